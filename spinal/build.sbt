@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+ThisBuild / scalaVersion := "2.13.16"
+ThisBuild / organization := "meridian"
+
+val spinalVersion = "1.14.2"
+
+lazy val shell = (project in file("."))
+  .settings(
+    name := "meridian-shell",
+    libraryDependencies ++= Seq(
+      "com.github.spinalhdl" %% "spinalhdl-core" % spinalVersion,
+      "com.github.spinalhdl" %% "spinalhdl-lib" % spinalVersion,
+      "com.github.scopt" %% "scopt" % "4.1.0",
+      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+      compilerPlugin("com.github.spinalhdl" %% "spinalhdl-idsl-plugin" % spinalVersion)
+    ),
+    scalacOptions ++= Seq("-deprecation", "-feature", "-language:reflectiveCalls"),
+    fork := true,
+    Test / parallelExecution := false
+  )

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import spinal.core._
+import spinal.lib._
+
+/** Every choice a shell is built from, checked when it is made.
+  *
+  * @param ports          Ethernet ports, 1 to 4
+  * @param hostBytes      bytes in a beat of the host streams: 32 (256 bit, PCIe Gen3 x8) or 64 (512 bit, x16)
+  * @param functions      PCIe functions: PFs are 0 to 3, VFs from 4 on, as the QDMA IP numbers them
+  * @param queues         QDMA queues of all functions together
+  * @param macEntries     entries the MAC table promises to hold
+  * @param groups         multicast groups with a function list of their own
+  * @param psAddresses    destination addresses the PS listens to, a port
+  * @param rxBufferBytes  receive buffer towards the host, a port
+  * @param txBufferBytes  transmit buffer from the host, a port
+  * @param psBufferBytes  receive and transmit buffer of the PS, a port and direction
+  * @param copyBufferBytes buffer of frames that wait to be copied to several functions
+  * @param maxFrame       largest frame in bytes without FCS
+  */
+case class ShellParam(
+    ports: Int = 1,
+    hostBytes: Int = 32,
+    functions: Int = 8,
+    queues: Int = 512,
+    macEntries: Int = 1024,
+    groups: Int = 64,
+    psAddresses: Int = 8,
+    rxBufferBytes: Int = 32 * 1024,
+    txBufferBytes: Int = 32 * 1024,
+    psBufferBytes: Int = 32 * 1024,
+    copyBufferBytes: Int = 32 * 1024,
+    maxFrame: Int = 9600
+) {
+  require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
+  require(hostBytes == 32 || hostBytes == 64, s"hostBytes is $hostBytes: choose 32 (256 bit) or 64 (512 bit)")
+  require(functions >= 4 && functions <= 256, s"functions is $functions: choose 4 to 256")
+  require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
+  require(isPow2(macEntries) && macEntries >= 16 && macEntries <= 16384, s"macEntries is $macEntries: choose a power of two, 16 to 16384")
+  require(isPow2(groups) && groups >= 2 && groups <= 256, s"groups is $groups: choose a power of two, 2 to 256")
+  require(psAddresses >= 1 && psAddresses <= 16, s"psAddresses is $psAddresses: choose 1 to 16")
+  require(maxFrame >= 1518 && maxFrame <= 16000, s"maxFrame is $maxFrame: choose 1518 to 16000")
+  for ((name, bytes) <- Seq("rxBufferBytes" -> rxBufferBytes, "txBufferBytes" -> txBufferBytes, "psBufferBytes" -> psBufferBytes, "copyBufferBytes" -> copyBufferBytes))
+    require(isPow2(bytes) && bytes >= 2 * maxFrame, s"$name is $bytes: choose a power of two that holds two frames of $maxFrame bytes")
+
+  /** Smallest frame on the wire without FCS (IEEE 802.3: 64 bytes with it). */
+  val minFrame = 60
+  val macBytes = 8
+  val psBytes = 8
+  val pfs = 4
+  val portBits = 2
+  val functionBits = 8
+  val queueBits = 11
+  val lengthBits = 16
+
+  def portType() = UInt(portBits bits)
+  def functionType() = UInt(functionBits bits)
+  def queueType() = UInt(queueBits bits)
+  def lengthType() = UInt(lengthBits bits)
+}

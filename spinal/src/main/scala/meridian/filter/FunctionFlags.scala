@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+/** Per-function switches, a bit a function, from the registers (host clock). */
+case class FunctionFlags(p: ShellParam) extends Bundle {
+  val enable = Bits(p.functions bits) // has queues (QCONF count not 0) and is not in reset
+  val broadcast = Bits(p.functions bits)
+  val allMulticast = Bits(p.functions bits)
+  val promiscuous = Bits(p.functions bits) // takes unicast nobody else is known for
+  val trusted = Bits(p.functions bits) // no anti-spoof check
+  val port = Vec(p.portType(), p.functions) // the port each function is bound to
+}
+
+/** Per-port switches of the host side, from the registers (host clock). */
+case class PortFlags(p: ShellParam) extends Bundle {
+  val rxEnable = Bool()
+  val txEnable = Bool()
+  val linkUp = Bool()
+  val defaultValid = Bool() // unknown unicast goes to defaultFunction
+  val defaultFunction = p.functionType()
+}
+
+/** A write to the queue range of a function: queues qbase until qbase + count; 0 switches the function off. */
+case class QueueRange(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val base = p.queueType()
+  val count = UInt(p.queueBits + 1 bits)
+}
+
+/** A write to entry index of a function's RSS indirection table: a queue relative to the function's base. */
+case class IndirectionWrite(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val index = UInt(7 bits)
+  val queue = p.queueType()
+}
+
+/** A write to word (0 the least significant) of a function's 320-bit hash key. */
+case class HashKeyWrite(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val word = UInt(4 bits)
+  val data = Bits(32 bits)
+}
+
+/** A write to the function list of a multicast group; functions beyond the first 32 in further words. */
+case class GroupWrite(p: ShellParam) extends Bundle {
+  val group = UInt(log2Up(p.groups) bits)
+  val word = UInt(3 bits)
+  val data = Bits(32 bits)
+}

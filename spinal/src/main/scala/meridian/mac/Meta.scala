@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import meridian.ptp.PtpTime
+import spinal.core._
+import spinal.lib._
+
+/** What the PS learns of a received frame. */
+case class PsRxMeta(p: ShellParam) extends Bundle {
+  val length = p.lengthType()
+  val timestamp = PtpTime()
+  val timestampValid = Bool()
+}
+
+/** What the PS asks for a frame it sends: its transmit timestamp under this tag. */
+case class PsTxMeta() extends Bundle {
+  val timestamp = Bool()
+  val tag = Bits(16 bits)
+}
+
+/** A transmit timestamp coming back from the MAC. */
+case class TxTimestamp() extends Bundle {
+  val tag = Bits(16 bits)
+  val timestamp = PtpTime()
+}
+
+/** To whom of the PS a destination address matters; set while quasi-static: clear valid, write, set valid. */
+case class PsFilterConfig(p: ShellParam) extends Bundle {
+  val enable = Bool()
+  val broadcast = Bool()
+  val allMulticast = Bool()
+  val promiscuous = Bool()
+  val valid = Bits(p.psAddresses bits)
+  val address = Vec(Bits(48 bits), p.psAddresses)
+}
+
+/** One per frame that ended on the wire, whatever became of it; in the receive clock of the MAC. */
+case class MacRxRecord(p: ShellParam) extends Bundle {
+  val length = p.lengthType() // bytes without FCS, 65535 for anything longer
+  val badFcs, runt, oversize = Bool() // each drops the frame; the first of the three that holds is the one counted
+  val multicast, broadcast, vlan = Bool()
+  val forHost, forPs = Bool() // where a good frame belongs
+  val hostOverflow, psOverflow = Bool() // and where it found no room
+}
+
+/** One per frame handed to the MAC; in the transmit clock of the MAC. */
+case class MacTxRecord(p: ShellParam) extends Bundle {
+  val length = p.lengthType()
+  val multicast, broadcast, vlan = Bool()
+  val fromPs = Bool()
+}
