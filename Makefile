@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# Meridian's commands. `make help` lists them.
+SHELL := bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-long lint rtl registers bench-shell bench-resources clean
+
+# Options of `make demo`: a capture of your own, and the short demo that stays short.
+PCAP ?=
+QUICK ?=
+# Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
+RTL_ARGS ?=
+
+help: ## list the targets
+	@echo "Meridian: an open SmartNIC for Zynq UltraScale+ MPSoC. Targets:"
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Options: make demo PCAP=file.pcap | make rtl RTL_ARGS='--ports 4 --host-bytes 64'"
+
+setup: ## install the tools (the other targets do it themselves)
+	@scripts/setup
+
+demo: setup ## send a real capture through the shell at 25G and check every frame and counter
+	@scripts/demo $(if $(PCAP),--pcap "$(PCAP)") $(if $(QUICK),--quick)
+
+test: setup ## everything that must always pass
+	@scripts/run-tests
+
+test-long: setup ## more seeds and more points of the parameter space
+	@scripts/run-tests --long
+
+lint: setup ## shell scripts, Python, generated files fresh, Verilator lint of the whole shell
+	@scripts/lint
+
+rtl: setup ## write the Verilog to build/rtl
+	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(RTL_ARGS)"
+
+registers: setup ## write everything generated from the register map
+	@scripts/sbt "runMain meridian.regs.GenerateRegisters --root .."
+
+bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/bench/shell.json
+	@scripts/bench-shell
+
+bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build/bench/resources.json
+	@scripts/bench-resources
+
+clean: ## remove what builds left in the tree (the cache stays)
+	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp
