@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of an Ethernet frame the shell looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BROADCAST = b"\xff" * 6
+VLAN_TYPES = (0x8100, 0x88A8)
+
+
+@dataclass(frozen=True)
+class Header:
+    destination: bytes
+    source: bytes
+    tagged: bool
+    tci: int
+    ethertype: int
+    payload_offset: int
+
+    @property
+    def vid(self) -> int:
+        """VLAN id; 0 for an untagged or priority-tagged frame."""
+        return self.tci & 0xFFF
+
+    @property
+    def multicast(self) -> bool:
+        """Group bit set, broadcast not included."""
+        return bool(self.destination[0] & 1) and self.destination != BROADCAST
+
+    @property
+    def broadcast(self) -> bool:
+        return self.destination == BROADCAST
+
+
+def parse(frame: bytes) -> Header:
+    """Splits the Ethernet header off; a frame shorter than a field reads as if zeros followed."""
+    padded = frame[:18].ljust(18, b"\0")
+    ethertype = int.from_bytes(padded[12:14], "big")
+    if ethertype in VLAN_TYPES:
+        tci = int.from_bytes(padded[14:16], "big")
+        return Header(padded[:6], padded[6:12], True, tci, int.from_bytes(padded[16:18], "big"), 18)
+    return Header(padded[:6], padded[6:12], False, 0, ethertype, 14)

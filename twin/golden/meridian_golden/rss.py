@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Receive-side scaling in OpenNIC's bit order (open-nic-shell's hash as built, not Microsoft's order)."""
+
+from __future__ import annotations
+
+from .frame import parse
+
+#: Key after reset, word 0 the least significant (OpenNIC's default).
+DEFAULT_KEY = (
+    0xD6E31417,
+    0x376CC87E,
+    0x011BA7A6,
+    0xDC1B91BB,
+    0x7872E224,
+    0xBFD0404B,
+    0x260374B8,
+    0xD9270F6F,
+    0x18DC4386,
+    0x7C9C37DE,
+)
+IPV4 = 0x0800
+
+
+def _bits(data: bytes) -> list[int]:
+    """Least significant bit of each byte first, bytes in wire order."""
+    return [byte >> i & 1 for byte in data for i in range(8)]
+
+
+def hash_input(frame: bytes) -> list[int]:
+    """108 bits: VLAN nibble, protocol, source, destination, source port, destination port."""
+    header = parse(frame)
+    if header.ethertype != IPV4:
+        return [0] * 108
+    vlan = _bits(bytes([header.tci >> 8 & 0xF]))[:4] if header.tagged else [0] * 4
+    ip = frame[header.payload_offset :].ljust(64, b"\0")
+    ports = ip[4 * (ip[0] & 0xF) :][:4].ljust(4, b"\0")
+    return vlan + _bits(ip[9:10] + ip[12:20] + ports)
+
+
+def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY) -> int:
+    """32-bit hash of a frame."""
+    number = sum(word << 32 * i for i, word in enumerate(key))
+    result = 0
+    for i, bit in enumerate(hash_input(frame)):
+        if bit:
+            result ^= number >> i & 0xFFFFFFFF
+    return result
