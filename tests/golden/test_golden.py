@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The golden model against hand-worked cases: each follows from one sentence of the design."""
+
+from __future__ import annotations
+
+import pytest
+from meridian_golden.frame import parse
+from meridian_golden.rss import DEFAULT_KEY, rss_hash
+from meridian_golden.shell import GoldenShell, padded
+
+PS = bytes.fromhex("02000000000a")
+ALICE = bytes.fromhex("02000000aa01")
+BOB = bytes.fromhex("02000000bb02")
+EVERYBODY = b"\xff" * 6
+GROUP = bytes.fromhex("01005e000001")
+
+
+def frame(destination: bytes, source: bytes = BOB, vid: int | None = None, size: int = 64) -> bytes:
+    tag = b"" if vid is None else b"\x81\x00" + vid.to_bytes(2, "big")
+    return (destination + source + tag + b"\x08\x00" + bytes(size))[:size]
+
+
+@pytest.fixture
+def shell() -> GoldenShell:
+    model = GoldenShell(ports=1, functions=8)
+    model.ports[0].rx_enable = model.ports[0].tx_enable = True
+    model.ports[0].ps_enable = True
+    model.ports[0].ps_addresses = {PS}
+    for function in range(4):
+        model.functions[function].promiscuous = False
+        model.functions[function].all_multicast = False
+    for function in (0, 4, 5):
+        model.set_queues(function, 4 * function, 4)
+    model.addresses[0, ALICE, None] = 4
+    return model
+
+
+def targets(outcome) -> set[int]:
+    return {d.function for d in outcome.host if d.verdict == "delivered"}
+
+
+def test_ps_address_goes_to_the_ps_alone(shell):
+    outcome = shell.receive(0, frame(PS))
+    assert outcome.to_ps and not outcome.host
+
+
+def test_table_hit_goes_to_that_function_alone(shell):
+    outcome = shell.receive(0, frame(ALICE))
+    assert targets(outcome) == {4} and not outcome.to_ps
+
+
+def test_very_vlan_wins_over_any_vlan(shell):
+    shell.addresses[0, ALICE, 7] = 5
+    assert targets(shell.receive(0, frame(ALICE, vid=7))) == {5}
+    assert targets(shell.receive(0, frame(ALICE, vid=8))) == {4}
+
+
+def test_broadcast_reaches_ps_and_all_that_want_it(shell):
+    shell.functions[5].broadcast = False
+    outcome = shell.receive(0, frame(EVERYBODY))
+    assert outcome.to_ps and targets(outcome) == {0, 4} and outcome.copying
+
+
+def test_multicast_by_list_or_flag(shell):
+    assert shell.receive(0, frame(GROUP)).host[0].verdict == "noListener"
+    shell.multicast_groups[0, GROUP, None] = {5}
+    shell.functions[0].all_multicast = True
+    assert targets(shell.receive(0, frame(GROUP))) == {0, 5}
+
+
+def test_unknown_unicast_promiscuous_then_default_then_dropped(shell):
+    assert shell.receive(0, frame(BOB)).host[0].verdict == "noMatch"
+    shell.ports[0].default_function = 0
+    assert targets(shell.receive(0, frame(BOB))) == {0}
+    shell.functions[5].promiscuous = True
+    assert targets(shell.receive(0, frame(BOB))) == {5}
+
+
+@pytest.mark.parametrize(("size", "drop"), [(59, "runt"), (60, None), (9600, None), (9601, "oversize")])
+def test_sizes(shell, size, drop):
+    assert shell.receive(0, frame(ALICE, size=size)).drop == drop
+
+
+def test_queue_of_another_function_is_refused(shell):
+    shell.functions[4].indirection = [4] * 128
+    assert shell.receive(0, frame(ALICE)).host[0].verdict == "badQueue"
+
+
+def test_transmit_verdicts(shell):
+    assert shell.transmit(16, frame(BOB, ALICE)).verdict == "sent"
+    assert shell.transmit(16, frame(BOB, BOB)).verdict == "spoof"
+    assert shell.transmit(0, frame(BOB, BOB)).verdict == "sent"  # PFs are trusted
+    assert shell.transmit(99, frame(BOB, ALICE)).verdict == "noFunction"
+    assert shell.transmit(16, b"short").verdict == "runt"
+    shell.ports[0].link_up = False
+    assert shell.transmit(16, frame(BOB, ALICE)).verdict == "linkDown"
+
+
+def test_hash_is_linear_and_starts_at_the_key():
+    """One set input bit gives the 32 key bits from its own position on."""
+    protocol = bytearray(frame(ALICE))
+    protocol[14] = 0x45
+    assert rss_hash(bytes(protocol)) == 0
+    protocol[14 + 9] = 0x01
+    number = sum(word << 32 * i for i, word in enumerate(DEFAULT_KEY))
+    assert rss_hash(bytes(protocol)) == number >> 4 & 0xFFFFFFFF
+
+
+def test_parse_and_padding():
+    assert parse(frame(ALICE, vid=5)).vid == 5
+    assert parse(b"\x01").destination == b"\x01" + bytes(5)
+    assert len(padded(b"x" * 14)) == 60

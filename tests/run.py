@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the suites one after another, shows their output, and counts: ends with "N passed, N failed"."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+REPORTS = ROOT / "build" / "reports"
+
+
+@dataclass
+class Suite:
+    """A command that leaves JUnit XML in a folder, or whose exit status is its one test."""
+
+    name: str
+    command: list[str]
+    minutes: int
+    reports: Path | None = None
+
+
+def suites(long: bool) -> list[Suite]:
+    scripts = ROOT / "scripts"
+    unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
+    shell = [
+        "python3",
+        "-m",
+        "pytest",
+        "-q",
+        "-ra",
+        str(ROOT / "tests"),
+        f"--junitxml={REPORTS / 'shell' / 'junit.xml'}",
+    ]
+    return [
+        Suite("lint", [str(scripts / "lint")], 10),
+        Suite(
+            "registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --root .. --check"], 10
+        ),
+        Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
+        Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
+        Suite("whole shell", shell + ([] if long else ["-m", "not long"]), 120 if long else 30, REPORTS / "shell"),
+    ]
+
+
+def count(folder: Path) -> tuple[int, int]:
+    """(passed, failed) of all JUnit files of a folder."""
+    passed = failed = 0
+    for file in folder.rglob("*.xml"):
+        for case in ET.parse(file).getroot().iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                failed += 1
+            elif case.find("skipped") is None:
+                passed += 1
+    return passed, failed
+
+
+def run(suite: Suite) -> tuple[int, int]:
+    print(f"\n=== {suite.name}", flush=True)
+    started = time.monotonic()
+    if suite.reports:
+        suite.reports.mkdir(parents=True, exist_ok=True)
+    try:
+        status = subprocess.run(suite.command, cwd=ROOT, timeout=60 * suite.minutes).returncode
+    except subprocess.TimeoutExpired:
+        print(f"{suite.name}: not done after {suite.minutes} minutes", flush=True)
+        status = 1
+    passed, failed = count(suite.reports) if suite.reports else (int(status == 0), int(status != 0))
+    if suite.reports and passed + failed == 0:
+        failed = 1  # a suite that ran nothing has failed
+    if status != 0 and failed == 0:
+        failed = 1
+    print(f"=== {suite.name}: {passed} passed, {failed} failed, {time.monotonic() - started:.0f} s", flush=True)
+    return passed, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true", help="also what is left out of make test")
+    parser.add_argument("--only", metavar="NAME", help="one suite")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    shutil.rmtree(REPORTS, ignore_errors=True)
+    chosen = [s for s in suites(arguments.long) if arguments.only in (None, s.name)]
+    if not chosen:
+        parser.error(f"no suite {arguments.only!r}; there are: " + ", ".join(s.name for s in suites(False)))
+    totals = [run(suite) for suite in chosen]
+    passed, failed = (sum(column) for column in zip(*totals, strict=True))
+    print(f"\n{passed} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
