@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.frame
+
+import spinal.core._
+import spinal.lib._
+
+/** A beat of a frame that is known whole.
+  *
+  * @param bytes    bytes in a beat
+  * @param metaType what its writer said of the frame
+  */
+case class PacketWord[M <: Data](bytes: Int, metaType: HardType[M]) extends Bundle {
+  val data = Bits(8 * bytes bits)
+
+  /** Bytes of this beat that are not of the frame, counted from the top; not 0 only with last. */
+  val mty = UInt(log2Up(bytes) bits)
+  val meta = metaType()
+
+  /** Bytes of the frame; like meta, constant from its first beat to its last. */
+  val length = UInt(16 bits)
+}
+
+/** Dual-clock store-and-forward frame buffer with roll-back.
+  *
+  * A frame is visible to the pop side once its last beat was taken without drop; until then abort takes back all of it.
+  * Each word keeps its last flag and mty, so the pop side needs no counters.
+  *
+  * Latency, last beat taken to first beat offered: 4 pop cycles and the phase of the clocks (up to one more).
+  * Throughput: one beat a cycle on both sides, no bubble within or between frames. push.ready is low when there is no
+  * room (the last two words of the memory may stay unused) and while the buffer restarts.
+  *
+  * Either side may be reset alone. When the pop side is, the buffer is emptied and the frame being written is swallowed
+  * to its end. When the push side is, the frames stored are still read, the frame being written is forgotten.
+  *
+  * @param bytes      bytes in a beat
+  * @param depthBytes bytes stored; a power of two
+  * @param frames     frames stored at most; a power of two
+  * @param settle     see [[ResetPair]]
+  */
+class PacketBuffer[M <: Data](
+    bytes: Int,
+    depthBytes: Int,
+    metaType: HardType[M],
+    frames: Int,
+    val pushCd: ClockDomain,
+    val popCd: ClockDomain,
+    settle: Int = 16
+) extends Component {
+  require(isPow2(bytes) && bytes >= 2, s"bytes is $bytes: choose a power of two from 2 on")
+  require(isPow2(depthBytes) && depthBytes >= 8 * bytes, s"depthBytes is $depthBytes: choose a power of two of at least 8 beats")
+  require(isPow2(frames) && frames >= 2, s"frames is $frames: choose a power of two from 2 on")
+  val words = depthBytes / bytes
+  val lengthBits = 16
+  require(log2Up(bytes) < lengthBits, s"bytes is $bytes: a length of $lengthBits bits does not count it")
+
+  val io = new Bundle {
+    val push = slave(FrameStream(bytes, metaType))
+
+    /** With the last beat of push: the frame is rolled back instead of committed. */
+    val drop = in Bool ()
+
+    /** Everything written since the last commit is rolled back, the beat of this cycle included. */
+    val abort = in Bool ()
+
+    /** Words in use as the push side sees it: two cycles late in both directions, and never too few of those freed. */
+    val occupancy = out UInt (log2Up(words) + 1 bits)
+
+    /** Push domain: the buffer is in use. A frame during which it was False, even once, is lost. */
+    val up = out Bool ()
+    val pop = master(Stream(Fragment(PacketWord(bytes, metaType))))
+
+    /** Pop domain: no whole frame is stored or being read. */
+    val idle = out Bool ()
+  }
+
+  case class Word() extends Bundle {
+    val data = Bits(8 * bytes bits)
+    val mty = UInt(log2Up(bytes) bits)
+    val last = Bool()
+  }
+  case class Descriptor() extends Bundle {
+    val lengthMinusOne = UInt(lengthBits bits)
+    val meta = metaType()
+  }
+
+  val pointerBits = log2Up(words) + 1
+  val memory = Mem(Word(), words)
+  val pair = new ResetPair(pushCd, popCd, settle)
+  val pushClearCd = ResetPair.clearedBy(pushCd, pair.io.pushClear)
+  val popClearCd = ResetPair.clearedBy(popCd, pair.io.popClear)
+  val descriptors = new StreamFifoCC(HardType(Descriptor()), frames, pushClearCd, popClearCd, withPopBufferedReset = false)
+  val popReadGray = Bits(pointerBits bits)
+
+  val swallow = new ClockingArea(pushCd) {
+    val inFrame, active = RegInit(False)
+    when(io.push.fire)(inFrame := !io.push.last)
+    when(inFrame && !io.up)(active := True)
+    when((io.push.fire && io.push.last) || io.abort) {
+      inFrame := False
+      active := False
+    }
+  }
+
+  val push = new ClockingArea(pushClearCd) {
+    val write, commit = Reg(UInt(pointerBits bits)) init 0
+    val frameWords = Reg(UInt(lengthBits - log2Up(bytes) bits)) init 0
+    val read = RegNext(fromGray(BufferCC(popReadGray, B(0, pointerBits bits)))) init 0
+    val used = RegNext(write - read) init 0
+    // Two words may have been written since the pointers that used tells of were looked at.
+    val room = RegNext(used < words - 2) init False
+
+    val accept = room && descriptors.io.push.ready && io.up && !swallow.active
+    io.push.ready := accept || swallow.active
+    val take = io.push.valid && accept
+    val word = Word()
+    word.data := io.push.data
+    word.mty := io.push.mty
+    word.last := io.push.last
+    memory.write(write.resized, word, take)
+
+    val next = write + 1
+    descriptors.io.push.valid := take && io.push.last && !io.drop && !io.abort
+    descriptors.io.push.lengthMinusOne := frameWords @@ ~io.push.mty
+    descriptors.io.push.meta := io.push.meta
+    when(take) {
+      write := next
+      frameWords := frameWords + 1
+    }
+    when(descriptors.io.push.valid)(commit := next)
+    when((take && io.push.last && io.drop) || io.abort)(write := commit)
+    when((take && io.push.last) || io.abort)(frameWords := 0)
+  }
+
+  val pop = new ClockingArea(popClearCd) {
+    val read = Reg(UInt(pointerBits bits)) init 0
+    val next = Reg(UInt(pointerBits bits)) init 1
+    val beat = Stream(Fragment(PacketWord(bytes, metaType)))
+    // Read anew in every cycle: a word is looked at in the cycle after its descriptor was seen, so it is there by then.
+    val word = memory.readSync(Mux(beat.fire, next, read).resized, clockCrossing = true)
+    val descriptor = descriptors.io.pop
+    beat.valid := descriptor.valid && pair.io.popUp
+    beat.data := word.data
+    beat.mty := word.mty
+    beat.last := word.last
+    beat.meta := descriptor.meta
+    beat.length := descriptor.lengthMinusOne + 1
+    descriptor.ready := beat.fire && word.last
+    when(beat.fire) {
+      read := next
+      next := next + 1
+    }
+    popReadGray := RegNext(toGray(read)) init 0
+    pair.io.popHold := descriptor.valid
+  }
+
+  // Outside of the clear: a beat on offer is not taken back when the push side restarts.
+  val output = popCd on new Area {
+    val beat = pop.beat.m2sPipe()
+    io.pop << beat
+    io.idle := !pop.descriptor.valid && !beat.valid
+  }
+
+  io.occupancy := push.used
+  io.up := pair.io.pushUp
+}
