@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.host
+
+import meridian.ShellParam
+import meridian.filter.C2hMeta
+import meridian.frame.FrameStream
+import spinal.core._
+import spinal.lib._
+
+/** Hands frames to the C2H stream of the QDMA IP, and one completion a frame to its completion stream.
+  *
+  * `frames.meta.length` must be the true length: the IP stops for good at a length that does not match the beats. Bytes
+  * after the end of a frame go out as zero, so that no host sees what another's frame left behind. `ctrl_len`, `ctrl_qid`
+  * and `ctrl_ecc` hold from the first beat to the last; `mty` is 0 before the last. `tcrc` is 0: the IP compares it only
+  * into an error register, and neither forwards nor drops by it.
+  *
+  * A completion carries the running number of its frame among all the IP accepted, the first being 1, and may reach the
+  * IP before the last beat does: the IP holds it back.
+  *
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of every handshake are registered. A
+  * stalled completion channel stops the data at the last beat of a frame once `completionDepth` completions wait.
+  */
+class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
+  val io = new Bundle {
+    val frames = slave(FrameStream(p.hostBytes, C2hMeta(p)))
+    val c2h = master(Stream(C2hPins(p.hostBytes)))
+    val cmpt = master(Stream(CmptPins()))
+    val status = slave(Flow(C2hStatusPins()))
+
+    /** Pulses for the counters: a frame taken by the IP, dropped by it, or met by a bad descriptor. */
+    val accepted, dropped, failed = out Bool ()
+  }
+
+  val completion = new Completion(p, completionDepth)
+  completion.io.cmpt >> io.cmpt
+
+  val frames = io.frames.haltWhen(io.frames.last && !completion.io.entries.ready)
+  val meta = io.frames.meta
+  val rest = meta.length(log2Up(p.hostBytes) - 1 downto 0) // bytes in the last beat, 0 for a full one
+
+  val pins = C2hPins(p.hostBytes)
+  for ((to, i) <- pins.tdata.subdivideIn(8 bits).zipWithIndex) {
+    val pad = io.frames.last && rest =/= 0 && rest <= i
+    to := io.frames.data(8 * i, 8 bits).andMask(!pad)
+  }
+  pins.tcrc := 0
+  pins.tlast := io.frames.last
+  pins.mty := Mux(io.frames.last, U(0) - rest, U(0)).resized
+  pins.ctrl_marker := False
+  pins.ctrl_port_id := 0
+  pins.ctrl_len := meta.length
+  pins.ctrl_qid := meta.queue
+  pins.ctrl_has_cmpt := True
+  pins.ctrl_ecc := CtrlEcc(CtrlEcc.word(pins))
+  io.c2h << frames.translateWith(pins).s2mPipe().m2sPipe()
+
+  val packet = RegInit(U(1, 16 bits))
+  val entry = completion.io.entries
+  entry.valid := frames.fire && frames.last
+  entry.payload.queue := meta.queue
+  entry.payload.length := meta.length
+  entry.payload.packet := packet
+  when(entry.fire)(packet := packet + 1)
+
+  io.accepted := RegNext(io.c2h.fire && io.c2h.tlast) init False
+  // The IP reports each descriptor of a frame; only the last of them ends a frame.
+  io.dropped := RegNext(io.status.valid && io.status.last && io.status.drop) init False
+  io.failed := RegNext(io.status.valid && io.status.last && io.status.error) init False
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.host
+
+import meridian.ShellParam
+import meridian.frame.FrameStream
+import spinal.core._
+import spinal.lib._
+
+/** Takes frames from the H2C stream of the QDMA IP. Only what the stream itself says is believed: `tuser_mdata` comes
+  * from the descriptor, which the host wrote, and is ignored; the queue is that of the first beat.
+  *
+  * Everything the stream must not do makes an error frame of the frame it happens in, and never holds the stream up:
+  * `tuser_err`, empty bytes before the last beat, more empty bytes than a beat has, another queue inside a frame, a
+  * zero-byte beat that is not a frame of its own.
+  *
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of the handshake are registered.
+  */
+class H2cIngress(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val h2c = slave(Stream(H2cPins(p.hostBytes)))
+    val frames = master(FrameStream(p.hostBytes, H2cMeta(p)))
+  }
+
+  val pins = io.h2c.payload
+  val first = RegInit(True)
+  val queue = Reg(p.queueType())
+  val broken = Reg(Bool())
+
+  val whole = first && pins.tlast
+  val tooEmpty = if (p.hostBytes < 64) pins.tuser_mty >= p.hostBytes else False
+  val fault = pins.tuser_err ||
+    !pins.tlast && pins.tuser_mty =/= 0 ||
+    !pins.tuser_zero_byte && tooEmpty ||
+    !first && pins.tuser_qid =/= queue ||
+    pins.tuser_zero_byte && !whole
+  val error = fault || !first && broken
+
+  when(io.h2c.fire) {
+    first := pins.tlast
+    broken := error
+    when(first)(queue := pins.tuser_qid)
+  }
+
+  val frames = FrameStream(p.hostBytes, H2cMeta(p))
+  frames.arbitrationFrom(io.h2c)
+  frames.last := pins.tlast
+  frames.data := pins.tdata
+  frames.mty := pins.tuser_mty.resize(widthOf(frames.mty)).andMask(pins.tlast && !pins.tuser_zero_byte)
+  frames.meta.queue := Mux(first, pins.tuser_qid, queue)
+  frames.meta.error := error
+  frames.meta.zero := pins.tuser_zero_byte && whole
+  io.frames << frames.s2mPipe().m2sPipe()
+}

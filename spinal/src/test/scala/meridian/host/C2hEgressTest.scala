@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.host
+
+import meridian.ShellParam
+import meridian.host.FrameSim._
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.mutable
+import spinal.core._
+import spinal.core.sim._
+
+/** Plays the QDMA IP: rebuilds frames from what the pins say, and completions from their own channel. */
+class C2hEgressTest extends AnyFunSuite {
+  case class Sent(bytes: Array[Byte], queue: Int)
+  val completionDepth = 8
+
+  /** Extended Hamming code by its definition: parity over code positions, position by position. */
+  def ecc(word: BigInt): Int = {
+    val places = (1 to 63).filter(Integer.bitCount(_) != 1)
+    val code = places.zipWithIndex.filter { case (_, k) => word.testBit(k) }.map(_._1)
+    val hamming = code.foldLeft(0)(_ ^ _)
+    hamming | ((code.size + Integer.bitCount(hamming)) & 1) << 6
+  }
+
+  def oddParity(word: BigInt): Boolean = word.bitCount % 2 == 0
+
+  class Harness(dut: C2hEgress, p: ShellParam) {
+    val cd = clocked(dut)
+    val width = p.hostBytes
+    val cycles = new Cycles(cd)
+    val source = new FrameSource(dut.io.frames, cd)
+    val sent = mutable.ArrayBuffer[Sent]()
+    var frames, completions, accepted, dropped, failed = 0
+    var gap = false // a beat was missing inside the window of full speed
+    val lastAt = mutable.ArrayBuffer[Long]()
+    private val bytes = mutable.ArrayBuffer[Byte]()
+    dut.io.status.valid #= false
+    dut.io.status.payload.randomize()
+
+    val c2h = new StreamSink(dut.io.c2h, cd)({ pins =>
+      val want = sent(frames)
+      val last = pins.tlast.toBoolean
+      val mty = pins.mty.toInt
+      assert(pins.ctrl_len.toInt == want.bytes.length && pins.ctrl_qid.toInt == want.queue)
+      assert(pins.ctrl_has_cmpt.toBoolean && !pins.ctrl_marker.toBoolean && pins.ctrl_port_id.toInt == 0)
+      assert(pins.tcrc.toBigInt == 0)
+      assert(mty == (if (last) (width - want.bytes.length % width) % width else 0))
+      assert(pins.ctrl_ecc.toInt == ecc(BigInt(want.bytes.length) | BigInt(want.queue) << 16 | BigInt(1) << 32))
+      val beat = toBytes(pins.tdata.toBigInt, width)
+      assert(beat.drop(width - mty).forall(_ == 0), "pads must be zero")
+      bytes ++= beat.take(width - mty)
+      if (last) {
+        assert(bytes.toSeq == want.bytes.toSeq, s"frame $frames")
+        bytes.clear()
+        frames += 1
+        lastAt += cycles.now
+      }
+    })
+
+    val cmpt = new StreamSink(dut.io.cmpt, cd)({ pins =>
+      val want = sent(completions)
+      completions += 1
+      val id = completions & 0xffff
+      val length = BigInt(want.bytes.length)
+      val data = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
+      assert(pins.tdata.toBigInt == data, s"completion $completions")
+      assert(pins.ctrl_wait_pld_pkt_id.toInt == id && pins.ctrl_qid.toInt == want.queue)
+      assert(pins.size.toInt == 0 && pins.ctrl_cmpt_type.toInt == 3)
+      for (i <- 0 until 16)
+        assert(pins.dpar.toBigInt.testBit(i) == oddParity((data >> (32 * i)) & BigInt("ffffffff", 16)))
+      for (zero <- Seq(pins.ctrl_port_id, pins.ctrl_col_idx, pins.ctrl_err_idx)) assert(zero.toInt == 0)
+      for (low <- Seq(pins.ctrl_marker, pins.ctrl_user_trig, pins.ctrl_no_wrb_marker)) assert(!low.toBoolean)
+    })
+
+    cd.onSamplings {
+      if (dut.io.accepted.toBoolean) accepted += 1
+      if (dut.io.dropped.toBoolean) dropped += 1
+      if (dut.io.failed.toBoolean) failed += 1
+    }
+    cd.waitSampling(5)
+
+    def send(length: Int): Unit = {
+      val frame = Sent(randomBytes(length), simRandom.nextInt(2048))
+      sent += frame
+      val function = simRandom.nextInt(256)
+      source.send(frame.bytes) { (meta, _) =>
+        meta.function #= function
+        meta.queue #= frame.queue
+        meta.length #= length
+      }
+    }
+
+    def drain(): Unit = waitFor(cd, "the last completion")(frames == sent.size && completions == sent.size)
+  }
+
+  for (width <- Seq(32, 64)) {
+    val p = ShellParam(hostBytes = width)
+    lazy val compiled = SimConfig.compile(new C2hEgress(p, completionDepth))
+
+    test(s"$width bytes: every length and pace arrives whole, with one completion a frame") {
+      for ((pace, i) <- paces.zipWithIndex) compiled.doSim(s"random$width.$i", seed = 100 + i) { dut =>
+        val h = new Harness(dut, p)
+        h.source.pace(if (i == 1) 0.5f else 1.0f)
+        h.c2h.pace(pace)
+        h.cmpt.pace(paces((i + 1) % paces.size))
+        for (length <- 1 to 2 * width + 1) h.send(length)
+        for (_ <- 0 until 60) h.send(60 + simRandom.nextInt(1500))
+        h.send(9600)
+        h.drain()
+        h.cd.waitSampling(20)
+        assert(h.accepted == h.sent.size)
+      }
+    }
+
+    test(s"$width bytes: 64-byte frames follow each other without a bubble") {
+      compiled.doSim(s"speed$width", seed = 7) { dut =>
+        val h = new Harness(dut, p)
+        val start = h.cycles.now
+        for (_ <- 0 until 400) h.send(64)
+        h.drain()
+        val beats = 64 / width
+        assert(h.lastAt.last - h.lastAt.head == 399L * beats, "a beat was lost between frames")
+        assert(h.lastAt.head - start <= beats + 3)
+      }
+    }
+
+    test(s"$width bytes: a stopped completion channel stops the data in time and loses nothing") {
+      compiled.doSim(s"stall$width", seed = 8) { dut =>
+        val h = new Harness(dut, p)
+        h.cmpt.pace(0.0f)
+        for (_ <- 0 until 100) h.send(64)
+        h.cd.waitSampling(600)
+        assert(h.completions == 0)
+        assert(h.frames >= completionDepth && h.frames <= completionDepth + 4, s"${h.frames} frames got through")
+        h.cmpt.pace(1.0f)
+        h.drain()
+      }
+    }
+  }
+
+  test("the packet number wraps at 16 bits, and status pulses are told once") {
+    val p = ShellParam()
+    SimConfig.compile(new C2hEgress(p, completionDepth)).doSim("wrap", seed = 9) { dut =>
+      val h = new Harness(dut, p)
+      for (_ <- 0 until 66) {
+        for (_ <- 0 until 1000) h.send(20)
+        h.drain()
+      }
+      assert(h.completions > 65536)
+      val events = for (valid <- Seq(true, false); drop <- Seq(true, false); error <- Seq(true, false); last <- Seq(true, false))
+        yield (valid, drop, error, last)
+      for ((valid, drop, error, last) <- events) {
+        dut.io.status.valid #= valid
+        dut.io.status.drop #= drop
+        dut.io.status.error #= error
+        dut.io.status.last #= last
+        h.cd.waitSampling()
+      }
+      dut.io.status.valid #= false
+      h.cd.waitSampling(3)
+      assert(h.dropped == 2 && h.failed == 2)
+    }
+  }
+}
