@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+/// The shell's pins as references, grouped by what sits at them. The models know these and not the Verilated class, so
+/// that one source serves every port count and width, and unit tests need no shell. Names are those of the pins.
+namespace meridian {
+
+using Pin = std::uint8_t&;
+using Pin16 = std::uint16_t&;
+using Pin32 = std::uint32_t&;
+using Pin64 = std::uint64_t&;
+using WidePin = std::span<std::uint32_t>;  // least significant word first
+
+struct MacRxPins {
+  Pin tvalid;
+  Pin64 tdata;
+  Pin tkeep;
+  Pin tlast;
+  Pin tuser;
+  Pin tstamp_valid;
+  WidePin tstamp;
+  WidePin system_timer;
+};
+
+struct MacTxPins {
+  Pin tready;
+  Pin tvalid;
+  Pin64 tdata;
+  Pin tkeep;
+  Pin tlast;
+  Pin tuser;
+  Pin ptp_op;
+  Pin16 ptp_tag;
+  Pin tstamp_valid;
+  Pin16 tstamp_tag;
+  WidePin tstamp;
+  WidePin system_timer;
+};
+
+struct H2cPins {
+  WidePin tdata;
+  Pin32 tcrc;
+  Pin16 tuser_qid;
+  Pin tuser_port_id;
+  Pin tuser_err;
+  Pin32 tuser_mdata;
+  Pin tuser_mty;
+  Pin tuser_zero_byte;
+  Pin tlast;
+  Pin tvalid;
+  Pin tready;
+};
+
+struct C2hPins {
+  WidePin tdata;
+  Pin tlast;
+  Pin mty;
+  Pin ctrl_marker;
+  Pin ctrl_port_id;
+  Pin16 ctrl_len;
+  Pin16 ctrl_qid;
+  Pin ctrl_has_cmpt;
+  Pin tvalid;
+  Pin tready;
+};
+
+struct CmptPins {
+  WidePin tdata;
+  Pin size;
+  Pin16 dpar;
+  Pin16 ctrl_qid;
+  Pin ctrl_cmpt_type;
+  Pin16 ctrl_wait_pld_pkt_id;
+  Pin ctrl_port_id;
+  Pin ctrl_marker;
+  Pin ctrl_user_trig;
+  Pin tvalid;
+  Pin tready;
+};
+
+struct C2hStatusPins {
+  Pin drop;
+  Pin last;
+  Pin cmp;
+  Pin error;
+  Pin16 qid;
+  Pin valid;
+};
+
+struct TmStatusPins {
+  Pin port_id;
+  Pin qen;
+  Pin byp;
+  Pin dir;
+  Pin mm;
+  Pin error;
+  Pin16 qid;
+  Pin16 avl;
+  Pin qinv;
+  Pin irq_arm;
+  Pin16 pidx;
+  Pin vld;
+  Pin rdy;
+};
+
+struct FlrPins {
+  Pin fnc;
+  Pin set;
+  Pin done_fnc;
+  Pin done_vld;
+};
+
+struct AxilPins {
+  Pin32 awaddr;
+  std::uint64_t* awuser;  // the QDMA's bus only
+  Pin awprot;
+  Pin awvalid;
+  Pin awready;
+  Pin32 wdata;
+  Pin wstrb;
+  Pin wvalid;
+  Pin wready;
+  Pin bresp;
+  Pin bvalid;
+  Pin bready;
+  Pin32 araddr;
+  std::uint64_t* aruser;
+  Pin arprot;
+  Pin arvalid;
+  Pin arready;
+  Pin32 rdata;
+  Pin rresp;
+  Pin rvalid;
+  Pin rready;
+};
+
+struct AxiPins {
+  Pin64 awaddr;
+  Pin awid;
+  Pin awlen;
+  Pin awsize;
+  Pin awburst;
+  Pin awvalid;
+  Pin awready;
+  Pin64 wdata;
+  Pin wstrb;
+  Pin wlast;
+  Pin wvalid;
+  Pin wready;
+  Pin bid;
+  Pin bresp;
+  Pin bvalid;
+  Pin bready;
+  Pin64 araddr;
+  Pin arid;
+  Pin arlen;
+  Pin arsize;
+  Pin arburst;
+  Pin arvalid;
+  Pin arready;
+  Pin64 rdata;
+  Pin rid;
+  Pin rresp;
+  Pin rlast;
+  Pin rvalid;
+  Pin rready;
+};
+
+}  // namespace meridian

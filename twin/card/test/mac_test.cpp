@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "error.hpp"
+#include "mac_rx.hpp"
+#include "mac_tx.hpp"
+#include "wire.hpp"
+
+namespace meridian {
+namespace {
+
+constexpr std::uint64_t period_ps = 2560;
+
+Bytes numbered(std::size_t length, std::uint8_t first = 0) {
+  Bytes bytes(length);
+  std::iota(bytes.begin(), bytes.end(), first);
+  return bytes;
+}
+
+class WireGaps : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(WireGaps, BackToBackFramesCostExactlyTwelveBytesOfGapOnAverage) {
+  const std::uint64_t length = GetParam();
+  WireCursor cursor;
+  cursor.commit(0, length);
+  std::uint64_t end = wire::preamble + length + wire::fcs;
+  for (std::uint64_t n = 1; n <= 1000; ++n) {
+    const std::uint64_t start = cursor.next_start(0);
+    EXPECT_EQ(start % 4, 0U);
+    EXPECT_GE(start - end, 9U);
+    EXPECT_LE(start - end, 15U);
+    EXPECT_LE(std::abs(static_cast<long>(start) - static_cast<long>(n * wire::cost(length))), 3);
+    cursor.commit(0, length);
+    end = start + wire::preamble + length + wire::fcs;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, WireGaps, testing::Values(60, 61, 62, 63, 64, 1514, 9600));
+
+TEST(WireCursor, StartsLateFramesOnTheNextLane) {
+  WireCursor cursor;
+  cursor.commit(0, 60);
+  EXPECT_EQ(cursor.next_start(1001), 1004U);
+  EXPECT_EQ(cursor.next_start(1004), 1004U);
+}
+
+/// Receive pins that nobody drives but the model.
+struct RxBench {
+  std::uint8_t tvalid = 0, tkeep = 0, tlast = 0, tuser = 0, tstamp_valid = 0;
+  std::uint64_t tdata = 0;
+  std::array<std::uint32_t, 3> tstamp{}, timer{};
+  MacRx mac{MacRxPins{tvalid, tdata, tkeep, tlast, tuser, tstamp_valid, tstamp, timer}};
+  std::uint64_t cycle = 0;
+
+  void tick() {
+    timer[0] = static_cast<std::uint32_t>(cycle);
+    mac.sample();
+    mac.drive(cycle * period_ps);
+    ++cycle;
+  }
+};
+
+TEST(MacRx, GivesContiguousBeatsAtLineRate) {
+  for (const std::size_t length : {60U, 61U, 65U, 1514U}) {
+    RxBench bench;
+    constexpr unsigned count = 400;
+    for (unsigned i = 0; i < count; ++i) bench.mac.send({numbered(length, static_cast<std::uint8_t>(i)), 0, false, 0});
+    std::vector<std::uint64_t> starts;
+    Bytes frame;
+    unsigned ended = 0;
+    while (!bench.mac.idle()) {
+      bench.tick();
+      if (bench.tvalid == 0) {
+        ASSERT_TRUE(frame.empty()) << "a hole in a frame";
+        continue;
+      }
+      if (frame.empty()) {
+        starts.push_back(bench.cycle - 1);
+        EXPECT_EQ(bench.tstamp_valid, 1);
+        EXPECT_EQ(bench.tstamp[0], bench.cycle - 1);
+      }
+      for (unsigned lane = 0; lane < 8; ++lane)
+        if ((bench.tkeep >> lane & 1) != 0) frame.push_back(static_cast<std::uint8_t>(bench.tdata >> (8 * lane)));
+      if (bench.tlast == 0) continue;
+      EXPECT_EQ(bench.tuser, 0);
+      EXPECT_EQ(frame, numbered(length, static_cast<std::uint8_t>(ended)));
+      frame.clear();
+      ++ended;
+    }
+    ASSERT_EQ(starts.size(), count);
+    const double bytes = 8.0 * static_cast<double>(starts.back() - starts.front()) / (count - 1);
+    EXPECT_NEAR(bytes, static_cast<double>(wire::cost(length)), 0.05) << length;
+  }
+}
+
+TEST(MacRx, MarksBadFramesAndKeepsTheirTime) {
+  RxBench bench;
+  bench.mac.set_timestamp_delay(3);
+  bench.mac.send({numbered(64), 100 * period_ps, true, 0});
+  std::uint64_t first = 0;
+  std::uint64_t stamped = 0;
+  bool bad = false;
+  while (!bench.mac.idle()) {
+    bench.tick();
+    if (bench.tvalid != 0 && first == 0) first = bench.cycle - 1;
+    if (bench.tstamp_valid != 0) stamped = bench.cycle - 1;
+    if (bench.tlast != 0) bad = bench.tuser != 0;
+  }
+  EXPECT_EQ(first, 101U);  // the preamble takes a cycle
+  EXPECT_EQ(stamped, first + 3);
+  EXPECT_EQ(bench.tstamp[0], first);
+  EXPECT_TRUE(bad);
+}
+
+/// A shell that always has a frame to send.
+struct TxBench {
+  std::uint8_t tready = 0, tvalid = 0, tkeep = 0, tlast = 0, tuser = 0, ptp_op = 0, tstamp_valid = 0;
+  std::uint16_t ptp_tag = 0, tstamp_tag = 0;
+  std::uint64_t tdata = 0;
+  std::array<std::uint32_t, 3> tstamp{}, timer{};
+  MacTx mac{
+      MacTxPins{tready, tvalid, tdata, tkeep, tlast, tuser, ptp_op, ptp_tag, tstamp_valid, tstamp_tag, tstamp, timer},
+      "tx", static_cast<double>(period_ps)};
+  std::uint64_t cycle = 0;
+  std::size_t offset = 0;
+
+  /// One cycle in which the next beat of the frame is offered; true when the frame ended.
+  bool tick(const Bytes& frame) {
+    tvalid = offset < frame.size();
+    const std::size_t left = frame.size() - offset;
+    tdata = load_word(frame, offset);
+    tkeep = left >= 8 ? 0xff : static_cast<std::uint8_t>((1U << left) - 1);
+    tlast = left <= 8;
+    return edge(frame.size());
+  }
+
+  bool edge(std::size_t length) {
+    timer[0] = static_cast<std::uint32_t>(cycle * period_ps / 1000);
+    const bool taken = tvalid != 0 && tready != 0;
+    mac.sample(cycle * period_ps);
+    mac.drive();
+    ++cycle;
+    if (!taken) return false;
+    offset += 8;
+    if (offset < length) return false;
+    offset = 0;
+    return true;
+  }
+};
+
+TEST(MacTx, HoldsTheShellToTheRateOfTheWire) {
+  for (const std::size_t length : {60U, 61U, 62U, 63U, 1514U}) {
+    TxBench bench;
+    const Bytes frame = numbered(length);
+    for (unsigned sent = 0; sent < 500;) sent += bench.tick(frame);
+    std::vector<std::uint64_t> times;
+    while (const auto out = bench.mac.pop()) {
+      EXPECT_EQ(out->bytes, frame);
+      times.push_back(out->t_ps);
+    }
+    ASSERT_EQ(times.size(), 500U);
+    const double ps = static_cast<double>(times[499] - times[19]) / 480;
+    EXPECT_NEAR(ps, static_cast<double>(wire::cost(length)) * 320.0, 10.0) << length;
+    // and the shell was really kept waiting: 500 frames took their wire time, less what the store holds
+    EXPECT_GE(bench.cycle + MacTx::store_beats + 16, 500 * wire::cost(length) / 8) << length;
+  }
+}
+
+TEST(MacTx, StampsTheStartOfFrameAndReturnsTheTag) {
+  TxBench bench;
+  const Bytes frame = numbered(60);
+  bench.ptp_op = 2;
+  bench.ptp_tag = 0xabcd;
+  for (unsigned sent = 0; sent < 2;) {
+    sent += bench.tick(frame);
+    bench.ptp_tag = sent == 0 ? 0xabcd : 0x1234;
+  }
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> stamps;
+  bench.tvalid = 0;
+  for (int i = 0; i < 60; ++i) {
+    bench.edge(60);
+    if (bench.tstamp_valid != 0) stamps.emplace_back(bench.tstamp_tag, bench.tstamp[0]);
+  }
+  ASSERT_EQ(stamps.size(), 2U);
+  EXPECT_EQ(stamps[0].first, 0xabcd);
+  EXPECT_EQ(stamps[1].first, 0x1234);
+  for (const auto& [tag, ns] : stamps) {
+    const auto out = bench.mac.pop();
+    ASSERT_TRUE(out.has_value());
+    EXPECT_EQ(out->ptp_tag, tag);
+    EXPECT_NEAR(static_cast<double>(ns), static_cast<double>(out->t_ps) / 1000, 1.01);
+  }
+  EXPECT_TRUE(bench.mac.idle());
+}
+
+TEST(MacTx, RefusesAPauseInsideAFrame) {
+  TxBench bench;
+  const Bytes frame = numbered(64);
+  for (int i = 0; i < 4; ++i) bench.tick(frame);
+  bench.tvalid = 0;
+  EXPECT_THROW(bench.edge(64), CheckError);
+}
+
+TEST(MacTx, RefusesShortFramesAndHolesInKeep) {
+  TxBench runt;
+  EXPECT_THROW(for (int i = 0; i < 20; ++i) runt.tick(numbered(59)), CheckError);
+  TxBench hole;
+  hole.tick(numbered(64));
+  hole.tvalid = 1;
+  hole.tkeep = 0x7f;
+  hole.tlast = 0;
+  EXPECT_THROW(hole.edge(64), CheckError);
+}
+
+}  // namespace
+}  // namespace meridian
