@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+/** For whom a frame is. */
+case class Selection(p: ShellParam) extends Bundle {
+  val single = Bool() // for one function
+  val several = Bool() // for the functions of a list
+  val verdict = RxVerdict() // why for none, if neither
+  val function = p.functionType()
+  val list = ListKey(p)
+}
+
+/** Decides for whom a frame is, from its destination, the MAC table's answer and the flags.
+  *
+  * A broadcast is for the functions of its port that are enabled and have the broadcast flag. A multicast, or a unicast
+  * whose entry is a group, is for the group's functions and those with the allMulticast flag, of its port and enabled; a
+  * multicast address whose entry is a function counts as one of no group. Any other unicast is for the function of its
+  * entry; without one, for the enabled promiscuous functions of its port; without those, for the port's default
+  * function. Whether a function found by entry or default is enabled is not looked at here.
+  *
+  * The header comes one cycle before the MAC table's answer; the selection in the same cycle as the answer. One frame a
+  * cycle, no back-pressure. How many functions a list has is known with a delay: see ListSummary. Whoever copies asks
+  * for the list itself at `lookup`, any cycle, with the answer after FunctionList.latency cycles.
+  */
+class FunctionSelect(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val functions = in(FunctionFlags(p))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val group = slave(Flow(GroupWrite(p)))
+    val header = in(RxHeader(p))
+    val mac = in(MacResult(p))
+    val selection = out(Selection(p))
+    val lookup = slave(ListLookup(p))
+  }
+  val lists = new FunctionList(p)
+  val summary = new ListSummary(p)
+  lists.io.functions := io.functions
+  lists.io.write << io.group
+  lists.io.lookup.query.valid := True
+  lists.io.lookup.query.payload := Mux(io.lookup.query.valid, io.lookup.query.payload, summary.io.query)
+  io.lookup.list := lists.io.lookup.list
+  summary.io.list := lists.io.lookup.list
+  summary.io.grant := !io.lookup.query.valid
+
+  // What the header alone tells, a cycle ahead.
+  val ahead = new Area {
+    val port = io.header.port.min(p.ports - 1).resize(log2Up(p.ports))
+    val flags = io.ports(port)
+    val broadcast = io.header.address.andR
+    val multicast = RegNext(io.header.address(0))
+    val isBroadcast = RegNext(broadcast)
+    val enabled = RegNext(flags.rxEnable && io.header.port < p.ports)
+    val listener = RegNext(Mux(broadcast, summary.io.broadcast(port), summary.io.multicast(port)))
+    val promiscuous = RegNext(summary.io.promiscuous(port))
+    val defaultValid = RegNext(flags.defaultValid)
+    val defaultFunction = RegNext(flags.defaultFunction)
+    val portNext = RegNext(io.header.port)
+  }
+  summary.io.port := ahead.portNext
+  summary.io.group := io.mac.value.index.resized
+
+  val hit = io.mac.hit && !ahead.isBroadcast
+  val group = hit && io.mac.value.isGroup && io.mac.value.index < p.groups
+  val toList = ahead.multicast || (hit && io.mac.value.isGroup)
+  val listener = Mux(group, summary.io.size, ahead.listener)
+
+  io.selection.single := False
+  io.selection.several := False
+  io.selection.verdict := RxVerdict.noListener
+  io.selection.function := listener.first
+  io.selection.list.port := ahead.portNext
+  io.selection.list.group := io.mac.value.index.resized
+  io.selection.list.kind := ListKind.promiscuous
+  when(toList) {
+    io.selection.single := listener.some && !listener.several
+    io.selection.several := listener.several
+    io.selection.list.kind := Mux(ahead.isBroadcast, ListKind.broadcast(), Mux(group, ListKind.group(), ListKind.multicast()))
+  } elsewhen (hit) {
+    io.selection.single := True
+    io.selection.function := io.mac.value.index
+  } otherwise {
+    io.selection.several := ahead.promiscuous.several
+    io.selection.single := !ahead.promiscuous.several && (ahead.promiscuous.some || ahead.defaultValid)
+    io.selection.function := Mux(ahead.promiscuous.some, ahead.promiscuous.first, ahead.defaultFunction)
+    io.selection.verdict := RxVerdict.noMatch
+  }
+  when(!ahead.enabled) {
+    io.selection.single := False
+    io.selection.several := False
+    io.selection.verdict := RxVerdict.hostDisabled
+  }
+}

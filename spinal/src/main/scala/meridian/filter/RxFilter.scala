@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import meridian.frame.FrameStream
+import spinal.core._
+import spinal.lib._
+
+object RxFilter {
+
+  /** Cycles from the beat that completes a frame's header to the frame's first beat at c2h. */
+  def latency(macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int): Int =
+    2 + macLatency + RxLookup.queueLatency(rangeLatency, queueLatency, creditLatency)
+
+  /** Beats that wait for their frame's decision. */
+  val waitingBeats = 32
+
+  /** Unicast frames after which a copy that is ready goes first. */
+  val copyAfter = 64
+}
+
+/** Decides for every received frame which functions and queues it goes to, or that it is dropped, and says so.
+  *
+  * From the beat that completes the header (the frame's last, or its third at 32 bytes a beat, its second at 64) to the
+  * first beat at c2h a frame takes 2 + macLatency + max(rangeLatency, 3) + queueLatency + creditLatency cycles: 13 with
+  * 4, 2, 2 and 2. One beat a cycle and one frame a cycle, without a bubble. Only back-pressure at c2h stalls rx: a frame
+  * that is dropped or copied passes through at full speed whatever it meets, also while a copy leaves at c2h.
+  *
+  * Frames for several functions are stored in the replicator, or cut if it has no room. Copies leave where unicast leaves
+  * c2h free, at frame boundaries. A copy that is ready goes first after 64 unicast frames, and one that waits for its
+  * lookups takes the place of one beat of rx after 48: that is all that copies ever cost the unicast.
+  *
+  * Each frame makes one record and each copy one copyRecord, at its decision. `idle`: no frame or copy is inside.
+  */
+class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int) extends Component {
+  require(
+    RxFilter.latency(macLatency, rangeLatency, queueLatency, creditLatency) + 4 <= RxFilter.waitingBeats,
+    s"the lookups take ${RxFilter.latency(macLatency, rangeLatency, queueLatency, creditLatency)} cycles: too long for ${RxFilter.waitingBeats} waiting beats"
+  )
+  val io = new Bundle {
+    val rx = slave(FrameStream(p.hostBytes, RxMeta(p)))
+    val c2h = master(FrameStream(p.hostBytes, C2hMeta(p)))
+    val record = master(Flow(RxRecord(p)))
+    val copyRecord = master(Flow(RxRecord(p)))
+    val functions = in(FunctionFlags(p))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val indirection = slave(Flow(IndirectionWrite(p)))
+    val hashKey = slave(Flow(HashKeyWrite(p)))
+    val group = slave(Flow(GroupWrite(p)))
+    val mac = master(MacLookup(p))
+    val range = master(RangeLookup(p))
+    val owner = master(QueueLookup(p))
+    val credit = master(CreditLookup(p))
+    val idle = out(Bool())
+  }
+  val header = new HeaderExtract(p)
+  val lookup = new RxLookup(p, macLatency, rangeLatency, queueLatency, creditLatency)
+  val replicator = new Replicator(p)
+
+  val rx = io.rx.haltWhen(lookup.io.hold)
+  header.io.beat << rx.toFlowFire
+  lookup.io.header << header.io.header
+  lookup.io.hashInput := header.io.hashInput
+  lookup.io.functions := io.functions
+  lookup.io.ports := io.ports
+  lookup.io.indirection << io.indirection
+  lookup.io.hashKey << io.hashKey
+  lookup.io.group << io.group
+  lookup.io.mac <> io.mac
+  lookup.io.range <> io.range
+  lookup.io.owner <> io.owner
+  lookup.io.credit <> io.credit
+  lookup.io.record >> io.record
+  lookup.io.copyRecord >> io.copyRecord
+  lookup.io.reserve >> replicator.io.reserve
+  lookup.io.reserved := replicator.io.reserved
+  lookup.io.list <> replicator.io.list
+  lookup.io.copy << replicator.io.request
+  lookup.io.copyDecision >> replicator.io.decision
+
+  // The beats wait here for the decision. A frame whose decision is on its way has at least one beat here, so there is
+  // always a place for the decision.
+  val waiting = StreamFifo(Fragment(BeatData(p)), RxFilter.waitingBeats, latency = 1)
+  val decisions = StreamFifo(RxDecision(p), RxFilter.waitingBeats, latency = 0)
+  waiting.io.push.arbitrationFrom(rx)
+  waiting.io.push.last := rx.last
+  waiting.io.push.data := rx.fragment.data
+  waiting.io.push.mty := rx.fragment.mty
+  decisions.io.push.valid := lookup.io.decision.valid
+  decisions.io.push.payload := lookup.io.decision.payload
+
+  val decision = decisions.io.pop
+  val unicast = FrameStream(p.hostBytes, C2hMeta(p))
+  val split = new Area {
+    val beat = waiting.io.pop
+    val decided = beat.valid && decision.valid
+    beat.ready := decision.valid && (unicast.ready || !decision.deliver)
+    decision.ready := beat.fire && beat.last
+    unicast.valid := decided && decision.deliver
+    unicast.last := beat.last
+    unicast.fragment.data := beat.data
+    unicast.fragment.mty := beat.mty
+    unicast.fragment.meta := decision.target
+    replicator.io.write.valid := decided && decision.copy
+    replicator.io.write.last := beat.last
+    replicator.io.write.fragment := beat.data
+  }
+
+  val merge = new Area {
+    val copy = replicator.io.frame
+    val out = FrameStream(p.hostBytes, C2hMeta(p))
+    val inFrame = RegNextWhen(!out.last, out.fire) init False
+    val ofCopy = Reg(Bool())
+    val ahead = Reg(UInt(log2Up(RxFilter.copyAfter + 1) bits)) init 0
+    val copyFirst = ahead === RxFilter.copyAfter
+    val choice = Mux(inFrame, ofCopy, copy.valid && (copyFirst || !unicast.valid))
+    ofCopy := choice
+    out.valid := Mux(choice, copy.valid, unicast.valid)
+    out.payload := Mux(choice, copy.payload, unicast.payload)
+    copy.ready := choice && out.ready
+    unicast.ready := !choice && out.ready
+    when(copy.fire && copy.last)(ahead := 0)
+      .elsewhen(unicast.fire && unicast.last && copy.valid && !copyFirst)(ahead := ahead + 1)
+    io.c2h << out.m2sPipe()
+  }
+
+  val rxInFrame = RegNextWhen(!io.rx.last, io.rx.fire) init False
+  io.idle := !rxInFrame && waiting.io.occupancy === 0 && replicator.io.empty && !replicator.io.frame.valid && !io.c2h.valid
+}
+
+/** A beat without what is known of the whole frame. */
+case class BeatData(p: ShellParam) extends Bundle {
+  val data = Bits(8 * p.hostBytes bits)
+  val mty = UInt(log2Up(p.hostBytes) bits)
+}

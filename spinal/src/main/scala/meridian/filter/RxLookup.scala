@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+/** What is to be done with a frame: deliver it, copy it, or else drop it. */
+case class RxDecision(p: ShellParam) extends Bundle {
+  val deliver = Bool()
+  val copy = Bool()
+  val target = C2hMeta(p)
+}
+
+/** A frame for several functions that asks for room in the replicator. */
+case class CopyJob(p: ShellParam) extends Bundle {
+  val list = ListKey(p)
+  val length = p.lengthType()
+  val hashInput = Bits(Rss.inputBits bits)
+}
+
+/** A copy that asks for a queue. some low: a list that turned out empty, which only passes `last` on. */
+case class CopyRequest(p: ShellParam) extends Bundle {
+  val some = Bool()
+  val last = Bool() // of its frame
+  val function = p.functionType()
+  val port = p.portType()
+  val length = p.lengthType()
+  val hashInput = Bits(Rss.inputBits bits)
+}
+
+/** Its answer, in the order asked. */
+case class CopyDecision(p: ShellParam) extends Bundle {
+  val deliver = Bool()
+  val last = Bool()
+  val target = C2hMeta(p)
+}
+
+object RxLookup {
+
+  /** Cycles from the function to the credit's answer. */
+  def queueLatency(rangeLatency: Int, queueLatency: Int, creditLatency: Int): Int =
+    rangeLatency.max(Rss.latency) + queueLatency + creditLatency
+
+  /** Unicast frames after which a waiting copy is given a place. */
+  val copyAfter = 48
+}
+
+/** From header to decision: MAC table, function, then queue range and RSS side by side, queue owner, credit.
+  *
+  * A frame's decision comes macLatency + max(rangeLatency, 3) + queueLatency + creditLatency cycles after its header,
+  * and its record one cycle later. One frame a cycle; nothing here can hold a frame up. Every question to the tables
+  * is asked for frames and copies alike; a frame for a single function goes first, a copy takes a place that no such
+  * frame uses. When 48 such frames have gone before a waiting copy, `hold` asks for one cycle without a beat, so that a
+  * place comes free.
+  *
+  * The credit is asked only once the queue is known to be the function's, as the answer takes the buffers.
+  */
+class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int) extends Component {
+  require(macLatency >= HeaderExtract.hashInputLatency, s"macLatency is $macLatency: choose at least ${HeaderExtract.hashInputLatency}")
+  for ((name, latency) <- Seq("rangeLatency" -> rangeLatency, "queueLatency" -> queueLatency, "creditLatency" -> creditLatency))
+    require(latency >= 1, s"$name is $latency: choose at least 1")
+
+  val io = new Bundle {
+    val header = slave(Flow(RxHeader(p)))
+    val hashInput = in(Bits(Rss.inputBits bits))
+    val functions = in(FunctionFlags(p))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val indirection = slave(Flow(IndirectionWrite(p)))
+    val hashKey = slave(Flow(HashKeyWrite(p)))
+    val group = slave(Flow(GroupWrite(p)))
+    val mac = master(MacLookup(p))
+    val range = master(RangeLookup(p))
+    val owner = master(QueueLookup(p))
+    val credit = master(CreditLookup(p))
+
+    val decision = master(Flow(RxDecision(p)))
+    val record = master(Flow(RxRecord(p)))
+    val hold = out(Bool())
+
+    val reserve = master(Flow(CopyJob(p)))
+    val reserved = in(Bool()) // in the same cycle
+    val list = slave(ListLookup(p))
+    val copy = slave(Stream(CopyRequest(p)))
+    val copyDecision = master(Flow(CopyDecision(p)))
+    val copyRecord = master(Flow(RxRecord(p)))
+  }
+
+  io.mac.query.valid := io.header.valid
+  io.mac.query.port := io.header.port
+  io.mac.query.address := io.header.address
+  io.mac.query.vid := io.header.vid
+
+  val select = new FunctionSelect(p)
+  select.io.functions := io.functions
+  select.io.ports := io.ports
+  select.io.group << io.group
+  select.io.lookup <> io.list
+  select.io.header := Delay(io.header.payload, macLatency - 1)
+  select.io.mac := io.mac.result.payload
+  val selection = select.io.selection
+
+  // A copy or a frame for one function, in the stages of the lookups.
+  case class Item() extends Bundle {
+    val some, last, copy = Bool()
+    val function = p.functionType()
+    val port = p.portType()
+    val length = p.lengthType()
+  }
+
+  val start = new Area {
+    val valid = Delay(io.header.valid, macLatency, init = False)
+    val header = Delay(io.header.payload, macLatency)
+    val hashInput = Delay(io.hashInput, macLatency - HeaderExtract.hashInputLatency)
+    val single = valid && selection.single
+    io.copy.ready := !single
+
+    val item = Item()
+    item.some := single || (io.copy.valid && io.copy.some)
+    item.copy := !single && io.copy.valid
+    item.last := io.copy.last
+    item.function := Mux(single, selection.function, io.copy.function)
+    item.port := Mux(single, header.port, io.copy.port)
+    item.length := Mux(single, header.length, io.copy.length)
+
+    val ahead = Reg(UInt(log2Up(RxLookup.copyAfter) bits)) init 0
+    when(io.copy.fire)(ahead := 0).elsewhen(io.copy.valid)(ahead := ahead + 1)
+    io.hold := RegNext(io.copy.isStall && ahead === RxLookup.copyAfter - 1) init False
+  }
+
+  val copies = new Area {
+    val selected = RegNext(selection)
+    io.reserve.valid := RegNext(start.valid && selection.several) init False
+    io.reserve.list := selected.list
+    io.reserve.length := RegNext(start.header.length)
+    io.reserve.hashInput := RegNext(start.hashInput)
+    val verdict = RxVerdict()
+    verdict := selected.verdict
+    when(selected.several)(verdict := Mux(io.reserved, RxVerdict.copying(), RxVerdict.copyCut()))
+  }
+
+  val rss = new Rss(p)
+  rss.io.hashKey << io.hashKey
+  rss.io.indirection << io.indirection
+  rss.io.function := start.item.function
+  rss.io.input := RegNext(Mux(start.single, start.hashInput, io.copy.hashInput))
+  io.range.query.valid := start.item.some
+  io.range.query.payload := start.item.function
+
+  // Enable is a choice of one bit in 256: it has a cycle of its own.
+  val enable = new Area {
+    val function = RegNext(start.item.function)
+    val named = RegNext(function < p.functions)
+    val enabled = RegNext(io.functions.enable.resize(1 << p.functionBits)(function))
+  }
+
+  val toQueue = rangeLatency.max(Rss.latency)
+  val queue = new Area {
+    val item = Delay(start.item, toQueue)
+    val named = Delay(enable.named, toQueue - 2)
+    val base = Delay(io.range.result.base, toQueue - rangeLatency)
+    val live = Delay(enable.enabled, toQueue - 2) && Delay(io.range.result.count =/= 0, toQueue - rangeLatency)
+    val number = base + Delay(rss.io.queue, toQueue - Rss.latency)
+    val ask = Delay(start.item.some, toQueue, init = False) && live
+    io.owner.query.valid := ask
+    io.owner.query.payload := number
+  }
+
+  val owner = new Area {
+    val item = Delay(queue.item, queueLatency)
+    val number = Delay(queue.number, queueLatency)
+    val match_ = io.owner.result.valid && io.owner.result.payload.valid && io.owner.result.function === item.function
+    val ask = Delay(queue.ask, queueLatency, init = False) && match_
+    io.credit.query.valid := ask
+    io.credit.query.queue := number
+    io.credit.query.length := item.length
+  }
+
+  val end = new Area {
+    val latency = RxLookup.queueLatency(rangeLatency, queueLatency, creditLatency)
+    val item = Delay(owner.item, creditLatency)
+    val some = Delay(start.item.some, latency, init = False)
+    val copy = Delay(start.item.copy, latency, init = False)
+    val named = Delay(queue.named, queueLatency + creditLatency)
+    val deliver = Delay(owner.ask, creditLatency, init = False) && io.credit.granted.payload
+    val refusal = RxVerdict()
+    refusal := RxVerdict.queueFull
+    when(!Delay(owner.ask, creditLatency, init = False))(refusal := RxVerdict.badQueue)
+    when(!Delay(queue.ask, queueLatency + creditLatency, init = False))(refusal := RxVerdict.disabled)
+
+    val target = C2hMeta(p)
+    target.function := item.function
+    target.queue := Delay(owner.number, creditLatency)
+    target.length := item.length
+
+    val valid = Delay(start.valid, latency, init = False)
+    val single = Delay(start.single, latency, init = False)
+    val otherwise = Delay(copies.verdict, latency - 1)
+    val header = Delay(start.header.port ## start.header.length, latency)
+    io.decision.valid := valid
+    io.decision.deliver := single && deliver
+    io.decision.copy := !single && otherwise === RxVerdict.copying
+    io.decision.target := target
+
+    val record = RxRecord(p)
+    record.verdict := Mux(single, Mux(deliver, RxVerdict.delivered(), refusal), otherwise)
+    record.port := header(p.lengthBits, p.portBits bits).asUInt
+    record.length := header(0, p.lengthBits bits).asUInt
+    record.function := item.function
+    record.functionValid := single && named
+    record.copy := False
+    io.record.valid := RegNext(valid) init False
+    io.record.payload := RegNext(record)
+
+    io.copyDecision.valid := copy
+    io.copyDecision.deliver := deliver
+    io.copyDecision.last := item.last
+    io.copyDecision.target := target
+
+    val copyRecord = RxRecord(p)
+    copyRecord.verdict := Mux(deliver, RxVerdict.delivered(), refusal)
+    copyRecord.port := item.port
+    copyRecord.length := item.length
+    copyRecord.function := item.function
+    copyRecord.functionValid := named
+    copyRecord.copy := True
+    io.copyRecord.valid := RegNext(copy && some) init False
+    io.copyRecord.payload := RegNext(copyRecord)
+  }
+
+  assert(io.mac.result.valid === start.valid, "the MAC table does not answer after macLatency", FAILURE)
+  assert(io.range.result.valid === Delay(start.item.some, rangeLatency, init = False), "no range after rangeLatency", FAILURE)
+  assert(io.owner.result.valid === Delay(queue.ask, queueLatency, init = False), "no owner after queueLatency", FAILURE)
+  assert(io.credit.granted.valid === Delay(owner.ask, creditLatency, init = False), "no credit after creditLatency", FAILURE)
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import scala.util.Random
+
+/** Frames for tests of the receive filter, and the hash of a frame bit by bit. Bytes are 0 to 255. */
+object RxFrames {
+
+  /** A frame for an address, of some kind: tagged or not, IPv4 with or without options, or anything else. */
+  def random(random: Random, address: Seq[Int], length: Int): Array[Int] = {
+    val frame = Array.fill(length)(random.nextInt(256))
+    for (i <- 0 until 6) frame(i) = address(i)
+    val tagged = random.nextInt(3) == 0
+    if (tagged) { frame(12) = 0x81; frame(13) = 0x00 }
+    val ip = if (tagged) 18 else 14
+    random.nextInt(4) match {
+      case 0 => frame(ip - 2) = 0x86; frame(ip - 1) = 0xdd
+      case 1 => frame(ip - 2) = random.nextInt(256); frame(ip - 1) = 0x77
+      case _ =>
+        frame(ip - 2) = 0x08; frame(ip - 1) = 0x00
+        frame(ip) = 0x40 + (if (random.nextBoolean()) 5 else random.nextInt(16))
+    }
+    frame
+  }
+
+  def address(bytes: Array[Int]): BigInt = (0 until 6).map(i => BigInt(bytes(i)) << (8 * i)).sum
+  def tagged(bytes: Array[Int]): Boolean = bytes(12) == 0x81 && bytes(13) == 0x00
+  def vid(bytes: Array[Int]): Int = if (tagged(bytes)) ((bytes(14) & 0xf) << 8) | bytes(15) else 0
+
+  /** A bit at a time: the key is a register that moves on by one bit for every bit of the input. */
+  def hash(bytes: Array[Int], key: Seq[Long]): Long = {
+    val at = if (tagged(bytes)) 18 else 14
+    val isIp = bytes(at - 2) == 8 && bytes(at - 1) == 0
+    val headerLength = 4 * (bytes(at) & 0xf)
+    def byte(i: Int): Int = if (i < bytes.length) bytes(i) else 0
+    val nibble = if (tagged(bytes)) bytes(14) & 0xf else 0
+    val address = Seq(9, 12, 13, 14, 15, 16, 17, 18, 19).map(i => if (isIp) byte(at + i) else 0)
+    val ports = (0 until 4).map(i => if (isIp && headerLength >= 20) byte(at + headerLength + i) else 0)
+    val bits = (0 until 4).map(nibble >> _ & 1) ++ (address ++ ports).flatMap(b => (0 until 8).map(b >> _ & 1))
+    var window = key.zipWithIndex.map { case (word, i) => BigInt(word) << (32 * i) }.sum
+    var hash = 0L
+    for (bit <- bits) {
+      if (bit == 1) hash ^= (window & 0xffffffffL).toLong
+      window = window >> 1
+    }
+    hash
+  }
+}
