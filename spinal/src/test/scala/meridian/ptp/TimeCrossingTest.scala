@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.ptp
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+/** A PHC and a crossing in two asynchronous clocks. */
+class CrossedPhc(dstFrequency: HertzNumber) extends Component {
+  val psCd = ClockDomain.external("ps")
+  val dstCd = ClockDomain.external("dst")
+  val io = new Bundle {
+    val control = spinal.lib.slave(PhcControl())
+    val psSkip, dstSkip = in UInt (32 bits)
+    val psTime = out(PtpFineTime())
+    val dstTime = out(PtpTime())
+    val dstLocked = out Bool ()
+  }
+  val phc = psCd(new Phc(250 MHz))
+  val crossing = new TimeCrossing(psCd, dstCd, 250 MHz, dstFrequency)
+  phc.io.control <> io.control
+  phc.io.skip := io.psSkip
+  io.psTime := phc.io.time
+  crossing.io.psTime := phc.io.time
+  crossing.io.psStepped := phc.io.stepped
+  crossing.io.dstSkip := io.dstSkip
+  io.dstTime := crossing.io.dstTime
+  io.dstLocked := crossing.io.dstLocked
+}
+
+class TimeCrossingTest extends AnyFunSuite {
+  import PtpSim._
+  private val psFs = 4000000L
+
+  /** Drives both clocks by hand, in fs, and compares io.dstTime at each dst edge with the PHC at that instant. */
+  private class Bench(dut: CrossedPhc, dstFs: Long, psPhase: Long) {
+    var increment = BigInt(4) << 32
+    var now, psEdge = 0L
+    private var nextPs = 100000L + psPhase
+    private var nextDst = 100000L
+    var psTime = BigInt(0)
+    var errors = Vector.empty[Double]
+    var locked = false
+
+    private def ps(): Unit = {
+      dut.psCd.fallingEdge()
+      sleep(1)
+      dut.psCd.risingEdge()
+      sleep(1)
+      psTime = fine(dut.io.psTime)
+      psEdge = now
+    }
+    private def dst(): Double = {
+      dut.dstCd.fallingEdge()
+      sleep(1)
+      dut.dstCd.risingEdge()
+      sleep(1)
+      assert(dut.io.dstTime.nanoseconds.toLong < 1000000000L)
+      locked = dut.io.dstLocked.toBoolean
+      val whole = coarse(dut.io.dstTime) - (psTime >> 32) / 1000000000 * 1000000000
+      val ns = fine2ns(psTime) + (now - psEdge).toDouble / psFs * increment.toDouble / 4294967296.0
+      whole.toDouble - ns
+    }
+    // Nanoseconds beyond the second, as a double is too short for all of it.
+    private def fine2ns(t: BigInt): Double = (t % secondFine).toDouble / 4294967296.0
+
+    def run(fs: Long)(each: (Long, Double) => Unit): Unit = {
+      val end = now + fs
+      while (now < end) {
+        if (nextPs <= nextDst) {
+          now = nextPs
+          nextPs += psFs
+          ps()
+        } else {
+          now = nextDst
+          nextDst += dstFs
+          each(now, dst())
+        }
+      }
+    }
+
+    /** All stand still but for one edge each that stands for as many cycles as fit into about this time. */
+    def skip(fs: Long): Unit = {
+      val psCycles = fs / psFs
+      val dstCycles = fs / dstFs
+      dut.io.psSkip #= psCycles
+      dut.io.dstSkip #= dstCycles
+      now = nextPs + (psCycles - 1) * psFs
+      nextPs = now + psFs
+      ps()
+      dut.io.psSkip #= 1
+      now = nextDst + (dstCycles - 1) * dstFs
+      nextDst = now + dstFs
+      dst()
+      dut.io.dstSkip #= 1
+    }
+  }
+
+  private def bench(dut: CrossedPhc, dstFs: Long, psPhase: Long): Bench = {
+    dut.psCd.fallingEdge()
+    dut.dstCd.fallingEdge()
+    dut.psCd.assertReset()
+    dut.dstCd.assertReset()
+    dut.io.control.set.valid #= false
+    dut.io.control.adjust.valid #= false
+    dut.io.control.increment #= BigInt(4) << 32
+    dut.io.psSkip #= 1
+    dut.io.dstSkip #= 1
+    sleep(10)
+    val b = new Bench(dut, dstFs, psPhase)
+    b.run(50000000L)((_, _) => ())
+    dut.psCd.deassertReset()
+    dut.dstCd.deassertReset()
+    b
+  }
+
+  private def set(dut: CrossedPhc, b: Bench, value: BigInt): Unit = {
+    dut.io.control.set.valid #= true
+    drive(dut.io.control.set.payload, value)
+    b.run(psFs)((_, _) => ())
+    dut.io.control.set.valid #= false
+  }
+
+  /** r.m.s. and peak, in ns. */
+  private def figures(errors: Seq[Double]): (Double, Double) =
+    (math.sqrt(errors.map(e => e * e).sum / errors.size), errors.map(math.abs).max)
+
+  /** Runs until locked, in fs. */
+  private def lock(b: Bench, limit: Long): Long = {
+    val start = b.now
+    while (!b.locked && b.now - start < limit) b.run(1000000L)((_, _) => ())
+    assert(b.locked, "not locked")
+    b.now - start
+  }
+
+  for ((name, frequency, period) <- Seq(("25G", 390.625 MHz, 2560000L), ("10G", 156.25 MHz, 6400000L))) {
+    lazy val compiled = SimConfig.compile(new CrossedPhc(frequency))
+
+    for (ppm <- Seq(-100.0, 0.0, 0.07, 33.0, 100.0))
+      test(s"$name at $ppm ppm: 1 ns r.m.s., 2.6 ns peak") {
+        compiled.doSim(seed = 1) { dut =>
+          val b = bench(dut, math.round(period / (1 + ppm * 1e-6)), 1234567L)
+          // A second turns 60 us later.
+          set(dut, b, secondFine * 1000 - (BigInt(60000) << 32))
+          b.run(1000000L)((_, _) => ())
+          val took = lock(b, 20000000000L)
+          val errors = Vector.newBuilder[Double]
+          b.run(150000000000L) { (_, e) =>
+            assert(b.locked)
+            errors += e
+          }
+          val all = errors.result()
+          val (rms, peak) = figures(all)
+          println(f"$name $ppm%+.2f ppm: locked after ${took * 1e-9}%.1f us, mean ${all.sum / all.size}%+.3f ns, rms $rms%.3f ns, peak $peak%.3f ns")
+          assert(rms < 1.0 && peak < 2.6)
+        }
+      }
+
+    test(s"$name follows set, adjust and increment") {
+      compiled.doSim(seed = 2) { dut =>
+        val b = bench(dut, math.round(period / (1 - 50e-6)), 700001L)
+        lock(b, 20000000000L)
+        for ((what, act) <- Seq[(String, () => Unit)](
+          "set" -> (() => set(dut, b, secondFine * 0x123456789abL + 77)),
+          "set back by 3 ns" -> (() => set(dut, b, b.psTime + b.increment - (BigInt(3) << 32))),
+          "adjust by half a second" -> { () =>
+            dut.io.control.adjust.valid #= true
+            dut.io.control.adjust.nanoseconds #= -500000000
+            dut.io.control.adjust.fraction #= 0
+            b.run(psFs)((_, _) => ())
+            dut.io.control.adjust.valid #= false
+          }
+        )) {
+          act()
+          b.run(400000000L)((_, _) => ())
+          assert(!b.locked, s"$what: still says locked")
+          val took = lock(b, 8000000000L)
+          val errors = Vector.newBuilder[Double]
+          b.run(20000000000L)((_, e) => errors += e)
+          val (rms, peak) = figures(errors.result())
+          println(f"$name $what: locked after ${took * 1e-9}%.1f us, then rms $rms%.3f ns, peak $peak%.3f ns")
+          assert(rms < 1.0 && peak < 2.6)
+        }
+        b.increment = (BigInt(4) << 32) * 1000100 / 1000000
+        dut.io.control.increment #= b.increment
+        b.run(30000000L)((_, _) => ())
+        val errors = Vector.newBuilder[Double]
+        b.run(60000000000L)((_, e) => errors += e)
+        val (rms, peak) = figures(errors.result())
+        println(f"$name increment +100 ppm: rms $rms%.3f ns, peak $peak%.3f ns")
+        assert(rms < 1.0 && peak < 2.6 && b.locked)
+      }
+    }
+
+    test(s"$name over idle skips") {
+      compiled.doSim(seed = 3) { dut =>
+        val b = bench(dut, math.round(period / (1 + 20e-6)), 700001L)
+        lock(b, 20000000000L)
+        b.run(100000000000L)((_, _) => ())
+        for (fs <- Seq(10000000L, 1000000000L, 1000000000000L, 900000000000000L)) {
+          b.skip(fs)
+          var first = 0.0
+          b.run(period + 1)((_, e) => first = e)
+          b.run(400000000L)((_, _) => ())
+          lock(b, 8000000000L)
+          val errors = Vector.newBuilder[Double]
+          b.run(10000000000L)((_, e) => errors += e)
+          val (rms, peak) = figures(errors.result())
+          println(f"$name skip of ${fs * 1e-9}%.2f us: first $first%+.2f ns, then rms $rms%.3f ns, peak $peak%.3f ns")
+          assert(rms < 1.0 && peak < 2.6)
+        }
+      }
+    }
+  }
+}
