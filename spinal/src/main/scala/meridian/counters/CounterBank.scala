@@ -36,7 +36,7 @@ class CounterBank(val entries: Int, val width: Int = 64, val amountBits: Int = 1
     val ready = out Bool ()
   }
 
-  private val memory = Mem(UInt(width bits), entries)
+  val memory = Mem(UInt(width bits), entries)
 
   /** What was in the memory before the write of the same cycle, one cycle later. */
   private def lookup(address: UInt): UInt =
