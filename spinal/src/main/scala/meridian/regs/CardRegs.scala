@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.mac.PsFilterConfig
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
+
+object CardRegs {
+  val axiConfig = AxiLite4Config(addressWidth = 16, dataWidth = 32)
+
+  /** Bits of an address here: 64 KiB that the PS and BAR2 see, and above them OpenNIC's MAC blocks, for BAR2 alone. */
+  val addressBits = 17
+}
+
+/** The card's registers (ps clock): identification, PTP clock, ports, PS rings; reached from the PS and from BAR2. Neither
+  * can hold the other up for more than one access.
+  *
+  * Latency of an access: 10 to 12 cycles from the PS; with the BAR2 side waiting, twice that.
+  */
+class CardRegs(p: ShellParam) extends Component {
+  import CardRegs._
+  val io = new Bundle {
+    val ps = slave(AxiLite4(axiConfig))
+    val host = slave(RegPort(addressBits)) // from HostRegs by RegCrossing
+    val build_date, build_hash = in Bits (32 bits) // still after start-up
+    val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
+    val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
+    val filter = out Vec (PsFilterConfig(p), p.ports)
+  }
+
+  val frontend = new AxiLiteFrontend(axiConfig, 16, fromHost = false)
+  frontend.io.axi << io.ps
+  frontend.io.awFunction := 0
+  frontend.io.arFunction := 0
+
+  val arbiter = new RegArbiter(addressBits)
+  arbiter.io.masters(0) << frontend.io.bus
+  arbiter.io.masters(1) << io.host
+
+  val ident = new IdentRegs(p)
+  val ports = List.fill(p.ports)(new PortRegs(p))
+  val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
+
+  val targets = Seq[(RegPort, UInt => Bool)]((ident.io.bus, a => a(16 downto 12) === 0)) ++
+    ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
+    cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) }
+  val splitter = new RegSplitter(addressBits, targets.size)(
+    c => targets.map(_._2(c.address)),
+    c => Mux(c.address.msb, B"xDEADBEEF", B(0, 32 bits))
+  )
+  splitter.io.bus << arbiter.io.bus
+  for (((bus, _), i) <- targets.zipWithIndex) bus << splitter.io.target(i)
+
+  ident.io.build_date := io.build_date
+  ident.io.build_hash := io.build_hash
+  ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
+  ident.io.hostRefused := RegNext(ports.map(_.io.hostRefused).orR, False)
+  ident.io.partialWrite := frontend.io.partialWrite
+
+  val linkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
+  io.psLinkUp := RegNext(linkUp, B(0, p.ports bits))
+  for ((port, i) <- ports.zipWithIndex) {
+    port.io.linkUp := linkUp(i)
+    io.psHostRxEnable(i) := port.io.hostRxEnable
+    io.psHostTxEnable(i) := port.io.hostTxEnable
+    io.filter(i) := port.io.filter
+    if (i < cmacs.size) {
+      cmacs(i).io.linkUp := linkUp(i)
+      cmacs(i).io.hostRxEnable := port.io.hostRxEnable
+      cmacs(i).io.hostTxEnable := port.io.hostTxEnable
+      port.io.openNic := cmacs(i).io.enable
+    } else {
+      port.io.openNic.assignFromBits(B(0, 4 bits))
+    }
+  }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.filter._
+import spinal.core._
+import spinal.lib._
+
+/** What is set for each function, in one place for three views: the function pages and OpenNIC blocks in BAR2 of a PF,
+  * and the page of a VF in its own BAR2 (host clock).
+  *
+  * Everything is kept in memories for reading; what the filters need at once is in registers beside them. After reset a
+  * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait.
+  * A function in reset loses its queues within functions + 8 cycles, if the queue table takes them.
+  *
+  * Latency: 5 cycles an access; a write of QCONF waits until the queue table has taken the one before it, and is refused
+  * if that takes 4096 cycles. One access at a time.
+  */
+class FunctionTable(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val bus = slave(RegPort(22)) // whole BAR2 address; of a VF only the lowest 12 bits
+    val functionReset = in Bits (p.functions bits) // high while a function level reset is under way
+    val linkUp = in Bits (p.ports bits)
+    val flags = out(FunctionFlags(p))
+    val range = master(Stream(QueueRange(p)))
+    val indirection = master(Flow(IndirectionWrite(p)))
+    val key = master(Flow(HashKeyWrite(p)))
+    val vfWriteRefused = out Bool ()
+  }
+  val indexBits = log2Up(p.functions)
+
+  object Phase extends SpinalEnum { val sweep, idle, fetch, hold, access, answer = newElement() }
+  val phase = RegInit(Phase.sweep)
+
+  val command = Reg(RegCommand(22))
+  val isVf = Reg(Bool())
+  val isOpenNic = Reg(Bool())
+  val index = Reg(UInt(indexBits bits)) init 0
+  val asked = io.bus.cmd.payload
+  val fromVf = asked.function >= p.pfs
+  io.bus.cmd.ready := phase === Phase.idle
+  when(io.bus.cmd.fire) {
+    command := asked
+    isVf := fromVf
+    isOpenNic := !asked.address(21)
+    index := Mux(fromVf, asked.function, Mux(asked.address(21), asked.address(19 downto 12), (asked.address(14 downto 12) - 1).resize(8 bits))).resized
+  }
+
+  val sweep = Reg(UInt(indexBits + 7 bits)) init 0
+  val sweeping = phase === Phase.sweep
+  when(sweeping) {
+    sweep := sweep + 1
+    when(sweep.andR || sweep === p.functions * 128 - 1) { phase := Phase.idle }
+  }
+  val sweepFunction = sweep.dropLow(7).asUInt
+  val sweepIndex = sweep.take(7).asUInt
+
+  val ranges = Mem(Bits(32 bits), 1 << indexBits)
+  val settings = Mem(Bits(6 bits), 1 << indexBits)
+  val indirections = Mem(p.queueType(), 128 << indexBits)
+  val keys = Mem(Bits(32 bits), 16 << indexBits)
+
+  val state = Reg(FunctionState(p))
+  val words = new Area {
+    val range = ranges.readSync(index)
+    val setting = settings.readSync(index)
+    val indirection = indirections.readSync((index ## command.address(8 downto 2)).asUInt)
+    val key = keys.readSync((index ## command.address(5 downto 2)).asUInt)
+  }
+
+  val view = new Area {
+    val function = new FunctionView(state)
+    val openNic = new OpenNicFunctionView(state)
+    val vf = new VfView(state)
+    val accessing = phase === Phase.access
+    for ((page, mine) <- Seq(function.page -> (!isVf && !isOpenNic), openNic.page -> (!isVf && isOpenNic), vf.page -> (isVf && !command.write))) {
+      page.bus.ce := accessing && mine
+      page.bus.wr := command.write
+      page.bus.addr := command.address.resized
+      page.bus.wdat := command.data
+    }
+    def either(f: QueueBlock => Bool) = f(function.queues) || f(openNic.queues)
+  }
+
+  // Queues: who has some, and the stream that tells the queue table.
+  val queues = new Area {
+    val some = Reg(Bits(p.functions bits)) init 0
+    val next = Reg(QueueRange(p))
+    val valid = RegInit(False)
+    io.range.valid := valid
+    io.range.payload := next
+    when(io.range.fire) { valid := False }
+    val timer = Reg(UInt(12 bits))
+    timer := (phase === Phase.hold) ? (timer + 1) | U(0)
+
+    val base = command.data(31 downto 16).asUInt
+    val count = command.data(15 downto 0).asUInt
+    val fits = RegNext(base +^ count <= p.queues) // the command holds still for cycles
+    val isWrite = command.write && !isVf && command.address(11 downto 2) === 0
+
+    // Looks at one function a cycle for a reset that has not taken its queues yet.
+    val scan = Counter(p.functions, inc = True)
+    val scanned = RegNext(scan.value)
+    val lost = RegNext(io.functionReset(scan.value) && some(scan.value), False)
+    val take = RegInit(False)
+    val taken = Reg(UInt(indexBits bits))
+    when(lost && !take) { take := True; taken := scanned }
+    val drop = phase === Phase.idle && take && !valid
+
+    val set = Bool()
+    val change = set || drop
+    val of = set ? index | taken
+    val value = set ? command.data | B(0, 32 bits)
+    when(change) {
+      some(of) := value(15 downto 0).orR
+      next.function := of.resized
+      next.base := value(31 downto 16).asUInt.resized
+      next.count := value(15 downto 0).asUInt.resized
+      valid := True
+    }
+    when(drop) { take := False }
+  }
+  val refused = Reg(Bool())
+
+  // The settings of all functions at once, for the filters.
+  val now = new Area {
+    val write = Reg(Flow(new Bundle { val function = UInt(indexBits bits); val flags = Bits(4 bits); val port = p.portType() }))
+    write.valid.init(False)
+    val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init((0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum))
+    val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
+    for (f <- 0 until p.functions) when(write.valid && write.function === f) {
+      for (k <- 0 until 4) flags(k)(f) := write.flags(k)
+      port(f) := write.port
+    }
+    io.flags.enable := RegNext(queues.some & ~io.functionReset, B(0, p.functions bits))
+    io.flags.broadcast := flags(0)
+    io.flags.allMulticast := flags(1)
+    io.flags.promiscuous := flags(2)
+    io.flags.trusted := flags(3)
+    io.flags.port := port
+  }
+
+  // Writes, by the sweep or by an access.
+  val write = new Area {
+    val accessFlags = view.function.flags.hitDoWrite
+    val portExists = command.data(31 downto 2) === 0 && command.data(1 downto 0).asUInt < p.ports
+    val accessPort = view.function.port.hitDoWrite && portExists
+    val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
+      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 6 bits)
+    })
+    val newSetting = Mux(accessFlags, state.port ## command.data(3 downto 0), command.data(1 downto 0) ## state.flags)
+    settings.write(
+      sweeping ? sweepFunction | index,
+      sweeping ? defaultSetting(sweepFunction) | newSetting,
+      sweeping || accessFlags || accessPort
+    )
+    now.write.valid := accessFlags || accessPort
+    now.write.function := index
+    now.write.flags := newSetting(3 downto 0)
+    now.write.port := newSetting(5 downto 4).asUInt
+
+    val accessRange = view.either(_.qconf.hitDoWrite)
+    queues.set := accessRange && !refused
+    ranges.write(sweeping ? sweepFunction | queues.of, sweeping ? B(0, 32 bits) | queues.value, sweeping || queues.change)
+
+    val toIndirection = sweeping || view.either(_.indirection.hitDoWrite)
+    val indirectionAt = sweeping ? sweep | (index ## command.address(8 downto 2)).asUInt
+    val indirectionValue = sweeping ? U(0, p.queueBits bits) | command.data(p.queueBits - 1 downto 0).asUInt
+    indirections.write(indirectionAt, indirectionValue, toIndirection)
+    val indirection = Flow(IndirectionWrite(p))
+    indirection.valid := toIndirection
+    indirection.function := indirectionAt.dropLow(7).asUInt.resized
+    indirection.index := indirectionAt.take(7).asUInt
+    indirection.queue := indirectionValue
+    io.indirection << indirection.m2sPipe()
+
+    val defaultKey = Vec(FunctionViews.defaultKey.map(B(_, 32 bits)).padTo(16, B(0, 32 bits)))
+    val toKey = (sweeping && sweepIndex < 10) || view.either(_.key.hitDoWrite)
+    val key = Flow(HashKeyWrite(p))
+    key.valid := toKey
+    key.function := (sweeping ? sweepFunction | index).resized
+    key.word := sweeping ? sweepIndex.take(4).asUInt | command.address(5 downto 2)
+    key.data := sweeping ? defaultKey(sweepIndex.take(4).asUInt) | command.data
+    keys.write((key.function.resize(indexBits) ## key.word).asUInt, key.data, toKey)
+    io.key << key.m2sPipe()
+  }
+
+  io.vfWriteRefused := RegNext(phase === Phase.access && isVf && command.write, False)
+  io.bus.rsp.valid := phase === Phase.answer
+  io.bus.rsp.data := view.vf.page.bus.rdat
+  io.bus.rsp.refused := refused && !isVf
+  io.bus.rsp.unmapped := view.function.page.unmapped || view.vf.page.unmapped
+  when(!isVf) { io.bus.rsp.data := isOpenNic ? view.openNic.page.bus.rdat | view.function.page.bus.rdat }
+
+  switch(phase) {
+    is(Phase.idle) { when(io.bus.cmd.fire) { phase := Phase.fetch } }
+    is(Phase.fetch) { phase := Phase.hold }
+    is(Phase.hold) {
+      state.function := index.resized
+      state.base := words.range(31 downto 16).asUInt
+      state.count := words.range(15 downto 0).asUInt
+      state.flags := words.setting(3 downto 0)
+      state.port := words.setting(5 downto 4).asUInt
+      state.enabled := io.flags.enable(index)
+      state.inReset := io.functionReset(index)
+      state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
+      state.indirection := words.indirection.resized
+      state.key := words.key
+      state.counter := 0
+      val late = queues.valid && queues.timer.andR
+      val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !write.portExists
+      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad)
+      when(!queues.isWrite || !queues.valid || late) { phase := Phase.access }
+    }
+    is(Phase.access) { phase := Phase.answer }
+    is(Phase.answer) { phase := Phase.idle }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.filter._
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
+
+object HostRegs {
+
+  /** Lowest of the eight bits of m_axil_awuser and m_axil_aruser that hold the number of the function. Public text on
+    * these wires is thin: examples and drivers only show that the function is in the lowest byte. If a build of the IP
+    * puts it elsewhere, this is the place.
+    */
+  val functionLsb = 0
+  val userBits = 55
+  val addressBits = 22
+
+  val axiConfig = AxiLite4Config(addressWidth = 32, dataWidth = 32)
+}
+
+/** All registers behind BAR2 (host clock): those of the host side here, those of the card through io.card.
+  *
+  * A PF sees the whole map, a VF only its own page, whatever the upper address bits. See docs/registers.md.
+  *
+  * Latency of an access: 10 to 12 cycles inside, and what the crossing takes for those of the card; bounded in any case.
+  * One access at a time.
+  */
+class HostRegs(p: ShellParam) extends Component {
+  import HostRegs._
+  val io = new Bundle {
+    val axi = slave(AxiLite4(axiConfig))
+    val awuser, aruser = in Bits (userBits bits)
+    val card = master(RegPort(17))
+    val build_date = in Bits (32 bits) // still after start-up
+    val functionReset = in Bits (p.functions bits) // high while a function level reset is under way
+    val psLinkUp, psHostRxEnable, psHostTxEnable = in Bits (p.ports bits) // from the ps clock
+
+    val flags = out(FunctionFlags(p))
+    val ports = out Vec (PortFlags(p), p.ports)
+    val range = master(Stream(QueueRange(p)))
+    val indirection = master(Flow(IndirectionWrite(p)))
+    val key = master(Flow(HashKeyWrite(p)))
+    val group = master(Flow(GroupWrite(p)))
+    val macCommand = master(Stream(MacCommand(p)))
+    val macAnswer = slave(Flow(MacAnswer(p)))
+    val bufferSize = master(Flow(BufferSizeWrite(p)))
+    val enforce = out Bool ()
+  }
+
+  val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
+  frontend.io.axi << io.axi
+  frontend.io.awFunction := io.awuser(functionLsb, 8 bits).asUInt
+  frontend.io.arFunction := io.aruser(functionLsb, 8 bits).asUInt
+
+  val system = new SystemRegs(p)
+  val functions = new FunctionTable(p)
+  val filter = new FilterRegs(p)
+  val hostPort = new HostPortRegs(p)
+
+  /** Which of the targets below a command is for. */
+  private def select(c: RegCommand): Seq[Bool] = {
+    val vf = c.function >= p.pfs
+    val page = c.address(21 downto 12)
+    val functionPage = page(9 downto 8) === 2 && page(7 downto 0).resize(9 bits) < p.functions
+    val openNicPage = page >= 1 && page <= 4
+    val pf = !vf
+    Seq(
+      pf && page === 0,
+      pf && (functionPage || openNicPage) || vf && c.function.resize(9 bits) < p.functions,
+      pf && page === 0x110,
+      pf && page === 0x111,
+      pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10)
+    )
+  }
+  val splitter = new RegSplitter(addressBits, 5)(
+    select,
+    c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
+  )
+  splitter.io.bus << frontend.io.bus
+  for ((bus, i) <- Seq(system.io.bus, functions.io.bus, filter.io.bus, hostPort.io.bus, io.card).zipWithIndex) {
+    bus << splitter.io.target(i)
+  }
+  // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.
+  io.card.cmd.address(16) := !splitter.io.target(4).cmd.address(20)
+
+  system.io.build_date := io.build_date
+
+  val linkUp = BufferCC(io.psLinkUp, B(0, p.ports bits))
+  hostPort.io.linkUp := linkUp
+  hostPort.io.rxEnable := BufferCC(io.psHostRxEnable, B(0, p.ports bits))
+  hostPort.io.txEnable := BufferCC(io.psHostTxEnable, B(0, p.ports bits))
+  io.ports := hostPort.io.ports
+
+  functions.io.functionReset := io.functionReset
+  functions.io.linkUp := linkUp
+  io.flags := functions.io.flags
+  io.range << functions.io.range
+  io.indirection << functions.io.indirection
+  io.key << functions.io.key
+
+  io.macCommand << filter.io.command
+  filter.io.answer << io.macAnswer
+  io.group << filter.io.group
+  io.bufferSize << filter.io.bufferSize
+  io.enforce := filter.io.enforce
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+object Identification {
+  val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
+  val magic = BigInt("4D52444E", 16) // "MRDN"
+  val major = 1
+  val minor = 0
+  val version = BigInt(major) << 16 | minor
+
+  /** Bits of the capabilities register. */
+  val capabilities = Seq(
+    "ptp_clock" -> "a PTP hardware clock, set by the PS",
+    "ps_port" -> "a port of the PS on every Ethernet port",
+    "mac_table" -> "exact match on address and VLAN",
+    "groups" -> "multicast groups with function lists",
+    "credit" -> "frames for full queues are dropped before the DMA engine",
+    "vf_page" -> "a page of its own in BAR2 of a VF"
+  )
+}
+
+/** What the card is and how it was built (ps clock).
+  *
+  * Latency: 1 cycle a register access.
+  */
+class IdentRegs(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val bus = slave(RegPort(12))
+    val build_date, build_hash = in Bits (32 bits)
+    val unmapped, hostRefused, partialWrite = in Bool () // a pulse an access
+  }
+  val page = new RegPage(Identification.place)
+  page.attach(io.bus)
+  page.word(0x00, "magic", B(Identification.magic, 32 bits), "the letters MRDN")
+  val version = page.reg(0x04, "version", "Version of the register map; another major is another map")
+  page.show(version, 0, "minor", B(Identification.minor, 16 bits), "grows with additions")
+  page.show(version, 16, "major", B(Identification.major, 16 bits), "grows with changes")
+  page.word(0x08, "build_date", io.build_date, "from the bitstream: seconds since 1970, UTC")
+  page.word(0x0c, "build_hash", io.build_hash, "from the bitstream: first 32 bits of the git commit")
+  val capabilities = page.reg(0x10, "capabilities", "What this build has")
+  for (((name, doc), i) <- Identification.capabilities.zipWithIndex) page.show(capabilities, i, name, True, doc)
+  val geometry = page.reg(0x14, "geometry", "Sizes of the build")
+  page.show(geometry, 0, "ports", U(p.ports, 8 bits), "Ethernet ports")
+  page.show(geometry, 8, "host_bytes", U(p.hostBytes, 8 bits), "bytes in a beat of the host streams")
+  page.show(geometry, 16, "functions", U(p.functions, 16 bits), "PCIe functions, PFs and VFs")
+  val queues = page.reg(0x18, "queues", "Sizes of the build")
+  page.show(queues, 0, "queues", U(p.queues, 16 bits), "QDMA queues of all functions")
+  page.show(queues, 16, "groups", U(p.groups, 16 bits), "multicast groups")
+  val filter = page.reg(0x1c, "tables", "Sizes of the build")
+  page.show(filter, 0, "mac_entries", U(p.macEntries, 16 bits), "entries the MAC table holds for certain")
+  page.show(filter, 16, "ps_addresses", U(p.psAddresses, 8 bits), "addresses in the PS filter of a port")
+  page.word(0x20, "max_frame", B(p.maxFrame, 32 bits), "largest frame in bytes without FCS")
+  page.rw(page.reg(0x24, "scratch", "For tests of the path to the registers"), 0, "value", Bits(32 bits), "no effect")
+  for ((at, name, event, doc) <- Seq(
+      (0x30, "unmapped", io.unmapped, "accesses of this bank where no register is"),
+      (0x34, "host_refused", io.hostRefused, "writes by BAR2 to registers that only the PS may write"),
+      (0x38, "partial_write", io.partialWrite, "writes by the PS that were not of a whole word")
+    )) {
+    val count = Reg(UInt(32 bits)) init 0
+    count := count + U(event)
+    page.word(at, name, count.asBits, doc)
+  }
+}

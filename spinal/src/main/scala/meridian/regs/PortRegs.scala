@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.mac.PsFilterConfig
+import spinal.core._
+import spinal.lib._
+
+object PortRegs {
+  val place = PagePlace("PORT", 0x102000, RegView.both, "An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only", 4)
+
+  /** From here on only the PS may write. */
+  val psOnly = 0x100
+
+  /** MAC enables have two doors: the port's page and the MAC block of OpenNIC. */
+  case class EnableWrite() extends Bundle { val rx, tx = Flow(Bool()) }
+}
+
+/** A port's control registers (ps clock).
+  *
+  * An address of the PS filter must only be written while its valid bit is 0: the receive clock of the MAC reads it
+  * without a handshake.
+  *
+  * Latency: 1 cycle a register access.
+  */
+class PortRegs(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val bus = slave(RegPort(12))
+    val linkUp = in Bool () // already in the ps clock
+    val openNic = in(PortRegs.EnableWrite())
+    val hostRxEnable, hostTxEnable = out Bool ()
+    val filter = out(PsFilterConfig(p))
+    val hostRefused = out Bool ()
+  }
+  val page = new RegPage(PortRegs.place)
+  val cmd = io.bus.cmd
+  val denied = cmd.fromHost && cmd.write && cmd.address(11 downto 0) >= PortRegs.psOnly
+  page.attach(io.bus, allow = !denied)
+  io.hostRefused := RegNext(cmd.fire && denied, False)
+
+  val status = page.reg(0x00, "link_status", "State of the port")
+  page.show(status, 0, "link_up", io.linkUp, "the MAC receives and is aligned")
+  val control = page.reg(0x04, "host_enable", "Traffic of the host; the PS has its own. The same bits as conf_rx_1 and conf_tx_1 of OpenNIC's MAC block")
+  val rx = page.rw(control, 0, "rx", Bool(), "frames are handed to the host")
+  val tx = page.rw(control, 1, "tx", Bool(), "frames of the host are sent")
+  when(io.openNic.rx.valid) { rx := io.openNic.rx.payload }
+  when(io.openNic.tx.valid) { tx := io.openNic.tx.payload }
+  io.hostRxEnable := rx
+  io.hostTxEnable := tx
+
+  val filter = page.reg(PortRegs.psOnly, "ps_filter", "Which frames the PS receives")
+  io.filter.enable := page.rw(filter, 0, "enable", Bool(), "0: none at all")
+  io.filter.broadcast := page.rw(filter, 1, "broadcast", Bool(), "broadcast; the host gets it as well")
+  io.filter.allMulticast := page.rw(filter, 2, "all_multicast", Bool(), "every multicast; the host gets it as well")
+  io.filter.promiscuous := page.rw(filter, 3, "promiscuous", Bool(), "every unicast, taken from the host")
+  page.array(PortRegs.psOnly + 0x40, "ps_address_low", p.psAddresses, 8, "Address the PS listens to, first four bytes on the wire") { (i, r) =>
+    io.filter.address(i)(31 downto 0) := page.rw(r, 0, "address", Bits(32 bits), "first byte on the wire in 7:0")
+  }
+  page.array(PortRegs.psOnly + 0x44, "ps_address_high", p.psAddresses, 8, "The rest of it, and whether it counts; write the address while valid is 0") { (i, r) =>
+    io.filter.address(i)(47 downto 32) := page.rw(r, 0, "address", Bits(16 bits), "fifth byte on the wire in 7:0")
+    io.filter.valid(i) := page.rw(r, 31, "valid", Bool(), "the PS takes frames to this address")
+  }
+}
