@@ -19,6 +19,9 @@ class CrossingFifo[T <: Data](dataType: HardType[T], depth: Int, pushCd: ClockDo
   val io = new Bundle {
     val push = slave(Stream(dataType()))
     val pop = master(Stream(dataType()))
+
+    /** Push domain: not restarting, so that push.ready is low only when there is no room. */
+    val up = out Bool ()
   }
 
   val pair = new ResetPair(pushCd, popCd, settle)
@@ -32,4 +35,5 @@ class CrossingFifo[T <: Data](dataType: HardType[T], depth: Int, pushCd: ClockDo
   fifo.io.push << io.push.continueWhen(pair.io.pushUp)
   io.pop << fifo.io.pop.continueWhen(pair.io.popUp)
   pair.io.popHold := fifo.io.pop.valid
+  io.up := pair.io.pushUp
 }

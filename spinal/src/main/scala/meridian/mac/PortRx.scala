@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import meridian.filter.RxMeta
+import meridian.frame._
+import spinal.core._
+import spinal.lib._
+
+/** The receive side of a port: [[MacRx]], its two buffers and every crossing out of the receive clock of the MAC.
+  *
+  * Latency, tlast at the pins to the first beat of the frame: 3 macRx cycles, then 4 cycles of host or ps and the phase
+  * of the clocks. Throughput: one beat a cycle at the pins, one a cycle at host and at ps. A sink that is not ready fills
+  * its own buffer, then loses its own frames. A reset of host empties the host buffer and loses what comes for it
+  * meanwhile (counted as hostOverflow); the PS path does not see it.
+  */
+class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: ClockDomain, val psCd: ClockDomain)
+    extends Component {
+  require(port >= 0 && port < p.ports, s"port is $port: the shell has ${p.ports}")
+
+  val io = new Bundle {
+    val pins = slave(MacRxSignals())
+    val host = master(FrameStream(p.hostBytes, RxMeta(p)))
+    val hostIdle = out Bool ()
+    val ps = master(FrameStream(p.psBytes, PsRxMeta(p)))
+    val psIdle = out Bool ()
+
+    /** Ps clock; addresses are quasi-static. */
+    val psFilter = in(PsFilterConfig(p))
+
+    /** Ps clock. */
+    val record = master(Stream(MacRxRecord(p)))
+
+    /** Ps clock, until the next reset: records came faster than they were taken, so counters are wrong. */
+    val recordLost = out Bool ()
+  }
+
+  val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
+  val hostBuffer = new PacketBuffer(
+    p.hostBytes, p.rxBufferBytes, HardType(new NoData), p.rxBufferBytes / smallestFrame, macRxCd, hostCd
+  )
+  val psBuffer = new PacketBuffer(
+    p.psBytes, p.psBufferBytes, HardType(RxStamp()), p.psBufferBytes / smallestFrame, macRxCd, psCd
+  )
+  val records = new CrossingFifo(MacRxRecord(p), 32, macRxCd, psCd)
+
+  val macRx = macRxCd on new Area {
+    val filter = PsFilterConfig(p)
+    filter.enable := BufferCC(io.psFilter.enable, False)
+    filter.broadcast := BufferCC(io.psFilter.broadcast, False)
+    filter.allMulticast := BufferCC(io.psFilter.allMulticast, False)
+    filter.promiscuous := BufferCC(io.psFilter.promiscuous, False)
+    filter.valid := BufferCC(io.psFilter.valid, B(0, p.psAddresses bits))
+    // An address changes only while its valid bit is low, and is looked at only while that is high.
+    filter.address := RegNext(io.psFilter.address).addTag(crossClockDomain)
+
+    val mac = new MacRx(p)
+    mac.io.pins <> io.pins
+    mac.io.psFilter := filter
+    mac.io.hostUp := hostBuffer.io.up
+    hostBuffer.io.push << mac.io.host
+    hostBuffer.io.abort := mac.io.hostAbort
+    hostBuffer.io.drop := False
+    mac.io.psUp := psBuffer.io.up
+    mac.io.psHalfFull := psBuffer.io.occupancy >= psBuffer.words / 2
+    psBuffer.io.push << mac.io.ps
+    psBuffer.io.abort := mac.io.psAbort
+    psBuffer.io.drop := False
+    val record = mac.io.record.toStream
+    records.io.push << record
+    val recordLost = RegInit(False) setWhen (record.valid && !record.ready && records.io.up)
+  }
+
+  io.host.arbitrationFrom(hostBuffer.io.pop)
+  io.host.data := hostBuffer.io.pop.data
+  io.host.mty := hostBuffer.io.pop.mty
+  io.host.last := hostBuffer.io.pop.last
+  io.host.meta.port := port
+  io.host.meta.length := hostBuffer.io.pop.length
+  io.hostIdle := hostBuffer.io.idle
+
+  io.ps.arbitrationFrom(psBuffer.io.pop)
+  io.ps.data := psBuffer.io.pop.data
+  io.ps.mty := psBuffer.io.pop.mty
+  io.ps.last := psBuffer.io.pop.last
+  io.ps.meta.length := psBuffer.io.pop.length
+  io.ps.meta.timestamp := psBuffer.io.pop.meta.time
+  io.ps.meta.timestampValid := psBuffer.io.pop.meta.valid
+  io.psIdle := psBuffer.io.idle
+
+  io.record << records.io.pop
+  psCd on {
+    io.recordLost := BufferCC(macRx.recordLost, False)
+  }
+}

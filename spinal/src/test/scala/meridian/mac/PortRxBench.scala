@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.core.sim._
+
+import scala.collection.mutable
+import scala.util.Random
+
+/** A frame on the wire; stampBeat is the beat its timestamp comes with, -1 for none. */
+case class WireFrame(data: Array[Byte], bad: Boolean = false, stampBeat: Int = -1, stamp: BigInt = 0)
+
+/** What the PS listens to. */
+case class Listen(
+    enable: Boolean = true,
+    broadcast: Boolean = true,
+    allMulticast: Boolean = true,
+    promiscuous: Boolean = false,
+    addresses: Seq[Option[Long]] = Seq.fill(4)(None)
+)
+
+case class Told(length: Int, bad: Seq[Boolean], kind: Seq[Boolean], forHost: Boolean, forPs: Boolean, hostOverflow: Boolean, psOverflow: Boolean)
+case class HostFrame(data: Seq[Byte], length: Int)
+case class PsFrame(data: Seq[Byte], length: Int, stampValid: Boolean, stamp: BigInt)
+
+/** Drives the pins of a PortRx, collects what leaves it, and knows what should. */
+class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: Int, psPeriod: Int, seed: Int) {
+  println(s"PortRx seed $seed, periods $macPeriod $hostPeriod $psPeriod ps")
+  val random = new Random(seed)
+  val sent = mutable.ArrayBuffer[(WireFrame, Listen)]()
+  val told = mutable.ArrayBuffer[Told]()
+  val hostFrames = mutable.ArrayBuffer[HostFrame]()
+  val psFrames = mutable.ArrayBuffer[PsFrame]()
+  var hostReadyPercent, psReadyPercent = 100
+  var hostBubbles, psBubbles = 0
+  var lastBeatTime, hostTime, psTime = -1L
+  var listen = Listen()
+
+  private val hostBytes, psBytes = mutable.ArrayBuffer[Byte]()
+  dut.io.pins.tvalid #= false
+  dut.io.pins.tstampValid #= false
+  dut.io.host.ready #= false
+  dut.io.ps.ready #= false
+  dut.io.record.ready #= true
+  configure(listen)
+  dut.macRxCd.forkStimulus(macPeriod)
+  dut.hostCd.forkStimulus(hostPeriod)
+  sleep(700)
+  dut.psCd.forkStimulus(psPeriod)
+  sleep(200 * macPeriod.max(hostPeriod).max(psPeriod))
+
+  private def take(word: BigInt, bytes: Int, into: mutable.ArrayBuffer[Byte]): Unit =
+    for (i <- 0 until bytes) into += (word >> (8 * i)).toByte
+
+  dut.hostCd.onSamplings {
+    val s = dut.io.host
+    if (!s.valid.toBoolean && hostBytes.nonEmpty) hostBubbles += 1
+    if (s.valid.toBoolean && hostBytes.isEmpty && hostTime < 0) hostTime = simTime()
+    if (s.valid.toBoolean && s.ready.toBoolean) {
+      take(s.data.toBigInt, p.hostBytes - s.mty.toInt, hostBytes)
+      assert(s.meta.port.toInt == 0)
+      if (s.last.toBoolean) {
+        hostFrames += HostFrame(hostBytes.toSeq, s.meta.length.toInt)
+        hostBytes.clear()
+      }
+    }
+    s.ready #= random.nextInt(100) < hostReadyPercent
+  }
+
+  dut.psCd.onSamplings {
+    val s = dut.io.ps
+    if (!s.valid.toBoolean && psBytes.nonEmpty) psBubbles += 1
+    if (s.valid.toBoolean && psBytes.isEmpty && psTime < 0) psTime = simTime()
+    if (s.valid.toBoolean && s.ready.toBoolean) {
+      take(s.data.toBigInt, 8 - s.mty.toInt, psBytes)
+      if (s.last.toBoolean) {
+        val stamp = (s.meta.timestamp.seconds.toBigInt << 32) + s.meta.timestamp.nanoseconds.toBigInt
+        psFrames += PsFrame(psBytes.toSeq, s.meta.length.toInt, s.meta.timestampValid.toBoolean, stamp)
+        psBytes.clear()
+      }
+    }
+    s.ready #= random.nextInt(100) < psReadyPercent
+    val r = dut.io.record
+    if (r.valid.toBoolean && r.ready.toBoolean)
+      told += Told(
+        r.length.toInt,
+        Seq(r.badFcs, r.runt, r.oversize).map(_.toBoolean),
+        Seq(r.multicast, r.broadcast, r.vlan).map(_.toBoolean),
+        r.forHost.toBoolean,
+        r.forPs.toBoolean,
+        r.hostOverflow.toBoolean,
+        r.psOverflow.toBoolean
+      )
+  }
+
+  def configure(now: Listen): Unit = {
+    val f = dut.io.psFilter
+    f.enable #= now.enable
+    f.broadcast #= now.broadcast
+    f.allMulticast #= now.allMulticast
+    f.promiscuous #= now.promiscuous
+    f.valid #= now.addresses.zipWithIndex.map { case (a, i) => BigInt(if (a.isDefined) 1 else 0) << i }.sum
+    for ((a, i) <- now.addresses.zipWithIndex) f.address(i) #= a.getOrElse(0x123456789abcL)
+    listen = now
+  }
+
+  /** Sends a frame, then idle cycles. A gap in the frame is as likely as gapPercent says. */
+  def send(frame: WireFrame, idle: Int = 0, gapPercent: Int = 0, lastKeep: Int = -1): Unit = {
+    sent += frame -> listen
+    val words = frame.data.grouped(8).toSeq
+    val pins = dut.io.pins
+    for ((word, i) <- words.zipWithIndex) {
+      while (random.nextInt(100) < gapPercent) dut.macRxCd.waitSampling()
+      val last = i == words.length - 1
+      pins.tvalid #= true
+      pins.tdata #= word.zipWithIndex.map { case (b, k) => BigInt(b & 0xff) << (8 * k) }.sum
+      pins.tkeep #= (if (last && lastKeep >= 0) lastKeep else (1 << word.length) - 1)
+      pins.tlast #= last
+      pins.tuser #= (if (last) frame.bad else random.nextInt(8) == 0)
+      pins.tstampValid #= i == frame.stampBeat
+      pins.tstamp.nanoseconds #= frame.stamp & 0xffffffffL
+      pins.tstamp.seconds #= frame.stamp >> 32
+      dut.macRxCd.waitSampling()
+      if (last) lastBeatTime = simTime()
+      pins.tvalid #= false
+      pins.tstampValid #= false
+    }
+    if (idle > 0) dut.macRxCd.waitSampling(idle)
+  }
+
+  def frame(length: Int, address: Long, bad: Boolean = false): WireFrame = {
+    val data = Array.fill(length)(random.nextInt().toByte)
+    for (i <- 0 until 6.min(length)) data(i) = (address >> (8 * i)).toByte
+    random.nextInt(6) match {
+      case 0 if length > 14 => data(12) = 0x81.toByte; data(13) = 0
+      case 1 if length > 14 => data(12) = 0x88.toByte; data(13) = 0xa8.toByte
+      case 2 if length > 14 => data(12) = 0; data(13) = 0x81.toByte
+      case _                =>
+    }
+    val stampBeat = if (random.nextInt(3) == 0) -1 else random.nextInt((length + 7) / 8)
+    WireFrame(data, bad, stampBeat, BigInt(80, random.self))
+  }
+
+  /** What should be told of a frame, overflow apart. */
+  def model(frame: WireFrame, listen: Listen): Told = {
+    val data = frame.data
+    val bad = Seq(frame.bad, data.length < 60, data.length > p.maxFrame)
+    val good = !bad.contains(true)
+    val address = data.take(6).zipWithIndex.map { case (b, i) => (b & 0xffL) << (8 * i) }.sum
+    val broadcast = address == 0xffffffffffffL
+    val multicast = (address & 1) == 1 && !broadcast
+    val exact = listen.enable && listen.addresses.contains(Some(address))
+    val ps = listen.enable && (exact || listen.promiscuous || (broadcast && listen.broadcast) || (multicast && listen.allMulticast))
+    val host = !exact || multicast || broadcast
+    val vlan = good && Seq(0x8100, 0x88a8).contains(((data(12) & 0xff) << 8) | (data(13) & 0xff))
+    Told(data.length.min(65535), bad, Seq(good && multicast, good && broadcast, vlan), good && host, good && ps, false, false)
+  }
+
+  def settle(): Unit = {
+    hostReadyPercent = 100
+    psReadyPercent = 100
+    var quiet, wait = 0
+    while (quiet < 60) {
+      dut.psCd.waitSampling()
+      quiet = if (dut.io.hostIdle.toBoolean && dut.io.psIdle.toBoolean && !dut.io.record.valid.toBoolean) quiet + 1 else 0
+      wait += 1
+      assert(wait < 20000, "never idle")
+    }
+  }
+
+  /** Everything sent was told of and is where it should be, in order, and nothing else is. */
+  def check(): Unit = {
+    settle()
+    assert(!dut.io.recordLost.toBoolean)
+    assert(told.length == sent.length, "records")
+    for (((frame, listen), t) <- sent.zip(told)) {
+      assert(t.copy(hostOverflow = false, psOverflow = false) == model(frame, listen))
+      assert((t.forHost || !t.hostOverflow) && (t.forPs || !t.psOverflow))
+    }
+    val both = sent.map(_._1).zip(told)
+    val toHost = both.collect { case (f, t) if t.forHost && !t.hostOverflow => HostFrame(f.data.toSeq, f.data.length) }
+    val toPs = both.collect {
+      case (f, t) if t.forPs && !t.psOverflow =>
+        PsFrame(f.data.toSeq, f.data.length, f.stampBeat >= 0, if (f.stampBeat >= 0) f.stamp else 0)
+    }
+    assert(hostFrames == toHost, "frames to the host")
+    assert(psFrames.map(f => if (f.stampValid) f else f.copy(stamp = 0)) == toPs, "frames to the PS")
+    assert(hostBubbles == 0 && psBubbles == 0, "bubbles within frames")
+    forget()
+  }
+
+  def forget(): Unit = {
+    sent.clear()
+    told.clear()
+    hostFrames.clear()
+    psFrames.clear()
+    hostBytes.clear()
+    psBytes.clear()
+  }
+
+  def overflows: (Int, Int) = (told.count(_.hostOverflow), told.count(_.psOverflow))
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+class PortRxTest extends AnyFunSuite {
+  val p = ShellParam(maxFrame = 1601, rxBufferBytes = 4096, psBufferBytes = 4096, psAddresses = 4)
+  val (psAddress, psGroup, stranger, group, all) =
+    (0x665544332202L, 0x0000001b1901L, 0x665544332204L, 0x010000005e01L, 0xffffffffffffL)
+  val listening = Listen(addresses = Seq(Some(psAddress), None, Some(psGroup), None))
+
+  lazy val compiled = SimConfig.compile(
+    new PortRx(p, 0, ClockDomain.external("macRx"), ClockDomain.external("host"), ClockDomain.external("ps"))
+  )
+
+  def bench(name: String, seed: Int, mac: Int = 2560, host: Int = 4000, ps: Int = 4000)(body: PortRxBench => Unit): Unit =
+    test(s"$name, seed $seed") {
+      compiled.doSim(name.takeWhile(c => c.isLetter || c == ' ').replace(' ', '_') + seed, seed = seed) { dut =>
+        body(new PortRxBench(dut, p, mac, host, ps, seed))
+      }
+    }
+
+  def listens(b: PortRxBench): Listen = {
+    def flag = b.random.nextBoolean()
+    val addresses = Seq(psAddress, psGroup, 0x998877665544L, stranger).map(a => if (b.random.nextInt(3) > 0) Some(a) else None)
+    Listen(b.random.nextInt(4) > 0, flag, flag, b.random.nextInt(4) == 0, b.random.shuffle(addresses))
+  }
+
+  def length(b: PortRxBench): Int = b.random.nextInt(8) match {
+    case 0     => 1 + b.random.nextInt(59)
+    case 1     => 59 + b.random.nextInt(3)
+    case 2     => p.maxFrame - 1 + b.random.nextInt(3)
+    case 3     => 1600 + b.random.nextInt(800)
+    case 4 | 5 => 60 + b.random.nextInt(12)
+    case _     => 60 + b.random.nextInt(1000)
+  }
+
+  for ((mac, host, ps, seed) <- Seq((2560, 4000, 4000, 1), (6400, 4000, 4004, 2), (2560, 3300, 4700, 3)))
+    bench(s"random frames and filters at $mac ps", seed, mac, host, ps) { b =>
+      for (_ <- 0 until 8) {
+        b.configure(listens(b))
+        b.hostReadyPercent = Seq(100, 60, 10)(b.random.nextInt(3))
+        b.psReadyPercent = Seq(100, 60, 10)(b.random.nextInt(3))
+        val gap = Seq(0, 0, 20)(b.random.nextInt(3))
+        for (_ <- 0 until 30) {
+          val near = psAddress ^ (1L << b.random.nextInt(48))
+          val to = Seq(psAddress, psGroup, stranger, group, all, near)(b.random.nextInt(6))
+          b.send(b.frame(length(b), to, b.random.nextInt(6) == 0), Seq(0, 0, 3)(b.random.nextInt(3)), gap)
+        }
+        b.check()
+      }
+    }
+
+  for ((size, spacing) <- Seq(60 -> 11, 64 -> 11, 65 -> 12, 60 -> 8, 64 -> 8, 65 -> 9))
+    bench(s"frames of $size bytes every $spacing cycles of 390 MHz are never lost", 20 + size + spacing) { b =>
+      b.configure(listening)
+      b.sent.clear()
+      for (i <- 0 until 250) b.send(b.frame(size, Seq(stranger, all, psAddress)(i % 3)), spacing - (size + 7) / 8)
+      b.settle()
+      assert(b.overflows == (0, 0))
+      b.check()
+    }
+
+  for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 45000))
+    bench(s"latency at $mac ps", 4, mac) { b =>
+      b.configure(listening)
+      var worstHost, worstPs = 0L
+      for (_ <- 0 until 30) {
+        b.hostTime = -1
+        b.psTime = -1
+        b.send(b.frame(60 + b.random.nextInt(100), all), 20 + b.random.nextInt(4))
+        worstHost = worstHost.max(b.hostTime - b.lastBeatTime)
+        worstPs = worstPs.max(b.psTime - b.lastBeatTime)
+      }
+      println(s"tlast taken to first beat taken, $mac ps MAC clock: host $worstHost ps, PS $worstPs ps")
+      assert(worstHost <= budget && worstPs <= budget)
+      b.check()
+    }
+
+  bench("a sink that stops loses its own frames only", 5) { b =>
+    b.configure(listening)
+    b.hostReadyPercent = 0
+    for (i <- 0 until 60) b.send(b.frame(300, Seq(stranger, all, psAddress)(i % 3)), 20)
+    b.dut.macRxCd.waitSampling(60)
+    val (host, ps) = b.overflows
+    assert(host > 20 && ps == 0)
+    b.check()
+    b.hostReadyPercent = 100
+    b.psReadyPercent = 0
+    for (i <- 0 until 60) b.send(b.frame(300, Seq(stranger, all, psAddress)(i % 3)), 20)
+    b.dut.macRxCd.waitSampling(60)
+    val (hostAfter, psAfter) = b.overflows
+    assert(hostAfter == 0 && psAfter > 20)
+    b.check()
+  }
+
+  bench("a storm leaves half of the PS buffer to addressed frames", 6) { b =>
+    b.configure(listening)
+    b.psReadyPercent = 0
+    for (_ <- 0 until 60) b.send(b.frame(120, all), 4)
+    b.dut.macRxCd.waitSampling(60)
+    val refused = b.told.count(_.psOverflow)
+    assert(refused >= 60 - 2048 / 120 - 1 && refused <= 60 - 2048 / 120 + 2, s"$refused refused")
+    for (_ <- 0 until 10) b.send(b.frame(120, psAddress), 4)
+    b.dut.macRxCd.waitSampling(60)
+    assert(b.told.count(_.psOverflow) == refused)
+    b.check()
+  }
+
+  bench("frames of any length end, and are told as oversize", 7) { b =>
+    b.configure(listening)
+    for (size <- Seq(1602, 4096, 20000, 65528, 65534, 65535, 65536, 70000)) {
+      b.send(b.frame(size, psAddress))
+      b.send(b.frame(61, all))
+    }
+    b.check()
+  }
+
+  bench("tkeep with gaps counts to its first gap", 8) { b =>
+    b.configure(listening)
+    val whole = b.frame(72, all)
+    b.send(whole, lastKeep = 0xed) // bytes 0 only, then a gap
+    b.settle()
+    assert(b.hostFrames.head.data == whole.data.take(65).toSeq && b.told.head.length == 65)
+    b.forget()
+    b.send(whole, lastKeep = 0)
+    b.settle()
+    assert(b.hostFrames.isEmpty && b.psFrames.isEmpty && b.told.head.bad.head && b.told.head.length == 64)
+  }
+
+  bench("a host in reset harms nothing on the PS path, and comes back whole", 9) { b =>
+    b.configure(listening)
+    for (round <- 0 until 12) {
+      b.psReadyPercent = 80
+      b.hostReadyPercent = Seq(0, 100)(round % 2)
+      val before = b.random.nextInt(12)
+      val traffic = fork(for (i <- 0 until 40) b.send(b.frame(60 + b.random.nextInt(200), Seq(stranger, all, psAddress)(i % 3)), 3))
+      b.dut.macRxCd.waitSampling(before * 20 + b.random.nextInt(20))
+      b.dut.hostCd.assertReset()
+      sleep(4000 * Seq(1, 2, 30, 200)(round % 4))
+      b.dut.hostCd.deassertReset()
+      traffic.join()
+      b.settle()
+      // The frames in the buffer are lost with the host; what the PS gets is whole all the same.
+      val told = b.told.clone()
+      b.hostFrames.clear()
+      val psExpected = b.sent.zip(told).collect { case ((f, _), t) if t.forPs && !t.psOverflow => f.data.toSeq }
+      assert(told.length == 40 && !told.exists(_.psOverflow) && b.psFrames.map(_.data) == psExpected)
+      b.hostBubbles = 0
+      b.forget()
+      b.dut.macRxCd.waitSampling(200)
+      for (i <- 0 until 12) b.send(b.frame(60 + b.random.nextInt(100), Seq(stranger, all, psAddress)(i % 3)), 3)
+      b.settle()
+      assert(b.overflows == (0, 0))
+      b.check()
+    }
+  }
+
+  bench("a PS in reset harms nothing on the host path, and comes back whole", 10) { b =>
+    b.configure(listening)
+    for (round <- 0 until 8) {
+      val frames = Seq.fill(30)(b.frame(60 + b.random.nextInt(200), Seq(stranger, all)(b.random.nextInt(2))))
+      val traffic = fork(frames.foreach(b.send(_, 3)))
+      b.dut.macRxCd.waitSampling(100 + b.random.nextInt(100))
+      b.dut.psCd.assertReset()
+      sleep(4000 * Seq(1, 2, 30, 200)(round % 4))
+      b.dut.psCd.deassertReset()
+      traffic.join()
+      b.settle()
+      assert(b.hostFrames.map(_.data) == frames.map(_.data.toSeq))
+      b.psBubbles = 0
+      b.forget()
+      b.dut.macRxCd.waitSampling(200)
+      for (i <- 0 until 12) b.send(b.frame(60 + b.random.nextInt(100), Seq(stranger, all, psAddress)(i % 3)), 3)
+      b.check()
+    }
+  }
+
+  bench("a MAC in reset loses the frame in flight, and no stored one", 11) { b =>
+    b.configure(listening)
+    for (round <- 0 until 8) {
+      b.hostReadyPercent = 5
+      b.psReadyPercent = 5
+      for (i <- 0 until 4) b.send(b.frame(60 + b.random.nextInt(100), all), 3)
+      b.dut.macRxCd.waitSampling(4)
+      b.dut.io.pins.tlast #= false
+      b.dut.io.pins.tvalid #= true
+      b.dut.macRxCd.waitSampling(1 + b.random.nextInt(20))
+      b.dut.io.pins.tvalid #= false
+      b.dut.macRxCd.assertReset()
+      sleep(2560 * Seq(1, 2, 30, 200)(round % 4))
+      b.dut.macRxCd.deassertReset()
+      b.settle()
+      b.dut.macRxCd.waitSampling(200)
+      for (i <- 0 until 12) b.send(b.frame(60 + b.random.nextInt(100), Seq(stranger, all, psAddress)(i % 3)), 3)
+      b.check()
+    }
+  }
+}
