@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import meridian.frame.FrameStream
+import spinal.core._
+import spinal.lib._
+
+/** A beat that waits for the decision on its frame. */
+case class TxWord(p: ShellParam) extends Bundle {
+  val data = Bits(8 * p.hostBytes bits)
+  val mty = UInt(log2Up(p.hostBytes) bits)
+  val over = Bool() // with this beat the frame is longer than the largest one
+  val error = Bool() // final with last
+  val zero = Bool()
+}
+
+/** Joins beats and decisions: passing frames go to their port, others are swallowed at one beat a cycle; each frame ends
+  * in one record.
+  *
+  * `tx.meta` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
+  * end, for the beat that makes a frame too long (the rest is swallowed), and for the end made up for a frame whose port
+  * lost its link or was switched off while the frame went out. So a port that is down holds nobody up: what it still owes
+  * is that one made-up end, kept aside until the port takes it.
+  *
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. A full port stalls all frames behind.
+  */
+class TxExit(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val words = slave(Stream(Fragment(TxWord(p))))
+    val decisions = slave(Stream(TxDecision(p)))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val record = master(Flow(TxRecord(p)))
+  }
+
+  val word = io.words.payload
+  val first = RegInit(True)
+  val held = RegNextWhen(io.decisions.payload, io.decisions.fire)
+  val decision = Mux(first, io.decisions.payload, held)
+  val known = !first || io.decisions.valid
+
+  val port = decision.port
+  val enabled = io.ports.map(flags => RegNext(flags.txEnable))
+  val up = io.ports.map(flags => RegNext(flags.linkUp && flags.txEnable))
+  val portUp = PerPort(up, port)
+
+  val sending = Reg(Bool()) // an unfinished frame still goes to its port
+  val wanted = Mux(first, decision.verdict === TxVerdict.sent, sending)
+  val passing = wanted && portUp
+  val ends = Vec(RegInit(False), p.ports) // the port is owed the end of a frame that was cut
+
+  val feeds = Vec(FrameStream(p.hostBytes, Bool()), p.ports)
+  for ((feed, i) <- feeds.zipWithIndex) {
+    feed.valid := ends(i) || io.words.valid && known && passing && port === i
+    feed.last := ends(i) || word.last || word.over
+    feed.data := word.data
+    feed.mty := word.mty
+    feed.meta := ends(i) || word.over || word.error
+    when(feed.ready)(ends(i) := False)
+    io.tx(i) << feed.m2sPipe()
+  }
+
+  io.words.ready := known && (!passing || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port))
+  io.decisions.ready := io.words.fire && first
+
+  val cut = Reg(Bool())
+  val cutNow = wanted && !portUp
+  val cutKnown = cutNow || !first && cut
+  when(io.words.fire) {
+    first := word.last
+    sending := passing && !word.over
+    cut := cutKnown
+    for ((end, i) <- ends.zipWithIndex) when(cutNow && !first && port === i)(end := True)
+  }
+
+  val length = new Area {
+    val most = (1 << 16) / p.hostBytes
+    val beats = Reg(UInt(log2Up(most + 1) bits)) init 0
+    when(io.words.fire) {
+      when(word.last)(beats := 0) elsewhen (beats =/= most)(beats := beats + 1)
+    }
+  }
+
+  val ended = new Area {
+    val valid = RegNext(io.words.fire && word.last) init False
+    val full = RegNext(length.beats)
+    val mty = RegNext(word.mty)
+    val zero = RegNext(word.zero)
+    val source = RegNext(decision)
+    val verdict = RegNext(decision.verdict)
+    when(decision.verdict === TxVerdict.sent || decision.verdict === TxVerdict.spoof) {
+      when(word.over)(verdict := TxVerdict.oversize)
+      when(word.error)(verdict := TxVerdict.error)
+      when(cutKnown)(verdict := Mux(PerPort(enabled, port), TxVerdict.linkDown, TxVerdict.hostDisabled))
+    }
+
+    val bytes = (full << log2Up(p.hostBytes)) + (U(p.hostBytes) - mty)
+    val record = TxRecord(p)
+    record.verdict := verdict
+    record.port := source.port
+    record.function := source.function
+    record.functionValid := source.functionValid
+    record.length := Mux(zero, U(0), Mux(bytes > 65535, U(65535), bytes).resize(p.lengthBits))
+    io.record.valid := RegNext(valid) init False
+    io.record.payload := RegNext(record)
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import meridian.frame.FrameStream
+import meridian.host.H2cMeta
+import spinal.core._
+import spinal.lib._
+
+/** Decides which frames of the host may leave, and by which port. One record a frame, with the first verdict that holds
+  * in this order:
+  *
+  *   - noFunction: the queue belongs to nobody (no port is known, the record says 0)
+  *   - hostDisabled: the port's transmit from the host is switched off
+  *   - disabled: the function is switched off or in reset
+  *   - linkDown: the port has no link
+  *   - runt: less than 14 bytes, or no byte at all
+  *   - error: marked bad by the DMA engine
+  *   - oversize: more than maxFrame bytes
+  *   - spoof: source address or VLAN are not the function's
+  *   - sent
+  *
+  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame that ends inside its header is judged as it would
+  * go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
+  * on its way out.
+  *
+  * Latency macLatency + queueLatency + 3 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
+  * transmit buffer stalls, through a buffer of 32 beats; nothing else does. Frames of any length pass through.
+  *
+  * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
+  * unanswered one.
+  */
+class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
+  val depth = 32
+  require(
+    macLatency + queueLatency + 4 <= depth,
+    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 4} cycles"
+  )
+
+  val io = new Bundle {
+    val h2c = slave(FrameStream(p.hostBytes, H2cMeta(p)))
+    val owner = master(QueueLookup(p))
+    val mac = master(MacLookup(p))
+    val functions = in(FunctionFlags(p))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val record = master(Flow(TxRecord(p)))
+    val idle = out Bool ()
+    val flush = in Bool ()
+    val flushed = out Bool ()
+  }
+
+  val beat = io.h2c.payload
+  val first = RegNextWhen(beat.last, io.h2c.fire) init True
+
+  /** Beats of the frame before this one; stops where nothing more depends on it. */
+  val over = new Area {
+    val fullBeats = p.maxFrame / p.hostBytes
+    val rest = p.maxFrame % p.hostBytes
+    val beats = Reg(UInt(log2Up(fullBeats + 2) bits)) init 0
+    val atLimit = beats === fullBeats
+    val beyond = beats === fullBeats + 1
+    when(io.h2c.fire) {
+      when(beat.last)(beats := 0) elsewhen (!beyond)(beats := beats + 1)
+    }
+    val now = beyond || atLimit && (if (rest == 0) True else !beat.last || beat.mty < p.hostBytes - rest)
+  }
+
+  val words = new StreamFifo(Fragment(TxWord(p)), depth, withAsyncRead = true)
+  words.io.push.arbitrationFrom(io.h2c)
+  words.io.push.last := beat.last
+  words.io.push.data := beat.data
+  words.io.push.mty := beat.mty
+  words.io.push.over := over.now
+  words.io.push.error := beat.meta.error
+  words.io.push.zero := beat.meta.zero
+
+  val lookup = new TxLookup(p, macLatency, queueLatency)
+  lookup.io.owner <> io.owner
+  lookup.io.mac <> io.mac
+  lookup.io.functions := io.functions
+  lookup.io.ports := io.ports
+
+  val header = new Area {
+    val short = beat.last && beat.mty > p.hostBytes - 16 // a tag, if there is one, is not whole
+    val shorter = beat.last && beat.mty > p.hostBytes - 15
+    def byteAt(i: Int) = beat.data(8 * i, 8 bits)
+    val tagged = byteAt(12) === 0x81 && byteAt(13) === 0x00
+    val high = byteAt(14)(3 downto 0).andMask(!shorter)
+    val low = byteAt(15).andMask(!short)
+
+    lookup.io.header.valid := io.h2c.fire && first
+    lookup.io.header.queue := beat.meta.queue
+    lookup.io.header.source := beat.data(48, 48 bits)
+    lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
+    lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)
+  }
+
+  // A frame keeps its first beat among the words until its decision is taken, so this cannot overflow.
+  val decisions = new StreamFifo(TxDecision(p), depth, withAsyncRead = true)
+  decisions.io.push.valid := lookup.io.decision.valid
+  decisions.io.push.payload := lookup.io.decision.payload
+  assert(!lookup.io.decision.valid || decisions.io.push.ready, "a decision found no room", FAILURE)
+
+  val exit = new TxExit(p)
+  exit.io.words << words.io.pop
+  exit.io.decisions << decisions.io.pop
+  exit.io.ports := io.ports
+  exit.io.tx <> io.tx
+  exit.io.record >> io.record
+
+  val flushing = new Area {
+    val begun, gone = Reg(UInt(log2Up(depth) + 1 bits)) init 0
+    when(io.h2c.fire && first)(begun := begun + 1)
+    when(words.io.pop.fire && words.io.pop.last)(gone := gone + 1)
+
+    val busy = RegInit(False)
+    val until = Reg(begun)
+    val reached = busy && gone === until
+    when(reached)(busy := False)
+    when(io.flush) {
+      busy := True
+      until := begun
+    }
+    io.flushed := RegNext(reached && !io.flush) init False
+    io.idle := RegNext(begun === gone) init True
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+/** What the first beat of a frame from the host says. */
+case class TxHeader(p: ShellParam) extends Bundle {
+  val queue = p.queueType()
+  val source = Bits(48 bits)
+  val vid = UInt(12 bits)
+  val runt = Bool()
+}
+
+/** What is known of a frame before its end: `sent` for one that may go out. */
+case class TxDecision(p: ShellParam) extends Bundle {
+  val verdict = TxVerdict()
+  val port = p.portType()
+  val function = p.functionType()
+  val functionValid = Bool()
+}
+
+/** Decides by the header: queue, owner, route, port state, anti-spoof. The first reason against a frame in the order
+  * noFunction, hostDisabled, disabled, linkDown, runt, spoof is its verdict.
+  *
+  * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
+  * function passes without.
+  *
+  * Latency queueLatency + macLatency + 1 cycles, one header a cycle, no back-pressure.
+  */
+class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
+  require(macLatency >= 1, s"macLatency is $macLatency: the table answers after at least a cycle")
+  require(queueLatency >= 1, s"queueLatency is $queueLatency: the table answers after at least a cycle")
+
+  val io = new Bundle {
+    val header = slave(Flow(TxHeader(p)))
+    val owner = master(QueueLookup(p))
+    val mac = master(MacLookup(p))
+    val functions = in(FunctionFlags(p))
+    val ports = in(Vec(PortFlags(p), p.ports))
+    val decision = master(Flow(TxDecision(p)))
+  }
+
+  io.owner.query.valid := io.header.valid
+  io.owner.query.payload := io.header.queue
+
+  val owned = new Area {
+    val header = Delay(io.header.payload, queueLatency)
+    val owner = io.owner.result.payload
+    val bits = log2Up(p.functions)
+    val index = owner.function.resize(bits)
+    val known = owner.valid && (if (p.functions < 256) owner.function < p.functions else True)
+    def flagOf(flags: Bits) = flags.resize(1 << bits)(index)
+  }
+
+  val routed = new Area {
+    val valid = Delay(io.header.valid, queueLatency + 1, init = False)
+    val source = RegNext(owned.header.source)
+    val vid = RegNext(owned.header.vid)
+    val runt = RegNext(owned.header.runt)
+    val known = RegNext(owned.known)
+    val function = RegNext(owned.owner.function)
+    val enabled = RegNext(owned.flagOf(io.functions.enable))
+    val trusted = RegNext(owned.flagOf(io.functions.trusted))
+    val port = RegNext(TxRoute(io.functions, owned.owner.function))
+
+    // A function bound to a port this card does not have finds it switched off.
+    val txEnable = PerPort(io.ports.map(_.txEnable), port)
+    val linkUp = PerPort(io.ports.map(_.linkUp), port)
+
+    io.mac.query.valid := valid
+    io.mac.query.port := port
+    io.mac.query.address := source
+    io.mac.query.vid := vid
+
+    val decision = TxDecision(p)
+    decision.port := Mux(known, port, U(0))
+    decision.function := function
+    decision.functionValid := known
+    decision.verdict := TxVerdict.sent
+    when(runt)(decision.verdict := TxVerdict.runt)
+    when(!linkUp)(decision.verdict := TxVerdict.linkDown)
+    when(!enabled)(decision.verdict := TxVerdict.disabled)
+    when(!txEnable)(decision.verdict := TxVerdict.hostDisabled)
+    when(!known)(decision.verdict := TxVerdict.noFunction)
+  }
+
+  val checked = new Area {
+    val decision = Delay(routed.decision, macLatency)
+    val trusted = Delay(routed.trusted, macLatency)
+    val value = io.mac.result.value
+    val own = io.mac.result.hit && !value.isGroup && value.index === decision.function
+
+    io.decision.valid := Delay(routed.valid, macLatency, init = False)
+    io.decision.payload := decision
+    when(decision.verdict === TxVerdict.sent && !trusted && !own)(io.decision.verdict := TxVerdict.spoof)
+  }
+}
