@@ -20,6 +20,7 @@ object GenerateShell {
       help("help").text("this text"),
       opt[File]("output").text("folder for Shell.v (default build/rtl)").action((file, o) => o.copy(output = file)),
       size("ports", "Ethernet ports, 1 to 4")((p, v) => p.copy(ports = v)),
+      size("line-rate", "Gb/s of a port: 25 or 10")((p, v) => p.copy(lineRate = v)),
       size("host-bytes", "bytes in a beat towards QDMA: 32 or 64")((p, v) => p.copy(hostBytes = v)),
       size("functions", "PCIe functions, 4 (PFs) to 256")((p, v) => p.copy(functions = v)),
       size("queues", "QDMA queues, a power of two to 2048")((p, v) => p.copy(queues = v)),

@@ -7,6 +7,7 @@ import spinal.lib._
 /** Every choice a shell is built from, checked when it is made.
   *
   * @param ports          Ethernet ports, 1 to 4
+  * @param lineRate       Gb/s of a port: 25 (MAC clock 390.625 MHz) or 10 (156.25 MHz)
   * @param hostBytes      bytes in a beat of the host streams: 32 (256 bit, PCIe Gen3 x8) or 64 (512 bit, x16)
   * @param functions      PCIe functions: PFs are 0 to 3, VFs from 4 on, as the QDMA IP numbers them
   * @param queues         QDMA queues of all functions together
@@ -21,6 +22,7 @@ import spinal.lib._
   */
 case class ShellParam(
     ports: Int = 1,
+    lineRate: Int = 25,
     hostBytes: Int = 32,
     functions: Int = 8,
     queues: Int = 512,
@@ -34,6 +36,7 @@ case class ShellParam(
     maxFrame: Int = 9600
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
+  require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
   require(hostBytes == 32 || hostBytes == 64, s"hostBytes is $hostBytes: choose 32 (256 bit) or 64 (512 bit)")
   require(functions >= 4 && functions <= 256, s"functions is $functions: choose 4 to 256")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
@@ -47,6 +50,8 @@ case class ShellParam(
   /** Smallest frame on the wire without FCS (IEEE 802.3: 64 bytes with it). */
   val minFrame = 60
   val macBytes = 8
+  val macFrequency = lineRate * BigDecimal("15.625") MHz
+  val psFrequency = BigDecimal(250) MHz
   val psBytes = 8
   val pfs = 4
   val portBits = 2

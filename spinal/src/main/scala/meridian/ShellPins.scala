@@ -2,8 +2,9 @@
 package meridian
 
 import meridian.host.QdmaPins
-import meridian.mac.{MacRxPins, MacTxPins}
-import meridian.ptp.PtpTime
+import meridian.mac.{MacRxSignals, MacTxSignals}
+import meridian.psport.PsAxi
+import meridian.regs.CardRegs
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
@@ -36,7 +37,7 @@ case class PortPins() extends Bundle {
   val sim_skip_mac_rx, sim_skip_mac_tx = in UInt (32 bits)
 
   /** The receive pins as the blocks use them; the system timer is not part of it. */
-  def driveRx(rx: MacRxPins): Unit = {
+  def driveRx(rx: MacRxSignals): Unit = {
     rx.tvalid := rx_axis_tvalid
     rx.tdata := rx_axis_tdata
     rx.tkeep := rx_axis_tkeep
@@ -46,7 +47,7 @@ case class PortPins() extends Bundle {
     rx.tstamp.assignFromBits(rx_ptp_tstamp)
   }
 
-  def connectTx(tx: MacTxPins): Unit = {
+  def connectTx(tx: MacTxSignals): Unit = {
     tx_axis_tvalid := tx.tvalid
     tx_axis_tdata := tx.tdata
     tx_axis_tkeep := tx.tkeep
@@ -72,8 +73,8 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val m_axil = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
   val m_axil_awuser, m_axil_aruser = in Bits (55 bits)
 
-  val s_axil_ps = slave(AxiLite4(addressWidth = 20, dataWidth = 32))
-  val m_axi_ps = master(Axi4(ShellPins.psMemory))
+  val s_axil_ps = slave(AxiLite4(CardRegs.axiConfig))
+  val m_axi_ps = master(Axi4(PsAxi.config))
   val ps_irq = out Bool ()
 
   val pps_out = out Bool ()
@@ -106,16 +107,4 @@ object ShellPins {
     for (pin <- pins.flatten)
       pin.setName(renaming.foldLeft(pin.getName()) { case (name, (from, to)) => name.replaceAll(from, to) })
   }
-
-  /** The PS's memory port: what S_AXI_HPn_FPD of the Zynq takes, 64 bit wide. */
-  val psMemory = Axi4Config(
-    addressWidth = 40,
-    dataWidth = 64,
-    idWidth = 4,
-    useRegion = false,
-    useLock = false,
-    useCache = false,
-    useQos = false,
-    useProt = false
-  )
 }

@@ -136,7 +136,7 @@ class QueueTable(p: ShellParam) extends Component {
     }
     is(State.load) {
       scan := base.resized
-      end := base +^ count
+      end := (base +^ count).resized
       state := (count === 0) ? State.switchRange | State.give
     }
     is(State.give) {

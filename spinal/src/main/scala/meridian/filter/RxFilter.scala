@@ -52,6 +52,10 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val owner = master(QueueLookup(p))
     val credit = master(CreditLookup(p))
     val idle = out(Bool())
+
+    /** Asks when every frame and copy begun before it has left; `flushed` answers with a pulse. */
+    val flush = in(Bool())
+    val flushed = out(Bool())
   }
   val header = new HeaderExtract(p)
   val lookup = new RxLookup(p, macLatency, rangeLatency, queueLatency, creditLatency)
@@ -125,6 +129,18 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   }
 
   val rxInFrame = RegNextWhen(!io.rx.last, io.rx.fire) init False
+  val flushing = new Area {
+    val frames = new FlushPoint(log2Up(RxFilter.waitingBeats) + 1)
+    frames.io.begin := io.rx.fire && !rxInFrame
+    frames.io.end := waiting.io.pop.fire && waiting.io.pop.last
+    val copies = new FlushPoint(log2Up(Replicator.copiesAhead) + 1)
+    copies.io.begin := lookup.io.copyDecision.valid && lookup.io.copyDecision.deliver
+    copies.io.end := replicator.io.frame.fire && replicator.io.frame.last
+    for (point <- Seq(frames, copies)) point.io.flush := io.flush
+    val framesDone = RegInit(False) setWhen (frames.io.flushed) clearWhen (io.flush || io.flushed)
+    val copiesDone = RegInit(False) setWhen (copies.io.flushed) clearWhen (io.flush || io.flushed)
+    io.flushed := framesDone && copiesDone
+  }
   io.idle := !rxInFrame && waiting.io.occupancy === 0 && replicator.io.empty && !replicator.io.frame.valid && !io.c2h.valid
 }
 

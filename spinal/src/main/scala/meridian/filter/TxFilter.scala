@@ -109,20 +109,10 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   exit.io.tx <> io.tx
   exit.io.record >> io.record
 
-  val flushing = new Area {
-    val begun, gone = Reg(UInt(log2Up(depth) + 1 bits)) init 0
-    when(io.h2c.fire && first)(begun := begun + 1)
-    when(words.io.pop.fire && words.io.pop.last)(gone := gone + 1)
-
-    val busy = RegInit(False)
-    val until = Reg(begun)
-    val reached = busy && gone === until
-    when(reached)(busy := False)
-    when(io.flush) {
-      busy := True
-      until := begun
-    }
-    io.flushed := RegNext(reached && !io.flush) init False
-    io.idle := RegNext(begun === gone) init True
-  }
+  val flushing = new FlushPoint(log2Up(depth) + 1)
+  flushing.io.begin := io.h2c.fire && first
+  flushing.io.end := words.io.pop.fire && words.io.pop.last
+  flushing.io.flush := io.flush
+  io.flushed := flushing.io.flushed
+  io.idle := flushing.io.idle
 }

@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.mac.PsFilterConfig
+import meridian.psport.PsPortControl
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -28,6 +29,7 @@ class CardRegs(p: ShellParam) extends Component {
     val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
+    val rings = Vec(master(PsPortControl()), p.ports)
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, 16, fromHost = false)
@@ -41,10 +43,12 @@ class CardRegs(p: ShellParam) extends Component {
 
   val ident = new IdentRegs(p)
   val ports = List.fill(p.ports)(new PortRegs(p))
+  val rings = List.tabulate(p.ports)(new PsRingRegs(_))
   val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
 
   val targets = Seq[(RegPort, UInt => Bool)]((ident.io.bus, a => a(16 downto 12) === 0)) ++
     ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
+    rings.zipWithIndex.map { case (ring, i) => (ring.io.bus, (a: UInt) => a(16 downto 12) === 0xc + i) } ++
     cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) }
   val splitter = new RegSplitter(addressBits, targets.size)(
     c => targets.map(_._2(c.address)),
@@ -56,7 +60,7 @@ class CardRegs(p: ShellParam) extends Component {
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
-  ident.io.hostRefused := RegNext(ports.map(_.io.hostRefused).orR, False)
+  ident.io.hostRefused := RegNext((ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused)).orR, False)
   ident.io.partialWrite := frontend.io.partialWrite
 
   val linkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
@@ -66,6 +70,7 @@ class CardRegs(p: ShellParam) extends Component {
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
+    io.rings(i) <> rings(i).io.control
     if (i < cmacs.size) {
       cmacs(i).io.linkUp := linkUp(i)
       cmacs(i).io.hostRxEnable := port.io.hostRxEnable

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import meridian.filter._
+import meridian.frame.FrameStream
+import meridian.host._
+import meridian.regs.{HostRegs, RegPort}
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
+
+/** Everything in the host clock: the filters, the QDMA streams, and the registers that rule them. A reset of the host
+  * takes all of it down and touches nothing else.
+  */
+class HostSide(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val qdma = master(QdmaPins(p.hostBytes))
+    val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
+    val awuser, aruser = in Bits (55 bits)
+    val card = master(RegPort(17))
+    val build_date = in Bits (32 bits)
+    val psLinkUp, psHostRxEnable, psHostTxEnable = in Bits (p.ports bits)
+    val idle = out Bool ()
+  }
+
+  val regs = new HostRegs(p)
+  regs.io.axi <> io.axi
+  regs.io.awuser := io.awuser
+  regs.io.aruser := io.aruser
+  regs.io.card <> io.card
+  regs.io.build_date := io.build_date
+  regs.io.psLinkUp := io.psLinkUp
+  regs.io.psHostRxEnable := io.psHostRxEnable
+  regs.io.psHostTxEnable := io.psHostTxEnable
+
+  val macTable = new MacTable(p, clients = 2)
+  val queues = new QueueTable(p)
+  val credit = new QueueCredit(p)
+  val rxFilter = new RxFilter(p, MacTable.latency, QueueTable.latency, QueueTable.latency, QueueCredit.latency)
+  val txFilter = new TxFilter(p, MacTable.latency, QueueTable.latency)
+  val egress = new C2hEgress(p)
+  val ingress = new H2cIngress(p)
+  val reset = new FlrControl(p)
+
+  val receive = new Area {
+    val merged = StreamArbiterFactory().roundRobin.fragmentLock.on(io.rx)
+    rxFilter.io.rx << merged
+    egress.io.frames << rxFilter.io.c2h
+    egress.io.c2h >> io.qdma.s_axis_c2h
+    egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
+    egress.io.status << io.qdma.axis_c2h_status
+  }
+
+  val transmit = new Area {
+    ingress.io.h2c << io.qdma.m_axis_h2c
+    txFilter.io.h2c << ingress.io.frames
+    for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
+  }
+
+  val tables = new Area {
+    rxFilter.io.mac <> macTable.io.lookup(0)
+    txFilter.io.mac <> macTable.io.lookup(1)
+    rxFilter.io.owner <> queues.io.owner(0)
+    txFilter.io.owner <> queues.io.owner(1)
+    rxFilter.io.range <> queues.io.functionRange
+    rxFilter.io.credit <> credit.io.take
+    macTable.io.command << regs.io.macCommand
+    regs.io.macAnswer << macTable.io.answer
+    // A reset takes a function's queues away before software can give it new ones.
+    queues.io.range << StreamArbiterFactory().lowerFirst.noLock.on(Seq(reset.io.range, regs.io.range))
+    credit.io.bufferSize << regs.io.bufferSize
+    credit.io.enforce := regs.io.enforce
+    credit.io.clear.valid := False
+    credit.io.clear.payload := 0
+    credit.io.status << io.qdma.tm_dsc_sts.toFlow
+    rxFilter.io.indirection << regs.io.indirection
+    rxFilter.io.hashKey << regs.io.key
+    rxFilter.io.group << regs.io.group
+    for (filter <- Seq(rxFilter.io.functions, txFilter.io.functions)) filter := regs.io.flags
+    for (filter <- Seq(rxFilter.io.ports, txFilter.io.ports)) filter := regs.io.ports
+  }
+
+  val functionReset = new Area {
+    // usr_flr_set is a level in some releases of the IP: its rise is the request.
+    reset.io.request.valid := io.qdma.usr_flr_set.rise(False)
+    reset.io.request.payload := io.qdma.usr_flr_fnc
+    io.qdma.usr_flr_done_vld := reset.io.done.valid
+    io.qdma.usr_flr_done_fnc := reset.io.done.payload
+    regs.io.functionReset := reset.io.reset
+    txFilter.io.flush := reset.io.flush
+    rxFilter.io.flush := reset.io.flush
+    reset.io.flushed := txFilter.io.flushed ## rxFilter.io.flushed
+  }
+
+  io.idle := rxFilter.io.idle && txFilter.io.idle && queues.io.idle && !io.qdma.m_axis_h2c.valid && !io.rx.map(_.valid).orR
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import meridian.frame.FrameStream
+import meridian.mac._
+import meridian.psport.{PsAxi, PsPort}
+import meridian.ptp._
+import meridian.regs.{CardRegs, RegPort}
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axi.Axi4
+import spinal.lib.bus.amba4.axilite.AxiLite4
+
+/** Everything in the ps clock: the PS's ring DMA, the PTP clock, and the card's registers. */
+class PsSide(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val rx = Vec(slave(FrameStream(p.psBytes, PsRxMeta(p))), p.ports)
+    val tx = Vec(master(FrameStream(p.psBytes, PsTxMeta())), p.ports)
+    val txTimestamp = Vec(slave(Stream(TxTimestamp())), p.ports)
+    val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports)
+    val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
+    val filter = out Vec (PsFilterConfig(p), p.ports)
+    val axi = slave(AxiLite4(CardRegs.axiConfig))
+    val memory = master(Axi4(PsAxi.config))
+    val host = slave(RegPort(CardRegs.addressBits))
+    val interrupt = out Bool ()
+    val build_date, build_hash = in Bits (32 bits)
+    val macLinkUp = in Bits (p.ports bits)
+    val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits)
+    val skip = in UInt (32 bits)
+    val idle = out Bool ()
+  }
+
+  val regs = new CardRegs(p)
+  regs.io.ps <> io.axi
+  regs.io.host <> io.host
+  regs.io.build_date := io.build_date
+  regs.io.build_hash := io.build_hash
+  regs.io.macLinkUp := io.macLinkUp
+  io.psLinkUp := regs.io.psLinkUp
+  io.psHostRxEnable := regs.io.psHostRxEnable
+  io.psHostTxEnable := regs.io.psHostTxEnable
+  io.filter := regs.io.filter
+
+  val port = new PsPort(p)
+  port.io.axi <> io.memory
+  port.io.skip := io.skip
+  io.interrupt := port.io.interrupt
+  for (i <- 0 until p.ports) {
+    port.io.rx(i) << io.rx(i)
+    port.io.tx(i) >> io.tx(i)
+    port.io.txTimestamp(i) << io.txTimestamp(i)
+    port.io.control(i) <> regs.io.rings(i)
+    io.rxRecord(i).ready := True
+    io.txRecord(i).ready := True
+  }
+  io.idle := port.io.idle
+}

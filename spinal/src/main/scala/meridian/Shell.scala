@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import meridian.mac.{PortRx, PortTx}
+import meridian.ptp._
+import meridian.regs.{CardRegs, RegCrossing}
+import spinal.core._
+import spinal.lib._
+
+/** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/shell.md tells the whole. */
+class Shell(p: ShellParam) extends Component {
+  noIoPrefix()
+  val io = ShellPins(p)
+  ShellPins.rename(io)
+  val clocks = ShellClocks(io)
+
+  val host = clocks.host(new HostSide(p))
+  host.io.qdma <> io.qdma
+  host.io.axi <> io.m_axil
+  host.io.awuser := io.m_axil_awuser
+  host.io.aruser := io.m_axil_aruser
+  host.io.build_date := io.build_date
+
+  val ps = clocks.ps(new PsSide(p))
+  ps.io.axi <> io.s_axil_ps
+  ps.io.memory <> io.m_axi_ps
+  ps.io.build_date := io.build_date
+  ps.io.build_hash := io.build_hash
+  ps.io.macLinkUp := Vec(io.port.map(_.mac_link_up)).asBits
+  ps.io.skip := io.sim_skip_ps
+  io.ps_irq := ps.io.interrupt
+
+  val crossing = new RegCrossing(CardRegs.addressBits, clocks.host, clocks.ps)
+  crossing.io.host <> host.io.card
+  crossing.io.ps <> ps.io.host
+  host.io.psLinkUp := ps.io.psLinkUp
+  host.io.psHostRxEnable := ps.io.psHostRxEnable
+  host.io.psHostTxEnable := ps.io.psHostTxEnable
+
+  val ports = for (i <- 0 until p.ports) yield new Area {
+    val pins = io.port(i)
+    val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
+    pins.driveRx(rx.io.pins)
+    rx.io.host >> host.io.rx(i)
+    rx.io.ps >> ps.io.rx(i)
+    rx.io.psFilter := ps.io.filter(i)
+    rx.io.record >> ps.io.rxRecord(i)
+
+    val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
+    pins.connectTx(tx.io.pins)
+    tx.io.host << host.io.tx(i)
+    tx.io.ps << ps.io.tx(i)
+    tx.io.record >> ps.io.txRecord(i)
+    tx.io.timestamps >> ps.io.txTimestamp(i)
+
+    pins.ctl_rx_systemtimerin := 0
+    pins.ctl_tx_systemtimerin := 0
+  }
+  for ((port, i) <- ports.zipWithIndex) port.setName(s"port$i")
+
+  io.pps_out := False
+  io.idle := False
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import spinal.core._
+
+/** Tells when everything that began before a moment has ended, though more begins meanwhile. Things end in the order in
+  * which they began.
+  *
+  * flush marks the moment; flushed answers with a pulse, 2 cycles after the last end at the earliest. A new flush replaces
+  * an unanswered one.
+  *
+  * @param countBits fewer than 2^countBits things are ever under way
+  */
+class FlushPoint(countBits: Int) extends Component {
+  val io = new Bundle {
+    val begin, end, flush = in Bool ()
+    val flushed = out Bool ()
+    val idle = out Bool ()
+  }
+  val begun, ended = Reg(UInt(countBits bits)) init 0
+  when(io.begin)(begun := begun + 1)
+  when(io.end)(ended := ended + 1)
+  val busy = RegInit(False)
+  val until = Reg(UInt(countBits bits))
+  val reached = busy && ended === until
+  when(reached)(busy := False)
+  when(io.flush) {
+    busy := True
+    until := begun
+  }
+  io.flushed := RegNext(reached && !io.flush) init False
+  io.idle := RegNext(begun === ended) init True
+}
