@@ -150,7 +150,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   // Enable is a choice of one bit in 256: it has a cycle of its own.
   val enable = new Area {
     val function = RegNext(start.item.function)
-    val named = RegNext(function < p.functions)
+    val named = RegNext(function.resize(9) < p.functions)
     val enabled = RegNext(io.functions.enable.resize(1 << p.functionBits)(function))
   }
 
