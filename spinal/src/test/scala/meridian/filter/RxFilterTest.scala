@@ -98,7 +98,7 @@ class RxFilterTest extends AnyFunSuite {
               case _ => pool(random.nextInt(pool.size))
             }
             val length = if (random.nextInt(3) == 0) 60 + random.nextInt(1941) else 60 + random.nextInt(100)
-            bench.send(Frame(random.nextInt(p.ports + 1).min(3), RxFrames.random(random, address, length)), validChance)
+            bench.send(Frame(if (random.nextInt(10) == 0) 3 else random.nextInt(p.ports), RxFrames.random(random, address, length)), validChance)
           }
           bench.readyChance = 1.0
           bench.drain()
