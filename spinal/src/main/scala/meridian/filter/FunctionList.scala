@@ -44,10 +44,11 @@ class FunctionList(p: ShellParam) extends Component {
     val lookup = slave(ListLookup(p))
   }
   val members = Cat((0 until p.functions by 32).map { first =>
-    val mem = Mem(Bits((p.functions - first).min(32) bits), p.groups)
+    val width = (p.functions - first).min(32)
+    val mem = Mem(Bits(width bits), p.groups)
     mem.initBigInt(Seq.fill(p.groups)(BigInt(0)))
     mem.setName(s"group${first / 32}")
-    mem.write(io.write.group, io.write.data.resized, io.write.valid && io.write.word === first / 32)
+    mem.write(io.write.group, io.write.data.resize(width), io.write.valid && io.write.word === first / 32)
     mem.readSync(io.lookup.query.group)
   })
   val key = RegNext(io.lookup.query.payload)

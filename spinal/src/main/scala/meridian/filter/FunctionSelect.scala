@@ -53,7 +53,7 @@ class FunctionSelect(p: ShellParam) extends Component {
     val broadcast = io.header.address.andR
     val multicast = RegNext(io.header.address(0))
     val isBroadcast = RegNext(broadcast)
-    val enabled = RegNext(flags.rxEnable && io.header.port < p.ports)
+    val enabled = RegNext(flags.rxEnable && io.header.port.resize(3) < p.ports)
     val listener = RegNext(Mux(broadcast, summary.io.broadcast(port), summary.io.multicast(port)))
     val promiscuous = RegNext(summary.io.promiscuous(port))
     val defaultValid = RegNext(flags.defaultValid)
@@ -64,7 +64,7 @@ class FunctionSelect(p: ShellParam) extends Component {
   summary.io.group := io.mac.value.index.resized
 
   val hit = io.mac.hit && !ahead.isBroadcast
-  val group = hit && io.mac.value.isGroup && io.mac.value.index < p.groups
+  val group = hit && io.mac.value.isGroup && io.mac.value.index.resize(9) < p.groups
   val toList = ahead.multicast || (hit && io.mac.value.isGroup)
   val listener = Mux(group, summary.io.size, ahead.listener)
 

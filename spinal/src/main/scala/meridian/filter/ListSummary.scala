@@ -87,7 +87,7 @@ class ListSummary(p: ShellParam) extends Component {
     mem.setName(s"groupSize$port")
     mem.addAttribute("ram_style", "distributed")
     mem.write(key.group, seen, valid && key.kind === ListKind.group && key.port === port)
-    mem.readAsync(io.group)
+    mem.readAsync(io.group, writeFirst)
   }
   io.size := Vec(ofGroups)(io.port.min(p.ports - 1).resize(log2Up(p.ports)))
 }

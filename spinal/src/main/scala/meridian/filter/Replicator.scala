@@ -104,15 +104,15 @@ class Replicator(p: ShellParam) extends Component {
     address.valid := copy.valid && copy.deliver
     address.payload := start + offset
     copy.ready := !copy.deliver || (address.ready && last)
-    when(address.fire)(offset := last ? U(0) | (offset + 1).resized)
+    when(address.fire)(offset := (offset + 1).andMask(!last))
     val done = copy.fire && copy.last
     when(done)(start := start + beats.resized)
-    room.freed := done ? beats.resize(room.freed.getWidth) | U(0)
+    room.freed := beats.resize(room.freed.getWidth).andMask(done)
 
     val mty = (~(copy.target.length - 1)).resize(log2Up(p.hostBytes))
     val said = BeatInfo(p)
     said.last := last
-    said.mty := last ? mty | U(0)
+    said.mty := mty.andMask(last)
     said.meta := copy.target
     val beat = ring.streamReadSync(address, said)
     io.frame.arbitrationFrom(beat)

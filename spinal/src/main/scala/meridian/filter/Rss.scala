@@ -50,7 +50,7 @@ class Rss(p: ShellParam) extends Component {
     mem.write(
       io.hashKey.function.resize(functionBits),
       io.hashKey.data,
-      io.hashKey.valid && io.hashKey.word === word && io.hashKey.function < p.functions
+      io.hashKey.valid && io.hashKey.word === word && io.hashKey.function.resize(9) < p.functions
     )
     mem.readSync(io.function.resize(functionBits))
   })
@@ -61,7 +61,7 @@ class Rss(p: ShellParam) extends Component {
   table.write(
     io.indirection.function.resize(functionBits) @@ io.indirection.index,
     io.indirection.queue,
-    io.indirection.valid && io.indirection.function < p.functions
+    io.indirection.valid && io.indirection.function.resize(9) < p.functions
   )
   val functionAtHash = Delay(io.function.resize(functionBits), Rss.hashLatency)
   io.queue := table.readSync(functionAtHash @@ io.hash(6 downto 0).asUInt)

@@ -124,7 +124,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     copy.ready := choice && out.ready
     unicast.ready := !choice && out.ready
     when(copy.fire && copy.last)(ahead := 0)
-      .elsewhen(unicast.fire && unicast.last && copy.valid && !copyFirst)(ahead := ahead + 1)
+      .elsewhen(unicast.fire && unicast.last && !copyFirst)(ahead := ahead + 1)
     io.c2h << out.m2sPipe()
   }
 

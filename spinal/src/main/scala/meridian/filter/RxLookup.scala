@@ -100,6 +100,9 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   select.io.mac := io.mac.result.payload
   val selection = select.io.selection
 
+  // The choice below comes late in its cycle: it must not reach back into the replicator.
+  val copy = io.copy.s2mPipe()
+
   // A copy or a frame for one function, in the stages of the lookups.
   case class Item() extends Bundle {
     val some, last, copy = Bool()
@@ -113,19 +116,19 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val header = Delay(io.header.payload, macLatency)
     val hashInput = Delay(io.hashInput, macLatency - HeaderExtract.hashInputLatency)
     val single = valid && selection.single
-    io.copy.ready := !single
+    copy.ready := !single
 
     val item = Item()
-    item.some := single || (io.copy.valid && io.copy.some)
-    item.copy := !single && io.copy.valid
-    item.last := io.copy.last
-    item.function := Mux(single, selection.function, io.copy.function)
-    item.port := Mux(single, header.port, io.copy.port)
-    item.length := Mux(single, header.length, io.copy.length)
+    item.some := single || (copy.valid && copy.some)
+    item.copy := !single && copy.valid
+    item.last := copy.last
+    item.function := Mux(single, selection.function, copy.function)
+    item.port := Mux(single, header.port, copy.port)
+    item.length := Mux(single, header.length, copy.length)
 
     val ahead = Reg(UInt(log2Up(RxLookup.copyAfter) bits)) init 0
-    when(io.copy.fire)(ahead := 0).elsewhen(io.copy.valid)(ahead := ahead + 1)
-    io.hold := RegNext(io.copy.isStall && ahead === RxLookup.copyAfter - 1) init False
+    when(copy.fire)(ahead := 0).elsewhen(copy.valid)(ahead := ahead + 1)
+    io.hold := RegNext(copy.isStall && ahead === RxLookup.copyAfter - 1) init False
   }
 
   val copies = new Area {
@@ -143,14 +146,14 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   rss.io.hashKey << io.hashKey
   rss.io.indirection << io.indirection
   rss.io.function := start.item.function
-  rss.io.input := RegNext(Mux(start.single, start.hashInput, io.copy.hashInput))
+  rss.io.input := RegNext(Mux(start.single, start.hashInput, copy.hashInput))
   io.range.query.valid := start.item.some
   io.range.query.payload := start.item.function
 
   // Enable is a choice of one bit in 256: it has a cycle of its own.
   val enable = new Area {
     val function = RegNext(start.item.function)
-    val named = RegNext(function < p.functions)
+    val named = RegNext(function.resize(9) < p.functions)
     val enabled = RegNext(io.functions.enable.resize(1 << p.functionBits)(function))
   }
 
@@ -169,8 +172,8 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   val owner = new Area {
     val item = Delay(queue.item, queueLatency)
     val number = Delay(queue.number, queueLatency)
-    val match_ = io.owner.result.valid && io.owner.result.payload.valid && io.owner.result.function === item.function
-    val ask = Delay(queue.ask, queueLatency, init = False) && match_
+    val matches = io.owner.result.valid && io.owner.result.payload.valid && io.owner.result.function === item.function
+    val ask = Delay(queue.ask, queueLatency, init = False) && matches
     io.credit.query.valid := ask
     io.credit.query.queue := number
     io.credit.query.length := item.length
