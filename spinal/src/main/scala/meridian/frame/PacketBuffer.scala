@@ -30,7 +30,8 @@ case class PacketWord[M <: Data](bytes: Int, metaType: HardType[M]) extends Bund
   * room (the last two words of the memory may stay unused) and while the buffer restarts.
   *
   * Either side may be reset alone. When the pop side is, the buffer is emptied and the frame being written is swallowed
-  * to its end. When the push side is, the frames stored are still read, the frame being written is forgotten.
+  * to its end. When the push side is, the frames stored are still read, the frame being written is forgotten. A frame
+  * that the empty memory, or a 16-bit length, could not hold is swallowed too: its writer has to be told otherwise.
   *
   * @param bytes      bytes in a beat
   * @param depthBytes bytes stored; a power of two
@@ -93,8 +94,9 @@ class PacketBuffer[M <: Data](
 
   val swallow = new ClockingArea(pushCd) {
     val inFrame, active = RegInit(False)
+    val tooLong = Bool()
     when(io.push.fire)(inFrame := !io.push.last)
-    when(inFrame && !io.up)(active := True)
+    when(inFrame && (!io.up || tooLong))(active := True)
     when((io.push.fire && io.push.last) || io.abort) {
       inFrame := False
       active := False
@@ -128,7 +130,10 @@ class PacketBuffer[M <: Data](
     }
     when(descriptors.io.push.valid)(commit := next)
     when((take && io.push.last && io.drop) || io.abort)(write := commit)
-    when((take && io.push.last) || io.abort)(frameWords := 0)
+    when(swallow.active)(write := commit)
+    when((take && io.push.last) || io.abort || swallow.active)(frameWords := 0)
+    // So many words always find room in the end.
+    swallow.tooLong := frameWords === ((words - 2) min ((1 << frameWords.getWidth) - 1))
   }
 
   val pop = new ClockingArea(popClearCd) {

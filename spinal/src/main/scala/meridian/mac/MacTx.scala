@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import meridian.frame._
+import spinal.core._
+import spinal.lib._
+
+/** Chooses between PS and host frame, pads, and asks for timestamps, in the transmit clock of the MAC.
+  *
+  * The PS goes first whenever a frame begins, so a frame of the PS that is there waits for one host frame at most. Frames
+  * shorter than the smallest of Ethernet are filled up with zero bytes. Inside a frame tvalid stays high if the inputs'
+  * valid does; tuser is never set, as only whole frames come here.
+  *
+  * Latency: 2 cycles from input to pins. Throughput: one beat a cycle, no bubble between frames. tready low stops the
+  * inputs two beats later.
+  */
+class MacTx(p: ShellParam) extends Component {
+  val io = new Bundle {
+    val host = slave(FrameStream(p.macBytes, HardType(new NoData)))
+    val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
+    val pins = master(MacTxSignals())
+
+    /** A cycle after a frame's last beat was taken. Length counts what was filled up, too. */
+    val record = master(Flow(MacTxRecord(p)))
+  }
+
+  case class Beat() extends Bundle {
+    val data = Bits(64 bits)
+    val count = UInt(4 bits)
+    val keep = Bits(8 bits)
+    val last = Bool()
+    val fromPs = Bool()
+    val ptpOp = Bits(2 bits)
+    val ptpTag = Bits(16 bits)
+  }
+
+  /** Bytes counted and those beyond the end cleared, behind a register, so that the choice is one multiplexer. */
+  def prepare[M <: Data](input: Stream[Fragment[FrameWord[M]]], ptp: Option[PsTxMeta]): Stream[Beat] = {
+    val beat = input.translateInto(Stream(Beat())) { (to, from) =>
+      to.count := U(8, 4 bits) - from.mty
+      for (i <- 0 until 8) {
+        to.keep(i) := to.count > i
+        to.data(8 * i, 8 bits) := Mux(to.keep(i), from.data(8 * i, 8 bits), B(0, 8 bits))
+      }
+      to.last := from.last
+      to.fromPs := Bool(ptp.isDefined)
+      val asks = ptp.map(_.timestamp).getOrElse(False)
+      to.ptpOp := Mux(asks, B(2, 2 bits), B(0, 2 bits))
+      to.ptpTag := Mux(asks, ptp.map(_.tag).getOrElse(B(0, 16 bits)), B(0, 16 bits))
+    }
+    beat.s2mPipe().m2sPipe()
+  }
+  val host = prepare(io.host, None)
+  val ps = prepare(io.ps, Some(io.ps.meta))
+  val merged = Stream(Beat())
+
+  val shortestBeats = p.minFrame / 8 // whole beats; the one after them holds the rest
+  val shortestRest = p.minFrame % 8
+  require(shortestRest != 0, "the last beat of the shortest frame is taken to be a partial one")
+
+  val place = new Area {
+    val beat = Reg(UInt(log2Up(shortestBeats + 2) bits)) init 0 // stops behind the last that padding cares for
+    val below = RegInit(True) // before beat shortestBeats
+    val at = RegInit(False)
+    val first = RegInit(True)
+    when(merged.fire) {
+      first := merged.last
+      when(beat =/= shortestBeats + 1)(beat := beat + 1)
+      at := beat === shortestBeats - 1
+      below clearWhen (beat === shortestBeats - 1)
+      when(merged.last) {
+        beat := 0
+        at := False
+        below := True
+      }
+    }
+  }
+
+  val filling = RegInit(False) // the frame has ended, the smallest length is not reached
+  val owner = RegNextWhen(ps.valid, place.first) init False
+  val fromPs = Mux(place.first, ps.valid, owner)
+  val chosen = Mux(fromPs, ps.payload, host.payload)
+
+  merged.valid := filling || Mux(fromPs, ps.valid, host.valid)
+  merged.payload := chosen
+  when(place.below)(merged.last := False)
+  when(filling) {
+    merged.data := 0
+    merged.last := place.at
+  }
+  when(!place.first) {
+    merged.ptpOp := 0
+    merged.ptpTag := 0
+  }
+  when(filling || (chosen.last && place.below)) {
+    merged.count := 8
+    merged.keep.setAll()
+  }
+  when(place.at && (filling || (chosen.last && chosen.count < shortestRest))) {
+    merged.count := shortestRest
+    merged.keep := (1 << shortestRest) - 1
+  }
+
+  ps.ready := merged.ready && fromPs && !filling
+  host.ready := merged.ready && !fromPs && !filling
+  when(merged.fire) {
+    when(!filling && chosen.last && place.below)(filling := True)
+    when(filling && place.at)(filling := False)
+  }
+
+  val output = merged.m2sPipe()
+  output.ready := io.pins.tready
+  io.pins.tvalid := output.valid
+  io.pins.tdata := output.data
+  io.pins.tkeep := output.keep
+  io.pins.tlast := output.last
+  io.pins.tuser := False
+  io.pins.ptpOp := output.ptpOp
+  io.pins.ptpTag := output.ptpTag
+
+  val told = new Area {
+    val before = Reg(UInt(13 bits)) init 0
+    val multicast, broadcast, vlan = Reg(Bool())
+    val tpid = output.data(39 downto 32) ## output.data(47 downto 40)
+    when(output.fire) {
+      before := before + 1
+      when(output.last)(before := 0)
+      when(before === 0) {
+        multicast := output.data(0)
+        broadcast := output.data(47 downto 0).andR
+      }
+      when(before === 1)(vlan := tpid === 0x8100 || tpid === 0x88a8)
+    }
+    io.record.valid := RegNext(output.fire && output.last) init False
+    io.record.length := RegNext((before << 3) + output.count)
+    io.record.fromPs := RegNext(output.fromPs)
+    io.record.multicast := multicast && !broadcast
+    io.record.broadcast := broadcast
+    io.record.vlan := vlan
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.mac
+
+import meridian.ShellParam
+import meridian.frame._
+import spinal.core._
+import spinal.lib._
+
+/** The transmit side of a port: a buffer for the host and one for the PS, [[MacTx]], and every crossing into and out of
+  * the transmit clock of the MAC.
+  *
+  * Latency, last beat taken to first beat at the pins: 6 macTx cycles and the phase of the clocks. Throughput: one beat a
+  * cycle at host, ps and pins, no bubble within or between frames. host.ready and ps.ready are low while there is no room
+  * in the buffer behind them, or the MAC clock is in reset. A host that is reset loses the frame it was writing; those in
+  * the buffer are still sent, and the PS path does not see it.
+  */
+class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockDomain, val macTxCd: ClockDomain)
+    extends Component {
+  require(port >= 0 && port < p.ports, s"port is $port: the shell has ${p.ports}")
+
+  val io = new Bundle {
+
+    /** meta with the last beat: drop the frame. */
+    val host = slave(FrameStream(p.hostBytes, HardType(Bool())))
+    val ps = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
+    val pins = master(MacTxSignals())
+
+    /** MacTx clock: no frame waits or is being sent. */
+    val idle = out Bool ()
+
+    /** Ps clock. */
+    val record = master(Stream(MacTxRecord(p)))
+    val timestamps = master(Stream(TxTimestamp()))
+
+    /** Ps clock, until the next reset: records or timestamps came faster than they were taken. */
+    val recordLost, timestampLost = out Bool ()
+  }
+
+  val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
+  val hostBuffer = new PacketBuffer(
+    p.hostBytes, p.txBufferBytes, HardType(new NoData), p.txBufferBytes / smallestFrame, hostCd, macTxCd
+  )
+  hostBuffer.io.push.arbitrationFrom(io.host)
+  hostBuffer.io.push.data := io.host.data
+  hostBuffer.io.push.mty := io.host.mty
+  hostBuffer.io.push.last := io.host.last
+  hostBuffer.io.drop := io.host.meta
+  hostBuffer.io.abort := False
+
+  val psBuffer = new PacketBuffer(
+    p.psBytes, p.psBufferBytes, HardType(PsTxMeta()), p.psBufferBytes / smallestFrame, psCd, macTxCd
+  )
+  psBuffer.io.push << io.ps
+  psBuffer.io.drop := False
+  psBuffer.io.abort := False
+
+  val records = new CrossingFifo(MacTxRecord(p), 32, macTxCd, psCd)
+  val timestamps = new CrossingFifo(TxTimestamp(), 32, macTxCd, psCd)
+
+  val macTx = macTxCd on new Area {
+    val downsizer = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData))
+    downsizer.io.input.arbitrationFrom(hostBuffer.io.pop)
+    downsizer.io.input.data := hostBuffer.io.pop.data
+    downsizer.io.input.mty := hostBuffer.io.pop.mty
+    downsizer.io.input.last := hostBuffer.io.pop.last
+
+    val mac = new MacTx(p)
+    mac.io.host << downsizer.io.output
+    mac.io.ps.arbitrationFrom(psBuffer.io.pop)
+    mac.io.ps.data := psBuffer.io.pop.data
+    mac.io.ps.mty := psBuffer.io.pop.mty
+    mac.io.ps.last := psBuffer.io.pop.last
+    mac.io.ps.meta := psBuffer.io.pop.meta
+    mac.io.pins <> io.pins
+    io.idle := hostBuffer.io.idle && psBuffer.io.idle && !mac.io.pins.tvalid
+
+    val record = mac.io.record.toStream
+    records.io.push << record
+    val timestamp = Flow(TxTimestamp())
+    timestamp.valid := RegNext(io.pins.tstampValid) init False
+    timestamp.tag := RegNext(io.pins.tstampTag)
+    timestamp.timestamp := RegNext(io.pins.tstamp)
+    val stamped = timestamp.toStream
+    timestamps.io.push << stamped
+    val recordLost = RegInit(False) setWhen (record.valid && !record.ready && records.io.up)
+    val timestampLost = RegInit(False) setWhen (stamped.valid && !stamped.ready && timestamps.io.up)
+  }
+
+  io.record << records.io.pop
+  io.timestamps << timestamps.io.pop
+  psCd on {
+    io.recordLost := BufferCC(macTx.recordLost, False)
+    io.timestampLost := BufferCC(macTx.timestampLost, False)
+  }
+}
