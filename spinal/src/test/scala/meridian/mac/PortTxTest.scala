@@ -12,8 +12,11 @@ import scala.util.Random
 class PortTxTest extends AnyFunSuite {
   val p = ShellParam(maxFrame = 1600, txBufferBytes = 4096, psBufferBytes = 4096)
 
+  // As in the shell's top; the buffer's own test has asynchronous resets.
+  def clock(name: String): ClockDomain = ClockDomain.external(name, ClockDomainConfig(resetKind = SYNC))
+
   lazy val compiled = SimConfig.compile(
-    new PortTx(p, 0, ClockDomain.external("host"), ClockDomain.external("ps"), ClockDomain.external("macTx"))
+    new PortTx(p, 0, clock("host"), clock("ps"), clock("macTx"))
   )
 
   /** A frame as it has to be at the pins; tag is the timestamp asked for. */
