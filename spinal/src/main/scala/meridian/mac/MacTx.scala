@@ -84,12 +84,15 @@ class MacTx(p: ShellParam) extends Component {
 
   merged.valid := filling || Mux(fromPs, ps.valid, host.valid)
   merged.payload := chosen
-  when(filling)(merged.data := 0)
+  when(place.below)(merged.last := False)
+  when(filling) {
+    merged.data := 0
+    merged.last := place.at
+  }
   when(!place.first) {
     merged.ptpOp := 0
     merged.ptpTag := 0
   }
-  merged.last := Mux(filling, place.at, chosen.last && !place.below)
   when(filling || (chosen.last && place.below)) {
     merged.count := 8
     merged.keep.setAll()

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.frame
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.formal._
+import spinal.lib._
+
+/** A small packet buffer with anything at its borders: any frames, drops, aborts and back-pressure. */
+class PacketBufferProof extends Component {
+  val bytes = 2
+  val dut = FormalDut(
+    new PacketBuffer(bytes, 16, HardType(UInt(2 bits)), 2, ClockDomain.current, ClockDomain.current, settle = 2)
+  )
+  assumeInitial(ClockDomain.current.isResetActive)
+  val io = dut.io
+  anyseq(io.push.valid)
+  anyseq(io.push.payload)
+  anyseq(io.drop)
+  anyseq(io.abort)
+  anyseq(io.pop.ready)
+  when(!io.push.last)(assume(io.push.mty === 0))
+
+  val indexBits = 6
+  val ends = io.push.fire && io.push.last
+  val rolledBack = io.abort || (ends && io.drop)
+
+  // The words committed, counted; the one of any number, and the frame it is in, kept in mind.
+  val watched = anyconst(UInt(indexBits bits))
+  val commit, write, popIndex = Reg(UInt(indexBits bits)) init 0
+  val data = Reg(Bits(8 * bytes bits))
+  val mty = Reg(UInt(1 bits))
+  val last = Reg(Bool())
+  when(io.push.fire) {
+    write := write + 1
+    when(write === watched) {
+      data := io.push.data
+      mty := io.push.mty
+      last := io.push.last
+    }
+  }
+  when(ends && !rolledBack)(commit := write + 1)
+  when(rolledBack)(write := commit)
+
+  // Length and meta of the frame that ends with the watched word.
+  val frameWords = Reg(UInt(indexBits bits)) init 0
+  when(io.push.fire)(frameWords := frameWords + 1)
+  when(ends || io.abort)(frameWords := 0)
+  val length = Reg(UInt(16 bits))
+  val meta = Reg(UInt(2 bits))
+  when(io.push.fire && io.push.last && write === watched) {
+    length := ((frameWords + 1) << 1).resize(16) - io.push.mty
+    meta := io.push.meta
+  }
+
+  // No frame is longer than the memory: those are swallowed, which is no order to keep.
+  assume(frameWords < 6)
+  assume(write =/= U(write.getWidth bits, default -> true))
+
+  when(io.pop.fire)(popIndex := popIndex + 1)
+  when(io.pop.valid) {
+    assert(popIndex < commit, "nothing that was not committed")
+    when(popIndex === watched) {
+      assert(io.pop.data === data)
+      assert(io.pop.mty === mty)
+      assert(io.pop.last === last)
+      when(last)(assert(io.pop.length === length && io.pop.meta === meta))
+    }
+  }
+  when(pastValid() && past(io.pop.valid && !io.pop.ready) && !past(ClockDomain.current.isResetActive)) {
+    assert(io.pop.valid && stable(io.pop.payload), "a beat on offer stays")
+  }
+  assert(commit - popIndex <= 9, "memory and output register hold no more than they can")
+  when(io.pop.fire && !io.pop.last)(cover(True))
+  cover(popIndex === 7)
+}
+
+class PacketBufferFormal extends AnyFunSuite {
+  test("nothing lost, nothing twice, in order, roll-back leaves no trace") {
+    FormalConfig.withSyncResetDefault
+      .withEngies(Seq(SmtBmc(solver = SmtBmcSolver.Z3)))
+      .withBMC(24)
+      .withCover(26)
+      .doVerify(new PacketBufferProof)
+  }
+}
