@@ -49,7 +49,8 @@ object GenerateShell {
       targetDirectory = output.getPath,
       headerWithDate = false,
       headerWithRepoHash = false,
-      oneFilePerComponent = false
+      oneFilePerComponent = false,
+      inlineRom = true
     ).generateVerilog(new Shell(param))
   }
 }
