@@ -63,7 +63,7 @@ class PsPortTest extends AnyFunSuite {
               val slot = tx(i).producer % tx(i).size
               val buffer = 0x4000000000L + 0x1000000L * i + 0x4000 * slot + simRandom.nextInt(4096)
               val bytes = env.randomBytes(length)
-              env.memory.write(buffer, bytes)
+              env.memory.write(buffer, bytes.toSeq)
               val (stamp, tag) = (simRandom.nextBoolean(), simRandom.nextInt(65536))
               tx(i).post(buffer, length, stamp, tag)
               expectTx(i).enqueue(SentFrame(bytes, stamp, tag))
