@@ -64,13 +64,15 @@ class TxExit(p: ShellParam) extends Component {
   io.words.ready := known && (!passing || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port))
   io.decisions.ready := io.words.fire && first
 
-  val cut = Reg(Bool())
+  val cut, cutByHost = Reg(Bool()) // and whether it was the switch or the link, at that time
   val cutNow = wanted && !portUp
   val cutKnown = cutNow || !first && cut
+  val byHost = Mux(cutNow, !PerPort(enabled, port), cutByHost)
   when(io.words.fire) {
     first := word.last
     sending := passing && !word.over
     cut := cutKnown
+    cutByHost := byHost
     for ((end, i) <- ends.zipWithIndex) when(cutNow && !first && port === i)(end := True)
   }
 
@@ -92,7 +94,7 @@ class TxExit(p: ShellParam) extends Component {
     when(decision.verdict === TxVerdict.sent || decision.verdict === TxVerdict.spoof) {
       when(word.over)(verdict := TxVerdict.oversize)
       when(word.error)(verdict := TxVerdict.error)
-      when(cutKnown)(verdict := Mux(PerPort(enabled, port), TxVerdict.linkDown, TxVerdict.hostDisabled))
+      when(cutKnown)(verdict := Mux(byHost, TxVerdict.hostDisabled, TxVerdict.linkDown))
     }
 
     val bytes = (full << log2Up(p.hostBytes)) + (U(p.hostBytes) - mty)

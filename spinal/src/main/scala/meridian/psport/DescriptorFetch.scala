@@ -83,5 +83,5 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
   io.producerError := RegNext(io.config.open && posted > io.config.size) init False
   io.busError := RegNext(r.fire && PsAxi.isError(r.resp)) init False
   io.idle := inFlight === 0
-  io.atRest := io.idle && !request.valid
+  io.atRest := io.idle && !request.valid && !io.readError && !io.producerError
 }

@@ -11,8 +11,8 @@ import spinal.lib.bus.amba4.axi._
 /** The card's NIC for its own ARM: a receive and a transmit ring in PS memory per Ethernet port, transmit timestamps, and
   * an interrupt. Descriptors, ring states and interrupt rules are told in docs/ps-port.md. All in the ps clock.
   *
-  * Budget at 250 MHz, one port, memory latency 50 cycles, in cycles a frame: receive 188 + 6 for 1500 bytes (10 Gb/s
-  * allows 304), 8 + 6 for 64 bytes (3 Mpps allows 83); transmit 188 + 5 and 8 + 5. The AXI master is shared: all ports
+  * Budget at 250 MHz, one port, memory latency 50 cycles, in cycles a frame, without FCS: 194 for 1514 bytes (10 Gb/s
+  * allows 307) and 12 for 60 bytes (3 Mpps allow 83), both ways at once. The AXI master is shared: all ports
   * together receive at most 64 bit a cycle, less 2 beats a frame, and send likewise.
   *
   * Back-pressure: a received frame waits while the DMA is busy, never for software. Transmit waits for io.tx.
@@ -55,7 +55,8 @@ class PsPort(p: ShellParam, cyclesPerMicrosecond: Int = 250, patience: Int = 655
     for (k <- 0 until PsAxi.writersPerPort) arbiter.io.writes(PsAxi.writersPerPort * i + k) <> lane.io.writes(k)
   }
   io.axi <> arbiter.io.axi
-  io.interrupt := RegNext(lanes.map(_.io.interrupt).orR) init False
-  io.idle := lanes.map(_.io.idle).andR
+  val raised = lanes.map(_.io.interrupt).orR
+  io.interrupt := RegNext(raised) init False
+  io.idle := lanes.map(_.io.idle).andR && raised === io.interrupt
   io.timerCycles := lanes.map(_.io.timerCycles).reduceBalancedTree(_ min _)
 }

@@ -113,7 +113,9 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
     io.control.interruptStatus.tx := txCause.io.status
     io.control.interruptStatus.txTimestamp := timestamps.io.head.valid
     io.control.interruptStatus.error := error
-    io.interrupt := RegNext((io.control.interruptStatus.asBits & io.control.interruptEnable.asBits).orR) init False
+    val raised = (io.control.interruptStatus.asBits & io.control.interruptEnable.asBits).orR
+    io.interrupt := RegNext(raised) init False
+    val settled = raised === io.interrupt && !timestamps.io.lost
     io.timerCycles := rxCause.io.remaining.min(txCause.io.remaining)
   }
 
@@ -129,5 +131,5 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
     U(rx.payloadError || rx.completions.io.failed || tx.completions.io.failed)
   io.control.counters := counters.io.counters
 
-  io.idle := rx.idle && tx.idle && !io.txTimestamp.valid
+  io.idle := rx.idle && tx.idle && interrupt.settled && !io.txTimestamp.valid
 }

@@ -67,20 +67,59 @@ class SteeredClock(increment: BigInt) extends Component {
     }
   }
 
+  /** io.rounded in two stages of its own. */
+  val round = new Area {
+    val nearest = Reg(UInt(31 bits)) init 0
+    val seconds = Reg(UInt(48 bits)) init 0
+    val time = Reg(PtpTime())
+    time.nanoseconds init 0
+    time.seconds init 0
+
+    // At most 1e9 + 1, as nanoseconds is below 1e9. 1e9 is even, so beyond it only the lowest bit is left.
+    nearest := now.nanoseconds +^ (now.carry.asUInt +^ now.fraction.msb.asUInt)
+    seconds := now.seconds
+    time.nanoseconds := nearest.resized
+    time.seconds := seconds
+    when((nearest >> 1) === Phc.second / 2) {
+      time.nanoseconds := nearest(0).asUInt.resized
+      time.seconds := seconds + 1
+    }
+  }
+  io.rounded := round.time
+
+  /** What the edges of a skip leave behind: the counter, and in the stages of the rounding the counter of one and two
+    * cycles before.
+    */
   val idle = new Area {
     private val more = io.pace * (io.skip - 1)
-    private val total =
-      (now.nanoseconds @@ now.fraction).resize(66 bits) + (now.carry.asUInt << 32) + accumulate.step + more
-    private val nanoseconds = total >> 32
+    private val before = (now.nanoseconds @@ now.fraction).resize(66 bits) + (now.carry.asUInt << 32)
+    private val total = before + accumulate.step + more
+
+    /** Seconds beyond now.seconds, and nanoseconds. */
+    private def split(time: UInt) = {
+      val seconds = UInt(2 bits)
+      val nanoseconds = UInt(40 bits)
+      seconds := 0
+      nanoseconds := time >> 32
+      for (carry <- 1 to 2) when((time >> 32) >= carry * Phc.second) {
+        seconds := carry
+        nanoseconds := (time >> 32) - carry * Phc.second
+      }
+      (seconds, nanoseconds)
+    }
+    private val half = BigInt(1) << 31
+    private val (seconds, nanoseconds) = split(total)
+    private val (seconds1, nanoseconds1) = split(total - io.pace + half)
+    private val (seconds2, nanoseconds2) = split(Mux(io.skip === 2, before, total - (io.pace << 1)) + half)
     when(io.skip =/= 1) {
       now.fraction := total(31 downto 0)
       now.carry := False
       now.nanoseconds := nanoseconds.resized
-      now.seconds := now.seconds
-      for (carry <- 1 to 2) when(nanoseconds >= carry * Phc.second) {
-        now.nanoseconds := (nanoseconds - carry * Phc.second).resized
-        now.seconds := now.seconds + carry
-      }
+      now.seconds := now.seconds + seconds
+      round.nearest := nanoseconds1.resized
+      round.seconds := now.seconds + seconds1
+      round.time.nanoseconds := nanoseconds2.resized
+      round.time.seconds := now.seconds + seconds2
     }
     assert(
       io.skip === 1 || (io.skip =/= 0 && (more >> 32) < Phc.second),
@@ -88,23 +127,4 @@ class SteeredClock(increment: BigInt) extends Component {
       FAILURE
     )
   }
-
-  val round = new Area {
-    // At most 1e9 + 1, as nanoseconds is below 1e9. 1e9 is even, so beyond it only the lowest bit is left.
-    private val up = now.carry.asUInt +^ now.fraction.msb.asUInt
-    private val nearest = RegNext(now.nanoseconds +^ up) init 0
-    private val seconds = RegNext(now.seconds) init 0
-    private val turns = (nearest >> 1) === Phc.second / 2
-
-    val time = Reg(PtpTime())
-    time.nanoseconds init 0
-    time.seconds init 0
-    time.nanoseconds := nearest.resized
-    time.seconds := seconds
-    when(turns) {
-      time.nanoseconds := nearest(0).asUInt.resized
-      time.seconds := seconds + 1
-    }
-  }
-  io.rounded := round.time
 }

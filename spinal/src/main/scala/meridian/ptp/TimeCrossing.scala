@@ -7,7 +7,7 @@ import spinal.lib._
 object TimeCrossing {
 
   /** Samples from a load, or a step, to io.locked. */
-  val lockSamples = 48
+  val lockSamples = 32
 }
 
 /** Carries the time of the PHC into the clock of a MAC, as ctl_*_systemtimerin of the MAC IP wants it: every cycle, to
@@ -19,12 +19,12 @@ object TimeCrossing {
   * which a PI loop averages: proportional 1/4, then 1/8, then 1/16 while it settles, integral 1/4096 into the step a
   * cycle. An error of more than a dst cycle, as after a set of the PHC, loads the time outright.
   *
-  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with. io.locked says that
-  * 48 samples (6 us) passed since the last load or step of the PHC. io.dstTime never runs back but by a load.
+  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with. io.dstLocked says that
+  * 32 samples (4 us) passed since the last load or step of the PHC. io.dstTime never runs back but by a load.
   *
   * io.dstSkip is the number of cycles a dst edge stands for (1 in hardware, see [[Phc]]). A sample that may have been
-  * under way during a skip is not used. After skips of 4096 or more cycles the loop settles anew, as the frequency is
-  * only known to some ppm; io.locked then is low for 48 samples.
+  * under way during a skip is not used. When 4095 or more cycles were skipped since the last sample used, the loop
+  * settles anew, as the frequency is only known to some ppm; io.dstLocked then is low for 32 samples.
   *
   * @param psFrequency  nominal frequency of the clock of the PHC
   * @param dstFrequency nominal frequency of the clock of the MAC; the loop takes up to 1000 ppm off
@@ -196,7 +196,18 @@ class TimeCrossing(
       when(steer && count =/= TimeCrossing.lockSamples) {
         count := count + 1
       }
-      when(load || (skipped && io.dstSkip >= 4096)) {
+      // Cycles skipped since a sample was used: the clock ran free over them.
+      val free = Reg(UInt(12 bits)) init 0
+      when(skipped) {
+        free := free.maxValue
+        when(io.dstSkip < free.maxValue - free) {
+          free := free + io.dstSkip.resized
+        }
+      }
+      when(load || steer) {
+        free := 0
+      }
+      when(load || free.andR) {
         count := 0
       }
     }

@@ -146,6 +146,27 @@ class TxFilterTest extends AnyFunSuite {
       }
     }
 
+    test(s"$width bytes: a frame cut by a short outage is told by what cut it") {
+      run("outage", 38) { h =>
+        h.source.pace(0.2f)
+        for ((set, i) <- Seq(h.txEnable, h.linkUp).zipWithIndex) {
+          h.send(h.ownFrame(0, 1500))
+          h.cd.waitSampling(60)
+          set -= 0
+          h.apply()
+          h.cd.waitSampling(40) // long enough to meet a beat
+          set += 0
+          h.apply()
+          h.drain()
+          assert(h.records(i)._1 == Seq(TxVerdict.hostDisabled, TxVerdict.linkDown)(i) && h.records(i)._4 == 1500)
+          assert(h.rolledBack(0).size == i + 1)
+        }
+        h.send(h.ownFrame(0, 1500))
+        h.drain()
+        assert(h.delivered(0).size == 1)
+      }
+    }
+
     test(s"$width bytes: ports that come and go neither lose a record nor a border between frames") {
       run("flapping", 35) { h =>
         h.sinks.foreach(_.pace(0.3f))

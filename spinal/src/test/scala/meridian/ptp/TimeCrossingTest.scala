@@ -39,7 +39,6 @@ class TimeCrossingTest extends AnyFunSuite {
     private var nextPs = 100000L + psPhase
     private var nextDst = 100000L
     var psTime = BigInt(0)
-    var errors = Vector.empty[Double]
     var locked = false
 
     private def ps(): Unit = {
@@ -58,11 +57,11 @@ class TimeCrossingTest extends AnyFunSuite {
       assert(dut.io.dstTime.nanoseconds.toLong < 1000000000L)
       locked = dut.io.dstLocked.toBoolean
       val whole = coarse(dut.io.dstTime) - (psTime >> 32) / 1000000000 * 1000000000
-      val ns = fine2ns(psTime) + (now - psEdge).toDouble / psFs * increment.toDouble / 4294967296.0
+      val ns = beyondSecond(psTime) + (now - psEdge).toDouble / psFs * increment.toDouble / 4294967296.0
       whole.toDouble - ns
     }
     // Nanoseconds beyond the second, as a double is too short for all of it.
-    private def fine2ns(t: BigInt): Double = (t % secondFine).toDouble / 4294967296.0
+    private def beyondSecond(t: BigInt): Double = (t % secondFine).toDouble / 4294967296.0
 
     def run(fs: Long)(each: (Long, Double) => Unit): Unit = {
       val end = now + fs
@@ -136,7 +135,7 @@ class TimeCrossingTest extends AnyFunSuite {
   for ((name, frequency, period) <- Seq(("25G", 390.625 MHz, 2560000L), ("10G", 156.25 MHz, 6400000L))) {
     lazy val compiled = SimConfig.compile(new CrossedPhc(frequency))
 
-    for (ppm <- Seq(-100.0, 0.0, 0.07, 33.0, 100.0))
+    for (ppm <- Seq(-100.0, 0.0, 0.4, 33.0, 100.0))
       test(s"$name at $ppm ppm: 1 ns r.m.s., 2.6 ns peak") {
         compiled.doSim(seed = 1) { dut =>
           val b = bench(dut, math.round(period / (1 + ppm * 1e-6)), 1234567L)
@@ -151,7 +150,10 @@ class TimeCrossingTest extends AnyFunSuite {
           }
           val all = errors.result()
           val (rms, peak) = figures(all)
-          println(f"$name $ppm%+.2f ppm: locked after ${took * 1e-9}%.1f us, mean ${all.sum / all.size}%+.3f ns, rms $rms%.3f ns, peak $peak%.3f ns")
+          println(
+            f"$name $ppm%+.2f ppm: locked after ${took * 1e-9}%.1f us, mean ${all.sum / all.size}%+.3f ns, " +
+              f"rms $rms%.3f ns, peak $peak%.3f ns"
+          )
           assert(rms < 1.0 && peak < 2.6)
         }
       }
@@ -197,18 +199,46 @@ class TimeCrossingTest extends AnyFunSuite {
         val b = bench(dut, math.round(period / (1 + 20e-6)), 700001L)
         lock(b, 20000000000L)
         b.run(100000000000L)((_, _) => ())
-        for (fs <- Seq(10000000L, 1000000000L, 1000000000000L, 900000000000000L)) {
+        for (fs <- Seq(20000000L, 1000000000L, 1000000000000L, 900000000000000L)) {
           b.skip(fs)
-          var first = 0.0
-          b.run(period + 1)((_, e) => first = e)
+          // The loop keeps the frequency to 20 ppm, and the time to 2.6 ns.
+          val first = Vector.newBuilder[Double]
+          b.run(10 * period)((_, e) => first += e)
+          assert(b.locked == fs < 100000000000L)
+          val (_, firstPeak) = figures(first.result())
           b.run(400000000L)((_, _) => ())
-          lock(b, 8000000000L)
+          val took = lock(b, 8000000000L)
           val errors = Vector.newBuilder[Double]
           b.run(10000000000L)((_, e) => errors += e)
           val (rms, peak) = figures(errors.result())
-          println(f"$name skip of ${fs * 1e-9}%.2f us: first $first%+.2f ns, then rms $rms%.3f ns, peak $peak%.3f ns")
+          println(
+            f"$name skip of ${fs * 1e-9}%.2f us: at once $firstPeak%.2f ns, locked after ${took * 1e-9 + 0.4}%.1f us, " +
+              f"then rms $rms%.3f ns, peak $peak%.3f ns"
+          )
+          assert(firstPeak < 2.6 + fs * 1e-6 * 20e-6)
           assert(rms < 1.0 && peak < 2.6)
         }
+      }
+    }
+
+    test(s"$name lands where it would have after many short skips") {
+      compiled.doSim(seed = 4) { dut =>
+        val b = bench(dut, math.round(period / (1 + 20e-6)), 700001L)
+        val random = new scala.util.Random(4)
+        set(dut, b, secondFine * 10 - (BigInt(300000) << 32))
+        b.run(400000000L)((_, _) => ())
+        lock(b, 20000000000L)
+        var worst, worstLocked = 0.0
+        for (_ <- 0 until 1000) {
+          b.run(8000000L + random.nextInt(400000000)) { (_, e) =>
+            worst = worst.max(math.abs(e))
+            if (b.locked) worstLocked = worstLocked.max(math.abs(e))
+          }
+          b.skip(16000000L + random.nextInt(1000000000))
+        }
+        assert(dut.io.dstTime.seconds.toBigInt == 10)
+        println(f"$name 1000 short skips: peak $worstLocked%.3f ns while locked, $worst%.3f ns in all")
+        assert(worstLocked < 2.6 && worst < 10)
       }
     }
   }
