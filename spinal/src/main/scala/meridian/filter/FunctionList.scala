@@ -34,8 +34,8 @@ object FunctionList {
 
 /** Writes out the list a key names: the enabled functions of its port that want such a frame, a bit a function.
   *
-  * Answers 2 cycles after the question, one question a cycle, no back-pressure. Holds the multicast groups' lists, which
-  * start empty and keep their content over a reset; all the rest comes from the flags as they are in that cycle.
+  * Answers 2 cycles after the question, one question a cycle, no back-pressure. Holds the lists of the multicast
+  * groups, which start empty and outlive a reset; all the rest comes from the flags as they are in that cycle.
   */
 class FunctionList(p: ShellParam) extends Component {
   val io = new Bundle {

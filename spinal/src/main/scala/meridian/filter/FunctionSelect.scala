@@ -17,10 +17,10 @@ case class Selection(p: ShellParam) extends Bundle {
 /** Decides for whom a frame is, from its destination, the MAC table's answer and the flags.
   *
   * A broadcast is for the functions of its port that are enabled and have the broadcast flag. A multicast, or a unicast
-  * whose entry is a group, is for the group's functions and those with the allMulticast flag, of its port and enabled; a
-  * multicast address whose entry is a function counts as one of no group. Any other unicast is for the function of its
-  * entry; without one, for the enabled promiscuous functions of its port; without those, for the port's default
-  * function. Whether a function found by entry or default is enabled is not looked at here.
+  * whose entry is a group, is for the functions of the group and those with the allMulticast flag, of its port and
+  * enabled; a multicast address whose entry is a function counts as one of no group. Any other unicast is for the
+  * function of its entry; without one, for the enabled promiscuous functions of its port; without those, for the
+  * default function of the port. Whether a function found by entry or default is enabled is not looked at here.
   *
   * The header comes one cycle before the MAC table's answer; the selection in the same cycle as the answer. One frame a
   * cycle, no back-pressure. How many functions a list has is known with a delay: see ListSummary. Whoever copies asks
@@ -78,7 +78,9 @@ class FunctionSelect(p: ShellParam) extends Component {
   when(toList) {
     io.selection.single := listener.some && !listener.several
     io.selection.several := listener.several
-    io.selection.list.kind := Mux(ahead.isBroadcast, ListKind.broadcast(), Mux(group, ListKind.group(), ListKind.multicast()))
+    io.selection.list.kind := ListKind.multicast
+    when(group)(io.selection.list.kind := ListKind.group)
+    when(ahead.isBroadcast)(io.selection.list.kind := ListKind.broadcast)
   } elsewhen (hit) {
     io.selection.single := True
     io.selection.function := io.mac.value.index

@@ -69,7 +69,8 @@ class ListSummary(p: ShellParam) extends Component {
   }
   val parts = io.list.subdivideIn(16 bits, strict = false)
   val ofParts = Vec(parts.zipWithIndex.map { case (part, i) =>
-    RegNext(summary(part.asBools.toSeq.zipWithIndex.map { case (bit, j) => (bit, False, U(16 * i + j, p.functionBits bits)) }))
+    val functions = part.asBools.toSeq.zipWithIndex
+    RegNext(summary(functions.map { case (bit, j) => (bit, False, U(16 * i + j, p.functionBits bits)) }))
   })
   val seen = RegNext(summary(ofParts.toSeq.map(part => (part.some, part.several, part.first))))
   val key = Delay(io.query, FunctionList.latency + 2)
@@ -77,9 +78,12 @@ class ListSummary(p: ShellParam) extends Component {
 
   val none = ListSize(p)
   none.assignFromBits(B(0, widthOf(none) bits))
-  for ((kind, sizes) <- Seq(ListKind.broadcast -> io.broadcast, ListKind.promiscuous -> io.promiscuous, ListKind.multicast -> io.multicast))
+  def keep(kind: SpinalEnumElement[ListKind.type], sizes: Vec[ListSize]): Unit =
     for (port <- 0 until p.ports)
       sizes(port) := RegNextWhen(seen, valid && key.kind === kind && key.port === port, none)
+  keep(ListKind.broadcast, io.broadcast)
+  keep(ListKind.promiscuous, io.promiscuous)
+  keep(ListKind.multicast, io.multicast)
 
   val ofGroups = (0 until p.ports).map { port =>
     val mem = Mem(ListSize(p), p.groups)

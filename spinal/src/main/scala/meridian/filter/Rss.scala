@@ -19,13 +19,13 @@ object Rss {
   val keyWords = (inputBits + 31 + 31) / 32
 
   /** OpenNIC's key, least significant word first. */
-  val defaultKey: Seq[Long] = Seq(0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L, 0xbfd0404bL,
-    0x260374b8L, 0xd9270f6fL, 0x18dc4386L, 0x7c9c37deL)
+  val defaultKey: Seq[Long] = Seq(0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L) ++
+    Seq(0xbfd0404bL, 0x260374b8L, 0xd9270f6fL, 0x18dc4386L, 0x7c9c37deL)
 }
 
-/** Receive side scaling: 32-bit Toeplitz hash in OpenNIC's bit order, with a key and a table of 128 queues for each
-  * function. hash = XOR over the input bits i that are 1 of key[i + 31 : i], key bits counted from the least significant
-  * bit of word 0; the table is read at hash[6:0].
+/** Receive side scaling: 32-bit Toeplitz hash in OpenNIC's bit order, with a key and a table of 128 queues a function.
+  * hash = XOR over the input bits i that are 1 of key[i + 31 : i], key bits counted from the least significant bit of
+  * word 0; the table is read at hash[6:0].
   *
   * `input` belongs one cycle after its `function`; the hash comes 2 cycles after the function, the queue (relative to
   * the function's base) 3. One frame a cycle; there is no back-pressure. Writes hold for functions asked two cycles

@@ -23,19 +23,22 @@ object RxFilter {
   *
   * From the beat that completes the header (the frame's last, or its third at 32 bytes a beat, its second at 64) to the
   * first beat at c2h a frame takes 2 + macLatency + max(rangeLatency, 3) + queueLatency + creditLatency cycles: 13 with
-  * 4, 2, 2 and 2. One beat a cycle and one frame a cycle, without a bubble. Only back-pressure at c2h stalls rx: a frame
-  * that is dropped or copied passes through at full speed whatever it meets, also while a copy leaves at c2h.
+  * 4, 2, 2 and 2. One beat and one frame a cycle, without a bubble. Only a c2h that is not ready, or busy with a copy,
+  * stalls rx: a frame that is dropped or stored passes at full speed, also while a copy leaves at c2h.
   *
-  * Frames for several functions are stored in the replicator, or cut if it has no room. Copies leave where unicast leaves
-  * c2h free, at frame boundaries. A copy that is ready goes first after 64 unicast frames, and one that waits for its
-  * lookups takes the place of one beat of rx after 48: that is all that copies ever cost the unicast.
+  * Frames for several functions are stored in the replicator, or cut if it has no room. Copies leave where unicast
+  * leaves c2h free, at frame boundaries; a started copy is not interrupted, and its beats are hidden from rx as far as
+  * 32 waiting beats go. A copy that is ready goes first after 64 unicast frames, and one that waits for its lookups
+  * stops rx for one beat after 48. That is all that copies cost the unicast.
   *
   * Each frame makes one record and each copy one copyRecord, at its decision. `idle`: no frame or copy is inside.
   */
-class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int) extends Component {
+class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int)
+    extends Component {
+  val latency = RxFilter.latency(macLatency, rangeLatency, queueLatency, creditLatency)
   require(
-    RxFilter.latency(macLatency, rangeLatency, queueLatency, creditLatency) + 4 <= RxFilter.waitingBeats,
-    s"the lookups take ${RxFilter.latency(macLatency, rangeLatency, queueLatency, creditLatency)} cycles: too long for ${RxFilter.waitingBeats} waiting beats"
+    latency + 4 <= RxFilter.waitingBeats,
+    s"the lookups make a frame wait $latency cycles: too long for ${RxFilter.waitingBeats} waiting beats"
   )
   val io = new Bundle {
     val rx = slave(FrameStream(p.hostBytes, RxMeta(p)))
@@ -141,7 +144,8 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val copiesDone = RegInit(False) setWhen (copies.io.flushed) clearWhen (io.flush || io.flushed)
     io.flushed := framesDone && copiesDone
   }
-  io.idle := !rxInFrame && waiting.io.occupancy === 0 && replicator.io.empty && !replicator.io.frame.valid && !io.c2h.valid
+  val stored = !replicator.io.empty || replicator.io.frame.valid
+  io.idle := !rxInFrame && waiting.io.occupancy === 0 && !stored && !io.c2h.valid
 }
 
 /** A beat without what is known of the whole frame. */

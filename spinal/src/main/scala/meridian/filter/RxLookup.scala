@@ -56,10 +56,14 @@ object RxLookup {
   *
   * The credit is asked only once the queue is known to be the function's, as the answer takes the buffers.
   */
-class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int) extends Component {
-  require(macLatency >= HeaderExtract.hashInputLatency, s"macLatency is $macLatency: choose at least ${HeaderExtract.hashInputLatency}")
-  for ((name, latency) <- Seq("rangeLatency" -> rangeLatency, "queueLatency" -> queueLatency, "creditLatency" -> creditLatency))
-    require(latency >= 1, s"$name is $latency: choose at least 1")
+class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int)
+    extends Component {
+  def atLeast(name: String, latency: Int, least: Int): Unit =
+    require(latency >= least, s"$name is $latency: choose at least $least")
+  atLeast("macLatency", macLatency, HeaderExtract.hashInputLatency)
+  atLeast("rangeLatency", rangeLatency, 1)
+  atLeast("queueLatency", queueLatency, 1)
+  atLeast("creditLatency", creditLatency, 1)
 
   val io = new Bundle {
     val header = slave(Flow(RxHeader(p)))
@@ -231,8 +235,10 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     io.copyRecord.payload := RegNext(copyRecord)
   }
 
-  assert(io.mac.result.valid === start.valid, "the MAC table does not answer after macLatency", FAILURE)
-  assert(io.range.result.valid === Delay(start.item.some, rangeLatency, init = False), "no range after rangeLatency", FAILURE)
-  assert(io.owner.result.valid === Delay(queue.ask, queueLatency, init = False), "no owner after queueLatency", FAILURE)
-  assert(io.credit.granted.valid === Delay(owner.ask, creditLatency, init = False), "no credit after creditLatency", FAILURE)
+  def answers(name: String, asked: Bool, latency: Int, answered: Bool): Unit =
+    assert(answered === Delay(asked, latency, init = False), s"$name does not answer after $latency cycles", FAILURE)
+  answers("mac", io.mac.query.valid, macLatency, io.mac.result.valid)
+  answers("range", io.range.query.valid, rangeLatency, io.range.result.valid)
+  answers("owner", io.owner.query.valid, queueLatency, io.owner.result.valid)
+  answers("credit", io.credit.query.valid, creditLatency, io.credit.granted.valid)
 }

@@ -11,7 +11,7 @@ import spinal.lib._
 import scala.collection.mutable
 import scala.util.Random
 
-/** Header bytes to hash and queue, for a function that comes with the frame as its port and VLAN-independent length. */
+/** From the bytes of a frame to hash and queue, for a function the test chooses. */
 class RssPath(p: ShellParam) extends Component {
   val io = new Bundle {
     val beat = slave(Flow(Fragment(FrameWord(p.hostBytes, RxMeta(p)))))
@@ -83,7 +83,8 @@ class RssTest extends AnyFunSuite {
           }
           for ((at, frame, function) <- results.headOption if at == cycle - 1) {
             results.dequeue()
-            assert(dut.io.queue.toInt == table(function)((RxFrames.hash(frame, keys(function).toSeq) & 127).toInt), s"queue of frame $checked")
+            val index = (RxFrames.hash(frame, keys(function).toSeq) & 127).toInt
+            assert(dut.io.queue.toInt == table(function)(index), s"queue of frame $checked")
             checked += 1
             for ((at, frame, function) <- results.headOption if at == cycle)
               assert(dut.io.hash.toLong == RxFrames.hash(frame, keys(function).toSeq), s"hash of frame $checked")
@@ -111,7 +112,8 @@ class RssTest extends AnyFunSuite {
           for ((beat, i) <- beats.zipWithIndex) {
             dut.io.beat.valid #= true
             dut.io.beat.last #= i == beats.size - 1
-            dut.io.beat.fragment.data #= (0 until bytes).map(b => BigInt(if (b < beat.size) beat(b) else random.nextInt(256)) << (8 * b)).sum
+            val padded = beat.toSeq ++ Seq.fill(bytes - beat.length)(random.nextInt(256))
+            dut.io.beat.fragment.data #= padded.zipWithIndex.map { case (byte, b) => BigInt(byte) << (8 * b) }.sum
             dut.io.beat.fragment.mty #= bytes - beat.size
             dut.io.beat.fragment.meta.port #= port
             dut.io.beat.fragment.meta.length #= length

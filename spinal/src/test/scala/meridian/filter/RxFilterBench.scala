@@ -174,7 +174,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
   private def one(function: Int, bytes: Array[Int]): One = {
     if (function >= p.functions || !config.enable(function) || config.ranges(function)._2 == 0)
       return One(function, RxVerdict.disabled, 0)
-    val queue = (config.ranges(function)._1 + config.tables(function)((RxFrames.hash(bytes, Rss.defaultKey) & 127).toInt)) % 2048
+    val index = (RxFrames.hash(bytes, Rss.defaultKey) & 127).toInt
+    val queue = (config.ranges(function)._1 + config.tables(function)(index)) % 2048
     if (!config.owner.get(queue).contains(function)) One(function, RxVerdict.badQueue, queue)
     else if (config.full(queue)) One(function, RxVerdict.queueFull, queue)
     else One(function, RxVerdict.delivered, queue)
@@ -195,7 +196,10 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       val members = entry.filter(e => e._1 && e._2 < p.groups).map(e => config.groups(e._2)).getOrElse(Set())
       all(those(f => config.allMulticast(f) || members(f)), Drop(RxVerdict.noListener))
     } else if (entry.isDefined) one(entry.get._2, frame.bytes)
-    else all(those(config.promiscuous), config.default(frame.port).fold[Fate](Drop(RxVerdict.noMatch))(one(_, frame.bytes)))
+    else {
+      def default = config.default(frame.port).fold[Fate](Drop(RxVerdict.noMatch))(one(_, frame.bytes))
+      all(those(config.promiscuous), default)
+    }
   }
 
   def send(frame: Frame, validChance: Double = 1.0): Unit = {
@@ -208,7 +212,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       }
       dut.io.rx.valid #= true
       dut.io.rx.last #= i == beats.size - 1
-      dut.io.rx.fragment.data #= (0 until p.hostBytes).map(b => BigInt(if (b < beat.length) beat(b) else 0xee) << (8 * b)).sum
+      val padded = beat.toSeq ++ Seq.fill(p.hostBytes - beat.length)(0xee)
+      dut.io.rx.fragment.data #= padded.zipWithIndex.map { case (byte, b) => BigInt(byte) << (8 * b) }.sum
       dut.io.rx.fragment.mty #= p.hostBytes - beat.length
       dut.io.rx.fragment.meta.port #= frame.port
       dut.io.rx.fragment.meta.length #= frame.bytes.length
@@ -217,7 +222,10 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     dut.io.rx.valid #= false
   }
 
-  def drain(): Unit = assert(!cd.waitSamplingWhere(200000)({ !dut.io.rx.valid.toBoolean && dut.io.idle.toBoolean }), "never idle")
+  def drain(): Unit = {
+    def idle = !dut.io.rx.valid.toBoolean && dut.io.idle.toBoolean
+    assert(!cd.waitSamplingWhere(200000)(idle), "never idle")
+  }
 
   /** Holds everything since the last check against the model, and starts anew. */
   def check(): Map[RxVerdict.E, Int] = {
@@ -249,7 +257,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       owed((frame.queue, frame.bytes.size)) += 1
       if (unicast.headOption.contains(plain)) unicast.dequeue()
       else {
-        assert(copies.headOption.contains(plain), s"frame for function ${frame.function} at c2h is neither the next unicast frame nor the next copy")
+        val of = s"frame for function ${frame.function}"
+        assert(copies.headOption.contains(plain), s"$of at c2h is neither the next unicast frame nor the next copy")
         copies.dequeue()
       }
     }

@@ -8,11 +8,13 @@ import spinal.core.sim._
 import scala.collection.mutable
 
 class RxFilterTest extends AnyFunSuite {
-  private val small = ShellParam(ports = 2, hostBytes = 32, functions = 20, groups = 16, maxFrame = 2000, copyBufferBytes = 4096)
-  private val large = ShellParam(ports = 4, hostBytes = 64, functions = 256, groups = 64, maxFrame = 2000, copyBufferBytes = 4096)
+  private val tight = ShellParam(maxFrame = 2000, copyBufferBytes = 4096)
+  private val small = tight.copy(ports = 2, hostBytes = 32, functions = 20, groups = 16)
+  private val large = tight.copy(ports = 4, hostBytes = 64, functions = 256, groups = 64)
   private val fast = Latencies(mac = 4, range = 2, queue = 2, credit = 2)
-  private val slow = Latencies(mac = 6, range = 4, queue = 3, credit = 3)
-  private def build(p: ShellParam, l: Latencies) = SimConfig.compile(new RxFilter(p, l.mac, l.range, l.queue, l.credit))
+  private val slow = Latencies(mac = 6, range = 4, queue = 3, credit = 6)
+  private def build(p: ShellParam, l: Latencies) =
+    SimConfig.compile(new RxFilter(p, l.mac, l.range, l.queue, l.credit))
   private lazy val builtSmall = build(small, fast)
   private lazy val builtLarge = build(large, slow)
   private def run(p: ShellParam, seed: Int)(body: (RxFilter, RxFilterBench) => Unit): Unit = {
@@ -54,7 +56,8 @@ class RxFilterTest extends AnyFunSuite {
     for (f <- 0 until p.functions) {
       c.enable(f) = random.nextInt(8) != 0
       c.portOf(f) = random.nextInt(4)
-      c.ranges(f) = (random.nextInt(2048 / p.functions) + f * (2048 / p.functions), if (random.nextInt(10) == 0) 0 else 4)
+      val share = 2048 / p.functions
+      c.ranges(f) = (random.nextInt(share) + f * share, if (random.nextInt(10) == 0) 0 else 4)
       for (q <- 0 until 4) if (random.nextInt(10) != 0) c.owner((c.ranges(f)._1 + q) % 2048) = f
     }
     for (q <- 0 until 2048) if (random.nextInt(8) == 0) c.full += q
@@ -64,8 +67,8 @@ class RxFilterTest extends AnyFunSuite {
     }
     for (group <- 0 until p.groups) c.groups(group) = Seq.fill(random.nextInt(4))(random.nextInt(p.functions)).toSet
     for (address <- pool; port <- 0 until p.ports) if (random.nextInt(4) != 0) {
-      val value =
-        if (random.nextInt(2) == 0) (true, random.nextInt((p.groups + 4).min(256))) else (false, random.nextInt((p.functions + 4).min(256)))
+      val isGroup = random.nextBoolean()
+      val value = (isGroup, random.nextInt(((if (isGroup) p.groups else p.functions) + 4).min(256)))
       c.mac((port, RxFrames.address(address.toArray), 0)) = value
       for (vid <- 0 until 4096) if (random.nextBoolean()) c.mac((port, RxFrames.address(address.toArray), vid)) = value
     }
@@ -98,14 +101,15 @@ class RxFilterTest extends AnyFunSuite {
               case _ => pool(random.nextInt(pool.size))
             }
             val length = if (random.nextInt(3) == 0) 60 + random.nextInt(1941) else 60 + random.nextInt(100)
-            bench.send(Frame(if (random.nextInt(10) == 0) 3 else random.nextInt(p.ports), RxFrames.random(random, address, length)), validChance)
+            val port = if (random.nextInt(10) == 0) 3 else random.nextInt(p.ports)
+            bench.send(Frame(port, RxFrames.random(random, address, length)), validChance)
           }
           bench.readyChance = 1.0
           bench.drain()
           for ((verdict, n) <- bench.check()) counts(verdict) += n
         }
         println(counts.toSeq.map { case (v, n) => s"${v.getName()} $n" }.sorted.mkString(", "))
-        for (verdict <- RxVerdict.elements) assert(counts(verdict.asInstanceOf[RxVerdict.E]) > 0, s"no ${verdict.getName()} seen")
+        assert(counts.values.count(_ > 0) == RxVerdict.elements.size, "every verdict is seen")
       }
     }
 
