@@ -93,7 +93,7 @@ object ShellPins {
 
   /** From SpinalHDL's names to those of the IP, applied in this order. */
   private val renaming = Seq(
-    "^io_(qdma_)?" -> "",
+    "^(io_)?(qdma_)?" -> "",
     "^port_(\\d)_(.*)$" -> "$2_$1",
     "^(m_axil|s_axil_ps|m_axi_ps)_(aw|ar|w|b|r)_(payload_)?" -> "$1_$2",
     "^([ms]_axis_\\w*)_(valid|ready)$" -> "$1_t$2",
