@@ -18,7 +18,7 @@ import spinal.lib.fsm._
   * A filter that does not answer (the host has stopped taking frames) is waited for `timeoutCycles`; the IP is answered
   * all the same and `timeout` pulses. Requests for functions this shell does not have are answered without work.
   *
-  * At most 256 cycles until a waiting function is found, then settleCycles + 4 and what the filters take. The queue table
+  * At most 512 cycles until a waiting function is found, then settleCycles + 4 and what the filters take. The queue table
   * accepts a range within a bounded time, which is not counted.
   *
   * @param filters       users of the functions that are asked to flush
@@ -58,16 +58,20 @@ class FlrControl(p: ShellParam, filters: Int = 2, timeoutCycles: Int = 1 << 20, 
 
   val control = new StateMachine {
     val search = new State with EntryPoint
-    val empty, settle, flush, drain, answer = new State
+    val take, empty, settle, flush, drain, answer = new State
 
-    search.whenIsActive {
-      when(pending(function)) {
+    // Two steps, as the choice among 256 alone takes half a cycle.
+    val found = RegNext(pending(function))
+    search.whenIsActive(goto(take))
+    take.whenIsActive {
+      when(found) {
         pending(function) := False
         busy := True
         if (p.functions < 256) when(function < p.functions)(goto(empty)) otherwise goto(answer)
         else goto(empty)
       } otherwise {
         function := function + 1
+        goto(search)
       }
     }
     empty.whenIsActive {

@@ -114,7 +114,7 @@ class FlrControlTest extends AnyFunSuite {
           h.cd.waitSampling(2)
           assert(h.inReset(f))
           h.waitAnswers(count + 1)
-          assert(h.cycles.now - start <= 256 + settleCycles + 4 + 42 + 60)
+          assert(h.cycles.now - start <= 512 + settleCycles + 4 + 42 + 60)
           assert(!h.inReset(f))
         }
       }
