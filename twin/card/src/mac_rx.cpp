@@ -52,7 +52,7 @@ void MacRx::drive(std::uint64_t now_ps) {
     }
     pins_.tvalid = 1;
     pins_.tdata = load_word(frame.bytes, offset_);
-    pins_.tkeep = last ? static_cast<std::uint8_t>((1U << left) - 1) : 0xff;
+    pins_.tkeep = static_cast<std::uint8_t>(last ? (1U << left) - 1 : 0xffU);
     pins_.tlast = last;
     pins_.tuser = last && frame.bad;
     if (beat_ == timestamp_delay_ || (last && beat_ < timestamp_delay_)) {

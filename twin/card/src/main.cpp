@@ -122,6 +122,7 @@ void run(const Options& options) {
     }
     std::cout.flush();  // whoever drives it through pipes waits for this
   }
+  if (in.bad()) throw InputError("cannot read " + options.scenario);
   scenario.finish();
 }
 

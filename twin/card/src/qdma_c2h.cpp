@@ -145,19 +145,18 @@ void QdmaC2h::take_beat(std::uint64_t now_ps) {
     fail("ctrl_* changed inside a frame", now_ps);
   }
   ++statistics_.beats;
-  const std::size_t offset = frame_.bytes.size();
-  frame_.bytes.resize(offset + width);
-  std::memcpy(frame_.bytes.data() + offset, data_.tdata.data(), width);
-  if (data_.tlast == 0) {
+  const bool last = data_.tlast != 0;
+  if (last && data_.mty >= width) fail("mty is not below the width of a beat", now_ps);
+  const auto* beat = reinterpret_cast<const std::uint8_t*>(data_.tdata.data());
+  frame_.bytes.insert(frame_.bytes.end(), beat, beat + (last ? width - data_.mty : width));
+  if (!last) {
     if (frame_.bytes.size() >= control_.len) fail("a frame goes on beyond ctrl_len", now_ps);
     return;
   }
-  if (data_.mty >= width) fail("mty is not below the width of a beat", now_ps);
-  const std::size_t length = frame_.bytes.size() - data_.mty;
-  if (length != control_.len)
-    fail("ctrl_len is " + std::to_string(control_.len) + " but the frame has " + std::to_string(length) + " bytes",
+  if (frame_.bytes.size() != control_.len)
+    fail("ctrl_len is " + std::to_string(control_.len) + " but the frame has " + std::to_string(frame_.bytes.size()) +
+             " bytes",
          now_ps);
-  frame_.bytes.resize(length);
   in_frame_ = false;
   frame_.t_ps = now_ps;
   waiting_.push_back(std::move(frame_));

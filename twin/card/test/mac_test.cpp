@@ -136,7 +136,7 @@ struct TxBench {
     tvalid = offset < frame.size();
     const std::size_t left = frame.size() - offset;
     tdata = load_word(frame, offset);
-    tkeep = left >= 8 ? 0xff : static_cast<std::uint8_t>((1U << left) - 1);
+    tkeep = static_cast<std::uint8_t>(left >= 8 ? 0xffU : (1U << left) - 1);
     tlast = left <= 8;
     return edge(frame.size());
   }
