@@ -2,7 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.mac.PsFilterConfig
+import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
 import meridian.psport.PsPortControl
 import spinal.core._
 import spinal.lib._
@@ -18,7 +18,7 @@ object CardRegs {
 /** The card's registers (ps clock): identification, PTP clock, ports, PS rings; reached from the PS and from BAR2. Neither
   * can hold the other up for more than one access.
   *
-  * Latency of an access: 10 to 12 cycles from the PS; with the BAR2 side waiting, twice that.
+  * Latency of an access: 10 to 12 cycles from the PS, up to 40 for a sum of counters; with the BAR2 side waiting, twice that.
   */
 class CardRegs(p: ShellParam) extends Component {
   import CardRegs._
@@ -30,6 +30,8 @@ class CardRegs(p: ShellParam) extends Component {
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
     val rings = Vec(master(PsPortControl()), p.ports)
+    val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 5 cycles
+    val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, 16, fromHost = false)
@@ -44,11 +46,13 @@ class CardRegs(p: ShellParam) extends Component {
   val ident = new IdentRegs(p)
   val ports = List.fill(p.ports)(new PortRegs(p))
   val rings = List.tabulate(p.ports)(new PsRingRegs(_))
+  val counters = List.fill(p.ports)(new PortCounterRegs(p))
   val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
 
   val targets = Seq[(RegPort, UInt => Bool)]((ident.io.bus, a => a(16 downto 12) === 0)) ++
     ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
     rings.zipWithIndex.map { case (ring, i) => (ring.io.bus, (a: UInt) => a(16 downto 12) === 0xc + i) } ++
+    counters.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 8 + i) } ++
     cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) }
   val splitter = new RegSplitter(addressBits, targets.size)(
     c => targets.map(_._2(c.address)),
@@ -71,13 +75,21 @@ class CardRegs(p: ShellParam) extends Component {
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
     io.rings(i) <> rings(i).io.control
+    counters(i).io.rx << io.rxRecord(i)
+    counters(i).io.tx << io.txRecord(i)
     if (i < cmacs.size) {
+      cmacs(i).io.question >> counters(i).io.cmacQuestion
+      cmacs(i).io.answer << counters(i).io.answer
+      counters(i).io.tick := cmacs(i).io.tick
       cmacs(i).io.linkUp := linkUp(i)
       cmacs(i).io.hostRxEnable := port.io.hostRxEnable
       cmacs(i).io.hostTxEnable := port.io.hostTxEnable
       port.io.openNic := cmacs(i).io.enable
     } else {
       port.io.openNic.assignFromBits(B(0, 4 bits))
+      counters(i).io.tick := False
+      counters(i).io.cmacQuestion.valid := False
+      counters(i).io.cmacQuestion.payload.assignFromBits(B(0, widthOf(PortQuestion()) bits))
     }
   }
 }

@@ -15,16 +15,19 @@ object CmacRegs {
 /** The registers of OpenNIC's 100G MAC that its driver uses, for a port of this shell (ps clock): version, enables,
   * link, statistics. The enables gate only what goes to and comes from the host.
   *
-  * Latency: 1 cycle a register access.
+  * Latency: 5 cycles a register access, more for a statistic (see CounterWindow).
   */
 class CmacRegs(p: ShellParam) extends Component {
   val io = new Bundle {
     val bus = slave(RegPort(14))
     val linkUp, hostRxEnable, hostTxEnable = in Bool ()
     val enable = out(PortRegs.EnableWrite())
+    val tick = out Bool ()
+    val question = master(Stream(PortQuestion()))
+    val answer = slave(Flow(UInt(64 bits)))
   }
   val page = new RegPage(CmacRegs.place, addressWidth = 14, absent = BigInt("DEADBEEF", 16))
-  page.attach(io.bus)
+  val window = new CounterWindow(page, io.bus, 0x2b8, 0x4a0, PortCounters.cmacOffsets, delta = true, io.question, io.answer)
 
   import spinal.lib.bus.regif.AccessType.RW
   val tx = page.reg(0x0c, "conf_tx_1", "Transmit")
@@ -41,4 +44,7 @@ class CmacRegs(p: ShellParam) extends Component {
     page.show(r, 0, "status", io.linkUp, "")
     page.show(r, 1, "aligned", io.linkUp, "")
   }
+  val tick = page.reg(0x2b0, "tick", "Statistics show what has come between the last two ticks")
+  page.show(tick, 0, "tick", False, "1: tick", spinal.lib.bus.regif.AccessType.W1P)
+  io.tick := RegNext(tick.hitDoWrite && page.bus.wdat(0), False)
 }

@@ -6,17 +6,17 @@ import meridian.filter._
 import spinal.core._
 import spinal.lib._
 
-/** What is set for each function, in one place for three views: the function pages and OpenNIC blocks in BAR2 of a PF,
-  * and the page of a VF in its own BAR2 (host clock).
+/** What is set for each function, in one place for four views: the function pages, OpenNIC blocks and counters of
+  * ports in BAR2 of a PF, and the page of a VF in its own BAR2 (host clock).
   *
   * Everything is kept in memories for reading; what the filters need at once is in registers beside them. After reset a
   * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait.
   * A function in reset loses its queues within functions + 8 cycles, if the queue table takes them.
   *
-  * Latency: 5 cycles an access; a write of QCONF waits until the queue table has taken the one before it, and is refused
+  * Latency: 5 cycles an access, 11 one of a counter; a write of QCONF waits until the queue table has taken the one before it, and is refused
   * if that takes 4096 cycles. One access at a time.
   */
-class FunctionTable(p: ShellParam) extends Component {
+class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val io = new Bundle {
     val bus = slave(RegPort(22)) // whole BAR2 address; of a VF only the lowest 12 bits
     val functionReset = in Bits (p.functions bits) // high while a function level reset is under way
@@ -25,6 +25,8 @@ class FunctionTable(p: ShellParam) extends Component {
     val range = master(Stream(QueueRange(p)))
     val indirection = master(Flow(IndirectionWrite(p)))
     val key = master(Flow(HashKeyWrite(p)))
+    val question = master(Flow(HostCounters.Question(slotBits)))
+    val counter = slave(Flow(UInt(64 bits))) // the answer to a question
     val vfWriteRefused = out Bool ()
   }
   val indexBits = log2Up(p.functions)
@@ -34,7 +36,7 @@ class FunctionTable(p: ShellParam) extends Component {
 
   val command = Reg(RegCommand(22))
   val isVf = Reg(Bool())
-  val isOpenNic = Reg(Bool())
+  val isOpenNic, isPort, isCounter = Reg(Bool())
   val index = Reg(UInt(indexBits bits)) init 0
   val asked = io.bus.cmd.payload
   val fromVf = asked.function >= p.pfs
@@ -42,7 +44,10 @@ class FunctionTable(p: ShellParam) extends Component {
   when(io.bus.cmd.fire) {
     command := asked
     isVf := fromVf
-    isOpenNic := !asked.address(21)
+    isOpenNic := !asked.address(21) && !asked.address(20)
+    isPort := !asked.address(21) && asked.address(20)
+    val window = asked.address(11 downto 0) >= FunctionCounters.base && asked.address(11 downto 0) < FunctionCounters.base + FunctionCounters.size
+    isCounter := window && (fromVf || asked.address(21 downto 20) =/= 0)
     index := Mux(fromVf, asked.function, Mux(asked.address(21), asked.address(19 downto 12), (asked.address(14 downto 12) - 1).resize(8 bits))).resized
   }
 
@@ -68,12 +73,31 @@ class FunctionTable(p: ShellParam) extends Component {
     val key = keys.readSync((index ## command.address(5 downto 2)).asUInt)
   }
 
+  /** Reading the low word of a counter keeps the high word, for each reader apart. */
+  val counting = new Area {
+    val ask = RegNext(io.bus.cmd.fire, False)
+    io.question.valid := ask && isCounter
+    io.question.slot := (!isVf && isPort) ? (command.address(13 downto 12) - 3 + U(p.functions, slotBits bits)) | index.resize(slotBits)
+    io.question.index := command.address(8 downto 3)
+    val highs = Mem(Bits(32 bits), 256)
+    val high = highs.readSync(command.function)
+    highs.write(command.function, io.counter.payload(63 downto 32).asBits, io.counter.valid && !command.write && !command.address(2))
+    when(io.counter.valid) { state.counter := command.address(2) ? high | io.counter.payload(31 downto 0).asBits }
+  }
+
   val view = new Area {
     val function = new FunctionView(state)
     val openNic = new OpenNicFunctionView(state)
     val vf = new VfView(state)
+    val port = new PortCounterView(state)
     val accessing = phase === Phase.access
-    for ((page, mine) <- Seq(function.page -> (!isVf && !isOpenNic), openNic.page -> (!isVf && isOpenNic), vf.page -> (isVf && !command.write))) {
+    val mine = Seq(
+      function.page -> (!isVf && !isOpenNic && !isPort),
+      openNic.page -> (!isVf && isOpenNic),
+      port.page -> (!isVf && isPort),
+      vf.page -> (isVf && !command.write)
+    )
+    for ((page, mine) <- mine) {
       page.bus.ce := accessing && mine
       page.bus.wr := command.write
       page.bus.addr := command.address.resized
@@ -96,7 +120,7 @@ class FunctionTable(p: ShellParam) extends Component {
     val base = command.data(31 downto 16).asUInt
     val count = command.data(15 downto 0).asUInt
     val fits = RegNext(base +^ count <= p.queues) // the command holds still for cycles
-    val isWrite = command.write && !isVf && command.address(11 downto 2) === 0
+    val isWrite = command.write && !isVf && !isPort && command.address(11 downto 2) === 0
 
     // Looks at one function a cycle for a reset that has not taken its queues yet.
     val scan = Counter(p.functions, inc = True)
@@ -189,12 +213,16 @@ class FunctionTable(p: ShellParam) extends Component {
   io.bus.rsp.valid := phase === Phase.answer
   io.bus.rsp.data := view.vf.page.bus.rdat
   io.bus.rsp.refused := refused && !isVf
-  io.bus.rsp.unmapped := view.function.page.unmapped || view.vf.page.unmapped
-  when(!isVf) { io.bus.rsp.data := isOpenNic ? view.openNic.page.bus.rdat | view.function.page.bus.rdat }
+  io.bus.rsp.unmapped := view.mine.map(_._1.unmapped).orR
+  when(!isVf) {
+    io.bus.rsp.data := view.function.page.bus.rdat
+    when(isOpenNic) { io.bus.rsp.data := view.openNic.page.bus.rdat }
+    when(isPort) { io.bus.rsp.data := view.port.page.bus.rdat }
+  }
 
   switch(phase) {
     is(Phase.idle) { when(io.bus.cmd.fire) { phase := Phase.fetch } }
-    is(Phase.fetch) { phase := Phase.hold }
+    is(Phase.fetch) { when(!isCounter || io.counter.valid) { phase := Phase.hold } }
     is(Phase.hold) {
       state.function := index.resized
       state.base := words.range(31 downto 16).asUInt
@@ -206,9 +234,8 @@ class FunctionTable(p: ShellParam) extends Component {
       state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
       state.indirection := words.indirection.resized
       state.key := words.key
-      state.counter := 0
       val late = queues.valid && queues.timer.andR
-      val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !write.portExists
+      val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !isPort && !write.portExists
       refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad)
       when(!queues.isWrite || !queues.valid || late) { phase := Phase.access }
     }

@@ -13,6 +13,8 @@ object FunctionViews {
   val function = PagePlace("FUNCTION", 0x200000, RegView.pf, "A function: switches, queues, RSS, counters", 256)
   val vf = PagePlace("VF", 0, RegView.vf, "What a VF sees of itself in its own BAR2; read only")
 
+  val port = PagePlace("HOST_PORT_COUNTERS", 0x113000, RegView.pf, "Counters of a port's frames that belong to no function", 4)
+
   /** Word j of the hash key after reset, as the OpenNIC shell has it. */
   val defaultKey: Seq[Long] = Seq(0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L, 0xbfd0404bL, 0x260374b8L,
     0xd9270f6fL, 0x18dc4386L, 0x7c9c37deL)
@@ -55,10 +57,10 @@ class QueueBlock(page: RegPage, state: FunctionState) extends Area {
   key.bus.rdat := state.key
 }
 
-/** Where the 64-bit counters of a function stand in its page. */
-object FunctionCounters {
-  val base = 0x800
-  val size = 0x200
+/** Counters at the same place in every page that has them. */
+class CounterBlock(page: RegPage, state: FunctionState) extends Area {
+  val window = page.counters(FunctionCounters.base, FunctionCounters.size, FunctionCounters.names)
+  window.bus.rdat := state.counter
 }
 
 /** The page of a function in BAR2 of a PF. */
@@ -73,8 +75,7 @@ class FunctionView(state: FunctionState) extends Area {
   page.show(status, 0, "enabled", state.enabled, "has queues and is not in reset")
   page.show(status, 1, "in_reset", state.inReset, "a function level reset is under way")
   page.show(status, 2, "link_up", state.linkUp, "the function's port has a link")
-  val counters = page.memory(FunctionCounters.base, "counters", FunctionCounters.size, "64-bit counters, low word first; reading the low word holds the high word for the same reader")
-  counters.bus.rdat := state.counter
+  val counters = new CounterBlock(page, state)
 }
 
 /** The OpenNIC block of a PF. */
@@ -98,6 +99,11 @@ class VfView(state: FunctionState) extends Area {
   for (((name, doc), i) <- FunctionViews.flagNames.zipWithIndex) page.show(flags, i, name, state.flags(i), doc)
   val queues = page.reg(0x014, "queues", "Its queues")
   page.show(queues, 0, "count", state.count, "number of queues")
-  val counters = page.memory(FunctionCounters.base, "counters", FunctionCounters.size, "64-bit counters of the VF, low word first; reading the low word holds the high word")
-  counters.bus.rdat := state.counter
+  val counters = new CounterBlock(page, state)
+}
+
+/** The page of a port's frames without a function. */
+class PortCounterView(state: FunctionState) extends Area {
+  val page = new RegPage(FunctionViews.port)
+  val counters = new CounterBlock(page, state)
 }

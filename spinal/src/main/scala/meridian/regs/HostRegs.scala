@@ -47,6 +47,12 @@ class HostRegs(p: ShellParam) extends Component {
     val macAnswer = slave(Flow(MacAnswer(p)))
     val bufferSize = master(Flow(BufferSizeWrite(p)))
     val enforce = out Bool ()
+
+    val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
+    val txRecord = slave(Flow(TxRecord(p)))
+    val c2hDrop, c2hError = in Bool () // a pulse a frame that the DMA engine dropped, or ended with an error
+    val resetTimeout = in Bool () // a pulse a function level reset that was ended by its time-out
+    val cardTimeout = in Bool () // from RegCrossing
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
@@ -55,7 +61,9 @@ class HostRegs(p: ShellParam) extends Component {
   frontend.io.arFunction := io.aruser(functionLsb, 8 bits).asUInt
 
   val system = new SystemRegs(p)
-  val functions = new FunctionTable(p)
+  val functions = new FunctionTable(p, HostCounters.slotBits(p))
+  val counters = new HostCounters(p)
+  val events = new HostEvents(p)
   val filter = new FilterRegs(p)
   val hostPort = new HostPortRegs(p)
 
@@ -65,25 +73,27 @@ class HostRegs(p: ShellParam) extends Component {
     val page = c.address(21 downto 12)
     val functionPage = page(9 downto 8) === 2 && page(7 downto 0).resize(9 bits) < p.functions
     val openNicPage = page >= 1 && page <= 4
+    val portPage = page >= 0x113 && page < 0x113 + p.ports
     val pf = !vf
     Seq(
       pf && page === 0,
-      pf && (functionPage || openNicPage) || vf && c.function.resize(9 bits) < p.functions,
+      pf && (functionPage || openNicPage || portPage) || vf && c.function.resize(9 bits) < p.functions,
       pf && page === 0x110,
       pf && page === 0x111,
+      pf && page === 0x112,
       pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10)
     )
   }
-  val splitter = new RegSplitter(addressBits, 5)(
+  val splitter = new RegSplitter(addressBits, 6)(
     select,
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
   splitter.io.bus << frontend.io.bus
-  for ((bus, i) <- Seq(system.io.bus, functions.io.bus, filter.io.bus, hostPort.io.bus, io.card).zipWithIndex) {
+  for ((bus, i) <- Seq(system.io.bus, functions.io.bus, filter.io.bus, hostPort.io.bus, events.io.bus, io.card).zipWithIndex) {
     bus << splitter.io.target(i)
   }
   // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.
-  io.card.cmd.address(16) := !splitter.io.target(4).cmd.address(20)
+  io.card.cmd.address(16) := !splitter.io.target(5).cmd.address(20)
 
   system.io.build_date := io.build_date
 
@@ -105,4 +115,19 @@ class HostRegs(p: ShellParam) extends Component {
   io.group << filter.io.group
   io.bufferSize << filter.io.bufferSize
   io.enforce := filter.io.enforce
+
+  counters.io.rx << io.rxRecord
+  counters.io.rxCopies << io.rxCopyRecord
+  counters.io.tx << io.txRecord
+  counters.io.question << functions.io.question
+  functions.io.counter << counters.io.answer
+
+  events.io.c2hDrop := io.c2hDrop
+  events.io.c2hError := io.c2hError
+  events.io.resetTimeout := io.resetTimeout
+  events.io.vfWriteRefused := functions.io.vfWriteRefused
+  events.io.writeRefused := frontend.io.refused
+  events.io.partialWrite := frontend.io.partialWrite
+  events.io.unmapped := frontend.io.unmapped
+  events.io.cardTimeout := io.cardTimeout
 }

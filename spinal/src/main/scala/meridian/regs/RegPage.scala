@@ -38,6 +38,10 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   busif.setReservedAddressErrorState(absent == 0)
   busif.reg_wrerr // lazy in RegIf; it has to be made in this scope
   val arrays = ListBuffer[RegArray]()
+  private val counterLists = ListBuffer[() => Seq[CounterName]]()
+
+  /** Of the 64-bit counters; known once the design is elaborated, since some are names of verdicts. */
+  def counterNames: Seq[CounterName] = counterLists.toSeq.flatMap(_())
 
   private val inMemory = Bool()
   Component.current.addPrePopTask(() => inMemory := busif.RamInsts.map(r => r.hitDoRead || r.hitDoWrite).fold(False)(_ || _))
@@ -60,6 +64,12 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
     val ram = busif.createRAM(name, address, bytes, doc)
     ram.field(32)("value")
     ram
+  }
+
+  /** A window of 64-bit counters. */
+  def counters(address: BigInt, bytes: Int, names: => Seq[CounterName]): RamInst = {
+    counterLists += (() => names)
+    memory(address, "counters", bytes, "64-bit counters, low word first. Reading the low word holds the high word for the same reader; places without a name read 0")
   }
 
   /** RegIf names a field by its signal; in the Verilog the name has to be the only one. */

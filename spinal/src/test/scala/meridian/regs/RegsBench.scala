@@ -3,7 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter._
-import meridian.mac.PsFilterConfig
+import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -61,6 +61,23 @@ class RegsBench(p: ShellParam) extends Component {
   bufferSize << host.io.bufferSize
   val enforce = out Bool ()
   enforce := host.io.enforce
+  val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
+  host.io.rxRecord << rxRecord
+  host.io.rxCopyRecord << rxCopyRecord
+  val txRecord = slave(Flow(TxRecord(p)))
+  host.io.txRecord << txRecord
+  val c2hDrop = in Bool ()
+  host.io.c2hDrop := c2hDrop
+  host.io.c2hError := False
+  host.io.resetTimeout := False
+  host.io.cardTimeout := crossing.io.timedOut
+  val macRx = Vec(slave(Stream(MacRxRecord(p))), p.ports)
+  val macTx = Vec(slave(Stream(MacTxRecord(p))), p.ports)
+  for (i <- 0 until p.ports) {
+    card.io.rxRecord(i) << macRx(i)
+    card.io.txRecord(i) << macTx(i)
+  }
+  for (i <- 0 until p.ports) card.io.rings(i).flatten.filter(_.isInput).foreach(pin => pin.assignFromBits(B(0, widthOf(pin) bits)))
   val filter = out Vec (PsFilterConfig(p), p.ports)
   filter := card.io.filter
 }

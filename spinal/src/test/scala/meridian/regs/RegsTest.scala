@@ -27,6 +27,11 @@ class RegsTest extends AnyFunSuite {
     dut.range.ready #= false
     dut.macCommand.ready #= false
     dut.macAnswer.valid #= false
+    for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
+    dut.txRecord.valid #= false
+    dut.c2hDrop #= false
+    dut.macRx.foreach(_.valid #= false)
+    dut.macTx.foreach(_.valid #= false)
     val bar2 = new RegMaster(dut.bar2, dut.hostClock, Some(dut.awuser), Some(dut.aruser), random)
     val ps = new RegMaster(dut.ps, dut.psClock, random = random)
     val ranges = mutable.Queue[(Int, Int, Int)]()
@@ -321,5 +326,179 @@ class RegsTest extends AnyFunSuite {
       bar2.write(0x100024, 3)
       assert(bar2.read(0x100024) == 3)
     }
+  }
+
+  private def counter(bus: RegMaster, address: BigInt, function: Int = 0): BigInt =
+    bus.read(address, function) | bus.read(address + 4, function) << 32
+
+  run("counters of functions and of ports without function", 8) { s =>
+    import s._
+    bar2.read(0x200000) // the counters are cleared by then
+    val expected = mutable.Map[(Int, String), BigInt]().withDefaultValue(0)
+    def name(rx: Boolean, verdict: SpinalEnumElement[_]) = (if (rx) "rx_" else "tx_") + FunctionCounters.snake(verdict.getName())
+    var pushing = true
+    val traffic = fork {
+      for (_ <- 0 until 3000) {
+        for ((flow, copies) <- Seq(dut.rxRecord -> false, dut.rxCopyRecord -> true)) {
+          val verdict = meridian.filter.RxVerdict.elements(random.nextInt(9))
+          val (function, port, length) = (random.nextInt(12), random.nextInt(2), 60 + random.nextInt(9000))
+          val has = random.nextInt(4) != 0
+          flow.valid #= random.nextInt(4) != 0
+          flow.verdict #= verdict
+          flow.function #= function
+          flow.functionValid #= has
+          flow.port #= port
+          flow.copy #= copies
+          flow.length #= length
+          sleep(0)
+          if (flow.valid.toBoolean) {
+            val slot = if (has) function else 12 + port
+            expected((slot, name(true, verdict))) += 1
+            if (verdict == meridian.filter.RxVerdict.delivered) {
+              expected((slot, "rx_bytes")) += length
+              if (copies) expected((slot, "rx_copies")) += 1
+            }
+          }
+        }
+        val verdict = meridian.filter.TxVerdict.elements(random.nextInt(9))
+        val (function, port, length) = (random.nextInt(12), random.nextInt(2), 60 + random.nextInt(9000))
+        val has = random.nextInt(4) != 0
+        dut.txRecord.valid #= true
+        dut.txRecord.verdict #= verdict
+        dut.txRecord.function #= function
+        dut.txRecord.functionValid #= has
+        dut.txRecord.port #= port
+        dut.txRecord.length #= length
+        val slot = if (has) function else 12 + port
+        expected((slot, name(false, verdict))) += 1
+        if (verdict == meridian.filter.TxVerdict.sent) expected((slot, "tx_bytes")) += length
+        dut.hostClock.waitSampling()
+      }
+      Seq(dut.rxRecord, dut.rxCopyRecord).foreach(_.valid #= false)
+      dut.txRecord.valid #= false
+      pushing = false
+    }
+    while (pushing) bar2.read(0x200800 + 8 * random.nextInt(64)) // reads take nothing away
+    traffic.join()
+    settle()
+    for (c <- FunctionCounters.names) {
+      for (f <- 0 until 12) assert(counter(bar2, 0x200000 + 0x1000 * f + c.offset) == expected((f, c.name)), s"${c.name} of $f")
+      for (f <- 4 until 12) assert(counter(bar2, c.offset, f) == expected((f, c.name)), s"${c.name} as VF $f sees it")
+      for (i <- 0 until 2) assert(counter(bar2, 0x113000 + 0x1000 * i + c.offset) == expected((12 + i, c.name)), s"${c.name} of port $i")
+    }
+    assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 40) == 0)
+    // Single events.
+    bar2.write(0x5000, 1, 7)
+    dut.c2hDrop #= true
+    dut.hostClock.waitSampling(5)
+    dut.c2hDrop #= false
+    settle()
+    val events = HostEvents.names.map(_._1).zipWithIndex.map { case (n, i) => n -> counter(bar2, 0x112000 + 8 * i) }.toMap
+    assert(events("c2h_drop") == 5 && events("vf_write_refused") == 1 && events("write_refused") == 0)
+    bar2.read(0x112ffc)
+    assert(counter(bar2, 0x112000 + 8 * 6) == events("unmapped") + 1)
+  }
+
+  run("counters of ports, since reset and from tick to tick", 9) { s =>
+    import s._
+    ps.read(0x8000)
+    var frames = List[(Int, Boolean, String => BigInt)]()
+    def bins(length: Int): String = {
+      val limits = Seq(64, 127, 255, 511, 1023, 1518, 1522, 1548, 2047, 4095, 8191, 9215)
+      if (length < 64) "small" else if (length == 64) "size_64" else if (length > 9215) "large"
+      else limits.sliding(2).collectFirst { case Seq(a, b) if length > a && length <= b => s"size_${a + 1}_$b" }.get
+    }
+    def some(yes: Boolean): BigInt = if (yes) 1 else 0
+    var slowest = 0
+    def push(stream: spinal.lib.Stream[_]): Unit = {
+      stream.valid #= true
+      var cycles = 0
+      do { dut.psClock.waitSampling(); cycles += 1; assert(cycles < 300) } while (!stream.ready.toBoolean)
+      slowest = slowest max cycles
+      stream.valid #= false
+    }
+    def traffic(count: Int): Unit = (for (port <- 0 until 2) yield Seq(
+      fork {
+        for (i <- 0 until count) {
+          val r = dut.macRx(port)
+          r.payload.randomize()
+          val length = if (random.nextInt(20) == 0) 65535 else if (random.nextBoolean()) 50 + random.nextInt(30) else random.nextInt(10000)
+          r.length #= length
+          r.badFcs #= random.nextInt(6) == 0
+          r.runt #= random.nextInt(6) == 0
+          r.oversize #= random.nextInt(6) == 0
+          sleep(0)
+          val m = r.payload
+          val (fcs, runt, over) = (m.badFcs.toBoolean, m.runt.toBoolean, m.oversize.toBoolean)
+          val good = !(fcs || runt || over)
+          val cast = if (m.broadcast.toBoolean) "broadcast" else if (m.multicast.toBoolean) "multicast" else "unicast"
+          val (vlan, host, toPs, ho, po) = (m.vlan.toBoolean, m.forHost.toBoolean, m.forPs.toBoolean, m.hostOverflow.toBoolean, m.psOverflow.toBoolean)
+          push(r)
+          frames :+= ((port, true, {
+            case "frames" => 1
+            case "bytes" => length + 4
+            case "good_frames" => some(good)
+            case "good_bytes" => if (good) length + 4 else 0
+            case "vlan" => some(good && vlan)
+            case c @ ("unicast" | "multicast" | "broadcast") => some(good && c == cast)
+            case "bad_fcs" => some(fcs)
+            case "runt" => some(runt && !fcs)
+            case "oversize" => some(over && !runt && !fcs)
+            case "to_host" => some(good && host && !ho)
+            case "host_overflow" => some(good && host && ho)
+            case "to_ps" => some(good && toPs && !po)
+            case "ps_overflow" => some(good && toPs && po)
+            case "nowhere" => some(good && !host && !toPs)
+            case bin => some(bin == bins(length + 4))
+          }))
+        }
+      },
+      fork {
+        for (i <- 0 until count) {
+          val t = dut.macTx(port)
+          t.payload.randomize()
+          val length = 60 + random.nextInt(if (random.nextBoolean()) 5 else 9540)
+          t.length #= length
+          sleep(0)
+          val cast = if (t.broadcast.toBoolean) "broadcast" else if (t.multicast.toBoolean) "multicast" else "unicast"
+          val (vlan, fromPs) = (t.vlan.toBoolean, t.fromPs.toBoolean)
+          push(t)
+          frames :+= ((port, false, {
+            case "frames" | "good_frames" => 1
+            case "bytes" | "good_bytes" => length + 4
+            case "vlan" => some(vlan)
+            case c @ ("unicast" | "multicast" | "broadcast") => some(c == cast)
+            case "from_ps" => some(fromPs)
+            case "from_host" => some(!fromPs)
+            case bin => some(bin == bins(length + 4))
+          }))
+        }
+      }
+    )).flatten.foreach(_.join())
+    def expect(port: Int, c: PortCounters.Sum, since: Int): BigInt =
+      frames.drop(since).collect { case (`port`, c.rx, f) => f(c.name.drop(3)) }.sum
+    def checkAll(since: Int): Unit = for (port <- 0 until 2) {
+      for ((at, c) <- PortCounters.offsets) {
+        assert(counter(ps, 0x8000 + 0x1000 * port + at) == expect(port, c, 0), s"${c.name} of port $port")
+      }
+      for ((at, c) <- PortCounters.cmacOffsets) {
+        assert(counter(bar2, 0x8000 + 0x4000 * port + at) == expect(port, c, since), s"${c.name} of port $port since the tick")
+      }
+    }
+    traffic(300)
+    assert(slowest <= 6, s"a record took $slowest cycles")
+    dut.psClock.waitSampling(30)
+    for (port <- 0 until 2) bar2.write(0x82b0 + 0x4000 * port, 1)
+    checkAll(0)
+    val mark = frames.size
+    traffic(100)
+    dut.psClock.waitSampling(30)
+    assert(bar2.read(0x8500) == expect(0, PortCounters.sums.find(_.name == "tx_frames").get, 0) - 100, "held until the next tick")
+    for (port <- 0 until 2) bar2.write(0x82b0 + 0x4000 * port, 1)
+    checkAll(mark)
+    for (port <- 0 until 2) bar2.write(0x82b0 + 0x4000 * port, 1)
+    checkAll(frames.size)
+    assert(bar2.read(0x108000) == frames.count(f => f._1 == 0 && f._2))
+    println(s"slowest read ${ps.slowest} ps cycles, ${bar2.slowest} host cycles; slowest record $slowest ps cycles")
   }
 }

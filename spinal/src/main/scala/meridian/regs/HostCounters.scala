@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.counters.{CounterAdd, CounterBank}
+import meridian.filter._
+import spinal.core._
+import spinal.lib._
+
+/** A named 64-bit counter and where it stands, for the generated documents. */
+case class CounterName(offset: BigInt, name: String, doc: String)
+
+/** The 64-bit counters a function has, 8 bytes apart; also those of a port for frames that belong to no function. */
+object FunctionCounters {
+  val base = 0x800
+  val size = 0x200
+  val rxVerdict = 0 // plus the verdict
+  val txVerdict = 16
+  val rxBytes = 32
+  val txBytes = 33
+  val rxCopies = 34
+
+  /** Known once the design is elaborated: Scala does not name the verdicts before. */
+  def names: Seq[CounterName] = {
+    def at(index: Int) = BigInt(base + 8 * index)
+    RxVerdict.elements.toSeq.zipWithIndex.map { case (v, i) =>
+      CounterName(at(rxVerdict + i), s"rx_${snake(v.getName())}", s"received frames and copies with the verdict ${v.getName()}")
+    } ++ TxVerdict.elements.toSeq.zipWithIndex.map { case (v, i) =>
+      CounterName(at(txVerdict + i), s"tx_${snake(v.getName())}", s"frames of the host with the verdict ${v.getName()}")
+    } ++ Seq(
+      CounterName(at(rxBytes), "rx_bytes", "bytes of the frames delivered, without FCS"),
+      CounterName(at(txBytes), "tx_bytes", "bytes of the frames sent, without FCS"),
+      CounterName(at(rxCopies), "rx_copies", "of the frames delivered: copies of frames for several functions")
+    )
+  }
+  def snake(name: String): String = name.replaceAll("([A-Z])", "_$1").toLowerCase
+}
+
+object HostCounters {
+  def slotBits(p: ShellParam): Int = log2Up(p.functions + p.ports)
+
+  /** Which counter is to be read; index is one of FunctionCounters. */
+  case class Question(slotBits: Int) extends Bundle {
+    val slot = UInt(slotBits bits)
+    val index = UInt(6 bits)
+  }
+}
+
+/** Counts what became of the frames of the host side, a function and verdict (host clock). Records that name no function
+  * count for their port, in slot functions + port.
+  *
+  * Throughput: one record a cycle on each of the three inputs; none is lost. Latency: a question is answered 6 cycles
+  * later, always, one question at a time.
+  */
+class HostCounters(p: ShellParam) extends Component {
+  val slots = p.functions + p.ports
+  val slotBits = HostCounters.slotBits(p)
+  val verdicts = RxVerdict.elements.size max TxVerdict.elements.size
+
+  val io = new Bundle {
+    val rx, rxCopies = slave(Flow(RxRecord(p)))
+    val tx = slave(Flow(TxRecord(p)))
+    val question = slave(Flow(HostCounters.Question(slotBits)))
+    val answer = master(Flow(UInt(64 bits)))
+    val ready = out Bool () // cleared after reset
+  }
+  private def place(slot: UInt, verdict: UInt): UInt = (slot * U(verdicts) + verdict).resize(log2Up(slots * verdicts))
+
+  val asked = new Area {
+    val valid = RegNext(io.question.valid, False)
+    val payload = RegNextWhen(io.question.payload, io.question.valid)
+    def slot = payload.slot
+    def index = payload.index
+  }
+  val verdictAt = RegNext(place(asked.slot, asked.index.msb ? U(0, 4 bits) | asked.index.take(4).asUInt))
+
+  /** Frames by verdict and bytes of those with the first verdict, of one stream of records. */
+  class Banks(valid: Bool, verdict: Bits, functionValid: Bool, function: UInt, port: UInt, length: UInt) extends Area {
+    val frames = new CounterBank(slots * verdicts, amountBits = 1)
+    val bytes = new CounterBank(slots, amountBits = p.lengthBits)
+    val slot = RegNext(functionValid ? function.resize(slotBits) | (port + U(p.functions, slotBits bits)))
+    val what = RegNext(verdict.asUInt)
+    val arrived = RegNext(valid, False)
+    val size = RegNext(length)
+    frames.io.add.valid := RegNext(arrived, False)
+    frames.io.add.index := RegNext(place(slot, what))
+    frames.io.add.amount := 1
+    bytes.io.add.valid := RegNext(arrived && what === 0, False)
+    bytes.io.add.index := RegNext(slot)
+    bytes.io.add.amount := RegNext(size)
+    frames.io.read.valid := RegNext(asked.valid, False)
+    frames.io.read.payload := verdictAt
+    bytes.io.read.valid := RegNext(asked.valid, False)
+    bytes.io.read.payload := RegNext(asked.slot)
+    val ready = frames.io.ready && bytes.io.ready
+  }
+  private def rxBanks(r: Flow[RxRecord]) = new Banks(r.valid, r.verdict.asBits, r.functionValid, r.function, r.port, r.length)
+  val rx = rxBanks(io.rx)
+  val rxCopies = rxBanks(io.rxCopies)
+  val tx = new Banks(io.tx.valid, io.tx.verdict.asBits, io.tx.functionValid, io.tx.function, io.tx.port, io.tx.length)
+  io.ready := RegNext(rx.ready && rxCopies.ready && tx.ready, False)
+
+  val index = asked.index // still while the question is being answered
+  val isBytes = index === FunctionCounters.rxBytes || index === FunctionCounters.txBytes
+  val isTx = index === FunctionCounters.txBytes || index.take(5).asUInt >= FunctionCounters.txVerdict && !index.msb
+  val exists = index === FunctionCounters.rxCopies || isBytes ||
+    !index.msb && index.take(4).asUInt < Mux(isTx, U(TxVerdict.elements.size), U(RxVerdict.elements.size))
+  private def either(b: Banks) = isBytes ? b.bytes.io.value.payload | b.frames.io.value.payload
+  val first = RegNext(isTx ? either(tx) | either(rx))
+  val second = RegNext(either(rxCopies))
+  // Frames for one function and copies are counted apart, since both can come in one cycle.
+  val sum = (index === FunctionCounters.rxCopies) ? second | first + (second.asBits.andMask(!isTx)).asUInt
+  io.answer.valid := RegNext(RegNext(rx.frames.io.value.valid, False), False)
+  io.answer.payload := RegNext((sum.asBits.andMask(exists)).asUInt)
+}
