@@ -22,6 +22,7 @@ class HostSide(p: ShellParam) extends Component {
     val card = master(RegPort(17))
     val build_date = in Bits (32 bits)
     val psLinkUp, psHostRxEnable, psHostTxEnable = in Bits (p.ports bits)
+    val cardTimeout = in Bool () // the card's registers did not answer
     val idle = out Bool ()
   }
 
@@ -92,6 +93,16 @@ class HostSide(p: ShellParam) extends Component {
     txFilter.io.flush := reset.io.flush
     rxFilter.io.flush := reset.io.flush
     reset.io.flushed := txFilter.io.flushed ## rxFilter.io.flushed
+  }
+
+  val counting = new Area {
+    regs.io.rxRecord << rxFilter.io.record
+    regs.io.rxCopyRecord << rxFilter.io.copyRecord
+    regs.io.txRecord << txFilter.io.record
+    regs.io.c2hDrop := egress.io.dropped
+    regs.io.c2hError := egress.io.failed
+    regs.io.resetTimeout := reset.io.timeout
+    regs.io.cardTimeout := io.cardTimeout
   }
 
   io.idle := rxFilter.io.idle && txFilter.io.idle && queues.io.idle && !io.qdma.m_axis_h2c.valid && !io.rx.map(_.valid).orR

@@ -51,8 +51,8 @@ class PsSide(p: ShellParam) extends Component {
     port.io.tx(i) >> io.tx(i)
     port.io.txTimestamp(i) << io.txTimestamp(i)
     port.io.control(i) <> regs.io.rings(i)
-    io.rxRecord(i).ready := True
-    io.txRecord(i).ready := True
+    regs.io.rxRecord(i) << io.rxRecord(i)
+    regs.io.txRecord(i) << io.txRecord(i)
   }
   io.idle := port.io.idle
 }

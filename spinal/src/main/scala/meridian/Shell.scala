@@ -33,6 +33,7 @@ class Shell(p: ShellParam) extends Component {
   val crossing = new RegCrossing(CardRegs.addressBits, clocks.host, clocks.ps)
   crossing.io.host <> host.io.card
   crossing.io.ps <> ps.io.host
+  host.io.cardTimeout := crossing.io.timedOut
   host.io.psLinkUp := ps.io.psLinkUp
   host.io.psHostRxEnable := ps.io.psHostRxEnable
   host.io.psHostTxEnable := ps.io.psHostTxEnable

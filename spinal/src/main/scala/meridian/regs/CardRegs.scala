@@ -9,7 +9,7 @@ import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
 
 object CardRegs {
-  val axiConfig = AxiLite4Config(addressWidth = 16, dataWidth = 32)
+  val axiConfig = AxiLite4Config(addressWidth = 20, dataWidth = 32)
 
   /** Bits of an address here: 64 KiB that the PS and BAR2 see, and above them OpenNIC's MAC blocks, for BAR2 alone. */
   val addressBits = 17
