@@ -19,8 +19,8 @@ case class Descriptor() extends Bundle {
 /** Reads descriptors of a ring ahead of need.
   *
   * One AXI read of two beats a descriptor, up to 8 in flight or waiting. Latency: memory's plus 4 cycles. Throughput: 8
-  * descriptors per memory latency, at most one every 2 cycles. Back-pressure on the output stops new reads only: there is
-  * room for every read in flight. When the ring closes, descriptors read and not taken are forgotten, not consumed.
+  * descriptors per memory latency, at most one every 2 cycles. Back-pressure on the output stops new reads only: there
+  * is room for every read in flight. When the ring closes, descriptors read and not taken are forgotten, not consumed.
   */
 class DescriptorFetch(axiConfig: Axi4Config) extends Component {
   val depth = 8

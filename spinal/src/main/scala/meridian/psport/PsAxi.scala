@@ -29,9 +29,9 @@ object PsAxi {
 
   def isError(resp: Bits): Bool = resp(1)
 
-  /** An incrementing burst of full beats. Normal memory, not bufferable: the write response comes from memory itself and
-    * not from a buffer on the way, which the order of payload, completion and interrupt is built on. Not secure, as
-    * Linux's memory is.
+  /** An incrementing burst of full beats. Normal memory, not bufferable: the write response comes from memory itself
+    * and not from a buffer on the way, which the order of payload, completion and interrupt is built on. Not secure,
+    * as Linux's memory is.
     */
   def fill(ax: Axi4Ax, address: UInt, len: UInt): Unit = {
     ax.addr := address

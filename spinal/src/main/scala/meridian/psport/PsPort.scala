@@ -8,12 +8,12 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
 
-/** The card's NIC for its own ARM: a receive and a transmit ring in PS memory per Ethernet port, transmit timestamps, and
-  * an interrupt. Descriptors, ring states and interrupt rules are told in docs/ps-port.md. All in the ps clock.
+/** The card's NIC for its own ARM: a receive and a transmit ring in PS memory per Ethernet port, transmit timestamps,
+  * and an interrupt. Descriptors, ring states and interrupt rules are told in docs/ps-port.md. All in the ps clock.
   *
   * Budget at 250 MHz, one port, memory latency 50 cycles, in cycles a frame, without FCS: 194 for 1514 bytes (10 Gb/s
-  * allows 307) and 12 for 60 bytes (3 Mpps allow 83), both ways at once. The AXI master is shared: all ports
-  * together receive at most 64 bit a cycle, less 2 beats a frame, and send likewise.
+  * allows 307) and 12 for 60 bytes (3 Mpps allow 83), both ways at once. The AXI master is shared: all ports together
+  * receive at most 64 bit a cycle, less 2 beats a frame, and send likewise.
   *
   * Back-pressure: a received frame waits while the DMA is busy, never for software. Transmit waits for io.tx.
   *

@@ -16,8 +16,8 @@ import spinal.lib.bus.regif.AccessType._
   * @param port  the Ethernet port
   */
 class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
-  require(busif.busDataWidth == 32, s"the bus is ${busif.busDataWidth} bits wide: the PS port's registers are 32-bit words")
-  require(base % PsPortRegisters.size == 0, s"base is 0x${base.toString(16)}: choose a multiple of ${PsPortRegisters.size}")
+  require(busif.busDataWidth == 32, s"the bus is ${busif.busDataWidth} bits wide: registers are 32-bit words")
+  require(base % PsPortRegisters.size == 0, s"base is $base: choose a multiple of ${PsPortRegisters.size}")
   require(port >= 0 && port <= 3, s"port is $port: choose 0 to 3")
   val control = PsPortControl()
 
@@ -29,37 +29,53 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
 
   busif.newBlockTagAt(base, s"PS_PORT$port")("PS_PORT")
 
-  private def ring(offset: Int, prefix: String, what: String, ring: RingControl, status: RingStatus, coalesce: CoalesceControl): Unit = {
+  private def ring(offset: Int, prefix: String, what: String)(
+      ring: RingControl,
+      status: RingStatus,
+      coalesce: CoalesceControl
+  ): Unit = {
     at(offset)
+    val whenStopped = "change only while the ring does not run"
     val controlRegister = register(s"${prefix}_CONTROL", s"Control of the $what ring")
-    ring.enable := controlRegister.fieldAt(0, Bool(), RW, 0, "1: run the ring; 0: end what is in flight, then stop")(name("enable"))
-    ring.reset := controlRegister.fieldAt(1, Bool(), RW, 0, "1: stop the ring and, once it does not run, clear producer and consumer index and error")(name("reset"))
-    ring.sizeLog2 := controlRegister.fieldAt(8, UInt(4 bits), RW, 3, "descriptors in the ring as a power of two, 3 (8) to 12 (4096); change only while the ring does not run")(name("size_log2"))
+    val enableDoc = "1: run the ring; 0: end what is in flight, then stop"
+    ring.enable := controlRegister.fieldAt(0, Bool(), RW, 0, enableDoc)(name("enable"))
+    val resetDoc = "1: stop the ring and, once it does not run, clear its indices and its error"
+    ring.reset := controlRegister.fieldAt(1, Bool(), RW, 0, resetDoc)(name("reset"))
+    val sizeDoc = s"descriptors in the ring as a power of two, 3 (8) to 12 (4096); $whenStopped"
+    ring.sizeLog2 := controlRegister.fieldAt(8, UInt(4 bits), RW, 3, sizeDoc)(name("size_log2"))
 
     val statusRegister = register(s"${prefix}_STATUS", s"State of the $what ring")
     readOnly(statusRegister, 0, status.running, "running", "1: the ring runs, or has something in flight")
-    readOnly(statusRegister, 4, status.error.asBits, "error", "why the ring stopped by itself: 0 it did not, 1 bus error on a descriptor read, 2 producer index beyond the ring, 3 bus error on a completion write; cleared by reset")
+    val errorDoc = "why the ring stopped by itself: 0 it did not, 1 bus error on a descriptor read, " +
+      "2 producer index beyond the ring, 3 bus error on a completion write; cleared by reset"
+    readOnly(statusRegister, 4, status.error.asBits, "error", errorDoc)
 
     val baseLow = register(s"${prefix}_BASE_LOW", s"Address of the $what ring, low word")
-    val low = baseLow.fieldAt(12, UInt(20 bits), RW, 0, "bits 31 to 12 of the address of descriptor 0, which is a multiple of 4096; change only while the ring does not run")(name("base"))
+    val lowDoc = s"bits 31 to 12 of the address of descriptor 0, a multiple of 4096; $whenStopped"
+    val low = baseLow.fieldAt(12, UInt(20 bits), RW, 0, lowDoc)(name("base"))
     val baseHigh = register(s"${prefix}_BASE_HIGH", s"Address of the $what ring, high word")
-    val high = baseHigh.fieldAt(0, UInt(8 bits), RW, 0, "bits 39 to 32 of the address of descriptor 0")(name("base"))
+    val high = baseHigh.fieldAt(0, UInt(8 bits), RW, 0, s"bits 39 to 32 of the address; $whenStopped")(name("base"))
     ring.base := high @@ low @@ U(0, 12 bits)
 
     val producerRegister = register(s"${prefix}_PRODUCER", s"Producer index of the $what ring")
-    val producer = producerRegister.fieldAt(0, UInt(16 bits), RW, 0, "number of descriptors software has ever posted, modulo 65536; at most the ring's size ahead of the consumer index")(name("index"))
+    val producerDoc = "number of descriptors software has ever posted, modulo 65536; " +
+      "at most the ring's size ahead of the consumer index"
+    val producer = producerRegister.fieldAt(0, UInt(16 bits), RW, 0, producerDoc)(name("index"))
     when(ring.reset && !status.running)(producer := 0)
     ring.producer := producer
 
     val consumerRegister = register(s"${prefix}_CONSUMER", s"Consumer index of the $what ring")
-    readOnly(consumerRegister, 0, status.consumer, "index", "number of descriptors whose completion is in memory, modulo 65536")
+    val consumerDoc = "number of descriptors whose completion is in memory, modulo 65536"
+    readOnly(consumerRegister, 0, status.consumer, "index", consumerDoc)
 
-    val coalesceRegister = register(s"${prefix}_COALESCE", s"When completions of the $what ring set their interrupt cause")
-    coalesce.microseconds := coalesceRegister.fieldAt(0, UInt(16 bits), RW, 0, "microseconds after the first completion; 0: at once")(name("microseconds"))
-    coalesce.frames := coalesceRegister.fieldAt(16, UInt(8 bits), RW, 0, "completions after which not to wait longer; 0: no such limit")(name("frames"))
+    val coalesceRegister = register(s"${prefix}_COALESCE", s"When $what completions set their interrupt cause")
+    val timeDoc = "microseconds after the first completion; 0: at once"
+    coalesce.microseconds := coalesceRegister.fieldAt(0, UInt(16 bits), RW, 0, timeDoc)(name("microseconds"))
+    val framesDoc = "completions after which not to wait longer; 0: no such limit"
+    coalesce.frames := coalesceRegister.fieldAt(16, UInt(8 bits), RW, 0, framesDoc)(name("frames"))
   }
-  ring(0x00, "RX", "receive", control.rx, control.rxStatus, control.rxCoalesce)
-  ring(0x20, "TX", "transmit", control.tx, control.txStatus, control.txCoalesce)
+  ring(0x00, "RX", "receive")(control.rx, control.rxStatus, control.rxCoalesce)
+  ring(0x20, "TX", "transmit")(control.tx, control.txStatus, control.txCoalesce)
 
   at(0x40)
   private val interruptStatus = register("INTERRUPT_STATUS", "Interrupt causes, whether enabled or not")
@@ -67,12 +83,15 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   private val enableSet = register("INTERRUPT_ENABLE_SET", "INTERRUPT_ENABLE, write 1 to set a bit")
   private val enableClear = register("INTERRUPT_ENABLE_CLEAR", "INTERRUPT_ENABLE, write 1 to clear a bit")
   private val causes = Seq(
-    ("rx", W1C, "receive completions are in memory; clear before looking at the ring", control.interruptStatus.rx, control.interruptEnable.rx, control.interruptClear.rx),
-    ("tx", W1C, "transmit completions are in memory; clear before looking at the ring", control.interruptStatus.tx, control.interruptEnable.tx, control.interruptClear.tx),
-    ("tx_timestamp", RO, "a transmit timestamp waits; a level, gone when the last is popped", control.interruptStatus.txTimestamp, control.interruptEnable.txTimestamp, control.interruptClear.txTimestamp),
-    ("error", W1C, "a ring stopped by itself, a bus error, or a transmit timestamp was lost", control.interruptStatus.error, control.interruptEnable.error, control.interruptClear.error)
+    ("rx", W1C, "receive completions are in memory; clear before looking at the ring"),
+    ("tx", W1C, "transmit completions are in memory; clear before looking at the ring"),
+    ("tx_timestamp", RO, "a transmit timestamp waits; a level, gone when the last is popped"),
+    ("error", W1C, "a ring stopped by itself, a bus error, or a transmit timestamp was lost")
   )
-  for (((cause, access, doc, status, enable, clear), bit) <- causes.zipWithIndex) {
+  private def bits(causes: PsInterruptCauses) = Seq(causes.rx, causes.tx, causes.txTimestamp, causes.error)
+  for (((cause, access, doc), bit) <- causes.zipWithIndex) {
+    val Seq(status, enable, clear) =
+      Seq(control.interruptStatus, control.interruptEnable, control.interruptClear).map(bits(_)(bit))
     val shown = Bool().setName(cause, weak = true)
     shown := status
     interruptStatus.registerInOnlyReadLogic(shown, access, 0, doc)
@@ -84,7 +103,7 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   }
 
   private val timestampStatus = register("TIMESTAMP_STATUS", "Oldest transmit timestamp in the FIFO of 16")
-  readOnly(timestampStatus, 0, control.timestampValid, "valid", "1: there is one; the other timestamp registers hold until it is popped")
+  readOnly(timestampStatus, 0, control.timestampValid, "valid", "1: there is one, and all holds until it is popped")
   readOnly(timestampStatus, 16, control.timestampTag, "tag", "tag of the transmit descriptor that asked for it")
   private val nanoseconds = register("TIMESTAMP_NANOSECONDS", "Oldest transmit timestamp, nanoseconds")
   readOnly(nanoseconds, 0, control.timestamp.nanoseconds, "nanoseconds", "0 to 999999999")
@@ -93,14 +112,15 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   private val secondsHigh = register("TIMESTAMP_SECONDS_HIGH", "Oldest transmit timestamp, seconds, high word")
   readOnly(secondsHigh, 0, control.timestamp.seconds(47 downto 32), "seconds", "bits 47 to 32 of the seconds")
   private val pop = register("TIMESTAMP_POP", "Removes the oldest transmit timestamp")
-  control.timestampPop := pop.fieldAt(0, Bool(), W1P, 0, "write 1: remove it; without effect when there is none")(name("pop"))
+  control.timestampPop := pop.fieldAt(0, Bool(), W1P, 0, "write 1: remove it; no effect when there is none")(name("pop"))
 
   at(0x80)
   private def counter(text: String, value: UInt, doc: String): Unit = {
     val low = register(s"${text}_LOW", s"$doc; low word, to be read first")
     readOnly(low, 0, value(31 downto 0), "count", s"bits 31 to 0: $doc")
     val high = register(s"${text}_HIGH", s"$doc; high word as of the last read of the low word")
-    readOnly(high, 0, RegNextWhen(value(63 downto 32), low.hitDoRead) init 0, "count", s"bits 63 to 32: $doc")
+    val kept = RegNextWhen(value(63 downto 32), low.hitDoRead) init 0
+    readOnly(high, 0, kept, "count", s"bits 63 to 32: $doc")
   }
   private val c = control.counters
   counter("RX_FRAMES", c.rxFrames, "frames received into memory")

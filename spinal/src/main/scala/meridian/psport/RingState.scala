@@ -30,8 +30,8 @@ case class RingConfig() extends Bundle {
 
 /** Start, stop, error and reset of one ring.
   *
-  * A ring that is asked to stop, or stops by an error, takes no new descriptor, ends what it has begun and only then says
-  * that it does not run; asked to run again meanwhile, it stops first. Latency: 2 cycles from enable to open.
+  * A ring that is asked to stop, or stops by an error, takes no new descriptor, ends what it has begun and only then
+  * says that it does not run; asked to run again meanwhile, it stops first. Latency: 2 cycles from enable to open.
   */
 class RingState extends Component {
   val io = new Bundle {
@@ -64,7 +64,9 @@ class RingState extends Component {
 
   val trouble = running && error === RingError.none && (io.descriptorError || io.producerError || io.completionError)
   when(trouble) {
-    error := Mux(io.descriptorError, RingError.descriptor(), Mux(io.producerError, RingError.producer(), RingError.completion()))
+    error := RingError.completion
+    when(io.producerError)(error := RingError.producer)
+    when(io.descriptorError)(error := RingError.descriptor)
   }
   when(clear)(error := RingError.none)
 

@@ -83,7 +83,8 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
   tracker.io.pending.timestamp := job.meta.timestamp
   tracker.io.pending.timestampValid := job.meta.timestampValid
   tracker.io.pending.badDescriptor := !job.descriptor.addressValid
-  tracker.io.pending.bursts := job.descriptor.addressValid ? RxWrite.bursts(job.descriptor.address, job.meta.length) | U(0)
+  tracker.io.pending.bursts := RxWrite.bursts(job.descriptor.address, job.meta.length)
+  when(!job.descriptor.addressValid)(tracker.io.pending.bursts := 0)
   when(starting && canStart)(state := Mux(job.descriptor.addressValid, State.write(), State.drop()))
 
   writer.io.data.valid := io.frames.valid && state === State.write

@@ -22,10 +22,10 @@ object RxWrite {
 
 /** Writes the bytes of a frame to memory: moves them to the byte lane of the address and cuts bursts at 128-byte lines.
   *
-  * Latency: 2 cycles from beat to W. Throughput: one beat a cycle, 2 cycles between frames and one more for a frame whose
-  * shift makes it a beat longer. Back-pressure from memory goes straight to the frame. Write responses are not looked at
-  * here. As many beats as the command asks for are written, whatever the number of beats offered: a frame that is shorter
-  * or longer than it said upsets nobody but itself.
+  * Latency: 2 cycles from beat to W. Throughput: one beat a cycle, 2 cycles between frames and one more for a frame
+  * whose shift makes it a beat longer. Back-pressure from memory goes straight to the frame. Write responses are not
+  * looked at here. As many beats as the command asks for are written, whatever the number of beats offered: a frame
+  * that is shorter or longer than it said upsets nobody but itself.
   */
 class RxWriter(axiConfig: Axi4Config) extends Component {
   val io = new Bundle {

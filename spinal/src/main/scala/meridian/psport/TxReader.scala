@@ -19,10 +19,10 @@ case class TxFrame() extends Bundle {
 
 /** Reads the frames of a transmit ring into the transmit buffer.
   *
-  * Bursts end at 128-byte lines; 8 may be in flight, which covers a memory latency of over 100 cycles at full rate. Room
-  * for each is kept before it is asked for, so that data from memory is always taken at once. Latency: memory's plus 6
-  * cycles. Throughput: one beat a cycle, 3 cycles between frames. Back-pressure: with the buffer full, or 16 frames in
-  * it, no further descriptor is taken.
+  * Bursts end at 128-byte lines; 8 may be in flight, which covers a memory latency of over 100 cycles at full rate.
+  * Room for each is kept before it is asked for, so that data from memory is always taken at once. Latency: memory's
+  * plus 6 cycles. Throughput: one beat a cycle, 3 cycles between frames. Back-pressure: with the buffer full, or 16
+  * frames in it, no further descriptor is taken.
   *
   * @param words    64-bit words of the transmit buffer, a power of two
   */
@@ -77,8 +77,8 @@ class TxReader(p: ShellParam, axiConfig: Axi4Config, words: Int) extends Compone
       frame.error := Mux(valid, FrameError.none(), FrameError.badDescriptor())
     }
 
-    // The tracker learns of the frame before its first burst is asked for. A frame that is not read at all waits for the
-    // data of those before it, so that data that arrives is always of the tracker's first frame.
+    // The tracker learns of the frame before its first burst is asked for. A frame that is not read at all waits for
+    // the data of those before it, so that data that arrives is always of the tracker's first frame.
     val valid = frame.error === FrameError.none
     val allArrived = Bool()
     accepted.valid := busy && !checked && (valid || allArrived)

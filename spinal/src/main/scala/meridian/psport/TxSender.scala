@@ -13,7 +13,8 @@ case class TxDone() extends Bundle {
   val error = FrameError()
 }
 
-/** The transmit buffer, and what takes frames out of it: moves the first byte to lane 0, hands the frame on, completes it.
+/** The transmit buffer, and what takes frames out of it: moves the first byte to lane 0, hands the frame on and
+  * completes it.
   *
   * A frame leaves only when all of it is in the buffer, so one that met a bus error is never sent. It is completed when
   * its first beat is offered: its memory is then software's again. When the ring is closing and the MAC side has taken

@@ -39,7 +39,7 @@ class PsMemory(axi: Axi4, cd: ClockDomain) {
   var now = 0L
   var reads, writes, readBeats, writeBeats = 0L
   private val readQueues = mutable.LinkedHashMap[Int, mutable.Queue[Burst]]()
-  private var readBeat = mutable.HashMap[Int, Int]().withDefaultValue(0)
+  private val readBeat = mutable.HashMap[Int, Int]().withDefaultValue(0)
   private val writeOrder = mutable.Queue[Write]()
   private val writeBeatsEarly = mutable.Queue[Beat]()
   private val writeQueues = mutable.LinkedHashMap[Int, mutable.Queue[Write]]()
@@ -48,7 +48,6 @@ class PsMemory(axi: Axi4, cd: ClockDomain) {
     val address = ax.addr.toLong
     val beats = ax.len.toInt + 1
     assert(ax.burst.toInt == 1 && ax.size.toInt == 3, "bursts are INCR, of full beats")
-    assert(address % 8 == 0 || beats >= 1)
     assert(beats <= 16, s"burst of $beats beats")
     assert((address & 4095) / 8 + beats <= 512, f"burst of $beats beats at $address%x crosses 4 KiB")
     (ax.id.toInt, address & ~7L, beats)
@@ -72,7 +71,8 @@ class PsMemory(axi: Axi4, cd: ClockDomain) {
   private def take(beat: Beat): Unit = {
     val write = writeOrder.head
     val address = write.address + 8 * write.taken
-    for (i <- 0 until 8 if ((beat.strobe >> i) & 1) != 0) write.bytes += ((address + i, ((beat.data >> (8 * i)) & 0xff).toByte))
+    for (i <- 0 until 8 if ((beat.strobe >> i) & 1) != 0)
+      write.bytes += ((address + i, ((beat.data >> (8 * i)) & 0xff).toByte))
     write.taken += 1
     assert(beat.last == (write.taken == write.beats), s"wlast is ${beat.last} on beat ${write.taken} of ${write.beats}")
     if (beat.last) {

@@ -161,8 +161,10 @@ class PsPortEnv(val dut: PsPortBench) {
     waited
   }
   def randomBytes(length: Int): Array[Byte] = Array.fill(length)(simRandom.nextInt(256).toByte)
-  def randomFrame(length: Int): RxFrame =
-    RxFrame(randomBytes(length), simRandom.nextLong() & 0xffffffffffffL, simRandom.nextInt(1000000000), simRandom.nextBoolean())
+  def randomFrame(length: Int): RxFrame = {
+    val (seconds, nanoseconds) = (simRandom.nextLong() & 0xffffffffffffL, simRandom.nextInt(1000000000))
+    RxFrame(randomBytes(length), seconds, nanoseconds, simRandom.nextBoolean())
+  }
 }
 
 /** What a driver knows of one ring. */
@@ -206,7 +208,8 @@ abstract class PsRing(env: PsPortEnv, val port: Int, val offset: Int, val base: 
   }
 }
 
-class RxRing(env: PsPortEnv, port: Int, base: Long, sizeLog2: Int) extends PsRing(env, port, Offset.rx, base, sizeLog2) {
+class RxRing(env: PsPortEnv, port: Int, base: Long, sizeLog2: Int)
+    extends PsRing(env, port, Offset.rx, base, sizeLog2) {
   val buffers = mutable.HashMap[Int, (Long, Int)]()
   def post(buffer: Long, length: Int): Unit = {
     env.memory.setNumber(address(producer), 8, buffer)
@@ -224,7 +227,8 @@ class RxRing(env: PsPortEnv, port: Int, base: Long, sizeLog2: Int) extends PsRin
   }
 }
 
-class TxRing(env: PsPortEnv, port: Int, base: Long, sizeLog2: Int) extends PsRing(env, port, Offset.tx, base, sizeLog2) {
+class TxRing(env: PsPortEnv, port: Int, base: Long, sizeLog2: Int)
+    extends PsRing(env, port, Offset.tx, base, sizeLog2) {
   def post(buffer: Long, length: Int, timestamp: Boolean = false, tag: Int = 0): Unit = {
     env.memory.setNumber(address(producer), 8, buffer)
     env.memory.setNumber(address(producer) + 8, 2, length)

@@ -90,7 +90,10 @@ class PsPortInterruptTest extends AnyFunSuite {
       d.coalesce(20, 4)
       d.set(Offset.interruptEnable, 1)
       env.cd.onSamplings {
-        if (left > 0 && env.rxQueue(0).size < 4 && simRandom.nextInt(60) == 0) { env.rxQueue(0).enqueue(env.randomFrame(60 + simRandom.nextInt(100))); left -= 1 }
+        if (left > 0 && env.rxQueue(0).size < 4 && simRandom.nextInt(60) == 0) {
+          env.rxQueue(0).enqueue(env.randomFrame(60 + simRandom.nextInt(100)))
+          left -= 1
+        }
       }
       while (received < total) {
         env.waitFor("interrupt", 3000)(d.interrupt)
@@ -117,11 +120,14 @@ class PsPortInterruptTest extends AnyFunSuite {
   test("transmit timestamps wait in order for software, raise a level and are counted when lost") {
     PsPortBench.run("timestamps", 13) { env =>
       env.writeRegister(1, Offset.interruptEnable, 0xc)
-      val stamps = Seq.fill(20)((simRandom.nextInt(65536), simRandom.nextLong() & 0xffffffffffffL, simRandom.nextInt(1000000000).toLong))
+      def stamp() =
+        (simRandom.nextInt(65536), simRandom.nextLong() & 0xffffffffffffL, simRandom.nextInt(1000000000).toLong)
+      val stamps = Seq.fill(20)(stamp())
       def read(): (Int, Long, Long) = {
         val status = env.readRegister(1, Offset.timestampStatus)
         assert((status & 1) == 1)
-        val seconds = env.readRegister(1, Offset.timestampSeconds) | (env.readRegister(1, Offset.timestampSeconds + 4) << 32)
+        val low = env.readRegister(1, Offset.timestampSeconds)
+        val seconds = low | (env.readRegister(1, Offset.timestampSeconds + 4) << 32)
         ((status >> 16).toInt, seconds, env.readRegister(1, Offset.timestampNanoseconds))
       }
       stamps.take(3).foreach(env.timestampQueue(1).enqueue(_))
