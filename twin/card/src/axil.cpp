@@ -15,6 +15,7 @@ std::uint64_t AxilMaster::write(std::uint32_t address, std::uint32_t data, unsig
 }
 
 std::uint64_t AxilMaster::read(std::uint32_t address, unsigned function) {
+  if (!pins_.araddr.fits(address)) throw InputError("the address is beyond the " + name_ + " bus");
   queue_.push_back({next_id_, false, address, 0, static_cast<std::uint8_t>(function), 0});
   return next_id_++;
 }
@@ -75,7 +76,7 @@ void AxilMaster::drive() {
   if (!open_) return;
   const Access& access = queue_.front();
   if (access.write) {
-    pins_.awaddr = access.address;
+    pins_.awaddr.set(access.address);
     if (pins_.awuser != nullptr) *pins_.awuser = access.function;
     pins_.awprot = 0;
     pins_.awvalid = !address_taken_ && address_delay_ == 0;
@@ -84,7 +85,7 @@ void AxilMaster::drive() {
     pins_.wvalid = !data_taken_ && data_delay_ == 0;
     pins_.bready = !skew_ || random_.percent(50);
   } else {
-    pins_.araddr = access.address;
+    pins_.araddr.set(access.address);
     if (pins_.aruser != nullptr) *pins_.aruser = access.function;
     pins_.arprot = 0;
     pins_.arvalid = !address_taken_ && address_delay_ == 0;

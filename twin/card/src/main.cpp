@@ -25,6 +25,7 @@ constexpr std::string_view usage =
   --ppm CLOCK=PPM       a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --phase CLOCK=FS      first edge of a clock, in femtoseconds
   --hang-us N           longest wait for an answer that must come (100)
+  --use-idle-pin        a drain waits for the shell's idle pin too
   --no-hex              events without the bytes of the frames
   --trace FILE.fst      waveforms (in a build with -DTRACE=ON)
   --trace-from NS --trace-to NS   of this time only
@@ -84,6 +85,8 @@ Options parse_arguments(const std::vector<std::string>& arguments) {
       offset.phase_fs = parse<std::uint64_t>(text, option);
     } else if (option == "--hang-us") {
       options.card.hang_ps = 1'000'000 * parse<std::uint64_t>(value(), option);
+    } else if (option == "--use-idle-pin") {
+      options.card.use_idle_pin = true;
     } else if (option == "--no-hex") {
       options.hex = false;
     } else if (option == "--trace") {

@@ -14,6 +14,24 @@ using Pin32 = std::uint32_t&;
 using Pin64 = std::uint64_t&;
 using WidePin = std::span<std::uint32_t>;  // least significant word first
 
+/// An address pin of whatever width the bus has.
+class AddressPin {
+ public:
+  AddressPin(Pin16 pin) : narrow_(&pin) {}
+  AddressPin(Pin32 pin) : wide_(&pin) {}
+
+  void set(std::uint32_t address) const {
+    if (wide_ != nullptr) *wide_ = address;
+    if (narrow_ != nullptr) *narrow_ = static_cast<std::uint16_t>(address);
+  }
+
+  bool fits(std::uint32_t address) const { return wide_ != nullptr || address < 0x10000U; }
+
+ private:
+  std::uint16_t* narrow_ = nullptr;
+  std::uint32_t* wide_ = nullptr;
+};
+
 struct MacRxPins {
   Pin tvalid;
   Pin64 tdata;
@@ -114,7 +132,7 @@ struct FlrPins {
 };
 
 struct AxilPins {
-  Pin32 awaddr;
+  AddressPin awaddr;
   std::uint64_t* awuser;  // the QDMA's bus only
   Pin awprot;
   Pin awvalid;
@@ -126,7 +144,7 @@ struct AxilPins {
   Pin bresp;
   Pin bvalid;
   Pin bready;
-  Pin32 araddr;
+  AddressPin araddr;
   std::uint64_t* aruser;
   Pin arprot;
   Pin arvalid;
