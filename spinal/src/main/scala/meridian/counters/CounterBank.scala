@@ -13,8 +13,8 @@ case class CounterAdd(entries: Int, amountBits: Int) extends Bundle {
 /** Many counters in one memory. io.add is taken every cycle for ever, the same index back to back included; no add is
   * lost. Every index is below `entries`.
   *
-  * io.read is taken every cycle; io.value follows 2 cycles later, in order, all bits of one instant: the sum of the adds
-  * given 5 or more cycles before the read. Reads and adds do not delay each other.
+  * io.read is taken every cycle; io.value follows 2 cycles later, in order, all bits of one instant: the sum of the
+  * adds given 5 or more cycles before the read. Reads and adds do not delay each other.
   *
   * After reset, and after each io.clear, the memory is walked and cleared in `entries` + 5 cycles. io.ready is low
   * meanwhile: adds then are ignored, and reads show the counters half cleared.
@@ -66,9 +66,9 @@ class CounterBank(val entries: Int, val width: Int = 64, val amountBits: Int = 1
   }
   io.ready := !clearing.active
 
-  /** The add itself: address (1), old value out of the memory (2), sum (3), written (4). The memory is read three cycles
-    * before it is written, so the old value is replaced by a younger one: of stage 4 in stage 2 or 3, and of the write
-    * just done (stage 5) in stage 2.
+  /** The add itself: address (1), old value out of the memory (2), sum (3), written (4). The memory is read three
+    * cycles before it is written, so the old value is replaced by a younger one: of stage 4 in stage 2 or 3, and of the
+    * write just done (stage 5) in stage 2.
     */
   val update = new Area {
     val valid1 = RegNext(io.add.valid && io.ready) init False

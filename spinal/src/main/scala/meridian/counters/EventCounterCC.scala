@@ -7,9 +7,9 @@ import spinal.lib._
 /** Counts single-cycle events of one clock in another: a small gray counter crosses, and its differences are added up.
   * Nothing is lost, in any ratio of clocks, as long as fewer than 2^grayBits events fall between two destination edges.
   *
-  * io.destinationCount is right 6 destination cycles after the last event. io.destinationEvents gives the same events as
-  * amounts, to be added elsewhere (a [[CounterBank]]); it is valid in cycles with at least one. An event can come in
-  * every source cycle, for ever.
+  * io.destinationCount is right 7 destination cycles and 1 source cycle after the last event. io.destinationEvents
+  * gives the same events as amounts, to be added elsewhere (a [[CounterBank]]); it is valid in cycles with at least
+  * one. An event can come in every source cycle, for ever.
   *
   * Both clocks are reset together; the count begins at 0.
   *

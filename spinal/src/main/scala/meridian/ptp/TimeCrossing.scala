@@ -19,8 +19,8 @@ object TimeCrossing {
   * which a PI loop averages: proportional 1/4, then 1/8, then 1/16 while it settles, integral 1/4096 into the step a
   * cycle. An error of more than a dst cycle, as after a set of the PHC, loads the time outright.
   *
-  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with. io.dstLocked says that
-  * 32 samples (4 us) passed since the last load or step of the PHC. io.dstTime never runs back but by a load.
+  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with. It never runs back
+  * but by a load. io.dstLocked says that 32 samples (4 us) passed since the last load or step of the PHC.
   *
   * io.dstSkip is the number of cycles a dst edge stands for (1 in hardware, see [[Phc]]). A sample that may have been
   * under way during a skip is not used. When 4095 or more cycles were skipped since the last sample used, the loop
@@ -52,9 +52,12 @@ class TimeCrossing(
 
   require(
     sampleCycles * psPeriod > (loadLatency + synchroniser + 3) * dstPeriod,
-    s"sampleCycles is $sampleCycles: a sample every ${sampleCycles * psPeriod / nanosecond} ns is too fast for this dst clock"
+    s"sampleCycles is $sampleCycles: choose more, a sample has to last 14 cycles of $dstFrequency"
   )
-  require(dstPeriod > nanosecond && dstPeriod < 100 * nanosecond, s"dstFrequency is $dstFrequency: choose 10 MHz to 1 GHz")
+  require(
+    dstPeriod >= nanosecond && dstPeriod <= 100 * nanosecond,
+    s"dstFrequency is $dstFrequency: choose 10 MHz to 1 GHz"
+  )
 
   val io = new Bundle {
     val psTime = in(PtpFineTime())
@@ -124,7 +127,9 @@ class TimeCrossing(
       private val bits = 52
       private def ns(x: BigDecimal) = S(round(x * BigDecimal(1 << errorFraction)), bits bits)
       private val late = offset / nanosecond
-      val nanoseconds = RegNext(sample.nanoseconds.resize(32 bits).asSInt -^ held.nanoseconds.resize(32 bits).asSInt) // 2
+      val nanoseconds = RegNext(
+        sample.nanoseconds(29 downto 0).resize(32 bits).asSInt - held.nanoseconds.resize(32 bits).asSInt
+      ) // 2
       val fraction = RegNext(
         (sample.fraction >> (32 - errorFraction)).resize(errorFraction + 1 bits).asSInt -
           (held.fraction >> (32 - errorFraction)).resize(errorFraction + 1 bits).asSInt

@@ -61,6 +61,9 @@ class CardRegs(p: ShellParam) extends Component {
   splitter.io.bus << arbiter.io.bus
   for (((bus, _), i) <- targets.zipWithIndex) bus << splitter.io.target(i)
 
+  /** For the generated documents: of what is there once a port, the first. */
+  def pages: Seq[RegPage] = Seq(cmacs.head.page, ident.page, ports.head.page, counters.head.page, rings.head.page)
+
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)

@@ -92,7 +92,7 @@ class FilterRegs(p: ShellParam) extends Component {
     val sweep = Reg(UInt(log2Up(p.groups * 8) + 1 bits)) init 0
     sweeping := !sweep.msb
     val address = (group.resize(log2Up(p.groups)) ## word).asUInt
-    val exists = group < p.groups
+    val exists = group.resize(9 bits) < p.groups
     val next = Flow(GroupWrite(p))
     next.valid := sweeping || (list.hitDoWrite && exists)
     next.data := sweeping ? B(0, 32 bits) | page.bus.wdat

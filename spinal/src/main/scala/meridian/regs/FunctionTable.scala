@@ -11,7 +11,7 @@ import spinal.lib._
   *
   * Everything is kept in memories for reading; what the filters need at once is in registers beside them. After reset a
   * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait.
-  * A function in reset loses its queues within functions + 8 cycles, if the queue table takes them.
+  * A function in reset loses its queues within functions + 16 cycles, if the queue table takes them.
   *
   * Latency: 5 cycles an access, 11 one of a counter; a write of QCONF waits until the queue table has taken the one before it, and is refused
   * if that takes 4096 cycles. One access at a time.
@@ -122,10 +122,15 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val fits = RegNext(base +^ count <= p.queues) // the command holds still for cycles
     val isWrite = command.write && !isVf && !isPort && command.address(11 downto 2) === 0
 
-    // Looks at one function a cycle for a reset that has not taken its queues yet.
+    // Looks at one function a cycle for a reset that has not taken its queues yet, however short it was.
+    val resets = Reg(Bits(p.functions bits)) init 0
     val scan = Counter(p.functions, inc = True)
     val scanned = RegNext(scan.value)
-    val lost = RegNext(io.functionReset(scan.value) && some(scan.value), False)
+    val lost = RegNext(resets(scan.value) && some(scan.value), False)
+    for (f <- 0 until p.functions) {
+      when(scan.value === f && !some(f)) { resets(f) := False }
+      when(io.functionReset(f)) { resets(f) := True }
+    }
     val take = RegInit(False)
     val taken = Reg(UInt(indexBits bits))
     when(lost && !take) { take := True; taken := scanned }
@@ -156,7 +161,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       for (k <- 0 until 4) flags(k)(f) := write.flags(k)
       port(f) := write.port
     }
-    io.flags.enable := RegNext(queues.some & ~io.functionReset, B(0, p.functions bits))
+    io.flags.enable := RegNext(queues.some & ~io.functionReset & ~queues.resets, B(0, p.functions bits))
     io.flags.broadcast := flags(0)
     io.flags.allMulticast := flags(1)
     io.flags.promiscuous := flags(2)
@@ -167,7 +172,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   // Writes, by the sweep or by an access.
   val write = new Area {
     val accessFlags = view.function.flags.hitDoWrite
-    val portExists = command.data(31 downto 2) === 0 && command.data(1 downto 0).asUInt < p.ports
+    val portExists = command.data.asUInt < p.ports
     val accessPort = view.function.port.hitDoWrite && portExists
     val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
       B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 6 bits)

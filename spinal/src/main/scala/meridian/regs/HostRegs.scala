@@ -95,6 +95,10 @@ class HostRegs(p: ShellParam) extends Component {
   // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.
   io.card.cmd.address(16) := !splitter.io.target(5).cmd.address(20)
 
+  /** For the generated documents. */
+  def pages: Seq[RegPage] = Seq(system.page, functions.view.openNic.page, filter.page, hostPort.page, events.page,
+    functions.view.port.page, functions.view.function.page, functions.view.vf.page)
+
   system.io.build_date := io.build_date
 
   val linkUp = BufferCC(io.psLinkUp, B(0, p.ports bits))

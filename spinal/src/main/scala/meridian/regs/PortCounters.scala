@@ -74,8 +74,9 @@ object PortCounters {
         binLimits.indices.map(i => (base + 0x20 + 8 * i, sums.find(s => s.rx == rx && s.first == i && s.count == 1).get)) ++
         Seq((base + 0x80, named(rx, "large")), (base + 0x88, named(rx, "small"))) ++
         Seq("unicast", "multicast", "broadcast", "vlan").zipWithIndex.map { case (n, i) => (base + 0xd0 + 8 * i, named(rx, n)) }
-    } ++ Seq(0x698 -> "runt", 0x6a8 -> "oversize", 0x6c0 -> "bad_fcs", 0x6c8 -> "bad_fcs").map { case (at, n) => (at, named(true, n)) }
+    } ++ Seq(0x698 -> "runt", 0x6a8 -> "oversize", 0x6c0 -> "bad_fcs").map { case (at, n) => (at, named(true, n)) } :+
+      (0x6c8, named(true, "bad_fcs").copy(name = "rx_packet_bad_fcs"))
   }
 
-  def names(offsets: Seq[(Int, Sum)]): Seq[CounterName] = offsets.map { case (at, s) => CounterName(at, s.name, s.doc) }
+  def names(offsets: Seq[(Int, Sum)]): Seq[CounterName] = offsets.sortBy(_._1).map { case (at, s) => CounterName(at, s.name, s.doc) }
 }

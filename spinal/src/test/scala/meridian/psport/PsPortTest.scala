@@ -16,9 +16,10 @@ class PsPortTest extends AnyFunSuite {
     case _ => if (simRandom.nextInt(4) == 0) 60 + simRandom.nextInt(9541) else 64 + simRandom.nextInt(64)
   }
 
-  test("frames of all sizes pass both ways on two ports, whatever memory does") {
-    PsPortBench.run("traffic", 1) { env =>
-      val total = 150
+  private def traffic(name: String, seed: Int)(setUp: PsPortEnv => Unit): Unit = test(name) {
+    PsPortBench.run(s"traffic$seed", seed) { env =>
+      setUp(env)
+      val total = 300
       val rx = Array.tabulate(2)(i => new RxRing(env, i, 0x8700001000L + 0x100000L * i, 3 + i))
       val tx = Array.tabulate(2)(i => new TxRing(env, i, 0x0000041000L + 0x100000L * i, 3 + i))
       rx.foreach(_.start())
@@ -31,7 +32,7 @@ class PsPortTest extends AnyFunSuite {
       var cycles = 0
       while ((0 until 2).exists(i => received(i) < total || completed(i) < total || expectTx(i).nonEmpty)) {
         cycles += 1
-        assert(cycles < 20000, "traffic stands still")
+        assert(cycles < 40000, "traffic stands still")
         env.cd.waitSampling(1 + simRandom.nextInt(60))
         for (i <- 0 until 2) {
           if (simRandom.nextBoolean() && rx(i).posted < rx(i).size) {
@@ -97,5 +98,21 @@ class PsPortTest extends AnyFunSuite {
       }
       env.waitFor("idle", 2000)(env.dut.io.idle.toBoolean)
     }
+  }
+
+  traffic("frames of all sizes pass both ways on two ports, whatever memory does", 1)(_ => ())
+
+  traffic("frames pass when memory is fast and the MAC side slow", 21) { env =>
+    env.memory.latency = () => simRandom.nextInt(4)
+    env.memory.ready = () => true
+    env.rxGap = () => false
+    env.txReady(0) = () => simRandom.nextInt(4) == 0
+  }
+
+  traffic("frames pass when memory is slow and the MAC side fast", 22) { env =>
+    env.memory.latency = () => 100 + simRandom.nextInt(200)
+    env.memory.ready = () => simRandom.nextInt(3) == 0
+    env.rxGap = () => false
+    for (i <- 0 until 2) env.txReady(i) = () => true
   }
 }

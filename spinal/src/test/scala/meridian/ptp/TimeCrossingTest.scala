@@ -212,8 +212,8 @@ class TimeCrossingTest extends AnyFunSuite {
           b.run(10000000000L)((_, e) => errors += e)
           val (rms, peak) = figures(errors.result())
           println(
-            f"$name skip of ${fs * 1e-9}%.2f us: at once $firstPeak%.2f ns, locked after ${took * 1e-9 + 0.4}%.1f us, " +
-              f"then rms $rms%.3f ns, peak $peak%.3f ns"
+            f"$name skip of ${fs * 1e-9}%.2f us: at once $firstPeak%.2f ns, " +
+              f"locked after ${took * 1e-9 + 0.4}%.1f us, then rms $rms%.3f ns, peak $peak%.3f ns"
           )
           assert(firstPeak < 2.6 + fs * 1e-6 * 20e-6)
           assert(rms < 1.0 && peak < 2.6)

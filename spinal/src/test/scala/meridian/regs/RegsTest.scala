@@ -163,6 +163,15 @@ class RegsTest extends AnyFunSuite {
     dut.functionReset #= 0
     settle()
     assert(dut.flags.enable.toInt == 1 << 2)
+    // However short it is.
+    dut.functionReset #= 1 << 2
+    dut.hostClock.waitSampling()
+    dut.functionReset #= 0
+    settle()
+    assert(dut.flags.enable.toInt == 0 && ranges.last == ((2, 0, 0)) && bar2.read(0x202000) == 0)
+    bar2.write(0x202000, 3)
+    settle()
+    assert(dut.flags.enable.toInt == 1 << 2 && ranges.last == ((2, 0, 3)))
     bar2.write(0x202000, 0)
     settle()
     assert(dut.flags.enable.toInt == 0 && ranges.last == ((2, 0, 0)))
@@ -441,7 +450,7 @@ class RegsTest extends AnyFunSuite {
             case "good_bytes" => if (good) length + 4 else 0
             case "vlan" => some(good && vlan)
             case c @ ("unicast" | "multicast" | "broadcast") => some(good && c == cast)
-            case "bad_fcs" => some(fcs)
+            case "bad_fcs" | "packet_bad_fcs" => some(fcs)
             case "runt" => some(runt && !fcs)
             case "oversize" => some(over && !runt && !fcs)
             case "to_host" => some(good && host && !ho)

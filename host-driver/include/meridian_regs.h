@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * Registers of Meridian. Generated from spinal/src/main/scala/meridian/regs by
+ * meridian.regs.GenerateRegisters: change them there. docs/registers.md tells what they mean.
+ *
+ * X_BASE is where a block begins in BAR2 of a PF, X_PS_BASE where in the address space of the PS;
+ * X_MAX how many of it there are at most. Registers are offsets from the base of their block.
+ * A 64-bit counter is two words, the low one first.
+ */
+#ifndef MERIDIAN_REGS_H
+#define MERIDIAN_REGS_H
+
+#define MERIDIAN_MAGIC                                          0x4d52444eu
+#define MERIDIAN_MAP_MAJOR                                      1
+#define MERIDIAN_MAP_MINOR                                      0
+#define MERIDIAN_CMAC_VERSION                                   0x301
+
+/* What became of a received frame, or of one copy of it. */
+#define MERIDIAN_RX_VERDICT_DELIVERED                           0
+#define MERIDIAN_RX_VERDICT_COPYING                             1
+#define MERIDIAN_RX_VERDICT_NO_MATCH                            2
+#define MERIDIAN_RX_VERDICT_NO_LISTENER                         3
+#define MERIDIAN_RX_VERDICT_DISABLED                            4
+#define MERIDIAN_RX_VERDICT_BAD_QUEUE                           5
+#define MERIDIAN_RX_VERDICT_QUEUE_FULL                          6
+#define MERIDIAN_RX_VERDICT_COPY_CUT                            7
+#define MERIDIAN_RX_VERDICT_HOST_DISABLED                       8
+#define MERIDIAN_RX_VERDICTS                                    9
+
+/* What became of a frame of the host. */
+#define MERIDIAN_TX_VERDICT_SENT                                0
+#define MERIDIAN_TX_VERDICT_NO_FUNCTION                         1
+#define MERIDIAN_TX_VERDICT_DISABLED                            2
+#define MERIDIAN_TX_VERDICT_SPOOF                               3
+#define MERIDIAN_TX_VERDICT_RUNT                                4
+#define MERIDIAN_TX_VERDICT_OVERSIZE                            5
+#define MERIDIAN_TX_VERDICT_ERROR                               6
+#define MERIDIAN_TX_VERDICT_LINK_DOWN                           7
+#define MERIDIAN_TX_VERDICT_HOST_DISABLED                       8
+#define MERIDIAN_TX_VERDICTS                                    9
+
+/* mac_command.operation. */
+#define MERIDIAN_MAC_OPERATION_ADD                              0
+#define MERIDIAN_MAC_OPERATION_REMOVE                           1
+#define MERIDIAN_MAC_OPERATION_FIND                             2
+#define MERIDIAN_MAC_OPERATIONS                                 3
+
+/* mac_status.result. */
+#define MERIDIAN_MAC_RESULT_DONE                                0
+#define MERIDIAN_MAC_RESULT_FULL                                1
+#define MERIDIAN_MAC_RESULT_NOT_FOUND                           2
+#define MERIDIAN_MAC_RESULT_EXISTS                              3
+#define MERIDIAN_MAC_RESULTS                                    4
+
+/* System configuration as the OpenNIC shell has it. */
+#define MERIDIAN_SYSTEM_BASE                                    0x000
+#define MERIDIAN_SYSTEM_BUILD_TIMESTAMP                         0x000
+#define MERIDIAN_SYSTEM_SYSTEM_RESET                            0x004
+#define MERIDIAN_SYSTEM_SYSTEM_RESET_REQUEST_SHIFT              0
+#define MERIDIAN_SYSTEM_SYSTEM_RESET_REQUEST_MASK               0x00000001u
+#define MERIDIAN_SYSTEM_SYSTEM_STATUS                           0x008
+#define MERIDIAN_SYSTEM_SYSTEM_STATUS_DONE_SHIFT                0
+#define MERIDIAN_SYSTEM_SYSTEM_STATUS_DONE_MASK                 0x00000001u
+#define MERIDIAN_SYSTEM_SHELL_RESET                             0x00c
+#define MERIDIAN_SYSTEM_SHELL_RESET_REQUEST_SHIFT               0
+#define MERIDIAN_SYSTEM_SHELL_RESET_REQUEST_MASK                0x000003ffu
+#define MERIDIAN_SYSTEM_SHELL_STATUS                            0x010
+#define MERIDIAN_SYSTEM_SHELL_STATUS_DONE_SHIFT                 0
+#define MERIDIAN_SYSTEM_SHELL_STATUS_DONE_MASK                  0x000003ffu
+#define MERIDIAN_SYSTEM_USER_RESET                              0x014
+#define MERIDIAN_SYSTEM_USER_RESET_REQUEST_SHIFT                0
+#define MERIDIAN_SYSTEM_USER_RESET_REQUEST_MASK                 0x00000001u
+#define MERIDIAN_SYSTEM_USER_STATUS                             0x018
+#define MERIDIAN_SYSTEM_USER_STATUS_DONE_SHIFT                  0
+#define MERIDIAN_SYSTEM_USER_STATUS_DONE_MASK                   0x00000001u
+
+/* Queues and RSS of a function, as the OpenNIC shell has it; functions 0 to 3. */
+#define MERIDIAN_OPENNIC_FUNCTION_BASE(i)                       (0x1000 + 0x1000 * (i))
+#define MERIDIAN_OPENNIC_FUNCTION_MAX                           4
+#define MERIDIAN_OPENNIC_FUNCTION_QCONF                         0x000
+#define MERIDIAN_OPENNIC_FUNCTION_QCONF_COUNT_SHIFT             0
+#define MERIDIAN_OPENNIC_FUNCTION_QCONF_COUNT_MASK              0x0000ffffu
+#define MERIDIAN_OPENNIC_FUNCTION_QCONF_BASE_SHIFT              16
+#define MERIDIAN_OPENNIC_FUNCTION_QCONF_BASE_MASK               0xffff0000u
+#define MERIDIAN_OPENNIC_FUNCTION_INDIRECTION(i)                (0x400 + 0x4 * (i))
+#define MERIDIAN_OPENNIC_FUNCTION_INDIRECTION_MAX               128
+#define MERIDIAN_OPENNIC_FUNCTION_HASH_KEY(i)                   (0x600 + 0x4 * (i))
+#define MERIDIAN_OPENNIC_FUNCTION_HASH_KEY_MAX                  10
+
+/* MAC of a port as the OpenNIC shell has it; ports 0 and 1. */
+#define MERIDIAN_CMAC_BASE(i)                                   (0x8000 + 0x4000 * (i))
+#define MERIDIAN_CMAC_MAX                                       2
+#define MERIDIAN_CMAC_CONF_TX_1                                 0x00c
+#define MERIDIAN_CMAC_CONF_TX_1_ENABLE_SHIFT                    0
+#define MERIDIAN_CMAC_CONF_TX_1_ENABLE_MASK                     0x00000001u
+#define MERIDIAN_CMAC_CONF_RX_1                                 0x014
+#define MERIDIAN_CMAC_CONF_RX_1_ENABLE_SHIFT                    0
+#define MERIDIAN_CMAC_CONF_RX_1_ENABLE_MASK                     0x00000001u
+#define MERIDIAN_CMAC_CORE_VERSION                              0x024
+#define MERIDIAN_CMAC_STAT_TX_STATUS                            0x200
+#define MERIDIAN_CMAC_STAT_TX_STATUS_STATUS_SHIFT               0
+#define MERIDIAN_CMAC_STAT_TX_STATUS_STATUS_MASK                0x00000001u
+#define MERIDIAN_CMAC_STAT_TX_STATUS_ALIGNED_SHIFT              1
+#define MERIDIAN_CMAC_STAT_TX_STATUS_ALIGNED_MASK               0x00000002u
+#define MERIDIAN_CMAC_STAT_RX_STATUS                            0x204
+#define MERIDIAN_CMAC_STAT_RX_STATUS_STATUS_SHIFT               0
+#define MERIDIAN_CMAC_STAT_RX_STATUS_STATUS_MASK                0x00000001u
+#define MERIDIAN_CMAC_STAT_RX_STATUS_ALIGNED_SHIFT              1
+#define MERIDIAN_CMAC_STAT_RX_STATUS_ALIGNED_MASK               0x00000002u
+#define MERIDIAN_CMAC_TICK                                      0x2b0
+#define MERIDIAN_CMAC_TICK_TICK_SHIFT                           0
+#define MERIDIAN_CMAC_TICK_TICK_MASK                            0x00000001u
+#define MERIDIAN_CMAC_COUNTERS(i)                               (0x2b8 + 0x4 * (i))
+#define MERIDIAN_CMAC_COUNTERS_MAX                              296
+#define MERIDIAN_CMAC_COUNTER_TX_FRAMES                         0x500
+#define MERIDIAN_CMAC_COUNTER_TX_GOOD_FRAMES                    0x508
+#define MERIDIAN_CMAC_COUNTER_TX_BYTES                          0x510
+#define MERIDIAN_CMAC_COUNTER_TX_GOOD_BYTES                     0x518
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_64                        0x520
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_65_127                    0x528
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_128_255                   0x530
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_256_511                   0x538
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_512_1023                  0x540
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_1024_1518                 0x548
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_1519_1522                 0x550
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_1523_1548                 0x558
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_1549_2047                 0x560
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_2048_4095                 0x568
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_4096_8191                 0x570
+#define MERIDIAN_CMAC_COUNTER_TX_SIZE_8192_9215                 0x578
+#define MERIDIAN_CMAC_COUNTER_TX_LARGE                          0x580
+#define MERIDIAN_CMAC_COUNTER_TX_SMALL                          0x588
+#define MERIDIAN_CMAC_COUNTER_TX_UNICAST                        0x5d0
+#define MERIDIAN_CMAC_COUNTER_TX_MULTICAST                      0x5d8
+#define MERIDIAN_CMAC_COUNTER_TX_BROADCAST                      0x5e0
+#define MERIDIAN_CMAC_COUNTER_TX_VLAN                           0x5e8
+#define MERIDIAN_CMAC_COUNTER_RX_FRAMES                         0x608
+#define MERIDIAN_CMAC_COUNTER_RX_GOOD_FRAMES                    0x610
+#define MERIDIAN_CMAC_COUNTER_RX_BYTES                          0x618
+#define MERIDIAN_CMAC_COUNTER_RX_GOOD_BYTES                     0x620
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_64                        0x628
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_65_127                    0x630
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_128_255                   0x638
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_256_511                   0x640
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_512_1023                  0x648
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_1024_1518                 0x650
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_1519_1522                 0x658
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_1523_1548                 0x660
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_1549_2047                 0x668
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_2048_4095                 0x670
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_4096_8191                 0x678
+#define MERIDIAN_CMAC_COUNTER_RX_SIZE_8192_9215                 0x680
+#define MERIDIAN_CMAC_COUNTER_RX_LARGE                          0x688
+#define MERIDIAN_CMAC_COUNTER_RX_SMALL                          0x690
+#define MERIDIAN_CMAC_COUNTER_RX_RUNT                           0x698
+#define MERIDIAN_CMAC_COUNTER_RX_OVERSIZE                       0x6a8
+#define MERIDIAN_CMAC_COUNTER_RX_BAD_FCS                        0x6c0
+#define MERIDIAN_CMAC_COUNTER_RX_PACKET_BAD_FCS                 0x6c8
+#define MERIDIAN_CMAC_COUNTER_RX_UNICAST                        0x6d8
+#define MERIDIAN_CMAC_COUNTER_RX_MULTICAST                      0x6e0
+#define MERIDIAN_CMAC_COUNTER_RX_BROADCAST                      0x6e8
+#define MERIDIAN_CMAC_COUNTER_RX_VLAN                           0x6f0
+
+/* Identification of the card and of its register map. */
+#define MERIDIAN_IDENT_BASE                                     0x100000
+#define MERIDIAN_IDENT_PS_BASE                                  0x000
+#define MERIDIAN_IDENT_MAGIC                                    0x000
+#define MERIDIAN_IDENT_VERSION                                  0x004
+#define MERIDIAN_IDENT_VERSION_MINOR_SHIFT                      0
+#define MERIDIAN_IDENT_VERSION_MINOR_MASK                       0x0000ffffu
+#define MERIDIAN_IDENT_VERSION_MAJOR_SHIFT                      16
+#define MERIDIAN_IDENT_VERSION_MAJOR_MASK                       0xffff0000u
+#define MERIDIAN_IDENT_BUILD_DATE                               0x008
+#define MERIDIAN_IDENT_BUILD_HASH                               0x00c
+#define MERIDIAN_IDENT_CAPABILITIES                             0x010
+#define MERIDIAN_IDENT_CAPABILITIES_PTP_CLOCK_SHIFT             0
+#define MERIDIAN_IDENT_CAPABILITIES_PTP_CLOCK_MASK              0x00000001u
+#define MERIDIAN_IDENT_CAPABILITIES_PS_PORT_SHIFT               1
+#define MERIDIAN_IDENT_CAPABILITIES_PS_PORT_MASK                0x00000002u
+#define MERIDIAN_IDENT_CAPABILITIES_MAC_TABLE_SHIFT             2
+#define MERIDIAN_IDENT_CAPABILITIES_MAC_TABLE_MASK              0x00000004u
+#define MERIDIAN_IDENT_CAPABILITIES_GROUPS_SHIFT                3
+#define MERIDIAN_IDENT_CAPABILITIES_GROUPS_MASK                 0x00000008u
+#define MERIDIAN_IDENT_CAPABILITIES_CREDIT_SHIFT                4
+#define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
+#define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
+#define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
+#define MERIDIAN_IDENT_GEOMETRY                                 0x014
+#define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
+#define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
+#define MERIDIAN_IDENT_GEOMETRY_HOST_BYTES_SHIFT                8
+#define MERIDIAN_IDENT_GEOMETRY_HOST_BYTES_MASK                 0x0000ff00u
+#define MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT                 16
+#define MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK                  0xffff0000u
+#define MERIDIAN_IDENT_QUEUES                                   0x018
+#define MERIDIAN_IDENT_QUEUES_QUEUES_SHIFT                      0
+#define MERIDIAN_IDENT_QUEUES_QUEUES_MASK                       0x0000ffffu
+#define MERIDIAN_IDENT_QUEUES_GROUPS_SHIFT                      16
+#define MERIDIAN_IDENT_QUEUES_GROUPS_MASK                       0xffff0000u
+#define MERIDIAN_IDENT_TABLES                                   0x01c
+#define MERIDIAN_IDENT_TABLES_MAC_ENTRIES_SHIFT                 0
+#define MERIDIAN_IDENT_TABLES_MAC_ENTRIES_MASK                  0x0000ffffu
+#define MERIDIAN_IDENT_TABLES_PS_ADDRESSES_SHIFT                16
+#define MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK                 0x00ff0000u
+#define MERIDIAN_IDENT_MAX_FRAME                                0x020
+#define MERIDIAN_IDENT_SCRATCH                                  0x024
+#define MERIDIAN_IDENT_UNMAPPED                                 0x030
+#define MERIDIAN_IDENT_HOST_REFUSED                             0x034
+#define MERIDIAN_IDENT_PARTIAL_WRITE                            0x038
+
+/* An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only. */
+#define MERIDIAN_PORT_BASE(i)                                   (0x102000 + 0x1000 * (i))
+#define MERIDIAN_PORT_PS_BASE(i)                                (0x2000 + 0x1000 * (i))
+#define MERIDIAN_PORT_MAX                                       4
+#define MERIDIAN_PORT_LINK_STATUS                               0x000
+#define MERIDIAN_PORT_LINK_STATUS_LINK_UP_SHIFT                 0
+#define MERIDIAN_PORT_LINK_STATUS_LINK_UP_MASK                  0x00000001u
+#define MERIDIAN_PORT_HOST_ENABLE                               0x004
+#define MERIDIAN_PORT_HOST_ENABLE_RX_SHIFT                      0
+#define MERIDIAN_PORT_HOST_ENABLE_RX_MASK                       0x00000001u
+#define MERIDIAN_PORT_HOST_ENABLE_TX_SHIFT                      1
+#define MERIDIAN_PORT_HOST_ENABLE_TX_MASK                       0x00000002u
+#define MERIDIAN_PORT_PS_FILTER                                 0x100
+#define MERIDIAN_PORT_PS_FILTER_ENABLE_SHIFT                    0
+#define MERIDIAN_PORT_PS_FILTER_ENABLE_MASK                     0x00000001u
+#define MERIDIAN_PORT_PS_FILTER_BROADCAST_SHIFT                 1
+#define MERIDIAN_PORT_PS_FILTER_BROADCAST_MASK                  0x00000002u
+#define MERIDIAN_PORT_PS_FILTER_ALL_MULTICAST_SHIFT             2
+#define MERIDIAN_PORT_PS_FILTER_ALL_MULTICAST_MASK              0x00000004u
+#define MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_SHIFT               3
+#define MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_MASK                0x00000008u
+#define MERIDIAN_PORT_PS_ADDRESS_LOW(i)                         (0x140 + 0x8 * (i))
+#define MERIDIAN_PORT_PS_ADDRESS_LOW_MAX                        16
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH(i)                        (0x144 + 0x8 * (i))
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH_MAX                       16
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_SHIFT             0
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK              0x0000ffffu
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_SHIFT               31
+#define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK                0x80000000u
+
+/* 64-bit counters of an Ethernet port, since reset. */
+#define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))
+#define MERIDIAN_PORT_COUNTERS_PS_BASE(i)                       (0x8000 + 0x1000 * (i))
+#define MERIDIAN_PORT_COUNTERS_MAX                              4
+#define MERIDIAN_PORT_COUNTERS_COUNTERS(i)                      (0x000 + 0x4 * (i))
+#define MERIDIAN_PORT_COUNTERS_COUNTERS_MAX                     512
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_FRAMES                0x000
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_GOOD_FRAMES           0x008
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_BYTES                 0x010
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_GOOD_BYTES            0x018
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_UNICAST               0x020
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_MULTICAST             0x028
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_BROADCAST             0x030
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_VLAN                  0x038
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_64               0x040
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_65_127           0x048
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_128_255          0x050
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_256_511          0x058
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_512_1023         0x060
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_1024_1518        0x068
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_1519_1522        0x070
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_1523_1548        0x078
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_1549_2047        0x080
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_2048_4095        0x088
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_4096_8191        0x090
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SIZE_8192_9215        0x098
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_SMALL                 0x0a0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_LARGE                 0x0a8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_BAD_FCS               0x0b0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_RUNT                  0x0b8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_OVERSIZE              0x0c0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_TO_HOST               0x0c8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_TO_PS                 0x0d0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_HOST_OVERFLOW         0x0d8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW           0x0e0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_NOWHERE               0x0e8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_FRAMES                0x400
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_GOOD_FRAMES           0x408
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_BYTES                 0x410
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_GOOD_BYTES            0x418
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_UNICAST               0x420
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_MULTICAST             0x428
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_BROADCAST             0x430
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_VLAN                  0x438
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_64               0x440
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_65_127           0x448
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_128_255          0x450
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_256_511          0x458
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_512_1023         0x460
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_1024_1518        0x468
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_1519_1522        0x470
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_1523_1548        0x478
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_1549_2047        0x480
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_2048_4095        0x488
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_4096_8191        0x490
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SIZE_8192_9215        0x498
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_SMALL                 0x4a0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_LARGE                 0x4a8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_FROM_HOST             0x4b0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_TX_FROM_PS               0x4b8
+
+/* The PS's rings of a port. BAR2 reads them only. */
+#define MERIDIAN_PS_RING_BASE(i)                                (0x10c000 + 0x1000 * (i))
+#define MERIDIAN_PS_RING_PS_BASE(i)                             (0xc000 + 0x1000 * (i))
+#define MERIDIAN_PS_RING_MAX                                    4
+#define MERIDIAN_PS_RING_RX_CONTROL                             0x000
+#define MERIDIAN_PS_RING_RX_CONTROL_ENABLE_SHIFT                0
+#define MERIDIAN_PS_RING_RX_CONTROL_ENABLE_MASK                 0x00000001u
+#define MERIDIAN_PS_RING_RX_CONTROL_RESET_SHIFT                 1
+#define MERIDIAN_PS_RING_RX_CONTROL_RESET_MASK                  0x00000002u
+#define MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_SHIFT             8
+#define MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_MASK              0x00000f00u
+#define MERIDIAN_PS_RING_RX_STATUS                              0x004
+#define MERIDIAN_PS_RING_RX_STATUS_RUNNING_SHIFT                0
+#define MERIDIAN_PS_RING_RX_STATUS_RUNNING_MASK                 0x00000001u
+#define MERIDIAN_PS_RING_RX_STATUS_ERROR_SHIFT                  4
+#define MERIDIAN_PS_RING_RX_STATUS_ERROR_MASK                   0x00000030u
+#define MERIDIAN_PS_RING_RX_BASE_LOW                            0x008
+#define MERIDIAN_PS_RING_RX_BASE_LOW_BASE_SHIFT                 12
+#define MERIDIAN_PS_RING_RX_BASE_LOW_BASE_MASK                  0xfffff000u
+#define MERIDIAN_PS_RING_RX_BASE_HIGH                           0x00c
+#define MERIDIAN_PS_RING_RX_BASE_HIGH_BASE_SHIFT                0
+#define MERIDIAN_PS_RING_RX_BASE_HIGH_BASE_MASK                 0x000000ffu
+#define MERIDIAN_PS_RING_RX_PRODUCER                            0x010
+#define MERIDIAN_PS_RING_RX_PRODUCER_INDEX_SHIFT                0
+#define MERIDIAN_PS_RING_RX_PRODUCER_INDEX_MASK                 0x0000ffffu
+#define MERIDIAN_PS_RING_RX_CONSUMER                            0x014
+#define MERIDIAN_PS_RING_RX_CONSUMER_INDEX_SHIFT                0
+#define MERIDIAN_PS_RING_RX_CONSUMER_INDEX_MASK                 0x0000ffffu
+#define MERIDIAN_PS_RING_RX_COALESCE                            0x018
+#define MERIDIAN_PS_RING_RX_COALESCE_MICROSECONDS_SHIFT         0
+#define MERIDIAN_PS_RING_RX_COALESCE_MICROSECONDS_MASK          0x0000ffffu
+#define MERIDIAN_PS_RING_RX_COALESCE_FRAMES_SHIFT               16
+#define MERIDIAN_PS_RING_RX_COALESCE_FRAMES_MASK                0x00ff0000u
+#define MERIDIAN_PS_RING_TX_CONTROL                             0x020
+#define MERIDIAN_PS_RING_TX_CONTROL_ENABLE_SHIFT                0
+#define MERIDIAN_PS_RING_TX_CONTROL_ENABLE_MASK                 0x00000001u
+#define MERIDIAN_PS_RING_TX_CONTROL_RESET_SHIFT                 1
+#define MERIDIAN_PS_RING_TX_CONTROL_RESET_MASK                  0x00000002u
+#define MERIDIAN_PS_RING_TX_CONTROL_SIZE_LOG2_SHIFT             8
+#define MERIDIAN_PS_RING_TX_CONTROL_SIZE_LOG2_MASK              0x00000f00u
+#define MERIDIAN_PS_RING_TX_STATUS                              0x024
+#define MERIDIAN_PS_RING_TX_STATUS_RUNNING_SHIFT                0
+#define MERIDIAN_PS_RING_TX_STATUS_RUNNING_MASK                 0x00000001u
+#define MERIDIAN_PS_RING_TX_STATUS_ERROR_SHIFT                  4
+#define MERIDIAN_PS_RING_TX_STATUS_ERROR_MASK                   0x00000030u
+#define MERIDIAN_PS_RING_TX_BASE_LOW                            0x028
+#define MERIDIAN_PS_RING_TX_BASE_LOW_BASE_SHIFT                 12
+#define MERIDIAN_PS_RING_TX_BASE_LOW_BASE_MASK                  0xfffff000u
+#define MERIDIAN_PS_RING_TX_BASE_HIGH                           0x02c
+#define MERIDIAN_PS_RING_TX_BASE_HIGH_BASE_SHIFT                0
+#define MERIDIAN_PS_RING_TX_BASE_HIGH_BASE_MASK                 0x000000ffu
+#define MERIDIAN_PS_RING_TX_PRODUCER                            0x030
+#define MERIDIAN_PS_RING_TX_PRODUCER_INDEX_SHIFT                0
+#define MERIDIAN_PS_RING_TX_PRODUCER_INDEX_MASK                 0x0000ffffu
+#define MERIDIAN_PS_RING_TX_CONSUMER                            0x034
+#define MERIDIAN_PS_RING_TX_CONSUMER_INDEX_SHIFT                0
+#define MERIDIAN_PS_RING_TX_CONSUMER_INDEX_MASK                 0x0000ffffu
+#define MERIDIAN_PS_RING_TX_COALESCE                            0x038
+#define MERIDIAN_PS_RING_TX_COALESCE_MICROSECONDS_SHIFT         0
+#define MERIDIAN_PS_RING_TX_COALESCE_MICROSECONDS_MASK          0x0000ffffu
+#define MERIDIAN_PS_RING_TX_COALESCE_FRAMES_SHIFT               16
+#define MERIDIAN_PS_RING_TX_COALESCE_FRAMES_MASK                0x00ff0000u
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS                       0x040
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_RX_SHIFT              0
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_RX_MASK               0x00000001u
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_TX_SHIFT              1
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_TX_MASK               0x00000002u
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_TX_TIMESTAMP_SHIFT    2
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_TX_TIMESTAMP_MASK     0x00000004u
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_ERROR_SHIFT           3
+#define MERIDIAN_PS_RING_INTERRUPT_STATUS_ERROR_MASK            0x00000008u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE                       0x044
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_RX_SHIFT              0
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_RX_MASK               0x00000001u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_TX_SHIFT              1
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_TX_MASK               0x00000002u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_TX_TIMESTAMP_SHIFT    2
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_TX_TIMESTAMP_MASK     0x00000004u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_ERROR_SHIFT           3
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_ERROR_MASK            0x00000008u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET                   0x048
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_RX_SHIFT          0
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_RX_MASK           0x00000001u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_TX_SHIFT          1
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_TX_MASK           0x00000002u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_TX_TIMESTAMP_SHIFT 2
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_TX_TIMESTAMP_MASK 0x00000004u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_ERROR_SHIFT       3
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_SET_ERROR_MASK        0x00000008u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR                 0x04c
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_RX_SHIFT        0
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_RX_MASK         0x00000001u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_TX_SHIFT        1
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_TX_MASK         0x00000002u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_TX_TIMESTAMP_SHIFT 2
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_TX_TIMESTAMP_MASK 0x00000004u
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_ERROR_SHIFT     3
+#define MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR_ERROR_MASK      0x00000008u
+#define MERIDIAN_PS_RING_TIMESTAMP_STATUS                       0x050
+#define MERIDIAN_PS_RING_TIMESTAMP_STATUS_VALID_SHIFT           0
+#define MERIDIAN_PS_RING_TIMESTAMP_STATUS_VALID_MASK            0x00000001u
+#define MERIDIAN_PS_RING_TIMESTAMP_STATUS_TAG_SHIFT             16
+#define MERIDIAN_PS_RING_TIMESTAMP_STATUS_TAG_MASK              0xffff0000u
+#define MERIDIAN_PS_RING_TIMESTAMP_NANOSECONDS                  0x054
+#define MERIDIAN_PS_RING_TIMESTAMP_SECONDS_LOW                  0x058
+#define MERIDIAN_PS_RING_TIMESTAMP_SECONDS_HIGH                 0x05c
+#define MERIDIAN_PS_RING_TIMESTAMP_SECONDS_HIGH_SECONDS_SHIFT   0
+#define MERIDIAN_PS_RING_TIMESTAMP_SECONDS_HIGH_SECONDS_MASK    0x0000ffffu
+#define MERIDIAN_PS_RING_TIMESTAMP_POP                          0x060
+#define MERIDIAN_PS_RING_TIMESTAMP_POP_POP_SHIFT                0
+#define MERIDIAN_PS_RING_TIMESTAMP_POP_POP_MASK                 0x00000001u
+#define MERIDIAN_PS_RING_RX_FRAMES_LOW                          0x080
+#define MERIDIAN_PS_RING_RX_FRAMES_HIGH                         0x084
+#define MERIDIAN_PS_RING_RX_BYTES_LOW                           0x088
+#define MERIDIAN_PS_RING_RX_BYTES_HIGH                          0x08c
+#define MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW                   0x090
+#define MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_HIGH                  0x094
+#define MERIDIAN_PS_RING_RX_BUFFER_SMALL_LOW                    0x098
+#define MERIDIAN_PS_RING_RX_BUFFER_SMALL_HIGH                   0x09c
+#define MERIDIAN_PS_RING_RX_DISABLED_LOW                        0x0a0
+#define MERIDIAN_PS_RING_RX_DISABLED_HIGH                       0x0a4
+#define MERIDIAN_PS_RING_RX_ERRORS_LOW                          0x0a8
+#define MERIDIAN_PS_RING_RX_ERRORS_HIGH                         0x0ac
+#define MERIDIAN_PS_RING_TX_FRAMES_LOW                          0x0b0
+#define MERIDIAN_PS_RING_TX_FRAMES_HIGH                         0x0b4
+#define MERIDIAN_PS_RING_TX_BYTES_LOW                           0x0b8
+#define MERIDIAN_PS_RING_TX_BYTES_HIGH                          0x0bc
+#define MERIDIAN_PS_RING_TX_BAD_DESCRIPTOR_LOW                  0x0c0
+#define MERIDIAN_PS_RING_TX_BAD_DESCRIPTOR_HIGH                 0x0c4
+#define MERIDIAN_PS_RING_TX_BUS_ERRORS_LOW                      0x0c8
+#define MERIDIAN_PS_RING_TX_BUS_ERRORS_HIGH                     0x0cc
+#define MERIDIAN_PS_RING_TX_ABORTED_LOW                         0x0d0
+#define MERIDIAN_PS_RING_TX_ABORTED_HIGH                        0x0d4
+#define MERIDIAN_PS_RING_TIMESTAMPS_LOST_LOW                    0x0d8
+#define MERIDIAN_PS_RING_TIMESTAMPS_LOST_HIGH                   0x0dc
+#define MERIDIAN_PS_RING_BUS_ERRORS_LOW                         0x0e0
+#define MERIDIAN_PS_RING_BUS_ERRORS_HIGH                        0x0e4
+
+/* Receive filter: MAC table, multicast groups, receive buffers. */
+#define MERIDIAN_FILTER_BASE                                    0x110000
+#define MERIDIAN_FILTER_MAC_KEY_LOW                             0x000
+#define MERIDIAN_FILTER_MAC_KEY_HIGH                            0x004
+#define MERIDIAN_FILTER_MAC_KEY_HIGH_ADDRESS_SHIFT              0
+#define MERIDIAN_FILTER_MAC_KEY_HIGH_ADDRESS_MASK               0x0000ffffu
+#define MERIDIAN_FILTER_MAC_SCOPE                               0x008
+#define MERIDIAN_FILTER_MAC_SCOPE_VID_SHIFT                     0
+#define MERIDIAN_FILTER_MAC_SCOPE_VID_MASK                      0x00000fffu
+#define MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_SHIFT                15
+#define MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_MASK                 0x00008000u
+#define MERIDIAN_FILTER_MAC_SCOPE_PORT_SHIFT                    16
+#define MERIDIAN_FILTER_MAC_SCOPE_PORT_MASK                     0x00030000u
+#define MERIDIAN_FILTER_MAC_VALUE                               0x00c
+#define MERIDIAN_FILTER_MAC_VALUE_INDEX_SHIFT                   0
+#define MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK                    0x000000ffu
+#define MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_SHIFT                8
+#define MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK                 0x00000100u
+#define MERIDIAN_FILTER_MAC_COMMAND                             0x010
+#define MERIDIAN_FILTER_MAC_COMMAND_OPERATION_SHIFT             0
+#define MERIDIAN_FILTER_MAC_COMMAND_OPERATION_MASK              0x00000003u
+#define MERIDIAN_FILTER_MAC_STATUS                              0x014
+#define MERIDIAN_FILTER_MAC_STATUS_BUSY_SHIFT                   0
+#define MERIDIAN_FILTER_MAC_STATUS_BUSY_MASK                    0x00000001u
+#define MERIDIAN_FILTER_MAC_STATUS_RESULT_SHIFT                 4
+#define MERIDIAN_FILTER_MAC_STATUS_RESULT_MASK                  0x00000030u
+#define MERIDIAN_FILTER_MAC_STATUS_INDEX_SHIFT                  8
+#define MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK                   0x0000ff00u
+#define MERIDIAN_FILTER_MAC_STATUS_IS_GROUP_SHIFT               16
+#define MERIDIAN_FILTER_MAC_STATUS_IS_GROUP_MASK                0x00010000u
+#define MERIDIAN_FILTER_MAC_IGNORED                             0x018
+#define MERIDIAN_FILTER_GROUP_SELECT                            0x020
+#define MERIDIAN_FILTER_GROUP_SELECT_GROUP_SHIFT                0
+#define MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK                 0x000000ffu
+#define MERIDIAN_FILTER_GROUP_SELECT_WORD_SHIFT                 16
+#define MERIDIAN_FILTER_GROUP_SELECT_WORD_MASK                  0x00070000u
+#define MERIDIAN_FILTER_GROUP_DATA                              0x024
+#define MERIDIAN_FILTER_CREDIT                                  0x030
+#define MERIDIAN_FILTER_CREDIT_ENFORCE_SHIFT                    0
+#define MERIDIAN_FILTER_CREDIT_ENFORCE_MASK                     0x00000001u
+#define MERIDIAN_FILTER_BUFFER_SIZE                             0x034
+#define MERIDIAN_FILTER_BUFFER_SIZE_BYTES_SHIFT                 0
+#define MERIDIAN_FILTER_BUFFER_SIZE_BYTES_MASK                  0x0000ffffu
+#define MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_SHIFT                 16
+#define MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_MASK                  0x07ff0000u
+
+/* What the receive filter does with a port. */
+#define MERIDIAN_HOST_PORT_BASE                                 0x111000
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION(i)                  (0x000 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION_MAX                 4
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION_FUNCTION_SHIFT      0
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION_FUNCTION_MASK       0x000000ffu
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION_VALID_SHIFT         31
+#define MERIDIAN_HOST_PORT_DEFAULT_FUNCTION_VALID_MASK          0x80000000u
+#define MERIDIAN_HOST_PORT_STATE(i)                             (0x004 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_STATE_MAX                            4
+#define MERIDIAN_HOST_PORT_STATE_LINK_UP_SHIFT                  0
+#define MERIDIAN_HOST_PORT_STATE_LINK_UP_MASK                   0x00000001u
+#define MERIDIAN_HOST_PORT_STATE_RX_ENABLE_SHIFT                1
+#define MERIDIAN_HOST_PORT_STATE_RX_ENABLE_MASK                 0x00000002u
+#define MERIDIAN_HOST_PORT_STATE_TX_ENABLE_SHIFT                2
+#define MERIDIAN_HOST_PORT_STATE_TX_ENABLE_MASK                 0x00000004u
+
+/* Counters of the host side as a whole, and of accesses by BAR2. */
+#define MERIDIAN_HOST_EVENTS_BASE                               0x112000
+#define MERIDIAN_HOST_EVENTS_C2H_DROP_LOW                       0x000
+#define MERIDIAN_HOST_EVENTS_C2H_DROP_HIGH                      0x004
+#define MERIDIAN_HOST_EVENTS_C2H_ERROR_LOW                      0x008
+#define MERIDIAN_HOST_EVENTS_C2H_ERROR_HIGH                     0x00c
+#define MERIDIAN_HOST_EVENTS_RESET_TIMEOUT_LOW                  0x010
+#define MERIDIAN_HOST_EVENTS_RESET_TIMEOUT_HIGH                 0x014
+#define MERIDIAN_HOST_EVENTS_VF_WRITE_REFUSED_LOW               0x018
+#define MERIDIAN_HOST_EVENTS_VF_WRITE_REFUSED_HIGH              0x01c
+#define MERIDIAN_HOST_EVENTS_WRITE_REFUSED_LOW                  0x020
+#define MERIDIAN_HOST_EVENTS_WRITE_REFUSED_HIGH                 0x024
+#define MERIDIAN_HOST_EVENTS_PARTIAL_WRITE_LOW                  0x028
+#define MERIDIAN_HOST_EVENTS_PARTIAL_WRITE_HIGH                 0x02c
+#define MERIDIAN_HOST_EVENTS_UNMAPPED_LOW                       0x030
+#define MERIDIAN_HOST_EVENTS_UNMAPPED_HIGH                      0x034
+#define MERIDIAN_HOST_EVENTS_CARD_TIMEOUT_LOW                   0x038
+#define MERIDIAN_HOST_EVENTS_CARD_TIMEOUT_HIGH                  0x03c
+
+/* Counters of a port's frames that belong to no function. */
+#define MERIDIAN_HOST_PORT_COUNTERS_BASE(i)                     (0x113000 + 0x1000 * (i))
+#define MERIDIAN_HOST_PORT_COUNTERS_MAX                         4
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTERS(i)                 (0x800 + 0x4 * (i))
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTERS_MAX                128
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_DELIVERED        0x800
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPYING          0x808
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_NO_MATCH         0x810
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_NO_LISTENER      0x818
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_DISABLED         0x820
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_BAD_QUEUE        0x828
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_QUEUE_FULL       0x830
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPY_CUT         0x838
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_HOST_DISABLED    0x840
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_SENT             0x880
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_NO_FUNCTION      0x888
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_DISABLED         0x890
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_SPOOF            0x898
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_RUNT             0x8a0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_OVERSIZE         0x8a8
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_ERROR            0x8b0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_LINK_DOWN        0x8b8
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_HOST_DISABLED    0x8c0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_BYTES            0x900
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_BYTES            0x908
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPIES           0x910
+
+/* A function: switches, queues, RSS, counters. */
+#define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))
+#define MERIDIAN_FUNCTION_MAX                                   256
+#define MERIDIAN_FUNCTION_QCONF                                 0x000
+#define MERIDIAN_FUNCTION_QCONF_COUNT_SHIFT                     0
+#define MERIDIAN_FUNCTION_QCONF_COUNT_MASK                      0x0000ffffu
+#define MERIDIAN_FUNCTION_QCONF_BASE_SHIFT                      16
+#define MERIDIAN_FUNCTION_QCONF_BASE_MASK                       0xffff0000u
+#define MERIDIAN_FUNCTION_FLAGS                                 0x004
+#define MERIDIAN_FUNCTION_FLAGS_BROADCAST_SHIFT                 0
+#define MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK                  0x00000001u
+#define MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_SHIFT             1
+#define MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK              0x00000002u
+#define MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_SHIFT               2
+#define MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK                0x00000004u
+#define MERIDIAN_FUNCTION_FLAGS_TRUSTED_SHIFT                   3
+#define MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK                    0x00000008u
+#define MERIDIAN_FUNCTION_PORT                                  0x008
+#define MERIDIAN_FUNCTION_PORT_PORT_SHIFT                       0
+#define MERIDIAN_FUNCTION_PORT_PORT_MASK                        0x00000003u
+#define MERIDIAN_FUNCTION_STATUS                                0x00c
+#define MERIDIAN_FUNCTION_STATUS_ENABLED_SHIFT                  0
+#define MERIDIAN_FUNCTION_STATUS_ENABLED_MASK                   0x00000001u
+#define MERIDIAN_FUNCTION_STATUS_IN_RESET_SHIFT                 1
+#define MERIDIAN_FUNCTION_STATUS_IN_RESET_MASK                  0x00000002u
+#define MERIDIAN_FUNCTION_STATUS_LINK_UP_SHIFT                  2
+#define MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK                   0x00000004u
+#define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
+#define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
+#define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))
+#define MERIDIAN_FUNCTION_HASH_KEY_MAX                          10
+#define MERIDIAN_FUNCTION_COUNTERS(i)                           (0x800 + 0x4 * (i))
+#define MERIDIAN_FUNCTION_COUNTERS_MAX                          128
+#define MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED                  0x800
+#define MERIDIAN_FUNCTION_COUNTER_RX_COPYING                    0x808
+#define MERIDIAN_FUNCTION_COUNTER_RX_NO_MATCH                   0x810
+#define MERIDIAN_FUNCTION_COUNTER_RX_NO_LISTENER                0x818
+#define MERIDIAN_FUNCTION_COUNTER_RX_DISABLED                   0x820
+#define MERIDIAN_FUNCTION_COUNTER_RX_BAD_QUEUE                  0x828
+#define MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL                 0x830
+#define MERIDIAN_FUNCTION_COUNTER_RX_COPY_CUT                   0x838
+#define MERIDIAN_FUNCTION_COUNTER_RX_HOST_DISABLED              0x840
+#define MERIDIAN_FUNCTION_COUNTER_TX_SENT                       0x880
+#define MERIDIAN_FUNCTION_COUNTER_TX_NO_FUNCTION                0x888
+#define MERIDIAN_FUNCTION_COUNTER_TX_DISABLED                   0x890
+#define MERIDIAN_FUNCTION_COUNTER_TX_SPOOF                      0x898
+#define MERIDIAN_FUNCTION_COUNTER_TX_RUNT                       0x8a0
+#define MERIDIAN_FUNCTION_COUNTER_TX_OVERSIZE                   0x8a8
+#define MERIDIAN_FUNCTION_COUNTER_TX_ERROR                      0x8b0
+#define MERIDIAN_FUNCTION_COUNTER_TX_LINK_DOWN                  0x8b8
+#define MERIDIAN_FUNCTION_COUNTER_TX_HOST_DISABLED              0x8c0
+#define MERIDIAN_FUNCTION_COUNTER_RX_BYTES                      0x900
+#define MERIDIAN_FUNCTION_COUNTER_TX_BYTES                      0x908
+#define MERIDIAN_FUNCTION_COUNTER_RX_COPIES                     0x910
+
+/* What a VF sees of itself in its own BAR2; read only. */
+#define MERIDIAN_VF_MAGIC                                       0x000
+#define MERIDIAN_VF_VERSION                                     0x004
+#define MERIDIAN_VF_FUNCTION                                    0x008
+#define MERIDIAN_VF_FUNCTION_FUNCTION_SHIFT                     0
+#define MERIDIAN_VF_FUNCTION_FUNCTION_MASK                      0x000000ffu
+#define MERIDIAN_VF_FUNCTION_PORT_SHIFT                         16
+#define MERIDIAN_VF_FUNCTION_PORT_MASK                          0x00030000u
+#define MERIDIAN_VF_STATUS                                      0x00c
+#define MERIDIAN_VF_STATUS_ENABLED_SHIFT                        0
+#define MERIDIAN_VF_STATUS_ENABLED_MASK                         0x00000001u
+#define MERIDIAN_VF_STATUS_LINK_UP_SHIFT                        2
+#define MERIDIAN_VF_STATUS_LINK_UP_MASK                         0x00000004u
+#define MERIDIAN_VF_FLAGS                                       0x010
+#define MERIDIAN_VF_FLAGS_BROADCAST_SHIFT                       0
+#define MERIDIAN_VF_FLAGS_BROADCAST_MASK                        0x00000001u
+#define MERIDIAN_VF_FLAGS_ALL_MULTICAST_SHIFT                   1
+#define MERIDIAN_VF_FLAGS_ALL_MULTICAST_MASK                    0x00000002u
+#define MERIDIAN_VF_FLAGS_PROMISCUOUS_SHIFT                     2
+#define MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK                      0x00000004u
+#define MERIDIAN_VF_FLAGS_TRUSTED_SHIFT                         3
+#define MERIDIAN_VF_FLAGS_TRUSTED_MASK                          0x00000008u
+#define MERIDIAN_VF_QUEUES                                      0x014
+#define MERIDIAN_VF_QUEUES_COUNT_SHIFT                          0
+#define MERIDIAN_VF_QUEUES_COUNT_MASK                           0x0000ffffu
+#define MERIDIAN_VF_COUNTERS(i)                                 (0x800 + 0x4 * (i))
+#define MERIDIAN_VF_COUNTERS_MAX                                128
+#define MERIDIAN_VF_COUNTER_RX_DELIVERED                        0x800
+#define MERIDIAN_VF_COUNTER_RX_COPYING                          0x808
+#define MERIDIAN_VF_COUNTER_RX_NO_MATCH                         0x810
+#define MERIDIAN_VF_COUNTER_RX_NO_LISTENER                      0x818
+#define MERIDIAN_VF_COUNTER_RX_DISABLED                         0x820
+#define MERIDIAN_VF_COUNTER_RX_BAD_QUEUE                        0x828
+#define MERIDIAN_VF_COUNTER_RX_QUEUE_FULL                       0x830
+#define MERIDIAN_VF_COUNTER_RX_COPY_CUT                         0x838
+#define MERIDIAN_VF_COUNTER_RX_HOST_DISABLED                    0x840
+#define MERIDIAN_VF_COUNTER_TX_SENT                             0x880
+#define MERIDIAN_VF_COUNTER_TX_NO_FUNCTION                      0x888
+#define MERIDIAN_VF_COUNTER_TX_DISABLED                         0x890
+#define MERIDIAN_VF_COUNTER_TX_SPOOF                            0x898
+#define MERIDIAN_VF_COUNTER_TX_RUNT                             0x8a0
+#define MERIDIAN_VF_COUNTER_TX_OVERSIZE                         0x8a8
+#define MERIDIAN_VF_COUNTER_TX_ERROR                            0x8b0
+#define MERIDIAN_VF_COUNTER_TX_LINK_DOWN                        0x8b8
+#define MERIDIAN_VF_COUNTER_TX_HOST_DISABLED                    0x8c0
+#define MERIDIAN_VF_COUNTER_RX_BYTES                            0x900
+#define MERIDIAN_VF_COUNTER_TX_BYTES                            0x908
+#define MERIDIAN_VF_COUNTER_RX_COPIES                           0x910
+
+#endif /* MERIDIAN_REGS_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.regs.RegMap._
+
+/** The register map as a C header. Names begin with MERIDIAN_; registers are offsets from the base of their block. */
+object HeaderWriter {
+  private def hex(v: BigInt, digits: Int = 1): String = s"0x${v.toString(16).reverse.padTo(digits, '0').reverse}"
+  private def define(name: String, value: String): String = s"#define $name".padTo(63, ' ') + s" $value"
+  private def repeat(name: String, first: BigInt, count: Int, stride: BigInt): String =
+    if (count == 1) define(name, hex(first, 3)) else define(s"$name(i)", s"(${hex(first, 3)} + ${hex(stride)} * (i))")
+
+  private def page(p: PageDoc): Seq[String] = {
+    val block = s"MERIDIAN_${p.place.name}"
+    val head = Seq("", s"/* ${p.place.doc}. */") ++
+      (if (p.place.view == RegView.vf) Nil else Seq(repeat(s"${block}_BASE", p.place.base, p.place.count, p.place.stride))) ++
+      (if (p.place.view == RegView.both) Seq(repeat(s"${block}_PS_BASE", p.place.base - GenerateRegisters.psBase, p.place.count, p.place.stride)) else Nil) ++
+      (if (p.place.count > 1) Seq(define(s"${block}_MAX", p.place.count.toString)) else Nil)
+    val registers = p.registers.flatMap { r =>
+      val name = s"${block}_${r.name.toUpperCase}"
+      repeat(name, r.offset, r.count, r.stride) +: (if (r.count > 1) Seq(define(s"${name}_MAX", r.count.toString)) else Nil) ++:
+        r.fields.filterNot(f => f.high == 31 && f.low == 0).flatMap { f =>
+          val mask = ((BigInt(1) << (f.high - f.low + 1)) - 1) << f.low
+          Seq(define(s"${name}_${f.name.toUpperCase}_SHIFT", f.low.toString), define(s"${name}_${f.name.toUpperCase}_MASK", s"${hex(mask, 8)}u"))
+        }
+    }
+    val counters = p.counters.map(c => define(s"${block}_COUNTER_${c.name.toUpperCase}", hex(c.offset, 3)))
+    head ++ registers ++ counters
+  }
+
+  def apply(map: MapDoc): String = {
+    val lines = Seq(
+      "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */",
+      "/*",
+      " * Registers of Meridian. Generated from spinal/src/main/scala/meridian/regs by",
+      " * meridian.regs.GenerateRegisters: change them there. docs/registers.md tells what they mean.",
+      " *",
+      " * X_BASE is where a block begins in BAR2 of a PF, X_PS_BASE where in the address space of the PS;",
+      " * X_MAX how many of it there are at most. Registers are offsets from the base of their block.",
+      " * A 64-bit counter is two words, the low one first.",
+      " */",
+      "#ifndef MERIDIAN_REGS_H",
+      "#define MERIDIAN_REGS_H",
+      "",
+      define("MERIDIAN_MAGIC", s"${hex(Identification.magic)}u"),
+      define("MERIDIAN_MAP_MAJOR", Identification.major.toString),
+      define("MERIDIAN_MAP_MINOR", Identification.minor.toString),
+      define("MERIDIAN_CMAC_VERSION", hex(CmacRegs.coreVersion))
+    )
+    val enums = map.enums.flatMap { e =>
+      Seq("", s"/* ${e.doc}. */") ++ e.values.zipWithIndex.map { case (v, i) => define(s"MERIDIAN_${e.name}_${v.toUpperCase}", i.toString) } :+
+        define(s"MERIDIAN_${e.name}S", e.values.size.toString)
+    }
+    (lines ++ enums ++ map.pages.flatMap(page) ++ Seq("", "#endif /* MERIDIAN_REGS_H */", "")).mkString("\n")
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import meridian.ShellParam
+import meridian.filter.{MacOperation, MacStatus, RxVerdict, TxVerdict}
+import spinal.core._
+import spinal.lib.bus.regif._
+
+import scala.collection.mutable.ListBuffer
+
+/** The register map as the documents need it. Offsets are from the start of a page. */
+object RegMap {
+  case class FieldDoc(name: String, high: Int, low: Int, access: String, reset: BigInt, doc: String)
+
+  /** count and stride: of a register that repeats, or of the words of a memory; 1 for others. */
+  case class RegisterDoc(name: String, offset: BigInt, count: Int, stride: BigInt, doc: String, fields: Seq[FieldDoc])
+  case class PageDoc(place: PagePlace, registers: Seq[RegisterDoc], counters: Seq[CounterName])
+  case class EnumDoc(name: String, doc: String, values: Seq[String])
+  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc])
+
+  /** Visits the RegIf of a page. Repeating registers are told by their first. */
+  private class Visitor(page: RegPage) extends BusIfDoc {
+    val name = page.place.name
+    val suffix = ""
+    val registers = ListBuffer[RegisterDoc]()
+    def body(): String = ""
+
+    override def generate(busif: BusIf): Unit = for (slice <- busif.slices.sortBy(_.getAddr())) {
+      val fields = slice.getFields().filterNot(_.getAccessType() == AccessType.NA).map { f =>
+        FieldDoc(f.getName(), f.getSection().max, f.getSection().min, f.getAccessType().toString, f.getResetValue(), f.getDoc())
+      }
+      val array = page.arrays.find(a => slice.getAddr() >= a.first && (slice.getAddr() - a.first) % a.stride == 0 && slice.getName() == s"${a.name}${(slice.getAddr() - a.first) / a.stride}")
+      (slice, array) match {
+        case (ram: RamInst, _) => registers += RegisterDoc(ram.getName(), ram.getAddr(), (ram.getSize() / 4).toInt, 4, ram.getDoc(), Nil)
+        case (_, Some(a)) => if (slice.getAddr() == a.first) registers += RegisterDoc(a.name, a.first, a.count, a.stride, a.doc, fields)
+        case _ => registers += RegisterDoc(slice.getName(), slice.getAddr(), 1, 4, slice.getDoc(), fields)
+      }
+    }
+  }
+
+  private def visit(page: RegPage): PageDoc = {
+    val visitor = new Visitor(page)
+    page.busif.accept(visitor)
+    PageDoc(page.place, visitor.registers.toSeq, page.counterNames)
+  }
+
+  /** The map of the largest card, so that it does not depend on how one is built. */
+  val largest = ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16)
+
+  /** Elaborates both banks, and reads the map from them. */
+  def apply(): MapDoc = {
+    val config = SpinalConfig(targetDirectory = java.nio.file.Files.createTempDirectory("registers").toString)
+    val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
+    val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit)
+    def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
+    MapDoc(
+      (host ++ card).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
+      Seq(
+        EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
+        EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
+        EnumDoc("MAC_OPERATION", "mac_command.operation", values(MacOperation)),
+        EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus))
+      )
+    )
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import java.nio.file.{Files, Paths}
+import scala.sys.process._
+
+/** The committed header and reference are those of the map, and C takes the header. */
+class GenerateRegistersTest extends AnyFunSuite {
+  lazy val files = GenerateRegisters.files()
+
+  test("the committed files are not stale") {
+    assert(GenerateRegisters.stale(Paths.get(".."), files).isEmpty, "run meridian.regs.GenerateRegisters")
+  }
+
+  test("a file that was touched, or is not there, is stale") {
+    val root = Files.createTempDirectory("registers")
+    assert(GenerateRegisters.stale(root, files) == files.map(_._1))
+    for ((name, text) <- files) {
+      Files.createDirectories(root.resolve(name).getParent)
+      Files.writeString(root.resolve(name), text)
+    }
+    assert(GenerateRegisters.stale(root, files).isEmpty)
+    Files.writeString(root.resolve(files.head._1), files.head._2 + " ")
+    assert(GenerateRegisters.stale(root, files) == Seq(files.head._1))
+  }
+
+  test("the header compiles without a warning, and says what the hardware is asked in the tests") {
+    val facts = Seq(
+      "MERIDIAN_PORT_BASE(1) + MERIDIAN_PORT_HOST_ENABLE" -> 0x103004,
+      "MERIDIAN_PORT_PS_BASE(0) + MERIDIAN_PORT_PS_ADDRESS_HIGH(3)" -> 0x215c,
+      "MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_SHIFT" -> 31,
+      "MERIDIAN_FUNCTION_BASE(5) + MERIDIAN_FUNCTION_INDIRECTION(127)" -> (0x205400 + 4 * 127),
+      "MERIDIAN_OPENNIC_FUNCTION_BASE(1) + MERIDIAN_OPENNIC_FUNCTION_HASH_KEY(9)" -> 0x2624,
+      "MERIDIAN_FUNCTION_COUNTER_TX_SENT" -> 0x880,
+      "MERIDIAN_CMAC_BASE(1) + MERIDIAN_CMAC_TICK" -> 0xc2b0,
+      "MERIDIAN_CMAC_COUNTER_RX_FRAMES" -> 0x608,
+      "MERIDIAN_FILTER_MAC_STATUS_RESULT_MASK" -> 0x30,
+      "MERIDIAN_TX_VERDICT_SPOOF" -> 3
+    )
+    val source = Files.createTempFile("registers", ".c")
+    Files.writeString(source, "#include \"meridian_regs.h\"\n" + facts.map { case (c, v) => s"_Static_assert(($c) == $v, \"$c\");\n" }.mkString)
+    val include = Files.createTempDirectory("registers")
+    Files.writeString(include.resolve("meridian_regs.h"), files.head._2)
+    assert(Seq("gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", s"-I$include", source.toString).! == 0)
+    val names = "#define ([A-Z0-9_]+)".r.findAllMatchIn(files.head._2).map(_.group(1)).toSeq
+    assert(names.distinct.size == names.size, names.diff(names.distinct))
+  }
+}
