@@ -27,6 +27,11 @@ class PsSide(p: ShellParam) extends Component {
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits)
+    val time = out(PtpFineTime())
+    val stepped = out Bool ()
+    val phcLocked = in Bits (2 * p.ports bits)
+    val pps, perout = out Bool ()
+    val extTs = in Bool ()
     val skip = in UInt (32 bits)
     val idle = out Bool ()
   }
@@ -42,10 +47,20 @@ class PsSide(p: ShellParam) extends Component {
   io.psHostTxEnable := regs.io.psHostTxEnable
   io.filter := regs.io.filter
 
+  val phc = new PhcWithPins(p.psFrequency)
+  phc.io.signals <> regs.io.phc
+  phc.io.skip := io.skip
+  phc.io.extTs := io.extTs
+  regs.io.phcLocked := io.phcLocked
+  io.time := phc.io.time
+  io.stepped := phc.io.stepped
+  io.pps := phc.io.pps
+  io.perout := phc.io.perout
+
   val port = new PsPort(p)
   port.io.axi <> io.memory
   port.io.skip := io.skip
-  io.interrupt := port.io.interrupt
+  io.interrupt := RegNext(port.io.interrupt || regs.io.phcInterrupt) init False
   for (i <- 0 until p.ports) {
     port.io.rx(i) << io.rx(i)
     port.io.tx(i) >> io.tx(i)

@@ -54,11 +54,35 @@ class Shell(p: ShellParam) extends Component {
     tx.io.record >> ps.io.txRecord(i)
     tx.io.timestamps >> ps.io.txTimestamp(i)
 
-    pins.ctl_rx_systemtimerin := 0
-    pins.ctl_tx_systemtimerin := 0
+    /** The PTP clock in a clock of the MAC, which stamps with it. */
+    def carry(cd: ClockDomain, skip: UInt) = {
+      val crossing = new TimeCrossing(clocks.ps, cd, p.psFrequency, p.macFrequency)
+      crossing.io.psTime := ps.io.time
+      crossing.io.psStepped := ps.io.stepped
+      crossing.io.dstSkip := skip
+      crossing
+    }
+    val rxTime = carry(clocks.macRx(i), pins.sim_skip_mac_rx)
+    val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx)
+    pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
+    pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
+    ps.io.phcLocked(2 * i) := rxTime.io.dstLocked
+    ps.io.phcLocked(2 * i + 1) := txTime.io.dstLocked
   }
   for ((port, i) <- ports.zipWithIndex) port.setName(s"port$i")
 
-  io.pps_out := False
-  io.idle := False
+  io.pps_out := ps.io.pps
+  io.perout_out := ps.io.perout
+  ps.io.extTs := io.ext_ts_in
+
+  val idle = clocks.ps(new Area {
+    private def still(signal: Bool) = BufferCC(signal, False)
+    val all = Seq(ps.io.idle, still(host.io.idle)) ++
+      ports.flatMap(port => Seq(still(port.rx.io.hostIdle), port.rx.io.psIdle, still(port.tx.io.idle)))
+    // A frame between two blocks shows in neither for a moment: idle is what has been so for a while.
+    val since = Reg(UInt(5 bits)) init 0
+    when(!all.andR)(since := 0) elsewhen (!since.andR)(since := since + 1)
+    val out = RegNext(since.andR && all.andR) init False
+  })
+  io.idle := idle.out
 }

@@ -77,7 +77,7 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val m_axi_ps = master(Axi4(PsAxi.config))
   val ps_irq = out Bool ()
 
-  val pps_out = out Bool ()
+  val pps_out, perout_out = out Bool ()
   val ext_ts_in = in Bool ()
 
   /** Identification, constants of the build: date as 0xYYYYMMDD, first 32 bits of the git hash. */

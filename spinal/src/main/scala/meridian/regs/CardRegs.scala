@@ -4,6 +4,7 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
 import meridian.psport.PsPortControl
+import meridian.ptp.PhcSignals
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -30,6 +31,9 @@ class CardRegs(p: ShellParam) extends Component {
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
     val rings = Vec(master(PsPortControl()), p.ports)
+    val phc = master(PhcSignals())
+    val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
+    val phcInterrupt = out Bool ()
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 5 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
   }
@@ -44,12 +48,16 @@ class CardRegs(p: ShellParam) extends Component {
   arbiter.io.masters(1) << io.host
 
   val ident = new IdentRegs(p)
+  val ptp = new PtpRegs(p)
   val ports = List.fill(p.ports)(new PortRegs(p))
   val rings = List.tabulate(p.ports)(new PsRingRegs(_))
   val counters = List.fill(p.ports)(new PortCounterRegs(p))
   val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
 
-  val targets = Seq[(RegPort, UInt => Bool)]((ident.io.bus, a => a(16 downto 12) === 0)) ++
+  val targets = Seq[(RegPort, UInt => Bool)](
+    (ident.io.bus, a => a(16 downto 12) === 0),
+    (ptp.io.bus, a => a(16 downto 12) === 1)
+  ) ++
     ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
     rings.zipWithIndex.map { case (ring, i) => (ring.io.bus, (a: UInt) => a(16 downto 12) === 0xc + i) } ++
     counters.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 8 + i) } ++
@@ -62,13 +70,17 @@ class CardRegs(p: ShellParam) extends Component {
   for (((bus, _), i) <- targets.zipWithIndex) bus << splitter.io.target(i)
 
   /** For the generated documents: of what is there once a port, the first. */
-  def pages: Seq[RegPage] = Seq(cmacs.head.page, ident.page, ports.head.page, counters.head.page, rings.head.page)
+  def pages: Seq[RegPage] = Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page)
 
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
-  ident.io.hostRefused := RegNext((ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused)).orR, False)
+  ident.io.hostRefused := RegNext((ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))).orR, False)
   ident.io.partialWrite := frontend.io.partialWrite
+
+  io.phc <> ptp.io.phc
+  ptp.io.locked := io.phcLocked
+  io.phcInterrupt := ptp.io.interrupt
 
   val linkUp = BufferCC(io.macLinkUp, B(0, p.ports bits))
   io.psLinkUp := RegNext(linkUp, B(0, p.ports bits))
