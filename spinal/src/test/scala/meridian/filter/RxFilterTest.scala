@@ -170,6 +170,24 @@ class RxFilterTest extends AnyFunSuite {
     }
   }
 
+  test("of what waits for c2h, unicast leaves before copies") {
+    run(small, 30) { (_, bench) =>
+      val address = plain(small, bench)
+      for (f <- 10 until 20) bench.config.broadcast(f) = true
+      bench.settle()
+      bench.readyChance = 0.0
+      bench.send(untagged(bench, broadcast, 64))
+      bench.cd.waitSampling(60)
+      for (n <- 0 until 8) bench.send(untagged(bench, address(n), 64))
+      bench.cd.waitSampling(40)
+      bench.readyChance = 1.0
+      bench.drain()
+      // The first copy has already begun when the unicast comes.
+      assert(bench.arrived.map(_.function) == Seq(10) ++ (0 until 8) ++ (11 until 20))
+      bench.check()
+    }
+  }
+
   test("a storm of broadcasts to 256 functions costs unicast nothing but the promised places") {
     run(large, 27) { (_, bench) =>
       val address = plain(large, bench)
