@@ -64,7 +64,9 @@ class BufferReciprocal(p: ShellParam) extends Component {
     val ret = Step()
     val doubled = step.remainder @@ U(0, 1 bits)
     val fits = doubled >= step.size
-    ret := step
+    ret.queue := step.queue
+    ret.size := step.size
+    ret.zero := step.zero
     ret.remainder := (fits ? (doubled - step.size) | doubled).resized
     ret.quotient := (step.quotient @@ fits.asUInt).resized
     ret
