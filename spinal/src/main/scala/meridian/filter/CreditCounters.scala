@@ -20,7 +20,7 @@ case class CreditTake(queueBits: Int) extends Bundle {
 
 /** Buffers posted and taken, two counters a queue that wrap; their difference is what a queue has.
   *
-  * One post and one take a cycle; needed comes CounterBank.latency cycles after its take, granted CreditCounters.latency
+  * One post and one take a cycle; needed comes CreditBank.latency cycles after its take, granted CreditCounters.latency
   * cycles after it. Posts and takes are as if carried
   * out in the order of their cycles; of the same cycle and queue, a drain before the take and an amount after it.
   * A queue must not be given more than 2^countBits - 1 buffers at a time.
@@ -44,8 +44,8 @@ class CreditCounters(queueBits: Int, countBits: Int, neededBits: Int) extends Co
   when(!ready)(clearing := clearing + 1)
   io.ready := ready
 
-  val posted = new CounterBank(queueBits, countBits, reads = 2)
-  val taken = new CounterBank(queueBits, countBits, reads = 2)
+  val posted = new CreditBank(queueBits, countBits, reads = 2)
+  val taken = new CreditBank(queueBits, countBits, reads = 2)
   for (bank <- Seq(posted, taken)) {
     bank.io.read(0) := io.post.queue
     bank.io.read(1) := io.take.queue
@@ -57,11 +57,11 @@ class CreditCounters(queueBits: Int, countBits: Int, neededBits: Int) extends Co
 
   // Where the counters are known.
   val change = new Area {
-    val post = Delay(io.post.payload, CounterBank.latency)
-    val take = Delay(io.take.payload, CounterBank.latency)
-    val valid = Delay(io.take.valid, CounterBank.latency, init = False)
-    val live = Delay(ready, CounterBank.latency, init = False)
-    val drained = Delay(io.post.valid && io.post.drain && io.post.queue === io.take.queue, CounterBank.latency)
+    val post = Delay(io.post.payload, CreditBank.latency)
+    val take = Delay(io.take.payload, CreditBank.latency)
+    val valid = Delay(io.take.valid, CreditBank.latency, init = False)
+    val live = Delay(ready, CreditBank.latency, init = False)
+    val drained = Delay(io.post.valid && io.post.drain && io.post.queue === io.take.queue, CreditBank.latency)
 
     posted.io.next := post.drain ? taken.io.value(0) | (posted.io.value(0) + post.amount)
     val held = posted.io.value(1) - taken.io.value(1)
@@ -78,5 +78,5 @@ class CreditCounters(queueBits: Int, countBits: Int, neededBits: Int) extends Co
 }
 
 object CreditCounters {
-  val latency = CounterBank.latency + 1
+  val latency = CreditBank.latency + 1
 }

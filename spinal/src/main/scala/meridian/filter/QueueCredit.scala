@@ -44,7 +44,7 @@ class QueueCredit(p: ShellParam) extends Component {
   val queueBits = log2Up(p.queues)
   val countBits = 16
   // The counters are read so that they are known together with the buffers needed.
-  val lead = BufferCount.latency - CounterBank.latency
+  val lead = BufferCount.latency - CreditBank.latency
 
   val counters = new CreditCounters(queueBits, countBits, BufferCount.neededBits)
   io.ready := counters.io.ready

@@ -86,7 +86,7 @@ class QueueTable(p: ShellParam) extends Component {
   val end = Reg(UInt(endBits bits))
   val old = rangeCopy(function.resized)
   val oldBase = RegNextWhen(old.base, state === State.load)
-  val oldEnd = RegNextWhen(old.base +^ old.count, state === State.load)
+  val oldEnd = RegNextWhen(old.base + old.count, state === State.load)
   val rangeError = RegInit(False)
   rangeError := False
   io.rangeError := rangeError
@@ -136,7 +136,7 @@ class QueueTable(p: ShellParam) extends Component {
     }
     is(State.load) {
       scan := base.resized
-      end := (base +^ count).resized
+      end := base + count
       state := (count === 0) ? State.switchRange | State.give
     }
     is(State.give) {

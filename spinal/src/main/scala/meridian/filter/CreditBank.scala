@@ -6,14 +6,14 @@ import spinal.lib._
 
 /** Counters in block RAM with one writer that changes one a cycle, seen by every read as if each change took no time.
   *
-  * An operation enters with its addresses, write and reads at once. CounterBank.latency cycles later value shows the
+  * An operation enters with its addresses, write and reads at once. CreditBank.latency cycles later value shows the
   * counters read, with all writes of operations before this one, and the writer gives next in the same cycle.
   *
   * @param addressBits a bank of 2^addressBits counters
   * @param countBits   bits of a counter
   * @param reads       read ports
   */
-class CounterBank(addressBits: Int, countBits: Int, reads: Int) extends Component {
+class CreditBank(addressBits: Int, countBits: Int, reads: Int) extends Component {
   val io = new Bundle {
     val read = in Vec (UInt(addressBits bits), reads)
     val value = out Vec (UInt(countBits bits), reads)
@@ -42,6 +42,6 @@ class CounterBank(addressBits: Int, countBits: Int, reads: Int) extends Componen
   }
 }
 
-object CounterBank {
+object CreditBank {
   val latency = 2
 }

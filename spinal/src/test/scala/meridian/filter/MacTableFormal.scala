@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.formal._
+import spinal.lib._
+
+/** The table with what is to be proved of it, for any one key. */
+class ProvenMacTable(shape: MacTableShape) extends MacTableHarness(shape) {
+  val key = anyconst(Bits(shape.keyBits bits))
+  assume(!key.andR)
+  assume(!io.command.slot.key.andR)
+  assume(io.key === key)
+  assume(io.command.operation.asBits.asUInt < MacOperation.elements.size)
+
+  /** What a copy of the table holds once the write under way is made. */
+  def contents(copy: MacWays): Seq[Seq[MacSlot]] =
+    for (way <- 0 until shape.ways) yield for (index <- 0 until shape.depth) yield {
+      val held = copy.rework(CombInit(copy.memory(way).readAsync(U(index, shape.indexBits bits))))
+      val write = update.io.write
+      val written = write.valid && write.way(way) && write.index(way) === index
+      written ? write.slot | held.pull()
+    }
+  val slots = contents(update.ways)
+  val all = slots.flatten
+
+  val sameCopies = all.zip(contents(search.ways).flatten).map { case (a, b) => a.asBits === b.asBits }.andR
+  val rightPlaces = (for (way <- 0 until shape.ways; index <- 0 until shape.depth) yield {
+    val slot = slots(way)(index)
+    slot.isEmpty || MacHash(shape, way, slot.key) === index
+  }).andR
+  val noTwice = all.combinations(2).map { case Seq(a, b) => a.isEmpty || a.key =/= b.key }.toSeq.andR
+  val counted = CountOne(all.map(!_.isEmpty)) === io.count
+  val wellFormed = sameCopies && rightPlaces && noTwice && counted
+
+  // What the table ought to hold under the key, as told by the answers.
+  val held = Reg(Bool())
+  val heldValue = Reg(Bits(shape.valueBits bits))
+  val matches = all.map(_.key === key)
+  val holds = matches.orR === held && all.zip(matches).map { case (slot, m) => !m || slot.value === heldValue }.andR
+
+  val busy = Reg(Bool())
+  val command = RegNextWhen(io.command.payload, io.command.fire)
+  val changes = command.slot.key === key && command.operation =/= MacOperation.find
+  val age = Reg(UInt(8 bits))
+  age := age + 1
+  when(io.answer.valid)(busy := False)
+  when(io.command.fire) {
+    busy := True
+    age := 0
+  }
+  val newHeld = CombInit(held)
+  val newValue = CombInit(heldValue)
+  when(changes) {
+    newHeld := command.operation === MacOperation.add
+    newValue := command.slot.value
+  }
+  val succeeds = io.answer.status === MacStatus.done || io.answer.status === MacStatus.exists
+  val changed = io.answer.valid && succeeds
+  when(changed) {
+    held := newHeld
+    heldValue := newValue
+  }
+
+  // The start of a command and of the search, before anything is proved.
+  val cycle = ClockDomain.current.withBootReset()(Reg(UInt(8 bits)) init 0)
+  cycle := cycle + 1
+  val idle = update.io.command.ready
+
+  /** What a search of this cycle may find: as told, and while a command is carried out as it will be. */
+  def past[T <: Data](that: T): T = Delay(that, MacTableHarness.latency)
+  val before = past(changed ? newHeld | held)
+  val beforeValue = past(changed ? newValue | heldValue)
+  val after = past(newHeld)
+  val afterValue = past(newValue)
+  val open = past(busy && !io.answer.valid)
+  when(cycle >= MacTableHarness.latency && Delay(io.ready, MacTableHarness.latency, init = False)) {
+    val asBefore = io.hit === before && (!io.hit || io.value === beforeValue)
+    val asAfter = io.hit === after && (!io.hit || io.value === afterValue)
+    assert(asBefore || (open && asAfter))
+  }
+
+  // Answers are right, and in time.
+  when(io.answer.valid) {
+    assert(busy)
+    when(command.slot.key === key) {
+      val add = command.operation === MacOperation.add
+      when(held) {
+        assert(io.answer.status === (add ? MacStatus.exists | MacStatus.done))
+        assert(io.answer.value === heldValue)
+      } elsewhen (add) {
+        assert(io.answer.status === MacStatus.done || io.answer.status === MacStatus.full)
+      } otherwise {
+        assert(io.answer.status === MacStatus.notFound)
+      }
+    }
+  }
+  when(busy)(assert(age < shape.commandCycles))
+  // Between commands the table is such that the next one may rely on it.
+  when(idle)(assert(wellFormed && busy === io.answer.valid))
+}
+
+/** One command, or none, on any well-formed table; without a reset. */
+class ProvenMacCommand(shape: MacTableShape) extends ProvenMacTable(shape) {
+  val latest = 3
+  assumeInitial(idle && wellFormed && !busy && !io.answer.valid)
+  when(cycle === 0)(assume(holds))
+  when(cycle > latest)(assume(!io.command.valid))
+}
+
+/** The table after reset. */
+class ProvenMacClear(shape: MacTableShape) extends ProvenMacTable(shape) {
+  held init False
+  busy init False
+  assumeInitial(ClockDomain.current.isResetActive)
+  assume(!io.command.valid)
+}
+
+/** From any table that is well formed, any one command leaves it well formed, and searches made meanwhile and after it
+  * are right. As the table is well formed after reset, so it is for commands without end.
+  */
+class MacTableFormal extends AnyFunSuite {
+  private val shape = MacTableShape(ways = 2, depth = 2, keyBits = 3, valueBits = 1, entries = 3)
+
+  // Registers, unrolled steps and a fresh start for each: then Z3 works on plain bits, many times faster here.
+  private object engine extends SbyEngine {
+    def command = "smtbmc --nomem --nopresat --unroll z3 -- --noincr"
+  }
+
+  private def prove(depth: Int)(top: => Component): Unit =
+    FormalConfig.withSyncResetDefault.addEngin(engine).withBMC(depth).doVerify(top)
+
+  private def drive(table: ProvenMacTable): Unit = {
+    anyseq(table.io.command.valid)
+    anyseq(table.io.command.payload)
+    anyseq(table.io.key)
+  }
+
+  test("searches are right while any command is carried out") {
+    prove(shape.commandCycles + 8)(new Component {
+      val clock = ClockDomain.current
+      val noReset = ClockDomain(clock.readClockWire, False, config = clock.config)
+      drive(FormalDut(noReset(new ProvenMacCommand(shape))))
+    })
+  }
+
+  test("a table just cleared is well formed") {
+    prove(shape.depth + 8)(new Component {
+      drive(FormalDut(new ProvenMacClear(shape)))
+    })
+  }
+}
