@@ -17,7 +17,7 @@ object Phc {
 /** The PTP hardware clock: a 48-bit second, 32-bit nanosecond, 32-bit fraction counter that adds `increment` a cycle
   * and carries into the seconds at 1e9 ns in the very cycle it is reached.
   *
-  * Latency: a set shows on io.time 1 cycle later, an adjust or a new increment 4 cycles later. One command a cycle of
+  * Latency: a set shows on io.time 1 cycle later, an adjust or a new increment 5 cycles later. One command a cycle of
   * each kind is taken; there is no back-pressure.
   *
   * io.stepped is high in the first cycle in which io.time shows the effect of a set or an adjust.
@@ -46,7 +46,7 @@ class Phc(frequency: HertzNumber = 250 MHz) extends Component {
   private val control = io.control
 
   /** What the next edge adds: `amount` in 2^-32 ns below one second, and -1, 0 or +1 s. It is the increment, or
-    * increment and adjust together, brought into that range over three cycles so that the accumulator stays short.
+    * increment and adjust together, brought into that range over four cycles so that the accumulator stays short.
     */
   val step = new Area {
     private def kept(valid: Bool) = RegNext(valid && !control.set.valid) init False
@@ -60,28 +60,39 @@ class Phc(frequency: HertzNumber = 250 MHz) extends Component {
     val total2 = RegNext(adjust1.resize(66 bits) + increment1.resize(66 bits).asSInt)
     val valid2 = kept(valid1)
 
-    val increment = RegNext(increment2) init nominal
-    val amount = Reg(UInt(62 bits)) init nominal
-    val secondsUp = RegInit(False)
-    val secondsDown = RegInit(False)
-    val stepping = kept(valid2)
+    val increment3 = RegNext(increment2) init nominal
+    val amount3 = Reg(UInt(62 bits)) init nominal
+    val secondsUp3, secondsDown3 = RegInit(False)
+    val valid3 = kept(valid2)
     private val lower = total2 - oneSecond
     private val higher = total2 + oneSecond
-    amount := increment2.resized
-    secondsUp := False
-    secondsDown := False
+    amount3 := increment2.resized
+    secondsUp3 := False
+    secondsDown3 := False
     when(valid2 && !control.set.valid) {
-      secondsDown := total2.msb
-      secondsUp := !lower.msb
-      amount := Mux(total2.msb, higher, Mux(lower.msb, total2, lower)).asUInt.resized
+      secondsDown3 := total2.msb
+      secondsUp3 := !lower.msb
+      amount3 := Mux(total2.msb, higher, Mux(lower.msb, total2, lower)).asUInt.resized
     }
+
+    // The last stage gives both forms that the accumulator needs, and falls back to the increment after a set.
+    val increment = RegNext(increment3) init nominal
+    val amount = Reg(UInt(62 bits)) init nominal
+    val amountOver = Reg(SInt(63 bits)) init nominal - (Phc.second << 32)
+    val secondsUp, secondsDown = RegInit(False)
+    val stepping = kept(valid3)
+    private val chosen = Mux(control.set.valid, increment3.resize(62 bits), amount3)
+    amount := chosen
+    amountOver := chosen.resize(63 bits).asSInt - S(Phc.second << 32, 63 bits)
+    secondsUp := secondsUp3 && !control.set.valid
+    secondsDown := secondsDown3 && !control.set.valid
   }
 
   /** Both outcomes, inside this second and beyond it, side by side; the sign of the second picks. */
   val accumulate = new Area {
     private val fine = now.nanoseconds(29 downto 0) @@ now.fraction
     val sum = fine +^ step.amount
-    val over = sum.resize(64 bits).asSInt - S(Phc.second << 32, 64 bits)
+    val over = fine.resize(64 bits).asSInt + step.amountOver.resize(64 bits)
     val wraps = !over.msb
     private val base = Mux(step.secondsUp, S(1, 48 bits), Mux(step.secondsDown, S(-1, 48 bits), S(0, 48 bits))).asUInt
     private val baseOver = Mux(step.secondsUp, U(2, 48 bits), Mux(step.secondsDown, U(0, 48 bits), U(1, 48 bits)))

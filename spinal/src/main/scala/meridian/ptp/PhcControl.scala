@@ -14,10 +14,10 @@ case class PtpStep() extends Bundle {
 
 /** What the software of the clock commands.
   *
-  *   - `increment`: what a cycle adds, 8 bits of ns above 32 bits of 2^-32 ns. A new value acts 4 cycles later.
+  *   - `increment`: what a cycle adds, 8 bits of ns above 32 bits of 2^-32 ns. A new value acts 5 cycles later.
   *   - `set`: io.time is this value in the next cycle. nanoseconds is below 1e9. Steps that are still on their way are
   *     dropped: the value set is the value had.
-  *   - `adjust`: 4 cycles later io.time is ahead by this amount of what it would have been, to the last bit.
+  *   - `adjust`: 5 cycles later io.time is ahead by this amount of what it would have been, to the last bit.
   *     One a cycle is possible. Of a set and an adjust in the same cycle the set counts. For steps beyond 1 s read the
   *     time and set it.
   */

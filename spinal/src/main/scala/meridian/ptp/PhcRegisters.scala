@@ -49,10 +49,10 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
 
   val statusRegister = new Area {
     private val reg = register("status", "State of the clock and its pins")
-    val lockedBits = reg.field(Bits(16 bits), RO, 0, "Bit n: carried clock n follows the time within 2.6 ns")
-    val running = reg.field(Bool(), RO, 0, "The periodic output is armed or running; a step of the clock ends it")
-    val stamped = reg.field(Bool(), RO, 0, "extts_* shows an external timestamp")
-    lockedBits := locked.resized
+    private val followers = reg.field(Bits(16 bits), RO, 0, "Bit n: the time in MAC clock n follows this clock")
+    private val running = reg.field(Bool(), RO, 0, "The periodic output is armed or running; a step of the clock ends it")
+    private val stamped = reg.field(Bool(), RO, 0, "extts_* shows an external timestamp")
+    followers := locked.resized
     running := peroutRunning
     stamped := extTsEvent.valid
   }
@@ -85,12 +85,12 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
   val timeRegisters = new Area {
     private val what = "Time at the last latch command"
     private val parts = new TimeRegisters("time", what, RO)
-    private val low = fraction("time", what, RO)
+    private val fractionPart = fraction("time", what, RO)
     val latched = RegNextWhen(time, commandRegister.latch)
     parts.secondsHigh := latched.seconds(47 downto 32)
     parts.secondsLow := latched.seconds(31 downto 0)
     parts.nanoseconds := latched.nanoseconds
-    low := latched.fraction
+    fractionPart := latched.fraction
   }
 
   val setRegisters = new Area {
@@ -116,14 +116,15 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
     private val nanoseconds = register("increment_nanoseconds", s"$what; acts when increment_fraction is written")
       .field(UInt(8 bits), RW, nominal >> 32, "Whole nanoseconds")
     private val low = register("increment_fraction", s"$what; a write makes both parts act at once")
-    private val part = low.field(UInt(32 bits), RW, nominal & 0xffffffffL, "Fraction, in 2^-32 ns")
-    private val acting = RegNextWhen(nanoseconds @@ part, low.eventW()) init nominal
+    private val fraction = low.field(UInt(32 bits), RW, nominal & 0xffffffffL, "Fraction, in 2^-32 ns")
+    private val acting = RegNextWhen(nanoseconds @@ fraction, low.eventW()) init nominal
     control.increment := acting
 
-    register("nominal_nanoseconds", "Increment of a clock at its nominal frequency")
-      .field(UInt(8 bits), ROV, nominal >> 32, "Whole nanoseconds")(SymbolName("nominal_nanoseconds"))
-    register("nominal_fraction", "Increment of a clock at its nominal frequency")
-      .field(UInt(32 bits), ROV, nominal & 0xffffffffL, "Fraction, in 2^-32 ns")(SymbolName("nominal_fraction"))
+    private val usual = "Increment of a clock at its nominal frequency"
+    register("nominal_nanoseconds", usual)
+      .field(UInt(8 bits), ROV, nominal >> 32, "Whole nanoseconds")(SymbolName("nanoseconds"))
+    register("nominal_fraction", usual)
+      .field(UInt(32 bits), ROV, nominal & 0xffffffffL, "Fraction, in 2^-32 ns")(SymbolName("fraction"))
   }
 
   val ppsRegister = new Area {
@@ -144,9 +145,11 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
     )
     private val start = new TimeRegisters("perout_start", "First rising edge, in the future", RW)
     private def span(name: String, what: String, to: PtpSpan): Unit = {
-      to.seconds := register(s"perout_${name}_seconds", what).field(UInt(32 bits), RW, 0, "Seconds")
-      to.nanoseconds := register(s"perout_${name}_nanoseconds", what)
+      val seconds = register(s"perout_${name}_seconds", what).field(UInt(32 bits), RW, 0, "Seconds")
+      val nanoseconds = register(s"perout_${name}_nanoseconds", what)
         .field(UInt(30 bits), RW, 0, "Nanoseconds, 0 to 999999999")
+      to.seconds := seconds
+      to.nanoseconds := nanoseconds
     }
     perout.enable := enable
     perout.start.seconds := start.seconds

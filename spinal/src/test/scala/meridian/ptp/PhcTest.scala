@@ -52,7 +52,7 @@ class PhcTest extends AnyFunSuite {
       dut.clockDomain.forkStimulus(10)
       dut.clockDomain.waitSampling(5)
       // A change acts at the edge it is given plus this many edges.
-      val latency = 3
+      val latency = 4
       val increments = mutable.Queue.fill(latency)(BigInt(4) << 32)
       val adjusts = mutable.Queue.fill(latency)(Option.empty[BigInt])
       var increment = BigInt(4) << 32
