@@ -8,8 +8,8 @@ import spinal.lib.bus.amba4.axilite._
 /** AXI4-Lite slave: turns transactions into register accesses, one at a time, reads and writes by turns.
   *
   * Registers are whole words. The two lowest address bits are not looked at. A write that does not carry all four bytes
-  * is refused as a whole: SLVERR, nothing changes, and partialWrite tells it. A refused write answers SLVERR; an address
-  * where nothing lives answers OKAY.
+  * is refused as a whole: SLVERR, nothing changes, and partialWrite tells it. A refused write answers SLVERR; an
+  * address where nothing lives answers OKAY.
   *
   * Latency: 2 cycles before the command, 2 after its answer. Throughput: one access in 5 cycles plus those of the
   * target. An unready master delays only itself.

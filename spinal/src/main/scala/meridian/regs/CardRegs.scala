@@ -16,10 +16,11 @@ object CardRegs {
   val addressBits = 17
 }
 
-/** The card's registers (ps clock): identification, PTP clock, ports, PS rings; reached from the PS and from BAR2. Neither
-  * can hold the other up for more than one access.
+/** The card's registers (ps clock): identification, PTP clock, ports, PS rings; reached from the PS and from BAR2.
+  * Neither can hold the other up for more than one access.
   *
-  * Latency of an access: 10 to 12 cycles from the PS, up to 40 for a sum of counters; with the BAR2 side waiting, twice that.
+  * Latency of an access: 10 to 12 cycles from the PS, up to 40 for a sum of counters; with the BAR2 side waiting, twice
+  * that.
   */
 class CardRegs(p: ShellParam) extends Component {
   import CardRegs._

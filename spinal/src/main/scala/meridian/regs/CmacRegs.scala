@@ -6,7 +6,14 @@ import spinal.core._
 import spinal.lib._
 
 object CmacRegs {
-  val place = PagePlace("CMAC", 0x8000, RegView.pf, "MAC of a port as the OpenNIC shell has it; ports 0 and 1", 2, 0x4000)
+  val place = PagePlace(
+    "CMAC",
+    0x8000,
+    RegView.pf,
+    "MAC of a port as the OpenNIC shell has it; ports 0 and 1",
+    2,
+    0x4000
+  )
 
   /** What OpenNIC's driver looks for to know that a MAC is there. */
   val coreVersion = 0x301
@@ -27,7 +34,16 @@ class CmacRegs(p: ShellParam) extends Component {
     val answer = slave(Flow(UInt(64 bits)))
   }
   val page = new RegPage(CmacRegs.place, addressWidth = 14, absent = BigInt("DEADBEEF", 16))
-  val window = new CounterWindow(page, io.bus, 0x2b8, 0x4a0, PortCounters.cmacOffsets, delta = true, io.question, io.answer)
+  val window = new CounterWindow(
+    page,
+    io.bus,
+    0x2b8,
+    0x4a0,
+    PortCounters.cmacOffsets,
+    delta = true,
+    io.question,
+    io.answer
+  )
 
   import spinal.lib.bus.regif.AccessType.RW
   val tx = page.reg(0x0c, "conf_tx_1", "Transmit")

@@ -12,8 +12,8 @@ object FilterRegs {
 
 /** Registers of the receive filter (host clock).
   *
-  * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. Group lists are kept
-  * here as well, for reading back; they are cleared after reset; accesses wait until then.
+  * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. Group lists are
+  * kept here as well, for reading back; they are cleared after reset; accesses wait until then.
   *
   * Latency: 1 cycle a register access.
   */
@@ -31,8 +31,20 @@ class FilterRegs(p: ShellParam) extends Component {
   page.attach(io.bus, ready = !sweeping)
 
   val mac = new Area {
-    val low = page.rw(page.reg(0x00, "mac_key_low", "MAC address, first four bytes on the wire"), 0, "address", Bits(32 bits), "first byte on the wire in 7:0")
-    val high = page.rw(page.reg(0x04, "mac_key_high", "MAC address, last two bytes on the wire"), 0, "address", Bits(16 bits), "fifth byte on the wire in 7:0")
+    val low = page.rw(
+      page.reg(0x00, "mac_key_low", "MAC address, first four bytes on the wire"),
+      0,
+      "address",
+      Bits(32 bits),
+      "first byte on the wire in 7:0"
+    )
+    val high = page.rw(
+      page.reg(0x04, "mac_key_high", "MAC address, last two bytes on the wire"),
+      0,
+      "address",
+      Bits(16 bits),
+      "fifth byte on the wire in 7:0"
+    )
     val scope = page.reg(0x08, "mac_scope", "Where the entry holds")
     val vid = page.rw(scope, 0, "vid", UInt(12 bits), "VLAN; 0 for frames without a tag")
     val anyVlan = page.rw(scope, 15, "any_vlan", Bool(), "holds for every VLAN; vid is not looked at")
@@ -41,7 +53,11 @@ class FilterRegs(p: ShellParam) extends Component {
     val index = page.rw(value, 0, "index", UInt(8 bits), "function, or multicast group")
     val isGroup = page.rw(value, 8, "is_group", Bool(), "index is a multicast group")
 
-    val start = page.reg(0x10, "mac_command", "A write starts the command; ignored and counted in mac_ignored while one is under way")
+    val start = page.reg(
+      0x10,
+      "mac_command",
+      "A write starts the command; ignored and counted in mac_ignored while one is under way"
+    )
     val operation = page.rw(start, 0, "operation", UInt(2 bits), "0 add, 1 remove, 2 find; 3 is ignored and counted")
 
     val busy, waiting = RegInit(False)
@@ -74,7 +90,13 @@ class FilterRegs(p: ShellParam) extends Component {
     }
     val status = page.reg(0x14, "mac_status", "State and result of the last command")
     page.show(status, 0, "busy", busy, "a command is under way")
-    page.show(status, 4, "result", answer.status.asBits, "0 done, 1 table full, 2 not found, 3 was there, value replaced")
+    page.show(
+      status,
+      4,
+      "result",
+      answer.status.asBits,
+      "0 done, 1 table full, 2 not found, 3 was there, value replaced"
+    )
     page.show(status, 8, "index", answer.value.index, "of the entry found")
     page.show(status, 16, "is_group", answer.value.isGroup, "of the entry found")
     page.word(0x18, "mac_ignored", ignored.asBits, "commands that were ignored")
@@ -106,7 +128,13 @@ class FilterRegs(p: ShellParam) extends Component {
 
   val buffers = new Area {
     val credit = page.reg(0x30, "credit", "Receive buffers of the queues")
-    io.enforce := page.rw(credit, 0, "enforce", Bool(), "a frame for a queue with too few free buffers is dropped and counted")
+    io.enforce := page.rw(
+      credit,
+      0,
+      "enforce",
+      Bool(),
+      "a frame for a queue with too few free buffers is dropped and counted"
+    )
     val size = page.reg(0x34, "buffer_size", "A write sets the size of a queue's receive buffers")
     val bytes = page.rw(size, 0, "bytes", UInt(16 bits), "bytes in a buffer; 0: a frame takes one buffer")
     val queue = page.rw(size, 16, "queue", UInt(11 bits), "queue, counted over all functions")

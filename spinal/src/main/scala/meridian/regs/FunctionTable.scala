@@ -13,8 +13,8 @@ import spinal.lib._
   * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait.
   * A function in reset loses its queues within functions + 16 cycles, if the queue table takes them.
   *
-  * Latency: 5 cycles an access, 11 one of a counter; a write of QCONF waits until the queue table has taken the one before it, and is refused
-  * if that takes 4096 cycles. One access at a time.
+  * Latency: 5 cycles an access, 11 one of a counter; a write of QCONF waits until the queue table has taken the one
+  * before it, and is refused if that takes 4096 cycles. One access at a time.
   */
 class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val io = new Bundle {
@@ -46,9 +46,14 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     isVf := fromVf
     isOpenNic := !asked.address(21) && !asked.address(20)
     isPort := !asked.address(21) && asked.address(20)
-    val window = asked.address(11 downto 0) >= FunctionCounters.base && asked.address(11 downto 0) < FunctionCounters.base + FunctionCounters.size
+    val offset = asked.address(11 downto 0)
+    val window = offset >= FunctionCounters.base && offset < FunctionCounters.base + FunctionCounters.size
     isCounter := window && (fromVf || asked.address(21 downto 20) =/= 0)
-    index := Mux(fromVf, asked.function, Mux(asked.address(21), asked.address(19 downto 12), (asked.address(14 downto 12) - 1).resize(8 bits))).resized
+    index := Mux(
+      fromVf,
+      asked.function,
+      Mux(asked.address(21), asked.address(19 downto 12), (asked.address(14 downto 12) - 1).resize(8 bits))
+    ).resized
   }
 
   val sweep = Reg(UInt(indexBits + 7 bits)) init 0
@@ -77,11 +82,16 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val counting = new Area {
     val ask = RegNext(io.bus.cmd.fire, False)
     io.question.valid := ask && isCounter
-    io.question.slot := (!isVf && isPort) ? (command.address(13 downto 12) - 3 + U(p.functions, slotBits bits)) | index.resize(slotBits)
+    val portSlot = command.address(13 downto 12) - 3 + U(p.functions, slotBits bits)
+    io.question.slot := (!isVf && isPort) ? portSlot | index.resize(slotBits)
     io.question.index := command.address(8 downto 3)
     val highs = Mem(Bits(32 bits), 256)
     val high = highs.readSync(command.function)
-    highs.write(command.function, io.counter.payload(63 downto 32).asBits, io.counter.valid && !command.write && !command.address(2))
+    highs.write(
+      command.function,
+      io.counter.payload(63 downto 32).asBits,
+      io.counter.valid && !command.write && !command.address(2)
+    )
     when(io.counter.valid) { state.counter := command.address(2) ? high | io.counter.payload(31 downto 0).asBits }
   }
 
@@ -153,9 +163,14 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
 
   // The settings of all functions at once, for the filters.
   val now = new Area {
-    val write = Reg(Flow(new Bundle { val function = UInt(indexBits bits); val flags = Bits(4 bits); val port = p.portType() }))
+    val write = Reg(Flow(new Bundle {
+      val function = UInt(indexBits bits)
+      val flags = Bits(4 bits)
+      val port = p.portType()
+    }))
     write.valid.init(False)
-    val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init((0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum))
+    def defaults(k: Int) = (0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum
+    val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
     val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
     for (f <- 0 until p.functions) when(write.valid && write.function === f) {
       for (k <- 0 until 4) flags(k)(f) := write.flags(k)
@@ -190,7 +205,11 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
 
     val accessRange = view.either(_.qconf.hitDoWrite)
     queues.set := accessRange && !refused
-    ranges.write(sweeping ? sweepFunction | queues.of, sweeping ? B(0, 32 bits) | queues.value, sweeping || queues.change)
+    ranges.write(
+      sweeping ? sweepFunction | queues.of,
+      sweeping ? B(0, 32 bits) | queues.value,
+      sweeping || queues.change
+    )
 
     val toIndirection = sweeping || view.either(_.indirection.hitDoWrite)
     val indirectionAt = sweeping ? sweep | (index ## command.address(8 downto 2)).asUInt

@@ -9,15 +9,29 @@ import spinal.lib.bus.regif.AccessType._
 
 object FunctionViews {
   val queueDoc = "Queues and RSS of a function"
-  val openNic = PagePlace("OPENNIC_FUNCTION", 0x1000, RegView.pf, s"$queueDoc, as the OpenNIC shell has it; functions 0 to 3", 4)
+  val openNic = PagePlace(
+    "OPENNIC_FUNCTION",
+    0x1000,
+    RegView.pf,
+    s"$queueDoc, as the OpenNIC shell has it; functions 0 to 3",
+    4
+  )
   val function = PagePlace("FUNCTION", 0x200000, RegView.pf, "A function: switches, queues, RSS, counters", 256)
   val vf = PagePlace("VF", 0, RegView.vf, "What a VF sees of itself in its own BAR2; read only")
 
-  val port = PagePlace("HOST_PORT_COUNTERS", 0x113000, RegView.pf, "Counters of a port's frames that belong to no function", 4)
+  val port = PagePlace(
+    "HOST_PORT_COUNTERS",
+    0x113000,
+    RegView.pf,
+    "Counters of a port's frames that belong to no function",
+    4
+  )
 
   /** Word j of the hash key after reset, as the OpenNIC shell has it. */
-  val defaultKey: Seq[Long] = Seq(0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L, 0xbfd0404bL, 0x260374b8L,
-    0xd9270f6fL, 0x18dc4386L, 0x7c9c37deL)
+  val defaultKey: Seq[Long] = Seq(
+    0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L, 0xbfd0404bL, 0x260374b8L, 0xd9270f6fL, 0x18dc4386L,
+    0x7c9c37deL
+  )
 
   val flagNames = Seq(
     "broadcast" -> "takes broadcast frames",
@@ -26,7 +40,7 @@ object FunctionViews {
     "trusted" -> "may send with any source address and VLAN"
   )
 
-  /** Flags of function f after reset, in the order of flagNames: a PF takes and may send everything, as under OpenNIC. */
+  /** Flags of function f after reset, in the order of flagNames: a PF takes and may send all, as under OpenNIC. */
   def defaultFlags(f: Int): Int = if (f < 4) 15 else 1
 
   /** Port of function f after reset. */
@@ -48,10 +62,19 @@ case class FunctionState(p: ShellParam) extends Bundle {
 
 /** Queue range, indirection table and hash key at the places where OpenNIC has them. */
 class QueueBlock(page: RegPage, state: FunctionState) extends Area {
-  val qconf = page.reg(0x000, "qconf", "Queue range; count 0 switches the function off. A range beyond the card's queues is refused")
+  val qconf = page.reg(
+    0x000,
+    "qconf",
+    "Queue range; count 0 switches the function off. A range beyond the card's queues is refused"
+  )
   page.show(qconf, 0, "count", state.count, "number of queues", RW)
   page.show(qconf, 16, "base", state.base, "first queue", RW)
-  val indirection = page.memory(0x400, "indirection", 128 * 4, "RSS indirection: entry k is the queue, counted from base, for hash[6:0] = k")
+  val indirection = page.memory(
+    0x400,
+    "indirection",
+    128 * 4,
+    "RSS indirection: entry k is the queue, counted from base, for hash[6:0] = k"
+  )
   indirection.bus.rdat := state.indirection.asBits.resized
   val key = page.memory(0x600, "hash_key", 10 * 4, "RSS hash key, 320 bits, least significant word first")
   key.bus.rdat := state.key
@@ -67,7 +90,11 @@ class CounterBlock(page: RegPage, state: FunctionState) extends Area {
 class FunctionView(state: FunctionState) extends Area {
   val page = new RegPage(FunctionViews.function)
   val queues = new QueueBlock(page, state)
-  val flags = page.reg(0x004, "flags", "What the function takes and may do. After reset: a PF all of it, a VF broadcast only")
+  val flags = page.reg(
+    0x004,
+    "flags",
+    "What the function takes and may do. After reset: a PF all of it, a VF broadcast only"
+  )
   for (((name, doc), i) <- FunctionViews.flagNames.zipWithIndex) page.show(flags, i, name, state.flags(i), doc, RW)
   val port = page.reg(0x008, "port", "Binding of the function")
   page.show(port, 0, "port", state.port, "Ethernet port; a port that is not there is refused", RW)
@@ -88,7 +115,12 @@ class OpenNicFunctionView(state: FunctionState) extends Area {
 class VfView(state: FunctionState) extends Area {
   val page = new RegPage(FunctionViews.vf)
   page.word(0x000, "magic", B(Identification.magic, 32 bits), "the letters MRDN")
-  page.word(0x004, "version", B(Identification.version, 32 bits), "version of the register map: major 31:16, minor 15:0")
+  page.word(
+    0x004,
+    "version",
+    B(Identification.version, 32 bits),
+    "version of the register map: major 31:16, minor 15:0"
+  )
   val self = page.reg(0x008, "function", "Who the VF is")
   page.show(self, 0, "function", state.function, "number of the function")
   page.show(self, 16, "port", state.port, "Ethernet port it is bound to")

@@ -12,17 +12,20 @@ object HeaderWriter {
 
   private def page(p: PageDoc): Seq[String] = {
     val block = s"MERIDIAN_${p.place.name}"
+    def base(name: String, at: BigInt) = repeat(s"${block}_$name", at, p.place.count, p.place.stride)
     val head = Seq("", s"/* ${p.place.doc}. */") ++
-      (if (p.place.view == RegView.vf) Nil else Seq(repeat(s"${block}_BASE", p.place.base, p.place.count, p.place.stride))) ++
-      (if (p.place.view == RegView.both) Seq(repeat(s"${block}_PS_BASE", p.place.base - GenerateRegisters.psBase, p.place.count, p.place.stride)) else Nil) ++
+      (if (p.place.view == RegView.vf) Nil else Seq(base("BASE", p.place.base))) ++
+      (if (p.place.view == RegView.both) Seq(base("PS_BASE", p.place.base - GenerateRegisters.psBase)) else Nil) ++
       (if (p.place.count > 1) Seq(define(s"${block}_MAX", p.place.count.toString)) else Nil)
     val registers = p.registers.flatMap { r =>
       val name = s"${block}_${r.name.toUpperCase}"
-      repeat(name, r.offset, r.count, r.stride) +: (if (r.count > 1) Seq(define(s"${name}_MAX", r.count.toString)) else Nil) ++:
-        r.fields.filterNot(f => f.high == 31 && f.low == 0).flatMap { f =>
-          val mask = ((BigInt(1) << (f.high - f.low + 1)) - 1) << f.low
-          Seq(define(s"${name}_${f.name.toUpperCase}_SHIFT", f.low.toString), define(s"${name}_${f.name.toUpperCase}_MASK", s"${hex(mask, 8)}u"))
-        }
+      val most = if (r.count > 1) Seq(define(s"${name}_MAX", r.count.toString)) else Nil
+      val fields = r.fields.filterNot(f => f.high == 31 && f.low == 0).flatMap { f =>
+        val field = s"${name}_${f.name.toUpperCase}"
+        val mask = ((BigInt(1) << (f.high - f.low + 1)) - 1) << f.low
+        Seq(define(s"${field}_SHIFT", f.low.toString), define(s"${field}_MASK", s"${hex(mask, 8)}u"))
+      }
+      Seq(repeat(name, r.offset, r.count, r.stride)) ++ most ++ fields
     }
     val counters = p.counters.map(c => define(s"${block}_COUNTER_${c.name.toUpperCase}", hex(c.offset, 3)))
     head ++ registers ++ counters
@@ -48,8 +51,9 @@ object HeaderWriter {
       define("MERIDIAN_CMAC_VERSION", hex(CmacRegs.coreVersion))
     )
     val enums = map.enums.flatMap { e =>
-      Seq("", s"/* ${e.doc}. */") ++ e.values.zipWithIndex.map { case (v, i) => define(s"MERIDIAN_${e.name}_${v.toUpperCase}", i.toString) } :+
-        define(s"MERIDIAN_${e.name}S", e.values.size.toString)
+      val block = s"MERIDIAN_${e.name}"
+      val values = e.values.zipWithIndex.map { case (v, i) => define(s"${block}_${v.toUpperCase}", i.toString) }
+      Seq("", s"/* ${e.doc}. */") ++ values :+ define(s"${block}S", e.values.size.toString)
     }
     (lines ++ enums ++ map.pages.flatMap(page) ++ Seq("", "#endif /* MERIDIAN_REGS_H */", "")).mkString("\n")
   }

@@ -24,7 +24,11 @@ object FunctionCounters {
   def names: Seq[CounterName] = {
     def at(index: Int) = BigInt(base + 8 * index)
     RxVerdict.elements.toSeq.zipWithIndex.map { case (v, i) =>
-      CounterName(at(rxVerdict + i), s"rx_${snake(v.getName())}", s"received frames and copies with the verdict ${v.getName()}")
+      CounterName(
+        at(rxVerdict + i),
+        s"rx_${snake(v.getName())}",
+        s"received frames and copies with the verdict ${v.getName()}"
+      )
     } ++ TxVerdict.elements.toSeq.zipWithIndex.map { case (v, i) =>
       CounterName(at(txVerdict + i), s"tx_${snake(v.getName())}", s"frames of the host with the verdict ${v.getName()}")
     } ++ Seq(
@@ -46,8 +50,8 @@ object HostCounters {
   }
 }
 
-/** Counts what became of the frames of the host side, a function and verdict (host clock). Records that name no function
-  * count for their port, in slot functions + port.
+/** Counts what became of the frames of the host side, a function and verdict (host clock). Records that name no
+  * function count for their port, in slot functions + port.
   *
   * Throughput: one record a cycle on each of the three inputs; none is lost. Latency: a question is answered 6 cycles
   * later, always, one question at a time.
@@ -94,7 +98,14 @@ class HostCounters(p: ShellParam) extends Component {
     bytes.io.read.payload := RegNext(asked.slot)
     val ready = frames.io.ready && bytes.io.ready
   }
-  private def rxBanks(r: Flow[RxRecord]) = new Banks(r.valid, r.verdict.asBits, r.functionValid, r.function, r.port, r.length)
+  private def rxBanks(r: Flow[RxRecord]) = new Banks(
+    r.valid,
+    r.verdict.asBits,
+    r.functionValid,
+    r.function,
+    r.port,
+    r.length
+  )
   val rx = rxBanks(io.rx)
   val rxCopies = rxBanks(io.rxCopies)
   val tx = new Banks(io.tx.valid, io.tx.verdict.asBits, io.tx.functionValid, io.tx.function, io.tx.port, io.tx.length)

@@ -6,7 +6,12 @@ import spinal.core._
 import spinal.lib._
 
 object HostEvents {
-  val place = PagePlace("HOST_EVENTS", 0x112000, RegView.pf, "Counters of the host side as a whole, and of accesses by BAR2")
+  val place = PagePlace(
+    "HOST_EVENTS",
+    0x112000,
+    RegView.pf,
+    "Counters of the host side as a whole, and of accesses by BAR2"
+  )
 
   val names = Seq(
     "c2h_drop" -> "frames that the DMA engine dropped after the shell had handed them over",
@@ -20,8 +25,8 @@ object HostEvents {
   )
 }
 
-/** 64-bit counters of single events (host clock). The low word's read holds the high word; there is one holder a counter,
-  * for all PFs together.
+/** 64-bit counters of single events (host clock). The low word's read holds the high word; there is one holder a
+  * counter, for all PFs together.
   *
   * Latency: 1 cycle a register access. One event of each kind a cycle.
   */
@@ -32,12 +37,26 @@ class HostEvents(p: ShellParam) extends Component {
   }
   val page = new RegPage(HostEvents.place)
   page.attach(io.bus)
-  val events = Seq(io.c2hDrop, io.c2hError, io.resetTimeout, io.vfWriteRefused, io.writeRefused, io.partialWrite, io.unmapped, io.cardTimeout)
+  val events = Seq(
+    io.c2hDrop,
+    io.c2hError,
+    io.resetTimeout,
+    io.vfWriteRefused,
+    io.writeRefused,
+    io.partialWrite,
+    io.unmapped,
+    io.cardTimeout
+  )
   for (((event, (name, doc)), i) <- events.zip(HostEvents.names).zipWithIndex) {
     val count = Reg(UInt(64 bits)) init 0
     count := count + U(event)
     val lowWord = page.reg(8 * i, s"${name}_low", s"$doc; low word, to be read first")
     page.show(lowWord, 0, "count", count(31 downto 0).asBits, "bits 31 to 0")
-    page.word(8 * i + 4, s"${name}_high", RegNextWhen(count(63 downto 32), lowWord.hitDoRead, U(0, 32 bits)).asBits, s"$doc; high word as of the last read of the low word")
+    page.word(
+      8 * i + 4,
+      s"${name}_high",
+      RegNextWhen(count(63 downto 32), lowWord.hitDoRead, U(0, 32 bits)).asBits,
+      s"$doc; high word as of the last read of the low word"
+    )
   }
 }

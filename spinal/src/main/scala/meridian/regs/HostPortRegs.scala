@@ -23,7 +23,13 @@ class HostPortRegs(p: ShellParam) extends Component {
   val page = new RegPage(HostPortRegs.place)
   page.attach(io.bus)
 
-  page.array(0x00, "default_function", p.ports, 0x10, "Who gets unicast that no table entry and no promiscuous function takes") { (i, r) =>
+  page.array(
+    0x00,
+    "default_function",
+    p.ports,
+    0x10,
+    "Who gets unicast that no table entry and no promiscuous function takes"
+  ) { (i, r) =>
     io.ports(i).defaultFunction := page.rw(r, 0, "function", UInt(8 bits), "the function")
     io.ports(i).defaultValid := page.rw(r, 31, "valid", Bool(), "0: such frames are dropped and counted")
   }

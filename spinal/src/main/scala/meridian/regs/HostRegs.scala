@@ -24,8 +24,8 @@ object HostRegs {
   *
   * A PF sees the whole map, a VF only its own page, whatever the upper address bits. See docs/registers.md.
   *
-  * Latency of an access: 10 to 12 cycles inside, and what the crossing takes for those of the card; bounded in any case.
-  * One access at a time.
+  * Latency of an access: 10 to 18 cycles inside, and what the crossing takes for those of the card; bounded in any
+  * case. One access at a time.
   */
 class HostRegs(p: ShellParam) extends Component {
   import HostRegs._
@@ -89,7 +89,14 @@ class HostRegs(p: ShellParam) extends Component {
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
   splitter.io.bus << frontend.io.bus
-  for ((bus, i) <- Seq(system.io.bus, functions.io.bus, filter.io.bus, hostPort.io.bus, events.io.bus, io.card).zipWithIndex) {
+  for ((bus, i) <- Seq(
+    system.io.bus,
+    functions.io.bus,
+    filter.io.bus,
+    hostPort.io.bus,
+    events.io.bus,
+    io.card
+  ).zipWithIndex) {
     bus << splitter.io.target(i)
   }
   // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.

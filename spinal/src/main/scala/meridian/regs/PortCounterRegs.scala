@@ -10,8 +10,8 @@ object PortCounterRegs {
   val place = PagePlace("PORT_COUNTERS", 0x108000, RegView.both, "64-bit counters of an Ethernet port, since reset", 4)
 }
 
-/** Counts the frames of a port, and shows that since reset in a page of its own; OpenNIC's MAC block asks for the growth
-  * since a tick (ps clock).
+/** Counts the frames of a port, and shows that since reset in a page of its own; OpenNIC's MAC block asks for the
+  * growth since a tick (ps clock).
   *
   * Records are taken in 5 cycles each at the most. Latency: a counter is read in 14 to 28 cycles.
   */

@@ -40,7 +40,11 @@ object PortCounters {
       sum("vlan", classes + 3, "good frames with a VLAN tag", 3)
     )
     val bins = binLimits.zipWithIndex.map { case (to, i) =>
-      sum(if (i == 0) "size_64" else s"size_${binLimits(i - 1) + 1}_$to", i, s"frames of ${if (i == 0) "" else s"${binLimits(i - 1) + 1} to "}$to bytes, with FCS")
+      sum(
+        if (i == 0) "size_64" else s"size_${binLimits(i - 1) + 1}_$to",
+        i,
+        s"frames of ${if (i == 0) "" else s"${binLimits(i - 1) + 1} to "}$to bytes, with FCS"
+      )
     } ++ Seq(
       sum("small", small, "frames below 64 bytes, with FCS"),
       sum("large", large, s"frames above ${binLimits.last} bytes, with FCS")
@@ -70,13 +74,27 @@ object PortCounters {
   val cmacOffsets: Seq[(Int, Sum)] = {
     def named(rx: Boolean, name: String) = sums.find(s => s.rx == rx && s.name.drop(3) == name).get
     Seq(false -> 0x500, true -> 0x608).flatMap { case (rx, base) =>
-      Seq("frames", "good_frames", "bytes", "good_bytes").zipWithIndex.map { case (n, i) => (base + 8 * i, named(rx, n)) } ++
-        binLimits.indices.map(i => (base + 0x20 + 8 * i, sums.find(s => s.rx == rx && s.first == i && s.count == 1).get)) ++
+      Seq(
+        "frames",
+        "good_frames",
+        "bytes",
+        "good_bytes"
+      ).zipWithIndex.map { case (n, i) => (base + 8 * i, named(rx, n)) } ++
+        binLimits.indices.map(i => (
+          base + 0x20 + 8 * i,
+          sums.find(s => s.rx == rx && s.first == i && s.count == 1).get
+        )) ++
         Seq((base + 0x80, named(rx, "large")), (base + 0x88, named(rx, "small"))) ++
-        Seq("unicast", "multicast", "broadcast", "vlan").zipWithIndex.map { case (n, i) => (base + 0xd0 + 8 * i, named(rx, n)) }
+        Seq(
+          "unicast",
+          "multicast",
+          "broadcast",
+          "vlan"
+        ).zipWithIndex.map { case (n, i) => (base + 0xd0 + 8 * i, named(rx, n)) }
     } ++ Seq(0x698 -> "runt", 0x6a8 -> "oversize", 0x6c0 -> "bad_fcs").map { case (at, n) => (at, named(true, n)) } :+
       (0x6c8, named(true, "bad_fcs").copy(name = "rx_packet_bad_fcs"))
   }
 
-  def names(offsets: Seq[(Int, Sum)]): Seq[CounterName] = offsets.sortBy(_._1).map { case (at, s) => CounterName(at, s.name, s.doc) }
+  def names(offsets: Seq[(Int, Sum)]): Seq[CounterName] =
+    offsets.sortBy(_._1).map { case (at, s) => CounterName(at, s.name, s.doc) }
 }

@@ -7,7 +7,13 @@ import spinal.core._
 import spinal.lib._
 
 object PortRegs {
-  val place = PagePlace("PORT", 0x102000, RegView.both, "An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only", 4)
+  val place = PagePlace(
+    "PORT",
+    0x102000,
+    RegView.both,
+    "An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only",
+    4
+  )
 
   /** From here on only the PS may write. */
   val psOnly = 0x100
@@ -40,7 +46,11 @@ class PortRegs(p: ShellParam) extends Component {
 
   val status = page.reg(0x00, "link_status", "State of the port")
   page.show(status, 0, "link_up", io.linkUp, "the MAC receives and is aligned")
-  val control = page.reg(0x04, "host_enable", "Traffic of the host; the PS has its own. The same bits as conf_rx_1 and conf_tx_1 of OpenNIC's MAC block")
+  val control = page.reg(
+    0x04,
+    "host_enable",
+    "Traffic of the host; the PS has its own. The same bits as conf_rx_1 and conf_tx_1 of OpenNIC's MAC block"
+  )
   val rx = page.rw(control, 0, "rx", Bool(), "frames are handed to the host")
   val tx = page.rw(control, 1, "tx", Bool(), "frames of the host are sent")
   when(io.openNic.rx.valid) { rx := io.openNic.rx.payload }
@@ -53,10 +63,22 @@ class PortRegs(p: ShellParam) extends Component {
   io.filter.broadcast := page.rw(filter, 1, "broadcast", Bool(), "broadcast; the host gets it as well")
   io.filter.allMulticast := page.rw(filter, 2, "all_multicast", Bool(), "every multicast; the host gets it as well")
   io.filter.promiscuous := page.rw(filter, 3, "promiscuous", Bool(), "every unicast, taken from the host")
-  page.array(PortRegs.psOnly + 0x40, "ps_address_low", p.psAddresses, 8, "Address the PS listens to, first four bytes on the wire") { (i, r) =>
+  page.array(
+    PortRegs.psOnly + 0x40,
+    "ps_address_low",
+    p.psAddresses,
+    8,
+    "Address the PS listens to, first four bytes on the wire"
+  ) { (i, r) =>
     io.filter.address(i)(31 downto 0) := page.rw(r, 0, "address", Bits(32 bits), "first byte on the wire in 7:0")
   }
-  page.array(PortRegs.psOnly + 0x44, "ps_address_high", p.psAddresses, 8, "The rest of it, and whether it counts; write the address while valid is 0") { (i, r) =>
+  page.array(
+    PortRegs.psOnly + 0x44,
+    "ps_address_high",
+    p.psAddresses,
+    8,
+    "The rest of it, and whether it counts; write the address while valid is 0"
+  ) { (i, r) =>
     io.filter.address(i)(47 downto 32) := page.rw(r, 0, "address", Bits(16 bits), "fifth byte on the wire in 7:0")
     io.filter.valid(i) := page.rw(r, 31, "valid", Bool(), "the PS takes frames to this address")
   }

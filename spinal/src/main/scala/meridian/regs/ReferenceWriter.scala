@@ -38,7 +38,11 @@ object ReferenceWriter {
   private def page(p: PageDoc): Seq[String] = {
     val title = p.place.name.toLowerCase
     val base = if (p.place.view == RegView.vf) "any address" else where(p.place.base, p.place.count, p.place.stride)
-    val registers = Seq("", "| offset | register | bits | field | access | reset | meaning |", "| --- | --- | --- | --- | --- | --- | --- |") ++ p.registers.flatMap { r =>
+    val registers = Seq(
+      "",
+      "| offset | register | bits | field | access | reset | meaning |",
+      "| --- | --- | --- | --- | --- | --- | --- |"
+    ) ++ p.registers.flatMap { r =>
       val at = where(r.offset, r.count, r.stride)
       def row(first: String, f: FieldDoc, doc: String) = {
         val bits = if (f.high == f.low) s"${f.low}" else s"${f.high}:${f.low}"
@@ -46,22 +50,39 @@ object ReferenceWriter {
         s"$first | $bits | ${if (f.name == "value") "" else s"`${f.name.toLowerCase}`"} | ${f.access} | $reset | $doc |"
       }
       r.fields match {
-        case Seq(f) if f.name == "value" => Seq(row(s"| $at | `${r.name.toLowerCase}`", f, if (f.doc == r.doc) r.doc else s"${r.doc}: ${f.doc}"))
+        case Seq(f) if f.name == "value" => Seq(row(
+          s"| $at | `${r.name.toLowerCase}`",
+          f,
+          if (f.doc == r.doc) r.doc else s"${r.doc}: ${f.doc}"
+        ))
         case _ => s"| $at | `${r.name.toLowerCase}` | | | | | ${r.doc} |" +: r.fields.map(f => row("| |", f, f.doc))
       }
     }
     val counters =
       if (p.counters.isEmpty) Nil
-      else Seq("", "| offset | 64-bit counter | meaning |", "| --- | --- | --- |") ++ p.counters.map(c => s"| ${hex(c.offset)} | `${c.name}` | ${c.doc} |")
+      else Seq(
+        "",
+        "| offset | 64-bit counter | meaning |",
+        "| --- | --- | --- |"
+      ) ++ p.counters.map(c => s"| ${hex(c.offset)} | `${c.name}` | ${c.doc} |")
     Seq("", s"## $title", s"${p.place.doc}. Seen by: ${seenBy(p.place.view)}. At $base.") ++ registers ++ counters
   }
 
   def apply(map: MapDoc): String = {
-    val overview = Seq("", "## Map", "| BAR2 of a PF | block | seen by | |", "| --- | --- | --- | --- |") ++ map.pages.map { p =>
+    val overview = Seq(
+      "",
+      "## Map",
+      "| BAR2 of a PF | block | seen by | |",
+      "| --- | --- | --- | --- |"
+    ) ++ map.pages.map { p =>
       val at = if (p.place.view == RegView.vf) "BAR2 of a VF" else where(p.place.base, p.place.count, p.place.stride)
-      s"| $at | [${p.place.name.toLowerCase}](#${p.place.name.toLowerCase}) | ${seenBy(p.place.view)} | ${p.place.doc} |"
+      val name = p.place.name.toLowerCase
+      s"| $at | [$name](#$name) | ${seenBy(p.place.view)} | ${p.place.doc} |"
     }
-    val enums = Seq("", "## Values") ++ map.enums.map(e => s"- ${e.doc}: ${e.values.zipWithIndex.map { case (v, i) => s"$i `$v`" }.mkString(", ")}.")
+    val enums = Seq("", "## Values") ++ map.enums.map { e =>
+      val values = e.values.zipWithIndex.map { case (v, i) => s"$i `$v`" }.mkString(", ")
+      s"- ${e.doc}: $values."
+    }
     (Seq(intro.stripTrailing) ++ overview ++ map.pages.flatMap(page) ++ enums :+ "").mkString("\n")
   }
 }

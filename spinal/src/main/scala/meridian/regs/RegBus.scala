@@ -23,8 +23,8 @@ case class RegAnswer() extends Bundle {
   val unmapped = Bool()
 }
 
-/** Register accesses inside the shell. One is under way at a time: after cmd fires the master waits for rsp, which comes
-  * in a later cycle, exactly once.
+/** Register accesses inside the shell. One is under way at a time: after cmd fires the master waits for rsp, which
+  * comes in a later cycle, exactly once.
   */
 case class RegPort(addressWidth: Int) extends Bundle with IMasterSlave {
   val cmd = Stream(RegCommand(addressWidth))

@@ -6,16 +6,21 @@ import spinal.lib._
 
 /** Register accesses from the host clock into the ps clock, with an end in any case.
   *
-  * A request is a toggle; the words beside it hold still until the toggle has come back. While the ps clock stands still
-  * or is in reset the toggle does not come back: after timeout host cycles the access is answered as refused, with
-  * 0xDEADBEEF. An answer that comes later is thrown away, and no new request is sent before it has come, so that answers
-  * cannot be mixed up. A ps reset in the middle of an access ends it in the same way, or repeats it.
+  * A request is a toggle; the words beside it hold still until the toggle has come back. While the ps clock stands
+  * still or is in reset the toggle does not come back: after timeout host cycles the access is answered as refused,
+  * with 0xDEADBEEF. An answer that comes later is thrown away, and no new request is sent before it has come, so that
+  * answers cannot be mixed up. A ps reset in the middle of an access ends it in the same way, or repeats it.
   *
   * Latency: about 4 ps and 4 host cycles there and back beside those of the target. One access at a time.
   *
   * @param timeout host cycles
   */
-class RegCrossing(addressWidth: Int, hostClock: ClockDomain, psClock: ClockDomain, timeout: Int = 4096) extends Component {
+class RegCrossing(
+  addressWidth: Int,
+  hostClock: ClockDomain,
+  psClock: ClockDomain,
+  timeout: Int = 4096
+) extends Component {
   require(isPow2(timeout) && timeout >= 64, s"timeout is $timeout: choose a power of two, at least 64")
 
   val io = new Bundle {

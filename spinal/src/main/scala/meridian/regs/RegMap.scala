@@ -27,12 +27,33 @@ object RegMap {
 
     override def generate(busif: BusIf): Unit = for (slice <- busif.slices.sortBy(_.getAddr())) {
       val fields = slice.getFields().filterNot(_.getAccessType() == AccessType.NA).map { f =>
-        FieldDoc(f.getName(), f.getSection().max, f.getSection().min, f.getAccessType().toString, f.getResetValue(), f.getDoc())
+        FieldDoc(
+          f.getName(),
+          f.getSection().max,
+          f.getSection().min,
+          f.getAccessType().toString,
+          f.getResetValue(),
+          f.getDoc()
+        )
       }
-      val array = page.arrays.find(a => slice.getAddr() >= a.first && (slice.getAddr() - a.first) % a.stride == 0 && slice.getName() == s"${a.name}${(slice.getAddr() - a.first) / a.stride}")
+      val array = page.arrays.find(a => slice.getName() == s"${a.name}${(slice.getAddr() - a.first) / a.stride}")
       (slice, array) match {
-        case (ram: RamInst, _) => registers += RegisterDoc(ram.getName(), ram.getAddr(), (ram.getSize() / 4).toInt, 4, ram.getDoc(), Nil)
-        case (_, Some(a)) => if (slice.getAddr() == a.first) registers += RegisterDoc(a.name, a.first, a.count, a.stride, a.doc, fields)
+        case (ram: RamInst, _) => registers += RegisterDoc(
+          ram.getName(),
+          ram.getAddr(),
+          (ram.getSize() / 4).toInt,
+          4,
+          ram.getDoc(),
+          Nil
+        )
+        case (_, Some(a)) => if (slice.getAddr() == a.first) registers += RegisterDoc(
+          a.name,
+          a.first,
+          a.count,
+          a.stride,
+          a.doc,
+          fields
+        )
         case _ => registers += RegisterDoc(slice.getName(), slice.getAddr(), 1, 4, slice.getDoc(), fields)
       }
     }

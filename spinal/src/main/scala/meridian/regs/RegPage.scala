@@ -20,7 +20,14 @@ object RegView extends Enumeration {
   * @param view   who sees it; both: BAR2 of a PF, and the PS 0x100000 below
   * @param count  how many there can be at most, stride bytes apart
   */
-case class PagePlace(name: String, base: BigInt, view: RegView.Value, doc: String, count: Int = 1, stride: BigInt = 0x1000)
+case class PagePlace(
+  name: String,
+  base: BigInt,
+  view: RegView.Value,
+  doc: String,
+  count: Int = 1,
+  stride: BigInt = 0x1000
+)
 
 /** Registers that repeat inside a page. */
 case class RegArray(name: String, first: BigInt, count: Int, stride: BigInt, doc: String)
@@ -33,7 +40,11 @@ case class RegArray(name: String, first: BigInt, count: Int, stride: BigInt, doc
   */
 class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) extends spinal.core.Area {
   val bus = MemBus(MemBusConfig(addressWidth, 32))
-  val busif = MemBusInterface(bus, SizeMapping(0, BigInt(1) << addressWidth), withSecFireWall = true)(spinal.lib.bus.regif.ClassName(place.name))
+  val busif = MemBusInterface(
+    bus,
+    SizeMapping(0, BigInt(1) << addressWidth),
+    withSecFireWall = true
+  )(spinal.lib.bus.regif.ClassName(place.name))
   busif.setReservedAddressReadValue(absent)
   busif.setReservedAddressErrorState(absent == 0)
   busif.reg_wrerr // lazy in RegIf; it has to be made in this scope
@@ -44,7 +55,9 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   def counterNames: Seq[CounterName] = counterLists.toSeq.flatMap(_())
 
   private val inMemory = Bool()
-  Component.current.addPrePopTask(() => inMemory := busif.RamInsts.map(r => r.hitDoRead || r.hitDoWrite).fold(False)(_ || _))
+  Component.current.addPrePopTask { () =>
+    inMemory := busif.RamInsts.map(r => r.hitDoRead || r.hitDoWrite).fold(False)(_ || _)
+  }
 
   /** In the cycle of bus.rdat: the access found no register. */
   val unmapped: Bool = if (absent == 0) busif.bus_slverr && RegNext(bus.ce && !inMemory, False) else False
@@ -54,7 +67,13 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
     busif.createReg(name, address, doc)
   }
 
-  def array(first: BigInt, name: String, count: Int, stride: BigInt, doc: String)(body: (Int, RegInst) => Unit): Unit = {
+  def array(
+    first: BigInt,
+    name: String,
+    count: Int,
+    stride: BigInt,
+    doc: String
+  )(body: (Int, RegInst) => Unit): Unit = {
     arrays += RegArray(name, first, count, stride, doc)
     for (i <- 0 until count) body(i, reg(first + i * stride, s"$name$i", doc))
   }
@@ -69,7 +88,12 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   /** A window of 64-bit counters. */
   def counters(address: BigInt, bytes: Int, names: => Seq[CounterName]): RamInst = {
     counterLists += (() => names)
-    memory(address, "counters", bytes, "64-bit counters, low word first. Reading the low word holds the high word for the same reader; places without a name read 0")
+    memory(
+      address,
+      "counters",
+      bytes,
+      "64-bit counters, low word first; that holds the high word for the same reader. Places without a name read 0"
+    )
   }
 
   /** RegIf names a field by its signal; in the Verilog the name has to be the only one. */
@@ -83,7 +107,15 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   }
 
   /** A field that shows a value of the hardware; access says what software may do with it all the same. */
-  def show[T <: BaseType](r: RegInst, at: Int, name: String, value: T, doc: String, access: AccessType = AccessType.RO, reset: BigInt = 0): Unit = {
+  def show[T <: BaseType](
+    r: RegInst,
+    at: Int,
+    name: String,
+    value: T,
+    doc: String,
+    access: AccessType = AccessType.RO,
+    reset: BigInt = 0
+  ): Unit = {
     if (at > r.getfieldPtr) r.fieldNA(at - r.getfieldPtr)
     val wire = cloneOf(value).setName(name)
     wire := value
@@ -95,8 +127,8 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   def word(address: BigInt, name: String, value: Bits, doc: String): Unit =
     show(reg(address, name, doc), 0, "value", value, doc)
 
-  /** Register accesses of a port, answered in the cycle after. Those that allow does not hold for are refused, and while
-    * ready does not hold they wait.
+  /** Register accesses of a port, answered in the cycle after. Those that allow does not hold for are refused, and
+    * while ready does not hold they wait.
     */
   def attach(port: RegPort, allow: Bool = True, ready: Bool = True): Unit = {
     port.cmd.ready := ready

@@ -13,9 +13,9 @@ object SystemRegs {
   def blocks(ports: Int): Int = 0x1 | 0x30 | (if (ports > 1) 0x300 else 0)
 }
 
-/** System configuration block of OpenNIC (host clock). Its drivers write a reset bit and wait for the status bit to come
-  * back, without a time-out. Nothing in this shell needs that reset: the status bit falls and comes back after 16 to 32
-  * cycles.
+/** System configuration block of OpenNIC (host clock). Its drivers write a reset bit and wait for the status bit to
+  * come back, without a time-out. Nothing in this shell needs that reset: the status bit falls and comes back after 16
+  * to 32 cycles.
   *
   * Latency: 1 cycle a register access.
   */
@@ -44,9 +44,22 @@ class SystemRegs(p: ShellParam) extends Component {
       done := done & ~request
       due := due & ~request
     }
-    page.show(page.reg(at + 4, s"${name}_status", s"$doc: reset done"), 0, "done", done, "a bit a block", AccessType.RO, implemented)
+    page.show(
+      page.reg(at + 4, s"${name}_status", s"$doc: reset done"),
+      0,
+      "done",
+      done,
+      "a bit a block",
+      AccessType.RO,
+      implemented
+    )
   }
   resetPair(0x04, "system", 1, "Whole system")
-  resetPair(0x0c, "shell", SystemRegs.blocks(p.ports), "Blocks of the shell: 0 QDMA, 4 MAC of port 0, 5 its packet adapter, 8 and 9 the same of port 1")
+  resetPair(
+    0x0c,
+    "shell",
+    SystemRegs.blocks(p.ports),
+    "Blocks of the shell: 0 QDMA, 4 MAC of port 0, 5 its packet adapter, 8 and 9 the same of port 1"
+  )
   resetPair(0x14, "user", 1, "User blocks")
 }

@@ -77,7 +77,7 @@ class RegsBench(p: ShellParam) extends Component {
     card.io.rxRecord(i) << macRx(i)
     card.io.txRecord(i) << macTx(i)
   }
-  for (i <- 0 until p.ports) card.io.rings(i).flatten.filter(_.isInput).foreach(pin => pin.assignFromBits(B(0, widthOf(pin) bits)))
+  for (ring <- card.io.rings; pin <- ring.flatten if pin.isInput) pin.assignFromBits(B(0, widthOf(pin) bits))
   val filter = out Vec (PsFilterConfig(p), p.ports)
   filter := card.io.filter
 }

@@ -130,7 +130,12 @@ class RegsTest extends AnyFunSuite {
     }
     settle()
     for (f <- 0 until 12) {
-      val got = Seq(dut.flags.broadcast, dut.flags.allMulticast, dut.flags.promiscuous, dut.flags.trusted).map(_.toInt >> f & 1)
+      val got = Seq(
+        dut.flags.broadcast,
+        dut.flags.allMulticast,
+        dut.flags.promiscuous,
+        dut.flags.trusted
+      ).map(_.toInt >> f & 1)
       assert(got == (0 until 4).map(flags(f) >> _ & 1))
       assert(dut.flags.port(f).toInt == port(f))
     }
@@ -196,7 +201,8 @@ class RegsTest extends AnyFunSuite {
     assert(bar2.read(0x110018) == 1)
     assert(dut.macCommand.valid.toBoolean)
     assert(dut.macCommand.query.address.toBigInt == BigInt("665544332211", 16))
-    assert(dut.macCommand.query.port.toInt == 1 && dut.macCommand.query.vid.toInt == 0x123 && dut.macCommand.anyVlan.toBoolean)
+    assert(dut.macCommand.query.port.toInt == 1 && dut.macCommand.query.vid.toInt == 0x123)
+    assert(dut.macCommand.anyVlan.toBoolean)
     assert(dut.macCommand.value.isGroup.toBoolean && dut.macCommand.value.index.toInt == 9)
     assert(dut.macCommand.operation.toEnum == meridian.filter.MacOperation.remove)
     dut.macCommand.ready #= true
@@ -337,6 +343,35 @@ class RegsTest extends AnyFunSuite {
     }
   }
 
+  run("a reset of the host does not reach the card's registers", 10) { s =>
+    import s._
+    ps.write(0x24, 77)
+    for (i <- 0 until 6) {
+      if (random.nextBoolean()) bar2.read(0x100000)
+      // In the middle of a write of the host, or of a read.
+      dut.bar2.aw.addr #= 0x100024
+      dut.bar2.ar.addr #= 0x108000
+      dut.bar2.w.strb #= 15
+      dut.bar2.w.data #= 5
+      dut.bar2.aw.valid #= i % 2 == 0
+      dut.bar2.w.valid #= i % 2 == 0
+      dut.bar2.ar.valid #= i % 2 == 1
+      dut.hostClock.waitSampling(random.nextInt(25))
+      dut.hostClock.assertReset()
+      dut.bar2.aw.valid #= false
+      dut.bar2.w.valid #= false
+      dut.bar2.ar.valid #= false
+      dut.psClock.waitSampling(40) // the host clock does not sample in reset
+      val before = ps.read(0x24)
+      assert(before == 77 || before == 5)
+      dut.hostClock.deassertReset()
+      dut.hostClock.waitSampling(40)
+      assert(ps.read(0x24) == before)
+      assert(bar2.read(0x100024) == before)
+      ps.write(0x24, 77)
+    }
+  }
+
   private def counter(bus: RegMaster, address: BigInt, function: Int = 0): BigInt =
     bus.read(address, function) | bus.read(address + 4, function) << 32
 
@@ -344,7 +379,10 @@ class RegsTest extends AnyFunSuite {
     import s._
     bar2.read(0x200000) // the counters are cleared by then
     val expected = mutable.Map[(Int, String), BigInt]().withDefaultValue(0)
-    def name(rx: Boolean, verdict: SpinalEnumElement[_]) = (if (rx) "rx_" else "tx_") + FunctionCounters.snake(verdict.getName())
+    def name(
+      rx: Boolean,
+      verdict: SpinalEnumElement[_]
+    ) = (if (rx) "rx_" else "tx_") + FunctionCounters.snake(verdict.getName())
     var pushing = true
     val traffic = fork {
       for (_ <- 0 until 3000) {
@@ -391,9 +429,15 @@ class RegsTest extends AnyFunSuite {
     traffic.join()
     settle()
     for (c <- FunctionCounters.names) {
-      for (f <- 0 until 12) assert(counter(bar2, 0x200000 + 0x1000 * f + c.offset) == expected((f, c.name)), s"${c.name} of $f")
+      for (f <- 0 until 12) assert(
+        counter(bar2, 0x200000 + 0x1000 * f + c.offset) == expected((f, c.name)),
+        s"${c.name} of $f"
+      )
       for (f <- 4 until 12) assert(counter(bar2, c.offset, f) == expected((f, c.name)), s"${c.name} as VF $f sees it")
-      for (i <- 0 until 2) assert(counter(bar2, 0x113000 + 0x1000 * i + c.offset) == expected((12 + i, c.name)), s"${c.name} of port $i")
+      for (i <- 0 until 2) assert(
+        counter(bar2, 0x113000 + 0x1000 * i + c.offset) == expected((12 + i, c.name)),
+        s"${c.name} of port $i"
+      )
     }
     assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 40) == 0)
     // Single events.
@@ -402,7 +446,7 @@ class RegsTest extends AnyFunSuite {
     dut.hostClock.waitSampling(5)
     dut.c2hDrop #= false
     settle()
-    val events = HostEvents.names.map(_._1).zipWithIndex.map { case (n, i) => n -> counter(bar2, 0x112000 + 8 * i) }.toMap
+    val events = HostEvents.names.zipWithIndex.map { case ((n, _), i) => n -> counter(bar2, 0x112000 + 8 * i) }.toMap
     assert(events("c2h_drop") == 5 && events("vf_write_refused") == 1 && events("write_refused") == 0)
     bar2.read(0x112ffc)
     assert(counter(bar2, 0x112000 + 8 * 6) == events("unmapped") + 1)
@@ -431,7 +475,11 @@ class RegsTest extends AnyFunSuite {
         for (i <- 0 until count) {
           val r = dut.macRx(port)
           r.payload.randomize()
-          val length = if (random.nextInt(20) == 0) 65535 else if (random.nextBoolean()) 50 + random.nextInt(30) else random.nextInt(10000)
+          val length = random.nextInt(20) match {
+            case 0 => 65535
+            case n if n < 10 => 50 + random.nextInt(30)
+            case _ => random.nextInt(10000)
+          }
           r.length #= length
           r.badFcs #= random.nextInt(6) == 0
           r.runt #= random.nextInt(6) == 0
@@ -441,7 +489,13 @@ class RegsTest extends AnyFunSuite {
           val (fcs, runt, over) = (m.badFcs.toBoolean, m.runt.toBoolean, m.oversize.toBoolean)
           val good = !(fcs || runt || over)
           val cast = if (m.broadcast.toBoolean) "broadcast" else if (m.multicast.toBoolean) "multicast" else "unicast"
-          val (vlan, host, toPs, ho, po) = (m.vlan.toBoolean, m.forHost.toBoolean, m.forPs.toBoolean, m.hostOverflow.toBoolean, m.psOverflow.toBoolean)
+          val (vlan, host, toPs, ho, po) = (
+            m.vlan.toBoolean,
+            m.forHost.toBoolean,
+            m.forPs.toBoolean,
+            m.hostOverflow.toBoolean,
+            m.psOverflow.toBoolean
+          )
           push(r)
           frames :+= ((port, true, {
             case "frames" => 1
@@ -491,7 +545,10 @@ class RegsTest extends AnyFunSuite {
         assert(counter(ps, 0x8000 + 0x1000 * port + at) == expect(port, c, 0), s"${c.name} of port $port")
       }
       for ((at, c) <- PortCounters.cmacOffsets) {
-        assert(counter(bar2, 0x8000 + 0x4000 * port + at) == expect(port, c, since), s"${c.name} of port $port since the tick")
+        assert(
+          counter(bar2, 0x8000 + 0x4000 * port + at) == expect(port, c, since),
+          s"${c.name} of port $port since the tick"
+        )
       }
     }
     traffic(300)
@@ -502,7 +559,10 @@ class RegsTest extends AnyFunSuite {
     val mark = frames.size
     traffic(100)
     dut.psClock.waitSampling(30)
-    assert(bar2.read(0x8500) == expect(0, PortCounters.sums.find(_.name == "tx_frames").get, 0) - 100, "held until the next tick")
+    assert(
+      bar2.read(0x8500) == expect(0, PortCounters.sums.find(_.name == "tx_frames").get, 0) - 100,
+      "held until the next tick"
+    )
     for (port <- 0 until 2) bar2.write(0x82b0 + 0x4000 * port, 1)
     checkAll(mark)
     for (port <- 0 until 2) bar2.write(0x82b0 + 0x4000 * port, 1)
