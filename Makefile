@@ -34,7 +34,7 @@ rtl: setup ## write the Verilog to build/rtl
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(RTL_ARGS)"
 
 registers: setup ## write everything generated from the register map
-	@scripts/sbt "runMain meridian.regs.GenerateRegisters --root .."
+	@scripts/sbt "runMain meridian.regs.GenerateRegisters .."
 
 bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/bench/shell.json
 	@scripts/bench-shell
