@@ -59,7 +59,8 @@ class PacketBufferTest extends AnyFunSuite {
         assert(dut.io.pop.length.toInt == frame.data.length, "length")
         assert(dut.io.pop.meta.toInt == frame.meta, "meta")
         if (dut.io.pop.last.toBoolean) {
-          assert(beats == frame.data, "bytes of a frame")
+          val whole = beats == frame.data
+          assert(whole, "bytes of a frame")
           beats.clear()
           expected.dequeue()
           popped += 1
@@ -203,7 +204,7 @@ class PacketBufferTest extends AnyFunSuite {
         }
         dut.pushCd.waitSampling(20 + bench.random.nextInt(60))
         dut.popCd.assertReset()
-        sleep(4000 * (1 + bench.random.nextInt(if (round < 10) 2 else 200)))
+        sleep(4000 * (1 + bench.random.nextInt(if (round < 10) 2 else 200)) + 1000)
         dut.popCd.deassertReset()
         bench.beats.clear()
         tail.join()
@@ -233,7 +234,7 @@ class PacketBufferTest extends AnyFunSuite {
         dut.pushCd.waitSampling(1 + bench.random.nextInt(5))
         dut.io.push.valid #= false
         dut.pushCd.assertReset()
-        sleep(4000 * (1 + bench.random.nextInt(if (round < 10) 2 else 200)))
+        sleep(4000 * (1 + bench.random.nextInt(if (round < 10) 2 else 200)) + 1000)
         dut.pushCd.deassertReset()
         dut.pushCd.waitSampling()
         bench.popReadyPercent = 60

@@ -184,8 +184,10 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
       case (f, t) if t.forPs && !t.psOverflow =>
         PsFrame(f.data.toSeq, f.data.length, f.stampBeat >= 0, if (f.stampBeat >= 0) f.stamp else 0)
     }
-    assert(hostFrames == toHost, "frames to the host")
-    assert(psFrames.map(f => if (f.stampValid) f else f.copy(stamp = 0)) == toPs, "frames to the PS")
+    val hostWhole = hostFrames == toHost
+    val psWhole = psFrames.map(f => if (f.stampValid) f else f.copy(stamp = 0)) == toPs
+    assert(hostWhole, "frames to the host")
+    assert(psWhole, "frames to the PS")
     assert(hostBubbles == 0 && psBubbles == 0, "bubbles within frames")
     forget()
   }

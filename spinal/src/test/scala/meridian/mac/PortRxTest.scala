@@ -143,7 +143,7 @@ class PortRxTest extends AnyFunSuite {
       val traffic = fork(for (i <- 0 until 40) b.send(b.frame(60 + b.random.nextInt(200), Seq(stranger, all, psAddress)(i % 3)), 3))
       b.dut.macRxCd.waitSampling(before * 20 + b.random.nextInt(20))
       b.dut.hostCd.assertReset()
-      sleep(4000 * Seq(1, 2, 30, 200)(round % 4))
+      sleep(4000 * Seq(1, 2, 30, 200)(round % 4) + 4000 / 2)
       b.dut.hostCd.deassertReset()
       traffic.join()
       b.settle()
@@ -151,7 +151,8 @@ class PortRxTest extends AnyFunSuite {
       val told = b.told.clone()
       b.hostFrames.clear()
       val psExpected = b.sent.zip(told).collect { case ((f, _), t) if t.forPs && !t.psOverflow => f.data.toSeq }
-      assert(told.length == 40 && !told.exists(_.psOverflow) && b.psFrames.map(_.data) == psExpected)
+      val psWhole = b.psFrames.map(_.data) == psExpected
+      assert(told.length == 40 && !told.exists(_.psOverflow) && psWhole)
       b.hostBubbles = 0
       b.forget()
       b.dut.macRxCd.waitSampling(200)
@@ -169,11 +170,12 @@ class PortRxTest extends AnyFunSuite {
       val traffic = fork(frames.foreach(b.send(_, 3)))
       b.dut.macRxCd.waitSampling(100 + b.random.nextInt(100))
       b.dut.psCd.assertReset()
-      sleep(4000 * Seq(1, 2, 30, 200)(round % 4))
+      sleep(4000 * Seq(1, 2, 30, 200)(round % 4) + 4000 / 2)
       b.dut.psCd.deassertReset()
       traffic.join()
       b.settle()
-      assert(b.hostFrames.map(_.data) == frames.map(_.data.toSeq))
+      val hostWhole = b.hostFrames.map(_.data) == frames.map(_.data.toSeq)
+      assert(hostWhole)
       b.psBubbles = 0
       b.forget()
       b.dut.macRxCd.waitSampling(200)
@@ -194,7 +196,7 @@ class PortRxTest extends AnyFunSuite {
       b.dut.macRxCd.waitSampling(1 + b.random.nextInt(20))
       b.dut.io.pins.tvalid #= false
       b.dut.macRxCd.assertReset()
-      sleep(2560 * Seq(1, 2, 30, 200)(round % 4))
+      sleep(2560 * Seq(1, 2, 30, 200)(round % 4) + 2560 / 2)
       b.dut.macRxCd.deassertReset()
       b.settle()
       b.dut.macRxCd.waitSampling(200)

@@ -152,8 +152,9 @@ class PortTxTest extends AnyFunSuite {
       def plain(frames: Iterable[Pinned]) = frames.map(f => f.data -> f.tag).toSeq
       assert(records.length == pinned.length && !dut.io.recordLost.toBoolean, "records")
       val (ps, host) = pinned.zip(records).partition(_._2._2)
-      assert(plain(ps.map(_._1)) == plain(fromPs), "frames of the PS")
-      assert(plain(host.map(_._1)) == plain(fromHost), "frames of the host")
+      val (psWhole, hostWhole) = (plain(ps.map(_._1)) == plain(fromPs), plain(host.map(_._1)) == plain(fromHost))
+      assert(psWhole, "frames of the PS")
+      assert(hostWhole, "frames of the host")
       for ((frame, (length, _, kind)) <- pinned.zip(records)) {
         val d = frame.data
         val broadcast = d.take(6).forall(_ == -1)
@@ -270,7 +271,7 @@ class PortTxTest extends AnyFunSuite {
       b.dut.io.host.valid #= false
       val ps = fork(for (i <- 0 until 12) b.sendPs(b.data(60 + b.random.nextInt(300)), Some(i)))
       b.dut.hostCd.assertReset()
-      sleep(4000 * Seq(1, 2, 30, 200)(round % 4))
+      sleep(4000 * Seq(1, 2, 30, 200)(round % 4) + 4000 / 2)
       b.dut.hostCd.deassertReset()
       b.dut.hostCd.waitSampling(2)
       for (_ <- 0 until 3) b.sendHost(b.data(60 + b.random.nextInt(300)))
@@ -287,7 +288,7 @@ class PortTxTest extends AnyFunSuite {
       }
       for (_ <- 0 until 3) b.sendPs(b.data(60 + b.random.nextInt(300)), Some(3))
       b.dut.macTxCd.assertReset()
-      sleep(2560 * Seq(1, 2, 30, 200)(round % 4))
+      sleep(2560 * Seq(1, 2, 30, 200)(round % 4) + 2560 / 2)
       b.resetPins()
       b.dut.macTxCd.deassertReset()
       host.join()
