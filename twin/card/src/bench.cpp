@@ -27,7 +27,12 @@ constexpr MacAddress ps_address(unsigned port) {
 constexpr std::uint64_t drain_limit_ps = 200'000'000;
 constexpr std::uint32_t warm_up = 64;   // frames before a rate is taken
 constexpr std::size_t ptp_length = 68;  // Sync with its Ethernet header, padded
-constexpr unsigned ahead = 256;         // frames queued in the models
+/// Rates are told to a hundredth: the clock in which a frame is seen to end does not allow for more.
+double hundredths(double value) {
+  return std::round(100 * value) / 100;
+}
+
+constexpr unsigned ahead = 256;  // frames queued in the models
 
 }  // namespace
 
@@ -114,7 +119,7 @@ void Bench::line_rate_rx(std::size_t length) {
     mpps += 1e6 / period;
   }
   const std::uint64_t offered = std::uint64_t{frames_} * ports;
-  figure("rx_line_rate", point(length), slowest, "% of line rate, slowest port", offered);
+  figure("rx_line_rate", point(length), hundredths(slowest), "% of line rate, slowest port", offered);
   figure("rx_rate", point(length), mpps, "Mpps, all ports", offered);
   figure("rx_loss", point(length), 100.0 * static_cast<double>(offered - delivered) / static_cast<double>(offered), "%",
          offered);
@@ -150,7 +155,7 @@ void Bench::line_rate_tx(std::size_t length) {
     mpps += 1e6 / period;
   }
   const std::uint64_t offered = std::uint64_t{frames_} * ports;
-  figure("tx_line_rate", point(length), slowest, "% of line rate, slowest port", offered);
+  figure("tx_line_rate", point(length), hundredths(slowest), "% of line rate, slowest port", offered);
   figure("tx_rate", point(length), mpps, "Mpps, all ports", offered);
 }
 
@@ -231,13 +236,17 @@ Spread Bench::ps_waits(std::size_t host_length) {
   return spread;
 }
 
-void Bench::ps_priority(std::size_t host_length) {
+void Bench::ps_priority(const std::vector<std::size_t>& host_lengths) {
   const Spread alone = ps_waits(0);
-  const Spread loaded = ps_waits(host_length);
-  figure("ps_tx_latency", point(0), alone, "ns, doorbell to wire, host silent");
-  figure("ps_tx_latency_loaded", point(host_length), loaded, "ns, doorbell to wire, host at line rate");
-  const double added = (loaded.most() - alone.least()) * 1000 / wire_ps(host_length);
-  figure("ps_tx_wait", point(host_length), added, "host frames, longest wait", loaded.count());
+  figure("ps_tx_latency_silent", point(ptp_length), alone, "ns, doorbell to wire, host silent");
+  for (const std::size_t length : host_lengths) {
+    const Spread loaded = ps_waits(length);
+    figure("ps_tx_latency", point(length), loaded, "ns, doorbell to wire, host at line rate");
+    const double longest = loaded.most() - alone.least();
+    figure("ps_tx_wait", point(length), longest, "ns, longest", loaded.count());
+    figure("ps_tx_wait_frames", point(length), longest * 1000 / wire_ps(length), "host frames, longest",
+           loaded.count());
+  }
 }
 
 void Bench::storm() {

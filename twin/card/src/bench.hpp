@@ -54,8 +54,9 @@ class Bench {
   void latency_rx(std::size_t length);
   void latency_tx(std::size_t length);
 
-  /// How much longer a frame of the PS waits for the wire while the host sends frames of this length at line rate.
-  void ps_priority(std::size_t host_length);
+  /// How much longer a frame of the PS waits for the wire while the host sends frames of these lengths at line rate.
+  /// What stands in the MAC's own store, MacTx::store_beats at most, is part of it.
+  void ps_priority(const std::vector<std::size_t>& host_lengths);
 
   /// Broadcasts at line rate with PTP multicasts and host unicasts between them.
   void storm();

@@ -99,12 +99,7 @@ void run(const std::vector<std::string>& arguments) {
          each(&Bench::latency_rx);
          each(&Bench::latency_tx);
        }},
-      {"priority",
-       [&] {
-         bench.ps_priority(60);
-         bench.ps_priority(1514);
-         bench.ps_priority(9600);
-       }},
+      {"priority", [&] { bench.ps_priority(lengths); }},
       {"storm", [&] { bench.storm(); }},
       {"ptp", [&] { bench.ptp_error(); }}};
   for (const std::string& name : wanted)

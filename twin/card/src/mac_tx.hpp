@@ -57,7 +57,7 @@ class MacTx {
   /// Drops what is in the store.
   void reset();
 
-  static constexpr unsigned store_beats = 16;
+  static constexpr unsigned store_beats = 8;
   static constexpr unsigned latency_cycles = 4;            // store to wire
   static constexpr unsigned timestamp_latency_cycles = 8;  // start-of-frame delimiter to the answer
 

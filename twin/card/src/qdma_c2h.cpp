@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t early_limit = 64;  // completions the IP holds for frames to come
 constexpr unsigned message_limit = 65535;
 
+/// The completion of a frame, in which every public driver finds what it looks for (Completion.scala).
+std::uint64_t entry_of(std::uint64_t length, std::uint64_t packet_id) {
+  constexpr std::uint64_t descriptor_used = 1U << 3, end_of_frame = 1U << 20;
+  return descriptor_used | (length << 4) | end_of_frame | (length << 32) | (packet_id << 48);
+}
+
 bool odd_parity(std::uint32_t word, bool parity) {
   return (std::popcount(word) + (parity ? 1 : 0)) % 2 == 1;
 }
@@ -148,7 +154,10 @@ void QdmaC2h::take_beat(std::uint64_t now_ps) {
   const bool last = data_.tlast != 0;
   if (last && data_.mty >= width) fail("mty is not below the width of a beat", now_ps);
   const auto* beat = reinterpret_cast<const std::uint8_t*>(data_.tdata.data());
-  frame_.bytes.insert(frame_.bytes.end(), beat, beat + (last ? width - data_.mty : width));
+  const auto* end = beat + (last ? width - data_.mty : width);
+  if (std::any_of(end, beat + width, [](std::uint8_t byte) { return byte != 0; }))
+    fail("bytes behind the end of a frame are not 0: they may be another's", now_ps);
+  frame_.bytes.insert(frame_.bytes.end(), beat, end);
   if (!last) {
     if (frame_.bytes.size() >= control_.len) fail("a frame goes on beyond ctrl_len", now_ps);
     return;
@@ -191,6 +200,10 @@ void QdmaC2h::match(std::uint64_t now_ps) {
     if (frame.queue != completion.qid)
       fail("completion for queue " + std::to_string(completion.qid) + " of a frame for queue " +
                std::to_string(frame.queue),
+           now_ps);
+    if (completion.entry != entry_of(frame.bytes.size(), frame.packet_id))
+      fail("completion: its entry does not tell of frame " + std::to_string(frame.packet_id) + ", " +
+               std::to_string(frame.bytes.size()) + " bytes",
            now_ps);
     Queue& q = queue_[frame.queue];
     const auto length = static_cast<unsigned>(frame.bytes.size());
