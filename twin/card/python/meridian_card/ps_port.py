@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small driver of the PS port: rings in PS memory, as docs/ps-port.md has them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from random import Random
+
+from .shell import Shell
+
+DESCRIPTOR = 32
+LARGEST = 9600
+SLOT = 0x4000
+GENERATION = 1
+STAMPED = 2
+ERROR = 4
+
+
+class PsPortError(Exception):
+    """The card broke the rules of its rings."""
+
+
+@dataclass(frozen=True)
+class PsFrame:
+    data: bytes
+    seconds: int
+    nanoseconds: int
+
+    @property
+    def time_ns(self) -> int:
+        return 1_000_000_000 * self.seconds + self.nanoseconds
+
+
+@dataclass(frozen=True)
+class Timestamp:
+    tag: int
+    time_ns: int
+
+
+class PsPort:
+    """One Ethernet port of the PS. Frames are taken out of PS memory by `poll`; buffers go back at once."""
+
+    def __init__(self, shell: Shell, port: int = 0, size_log2: int = 8, seed: int = 1) -> None:
+        self.shell = shell
+        self.port = port
+        self.size_log2 = size_log2
+        self.size = 1 << size_log2
+        memory = 0x10_0000_0000 + 0x1000_0000 * port
+        self.rx_ring, self.tx_ring = memory, memory + 0x10_0000
+        self.rx_slots, self.tx_slots = memory + 0x100_0000, memory + 0x800_0000
+        self.random = Random(seed)
+        self.rx_producer = self.rx_consumer = self.tx_producer = self.tx_consumer = 0
+        self.waiting: deque[tuple[bytes, int, bool]] = deque()
+        self._in_flight: deque[tuple[int, int]] = deque()
+        self._buffers: dict[int, int] = {}
+
+    def start(self) -> None:
+        """Fills the receive ring and starts both."""
+        sim = self.shell.sim
+        for ring in (self.rx_ring, self.tx_ring):
+            sim.send("psmem", addr=ring, hex=bytes(DESCRIPTOR * self.size).hex())
+        for name, base in (("RX", self.rx_ring), ("TX", self.tx_ring)):
+            self._write(f"{name}_BASE_LOW", base & 0xFFFFFFFF)
+            self._write(f"{name}_BASE_HIGH", base >> 32)
+            self._control(name, enable=True)
+        self._post(self.size)
+
+    def stop(self, max_polls: int = 10000) -> None:
+        """Stops both rings and waits until they do not run."""
+        for name in ("RX", "TX"):
+            self._control(name, enable=False)
+        running = [self.shell.regs.field("PS_RING", f"{name}_STATUS", "RUNNING") for name in ("RX", "TX")]
+        for _ in range(max_polls):
+            if not any(f.of(self._read(f"{n}_STATUS")) for n, f in zip(("RX", "TX"), running, strict=True)):
+                return
+        raise PsPortError(f"port {self.port}: a ring does not stop")
+
+    def send(self, frame: bytes, tag: int = 0, timestamp: bool = False) -> None:
+        """Queues a frame; `poll` hands it to the card as the ring has room."""
+        self.waiting.append((frame, tag, timestamp))
+
+    def poll(self) -> list[PsFrame]:
+        """Frames received since the last call; takes transmit completions and gives the rings new work."""
+        frames = self._receive()
+        self._complete()
+        self._transmit()
+        return frames
+
+    @property
+    def sending(self) -> bool:
+        return bool(self.waiting or self._in_flight)
+
+    def timestamps(self) -> list[Timestamp]:
+        """Transmit timestamps the card holds, oldest first; they are removed."""
+        field = self.shell.regs.field
+        result = []
+        while True:
+            status = self._read("TIMESTAMP_STATUS")
+            if not field("PS_RING", "TIMESTAMP_STATUS", "VALID").of(status):
+                return result
+            seconds = self._read("TIMESTAMP_SECONDS_HIGH") << 32 | self._read("TIMESTAMP_SECONDS_LOW")
+            time_ns = 1_000_000_000 * seconds + self._read("TIMESTAMP_NANOSECONDS")
+            result.append(Timestamp(field("PS_RING", "TIMESTAMP_STATUS", "TAG").of(status), time_ns))
+            self._write("TIMESTAMP_POP", 1)
+
+    def counters(self) -> dict[str, int]:
+        return self.shell.events("PS_RING", self.port)
+
+    def _write(self, register: str, value: int) -> None:
+        self.shell.write(self.shell.regs.ps_address("PS_RING", register, self.port), value, "ps")
+
+    def _read(self, register: str) -> int:
+        return self.shell.read(self.shell.regs.ps_address("PS_RING", register, self.port), "ps")
+
+    def _control(self, ring: str, enable: bool) -> None:
+        field = self.shell.regs.field
+        word = field("PS_RING", f"{ring}_CONTROL", "SIZE_LOG2").at(self.size_log2)
+        self._write(f"{ring}_CONTROL", word | field("PS_RING", f"{ring}_CONTROL", "ENABLE").at(int(enable)))
+
+    def _memory(self, address: int, length: int) -> bytes:
+        return bytes.fromhex(self.shell.sim.ask("psmem_read", addr=address, len=length)["hex"])
+
+    def _generation(self, index: int) -> int:
+        return (index >> self.size_log2 & 1) ^ 1
+
+    def _descriptor(self, ring: int, index: int, head: bytes) -> None:
+        """Only the half that belongs to software."""
+        self.shell.sim.send("psmem", addr=ring + DESCRIPTOR * (index % self.size), hex=head.ljust(16, b"\xa5").hex())
+
+    def _post(self, count: int) -> None:
+        if not count:
+            return
+        for index in range(self.rx_producer, self.rx_producer + count):
+            # Another slot each pass, at any byte, so that a frame that goes astray is seen.
+            address = self.rx_slots + SLOT * (index % (2 * self.size)) + self.random.randrange(64)
+            self._buffers[index] = address
+            self._descriptor(self.rx_ring, index, address.to_bytes(8, "little") + LARGEST.to_bytes(2, "little"))
+        self.rx_producer += count
+        self._write("RX_PRODUCER", self.rx_producer & 0xFFFF)
+
+    def _receive(self) -> list[PsFrame]:
+        ring = self._memory(self.rx_ring, DESCRIPTOR * self.size)
+        frames = []
+        while self.rx_consumer < self.rx_producer:
+            at = DESCRIPTOR * (self.rx_consumer % self.size)
+            said = ring[at + 16 : at + 32]
+            flags = int.from_bytes(said[14:16], "little")
+            if flags & GENERATION != self._generation(self.rx_consumer):
+                break
+            if flags & ERROR or not flags & STAMPED:
+                raise PsPortError(f"port {self.port}, receive descriptor {self.rx_consumer}: flags {flags:#x}")
+            length = int.from_bytes(said[4:6], "little")
+            data = self._memory(self._buffers.pop(self.rx_consumer), length)
+            seconds, nanoseconds = int.from_bytes(said[8:14], "little"), int.from_bytes(said[:4], "little")
+            frames.append(PsFrame(data, seconds, nanoseconds))
+            self.rx_consumer += 1
+        self._post(len(frames))
+        return frames
+
+    def _complete(self) -> None:
+        if not self._in_flight:
+            return
+        ring = self._memory(self.tx_ring, DESCRIPTOR * self.size)
+        while self._in_flight:
+            at = DESCRIPTOR * (self.tx_consumer % self.size)
+            said = ring[at + 16 : at + 32]
+            flags = int.from_bytes(said[14:16], "little")
+            if flags & GENERATION != self._generation(self.tx_consumer):
+                return
+            length, tag = self._in_flight.popleft()
+            found = int.from_bytes(said[4:6], "little"), int.from_bytes(said[6:8], "little")
+            if flags & ERROR or found != (length, tag):
+                raise PsPortError(f"port {self.port}, transmit descriptor {self.tx_consumer}: {said.hex()}")
+            self.tx_consumer += 1
+
+    def _transmit(self) -> None:
+        posted = self.tx_producer
+        while self.waiting and self.tx_producer - self.tx_consumer < self.size:
+            frame, tag, timestamp = self.waiting.popleft()
+            address = self.tx_slots + SLOT * (self.tx_producer % self.size) + self.random.randrange(64)
+            self.shell.sim.send("psmem", addr=address, hex=frame.hex())
+            head = address.to_bytes(8, "little") + len(frame).to_bytes(2, "little")
+            head += int(timestamp).to_bytes(2, "little") + tag.to_bytes(2, "little")
+            self._descriptor(self.tx_ring, self.tx_producer, head)
+            self._in_flight.append((len(frame), tag))
+            self.tx_producer += 1
+        if self.tx_producer != posted:
+            self._write("TX_PRODUCER", self.tx_producer & 0xFFFF)
