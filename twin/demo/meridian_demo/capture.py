@@ -11,6 +11,7 @@ import dpkt
 
 ETHERNET = 1
 MIN_FRAME = 60
+LONGEST = 65535  # of a frame the MAC model sends; captures of a segmenting sender have longer ones
 
 
 class CaptureError(Exception):
@@ -27,7 +28,7 @@ class Frame:
 class Capture:
     frames: list[Frame]
     padded: int = 0  # captured by their sender before its MAC padded them: padded again, as on the wire
-    skipped: int = 0  # empty records
+    skipped: int = 0  # empty records, and those longer than any frame
 
 
 def _check_length(file: Path, data: bytes) -> None:
@@ -65,7 +66,7 @@ def read(file: Path) -> Capture:
             if reader.datalink() != ETHERNET:
                 raise CaptureError(f"{file}: link type {reader.datalink()} is not Ethernet (1)")
             for _, record in reader:
-                if not record:
+                if not 0 < len(record) <= LONGEST:
                     capture.skipped += 1
                     continue
                 if len(record) < MIN_FRAME:
