@@ -27,7 +27,7 @@ object MacTable {
   * Every client looks up one query a cycle; the result comes MacTable.latency cycles later, always. Queries before ready
   * find nothing.
   *
-  * A command is answered at most MacTable.commandCycles (112) cycles after it is taken; meanwhile the next one waits.
+  * A command is answered at most MacTable.commandCycles (108) cycles after it is taken; meanwhile the next one waits.
   * Entries that a command does not name are found as before in every cycle. The entry it names is found as before or as
   * after, and as after by every query from the cycle of the answer on. An add is answered full when the table holds
   * macEntries or, which a half-full table makes very unlikely unless keys are chosen to collide, when no room can be

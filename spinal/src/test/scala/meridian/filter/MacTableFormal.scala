@@ -123,13 +123,14 @@ class ProvenMacClear(shape: MacTableShape) extends ProvenMacTable(shape) {
 class MacTableFormal extends AnyFunSuite {
   private val shape = MacTableShape(ways = 2, depth = 2, keyBits = 3, valueBits = 1, entries = 3)
 
-  // Registers, unrolled steps and a fresh start for each: then Z3 works on plain bits, many times faster here.
-  private object engine extends SbyEngine {
-    def command = "smtbmc --nomem --nopresat --unroll z3 -- --noincr"
+  /** Z3 on plain bits: registers for memories, steps unrolled, a fresh start for every 14 of them. */
+  private class Engine(depth: Int)
+      extends SmtBmc(nomem = true, unroll = Some(true), nopresat = true, progress = false, solver = SmtBmcSolver.Z3) {
+    override def command = super.command + s" -- --noincr -t 0:14:$depth"
   }
 
   private def prove(depth: Int)(top: => Component): Unit =
-    FormalConfig.withSyncResetDefault.addEngin(engine).withBMC(depth).doVerify(top)
+    FormalConfig.withSyncResetDefault.addEngin(new Engine(depth)).withBMC(depth).doVerify(top)
 
   private def drive(table: ProvenMacTable): Unit = {
     anyseq(table.io.command.valid)
