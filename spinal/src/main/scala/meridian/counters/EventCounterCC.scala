@@ -11,7 +11,8 @@ import spinal.lib._
   * gives the same events as amounts, to be added elsewhere (a [[CounterBank]]); it is valid in cycles with at least
   * one. An event can come in every source cycle, for ever.
   *
-  * Both clocks are reset together; the count begins at 0.
+  * A reset of the destination clears the count; one of the source has no effect. What crosses has only its initial value
+  * from configuration, so that a reset on one side does not look like events on the other.
   *
   * @param grayBits bits of the counter that crosses
   * @param width    bits of the count, which wraps
@@ -31,21 +32,24 @@ class EventCounterCC(
     val destinationEvents = master(Flow(UInt(grayBits bits)))
   }
 
-  val source = new ClockingArea(sourceCd) {
+  val source = new ClockingArea(sourceCd.withBootReset()) {
     val count = Reg(UInt(grayBits bits)) init 0
     val next = count + io.sourceEvent.asUInt.resized
     count := next
     val gray = RegNext(toGray(next)) init 0
   }
 
-  val destination = new ClockingArea(destinationCd) {
+  val seen = new ClockingArea(destinationCd.withBootReset()) {
     val gray = BufferCC(source.gray, init = B(0, grayBits bits), bufferDepth = Some(3))
     val binary = RegNext(fromGray(gray)) init 0
     val events = RegNext(binary - (RegNext(binary) init 0)) init 0
+  }
+
+  val destination = new ClockingArea(destinationCd) {
     val count = Reg(UInt(width bits)) init 0
-    count := count + events.resized
+    count := count + seen.events.resized
     io.destinationCount := count
-    io.destinationEvents.valid := events.orR
-    io.destinationEvents.payload := events
+    io.destinationEvents.valid := seen.events.orR
+    io.destinationEvents.payload := seen.events
   }
 }

@@ -9,7 +9,7 @@ import scala.util.Random
 
 class EventCounterCCTest extends AnyFunSuite {
   lazy val compiled = SimConfig.compile(
-    new EventCounterCC(ClockDomain.external("source"), ClockDomain.external("destination"), 5, 40)
+    new EventCounterCC(ClockDomain.external("source", withReset = false), ClockDomain.external("destination"), 5, 40)
   )
 
   // Periods: 390.625 to 250 MHz, 156.25 to 250 MHz, 250 to 390.625 MHz, and many events for one destination cycle.
@@ -41,6 +41,13 @@ class EventCounterCCTest extends AnyFunSuite {
           assert(dut.io.destinationCount.toBigInt == events && amounts == events)
         }
         assert(events > 4000)
+
+        // A reset clears the count, and makes no events of what was counted before.
+        to.assertReset()
+        sleep(10 * destination)
+        to.deassertReset()
+        sleep(10 * destination)
+        assert(dut.io.destinationCount.toBigInt == 0 && amounts == events)
       }
     }
 }

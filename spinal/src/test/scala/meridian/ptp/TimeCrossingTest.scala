@@ -144,7 +144,7 @@ class TimeCrossingTest extends AnyFunSuite {
           b.run(1000000L)((_, _) => ())
           val took = lock(b, 20000000000L)
           val errors = Vector.newBuilder[Double]
-          b.run(150000000000L) { (_, e) =>
+          b.run(80000000000L) { (_, e) =>
             assert(b.locked)
             errors += e
           }
