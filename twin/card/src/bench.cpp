@@ -320,6 +320,7 @@ void Bench::ptp_error() {
   };
   Random random(setting_.seed);
   std::vector<double> received, sent;
+  PtpTime before;
   for (std::uint32_t number = 0; number < 200; ++number) {
     card.run_for(1'000'000 + random.below(3'000'000));
     card.mac_rx(0).send({ptp.make(number), 0, false, 0});
@@ -334,6 +335,8 @@ void Bench::ptp_error() {
         drain_limit_ps, "a PTP frame at the PS");
     ptp.check(frame->bytes, number, "ps rx");
     if (!frame->timestamp_valid) throw CheckError("ps rx: a frame without a timestamp");
+    if (number != 0 && frame->timestamp == before) throw CheckError("ps rx: the PTP clock stands still");
+    before = frame->timestamp;
     received.push_back(difference(frame->timestamp, card.mac_rx(0).statistics().last_start_ps));
 
     stamped.reset();
