@@ -12,8 +12,13 @@ import spinal.lib._
   *
   * @param depth elements, a power of two from 2 on
   */
-class CrossingFifo[T <: Data](dataType: HardType[T], depth: Int, pushCd: ClockDomain, popCd: ClockDomain, settle: Int = 16)
-    extends Component {
+class CrossingFifo[T <: Data](
+    dataType: HardType[T],
+    depth: Int,
+    pushCd: ClockDomain,
+    popCd: ClockDomain,
+    settle: Int = 16
+) extends Component {
   require(isPow2(depth) && depth >= 2, s"depth is $depth: choose a power of two from 2 on")
 
   val io = new Bundle {

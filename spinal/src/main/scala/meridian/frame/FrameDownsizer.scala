@@ -12,7 +12,7 @@ import spinal.lib._
   */
 class FrameDownsizer[M <: Data](inBytes: Int, outBytes: Int, metaType: HardType[M]) extends Component {
   require(isPow2(outBytes) && outBytes >= 2, s"outBytes is $outBytes: choose a power of two from 2 on")
-  require(isPow2(inBytes) && inBytes > outBytes, s"inBytes is $inBytes: choose a power of two above outBytes ($outBytes)")
+  require(isPow2(inBytes) && inBytes > outBytes, s"inBytes is $inBytes: choose a power of two above $outBytes")
   val ratio = inBytes / outBytes
 
   val io = new Bundle {

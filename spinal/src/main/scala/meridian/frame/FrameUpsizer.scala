@@ -12,7 +12,7 @@ import spinal.lib._
   */
 class FrameUpsizer[M <: Data](inBytes: Int, outBytes: Int, metaType: HardType[M]) extends Component {
   require(isPow2(inBytes) && inBytes >= 2, s"inBytes is $inBytes: choose a power of two from 2 on")
-  require(isPow2(outBytes) && outBytes > inBytes, s"outBytes is $outBytes: choose a power of two above inBytes ($inBytes)")
+  require(isPow2(outBytes) && outBytes > inBytes, s"outBytes is $outBytes: choose a power of two above $inBytes")
   val ratio = outBytes / inBytes
 
   val io = new Bundle {

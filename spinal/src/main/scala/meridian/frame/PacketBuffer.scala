@@ -48,7 +48,10 @@ class PacketBuffer[M <: Data](
     settle: Int = 16
 ) extends Component {
   require(isPow2(bytes) && bytes >= 2, s"bytes is $bytes: choose a power of two from 2 on")
-  require(isPow2(depthBytes) && depthBytes >= 8 * bytes, s"depthBytes is $depthBytes: choose a power of two of at least 8 beats")
+  require(
+    isPow2(depthBytes) && depthBytes >= 8 * bytes,
+    s"depthBytes is $depthBytes: choose a power of two of at least 8 beats"
+  )
   require(isPow2(frames) && frames >= 2, s"frames is $frames: choose a power of two from 2 on")
   val words = depthBytes / bytes
   val lengthBits = 16
@@ -89,7 +92,8 @@ class PacketBuffer[M <: Data](
   val pair = new ResetPair(pushCd, popCd, settle)
   val pushClearCd = ResetPair.clearedBy(pushCd, pair.io.pushClear)
   val popClearCd = ResetPair.clearedBy(popCd, pair.io.popClear)
-  val descriptors = new StreamFifoCC(HardType(Descriptor()), frames, pushClearCd, popClearCd, withPopBufferedReset = false)
+  val descriptors =
+    new StreamFifoCC(HardType(Descriptor()), frames, pushClearCd, popClearCd, withPopBufferedReset = false)
   val popReadGray = Bits(pointerBits bits)
 
   val swallow = new ClockingArea(pushCd) {

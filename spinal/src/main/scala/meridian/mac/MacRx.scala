@@ -15,10 +15,10 @@ case class RxStamp() extends Bundle {
 
 /** Receive checks and the split between PS and host, in the receive clock of the MAC.
   *
-  * Every frame is written to both buffers as it comes; its last beat commits it where it belongs and rolls it back where
-  * not. Bad, runt and oversize frames are rolled back in both. A frame that finds no room in one buffer is lost there
-  * and nowhere else. Frames the PS did not ask for by address are refused once its buffer is half full, so that a storm
-  * leaves room for those it did.
+  * Every frame is written to both buffers as it comes; its last beat commits it where it belongs and rolls it back
+  * where not. Bad, runt and oversize frames are rolled back in both. A frame that finds no room in one buffer is lost
+  * there and nowhere else. Frames the PS did not ask for by address are refused once its buffer is half full, so that
+  * a storm leaves room for those it did.
   *
   * Latency: 2 cycles from the pins to a push, 3 to the record. Throughput: one beat a cycle, frames back to back. There
   * is no back-pressure: a push that is not ready costs its frame.

@@ -10,9 +10,9 @@ import spinal.lib._
 /** The receive side of a port: [[MacRx]], its two buffers and every crossing out of the receive clock of the MAC.
   *
   * Latency, tlast at the pins to the first beat of the frame: 3 macRx cycles, then 4 cycles of host or ps and the phase
-  * of the clocks. Throughput: one beat a cycle at the pins, one a cycle at host and at ps. A sink that is not ready fills
-  * its own buffer, then loses its own frames. A reset of host empties the host buffer and loses what comes for it
-  * meanwhile (counted as hostOverflow); the PS path does not see it.
+  * of the clocks. Throughput: one beat a cycle at the pins, one a cycle at host and at ps. A sink that is not ready
+  * fills its own buffer, then loses its own frames. A reset of host empties the host buffer and loses what comes for
+  * it meanwhile (counted as hostOverflow); the PS path does not see it.
   */
 class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: ClockDomain, val psCd: ClockDomain)
     extends Component {

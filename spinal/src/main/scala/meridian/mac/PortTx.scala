@@ -9,10 +9,10 @@ import spinal.lib._
 /** The transmit side of a port: a buffer for the host and one for the PS, [[MacTx]], and every crossing into and out of
   * the transmit clock of the MAC.
   *
-  * Latency, last beat taken to first beat at the pins: 6 macTx cycles and the phase of the clocks. Throughput: one beat a
-  * cycle at host, ps and pins, no bubble within or between frames. host.ready and ps.ready are low while there is no room
-  * in the buffer behind them, or the MAC clock is in reset. A host that is reset loses the frame it was writing; those in
-  * the buffer are still sent, and the PS path does not see it.
+  * Latency, last beat taken to first beat at the pins: 6 macTx cycles and the phase of the clocks. Throughput: one
+  * beat a cycle at host, ps and pins, no bubble within or between frames. host.ready and ps.ready are low while there
+  * is no room in the buffer behind them, or the MAC clock is in reset. A host that is reset loses the frame it was
+  * writing; those in the buffer are still sent, and the PS path does not see it.
   */
 class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockDomain, val macTxCd: ClockDomain)
     extends Component {

@@ -14,12 +14,12 @@ case class Destination() extends Bundle {
 
 /** Decides by destination address who gets a frame.
   *
-  * Unicast to a PS address belongs to the PS alone. All else belongs to the host, and to the PS too if it listens to the
-  * address, wants broadcast or multicast (each by its own switch) or is promiscuous. With enable low nothing is for the
-  * PS.
+  * Unicast to a PS address belongs to the PS alone. All else belongs to the host, and to the PS too if it listens to
+  * the address, wants broadcast or multicast (each by its own switch) or is promiscuous. With enable low nothing is
+  * for the PS.
   *
-  * Latency: 3 cycles from query to result, which then holds until 3 cycles after the next query. Throughput: one address
-  * a cycle.
+  * Latency: 3 cycles from query to result, which then holds until 3 cycles after the next query. Throughput: one
+  * address a cycle.
   */
 class PsClassifier(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -32,8 +32,9 @@ class PsClassifier(p: ShellParam) extends Component {
   val part = new Area {
     val valid = RegNext(io.query.valid) init False
     val equal = Vec(io.config.address.map { address =>
-      RegNext(Vec(address.subdivideIn(4 slices).zip(io.query.payload.subdivideIn(4 slices)).map { case (a, b) => a === b }))
-    })
+      val slices = address.subdivideIn(4 slices).zip(io.query.payload.subdivideIn(4 slices))
+      RegNext(Vec(slices.map { case (a, b) => a === b }))
+    }.toSeq)
     val group = RegNext(io.query.payload(0))
     val ones = RegNext(io.query.payload.andR)
   }

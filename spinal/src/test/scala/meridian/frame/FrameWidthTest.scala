@@ -52,7 +52,10 @@ class FrameWidthTest extends AnyFunSuite {
   }
 
   def randomFrames(random: Random, count: Int): Seq[(Seq[Byte], Int)] =
-    Seq.fill(count)(Seq.fill(1 + random.nextInt(if (random.nextBoolean()) 20 else 200))(random.nextInt().toByte) -> random.nextInt(256))
+    Seq.fill(count) {
+      val length = 1 + random.nextInt(if (random.nextBoolean()) 20 else 200)
+      Seq.fill(length)(random.nextInt().toByte) -> random.nextInt(256)
+    }
 
   for (seed <- 1 to 2) test(s"up: a beat in every cycle, or with gaps, seed $seed") {
     compiled.doSim(s"up$seed", seed = seed) { dut =>

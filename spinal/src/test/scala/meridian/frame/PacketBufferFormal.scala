@@ -80,8 +80,8 @@ class PacketBufferFormal extends AnyFunSuite {
   test("nothing lost, nothing twice, in order, roll-back leaves no trace") {
     FormalConfig.withSyncResetDefault
       .withEngies(Seq(SmtBmc(unroll = Some(true), progress = false, solver = SmtBmcSolver.Z3)))
-      .withBMC(19)
-      .withCover(22)
+      .withBMC(20)
+      .withCover(21)
       .doVerify(new PacketBufferProof)
   }
 }

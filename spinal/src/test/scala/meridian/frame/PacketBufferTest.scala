@@ -16,7 +16,14 @@ class PacketBufferTest extends AnyFunSuite {
   case class Frame(data: Seq[Byte], meta: Int)
 
   lazy val compiled = SimConfig.compile(
-    new PacketBuffer(bytes, depthBytes, HardType(UInt(16 bits)), frames, ClockDomain.external("push"), ClockDomain.external("pop"))
+    new PacketBuffer(
+      bytes,
+      depthBytes,
+      HardType(UInt(16 bits)),
+      frames,
+      ClockDomain.external("push"),
+      ClockDomain.external("pop")
+    )
   )
 
   /** Drives and watches one buffer: what is committed is queued and must come out, in order and whole. */

@@ -20,7 +20,15 @@ case class Listen(
     addresses: Seq[Option[Long]] = Seq.fill(4)(None)
 )
 
-case class Told(length: Int, bad: Seq[Boolean], kind: Seq[Boolean], forHost: Boolean, forPs: Boolean, hostOverflow: Boolean, psOverflow: Boolean)
+case class Told(
+    length: Int,
+    bad: Seq[Boolean],
+    kind: Seq[Boolean],
+    forHost: Boolean,
+    forPs: Boolean,
+    hostOverflow: Boolean,
+    psOverflow: Boolean
+)
 case class HostFrame(data: Seq[Byte], length: Int)
 case class PsFrame(data: Seq[Byte], length: Int, stampValid: Boolean, stamp: BigInt)
 
@@ -151,10 +159,12 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
     val broadcast = address == 0xffffffffffffL
     val multicast = (address & 1) == 1 && !broadcast
     val exact = listen.enable && listen.addresses.contains(Some(address))
-    val ps = listen.enable && (exact || listen.promiscuous || (broadcast && listen.broadcast) || (multicast && listen.allMulticast))
+    val wanted = listen.promiscuous || (broadcast && listen.broadcast) || (multicast && listen.allMulticast)
+    val ps = listen.enable && (exact || wanted)
     val host = !exact || multicast || broadcast
     val vlan = good && Seq(0x8100, 0x88a8).contains(((data(12) & 0xff) << 8) | (data(13) & 0xff))
-    Told(data.length.min(65535), bad, Seq(good && multicast, good && broadcast, vlan), good && host, good && ps, false, false)
+    val kind = Seq(good && multicast, good && broadcast, vlan)
+    Told(data.length.min(65535), bad, kind, good && host, good && ps, false, false)
   }
 
   def settle(): Unit = {
@@ -163,7 +173,8 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
     var quiet, wait = 0
     while (quiet < 60) {
       dut.psCd.waitSampling()
-      quiet = if (dut.io.hostIdle.toBoolean && dut.io.psIdle.toBoolean && !dut.io.record.valid.toBoolean) quiet + 1 else 0
+      val idle = dut.io.hostIdle.toBoolean && dut.io.psIdle.toBoolean && !dut.io.record.valid.toBoolean
+      quiet = if (idle) quiet + 1 else 0
       wait += 1
       assert(wait < 20000, "never idle")
     }

@@ -19,7 +19,9 @@ class PortRxTest extends AnyFunSuite {
     new PortRx(p, 0, clock("macRx"), clock("host"), clock("ps"))
   )
 
-  def bench(name: String, seed: Int, mac: Int = 2560, host: Int = 4000, ps: Int = 4000)(body: PortRxBench => Unit): Unit =
+  def bench(name: String, seed: Int, mac: Int = 2560, host: Int = 4000, ps: Int = 4000)(
+      body: PortRxBench => Unit
+  ): Unit =
     test(s"$name, seed $seed") {
       compiled.doSim(name.takeWhile(c => c.isLetter || c == ' ').replace(' ', '_') + seed, seed = seed) { dut =>
         body(new PortRxBench(dut, p, mac, host, ps, seed))
@@ -28,7 +30,7 @@ class PortRxTest extends AnyFunSuite {
 
   def listens(b: PortRxBench): Listen = {
     def flag = b.random.nextBoolean()
-    val addresses = Seq(psAddress, psGroup, 0x998877665544L, stranger).map(a => if (b.random.nextInt(3) > 0) Some(a) else None)
+    val addresses = Seq(psAddress, psGroup, 0x998877665544L, stranger).map(Some(_).filter(_ => b.random.nextInt(3) > 0))
     Listen(b.random.nextInt(4) > 0, flag, flag, b.random.nextInt(4) == 0, b.random.shuffle(addresses))
   }
 
@@ -140,7 +142,9 @@ class PortRxTest extends AnyFunSuite {
       b.psReadyPercent = 80
       b.hostReadyPercent = Seq(0, 100)(round % 2)
       val before = b.random.nextInt(12)
-      val traffic = fork(for (i <- 0 until 40) b.send(b.frame(60 + b.random.nextInt(200), Seq(stranger, all, psAddress)(i % 3)), 3))
+      val traffic = fork {
+        for (i <- 0 until 40) b.send(b.frame(60 + b.random.nextInt(200), Seq(stranger, all, psAddress)(i % 3)), 3)
+      }
       b.dut.macRxCd.waitSampling(before * 20 + b.random.nextInt(20))
       b.dut.hostCd.assertReset()
       sleep(4000 * Seq(1, 2, 30, 200)(round % 4) + 4000 / 2)

@@ -94,7 +94,8 @@ class PortTxTest extends AnyFunSuite {
 
     def pad(data: Array[Byte]): Seq[Byte] = data.toSeq ++ Seq.fill(60 - data.length)(0.toByte)
 
-    private def word(bytes: Array[Byte]): BigInt = bytes.zipWithIndex.map { case (b, k) => BigInt(b & 0xff) << (8 * k) }.sum
+    private def word(bytes: Array[Byte]): BigInt =
+      bytes.zipWithIndex.map { case (b, k) => BigInt(b & 0xff) << (8 * k) }.sum
 
     def sendHost(data: Array[Byte], drop: Boolean = false): Unit = {
       val words = data.grouped(p.hostBytes).toSeq
@@ -159,7 +160,8 @@ class PortTxTest extends AnyFunSuite {
         val d = frame.data
         val broadcast = d.take(6).forall(_ == -1)
         val tpid = ((d(12) & 0xff) << 8) | (d(13) & 0xff)
-        assert(length == d.length && kind == Seq((d(0) & 1) == 1 && !broadcast, broadcast, tpid == 0x8100 || tpid == 0x88a8))
+        val group = (d(0) & 1) == 1 && !broadcast
+        assert(length == d.length && kind == Seq(group, broadcast, tpid == 0x8100 || tpid == 0x88a8))
       }
       forget()
     }
@@ -182,7 +184,11 @@ class PortTxTest extends AnyFunSuite {
 
   for ((mac, host, ps, seed) <- Seq((2560, 4000, 4000, 1), (6400, 4000, 4004, 2), (2560, 3300, 4700, 3)))
     bench(s"random frames from both at $mac ps", seed, mac, host, ps) { b =>
-      def size = Seq(1 + b.random.nextInt(64), 56 + b.random.nextInt(12), 1 + b.random.nextInt(1600))(b.random.nextInt(3))
+      def size = b.random.nextInt(3) match {
+        case 0 => 1 + b.random.nextInt(64)
+        case 1 => 56 + b.random.nextInt(12)
+        case _ => 1 + b.random.nextInt(1600)
+      }
       for (_ <- 0 until 5) {
         b.readyPercent = Seq(100, 90, 30)(b.random.nextInt(3))
         b.hostValidPercent = Seq(100, 60)(b.random.nextInt(2))
