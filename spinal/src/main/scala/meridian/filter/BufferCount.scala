@@ -8,7 +8,7 @@ import spinal.lib._
 object BufferCount {
 
   /** Cycles from a query to the number of buffers. */
-  val latency = 5
+  val latency = 3
 
   /** Cycles from a size to the first query it holds for. */
   val settle = BufferReciprocal.latency + 1
@@ -52,8 +52,8 @@ class BufferCount(p: ShellParam) extends Component {
   last := (io.query.length - 1).resized
   when(io.query.length === 0)(last := 0)
   when(io.query.length > BufferCount.maxLength)(last.setAll())
-  val reciprocal = RegNext(memory.readSync(io.query.queue.resized, readUnderWrite = readFirst))
-  // Two registers before the multiplier and two behind it are those of a DSP slice.
-  val product = Delay(Delay(last, 2) * reciprocal, 2)
-  io.needed := RegNext((product >> scale).resize(BufferCount.neededBits) + 1)
+  val reciprocal = memory.readSync(io.query.queue.resized, readUnderWrite = readFirst)
+  // The memory's own register feeds the multiplier; the two behind it are those of a DSP slice.
+  val product = Delay(RegNext(last) * reciprocal, 2)
+  io.needed := (product >> scale).resize(BufferCount.neededBits) + 1
 }
