@@ -11,8 +11,8 @@ import spinal.lib._
   * gives the same events as amounts, to be added elsewhere (a [[CounterBank]]); it is valid in cycles with at least
   * one. An event can come in every source cycle, for ever.
   *
-  * A reset of the destination clears the count; one of the source has no effect. What crosses has only its initial value
-  * from configuration, so that a reset on one side does not look like events on the other.
+  * A reset of the destination clears the count; one of the source has no effect. What crosses has only its initial
+  * value from configuration, so that a reset on one side does not look like events on the other.
   *
   * @param grayBits bits of the counter that crosses
   * @param width    bits of the count, which wraps

@@ -50,7 +50,8 @@ class PhcRegisters(busif: BusIf, base: BigInt, frequency: HertzNumber, locked: B
   val statusRegister = new Area {
     private val reg = register("status", "State of the clock and its pins")
     private val followers = reg.field(Bits(16 bits), RO, 0, "Bit n: the time in MAC clock n follows this clock")
-    private val running = reg.field(Bool(), RO, 0, "The periodic output is armed or running; a step of the clock ends it")
+    private val running =
+      reg.field(Bool(), RO, 0, "The periodic output is armed or running; a step of the clock ends it")
     private val stamped = reg.field(Bool(), RO, 0, "extts_* shows an external timestamp")
     followers := locked.resized
     running := peroutRunning
