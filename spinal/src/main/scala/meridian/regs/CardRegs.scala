@@ -71,12 +71,14 @@ class CardRegs(p: ShellParam) extends Component {
   for (((bus, _), i) <- targets.zipWithIndex) bus << splitter.io.target(i)
 
   /** For the generated documents: of what is there once a port, the first. */
-  def pages: Seq[RegPage] = Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page)
+  def pages: Seq[RegPage] =
+    Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page)
 
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
-  ident.io.hostRefused := RegNext((ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))).orR, False)
+  val hostRefused = ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))
+  ident.io.hostRefused := RegNext(hostRefused.orR, False)
   ident.io.partialWrite := frontend.io.partialWrite
 
   io.phc <> ptp.io.phc

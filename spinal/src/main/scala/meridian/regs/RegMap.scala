@@ -25,36 +25,22 @@ object RegMap {
     val registers = ListBuffer[RegisterDoc]()
     def body(): String = ""
 
+    /** The page's name is said by the page. */
+    private def short(name: String) = name.toLowerCase.stripPrefix(s"${page.place.name.toLowerCase}_")
+    private def access(f: Field) = if (f.getAccessType() == AccessType.ROV) "RO" else f.getAccessType().toString
+
     override def generate(busif: BusIf): Unit = for (slice <- busif.slices.sortBy(_.getAddr())) {
       val fields = slice.getFields().filterNot(_.getAccessType() == AccessType.NA).map { f =>
-        FieldDoc(
-          f.getName(),
-          f.getSection().max,
-          f.getSection().min,
-          f.getAccessType().toString,
-          f.getResetValue(),
-          f.getDoc()
-        )
+        val bits = f.getSection()
+        FieldDoc(FunctionCounters.snake(f.getName()), bits.max, bits.min, access(f), f.getResetValue(), f.getDoc())
       }
-      val array = page.arrays.find(a => slice.getName() == s"${a.name}${(slice.getAddr() - a.first) / a.stride}")
+      val (name, at, doc) = (short(slice.getName()), slice.getAddr(), slice.getDoc())
+      val array = page.arrays.find(a => slice.getName() == s"${a.name}${(at - a.first) / a.stride}")
       (slice, array) match {
-        case (ram: RamInst, _) => registers += RegisterDoc(
-          ram.getName(),
-          ram.getAddr(),
-          (ram.getSize() / 4).toInt,
-          4,
-          ram.getDoc(),
-          Nil
-        )
-        case (_, Some(a)) => if (slice.getAddr() == a.first) registers += RegisterDoc(
-          a.name,
-          a.first,
-          a.count,
-          a.stride,
-          a.doc,
-          fields
-        )
-        case _ => registers += RegisterDoc(slice.getName(), slice.getAddr(), 1, 4, slice.getDoc(), fields)
+        case (ram: RamInst, _) => registers += RegisterDoc(name, at, (ram.getSize() / 4).toInt, 4, doc, Nil)
+        case (_, Some(a)) if at == a.first => registers += RegisterDoc(a.name, at, a.count, a.stride, doc, fields)
+        case (_, Some(_)) => // told by the first
+        case _ => registers += RegisterDoc(name, at, 1, 4, doc, fields)
       }
     }
   }

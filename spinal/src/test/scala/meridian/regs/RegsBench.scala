@@ -77,7 +77,11 @@ class RegsBench(p: ShellParam) extends Component {
     card.io.rxRecord(i) << macRx(i)
     card.io.txRecord(i) << macTx(i)
   }
-  for (ring <- card.io.rings; pin <- ring.flatten if pin.isInput) pin.assignFromBits(B(0, widthOf(pin) bits))
+  for (bundle <- card.io.phc +: card.io.rings.toSeq; pin <- bundle.flatten if pin.isInput)
+    pin.assignFromBits(B(0, widthOf(pin) bits))
+  card.io.phcLocked := 0
+  val clockSet = out Bool ()
+  clockSet := card.io.phc.control.set.valid
   val filter = out Vec (PsFilterConfig(p), p.ports)
   filter := card.io.filter
 }

@@ -262,6 +262,14 @@ class RegsTest extends AnyFunSuite {
     assert(bar2.read(0x102100) == 5)
     assert(bar2.writeFull(0x102100, 0) == 2)
     assert(ps.read(0x2100) == 5 && ps.read(0x34) == 1)
+    // The same with the PTP clock: it is the PS that sets it, and nobody else.
+    var sets = 0
+    dut.psClock.onSamplings { if (dut.clockSet.toBoolean) sets += 1 }
+    ps.write(0x1028, 5)
+    assert(bar2.writeFull(0x101028, 9) == 2 && bar2.writeFull(0x101000, 2) == 2)
+    assert(ps.read(0x1028) == 5 && bar2.read(0x101028) == 5 && sets == 0 && ps.read(0x34) == 3)
+    ps.write(0x1000, 2)
+    assert(sets == 1)
     // Both at once, against each other.
     val both = Seq((bar2, 0x100000 + 0x24, dut.hostClock), (ps, 0x2140, dut.psClock)).map { case (bus, at, _) =>
       fork {
