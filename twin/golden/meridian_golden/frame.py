@@ -6,7 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BROADCAST = b"\xff" * 6
-VLAN_TYPES = (0x8100, 0x88A8)
+#: The tag the filters and RSS look at (802.1Q); a service tag is to them a frame without a VLAN.
+VLAN_TYPE = 0x8100
+#: What the counters call a VLAN frame.
+COUNTED_VLAN_TYPES = (VLAN_TYPE, 0x88A8)
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,16 @@ class Header:
     def broadcast(self) -> bool:
         return self.destination == BROADCAST
 
+    @property
+    def counted_as_vlan(self) -> bool:
+        return self.tagged or self.ethertype in COUNTED_VLAN_TYPES
+
 
 def parse(frame: bytes) -> Header:
     """Splits the Ethernet header off; a frame shorter than a field reads as if zeros followed."""
     padded = frame[:18].ljust(18, b"\0")
     ethertype = int.from_bytes(padded[12:14], "big")
-    if ethertype in VLAN_TYPES:
+    if ethertype == VLAN_TYPE:
         tci = int.from_bytes(padded[14:16], "big")
         return Header(padded[:6], padded[6:12], True, tci, int.from_bytes(padded[16:18], "big"), 18)
     return Header(padded[:6], padded[6:12], False, 0, ethertype, 14)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from .frame import parse
 
 #: Key after reset, word 0 the least significant (OpenNIC's default).
@@ -27,19 +29,28 @@ def _bits(data: bytes) -> list[int]:
 
 
 def hash_input(frame: bytes) -> list[int]:
-    """108 bits: VLAN nibble, protocol, source, destination, source port, destination port."""
+    """108 bits: VLAN nibble, protocol, source, destination, source port, destination port.
+
+    A field that is not there is 0: all but the nibble without IPv4, the ports of a header below 5 words.
+    """
     header = parse(frame)
-    if header.ethertype != IPV4:
-        return [0] * 108
     vlan = _bits(bytes([header.tci >> 8 & 0xF]))[:4] if header.tagged else [0] * 4
+    if header.ethertype != IPV4:
+        return vlan + [0] * 104
     ip = frame[header.payload_offset :].ljust(64, b"\0")
-    ports = ip[4 * (ip[0] & 0xF) :][:4].ljust(4, b"\0")
+    words = ip[0] & 0xF
+    ports = ip[4 * words :][:4].ljust(4, b"\0") if words >= 5 else bytes(4)
     return vlan + _bits(ip[9:10] + ip[12:20] + ports)
+
+
+@cache
+def _number(key: tuple[int, ...]) -> int:
+    return sum(word << 32 * i for i, word in enumerate(key))
 
 
 def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY) -> int:
     """32-bit hash of a frame."""
-    number = sum(word << 32 * i for i, word in enumerate(key))
+    number = _number(key)
     result = 0
     for i, bit in enumerate(hash_input(frame)):
         if bit:

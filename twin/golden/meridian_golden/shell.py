@@ -90,6 +90,10 @@ class GoldenShell:
         state = self.functions[function]
         state.queue_base, state.queue_count, state.enable = base, count, count > 0
 
+    def function_reset(self, function: int) -> None:
+        """Function level reset: the queues are gone, the other settings are the PF's business."""
+        self.set_queues(function, 0, 0)
+
     def receive(self, port_number: int, frame: bytes, bad: bool = False) -> RxOutcome:
         """What becomes of a frame that arrives, buffers permitting."""
         port = self.ports[port_number]

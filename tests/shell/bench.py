@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shell and its golden model set up together, and a note of all traffic with what the model says of it.
+
+A setting that changes while frames are about has two models, before and after, each with the time in which a frame may
+meet it: see `Bench.changing`. A frame may have what any model says that it may have met.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from meridian_card import PsFrame, PsPort, Shell, Simulator
+from meridian_card.ps_port import Timestamp
+from meridian_golden.frame import Header, parse
+from meridian_golden.shell import Delivery, GoldenShell, RxOutcome
+
+#: From a frame's last bit at the pins to its last decision, and from a setting's write to when all follow it.
+INSIDE_NS = 20_000
+SETTLE_NS = 10_000
+FOR_EVER = 1 << 62
+WIRE_OVERHEAD = 24  # preamble, FCS and the gap between frames, in bytes
+
+
+@dataclass
+class Model:
+    """A golden model and when a frame may have met it, in ns."""
+
+    golden: GoldenShell
+    since: int = 0
+    until: int = FOR_EVER
+
+
+@dataclass
+class RxSent:
+    number: int
+    port: int
+    data: bytes
+    bad: bool
+    window: tuple[int, int]
+    outcomes: list[RxOutcome] = field(default_factory=list)
+
+    @cached_property
+    def header(self) -> Header:
+        return parse(self.data)
+
+
+@dataclass
+class TxSent:
+    number: int
+    queue: int
+    data: bytes
+    error: bool
+    window: tuple[int, int]
+    outcomes: list[Delivery] = field(default_factory=list)
+
+
+@dataclass
+class Seen:
+    """What came out."""
+
+    c2h: list[dict] = field(default_factory=list)
+    wire: dict[int, list[dict]] = field(default_factory=dict)
+    ps: dict[int, list[PsFrame]] = field(default_factory=dict)
+    stamps: dict[int, list[Timestamp]] = field(default_factory=dict)
+
+
+class Bench:
+    """Functions keep to queues of their own (`queue_home`), so that a queue tells the function at any time."""
+
+    def __init__(self, simulator: Simulator, rate: int = 25, ring_log2: int = 8, seed: int = 1) -> None:
+        self.sim = simulator
+        self.shell = Shell(simulator)
+        geometry = self.shell.geometry
+        self.geometry = geometry
+        self.rate = rate
+        self.models = [Model(GoldenShell(geometry.ports, geometry.functions, geometry.queues, geometry.max_frame))]
+        self.ps = [PsPort(self.shell, port, ring_log2, seed + port) for port in range(geometry.ports)]
+        self.queues_each = geometry.queues // geometry.functions
+        self.rx_sent: list[RxSent] = []
+        self.tx_sent: list[TxSent] = []
+        self.ps_sent: dict[int, list[tuple[bytes, int | None]]] = {port: [] for port in range(geometry.ports)}
+        self.seen = Seen(
+            wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
+        )
+        self._free_at = [0.0] * geometry.ports
+
+    @property
+    def golden(self) -> GoldenShell:
+        """The model as everything is set now."""
+        return self.models[-1].golden
+
+    def queue_home(self, function: int) -> int:
+        return function * self.queues_each
+
+    def home_of(self, queue: int) -> int:
+        return queue // self.queues_each
+
+    # Settings
+
+    @contextmanager
+    def changing(self, *steps: Callable[[GoldenShell], object]) -> Iterator[None]:
+        """Around writes to the shell: each step changes the model, all but the last only pass by."""
+        if not (self.rx_sent or self.tx_sent):
+            for step in steps:
+                step(self.golden)
+            yield
+            return
+        since = self.sim.now_ns()
+        yield
+        until = self.sim.now_ns() + SETTLE_NS
+        self.models[-1].until = until
+        for step in steps:
+            golden = copy.deepcopy(self.golden)
+            step(golden)
+            self.models.append(Model(golden, since, until))
+        self.models[-1].until = FOR_EVER
+
+    def set_queues(self, function: int, base: int, count: int) -> None:
+        def off(golden: GoldenShell) -> None:
+            golden.functions[function].enable = False
+
+        with self.changing(*([] if count else [off]), lambda golden: golden.set_queues(function, base, count)):
+            self.shell.set_queues(function, base, count)
+
+    def function_reset(self, function: int) -> None:
+        def off(golden: GoldenShell) -> None:
+            golden.functions[function].enable = False
+
+        with self.changing(off, lambda golden: golden.function_reset(function)):
+            self.shell.function_reset(function)
+
+    def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
+        def apply(golden: GoldenShell) -> None:
+            state = golden.functions[function]
+            state.broadcast, state.all_multicast = broadcast, all_multicast
+            state.promiscuous, state.trusted = promiscuous, trusted
+
+        with self.changing(apply):
+            self.shell.set_flags(function, broadcast, all_multicast, promiscuous, trusted)
+
+    def set_function_port(self, function: int, port: int) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "port", port)):
+            self.shell.set_function_port(function, port)
+
+    def set_indirection(self, function: int, entries: list[int], first: int = 0) -> None:
+        def apply(golden: GoldenShell) -> None:
+            golden.functions[function].indirection[first : first + len(entries)] = entries
+
+        with self.changing(apply):
+            self.shell.set_indirection(function, entries, first)
+
+    def set_hash_key(self, function: int, key: tuple[int, ...]) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "key", key)):
+            self.shell.set_hash_key(function, key)
+
+    def enable_host(self, port: int, rx: bool, tx: bool) -> None:
+        def apply(golden: GoldenShell) -> None:
+            golden.ports[port].rx_enable, golden.ports[port].tx_enable = rx, tx
+
+        with self.changing(apply):
+            self.shell.enable_host(port, rx, tx)
+
+    def set_default_function(self, port: int, function: int | None) -> None:
+        with self.changing(lambda golden: setattr(golden.ports[port], "default_function", function)):
+            self.shell.set_default_function(port, function)
+
+    def set_ps_filter(self, port: int, enable: bool, broadcast: bool, all_multicast: bool, promiscuous: bool) -> None:
+        def apply(golden: GoldenShell) -> None:
+            state = golden.ports[port]
+            state.ps_enable, state.ps_broadcast = enable, broadcast
+            state.ps_all_multicast, state.ps_promiscuous = all_multicast, promiscuous
+
+        with self.changing(apply):
+            self.shell.set_ps_filter(port, enable, broadcast, all_multicast, promiscuous)
+
+    def add_ps_address(self, port: int, address: bytes) -> None:
+        index = len(self.golden.ports[port].ps_addresses)
+        with self.changing(lambda golden: golden.ports[port].ps_addresses.add(address)):
+            self.shell.set_ps_address(port, index, address)
+
+    def add_address(self, port: int, address: bytes, vid: int | None, function: int) -> None:
+        with self.changing(lambda golden: golden.addresses.update({(port, address, vid): function})):
+            assert self.shell.mac_command("ADD", port, address, vid, function) in ("DONE", "EXISTS")
+
+    def remove_address(self, port: int, address: bytes, vid: int | None) -> None:
+        with self.changing(lambda golden: golden.addresses.pop((port, address, vid))):
+            assert self.shell.mac_command("REMOVE", port, address, vid) == "DONE"
+
+    def add_group(self, group: int, port: int, address: bytes, vid: int | None, functions: set[int]) -> None:
+        with self.changing(lambda golden: golden.multicast_groups.update({(port, address, vid): functions})):
+            self.shell.set_group(group, functions)
+            assert self.shell.mac_command("ADD", port, address, vid, group, is_group=True) == "DONE"
+
+    # Traffic
+
+    def rx(self, port: int, data: bytes, bad: bool = False, at_ns: int = 0) -> None:
+        now = self.sim.now_ps / 1000
+        start = max(self._free_at[port], at_ns, now)
+        end = start + (len(data) + WIRE_OVERHEAD) * 8 / self.rate
+        self._free_at[port] = end
+        window = (int(start), int(end) + INSIDE_NS)
+        self.rx_sent.append(RxSent(len(self.rx_sent), port, data, bad, window))
+        self.shell.rx(data, port, bad, at_ns)
+
+    def wire_free_at(self, port: int) -> int:
+        """When the last frame given to rx is in, in ns."""
+        return int(self._free_at[port])
+
+    def h2c(self, queue: int, data: bytes, error: bool = False) -> None:
+        now = self.sim.now_ps // 1000
+        self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, (now, now + INSIDE_NS)))
+        self.shell.h2c(queue, data, error)
+
+    def ps_send(self, port: int, data: bytes, tag: int | None = None) -> None:
+        """tag: a transmit timestamp is wanted, with that tag."""
+        self.ps_sent[port].append((data, tag))
+        self.ps[port].send(data, tag or 0, tag is not None)
+
+    def step(self, ns: int) -> None:
+        """Time passes; what came out is noted, and the PS serves its rings."""
+        self.shell.run(ns)
+        self.sim.now_ns()
+        self._collect()
+
+    def drain(self, max_rounds: int = 200) -> None:
+        """Until nothing moves any more and the PS has sent everything."""
+        for _ in range(max_rounds):
+            self.shell.drain()
+            self.sim.now_ns()
+            before = sum(map(len, self.seen.ps.values()))
+            self._collect()
+            if sum(map(len, self.seen.ps.values())) == before and not any(ps.sending for ps in self.ps):
+                break
+        else:
+            raise AssertionError("the PS's rings do not come to an end")
+        for port in self.ps_sent:
+            for sent in (self.rx_sent, self.tx_sent):
+                for frame in sent:
+                    frame.outcomes = frame.outcomes or self._outcomes(frame)
+
+    def _outcomes(self, frame: RxSent | TxSent) -> list:
+        since, until = frame.window
+        result: list = []
+        for model in self.models:
+            if model.since <= until and since <= model.until:
+                if isinstance(frame, RxSent):
+                    outcome = model.golden.receive(frame.port, frame.data, frame.bad)
+                else:
+                    outcome = model.golden.transmit(frame.queue, frame.data, frame.error)
+                if outcome not in result:
+                    result.append(outcome)
+        return result
+
+    def _collect(self) -> None:
+        for port, ps in enumerate(self.ps):
+            self.seen.ps[port] += ps.poll()
+            self.seen.stamps[port] += ps.timestamps()
+        for event in self.sim.take():
+            if event["ev"] == "c2h":
+                self.seen.c2h.append(event)
+            elif event["ev"] == "tx":
+                self.seen.wire[event["port"]].append(event)
+            elif event["ev"] in ("write", "read") and event["resp"] != 0:
+                raise AssertionError(f"an access was refused: {event}")

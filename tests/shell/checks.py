@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds what came out of a shell, and its counters, against the golden model's word on every frame.
+
+Lossless: no buffer overflowed, so every frame must be there and every counter has its very value. Otherwise what is
+missing must be what the overflow counters say; what came out is held to the model all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from bench import Bench, RxSent, TxSent
+from meridian_golden.frame import parse
+from meridian_golden.shell import Delivery, RxOutcome, padded
+
+FCS = 4
+BINS = (64, 127, 255, 511, 1023, 1518, 1522, 1548, 2047, 4095, 8191, 9215)
+RX_VERDICTS = (
+    "delivered", "copying", "noMatch", "noListener", "disabled", "badQueue", "queueFull", "copyCut", "hostDisabled",
+)  # fmt: skip
+TX_VERDICTS = (
+    "sent", "noFunction", "disabled", "spoof", "runt", "oversize", "error", "linkDown", "hostDisabled",
+)  # fmt: skip
+Slot = tuple[str, int]  # ("function", n), or ("port", n) for frames of no function
+Place = tuple[Slot, str]  # and a verdict
+
+
+def snake(verdict: str) -> str:
+    return re.sub("([A-Z])", r"_\1", verdict).lower()
+
+
+def check(bench: Bench, lossless: bool) -> None:
+    """Everything; the bench has been drained."""
+    counts = Counts(bench)
+    check_mac_counters(bench, counts)
+    check_receive(bench, counts, lossless)
+    check_ps(bench, counts, lossless)
+    check_transmit(bench, counts)
+    for name, value in bench.shell.events().items():
+        assert value == 0, f"{name} is {value}"
+
+
+class Counts:
+    """All counters, read once."""
+
+    def __init__(self, bench: Bench) -> None:
+        shell, geometry = bench.shell, bench.geometry
+        self.port = [shell.counters("PORT_COUNTERS", port) for port in range(geometry.ports)]
+        self.slot: dict[Slot, dict[str, int]] = {
+            ("function", f): shell.counters("FUNCTION", f) for f in range(geometry.functions)
+        }
+        self.slot |= {("port", p): shell.counters("HOST_PORT_COUNTERS", p) for p in range(geometry.ports)}
+        self.ring = [ps.counters() for ps in bench.ps]
+
+    def verdict(self, direction: str, slot: Slot, verdict: str) -> int:
+        return self.slot[slot][f"{direction}_{snake(verdict)}"]
+
+    def total(self, direction: str, verdicts: Iterable[str]) -> int:
+        return sum(self.verdict(direction, slot, verdict) for slot in self.slot for verdict in verdicts)
+
+
+class Bounds:
+    """How often each verdict may have been given."""
+
+    def __init__(self) -> None:
+        self.least: Counter[Place] = Counter()
+        self.most: Counter[Place] = Counter()
+
+    def add(self, choices: list[Counter[Place]]) -> None:
+        for place in set().union(*choices):
+            self.least[place] += min(choice[place] for choice in choices)
+            self.most[place] += max(choice[place] for choice in choices)
+
+
+def mac_counters(direction: str, frames: Iterable[tuple[bytes, str | None]], minimum: int = 60) -> Counter[str]:
+    """What the MAC side counts of frames, each with the reason it is dropped for or None."""
+    result: Counter[str] = Counter()
+    limits = (0, *BINS)
+    for data, drop in frames:
+        size = len(data) + FCS
+        result["frames"] += 1
+        result["bytes"] += size
+        if size < 64:
+            result["small"] += 1
+        elif size > BINS[-1]:
+            result["large"] += 1
+        else:
+            i = next(i for i, limit in enumerate(BINS) if size <= limit)
+            result["size_64" if i == 0 else f"size_{limits[i] + 1}_{limits[i + 1]}"] += 1
+        if drop:
+            result[drop] += 1
+            continue
+        header = parse(data)
+        result["good_frames"] += 1
+        result["good_bytes"] += size
+        result["broadcast" if header.broadcast else "multicast" if header.multicast else "unicast"] += 1
+        result["vlan"] += header.counted_as_vlan
+    return Counter({f"{direction}_{name}": value for name, value in result.items()})
+
+
+def check_mac_counters(bench: Bench, counts: Counts) -> None:
+    elsewhere = {"rx_to_host", "rx_to_ps", "rx_host_overflow", "rx_ps_overflow", "tx_from_host", "tx_from_ps"}
+    for port, counters in enumerate(counts.port):
+        received = [(f.data, f.outcomes[0].drop) for f in bench.rx_sent if f.port == port]
+        sent = [(bytes.fromhex(e["hex"]), None) for e in bench.seen.wire[port]]
+        expected = mac_counters("rx", received) + mac_counters("tx", sent)
+        found = {name: value for name, value in counters.items() if value and name not in elsewhere}
+        assert found == {name: value for name, value in expected.items() if value}, f"port {port}"
+
+
+def rx_places(frame: RxSent, outcome: RxOutcome, functions: int) -> Counter[Place]:
+    def slot(delivery: Delivery) -> Slot:
+        named = delivery.function is not None and delivery.function < functions
+        return ("function", delivery.function or 0) if named else ("port", frame.port)
+
+    places = Counter((slot(delivery), delivery.verdict) for delivery in outcome.host)
+    if outcome.copying:
+        places[("port", frame.port), "copying"] += 1
+    return places
+
+
+def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
+    by_data = {frame.data: frame for frame in bench.rx_sent}
+    assert len(by_data) == len(bench.rx_sent), "the test's frames are not unique"
+    seen: dict[int, set[int]] = defaultdict(set)
+    last: dict[tuple[int, int, bool], int] = {}
+    delivered: Counter[int] = Counter()
+    delivered_bytes: Counter[int] = Counter()
+    for packet, event in enumerate(bench.seen.c2h, start=1):
+        data, queue = bytes.fromhex(event["hex"]), event["queue"]
+        frame = by_data.get(data)
+        assert frame, f"queue {queue} got a frame that was never received: {data[:64].hex()}"
+        allowed = {d.queue for o in frame.outcomes for d in o.host if d.verdict == "delivered"}
+        assert queue in allowed, f"frame {frame.number} went to queue {queue}: {frame.outcomes}"
+        assert queue not in seen[frame.number], f"queue {queue} got frame {frame.number} twice"
+        seen[frame.number].add(queue)
+        copies = {outcome.copying for outcome in frame.outcomes}
+        if len(copies) == 1:
+            kind = (queue, frame.port, copies.pop())
+            assert frame.number > last.get(kind, -1), f"frame {frame.number} is out of order in queue {queue}"
+            last[kind] = frame.number
+        entry = event["completion"]
+        assert entry >> 4 & 0xFFFF == len(data) and entry >> 32 & 0xFFFF == len(data), f"completion {entry:#x}"
+        assert entry >> 48 == packet & 0xFFFF, f"completion {entry:#x} of packet {packet}"
+        delivered[bench.home_of(queue)] += 1
+        delivered_bytes[bench.home_of(queue)] += len(data)
+
+    bounds = Bounds()
+    uncopied: Counter[int] = Counter()
+    for frame in bench.rx_sent:
+        bounds.add([rx_places(frame, outcome, bench.geometry.functions) for outcome in frame.outcomes])
+        if len(frame.outcomes) > 1:
+            continue
+        outcome = frame.outcomes[0]
+        due = {d.queue for d in outcome.host if d.verdict == "delivered"}
+        found = seen[frame.number]
+        if outcome.copying and due:
+            assert found in (set(), due), f"frame {frame.number} was copied to {found} only, not to {due}"
+            uncopied[frame.port] += not found
+        elif lossless:
+            assert found == due, f"frame {frame.number} is missing: {outcome}"
+
+    cut = {port: counts.verdict("rx", ("port", port), "copyCut") for port in range(bench.geometry.ports)}
+    if lossless:
+        for port, number in uncopied.items():
+            assert number <= cut[port], f"{number} frames were not copied, {cut[port]} were cut"
+    for slot in counts.slot:
+        for verdict in RX_VERDICTS:
+            value = counts.verdict("rx", slot, verdict)
+            least, most = bounds.least[slot, verdict], bounds.most[slot, verdict]
+            if verdict == "copyCut":
+                most = bounds.most[slot, "copying"]
+            if verdict == "copying" and slot[0] == "port":
+                value += cut[slot[1]]
+            if not lossless or (any(cut.values()) and slot[0] == "function"):
+                least = 0
+            assert least <= value <= most, f"{slot} rx {verdict}: {value}, not {least} to {most}"
+    for function in range(bench.geometry.functions):
+        counters = counts.slot["function", function]
+        assert counters["rx_delivered"] == delivered[function], f"function {function}"
+        assert counters["rx_bytes"] == delivered_bytes[function], f"function {function}"
+
+    # Conservation, from the registers alone but for the number of copies a frame was to have.
+    to_host = sum(counters["rx_to_host"] for counters in counts.port)
+    overflow = sum(counters["rx_host_overflow"] for counters in counts.port)
+    due = [[bool(outcome.host) for outcome in frame.outcomes] for frame in bench.rx_sent]
+    assert sum(map(all, due)) <= to_host + overflow <= sum(map(any, due))
+    told = counts.total("rx", RX_VERDICTS)
+    copying = counts.total("rx", ["copying"])
+    assert 0 <= told - to_host <= copying * bench.geometry.functions, f"{told} verdicts on {to_host} frames"
+    if lossless:
+        assert overflow == 0
+    if lossless and not any(cut.values()) and all(len(frame.outcomes) == 1 for frame in bench.rx_sent):
+        copies = sum(len(f.outcomes[0].host) for f in bench.rx_sent if f.outcomes[0].copying)
+        assert told == to_host + copies, f"{told} verdicts on {to_host} frames and {copies} copies"
+
+
+def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
+    by_data = {frame.data: frame for frame in bench.rx_sent}
+    for port, frames in bench.seen.ps.items():
+        last = last_time = -1
+        found = set()
+        for got in frames:
+            frame = by_data.get(got.data)
+            assert frame and frame.port == port, f"the PS's port {port} got a frame it was not sent: {got}"
+            assert any(outcome.to_ps for outcome in frame.outcomes), f"the PS got frame {frame.number}"
+            assert frame.number > last, f"frame {frame.number} is out of order, or twice, at the PS"
+            assert got.time_ns > last_time, f"frame {frame.number}: its timestamp goes back"
+            last, last_time = frame.number, got.time_ns
+            found.add(frame.number)
+        mine = [frame for frame in bench.rx_sent if frame.port == port]
+        due = [frame.number for frame in mine if all(outcome.to_ps for outcome in frame.outcomes)]
+        possible = sum(any(outcome.to_ps for outcome in frame.outcomes) for frame in mine)
+        ring, mac = counts.ring[port], counts.port[port]
+        dropped = ring["rx_no_descriptor"] + ring["rx_buffer_small"] + ring["rx_disabled"] + ring["rx_errors"]
+        assert ring["rx_frames"] == len(frames)
+        assert ring["rx_bytes"] == sum(len(got.data) for got in frames)
+        assert mac["rx_to_ps"] == len(frames) + dropped, f"port {port}: {dropped} dropped of {mac['rx_to_ps']}"
+        assert len(due) <= mac["rx_to_ps"] + mac["rx_ps_overflow"] <= possible
+        if lossless:
+            assert not set(due) - found, f"port {port}: the PS misses {sorted(set(due) - found)[:5]}"
+            assert dropped == 0 and mac["rx_ps_overflow"] == 0
+        sent = bench.ps_sent[port]
+        assert ring["tx_frames"] == len(sent)
+        assert ring["tx_bytes"] == sum(len(data) for data, _ in sent)
+        for name in ("rx_errors", "tx_bad_descriptor", "tx_bus_errors", "tx_aborted", "timestamps_lost", "bus_errors"):
+            assert ring[name] == 0, f"port {port}: {name} is {ring[name]}"
+        stamps = bench.seen.stamps[port]
+        assert [stamp.tag for stamp in stamps] == [tag for _, tag in sent if tag is not None], f"port {port}"
+        assert [s.time_ns for s in stamps] == sorted({s.time_ns for s in stamps}), f"port {port}: timestamps go back"
+
+
+def check_transmit(bench: Bench, counts: Counts) -> None:
+    by_data: dict[bytes, TxSent] = {padded(frame.data): frame for frame in bench.tx_sent}
+    sendable = [f for f in bench.tx_sent if any(o.verdict == "sent" for o in f.outcomes)]
+    assert len({padded(f.data) for f in sendable}) == len(sendable), "the test's frames are not unique"
+    by_data |= {padded(frame.data): frame for frame in sendable}
+    found: set[int] = set()
+    frames: Counter[int] = Counter()
+    size: Counter[int] = Counter()
+    for port, events in bench.seen.wire.items():
+        of_ps = 0
+        last: dict[int, int] = {}
+        for event in events:
+            data = bytes.fromhex(event["hex"])
+            assert not event.get("aborted"), f"port {port} cut a frame"
+            sent = bench.ps_sent[port]
+            if of_ps < len(sent) and data == padded(sent[of_ps][0]):
+                assert event.get("ptp_tag") == sent[of_ps][1], f"frame {of_ps} of the PS on port {port}"
+                of_ps += 1
+                continue
+            frame = by_data.get(data)
+            assert frame, f"port {port} sent a frame that nobody gave it: {data[:64].hex()}"
+            assert any(o == Delivery("sent", o.function, port) for o in frame.outcomes), (
+                f"port {port} sent frame {frame.number}: {frame.outcomes}"
+            )
+            assert frame.number not in found, f"port {port} sent frame {frame.number} twice"
+            assert frame.number > last.get(frame.queue, -1), f"frame {frame.number} of queue {frame.queue} is late"
+            last[frame.queue] = frame.number
+            found.add(frame.number)
+            frames[bench.home_of(frame.queue)] += 1
+            size[bench.home_of(frame.queue)] += len(frame.data)
+        assert of_ps == len(bench.ps_sent[port]), f"port {port} sent {of_ps} frames of the PS only"
+        assert counts.port[port]["tx_from_ps"] == of_ps
+        assert counts.port[port]["tx_from_host"] == len(events) - of_ps
+
+    bounds = Bounds()
+    for frame in bench.tx_sent:
+        if all(outcome.verdict == "sent" for outcome in frame.outcomes):
+            assert frame.number in found, f"frame {frame.number} of queue {frame.queue} was not sent: {frame.outcomes}"
+        places = []
+        for outcome in frame.outcomes:
+            slot = ("port", 0) if outcome.function is None else ("function", outcome.function)
+            places.append(Counter({(slot, outcome.verdict): 1}))
+        bounds.add(places)
+    for slot in counts.slot:
+        for verdict in TX_VERDICTS:
+            value = counts.verdict("tx", slot, verdict)
+            least, most = bounds.least[slot, verdict], bounds.most[slot, verdict]
+            assert least <= value <= most, f"{slot} tx {verdict}: {value}, not {least} to {most}"
+    for function in range(bench.geometry.functions):
+        counters = counts.slot["function", function]
+        assert counters["tx_sent"] == frames[function], f"function {function}"
+        assert counters["tx_bytes"] == size[function], f"function {function}"
+    assert counts.total("tx", TX_VERDICTS) == len(bench.tx_sent), "frames of the host without a verdict"

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random settings and random traffic, in both directions and to and from the PS, against the golden model."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from bench import WIRE_OVERHEAD, Bench
+from checks import check
+from conftest import Start
+from traffic import World
+
+DEFAULT: tuple[str, ...] = ()
+WIDE = ("--ports", "2", "--host-bytes", "64", "--functions", "20")
+
+
+def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8) -> World:
+    print(f"seed {seed}, configuration {' '.join(configuration) or 'default'}")
+    random = Random(seed)
+    simulator = start("--seed", str(seed), "--rate", "25", configuration=configuration)
+    made = World(random, Bench(simulator, ring_log2=ring_log2, seed=seed))
+    made.set_up()
+    return made
+
+
+def ready(world: World, least: int) -> None:
+    """Random back-pressure of the DMA engine, from least to 100 percent."""
+    random = world.random
+    percent = {side: random.randint(least, 100) for side in ("c2h", "completion", "h2c")}
+    world.bench.sim.send("ready", axil_skew=random.random() < 0.5, **percent)
+
+
+def load(world: World, ns: int, share: float, frames: int, runts: bool = True) -> None:
+    """Frames for about that time, receiving at a share of line rate; random pauses, so at less on average."""
+    random, bench = world.random, world.bench
+    for port in range(bench.geometry.ports):
+        start = bench.sim.now_ps // 1000 + random.randrange(2000)
+        while start < bench.sim.now_ps // 1000 + ns:
+            data, bad = world.received(port, runts)
+            start = max(start, bench.wire_free_at(port))
+            bench.rx(port, data, bad, int(start))
+            start += (len(data) + WIRE_OVERHEAD) * 8 / bench.rate / share
+    for _ in range(frames):
+        bench.h2c(*world.sent())
+    for port in range(bench.geometry.ports):
+        for _ in range(random.randrange(frames // 4 + 1)):
+            bench.ps_send(port, world.sent_by_ps())
+        bench.ps_send(port, world.sent_by_ps(), world.number & 0xFFFF)
+
+
+def run(start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool) -> None:
+    game = world(start, seed, configuration, ring_log2=8 if lossless else 4)
+    bench = game.bench
+    for _ in range(rounds):
+        if lossless:
+            ready(game, 90)
+            load(game, 10_000, 0.15 / bench.geometry.ports, 8)
+        else:
+            ready(game, 5)
+            bench.sim.send(
+                "ps_timing", read_latency=game.random.randint(1, 300), write_latency=game.random.randint(1, 300)
+            )
+            load(game, 5_000, 1.0, 12)
+        bench.step(10_000)
+    bench.sim.send("ready")
+    bench.drain()
+    check(bench, lossless)
+    statistics = bench.sim.finish()
+    assert statistics["c2h"]["dropped"] == 0
+
+
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_every_frame_at_low_load(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    """Nothing overflows: every frame is where it belongs, every counter has its value."""
+    run(start, seed, configuration, rounds=12, lossless=True)
+
+
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(101, 105))
+def test_no_wrong_frame_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    """Line rate against slow hosts and slow memory: what is lost is counted, all else is right."""
+    run(start, seed, configuration, rounds=8, lossless=False)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random settings of a shell, and random frames that meet them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+from bench import Bench
+from meridian_golden.frame import BROADCAST, VLAN_TYPE
+
+VIDS = (0, 5, 6, 100, 4095)
+SERVICE_TYPE = 0x88A8
+IPV4 = 0x0800
+ID_BYTES = 6
+PLENTY = 60_000
+
+
+def unicast(random: Random) -> bytes:
+    return bytes([random.randrange(256) & 0xFC | 2]) + random.randbytes(5)
+
+
+def multicast(random: Random) -> bytes:
+    return bytes([random.randrange(127) << 1 | 1]) + random.randbytes(5)
+
+
+@dataclass
+class World:
+    """Addresses that mean something to the shell, for frames to be made of."""
+
+    random: Random
+    bench: Bench
+    stations: list[tuple[int, bytes, int | None, int]] = field(default_factory=list)  # port, address, VLAN, function
+    groups: list[tuple[int, bytes, int | None]] = field(default_factory=list)
+    ps: list[tuple[int, bytes]] = field(default_factory=list)
+    queues: list[int] = field(default_factory=list)
+    strangers: list[bytes] = field(default_factory=list)
+    most: int = 9700
+    number: int = 0
+
+    # Settings
+
+    def set_up(self, credit: bool = True) -> None:
+        """Every setting at random, as the PF's driver and the PS would at their start."""
+        random, bench = self.random, self.bench
+        shell, geometry = bench.shell, bench.geometry
+        shell.enforce_credit(credit)
+        self.strangers = [unicast(random) for _ in range(4)] + [multicast(random) for _ in range(3)]
+        for function in range(geometry.functions):
+            self._set_up_function(function)
+        for port in range(geometry.ports):
+            self._set_up_port(port)
+        functions = range(geometry.functions)
+        for group in range(min(6, geometry.groups)):
+            port, address = random.randrange(geometry.ports), multicast(random)
+            vid = random.choice((None, None, *VIDS))
+            members = set(random.sample(functions, random.randrange(geometry.functions)))
+            bench.add_group(group, port, address, vid, members)
+            self.groups.append((port, address, vid))
+        shell.run(10_000)
+
+    def _set_up_function(self, function: int) -> None:
+        random, bench = self.random, self.bench
+        port = random.randrange(bench.geometry.ports)
+        bench.set_function_port(function, port)
+        bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4)))
+        home, count = bench.queue_home(function), random.randint(1, bench.queues_each)
+        first = home + random.randrange(bench.queues_each - count + 1)
+        if random.random() < 0.85:
+            bench.set_queues(function, first, count)
+            self.queues += range(first, first + count)
+        # Now and then an entry beyond the function's queues, which may be another's.
+        width = count + random.choice((0, 0, 1, 3))
+        bench.set_indirection(function, [random.randrange(width) for _ in range(128)])
+        if random.random() < 0.5:
+            bench.set_hash_key(function, tuple(random.getrandbits(32) for _ in range(10)))
+        for queue in range(home, home + bench.queues_each):
+            size = random.choice((0, 64, 2048, 4096))
+            if size:
+                bench.shell.set_buffer_size(queue, size)
+            bench.shell.post(queue, PLENTY, size)
+        for _ in range(random.randint(1, 3)):
+            address, vid = unicast(random), random.choice((None, None, *VIDS))
+            self.add_station(
+                port if random.random() < 0.95 else random.randrange(bench.geometry.ports), address, vid, function
+            )
+            if random.random() < 0.3:  # the same address with a VLAN belongs to another
+                self.add_station(port, address, random.choice(VIDS), random.randrange(bench.geometry.functions))
+
+    def _set_up_port(self, port: int) -> None:
+        random, bench = self.random, self.bench
+        bench.enable_host(port, random.random() < 0.95, random.random() < 0.95)
+        bench.set_ps_filter(port, *(random.random() < chance for chance in (0.9, 0.8, 0.5, 0.05)))
+        for make in random.choices((unicast, multicast), (3, 1), k=random.randint(1, bench.geometry.ps_addresses)):
+            address = make(random)
+            bench.add_ps_address(port, address)
+            self.ps.append((port, address))
+        if random.random() < 0.5:
+            bench.set_default_function(port, random.randrange(bench.geometry.functions))
+        bench.ps[port].start()
+
+    def add_station(self, port: int, address: bytes, vid: int | None, function: int) -> None:
+        self.bench.add_address(port, address, vid, function)
+        if (port, address, vid, function) not in self.stations:
+            self.stations.append((port, address, vid, function))
+
+    # Frames
+
+    def length(self) -> int:
+        random = self.random
+        kind = random.random()
+        if kind < 0.1:
+            return 60
+        if kind < 0.6:
+            return random.randint(60, 200)
+        if kind < 0.75:
+            return 64 * random.randint(1, 24) + random.randint(-2, 2)
+        if kind < 0.9:
+            return random.randint(200, 1514)
+        return (
+            random.randint(1514, min(self.most, 9600))
+            if kind < 0.98
+            else random.randint(min(self.most, 9590), self.most)
+        )
+
+    def _tag(self, vid: int | None) -> bytes:
+        random = self.random
+        kind = random.random()
+        if vid is None and kind < 0.6:
+            return b""
+        if kind > 0.97:
+            return SERVICE_TYPE.to_bytes(2, "big") + random.randbytes(2)
+        tci = random.randrange(16) << 12 | (random.choice(VIDS) if vid is None or kind < 0.1 else vid)
+        return VLAN_TYPE.to_bytes(2, "big") + tci.to_bytes(2, "big")
+
+    def frame(self, destination: bytes, source: bytes, vid: int | None, length: int) -> bytes:
+        """A frame unlike any other, if it is long enough to be one."""
+        random = self.random
+        self.number += 1
+        head = destination + source + self._tag(vid)
+        if random.random() < 0.7:
+            words = random.choice((5, 5, 5, 6, 15, random.randrange(16)))
+            head += IPV4.to_bytes(2, "big") + bytes([0x40 | words]) + random.randbytes(8)
+            head += bytes([random.choice((6, 17))])
+        else:
+            head += random.randrange(0x600, 0x8000).to_bytes(2, "big")
+        body = random.randbytes(max(0, length - len(head)))
+        frame = bytearray((head + body)[:length])
+        if length >= 40:
+            frame[-ID_BYTES:] = self.number.to_bytes(ID_BYTES, "big")
+        return bytes(frame)
+
+    def destination(self, port: int) -> tuple[bytes, int | None]:
+        """Somebody's address (mostly somebody on that port) and the VLAN it is known for."""
+        random = self.random
+        kind = random.random()
+        if kind < 0.5:
+            return next(
+                (a, v) for p, a, v, _ in random.choices(self.stations, k=20) + self.stations if p == port or kind < 0.02
+            )
+        if kind < 0.65:
+            return random.choice([a for p, a in self.ps if p == port]), None
+        if kind < 0.72:
+            return BROADCAST, None
+        mine = [(a, v) for p, a, v in self.groups if p == port]
+        if kind < 0.82 and mine:
+            return random.choice(mine)
+        return random.choice(self.strangers), None
+
+    def received(self, port: int, runts: bool = True) -> tuple[bytes, bool]:
+        """A frame from the wire, and whether its FCS is bad."""
+        random = self.random
+        destination, vid = self.destination(port)
+        length = random.randint(1, 59) if runts and random.random() < 0.03 else self.length()
+        frame = self.frame(destination, unicast(random), vid, length)
+        if length < 40:  # too short for a number: a runt, seen by nobody, but the test tells frames apart by bytes
+            frame = bytearray(frame)
+            frame[-4:] = self.number.to_bytes(4, "big")[-length:] if length < 4 else self.number.to_bytes(4, "big")
+        return bytes(frame), random.random() < 0.03
+
+    def sent(self) -> tuple[int, bytes, bool]:
+        """A frame of the host: queue, bytes, and whether DMA marks it bad."""
+        random, bench = self.random, self.bench
+        queue = (
+            random.choice(self.queues)
+            if self.queues and random.random() < 0.95
+            else random.randrange(bench.geometry.queues)
+        )
+        kind = random.random()
+        own = [(a, v) for _, a, v, f in self.stations if f == bench.home_of(queue)]
+        source, vid = random.choice(own) if own and kind < 0.8 else (random.choice(self.stations)[1], None)
+        length = random.randint(1, 59) if random.random() < 0.05 else self.length()
+        # The destination of a short frame is what tells it apart.
+        destination = unicast(random) if length < 60 else random.choice(self.strangers)
+        return queue, self.frame(destination, source, vid, length), random.random() < 0.02
+
+    def sent_by_ps(self) -> bytes:
+        random = self.random
+        length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), 9600)
+        return self.frame(random.choice(self.strangers), random.randbytes(6), None, length)
