@@ -84,8 +84,9 @@ class HostSide(p: ShellParam) extends Component {
   }
 
   val functionReset = new Area {
-    // usr_flr_set is a level in some releases of the IP: its rise is the request.
-    reset.io.request.valid := io.qdma.usr_flr_set.rise(False)
+    // usr_flr_set may stay high, for one function or from one to the next: each new function is a request.
+    val another = io.qdma.usr_flr_fnc =/= RegNext(io.qdma.usr_flr_fnc)
+    reset.io.request.valid := io.qdma.usr_flr_set.rise(False) || io.qdma.usr_flr_set && another
     reset.io.request.payload := io.qdma.usr_flr_fnc
     io.qdma.usr_flr_done_vld := reset.io.done.valid
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
