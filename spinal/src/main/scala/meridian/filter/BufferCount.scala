@@ -20,15 +20,16 @@ object BufferCount {
 
 /** Buffers of a queue that a frame needs: length / size rounded up, at least 1.
   *
-  * One query a cycle, BufferCount.latency cycles. The quotient is the product with a reciprocal kept for each queue (one
-  * DSP slice); it is exact for every length to 16384 and every size. A size below 64 bytes, 0 among them, stands for one
-  * that is not known: one buffer. Sizes may be written every cycle and hold from BufferCount.settle cycles later on.
+  * One query a cycle, BufferCount.latency cycles. The quotient is the product with a reciprocal kept for each queue
+  * (one DSP slice); it is exact for every length to 16384 and every size. A size below 64 bytes, 0 among them, stands
+  * for one that is not known: one buffer. Sizes may be written every cycle and hold from BufferCount.settle cycles
+  * later on.
   *
   * In the first queues cycles after reset every size is set to not known, and sizes written are lost.
   */
 class BufferCount(p: ShellParam) extends Component {
   import BufferReciprocal.{quotientBits, scale}
-  require(p.maxFrame <= BufferCount.maxLength, s"maxFrame is ${p.maxFrame}: at most ${BufferCount.maxLength} can be counted")
+  require(p.maxFrame <= BufferCount.maxLength, s"maxFrame is ${p.maxFrame}: choose at most ${BufferCount.maxLength}")
   val io = new Bundle {
     val size = slave(Flow(BufferSizeWrite(p)))
     val query = in(CreditQuery(p))

@@ -20,10 +20,10 @@ case class CreditTake(queueBits: Int) extends Bundle {
 
 /** Buffers posted and taken, two counters a queue that wrap; their difference is what a queue has.
   *
-  * One post and one take a cycle; needed, 1 or more, comes CreditBank.latency cycles after its take, granted CreditCounters.latency
-  * cycles after it. Posts and takes are as if carried
-  * out in the order of their cycles; of the same cycle and queue, a drain before the take and an amount after it.
-  * A queue must not be given more than 2^countBits - 1 buffers at a time.
+  * One post and one take a cycle; needed, 1 or more, comes CreditBank.latency cycles after its take, granted
+  * CreditCounters.latency cycles after it. Posts and takes are as if carried out in the order of their cycles; of the
+  * same cycle and queue, a drain before the take and an amount after it. A queue must not be given more than
+  * 2^countBits - 1 buffers at a time.
   *
   * The posted counter is written by posts, the taken counter by takes. A drain makes posted equal to taken.
   *

@@ -18,7 +18,9 @@ object MacHash {
     // Rows reduced to distinct leading bits: a row that reduces to 0 depends on those before.
     var reduced = Map.empty[Int, BigInt]
     def remainder(row: BigInt): BigInt =
-      (shape.keyBits - 1 to 0 by -1).foldLeft(row)((r, bit) => if (r.testBit(bit)) reduced.get(bit).fold(r)(r ^ _) else r)
+      (shape.keyBits - 1 to 0 by -1).foldLeft(row) { (rest, bit) =>
+        if (rest.testBit(bit)) reduced.get(bit).fold(rest)(rest ^ _) else rest
+      }
     def draw(): BigInt = {
       val row = BigInt(shape.keyBits, random)
       val rest = remainder(row)

@@ -24,8 +24,8 @@ object MacTable {
   * any VLAN; the very VLAN wins.
   *
   * A 4-way hash table with twice the slots of the entries it promises, with a copy for each client and kind of match.
-  * Every client looks up one query a cycle; the result comes MacTable.latency cycles later, always. Queries before ready
-  * find nothing.
+  * Every client looks up one query a cycle; the result comes MacTable.latency cycles later, always. Queries before
+  * ready find nothing.
   *
   * A command is answered at most MacTable.commandCycles (108) cycles after it is taken; meanwhile the next one waits.
   * Entries that a command does not name are found as before in every cycle. The entry it names is found as before or as

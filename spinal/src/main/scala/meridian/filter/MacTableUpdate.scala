@@ -6,11 +6,11 @@ import spinal.lib._
 
 /** Carries out the commands on the table, one at a time, and clears it after reset.
   *
-  * A new entry whose slots are all taken makes room by moving others (cuckoo hashing). The moves are searched for first,
-  * breadth first, without touching the table; then they are made from the far end: an entry is written to its new slot
-  * before its old one is given away. So an entry stands in one or two of its slots at any time, the command takes effect
-  * with the one write that is its last, and a command that finds no room leaves the table as it was. An entry that
-  * cannot be placed therefore costs nobody else anything.
+  * A new entry whose slots are all taken makes room by moving others (cuckoo hashing). The moves are searched for
+  * first, breadth first, without touching the table; then they are made from the far end: an entry is written to its
+  * new slot before its old one is given away. So an entry stands in one or two of its slots at any time, the command
+  * takes effect with the one write that is its last, and a command that finds no room leaves the table as it was. An
+  * entry that cannot be placed therefore costs nobody else anything.
   *
   * Answer at most shape.commandCycles after the command (find, remove, and add of a key that is there: 5 cycles); the
   * next command is taken with the answer. A key searched for in the cycle of the answer or later meets the change.
@@ -29,7 +29,7 @@ class MacTableUpdate(shape: MacTableShape) extends Component {
     val clear, idle, hash, read, compare, decide, list, next, move = newElement()
   }
 
-  /** An entry that stands in way at index, and may move to make room for its mover: one of the first candidates, or the new entry. */
+  /** An entry that stands in way at index, and may move to make room for its mover: another, or the new one. */
   case class Candidate() extends Bundle {
     val slot = MacSlot(shape)
     val way = Bits(shape.ways bits)

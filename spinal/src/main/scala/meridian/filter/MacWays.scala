@@ -6,8 +6,8 @@ import spinal.lib._
 
 /** One copy of the table: a block RAM a way, read at the hashes of a key.
   *
-  * index follows key by one cycle, slot by two; a key a cycle. A write holds for keys of the same cycle and later. A slot
-  * read while it is written gives its old content (read first), never a mixture.
+  * index follows key by one cycle, slot by two; a key a cycle. A write holds for keys of the same cycle and later. A
+  * slot read while it is written gives its old content (read first), never a mixture.
   */
 class MacWays(shape: MacTableShape) extends Component {
   val io = new Bundle {

@@ -14,16 +14,17 @@ object QueueCredit {
 
 /** Free receive buffers of each queue, so that no frame is handed to QDMA that would have to wait for one.
   *
-  * status: every message of the IP for a C2H stream queue; it adds avl buffers, or with qinv or without qen leaves none.
-  * Messages may come every cycle. clear leaves a queue without buffers (function reset); it waits for a cycle without a
-  * message, so hold the IP's messages off (tm_dsc_sts ready low) while clear is valid: then it takes one cycle.
+  * status: every message of the IP for a C2H stream queue; it adds avl buffers, or with qinv or without qen leaves
+  * none. Messages may come every cycle. clear leaves a queue without buffers (function reset); it waits for a cycle
+  * without a message, so hold the IP's messages off (tm_dsc_sts ready low) while clear is valid: then it takes one
+  * cycle.
   *
   * take: a question a cycle, answered QueueCredit.latency cycles later, always. Granted only if the queue has all the
-  * buffers the length needs, and these are then taken. Messages, clears and questions are as if carried out in the order
-  * of their cycles; of the same cycle, buffers are taken away before the question and added after it.
+  * buffers the length needs, and these are then taken. Messages, clears and questions are as if carried out in the
+  * order of their cycles; of the same cycle, buffers are taken away before the question and added after it.
   *
-  * bufferSize: sizes may be written every cycle; a size holds for questions BufferCount.settle cycles later and on. Without
-  * a size a frame needs one buffer.
+  * bufferSize: sizes may be written every cycle; a size holds for questions BufferCount.settle cycles later and on.
+  * Without a size a frame needs one buffer.
   *
   * enforce low: every question of that cycle is granted and takes nothing, while messages still add. So set it before
   * queues are started; queues that were used without it must be invalidated or cleared first.

@@ -22,8 +22,8 @@ object QueueTable {
   * keeps it in its range without owning it. Queues beyond the shell's are cut off the range; this, and a write for a
   * function the shell has not (which does nothing else), is told by a pulse on rangeError.
   *
-  * Each lookup takes one question a cycle and answers QueueTable.latency cycles later, always. After reset nobody owns a
-  * queue; range is ready, and idle high, max(queues, functions) cycles later.
+  * Each lookup takes one question a cycle and answers QueueTable.latency cycles later, always. After reset nobody owns
+  * a queue; range is ready, and idle high, max(queues, functions) cycles later.
   */
 class QueueTable(p: ShellParam) extends Component {
   val io = new Bundle {

@@ -29,8 +29,14 @@ class QueueCreditTest extends AnyFunSuite {
     sleep(100)
     cd.waitSamplingWhere(p.queues + 4)(dut.io.ready.toBoolean)
 
-    def status(queue: Int, avl: Int, qinv: Boolean = false, qen: Boolean = true, c2h: Boolean = true, mm: Boolean = false)
-        : Unit = {
+    def status(
+        queue: Int,
+        avl: Int,
+        qinv: Boolean = false,
+        qen: Boolean = true,
+        c2h: Boolean = true,
+        mm: Boolean = false
+    ): Unit = {
       val status = dut.io.status
       status.valid #= true
       status.qid #= queue
@@ -142,15 +148,14 @@ class QueueCreditTest extends AnyFunSuite {
     compiled.doSim(1) { dut =>
       val bench = new Bench(dut)
       val random = new Random(1)
-      // needed is seen beside the counters; read it in the cycle it is due.
       val sizes = (64 to 130) ++ Seq(255, 256, 257, 1024, 1499, 1500, 2048, 4095, 4096, 7999, 8000, 9600, 15999, 16000,
         16001, 16383, 16384, 65535) ++ Seq.fill(40)(64 + random.nextInt(16000)) ++ Seq(0, 1, 63)
       for (bytes <- sizes) {
         bench.size(0, bytes)
         bench.cycle(None)
         for (_ <- 0 until BufferCount.settle) bench.cycle(None)
-        val edges = if (bytes < 64) Seq(0, 1, 16000) else Seq(0, 1, 16000, 15999) ++
-          random.shuffle((bytes to 16000 by bytes).toList).take(20).flatMap(n => Seq(n - 1, n, n + 1)).filter(_ <= 16000)
+        val multiples = if (bytes < 64) Nil else random.shuffle((bytes to 16000 by bytes).toList).take(20)
+        val edges = Seq(0, 1, 15999, 16000) ++ multiples.flatMap(n => Seq(n - 1, n, n + 1)).filter(_ <= 16000)
         for (length <- edges) {
           val n = needed(length, bytes)
           // Just enough, and one too few.

@@ -117,7 +117,6 @@ class QueueTableTest extends AnyFunSuite {
         assert(errors - before == (if (wrong) 1 else 0), s"function $function, base $base, count $count")
         assert(model == next)
       }
-      // A function that is switched off leaves nothing behind.
       info(s"$cycles cycles, longest write $longest cycles")
     }
   }
