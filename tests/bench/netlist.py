@@ -41,10 +41,22 @@ class Netlist:
         module = json.loads(file.read_text())["modules"][top]
         self.cells: dict[str, dict] = module["cells"]
         self.names: dict[int, str] = {}
-        for name, net in module["netnames"].items():
+        # Of the names a net has after flattening, the shortest that the design gave; those of the top's pins first.
+        for name, net in sorted(module["netnames"].items(), key=lambda item: (item[0].startswith("$"), len(item[0]))):
             for i, bit in enumerate(net["bits"]):
-                if isinstance(bit, int) and (bit not in self.names or not net.get("hide_name")):
-                    self.names[bit] = f"{name}[{i}]" if len(net["bits"]) > 1 else name
+                if isinstance(bit, int):
+                    self.names.setdefault(bit, f"{name}[{i}]" if len(net["bits"]) > 1 else name)
+        for name, port in module["ports"].items():
+            if len(port["bits"]) == 1 and isinstance(port["bits"][0], int):
+                self.names[port["bits"][0]] = name
+
+    def _output(self, cell: dict) -> str:
+        """The name of what a register holds."""
+        for pin in ("Q", "O", "DOUTADOUT", "P"):
+            for bit in cell["connections"].get(pin, []):
+                if isinstance(bit, int):
+                    return self.names.get(bit, str(bit))
+        return cell["type"]
 
     def resources(self) -> Resources:
         """Counts every cell and walks every path between registers."""
@@ -106,7 +118,7 @@ class Netlist:
                 level[bit], origin[bit] = best[0] + cost, best[1]
                 stack.pop()
 
-        worst: dict[str, tuple[int, int]] = defaultdict(lambda: (-1, 0))
+        worst: dict[str, tuple[int, int, str]] = defaultdict(lambda: (-1, 0, ""))
         for cell in self.cells.values():
             kind = cell["type"]
             if kind not in SEQUENTIAL and kind not in LUT_RAM:
@@ -121,12 +133,14 @@ class Netlist:
                     continue
                 for bit in bits:
                     if isinstance(bit, int) and level.get(bit, 0) > worst[clock_name][0]:
-                        worst[clock_name] = (level.get(bit, 0), bit)
-        for clock_name, (depth, bit) in worst.items():
+                        worst[clock_name] = (level.get(bit, 0), bit, f"{self._output(cell)}.{pin}")
+        for clock_name, (depth, bit, end) in worst.items():
             result.depth[clock_name] = depth
-            path: list[str] = []
+            path: list[str] = [end]
             step: int | None = bit
-            while step is not None and len(path) < 40:
-                path.append(self.names.get(step, f"bit {step}"))
+            while step is not None and len(path) < 60:
+                name = self.names.get(step, "")
+                if name and not name.startswith("$"):
+                    path.append(name)
                 step = origin.get(step)
             result.worst[clock_name] = path[::-1]

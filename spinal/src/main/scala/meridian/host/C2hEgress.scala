@@ -40,7 +40,8 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
 
   val pins = C2hPins(p.hostBytes)
   for ((to, i) <- pins.tdata.subdivideIn(8 bits).zipWithIndex) {
-    val pad = io.frames.last && rest =/= 0 && rest <= i
+    val beyond = if (i == p.hostBytes - 1) True else rest <= i
+    val pad = io.frames.last && rest =/= 0 && beyond
     to := io.frames.data(8 * i, 8 bits).andMask(!pad)
   }
   pins.tcrc := 0
