@@ -120,10 +120,12 @@ class Bench:
         self.models[-1].until = FOR_EVER
 
     def set_queues(self, function: int, base: int, count: int) -> None:
-        def off(golden: GoldenShell) -> None:
-            golden.functions[function].enable = False
+        """The function is switched on before, or off after, its queues are there: lists may name it meanwhile."""
 
-        with self.changing(*([] if count else [off]), lambda golden: golden.set_queues(function, base, count)):
+        def switch(golden: GoldenShell) -> None:
+            golden.functions[function].enable = count > 0
+
+        with self.changing(switch, lambda golden: golden.set_queues(function, base, count)):
             self.shell.set_queues(function, base, count)
 
     def function_reset(self, function: int) -> None:
@@ -154,7 +156,12 @@ class Bench:
             self.shell.set_indirection(function, entries, first)
 
     def set_hash_key(self, function: int, key: tuple[int, ...]) -> None:
-        with self.changing(lambda golden: setattr(golden.functions[function], "key", key)):
+        before = self.golden.functions[function].key
+
+        def apply(words: int) -> Callable[[GoldenShell], None]:
+            return lambda golden: setattr(golden.functions[function], "key", key[:words] + before[words:])
+
+        with self.changing(*(apply(words + 1) for words in range(len(key)))):
             self.shell.set_hash_key(function, key)
 
     def enable_host(self, port: int, rx: bool, tx: bool) -> None:
@@ -163,6 +170,10 @@ class Bench:
 
         with self.changing(apply):
             self.shell.enable_host(port, rx, tx)
+
+    def set_link(self, port: int, up: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.ports[port], "link_up", up)):
+            self.sim.send("link", port=port, up=up)
 
     def set_default_function(self, port: int, function: int | None) -> None:
         with self.changing(lambda golden: setattr(golden.ports[port], "default_function", function)):

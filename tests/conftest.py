@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from meridian_card import Simulator
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
 Start = Callable[..., Simulator]
 
@@ -46,3 +46,9 @@ def start(built: Callable[..., Path], request: pytest.FixtureRequest) -> Start:
         return simulator
 
     return run
+
+
+@pytest.fixture(scope="session")
+def shell_sim(built: Callable[..., Path]) -> Path:
+    """The program of the default configuration."""
+    return built()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that change under traffic: frames about the time of a change have either verdict, all others the right one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from checks import check
+from conftest import Start
+from test_random import DEFAULT, WIDE, load, ready, world
+from traffic import PLENTY, World, unicast
+
+VF = 4
+
+
+@dataclass
+class Changes:
+    """Changes at random, as the PF's driver and the PS make them."""
+
+    world: World
+    done: list[str] = field(default_factory=list)
+
+    def one(self) -> None:
+        kinds = [name for name in dir(self) if name.startswith("change_")]
+        name = self.world.random.choice(kinds)
+        self.done.append(name)
+        getattr(self, name)()
+
+    def _function(self) -> int:
+        return self.world.random.randrange(self.world.bench.geometry.functions)
+
+    def _port(self) -> int:
+        return self.world.random.randrange(self.world.bench.geometry.ports)
+
+    def change_flags(self) -> None:
+        self.world.bench.set_flags(self._function(), *(self.world.random.random() < 0.4 for _ in range(4)))
+
+    def change_queues(self) -> None:
+        world, function = self.world, self._function()
+        count = world.random.randint(0, world.bench.queues_each)
+        first = world.bench.queue_home(function) + world.random.randrange(world.bench.queues_each - count + 1)
+        world.bench.set_queues(function, first if count else 0, count)
+
+    def change_indirection(self) -> None:
+        world, function = self.world, self._function()
+        count = world.bench.golden.functions[function].queue_count or 1
+        world.bench.set_indirection(function, [world.random.randrange(count) for _ in range(128)])
+
+    def change_key(self) -> None:
+        self.world.bench.set_hash_key(self._function(), tuple(self.world.random.getrandbits(32) for _ in range(10)))
+
+    def change_address_added(self) -> None:
+        world, function = self.world, self._function()
+        port = world.bench.golden.functions[function].port
+        world.add_station(port, unicast(world.random), world.random.choice((None, 0, 5)), function)
+
+    def change_address_moved(self) -> None:
+        world = self.world
+        port, address, vid, _ = world.random.choice(world.stations)
+        if (port, address, vid) in world.bench.golden.addresses:
+            world.add_station(port, address, vid, self._function())
+
+    def change_address_removed(self) -> None:
+        world = self.world
+        port, address, vid, _ = world.random.choice(world.stations)
+        if (port, address, vid) in world.bench.golden.addresses:
+            world.bench.remove_address(port, address, vid)
+
+    def change_default(self) -> None:
+        self.world.bench.set_default_function(self._port(), self.world.random.choice((None, self._function())))
+
+    def change_ps_filter(self) -> None:
+        self.world.bench.set_ps_filter(
+            self._port(), *(self.world.random.random() < chance for chance in (0.9, 0.7, 0.5, 0.1))
+        )
+
+    def change_host_enable(self) -> None:
+        port = self._port()
+        self.world.bench.enable_host(port, self.world.random.random() < 0.7, self.world.random.random() < 0.7)
+
+    def change_link(self) -> None:
+        self.world.bench.set_link(self._port(), self.world.random.random() < 0.7)
+
+    def change_function_port(self) -> None:
+        self.world.bench.set_function_port(self._function(), self._port())
+
+    def change_reset(self) -> None:
+        """FLR of a VF; its queues are then invalidated, so that a frame that comes late is a drop of the DMA engine."""
+        world = self.world
+        bench = world.bench
+        function = world.random.randrange(VF, bench.geometry.functions)
+        bench.function_reset(function)
+        home = range(bench.queue_home(function), bench.queue_home(function) + bench.queues_each)
+        for queue in home:
+            bench.sim.send("stop", queue=queue)
+        bench.step(1000)
+        for queue in home:
+            bench.shell.post(queue, PLENTY)
+        if world.random.random() < 0.7:
+            bench.step(1000)
+            bench.set_queues(function, home[0], len(home))
+
+
+def run(start: Start, seed: int, configuration: tuple[str, ...], changes: int) -> None:
+    game = world(start, seed, configuration)
+    bench = game.bench
+    ready(game, 90)
+    made = Changes(game)
+    for _ in range(changes):
+        for _ in range(game.random.randint(1, 6)):
+            load(game, 10_000, 0.15 / bench.geometry.ports, 4)
+            bench.step(game.random.randrange(9_000))
+            if game.random.random() < 0.5:
+                made.one()
+            bench.step(10_000)
+    bench.drain()
+    print(", ".join(name.removeprefix("change_") for name in made.done))
+    certain = sum(len(frame.outcomes) == 1 for frame in bench.rx_sent)
+    assert certain > len(bench.rx_sent) // 2, "the test knows too little"
+    check(bench, lossless=True)
+
+
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(201, 205))
+def test_changes_under_traffic(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    run(start, seed, configuration, changes=25)
