@@ -7,7 +7,7 @@ import meridian.regs.{CardRegs, RegCrossing}
 import spinal.core._
 import spinal.lib._
 
-/** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/shell.md tells the whole. */
+/** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/architecture.md tells the whole. */
 class Shell(p: ShellParam) extends Component {
   noIoPrefix()
   val io = ShellPins(p)

@@ -14,7 +14,7 @@ case class TxFrame(bytes: Array[Byte], queue: Int, error: Boolean = false, zero:
   def length: Int = if (zero) 0 else bytes.length
 }
 
-/** The world around a TxFilter: tables, ports, sinks, and the judgement of a frame by the rules of docs/shell.md. */
+/** The world around a TxFilter: tables, ports, sinks, and the judgement of a frame by the rules of docs/architecture.md. */
 class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatency: Int) {
   val cd = clocked(dut)
   val width = p.hostBytes
