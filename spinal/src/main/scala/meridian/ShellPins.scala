@@ -2,7 +2,7 @@
 package meridian
 
 import meridian.host.QdmaPins
-import meridian.mac.{MacRxSignals, MacTxSignals}
+import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.psport.PsAxi
 import meridian.regs.CardRegs
 import spinal.core._
@@ -37,7 +37,7 @@ case class PortPins() extends Bundle {
   val sim_skip_mac_rx, sim_skip_mac_tx = in UInt (32 bits)
 
   /** The receive pins as the blocks use them; the system timer is not part of it. */
-  def driveRx(rx: MacRxSignals): Unit = {
+  def driveRx(rx: MacRxPins): Unit = {
     rx.tvalid := rx_axis_tvalid
     rx.tdata := rx_axis_tdata
     rx.tkeep := rx_axis_tkeep
@@ -47,7 +47,7 @@ case class PortPins() extends Bundle {
     rx.tstamp.assignFromBits(rx_ptp_tstamp)
   }
 
-  def connectTx(tx: MacTxSignals): Unit = {
+  def connectTx(tx: MacTxPins): Unit = {
     tx_axis_tvalid := tx.tvalid
     tx_axis_tdata := tx.tdata
     tx_axis_tkeep := tx.tkeep

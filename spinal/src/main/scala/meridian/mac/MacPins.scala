@@ -7,7 +7,8 @@ import spinal.lib._
 
 /** Receive side of the Ethernet MAC IP, as the shell sees it. There is no ready: what comes must be taken.
   * tuser at tlast: the frame is bad (FCS, length or code error). The FCS is already removed. The timestamp pulse comes
-  * with the first beat of its frame or later, at the latest with tlast.
+  * with the first beat of its frame or later, at the latest with tlast. The clock the MAC stamps with comes from the PTP
+  * side of the shell.
   */
 case class MacRxPins() extends Bundle with IMasterSlave {
   val tvalid = Bool()
@@ -17,13 +18,7 @@ case class MacRxPins() extends Bundle with IMasterSlave {
   val tuser = Bool()
   val tstampValid = Bool()
   val tstamp = PtpTime()
-
-  /** The clock the MAC stamps with, in its receive clock. */
-  val systemTimer = PtpTime()
-  override def asMaster(): Unit = {
-    out(tvalid, tdata, tkeep, tlast, tuser, tstampValid, tstamp)
-    in(systemTimer)
-  }
+  override def asMaster(): Unit = out(tvalid, tdata, tkeep, tlast, tuser, tstampValid, tstamp)
 }
 
 /** Transmit side of the Ethernet MAC IP, as the shell sees it. Inside a frame tvalid never falls. The MAC adds the FCS. */
@@ -41,9 +36,8 @@ case class MacTxPins() extends Bundle with IMasterSlave {
   val tstampValid = Bool()
   val tstampTag = Bits(16 bits)
   val tstamp = PtpTime()
-  val systemTimer = PtpTime()
   override def asMaster(): Unit = {
-    out(tvalid, tdata, tkeep, tlast, tuser, ptpOp, ptpTag, systemTimer)
+    out(tvalid, tdata, tkeep, tlast, tuser, ptpOp, ptpTag)
     in(tready, tstampValid, tstampTag, tstamp)
   }
 }

@@ -25,7 +25,7 @@ case class RxStamp() extends Bundle {
   */
 class MacRx(p: ShellParam) extends Component {
   val io = new Bundle {
-    val pins = slave(MacRxSignals())
+    val pins = slave(MacRxPins())
     val psFilter = in(PsFilterConfig(p))
     val host = master(FrameStream(p.hostBytes, HardType(new NoData)))
     val hostAbort = out Bool ()

@@ -19,7 +19,7 @@ class MacTx(p: ShellParam) extends Component {
   val io = new Bundle {
     val host = slave(FrameStream(p.macBytes, HardType(new NoData)))
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
-    val pins = master(MacTxSignals())
+    val pins = master(MacTxPins())
 
     /** A cycle after a frame's last beat was taken. Length counts what was filled up, too. */
     val record = master(Flow(MacTxRecord(p)))

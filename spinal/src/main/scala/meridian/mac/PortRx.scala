@@ -19,7 +19,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   require(port >= 0 && port < p.ports, s"port is $port: the shell has ${p.ports}")
 
   val io = new Bundle {
-    val pins = slave(MacRxSignals())
+    val pins = slave(MacRxPins())
     val host = master(FrameStream(p.hostBytes, RxMeta(p)))
     val hostIdle = out Bool ()
     val ps = master(FrameStream(p.psBytes, PsRxMeta(p)))

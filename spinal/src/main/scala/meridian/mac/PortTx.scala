@@ -23,7 +23,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** meta with the last beat: drop the frame. */
     val host = slave(FrameStream(p.hostBytes, HardType(Bool())))
     val ps = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
-    val pins = master(MacTxSignals())
+    val pins = master(MacTxPins())
 
     /** MacTx clock: no frame waits or is being sent. */
     val idle = out Bool ()
