@@ -52,7 +52,8 @@ def load(world: World, ns: int, share: float, frames: int, runts: bool = True) -
 def run(start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool) -> None:
     game = world(start, seed, configuration, ring_log2=8 if lossless else 4)
     bench = game.bench
-    for _ in range(rounds):
+    for number in range(rounds):
+        game.storm = not lossless and number >= rounds // 2
         if lossless:
             ready(game, 90)
             load(game, 10_000, 0.15 / bench.geometry.ports, 8)
@@ -80,5 +81,5 @@ def test_every_frame_at_low_load(start: Start, seed: int, configuration: tuple[s
 @pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
 @pytest.mark.parametrize("seed", range(101, 105))
 def test_no_wrong_frame_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
-    """Line rate against slow hosts and slow memory: what is lost is counted, all else is right."""
+    """Line rate against slow hosts and slow memory, then a broadcast storm: what is lost is counted, all else is right."""
     run(start, seed, configuration, rounds=40, lossless=False)

@@ -36,6 +36,7 @@ class World:
     queues: list[int] = field(default_factory=list)
     strangers: list[bytes] = field(default_factory=list)
     most: int = 9700
+    storm: bool = False  # most frames are broadcast
     number: int = 0
 
     # Settings
@@ -154,6 +155,8 @@ class World:
         """Somebody's address (mostly somebody on that port) and the VLAN it is known for."""
         random = self.random
         kind = random.random()
+        if self.storm and random.random() < 0.8:
+            return BROADCAST, None
         if kind < 0.5:
             return next(
                 (a, v) for p, a, v, _ in random.choices(self.stations, k=20) + self.stations if p == port or kind < 0.02
