@@ -118,11 +118,8 @@ class World:
             return 64 * random.randint(1, 24) + random.randint(-2, 2)
         if kind < 0.9:
             return random.randint(200, 1514)
-        return (
-            random.randint(1514, min(self.most, 9600))
-            if kind < 0.98
-            else random.randint(min(self.most, 9590), self.most)
-        )
+        largest = self.bench.geometry.max_frame
+        return random.randint(1514, largest) if kind < 0.98 else random.randint(largest - 2, self.most)
 
     def _tag(self, vid: int | None) -> bytes:
         random = self.random
@@ -199,5 +196,5 @@ class World:
 
     def sent_by_ps(self) -> bytes:
         random = self.random
-        length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), 9600)
+        length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), self.bench.geometry.max_frame)
         return self.frame(random.choice(self.strangers), random.randbytes(6), None, length)
