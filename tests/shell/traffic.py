@@ -36,6 +36,7 @@ class World:
     queues: list[int] = field(default_factory=list)
     strangers: list[bytes] = field(default_factory=list)
     most: int = 9700
+    storm: bool = False  # most frames are broadcast
     number: int = 0
 
     # Settings
@@ -117,11 +118,8 @@ class World:
             return 64 * random.randint(1, 24) + random.randint(-2, 2)
         if kind < 0.9:
             return random.randint(200, 1514)
-        return (
-            random.randint(1514, min(self.most, 9600))
-            if kind < 0.98
-            else random.randint(min(self.most, 9590), self.most)
-        )
+        largest = self.bench.geometry.max_frame
+        return random.randint(1514, largest) if kind < 0.98 else random.randint(largest - 2, self.most)
 
     def _tag(self, vid: int | None) -> bytes:
         random = self.random
@@ -154,6 +152,8 @@ class World:
         """Somebody's address (mostly somebody on that port) and the VLAN it is known for."""
         random = self.random
         kind = random.random()
+        if self.storm and random.random() < 0.8:
+            return BROADCAST, None
         if kind < 0.5:
             return next(
                 (a, v) for p, a, v, _ in random.choices(self.stations, k=20) + self.stations if p == port or kind < 0.02
@@ -196,5 +196,5 @@ class World:
 
     def sent_by_ps(self) -> bytes:
         random = self.random
-        length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), 9600)
+        length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), self.bench.geometry.max_frame)
         return self.frame(random.choice(self.strangers), random.randbytes(6), None, length)
