@@ -181,11 +181,16 @@ def clocks(shell: Shell) -> Iterator[Figure]:
 
 
 def storm(shell: Shell) -> Iterator[Figure]:
-    """Broadcasts fill the wire but for a quarter of unicasts, one function after the other; percent delivered."""
+    """Broadcasts fill the wire but for a quarter of unicasts, one function after the other; percent delivered.
+
+    functions counts those that take the broadcasts: PF 0 and the VFs.
+    """
     vfs = (shell.functions or 4) - 4
     for entry in shell.run("storm", None, "--functions", str(vfs + 4)):
+        if entry["id"] == "storm_broadcasts_to_host" and entry["value"] == 0:
+            raise SystemExit(f"bench-shell: {shell}: no broadcast of the storm came to any function")
         if entry["id"] == "storm_unicast_loss":
-            point = shell.point(entry, functions=vfs, load="broadcast_line_rate")
+            point = shell.point(entry, functions=entry["with"]["functions"], load="broadcast_line_rate")
             value = round(100 - entry["value"], 3)
             yield Figure("storm_unicast_percent", point, value, "%", goal=">= 100", runs=entry["runs"])
 

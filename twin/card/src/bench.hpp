@@ -52,7 +52,8 @@ class Bench {
   using Json = nlohmann::json;
   using Report = std::function<void(const Json&)>;
 
-  /// frames 0: as many as a measurement needs. Each figure goes to report as {"id", "with", "value", "unit", "runs", "min", "max"}.
+  /// frames 0: as many as a measurement needs. Each figure goes to report as {"id", "with", "value", "unit", "runs",
+  /// "min", "max"}.
   Bench(const CardSetting& setting, std::uint32_t frames, Report report);
 
   void line_rate_rx(std::size_t length);
