@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "bench_addresses.hpp"
 #include "error.hpp"
 #include "random.hpp"
 #include "wire.hpp"
@@ -14,31 +15,32 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr MacAddress ptp_multicast = {0x01, 0x1b, 0x19, 0x00, 0x00, 0x00};  // IEEE 1588 Annex E
-constexpr MacAddress broadcast = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-constexpr MacAddress peer = {0x02, 0x00, 0x00, 0x00, 0x00, 0x99};
-constexpr MacAddress host_address(unsigned port) {
-  return {0x02, 0xaa, 0xbb, 0xcc, 0xdd, static_cast<std::uint8_t>(port)};
-}
-constexpr MacAddress ps_address(unsigned port) {
-  return {0x02, 0x50, 0x53, 0x00, 0x00, static_cast<std::uint8_t>(port)};
-}
-
-constexpr std::uint64_t drain_limit_ps = 200'000'000;
-constexpr std::uint32_t warm_up = 64;   // frames before a rate is taken
-constexpr std::size_t ptp_length = 68;  // Sync with its Ethernet header, padded
 /// Rates are told to a hundredth: the clock in which a frame is seen to end does not allow for more.
 double hundredths(double value) {
   return std::round(100 * value) / 100;
 }
 
-constexpr unsigned ahead = 256;  // frames queued in the models
+/// Of a rate, where no number of frames is asked for: a host cycle is 0.016 percent of it.
+constexpr std::uint64_t span_ps = 25'000'000;
+constexpr double host_cycle_ps = 4000;
+constexpr unsigned ps_send_reads = 2;  // bursts: a descriptor, a frame
+constexpr std::uint32_t least_frames = 60;
+
+/// Frames before a rate is taken.
+std::uint32_t warm_up_of(std::uint32_t frames) {
+  return std::min<std::uint32_t>(64, frames / 4);
+}
 
 }  // namespace
 
 Bench::Bench(const CardSetting& setting, std::uint32_t frames, Report report)
     : setting_(setting), frames_(frames), report_(std::move(report)) {
-  if (frames < 2 * warm_up) throw InputError("--frames: choose 128 or more");
+  if (frames != 0 && frames < least_frames) throw InputError("--frames: choose 60 or more");
+}
+
+std::uint32_t Bench::frames_of(std::size_t length) const {
+  if (frames_ != 0) return frames_;
+  return std::max(least_frames, static_cast<std::uint32_t>(static_cast<double>(span_ps) / wire_ps(length)));
 }
 
 void Bench::fresh() {
@@ -85,6 +87,7 @@ void Bench::figure(const std::string& id, Json with, const Spread& spread, const
 
 void Bench::line_rate_rx(std::size_t length) {
   fresh();
+  const std::uint32_t count = frames_of(length), warm_up = warm_up_of(count);
   Card& card = *card_;
   const unsigned ports = Card::ports();
   std::vector<std::uint32_t> sent(ports, 0), got(ports, 0);
@@ -92,7 +95,7 @@ void Bench::line_rate_rx(std::size_t length) {
   const auto frames = [&](unsigned port) { return NumberedFrames(host_address(port), peer, length); };
   const auto feed = [&] {
     for (unsigned port = 0; port < ports; ++port)
-      while (sent[port] < frames_ && card.mac_rx(port).pending() < ahead)
+      while (sent[port] < count && card.mac_rx(port).pending() < ahead)
         card.mac_rx(port).send({frames(port).make(sent[port]++), 0, false, 0});
     while (const auto frame = card.qdma().c2h.pop()) {
       if (frame->queue >= ports) throw CheckError("a frame for queue " + std::to_string(frame->queue));
@@ -107,18 +110,21 @@ void Bench::line_rate_rx(std::size_t length) {
   };
   card.set_observer(feed);
   feed();
-  card.drain(drain_limit_ps + static_cast<std::uint64_t>(wire_ps(length)) * frames_);
+  card.drain(drain_limit_ps + static_cast<std::uint64_t>(wire_ps(length)) * count);
   double slowest = std::numeric_limits<double>::max();
   std::uint64_t delivered = 0;
   double mpps = 0;
   for (unsigned port = 0; port < ports; ++port) {
     delivered += got[port];
     if (got[port] <= warm_up) throw CheckError("rx: port " + std::to_string(port) + " delivered almost nothing");
-    const double period = static_cast<double>(last[port] - first[port]) / (got[port] - warm_up);
+    // The end of a frame at C2H is known to a host cycle, and a wire carries no more than all of its rate: without
+    // both, a run would be told as faster or slower than the wire by up to a cycle in its whole length.
+    const double span = static_cast<double>(last[port] - first[port]) - host_cycle_ps;
+    const double period = std::max(span / (got[port] - warm_up), wire_ps(length));
     slowest = std::min(slowest, 100 * wire_ps(length) / period);
     mpps += 1e6 / period;
   }
-  const std::uint64_t offered = std::uint64_t{frames_} * ports;
+  const std::uint64_t offered = std::uint64_t{count} * ports;
   figure("rx_line_rate", point(length), hundredths(slowest), "% of line rate, slowest port", offered);
   figure("rx_rate", point(length), mpps, "Mpps, all ports", offered);
   figure("rx_loss", point(length), 100.0 * static_cast<double>(offered - delivered) / static_cast<double>(offered), "%",
@@ -127,6 +133,7 @@ void Bench::line_rate_rx(std::size_t length) {
 
 void Bench::line_rate_tx(std::size_t length) {
   fresh();
+  const std::uint32_t count = frames_of(length), warm_up = warm_up_of(count);
   Card& card = *card_;
   const unsigned ports = Card::ports();
   std::vector<std::uint32_t> got(ports, 0);
@@ -134,7 +141,7 @@ void Bench::line_rate_tx(std::size_t length) {
   std::uint32_t sent = 0;
   const auto frames = [&](unsigned port) { return NumberedFrames(peer, host_address(port), length); };
   const auto feed = [&] {
-    for (; sent < frames_ && card.qdma().h2c.pending() < ahead; ++sent)
+    for (; sent < count && card.qdma().h2c.pending() < ahead; ++sent)
       for (unsigned port = 0; port < ports; ++port) card.qdma().h2c.send(port, {frames(port).make(sent), false});
     for (unsigned port = 0; port < ports; ++port)
       while (const auto frame = card.mac_tx(port).pop()) {
@@ -145,16 +152,16 @@ void Bench::line_rate_tx(std::size_t length) {
   };
   card.set_observer(feed);
   feed();
-  card.drain(drain_limit_ps + 2 * static_cast<std::uint64_t>(wire_ps(length)) * frames_);
+  card.drain(drain_limit_ps + 2 * static_cast<std::uint64_t>(wire_ps(length)) * count);
   double slowest = std::numeric_limits<double>::max();
   double mpps = 0;
   for (unsigned port = 0; port < ports; ++port) {
-    if (got[port] != frames_) throw CheckError("tx: " + std::to_string(frames_ - got[port]) + " frames are lost");
+    if (got[port] != count) throw CheckError("tx: " + std::to_string(count - got[port]) + " frames are lost");
     const double period = static_cast<double>(last[port] - first[port]) / (got[port] - warm_up);
     slowest = std::min(slowest, 100 * wire_ps(length) / period);
     mpps += 1e6 / period;
   }
-  const std::uint64_t offered = std::uint64_t{frames_} * ports;
+  const std::uint64_t offered = std::uint64_t{count} * ports;
   figure("tx_line_rate", point(length), hundredths(slowest), "% of line rate, slowest port", offered);
   figure("tx_rate", point(length), mpps, "Mpps, all ports", offered);
 }
@@ -163,7 +170,7 @@ void Bench::latency_rx(std::size_t length) {
   fresh();
   Card& card = *card_;
   Random random(setting_.seed);
-  Spread to_first, to_last;
+  Spread to_first, to_last, store_to_first;
   const NumberedFrames frames(host_address(0), peer, length);
   for (std::uint32_t number = 0; number < 100; ++number) {
     card.run_for(100'000 + random.below(10'000));
@@ -174,8 +181,12 @@ void Bench::latency_rx(std::size_t length) {
     const auto start = static_cast<double>(card.mac_rx(0).statistics().last_start_ps);
     to_first.add((static_cast<double>(frame->t_first_ps) - start) / 1000);
     to_last.add((static_cast<double>(frame->t_ps) - start) / 1000);
+    // The shell takes a beat one MAC cycle after it came to the pins.
+    const double taken = static_cast<double>(card.mac_rx(0).statistics().last_end_ps) + mac_cycle_ps();
+    store_to_first.add((static_cast<double>(frame->t_first_ps) - taken) / 1000);
   }
   figure("rx_latency_first", point(length), to_first, "ns, first beat of the MAC to first beat of C2H");
+  figure("rx_latency_end", point(length), store_to_first, "ns, last beat taken of the MAC to first beat taken of C2H");
   figure("rx_latency_last", point(length), to_last, "ns, first beat of the MAC to C2H with completion");
 }
 
@@ -183,7 +194,7 @@ void Bench::latency_tx(std::size_t length) {
   fresh();
   Card& card = *card_;
   Random random(setting_.seed);
-  Spread spread;
+  Spread spread, store_to_first;
   const NumberedFrames frames(peer, host_address(0), length);
   for (std::uint32_t number = 0; number < 100; ++number) {
     card.run_for(100'000 + random.below(10'000));
@@ -191,10 +202,13 @@ void Bench::latency_tx(std::size_t length) {
     card.run_until([&] { return card.mac_tx(0).has_frame(); }, drain_limit_ps, "a transmitted frame");
     const auto frame = card.mac_tx(0).pop();
     frames.check(frame->bytes, number, "tx");
+    const auto taken = static_cast<double>(card.qdma().h2c.statistics().last_end_ps);
+    store_to_first.add((static_cast<double>(frame->t_first_ps) - taken) / 1000);
     // The MAC model's own latency is no part of the card's: its store puts the delimiter at a fixed distance.
     spread.add((static_cast<double>(frame->t_ps) - static_cast<double>(card.qdma().h2c.statistics().last_start_ps)) /
                1000);
   }
+  figure("tx_latency_end", point(length), store_to_first, "ns, last beat taken of H2C to first beat taken by the MAC");
   figure("tx_latency", point(length), spread, "ns, first beat of H2C to the frame's first byte on the wire");
 }
 
@@ -202,7 +216,7 @@ void Bench::keep_sending(const NumberedFrames& frames, std::uint32_t& number) {
   while (card_->qdma().h2c.pending() < 64) card_->qdma().h2c.send(0, {frames.make(number++), false});
 }
 
-Spread Bench::ps_waits(std::size_t host_length) {
+PsWaits Bench::ps_waits(std::size_t host_length) {
   fresh();
   Card& card = *card_;
   PsRings rings(card, 0);
@@ -211,12 +225,13 @@ Spread Bench::ps_waits(std::size_t host_length) {
   const NumberedFrames from_ps(peer, ps_address(0), ptp_length);
   const NumberedFrames from_host(peer, host_address(0), std::max<std::size_t>(host_length, 60));
   std::uint32_t host_sent = 0, host_got = 0, ps_got = 0;
-  std::uint64_t ps_time = 0;
+  std::uint64_t ps_time = 0, ps_stored = 0, ps_offered = 0;
   card.set_observer([&] {
     if (host_length != 0) keep_sending(from_host, host_sent);
     while (const auto frame = card.mac_tx(0).pop()) {
       if (frame->bytes == from_ps.make(ps_got)) {
         ps_time = frame->t_ps;
+        ps_offered = frame->t_offered_ps;
         ++ps_got;
       } else {
         from_host.check(frame->bytes, host_got++, "tx beside the PS");
@@ -224,78 +239,46 @@ Spread Bench::ps_waits(std::size_t host_length) {
     }
   });
   card.run_for(20'000'000);
-  Spread spread;
+  PsWaits waits;
   for (std::uint32_t number = 0; number < 100; ++number) {
     card.run_for(1'000'000 + random.below(3'000'000));
     const std::uint64_t posted = card.now_ps();
     if (!rings.send(from_ps.make(number))) throw CheckError("the transmit ring of the PS is full");
-    card.run_until([&] { return ps_got > number; }, drain_limit_ps, "a frame of the PS");
-    spread.add(static_cast<double>(ps_time - posted) / 1000);
+    const std::uint64_t reads = card.ps_memory().statistics().reads;
+    const auto sent = [&] {
+      // The PS reads the descriptor and then the frame, nothing else: with the second burst the frame is stored.
+      const auto& statistics = card.ps_memory().statistics();
+      if (statistics.reads == reads + ps_send_reads) ps_stored = statistics.last_read_ps;
+      return ps_got > number;
+    };
+    card.run_until(sent, drain_limit_ps, "a frame of the PS");
+    if (card.ps_memory().statistics().reads != reads + ps_send_reads)
+      throw CheckError("the PS port read " + std::to_string(card.ps_memory().statistics().reads - reads) +
+                       " bursts for a frame");
+    waits.to_wire.add(static_cast<double>(ps_time - posted) / 1000);
+    waits.to_pins.add((static_cast<double>(ps_offered) - static_cast<double>(ps_stored)) / 1000);
   }
   card.set_observer({});
-  return spread;
+  return waits;
 }
 
 void Bench::ps_priority(const std::vector<std::size_t>& host_lengths) {
-  const Spread alone = ps_waits(0);
-  figure("ps_tx_latency_silent", point(ptp_length), alone, "ns, doorbell to wire, host silent");
+  const PsWaits alone = ps_waits(0);
+  figure("ps_tx_latency_silent", point(ptp_length), alone.to_wire, "ns, doorbell to wire, host silent");
+  figure("ps_tx_stored_silent", point(ptp_length), alone.to_pins, "ns, frame read to first beat, host silent");
   for (const std::size_t length : host_lengths) {
-    const Spread loaded = ps_waits(length);
-    figure("ps_tx_latency", point(length), loaded, "ns, doorbell to wire, host at line rate");
-    const double longest = loaded.most() - alone.least();
-    figure("ps_tx_wait", point(length), longest, "ns, longest", loaded.count());
+    const PsWaits loaded = ps_waits(length);
+    figure("ps_tx_latency", point(length), loaded.to_wire, "ns, doorbell to wire, host at line rate");
+    figure("ps_tx_stored", point(length), loaded.to_pins, "ns, frame read to first beat, host at line rate");
+    // Worst against worst: how the crossing into the MAC's clock falls is no wait.
+    const double at_pins = loaded.to_pins.most() - alone.to_pins.most();
+    figure("ps_tx_pins_wait_frames", point(length), at_pins * 1000 / wire_ps(length),
+           "host frames, longest, at the pins", loaded.to_pins.count());
+    const double longest = loaded.to_wire.most() - alone.to_wire.least();
+    figure("ps_tx_wait", point(length), longest, "ns, longest", loaded.to_wire.count());
     figure("ps_tx_wait_frames", point(length), longest * 1000 / wire_ps(length), "host frames, longest",
-           loaded.count());
+           loaded.to_wire.count());
   }
-}
-
-void Bench::storm() {
-  fresh();
-  Card& card = *card_;
-  PsRings rings(card, 0);
-  rings.start();
-  const NumberedFrames noise(broadcast, peer, 60);
-  const NumberedFrames ptp(ptp_multicast, peer, ptp_length);
-  const NumberedFrames unicast(host_address(0), peer, 60);
-  constexpr std::uint32_t ptp_every = 1024, unicast_every = 4;
-  std::uint32_t sent = 0, ptp_sent = 0, unicast_sent = 0, ptp_got = 0, unicast_got = 0, noise_to_host = 0,
-                noise_to_ps = 0;
-  std::uint64_t next_look = 0;
-  card.set_observer([&] {
-    for (; sent < frames_ && card.mac_rx(0).pending() < ahead; ++sent) {
-      if (sent % ptp_every == ptp_every / 2)
-        card.mac_rx(0).send({ptp.make(ptp_sent++), 0, false, 0});
-      else if (sent % unicast_every == 1)
-        card.mac_rx(0).send({unicast.make(unicast_sent++), 0, false, 0});
-      else
-        card.mac_rx(0).send({noise.make(sent), 0, false, 0});
-    }
-    while (const auto frame = card.qdma().c2h.pop()) {
-      const std::uint32_t number = NumberedFrames::number_of(frame->bytes);
-      if (frame->bytes == unicast.make(number))
-        ++unicast_got;
-      else
-        ++noise_to_host;
-    }
-    if (card.now_ps() < next_look) return;
-    next_look = card.now_ps() + 200'000;
-    while (const auto frame = rings.receive()) {
-      if (frame->bytes == ptp.make(ptp_got))
-        ++ptp_got;
-      else
-        ++noise_to_ps;
-    }
-  });
-  card.drain(drain_limit_ps + static_cast<std::uint64_t>(wire_ps(60)) * frames_, 20'000'000);
-  card.set_observer({});
-  const auto loss = [](std::uint32_t offered, std::uint32_t got) {
-    return offered == 0 ? 0 : 100.0 * (static_cast<double>(offered) - got) / offered;
-  };
-  figure("storm_ptp_loss", point(60), loss(ptp_sent, ptp_got), "% of the PS's PTP frames", ptp_sent);
-  figure("storm_unicast_loss", point(60), loss(unicast_sent, unicast_got), "% of the host's unicast frames",
-         unicast_sent);
-  figure("storm_broadcasts_to_host", point(60), noise_to_host, "frames", sent);
-  figure("storm_broadcasts_to_ps", point(60), noise_to_ps, "frames", sent);
 }
 
 void Bench::ptp_error() {

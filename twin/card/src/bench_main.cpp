@@ -25,13 +25,18 @@ constexpr std::string_view usage =
   rx tx            line rate and loss, each frame size
   latency          both directions, each frame size
   priority         how long the PS waits while the host sends
+  duplex           both directions of all ports at once, each frame size
+  psloss           frames of the PS that are lost while the host takes nothing, each size of the host's frames
   storm            broadcasts at line rate: loss of PTP and unicast frames
+  timer            error of the system timers at the MACs' pins
   ptp              error of timestamps under load
 
-  --frames N       frames a measurement (2000)
+  --frames N       frames a measurement, 60 or more (as many as make it exact)
   --sizes A,B,...  frame sizes on the wire, with FCS (64,65,128,256,512,1024,1518,9604)
   --rate 10|25     line rate in Gb/s (25)
   --seed N         (1)
+  --ppm CLOCK=PPM  a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
+  --functions N    functions that take the storm's broadcasts: PF 0 and the VFs below N (4: no VF)
   --help
 
 Exit status: 0 measured; 1 a rule at the pins is broken or a frame is wrong; 2 arguments; 3 something hangs.
@@ -39,6 +44,14 @@ Exit status: 0 measured; 1 a rule at the pins is broken or a frame is wrong; 2 a
 
 std::uint64_t parse(std::string_view text, const std::string& option) {
   std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError(option + ": \"" + std::string(text) + "\" is not a number");
+  return value;
+}
+
+double parse_real(std::string_view text, const std::string& option) {
+  double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
     throw InputError(option + ": \"" + std::string(text) + "\" is not a number");
@@ -59,7 +72,8 @@ std::vector<std::size_t> parse_sizes(std::string_view text) {
 
 void run(const std::vector<std::string>& arguments) {
   meridian::CardSetting setting;
-  std::uint32_t frames = 2000;
+  std::uint32_t frames = 0;
+  unsigned functions = 4;
   std::vector<std::size_t> lengths = parse_sizes("64,65,128,256,512,1024,1518,9604");
   std::vector<std::string> wanted;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -78,6 +92,15 @@ void run(const std::vector<std::string>& arguments) {
       lengths = parse_sizes(value());
     } else if (option == "--seed") {
       setting.seed = parse(value(), option);
+    } else if (option == "--functions") {
+      const auto count = parse(value(), option);
+      if (count > 256) throw InputError("--functions: choose up to 256");
+      functions = static_cast<unsigned>(count);
+    } else if (option == "--ppm") {
+      const std::string_view text = value();
+      const auto equals = text.find('=');
+      if (equals == std::string_view::npos) throw InputError("--ppm: give CLOCK=PPM");
+      setting.clocks[std::string(text.substr(0, equals))].ppm = parse_real(text.substr(equals + 1), option);
     } else if (option == "--rate") {
       const auto rate = parse(value(), option);
       if (rate != 10 && rate != 25) throw InputError("--rate: choose 10 or 25");
@@ -100,7 +123,10 @@ void run(const std::vector<std::string>& arguments) {
          each(&Bench::latency_tx);
        }},
       {"priority", [&] { bench.ps_priority(lengths); }},
-      {"storm", [&] { bench.storm(); }},
+      {"duplex", [&] { each(&Bench::duplex); }},
+      {"psloss", [&] { bench.ps_loss(lengths); }},
+      {"storm", [&] { bench.storm(functions); }},
+      {"timer", [&] { bench.timer_error(); }},
       {"ptp", [&] { bench.ptp_error(); }}};
   for (const std::string& name : wanted)
     if (std::none_of(measurements.begin(), measurements.end(), [&](const auto& m) { return m.first == name; }))

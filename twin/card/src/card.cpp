@@ -70,6 +70,16 @@ std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
 
 }  // namespace
 
+/// Picoseconds and the femtoseconds above them: a picosecond is too coarse where errors of the clock are told.
+struct FineMoment {
+  std::uint64_t ps;
+  std::uint32_t fs;
+  double after_ns(const FineMoment& start) const {
+    const double fine = static_cast<double>(fs) - static_cast<double>(start.fs);
+    return static_cast<double>(ps - start.ps) / 1e3 + fine / 1e6;
+  }
+};
+
 struct Card::Parts {
   explicit Parts(const CardSetting& s);
 
@@ -77,6 +87,7 @@ struct Card::Parts {
   void eval();
   void tick_sample(std::uint32_t rising);
   void tick_drive(std::uint32_t rising);
+  void watch_timers(std::uint32_t rising);
 
   CardSetting setting;
   std::unique_ptr<VerilatedContext> context;
@@ -96,6 +107,8 @@ struct Card::Parts {
   std::uint64_t now_ps = 0;
   std::uint64_t steps = 0;
   std::function<void()> observer;
+  std::function<void(const Card::TimerEdge&)> timer_watch;
+  std::optional<FineMoment> ptp_start;  // first edge of ps out of reset
 #if VM_TRACE
   std::unique_ptr<VerilatedFstC> trace;
 #endif
@@ -192,6 +205,26 @@ void Card::Parts::tick_drive(std::uint32_t rising) {
   }
 }
 
+void Card::Parts::watch_timers(std::uint32_t rising) {
+  const std::uint32_t live = rising & ~in_reset;
+  const FineMoment now{now_ps, clocks.now_fs_in_ps()};
+  if ((in_reset >> ps_clock & 1) != 0)
+    ptp_start.reset();
+  else if ((live >> ps_clock & 1) != 0 && !ptp_start)
+    ptp_start = now;
+  if (!timer_watch || !ptp_start) return;
+  constexpr double nominal_ns = ps_period_fs / 1e6;
+  const double cycle_ns = static_cast<double>(clocks.setting(ps_clock).period_fs) / 1e6;
+  for (unsigned port = 0; port < shell_ports; ++port)
+    for (const bool receive : {true, false}) {
+      if ((live >> (receive ? rx_clock(port) : tx_clock(port)) & 1) == 0) continue;
+      const PtpTime time = PtpTime::sample(receive ? ports[port].rx.system_timer : ports[port].tx.system_timer);
+      // The first edge out of reset is the first increment.
+      const double elapsed_ns = now.after_ns(*ptp_start);
+      timer_watch({port, receive, time, nominal_ns * (1 + elapsed_ns / cycle_ns), now.ps - ptp_start->ps});
+    }
+}
+
 void Card::Parts::step() {
   for (;;) {
     const ClockEdge edge = clocks.advance();
@@ -215,6 +248,7 @@ void Card::Parts::step() {
     for (unsigned i = 0; i < clock_count; ++i)
       if ((edge.falling >> i & 1) != 0) *clock_pin[i] = 0;
     eval();
+    watch_timers(edge.rising);
     tick_drive(edge.rising);
     ++steps;
     if (!setting.trace_file.empty()) return;
@@ -257,6 +291,10 @@ std::uint64_t Card::steps() const {
 }
 void Card::set_observer(std::function<void()> observer) {
   parts_->observer = std::move(observer);
+}
+
+void Card::set_timer_watch(std::function<void(const TimerEdge&)> watch) {
+  parts_->timer_watch = std::move(watch);
 }
 
 void Card::step() {

@@ -14,6 +14,7 @@
 #include "mac_rx.hpp"
 #include "mac_tx.hpp"
 #include "ps_memory.hpp"
+#include "ptp_time.hpp"
 #include "qdma.hpp"
 
 namespace meridian {
@@ -100,6 +101,20 @@ class Card {
   AxilMaster& pf_bus();
   AxilMaster& ps_bus();
   PsMemory& ps_memory();
+
+  /// A rising edge of a MAC clock, the time its system timer pins show after it, and the time the PTP clock then has.
+  ///
+  /// ideal_ns is no measurement: the PTP clock is 0 in reset and grows by its nominal 4 ns a ps cycle, so between two
+  /// edges it is a straight line that is known from the first edge out of reset. It holds until software sets, steps
+  /// or tunes the clock.
+  struct TimerEdge {
+    unsigned port;
+    bool receive;
+    PtpTime time;
+    double ideal_ns;
+    std::uint64_t since_reset_ps;  // of the ps domain
+  };
+  void set_timer_watch(std::function<void(const TimerEdge&)> watch);
 
   /// Moments evaluated so far; a measure of the simulation's own cost.
   std::uint64_t steps() const;

@@ -63,6 +63,7 @@ void MacRx::drive(std::uint64_t now_ps) {
     ++beat_;
     if (last) {
       ++statistics_.frames;
+      statistics_.last_end_ps = now_ps;
       statistics_.bytes += frame.bytes.size();
       statistics_.bad += frame.bad;
       queue_.pop_front();

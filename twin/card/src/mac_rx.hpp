@@ -41,6 +41,7 @@ class MacRx {
     std::uint64_t bytes = 0;
     std::uint64_t bad = 0;
     std::uint64_t last_start_ps = 0;  // first beat of the last frame
+    std::uint64_t last_end_ps = 0;    // last beat of the last frame
   };
   const Statistics& statistics() const { return statistics_; }
 

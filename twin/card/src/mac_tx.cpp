@@ -39,6 +39,7 @@ void MacTx::sample(std::uint64_t now_ps) {
   if (held_ && !valid) fail("tvalid fell before tready", now_ps);
   if (held_ && (pins_.tdata != held_data_ || pins_.tkeep != held_keep_ || pins_.tlast != held_last_))
     fail("a beat changed while it waited for tready", now_ps);
+  if (valid && !in_frame_ && !held_) offered_ps_ = now_ps;
   held_ = valid && pins_.tready == 0;
   if (held_) {
     held_data_ = pins_.tdata;
@@ -61,6 +62,8 @@ void MacTx::accept(std::uint64_t now_ps) {
     start_ = cursor_.next_start(earliest_);
     const std::uint64_t sfd_end = start_ + wire::preamble;
     frame_ = TxFrame{};
+    frame_.t_offered_ps = offered_ps_;
+    frame_.t_first_ps = now_ps;
     frame_.t_ps = wire_ps(sfd_end, now_ps);
     frame_.ptp_op = pins_.ptp_op;
     frame_.ptp_tag = pins_.ptp_tag;

@@ -16,6 +16,8 @@ namespace meridian {
 /// A frame that went out on the wire, without FCS.
 struct TxFrame {
   Bytes bytes;
+  std::uint64_t t_offered_ps = 0;  // first beat at the pins, taken or not
+  std::uint64_t t_first_ps = 0;    // first beat taken
   std::uint64_t t_ps = 0;      // end of its start-of-frame delimiter on the wire
   std::uint64_t t_end_ps = 0;  // end of its FCS
   bool aborted = false;        // tuser at tlast: the wire carries a wrong FCS
@@ -88,6 +90,7 @@ class MacTx {
   std::deque<Answer> answers_;
   Statistics statistics_;
   std::uint64_t cycle_ = 0;
+  std::uint64_t offered_ps_ = 0;  // first beat of the frame at the pins
   std::uint64_t earliest_ = 0;  // of the frame in progress
   std::uint64_t start_ = 0;
   std::uint64_t held_data_ = 0;

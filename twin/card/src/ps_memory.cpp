@@ -125,6 +125,7 @@ void PsMemory::sample(std::uint64_t now_ps) {
     if (++burst.done == burst.beats) {
       reads_.pop_front();
       ++statistics_.reads;
+      statistics_.last_read_ps = now_ps;
     }
   }
   if (pins_.bvalid != 0 && pins_.bready != 0) {

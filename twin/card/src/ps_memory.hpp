@@ -44,6 +44,7 @@ class PsMemory {
   struct Statistics {
     std::uint64_t reads = 0, writes = 0;  // bursts
     std::uint64_t read_beats = 0, write_beats = 0;
+    std::uint64_t last_read_ps = 0;  // last beat of the last read burst taken
   };
   const Statistics& statistics() const { return statistics_; }
 

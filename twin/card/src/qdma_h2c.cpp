@@ -23,7 +23,7 @@ void QdmaH2c::set_valid_percent(unsigned percent) {
 void QdmaH2c::reset() {
   queue_.clear();
   pending_ = 0;
-  in_frame_ = offered_ = false;
+  in_frame_ = offered_ = ended_ = false;
   pins_.tvalid = 0;
 }
 
@@ -40,9 +40,12 @@ void QdmaH2c::sample() {
   statistics_.bytes += frame_.bytes.size();
   --pending_;
   in_frame_ = false;
+  ended_ = true;
 }
 
 void QdmaH2c::drive(std::uint64_t now_ps) {
+  if (ended_) statistics_.last_end_ps = now_ps;
+  ended_ = false;
   if (offered_) return;
   pins_.tvalid = 0;
   if (pending_ == 0 || !random_.percent(valid_percent_)) return;

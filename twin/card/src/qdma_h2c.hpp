@@ -40,6 +40,7 @@ class QdmaH2c {
     std::uint64_t bytes = 0;
     std::uint64_t stalled = 0;        // cycles in which a beat was offered and not taken
     std::uint64_t last_start_ps = 0;  // first beat of the last frame offered
+    std::uint64_t last_end_ps = 0;    // last beat of the last frame taken
   };
   const Statistics& statistics() const { return statistics_; }
 
@@ -64,6 +65,7 @@ class QdmaH2c {
   unsigned valid_percent_ = 100;
   bool in_frame_ = false;
   bool offered_ = false;
+  bool ended_ = false;  // the edge under way took the last beat of a frame
   Statistics statistics_;
 };
 
