@@ -89,7 +89,8 @@ class Bench {
   PsWaits ps_waits(std::size_t host_length);
   /// Of a measurement: those asked for, or as many as make a rate exact.
   std::uint32_t frames_of(std::size_t length) const;
-  double mac_cycle_ps() const { return setting_.rate == MacRate::gbps25 ? 2560 : 6400; }
+  double byte_ps() const { return setting_.rate == MacRate::gbps25 ? 320 : 800; }
+  double mac_cycle_ps() const { return 8 * byte_ps(); }
   void lost_beside(const std::string& load, std::size_t length);
   void keep_sending(const NumberedFrames& frames, std::uint32_t& number);
 

@@ -72,6 +72,7 @@ std::vector<std::size_t> parse_sizes(std::string_view text) {
 
 void run(const std::vector<std::string>& arguments) {
   meridian::CardSetting setting;
+  setting.hang_ps = 1'000'000'000;  // out of reset a shell of 256 functions clears its tables before it answers
   std::uint32_t frames = 0;
   unsigned functions = 4;
   std::vector<std::size_t> lengths = parse_sizes("64,65,128,256,512,1024,1518,9604");
