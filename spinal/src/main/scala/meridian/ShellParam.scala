@@ -63,4 +63,7 @@ case class ShellParam(
   def functionType() = UInt(functionBits bits)
   def queueType() = UInt(queueBits bits)
   def lengthType() = UInt(lengthBits bits)
+
+  /** index < limit, also where every index is. */
+  def below(index: UInt, limit: Int): Bool = if (limit >> index.getWidth != 0) True else index < limit
 }

@@ -61,10 +61,9 @@ class QueueTable(p: ShellParam) extends Component {
     memory.write(rangeWrite.address, rangeWrite.data, rangeWrite.valid)
     memory.readSync(index, readUnderWrite = readFirst)
   }
-  def inShell(index: UInt, limit: Int): Bool = if (limit >> index.getWidth != 0) True else index < limit
 
   for (lookup <- io.owner) {
-    val known = RegNext(inShell(lookup.query.payload, p.queues)) && ready
+    val known = RegNext(p.below(lookup.query.payload, p.queues)) && ready
     val owner = ownerCopy(lookup.query.payload.resized)
     lookup.result.valid := Delay(lookup.query.valid, QueueTable.latency, init = False)
     lookup.result.payload.valid := RegNext(owner.valid && known)
@@ -72,7 +71,7 @@ class QueueTable(p: ShellParam) extends Component {
   }
 
   val lookup = new Area {
-    val known = RegNext(inShell(io.functionRange.query.payload, p.functions)) && ready
+    val known = RegNext(p.below(io.functionRange.query.payload, p.functions)) && ready
     val range = rangeCopy(io.functionRange.query.payload.resized)
     io.functionRange.result.valid := Delay(io.functionRange.query.valid, QueueTable.latency, init = False)
     io.functionRange.result.base := RegNext(range.base)
@@ -123,13 +122,13 @@ class QueueTable(p: ShellParam) extends Component {
       when(io.range.valid)(state := State.cut)
     }
     is(State.cut) {
-      val room = inShell(base, p.queues) ? (U(p.queues, endBits bits) - base) | U(0)
+      val room = p.below(base, p.queues) ? (U(p.queues, endBits bits) - base) | U(0)
       when(count > room) {
         count := room
         rangeError := True
       }
       state := State.load
-      when(!inShell(function, p.functions)) {
+      when(!p.below(function, p.functions)) {
         rangeError := True
         state := State.idle
       }
