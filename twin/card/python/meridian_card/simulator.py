@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -146,3 +147,11 @@ class Simulator:
     def _message(self) -> str:
         self._errors.seek(0)
         return self._errors.read().decode(errors="replace").strip() or "shell_sim ended"
+
+
+def options(seed: int = 1, rate: int = 25, ppm: dict[str, float] | None = None) -> Sequence[str]:
+    """Command line of shell_sim: seed of its back-pressure, Gb/s of the ports, clocks that are off."""
+    line = ["--seed", str(seed), "--rate", str(rate)]
+    for clock, off in (ppm or {}).items():
+        line += ["--ppm", f"{clock}={off}"]
+    return line
