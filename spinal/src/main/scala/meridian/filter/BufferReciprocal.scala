@@ -51,7 +51,7 @@ class BufferReciprocal(p: ShellParam) extends Component {
 
   val bytes = io.size.bytes
   val first = Flow(Step())
-  first.valid := io.size.valid && io.size.queue < p.queues
+  first.valid := io.size.valid && io.size.queue.resize(p.queueBits + 1) < p.queues
   first.queue := io.size.queue
   first.size := bytes.resized
   first.zero := bytes < minSize || bytes >= (1 << sizeBits)

@@ -54,7 +54,7 @@ class QueueCredit(p: ShellParam) extends Component {
   io.clear.ready := counters.io.ready && !message
   val post = Flow(CreditPost(queueBits, countBits))
   val postQueue = message ? io.status.qid | io.clear.payload
-  post.valid := (message || io.clear.valid) && postQueue < p.queues
+  post.valid := (message || io.clear.valid) && postQueue.resize(p.queueBits + 1) < p.queues
   post.queue := postQueue.resized
   post.amount := io.status.avl
   post.drain := !message || io.status.qinv || !io.status.qen
@@ -64,7 +64,7 @@ class QueueCredit(p: ShellParam) extends Component {
   val take = Flow(CreditTake(queueBits))
   take.valid := io.take.query.valid
   take.queue := query.queue.resized
-  take.known := query.queue < p.queues
+  take.known := query.queue.resize(p.queueBits + 1) < p.queues
   take.enforce := io.enforce
   counters.io.take << delayed(take)
 

@@ -132,7 +132,7 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
         align.wordsLeft := frame.beats
         align.beatsLeft := ((frame.length +^ 7) >> 3).resized
       } elsewhen (frame.error === FrameError.bus || frame.error === FrameError.none) {
-        buffer.skip := buffer.skip + frame.beats
+        buffer.skip := (buffer.skip + frame.beats).resized // all of it is in the buffer
       }
     }
     io.done.valid := RegNext(completion.fire) init False
