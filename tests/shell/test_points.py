@@ -20,9 +20,7 @@ def point(seed: int) -> tuple[str, ...]:
     functions = random.choice((6, 8, 20, 33))
     frame = random.choice((1518, 2000, 4097, 9600))
     least = 1 << (2 * frame - 1).bit_length()
-    # The largest frame comes first: the generator checks the options one by one, each with those before it.
     sizes = {
-        "max-frame": frame,
         "ports": random.randint(1, 4),
         "line-rate": random.choice((10, 25)),
         "host-bytes": random.choice((32, 64)),
@@ -35,6 +33,7 @@ def point(seed: int) -> tuple[str, ...]:
         "tx-buffer": max(least, random.choice((4, 32)) * KIB),
         "ps-buffer": max(least, random.choice((16, 32)) * KIB),
         "copy-buffer": max(least, random.choice((4, 32)) * KIB),
+        "max-frame": frame,
     }
     return tuple(text for name, value in sizes.items() for text in (f"--{name}", str(value)))
 
