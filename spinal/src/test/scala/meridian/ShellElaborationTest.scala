@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+
+/** The ends of the parameter space elaborate: widths that only just hold a size, and sizes that fill a width. */
+class ShellElaborationTest extends AnyFunSuite {
+  private def elaborate(param: ShellParam): Unit =
+    SpinalConfig(targetDirectory = "tmp", netlistFileName = "ShellElaboration.v").generateVerilog(new Shell(param))
+
+  test("smallest sizes") {
+    elaborate(
+      ShellParam(
+        functions = 4, queues = 16, macEntries = 16, groups = 2, psAddresses = 1, rxBufferBytes = 4096,
+        txBufferBytes = 4096, psBufferBytes = 4096, copyBufferBytes = 4096, maxFrame = 1518
+      )
+    )
+  }
+
+  test("largest sizes") {
+    elaborate(
+      ShellParam(
+        ports = 4, hostBytes = 64, functions = 256, queues = 2048, macEntries = 16384, groups = 256, psAddresses = 16,
+        maxFrame = 16000
+      )
+    )
+  }
+
+  test("odd sizes") {
+    elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
+  }
+}
