@@ -30,4 +30,9 @@ class ShellElaborationTest extends AnyFunSuite {
   test("odd sizes") {
     elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
   }
+
+  test("parameters that cannot be are refused in words") {
+    val wrong = Seq(() => ShellParam(ports = 5), () => ShellParam(hostBytes = 16), () => ShellParam(queues = 100))
+    for (make <- wrong) assert(intercept[IllegalArgumentException](make()).getMessage.contains("choose"))
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.counters
 
+import meridian.frame.GrayDecode
 import spinal.core._
 import spinal.lib._
 
@@ -41,7 +42,7 @@ class EventCounterCC(
 
   val seen = new ClockingArea(destinationCd.withBootReset()) {
     val gray = BufferCC(source.gray, init = B(0, grayBits bits), bufferDepth = Some(3))
-    val binary = RegNext(fromGray(gray)) init 0
+    val binary = RegNext(GrayDecode(gray)) init 0
     val events = RegNext(binary - (RegNext(binary) init 0)) init 0
   }
 

@@ -110,7 +110,7 @@ class PacketBuffer[M <: Data](
   val push = new ClockingArea(pushClearCd) {
     val write, commit = Reg(UInt(pointerBits bits)) init 0
     val frameWords = Reg(UInt(lengthBits - log2Up(bytes) bits)) init 0
-    val read = RegNext(fromGray(BufferCC(popReadGray, B(0, pointerBits bits)))) init 0
+    val read = RegNext(GrayDecode(BufferCC(popReadGray, B(0, pointerBits bits)))) init 0
     val used = RegNext(write - read) init 0
     // Two words may have been written since the pointers that used tells of were looked at.
     val room = RegNext(used < words - 2) init False

@@ -132,11 +132,7 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
         align.wordsLeft := frame.beats
         align.beatsLeft := ((frame.length +^ 7) >> 3).resized
       } elsewhen (frame.error === FrameError.bus || frame.error === FrameError.none) {
-<<<<<<< HEAD
-        buffer.skip := (buffer.skip + frame.beats).resized // never more than the buffer has
-=======
         buffer.skip := (buffer.skip + frame.beats).resized // all of it is in the buffer
->>>>>>> random
       }
     }
     io.done.valid := RegNext(completion.fire) init False
