@@ -19,7 +19,7 @@ object BufferReciprocal {
   val quotientBits = scale - log2Up(minSize) + 1
 
   /** Quotient bits made in a stage. */
-  val bitsPerStage = 2
+  val bitsPerStage = 1
   val stages = (quotientBits + bitsPerStage - 1) / bitsPerStage
 
   /** Cycles from a size to its reciprocal. */
