@@ -155,9 +155,8 @@ class World:
         if self.storm and random.random() < 0.8:
             return BROADCAST, None
         if kind < 0.5:
-            return next(
-                (a, v) for p, a, v, _ in random.choices(self.stations, k=20) + self.stations if p == port or kind < 0.02
-            )
+            here = [(a, v) for p, a, v, _ in self.stations if p == port or kind < 0.02]
+            return random.choice(here or [(self.strangers[0], None)])
         if kind < 0.65:
             return random.choice([a for p, a in self.ps if p == port]), None
         if kind < 0.72:
