@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "axil.hpp"
-#include "error.hpp"
-#include "ps_memory.hpp"
+#include "base/error.hpp"
+#include "shell/axil.hpp"
+#include "shell/ps_memory.hpp"
 
 namespace meridian {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clock.hpp"
+#include "shell/clock.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace meridian {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
-#include "mac_rx.hpp"
-#include "mac_tx.hpp"
-#include "wire.hpp"
+#include "base/error.hpp"
+#include "mac/mac_rx.hpp"
+#include "mac/mac_tx.hpp"
+#include "mac/wire_cursor.hpp"
 
 namespace meridian {
 namespace {

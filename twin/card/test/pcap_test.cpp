@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "error.hpp"
-#include "pcap_file.hpp"
+#include "base/error.hpp"
+#include "wire/pcap_file.hpp"
 
 namespace meridian {
 namespace {

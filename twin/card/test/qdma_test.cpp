@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "qdma.hpp"
+#include "stream/streams.hpp"
 
 #include <gtest/gtest.h>
 

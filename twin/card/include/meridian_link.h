@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The link between the card process and whoever plays a machine around it: QEMU, a test, a script.
+ *
+ * A UNIX stream socket; little endian; every message is a header of 32 bytes and a payload of size - 32 bytes. The
+ * client speaks first (HELLO), the card answers WELCOME, or ERROR and closes. Roles:
+ *   PCIE  the host machine: BARs, DMA to its memory, MSI-X, resets. One at a time.
+ *   AXI   the processing system: registers, DMA to its memory, one interrupt line. One at a time.
+ *
+ * Order: messages of one direction are carried out in the order sent. A DMA_WRITE is in memory before a DMA_READ,
+ * MSIX, INTERRUPT or reply behind it is acted on. A client that waits for a reply must go on serving DMA_READ.
+ * A request has one reply with its tag and type + MERIDIAN_LINK_REPLY; BAR_WRITE and DMA_WRITE have none.
+ */
+#ifndef MERIDIAN_LINK_H
+#define MERIDIAN_LINK_H
+
+#include <stdint.h>
+
+#define MERIDIAN_LINK_MAGIC 0x4c52444du /* "MDRL" */
+#define MERIDIAN_LINK_VERSION 1u
+#define MERIDIAN_LINK_MAX_PAYLOAD 65536u
+#define MERIDIAN_LINK_MAX_REGIONS 16u
+#define MERIDIAN_LINK_ALL_FUNCTIONS 0xffffu
+#define MERIDIAN_LINK_REPLY 0x80u
+
+enum meridian_link_role { MERIDIAN_LINK_PCIE = 0, MERIDIAN_LINK_AXI = 1 };
+
+/* Client to card, unless said otherwise. */
+enum meridian_link_type {
+  MERIDIAN_LINK_HELLO = 1,     /* payload: struct meridian_link_hello; reply payload: struct meridian_link_welcome */
+  MERIDIAN_LINK_MEMORY = 2,    /* payload: struct meridian_link_region, with one file descriptor; a reply */
+  MERIDIAN_LINK_FORGET = 3,    /* the region that begins at address is taken back; a reply */
+  MERIDIAN_LINK_BAR_READ = 4,  /* function, bar, width, address (offset); the reply has value. AXI: bar 0 */
+  MERIDIAN_LINK_BAR_WRITE = 5, /* the same with value; posted */
+  MERIDIAN_LINK_DMA_READ = 6,  /* card to client: function, address, value (bytes); the reply has the bytes */
+  MERIDIAN_LINK_DMA_WRITE = 7, /* card to client: function, address, payload; posted */
+  MERIDIAN_LINK_MSIX = 8,      /* card to client: function, value (vector) */
+  MERIDIAN_LINK_INTERRUPT = 9, /* card to client, AXI: value (level) */
+  MERIDIAN_LINK_FUNCTION = 10, /* function, value: 1 it may access memory, 0 it may not; bar: its parent PF; a reply */
+  MERIDIAN_LINK_RESET_FUNCTION = 11, /* function level reset; the reply comes when it is done */
+  MERIDIAN_LINK_RESET = 12,          /* PCIE: the slot is reset, AXI: the PS is reset; a reply */
+  MERIDIAN_LINK_ADVANCE = 13, /* value: ps; lockstep only: time goes on, the reply comes when it has */
+  MERIDIAN_LINK_ERROR = 14    /* card to client, before it closes: payload is a sentence */
+};
+
+enum meridian_link_status {
+  MERIDIAN_LINK_OK = 0,
+  MERIDIAN_LINK_UNSUPPORTED = 1, /* nothing answers there; a BAR read's value is all ones */
+  MERIDIAN_LINK_INVALID = 2,     /* the message makes no sense */
+  MERIDIAN_LINK_BUSY = 3
+};
+
+enum meridian_link_flags {
+  MERIDIAN_LINK_LOCKSTEP = 1u /* in HELLO: time stands still but for ADVANCE and the accesses that wait for a reply */
+};
+
+struct meridian_link_header {
+  uint32_t size; /* bytes, with this header */
+  uint16_t type;
+  uint16_t status; /* enum meridian_link_status, in replies */
+  uint32_t tag;
+  uint16_t function; /* PFs 0 to 3, VFs from 4 on; 0 on AXI */
+  uint8_t bar;
+  uint8_t width; /* bytes: 1, 2, 4 or 8 */
+  uint64_t address;
+  uint64_t value;
+};
+
+struct meridian_link_hello {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t role;
+  uint32_t flags;
+  uint32_t reserved;
+  char name[48]; /* for messages; ends with a zero */
+};
+
+struct meridian_link_welcome {
+  uint32_t magic;
+  uint16_t version;
+  uint8_t ports;
+  uint8_t pfs;
+  uint16_t functions;
+  uint16_t queues;
+  uint32_t build_hash;
+  uint32_t build_date;
+  uint32_t bar0_bytes; /* of a PF */
+  uint32_t bar2_bytes;
+  uint32_t vf_bar0_bytes;
+  uint32_t vf_bar2_bytes;
+  uint16_t device_id;    /* of PF 0; the others follow the public scheme */
+  uint16_t vf_device_id; /* of the VFs of PF 0 */
+  uint64_t time_ps;      /* twin time */
+  uint8_t reserved[16];
+};
+
+/* A piece of guest memory that the card may access by itself: bytes of the file, from offset on, stand at address. */
+struct meridian_link_region {
+  uint64_t address;
+  uint64_t bytes;
+  uint64_t offset;
+  uint16_t function; /* or MERIDIAN_LINK_ALL_FUNCTIONS; addresses behind an IOMMU belong to one function */
+  uint8_t writable;
+  uint8_t reserved[5];
+};
+
+#ifdef __cplusplus
+#define MERIDIAN_LINK_ASSERT static_assert
+#else
+#define MERIDIAN_LINK_ASSERT _Static_assert
+#endif
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_header) == 32, "header");
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_hello) == 64, "hello");
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_welcome) == 64, "welcome");
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_region) == 32, "region");
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/memory_bus.hpp"
+#include "qdma/pcie_link.hpp"
+#include "stream/streams.hpp"
+
+namespace meridian {
+
+enum class QdmaVersion { eqdma4, eqdma5 };
+
+struct QdmaSetting {
+  QdmaVersion version = QdmaVersion::eqdma5;
+  unsigned pfs = 4;         // 1 to 4
+  unsigned queues = 2048;   // told in the capability register
+  PcieSetting pcie;         // unlimited by default
+  bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
+  std::uint64_t seed = 1;
+};
+
+/// A model of the Xilinx QDMA IP: its registers (BAR0 of every function) and rings in host memory on one side, its
+/// streams at the shell's pins on the other. The contract is what the published drivers rely on.
+///
+/// Functions are numbered as in the IP: PFs 0 to 3, VFs 4 to 255. Nothing here blocks: what a host does wrong is an
+/// error register, an error in a status entry, or nothing at all, as the IP has it, and touches that function alone.
+class QdmaIp {
+ public:
+  QdmaIp(const QdmaSetting& setting, Qdma& streams, MemoryBus& host);
+  ~QdmaIp();
+  QdmaIp(const QdmaIp&) = delete;
+  QdmaIp& operator=(const QdmaIp&) = delete;
+
+  /// BAR0 of a function, 32 bit; what is not there reads 0 and takes no write.
+  std::uint32_t read(unsigned function, std::uint32_t offset);
+  void write(unsigned function, std::uint32_t offset, std::uint32_t value);
+
+  /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
+  void enable_function(unsigned function, bool enabled, unsigned parent);
+
+  /// PCIe function level reset; done is called when the shell too has let the function go. A PF's takes its VFs along.
+  void reset_function(unsigned function, std::function<void()> done);
+
+  /// The slot is reset, or the host is gone: everything is as after power-on. Pending reads are forgotten.
+  void reset();
+
+  /// Once per rising edge of the host clock, between the streams' sample and drive.
+  void tick(std::uint64_t now_ps);
+
+  /// Nothing under way that needs a clock.
+  bool idle() const;
+
+  /// The next moment at which it does something by itself (a timer), all ones if none.
+  std::uint64_t next_ps() const;
+
+  /// In words, what it waits for; empty when idle.
+  std::string waits_for() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace meridian

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shell/card.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "shell/shell.hpp"
+
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+namespace meridian {
+
+namespace {
+
+constexpr std::uint64_t host_period_fs = 4'000'000;  // 250 MHz
+constexpr std::uint64_t ps_period_fs = 4'000'000;
+constexpr unsigned reset_cycles = 32;
+
+constexpr std::uint64_t mac_period_fs(MacRate rate) {
+  return rate == MacRate::gbps25 ? 2'560'000 : 6'400'000;
+}
+
+/// Clocks in the scheduler: host, ps, then receive and transmit of each port.
+enum : unsigned { host_clock, ps_clock, first_mac_clock };
+constexpr unsigned rx_clock(unsigned port) {
+  return first_mac_clock + 2 * port;
+}
+constexpr unsigned tx_clock(unsigned port) {
+  return first_mac_clock + 2 * port + 1;
+}
+constexpr unsigned clock_count = first_mac_clock + 2 * shell_ports;
+
+std::vector<ClockSetting> clock_settings(const CardSetting& setting) {
+  std::vector<ClockSetting> clocks;
+  auto offsets = setting.clocks;
+  const auto add = [&](const std::string& name, std::uint64_t nominal_fs) {
+    const ClockOffset offset = offsets[name];
+    offsets.erase(name);
+    // Clocks of independent sources never keep in step; equal edges would hide errors at the crossings.
+    const std::uint64_t phase = offset.phase_fs.value_or(7001 + 311'117 * clocks.size());
+    clocks.push_back(ClockSetting::make(name, nominal_fs, offset.ppm, phase));
+  };
+  add("host", host_period_fs);
+  add("ps", ps_period_fs);
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    add("mac_rx_" + std::to_string(port), mac_period_fs(setting.rate));
+    add("mac_tx_" + std::to_string(port), mac_period_fs(setting.rate));
+  }
+  if (!offsets.empty()) throw InputError("no clock is named " + offsets.begin()->first);
+  return clocks;
+}
+
+std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
+  auto context = std::make_unique<VerilatedContext>();
+  // Registers that nobody resets start at random values, as they may in hardware.
+  context->randReset(2);
+  context->randSeed(static_cast<int>(setting.seed % 0x7fffffffU) + 1);
+  if (!setting.trace_file.empty()) {
+#if VM_TRACE
+    context->traceEverOn(true);
+#else
+    throw InputError("this program was built without tracing: configure with -DTRACE=ON");
+#endif
+  }
+  return context;
+}
+
+}  // namespace
+
+/// Picoseconds and the femtoseconds above them: a picosecond is too coarse where errors of the clock are told.
+struct FineMoment {
+  std::uint64_t ps;
+  std::uint32_t fs;
+  double after_ns(const FineMoment& start) const {
+    const double fine = static_cast<double>(fs) - static_cast<double>(start.fs);
+    return static_cast<double>(ps - start.ps) / 1e3 + fine / 1e6;
+  }
+};
+
+struct Card::Parts {
+  explicit Parts(const CardSetting& s);
+
+  void step();
+  void eval();
+  void tick_sample(std::uint32_t rising);
+  void tick_drive(std::uint32_t rising);
+  void watch_timers(std::uint32_t rising);
+
+  CardSetting setting;
+  std::unique_ptr<VerilatedContext> context;
+  Shell shell;
+  std::vector<ShellPort> ports;
+  ClockScheduler clocks;
+  std::vector<std::uint8_t*> clock_pin;
+  std::vector<MacRx> mac_rx;
+  std::vector<MacTx> mac_tx;
+  Qdma qdma;
+  AxilMaster pf_bus;
+  AxilMaster ps_bus;
+  PsMemory ps_memory;
+  std::uint32_t in_reset = (std::uint32_t{1} << clock_count) - 1;  // by clock
+  std::uint32_t high = 0;                                          // clocks whose pin the shell last saw high
+  bool unsettled = false;                                          // an input changed that belongs to no clock edge
+  std::uint64_t now_ps = 0;
+  std::uint64_t steps = 0;
+  std::function<void()> observer;
+  std::function<void(const Card::TimerEdge&)> timer_watch;
+  std::optional<FineMoment> ptp_start;  // first edge of ps out of reset
+#if VM_TRACE
+  std::unique_ptr<VerilatedFstC> trace;
+#endif
+};
+
+Card::Parts::Parts(const CardSetting& s)
+    : setting(s),
+      context(make_context(s)),
+      shell(*context),
+      ports(shell.ports()),
+      clocks(clock_settings(s), !s.trace_file.empty()),
+      qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
+           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr())},
+      pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
+      ps_bus(shell.ps_bus(), "ps", s.seed ^ 0xf1),
+      ps_memory(shell.ps_memory(), s.seed ^ 0xf2) {
+  VShell& model = shell.model();
+  clock_pin = {&model.axi_aclk, &model.ps_clk};
+  for (unsigned i = 0; i < shell_ports; ++i) {
+    ShellPort& port = ports[i];
+    clock_pin.push_back(&port.rx_clk);
+    clock_pin.push_back(&port.tx_clk);
+    mac_rx.emplace_back(port.rx);
+    mac_tx.emplace_back(port.tx, "mac tx " + std::to_string(i),
+                        static_cast<double>(clocks.setting(tx_clock(i)).period_fs) / 1000.0);
+    port.rx_reset = port.tx_reset = 1;
+    port.link_up = 1;
+    port.rx_skip = port.tx_skip = 1;
+    port.rx.tvalid = port.tx.tready = 0;
+  }
+  for (auto* pin : clock_pin) *pin = 0;
+  model.axi_aresetn = model.ps_resetn = 0;
+  model.sim_skip_ps = 1;
+  model.build_date = setting.build_date;
+  model.build_hash = setting.build_hash;
+  model.ext_ts_in = 0;
+  qdma.c2h.reset();
+  qdma.h2c.reset();
+  qdma.flr.reset();
+  pf_bus.reset();
+  ps_bus.reset();
+  ps_memory.reset();
+#if VM_TRACE
+  if (!setting.trace_file.empty()) {
+    trace = std::make_unique<VerilatedFstC>();
+    shell.model().trace(trace.get(), 99);
+    trace->open(setting.trace_file.c_str());
+    if (!trace->isOpen()) throw InputError("cannot write " + setting.trace_file);
+  }
+#endif
+  shell.eval();
+}
+
+void Card::Parts::eval() {
+  shell.eval();
+#if VM_TRACE
+  if (trace != nullptr && now_ps >= setting.trace_from_ps && now_ps <= setting.trace_to_ps) trace->dump(now_ps);
+#endif
+}
+
+void Card::Parts::tick_sample(std::uint32_t rising) {
+  const std::uint32_t live = rising & ~in_reset;
+  if ((live >> host_clock & 1) != 0) {
+    qdma.c2h.sample(now_ps);
+    qdma.h2c.sample();
+    qdma.flr.sample(now_ps);
+    pf_bus.sample(now_ps);
+  }
+  if ((live >> ps_clock & 1) != 0) {
+    ps_bus.sample(now_ps);
+    ps_memory.sample(now_ps);
+  }
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    if ((live >> rx_clock(port) & 1) != 0) mac_rx[port].sample();
+    if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].sample(now_ps);
+  }
+}
+
+void Card::Parts::tick_drive(std::uint32_t rising) {
+  const std::uint32_t live = rising & ~in_reset;
+  if ((live >> host_clock & 1) != 0) {
+    qdma.c2h.drive();
+    qdma.h2c.drive(now_ps);
+    qdma.flr.drive();
+    pf_bus.drive();
+  }
+  if ((live >> ps_clock & 1) != 0) {
+    ps_bus.drive();
+    ps_memory.drive();
+  }
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    if ((live >> rx_clock(port) & 1) != 0) mac_rx[port].drive(now_ps);
+    if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].drive();
+  }
+}
+
+void Card::Parts::watch_timers(std::uint32_t rising) {
+  const std::uint32_t live = rising & ~in_reset;
+  const FineMoment now{now_ps, clocks.now_fs_in_ps()};
+  if ((in_reset >> ps_clock & 1) != 0)
+    ptp_start.reset();
+  else if ((live >> ps_clock & 1) != 0 && !ptp_start)
+    ptp_start = now;
+  if (!timer_watch || !ptp_start) return;
+  constexpr double nominal_ns = ps_period_fs / 1e6;
+  const double cycle_ns = static_cast<double>(clocks.setting(ps_clock).period_fs) / 1e6;
+  for (unsigned port = 0; port < shell_ports; ++port)
+    for (const bool receive : {true, false}) {
+      if ((live >> (receive ? rx_clock(port) : tx_clock(port)) & 1) == 0) continue;
+      const PtpTime time = PtpTime::sample(receive ? ports[port].rx.system_timer : ports[port].tx.system_timer);
+      // The first edge out of reset is the first increment.
+      const double elapsed_ns = now.after_ns(*ptp_start);
+      timer_watch({port, receive, time, nominal_ns * (1 + elapsed_ns / cycle_ns), now.ps - ptp_start->ps});
+    }
+}
+
+void Card::Parts::step() {
+  for (;;) {
+    const ClockEdge edge = clocks.advance();
+    // A clock must have been seen low, and the inputs driven at its last edge must have settled, before it rises again.
+    // The evaluation of another clock's edge in between does both; without one, it takes an evaluation of its own.
+    if (unsettled || (edge.rising & high) != 0) {
+      shell.eval();
+      high = 0;
+      unsettled = false;
+    }
+    now_ps = clocks.now_ps();
+    if (edge.rising == 0) {  // tracing only: the fall is shown where it is
+      for (unsigned i = 0; i < clock_count; ++i)
+        if ((edge.falling >> i & 1) != 0) *clock_pin[i] = 0;
+      eval();
+      continue;
+    }
+    tick_sample(edge.rising);
+    for (unsigned i = 0; i < clock_count; ++i)
+      if ((edge.rising >> i & 1) != 0) *clock_pin[i] = 1;
+    for (unsigned i = 0; i < clock_count; ++i)
+      if ((edge.falling >> i & 1) != 0) *clock_pin[i] = 0;
+    eval();
+    watch_timers(edge.rising);
+    tick_drive(edge.rising);
+    ++steps;
+    if (!setting.trace_file.empty()) return;
+    high = edge.rising;
+    for (unsigned i = 0; i < clock_count; ++i)
+      if ((edge.rising >> i & 1) != 0) *clock_pin[i] = 0;
+    return;
+  }
+}
+
+Card::Card(const CardSetting& setting) : parts_(std::make_unique<Parts>(setting)) {
+  const std::uint64_t longest_fs = std::max(host_period_fs, mac_period_fs(setting.rate));
+  run_for(reset_cycles * longest_fs / 1000);
+  set_reset(Reset::host, false);
+  set_reset(Reset::ps, false);
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    set_reset(Reset::mac_rx, false, port);
+    set_reset(Reset::mac_tx, false, port);
+  }
+  run_for(reset_cycles * longest_fs / 1000);
+}
+
+Card::~Card() {
+#if VM_TRACE
+  if (parts_->trace != nullptr) parts_->trace->close();
+#endif
+}
+
+unsigned Card::ports() {
+  return shell_ports;
+}
+unsigned Card::host_bytes() {
+  return shell_host_bytes;
+}
+std::uint64_t Card::now_ps() const {
+  return parts_->now_ps;
+}
+std::uint64_t Card::steps() const {
+  return parts_->steps;
+}
+void Card::set_observer(std::function<void()> observer) {
+  parts_->observer = std::move(observer);
+}
+
+void Card::set_timer_watch(std::function<void(const TimerEdge&)> watch) {
+  parts_->timer_watch = std::move(watch);
+}
+
+void Card::step() {
+  parts_->step();
+  if (parts_->observer) parts_->observer();
+}
+
+void Card::run_for(std::uint64_t ps) {
+  const std::uint64_t end = parts_->now_ps + ps;
+  while (parts_->now_ps < end) step();
+}
+
+void Card::run_until(const std::function<bool()>& done, std::uint64_t limit_ps, const std::string& what) {
+  const std::uint64_t end = parts_->now_ps + limit_ps;
+  while (!done()) {
+    if (parts_->now_ps >= end)
+      throw HangError("waited " + std::to_string(limit_ps / 1000) + " ns in vain for " + what + ", until " +
+                      std::to_string(parts_->now_ps) + " ps");
+    step();
+  }
+}
+
+std::string Card::waits_for() {
+  Parts& p = *parts_;
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    if (!p.mac_rx[port].idle()) return "mac rx " + std::to_string(port) + ": frames still to come in";
+    if (!p.mac_tx[port].idle()) return "mac tx " + std::to_string(port) + ": a frame or timestamp still under way";
+  }
+  for (const auto& what : {p.qdma.c2h.waits_for(), p.qdma.h2c.waits_for(), p.pf_bus.waits_for(), p.ps_bus.waits_for(),
+                           p.ps_memory.waits_for()})
+    if (!what.empty()) return what;
+  if (!p.qdma.flr.idle()) return "usr_flr_done";
+  if (p.setting.use_idle_pin && !idle_pin()) return "the shell's idle pin";
+  return {};
+}
+
+void Card::drain(std::uint64_t limit_ps, std::uint64_t quiet_ps) {
+  Parts& p = *parts_;
+  const std::uint64_t end = p.now_ps + limit_ps;
+  std::uint64_t quiet_since = p.now_ps;
+  std::uint64_t next_look = p.now_ps;
+  while (p.now_ps - quiet_since < quiet_ps) {
+    step();
+    if (p.now_ps < next_look) continue;
+    next_look = p.now_ps + 10'000;  // the look is dear beside a step, and 10 ns is fine enough
+    const std::string what = waits_for();
+    if (what.empty()) continue;
+    quiet_since = p.now_ps;
+    if (p.now_ps >= end)
+      throw HangError("not drained within " + std::to_string(limit_ps / 1000) + " ns, at " + std::to_string(p.now_ps) +
+                      " ps: waits for " + what);
+  }
+}
+
+AxilResult Card::wait_for(AxilMaster& bus, std::uint64_t id) {
+  std::optional<AxilResult> result;
+  run_until([&] { return (result = bus.pop()).has_value() && result->id == id; }, parts_->setting.hang_ps,
+            bus.waits_for());
+  return *result;
+}
+
+AxilResult Card::write(AxilMaster& bus, std::uint32_t address, std::uint32_t data, unsigned function, unsigned strobe) {
+  return wait_for(bus, bus.write(address, data, function, strobe));
+}
+
+AxilResult Card::read(AxilMaster& bus, std::uint32_t address, unsigned function) {
+  return wait_for(bus, bus.read(address, function));
+}
+
+void Card::function_reset(unsigned function) {
+  QdmaFlr& flr = parts_->qdma.flr;
+  flr.request(function);
+  std::optional<unsigned> done;
+  run_until([&] { return (done = flr.pop()).has_value(); }, parts_->setting.hang_ps,
+            "usr_flr_done of function " + std::to_string(function));
+}
+
+void Card::set_reset(Reset reset, bool asserted, unsigned port) {
+  if (port >= shell_ports) throw InputError("there is no port " + std::to_string(port));
+  Parts& p = *parts_;
+  VShell& model = p.shell.model();
+  unsigned clock = host_clock;
+  switch (reset) {
+    case Reset::host:
+      model.axi_aresetn = !asserted;
+      p.qdma.c2h.reset();
+      p.qdma.h2c.reset();
+      p.qdma.flr.reset();
+      p.pf_bus.reset();
+      break;
+    case Reset::ps:
+      clock = ps_clock;
+      model.ps_resetn = !asserted;
+      p.ps_bus.reset();
+      p.ps_memory.reset();
+      break;
+    case Reset::mac_rx:
+      clock = rx_clock(port);
+      p.ports[port].rx_reset = asserted;
+      p.mac_rx[port].reset();
+      break;
+    case Reset::mac_tx:
+      clock = tx_clock(port);
+      p.ports[port].tx_reset = asserted;
+      p.mac_tx[port].reset();
+      break;
+  }
+  const std::uint32_t bit = std::uint32_t{1} << clock;
+  p.in_reset = asserted ? p.in_reset | bit : p.in_reset & ~bit;
+  p.unsettled = true;
+}
+
+void Card::set_link(unsigned port, bool up) {
+  parts_->ports.at(port).link_up = up;
+  parts_->unsettled = true;
+}
+
+void Card::set_external_timestamp(bool level) {
+  parts_->shell.model().ext_ts_in = level;
+  parts_->unsettled = true;
+}
+
+bool Card::idle_pin() const {
+  return parts_->shell.model().idle != 0;
+}
+bool Card::ps_irq() const {
+  return parts_->shell.model().ps_irq != 0;
+}
+bool Card::pps() const {
+  return parts_->shell.model().pps_out != 0;
+}
+MacRx& Card::mac_rx(unsigned port) {
+  return parts_->mac_rx.at(port);
+}
+MacTx& Card::mac_tx(unsigned port) {
+  return parts_->mac_tx.at(port);
+}
+Qdma& Card::qdma() {
+  return parts_->qdma;
+}
+AxilMaster& Card::pf_bus() {
+  return parts_->pf_bus;
+}
+AxilMaster& Card::ps_bus() {
+  return parts_->ps_bus;
+}
+PsMemory& Card::ps_memory() {
+  return parts_->ps_memory;
+}
+
+}  // namespace meridian

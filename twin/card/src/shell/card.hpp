@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mac/mac_rx.hpp"
+#include "mac/mac_tx.hpp"
+#include "mac/ptp_time.hpp"
+#include "shell/axil.hpp"
+#include "shell/clock.hpp"
+#include "shell/ps_memory.hpp"
+#include "stream/streams.hpp"
+
+namespace meridian {
+
+enum class MacRate { gbps10, gbps25 };
+
+/// How far a clock is from its nominal frequency, and where its first edge lies.
+struct ClockOffset {
+  double ppm = 0.0;
+  std::optional<std::uint64_t> phase_fs;  // default: a different odd phase for each clock
+};
+
+struct CardSetting {
+  std::uint64_t seed = 1;
+  MacRate rate = MacRate::gbps25;
+  std::map<std::string, ClockOffset> clocks;  // by name: host, ps, mac_rx_0, mac_tx_0, ...
+  std::uint64_t hang_ps = 100'000'000;        // longest wait for something that must come
+  std::string trace_file;                     // FST; none when empty
+  std::uint64_t trace_from_ps = 0;
+  std::uint64_t trace_to_ps = ~std::uint64_t{0};
+  bool use_idle_pin = false;  // drain() waits for the shell's idle pin too
+  std::uint32_t build_date = 0x20260101;
+  std::uint32_t build_hash = 0x00c0ffee;
+};
+
+enum class Reset { host, ps, mac_rx, mac_tx };
+
+/// The card as a program: the Verilated shell, its clocks, and models of what sits at its pins. Not for several
+/// threads.
+///
+/// Inputs of the shell change right after the rising edge of their own clock, outputs are sampled right before it.
+/// Every wait is bounded. Errors: CheckError (a rule at the pins is broken), HangError (no end within the bound).
+class Card {
+ public:
+  /// Resets all of it and comes back when the resets are released.
+  explicit Card(const CardSetting& setting);
+  ~Card();
+  Card(const Card&) = delete;
+  Card& operator=(const Card&) = delete;
+
+  static unsigned ports();
+  static unsigned host_bytes();
+
+  std::uint64_t now_ps() const;
+
+  /// Goes to the next moment with a rising clock edge.
+  void step();
+
+  /// Called after each step, whoever asked for it: the place to fetch and feed frames while something else is waited
+  /// for.
+  void set_observer(std::function<void()> observer);
+
+  void run_for(std::uint64_t ps);
+
+  /// Until done() holds, asked at each step; HangError, naming what, when it does not within limit_ps.
+  void run_until(const std::function<bool()>& done, std::uint64_t limit_ps, const std::string& what);
+
+  /// Until nothing moves: no frame, descriptor message or access under way in the models, the shell's idle pin high,
+  /// and so for quiet_ps. HangError, naming what is left, when that takes longer than limit_ps.
+  void drain(std::uint64_t limit_ps, std::uint64_t quiet_ps = 2'000'000);
+
+  /// One access, waited for; answers of earlier accesses nobody fetched are dropped. function matters on the PF bus
+  /// only.
+  AxilResult write(AxilMaster& bus, std::uint32_t address, std::uint32_t data, unsigned function = 0,
+                   unsigned strobe = 15);
+  AxilResult read(AxilMaster& bus, std::uint32_t address, unsigned function = 0);
+
+  /// Function-level reset, waited for.
+  void function_reset(unsigned function);
+
+  /// Holds a part in reset or lets it go; port matters for the MAC's only. What the models at its pins held is lost.
+  void set_reset(Reset reset, bool asserted, unsigned port = 0);
+
+  void set_link(unsigned port, bool up);
+  void set_external_timestamp(bool level);
+
+  bool idle_pin() const;
+  bool ps_irq() const;
+  bool pps() const;
+
+  MacRx& mac_rx(unsigned port);
+  MacTx& mac_tx(unsigned port);
+  Qdma& qdma();
+  AxilMaster& pf_bus();
+  AxilMaster& ps_bus();
+  PsMemory& ps_memory();
+
+  /// A rising edge of a MAC clock, the time its system timer pins show after it, and the time the PTP clock then has.
+  ///
+  /// ideal_ns is no measurement: the PTP clock is 0 in reset and grows by its nominal 4 ns a ps cycle, so between two
+  /// edges it is a straight line that is known from the first edge out of reset. It holds until software sets, steps
+  /// or tunes the clock.
+  struct TimerEdge {
+    unsigned port;
+    bool receive;
+    PtpTime time;
+    double ideal_ns;
+    std::uint64_t since_reset_ps;  // of the ps domain
+  };
+  void set_timer_watch(std::function<void(const TimerEdge&)> watch);
+
+  /// Moments evaluated so far; a measure of the simulation's own cost.
+  std::uint64_t steps() const;
+
+  /// In words, what is under way; empty when nothing is.
+  std::string waits_for();
+
+ private:
+  AxilResult wait_for(AxilMaster& bus, std::uint64_t id);
+
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace meridian

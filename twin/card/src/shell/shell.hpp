@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "VShell.h"
+#include "shell/pins.hpp"
+#include "verilated.h"
+
+#if !defined(PORTS) || PORTS < 1 || PORTS > 4
+#error "define PORTS as 1 to 4, as the Verilog was generated"
+#endif
+#if !defined(HOST_BYTES) || (HOST_BYTES != 32 && HOST_BYTES != 64)
+#error "define HOST_BYTES as 32 or 64, as the Verilog was generated"
+#endif
+
+namespace meridian {
+
+constexpr unsigned shell_ports = PORTS;
+constexpr unsigned shell_host_bytes = HOST_BYTES;
+
+/// Clock, reset and MAC pins of one port.
+struct ShellPort {
+  Pin rx_clk;
+  Pin rx_reset;
+  Pin tx_clk;
+  Pin tx_reset;
+  Pin link_up;
+  Pin32 rx_skip;
+  Pin32 tx_skip;
+  MacRxPins rx;
+  MacTxPins tx;
+};
+
+/// The Verilated shell with its pins in groups that do not depend on port count and width.
+///
+/// Verilator gives each pin a member of its own name, so the port's number must be in the source: hence the one macro.
+class Shell {
+ public:
+  explicit Shell(VerilatedContext& context) : model_(std::make_unique<VShell>(&context, "shell")) {}
+  ~Shell() { model_->final(); }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  VShell& model() { return *model_; }
+  void eval() { model_->eval(); }
+
+  std::vector<ShellPort> ports() {
+    VShell& s = *model_;
+#define MERIDIAN_SHELL_PORT(i)                                                                                   \
+  ShellPort {                                                                                                    \
+    s.mac_rx_clk_##i, s.mac_rx_reset_##i, s.mac_tx_clk_##i, s.mac_tx_reset_##i, s.mac_link_up_##i,               \
+        s.sim_skip_mac_rx_##i, s.sim_skip_mac_tx_##i,                                                            \
+        MacRxPins{s.rx_axis_tvalid_##i,      s.rx_axis_tdata_##i,                                                \
+                  s.rx_axis_tkeep_##i,       s.rx_axis_tlast_##i,                                                \
+                  s.rx_axis_tuser_##i,       s.rx_ptp_tstamp_valid_##i,                                          \
+                  wide(s.rx_ptp_tstamp_##i), wide(s.ctl_rx_systemtimerin_##i)},                                  \
+        MacTxPins {                                                                                              \
+      s.tx_axis_tready_##i, s.tx_axis_tvalid_##i, s.tx_axis_tdata_##i, s.tx_axis_tkeep_##i, s.tx_axis_tlast_##i, \
+          s.tx_axis_tuser_##i, s.tx_ptp_1588op_##i, s.tx_ptp_tag_field_##i, s.tx_ptp_tstamp_valid_##i,           \
+          s.tx_ptp_tstamp_tag_##i, wide(s.tx_ptp_tstamp_##i), wide(s.ctl_tx_systemtimerin_##i)                   \
+    }                                                                                                            \
+  }
+    return {
+      MERIDIAN_SHELL_PORT(0),
+#if PORTS > 1
+          MERIDIAN_SHELL_PORT(1),
+#endif
+#if PORTS > 2
+          MERIDIAN_SHELL_PORT(2),
+#endif
+#if PORTS > 3
+          MERIDIAN_SHELL_PORT(3),
+#endif
+    };
+#undef MERIDIAN_SHELL_PORT
+  }
+
+  H2cPins h2c() {
+    VShell& s = *model_;
+    static_assert(sizeof s.m_axis_h2c_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
+    return {wide(s.m_axis_h2c_tdata), s.m_axis_h2c_tcrc,        s.m_axis_h2c_tuser_qid, s.m_axis_h2c_tuser_port_id,
+            s.m_axis_h2c_tuser_err,   s.m_axis_h2c_tuser_mdata, s.m_axis_h2c_tuser_mty, s.m_axis_h2c_tuser_zero_byte,
+            s.m_axis_h2c_tlast,       s.m_axis_h2c_tvalid,      s.m_axis_h2c_tready};
+  }
+
+  C2hPins c2h() {
+    VShell& s = *model_;
+    static_assert(sizeof s.s_axis_c2h_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
+    return {wide(s.s_axis_c2h_tdata),  s.s_axis_c2h_tlast,    s.s_axis_c2h_mty,      s.s_axis_c2h_ctrl_marker,
+            s.s_axis_c2h_ctrl_port_id, s.s_axis_c2h_ctrl_len, s.s_axis_c2h_ctrl_qid, s.s_axis_c2h_ctrl_has_cmpt,
+            s.s_axis_c2h_tvalid,       s.s_axis_c2h_tready};
+  }
+
+  CmptPins completion() {
+    VShell& s = *model_;
+    return {wide(s.s_axis_c2h_cmpt_tdata),  s.s_axis_c2h_cmpt_size,           s.s_axis_c2h_cmpt_dpar,
+            s.s_axis_c2h_cmpt_ctrl_qid,     s.s_axis_c2h_cmpt_ctrl_cmpt_type, s.s_axis_c2h_cmpt_ctrl_wait_pld_pkt_id,
+            s.s_axis_c2h_cmpt_ctrl_port_id, s.s_axis_c2h_cmpt_ctrl_marker,    s.s_axis_c2h_cmpt_ctrl_user_trig,
+            s.s_axis_c2h_cmpt_tvalid,       s.s_axis_c2h_cmpt_tready};
+  }
+
+  C2hStatusPins c2h_status() {
+    VShell& s = *model_;
+    return {s.axis_c2h_status_drop,  s.axis_c2h_status_last, s.axis_c2h_status_cmp,
+            s.axis_c2h_status_error, s.axis_c2h_status_qid,  s.axis_c2h_status_valid};
+  }
+
+  TmStatusPins tm_status() {
+    VShell& s = *model_;
+    return {s.tm_dsc_sts_port_id, s.tm_dsc_sts_qen, s.tm_dsc_sts_byp, s.tm_dsc_sts_dir,  s.tm_dsc_sts_mm,
+            s.tm_dsc_sts_error,   s.tm_dsc_sts_qid, s.tm_dsc_sts_avl, s.tm_dsc_sts_qinv, s.tm_dsc_sts_irq_arm,
+            s.tm_dsc_sts_pidx,    s.tm_dsc_sts_vld, s.tm_dsc_sts_rdy};
+  }
+
+  FlrPins flr() {
+    VShell& s = *model_;
+    return {s.usr_flr_fnc, s.usr_flr_set, s.usr_flr_done_fnc, s.usr_flr_done_vld};
+  }
+
+  AxilPins pf_bus() {
+    VShell& s = *model_;
+    return {s.m_axil_awaddr, &s.m_axil_awuser, s.m_axil_awprot, s.m_axil_awvalid, s.m_axil_awready, s.m_axil_wdata,
+            s.m_axil_wstrb,  s.m_axil_wvalid,  s.m_axil_wready, s.m_axil_bresp,   s.m_axil_bvalid,  s.m_axil_bready,
+            s.m_axil_araddr, &s.m_axil_aruser, s.m_axil_arprot, s.m_axil_arvalid, s.m_axil_arready, s.m_axil_rdata,
+            s.m_axil_rresp,  s.m_axil_rvalid,  s.m_axil_rready};
+  }
+
+  AxilPins ps_bus() {
+    VShell& s = *model_;
+    return {s.s_axil_ps_awaddr,  nullptr,           s.s_axil_ps_awprot, s.s_axil_ps_awvalid,
+            s.s_axil_ps_awready, s.s_axil_ps_wdata, s.s_axil_ps_wstrb,  s.s_axil_ps_wvalid,
+            s.s_axil_ps_wready,  s.s_axil_ps_bresp, s.s_axil_ps_bvalid, s.s_axil_ps_bready,
+            s.s_axil_ps_araddr,  nullptr,           s.s_axil_ps_arprot, s.s_axil_ps_arvalid,
+            s.s_axil_ps_arready, s.s_axil_ps_rdata, s.s_axil_ps_rresp,  s.s_axil_ps_rvalid,
+            s.s_axil_ps_rready};
+  }
+
+  AxiPins ps_memory() {
+    VShell& s = *model_;
+    return {s.m_axi_ps_awaddr,  s.m_axi_ps_awid,    s.m_axi_ps_awlen,   s.m_axi_ps_awsize, s.m_axi_ps_awburst,
+            s.m_axi_ps_awvalid, s.m_axi_ps_awready, s.m_axi_ps_wdata,   s.m_axi_ps_wstrb,  s.m_axi_ps_wlast,
+            s.m_axi_ps_wvalid,  s.m_axi_ps_wready,  s.m_axi_ps_bid,     s.m_axi_ps_bresp,  s.m_axi_ps_bvalid,
+            s.m_axi_ps_bready,  s.m_axi_ps_araddr,  s.m_axi_ps_arid,    s.m_axi_ps_arlen,  s.m_axi_ps_arsize,
+            s.m_axi_ps_arburst, s.m_axi_ps_arvalid, s.m_axi_ps_arready, s.m_axi_ps_rdata,  s.m_axi_ps_rid,
+            s.m_axi_ps_rresp,   s.m_axi_ps_rlast,   s.m_axi_ps_rvalid,  s.m_axi_ps_rready};
+  }
+
+ private:
+  template <std::size_t words>
+  static WidePin wide(VlWide<words>& pin) {
+    return {pin.data(), words};
+  }
+
+  std::unique_ptr<VShell> model_;
+};
+
+}  // namespace meridian
