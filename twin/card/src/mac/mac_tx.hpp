@@ -59,6 +59,9 @@ class MacTx {
   /// Drops what is in the store.
   void reset();
 
+  /// Cycles pass without their edges; nothing may be under way.
+  void skip(std::uint32_t cycles) { cycle_ += cycles; }
+
   static constexpr unsigned store_beats = 8;
   static constexpr unsigned latency_cycles = 4;            // store to wire
   static constexpr unsigned timestamp_latency_cycles = 8;  // start-of-frame delimiter to the answer
