@@ -335,6 +335,7 @@ void Card::skip(std::uint64_t ps) {
     p.mac_tx[port].skip(left_out[tx_clock(port)]);
   }
   p.unsettled = true;
+  while (p.skipping != 0) step();
 }
 
 std::uint64_t Card::quiet_ps() const {

@@ -71,7 +71,7 @@ class Card {
 
   /// How long the shell's own timers leave it at rest; all ones: until a pin moves. Right from rest_ps after a skip on.
   std::uint64_t quiet_ps() const;
-  static constexpr std::uint64_t rest_ps = 400'000;
+  static constexpr std::uint64_t rest_ps = 100'000;
 
   /// Called at each rising edge of the host clock, out of reset, when the streams have been sampled and not yet driven.
   void set_host_edge(std::function<void(std::uint64_t now_ps)> edge);
