@@ -20,7 +20,7 @@ struct RxFrame {
   std::uint32_t gap = 0;    // more bytes of idle before it than the wire needs
   /// Called when the frame takes its place on the wire, with the end of its start-of-frame delimiter: may still change
   /// bytes (a one-step Sync), not their number.
-  std::function<void(Bytes&, std::uint64_t sfd_ps)> on_start;
+  std::function<void(Bytes&, std::uint64_t sfd_ps)> on_start = {};
 };
 
 /// Receive half of an Ethernet MAC: frames from a queue, in wire time, to the shell's receive pins.
@@ -55,6 +55,9 @@ class MacRx {
 
   /// Drops what is queued and what is on its way.
   void reset();
+
+  /// Cycles pass without their edges; nothing may be under way.
+  void skip(std::uint32_t cycles) { cycle_ += cycles; }
 
  private:
   void start(std::uint64_t now_ps);

@@ -18,10 +18,10 @@ struct TxFrame {
   Bytes bytes;
   std::uint64_t t_offered_ps = 0;  // first beat at the pins, taken or not
   std::uint64_t t_first_ps = 0;    // first beat taken
-  std::uint64_t t_ps = 0;      // end of its start-of-frame delimiter on the wire
-  std::uint64_t t_end_ps = 0;  // end of its FCS
-  bool aborted = false;        // tuser at tlast: the wire carries a wrong FCS
-  std::uint8_t ptp_op = 0;     // as asked on its first beat
+  std::uint64_t t_ps = 0;          // end of its start-of-frame delimiter on the wire
+  std::uint64_t t_end_ps = 0;      // end of its FCS
+  bool aborted = false;            // tuser at tlast: the wire carries a wrong FCS
+  std::uint8_t ptp_op = 0;         // as asked on its first beat
   std::uint16_t ptp_tag = 0;
 };
 
@@ -59,6 +59,9 @@ class MacTx {
   /// Drops what is in the store.
   void reset();
 
+  /// Cycles pass without their edges; nothing may be under way.
+  void skip(std::uint32_t cycles) { cycle_ += cycles; }
+
   static constexpr unsigned store_beats = 8;
   static constexpr unsigned latency_cycles = 4;            // store to wire
   static constexpr unsigned timestamp_latency_cycles = 8;  // start-of-frame delimiter to the answer
@@ -91,7 +94,7 @@ class MacTx {
   Statistics statistics_;
   std::uint64_t cycle_ = 0;
   std::uint64_t offered_ps_ = 0;  // first beat of the frame at the pins
-  std::uint64_t earliest_ = 0;  // of the frame in progress
+  std::uint64_t earliest_ = 0;    // of the frame in progress
   std::uint64_t start_ = 0;
   std::uint64_t held_data_ = 0;
   std::uint8_t held_keep_ = 0;
