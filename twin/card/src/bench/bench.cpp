@@ -324,7 +324,7 @@ void Bench::ptp_error() {
     if (!frame->timestamp_valid) throw CheckError("ps rx: a frame without a timestamp");
     if (number != 0 && frame->timestamp == before) throw CheckError("ps rx: the PTP clock stands still");
     before = frame->timestamp;
-    received.push_back(difference(frame->timestamp, card.mac_rx(0).statistics().last_start_ps));
+    received.push_back(difference(frame->timestamp, card.mac_rx(0).statistics().last_sfd_ps));
 
     stamped.reset();
     if (!rings.send(answer.make(number), static_cast<std::uint16_t>(number)))

@@ -134,7 +134,7 @@ Card::Parts::Parts(const CardSetting& s)
     ShellPort& port = ports[i];
     clock_pin.push_back(&port.rx_clk);
     clock_pin.push_back(&port.tx_clk);
-    mac_rx.emplace_back(port.rx);
+    mac_rx.emplace_back(port.rx, static_cast<double>(clocks.setting(rx_clock(i)).period_fs) / 1000.0);
     mac_tx.emplace_back(port.tx, "mac tx " + std::to_string(i),
                         static_cast<double>(clocks.setting(tx_clock(i)).period_fs) / 1000.0);
     port.rx_reset = port.tx_reset = 1;
@@ -186,7 +186,6 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
     ps_memory.sample(now_ps);
   }
   for (unsigned port = 0; port < shell_ports; ++port) {
-    if ((live >> rx_clock(port) & 1) != 0) mac_rx[port].sample();
     if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].sample(now_ps);
   }
 }
