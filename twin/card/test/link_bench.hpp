@@ -65,9 +65,7 @@ class FakeCard : public LinkCard {
   void ps_read(std::uint64_t offset, unsigned, Read done) override {
     done(MERIDIAN_LINK_OK, registers[{999U, 0U, offset}]);
   }
-  void ps_write(std::uint64_t offset, unsigned, std::uint64_t value) override {
-    registers[{999U, 0U, offset}] = value;
-  }
+  void ps_write(std::uint64_t offset, unsigned, std::uint64_t value) override { registers[{999U, 0U, offset}] = value; }
   void reset_ps() override { ++ps_resets; }
   void set_lockstep(bool on) override { lockstep = on; }
   void advance(std::uint64_t ps, Done done) override {
@@ -146,8 +144,9 @@ class TestClient {
 
   static Bytes message(meridian_link_header header, const Bytes& payload = {}) {
     header.size = static_cast<std::uint32_t>(sizeof(header) + payload.size());
-    Bytes bytes = bytes_of(header);
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    Bytes bytes(header.size);
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    std::copy(payload.begin(), payload.end(), bytes.begin() + sizeof(header));
     return bytes;
   }
 

@@ -2,6 +2,7 @@
 #include "link/connection.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -17,7 +18,11 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 }  // namespace
 
 Connection::Connection(Descriptor socket, const LinkSetting& setting, Clock::time_point now)
-    : setting_(setting), socket_(std::move(socket)), accepted_(now) {}
+    : setting_(setting), socket_(std::move(socket)), accepted_(now) {
+  // Room for a burst of small messages; a smaller buffer, if the system wants that, is only slower.
+  constexpr int room = 1 << 20;
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+}
 
 void Connection::receive() {
   if (reader_.receive(socket_.get()) == MessageReader::Received::end) gone_ = true;
@@ -45,12 +50,16 @@ void Connection::reply(const meridian_link_header& request, meridian_link_status
 void Connection::flush(Clock::time_point now) {
   if (gone_) return;
   switch (writer_.flush(socket_.get())) {
-    case MessageWriter::Flushed::broken: gone_ = true; break;
+    case MessageWriter::Flushed::broken:
+      gone_ = true;
+      break;
     case MessageWriter::Flushed::none:
       if (!stuck_since_) stuck_since_ = now;
       break;
     case MessageWriter::Flushed::some:
-    case MessageWriter::Flushed::all: stuck_since_.reset(); break;
+    case MessageWriter::Flushed::all:
+      stuck_since_.reset();
+      break;
   }
 }
 

@@ -7,7 +7,9 @@
 namespace meridian {
 namespace {
 
-bool in_address_space(std::uint64_t address, std::size_t bytes) { return bytes - 1 <= ~std::uint64_t{0} - address; }
+bool in_address_space(std::uint64_t address, std::size_t bytes) {
+  return bytes - 1 <= ~std::uint64_t{0} - address;
+}
 
 }  // namespace
 

@@ -20,7 +20,9 @@ T payload_as(const LinkMessage& message, const char* name) {
   return value;
 }
 
-const char* name_of(meridian_link_role role) { return role == MERIDIAN_LINK_PCIE ? "host" : "PS"; }
+const char* name_of(meridian_link_role role) {
+  return role == MERIDIAN_LINK_PCIE ? "host" : "PS";
+}
 
 bool is_access(const meridian_link_header& header) {
   const unsigned width = header.width;
@@ -70,8 +72,7 @@ void LinkServer::Parts::hello(const Client& client, const LinkMessage& message) 
   client->lockstep = lockstep;
   ++statistics.connections;
   const meridian_link_welcome welcome = card.welcome();
-  client->reply(message.header, MERIDIAN_LINK_OK, 0,
-                {reinterpret_cast<const char*>(&welcome), sizeof(welcome)});
+  client->reply(message.header, MERIDIAN_LINK_OK, 0, {reinterpret_cast<const char*>(&welcome), sizeof(welcome)});
   wanted.attach(client);
   if (lockstep) card.set_lockstep(true);
 }
@@ -80,17 +81,22 @@ void LinkServer::Parts::carry_out(const Client& client, const LinkMessage& messa
   if (!client->role) return hello(client, message);
   const meridian_link_header& header = message.header;
   switch (header.type) {
-    case MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY: return bus(*client).answered(message);
-    case MERIDIAN_LINK_BAR_WRITE: return posted(client, message);
+    case MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY:
+      return bus(*client).answered(message);
+    case MERIDIAN_LINK_BAR_WRITE:
+      return posted(client, message);
     case MERIDIAN_LINK_MEMORY:
     case MERIDIAN_LINK_FORGET:
     case MERIDIAN_LINK_BAR_READ:
     case MERIDIAN_LINK_FUNCTION:
     case MERIDIAN_LINK_RESET_FUNCTION:
     case MERIDIAN_LINK_RESET:
-    case MERIDIAN_LINK_ADVANCE: break;
-    case MERIDIAN_LINK_HELLO: throw LinkError("a second HELLO");
-    default: throw LinkError("a client does not send messages of type " + std::to_string(header.type));
+    case MERIDIAN_LINK_ADVANCE:
+      break;
+    case MERIDIAN_LINK_HELLO:
+      throw LinkError("a second HELLO");
+    default:
+      throw LinkError("a client does not send messages of type " + std::to_string(header.type));
   }
   if (client->requests >= MERIDIAN_LINK_MAX_REQUESTS)
     throw LinkError("more than " + std::to_string(MERIDIAN_LINK_MAX_REQUESTS) + " requests without a reply");
@@ -121,10 +127,14 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
     case MERIDIAN_LINK_FORGET:
       bus(*client).regions().forget(header.function, header.address);
       return client->reply(header, MERIDIAN_LINK_OK);
-    case MERIDIAN_LINK_BAR_READ: return bar_read(client, header);
-    case MERIDIAN_LINK_RESET: return reset(client, header);
-    case MERIDIAN_LINK_ADVANCE: return advance(client, header);
-    default: break;
+    case MERIDIAN_LINK_BAR_READ:
+      return bar_read(client, header);
+    case MERIDIAN_LINK_RESET:
+      return reset(client, header);
+    case MERIDIAN_LINK_ADVANCE:
+      return advance(client, header);
+    default:
+      break;
   }
   if (client->role != MERIDIAN_LINK_PCIE) throw LinkError("only the host has functions");
   if (header.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");

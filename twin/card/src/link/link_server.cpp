@@ -138,10 +138,18 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
   p.remove_dead(now);
 }
 
-MemoryBus& LinkServer::host() { return parts_->host; }
-MemoryBus& LinkServer::ps() { return parts_->ps; }
-bool LinkServer::has_host() const { return parts_->host.client() != nullptr; }
-bool LinkServer::has_ps() const { return parts_->ps.client() != nullptr; }
+MemoryBus& LinkServer::host() {
+  return parts_->host;
+}
+MemoryBus& LinkServer::ps() {
+  return parts_->ps;
+}
+bool LinkServer::has_host() const {
+  return parts_->host.client() != nullptr;
+}
+bool LinkServer::has_ps() const {
+  return parts_->ps.client() != nullptr;
+}
 
 bool LinkServer::waits() const {
   const auto full = [this](const LinkBus& bus) {
@@ -150,6 +158,8 @@ bool LinkServer::waits() const {
   return parts_->host.waits() || parts_->ps.waits() || full(parts_->host) || full(parts_->ps);
 }
 
-const LinkServer::Statistics& LinkServer::statistics() const { return parts_->statistics; }
+const LinkServer::Statistics& LinkServer::statistics() const {
+  return parts_->statistics;
+}
 
 }  // namespace meridian

@@ -45,16 +45,17 @@ class LinkCard {
 };
 
 struct LinkSetting {
-  std::chrono::milliseconds answer_time{10000};   // for a HELLO, a reply to a DMA read, any progress in reading
-  std::size_t output_bytes = 64 << 20;            // a client for which more waits is dropped
-  std::size_t patient_bytes = 4 << 20;            // with more than that, waits() asks for patience
-  std::size_t connections = 16;                   // more are refused
+  std::chrono::milliseconds answer_time{10000};  // for a HELLO, a reply to a DMA read, any progress in reading
+  std::size_t output_bytes = 64 << 20;           // a client for which more waits is dropped
+  std::size_t patient_bytes = 4 << 20;           // with more than that, waits() asks for patience
+  std::size_t connections = 16;                  // more are refused
 };
 
 /// The card's end of the link (meridian_link.h). Single-threaded: all work is done in poll().
 ///
 /// Whatever a client sends costs only itself: a message that makes no sense closes its connection with a sentence, one
-/// that floods waits in its own socket, one that does not read or does not answer DMA reads within the bound is dropped.
+/// that floods waits in its own socket, one that does not read or does not answer DMA reads within the bound is
+/// dropped.
 class LinkServer {
  public:
   /// Throws InputError when it cannot listen there.
@@ -79,11 +80,11 @@ class LinkServer {
   bool waits() const;
 
   struct Statistics {
-    std::uint64_t connections = 0;    // accepted with their HELLO
-    std::uint64_t refused = 0;        // closed before or at their HELLO
-    std::uint64_t dropped = 0;        // closed later, for what they did or did not do
-    std::uint64_t timeouts = 0;       // bounds on time that ran out
-    std::uint64_t messages = 0;       // from clients
+    std::uint64_t connections = 0;  // accepted with their HELLO
+    std::uint64_t refused = 0;      // closed before or at their HELLO
+    std::uint64_t dropped = 0;      // closed later, for what they did or did not do
+    std::uint64_t timeouts = 0;     // bounds on time that ran out
+    std::uint64_t messages = 0;     // from clients
     std::uint64_t dma_reads = 0, dma_writes = 0, interrupts = 0;
     std::uint64_t shared_bytes = 0;   // read and written in shared memory,
     std::uint64_t message_bytes = 0;  // and by messages

@@ -55,7 +55,9 @@ Listener::Listener(const std::filesystem::path& path) : path_(path), socket_(str
   if (::listen(socket_.get(), 8) != 0) throw InputError("socket " + path.string() + ": " + std::strerror(errno));
 }
 
-Listener::~Listener() { ::unlink(path_.c_str()); }
+Listener::~Listener() {
+  ::unlink(path_.c_str());
+}
 
 Descriptor Listener::accept() {
   return Descriptor(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));

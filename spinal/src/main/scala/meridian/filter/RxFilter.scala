@@ -113,23 +113,10 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     replicator.io.write.fragment := beat.data
   }
 
-  val merge = new Area {
-    val copy = replicator.io.frame
-    val out = FrameStream(p.hostBytes, C2hMeta(p))
-    val inFrame = RegNextWhen(!out.last, out.fire) init False
-    val ofCopy = Reg(Bool())
-    val ahead = Reg(UInt(log2Up(RxFilter.copyAfter + 1) bits)) init 0
-    val copyFirst = ahead === RxFilter.copyAfter
-    val choice = Mux(inFrame, ofCopy, copy.valid && (copyFirst || !unicast.valid))
-    ofCopy := choice
-    out.valid := Mux(choice, copy.valid, unicast.valid)
-    out.payload := Mux(choice, copy.payload, unicast.payload)
-    copy.ready := choice && out.ready
-    unicast.ready := !choice && out.ready
-    when(copy.fire && copy.last)(ahead := 0)
-      .elsewhen(unicast.fire && unicast.last && !copyFirst)(ahead := ahead + 1)
-    io.c2h << out.m2sPipe()
-  }
+  val merge = new CopyMerge(unicast.fragmentType, RxFilter.copyAfter)
+  merge.io.unicast << unicast
+  merge.io.copy << replicator.io.frame
+  io.c2h << merge.io.out
 
   val rxInFrame = RegNextWhen(!io.rx.last, io.rx.fire) init False
   val flushing = new Area {

@@ -29,15 +29,14 @@ class MacTx(p: ShellParam) extends Component {
     val data = Bits(64 bits)
     val count = UInt(4 bits)
     val keep = Bits(8 bits)
-    val last = Bool()
     val fromPs = Bool()
     val ptpOp = Bits(2 bits)
     val ptpTag = Bits(16 bits)
   }
 
   /** Bytes counted and those beyond the end cleared, behind a register, so that the choice is one multiplexer. */
-  def prepare[M <: Data](input: Stream[Fragment[FrameWord[M]]], ptp: Option[PsTxMeta]): Stream[Beat] = {
-    val beat = input.translateInto(Stream(Beat())) { (to, from) =>
+  def prepare[M <: Data](input: Stream[Fragment[FrameWord[M]]], ptp: Option[PsTxMeta]): Stream[Fragment[Beat]] = {
+    val beat = input.translateInto(Stream(Fragment(Beat()))) { (to, from) =>
       to.count := U(8, 4 bits) - from.mty
       for (i <- 0 until 8) {
         to.keep(i) := to.count > i
@@ -51,9 +50,11 @@ class MacTx(p: ShellParam) extends Component {
     }
     beat.s2mPipe().m2sPipe()
   }
-  val host = prepare(io.host, None)
-  val ps = prepare(io.ps, Some(io.ps.meta))
-  val merged = Stream(Beat())
+  val choice = new PsFirst(Beat())
+  choice.io.host << prepare(io.host, None)
+  choice.io.ps << prepare(io.ps, Some(io.ps.meta))
+  val chosen = choice.io.chosen
+  val merged = Stream(Fragment(Beat()))
 
   val shortestBeats = p.minFrame / 8 // whole beats; the one after them holds the rest
   val shortestRest = p.minFrame % 8
@@ -78,16 +79,13 @@ class MacTx(p: ShellParam) extends Component {
   }
 
   val filling = RegInit(False) // the frame has ended, the smallest length is not reached
-  val owner = RegNextWhen(ps.valid, place.first) init False
-  val fromPs = Mux(place.first, ps.valid, owner)
-  val chosen = Mux(fromPs, ps.payload, host.payload)
-
-  merged.valid := filling || Mux(fromPs, ps.valid, host.valid)
-  merged.payload := chosen
+  merged.valid := filling || chosen.valid
+  merged.payload := chosen.payload
   when(place.below)(merged.last := False)
   when(filling) {
     merged.data := 0
     merged.last := place.at
+    merged.fromPs := choice.io.fromPs
   }
   when(!place.first) {
     merged.ptpOp := 0
@@ -102,8 +100,7 @@ class MacTx(p: ShellParam) extends Component {
     merged.keep := (1 << shortestRest) - 1
   }
 
-  ps.ready := merged.ready && fromPs && !filling
-  host.ready := merged.ready && !fromPs && !filling
+  chosen.ready := merged.ready && !filling
   when(merged.fire) {
     when(!filling && chosen.last && place.below)(filling := True)
     when(filling && place.at)(filling := False)
