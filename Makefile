@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint rtl registers bench-shell bench-resources clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources clean
 
 # Options of `make demo`: a capture of your own, and the short demo that stays short.
 PCAP ?=
@@ -27,8 +27,11 @@ test: setup ## everything that must always pass
 test-long: setup ## more seeds and more points of the parameter space
 	@scripts/run-tests --long
 
-lint: setup ## shell scripts, Python, generated files fresh, Verilator lint of the whole shell
+lint: setup ## shell scripts, formats, licences, Verilator lint of the whole shell
 	@scripts/lint
+
+format: setup ## bring Scala, C++ and Python into the format that lint checks
+	@scripts/format
 
 rtl: setup ## write the Verilog to build/rtl
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(RTL_ARGS)"

@@ -2,6 +2,8 @@
 ThisBuild / scalaVersion := "2.13.16"
 ThisBuild / organization := "meridian"
 
+ThisBuild / scalafmtConfig := file("../.scalafmt.conf")
+
 val spinalVersion = "1.14.2"
 
 lazy val shell = (project in file("."))

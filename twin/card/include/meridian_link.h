@@ -6,10 +6,26 @@
  * client speaks first (HELLO), the card answers WELCOME, or ERROR and closes. Roles:
  *   PCIE  the host machine: BARs, DMA to its memory, MSI-X, resets. One at a time.
  *   AXI   the processing system: registers, DMA to its memory, one interrupt line. One at a time.
+ * When a client leaves, however it does, its machine is reset as by RESET and its memory and permissions are gone.
+ *
+ * Requests and replies: a request has one reply with its tag and type + MERIDIAN_LINK_REPLY; BAR_WRITE, DMA_WRITE, MSIX
+ * and INTERRUPT have none. The card repeats the request's header in its reply, but for size, type, status and value.
+ * Replies may come in another order than their requests. A reply whose status is INVALID has a sentence as payload, in
+ * UTF-8 without a zero. At most MERIDIAN_LINK_MAX_REQUESTS of a client's requests may be without a reply. The tags of
+ * each side are its own; the card's reads have different ones as long as they are open.
  *
  * Order: messages of one direction are carried out in the order sent. A DMA_WRITE is in memory before a DMA_READ,
- * MSIX, INTERRUPT or reply behind it is acted on. A client that waits for a reply must go on serving DMA_READ.
- * A request has one reply with its tag and type + MERIDIAN_LINK_REPLY; BAR_WRITE and DMA_WRITE have none.
+ * MSIX, INTERRUPT or reply behind it is acted on, and so is what the card wrote into shared memory before it sent
+ * that. Of one function, the card writes nothing into shared memory before a DMA_WRITE ahead of it is known to be in
+ * memory; to know, it sends a DMA_READ of 0 bytes, which is answered with none.
+ * A client that waits for a reply must go on serving DMA_READ, and must answer within 10 s.
+ *
+ * Memory: DMA goes to shared regions (MEMORY) where one holds all of it, a function's own before one of all functions,
+ * and by messages otherwise. A PF or VF may access memory, and interrupt, only after FUNCTION said so; RESET_FUNCTION
+ * and RESET take that back, as they clear bus mastering in PCIe (a PF's reset also for its VFs).
+ *
+ * A message that makes no sense gets a reply with status INVALID if it is a request, else ERROR, and the connection
+ * closes. A file descriptor that no message asked for is closed.
  */
 #ifndef MERIDIAN_LINK_H
 #define MERIDIAN_LINK_H
@@ -20,38 +36,43 @@
 #define MERIDIAN_LINK_VERSION 1u
 #define MERIDIAN_LINK_MAX_PAYLOAD 65536u
 #define MERIDIAN_LINK_MAX_REGIONS 16u
+#define MERIDIAN_LINK_MAX_REQUESTS 64u
 #define MERIDIAN_LINK_ALL_FUNCTIONS 0xffffu
 #define MERIDIAN_LINK_REPLY 0x80u
 
 enum meridian_link_role { MERIDIAN_LINK_PCIE = 0, MERIDIAN_LINK_AXI = 1 };
 
-/* Client to card, unless said otherwise. */
+/* Client to card, unless said otherwise. Fields of the header that are not named are 0. */
 enum meridian_link_type {
   MERIDIAN_LINK_HELLO = 1,     /* payload: struct meridian_link_hello; reply payload: struct meridian_link_welcome */
   MERIDIAN_LINK_MEMORY = 2,    /* payload: struct meridian_link_region, with one file descriptor; a reply */
-  MERIDIAN_LINK_FORGET = 3,    /* the region that begins at address is taken back; a reply */
+  MERIDIAN_LINK_FORGET = 3,    /* function, address: the region that begins there is taken back; a reply */
   MERIDIAN_LINK_BAR_READ = 4,  /* function, bar, width, address (offset); the reply has value. AXI: bar 0 */
   MERIDIAN_LINK_BAR_WRITE = 5, /* the same with value; posted */
-  MERIDIAN_LINK_DMA_READ = 6,  /* card to client: function, address, value (bytes); the reply has the bytes */
+  MERIDIAN_LINK_DMA_READ = 6,  /* card to client: function, address, value (bytes, 0 to 65536); the reply has the
+                                  bytes, or none and status UNSUPPORTED */
   MERIDIAN_LINK_DMA_WRITE = 7, /* card to client: function, address, payload; posted */
   MERIDIAN_LINK_MSIX = 8,      /* card to client: function, value (vector) */
-  MERIDIAN_LINK_INTERRUPT = 9, /* card to client, AXI: value (level) */
-  MERIDIAN_LINK_FUNCTION = 10, /* function, value: 1 it may access memory, 0 it may not; bar: its parent PF; a reply */
-  MERIDIAN_LINK_RESET_FUNCTION = 11, /* function level reset; the reply comes when it is done */
+  MERIDIAN_LINK_INTERRUPT = 9, /* card to client, AXI: value (level); 0 until told otherwise */
+  MERIDIAN_LINK_FUNCTION = 10, /* PCIE: function, value: 1 it may access memory, 0 it may not; bar: its parent PF (its
+                                  own number for a PF); a reply */
+  MERIDIAN_LINK_RESET_FUNCTION = 11, /* PCIE: function level reset; the reply comes when it is done */
   MERIDIAN_LINK_RESET = 12,          /* PCIE: the slot is reset, AXI: the PS is reset; a reply */
-  MERIDIAN_LINK_ADVANCE = 13, /* value: ps; lockstep only: time goes on, the reply comes when it has */
+  MERIDIAN_LINK_ADVANCE = 13, /* value: ps; lockstep only: time goes on, the reply comes when it has, with the twin
+                                 time as value */
   MERIDIAN_LINK_ERROR = 14    /* card to client, before it closes: payload is a sentence */
 };
 
 enum meridian_link_status {
   MERIDIAN_LINK_OK = 0,
   MERIDIAN_LINK_UNSUPPORTED = 1, /* nothing answers there; a BAR read's value is all ones */
-  MERIDIAN_LINK_INVALID = 2,     /* the message makes no sense */
-  MERIDIAN_LINK_BUSY = 3
+  MERIDIAN_LINK_INVALID = 2,     /* the request makes no sense; the payload is a sentence */
+  MERIDIAN_LINK_BUSY = 3         /* not now */
 };
 
 enum meridian_link_flags {
-  MERIDIAN_LINK_LOCKSTEP = 1u /* in HELLO: time stands still but for ADVANCE and the accesses that wait for a reply */
+  MERIDIAN_LINK_LOCKSTEP = 1u /* in HELLO: time stands still but for ADVANCE and the accesses that wait for a reply;
+                                 for one client at a time */
 };
 
 struct meridian_link_header {
@@ -94,14 +115,18 @@ struct meridian_link_welcome {
   uint8_t reserved[16];
 };
 
-/* A piece of guest memory that the card may access by itself: bytes of the file, from offset on, stand at address. */
+/*
+ * A piece of guest memory that the card may access by itself: bytes of the file, from offset on, stand at address. The
+ * file is a memfd sealed against shrinking (F_SEAL_SHRINK), so that no access of the card can fault. Regions of one
+ * function do not overlap; what is written to one that is not writable comes as DMA_WRITE.
+ */
 struct meridian_link_region {
   uint64_t address;
   uint64_t bytes;
   uint64_t offset;
   uint16_t function; /* or MERIDIAN_LINK_ALL_FUNCTIONS; addresses behind an IOMMU belong to one function */
   uint8_t writable;
-  uint8_t reserved[5];
+  uint8_t reserved[5]; /* 0 */
 };
 
 #ifdef __cplusplus

@@ -59,8 +59,7 @@ struct C2hBench {
     cmpt_valid = 1;
   }
 
-  void send(
-      std::uint16_t length, std::uint16_t queue, std::uint16_t id, const std::function<void()>& bend = [] {}) {
+  void send(std::uint16_t length, std::uint16_t queue, std::uint16_t id, const std::function<void()>& bend = [] {}) {
     len = length;
     qid = queue;
     completion(length, queue, id);

@@ -21,6 +21,9 @@ class Random {
   /// 0 to bound - 1.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32); }
 
+  /// 0 up to, but not, 1.
+  double fraction() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
   /// True in percent of 100 cases; draws nothing for 0 and 100.
   bool percent(unsigned percent) { return percent >= 100 || (percent != 0 && below(100) < percent); }
 

@@ -23,7 +23,7 @@ double hundredths(double value) {
 /// Of a rate, where no number of frames is asked for: what is known of its ends is 0.04 percent of it at most.
 constexpr std::uint64_t span_ps = 25'000'000;
 constexpr double host_cycle_ps = 4000;
-constexpr double idle_bytes = 3;  // of the deficit idle count
+constexpr double idle_bytes = 3;       // of the deficit idle count
 constexpr unsigned ps_send_reads = 2;  // bursts: a descriptor, a frame
 constexpr std::uint32_t least_frames = 60;
 
@@ -324,7 +324,7 @@ void Bench::ptp_error() {
     if (!frame->timestamp_valid) throw CheckError("ps rx: a frame without a timestamp");
     if (number != 0 && frame->timestamp == before) throw CheckError("ps rx: the PTP clock stands still");
     before = frame->timestamp;
-    received.push_back(difference(frame->timestamp, card.mac_rx(0).statistics().last_start_ps));
+    received.push_back(difference(frame->timestamp, card.mac_rx(0).statistics().last_sfd_ps));
 
     stamped.reset();
     if (!rings.send(answer.make(number), static_cast<std::uint16_t>(number)))

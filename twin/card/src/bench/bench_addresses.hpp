@@ -21,6 +21,6 @@ inline constexpr MacAddress ps_address(unsigned port) {
 
 inline constexpr std::uint64_t drain_limit_ps = 200'000'000;
 inline constexpr std::size_t ptp_length = 68;  // Sync with its Ethernet header, padded
-inline constexpr unsigned ahead = 256;           // frames queued in the models
+inline constexpr unsigned ahead = 256;         // frames queued in the models
 
 }  // namespace meridian

@@ -49,8 +49,7 @@ void Bench::duplex(std::size_t length) {
   const auto outward = [&](unsigned port) { return NumberedFrames(peer, host_address(port), length); };
   card.set_observer([&] {
     for (unsigned port = 0; port < ports; ++port)
-      while (card.mac_rx(port).pending() < 8)
-        card.mac_rx(port).send({inward(port).make(rx_sent[port]++), 0, false, 0});
+      while (card.mac_rx(port).pending() < 8) card.mac_rx(port).send({inward(port).make(rx_sent[port]++), 0, false, 0});
     for (; card.qdma().h2c.pending() < std::uint64_t{8} * ports; ++tx_sent)
       for (unsigned port = 0; port < ports; ++port) card.qdma().h2c.send(port, {outward(port).make(tx_sent), false});
     while (const auto frame = card.qdma().c2h.pop()) {

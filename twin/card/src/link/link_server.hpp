@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -38,6 +39,16 @@ class LinkCard {
   /// A client took or gave back the command over time.
   virtual void set_lockstep(bool on) = 0;
   virtual void advance(std::uint64_t ps, Done done) = 0;
+
+  /// Whether it takes another register access now; until then further messages of that client wait in its socket.
+  virtual bool takes_access() const { return true; }
+};
+
+struct LinkSetting {
+  std::chrono::milliseconds answer_time{10000};   // for a HELLO, a reply to a DMA read, any progress in reading
+  std::size_t output_bytes = 64 << 20;            // a client for which more waits is dropped
+  std::size_t patient_bytes = 4 << 20;            // with more than that, waits() asks for patience
+  std::size_t connections = 16;                   // more are refused
 };
 
 /// The card's end of the link (meridian_link.h). Single-threaded: all work is done in poll().
@@ -46,7 +57,8 @@ class LinkCard {
 /// that floods waits in its own socket, one that does not read or does not answer DMA reads within the bound is dropped.
 class LinkServer {
  public:
-  LinkServer(const std::filesystem::path& socket, LinkCard& card);
+  /// Throws InputError when it cannot listen there.
+  LinkServer(const std::filesystem::path& socket, LinkCard& card, const LinkSetting& setting = {});
   ~LinkServer();
   LinkServer(const LinkServer&) = delete;
   LinkServer& operator=(const LinkServer&) = delete;
@@ -62,17 +74,26 @@ class LinkServer {
   bool has_host() const;
   bool has_ps() const;
 
-  /// Reads or replies from a client are awaited: time should wait for them.
+  /// A client has to answer a read, or to take what waits for it: time should wait, so that a slow client costs
+  /// simulated time nothing.
   bool waits() const;
 
   struct Statistics {
-    std::uint64_t connections = 0, refused = 0, messages = 0, dma_reads = 0, dma_writes = 0, interrupts = 0;
-    std::uint64_t shared_bytes = 0, message_bytes = 0, unsupported = 0, timeouts = 0;
+    std::uint64_t connections = 0;    // accepted with their HELLO
+    std::uint64_t refused = 0;        // closed before or at their HELLO
+    std::uint64_t dropped = 0;        // closed later, for what they did or did not do
+    std::uint64_t timeouts = 0;       // bounds on time that ran out
+    std::uint64_t messages = 0;       // from clients
+    std::uint64_t dma_reads = 0, dma_writes = 0, interrupts = 0;
+    std::uint64_t shared_bytes = 0;   // read and written in shared memory,
+    std::uint64_t message_bytes = 0;  // and by messages
+    std::uint64_t unsupported = 0;    // reads and writes that nobody took
   };
   const Statistics& statistics() const;
 
- private:
   struct Parts;
+
+ private:
   std::unique_ptr<Parts> parts_;
 };
 

@@ -47,13 +47,6 @@ void MacTx::sample(std::uint64_t now_ps) {
     held_last_ = pins_.tlast;
   }
   if (valid && pins_.tready != 0) accept(now_ps);
-
-  if (!stamps_.empty() && stamps_.front().cycle <= cycle_) {
-    const Stamp stamp = stamps_.front();
-    stamps_.pop_front();
-    const PtpTime time = PtpTime::sample(pins_.system_timer).plus(stamp.offset_ns);
-    answers_.push_back({cycle_ + timestamp_latency_cycles, time, stamp.tag});
-  }
 }
 
 void MacTx::accept(std::uint64_t now_ps) {
@@ -76,6 +69,7 @@ void MacTx::accept(std::uint64_t now_ps) {
       fail("tx_ptp_1588op is " + std::to_string(pins_.ptp_op) + ": the shell may ask for 0 or 2 only", now_ps);
     }
     in_frame_ = true;
+    lost_ = !link_;
   }
   const bool last = pins_.tlast != 0;
   const unsigned keep = pins_.tkeep;
@@ -95,12 +89,21 @@ void MacTx::accept(std::uint64_t now_ps) {
   cursor_.commit(earliest_, frame_.bytes.size());
   frame_.aborted = pins_.tuser != 0;
   frame_.t_end_ps = wire_ps(start_ + wire::preamble + frame_.bytes.size() + wire::fcs, now_ps);
+  in_frame_ = false;
+  if (lost_) {
+    ++statistics_.link_down;
+    return;
+  }
+  frame_.bad = fcs_fault_.hit() || frame_.aborted;
   if (statistics_.frames == 0) statistics_.first_ps = frame_.t_ps;
   statistics_.last_ps = frame_.t_ps;
-  ++statistics_.frames;
-  statistics_.bytes += frame_.bytes.size();
+  statistics_.count(frame_.bytes, frame_.bad, frame_.aborted);
   done_.push_back(std::move(frame_));
-  in_frame_ = false;
+}
+
+void MacTx::set_link(bool up) {
+  link_ = up;
+  if (!up) lost_ = true;
 }
 
 void MacTx::reset() {
@@ -112,6 +115,12 @@ void MacTx::reset() {
 }
 
 void MacTx::drive() {
+  if (!stamps_.empty() && stamps_.front().cycle <= cycle_) {
+    const Stamp stamp = stamps_.front();
+    stamps_.pop_front();
+    const PtpTime time = PtpTime::sample(pins_.system_timer).plus(stamp.offset_ns).minus(latency_ns_);
+    answers_.push_back({cycle_ + timestamp_latency_cycles, time, stamp.tag});
+  }
   ++cycle_;
   while (!leaving_.empty() && leaving_.front() <= wire::cycle_start(cycle_)) leaving_.pop_front();
   pins_.tready = leaving_.size() < store_beats;

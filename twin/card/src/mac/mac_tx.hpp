@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/frame.hpp"
+#include "mac/fcs_fault.hpp"
+#include "mac/mac_counters.hpp"
 #include "mac/ptp_time.hpp"
 #include "mac/wire_cursor.hpp"
 #include "shell/pins.hpp"
@@ -18,10 +20,11 @@ struct TxFrame {
   Bytes bytes;
   std::uint64_t t_offered_ps = 0;  // first beat at the pins, taken or not
   std::uint64_t t_first_ps = 0;    // first beat taken
-  std::uint64_t t_ps = 0;      // end of its start-of-frame delimiter on the wire
-  std::uint64_t t_end_ps = 0;  // end of its FCS
-  bool aborted = false;        // tuser at tlast: the wire carries a wrong FCS
-  std::uint8_t ptp_op = 0;     // as asked on its first beat
+  std::uint64_t t_ps = 0;          // end of its start-of-frame delimiter on the wire
+  std::uint64_t t_end_ps = 0;      // end of its FCS
+  bool aborted = false;            // tuser at tlast
+  bool bad = false;                // the wire carries a wrong FCS: aborted, or on demand
+  std::uint8_t ptp_op = 0;         // as asked on its first beat
   std::uint16_t ptp_tag = 0;
 };
 
@@ -31,11 +34,28 @@ struct TxFrame {
 /// included: a frame of 60 bytes (64 with FCS) costs 84 bytes, that is 10.5 cycles on the average. Inside a frame
 /// tvalid must not fall (the MAC would underflow); a frame below 60 bytes, a hole in tkeep, or a beat that changes
 /// while it waits for tready are errors too.
+///
+/// A two-step timestamp is that of the end of the start-of-frame delimiter: the shell's system timer as it stands after
+/// the edge before it, plus the half cycle by which a delimiter in the second lane ends after that edge (1 ns of 1.28
+/// at 25 Gb/s, 3 ns of 3.2 at 10 Gb/s), less a fixed latency. Its accuracy is that of MacRx.
+///
+/// A link that is down passes nothing: a frame during which it is down at any time is counted and gone. Its timestamp
+/// comes back all the same, as the MAC does not know that nobody listens.
 class MacTx {
  public:
   /// period_ps tells how long the eight bytes of a cycle take.
   MacTx(MacTxPins pins, std::string name, double period_ps)
       : pins_(pins), name_(std::move(name)), period_ps_(period_ps) {}
+
+  /// Time from where the MAC stamps to the wire: taken off every timestamp.
+  void set_timestamp_latency(std::uint32_t ns) { latency_ns_ = ns; }
+
+  /// Up at first. Says nothing to the shell, whose mac_link_up pin is not the MAC's.
+  void set_link(bool up);
+  bool link() const { return link_; }
+
+  /// Frames that get a wrong FCS on demand.
+  FcsFault& fcs_fault() { return fcs_fault_; }
 
   std::optional<TxFrame> pop();
   bool has_frame() const { return !done_.empty(); }
@@ -43,9 +63,7 @@ class MacTx {
   /// Nothing in the store or on the wire, and no timestamp on its way back.
   bool idle() const { return !in_frame_ && leaving_.empty() && stamps_.empty() && answers_.empty(); }
 
-  struct Statistics {
-    std::uint64_t frames = 0;
-    std::uint64_t bytes = 0;
+  struct Statistics : MacCounters {
     std::uint64_t timestamps = 0;
     std::uint64_t first_ps = 0;  // t_ps of the first frame and of the last
     std::uint64_t last_ps = 0;
@@ -58,6 +76,9 @@ class MacTx {
 
   /// Drops what is in the store.
   void reset();
+
+  /// Cycles pass without their edges; nothing may be under way.
+  void skip(std::uint32_t cycles) { cycle_ += cycles; }
 
   static constexpr unsigned store_beats = 8;
   static constexpr unsigned latency_cycles = 4;            // store to wire
@@ -88,14 +109,18 @@ class MacTx {
   std::deque<std::uint64_t> leaving_;  // wire time at which each beat in the store has left
   std::deque<Stamp> stamps_;
   std::deque<Answer> answers_;
+  FcsFault fcs_fault_;
   Statistics statistics_;
   std::uint64_t cycle_ = 0;
   std::uint64_t offered_ps_ = 0;  // first beat of the frame at the pins
-  std::uint64_t earliest_ = 0;  // of the frame in progress
+  std::uint64_t earliest_ = 0;    // of the frame in progress
   std::uint64_t start_ = 0;
   std::uint64_t held_data_ = 0;
   std::uint8_t held_keep_ = 0;
   std::uint8_t held_last_ = 0;
+  std::uint32_t latency_ns_ = 0;
+  bool link_ = true;
+  bool lost_ = false;  // the link was down during the frame in progress
   bool held_ = false;
   bool in_frame_ = false;
 };

@@ -20,6 +20,7 @@ struct PtpTime {
     pin[2] = static_cast<std::uint32_t>(seconds >> 32) & 0xffffU;
   }
 
+  /// Less than a second.
   PtpTime plus(std::uint32_t ns) const {
     PtpTime sum{seconds, nanoseconds + ns};
     if (sum.nanoseconds >= 1'000'000'000U) {
@@ -27,6 +28,13 @@ struct PtpTime {
       ++sum.seconds;
     }
     return sum;
+  }
+
+  /// Less than a second; not below 0.
+  PtpTime minus(std::uint32_t ns) const {
+    if (seconds == 0 && nanoseconds < ns) return {};
+    if (nanoseconds >= ns) return {seconds, nanoseconds - ns};
+    return {seconds - 1, nanoseconds + 1'000'000'000U - ns};
   }
 
   bool operator==(const PtpTime&) const = default;

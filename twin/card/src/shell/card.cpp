@@ -88,6 +88,7 @@ struct Card::Parts {
   void tick_sample(std::uint32_t rising);
   void tick_drive(std::uint32_t rising);
   void watch_timers(std::uint32_t rising);
+  void set_skip(unsigned clock, std::uint32_t cycles);
 
   CardSetting setting;
   std::unique_ptr<VerilatedContext> context;
@@ -103,10 +104,12 @@ struct Card::Parts {
   PsMemory ps_memory;
   std::uint32_t in_reset = (std::uint32_t{1} << clock_count) - 1;  // by clock
   std::uint32_t high = 0;                                          // clocks whose pin the shell last saw high
+  std::uint32_t skipping = 0;                                      // clocks whose next edge stands for several
   bool unsettled = false;                                          // an input changed that belongs to no clock edge
   std::uint64_t now_ps = 0;
   std::uint64_t steps = 0;
   std::function<void()> observer;
+  std::function<void(std::uint64_t)> host_edge;
   std::function<void(const Card::TimerEdge&)> timer_watch;
   std::optional<FineMoment> ptp_start;  // first edge of ps out of reset
 #if VM_TRACE
@@ -131,7 +134,7 @@ Card::Parts::Parts(const CardSetting& s)
     ShellPort& port = ports[i];
     clock_pin.push_back(&port.rx_clk);
     clock_pin.push_back(&port.tx_clk);
-    mac_rx.emplace_back(port.rx);
+    mac_rx.emplace_back(port.rx, static_cast<double>(clocks.setting(rx_clock(i)).period_fs) / 1000.0);
     mac_tx.emplace_back(port.tx, "mac tx " + std::to_string(i),
                         static_cast<double>(clocks.setting(tx_clock(i)).period_fs) / 1000.0);
     port.rx_reset = port.tx_reset = 1;
@@ -176,19 +179,31 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
     qdma.h2c.sample();
     qdma.flr.sample(now_ps);
     pf_bus.sample(now_ps);
+    if (host_edge) host_edge(now_ps);
   }
   if ((live >> ps_clock & 1) != 0) {
     ps_bus.sample(now_ps);
     ps_memory.sample(now_ps);
   }
   for (unsigned port = 0; port < shell_ports; ++port) {
-    if ((live >> rx_clock(port) & 1) != 0) mac_rx[port].sample();
     if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].sample(now_ps);
   }
 }
 
+void Card::Parts::set_skip(unsigned clock, std::uint32_t cycles) {
+  if (clock == ps_clock) shell.model().sim_skip_ps = cycles;
+  if (clock < first_mac_clock) return;
+  ShellPort& port = ports[(clock - first_mac_clock) / 2];
+  ((clock - first_mac_clock) % 2 == 0 ? port.rx_skip : port.tx_skip) = cycles;
+}
+
 void Card::Parts::tick_drive(std::uint32_t rising) {
   const std::uint32_t live = rising & ~in_reset;
+  if ((rising & skipping) != 0) {
+    for (unsigned i = 0; i < clock_count; ++i)
+      if ((rising & skipping & (std::uint32_t{1} << i)) != 0) set_skip(i, 1);
+    skipping &= ~rising;
+  }
   if ((live >> host_clock & 1) != 0) {
     qdma.c2h.drive();
     qdma.h2c.drive(now_ps);
@@ -300,6 +315,32 @@ void Card::set_timer_watch(std::function<void(const TimerEdge&)> watch) {
 void Card::step() {
   parts_->step();
   if (parts_->observer) parts_->observer();
+}
+
+void Card::set_host_edge(std::function<void(std::uint64_t)> edge) {
+  parts_->host_edge = std::move(edge);
+}
+
+void Card::skip(std::uint64_t ps) {
+  Parts& p = *parts_;
+  const auto left_out = p.clocks.jump(std::min(ps, longest_skip_ps) * 1000);
+  for (unsigned i = 0; i < clock_count; ++i) {
+    if (left_out[i] == 0) continue;
+    p.set_skip(i, left_out[i] + 1);
+    p.skipping |= std::uint32_t{1} << i;
+  }
+  for (unsigned port = 0; port < shell_ports; ++port) {
+    p.mac_rx[port].skip(left_out[rx_clock(port)]);
+    p.mac_tx[port].skip(left_out[tx_clock(port)]);
+  }
+  p.unsettled = true;
+  while (p.skipping != 0) step();
+}
+
+std::uint64_t Card::quiet_ps() const {
+  const std::uint32_t cycles = parts_->shell.model().sim_quiet_cycles;
+  if (cycles == ~std::uint32_t{0}) return ~std::uint64_t{0};
+  return cycles * parts_->clocks.setting(ps_clock).period_fs / 1000;
 }
 
 void Card::run_for(std::uint64_t ps) {

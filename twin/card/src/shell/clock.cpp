@@ -57,6 +57,19 @@ ClockEdge ClockScheduler::advance() {
   return edge;
 }
 
+std::vector<std::uint32_t> ClockScheduler::jump(std::uint64_t duration_fs) {
+  std::vector<std::uint32_t> left_out;
+  for (auto& clock : clocks_) {
+    const std::uint64_t periods = duration_fs / clock.setting.period_fs;
+    if (periods >= std::numeric_limits<std::uint32_t>::max()) throw InputError("a jump of time is too far");
+    clock.next_rise += periods * clock.setting.period_fs;
+    if (falling_edges_) clock.next_fall += periods * clock.setting.period_fs;
+    clock.cycles += periods;
+    left_out.push_back(static_cast<std::uint32_t>(periods));
+  }
+  return left_out;
+}
+
 void ClockScheduler::rebase() {
   const std::uint64_t shift_ps = now_fs_ / 1000;
   const std::uint64_t shift_fs = shift_ps * 1000;

@@ -36,6 +36,10 @@ class ClockScheduler {
   /// Goes to the next moment with an edge.
   ClockEdge advance();
 
+  /// Lets time pass without edges: each clock's next edge moves on by as many whole periods as fit into duration_fs.
+  /// Phases stay. Returns the edges left out, by clock.
+  std::vector<std::uint32_t> jump(std::uint64_t duration_fs);
+
   /// Moment of the edge last reported, in picoseconds (rounded down) and the femtoseconds above it.
   std::uint64_t now_ps() const { return epoch_ps_ + now_fs_ / 1000; }
   std::uint32_t now_fs_in_ps() const { return static_cast<std::uint32_t>(now_fs_ % 1000); }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 40;
 constexpr unsigned incrementing = 1;
+constexpr std::uint8_t decode_error = 3;
 
 }  // namespace
 
@@ -95,13 +96,20 @@ void PsMemory::take_write_beat(std::uint64_t now_ps) {
   for (unsigned lane = 0; lane < 8; ++lane)
     if (((pins_.wstrb >> lane) & 1) != 0) {
       if (word + lane < beat || word + lane >= beat / step * step + step) fail("wstrb outside of the beat", now_ps);
-      *byte_at(word + lane) = static_cast<std::uint8_t>(pins_.wdata >> (8 * lane));
+      const std::size_t at = word + lane - (burst->address & ~std::uint64_t{7});
+      if (burst->data.size() <= at) {
+        burst->data.resize(at + 1);
+        burst->written.resize(at + 1);
+      }
+      burst->data[at] = static_cast<std::uint8_t>(pins_.wdata >> (8 * lane));
+      burst->written[at] = true;
     }
   ++burst->done;
   ++statistics_.write_beats;
   if ((burst->done == burst->beats) != (pins_.wlast != 0)) fail("wlast does not stand on the last beat", now_ps);
   if (pins_.wlast != 0) {
     burst->complete = true;
+    finish_write(*burst);
     burst->due = cycle_ + timing_.write_latency;
     ++statistics_.writes;
   }
@@ -135,20 +143,57 @@ void PsMemory::sample(std::uint64_t now_ps) {
   if (pins_.arvalid != 0 && pins_.arready != 0) {
     reads_.push_back(check_burst(pins_.araddr, pins_.arlen, pins_.arsize, pins_.arburst, pins_.arid, now_ps));
     reads_.back().due = cycle_ + timing_.read_latency;
+    start_read(reads_.back());
   }
   if (pins_.awvalid != 0 && pins_.awready != 0)
     writes_.push_back(check_burst(pins_.awaddr, pins_.awlen, pins_.awsize, pins_.awburst, pins_.awid, now_ps));
   if (pins_.wvalid != 0 && pins_.wready != 0) take_write_beat(now_ps);
 }
 
+void PsMemory::start_read(Burst& burst) {
+  burst.answer = std::make_shared<Answer>();
+  const std::uint64_t first = burst.address & ~std::uint64_t{7};
+  const std::uint64_t step = std::uint64_t{1} << burst.size;
+  const std::uint64_t end = ((burst.address / step + burst.beats) * step + 7) & ~std::uint64_t{7};
+  if (attached_ == nullptr) {
+    burst.answer->data = store(first, end - first);
+    burst.answer->arrived = true;
+    return;
+  }
+  attached_->read(0, first, static_cast<std::uint32_t>(end - first),
+                  [answer = burst.answer](MemoryBus::Status status, std::span<const std::uint8_t> data) {
+                    answer->arrived = true;
+                    answer->failed = status != MemoryBus::Status::ok;
+                    answer->data.assign(data.begin(), data.end());
+                  });
+}
+
+void PsMemory::finish_write(const Burst& burst) {
+  const std::uint64_t first = burst.address & ~std::uint64_t{7};
+  for (std::size_t from = 0; from < burst.data.size();) {
+    if (!burst.written[from]) {
+      ++from;
+      continue;
+    }
+    std::size_t to = from;
+    while (to < burst.data.size() && burst.written[to]) ++to;
+    const auto run = std::span(burst.data).subspan(from, to - from);
+    if (attached_ != nullptr)
+      attached_->write(0, first + from, run);
+    else
+      load(first + from, run);
+    from = to;
+  }
+}
+
 void PsMemory::read_beat() {
   const Burst& burst = reads_.front();
+  const std::uint64_t first = burst.address & ~std::uint64_t{7};
   const std::uint64_t step = std::uint64_t{1} << burst.size;
   const std::uint64_t beat = (burst.address / step + burst.done) * step;
-  const Bytes bytes = store(beat & ~std::uint64_t{7}, 8);
-  pins_.rdata = load_word(bytes, 0);
+  pins_.rdata = load_word(burst.answer->data, (beat & ~std::uint64_t{7}) - first);
   pins_.rid = burst.id;
-  pins_.rresp = 0;
+  pins_.rresp = burst.answer->failed ? decode_error : 0;
   pins_.rlast = burst.done + 1 == burst.beats;
 }
 
@@ -159,7 +204,7 @@ void PsMemory::drive() {
   // Data is taken behind its address only; a master must be ready for that (AXI4 A3.3.1).
   const bool want = std::any_of(writes_.begin(), writes_.end(), [](const Burst& b) { return !b.complete; });
   pins_.wready = want && random_.percent(timing_.ready_percent);
-  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && random_.percent(timing_.valid_percent)) {
+  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && reads_.front().answer->arrived && random_.percent(timing_.valid_percent)) {
     read_beat();
     read_offered_ = true;
   }

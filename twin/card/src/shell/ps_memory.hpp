@@ -8,14 +8,17 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/frame.hpp"
+#include "base/memory_bus.hpp"
 #include "base/random.hpp"
 #include "shell/pins.hpp"
 
 namespace meridian {
 
-/// Memory of the PS as the card's AXI4 master sees it: 40-bit addresses, 64-bit data, pages made when first written.
+/// Memory of the PS as the card's AXI4 master sees it: 40-bit addresses, 64-bit data. Its own, with pages made when
+/// first written, or another's that is attached.
 ///
 /// Reads answer in order, each after its latency, then a beat a cycle; several of both kinds may be open. Checked: only
 /// INCR bursts that keep inside 4 KB, wlast where it belongs, valid that stays until ready.
@@ -34,7 +37,10 @@ class PsMemory {
 
   void set_timing(const Timing& timing) { timing_ = timing; }
 
-  /// Access from the PS side, at once.
+  /// Bursts go to this memory instead of the pages here; nullptr: back again. What nobody answers is a DECERR.
+  void attach(MemoryBus* memory) { attached_ = memory; }
+
+  /// Access to the pages from the PS side, at once.
   void load(std::uint64_t address, std::span<const std::uint8_t> bytes);
   Bytes store(std::uint64_t address, std::size_t length) const;
 
@@ -58,6 +64,12 @@ class PsMemory {
   static constexpr std::size_t page_limit = std::size_t{1} << 17;  // 512 MB: a runaway DMA ends there
   using Page = std::array<std::uint8_t, page_bytes>;
 
+  /// What the memory said to a read, which may outlive the burst.
+  struct Answer {
+    bool arrived = false;
+    bool failed = false;
+    Bytes data;
+  };
   struct Burst {
     std::uint64_t address;
     unsigned beats;  // in all
@@ -66,6 +78,9 @@ class PsMemory {
     std::uint64_t due;  // cycle; of a write once its last beat is taken
     unsigned done = 0;
     bool complete = false;
+    Bytes data = {};                         // of a write, from its first 8-byte word on
+    std::vector<bool> written = {};          // which of these bytes
+    std::shared_ptr<Answer> answer = nullptr;  // of a read
   };
   /// What was offered and not taken, which must not change.
   struct Held {
@@ -80,10 +95,13 @@ class PsMemory {
                   std::uint64_t now_ps) const;
   void take_write_beat(std::uint64_t now_ps);
   void read_beat();
+  void start_read(Burst& burst);
+  void finish_write(const Burst& burst);
   std::uint8_t* byte_at(std::uint64_t address);
   [[noreturn]] void fail(const std::string& what, std::uint64_t now_ps) const;
 
   AxiPins pins_;
+  MemoryBus* attached_ = nullptr;
   Random random_;
   Timing timing_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;

@@ -65,15 +65,15 @@ class Shell {
     }                                                                                                            \
   }
     return {
-      MERIDIAN_SHELL_PORT(0),
+        MERIDIAN_SHELL_PORT(0),
 #if PORTS > 1
-          MERIDIAN_SHELL_PORT(1),
+        MERIDIAN_SHELL_PORT(1),
 #endif
 #if PORTS > 2
-          MERIDIAN_SHELL_PORT(2),
+        MERIDIAN_SHELL_PORT(2),
 #endif
 #if PORTS > 3
-          MERIDIAN_SHELL_PORT(3),
+        MERIDIAN_SHELL_PORT(3),
 #endif
     };
 #undef MERIDIAN_SHELL_PORT

@@ -3,6 +3,7 @@
 
 #include <pcap/pcap.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -34,6 +35,13 @@ std::optional<Bytes> PcapReader::next() {
                      " bytes were captured");
   if (header->len == 0 || header->len > 65535) throw InputError(where + "its length is " + std::to_string(header->len));
   ++count_;
+  // With nanosecond precision the field for microseconds holds nanoseconds.
+  const auto seconds = static_cast<std::int64_t>(header->ts.tv_sec);
+  const auto nanoseconds = static_cast<std::int64_t>(header->ts.tv_usec);
+  constexpr std::int64_t last_second = 9'000'000'000;
+  time_ns_ = seconds < 0 || nanoseconds < 0
+                 ? 0
+                 : static_cast<std::uint64_t>(std::min(seconds, last_second) * 1'000'000'000 + nanoseconds);
   return Bytes(data, data + header->caplen);
 }
 

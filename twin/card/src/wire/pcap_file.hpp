@@ -21,6 +21,9 @@ class PcapReader {
   /// The next frame, nothing at the end of the file.
   std::optional<Bytes> next();
 
+  /// When the frame that next() gave last was captured, since 1970; 0 for a time before that.
+  std::uint64_t time_ns() const { return time_ns_; }
+
   std::uint64_t count() const { return count_; }
 
  private:
@@ -31,6 +34,7 @@ class PcapReader {
   std::string path_;
   std::unique_ptr<pcap, Close> file_;
   std::uint64_t count_ = 0;
+  std::uint64_t time_ns_ = 0;
 };
 
 }  // namespace meridian

@@ -8,6 +8,7 @@ import java.io.File
 
 /** Writes the Verilog of the shell: the same file for synthesis and for simulation. */
 object GenerateShell {
+
   /** What was given; a size is only checked together with all others. */
   private case class Options(output: File = new File("build/rtl"), sizes: Map[String, Int] = Map.empty) {
     def param: ShellParam = {

@@ -106,5 +106,6 @@ class HostSide(p: ShellParam) extends Component {
     regs.io.cardTimeout := io.cardTimeout
   }
 
-  io.idle := rxFilter.io.idle && txFilter.io.idle && queues.io.idle && !io.qdma.m_axis_h2c.valid && !io.rx.map(_.valid).orR
+  val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
+  io.idle := rxFilter.io.idle && txFilter.io.idle && queues.io.idle && !offered
 }

@@ -34,6 +34,9 @@ class PsSide(p: ShellParam) extends Component {
     val extTs = in Bool ()
     val skip = in UInt (32 bits)
     val idle = out Bool ()
+
+    /** Cycles until time alone moves something; all ones: it does not. For a simulation that skips idle time. */
+    val quietCycles = out UInt (32 bits)
   }
 
   val regs = new CardRegs(p)
@@ -70,4 +73,5 @@ class PsSide(p: ShellParam) extends Component {
     regs.io.txRecord(i) << io.txRecord(i)
   }
   io.idle := port.io.idle
+  io.quietCycles := RegNext((port.io.timerCycles < phc.io.quietCycles) ? port.io.timerCycles | phc.io.quietCycles) init 0
 }

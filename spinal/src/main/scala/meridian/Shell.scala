@@ -85,4 +85,5 @@ class Shell(p: ShellParam) extends Component {
     val out = RegNext(since.andR && all.andR) init False
   })
   io.idle := idle.out
+  io.sim_quiet_cycles := ps.io.quietCycles
 }

@@ -40,12 +40,25 @@ case class ShellParam(
   require(hostBytes == 32 || hostBytes == 64, s"hostBytes is $hostBytes: choose 32 (256 bit) or 64 (512 bit)")
   require(functions >= 4 && functions <= 256, s"functions is $functions: choose 4 to 256")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
-  require(isPow2(macEntries) && macEntries >= 16 && macEntries <= 16384, s"macEntries is $macEntries: choose a power of two, 16 to 16384")
+  require(
+    isPow2(macEntries) && macEntries >= 16 && macEntries <= 16384,
+    s"macEntries is $macEntries: choose a power of two, 16 to 16384"
+  )
   require(isPow2(groups) && groups >= 2 && groups <= 256, s"groups is $groups: choose a power of two, 2 to 256")
   require(psAddresses >= 1 && psAddresses <= 16, s"psAddresses is $psAddresses: choose 1 to 16")
   require(maxFrame >= 1518 && maxFrame <= 16000, s"maxFrame is $maxFrame: choose 1518 to 16000")
-  for ((name, bytes) <- Seq("rxBufferBytes" -> rxBufferBytes, "txBufferBytes" -> txBufferBytes, "psBufferBytes" -> psBufferBytes, "copyBufferBytes" -> copyBufferBytes))
-    require(isPow2(bytes) && bytes >= 2 * maxFrame, s"$name is $bytes: choose a power of two that holds two frames of $maxFrame bytes")
+  for (
+    (name, bytes) <- Seq(
+      "rxBufferBytes" -> rxBufferBytes,
+      "txBufferBytes" -> txBufferBytes,
+      "psBufferBytes" -> psBufferBytes,
+      "copyBufferBytes" -> copyBufferBytes
+    )
+  )
+    require(
+      isPow2(bytes) && bytes >= 2 * maxFrame,
+      s"$name is $bytes: choose a power of two that holds two frames of $maxFrame bytes"
+    )
 
   /** Smallest frame on the wire without FCS (IEEE 802.3: 64 bytes with it). */
   val minFrame = 60

@@ -85,8 +85,11 @@ case class ShellPins(p: ShellParam) extends Bundle {
 
   val sim_skip_ps = in UInt (32 bits)
 
-  /** Nothing moves and no timer of the shell is about to. */
+  /** Nothing moves: but for timers, nothing will unless a pin changes. */
   val idle = out Bool ()
+
+  /** Cycles of ps_clk until a timer moves something; all ones: none. For a simulation that skips idle time. */
+  val sim_quiet_cycles = out UInt (32 bits)
 }
 
 object ShellPins {

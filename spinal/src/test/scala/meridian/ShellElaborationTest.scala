@@ -12,8 +12,16 @@ class ShellElaborationTest extends AnyFunSuite {
   test("smallest sizes") {
     elaborate(
       ShellParam(
-        functions = 4, queues = 16, macEntries = 16, groups = 2, psAddresses = 1, rxBufferBytes = 4096,
-        txBufferBytes = 4096, psBufferBytes = 4096, copyBufferBytes = 4096, maxFrame = 1518
+        functions = 4,
+        queues = 16,
+        macEntries = 16,
+        groups = 2,
+        psAddresses = 1,
+        rxBufferBytes = 4096,
+        txBufferBytes = 4096,
+        psBufferBytes = 4096,
+        copyBufferBytes = 4096,
+        maxFrame = 1518
       )
     )
   }
@@ -21,7 +29,13 @@ class ShellElaborationTest extends AnyFunSuite {
   test("largest sizes") {
     elaborate(
       ShellParam(
-        ports = 4, hostBytes = 64, functions = 256, queues = 2048, macEntries = 16384, groups = 256, psAddresses = 16,
+        ports = 4,
+        hostBytes = 64,
+        functions = 256,
+        queues = 2048,
+        macEntries = 16384,
+        groups = 256,
+        psAddresses = 16,
         maxFrame = 16000
       )
     )

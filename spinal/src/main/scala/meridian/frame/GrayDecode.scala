@@ -7,5 +7,8 @@ import spinal.core._
   * of one XOR a bit would be too long for the MAC's clocks.
   */
 object GrayDecode {
-  def apply(gray: Bits): UInt = Vec((0 until gray.getWidth).map(i => gray(gray.getWidth - 1 downto i).xorR)).asBits.asUInt
+  def apply(gray: Bits): UInt = {
+    val bits = (0 until gray.getWidth).map(i => gray(gray.getWidth - 1 downto i).xorR)
+    Vec(bits).asBits.asUInt
+  }
 }

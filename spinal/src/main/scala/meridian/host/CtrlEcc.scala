@@ -19,7 +19,7 @@ object CtrlEcc {
 
   /** The input of the code, as the vendor's encoder wants it. */
   def word(pins: C2hPins): Bits =
-    B(0, 24 bits) ## pins.ctrl_has_cmpt ## pins.ctrl_marker ## pins.ctrl_port_id ## False ## pins.ctrl_qid ## pins.ctrl_len
+    (pins.ctrl_has_cmpt ## pins.ctrl_marker ## pins.ctrl_port_id ## False ## pins.ctrl_qid ## pins.ctrl_len).resize(57)
 
   def apply(data: Bits): Bits = {
     require(widthOf(data) == 57, s"the control code is over 57 bits, not ${widthOf(data)}")

@@ -24,9 +24,13 @@ import spinal.lib.fsm._
   * @param filters       users of the functions that are asked to flush
   * @param settleCycles  from the write of the range until no lookup gives the old owner or enable
   */
-class FlrControl(p: ShellParam, filters: Int = 2, timeoutCycles: Int = 1 << 20, settleCycles: Int = 16) extends Component {
+class FlrControl(p: ShellParam, filters: Int = 2, timeoutCycles: Int = 1 << 20, settleCycles: Int = 16)
+    extends Component {
   require(filters >= 1, "a function level reset without a filter to wait for")
-  require(settleCycles >= 1 && settleCycles <= timeoutCycles, s"settleCycles is $settleCycles: choose 1 to timeoutCycles")
+  require(
+    settleCycles >= 1 && settleCycles <= timeoutCycles,
+    s"settleCycles is $settleCycles: choose 1 to timeoutCycles"
+  )
 
   val io = new Bundle {
     val request = slave(Flow(p.functionType()))

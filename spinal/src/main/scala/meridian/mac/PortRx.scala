@@ -37,10 +37,20 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
   val hostBuffer = new PacketBuffer(
-    p.hostBytes, p.rxBufferBytes, HardType(new NoData), p.rxBufferBytes / smallestFrame, macRxCd, hostCd
+    p.hostBytes,
+    p.rxBufferBytes,
+    HardType(new NoData),
+    p.rxBufferBytes / smallestFrame,
+    macRxCd,
+    hostCd
   )
   val psBuffer = new PacketBuffer(
-    p.psBytes, p.psBufferBytes, HardType(RxStamp()), p.psBufferBytes / smallestFrame, macRxCd, psCd
+    p.psBytes,
+    p.psBufferBytes,
+    HardType(RxStamp()),
+    p.psBufferBytes / smallestFrame,
+    macRxCd,
+    psCd
   )
   val records = new CrossingFifo(MacRxRecord(p), 32, macRxCd, psCd)
 

@@ -38,7 +38,12 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
   val hostBuffer = new PacketBuffer(
-    p.hostBytes, p.txBufferBytes, HardType(new NoData), p.txBufferBytes / smallestFrame, hostCd, macTxCd
+    p.hostBytes,
+    p.txBufferBytes,
+    HardType(new NoData),
+    p.txBufferBytes / smallestFrame,
+    hostCd,
+    macTxCd
   )
   hostBuffer.io.push.arbitrationFrom(io.host)
   hostBuffer.io.push.data := io.host.data
@@ -48,7 +53,12 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
   hostBuffer.io.abort := False
 
   val psBuffer = new PacketBuffer(
-    p.psBytes, p.psBufferBytes, HardType(PsTxMeta()), p.psBufferBytes / smallestFrame, psCd, macTxCd
+    p.psBytes,
+    p.psBufferBytes,
+    HardType(PsTxMeta()),
+    p.psBufferBytes / smallestFrame,
+    psCd,
+    macTxCd
   )
   psBuffer.io.push << io.ps
   psBuffer.io.drop := False

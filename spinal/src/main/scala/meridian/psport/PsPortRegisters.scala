@@ -112,7 +112,9 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   private val secondsHigh = register("TIMESTAMP_SECONDS_HIGH", "Oldest transmit timestamp, seconds, high word")
   readOnly(secondsHigh, 0, control.timestamp.seconds(47 downto 32), "seconds", "bits 47 to 32 of the seconds")
   private val pop = register("TIMESTAMP_POP", "Removes the oldest transmit timestamp")
-  control.timestampPop := pop.fieldAt(0, Bool(), W1P, 0, "write 1: remove it; no effect when there is none")(name("pop"))
+  control.timestampPop := pop.fieldAt(0, Bool(), W1P, 0, "write 1: remove it; no effect when there is none")(
+    name("pop")
+  )
 
   at(0x80)
   private def counter(text: String, value: UInt, doc: String): Unit = {

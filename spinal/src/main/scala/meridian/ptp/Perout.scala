@@ -40,6 +40,7 @@ class Perout(frequency: HertzNumber = 250 MHz) extends Component {
     val stepped = in Bool ()
     val output = out Bool ()
     val running = out Bool ()
+    val target = out(PtpTime()) // the next edge, at the latest
   }
 
   private def instant(): PtpTime = {
@@ -130,5 +131,6 @@ class Perout(frequency: HertzNumber = 250 MHz) extends Component {
     }
   }
   io.output := high
+  io.target := target
   io.running := !fsm.isActive(fsm.off) && !fsm.isActive(fsm.ended)
 }

@@ -15,6 +15,9 @@ class PhcWithPins(frequency: HertzNumber) extends Component {
     val stepped = out Bool ()
     val pps, perout = out Bool ()
     val extTs = in Bool ()
+
+    /** Cycles until time alone changes a pin; see [[QuietTime]]. */
+    val quietCycles = out UInt (32 bits)
   }
   val phc = new Phc(frequency)
   phc.io.control <> io.signals.control
@@ -36,6 +39,13 @@ class PhcWithPins(frequency: HertzNumber) extends Component {
   perout.io.stepped := phc.io.stepped
   io.perout := perout.io.output
   io.signals.peroutRunning := perout.io.running
+
+  val quiet = new QuietTime
+  quiet.io.time := phc.io.time
+  quiet.io.pps := io.signals.pps
+  quiet.io.peroutRunning := perout.io.running
+  quiet.io.peroutTarget := perout.io.target
+  io.quietCycles := quiet.io.cycles
 
   val extTs = new ExtTs(frequency)
   extTs.io.config := io.signals.extTs

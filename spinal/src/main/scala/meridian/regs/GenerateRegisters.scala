@@ -32,9 +32,10 @@ object GenerateRegisters {
     if (options.nonEmpty) {
       old.foreach(name => System.err.println(s"$name is stale: run meridian.regs.GenerateRegisters"))
       if (old.nonEmpty) sys.exit(1)
-    } else for ((name, text) <- all) {
-      Files.createDirectories(root.resolve(name).getParent)
-      Files.writeString(root.resolve(name), text)
-    }
+    } else
+      for ((name, text) <- all) {
+        Files.createDirectories(root.resolve(name).getParent)
+        Files.writeString(root.resolve(name), text)
+      }
   }
 }

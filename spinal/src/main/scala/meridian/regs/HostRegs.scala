@@ -89,22 +89,32 @@ class HostRegs(p: ShellParam) extends Component {
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
   splitter.io.bus << frontend.io.bus
-  for ((bus, i) <- Seq(
-    system.io.bus,
-    functions.io.bus,
-    filter.io.bus,
-    hostPort.io.bus,
-    events.io.bus,
-    io.card
-  ).zipWithIndex) {
+  for (
+    (bus, i) <- Seq(
+      system.io.bus,
+      functions.io.bus,
+      filter.io.bus,
+      hostPort.io.bus,
+      events.io.bus,
+      io.card
+    ).zipWithIndex
+  ) {
     bus << splitter.io.target(i)
   }
   // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.
   io.card.cmd.address(16) := !splitter.io.target(5).cmd.address(20)
 
   /** For the generated documents. */
-  def pages: Seq[RegPage] = Seq(system.page, functions.view.openNic.page, filter.page, hostPort.page, events.page,
-    functions.view.port.page, functions.view.function.page, functions.view.vf.page)
+  def pages: Seq[RegPage] = Seq(
+    system.page,
+    functions.view.openNic.page,
+    filter.page,
+    hostPort.page,
+    events.page,
+    functions.view.port.page,
+    functions.view.function.page,
+    functions.view.vf.page
+  )
 
   system.io.build_date := io.build_date
 

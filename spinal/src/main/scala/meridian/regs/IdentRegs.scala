@@ -55,11 +55,13 @@ class IdentRegs(p: ShellParam) extends Component {
   page.show(filter, 16, "ps_addresses", U(p.psAddresses, 8 bits), "addresses in the PS filter of a port")
   page.word(0x20, "max_frame", B(p.maxFrame, 32 bits), "largest frame in bytes without FCS")
   page.rw(page.reg(0x24, "scratch", "For tests of the path to the registers"), 0, "value", Bits(32 bits), "no effect")
-  for ((at, name, event, doc) <- Seq(
+  for (
+    (at, name, event, doc) <- Seq(
       (0x30, "unmapped", io.unmapped, "accesses of this bank where no register is"),
       (0x34, "host_refused", io.hostRefused, "writes by BAR2 to registers that only the PS may write"),
       (0x38, "partial_write", io.partialWrite, "writes by the PS that were not of a whole word")
-    )) {
+    )
+  ) {
     val count = Reg(UInt(32 bits)) init 0
     count := count + U(event)
     page.word(at, name, count.asBits, doc)

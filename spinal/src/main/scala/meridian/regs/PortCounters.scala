@@ -50,16 +50,17 @@ object PortCounters {
       sum("large", large, s"frames above ${binLimits.last} bytes, with FCS")
     )
     val own =
-      if (rx) Seq(
-        sum("bad_fcs", badFcs, "frames dropped: the MAC marked them bad"),
-        sum("runt", runt, "frames dropped: too short"),
-        sum("oversize", oversize, "frames dropped: too long"),
-        sum("to_host", toHost, "good frames handed to the host side"),
-        sum("to_ps", toPs, "good frames handed to the PS"),
-        sum("host_overflow", hostOverflow, "good frames the buffer to the host had no room for"),
-        sum("ps_overflow", psOverflow, "good frames the buffer to the PS had no room for"),
-        sum("nowhere", nowhere, "good frames that were for neither")
-      )
+      if (rx)
+        Seq(
+          sum("bad_fcs", badFcs, "frames dropped: the MAC marked them bad"),
+          sum("runt", runt, "frames dropped: too short"),
+          sum("oversize", oversize, "frames dropped: too long"),
+          sum("to_host", toHost, "good frames handed to the host side"),
+          sum("to_ps", toPs, "good frames handed to the PS"),
+          sum("host_overflow", hostOverflow, "good frames the buffer to the host had no room for"),
+          sum("ps_overflow", psOverflow, "good frames the buffer to the PS had no room for"),
+          sum("nowhere", nowhere, "good frames that were for neither")
+        )
       else Seq(sum("from_host", toHost, "frames of the host"), sum("from_ps", toPs, "frames of the PS"))
     common ++ bins ++ own
   }
@@ -80,10 +81,12 @@ object PortCounters {
         "bytes",
         "good_bytes"
       ).zipWithIndex.map { case (n, i) => (base + 8 * i, named(rx, n)) } ++
-        binLimits.indices.map(i => (
-          base + 0x20 + 8 * i,
-          sums.find(s => s.rx == rx && s.first == i && s.count == 1).get
-        )) ++
+        binLimits.indices.map(i =>
+          (
+            base + 0x20 + 8 * i,
+            sums.find(s => s.rx == rx && s.first == i && s.count == 1).get
+          )
+        ) ++
         Seq((base + 0x80, named(rx, "large")), (base + 0x88, named(rx, "small"))) ++
         Seq(
           "unicast",
@@ -91,7 +94,9 @@ object PortCounters {
           "broadcast",
           "vlan"
         ).zipWithIndex.map { case (n, i) => (base + 0xd0 + 8 * i, named(rx, n)) }
-    } ++ Seq(0x698 -> "runt", 0x6a8 -> "oversize", 0x6c0 -> "bad_fcs").map { case (at, n) => (at, named(true, n)) } :+
+    } ++ Seq(0x698 -> "runt", 0x6a8 -> "oversize", 0x6c0 -> "bad_fcs").map { case (at, n) =>
+      (at, named(true, n))
+    } :+
       (0x6c8, named(true, "bad_fcs").copy(name = "rx_packet_bad_fcs"))
   }
 

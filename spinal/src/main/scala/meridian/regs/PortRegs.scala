@@ -62,7 +62,13 @@ class PortRegs(p: ShellParam) extends Component {
   io.filter.enable := page.rw(filter, 0, "enable", Bool(), "0: none at all")
   io.filter.broadcast := page.rw(filter, 1, "broadcast", Bool(), "broadcast; the host gets it as well")
   io.filter.allMulticast := page.rw(filter, 2, "all_multicast", Bool(), "every multicast; the host gets it as well")
-  io.filter.promiscuous := page.rw(filter, 3, "promiscuous", Bool(), "a copy of every frame; the host gets them as without it")
+  io.filter.promiscuous := page.rw(
+    filter,
+    3,
+    "promiscuous",
+    Bool(),
+    "a copy of every frame; the host gets them as without it"
+  )
   page.array(
     PortRegs.psOnly + 0x40,
     "ps_address_low",

@@ -91,10 +91,12 @@ class PortStatistics extends Component {
       when(arrived.length < 64) { bin := small }
     }
     bank.io.add.valid := RegNext(left.orR, False)
-    bank.io.add.index := RegNext(MuxOH(
-      now,
-      Seq(event.bad ? U(badBytes, 6 bits) | U(goodBytes, 6 bits), bin) ++ event.index
-    ))
+    bank.io.add.index := RegNext(
+      MuxOH(
+        now,
+        Seq(event.bad ? U(badBytes, 6 bits) | U(goodBytes, 6 bits), bin) ++ event.index
+      )
+    )
     bank.io.add.amount := RegNext(now.lsb ? event.length | U(1, 17 bits))
   }
 

@@ -9,9 +9,9 @@ object ReferenceWriter {
   private def where(first: BigInt, count: Int, stride: BigInt): String =
     if (count == 1) hex(first) else s"${hex(first)} + ${hex(stride)} i, i < $count"
   private def seenBy(v: RegView.Value): String = v match {
-    case RegView.pf => "PF"
-    case RegView.vf => "VF"
-    case RegView.ps => "PS"
+    case RegView.pf   => "PF"
+    case RegView.vf   => "VF"
+    case RegView.ps   => "PS"
     case RegView.both => "PF and PS"
   }
 
@@ -50,21 +50,25 @@ object ReferenceWriter {
         s"$first | $bits | ${if (f.name == "value") "" else s"`${f.name.toLowerCase}`"} | ${f.access} | $reset | $doc |"
       }
       r.fields match {
-        case Seq(f) if f.name == "value" => Seq(row(
-          s"| $at | `${r.name.toLowerCase}`",
-          f,
-          if (f.doc == r.doc) r.doc else s"${r.doc}: ${f.doc}"
-        ))
+        case Seq(f) if f.name == "value" =>
+          Seq(
+            row(
+              s"| $at | `${r.name.toLowerCase}`",
+              f,
+              if (f.doc == r.doc) r.doc else s"${r.doc}: ${f.doc}"
+            )
+          )
         case _ => s"| $at | `${r.name.toLowerCase}` | | | | | ${r.doc} |" +: r.fields.map(f => row("| |", f, f.doc))
       }
     }
     val counters =
       if (p.counters.isEmpty) Nil
-      else Seq(
-        "",
-        "| offset | 64-bit counter | meaning |",
-        "| --- | --- | --- |"
-      ) ++ p.counters.map(c => s"| ${hex(c.offset)} | `${c.name}` | ${c.doc} |")
+      else
+        Seq(
+          "",
+          "| offset | 64-bit counter | meaning |",
+          "| --- | --- | --- |"
+        ) ++ p.counters.map(c => s"| ${hex(c.offset)} | `${c.name}` | ${c.doc} |")
     Seq("", s"## $title", s"${p.place.doc}. Seen by: ${seenBy(p.place.view)}. At $base.") ++ registers ++ counters
   }
 

@@ -16,10 +16,10 @@ import spinal.lib._
   * @param timeout host cycles
   */
 class RegCrossing(
-  addressWidth: Int,
-  hostClock: ClockDomain,
-  psClock: ClockDomain,
-  timeout: Int = 4096
+    addressWidth: Int,
+    hostClock: ClockDomain,
+    psClock: ClockDomain,
+    timeout: Int = 4096
 ) extends Component {
   require(isPow2(timeout) && timeout >= 64, s"timeout is $timeout: choose a power of two, at least 64")
 

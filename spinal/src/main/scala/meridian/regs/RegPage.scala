@@ -21,12 +21,12 @@ object RegView extends Enumeration {
   * @param count  how many there can be at most, stride bytes apart
   */
 case class PagePlace(
-  name: String,
-  base: BigInt,
-  view: RegView.Value,
-  doc: String,
-  count: Int = 1,
-  stride: BigInt = 0x1000
+    name: String,
+    base: BigInt,
+    view: RegView.Value,
+    doc: String,
+    count: Int = 1,
+    stride: BigInt = 0x1000
 )
 
 /** Registers that repeat inside a page. */
@@ -68,11 +68,11 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   }
 
   def array(
-    first: BigInt,
-    name: String,
-    count: Int,
-    stride: BigInt,
-    doc: String
+      first: BigInt,
+      name: String,
+      count: Int,
+      stride: BigInt,
+      doc: String
   )(body: (Int, RegInst) => Unit): Unit = {
     arrays += RegArray(name, first, count, stride, doc)
     for (i <- 0 until count) body(i, reg(first + i * stride, s"$name$i", doc))
@@ -108,13 +108,13 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
 
   /** A field that shows a value of the hardware; access says what software may do with it all the same. */
   def show[T <: BaseType](
-    r: RegInst,
-    at: Int,
-    name: String,
-    value: T,
-    doc: String,
-    access: AccessType = AccessType.RO,
-    reset: BigInt = 0
+      r: RegInst,
+      at: Int,
+      name: String,
+      value: T,
+      doc: String,
+      access: AccessType = AccessType.RO,
+      reset: BigInt = 0
   ): Unit = {
     if (at > r.getfieldPtr) r.fieldNA(at - r.getfieldPtr)
     val wire = cloneOf(value).setName(name)

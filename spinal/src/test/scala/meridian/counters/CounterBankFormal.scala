@@ -45,8 +45,7 @@ class ProvenCounterBank(size: Int) extends CounterBank(size, 3, 2) {
 class CounterBankFormal extends AnyFunSuite {
 
   private def prove(size: Int): Unit =
-    FormalConfig
-      .withSyncResetDefault
+    FormalConfig.withSyncResetDefault
       .addEngin(SmtBmc(solver = SmtBmcSolver.Z3))
       .withProve(12)
       .doVerify(new Component {

@@ -107,9 +107,9 @@ class MacTableTest extends AnyFunSuite {
       dut.io.command.value.index #= command.value % 256
       dut.io.command.value.isGroup #= command.value >= 256
       changed = command.operation match {
-        case MacOperation.add => Model(model.entries + (command.key -> command.value))
+        case MacOperation.add    => Model(model.entries + (command.key -> command.value))
         case MacOperation.remove => Model(model.entries - command.key)
-        case _ => model
+        case _                   => model
       }
       val start = cycles
       assert(cycle().isEmpty)
@@ -129,9 +129,9 @@ class MacTableTest extends AnyFunSuite {
       val held = before.get(command.key)
       val (status, value) = run(command)
       val wanted = command.operation match {
-        case MacOperation.add if held.nonEmpty => MacStatus.exists
+        case MacOperation.add if held.nonEmpty               => MacStatus.exists
         case MacOperation.add if before.size >= p.macEntries => MacStatus.full
-        case MacOperation.add => MacStatus.done
+        case MacOperation.add                                => MacStatus.done
         case _ => if (held.nonEmpty) MacStatus.done else MacStatus.notFound
       }
       assert(status == wanted, s"$command with ${before.size} entries")
@@ -168,8 +168,8 @@ class MacTableTest extends AnyFunSuite {
         val held = bench.model.entries.keys.toSeq
         val operation = random.nextInt(20) match {
           case n if n < adding => MacOperation.add
-          case n if n < 18 => MacOperation.remove
-          case _ => MacOperation.find
+          case n if n < 18     => MacOperation.remove
+          case _               => MacOperation.find
         }
         val one = if (held.nonEmpty && random.nextInt(3) == 0) pick(held) else key()
         bench.expect(Command(operation, one, random.nextInt(512)))

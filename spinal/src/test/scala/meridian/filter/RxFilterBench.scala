@@ -186,9 +186,9 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     def those(wanted: Int => Boolean) =
       (0 until p.functions).filter(f => wanted(f) && config.enable(f) && config.portOf(f) == frame.port)
     def all(functions: Seq[Int], otherwise: => Fate): Fate = functions match {
-      case Seq() => otherwise
+      case Seq()         => otherwise
       case Seq(function) => one(function, frame.bytes)
-      case several => Several(several.map(one(_, frame.bytes)))
+      case several       => Several(several.map(one(_, frame.bytes)))
     }
     if (frame.port >= p.ports || !config.rxEnable(frame.port)) Drop(RxVerdict.hostDisabled)
     else if (address.forall(_ == 255)) all(those(config.broadcast), Drop(RxVerdict.noListener))

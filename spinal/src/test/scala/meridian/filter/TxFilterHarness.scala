@@ -108,7 +108,8 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     def bits(set: mutable.Set[Int]) = set.foldLeft(BigInt(0))(_ setBit _)
     dut.io.functions.enable #= bits(enabled)
     dut.io.functions.trusted #= bits(trusted)
-    for (other <- Seq(dut.io.functions.broadcast, dut.io.functions.allMulticast, dut.io.functions.promiscuous)) other.randomize()
+    for (other <- Seq(dut.io.functions.broadcast, dut.io.functions.allMulticast, dut.io.functions.promiscuous))
+      other.randomize()
     for (f <- 0 until p.functions) dut.io.functions.port(f) #= portOf(f)
     for (i <- 0 until p.ports) {
       dut.io.ports(i).randomize()

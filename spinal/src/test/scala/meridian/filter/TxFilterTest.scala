@@ -32,20 +32,20 @@ class TxFilterTest extends AnyFunSuite {
     def randomFrame(h: TxFilterHarness): TxFrame = {
       val queue = if (simRandom.nextInt(20) == 0) simRandom.nextInt(2048) else simRandom.nextInt(2 * p.functions)
       val length = simRandom.nextInt(20) match {
-        case 0 => p.maxFrame - 2 + simRandom.nextInt(5)
-        case 1 => p.maxFrame + 1 + simRandom.nextInt(3 * width)
+        case 0          => p.maxFrame - 2 + simRandom.nextInt(5)
+        case 1          => p.maxFrame + 1 + simRandom.nextInt(3 * width)
         case n if n < 8 => 1 + simRandom.nextInt(20)
-        case _ => 14 + simRandom.nextInt(200)
+        case _          => 14 + simRandom.nextInt(200)
       }
       val frame = h.ownFrame(queue, length).copy(error = simRandom.nextInt(8) == 0)
       if (length >= 14) simRandom.nextInt(8) match {
-        case 0 => frame.bytes(6 + simRandom.nextInt(6)) = simRandom.nextInt().toByte
-        case 1 => Seq(0x81, 0x00).zipWithIndex.foreach { case (b, i) => frame.bytes(12 + i) = b.toByte }
+        case 0                => frame.bytes(6 + simRandom.nextInt(6)) = simRandom.nextInt().toByte
+        case 1                => Seq(0x81, 0x00).zipWithIndex.foreach { case (b, i) => frame.bytes(12 + i) = b.toByte }
         case 2 if length > 16 => frame.bytes(15) = simRandom.nextInt().toByte
         case 3 if length > 16 => frame.bytes(14) = (frame.bytes(14) ^ 0xe0).toByte // priority does not matter
         case 4 if length <= width => return frame.copy(zero = true)
-        case 5 => toBytes(h.address(simRandom.nextInt(p.functions)), 6).copyToArray(frame.bytes, 6)
-        case _ =>
+        case 5                    => toBytes(h.address(simRandom.nextInt(p.functions)), 6).copyToArray(frame.bytes, 6)
+        case _                    =>
       }
       frame
     }
@@ -227,7 +227,8 @@ class TxFilterTest extends AnyFunSuite {
         h.cd.waitSampling(16)
         h.flush()
         waitFor(h.cd, "the answer to the flush", 2000)(h.flushed == 1)
-        def gone = h.sent.zip(h.records).count { case (frame, record) => frame.queue / 2 == f && record._1 == TxVerdict.sent }
+        def gone =
+          h.sent.zip(h.records).count { case (frame, record) => frame.queue / 2 == f && record._1 == TxVerdict.sent }
         h.cd.waitSampling(2)
         val before = gone
         assert(before > 0 && h.records.size < 150)

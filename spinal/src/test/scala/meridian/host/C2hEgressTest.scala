@@ -146,8 +146,9 @@ class C2hEgressTest extends AnyFunSuite {
         h.drain()
       }
       assert(h.completions > 65536)
-      val events = for (valid <- Seq(true, false); drop <- Seq(true, false); error <- Seq(true, false); last <- Seq(true, false))
-        yield (valid, drop, error, last)
+      val events =
+        for (valid <- Seq(true, false); drop <- Seq(true, false); error <- Seq(true, false); last <- Seq(true, false))
+          yield (valid, drop, error, last)
       for ((valid, drop, error, last) <- events) {
         dut.io.status.valid #= valid
         dut.io.status.drop #= drop

@@ -162,17 +162,19 @@ class TimeCrossingTest extends AnyFunSuite {
       compiled.doSim(seed = 2) { dut =>
         val b = bench(dut, math.round(period / (1 - 50e-6)), 700001L)
         lock(b, 20000000000L)
-        for ((what, act) <- Seq[(String, () => Unit)](
-          "set" -> (() => set(dut, b, secondFine * 0x123456789abL + 77)),
-          "set back by 3 ns" -> (() => set(dut, b, b.psTime + b.increment - (BigInt(3) << 32))),
-          "adjust by half a second" -> { () =>
-            dut.io.control.adjust.valid #= true
-            dut.io.control.adjust.nanoseconds #= -500000000
-            dut.io.control.adjust.fraction #= 0
-            b.run(psFs)((_, _) => ())
-            dut.io.control.adjust.valid #= false
-          }
-        )) {
+        for (
+          (what, act) <- Seq[(String, () => Unit)](
+            "set" -> (() => set(dut, b, secondFine * 0x123456789abL + 77)),
+            "set back by 3 ns" -> (() => set(dut, b, b.psTime + b.increment - (BigInt(3) << 32))),
+            "adjust by half a second" -> { () =>
+              dut.io.control.adjust.valid #= true
+              dut.io.control.adjust.nanoseconds #= -500000000
+              dut.io.control.adjust.fraction #= 0
+              b.run(psFs)((_, _) => ())
+              dut.io.control.adjust.valid #= false
+            }
+          )
+        ) {
           act()
           b.run(400000000L)((_, _) => ())
           assert(!b.locked, s"$what: still says locked")

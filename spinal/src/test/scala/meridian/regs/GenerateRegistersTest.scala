@@ -46,17 +46,19 @@ class GenerateRegistersTest extends AnyFunSuite {
     )
     val include = Files.createTempDirectory("registers")
     Files.writeString(include.resolve("meridian_regs.h"), files.head._2)
-    assert(Seq(
-      "gcc",
-      "-std=c11",
-      "-Wall",
-      "-Wextra",
-      "-Werror",
-      "-pedantic",
-      "-fsyntax-only",
-      s"-I$include",
-      source.toString
-    ).! == 0)
+    assert(
+      Seq(
+        "gcc",
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "-fsyntax-only",
+        s"-I$include",
+        source.toString
+      ).! == 0
+    )
     val names = "#define ([A-Z0-9_]+)".r.findAllMatchIn(files.head._2).map(_.group(1)).toSeq
     assert(names.distinct.size == names.size, names.diff(names.distinct))
   }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/link_bus.hpp"
+
+#include <string>
+#include <utility>
+
+namespace meridian {
+namespace {
+
+bool in_address_space(std::uint64_t address, std::size_t bytes) { return bytes - 1 <= ~std::uint64_t{0} - address; }
+
+}  // namespace
+
+LinkBus::LinkBus(meridian_link_role role, const LinkSetting& setting, LinkServer::Statistics& statistics)
+    : role_(role), setting_(setting), statistics_(statistics) {}
+
+bool LinkBus::allowed(unsigned function) const {
+  return client_ && !client_->failed() && function < functions && (role_ == MERIDIAN_LINK_AXI || enabled_[function]);
+}
+
+SharedRegion* LinkBus::region(unsigned function, std::uint64_t address, std::size_t bytes) {
+  SharedRegion* found = regions_.find(function, address, bytes);
+  Order& order = order_[function];
+  if (found == nullptr || !order.by_message) return found;
+  if (!order.fenced) {
+    order.fenced = true;
+    order.behind = false;
+    ask(function, address, 0, {});
+  }
+  return nullptr;
+}
+
+void LinkBus::read(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) {
+  ++statistics_.dma_reads;
+  if (bytes == 0 || bytes > MERIDIAN_LINK_MAX_PAYLOAD || !allowed(function) || !in_address_space(address, bytes)) {
+    ++statistics_.unsupported;
+    done(Status::unsupported, {});
+    return;
+  }
+  if (const SharedRegion* shared = region(function, address, bytes)) {
+    statistics_.shared_bytes += bytes;
+    Bytes copy(bytes);
+    shared->read(address, copy);
+    done(Status::ok, copy);
+    return;
+  }
+  ++reads_;
+  ask(function, address, bytes, std::move(done));
+}
+
+void LinkBus::ask(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) {
+  meridian_link_header header{};
+  header.type = MERIDIAN_LINK_DMA_READ;
+  header.tag = next_tag_++;
+  header.function = static_cast<std::uint16_t>(function);
+  header.address = address;
+  header.value = bytes;
+  open_.emplace(header.tag, Read{function, bytes, Connection::Clock::now(), std::move(done)});
+  client_->send(header);
+}
+
+void LinkBus::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
+  ++statistics_.dma_writes;
+  if (data.empty() || data.size() > MERIDIAN_LINK_MAX_PAYLOAD || !allowed(function) ||
+      !in_address_space(address, data.size())) {
+    ++statistics_.unsupported;
+    return;
+  }
+  SharedRegion* shared = region(function, address, data.size());
+  if (shared != nullptr && shared->place().writable != 0) {
+    statistics_.shared_bytes += data.size();
+    shared->write(address, data);
+    return;
+  }
+  Order& order = order_[function];
+  order.by_message = !regions_.empty();
+  order.behind = true;
+  statistics_.message_bytes += data.size();
+  meridian_link_header header{};
+  header.type = MERIDIAN_LINK_DMA_WRITE;
+  header.function = static_cast<std::uint16_t>(function);
+  header.address = address;
+  client_->send(header, data);
+}
+
+void LinkBus::interrupt(unsigned function, unsigned vector) {
+  if (role_ == MERIDIAN_LINK_AXI) line_level_ = vector;
+  if (!allowed(function)) return;
+  ++statistics_.interrupts;
+  meridian_link_header header{};
+  header.type = role_ == MERIDIAN_LINK_AXI ? MERIDIAN_LINK_INTERRUPT : MERIDIAN_LINK_MSIX;
+  header.function = static_cast<std::uint16_t>(function);
+  header.value = vector;
+  client_->send(header);
+}
+
+void LinkBus::attach(std::shared_ptr<Connection> client) {
+  client_ = std::move(client);
+  if (role_ == MERIDIAN_LINK_AXI && line_level_ != 0) interrupt(0, line_level_);
+}
+
+void LinkBus::detach() {
+  client_.reset();
+  regions_.clear();
+  enabled_.fill(false);
+  order_.fill(Order{});
+  reads_ = 0;
+  const auto left = std::exchange(open_, {});
+  for (const auto& [tag, read] : left) {
+    if (!read.done) continue;
+    ++statistics_.unsupported;
+    read.done(Status::unsupported, {});
+  }
+}
+
+void LinkBus::answered(const LinkMessage& reply) {
+  const auto found = open_.find(reply.header.tag);
+  if (found == open_.end())
+    throw LinkError("a reply to a read with tag " + std::to_string(reply.header.tag) + ", which is not open");
+  const bool ok = reply.header.status == MERIDIAN_LINK_OK;
+  const std::size_t wanted = ok ? found->second.bytes : 0;
+  if (reply.payload.size() != wanted)
+    throw LinkError("a reply to a read with " + std::to_string(reply.payload.size()) + " bytes instead of " +
+                    std::to_string(wanted));
+  const Read read = std::move(found->second);
+  open_.erase(found);
+  if (!read.done) {
+    Order& order = order_[read.function];
+    order.by_message = order.behind;
+    order.fenced = false;
+    return;
+  }
+  --reads_;
+  if (ok) {
+    statistics_.message_bytes += reply.payload.size();
+    read.done(Status::ok, reply.payload);
+  } else {
+    ++statistics_.unsupported;
+    read.done(Status::unsupported, {});
+  }
+}
+
+std::optional<Connection::Clock::time_point> LinkBus::deadline() const {
+  if (open_.empty()) return std::nullopt;
+  return open_.begin()->second.since + setting_.answer_time;
+}
+
+}  // namespace meridian

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "link/link_parts.hpp"
+
+namespace meridian {
+namespace {
+
+constexpr unsigned pfs = 4;
+
+template <typename T>
+T payload_as(const LinkMessage& message, const char* name) {
+  if (message.payload.size() != sizeof(T))
+    throw LinkError(std::string(name) + " with " + std::to_string(message.payload.size()) +
+                    " bytes of payload instead of " + std::to_string(sizeof(T)));
+  T value;
+  std::memcpy(&value, message.payload.data(), sizeof(T));
+  return value;
+}
+
+const char* name_of(meridian_link_role role) { return role == MERIDIAN_LINK_PCIE ? "host" : "PS"; }
+
+bool is_access(const meridian_link_header& header) {
+  const unsigned width = header.width;
+  return (width == 1 || width == 2 || width == 4 || width == 8) && header.address % width == 0 && header.bar < 6 &&
+         header.function < LinkBus::functions;
+}
+
+const char* const no_access =
+    "a register access is 1, 2, 4 or 8 bytes wide, aligned, in BAR 0 to 5 of function 0 to 255";
+
+/// What the client calls itself, fit to be shown.
+std::string readable(const meridian_link_hello& hello) {
+  const char* const end = std::find(hello.name, hello.name + sizeof(hello.name), '\0');
+  std::string name(hello.name, end);
+  std::replace_if(name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return name.empty() ? "a client" : name;
+}
+
+}  // namespace
+
+void LinkServer::Parts::hello(const Client& client, const LinkMessage& message) {
+  if (message.header.type != MERIDIAN_LINK_HELLO) throw LinkError("the first message has to be HELLO");
+  // The magic and the version stand first in every version.
+  meridian_link_hello hello{};
+  std::memcpy(&hello, message.payload.data(), std::min(message.payload.size(), sizeof(hello)));
+  if (message.payload.size() < 6 || hello.magic != MERIDIAN_LINK_MAGIC)
+    throw LinkError("this is a Meridian card's link, and the HELLO is of something else");
+  if (hello.version != MERIDIAN_LINK_VERSION)
+    throw LinkError("the client speaks version " + std::to_string(hello.version) +
+                    " of the link, the card speaks version " + std::to_string(MERIDIAN_LINK_VERSION));
+  payload_as<meridian_link_hello>(message, "HELLO");
+  if (hello.role != MERIDIAN_LINK_PCIE && hello.role != MERIDIAN_LINK_AXI)
+    throw LinkError("there is no role " + std::to_string(hello.role));
+  if ((hello.flags & ~static_cast<unsigned>(MERIDIAN_LINK_LOCKSTEP)) != 0)
+    throw LinkError("there are no such flags: " + std::to_string(hello.flags));
+  const auto role = static_cast<meridian_link_role>(hello.role);
+  LinkBus& wanted = role == MERIDIAN_LINK_AXI ? ps : host;
+  if (wanted.client())
+    throw LinkError(std::string("the ") + name_of(role) + " is played by " + wanted.client()->name + " already");
+  const bool lockstep = (hello.flags & MERIDIAN_LINK_LOCKSTEP) != 0;
+  for (const LinkBus* other : {&host, &ps})
+    if (lockstep && other->client() && other->client()->lockstep)
+      throw LinkError(other->client()->name + " has the command over time already");
+
+  client->role = role;
+  client->name = readable(hello);
+  client->lockstep = lockstep;
+  ++statistics.connections;
+  const meridian_link_welcome welcome = card.welcome();
+  client->reply(message.header, MERIDIAN_LINK_OK, 0,
+                {reinterpret_cast<const char*>(&welcome), sizeof(welcome)});
+  wanted.attach(client);
+  if (lockstep) card.set_lockstep(true);
+}
+
+void LinkServer::Parts::carry_out(const Client& client, const LinkMessage& message) {
+  if (!client->role) return hello(client, message);
+  const meridian_link_header& header = message.header;
+  switch (header.type) {
+    case MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY: return bus(*client).answered(message);
+    case MERIDIAN_LINK_BAR_WRITE: return posted(client, message);
+    case MERIDIAN_LINK_MEMORY:
+    case MERIDIAN_LINK_FORGET:
+    case MERIDIAN_LINK_BAR_READ:
+    case MERIDIAN_LINK_FUNCTION:
+    case MERIDIAN_LINK_RESET_FUNCTION:
+    case MERIDIAN_LINK_RESET:
+    case MERIDIAN_LINK_ADVANCE: break;
+    case MERIDIAN_LINK_HELLO: throw LinkError("a second HELLO");
+    default: throw LinkError("a client does not send messages of type " + std::to_string(header.type));
+  }
+  if (client->requests >= MERIDIAN_LINK_MAX_REQUESTS)
+    throw LinkError("more than " + std::to_string(MERIDIAN_LINK_MAX_REQUESTS) + " requests without a reply");
+  try {
+    request(client, message);
+  } catch (const LinkError& error) {
+    client->reply(header, MERIDIAN_LINK_INVALID, 0, error.what());
+  }
+}
+
+void LinkServer::Parts::posted(const Client& client, const LinkMessage& message) {
+  const meridian_link_header& header = message.header;
+  if (!message.payload.empty()) throw LinkError("BAR_WRITE has its value in the header, and no payload");
+  if (!is_access(header)) throw LinkError(no_access);
+  if (client->role == MERIDIAN_LINK_AXI) {
+    if (header.bar != 0 || header.function != 0) throw LinkError("the PS has function 0 and BAR 0 only");
+    card.ps_write(header.address, header.width, header.value);
+  } else {
+    card.bar_write(header.function, header.bar, header.address, header.width, header.value);
+  }
+}
+
+void LinkServer::Parts::request(const Client& client, const LinkMessage& message) {
+  const meridian_link_header& header = message.header;
+  if (header.type == MERIDIAN_LINK_MEMORY) return memory(client, message);
+  if (!message.payload.empty()) throw LinkError("a request of that type has no payload");
+  switch (header.type) {
+    case MERIDIAN_LINK_FORGET:
+      bus(*client).regions().forget(header.function, header.address);
+      return client->reply(header, MERIDIAN_LINK_OK);
+    case MERIDIAN_LINK_BAR_READ: return bar_read(client, header);
+    case MERIDIAN_LINK_RESET: return reset(client, header);
+    case MERIDIAN_LINK_ADVANCE: return advance(client, header);
+    default: break;
+  }
+  if (client->role != MERIDIAN_LINK_PCIE) throw LinkError("only the host has functions");
+  if (header.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");
+  if (header.type == MERIDIAN_LINK_RESET_FUNCTION) return function_reset(client, header);
+  if (header.value > 1 || header.bar >= pfs) throw LinkError("FUNCTION: value is 0 or 1, bar the parent PF, 0 to 3");
+  parents[header.function] = header.bar;
+  host.enable(header.function, header.value != 0);
+  card.enable_function(header.function, header.value != 0, header.bar);
+  client->reply(header, MERIDIAN_LINK_OK);
+}
+
+void LinkServer::Parts::memory(const Client& client, const LinkMessage& message) {
+  Descriptor file = client->reader().take_descriptor();
+  auto region = payload_as<meridian_link_region>(message, "MEMORY");
+  if (client->role == MERIDIAN_LINK_AXI && region.function != MERIDIAN_LINK_ALL_FUNCTIONS && region.function != 0)
+    throw LinkError("the PS has function 0 only");
+  bus(*client).regions().add(region, std::move(file));
+  client->reply(message.header, MERIDIAN_LINK_OK);
+}
+
+void LinkServer::Parts::bar_read(const Client& client, const meridian_link_header& header) {
+  if (!is_access(header)) throw LinkError(no_access);
+  auto done = [header, weak = std::weak_ptr(client)](meridian_link_status status, std::uint64_t value) {
+    const Client asker = weak.lock();
+    if (!asker) return;
+    --asker->requests;
+    asker->reply(header, status, status == MERIDIAN_LINK_OK ? value : ~std::uint64_t{0});
+  };
+  ++client->requests;
+  if (client->role == MERIDIAN_LINK_AXI) {
+    if (header.bar != 0 || header.function != 0) return done(MERIDIAN_LINK_UNSUPPORTED, 0);
+    card.ps_read(header.address, header.width, std::move(done));
+  } else {
+    card.bar_read(header.function, header.bar, header.address, header.width, std::move(done));
+  }
+}
+
+LinkCard::Done LinkServer::Parts::replying(const Client& client, const meridian_link_header& header) {
+  ++client->requests;
+  return [this, header, weak = std::weak_ptr(client)](meridian_link_status status) {
+    const Client asker = weak.lock();
+    if (!asker) return;
+    --asker->requests;
+    asker->reply(header, status, header.type == MERIDIAN_LINK_ADVANCE ? card.welcome().time_ps : 0);
+  };
+}
+
+void LinkServer::Parts::advance(const Client& client, const meridian_link_header& header) {
+  if (!client->lockstep) throw LinkError("ADVANCE is for a client that asked for LOCKSTEP in its HELLO");
+  card.advance(header.value, replying(client, header));
+}
+
+void LinkServer::Parts::function_reset(const Client& client, const meridian_link_header& header) {
+  // As PCIe has it: the reset clears bus mastering, and a PF's takes its VFs along.
+  for (unsigned function = 0; function < LinkBus::functions; ++function) {
+    const bool is_child = header.function < pfs && function >= pfs && parents[function] == header.function;
+    if (function != header.function && !is_child) continue;
+    if (!host.enabled(function)) continue;
+    host.enable(function, false);
+    card.enable_function(function, false, parents[function]);
+  }
+  card.reset_function(header.function, replying(client, header));
+}
+
+void LinkServer::Parts::reset(const Client& client, const meridian_link_header& header) {
+  if (client->role == MERIDIAN_LINK_AXI) {
+    card.reset_ps();
+  } else {
+    host.disable_all();
+    card.reset_host();
+  }
+  client->reply(header, MERIDIAN_LINK_OK);
+}
+
+}  // namespace meridian

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/link_server.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "link/link_parts.hpp"
+
+namespace meridian {
+namespace {
+
+// So that no client keeps the others, or the card, waiting.
+constexpr unsigned messages_a_turn = 256;
+
+}  // namespace
+
+LinkServer::Parts::Parts(const std::filesystem::path& socket, LinkCard& card_, const LinkSetting& setting_)
+    : card(card_), setting(setting_), listener(socket) {}
+
+void LinkServer::Parts::accept() {
+  while (Descriptor socket = listener.accept()) {
+    auto client = std::make_shared<Connection>(std::move(socket), setting, Connection::Clock::now());
+    if (clients.size() >= setting.connections)
+      client->fail("there are " + std::to_string(clients.size()) + " connections already");
+    clients.push_back(std::move(client));
+  }
+}
+
+bool LinkServer::Parts::backlog(Connection& client) const {
+  return !client.failed() && client.reader().has_message() && card.takes_access();
+}
+
+bool LinkServer::Parts::holder_left() const {
+  const auto left = [](const LinkBus& one) { return one.client() && one.client()->hung_up(); };
+  return left(host) || left(ps);
+}
+
+void LinkServer::Parts::serve(const Client& client) {
+  // Who follows a client that has left must not be refused because that one's last messages are still being read.
+  if (!client->role && holder_left()) return;
+  try {
+    for (unsigned i = 0; i < messages_a_turn && !client->failed() && card.takes_access(); ++i) {
+      const auto message = client->reader().next();
+      if (!message) return;
+      ++statistics.messages;
+      carry_out(client, *message);
+    }
+  } catch (const LinkError& error) {
+    client->fail(error.what());
+  }
+}
+
+void LinkServer::Parts::leave(Connection& client) {
+  if (!client.reason().empty()) ++statistics.dropped;
+  const bool is_ps = client.role == MERIDIAN_LINK_AXI;
+  // The card first: what it is told about its reads then finds it as after the reset.
+  if (is_ps) {
+    card.reset_ps();
+  } else {
+    card.reset_host();
+  }
+  if (client.lockstep) card.set_lockstep(false);
+  bus(client).detach();
+}
+
+void LinkServer::Parts::remove_dead(Connection::Clock::time_point now) {
+  for (LinkBus* one : {&host, &ps}) {
+    const auto limit = one->deadline();
+    if (!limit || now < *limit || one->client()->failed()) continue;
+    ++statistics.timeouts;
+    one->client()->fail(one->client()->name + " has not answered a DMA read in time");
+  }
+  for (std::size_t i = 0; i < clients.size();) {
+    const Client client = clients[i];
+    if (client->expire(now)) ++statistics.timeouts;
+    // Its role is free at once, not when it has read why.
+    if (client->failed() && bus(*client).client() == client) leave(*client);
+    if (client->over(now)) {
+      if (!client->role) ++statistics.refused;
+      clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+int LinkServer::Parts::wait_ms(int timeout_ms, Connection::Clock::time_point now) const {
+  auto bound = now + std::chrono::milliseconds(timeout_ms);
+  for (const Client& client : clients) {
+    if (backlog(*client)) return 0;
+    bound = std::min(bound, client->deadline().value_or(bound));
+  }
+  for (const LinkBus* one : {&host, &ps}) bound = std::min(bound, one->deadline().value_or(bound));
+  if (bound <= now) return 0;
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bound - now).count());
+}
+
+LinkServer::LinkServer(const std::filesystem::path& socket, LinkCard& card, const LinkSetting& setting)
+    : parts_(std::make_unique<Parts>(socket, card, setting)) {}
+
+LinkServer::~LinkServer() = default;
+
+void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
+  Parts& p = *parts_;
+  auto now = Connection::Clock::now();
+  for (const auto& client : p.clients)
+    if (client->waiting() > 0) client->flush(now);
+
+  std::vector<pollfd> watched{{p.listener.get(), POLLIN, 0}};
+  const std::vector<Parts::Client> clients = p.clients;
+  const bool takes = p.card.takes_access();
+  for (const auto& client : clients) {
+    const bool reads = !client->failed() && takes;
+    const int events = (reads ? POLLIN : 0) | (client->waiting() > 0 ? POLLOUT : 0);
+    watched.push_back({client->socket(), static_cast<short>(events), 0});
+  }
+  for (const int descriptor : extra) watched.push_back({descriptor, POLLIN, 0});
+  const int ready = ::poll(watched.data(), watched.size(), timeout_ms <= 0 ? 0 : p.wait_ms(timeout_ms, now));
+  if (ready < 0)
+    for (pollfd& one : watched) one.revents = 0;
+
+  now = Connection::Clock::now();
+  if (watched[0].revents != 0) p.accept();
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const Parts::Client& client = clients[i];
+    const bool has_news = (watched[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+    // What is left from the last turn goes first, so that the buffer has room.
+    if (p.backlog(*client)) p.serve(client);
+    if (has_news && !client->failed() && !p.backlog(*client)) {
+      client->receive();
+      p.serve(client);
+    }
+  }
+  for (const auto& client : p.clients)
+    if (client->waiting() > 0) client->flush(now);
+  p.remove_dead(now);
+}
+
+MemoryBus& LinkServer::host() { return parts_->host; }
+MemoryBus& LinkServer::ps() { return parts_->ps; }
+bool LinkServer::has_host() const { return parts_->host.client() != nullptr; }
+bool LinkServer::has_ps() const { return parts_->ps.client() != nullptr; }
+
+bool LinkServer::waits() const {
+  const auto full = [this](const LinkBus& bus) {
+    return bus.client() && !bus.client()->failed() && bus.client()->waiting() > parts_->setting.patient_bytes;
+  };
+  return parts_->host.waits() || parts_->ps.waits() || full(parts_->host) || full(parts_->ps);
+}
+
+const LinkServer::Statistics& LinkServer::statistics() const { return parts_->statistics; }
+
+}  // namespace meridian

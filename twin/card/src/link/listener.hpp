@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "link/descriptor.hpp"
+
+namespace meridian {
+
+/// A UNIX stream socket that listens; only the user who started the card may connect. Removes its file at the end.
+class Listener {
+ public:
+  /// A file left by a card that is gone is replaced; throws InputError when something else stands there or answers.
+  explicit Listener(const std::filesystem::path& path);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int get() const { return socket_.get(); }
+
+  /// The next connection, not blocking; none if nobody waits.
+  Descriptor accept();
+
+ private:
+  std::filesystem::path path_;
+  Descriptor socket_;
+};
+
+}  // namespace meridian

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "link/descriptor.hpp"
+#include "meridian_link.h"
+
+namespace meridian {
+
+/// A piece of a client's memory, mapped. Its file is sealed against shrinking, so that no access can fault.
+class SharedRegion {
+ public:
+  /// Throws LinkError with the reason when the file cannot serve.
+  SharedRegion(const meridian_link_region& region, Descriptor file);
+  ~SharedRegion();
+  SharedRegion(SharedRegion&& other) noexcept;
+  SharedRegion& operator=(SharedRegion&& other) noexcept;
+  SharedRegion(const SharedRegion&) = delete;
+  SharedRegion& operator=(const SharedRegion&) = delete;
+
+  const meridian_link_region& place() const { return place_; }
+  bool holds(std::uint64_t address, std::size_t bytes) const;
+
+  /// The bytes must be held. A copy, as the client may change them at any time.
+  void read(std::uint64_t address, std::span<std::uint8_t> to) const;
+
+  /// An aligned word of 8 bytes is seen whole, and after everything written before it.
+  void write(std::uint64_t address, std::span<const std::uint8_t> from);
+
+ private:
+  meridian_link_region place_{};
+  void* mapping_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  std::uint8_t* bytes_ = nullptr;
+};
+
+/// The regions of one client.
+class RegionTable {
+ public:
+  /// Throws LinkError with the reason.
+  void add(const meridian_link_region& region, Descriptor file);
+  void forget(unsigned function, std::uint64_t address);
+  void clear() { regions_.clear(); }
+  bool empty() const { return regions_.empty(); }
+
+  /// The region that holds all of the bytes: the function's own before one of all functions. Null if there is none.
+  SharedRegion* find(unsigned function, std::uint64_t address, std::size_t bytes);
+
+ private:
+  std::vector<SharedRegion> regions_;
+};
+
+}  // namespace meridian

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_bench.hpp"
+
+#include <fstream>
+
+#include "base/error.hpp"
+
+namespace meridian {
+namespace {
+
+class Link : public LinkTest {};
+
+TEST_F(Link, WelcomesAHost) {
+  TestClient client = connect();
+  client.send(make(MERIDIAN_LINK_HELLO, 5), bytes_of(make_hello(MERIDIAN_LINK_PCIE)));
+  const Reply reply = next(client);
+  EXPECT_EQ(reply.header.tag, 5U);
+  ASSERT_EQ(reply.payload.size(), sizeof(meridian_link_welcome));
+  meridian_link_welcome welcome{};
+  std::memcpy(&welcome, reply.payload.data(), sizeof(welcome));
+  EXPECT_EQ(welcome.magic, MERIDIAN_LINK_MAGIC);
+  EXPECT_EQ(welcome.queues, 2048);
+  EXPECT_TRUE(server->has_host());
+  EXPECT_FALSE(server->has_ps());
+  EXPECT_EQ(server->statistics().connections, 1U);
+}
+
+TEST_F(Link, ReadsAndWritesBars) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  auto write = make(MERIDIAN_LINK_BAR_WRITE);
+  write.function = 7;
+  write.bar = 2;
+  write.width = 4;
+  write.address = 0x20;
+  write.value = 0xcafe;
+  host.send(write);
+  auto read = write;
+  read.type = MERIDIAN_LINK_BAR_READ;
+  read.tag = 9;
+  host.send(read);
+  const Reply reply = next(host);
+  EXPECT_EQ(reply.header.type, MERIDIAN_LINK_BAR_READ | MERIDIAN_LINK_REPLY);
+  EXPECT_EQ(reply.header.tag, 9U);
+  EXPECT_EQ(reply.header.value, 0xcafeU);
+  EXPECT_EQ(reply.header.function, 7);
+  read.address = 0x2000;  // where the fake card has nothing
+  host.send(read);
+  const Reply nothing = next(host);
+  EXPECT_EQ(nothing.header.status, MERIDIAN_LINK_UNSUPPORTED);
+  EXPECT_EQ(nothing.header.value, ~std::uint64_t{0});
+}
+
+TEST_F(Link, ServesThePsBesideTheHost) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  TestClient ps = join(MERIDIAN_LINK_AXI, "arm");
+  auto write = make(MERIDIAN_LINK_BAR_WRITE);
+  write.width = 4;
+  write.address = 0x8;
+  write.value = 3;
+  ps.send(write);
+  auto read = write;
+  read.type = MERIDIAN_LINK_BAR_READ;
+  ps.send(read);
+  EXPECT_EQ(next(ps).header.value, 3U);
+  server->ps().interrupt(0, 1);
+  const Reply line = next(ps);
+  EXPECT_EQ(line.header.type, MERIDIAN_LINK_INTERRUPT);
+  EXPECT_EQ(line.header.value, 1U);
+  ReadResult result;
+  server->ps().read(0, 0x1000, 8, result.done());
+  const Reply asked = next(ps);
+  auto answer = asked.header;
+  answer.type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+  ps.send(answer, Bytes(8, 0x5a));
+  settle();
+  EXPECT_EQ(result.calls, 1U);
+  EXPECT_EQ(result.data, Bytes(8, 0x5a));
+}
+
+TEST_F(Link, TellsANewPsTheLevelOfTheLine) {
+  server->ps().interrupt(0, 1);
+  TestClient ps = join(MERIDIAN_LINK_AXI);
+  EXPECT_EQ(next(ps).header.type, MERIDIAN_LINK_INTERRUPT);
+}
+
+TEST_F(Link, AnswersReadsInWhateverOrderTheyComeBack) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 0);
+  ReadResult first, second;
+  server->host().read(0, 0x1000, 4, first.done());
+  server->host().read(0, 0x2000, 8, second.done());
+  EXPECT_TRUE(server->waits());
+  const Reply one = next(host), two = next(host);
+  EXPECT_EQ(one.header.address, 0x1000U);
+  EXPECT_EQ(one.header.value, 4U);
+  EXPECT_NE(one.header.tag, two.header.tag);
+  auto answer = two.header;
+  answer.type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+  host.send(answer, Bytes(8, 2));
+  settle();
+  EXPECT_EQ(first.calls, 0U);
+  EXPECT_EQ(second.data, Bytes(8, 2));
+  answer.tag = one.header.tag;
+  answer.status = MERIDIAN_LINK_UNSUPPORTED;
+  host.send(answer);
+  settle();
+  EXPECT_EQ(first.calls, 1U);
+  EXPECT_EQ(first.status, MemoryBus::Status::unsupported);
+  EXPECT_FALSE(server->waits());
+}
+
+TEST_F(Link, SendsWritesAndInterruptsInOrder) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 3);
+  server->host().write(3, 0xfff0, Bytes(100, 1));
+  server->host().interrupt(3, 5);
+  server->host().write(3, 0x20, Bytes(65536, 2));
+  const Reply first = next(host), second = next(host), third = next(host);
+  EXPECT_EQ(first.header.type, MERIDIAN_LINK_DMA_WRITE);
+  EXPECT_EQ(first.payload, Bytes(100, 1));
+  EXPECT_EQ(second.header.type, MERIDIAN_LINK_MSIX);
+  EXPECT_EQ(second.header.value, 5U);
+  EXPECT_EQ(third.payload.size(), 65536U);
+}
+
+TEST_F(Link, LetsNoFunctionAccessMemoryBeforeItMay) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 4, 1);
+  ReadResult result;
+  server->host().read(5, 0, 4, result.done());
+  EXPECT_EQ(result.calls, 1U);
+  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  server->host().write(5, 0, Bytes(4));
+  server->host().interrupt(5, 0);
+  EXPECT_EQ(server->statistics().unsupported, 2U);
+  server->host().interrupt(4, 1);
+  EXPECT_EQ(next(host).header.function, 4);  // and nothing of function 5 before it
+}
+
+TEST_F(Link, ResetsAFunctionAndItsVfs) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 1, 1);
+  enable(host, 9, 1);
+  enable(host, 10, 0);
+  auto reset = make(MERIDIAN_LINK_RESET_FUNCTION, 3);
+  reset.function = 1;
+  host.send(reset);
+  EXPECT_EQ(next(host).header.status, MERIDIAN_LINK_OK);
+  EXPECT_EQ(card.log.back(), "reset_function 1");
+  ReadResult result;
+  server->host().read(9, 0, 4, result.done());
+  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  server->host().interrupt(10, 2);
+  EXPECT_EQ(next(host).header.function, 10);
+}
+
+TEST_F(Link, ResetsTheHostWhenItLeaves) {
+  ReadResult result;
+  {
+    TestClient host = join(MERIDIAN_LINK_PCIE);
+    enable(host, 0);
+    server->host().read(0, 0x1000, 4, result.done());
+    settle();
+    EXPECT_EQ(result.calls, 0U);
+  }
+  settle();
+  EXPECT_EQ(result.calls, 1U);
+  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  EXPECT_EQ(card.host_resets, 1U);
+  EXPECT_FALSE(server->has_host());
+  EXPECT_FALSE(server->waits());
+  EXPECT_EQ(server->statistics().dropped, 0U);
+  join(MERIDIAN_LINK_PCIE, "the next");
+  ReadResult later;
+  server->host().read(0, 0x1000, 4, later.done());
+  EXPECT_EQ(later.status, MemoryBus::Status::unsupported);  // permissions left with the first
+}
+
+TEST_F(Link, LetsTheNextInThoughMuchOfTheLastOneIsUnread) {
+  {
+    TestClient host = join(MERIDIAN_LINK_PCIE);
+    auto write = make(MERIDIAN_LINK_BAR_WRITE);
+    write.width = 4;
+    for (unsigned i = 0; i < 1000; ++i) host.send(write);
+  }
+  join(MERIDIAN_LINK_PCIE, "the next");
+  EXPECT_EQ(card.writes, 1000U);
+}
+
+TEST_F(Link, AdvancesTimeForWhoHasTheCommand) {
+  TestClient host = join(MERIDIAN_LINK_PCIE, "stepper", MERIDIAN_LINK_LOCKSTEP);
+  EXPECT_TRUE(card.lockstep);
+  auto advance = make(MERIDIAN_LINK_ADVANCE, 4);
+  advance.value = 5000;
+  host.send(advance);
+  EXPECT_EQ(next(host).header.value, 5000U);
+  TestClient ps = connect();
+  auto hello = make_hello(MERIDIAN_LINK_AXI);
+  hello.flags = MERIDIAN_LINK_LOCKSTEP;
+  ps.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));
+  EXPECT_EQ(error(ps), "stepper has the command over time already");
+  host.socket.reset();
+  settle();
+  EXPECT_FALSE(card.lockstep);
+}
+
+TEST_F(Link, RefusesTheSecondOfARole) {
+  TestClient host = join(MERIDIAN_LINK_PCIE, "qemu-host");
+  TestClient second = connect();
+  second.send(make(MERIDIAN_LINK_HELLO), bytes_of(make_hello(MERIDIAN_LINK_PCIE)));
+  EXPECT_EQ(error(second), "the host is played by qemu-host already");
+  EXPECT_EQ(server->statistics().refused, 1U);
+  enable(host, 0);
+}
+
+TEST_F(Link, RefusesWhatIsNoneOrAnotherVersion) {
+  auto hello = make_hello(MERIDIAN_LINK_PCIE);
+  hello.version = 7;
+  TestClient newer = connect();
+  newer.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));
+  EXPECT_EQ(error(newer), "the client speaks version 7 of the link, the card speaks version 1");
+  hello.magic = 1;
+  TestClient stranger = connect();
+  stranger.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));
+  EXPECT_EQ(error(stranger), "this is a Meridian card's link, and the HELLO is of something else");
+  TestClient third = connect();
+  hello = make_hello(MERIDIAN_LINK_PCIE);
+  hello.role = 9;
+  third.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));
+  EXPECT_EQ(error(third), "there is no role 9");
+  EXPECT_EQ(server->statistics().refused, 3U);
+}
+
+TEST_F(Link, ReplacesTheSocketOfACardThatIsGoneOnly) {
+  EXPECT_THROW(LinkServer(folder / "card", card), InputError);
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THROW(LinkServer(folder / "file", card), InputError);
+  EXPECT_THROW(LinkServer(folder / std::string(200, 'x'), card), InputError);
+  {
+    const Descriptor left(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, (folder / "old").c_str(), sizeof(address.sun_path) - 1);
+    ASSERT_EQ(::bind(left.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+  LinkServer(folder / "old", card);
+  EXPECT_FALSE(std::filesystem::exists(folder / "old"));
+}
+
+}  // namespace
+}  // namespace meridian
