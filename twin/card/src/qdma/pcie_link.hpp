@@ -1,19 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/frame.hpp"
+#include "base/memory_bus.hpp"
 
 namespace meridian {
 
 /// How fast the way to host memory is. unlimited: every read is answered and every write done at once.
 struct PcieSetting {
   bool unlimited = true;
-  unsigned generation = 3;
-  unsigned lanes = 16;
+  unsigned generation = 3;          // 1 to 5
+  unsigned lanes = 16;              // 1, 2, 4, 8 or 16
   unsigned max_payload = 256;       // bytes
   unsigned max_read_request = 512;  // bytes
   unsigned tags = 256;              // reads in flight
   unsigned round_trip_ns = 800;     // of an empty read
+};
+
+/// The PCIe link as the card's DMA sees it: each direction has the bandwidth of its lanes, spent on packets with their
+/// headers; reads are split, wait for tags and take the round trip; posted writes and interrupts keep their order, and
+/// a read sees the writes before it.
+///
+/// Answers come in run(), never inside read(), in the order in which the host gives them. What a function that may not
+/// access memory asks for is unsupported, what it writes goes nowhere.
+class PcieLink {
+ public:
+  /// No bytes unless ok.
+  using ReadDone = std::function<void(bool ok, Bytes data)>;
+
+  PcieLink(const PcieSetting& setting, MemoryBus& host);
+  ~PcieLink();
+  PcieLink(const PcieLink&) = delete;
+  PcieLink& operator=(const PcieLink&) = delete;
+
+  void enable(unsigned function, bool enabled);
+  bool enabled(unsigned function) const { return function < enabled_.size() && enabled_[function]; }
+
+  /// 1 to 65535 bytes.
+  void read(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done);
+  void write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data);
+  void interrupt(unsigned function, unsigned vector);
+
+  /// Writes are far enough behind that their source should pause.
+  bool behind() const { return up_free_ps_ > now_ps_ + window_ps; }
+
+  /// What is on its way to the host arrives at once: the answer to a register read may not overtake it.
+  void flush();
+
+  /// Goes on to now; hands out the answers that have come.
+  void run(std::uint64_t now_ps);
+
+  /// Forgets everything under way; answers that still come are ignored. Nothing may access memory any more.
+  void reset();
+
+  bool idle() const;
+  unsigned reads() const { return static_cast<unsigned>(under_way_); }
+
+ private:
+  static constexpr std::uint64_t window_ps = 1'000'000;
+
+  struct Posted {
+    std::uint64_t at_ps;
+    std::uint64_t address;
+    unsigned function;
+    unsigned vector;
+    bool interrupt;
+    Bytes data;
+  };
+  struct Read {
+    std::uint64_t sent_ps, back_ps;
+    std::uint64_t address;
+    std::uint32_t bytes;
+    unsigned function;
+    ReadDone done;
+  };
+  struct Answer {
+    std::uint64_t at_ps;
+    std::uint64_t order;
+    bool ok;
+    Bytes data;
+    ReadDone done;
+  };
+  /// What host callbacks may touch; they hold it weakly, so that late ones find nothing.
+  struct Inbox;
+
+  std::uint64_t up(std::uint64_t bytes);
+  std::uint64_t time_ps(std::uint64_t bytes) const { return (bytes * byte_fs_ + 999) / 1000; }
+  static bool later(const Answer& a, const Answer& b);
+  void schedule(Read& read);
+  void carry_out(Posted& posted);
+  void ask(Read read);
+
+  PcieSetting setting_;
+  MemoryBus& host_;
+  std::uint64_t byte_fs_;
+  std::array<bool, 256> enabled_{};
+  std::uint64_t now_ps_ = 0, up_free_ps_ = 0, down_free_ps_ = 0;
+  std::deque<std::uint64_t> tags_;  // when each in use is free again, in order
+  std::deque<Posted> posted_;
+  std::deque<Read> reads_;
+  std::vector<Answer> answers_;  // a heap, the next one first
+  std::shared_ptr<Inbox> inbox_;
+  std::uint64_t under_way_ = 0;
 };
 
 }  // namespace meridian

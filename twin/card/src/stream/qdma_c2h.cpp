@@ -63,6 +63,14 @@ void QdmaC2h::tell_h2c(unsigned queue, unsigned count) {
   messages_.push_back({static_cast<std::uint16_t>(queue), static_cast<std::uint16_t>(count), 0, false, true, false});
 }
 
+void QdmaC2h::report(unsigned queue, bool drop, bool error) {
+  status_.push_back({static_cast<std::uint16_t>(queue), drop, error});
+  if (drop || error)
+    ++statistics_.dropped;
+  else
+    ++statistics_.frames;
+}
+
 void QdmaC2h::set_ready_percent(unsigned data, unsigned completion) {
   if (data == 0 || data > 100 || completion == 0 || completion > 100)
     throw InputError("ready: choose 1 to 100 percent (use stall to stop)");
@@ -205,6 +213,14 @@ void QdmaC2h::match(std::uint64_t now_ps) {
       fail("completion: its entry does not tell of frame " + std::to_string(frame.packet_id) + ", " +
                std::to_string(frame.bytes.size()) + " bytes",
            now_ps);
+    if (raw_) {
+      frame.completion = completion.entry;
+      frame.t_ps = now_ps;
+      done_.push_back(std::move(frame));
+      waiting_.pop_front();
+      early_.pop_front();
+      continue;
+    }
     Queue& q = queue_[frame.queue];
     const auto length = static_cast<unsigned>(frame.bytes.size());
     const unsigned need = q.size == 0 ? 1 : (length + q.size - 1) / q.size;
@@ -217,7 +233,7 @@ void QdmaC2h::match(std::uint64_t now_ps) {
       starved_ = true;
       return;
     }
-    status_.push_back({frame.queue, drop});
+    status_.push_back({frame.queue, drop, false});
     if (drop) {
       ++statistics_.dropped;
     } else {
@@ -252,20 +268,21 @@ void QdmaC2h::drive() {
     status_pins_.drop = status_.front().drop;
     status_pins_.last = 1;
     status_pins_.cmp = !status_.front().drop;
-    status_pins_.error = 0;
+    status_pins_.error = status_.front().error;
     status_.pop_front();
   }
 
   tm_.vld = !messages_.empty();
   if (!messages_.empty()) {
-    const Message& message = messages_.front();
+    const DescriptorMessage& message = messages_.front();
     tm_.qid = message.qid;
     tm_.avl = message.avl;
     tm_.pidx = message.pidx;
     tm_.dir = message.c2h;
     tm_.qen = message.qen;
     tm_.qinv = message.qinv;
-    tm_.port_id = tm_.byp = tm_.mm = tm_.error = tm_.irq_arm = 0;
+    tm_.port_id = tm_.byp = tm_.mm = tm_.irq_arm = 0;
+    tm_.error = message.error;
   }
 }
 

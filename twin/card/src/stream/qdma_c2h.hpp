@@ -24,6 +24,13 @@ struct C2hFrame {
   std::uint64_t t_ps = 0;        // delivered: last beat and completion taken
 };
 
+/// What tm_dsc_sts says of a queue: descriptors that came, or that there are none any more.
+struct DescriptorMessage {
+  std::uint16_t qid, avl, pidx;
+  bool c2h, qen, qinv;
+  bool error = false;
+};
+
 /// C2H side of the QDMA IP at its stream pins: takes frames and completions, tells of free buffers and of what it did.
 ///
 /// Rules held against the shell, from PG302: ctrl_* constant over a frame, ctrl_len its exact bytes, mty of the last
@@ -36,6 +43,13 @@ class QdmaC2h {
   /// What the IP does with a frame whose queue has too few buffers. The shell's credit is there so that it never
   /// happens; the real IP drops or stalls, by configuration.
   enum class NoBuffer { fail, drop, stall };
+
+  /// Frames are only taken and handed out; buffers, messages and status are the affair of who pops them, who says of
+  /// each frame by report() what became of it.
+  void set_raw(bool raw) { raw_ = raw; }
+  void tell(const DescriptorMessage& message) { messages_.push_back(message); }
+  std::size_t messages() const { return messages_.size(); }
+  void report(unsigned queue, bool drop, bool error);
 
   QdmaC2h(C2hPins data, CmptPins completion, C2hStatusPins status, TmStatusPins tm, std::uint64_t seed);
 
@@ -59,6 +73,7 @@ class QdmaC2h {
 
   std::optional<C2hFrame> pop();
   bool has_frame() const { return !done_.empty(); }
+  const C2hFrame& front() const { return done_.front(); }
   bool idle() const { return !in_frame_ && waiting_.empty() && early_.empty() && messages_.empty() && status_.empty(); }
   unsigned buffers(unsigned queue) const { return queue_.at(queue).free; }
 
@@ -98,13 +113,9 @@ class QdmaC2h {
     std::uint16_t qid, packet_id;
     std::uint64_t entry;
   };
-  struct Message {
-    std::uint16_t qid, avl, pidx;
-    bool c2h, qen, qinv;
-  };
   struct Status {
     std::uint16_t qid;
-    bool drop;
+    bool drop, error;
   };
 
   Control control() const;
@@ -123,7 +134,7 @@ class QdmaC2h {
   std::deque<C2hFrame> done_;
   std::deque<C2hFrame> waiting_;  // for their completion
   std::deque<Completion> early_;  // completions that came before their frame
-  std::deque<Message> messages_;
+  std::deque<DescriptorMessage> messages_;
   std::deque<Status> status_;
   Statistics statistics_;
   C2hFrame frame_;
@@ -137,6 +148,7 @@ class QdmaC2h {
   unsigned completion_ready_ = 100;
   NoBuffer no_buffer_ = NoBuffer::fail;
   bool unlimited_ = false;
+  bool raw_ = false;
   bool stall_ = false;
   bool in_frame_ = false;
   bool starved_ = false;

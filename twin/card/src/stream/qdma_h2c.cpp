@@ -15,6 +15,20 @@ void QdmaH2c::send(unsigned queue, H2cFrame frame) {
   ++pending_;
 }
 
+void QdmaH2c::cancel(unsigned queue) {
+  const auto it = queue_.find(queue);
+  if (it == queue_.end()) return;
+  pending_ -= it->second.size();
+  queue_.erase(it);
+}
+
+std::optional<QdmaH2c::Sent> QdmaH2c::pop_sent() {
+  if (sent_.empty()) return std::nullopt;
+  const Sent sent = sent_.front();
+  sent_.pop_front();
+  return sent;
+}
+
 void QdmaH2c::set_valid_percent(unsigned percent) {
   if (percent == 0 || percent > 100) throw InputError("h2c: choose 1 to 100 percent");
   valid_percent_ = percent;
@@ -22,6 +36,7 @@ void QdmaH2c::set_valid_percent(unsigned percent) {
 
 void QdmaH2c::reset() {
   queue_.clear();
+  sent_.clear();
   pending_ = 0;
   in_frame_ = offered_ = ended_ = false;
   pins_.tvalid = 0;
@@ -39,6 +54,7 @@ void QdmaH2c::sample() {
   ++statistics_.frames;
   statistics_.bytes += frame_.bytes.size();
   --pending_;
+  if (keep_sent_) sent_.push_back({current_, frame_.tag});
   in_frame_ = false;
   ended_ = true;
 }
@@ -61,7 +77,7 @@ void QdmaH2c::offer(std::uint64_t now_ps) {
     next->second.pop_front();
     if (next->second.empty()) queue_.erase(next);
     offset_ = 0;
-    metadata_ = static_cast<std::uint32_t>(random_.next());
+    metadata_ = frame_.metadata.value_or(static_cast<std::uint32_t>(random_.next()));
     in_frame_ = true;
     statistics_.last_start_ps = now_ps;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/frame.hpp"
@@ -16,10 +17,12 @@ namespace meridian {
 struct H2cFrame {
   Bytes bytes;
   bool error = false;  // tuser_err
+  std::optional<std::uint32_t> metadata = std::nullopt;  // tuser_mdata; random without
+  std::uint64_t tag = 0;                                 // comes back when the frame is sent
 };
 
 /// H2C side of the QDMA IP at its stream pins: frames of each queue in order, queues round robin, a frame never mixed
-/// with another. What the host may put into tuser_mdata is random here, since the shell must not trust it.
+/// with another. What the host may put into tuser_mdata is random unless given, since the shell must not trust it.
 class QdmaH2c {
  public:
   static constexpr unsigned queues = 2048;
@@ -27,6 +30,17 @@ class QdmaH2c {
   QdmaH2c(H2cPins pins, std::uint64_t seed) : pins_(pins), random_(seed) {}
 
   void send(unsigned queue, H2cFrame frame);
+
+  /// Drops the frames of the queue that have not begun.
+  void cancel(unsigned queue);
+
+  /// Whose last beat was taken, in order; kept only when asked for.
+  struct Sent {
+    unsigned queue;
+    std::uint64_t tag;
+  };
+  void set_keep_sent(bool keep) { keep_sent_ = keep; }
+  std::optional<Sent> pop_sent();
 
   /// Percentage of cycles in which a beat is offered, when there is one.
   void set_valid_percent(unsigned percent);
@@ -65,6 +79,8 @@ class QdmaH2c {
   unsigned valid_percent_ = 100;
   bool in_frame_ = false;
   bool offered_ = false;
+  bool keep_sent_ = false;
+  std::deque<Sent> sent_;
   bool ended_ = false;  // the edge under way took the last beat of a frame
   Statistics statistics_;
 };

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "qdma/pcie_link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace meridian {
+
+namespace {
+
+// Header with 64-bit address (completion: 12 bytes), sequence number, link CRC and framing.
+constexpr std::uint64_t request_overhead = 24;
+constexpr std::uint64_t completion_overhead = 20;
+constexpr std::uint64_t interrupt_bytes = request_overhead + 4;
+
+std::uint64_t byte_fs_of(const PcieSetting& setting) {
+  constexpr double gigatransfers[] = {2.5, 5, 8, 16, 32};
+  if (setting.generation < 1 || setting.generation > 5) throw InputError("pcie: choose generation 1 to 5");
+  if (setting.lanes < 1 || setting.lanes > 16) throw InputError("pcie: choose 1 to 16 lanes");
+  if (setting.max_payload < 128 || setting.max_read_request < 128 || setting.tags == 0)
+    throw InputError("pcie: choose a payload and a read request of at least 128 bytes, and at least one tag");
+  const double coding = setting.generation < 3 ? 8.0 / 10 : 128.0 / 130;
+  return static_cast<std::uint64_t>(8e6 / (gigatransfers[setting.generation - 1] * coding * setting.lanes));
+}
+
+/// Packets that carry bytes from address on, none across a multiple of limit.
+std::uint64_t packets(std::uint64_t address, std::uint64_t bytes, std::uint64_t limit) {
+  return bytes == 0 ? 0 : (address % limit + bytes + limit - 1) / limit;
+}
+
+}  // namespace
+
+struct PcieLink::Inbox {
+  std::vector<Answer> fresh;
+  std::uint64_t order = 0;
+};
+
+PcieLink::PcieLink(const PcieSetting& setting, MemoryBus& host)
+    : setting_(setting), host_(host), byte_fs_(byte_fs_of(setting)), inbox_(std::make_shared<Inbox>()) {}
+
+PcieLink::~PcieLink() = default;
+
+void PcieLink::enable(unsigned function, bool enabled) {
+  if (function < enabled_.size()) enabled_[function] = enabled;
+}
+
+bool PcieLink::later(const Answer& a, const Answer& b) {
+  return a.at_ps != b.at_ps ? a.at_ps > b.at_ps : a.order > b.order;
+}
+
+std::uint64_t PcieLink::up(std::uint64_t bytes) {
+  if (setting_.unlimited) return now_ps_;
+  up_free_ps_ = std::max(up_free_ps_, now_ps_) + time_ps(bytes);
+  return up_free_ps_;
+}
+
+void PcieLink::schedule(Read& read) {
+  read.sent_ps = read.back_ps = now_ps_;
+  if (setting_.unlimited) return;
+  const std::uint64_t limit = setting_.max_read_request;
+  std::uint64_t address = read.address, left = read.bytes;
+  for (bool first = true; left != 0; first = false) {
+    const std::uint64_t bytes = std::min(left, limit - address % limit);
+    while (!tags_.empty() && tags_.front() <= now_ps_) tags_.pop_front();
+    std::uint64_t free_ps = now_ps_;
+    if (tags_.size() >= setting_.tags) {
+      free_ps = tags_.front();
+      tags_.pop_front();
+    }
+    // A request that waits for a tag does not hold up the writes behind it.
+    const std::uint64_t sent_ps = std::max(up(request_overhead), free_ps);
+    const std::uint64_t data = bytes + completion_overhead * packets(address, bytes, setting_.max_payload);
+    down_free_ps_ = std::max(down_free_ps_, sent_ps + std::uint64_t{setting_.round_trip_ns} * 1000) + time_ps(data);
+    tags_.push_back(down_free_ps_);
+    if (first) read.sent_ps = sent_ps;
+    address += bytes;
+    left -= bytes;
+  }
+  read.back_ps = down_free_ps_;
+}
+
+void PcieLink::read(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) {
+  Read read{0, 0, address, bytes, function, std::move(done)};
+  schedule(read);
+  ++under_way_;
+  reads_.push_back(std::move(read));
+}
+
+void PcieLink::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
+  if (!enabled(function)) return;
+  if (setting_.unlimited) return host_.write(function, address, data);
+  const std::uint64_t bytes =
+      data.size() + request_overhead * packets(address, data.size(), setting_.max_payload);
+  posted_.push_back({up(bytes), address, function, 0, false, Bytes(data.begin(), data.end())});
+}
+
+void PcieLink::interrupt(unsigned function, unsigned vector) {
+  if (!enabled(function)) return;
+  if (setting_.unlimited) return host_.interrupt(function, vector);
+  posted_.push_back({up(interrupt_bytes), 0, function, vector, true, {}});
+}
+
+void PcieLink::carry_out(Posted& posted) {
+  if (!enabled(posted.function)) return;
+  if (posted.interrupt)
+    host_.interrupt(posted.function, posted.vector);
+  else
+    host_.write(posted.function, posted.address, posted.data);
+}
+
+void PcieLink::ask(Read read) {
+  if (!enabled(read.function)) {
+    inbox_->fresh.push_back({read.back_ps, inbox_->order++, false, {}, std::move(read.done)});
+    return;
+  }
+  auto finish = [inbox = std::weak_ptr(inbox_), back_ps = read.back_ps, bytes = read.bytes,
+                 done = std::move(read.done)](MemoryBus::Status status, std::span<const std::uint8_t> data) {
+    const auto alive = inbox.lock();
+    if (!alive) return;
+    const bool ok = status == MemoryBus::Status::ok && data.size() == bytes;
+    alive->fresh.push_back(
+        {back_ps, alive->order++, ok, ok ? Bytes(data.begin(), data.end()) : Bytes(), done});
+  };
+  host_.read(read.function, read.address, read.bytes, std::move(finish));
+}
+
+void PcieLink::flush() {
+  while (!posted_.empty()) {
+    Posted posted = std::move(posted_.front());
+    posted_.pop_front();
+    carry_out(posted);
+  }
+}
+
+void PcieLink::run(std::uint64_t now_ps) {
+  now_ps_ = now_ps;
+  // A read asked at the same moment as a write was asked for after it.
+  for (;;) {
+    const bool write = !posted_.empty() && posted_.front().at_ps <= now_ps_;
+    const bool read = !reads_.empty() && reads_.front().sent_ps <= now_ps_;
+    if (!write && !read) break;
+    if (write && (!read || posted_.front().at_ps <= reads_.front().sent_ps)) {
+      Posted posted = std::move(posted_.front());
+      posted_.pop_front();
+      carry_out(posted);
+    } else {
+      Read next = std::move(reads_.front());
+      reads_.pop_front();
+      ask(std::move(next));
+    }
+  }
+  for (Answer& answer : inbox_->fresh) {
+    answers_.push_back(std::move(answer));
+    std::push_heap(answers_.begin(), answers_.end(), later);
+  }
+  inbox_->fresh.clear();
+  while (!answers_.empty() && answers_.front().at_ps <= now_ps_) {
+    std::pop_heap(answers_.begin(), answers_.end(), later);
+    Answer answer = std::move(answers_.back());
+    answers_.pop_back();
+    --under_way_;
+    answer.done(answer.ok, std::move(answer.data));
+  }
+}
+
+void PcieLink::reset() {
+  inbox_ = std::make_shared<Inbox>();
+  posted_.clear();
+  reads_.clear();
+  answers_.clear();
+  tags_.clear();
+  under_way_ = 0;
+  up_free_ps_ = down_free_ps_ = 0;
+  enabled_.fill(false);
+}
+
+bool PcieLink::idle() const {
+  return under_way_ == 0 && posted_.empty();
+}
+
+}  // namespace meridian
