@@ -7,8 +7,10 @@
 #include "qdma/c2h_engine.hpp"
 #include "qdma/completions.hpp"
 #include "qdma/doorbells.hpp"
+#include "qdma/function_reset.hpp"
 #include "qdma/h2c_engine.hpp"
 #include "qdma/ip_state.hpp"
+#include "qdma/mailbox.hpp"
 
 namespace meridian {
 
@@ -18,11 +20,18 @@ constexpr unsigned first_vf = 4;
 
 }  // namespace
 
+/// Where in BAR0 an access goes.
+struct Place {
+  enum class What : std::uint8_t { nothing, csr, doorbell, mailbox, reset } what = What::nothing;
+  std::uint32_t offset = 0;  // in it
+};
+
 struct QdmaIp::Parts {
   Parts(const QdmaSetting& setting, Qdma& s, MemoryBus& host);
 
   bool is_pf(unsigned function) const { return function < ip.setting.pfs; }
   bool is_vf(unsigned function) const { return function >= first_vf && function < Contexts::functions; }
+  Place place(unsigned function, std::uint32_t offset) const;
   std::uint32_t read_csr(unsigned function, std::uint32_t offset) const;
   void write_csr(std::uint32_t offset, std::uint32_t value);
   void context_changed(Contexts::Kind kind, unsigned index);
@@ -33,6 +42,8 @@ struct QdmaIp::Parts {
   H2cEngine h2c;
   C2hEngine c2h;
   Doorbells doorbells;
+  Mailbox mailbox;
+  FunctionReset function_reset;
 };
 
 QdmaIp::Parts::Parts(const QdmaSetting& setting, Qdma& s, MemoryBus& host)
@@ -41,10 +52,25 @@ QdmaIp::Parts::Parts(const QdmaSetting& setting, Qdma& s, MemoryBus& host)
       completions(ip),
       h2c(ip, s.h2c),
       c2h(ip, s.c2h, completions),
-      doorbells(ip, h2c, c2h, completions) {
+      doorbells(ip, h2c, c2h, completions),
+      mailbox(ip),
+      function_reset(ip, s.flr, mailbox, doorbells) {
   streams.c2h.set_raw(true);
   streams.h2c.set_keep_sent(true);
   ip.contexts.set_observer([this](Contexts::Kind kind, unsigned index) { context_changed(kind, index); });
+}
+
+Place QdmaIp::Parts::place(unsigned function, std::uint32_t offset) const {
+  const bool pf = is_pf(function);
+  if (offset % 4 != 0 || (!pf && !is_vf(function))) return {};
+  if (pf && offset < reg::csr_end) return {Place::What::csr, offset};
+  const std::uint32_t doorbells_at = pf ? reg::pf_doorbells : reg::vf_doorbells;
+  const std::uint32_t doorbells_end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
+  if (offset >= doorbells_at && offset < doorbells_end) return {Place::What::doorbell, offset - doorbells_at};
+  const std::uint32_t mailbox_at = pf ? reg::pf_mailbox : reg::vf_mailbox;
+  if (offset < mailbox_at || offset >= mailbox_at + reg::mailbox_end) return {};
+  const std::uint32_t in_mailbox = offset - mailbox_at;
+  return {in_mailbox == reg::mailbox_reset ? Place::What::reset : Place::What::mailbox, in_mailbox};
 }
 
 std::uint32_t QdmaIp::Parts::read_csr(unsigned function, std::uint32_t offset) const {
@@ -83,39 +109,51 @@ QdmaIp::~QdmaIp() = default;
 std::uint32_t QdmaIp::read(unsigned function, std::uint32_t offset) {
   Parts& p = *parts_;
   p.ip.link.flush();
-  if (offset % 4 != 0) return 0;
-  if (p.is_pf(function)) {
-    if (offset < reg::csr_end) return p.read_csr(function, offset);
-    if (offset >= reg::pf_doorbells && offset < reg::pf_doorbells_end)
-      return p.doorbells.read(function, offset - reg::pf_doorbells);
-  } else if (p.is_vf(function)) {
-    if (offset >= reg::vf_doorbells && offset < reg::vf_doorbells_end)
-      return p.doorbells.read(function, offset - reg::vf_doorbells);
-    if (offset == reg::vf_mailbox + reg::mailbox_version) return p.ip.csr.vf_version();
-    if (offset == reg::vf_mailbox + reg::mailbox_user_bar) return Csr::vf_user_bar;
+  const Place place = p.place(function, offset);
+  switch (place.what) {
+    case Place::What::csr:
+      return p.read_csr(function, offset);
+    case Place::What::doorbell:
+      return p.doorbells.read(function, place.offset);
+    case Place::What::mailbox:
+      return p.mailbox.read(function, place.offset);
+    case Place::What::reset:
+      return p.function_reset.under_way(function);
+    case Place::What::nothing:
+      break;
   }
   return 0;
 }
 
 void QdmaIp::write(unsigned function, std::uint32_t offset, std::uint32_t value) {
   Parts& p = *parts_;
-  if (offset % 4 != 0) return;
-  if (p.is_pf(function)) {
-    if (offset < reg::csr_end) return p.write_csr(offset, value);
-    if (offset >= reg::pf_doorbells && offset < reg::pf_doorbells_end)
-      return p.doorbells.write(function, offset - reg::pf_doorbells, offset, value);
-  } else if (p.is_vf(function)) {
-    if (offset >= reg::vf_doorbells && offset < reg::vf_doorbells_end)
-      return p.doorbells.write(function, offset - reg::vf_doorbells, offset, value);
+  const Place place = p.place(function, offset);
+  switch (place.what) {
+    case Place::What::csr:
+      return p.write_csr(offset, value);
+    case Place::What::doorbell:
+      return p.doorbells.write(function, place.offset, offset, value);
+    case Place::What::mailbox:
+      return p.mailbox.write(function, place.offset, value);
+    case Place::What::reset:
+      if ((value & 1) != 0 && !p.function_reset.under_way(function)) p.function_reset.start(function, {});
+      return;
+    case Place::What::nothing:
+      return;
   }
 }
 
-void QdmaIp::enable_function(unsigned function, bool enabled, unsigned) {
-  parts_->ip.link.enable(function, enabled);
+void QdmaIp::enable_function(unsigned function, bool enabled, unsigned parent) {
+  Parts& p = *parts_;
+  if (!p.is_pf(function) && !p.is_vf(function)) return;
+  p.ip.link.enable(function, enabled);
+  if (p.is_vf(function) && p.is_pf(parent)) p.mailbox.set_parent(function, parent);
 }
 
-void QdmaIp::reset_function(unsigned, std::function<void()> done) {
-  done();
+void QdmaIp::reset_function(unsigned function, std::function<void()> done) {
+  Parts& p = *parts_;
+  if (p.is_pf(function) || p.is_vf(function)) return p.function_reset.start(function, std::move(done));
+  if (done) done();
 }
 
 void QdmaIp::reset() {
@@ -127,14 +165,17 @@ void QdmaIp::reset() {
   p.c2h.reset();
   p.completions.reset();
   p.doorbells.reset();
+  p.mailbox.reset();
   p.ip.csr.reset();
   for (unsigned ring = 0; ring < Contexts::rings; ++ring) p.ip.interrupts.restart(ring);
+  p.function_reset.reset();
 }
 
 void QdmaIp::tick(std::uint64_t now_ps) {
   Parts& p = *parts_;
   p.ip.now_ps = now_ps;
   p.ip.link.run(now_ps);
+  p.function_reset.run();
   p.completions.run();
   p.h2c.run();
   p.c2h.run();
@@ -143,7 +184,8 @@ void QdmaIp::tick(std::uint64_t now_ps) {
 
 bool QdmaIp::idle() const {
   const Parts& p = *parts_;
-  return p.ip.link.idle() && p.h2c.idle() && p.c2h.idle() && p.ip.status.idle();
+  return p.ip.link.idle() && p.h2c.idle() && p.c2h.idle() && p.ip.status.idle() &&
+         p.function_reset.idle();
 }
 
 std::uint64_t QdmaIp::next_ps() const {
@@ -153,7 +195,7 @@ std::uint64_t QdmaIp::next_ps() const {
 std::string QdmaIp::waits_for() const {
   const Parts& p = *parts_;
   if (!p.ip.link.idle()) return "pcie: " + std::to_string(p.ip.link.reads()) + " reads";
-  for (const std::string& what : {p.h2c.waits_for(), p.c2h.waits_for()})
+  for (const std::string& what : {p.h2c.waits_for(), p.c2h.waits_for(), p.function_reset.waits_for()})
     if (!what.empty()) return what;
   return p.ip.status.idle() ? std::string() : "tm_dsc_sts_rdy";
 }

@@ -73,6 +73,9 @@ class Card {
   std::uint64_t quiet_ps() const;
   static constexpr std::uint64_t rest_ps = 100'000;
 
+  /// Waveforms (FST) of the time to come, instead of those under way. InputError in a build without tracing.
+  void trace(const std::string& file, std::uint64_t for_ps);
+
   /// Called at each rising edge of the host clock, out of reset, when the streams have been sampled and not yet driven.
   void set_host_edge(std::function<void(std::uint64_t now_ps)> edge);
 

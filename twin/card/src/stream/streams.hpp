@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -28,6 +29,12 @@ class QdmaFlr {
     const unsigned function = done_.front();
     done_.pop_front();
     return function;
+  }
+
+  /// Requested, and not answered.
+  bool under_way(unsigned function) const {
+    return std::find(wanted_.begin(), wanted_.end(), function) != wanted_.end() ||
+           std::find(open_.begin(), open_.end(), function) != open_.end();
   }
 
   bool idle() const { return wanted_.empty() && open_.empty(); }
