@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from meridian_card.ps_port import PsPort
+from meridian_card.ps import PsPort
 from meridian_card.shell import Shell
 from meridian_golden.frame import parse
 from meridian_golden.shell import GoldenShell, RxOutcome, padded
