@@ -130,7 +130,7 @@ TEST(QdmaCompletion, TimerRefreshesWhileAnInterruptIsServiced) {
 TEST(QdmaCompletion, EntriesHaveTheSizeOfTheContext) {
   for (unsigned size = 0; size < 4; ++size) {
     CompletionBench b({.ring_index = 1, .mode = 1, .entry_size = size});
-    for (unsigned i = 0; i < 64 * (8U << size); ++i) b.memory.set(0, QdmaBench::completions(b.q) + i, {0xaa});
+    for (unsigned i = 0; i < 64 * (8U << size); ++i) b.memory.set(0, QdmaBench::completions(b.q) + i, Bytes{0xaa});
     b.send(3);
     for (unsigned i = 0; i < 3; ++i) {
       EXPECT_EQ(b.entry(b.q, i) >> 32 & 0xffff, 64U);
