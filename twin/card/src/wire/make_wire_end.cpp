@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/make_wire_end.hpp"
 
-#include <span>
 #include <string>
 
 #include "base/error.hpp"
@@ -48,6 +47,7 @@ const EndKind kinds[] = {
     pad=1             short frames to 60 bytes
     start=0           when the first one goes
 )"},
+    {"traffic", make_traffic, traffic_help},
     {"ptp", make_ptp, ptp_help},
     {"socket", make_socket,
      R"(  socket            the wire in a program's hands (src/wire/socket_end.hpp)
