@@ -9,7 +9,8 @@
 
 namespace meridian {
 
-/// A UNIX socket (SOCK_STREAM or SOCK_SEQPACKET) that listens; only the user who started the card may connect. Removes its file at the end.
+/// A UNIX socket (SOCK_STREAM or SOCK_SEQPACKET) that listens; only the user who started the card may connect. Removes
+/// its file at the end.
 class Listener {
  public:
   /// A file left by a card that is gone is replaced; throws InputError when something else stands there or answers.

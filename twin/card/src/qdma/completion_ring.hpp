@@ -15,8 +15,8 @@ namespace meridian {
 /// has none. User timer: when the timer has run, which an entry starts. User timer and count: the sooner of both.
 ///
 /// Beyond the modes, so that no reader is left waiting: an update of CIDX that leaves entries unread writes the status
-/// entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes the
-/// status entry even while an interrupt is being serviced.
+/// entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes
+/// the status entry even while an interrupt is being serviced.
 class CompletionRing {
  public:
   /// When a timer is to run; the owner keeps the clocks.
@@ -29,7 +29,8 @@ class CompletionRing {
 
   bool valid() const { return context_.get(cmpt::valid) != 0; }
 
-  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Without a valid context nothing.
+  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Without a valid context
+  /// nothing.
   void add(std::uint64_t entry, bool error);
 
   /// A write of the CIDX doorbell.

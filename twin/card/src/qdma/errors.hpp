@@ -18,10 +18,10 @@ class Errors {
   static constexpr std::uint32_t parameter = 1U << 4, unsupported = 1U << 2, on_descriptor = 1U << 21,
                                  on_dma = 1U << 20;
   // Bits of Leaf::request.
-  static constexpr std::uint32_t queue_range = 1U << 5, vf_access = 1U << 1, unmapped = 1U << 0;
+  static constexpr std::uint32_t queue_range = 1U << 5;
   // Bits of Leaf::c2h.
-  static constexpr std::uint32_t completion_cidx = 1U << 14, completion_full = 1U << 13, completion_invalid = 1U << 12,
-                                 descriptor_count = 1U << 9, descriptor_response = 1U << 4;
+  static constexpr std::uint32_t completion_cidx = 1U << 14, completion_full = 1U << 13, descriptor_count = 1U << 9,
+                                 descriptor_response = 1U << 4;
 
   Errors(Csr& csr, Interrupts& interrupts) : csr_(csr), interrupts_(interrupts) {}
 

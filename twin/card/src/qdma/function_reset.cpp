@@ -44,7 +44,8 @@ void FunctionReset::clear(unsigned function) {
     if (mapped) doorbells_.reset(queue);
   }
   for (unsigned ring = 0; ring < Contexts::rings; ++ring)
-    if (contexts.coalesce(ring).get(coalesce::valid) != 0 && contexts.coalesce(ring).get(coalesce::function) == function)
+    if (contexts.coalesce(ring).get(coalesce::valid) != 0 &&
+        contexts.coalesce(ring).get(coalesce::function) == function)
       contexts.invalidate(Kind::coalesce, ring);
   contexts.fmap(function) = {};
   mailbox_.reset(function);

@@ -53,8 +53,7 @@ std::vector<ClockSetting> clock_settings(const CardSetting& setting) {
   return clocks;
 }
 
-[[maybe_unused]] constexpr const char* no_tracing =
-    "this program was built without tracing: configure with -DTRACE=ON";
+[[maybe_unused]] constexpr const char* no_tracing = "this program was built without tracing: configure with -DTRACE=ON";
 
 std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
   auto context = std::make_unique<VerilatedContext>();

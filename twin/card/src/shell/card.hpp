@@ -63,9 +63,9 @@ class Card {
   /// Goes to the next moment with a rising clock edge.
   void step();
 
-  /// Lets time pass without simulating it: the next edge of each clock stands for all that are left out, and the shell's
-  /// timers land where they would have been. For a card at rest only (waits_for() empty, idle pin high), and for no
-  /// longer than quiet_ps(); at most longest_skip_ps.
+  /// Lets time pass without simulating it: the next edge of each clock stands for all that are left out, and the
+  /// shell's timers land where they would have been. For a card at rest only (waits_for() empty, idle pin high), and
+  /// for no longer than quiet_ps(); at most longest_skip_ps.
   void skip(std::uint64_t ps);
   static constexpr std::uint64_t longest_skip_ps = 900'000'000'000;
 

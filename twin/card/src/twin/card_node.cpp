@@ -169,18 +169,12 @@ nlohmann::json CardNode::statistics() {
                                {"tx", counters(card_.mac_tx(port).statistics())},
                                {"link_up", card_.mac_rx(port).link()}});
   const LinkServer::Statistics& link = server_.statistics();
-  result["link"] = {{"host", server_.has_host()},
-                    {"ps", server_.has_ps()},
-                    {"connections", link.connections},
-                    {"refused", link.refused},
-                    {"dropped", link.dropped},
-                    {"timeouts", link.timeouts},
-                    {"messages", link.messages},
-                    {"dma_reads", link.dma_reads},
-                    {"dma_writes", link.dma_writes},
-                    {"interrupts", link.interrupts},
-                    {"shared_bytes", link.shared_bytes},
-                    {"message_bytes", link.message_bytes},
+  result["link"] = {{"host", server_.has_host()},        {"ps", server_.has_ps()},
+                    {"connections", link.connections},   {"refused", link.refused},
+                    {"dropped", link.dropped},           {"timeouts", link.timeouts},
+                    {"messages", link.messages},         {"dma_reads", link.dma_reads},
+                    {"dma_writes", link.dma_writes},     {"interrupts", link.interrupts},
+                    {"shared_bytes", link.shared_bytes}, {"message_bytes", link.message_bytes},
                     {"unsupported", link.unsupported}};
   result["simulation"] = {{"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"waits_for", card_.waits_for()}};
   return result;

@@ -12,7 +12,6 @@
 #include "qdma/qdma_ip.hpp"
 #include "shell/card.hpp"
 #include "twin/control.hpp"
-
 #include "twin/port_wire.hpp"
 #include "twin/register_port.hpp"
 

@@ -108,8 +108,7 @@ Json Control::fcs(const Json& request) {
   const std::string direction = text(request, "direction");
   if (direction != "rx" && direction != "tx") throw InputError("direction: rx or tx");
   Card& card = node_.card();
-  FcsFault& fault =
-      direction == "rx" ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
+  FcsFault& fault = direction == "rx" ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
   constexpr std::uint64_t most = 1'000'000'000'000;
   if (request.contains("next")) fault.next(number<std::uint64_t>(request, "next", 0, most));
   if (request.contains("every")) fault.every(number<std::uint64_t>(request, "every", 0, most));

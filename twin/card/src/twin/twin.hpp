@@ -19,7 +19,8 @@ enum class TwinTime {
 /// Cards that share one time, and the loop that makes it pass.
 ///
 /// While anything moves every card runs edge by edge, the one that is behind first, so that none is ever more than a
-/// clock edge ahead of another. While nothing moves time jumps to shortly before the next event, or to the wall clock's.
+/// clock edge ahead of another. While nothing moves time jumps to shortly before the next event, or to the wall
+/// clock's.
 class Twin final : public TimeKeeper {
  public:
   explicit Twin(TwinTime time, std::uint64_t end_ps = never_ps) : mode_(time), end_ps_(end_ps) {}

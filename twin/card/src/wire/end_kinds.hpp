@@ -20,4 +20,7 @@ struct EndKind {
 std::unique_ptr<WireEnd> make_ptp(EndSpec& spec, const WireSetting& wire);
 extern const std::string_view ptp_help;
 
+std::unique_ptr<WireEnd> make_traffic(EndSpec& spec, const WireSetting& wire);
+extern const std::string_view traffic_help;
+
 }  // namespace meridian

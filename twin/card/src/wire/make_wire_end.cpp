@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/make_wire_end.hpp"
 
-#include <span>
 #include <string>
 
 #include "base/error.hpp"
 #include "wire/end_kinds.hpp"
 #include "wire/none_end.hpp"
 #include "wire/replay_end.hpp"
+#include "wire/socket_end.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {
@@ -30,6 +30,12 @@ std::unique_ptr<WireEnd> make_replay(EndSpec& spec, const WireSetting& wire) {
   return std::make_unique<ReplayEnd>(setting, wire);
 }
 
+std::unique_ptr<WireEnd> make_socket(EndSpec& spec, const WireSetting&) {
+  const std::string path = spec.required_text("path");
+  spec.finish();
+  return std::make_unique<SocketEnd>(path);
+}
+
 const EndKind kinds[] = {
     {"none", make_none, "  none              sends nothing, counts what comes\n"},
     {"replay", make_replay,
@@ -41,7 +47,12 @@ const EndKind kinds[] = {
     pad=1             short frames to 60 bytes
     start=0           when the first one goes
 )"},
+    {"traffic", make_traffic, traffic_help},
     {"ptp", make_ptp, ptp_help},
+    {"socket", make_socket,
+     R"(  socket            the wire in a program's hands (src/wire/socket_end.hpp)
+    path=PATH         of a UNIX socket, SOCK_SEQPACKET
+)"},
 };
 
 std::string kind_names() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,7 @@ class TestMemory : public MemoryBus {
 
   void write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) override {
     note({Event::Kind::write, function, address, data.size()});
-    for (std::size_t i = 0; i < data.size(); ++i) byte(function, address + i) = data[i];
+    set(function, address, data);
   }
 
   void interrupt(unsigned function, unsigned vector) override {
@@ -61,19 +62,31 @@ class TestMemory : public MemoryBus {
   }
 
   std::uint64_t word(unsigned function, std::uint64_t address, unsigned bytes = 8) {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{byte(function, address + i)} << (8 * i);
-    return value;
+    return load_word(get(function, address, bytes), 0);
   }
   void set_word(unsigned function, std::uint64_t address, std::uint64_t value) {
-    for (unsigned i = 0; i < 8; ++i) byte(function, address + i) = static_cast<std::uint8_t>(value >> (8 * i));
+    Bytes data(sizeof value);
+    std::memcpy(data.data(), &value, sizeof value);
+    set(function, address, data);
   }
-  void set(unsigned function, std::uint64_t address, const Bytes& data) {
-    for (std::size_t i = 0; i < data.size(); ++i) byte(function, address + i) = data[i];
+  void set(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
+    while (!data.empty()) {
+      const std::size_t offset = address % page_bytes, bytes = std::min(data.size(), page_bytes - offset);
+      Bytes& page = pages_[{function, address / page_bytes}];
+      page.resize(page_bytes);
+      std::memcpy(page.data() + offset, data.data(), bytes);
+      data = data.subspan(bytes);
+      address += bytes;
+    }
   }
-  Bytes get(unsigned function, std::uint64_t address, std::size_t bytes) {
+  Bytes get(unsigned function, std::uint64_t address, std::size_t bytes) const {
     Bytes data(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) data[i] = byte(function, address + i);
+    for (std::size_t done = 0; done < bytes;) {
+      const std::size_t offset = (address + done) % page_bytes, part = std::min(bytes - done, page_bytes - offset);
+      const auto page = pages_.find({function, (address + done) / page_bytes});
+      if (page != pages_.end()) std::memcpy(data.data() + done, page->second.data() + offset, part);
+      done += part;
+    }
     return data;
   }
 
@@ -84,15 +97,10 @@ class TestMemory : public MemoryBus {
     std::uint32_t bytes;
     ReadDone done;
   };
-  static constexpr std::uint64_t page_bytes = 4096;
+  static constexpr std::size_t page_bytes = 4096;
 
   void note(const Event& event) {
     if (record) events.push_back(event);
-  }
-  std::uint8_t& byte(unsigned function, std::uint64_t address) {
-    Bytes& page = pages_[{function, address / page_bytes}];
-    if (page.empty()) page.resize(page_bytes);
-    return page[address % page_bytes];
   }
   void reply(unsigned function, std::uint64_t address, std::uint32_t bytes, const ReadDone& done) {
     if (address + bytes > end || address + bytes < address) return done(Status::unsupported, {});
