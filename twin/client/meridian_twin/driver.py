@@ -140,6 +140,16 @@ class Host(Queues):
         self.card.set_indirection(self.function, [k % queues for k in range(128)])
         for port in ports:
             self.card.enable_host(port)
+        self.settle()
+
+    def settle(self) -> None:
+        """Until what was written to the card's registers is in force.
+
+        Writes are posted, and those to BAR 2 take another way than doorbells: a read behind them says that they are
+        done. The switches then cross into other clocks, which takes less than another read.
+        """
+        for _ in range(2):
+            self.card.read(self.card.regs.address("PORT", "HOST_ENABLE", 0), function=self.function)
 
     def bring_up_vf(self, function: int, queues: int, base: int, setting: QueueSetting | None = None) -> Queues:
         """Queues base until base + queues for a VF, whose part this PF's driver plays itself."""
@@ -170,6 +180,7 @@ class Host(Queues):
     def stop(self) -> None:
         """Takes all queues away; frames for them are dropped from then on."""
         self.card.set_queues(self.function, 0, 0)
+        self.settle()
         for queue, pair in enumerate(self.pairs):
             self.contexts.invalidate_queue(self.queue_base + queue)
             pair.h2c.free()

@@ -37,8 +37,10 @@ class Memory:
         self._taken: dict[int, int] = {}
 
     def close(self) -> None:
-        self._bytes.close()
-        os.close(self.file)
+        if self.file >= 0:
+            self._bytes.close()
+            os.close(self.file)
+            self.file = -1
 
     def holds(self, address: int, count: int) -> bool:
         return self.base <= address and address + count <= self.base + self.size
