@@ -29,6 +29,7 @@ class Pair:
 
     h2c: H2cQueue
     c2h: C2hQueue
+    absolute: int  # the queue's number in the card
 
 
 class Queues:
@@ -92,6 +93,8 @@ class Host(Queues):
             link.share(memory, mapped)
         self.memory = memory
         self.queue_base = 0
+        #: This PF's queues, and those of the VFs that it brought up itself.
+        self.functions: dict[int, Queues] = {function: self}
         link.enable(function)
 
     @classmethod
@@ -148,16 +151,31 @@ class Host(Queues):
         for _ in range(2):
             self.card.read(self.card.regs.address("PORT", "HOST_ENABLE", 0), function=self.function)
 
+    def bring_up_vf(self, function: int, queues: int, base: int, setting: QueueSetting | None = None) -> Queues:
+        """Queues base until base + queues for a VF, whose part this PF's driver plays itself."""
+        setting = setting or QueueSetting()
+        vf = self.functions[function] = Queues(self.link, function)
+        self.link.enable(function, parent=self.function)
+        self.contexts.map_function(function, base, queues)
+        for queue in range(queues):
+            vf.pairs.append(self._start(function, base, queue, setting))
+        self.card.set_queues(function, base, queues)
+        self.card.set_indirection(function, [k % queues for k in range(128)])
+        return vf
+
     def start_pair(self, queue: int, setting: QueueSetting) -> Pair:
         """queue: counted from this PF's first."""
-        absolute = self.queue_base + queue
-        h2c = H2cQueue(self.link, self.function, queue, self.memory, setting)
-        c2h = C2hQueue(self.link, self.function, queue, self.memory, setting, self.tables)
-        qdma.program_h2c(self.contexts, absolute, self.function, h2c.base, setting, self.tables)
+        return self._start(self.function, self.queue_base, queue, setting)
+
+    def _start(self, function: int, base: int, queue: int, setting: QueueSetting) -> Pair:
+        absolute = base + queue
+        h2c = H2cQueue(self.link, function, queue, self.memory, setting)
+        c2h = C2hQueue(self.link, function, queue, self.memory, setting, self.tables)
+        qdma.program_h2c(self.contexts, absolute, function, h2c.base, setting, self.tables)
         self.card.set_buffer_size(absolute, setting.buffer)
-        qdma.program_c2h(self.contexts, absolute, self.function, c2h.base, c2h.completion_base, setting, self.tables)
+        qdma.program_c2h(self.contexts, absolute, function, c2h.base, c2h.completion_base, setting, self.tables)
         c2h.start()
-        return Pair(h2c, c2h)
+        return Pair(h2c, c2h, absolute)
 
     def stop(self) -> None:
         """Takes all queues away; frames for them are dropped from then on."""

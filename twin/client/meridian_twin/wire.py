@@ -13,7 +13,7 @@ from typing import Self
 
 _HEADER = struct.Struct("<QII")
 _BAD_FCS = 1
-_LONGEST = 16384
+_LONGEST = 65535
 
 
 @dataclass(frozen=True)

@@ -184,9 +184,8 @@ void CardNode::wake_wires() {
   for (PortWire& wire : wires_) {
     const auto descriptor = wire.end().descriptor();
     if (!descriptor) continue;
-    wire.end().tend();
     pollfd entry{*descriptor, POLLIN, 0};
-    if (::poll(&entry, 1, 0) > 0) wire.wake();
+    if (wire.end().tend() || ::poll(&entry, 1, 0) > 0) wire.wake();
   }
 }
 

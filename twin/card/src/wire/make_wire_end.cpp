@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/make_wire_end.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
+#include "wire/capture_end.hpp"
+#include "wire/delay_loss.hpp"
 #include "wire/end_kinds.hpp"
+#include "wire/mix_end.hpp"
 #include "wire/none_end.hpp"
 #include "wire/replay_end.hpp"
 #include "wire/socket_end.hpp"
@@ -26,7 +31,7 @@ std::unique_ptr<WireEnd> make_replay(EndSpec& spec, const WireSetting& wire) {
   setting.loops = spec.number("loop", 1, 0, ~std::uint64_t{0});
   setting.pad = spec.flag("pad", true);
   setting.start_ps = spec.duration_ps("start", 0);
-  spec.finish();
+  spec.finish();  // before the file is opened
   return std::make_unique<ReplayEnd>(setting, wire);
 }
 
@@ -61,17 +66,55 @@ std::string kind_names() {
   return names;
 }
 
+constexpr std::string_view common_help = R"(  Every kind takes too
+    delay=0 jitter=0 loss=0 duplicate=0 reorder=0 reorder_by=10us
+                      of its wire, both ways; with _in the way to the card only, with _out the way from it. Jitter
+                      keeps the order, reorder holds frames back; loss, duplicate and reorder are shares: 0.01 or 1%
+    capture=FILE      pcapng of what passes at the card's port
+    seed=...          of all that is random
+)";
+
+WaySetting take_way(EndSpec& spec, const std::string& suffix, const WaySetting& fallback) {
+  WaySetting way;
+  way.delay_ps = spec.duration_ps("delay" + suffix, fallback.delay_ps);
+  way.jitter_ps = spec.duration_ps("jitter" + suffix, fallback.jitter_ps);
+  way.loss = spec.share("loss" + suffix, fallback.loss);
+  way.duplicate = spec.share("duplicate" + suffix, fallback.duplicate);
+  way.reorder = spec.share("reorder" + suffix, fallback.reorder);
+  way.reorder_ps = spec.duration_ps("reorder_by" + suffix, fallback.reorder_ps);
+  return way;
+}
+
 std::unique_ptr<WireEnd> make_one(const std::string& text, const WireSetting& wire) {
   EndSpec spec(text);
-  for (const EndKind& kind : kinds)
-    if (spec.kind() == kind.name) return kind.make(spec, wire);
-  throw InputError("wire \"" + text + "\": no kind of end is named \"" + spec.kind() + "\", there are " + kind_names());
+  const EndKind* kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                     [&](const EndKind& candidate) { return spec.kind() == candidate.name; });
+  if (kind == std::end(kinds))
+    throw InputError("wire \"" + text + "\": no kind of end is named \"" + spec.kind() + "\", there are " +
+                     kind_names());
+  const WaySetting both = take_way(spec, "", {});
+  DelayLossSetting faults{take_way(spec, "_in", both), take_way(spec, "_out", both),
+                          spec.number("seed", wire.seed, 0, ~std::uint64_t{0})};
+  const std::string capture = spec.text("capture", "");
+  auto end = kind->make(spec, wire);
+  spec.finish();
+  if (!faults.in.does_nothing() || !faults.out.does_nothing())
+    end = std::make_unique<DelayLoss>(std::move(end), faults, wire);
+  if (!capture.empty()) {
+    const std::vector<CaptureInterface> interfaces{{"wire", wire.gbps * std::uint64_t{1'000'000'000}}};
+    end = std::make_unique<CaptureEnd>(std::move(end), std::make_shared<CaptureFile>(capture, interfaces), 0);
+  }
+  return end;
 }
 
 }  // namespace
 
 std::unique_ptr<WireEnd> make_wire_end(std::string_view spec, const WireSetting& wire) {
-  return make_one(std::string(spec), wire);
+  const auto parts = split_spec(spec, '+');
+  if (parts.size() == 1) return make_one(parts[0], wire);
+  std::vector<MixEnd::Named> ends;
+  for (const auto& part : parts) ends.emplace_back(EndSpec(part).kind(), make_one(part, wire));
+  return std::make_unique<MixEnd>(std::move(ends));
 }
 
 std::string wire_help() {
@@ -81,7 +124,7 @@ std::string wire_help() {
       "the port. A backslash takes the next character as it is. Times take ps, ns, us, ms, s; without a unit they are\n"
       "ns. Kinds and options with their defaults:\n";
   for (const EndKind& kind : kinds) text += kind.help;
-  return text;
+  return text.append(common_help);
 }
 
 }  // namespace meridian

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace meridian {
 
@@ -43,7 +44,7 @@ void SocketEnd::flush() {
 }
 
 std::optional<RxFrame> SocketEnd::next() {
-  std::array<std::uint8_t, header_bytes + longest_frame + 1> buffer;
+  static thread_local std::array<std::uint8_t, header_bytes + longest_frame + 1> buffer;
   while (client_) {
     const auto count = ::recv(client_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count <= 0) {
@@ -72,16 +73,24 @@ std::optional<RxFrame> SocketEnd::next() {
   return std::nullopt;
 }
 
-std::vector<RxFrame> SocketEnd::poll(std::uint64_t, std::size_t pending) {
+void SocketEnd::fetch(std::size_t pending) {
   if (!client_) client_ = listener_.accept();
-  flush();
-  std::vector<RxFrame> frames;
-  while (pending + frames.size() < pending_limit) {
+  while (pending + fetched_.size() < pending_limit) {
     auto frame = next();
-    if (!frame) break;
-    frames.push_back(std::move(*frame));
+    if (!frame) return;
+    fetched_.push_back(std::move(*frame));
   }
-  return frames;
+}
+
+bool SocketEnd::tend() {
+  flush();
+  fetch(0);
+  return !fetched_.empty();
+}
+
+std::vector<RxFrame> SocketEnd::poll(std::uint64_t, std::size_t pending) {
+  fetch(pending);
+  return std::exchange(fetched_, {});
 }
 
 void SocketEnd::report(const WireReport& report) const {

@@ -23,23 +23,25 @@ class SocketEnd final : public WireEnd {
 
   void receive(const TxFrame& frame) override;
   std::vector<RxFrame> poll(std::uint64_t now_ps, std::size_t pending) override;
-  void tend() override { flush(); }
+  bool tend() override;
   std::uint64_t next_ps() const override { return never_ps; }
   std::optional<int> descriptor() const override { return client_ ? client_.get() : listener_.get(); }
   void report(const WireReport& report) const override;
 
  private:
   static constexpr std::size_t header_bytes = 16;
-  static constexpr std::size_t longest_frame = 16384;
+  static constexpr std::size_t longest_frame = 65535;
   static constexpr std::size_t unsent_limit = 65536;  // frames
   static constexpr std::size_t pending_limit = 4096;
 
   void flush();
   std::optional<RxFrame> next();
+  void fetch(std::size_t pending);
 
   Listener listener_;
   Descriptor client_;
-  std::deque<Bytes> unsent_;  // messages to the client
+  std::deque<Bytes> unsent_;      // messages to the client
+  std::vector<RxFrame> fetched_;  // frames from it
   std::uint64_t sent_ = 0, received_ = 0, malformed_ = 0, dropped_ = 0;
 };
 

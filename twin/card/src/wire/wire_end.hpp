@@ -35,8 +35,8 @@ class WireEnd {
   /// A descriptor that turns readable when the outside has something (TAP, packet socket).
   virtual std::optional<int> descriptor() const { return std::nullopt; }
 
-  /// Called often where there is a descriptor, outside of time.
-  virtual void tend() {}
+  /// Called often where there is a descriptor, also while time stands still. True: poll() has something.
+  virtual bool tend() { return false; }
 
   /// All that was counted and measured, so far.
   virtual void report(const WireReport&) const {}
