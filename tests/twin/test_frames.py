@@ -127,7 +127,7 @@ def test_queues_by_rss(run_card: Any, connect: Any) -> None:
 
     host.link.wait(all_there, "64 frames")
     assert all(received.values())
-    assert sorted(sum(received.values(), [])) == sorted(frames)
+    assert sorted(data for queue in received.values() for data in queue) == sorted(frames)
     host.card.set_indirection(0, [2] * 128)
     host.settle()
     for data in frames:

@@ -35,13 +35,13 @@ class CardProcess:
             command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
         )
         deadline = time.monotonic() + patience
-        while not self.socket.exists():
+        while not self.output().startswith("ready"):
             status = self._process.poll()
             late = time.monotonic() > deadline
             if status is not None or late:
                 text = self.output()
                 self.close()
-                raise CardError(text or f"{program}: no socket after {patience:.0f} s", status)
+                raise CardError(text or f"{program}: not ready after {patience:.0f} s", status)
             time.sleep(0.01)
 
     def __enter__(self) -> Self:
@@ -60,8 +60,7 @@ class CardProcess:
         return self._process.pid
 
     def output(self) -> str:
-        """What the program has written until now."""
-        self._output.flush()
+        """What the program has written until now. Its first line is "ready" once it listens."""
         return Path(self._output.name).read_text(errors="replace").strip()
 
     def check(self) -> None:

@@ -62,7 +62,7 @@ class Wire:
 
     def take(self) -> list[WireFrame]:
         """What has come from the card, without waiting."""
-        frames = []
+        frames: list[WireFrame] = []
         while True:
             try:
                 message = self._socket.recv(_HEADER.size + _LONGEST, socket.MSG_DONTWAIT)
