@@ -55,6 +55,7 @@ class FlrControl(p: ShellParam, filters: Int = 2, timeoutCycles: Int = 1 << 20, 
   io.range.function := function
   io.range.base := 0
   io.range.count := 0
+  io.range.reset := True
   io.done.valid := False
   io.done.payload := function
   io.flush := False
