@@ -121,11 +121,13 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val ahead = Reg(UInt(log2Up(RxFilter.copyAfter + 1) bits)) init 0
     val copyFirst = ahead === RxFilter.copyAfter
     val choice = Mux(inFrame, ofCopy, copy.valid && (copyFirst || !unicast.valid))
+    // The choice as it is if unicast is valid: ready matters then only, and valid comes late in its cycle.
+    val choiceBeforeUnicast = Mux(inFrame, ofCopy, copy.valid && copyFirst)
     ofCopy := choice
     out.valid := Mux(choice, copy.valid, unicast.valid)
     out.payload := Mux(choice, copy.payload, unicast.payload)
     copy.ready := choice && out.ready
-    unicast.ready := !choice && out.ready
+    unicast.ready := !choiceBeforeUnicast && out.ready
     when(copy.fire && copy.last)(ahead := 0)
       .elsewhen(unicast.fire && unicast.last && !copyFirst)(ahead := ahead + 1)
     io.c2h << out.m2sPipe()
