@@ -119,6 +119,7 @@ def test_function_level_reset(pf: tuple[Any, Host, PfService]) -> None:
     card.wires[0].send(frame(70, 1, MINE[:5] + bytes([FIRST])))
     card.wires[0].send(frame(70, 2, MINE[:5] + bytes([FIRST + 1])))
     assert other.receive(1) == [frame(70, 2, MINE[:5] + bytes([FIRST + 1]))]
+    host.remove_mac(MINE[:5] + bytes([FIRST]))  # the table is the PF's business
     again = start(host, FIRST)
     card.wires[0].send(frame(70, 3, MINE[:5] + bytes([FIRST])))
     assert again.receive(1) == [frame(70, 3, MINE[:5] + bytes([FIRST]))]

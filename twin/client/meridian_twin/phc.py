@@ -33,6 +33,12 @@ class Phc:
         seconds = self._read("TIME_SECONDS_HIGH") << 32 | self._read("TIME_SECONDS_LOW")
         return SECOND * seconds + self._read("TIME_NANOSECONDS")
 
+    def followed(self) -> bool:
+        """The time in every port's MAC clocks, which stamp the frames, follows this clock."""
+        self.time_ns()  # behind what was written before
+        bits = self.card.regs.field("PTP", "STATUS", "FOLLOWERS").of(self._read("STATUS"))
+        return bits == (1 << 2 * self.card.geometry.ports) - 1
+
     def set_ns(self, time_ns: int) -> None:
         seconds, nanoseconds = divmod(time_ns, SECOND)
         self._write("SET_SECONDS_HIGH", seconds >> 32)

@@ -352,3 +352,57 @@ class C2hQueue(_Ring):
         """Gives the memory back; the queue must have been invalidated."""
         for address in (self.base, self.completion_base, self._buffers):
             self.memory.free(address)
+
+
+@dataclass(frozen=True)
+class RingEntry:
+    """An entry of an aggregation ring. queue: absolute."""
+
+    queue: int
+    is_c2h: bool
+    pidx: int
+    cidx: int
+    error: int
+
+
+class InterruptRing:
+    """Events of many queues in one ring of memory, told by one vector."""
+
+    def __init__(self, contexts: Contexts, number: int, function: int, vector: int, memory: Memory, pages: int = 1):
+        self.contexts = contexts
+        self.number = number
+        self.function = function
+        self.memory = memory
+        self.entries = 512 * pages
+        self.base = memory.allocate(4096 * pages, 4096)
+        self.cidx = 0
+        self._color = 1
+        contexts.clear(Select.INTERRUPT_RING, number)
+        contexts.write(
+            Select.INTERRUPT_RING,
+            number,
+            valid=1,
+            vector=vector,
+            color=1,
+            base_4k=self.base >> 12,
+            pages=pages - 1,
+            function=function,
+        )
+
+    def poll(self) -> list[RingEntry]:
+        """The events since the last call; tells the card that they are read."""
+        events = []
+        while True:
+            word = self.memory.word(self.base + 8 * self.cidx, 8)
+            if word >> 63 != self._color:
+                break
+            events.append(
+                RingEntry(
+                    word >> 39 & 0xFFFFFF, bool(word >> 38 & 1), word & 0xFFFF, word >> 16 & 0xFFFF, word >> 35 & 3
+                )
+            )
+            self.cidx = (self.cidx + 1) % self.entries
+            self._color ^= int(self.cidx == 0)
+        page = PF_DOORBELLS if self.function < 4 else VF_DOORBELLS
+        self.contexts.link.write(self.function, 0, page, self.cidx | self.number << 16)
+        return events

@@ -53,7 +53,7 @@ class Vf(Queues):
                 QueueRequest(self.base + queue, True, self.number, c2h.base, c2h.completion_base, setting)
             )
             c2h.start()
-            self.pairs.append(Pair(h2c, c2h))
+            self.pairs.append(Pair(h2c, c2h, self.base + queue))
 
     def write_context(self, request: QueueRequest) -> None:
         self.ask(Op.CONTEXT_WRITE, request.pack())

@@ -84,7 +84,7 @@ def main() -> int:
                 geometry = machines.host.card.geometry
                 golden = GoldenShell(geometry.ports, geometry.functions, geometry.queues)
                 port = set_up(machines, golden, plan)
-                progress = lambda n: status.update(f"{n} of {len(frames)} frames")  # noqa: E731
+                progress = lambda n: status.update(f"{n} of {len(frames)} frames")
                 result = send(machines, golden, plan, port, frames, progress)
                 machines.close()
     except (CardError, LinkError) as error:

@@ -119,7 +119,9 @@ void CardNode::reset_ps() {
 void CardNode::step() {
   card_.step();
   const std::uint64_t now = card_.now_ps();
-  for (PortWire& wire : wires_) wire.step(now);
+  // A short frame may be through the MAC, and not yet seen by the shell's idle, when busy() looks the next time.
+  for (PortWire& wire : wires_)
+    if (wire.step(now)) rest_since_ps_ = now;
   if (bar2_.pending() != 0) bar2_.collect();
   if (ps_registers_.pending() != 0) ps_registers_.collect();
   if (card_.ps_irq() != interrupt_level_) {

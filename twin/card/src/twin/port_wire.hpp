@@ -16,11 +16,12 @@ class PortWire {
  public:
   PortWire(MacRx& rx, MacTx& tx, std::unique_ptr<WireEnd> end) : rx_(rx), tx_(tx), end_(std::move(end)) {}
 
-  /// Once a step: frames that have left go to the end, frames that are due go to the MAC.
-  void step(std::uint64_t now_ps) {
+  /// Once a step: frames that have left go to the end, frames that are due go to the MAC. True if there was one.
+  bool step(std::uint64_t now_ps) {
+    bool moved = false;
     while (auto frame = tx_.pop()) {
       end_->receive(*frame);
-      look_ = true;
+      look_ = moved = true;
     }
     if (look_ || now_ps >= end_->next_ps()) {
       for (auto& frame : end_->poll(now_ps, rx_.pending() + queue_.size())) queue_.push_back(std::move(frame));
@@ -29,7 +30,9 @@ class PortWire {
     while (!queue_.empty() && queue_.front().at_ps <= now_ps + ahead_ps) {
       rx_.send(std::move(queue_.front()));
       queue_.pop_front();
+      moved = true;
     }
+    return moved;
   }
 
   /// Its descriptor became readable, or it was told something.
