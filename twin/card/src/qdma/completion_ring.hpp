@@ -8,14 +8,14 @@
 
 namespace meridian {
 
-/// A queue's ring of completions: entries with their colour, the status entry, the interrupt, and when the last two are
-/// due. When, in the terms of the trigger modes:
+/// A queue's ring of completions: entries with their colour, the status entry, the interrupt, and when the last two
+/// are due. When, in the terms of the trigger modes:
 ///
 /// every: with each entry. User count: when the unread entries reach the threshold. User: at a wish of the shell, which
 /// has none. User timer: when the timer has run, which an entry starts. User timer and count: the sooner of both.
 ///
-/// Beyond the modes, so that no reader is left waiting: an update of CIDX that leaves entries unread writes the status
-/// entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes the
+/// Beyond the modes, so that no reader is left waiting: an update of CIDX that leaves entries unread writes the
+/// status entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes the
 /// status entry even while an interrupt is being serviced.
 class CompletionRing {
  public:
@@ -29,7 +29,7 @@ class CompletionRing {
 
   bool valid() const { return context_.get(cmpt::valid) != 0; }
 
-  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Without a valid context nothing.
+  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Nothing if it is not valid.
   void add(std::uint64_t entry, bool error);
 
   /// A write of the CIDX doorbell.

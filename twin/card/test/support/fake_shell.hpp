@@ -36,15 +36,15 @@ class FakeShell {
 
   /// A frame for a queue, behind those before it.
   void send(unsigned queue, Bytes bytes) { frames_.push_back({queue, std::move(bytes)}); }
-  std::size_t to_send() const { return frames_.size() + (entry_valid_ != 0 ? 1 : 0); }
+  std::size_t to_send() const { return frames_.size() + (active_ || entry_valid_ != 0 ? 1 : 0); }
 
   Qdma make_streams(std::uint64_t seed) {
     return {QdmaC2h(C2hPins{tdata_, tlast_, mty_, marker_, port_, len_, qid_, has_cmpt_, tvalid_, tready_},
                     CmptPins{entry_, size_, dpar_, entry_qid_, type_, packet_, entry_port_, entry_marker_, trigger_,
                              entry_valid_, entry_ready_},
                     C2hStatusPins{drop_, last_, cmp_, error_, status_qid_, status_valid_},
-                    TmStatusPins{tm_port_, qen_, byp_, dir_, mm_, tm_error_, tm_qid_, avl_, qinv_, irq_arm_, pidx_, vld_,
-                                 rdy_},
+                    TmStatusPins{tm_port_, qen_, byp_, dir_, mm_, tm_error_, tm_qid_, avl_, qinv_, irq_arm_, pidx_,
+                                 vld_, rdy_},
                     seed),
             QdmaH2c(H2cPins{h_data_, h_crc_, h_qid_, h_port_, h_err_, h_mdata_, h_mty_, h_zero_, h_last_, h_valid_,
                             h_ready_},
@@ -57,7 +57,8 @@ class FakeShell {
     if (tvalid_ != 0 && tready_ != 0) offset_ += 32;
     if (entry_valid_ != 0 && entry_ready_ != 0) entry_valid_ = 0;
     if (h_valid_ != 0 && h_ready_ != 0) take_beat();
-    if (vld_ != 0 && rdy_ != 0) messages.push_back({tm_qid_, avl_, pidx_, dir_ != 0, qen_ != 0, qinv_ != 0, tm_error_ != 0});
+    if (vld_ != 0 && rdy_ != 0)
+      messages.push_back({tm_qid_, avl_, pidx_, dir_ != 0, qen_ != 0, qinv_ != 0, tm_error_ != 0});
     if (status_valid_ != 0) status.push_back({status_qid_, drop_ != 0, error_ != 0});
     if (flr_set_ != 0) {
       resets.push_back(flr_fnc_);

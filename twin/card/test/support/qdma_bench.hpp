@@ -81,7 +81,7 @@ class QdmaBench {
       if (done()) return i;
       tick();
     }
-    throw std::runtime_error("does not happen; the IP waits for: " + ip.waits_for());
+    throw std::runtime_error("does not happen; the IP waits for: " + (ip.idle() ? "nothing" : ip.waits_for()));
   }
 
   void drain() {
@@ -123,7 +123,9 @@ class QdmaBench {
     write_context(0xc, function, {base, count});
   }
 
-  static std::uint64_t h2c_ring(const QueueSetting& q) { return q.ring != 0 ? q.ring : 0x10000000ULL + q.queue * 0x80000ULL; }
+  static std::uint64_t h2c_ring(const QueueSetting& q) {
+    return q.ring != 0 ? q.ring : 0x10000000ULL + q.queue * 0x80000ULL;
+  }
   static std::uint64_t c2h_ring(const QueueSetting& q) { return h2c_ring(q) + 0x40000; }
   static std::uint64_t completions(const QueueSetting& q) { return 0x1'00000000ULL + q.queue * 0x200000ULL; }
   static unsigned entries(const QueueSetting& q) { return ring_sizes[q.ring_index] - 1; }
