@@ -14,9 +14,9 @@ namespace meridian {
 /// every: with each entry. User count: when the unread entries reach the threshold. User: at a wish of the shell, which
 /// has none. User timer: when the timer has run, which an entry starts. User timer and count: the sooner of both.
 ///
-/// Beyond the modes, so that no reader is left waiting: an update of CIDX that leaves entries unread writes the
-/// status entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes the
-/// status entry even while an interrupt is being serviced.
+/// Beyond the modes, so that no reader is left waiting: an update of CIDX that leaves entries unread writes the status
+/// entry at once and, if it arms the interrupt, sends it (in the timed modes: starts the timer); the timer refreshes
+/// the status entry even while an interrupt is being serviced.
 class CompletionRing {
  public:
   /// When a timer is to run; the owner keeps the clocks.
