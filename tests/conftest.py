@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from meridian_card import Simulator
+from meridian_twin import CardProcess
+from meridian_twin.wire import Wire
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
@@ -17,23 +20,39 @@ Start = Callable[..., Simulator]
 
 
 @pytest.fixture(scope="session")
-def built() -> Callable[..., Path]:
-    """shell_sim of a configuration. MERIDIAN_SHELL_SIM names one for the default configuration, as one with tracing."""
-    programs: dict[tuple[str, ...], Path] = {}
+def programs() -> Callable[..., Path]:
+    """The folder with the programs of a configuration."""
+    folders: dict[tuple[str, ...], Path] = {}
 
     def build(*generator: str) -> Path:
-        if generator not in programs:
-            given = os.environ.get("MERIDIAN_SHELL_SIM")
-            if given and not generator:
-                programs[generator] = Path(given)
-            else:
-                command = [str(ROOT / "scripts" / "build-card"), *generator]
-                done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
-                assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-                programs[generator] = Path(done.stdout.split()[-1]) / "shell_sim"
-        return programs[generator]
+        if generator not in folders:
+            command = [str(ROOT / "scripts" / "build-card"), *generator]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
+            assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+            folders[generator] = Path(done.stdout.split()[-1])
+        return folders[generator]
 
     return build
+
+
+def given_or_built(programs: Callable[..., Path], name: str, variable: str) -> Callable[..., Path]:
+    """A program of a configuration. The variable names one for the default configuration, as one with tracing."""
+
+    def find(*generator: str) -> Path:
+        given = os.environ.get(variable)
+        return Path(given) if given and not generator else programs(*generator) / name
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def built(programs: Callable[..., Path]) -> Callable[..., Path]:
+    return given_or_built(programs, "shell_sim", "MERIDIAN_SHELL_SIM")
+
+
+@pytest.fixture(scope="session")
+def built_card(programs: Callable[..., Path]) -> Callable[..., Path]:
+    return given_or_built(programs, "meridian_card", "MERIDIAN_CARD")
 
 
 @pytest.fixture
@@ -52,3 +71,40 @@ def start(built: Callable[..., Path], request: pytest.FixtureRequest) -> Start:
 def shell_sim(built: Callable[..., Path]) -> Path:
     """The program of the default configuration."""
     return built()
+
+
+class RunningCard(CardProcess):
+    """meridian_card with the wires of its ports in the test's hands."""
+
+    def __init__(self, program: Path, *options: str, ports: int = 1) -> None:
+        self._wires = tempfile.TemporaryDirectory(prefix="meridian-")
+        paths = [Path(self._wires.name) / str(port) for port in range(ports)]
+        named = [word for port, path in enumerate(paths) for word in ("--wire", f"{port}=socket:path={path}")]
+        super().__init__(program, *named, *options)
+        self.wires = [Wire(path) for path in paths]
+
+    def close(self) -> None:
+        for wire in getattr(self, "wires", []):
+            wire.close()
+        super().close()
+        self._wires.cleanup()
+
+
+@pytest.fixture
+def run_card(built_card: Callable[..., Path], request: pytest.FixtureRequest) -> Callable[..., RunningCard]:
+    """Runs the card program: run_card("--seed", "3", configuration=("--ports", "2")). It ends with the test, well."""
+
+    def run(*options: str, configuration: tuple[str, ...] = ()) -> RunningCard:
+        ports = int(configuration[configuration.index("--ports") + 1]) if "--ports" in configuration else 1
+        time = () if "--time" in options else ("--time", "free")
+        card = RunningCard(built_card(*configuration), *options, *time, ports=ports)
+
+        def end() -> None:
+            text, status = card.output(), card.stop()
+            card.close()
+            assert status == 0, f"meridian_card ended with {status}: {text}"
+
+        request.addfinalizer(end)
+        return card
+
+    return run

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from meridian_card import PsFrame, PsPort, Shell, Simulator
-from meridian_card.ps_port import Timestamp
+from meridian_card import PsFrame, PsPort, Shell, Simulator, Timestamp
 from meridian_golden.frame import Header, parse
 from meridian_golden.shell import Delivery, GoldenShell, RxOutcome
 

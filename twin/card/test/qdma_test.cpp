@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stream/streams.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <bit>
 #include <functional>
 #include <string>
+
+#include "stream/streams.hpp"
 
 namespace meridian {
 namespace {

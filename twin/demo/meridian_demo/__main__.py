@@ -6,17 +6,18 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-from meridian_card.shell import Shell
-from meridian_card.simulator import Simulator, SimulatorError, options
 from meridian_golden.shell import GoldenShell
+from meridian_twin.link import LinkError
+from meridian_twin.process import CardError, CardProcess
 from rich.console import Console
 
 from . import capture, report
 from .check import check
 from .plan import choose
-from .run import send, set_up
+from .run import Machines, send, set_up
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,7 +55,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="this demo alone, also when more is there")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N frames")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "demo", help="folder for the pcaps")
-    parser.add_argument("--simulator", type=Path, help="a shell_sim that is built already")
+    parser.add_argument("--program", type=Path, help="a meridian_card that is built already")
+    parser.add_argument("--seed", type=int, default=1, help="of what the card leaves to chance (1)")
     arguments = parser.parse_args()
     console = Console(width=150)
     try:
@@ -68,18 +70,24 @@ def main() -> int:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     frames = frames[: arguments.limit or None]
-    program = arguments.simulator or Path(_script("build-card")) / "shell_sim"
+    program = arguments.program or Path(_script("build-card")) / "meridian_card"
     plan = choose(frames)
     console.print(
-        "Verilated shell, one port at 25 Gb/s, frames back to back; MAC, QDMA streams and PS memory are models"
+        "Verilated shell, one port at 25 Gb/s, frames back to back; the MAC and the QDMA IP with its rings in host memory"
+        " are models"
     )
     try:
-        with Simulator(program, *options()) as simulator, console.status("") as status:
-            shell = Shell(simulator)
-            golden = GoldenShell(shell.geometry.ports, shell.geometry.functions, shell.geometry.queues)
-            port = set_up(shell, golden, plan)
-            result = send(shell, golden, plan, port, frames, lambda n: status.update(f"{n} of {len(frames)} frames"))
-    except SimulatorError as error:
+        with tempfile.TemporaryDirectory(prefix="meridian-demo-") as folder, console.status("") as status:
+            wire = Path(folder) / "wire"
+            with CardProcess(program, "--wire", f"0=socket:path={wire}", "--seed", str(arguments.seed)) as process:
+                machines = Machines(process.socket, wire)
+                geometry = machines.host.card.geometry
+                golden = GoldenShell(geometry.ports, geometry.functions, geometry.queues)
+                port = set_up(machines, golden, plan)
+                progress = lambda n: status.update(f"{n} of {len(frames)} frames")
+                result = send(machines, golden, plan, port, frames, progress)
+                machines.close()
+    except (CardError, LinkError) as error:
         print(f"demo: the simulation stopped: {error}", file=sys.stderr)
         return 1
     report.tables(console, result, plan)

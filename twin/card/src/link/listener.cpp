@@ -24,29 +24,29 @@ sockaddr_un address_of(const std::filesystem::path& path) {
   return address;
 }
 
-Descriptor stream_socket() {
-  return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Descriptor unix_socket(int type) {
+  return Descriptor(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-bool somebody_answers(const sockaddr_un& address) {
-  const Descriptor probe = stream_socket();
+bool somebody_answers(const sockaddr_un& address, int type) {
+  const Descriptor probe = unix_socket(type);
   // A full backlog (EAGAIN) is somebody too.
   return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 || errno == EAGAIN;
 }
 
-void clear_the_way(const std::filesystem::path& path, const sockaddr_un& address) {
+void clear_the_way(const std::filesystem::path& path, const sockaddr_un& address, int type) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return;
   if (!S_ISSOCK(found.st_mode)) throw InputError("socket " + path.string() + ": there is a file that is no socket");
-  if (somebody_answers(address)) throw InputError("socket " + path.string() + ": another program listens there");
+  if (somebody_answers(address, type)) throw InputError("socket " + path.string() + ": another program listens there");
   ::unlink(path.c_str());
 }
 
 }  // namespace
 
-Listener::Listener(const std::filesystem::path& path) : path_(path), socket_(stream_socket()) {
+Listener::Listener(const std::filesystem::path& path, int type) : path_(path), socket_(unix_socket(type)) {
   const sockaddr_un address = address_of(path);
-  clear_the_way(path, address);
+  clear_the_way(path, address, type);
   const mode_t mask = ::umask(0177);
   const int bound = ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   const int error = errno;

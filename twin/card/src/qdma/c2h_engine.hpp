@@ -36,10 +36,10 @@ class C2hEngine {
     std::size_t buffer_bytes;
   };
   struct Queue {
-    std::uint32_t epoch = 0;      // counts restarts: answers of an earlier one are ignored
-    unsigned fetch = 0;           // next descriptor to be fetched
-    unsigned fetching = 0;        // descriptors whose fetch is under way
-    unsigned reserved = 0;        // buffers of the frames that wait
+    std::uint32_t epoch = 0;  // counts restarts: answers of an earlier one are ignored
+    unsigned fetch = 0;       // next descriptor to be fetched
+    unsigned fetching = 0;    // descriptors whose fetch is under way
+    unsigned reserved = 0;    // buffers of the frames that wait
     bool listed = false, told = false;
     std::deque<std::uint64_t> buffers;  // fetched, not used
     std::deque<Waiting> frames;
@@ -62,7 +62,7 @@ class C2hEngine {
   std::deque<unsigned> active_;  // queues with a frame that may be delivered, in turn
   std::size_t bytes_ = 0;        // of frames inside
   unsigned fetches_ = 0;
-  bool starved_ = false;         // the next frame has no buffer
+  bool starved_ = false;  // the next frame has no buffer
 };
 
 }  // namespace meridian

@@ -69,10 +69,9 @@ void CompletionRing::write_entry(std::uint64_t entry, bool error) {
 
 void CompletionRing::write_status() {
   if (context_.get(cmpt::status_enable) == 0) return;
-  const std::uint64_t word = std::uint64_t{pidx()} | (std::uint64_t{cidx()} << 16) |
-                             (std::uint64_t{context_.get(cmpt::color)} << 32) |
-                             (std::uint64_t{context_.get(cmpt::irq_state)} << 33) |
-                             (std::uint64_t{context_.get(cmpt::error)} << 35);
+  const std::uint64_t word =
+      std::uint64_t{pidx()} | (std::uint64_t{cidx()} << 16) | (std::uint64_t{context_.get(cmpt::color)} << 32) |
+      (std::uint64_t{context_.get(cmpt::irq_state)} << 33) | (std::uint64_t{context_.get(cmpt::error)} << 35);
   ip_.link.write(function(), cmpt::base(context_) + std::uint64_t{entries_} * entry_bytes(), to_bytes(word));
 }
 

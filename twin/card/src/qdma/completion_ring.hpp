@@ -8,8 +8,8 @@
 
 namespace meridian {
 
-/// A queue's ring of completions: entries with their colour, the status entry, the interrupt, and when the last two
-/// are due. When, in the terms of the trigger modes:
+/// A queue's ring of completions: entries with their colour, the status entry, the interrupt, and when the last two are
+/// due. When, in the terms of the trigger modes:
 ///
 /// every: with each entry. User count: when the unread entries reach the threshold. User: at a wish of the shell, which
 /// has none. User timer: when the timer has run, which an entry starts. User timer and count: the sooner of both.
@@ -29,7 +29,8 @@ class CompletionRing {
 
   bool valid() const { return context_.get(cmpt::valid) != 0; }
 
-  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Nothing if it is not valid.
+  /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Without a valid context
+  /// nothing.
   void add(std::uint64_t entry, bool error);
 
   /// A write of the CIDX doorbell.

@@ -40,7 +40,9 @@ constexpr Field status_check{1, 2, 1}, status_interval{1, 3, 1}, bypass{1, 18, 1
 constexpr Field irq_enable{1, 21, 1}, error{1, 26, 2}, error_sent{1, 28, 1}, irq_request{1, 29, 1}, memory{1, 31, 1};
 constexpr Field vector{4, 0, 11}, aggregate{4, 11, 1}, no_vf_interrupt{4, 12, 1};
 constexpr std::uint32_t descriptor_error = 1, dma_error = 2;
-inline std::uint64_t base(const SwContext& c) { return (std::uint64_t{c.words[3]} << 32) | c.words[2]; }
+inline std::uint64_t base(const SwContext& c) {
+  return (std::uint64_t{c.words[3]} << 32) | c.words[2];
+}
 }  // namespace sw
 
 namespace hw {

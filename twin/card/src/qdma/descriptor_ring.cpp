@@ -40,8 +40,8 @@ void DescriptorRing::advance_consumer(unsigned count) {
 }
 
 void DescriptorRing::write_status() {
-  const std::uint64_t word = std::uint64_t{sw_.get(sw::error)} | (std::uint64_t{cidx()} << 16) |
-                             (std::uint64_t{pidx()} << 32);
+  const std::uint64_t word =
+      std::uint64_t{sw_.get(sw::error)} | (std::uint64_t{cidx()} << 16) | (std::uint64_t{pidx()} << 32);
   ip_.link.write(function(), address(entries_), to_bytes(word));
 }
 

@@ -43,11 +43,10 @@ void FunctionReset::clear(unsigned function) {
       contexts.invalidate(Kind::completion, queue);
     if (mapped) doorbells_.reset(queue);
   }
-  for (unsigned ring = 0; ring < Contexts::rings; ++ring) {
-    const CoalesceContext& context = contexts.coalesce(ring);
-    if (context.get(coalesce::valid) != 0 && context.get(coalesce::function) == function)
+  for (unsigned ring = 0; ring < Contexts::rings; ++ring)
+    if (contexts.coalesce(ring).get(coalesce::valid) != 0 &&
+        contexts.coalesce(ring).get(coalesce::function) == function)
       contexts.invalidate(Kind::coalesce, ring);
-  }
   contexts.fmap(function) = {};
   mailbox_.reset(function);
 }

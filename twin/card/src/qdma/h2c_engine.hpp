@@ -42,17 +42,17 @@ class H2cEngine {
     Bytes data;
   };
   struct Queue {
-    std::uint32_t epoch = 0;     // counts restarts: answers of an earlier one are ignored
-    unsigned fetch = 0;          // next descriptor to be fetched
-    unsigned fetching = 0;       // descriptors whose fetch is under way
-    unsigned since_status = 0;   // frames since the last write-back
-    std::uint32_t first = 0;     // running number of slots.front()
-    std::size_t read_next = 0;   // first slot in state described
-    std::size_t send_next = 0;   // first slot not sent
-    std::size_t held = 0;        // bytes counted in bytes_
+    std::uint32_t epoch = 0;    // counts restarts: answers of an earlier one are ignored
+    unsigned fetch = 0;         // next descriptor to be fetched
+    unsigned fetching = 0;      // descriptors whose fetch is under way
+    unsigned since_status = 0;  // frames since the last write-back
+    std::uint32_t first = 0;    // running number of slots.front()
+    std::size_t read_next = 0;  // first slot in state described
+    std::size_t send_next = 0;  // first slot not sent
+    std::size_t held = 0;       // bytes counted in bytes_
     bool listed = false, counted = false;
     std::deque<Slot> slots;
-    Bytes merged;                // of a frame whose last descriptor has not come
+    Bytes merged;  // of a frame whose last descriptor has not come
     std::uint32_t merged_metadata = 0;
     std::size_t merged_slots = 0;
   };

@@ -16,8 +16,13 @@ namespace meridian {
 /// What all engines of the IP share.
 struct IpState {
   IpState(const QdmaSetting& s, MemoryBus& host)
-      : setting(s), csr(s), contexts(s.queues), link(s.pcie, host), interrupts(contexts, link),
-        errors(csr, interrupts), status(s.queues) {}
+      : setting(s),
+        csr(s),
+        contexts(s.queues),
+        link(s.pcie, host),
+        interrupts(contexts, link),
+        errors(csr, interrupts),
+        status(s.queues) {}
 
   QdmaSetting setting;
   Csr csr;

@@ -34,8 +34,8 @@ std::uint32_t Mailbox::status(unsigned function) const {
   const Function& f = functions_[function];
   if (!is_pf(function)) return (f.to_vf.full ? in_message : 0) | (f.to_pf.full ? out_message : 0);
   const auto target = vf_of(function);
-  const auto& bits = f.acknowledged;
-  const bool acknowledged = std::any_of(bits.begin(), bits.end(), [](std::uint32_t word) { return word != 0; });
+  const bool acknowledged =
+      std::any_of(f.acknowledged.begin(), f.acknowledged.end(), [](auto word) { return word != 0; });
   std::uint32_t value = acknowledged ? any_acknowledge : 0;
   if (target && functions_[*target].to_vf.full) value |= out_message;
   if (!f.senders.empty()) value |= in_message | (f.senders.front() << 4);

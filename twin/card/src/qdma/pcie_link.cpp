@@ -91,8 +91,7 @@ void PcieLink::read(unsigned function, std::uint64_t address, std::uint32_t byte
 void PcieLink::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
   if (!enabled(function)) return;
   if (setting_.unlimited) return host_.write(function, address, data);
-  const std::uint64_t bytes =
-      data.size() + request_overhead * packets(address, data.size(), setting_.max_payload);
+  const std::uint64_t bytes = data.size() + request_overhead * packets(address, data.size(), setting_.max_payload);
   posted_.push_back({up(bytes), address, function, 0, false, Bytes(data.begin(), data.end())});
 }
 
@@ -120,8 +119,7 @@ void PcieLink::ask(Read read) {
     const auto alive = inbox.lock();
     if (!alive) return;
     const bool ok = status == MemoryBus::Status::ok && data.size() == bytes;
-    alive->fresh.push_back(
-        {back_ps, alive->order++, ok, ok ? Bytes(data.begin(), data.end()) : Bytes(), done});
+    alive->fresh.push_back({back_ps, alive->order++, ok, ok ? Bytes(data.begin(), data.end()) : Bytes(), done});
   };
   host_.read(read.function, read.address, read.bytes, std::move(finish));
 }

@@ -16,11 +16,11 @@ enum class QdmaVersion { eqdma4, eqdma5 };
 
 struct QdmaSetting {
   QdmaVersion version = QdmaVersion::eqdma5;
-  unsigned pfs = 4;         // 1 to 4
-  unsigned queues = 2048;   // told in the capability register
-  PcieSetting pcie;         // unlimited by default
-  bool c2h_drop = false;    // a frame without a buffer is dropped; the IP stops its stream until there is one
-  bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
+  unsigned pfs = 4;        // 1 to 4
+  unsigned queues = 2048;  // told in the capability register
+  PcieSetting pcie;        // unlimited by default
+  bool c2h_drop = false;   // a frame without a buffer is dropped; the IP stops its stream until there is one
+  bool h2c_merge = false;  // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
   std::uint64_t seed = 1;
 };
 

@@ -53,18 +53,18 @@ std::vector<ClockSetting> clock_settings(const CardSetting& setting) {
   return clocks;
 }
 
+[[maybe_unused]] constexpr const char* no_tracing = "this program was built without tracing: configure with -DTRACE=ON";
+
 std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
   auto context = std::make_unique<VerilatedContext>();
   // Registers that nobody resets start at random values, as they may in hardware.
   context->randReset(2);
   context->randSeed(static_cast<int>(setting.seed % 0x7fffffffU) + 1);
-  if (!setting.trace_file.empty()) {
 #if VM_TRACE
-    context->traceEverOn(true);
+  context->traceEverOn(true);
 #else
-    throw InputError("this program was built without tracing: configure with -DTRACE=ON");
+  if (!setting.trace_file.empty()) throw InputError(no_tracing);
 #endif
-  }
   return context;
 }
 
@@ -85,6 +85,7 @@ struct Card::Parts {
 
   void step();
   void eval();
+  void start_trace(const std::string& file);
   void tick_sample(std::uint32_t rising);
   void tick_drive(std::uint32_t rising);
   void watch_timers(std::uint32_t rising);
@@ -154,21 +155,34 @@ Card::Parts::Parts(const CardSetting& s)
   pf_bus.reset();
   ps_bus.reset();
   ps_memory.reset();
-#if VM_TRACE
-  if (!setting.trace_file.empty()) {
-    trace = std::make_unique<VerilatedFstC>();
-    shell.model().trace(trace.get(), 99);
-    trace->open(setting.trace_file.c_str());
-    if (!trace->isOpen()) throw InputError("cannot write " + setting.trace_file);
-  }
-#endif
+  if (!setting.trace_file.empty()) start_trace(setting.trace_file);
   shell.eval();
+}
+
+void Card::Parts::start_trace([[maybe_unused]] const std::string& file) {
+#if VM_TRACE
+  if (trace != nullptr) trace->close();
+  trace = std::make_unique<VerilatedFstC>();
+  shell.model().trace(trace.get(), 99);
+  trace->open(file.c_str());
+  if (trace->isOpen()) return;
+  trace.reset();
+  throw InputError("cannot write " + file);
+#else
+  throw InputError(no_tracing);
+#endif
 }
 
 void Card::Parts::eval() {
   shell.eval();
 #if VM_TRACE
-  if (trace != nullptr && now_ps >= setting.trace_from_ps && now_ps <= setting.trace_to_ps) trace->dump(now_ps);
+  if (trace == nullptr || now_ps < setting.trace_from_ps) return;
+  if (now_ps <= setting.trace_to_ps) {
+    trace->dump(now_ps);
+  } else {
+    trace->close();
+    trace.reset();
+  }
 #endif
 }
 
@@ -315,6 +329,13 @@ void Card::set_timer_watch(std::function<void(const TimerEdge&)> watch) {
 void Card::step() {
   parts_->step();
   if (parts_->observer) parts_->observer();
+}
+
+void Card::trace(const std::string& file, std::uint64_t for_ps) {
+  Parts& p = *parts_;
+  p.start_trace(file);
+  p.setting.trace_from_ps = p.now_ps;
+  p.setting.trace_to_ps = p.now_ps + for_ps;
 }
 
 void Card::set_host_edge(std::function<void(std::uint64_t)> edge) {

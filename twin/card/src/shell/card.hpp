@@ -63,15 +63,18 @@ class Card {
   /// Goes to the next moment with a rising clock edge.
   void step();
 
-  /// Lets time pass without simulating it: the next edge of each clock stands for all that are left out, and the shell's
-  /// timers land where they would have been. For a card at rest only (waits_for() empty, idle pin high), and for no
-  /// longer than quiet_ps(); at most longest_skip_ps.
+  /// Lets time pass without simulating it: the next edge of each clock stands for all that are left out, and the
+  /// shell's timers land where they would have been. For a card at rest only (waits_for() empty, idle pin high), and
+  /// for no longer than quiet_ps(); at most longest_skip_ps.
   void skip(std::uint64_t ps);
   static constexpr std::uint64_t longest_skip_ps = 900'000'000'000;
 
   /// How long the shell's own timers leave it at rest; all ones: until a pin moves. Right from rest_ps after a skip on.
   std::uint64_t quiet_ps() const;
   static constexpr std::uint64_t rest_ps = 100'000;
+
+  /// Waveforms (FST) of the time to come, instead of those under way. InputError in a build without tracing.
+  void trace(const std::string& file, std::uint64_t for_ps);
 
   /// Called at each rising edge of the host clock, out of reset, when the streams have been sampled and not yet driven.
   void set_host_edge(std::function<void(std::uint64_t now_ps)> edge);

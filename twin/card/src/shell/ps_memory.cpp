@@ -204,7 +204,8 @@ void PsMemory::drive() {
   // Data is taken behind its address only; a master must be ready for that (AXI4 A3.3.1).
   const bool want = std::any_of(writes_.begin(), writes_.end(), [](const Burst& b) { return !b.complete; });
   pins_.wready = want && random_.percent(timing_.ready_percent);
-  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && reads_.front().answer->arrived && random_.percent(timing_.valid_percent)) {
+  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && reads_.front().answer->arrived &&
+      random_.percent(timing_.valid_percent)) {
     read_beat();
     read_offered_ = true;
   }

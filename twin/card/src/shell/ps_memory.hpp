@@ -78,8 +78,8 @@ class PsMemory {
     std::uint64_t due;  // cycle; of a write once its last beat is taken
     unsigned done = 0;
     bool complete = false;
-    Bytes data = {};                         // of a write, from its first 8-byte word on
-    std::vector<bool> written = {};          // which of these bytes
+    Bytes data = {};                           // of a write, from its first 8-byte word on
+    std::vector<bool> written = {};            // which of these bytes
     std::shared_ptr<Answer> answer = nullptr;  // of a read
   };
   /// What was offered and not taken, which must not change.

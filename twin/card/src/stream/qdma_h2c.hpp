@@ -16,7 +16,7 @@ namespace meridian {
 /// A frame from a host queue. No bytes: the beat the IP sends for a descriptor of length 0.
 struct H2cFrame {
   Bytes bytes;
-  bool error = false;  // tuser_err
+  bool error = false;                                    // tuser_err
   std::optional<std::uint32_t> metadata = std::nullopt;  // tuser_mdata; random without
   std::uint64_t tag = 0;                                 // comes back when the frame is sent
 };

@@ -33,6 +33,12 @@ class ReplayEnd : public WireEnd {
   std::vector<RxFrame> poll(std::uint64_t now_ps, std::size_t pending) override;
   std::uint64_t next_ps() const override { return next_ps_; }
 
+  void report(const WireReport& report) const override {
+    report("sent", static_cast<double>(statistics_.sent));
+    report("loops", static_cast<double>(statistics_.loops));
+    report("received", static_cast<double>(statistics_.received));
+  }
+
   struct Statistics {
     std::uint64_t sent = 0;      // handed over
     std::uint64_t loops = 0;     // begun

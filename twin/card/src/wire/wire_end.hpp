@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "mac/mac_rx.hpp"
@@ -11,6 +13,9 @@
 namespace meridian {
 
 constexpr std::uint64_t never_ps = ~std::uint64_t{0};
+
+/// Takes the name and the value of a figure.
+using WireReport = std::function<void(std::string_view name, double value)>;
 
 /// What is at the other end of a port's wire. All times are twin time.
 class WireEnd {
@@ -29,6 +34,12 @@ class WireEnd {
 
   /// A descriptor that turns readable when the outside has something (TAP, packet socket).
   virtual std::optional<int> descriptor() const { return std::nullopt; }
+
+  /// Called often where there is a descriptor, also while time stands still. True: poll() has something.
+  virtual bool tend() { return false; }
+
+  /// All that was counted and measured, so far.
+  virtual void report(const WireReport&) const {}
 
   /// Nothing more is expected from this end unless it is spoken to: a replay has ended, a generator has sent all.
   virtual bool done() const { return next_ps() == never_ps; }

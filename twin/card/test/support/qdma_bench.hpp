@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "fake_shell.hpp"
 #include "qdma/context_fields.hpp"
 #include "qdma/qdma_ip.hpp"
 #include "qdma/registers.hpp"
-#include "fake_shell.hpp"
 #include "test_memory.hpp"
 
 namespace meridian {
@@ -18,17 +18,17 @@ namespace meridian {
 /// A queue as a driver sets it up; the defaults are those of the public OpenNIC driver.
 struct QueueSetting {
   unsigned function = 0;
-  unsigned queue = 0;           // of all queues
-  unsigned ring_index = 8;      // 1024
-  std::uint64_t ring = 0;       // address; 0: a place of its own
+  unsigned queue = 0;       // of all queues
+  unsigned ring_index = 8;  // 1024
+  std::uint64_t ring = 0;   // address; 0: a place of its own
   bool h2c_interrupt = false;
   unsigned h2c_vector = 0;
-  unsigned buffer_index = 8;    // 4096
+  unsigned buffer_index = 8;  // 4096
   bool prefetch = true;
   unsigned mode = 5;
-  unsigned counter = 0;         // 64
-  unsigned timer = 0;           // 10 ticks
-  unsigned entry_size = 0;      // 8 bytes << entry_size
+  unsigned counter = 0;     // 64
+  unsigned timer = 0;       // 10 ticks
+  unsigned entry_size = 0;  // 8 bytes << entry_size
   unsigned vector = 0;
   bool interrupt = true;
   bool aggregate = false;
@@ -39,7 +39,7 @@ struct QueueSetting {
 /// The IP between a machine's memory and a fake shell, with the register sequences of a driver.
 class QdmaBench {
  public:
-  static constexpr unsigned ring_sizes[16] = {4096, 64,   128,  192,  256,  384,  512,  768,
+  static constexpr unsigned ring_sizes[16] = {4096, 64,   128,  192,  256,  384,  512,   768,
                                               1024, 1536, 3072, 4096, 6144, 8192, 12288, 16384};
   static constexpr unsigned timers[16] = {10, 2, 4, 5, 8, 10, 15, 20, 25, 30, 50, 75, 100, 125, 150, 200};
   static constexpr unsigned counters[16] = {64, 2, 4, 8, 16, 24, 32, 48, 80, 96, 112, 128, 144, 160, 176, 192};
@@ -119,9 +119,7 @@ class QdmaBench {
     set_csr(reg::timer_tick, 25);
   }
 
-  void set_fmap(unsigned function, unsigned base, unsigned count) {
-    write_context(0xc, function, {base, count});
-  }
+  void set_fmap(unsigned function, unsigned base, unsigned count) { write_context(0xc, function, {base, count}); }
 
   static std::uint64_t h2c_ring(const QueueSetting& q) {
     return q.ring != 0 ? q.ring : 0x10000000ULL + q.queue * 0x80000ULL;

@@ -73,5 +73,7 @@ class PsSide(p: ShellParam) extends Component {
     regs.io.txRecord(i) << io.txRecord(i)
   }
   io.idle := port.io.idle
-  io.quietCycles := RegNext((port.io.timerCycles < phc.io.quietCycles) ? port.io.timerCycles | phc.io.quietCycles) init 0
+  io.quietCycles := RegNext(
+    (port.io.timerCycles < phc.io.quietCycles) ? port.io.timerCycles | phc.io.quietCycles
+  ) init 0
 }

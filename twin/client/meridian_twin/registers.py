@@ -8,7 +8,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[4] / "host-driver" / "include" / "meridian_regs.h"
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def header(name: str = "meridian_regs.h") -> Path:
+    """Where the header is: beside this module when it was installed, else in the source tree."""
+    places = [
+        _PACKAGE / "include",
+        _PACKAGE.parents[2] / "host-driver" / "include",
+        _PACKAGE.parents[1] / "card" / "include",
+    ]
+    for place in places:
+        if (place / name).is_file():
+            return place / name
+    raise FileNotFoundError(f"{name} is neither in the package nor in a source tree around it; name it by its path")
+
+
 _DEFINE = re.compile(r"#define MERIDIAN_(\w+)(\(i\))?\s+(.+)")
 _ARRAY = re.compile(r"\((0x[0-9a-fA-F]+) \+ (0x[0-9a-fA-F]+) \* \(i\)\)")
 
@@ -33,10 +48,10 @@ class Field:
 class Registers:
     """Names as in the header, without MERIDIAN_; addresses in bytes."""
 
-    def __init__(self, header: Path = HEADER) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self._numbers: dict[str, int] = {}
         self._arrays: dict[str, tuple[int, int]] = {}
-        for line in header.read_text().splitlines():
+        for line in (path or header()).read_text().splitlines():
             match = _DEFINE.match(line)
             if not match:
                 continue

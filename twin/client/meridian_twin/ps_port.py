@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from random import Random
+from typing import Protocol
 
-from .shell import Shell
+from .card import Card
 
 DESCRIPTOR = 32
 LARGEST = 9600
@@ -19,6 +20,14 @@ ERROR = 4
 
 class PsPortError(Exception):
     """The card broke the rules of its rings."""
+
+
+class PsMemory(Protocol):
+    """The PS's memory, wherever it is kept."""
+
+    def read_memory(self, address: int, count: int) -> bytes: ...
+
+    def write_memory(self, address: int, data: bytes) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -41,14 +50,23 @@ class Timestamp:
 class PsPort:
     """One Ethernet port of the PS. Frames are taken out of PS memory by `poll`; buffers go back at once."""
 
-    def __init__(self, shell: Shell, port: int = 0, size_log2: int = 8, seed: int = 1) -> None:
-        self.shell = shell
+    def __init__(
+        self,
+        card: Card,
+        memory: PsMemory,
+        port: int = 0,
+        size_log2: int = 8,
+        seed: int = 1,
+        base: int = 0x10_0000_0000,
+    ) -> None:
+        self.card = card
+        self.memory = memory
         self.port = port
         self.size_log2 = size_log2
         self.size = 1 << size_log2
-        memory = 0x10_0000_0000 + 0x1000_0000 * port
-        self.rx_ring, self.tx_ring = memory, memory + 0x10_0000
-        self.rx_slots, self.tx_slots = memory + 0x100_0000, memory + 0x800_0000
+        start = base + 0x1000_0000 * port
+        self.rx_ring, self.tx_ring = start, start + 0x10_0000
+        self.rx_slots, self.tx_slots = start + 0x100_0000, start + 0x800_0000
         self.random = Random(seed)
         self.rx_producer = self.rx_consumer = self.tx_producer = self.tx_consumer = 0
         self.waiting: deque[tuple[bytes, int, bool]] = deque()
@@ -57,9 +75,8 @@ class PsPort:
 
     def start(self) -> None:
         """Fills the receive ring and starts both."""
-        sim = self.shell.sim
         for ring in (self.rx_ring, self.tx_ring):
-            sim.send("psmem", addr=ring, hex=bytes(DESCRIPTOR * self.size).hex())
+            self.memory.write_memory(ring, bytes(DESCRIPTOR * self.size))
         for name, base in (("RX", self.rx_ring), ("TX", self.tx_ring)):
             self._write(f"{name}_BASE_LOW", base & 0xFFFFFFFF)
             self._write(f"{name}_BASE_HIGH", base >> 32)
@@ -70,7 +87,7 @@ class PsPort:
         """Stops both rings and waits until they do not run."""
         for name in ("RX", "TX"):
             self._control(name, enable=False)
-        running = [self.shell.regs.field("PS_RING", f"{name}_STATUS", "RUNNING") for name in ("RX", "TX")]
+        running = [self.card.regs.field("PS_RING", f"{name}_STATUS", "RUNNING") for name in ("RX", "TX")]
         for _ in range(max_polls):
             if not any(f.of(self._read(f"{n}_STATUS")) for n, f in zip(("RX", "TX"), running, strict=True)):
                 return
@@ -93,8 +110,8 @@ class PsPort:
 
     def timestamps(self) -> list[Timestamp]:
         """Transmit timestamps the card holds, oldest first; they are removed."""
-        field = self.shell.regs.field
-        result = []
+        field = self.card.regs.field
+        result: list[Timestamp] = []
         while True:
             status = self._read("TIMESTAMP_STATUS")
             if not field("PS_RING", "TIMESTAMP_STATUS", "VALID").of(status):
@@ -105,28 +122,28 @@ class PsPort:
             self._write("TIMESTAMP_POP", 1)
 
     def counters(self) -> dict[str, int]:
-        return self.shell.events("PS_RING", self.port)
+        return self.card.events("PS_RING", self.port)
 
     def _write(self, register: str, value: int) -> None:
-        self.shell.write(self.shell.regs.ps_address("PS_RING", register, self.port), value, "ps")
+        self.card.write(self.card.regs.ps_address("PS_RING", register, self.port), value, "ps")
 
     def _read(self, register: str) -> int:
-        return self.shell.read(self.shell.regs.ps_address("PS_RING", register, self.port), "ps")
+        return self.card.read(self.card.regs.ps_address("PS_RING", register, self.port), "ps")
 
     def _control(self, ring: str, enable: bool) -> None:
-        field = self.shell.regs.field
+        field = self.card.regs.field
         word = field("PS_RING", f"{ring}_CONTROL", "SIZE_LOG2").at(self.size_log2)
         self._write(f"{ring}_CONTROL", word | field("PS_RING", f"{ring}_CONTROL", "ENABLE").at(int(enable)))
 
     def _memory(self, address: int, length: int) -> bytes:
-        return bytes.fromhex(self.shell.sim.ask("psmem_read", addr=address, len=length)["hex"])
+        return self.memory.read_memory(address, length)
 
     def _generation(self, index: int) -> int:
         return (index >> self.size_log2 & 1) ^ 1
 
     def _descriptor(self, ring: int, index: int, head: bytes) -> None:
         """Only the half that belongs to software."""
-        self.shell.sim.send("psmem", addr=ring + DESCRIPTOR * (index % self.size), hex=head.ljust(16, b"\xa5").hex())
+        self.memory.write_memory(ring + DESCRIPTOR * (index % self.size), head.ljust(16, b"\xa5"))
 
     def _post(self, count: int) -> None:
         if not count:
@@ -179,7 +196,7 @@ class PsPort:
         while self.waiting and self.tx_producer - self.tx_consumer < self.size:
             frame, tag, timestamp = self.waiting.popleft()
             address = self.tx_slots + SLOT * (self.tx_producer % self.size) + self.random.randrange(64)
-            self.shell.sim.send("psmem", addr=address, hex=frame.hex())
+            self.memory.write_memory(address, frame)
             head = address.to_bytes(8, "little") + len(frame).to_bytes(2, "little")
             head += int(timestamp).to_bytes(2, "little") + tag.to_bytes(2, "little")
             self._descriptor(self.tx_ring, self.tx_producer, head)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PS beside a host: rings in its memory, timestamps, the PTP clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from meridian_twin import Host, Ps
+from test_frames import MINE, PEER, connect, frame
+
+__all__ = ["connect"]
+ARM = bytes.fromhex("020000000001")
+
+
+@pytest.fixture(params=[True, False], ids=["mapped", "messages"])
+def both(request: Any, run_card: Any, connect: Any) -> Any:
+    card = run_card()
+    ps = Ps.connect(card.socket, mapped=request.param)
+    request.addfinalizer(ps.close)
+    host = connect(card)
+    host.bring_up()
+    ps.start(0, ARM)
+    ps.card.access(0, None, "ps")  # behind the writes of the start
+    return card, host, ps
+
+
+def receive(ps: Ps, count: int) -> list[Any]:
+    frames: list[Any] = []
+
+    def enough() -> bool:
+        frames.extend(ps.ports[0].poll())
+        return len(frames) >= count
+
+    ps.link.wait(enough, f"{count} frames for the PS")
+    return frames
+
+
+def test_each_gets_its_own(both: tuple[Any, Host, Ps]) -> None:
+    card, host, ps = both
+    card.wires[0].send(frame(100, 1, ARM))
+    card.wires[0].send(frame(100, 2, MINE))
+    card.wires[0].send(frame(100, 3, b"\xff" * 6))
+    assert [f.data for f in receive(ps, 2)] == [frame(100, 1, ARM), frame(100, 3, b"\xff" * 6)]
+    assert host.receive(2) == [frame(100, 2, MINE), frame(100, 3, b"\xff" * 6)]
+
+
+def test_sends_with_a_timestamp(both: tuple[Any, Host, Ps]) -> None:
+    card, _, ps = both
+    port = ps.ports[0]
+    for number in range(5):
+        ps.send(frame(200, number, PEER, ARM), tag=100 + number, timestamp=True)
+    sent: list[Any] = []
+    stamps: list[Any] = []
+
+    def done() -> bool:
+        sent.extend(card.wires[0].take())
+        port.poll()
+        stamps.extend(port.timestamps())
+        return len(sent) == 5 and len(stamps) == 5
+
+    ps.link.wait(done, "5 frames and their timestamps")
+    assert [f.data for f in sent] == [frame(200, number, PEER, ARM) for number in range(5)]
+    assert [stamp.tag for stamp in stamps] == [100, 101, 102, 103, 104]
+    # The clock may be off the wire by what it takes to cross, and its own start; the distances are those of the wire.
+    for a, b, x, y in zip(sent, sent[1:], stamps, stamps[1:], strict=False):
+        assert abs((b.time_ps - a.time_ps) / 1000 - (y.time_ns - x.time_ns)) <= 10
+
+
+def test_receive_timestamps_follow_the_clock(both: tuple[Any, Host, Ps]) -> None:
+    card, _, ps = both
+    ps.phc.set_ns(1_000_000_000_000)
+    ps.link.wait(ps.phc.followed, "the clocks of the MACs")
+    card.wires[0].send(frame(100, 1, ARM))
+    first = receive(ps, 1)[0].time_ns
+    assert 0 <= first - 1_000_000_000_000 < 100_000_000
+    ps.phc.adjust_ns(500_000_000)
+    ps.link.wait(ps.phc.followed, "the clocks of the MACs")
+    card.wires[0].send(frame(100, 2, ARM))
+    assert 500_000_000 <= receive(ps, 1)[0].time_ns - first < 600_000_000
+
+
+def test_clock_is_set_read_and_sped_up(run_card: Any, connect: Any, request: Any) -> None:
+    card = run_card()
+    ps = Ps.connect(card.socket, lockstep=True)
+    request.addfinalizer(ps.close)
+    ps.phc.set_ns(5_000_000_123)
+
+    def passed(ps_of_twin: int) -> int:
+        before, at = ps.phc.time_ns(), ps.link.advance(0)
+        ps.link.advance(ps_of_twin)
+        after, then = ps.phc.time_ns(), ps.link.advance(0)
+        return (after - before) * 1000 - (then - at)
+
+    assert ps.phc.time_ns() - 5_000_000_123 < 10_000
+    assert abs(passed(1_000_000_000)) < 200_000
+    ps.phc.adjust_frequency(1_000_000)  # 1000 ppm: 1 us in each ms
+    assert abs(passed(1_000_000_000) - 1_000_000) < 200_000
+    ps.phc.adjust_frequency(-1_000_000)
+    assert abs(passed(1_000_000_000) + 1_000_000) < 200_000
+    before = ps.phc.time_ns()
+    ps.phc.adjust_ns(-400)
+    assert ps.phc.time_ns() - before < 2000
+
+
+def test_survives_the_host_and_its_reset(both: tuple[Any, Host, Ps]) -> None:
+    card, host, ps = both
+    host.link.reset()
+    card.wires[0].send(frame(100, 1, ARM))
+    assert [f.data for f in receive(ps, 1)] == [frame(100, 1, ARM)]
+    host.close()
+    card.wires[0].send(frame(100, 2, ARM))
+    assert [f.data for f in receive(ps, 1)] == [frame(100, 2, ARM)]

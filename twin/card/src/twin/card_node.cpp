@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twin/card_node.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace meridian {
+
+namespace {
+
+constexpr std::uint64_t bar0_bytes = 0x40000;
+constexpr std::uint64_t vf_bar0_bytes = 0x8000;
+constexpr std::uint64_t bar2_bytes = 0x400000;
+constexpr std::uint64_t vf_bar2_bytes = 0x1000;
+constexpr std::uint64_t ps_bytes = 0x10000;
+constexpr unsigned first_vf = 4;
+constexpr std::size_t open_accesses = 64;  // on a register bus, before its client has to wait
+
+}  // namespace
+
+CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<WireEnd>> ends, TimeKeeper& time)
+    : setting_(setting),
+      time_(time),
+      card_(setting.card),
+      server_(setting.socket, *this),
+      qdma_(setting.qdma, card_.qdma(), server_.host()),
+      bar2_(card_.pf_bus(), bar2_bytes),
+      ps_registers_(card_.ps_bus(), ps_bytes) {
+  if (ends.size() != Card::ports()) throw InputError("one end for each port: " + std::to_string(Card::ports()));
+  for (unsigned port = 0; port < Card::ports(); ++port) {
+    wires_.emplace_back(card_.mac_rx(port), card_.mac_tx(port), std::move(ends[port]));
+  }
+  if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
+  card_.ps_memory().attach(&server_.ps());
+  card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
+}
+
+meridian_link_welcome CardNode::welcome() const {
+  meridian_link_welcome welcome{};
+  welcome.magic = MERIDIAN_LINK_MAGIC;
+  welcome.version = MERIDIAN_LINK_VERSION;
+  welcome.ports = static_cast<std::uint8_t>(Card::ports());
+  welcome.pfs = static_cast<std::uint8_t>(setting_.qdma.pfs);
+  welcome.functions = 256;
+  welcome.queues = static_cast<std::uint16_t>(setting_.qdma.queues);
+  welcome.build_hash = setting_.card.build_hash;
+  welcome.build_date = setting_.card.build_date;
+  welcome.bar0_bytes = bar0_bytes;
+  welcome.bar2_bytes = bar2_bytes;
+  welcome.vf_bar0_bytes = vf_bar0_bytes;
+  welcome.vf_bar2_bytes = vf_bar2_bytes;
+  welcome.device_id = 0x903f;
+  welcome.vf_device_id = 0xa03f;
+  welcome.time_ps = card_.now_ps();
+  return welcome;
+}
+
+bool CardNode::takes_access() const {
+  return bar2_.pending() < open_accesses && ps_registers_.pending() < open_accesses;
+}
+
+void CardNode::bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {
+  time_.catch_up();
+  if (bar == 2 && offset < (function < first_vf ? bar2_bytes : vf_bar2_bytes)) {
+    bar2_.read(function, offset, width, std::move(done));
+  } else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes)) {
+    done(MERIDIAN_LINK_OK, qdma_.read(function, static_cast<std::uint32_t>(offset)));
+  } else {
+    done(MERIDIAN_LINK_UNSUPPORTED, ~std::uint64_t{0} >> (64 - 8 * std::clamp(width, 1U, 8U)));
+  }
+}
+
+void CardNode::bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) {
+  time_.catch_up();
+  if (bar == 2 && offset < (function < first_vf ? bar2_bytes : vf_bar2_bytes))
+    bar2_.write(function, offset, width, value);
+  else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes))
+    qdma_.write(function, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(value));
+}
+
+void CardNode::enable_function(unsigned function, bool enabled, unsigned parent) {
+  qdma_.enable_function(function, enabled, parent);
+}
+
+void CardNode::reset_function(unsigned function, Done done) {
+  time_.catch_up();
+  qdma_.reset_function(function, [done = std::move(done)] { done(MERIDIAN_LINK_OK); });
+}
+
+void CardNode::reset_host() {
+  qdma_.reset();
+  card_.set_reset(Reset::host, true);
+  bar2_.reset();
+  card_.run_for(1'000'000);
+  card_.set_reset(Reset::host, false);
+}
+
+void CardNode::ps_read(std::uint64_t offset, unsigned width, Read done) {
+  time_.catch_up();
+  ps_registers_.read(0, offset, width, std::move(done));
+}
+
+void CardNode::ps_write(std::uint64_t offset, unsigned width, std::uint64_t value) {
+  time_.catch_up();
+  ps_registers_.write(0, offset, width, value);
+}
+
+void CardNode::reset_ps() {
+  card_.set_reset(Reset::ps, true);
+  ps_registers_.reset();
+  card_.run_for(1'000'000);
+  card_.set_reset(Reset::ps, false);
+}
+
+void CardNode::step() {
+  card_.step();
+  const std::uint64_t now = card_.now_ps();
+  // A short frame may be through the MAC, and not yet seen by the shell's idle, when busy() looks the next time.
+  for (PortWire& wire : wires_)
+    if (wire.step(now)) rest_since_ps_ = now;
+  if (bar2_.pending() != 0) bar2_.collect();
+  if (ps_registers_.pending() != 0) ps_registers_.collect();
+  if (card_.ps_irq() != interrupt_level_) {
+    interrupt_level_ = card_.ps_irq();
+    server_.ps().interrupt(0, interrupt_level_ ? 1 : 0);
+  }
+}
+
+bool CardNode::busy() {
+  const std::uint64_t now = card_.now_ps();
+  const bool moves = !card_.idle_pin() || !qdma_.idle() || bar2_.pending() != 0 || ps_registers_.pending() != 0 ||
+                     !card_.waits_for().empty();
+  if (moves) rest_since_ps_ = now;
+  return moves || now - rest_since_ps_ < Card::rest_ps;
+}
+
+std::uint64_t CardNode::next_event_ps() const {
+  const std::uint64_t quiet = card_.quiet_ps();
+  std::uint64_t next = quiet == never_ps ? never_ps : card_.now_ps() + quiet;
+  for (const PortWire& wire : wires_) next = std::min(next, wire.next_ps());
+  return std::min(next, qdma_.next_ps());
+}
+
+std::vector<int> CardNode::descriptors() const {
+  std::vector<int> result;
+  for (const PortWire& wire : wires_)
+    if (const auto descriptor = wire.end().descriptor()) result.push_back(*descriptor);
+  if (control_) control_->add_descriptors(result);
+  return result;
+}
+
+void CardNode::set_link(unsigned port, bool up) {
+  card_.mac_rx(port).set_link(up);
+  card_.mac_tx(port).set_link(up);
+  card_.set_link(port, up);
+}
+
+nlohmann::json CardNode::statistics() {
+  nlohmann::json result;
+  const auto counters = [](const MacCounters& mac) {
+    nlohmann::json names;
+    mac.each([&](std::string_view name, std::uint64_t value) { names[std::string(name)] = value; });
+    return names;
+  };
+  for (unsigned port = 0; port < Card::ports(); ++port)
+    result["ports"].push_back({{"rx", counters(card_.mac_rx(port).statistics())},
+                               {"tx", counters(card_.mac_tx(port).statistics())},
+                               {"link_up", card_.mac_rx(port).link()}});
+  const LinkServer::Statistics& link = server_.statistics();
+  result["link"] = {{"host", server_.has_host()},        {"ps", server_.has_ps()},
+                    {"connections", link.connections},   {"refused", link.refused},
+                    {"dropped", link.dropped},           {"timeouts", link.timeouts},
+                    {"messages", link.messages},         {"dma_reads", link.dma_reads},
+                    {"dma_writes", link.dma_writes},     {"interrupts", link.interrupts},
+                    {"shared_bytes", link.shared_bytes}, {"message_bytes", link.message_bytes},
+                    {"unsupported", link.unsupported}};
+  result["simulation"] = {{"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"waits_for", card_.waits_for()}};
+  return result;
+}
+
+void CardNode::wake_wires() {
+  for (PortWire& wire : wires_) {
+    const auto descriptor = wire.end().descriptor();
+    if (!descriptor) continue;
+    pollfd entry{*descriptor, POLLIN, 0};
+    if (wire.end().tend() || ::poll(&entry, 1, 0) > 0) wire.wake();
+  }
+}
+
+void CardNode::skip_to(std::uint64_t ps) {
+  const std::uint64_t before = card_.now_ps();
+  if (ps <= before) return;
+  card_.skip(ps - before);
+  skipped_ps_ += ps - before;
+  rest_since_ps_ = card_.now_ps();
+}
+
+void CardNode::advance(std::uint64_t ps, Done done) {
+  // What was sent to the wire before has to be there when time goes on.
+  wake_wires();
+  time_.advance(ps, std::move(done));
+}
+
+void CardNode::poll(int timeout_ms) {
+  wake_wires();
+  if (control_) control_->poll();
+  server_.poll(timeout_ms, timeout_ms == 0 ? std::vector<int>{} : descriptors());
+}
+
+}  // namespace meridian

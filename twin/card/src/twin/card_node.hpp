@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "link/link_server.hpp"
+#include "qdma/qdma_ip.hpp"
+#include "shell/card.hpp"
+#include "twin/control.hpp"
+#include "twin/port_wire.hpp"
+#include "twin/register_port.hpp"
+
+namespace meridian {
+
+/// Who has the say over time.
+class TimeKeeper {
+ public:
+  virtual ~TimeKeeper() = default;
+
+  /// Something came from outside: it must meet the card at the time it has come.
+  virtual void catch_up() = 0;
+
+  virtual void set_lockstep(bool on) = 0;
+  virtual void advance(std::uint64_t ps, LinkCard::Done done) = 0;
+};
+
+struct CardNodeSetting {
+  CardSetting card;
+  QdmaSetting qdma;
+  std::filesystem::path socket;
+  std::filesystem::path control;  // none when empty
+};
+
+/// One card with all that is around it: shell, QDMA model, MACs, wire, the link to its machines.
+class CardNode final : public LinkCard {
+ public:
+  /// ends: one for each port.
+  CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<WireEnd>> ends, TimeKeeper& time);
+
+  Card& card() { return card_; }
+  std::uint64_t now_ps() const { return card_.now_ps(); }
+
+  /// To the next clock edge.
+  void step();
+
+  /// Something moves in the shell or at its pins; not: something will at a known time.
+  bool busy();
+
+  /// When something will move, if nothing comes from outside; never_ps if nothing will.
+  std::uint64_t next_event_ps() const;
+
+  /// Not while busy, and not to next_event_ps() or beyond.
+  void skip_to(std::uint64_t ps);
+
+  /// Carries out what has come from outside, and waits for it up to timeout_ms (0: not at all).
+  void poll(int timeout_ms);
+
+  /// A machine has to answer before time may go on.
+  bool waits() const { return server_.waits(); }
+
+  /// Both the MAC and the shell's pin.
+  void set_link(unsigned port, bool up);
+
+  nlohmann::json statistics();
+
+  meridian_link_welcome welcome() const override;
+  bool takes_access() const override;
+  void bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
+  void bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
+  void enable_function(unsigned function, bool enabled, unsigned parent) override;
+  void reset_function(unsigned function, Done done) override;
+  void reset_host() override;
+  void ps_read(std::uint64_t offset, unsigned width, Read done) override;
+  void ps_write(std::uint64_t offset, unsigned width, std::uint64_t value) override;
+  void reset_ps() override;
+  void set_lockstep(bool on) override { time_.set_lockstep(on); }
+  void advance(std::uint64_t ps, Done done) override;
+
+ private:
+  void wake_wires();
+  std::vector<int> descriptors() const;
+
+  CardNodeSetting setting_;
+  TimeKeeper& time_;
+  Card card_;
+  LinkServer server_;
+  QdmaIp qdma_;
+  RegisterPort bar2_;
+  RegisterPort ps_registers_;
+  std::vector<PortWire> wires_;
+  std::optional<Control> control_;
+  std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
+  std::uint64_t skipped_ps_ = 0;
+  bool interrupt_level_ = false;
+};
+
+}  // namespace meridian

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twin/control.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "twin/card_node.hpp"
+
+namespace meridian {
+
+namespace {
+
+using Json = nlohmann::json;
+
+template <typename Number>
+Number number(const Json& request, const char* key, Number least, Number most) {
+  const auto found = request.find(key);
+  if (found == request.end() || !found->is_number()) throw InputError(std::string(key) + ": a number is wanted");
+  const double value = found->get<double>();
+  if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)))
+    throw InputError(std::string(key) + ": choose " + Json(least).dump() + " to " + Json(most).dump());
+  return found->get<Number>();
+}
+
+bool flag(const Json& request, const char* key) {
+  const auto found = request.find(key);
+  if (found == request.end() || !found->is_boolean()) throw InputError(std::string(key) + ": true or false is wanted");
+  return found->get<bool>();
+}
+
+std::string text(const Json& request, const char* key) {
+  const auto found = request.find(key);
+  if (found == request.end() || !found->is_string()) throw InputError(std::string(key) + ": a text is wanted");
+  return found->get<std::string>();
+}
+
+unsigned port(const Json& request) {
+  return request.contains("port") ? number(request, "port", 0U, Card::ports() - 1) : 0U;
+}
+
+}  // namespace
+
+const std::map<std::string, Control::Operation>& Control::operations() {
+  static const std::map<std::string, Operation> table = {
+      {"help", {"names the operations", &Control::help}},
+      {"follow", {"on (true): events come as lines of their own", &Control::follow}},
+      {"stats", {"counters of the MACs, the link and the simulation", &Control::statistics}},
+      {"link", {"port (0), up: the link of a port goes up or down", &Control::link}},
+      {"fcs",
+       {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
+      {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
+      {"trace", {"file, for_ns: waveforms (FST) from now on (in a build with -DTRACE=ON)", &Control::trace}},
+  };
+  return table;
+}
+
+Control::Control(const std::filesystem::path& socket, CardNode& node)
+    : node_(node),
+      server_(socket, [this](LineServer::Client& client, const std::string& line) { return answer(client, line); }) {}
+
+std::string Control::answer(LineServer::Client& client, const std::string& line) {
+  asking_ = &client;
+  Json result;
+  try {
+    const Json request = Json::parse(line);
+    if (!request.is_object()) throw InputError("an object is wanted, as {\"op\": \"help\"}");
+    const std::string name = text(request, "op");
+    const auto found = operations().find(name);
+    if (found == operations().end()) throw InputError("no operation is named " + name + "; ask {\"op\": \"help\"}");
+    result = (this->*found->second.run)(request);
+    if (!result.is_object()) result = Json::object();
+    result["ok"] = true;
+  } catch (const std::exception& error) {
+    result = {{"ok", false}, {"error", error.what()}};
+  }
+  result["t_ps"] = node_.card().now_ps();
+  asking_ = nullptr;
+  return result.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void Control::event(const char* what, Json fields) {
+  fields["ev"] = what;
+  fields["t_ps"] = node_.card().now_ps();
+  server_.publish(fields.dump());
+}
+
+Json Control::help(const Json&) {
+  Json result;
+  for (const auto& [name, operation] : operations()) result[name] = operation.help;
+  return result;
+}
+
+Json Control::follow(const Json& request) {
+  asking_->subscribed = !request.contains("on") || flag(request, "on");
+  return {};
+}
+
+Json Control::statistics(const Json&) {
+  return node_.statistics();
+}
+
+Json Control::link(const Json& request) {
+  node_.set_link(port(request), flag(request, "up"));
+  return {};
+}
+
+Json Control::fcs(const Json& request) {
+  const std::string direction = text(request, "direction");
+  if (direction != "rx" && direction != "tx") throw InputError("direction: rx or tx");
+  Card& card = node_.card();
+  FcsFault& fault = direction == "rx" ? card.mac_rx(port(request)).fcs_fault() : card.mac_tx(port(request)).fcs_fault();
+  constexpr std::uint64_t most = 1'000'000'000'000;
+  if (request.contains("next")) fault.next(number<std::uint64_t>(request, "next", 0, most));
+  if (request.contains("every")) fault.every(number<std::uint64_t>(request, "every", 0, most));
+  if (request.contains("probability")) fault.probability(number(request, "probability", 0.0, 1.0), 1);
+  return {};
+}
+
+Json Control::external_timestamp(const Json& request) {
+  node_.card().set_external_timestamp(flag(request, "level"));
+  return {};
+}
+
+Json Control::trace(const Json& request) {
+  constexpr std::uint64_t most_ns = 1'000'000'000;
+  node_.card().trace(text(request, "file"), 1000 * number<std::uint64_t>(request, "for_ns", 1, most_ns));
+  return {};
+}
+
+}  // namespace meridian

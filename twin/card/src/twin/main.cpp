@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "shell/card_options.hpp"
+#include "twin/qdma_options.hpp"
+#include "twin/twin.hpp"
+#include "wire/make_wire_end.hpp"
+
+namespace {
+
+using meridian::InputError;
+
+constexpr std::string_view usage =
+    R"(meridian_card: the whole card as a program. The shell is the Verilog that goes to Vivado, Verilated; the QDMA IP, the
+MACs and the wire are models.
+
+  meridian_card --socket PATH [options]
+
+  --socket PATH         where the machines around the card connect (twin/card/include/meridian_link.h)
+  --control PATH        where to look into the running card: JSON lines, {"op": "help"} names the operations
+  --time wall|free      twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
+                        and takes no time while nothing moves (free)
+  --for NS              ends after this much twin time
+  --wire PORT=SPEC      what is at the other end of a port's wire
+  --card                what follows is of another card in the same process
+  --help
+)";
+
+std::atomic<bool> stop_asked = false;
+
+struct CardOptions {
+  meridian::CardNodeSetting node;
+  std::vector<std::string> wires = std::vector<std::string>(meridian::Card::ports(), "none");
+};
+
+struct Options {
+  std::vector<CardOptions> cards = std::vector<CardOptions>(1);
+  meridian::TwinTime time = meridian::TwinTime::wall;
+  std::uint64_t end_ps = meridian::never_ps;
+  bool help = false;
+};
+
+void take_wire(CardOptions& card, const std::string& text) {
+  const auto equals = text.find('=');
+  const std::string port = text.substr(0, equals);
+  if (equals == std::string::npos || port.size() != 1 || port[0] < '0' ||
+      static_cast<unsigned>(port[0] - '0') >= card.wires.size())
+    throw InputError("--wire: give PORT=SPEC, PORT of 0 to " + std::to_string(card.wires.size() - 1));
+  card.wires[static_cast<unsigned>(port[0] - '0')] = text.substr(equals + 1);
+}
+
+meridian::TwinTime time_named(const std::string& text) {
+  if (text == "wall") return meridian::TwinTime::wall;
+  if (text == "free") return meridian::TwinTime::free;
+  throw InputError("--time: choose wall or free");
+}
+
+Options parse_arguments(std::vector<std::string> given) {
+  Options options;
+  for (meridian::Arguments arguments(std::move(given)); arguments.next();) {
+    const std::string& option = arguments.option();
+    CardOptions& card = options.cards.back();
+    if (option == "--help")
+      options.help = true;
+    else if (option == "--card")
+      options.cards.emplace_back();
+    else if (option == "--socket")
+      card.node.socket = arguments.value();
+    else if (option == "--control")
+      card.node.control = arguments.value();
+    else if (option == "--wire")
+      take_wire(card, arguments.value());
+    else if (option == "--time")
+      options.time = time_named(arguments.value());
+    else if (option == "--for")
+      options.end_ps = 1000 * arguments.number<std::uint64_t>();
+    else if (!take_card_option(arguments, card.node.card) && !take_qdma_option(arguments, card.node.qdma))
+      throw InputError(arguments.is_option() ? "no option is named " + option + " (see --help)"
+                                             : "what is " + option + "? (see --help)");
+  }
+  for (CardOptions& card : options.cards) {
+    card.node.qdma.seed = card.node.card.seed;
+    if (card.node.socket.empty() && !options.help) throw InputError("give --socket PATH for each card (see --help)");
+  }
+  return options;
+}
+
+meridian::WireSetting wire_setting(const CardOptions& card) {
+  meridian::WireSetting wire;
+  wire.gbps = card.node.card.rate == meridian::MacRate::gbps10 ? 10 : 25;
+  wire.seed = card.node.card.seed;
+  return wire;
+}
+
+void run(const Options& options) {
+  meridian::Twin twin(options.time, options.end_ps);
+  std::vector<meridian::CardNode*> nodes;
+  for (const CardOptions& card : options.cards) {
+    std::vector<std::unique_ptr<meridian::WireEnd>> ends;
+    for (const std::string& spec : card.wires) ends.push_back(meridian::make_wire_end(spec, wire_setting(card)));
+    nodes.push_back(&twin.add(card.node, std::move(ends)));
+  }
+  // Whoever started it may connect from now on.
+  std::cout << "ready";
+  for (const CardOptions& card : options.cards) std::cout << ' ' << card.node.socket.string();
+  std::cout << std::endl;
+  twin.run(stop_asked);
+  for (meridian::CardNode* node : nodes) std::cout << node->statistics().dump() << '\n';
+}
+
+int fail(int status, const char* kind, const std::exception& error) {
+  std::cout.flush();
+  std::cerr << "meridian_card: " << kind << error.what() << '\n';
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, [](int) { stop_asked = true; });
+  std::signal(SIGTERM, [](int) { stop_asked = true; });
+  try {
+    const Options options = parse_arguments({argv + 1, argv + argc});
+    if (options.help) {
+      std::cout << usage << meridian::card_options_help << meridian::qdma_options_help << '\n' << meridian::wire_help();
+      return 0;
+    }
+    run(options);
+    return 0;
+  } catch (const meridian::CheckError& error) {
+    return fail(1, "check failed: ", error);
+  } catch (const meridian::HangError& error) {
+    return fail(3, "hang: ", error);
+  } catch (const std::exception& error) {
+    return fail(2, "", error);
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "qdma/qdma_ip.hpp"
+
+namespace meridian {
+
+constexpr std::string_view qdma_options_help =
+    R"(  --qdma eqdma5|eqdma4  what the IP says it is (eqdma5); eqdma4 satisfies older public drivers too
+  --pfs N               physical functions, 1 to 4 (4)
+  --pcie GEN:LANES      the way to host memory, as 3:8 (unlimited)
+  --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
+  --pcie-tags N         reads in flight (256)
+  --pcie-round-trip N   of an empty read, ns (800)
+)";
+
+/// Takes the option at hand if it is one of these.
+inline bool take_qdma_option(Arguments& arguments, QdmaSetting& qdma) {
+  const std::string& option = arguments.option();
+  const auto number = [&](unsigned least, unsigned most) {
+    const auto value = arguments.number<unsigned>();
+    if (value < least || value > most)
+      throw InputError(option + ": choose " + std::to_string(least) + " to " + std::to_string(most));
+    return value;
+  };
+  if (option == "--qdma") {
+    const std::string& version = arguments.value();
+    if (version != "eqdma5" && version != "eqdma4") throw InputError("--qdma: choose eqdma5 or eqdma4");
+    qdma.version = version == "eqdma5" ? QdmaVersion::eqdma5 : QdmaVersion::eqdma4;
+  } else if (option == "--pfs") {
+    qdma.pfs = number(1, 4);
+  } else if (option == "--pcie") {
+    const std::string& text = arguments.value();
+    const auto colon = text.find(':');
+    Arguments parts({option, text.substr(0, colon), option, colon == std::string::npos ? "" : text.substr(colon + 1)});
+    parts.next();
+    qdma.pcie.generation = parts.number<unsigned>();
+    parts.next();
+    qdma.pcie.lanes = parts.number<unsigned>();
+    const bool power_of_two = (qdma.pcie.lanes & (qdma.pcie.lanes - 1)) == 0;
+    if (qdma.pcie.generation < 1 || qdma.pcie.generation > 5 || qdma.pcie.lanes < 1 || qdma.pcie.lanes > 16 ||
+        !power_of_two)
+      throw InputError("--pcie: choose a generation of 1 to 5 and 1, 2, 4, 8 or 16 lanes, as 3:8");
+    qdma.pcie.unlimited = false;
+  } else if (option == "--pcie-payload") {
+    qdma.pcie.max_payload = number(128, 4096);
+  } else if (option == "--pcie-request") {
+    qdma.pcie.max_read_request = number(128, 4096);
+  } else if (option == "--pcie-tags") {
+    qdma.pcie.tags = number(1, 1024);
+  } else if (option == "--pcie-round-trip") {
+    qdma.pcie.round_trip_ns = number(0, 1'000'000);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace meridian

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine's end of the link to the card: registers, DMA, interrupts, resets, time."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from .memory import Memory
+from .protocol import (
+    ALL_FUNCTIONS,
+    LOCKSTEP,
+    MAGIC,
+    MAX_PAYLOAD,
+    REPLY,
+    VERSION,
+    Header,
+    Hello,
+    Region,
+    Role,
+    Status,
+    Type,
+    Welcome,
+)
+
+Message = tuple[Header, bytes]
+
+
+class LinkError(Exception):
+    """The card refused something, in its own words, or is gone."""
+
+
+class LinkTimeout(LinkError):
+    """Something that must come within a bound did not."""
+
+
+class Link:
+    """One connection. While any call waits, the card's DMA and interrupts are served.
+
+    lockstep: twin time stands still but for `advance`, `wait` and the accesses that wait for a reply.
+    patience: seconds that any one reply may take.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        role: Role = Role.PCIE,
+        name: str = "python",
+        lockstep: bool = False,
+        patience: float = 30,
+    ) -> None:
+        self.role = role
+        self.lockstep = lockstep
+        self.patience = patience
+        self.step_ps = 1_000_000  # of twin time between two looks of `wait`, in lockstep
+        self.services: list[Callable[[], None]] = []  # called while `wait` waits: others who share this link
+        self.interrupts: Counter[tuple[int, int]] = Counter()  # by function and vector, until taken
+        self.line = 0  # AXI: level of the interrupt
+        self.dma = Counter[str]()
+        self._memories: list[Memory] = []
+        self._tag = 0
+        self._buffer = bytearray()
+        self._replies: dict[int, Message] = {}
+        self._awaited: set[int] = set()
+        self._in_service = False
+        self._error = ""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(patience)
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise LinkError(f"no card answers at {path}: {error.strerror}") from None
+        hello = Hello(MAGIC, VERSION, role, LOCKSTEP if lockstep else 0, 0, name.encode()[:47])
+        try:
+            _, payload = self._ask(Header(0, Type.HELLO), hello.pack())
+        except LinkError:
+            self._socket.close()
+            raise
+        if len(payload) != Welcome.length():
+            raise LinkError(f"the card's welcome has {len(payload)} bytes instead of {Welcome.length()}")
+        self.welcome = Welcome.unpack(payload)
+        if (self.welcome.magic, self.welcome.version) != (MAGIC, VERSION):
+            raise LinkError(f"the card speaks version {self.welcome.version} of the link, this driver {VERSION}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves: the card resets this machine's side."""
+        self._socket.close()
+
+    # Registers
+
+    def bar_access(
+        self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None
+    ) -> tuple[Status, int]:
+        """A read, or a write if there is a value; the status of a write is always OK, it is posted."""
+        if value is not None:
+            self._send(Header(0, Type.BAR_WRITE, 0, 0, function, bar, width, offset, value))
+            return Status.OK, value
+        header, _ = self._ask(Header(0, Type.BAR_READ, 0, 0, function, bar, width, offset))
+        return Status(header.status), header.value & ((1 << 8 * width) - 1)
+
+    def read(self, function: int, bar: int, offset: int, width: int = 4) -> int:
+        """As a processor reads: all ones where nothing answers."""
+        return self.bar_access(function, bar, offset, width)[1]
+
+    def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
+        self.bar_access(function, bar, offset, width, value)
+
+    # Functions, resets, time
+
+    def enable(self, function: int, enabled: bool = True, parent: int | None = None) -> None:
+        """Lets a function access memory, as bus mastering does. parent: the PF of a VF, 0 by default."""
+        if parent is None:
+            parent = function if function < 4 else 0
+        self._ask(Header(0, Type.FUNCTION, 0, 0, function, parent, 0, 0, int(enabled)))
+
+    def reset_function(self, function: int) -> None:
+        """Function level reset, until it is done. The function may not access memory afterwards."""
+        self._ask(Header(0, Type.RESET_FUNCTION, function=function))
+
+    def reset(self) -> None:
+        """PCIE: the slot is reset. AXI: the PS is."""
+        self._ask(Header(0, Type.RESET))
+
+    def advance(self, ps: int) -> int:
+        """Lets time go on, in lockstep; the twin time then."""
+        return self._ask(Header(0, Type.ADVANCE, value=ps))[0].value
+
+    # Memory
+
+    def share(self, memory: Memory, mapped: bool = True) -> None:
+        """The card may access the memory: by itself if mapped, else each access is a message."""
+        if mapped:
+            region = Region(memory.base, memory.size, 0, memory.function, 1)
+            self._ask(Header(0, Type.MEMORY), region.pack(), memory.file)
+        self._memories.append(memory)
+
+    def forget(self, memory: Memory) -> None:
+        self._ask(Header(0, Type.FORGET, function=memory.function, address=memory.base))
+        self._memories.remove(memory)
+
+    # Waiting
+
+    def serve(self, seconds: float = 0) -> None:
+        """Does what the card asks for; waits up to that long for it to ask."""
+        if self._socket.fileno() >= 0 and select.select([self._socket], [], [], seconds)[0]:
+            self._receive()
+        self._raise_if_gone()
+
+    def wait(self, condition: Callable[[], bool], what: str, seconds: float | None = None) -> None:
+        """Until condition holds; raises LinkTimeout that says what was waited for. Time goes on meanwhile."""
+        deadline = time.monotonic() + (self.patience if seconds is None else seconds)
+        pause = 0.0
+        while not condition():
+            if time.monotonic() > deadline:
+                raise LinkTimeout(f"waited in vain for {what}")
+            if self.lockstep:
+                self.advance(self.step_ps)
+            self.serve(0 if self.lockstep else pause)
+            pause = min(0.002, pause + 0.0002)
+            if not self._in_service:
+                self._in_service = True
+                try:
+                    for service in self.services:
+                        service()
+                finally:
+                    self._in_service = False
+
+    def take_interrupts(self, function: int, vector: int) -> int:
+        """How many interrupts came since the last call."""
+        self.serve()
+        return self.interrupts.pop((function, vector), 0)
+
+    # Messages
+
+    def _ask(self, header: Header, payload: bytes = b"", file: int | None = None) -> Message:
+        self._tag = (self._tag + 1) & 0xFFFFFFFF
+        tag = self._tag
+        self._awaited.add(tag)
+        self._send(replace(header, tag=tag), payload, file)
+        deadline = time.monotonic() + self.patience
+        while tag not in self._replies:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise LinkTimeout(f"the card has not answered {Type(header.type).name} for {self.patience:.0f} s")
+            self.serve(left)
+        self._awaited.discard(tag)
+        reply, data = self._replies.pop(tag)
+        if reply.status in (Status.INVALID, Status.BUSY):
+            raise LinkError(data.decode(errors="replace") or f"{Type(header.type).name}: {Status(reply.status).name}")
+        if reply.status != Status.OK and header.type != Type.BAR_READ:
+            raise LinkError(f"{Type(header.type).name}: {Status(reply.status).name}")
+        return reply, data
+
+    def _send(self, header: Header, payload: bytes = b"", file: int | None = None) -> None:
+        data = replace(header, size=Header.length() + len(payload)).pack() + payload
+        try:
+            if file is None:
+                self._socket.sendall(data)
+            else:
+                sent = socket.send_fds(self._socket, [data], [file])
+                self._socket.sendall(data[sent:])
+        except OSError:
+            self._drain()
+            self._raise_if_gone()
+            raise LinkError("the card is gone") from None
+
+    def _drain(self) -> None:
+        """The card's last words, if there are some."""
+        try:
+            while not self._error:
+                self._receive()
+        except OSError:
+            self._error = self._error or "the card is gone"
+
+    def _raise_if_gone(self) -> None:
+        if self._error:
+            raise LinkError(self._error)
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(1 << 20)
+        except TimeoutError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._error = self._error or "the card is gone"
+            return
+        self._buffer += data
+        for header, payload in self._messages():
+            self._take(header, payload)
+
+    def _messages(self) -> deque[Message]:
+        messages: deque[Message] = deque()
+        at = 0
+        while len(self._buffer) - at >= Header.length():
+            header = Header.unpack(bytes(self._buffer[at : at + Header.length()]))
+            if not Header.length() <= header.size <= Header.length() + MAX_PAYLOAD:
+                raise LinkError(f"the card sent a message of {header.size} bytes")
+            if len(self._buffer) - at < header.size:
+                break
+            messages.append((header, bytes(self._buffer[at + Header.length() : at + header.size])))
+            at += header.size
+        del self._buffer[:at]
+        return messages
+
+    def _take(self, header: Header, payload: bytes) -> None:
+        if header.type & REPLY:
+            if header.tag in self._awaited:
+                self._replies[header.tag] = header, payload
+            return
+        match header.type:
+            case Type.DMA_READ:
+                self._answer(header)
+            case Type.DMA_WRITE:
+                self.dma["writes"] += 1
+                memory = self._memory(header.function, header.address, len(payload))
+                if memory:
+                    memory.write(header.address, payload)
+                else:
+                    self.dma["astray"] += 1
+            case Type.MSIX:
+                self.interrupts[header.function, header.value] += 1
+            case Type.INTERRUPT:
+                self.line = header.value
+                self.interrupts[0, 0] += 1
+            case Type.ERROR:
+                self._error = payload.decode(errors="replace")
+            case _:
+                raise LinkError(f"the card sent a message of type {header.type}")
+
+    def _answer(self, header: Header) -> None:
+        count = header.value
+        self.dma["reads"] += int(count != 0)
+        memory = self._memory(header.function, header.address, count)
+        status, data = Status.OK, b""
+        if count and memory:
+            data = memory.read(header.address, count)
+        elif count:
+            self.dma["astray"] += 1
+            status = Status.UNSUPPORTED
+        self._send(replace(header, type=Type.DMA_READ | REPLY, status=status, value=0), data)
+
+    def _memory(self, function: int, address: int, count: int) -> Memory | None:
+        """A function's own before one of all, as the card has it."""
+        for owner in (function, ALL_FUNCTIONS):
+            for memory in self._memories:
+                if memory.function == owner and memory.holds(address, count):
+                    return memory
+        return None
