@@ -81,7 +81,7 @@ class QdmaBench {
       if (done()) return i;
       tick();
     }
-    throw std::runtime_error("does not happen; the IP waits for: " + ip.waits_for());
+    throw std::runtime_error("does not happen; the IP waits for: " + (ip.idle() ? "nothing" : ip.waits_for()));
   }
 
   void drain() {
