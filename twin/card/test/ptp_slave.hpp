@@ -42,8 +42,7 @@ inline SlaveMessage slave_read(const Arrived& frame, std::size_t offset) {
   m.correction_ns = static_cast<double>(static_cast<std::int64_t>(big_endian(m.all, 8, 8))) / 65536;
   m.sequence = static_cast<unsigned>(big_endian(m.all, 30, 2));
   m.log_interval = static_cast<std::int8_t>(m.all.at(33));
-  m.timestamp_ns =
-      static_cast<std::int64_t>(big_endian(m.all, 34, 6) * 1'000'000'000 + big_endian(m.all, 40, 4));
+  m.timestamp_ns = static_cast<std::int64_t>(big_endian(m.all, 34, 6) * 1'000'000'000 + big_endian(m.all, 40, 4));
   m.t_ps = frame.sfd_ps;
   return m;
 }
@@ -66,8 +65,7 @@ inline Bytes slave_request(unsigned type, unsigned length, unsigned sequence, un
 
 /// Ones' complement sum of the words of bytes, folded.
 inline unsigned word_sum(const Bytes& bytes, std::size_t from, std::size_t to, unsigned sum = 0) {
-  for (std::size_t i = from; i < to; i += 2)
-    sum += bytes.at(i) * 256U + (i + 1 < to ? bytes.at(i + 1) : 0U);
+  for (std::size_t i = from; i < to; i += 2) sum += bytes.at(i) * 256U + (i + 1 < to ? bytes.at(i + 1) : 0U);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return sum;
 }
