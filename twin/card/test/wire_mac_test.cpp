@@ -49,7 +49,7 @@ TEST(WireAtMac, TrafficFillsTheWireAndSaysWhenItCame) {
       const auto mark = mark_of(wire.frames[i]);
       ASSERT_EQ(mark.sequence, i);
       ASSERT_EQ(mark.sent_ps, wire.frames[i].sfd_ps);
-      ASSERT_NEAR(wire.stamps[i], static_cast<double>(mark.sent_ps) / 1000, 1.28);
+      expect_stamp(wire.stamps[i], mark.sent_ps);
     }
   }
 }
