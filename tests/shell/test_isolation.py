@@ -100,6 +100,36 @@ def test_queue_without_buffers_drops_only_its_own(bench: Bench) -> None:
     assert got(bench, queue) == alice + more, "buffers that came later are not used"
 
 
+def test_function_reset_leaves_no_buffers(bench: Bench) -> None:
+    """The IP forgets the buffers of a function that is reset, and so does the shell; those given afterwards count."""
+    home, count = bench.queue_home(VF_ALICE), min(4, bench.queues_each)
+    bench.set_queues(VF_ALICE, home, count)
+    for queue in range(home, home + count):
+        bench.shell.post(queue, 1000, BUFFER)
+    bench.step(1000)
+    bench.function_reset(VF_ALICE)
+    number = 0
+    for queue in range(home, home + count):
+        bench.set_queues(VF_ALICE, queue, 1)
+        bench.set_flags(VF_ALICE, False, False, False, False)
+        for destination in (ALICE, BOB) * 10:
+            bench.rx(0, frame(destination, number := number + 1))
+        bench.drain()
+        assert not got(bench, queue), "a frame went into a buffer of before the reset"
+
+        # The driver may start the queue before it has the range, and then take the range away for a while.
+        bench.shell.post(queue, 5, BUFFER)
+        bench.set_queues(VF_ALICE, 0, 0)
+        bench.set_queues(VF_ALICE, queue, 1)
+        last = [frame(ALICE, number := number + 1) for _ in range(9)]
+        for data in last:
+            bench.rx(0, data)
+        bench.drain()
+        assert got(bench, queue) == last[:5]
+    assert len(got(bench, bench.queue_home(VF_BOB))) == 10 * count
+    assert Counts(bench).verdict("rx", ("function", VF_ALICE), "queueFull") == (10 + 4) * count
+
+
 def test_stalled_host_costs_the_ps_nothing(bench: Bench) -> None:
     """The DMA engine takes nothing while frames for the host come at line rate: the PS receives and sends all the same."""
     bench.shell.post(bench.queue_home(VF_ALICE), 60_000, BUFFER)

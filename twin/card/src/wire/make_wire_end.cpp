@@ -11,8 +11,10 @@
 #include "wire/end_kinds.hpp"
 #include "wire/mix_end.hpp"
 #include "wire/none_end.hpp"
+#include "wire/packet_socket_end.hpp"
 #include "wire/replay_end.hpp"
 #include "wire/socket_end.hpp"
+#include "wire/tap_end.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {
@@ -41,6 +43,28 @@ std::unique_ptr<WireEnd> make_socket(EndSpec& spec, const WireSetting&) {
   return std::make_unique<SocketEnd>(path);
 }
 
+DescriptorSetting take_descriptor(EndSpec& spec) {
+  DescriptorSetting setting;
+  setting.longest = spec.number("longest", setting.longest, 60, 16'384);
+  setting.queue = spec.number("queue", setting.queue, 1, 1'000'000);
+  return setting;
+}
+
+std::unique_ptr<WireEnd> make_tap(EndSpec& spec, const WireSetting&) {
+  const std::string name = spec.required_text("name");
+  const bool up = spec.flag("up", true);
+  const auto setting = take_descriptor(spec);
+  spec.finish();
+  return std::make_unique<TapEnd>(name, up, setting);
+}
+
+std::unique_ptr<WireEnd> make_packet(EndSpec& spec, const WireSetting&) {
+  const std::string interface = spec.required_text("interface");
+  const auto setting = take_descriptor(spec);
+  spec.finish();
+  return std::make_unique<PacketSocketEnd>(interface, setting);
+}
+
 const EndKind kinds[] = {
     {"none", make_none, "  none              sends nothing, counts what comes\n"},
     {"replay", make_replay,
@@ -57,6 +81,17 @@ const EndKind kinds[] = {
     {"socket", make_socket,
      R"(  socket            the wire in a program's hands (src/wire/socket_end.hpp)
     path=PATH         of a UNIX socket, SOCK_SEQPACKET
+)"},
+    {"tap", make_tap,
+     R"(  tap               a TAP device of Linux
+    name=NAME         made if it is not there
+    up=1              set it up
+    longest=9600 queue=1024   bytes of a frame without FCS; frames to the device that may wait for it
+)"},
+    {"packet", make_packet,
+     R"(  packet            an interface of Linux, best one end of a veth pair
+    interface=NAME
+    longest=9600 queue=1024
 )"},
 };
 

@@ -73,9 +73,10 @@ class HostSide(p: ShellParam) extends Component {
     queues.io.range << StreamArbiterFactory().lowerFirst.noLock.on(Seq(reset.io.range, regs.io.range))
     credit.io.bufferSize << regs.io.bufferSize
     credit.io.enforce := regs.io.enforce
-    credit.io.clear.valid := False
-    credit.io.clear.payload := 0
-    credit.io.status << io.qdma.tm_dsc_sts.toFlow
+    // While messages are held off, a queue is cleared in the cycle it is told.
+    credit.io.clear.valid := queues.io.released.valid
+    credit.io.clear.payload := queues.io.released.payload
+    credit.io.status << io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid).toFlow
     rxFilter.io.indirection << regs.io.indirection
     rxFilter.io.hashKey << regs.io.key
     rxFilter.io.group << regs.io.group

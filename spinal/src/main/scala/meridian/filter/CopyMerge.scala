@@ -25,11 +25,13 @@ class CopyMerge[T <: Data](beatType: HardType[T], copyAfter: Int) extends Compon
   val ahead = Reg(UInt(log2Up(copyAfter + 1) bits)) init 0
   val copyFirst = ahead === copyAfter
   val choice = Mux(inFrame, ofCopy, io.copy.valid && (copyFirst || !io.unicast.valid))
+  // The choice as it is if unicast is valid: ready matters then only, and valid comes late in its cycle.
+  val choiceBeforeUnicast = Mux(inFrame, ofCopy, io.copy.valid && copyFirst)
   ofCopy := choice
   merged.valid := Mux(choice, io.copy.valid, io.unicast.valid)
   merged.payload := Mux(choice, io.copy.payload, io.unicast.payload)
   io.copy.ready := choice && merged.ready
-  io.unicast.ready := !choice && merged.ready
+  io.unicast.ready := !choiceBeforeUnicast && merged.ready
   when(io.copy.fire && io.copy.last)(ahead := 0)
     .elsewhen(io.unicast.fire && io.unicast.last && !copyFirst)(ahead := ahead + 1)
   io.out << merged.m2sPipe()

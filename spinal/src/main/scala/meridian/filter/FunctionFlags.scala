@@ -24,11 +24,14 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val defaultFunction = p.functionType()
 }
 
-/** A write to the queue range of a function: queues qbase until qbase + count; 0 switches the function off. */
+/** A write to the queue range of a function: queues base until base + count; 0 switches the function off. reset: the
+  * function has been reset, and the queues taken away lose their free buffers.
+  */
 case class QueueRange(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val base = p.queueType()
   val count = UInt(p.queueBits + 1 bits)
+  val reset = Bool()
 }
 
 /** A write to entry index of a function's RSS indirection table: a queue relative to the function's base. */

@@ -22,6 +22,9 @@ object QueueTable {
   * keeps it in its range without owning it. Queues beyond the shell's are cut off the range; this, and a write for a
   * function the shell has not (which does nothing else), is told by a pulse on rangeError.
   *
+  * A write with reset tells each queue that it takes away at released, one a cycle at most, when the queue is nobody's;
+  * the last in the first cycle of idle.
+  *
   * Each lookup takes one question a cycle and answers QueueTable.latency cycles later, always. After reset nobody owns
   * a queue; range is ready, and idle high, max(queues, functions) cycles later.
   */
@@ -29,6 +32,7 @@ class QueueTable(p: ShellParam) extends Component {
   val io = new Bundle {
     val range = slave(Stream(QueueRange(p)))
     val rangeError = out Bool ()
+    val released = master(Flow(p.queueType()))
     val owner = Vec(slave(QueueLookup(p)), 2)
     val functionRange = slave(RangeLookup(p))
     val idle = out Bool ()
@@ -82,6 +86,7 @@ class QueueTable(p: ShellParam) extends Component {
   val function = RegNextWhen(io.range.function, io.range.fire)
   val base = RegNextWhen(io.range.base, io.range.fire)
   val count = RegNextWhen(io.range.count, io.range.fire)
+  val reset = RegNextWhen(io.range.reset, io.range.fire)
   val end = Reg(UInt(endBits bits))
   val old = rangeCopy(function.resized)
   val oldBase = RegNextWhen(old.base, state === State.load)
@@ -101,7 +106,15 @@ class QueueTable(p: ShellParam) extends Component {
   ownerWrite.address := checkIndex
   ownerWrite.data.valid := False
   ownerWrite.data.function := function
-  when(check)(ownerWrite.valid := scanned.valid && scanned.function === function && !kept)
+  val released = Flow(p.queueType())
+  released.valid := False
+  released.payload := checkIndex.resized
+  when(check) {
+    val away = scanned.valid && scanned.function === function && !kept
+    ownerWrite.valid := away
+    released.valid := away && reset
+  }
+  io.released << released.stage()
   rangeWrite.valid := False
   rangeWrite.address := function.resized
   rangeWrite.data.base := base

@@ -115,11 +115,14 @@ class Replicator(p: ShellParam) extends Component {
     said.mty := mty.andMask(last)
     said.meta := copy.target
     val beat = ring.streamReadSync(address, said)
-    io.frame.arbitrationFrom(beat)
-    io.frame.last := beat.linked.last
-    io.frame.fragment.data := beat.value
-    io.frame.fragment.mty := beat.linked.mty
-    io.frame.fragment.meta := beat.linked.meta
+    // Whether a copy goes next is known late in a cycle: it must not reach back to the addresses and their counters.
+    val frame = FrameStream(p.hostBytes, C2hMeta(p))
+    frame.arbitrationFrom(beat)
+    frame.last := beat.linked.last
+    frame.fragment.data := beat.value
+    frame.fragment.mty := beat.linked.mty
+    frame.fragment.meta := beat.linked.meta
+    io.frame << frame.s2mPipe()
   }
 
   def beatsOf(length: UInt): UInt = (length +^ (p.hostBytes - 1)) >> log2Up(p.hostBytes)

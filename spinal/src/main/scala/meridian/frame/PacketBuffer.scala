@@ -27,7 +27,7 @@ case class PacketWord[M <: Data](bytes: Int, metaType: HardType[M]) extends Bund
   *
   * Latency, last beat taken to first beat offered: 4 pop cycles and the phase of the clocks (up to one more).
   * Throughput: one beat a cycle on both sides, no bubble within or between frames. push.ready is low when there is no
-  * room (the last two words of the memory may stay unused) and while the buffer restarts.
+  * room (the last two words of the memory, and the last two frames, may stay unused) and while the buffer restarts.
   *
   * Either side may be reset alone. When the pop side is, the buffer is emptied and the frame being written is swallowed
   * to its end. When the push side is, the frames stored are still read, the frame being written is forgotten. A frame
@@ -35,7 +35,7 @@ case class PacketWord[M <: Data](bytes: Int, metaType: HardType[M]) extends Bund
   *
   * @param bytes      bytes in a beat
   * @param depthBytes bytes stored; a power of two
-  * @param frames     frames stored at most; a power of two
+  * @param frames     frames stored at most; a power of two from 4 on
   * @param settle     see [[ResetPair]]
   */
 class PacketBuffer[M <: Data](
@@ -52,7 +52,7 @@ class PacketBuffer[M <: Data](
     isPow2(depthBytes) && depthBytes >= 8 * bytes,
     s"depthBytes is $depthBytes: choose a power of two of at least 8 beats"
   )
-  require(isPow2(frames) && frames >= 2, s"frames is $frames: choose a power of two from 2 on")
+  require(isPow2(frames) && frames >= 4, s"frames is $frames: choose a power of two from 4 on")
   val words = depthBytes / bytes
   val lengthBits = 16
   require(log2Up(bytes) < lengthBits, s"bytes is $bytes: a length of $lengthBits bits does not count it")
@@ -112,10 +112,11 @@ class PacketBuffer[M <: Data](
     val frameWords = Reg(UInt(lengthBits - log2Up(bytes) bits)) init 0
     val read = RegNext(GrayDecode(BufferCC(popReadGray, B(0, pointerBits bits)))) init 0
     val used = RegNext(write - read) init 0
-    // Two words may have been written since the pointers that used tells of were looked at.
-    val room = RegNext(used < words - 2) init False
+    val framesUsed = RegNext(descriptors.io.pushOccupancy) init 0
+    // Two words, and two frames, may have been written since the pointers that these tell of were looked at.
+    val room = RegNext(used < words - 2 && framesUsed < frames - 2) init False
 
-    val accept = room && descriptors.io.push.ready && io.up && !swallow.active
+    val accept = room && io.up && !swallow.active
     io.push.ready := accept || swallow.active
     val take = io.push.valid && accept
     val word = Word()
@@ -146,7 +147,8 @@ class PacketBuffer[M <: Data](
     val beat = Stream(Fragment(PacketWord(bytes, metaType)))
     // Read anew in every cycle: a word is looked at in the cycle after its descriptor was seen, so it is there by then.
     val word = memory.readSync(Mux(beat.fire, next, read).resized, clockCrossing = true)
-    val descriptor = descriptors.io.pop
+    // That a frame ends is known late in a cycle: it must not reach the pointers of the descriptors.
+    val descriptor = descriptors.io.pop.s2mPipe()
     beat.valid := descriptor.valid && pair.io.popUp
     beat.data := word.data
     beat.mty := word.mty

@@ -10,10 +10,10 @@ import spinal.lib.fsm._
 /** Answers function level resets of the QDMA IP, one after another, however many come at once.
   *
   * A function is in `reset` from two cycles after its request until it is answered: the registers take its enable away
-  * and clear its queue configuration. Its work: write the empty queue range, give both a few cycles to take hold, then
-  * ask the filters by `flush` to say `flushed` when every frame begun until then has left, and tell the IP. A request
-  * for a function whose work has begun makes it go through the work again, and is answered on its own; requests that meet
-  * before it are answered together.
+  * and clear its queue configuration. Its work: write the empty queue range, as one of a reset, so that the queues lose
+  * their free buffers, give both a few cycles to take hold, then ask the filters by `flush` to say `flushed` when every
+  * frame begun until then has left, and tell the IP. A request for a function whose work has begun makes it go through
+  * the work again, and is answered on its own; requests that meet before it are answered together.
   *
   * A filter that does not answer (the host has stopped taking frames) is waited for `timeoutCycles`; the IP is answered
   * all the same and `timeout` pulses. Requests for functions this shell does not have are answered without work.
@@ -55,6 +55,7 @@ class FlrControl(p: ShellParam, filters: Int = 2, timeoutCycles: Int = 1 << 20, 
   io.range.function := function
   io.range.base := 0
   io.range.count := 0
+  io.range.reset := True
   io.done.valid := False
   io.done.payload := function
   io.flush := False

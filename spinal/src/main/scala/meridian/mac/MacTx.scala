@@ -50,10 +50,10 @@ class MacTx(p: ShellParam) extends Component {
     }
     beat.s2mPipe().m2sPipe()
   }
-  val choice = new PsFirst(Beat())
-  choice.io.host << prepare(io.host, None)
-  choice.io.ps << prepare(io.ps, Some(io.ps.meta))
-  val chosen = choice.io.chosen
+  val psFirst = new PsFirst(Beat())
+  psFirst.io.host << prepare(io.host, None)
+  psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
+  val chosen = psFirst.io.chosen
   val merged = Stream(Fragment(Beat()))
 
   val shortestBeats = p.minFrame / 8 // whole beats; the one after them holds the rest
@@ -85,7 +85,7 @@ class MacTx(p: ShellParam) extends Component {
   when(filling) {
     merged.data := 0
     merged.last := place.at
-    merged.fromPs := choice.io.fromPs
+    merged.fromPs := psFirst.io.fromPs
   }
   when(!place.first) {
     merged.ptpOp := 0

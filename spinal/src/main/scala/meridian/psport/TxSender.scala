@@ -71,9 +71,12 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
 
   val abort = new Area {
     val waited = Reg(UInt(log2Up(patience + 1) bits)) init 0
-    val now = waited === patience
+    val now = RegInit(False) setWhen (waited === patience - 1)
     when(!now)(waited := waited + 1)
-    when(io.open || io.tx.fire)(waited := 0)
+    when(io.open || io.tx.fire) {
+      waited := 0
+      now := False
+    }
   }
 
   // Moves bytes down: a beat leaves when the word after it is here, or when there is none.

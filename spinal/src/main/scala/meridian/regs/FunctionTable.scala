@@ -155,6 +155,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       next.function := of.resized
       next.base := value(31 downto 16).asUInt.resized
       next.count := value(15 downto 0).asUInt.resized
+      next.reset := !set
       valid := True
     }
     when(drop) { take := False }

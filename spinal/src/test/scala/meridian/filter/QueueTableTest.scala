@@ -30,6 +30,7 @@ class QueueTableTest extends AnyFunSuite {
       val random = new Random(seed)
       val cd = dut.clockDomain
       var model = Model()
+      val released = mutable.Buffer.empty[Int]
       var next = model // after the write at hand
       var errors, cycles = 0
       val asked = Array.fill(2)(mutable.Queue.empty[Option[(Int, Set[Option[Int]])]])
@@ -46,6 +47,7 @@ class QueueTableTest extends AnyFunSuite {
         cd.waitSampling()
         cycles += 1
         if (dut.io.rangeError.toBoolean) errors += 1
+        if (dut.io.released.valid.toBoolean) released += dut.io.released.payload.toInt
         if (dut.io.idle.toBoolean && !dut.io.range.valid.toBoolean) model = next
         for ((port, pending) <- dut.io.owner.zip(asked)) {
           pending += Option.when(port.query.valid.toBoolean) {
@@ -90,7 +92,7 @@ class QueueTableTest extends AnyFunSuite {
         }
       }
       waitIdle(p.queues + 2)
-      var longest = 0
+      var longest, resets = 0
       for (_ <- 0 until 300) {
         val function = if (random.nextInt(16) == 0) random.nextInt(256) else random.nextInt(p.functions)
         val base = if (random.nextInt(16) == 0) random.nextInt(2048) else random.nextInt(p.queues)
@@ -104,8 +106,11 @@ class QueueTableTest extends AnyFunSuite {
         dut.io.range.function #= function
         dut.io.range.base #= base
         dut.io.range.count #= count
+        val reset = random.nextInt(3) == 0
+        dut.io.range.reset #= reset
         val before = errors
         val (after, wrong) = model.write(function, base, count)
+        val away = model.owner.collect { case (queue, `function`) if !after.owner.contains(queue) => queue }
         next = after
         cycle()
         dut.io.range.valid #= false
@@ -114,10 +119,14 @@ class QueueTableTest extends AnyFunSuite {
         waitIdle(QueueTable.writeCycles(p))
         longest = longest max (cycles - start)
         for (_ <- 0 until 2 + random.nextInt(30)) cycle()
+        assert(released.sorted == (if (reset) away.toSeq.sorted else Nil), s"function $function, reset $reset")
+        resets += released.size
+        released.clear()
         assert(errors - before == (if (wrong) 1 else 0), s"function $function, base $base, count $count")
         assert(model == next)
       }
-      info(s"$cycles cycles, longest write $longest cycles")
+      info(s"$cycles cycles, longest write $longest cycles, $resets queues released")
+      assert(resets > 50)
     }
   }
 }

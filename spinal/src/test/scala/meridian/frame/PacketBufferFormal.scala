@@ -10,7 +10,7 @@ import spinal.lib._
 class PacketBufferProof extends Component {
   val bytes = 2
   val dut = FormalDut(
-    new PacketBuffer(bytes, 16, HardType(Bool()), 2, ClockDomain.current, ClockDomain.current, settle = 2)
+    new PacketBuffer(bytes, 16, HardType(Bool()), 4, ClockDomain.current, ClockDomain.current, settle = 2)
   )
   assumeInitial(ClockDomain.current.isResetActive)
   val io = dut.io
@@ -72,6 +72,9 @@ class PacketBufferProof extends Component {
     assert(io.pop.valid && stable(io.pop.payload), "a beat on offer stays")
   }
   assert(commit - popIndex <= 9, "memory and output register hold no more than they can")
+  when(!ClockDomain.current.isResetActive && pastValid()) {
+    assert(!dut.descriptors.io.push.isStall.pull(), "a frame that was taken finds room for its descriptor")
+  }
   when(io.pop.fire && !io.pop.last)(cover(True))
   cover(popIndex === 3)
 }

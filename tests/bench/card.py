@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the card process is: simulation speed, idle time, doorbells; and the throughput of its QDMA model."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from meridian_twin import CardProcess, Host, QueueSetting
+from report import Figure, write
+
+ROOT = Path(__file__).resolve().parents[2]
+HOST_PERIOD_PS = 4000
+HOUR_NS = 3600 * 10**9
+MINE = bytes.fromhex("02aabbccdd01")
+RING = QueueSetting(ring=4097, completions=8193, buffer=2048)
+#: The machine and the card of the published figures (Xilinx AR71453 v2.0): PCIe Gen3 x16.
+REFERENCE = ROOT / "docs" / "reference" / "qdma_dpdk_forwarding.csv"
+POINT = {"ports": 1, "width": 256}
+
+
+def control(path: Path, **request: Any) -> dict[str, Any]:
+    """One question to the running card."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(30)
+        connection.connect(str(path))
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        answer = json.loads(connection.makefile().readline())
+    if not answer["ok"]:
+        raise SystemExit(f"the card refuses {request}: {answer['error']}")
+    return answer
+
+
+def busy(program: Path, size: int, seconds: float) -> list[Figure]:
+    """One port filled by the wire, every frame through the shell and the QDMA model into host memory."""
+    with tempfile.TemporaryDirectory(prefix="meridian-bench-") as folder:
+        path = Path(folder) / "control"
+        source = f"0=traffic:size={size},rate=100%,destination={MINE.hex(':')}"
+        with CardProcess(program, "--time", "free", "--control", str(path), "--wire", source) as process:
+            host = Host.connect(process.socket)
+            host.bring_up(4, setting=RING)
+            host.add_mac(MINE)
+            received = -len(host.take())
+            before, began = control(path, op="stats"), time.monotonic()
+            while time.monotonic() - began < seconds:
+                received += len(host.take())
+            after, took = control(path, op="stats"), time.monotonic() - began
+            lost = host.card.counters("FUNCTION")["rx_queue_full"]
+            host.close()
+    khz = (after["t_ps"] - before["t_ps"]) / HOST_PERIOD_PS / took / 1000
+    frames = after["ports"][0]["rx"]["frames"] - before["ports"][0]["rx"]["frames"]
+    print(f"  {size} B: {khz:.0f} kHz, {frames} frames on the wire, {received} fetched, {lost} found no buffer in all")
+    point = POINT | {"bytes": size}
+    return [
+        Figure("host_clock_khz", point, round(khz, 1), "kHz", goal=">= 100"),
+        Figure("frames_per_second", point, round(frames / took), "frames/s"),
+    ]
+
+
+def idle(program: Path) -> Figure:
+    """An hour in which nothing happens, from start to end of the program."""
+    with tempfile.TemporaryDirectory(prefix="meridian-bench-") as folder:
+        command = [str(program), "--socket", f"{folder}/card", "--time", "free", "--for", str(HOUR_NS)]
+        began = time.monotonic()
+        subprocess.run(command, check=True, timeout=120, stdout=subprocess.DEVNULL)
+        took = time.monotonic() - began
+    return Figure("idle_hour_seconds", POINT, round(took, 3), "s", goal="< 1")
+
+
+def doorbell(program: Path, count: int) -> Figure:
+    """Wall time from a transmit doorbell to the status entry in host memory that says the frame is taken."""
+    times = []
+    with CardProcess(program) as process, Host.connect(process.socket) as host:
+        host.bring_up(1)
+        ring = host.pairs[0].h2c
+        for _ in range(count):
+            began = time.perf_counter()
+            ring.send(MINE + MINE + bytes(48))
+            while ring.in_flight:
+                if time.perf_counter() - began > 10:
+                    raise SystemExit("a frame was not taken for 10 s")
+            times.append(1e6 * (time.perf_counter() - began))
+    spread = {"min": round(min(times), 1), "max": round(max(times), 1)}
+    return Figure(
+        "doorbell_to_completion_us", POINT | {"bytes": 60}, round(statistics.median(times), 1), "us",
+        runs=count, spread=spread,
+    )  # fmt: skip
+
+
+def published() -> dict[tuple[int, int], float]:
+    """(packet bytes, queues) → Mpps of the PF on the faster of the two machines."""
+    best: dict[tuple[int, int], float] = {}
+    for row in csv.DictReader(REFERENCE.open()):
+        if row["function"] == "pf":
+            key = int(row["packet_bytes"]), int(row["queues"])
+            best[key] = max(best.get(key, 0.0), float(row["mpps"]))
+    return best
+
+
+def forward(program: Path) -> list[Figure]:
+    """The QDMA model alone, a host that forwards at once: what its rings and its PCIe link let through."""
+    figures = []
+    reference = published()
+    for size in (64, 128, 256, 512, 1024):
+        for queues in (1, 2, 4, 8):
+            command = [str(program), "--bytes", str(size), "--queues", str(queues), "--pcie", "3:16"]
+            done = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
+            value = json.loads(done.stdout)["mpps"]
+            other = reference.get((size, queues))
+            figures.append(
+                Figure(
+                    "dma_forward_mpps", {"width": 512, "bytes": size, "queues": queues}, round(value, 2), "Mpps",
+                    reference=None if other is None else {"value": other, "source": REFERENCE.name},
+                )
+            )  # fmt: skip
+    return figures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=Path, help="folder with meridian_card and qdma_bench, built already")
+    parser.add_argument("--seconds", type=float, default=5, help="of each busy run (5)")
+    arguments = parser.parse_args()
+    folder = arguments.programs
+    if folder is None:
+        done = subprocess.run([ROOT / "scripts" / "build-card"], stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            return done.returncode
+        folder = Path(done.stdout.split()[-1])
+    figures = [idle(folder / "meridian_card"), doorbell(folder / "meridian_card", 200)]
+    for size in (60, 1514):
+        figures += busy(folder / "meridian_card", size, arguments.seconds)
+    figures += forward(folder / "qdma_bench")
+    write("card", "model and cycle-accurate simulation", figures)
+    return 1 if any(figure.missed() for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
