@@ -5,6 +5,8 @@
 #include <string>
 
 #include "ptp_slave.hpp"
+#include "wire/capture_end.hpp"
+#include "wire/delay_loss.hpp"
 #include "wire/make_wire_end.hpp"
 #include "wire/mix_end.hpp"
 #include "wire_ends.hpp"
@@ -80,6 +82,34 @@ TEST(MixEnd, GivesToAll) {
   EXPECT_EQ(two.size(), 1U);
   EXPECT_TRUE(end.done());
   EXPECT_FALSE(end.descriptor().has_value());
+}
+
+/// Has something whenever it is tended.
+class TendedEnd : public WireEnd {
+ public:
+  explicit TendedEnd(unsigned& tended) : tended_(tended) {}
+  void receive(const TxFrame&) override {}
+  std::vector<RxFrame> poll(std::uint64_t, std::size_t) override { return {}; }
+  std::uint64_t next_ps() const override { return never_ps; }
+  bool tend() override { return ++tended_ != 0; }
+
+ private:
+  unsigned& tended_;
+};
+
+TEST(WrappedEnds, AreTendedToo) {
+  unsigned tended[3] = {};
+  std::vector<MixEnd::Named> ends;
+  ends.emplace_back("plain", std::make_unique<TendedEnd>(tended[0]));
+  ends.emplace_back(
+      "late", std::make_unique<DelayLoss>(std::make_unique<TendedEnd>(tended[1]), DelayLossSetting{}, WireSetting{}));
+  TestFile file(".pcapng");
+  auto capture = std::make_shared<CaptureFile>(file.path(), std::vector<CaptureInterface>{{"wire", 0}});
+  ends.emplace_back("kept", std::make_unique<CaptureEnd>(std::make_unique<TendedEnd>(tended[2]), capture, 0));
+  MixEnd mix(std::move(ends));
+  EXPECT_TRUE(mix.tend());
+  for (const unsigned count : tended) EXPECT_EQ(count, 1U);
+  EXPECT_FALSE(make_wire_end("none+none", {})->tend());
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ TEST(MakeWireEnd, MakesWhatIsNamed) {
 TEST(MakeWireEnd, NamesWhatThereIs) {
   const std::string error = input_error_of([] { make_wire_end("nothing", {}); });
   EXPECT_NE(error.find("\"nothing\""), std::string::npos);
-  EXPECT_NE(error.find("none, replay, traffic, ptp, tap, packet"), std::string::npos);
+  for (const char* kind : {"none", "replay", "traffic", "ptp", "tap", "packet"})
+    EXPECT_NE(error.find(kind), std::string::npos) << kind;
   EXPECT_NE(input_error_of([] { make_wire_end("ptp:domain=256", {}); }).find("from 0 to 255"), std::string::npos);
   EXPECT_NE(input_error_of([] { make_wire_end("ptp:asymmetry_ns=1", {}); }).find("link_delay"), std::string::npos);
   EXPECT_NE(input_error_of([] { make_wire_end("replay", {}); }).find("file is missing"), std::string::npos);
