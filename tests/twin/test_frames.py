@@ -205,3 +205,17 @@ def test_leaves_and_comes_back(run_card: Any, connect: Any) -> None:
         host.link = Link(card.socket)  # at once
         host.link.close()
     card.check()
+
+
+def test_register_writes_by_the_thousand_while_frames_move(machine: tuple[Host, Wire]) -> None:
+    """The answers to DMA reads stand behind register writes, which need time to be done."""
+    host, wire = machine
+    host.bring_up()
+    scratch = host.card.regs.address("IDENT", "SCRATCH")
+    for number in range(100):
+        host.send(frame(200, number, PEER, MINE))
+        for value in range(40):
+            host.card.write(scratch, value)
+    assert host.card.read(scratch) == 39
+    host.drain()
+    assert [f.data for f in on_wire(host, wire, 100)] == [frame(200, number, PEER, MINE) for number in range(100)]

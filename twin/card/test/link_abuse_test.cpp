@@ -230,9 +230,31 @@ TEST_F(LinkAbuse, AFloodOfWritesLeavesTheOtherItsTurn) {
   const unsigned before = card.writes;
   settle();
   EXPECT_EQ(card.writes, before);
+  expect_served(ps);  // the other's registers have room
   card.takes = true;
   settle(100);
   EXPECT_EQ(card.writes, 4000U);
+}
+
+TEST_F(LinkAbuse, AnAnswerBehindAFloodOfWrites) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 0);
+  ReadResult result;
+  server->host().read(0, 0, 8, result.done());
+  auto answer = next(host).header;
+  auto write = make(MERIDIAN_LINK_BAR_WRITE);
+  write.width = 4;
+  host.send(write);
+  answer.type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+  host.send(answer, Bytes(8, 3));
+  EXPECT_TRUE(server->waits());
+  card.takes = false;
+  settle();
+  EXPECT_EQ(result.calls, 0U);
+  EXPECT_FALSE(server->waits());  // or the write would never be taken
+  card.takes = true;
+  settle();
+  EXPECT_EQ(result.data, Bytes(8, 3));
 }
 
 TEST_F(LinkAbuse, FloodsOfDescriptors) {

@@ -72,7 +72,7 @@ class FakeCard : public LinkCard {
     time_ps += ps;
     done(MERIDIAN_LINK_OK);
   }
-  bool takes_access() const override { return takes; }
+  bool takes_access(meridian_link_role role) const override { return role == MERIDIAN_LINK_AXI || takes; }
 
   std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::uint64_t> registers;
   std::vector<std::string> log;

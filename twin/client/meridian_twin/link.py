@@ -67,14 +67,16 @@ class Link:
         self._memories: list[Memory] = []
         self._tag = 0
         self._buffer = bytearray()
+        self._out = bytearray()
+        self._flushing = False
         self._replies: dict[int, Message] = {}
         self._awaited: set[int] = set()
         self._in_service = False
         self._error = ""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(patience)
         try:
             self._socket.connect(str(path))
+            self._socket.setblocking(False)
         except OSError as error:
             self._socket.close()
             raise LinkError(f"no card answers at {path}: {error.strerror}") from None
@@ -211,22 +213,44 @@ class Link:
         data = replace(header, size=Header.length() + len(payload)).pack() + payload
         try:
             if file is None:
-                self._socket.sendall(data)
+                self._out += data
+                self._flush()
             else:
+                self._flush()
                 sent = socket.send_fds(self._socket, [data], [file])
-                self._socket.sendall(data[sent:])
+                self._out += data[sent:]
+                self._flush()
         except OSError:
             self._drain()
             self._raise_if_gone()
             raise LinkError("the card is gone") from None
 
+    def _flush(self) -> None:
+        """Serves the card while it does not take more, as it may wait for an answer before it does."""
+        if self._flushing:  # the one further up sends what was added
+            return
+        self._flushing = True
+        try:
+            deadline = time.monotonic() + self.patience
+            while self._out:
+                try:
+                    sent = self._socket.send(self._out, socket.MSG_DONTWAIT)
+                    del self._out[:sent]
+                    continue
+                except BlockingIOError:
+                    pass
+                if time.monotonic() > deadline:
+                    raise LinkTimeout(f"the card has taken nothing for {self.patience:.0f} s")
+                if select.select([self._socket], [self._socket], [], self.patience)[0]:
+                    self._receive()
+                    self._raise_if_gone()
+        finally:
+            self._flushing = False
+
     def _drain(self) -> None:
         """The card's last words, if there are some."""
-        try:
-            while not self._error:
-                self._receive()
-        except OSError:
-            self._error = self._error or "the card is gone"
+        while not self._error and select.select([self._socket], [], [], 1)[0]:
+            self._receive()
 
     def _raise_if_gone(self) -> None:
         if self._error:
@@ -235,7 +259,7 @@ class Link:
     def _receive(self) -> None:
         try:
             data = self._socket.recv(1 << 20)
-        except TimeoutError:
+        except BlockingIOError:
             return
         except OSError:
             data = b""

@@ -30,6 +30,7 @@ struct LinkServer::Parts {
   LinkBus& bus(const Connection& client) { return client.role == MERIDIAN_LINK_AXI ? ps : host; }
 
   void accept();
+  bool hears(const Connection& client) const;
   bool holder_left() const;
   void serve(const Client& client);
   void leave(Connection& client);

@@ -28,8 +28,12 @@ void LinkServer::Parts::accept() {
   }
 }
 
+bool LinkServer::Parts::hears(const Connection& client) const {
+  return !client.role || card.takes_access(*client.role);
+}
+
 bool LinkServer::Parts::backlog(Connection& client) const {
-  return !client.failed() && client.reader().has_message() && card.takes_access();
+  return !client.failed() && client.reader().has_message() && hears(client);
 }
 
 bool LinkServer::Parts::holder_left() const {
@@ -41,7 +45,7 @@ void LinkServer::Parts::serve(const Client& client) {
   // Who follows a client that has left must not be refused because that one's last messages are still being read.
   if (!client->role && holder_left()) return;
   try {
-    for (unsigned i = 0; i < messages_a_turn && !client->failed() && card.takes_access(); ++i) {
+    for (unsigned i = 0; i < messages_a_turn && !client->failed() && hears(*client); ++i) {
       const auto message = client->reader().next();
       if (!message) return;
       ++statistics.messages;
@@ -110,9 +114,8 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
 
   std::vector<pollfd> watched{{p.listener.get(), POLLIN, 0}};
   const std::vector<Parts::Client> clients = p.clients;
-  const bool takes = p.card.takes_access();
   for (const auto& client : clients) {
-    const bool reads = !client->failed() && takes;
+    const bool reads = !client->failed() && p.hears(*client);
     const int events = (reads ? POLLIN : 0) | (client->waiting() > 0 ? POLLOUT : 0);
     watched.push_back({client->socket(), static_cast<short>(events), 0});
   }
@@ -152,10 +155,12 @@ bool LinkServer::has_ps() const {
 }
 
 bool LinkServer::waits() const {
-  const auto full = [this](const LinkBus& bus) {
-    return bus.client() && !bus.client()->failed() && bus.client()->waiting() > parts_->setting.patient_bytes;
+  const auto awaited = [this](const LinkBus& bus) {
+    if (!bus.client() || bus.client()->failed()) return false;
+    // What is awaited may stand behind register accesses, which need time to be taken.
+    return parts_->hears(*bus.client()) && (bus.waits() || bus.client()->waiting() > parts_->setting.patient_bytes);
   };
-  return parts_->host.waits() || parts_->ps.waits() || full(parts_->host) || full(parts_->ps);
+  return awaited(parts_->host) || awaited(parts_->ps);
 }
 
 const LinkServer::Statistics& LinkServer::statistics() const {

@@ -40,8 +40,8 @@ class LinkCard {
   virtual void set_lockstep(bool on) = 0;
   virtual void advance(std::uint64_t ps, Done done) = 0;
 
-  /// Whether it takes another register access now; until then further messages of that client wait in its socket.
-  virtual bool takes_access() const { return true; }
+  /// Whether it takes another register access of that role now; until then that client's messages wait in its socket.
+  virtual bool takes_access(meridian_link_role) const { return true; }
 };
 
 struct LinkSetting {

@@ -66,8 +66,8 @@ meridian_link_welcome CardNode::welcome() const {
   return welcome;
 }
 
-bool CardNode::takes_access() const {
-  return bar2_.pending() < open_accesses && ps_registers_.pending() < open_accesses;
+bool CardNode::takes_access(meridian_link_role role) const {
+  return (role == MERIDIAN_LINK_AXI ? ps_registers_ : bar2_).pending() < open_accesses;
 }
 
 void CardNode::bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {

@@ -77,7 +77,7 @@ class CardNode final : public LinkCard {
   nlohmann::json statistics();
 
   meridian_link_welcome welcome() const override;
-  bool takes_access() const override;
+  bool takes_access(meridian_link_role role) const override;
   void bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void enable_function(unsigned function, bool enabled, unsigned parent) override;
