@@ -31,14 +31,13 @@ class Fuzz {
     }
   }
 
-  void doorbell(unsigned function, unsigned queues) {
-    b_.ring(function, below(queues), 4 * below(4), value());
-  }
+  void doorbell(unsigned function, unsigned queues) { b_.ring(function, below(queues), 4 * below(4), value()); }
 
   void mailbox(unsigned function) {
     const std::uint32_t base = function < 4 ? reg::pf_mailbox : reg::vf_mailbox;
-    const std::uint32_t offsets[] = {0x00, 0x04, 0x04, 0x04, 0x08, 0x0c, 0x0c, 0x10, 0x20, 0x100,
-                                     0x800 + 4 * below(32), 0xc00 + 4 * below(32), 0xc00};
+    const std::uint32_t offsets[] = {
+        0x00, 0x04, 0x04, 0x04, 0x08, 0x0c, 0x0c, 0x10, 0x20, 0x100, 0x800 + 4 * below(32), 0xc00 + 4 * below(32),
+        0xc00};
     b_.ip.write(function, base + offsets[below(std::size(offsets))], below(2) != 0 ? below(16) : value());
     b_.ip.read(function, base + offsets[below(std::size(offsets))]);
   }
@@ -93,10 +92,16 @@ TEST(QdmaFuzz, VfsCannotHarmAPf) {
       b.ip.enable_function(vf, true, 0);
       b.set_fmap(vf, 100 + 4 * (vf - 4), 4);
       for (unsigned i = 0; i < 4; ++i) {
-        const QueueSetting q{.function = vf, .queue = 100 + 4 * (vf - 4) + i, .ring_index = 1,
-                             .h2c_interrupt = fuzz.below(2) != 0, .buffer_index = fuzz.below(16),
-                             .prefetch = fuzz.below(2) != 0, .mode = fuzz.below(6), .timer = fuzz.below(16),
-                             .entry_size = fuzz.below(4), .full_update = fuzz.below(2) != 0};
+        const QueueSetting q{.function = vf,
+                             .queue = 100 + 4 * (vf - 4) + i,
+                             .ring_index = 1,
+                             .h2c_interrupt = fuzz.below(2) != 0,
+                             .buffer_index = fuzz.below(16),
+                             .prefetch = fuzz.below(2) != 0,
+                             .mode = fuzz.below(6),
+                             .timer = fuzz.below(16),
+                             .entry_size = fuzz.below(4),
+                             .full_update = fuzz.below(2) != 0};
         b.start_h2c(q);
         b.start_c2h(q);
         b.put_buffers(q, 0, 62);
@@ -129,9 +134,8 @@ TEST(QdmaFuzz, VfsCannotHarmAPf) {
       b.shell.send(2, test_frame(200, sent));
       ++sent;
       b.ring(0, 2, reg::h2c_pidx, sent % 63);
-      b.run_until([&] {
-        return b.h2c_done(victim) == sent % 63 && (b.completion_status(victim) & 0xffff) == sent % 63;
-      });
+      b.run_until(
+          [&] { return b.h2c_done(victim) == sent % 63 && (b.completion_status(victim) & 0xffff) == sent % 63; });
       EXPECT_EQ(b.memory.get(0, QdmaBench::buffer(victim, delivered % 63), 200), test_frame(200, delivered));
       ++delivered;
       b.ring(0, 2, reg::c2h_pidx, (sent + 62) % 63);
@@ -183,8 +187,13 @@ TEST(QdmaFuzz, NothingCrashesOrHangs) {
     for (unsigned f = 0; f < 10; ++f) b.set_fmap(f, 8 * f, 8);
     for (unsigned f = 4; f < 10; ++f) b.ip.enable_function(f, true, f % 4);
     for (unsigned i = 0; i < 80; ++i) {
-      const QueueSetting q{.function = i / 8, .queue = i, .ring_index = fuzz.below(2), .h2c_interrupt = true,
-                           .prefetch = fuzz.below(2) != 0, .mode = fuzz.below(6), .aggregate = fuzz.below(2) != 0};
+      const QueueSetting q{.function = i / 8,
+                           .queue = i,
+                           .ring_index = fuzz.below(2),
+                           .h2c_interrupt = true,
+                           .prefetch = fuzz.below(2) != 0,
+                           .mode = fuzz.below(6),
+                           .aggregate = fuzz.below(2) != 0};
       b.start_h2c(q);
       b.start_c2h(q);
       b.put_buffers(q, 0, 62);
@@ -253,9 +262,8 @@ TEST(QdmaFuzz, NothingCrashesOrHangs) {
     b.put_h2c(q, 0, test_frame(64, 1), 0);
     b.ring(0, 5, reg::h2c_pidx, 1);
     b.shell.send(5, test_frame(64, 2));
-    b.run_until([&] {
-      return b.h2c_done(q) == 1 && b.memory.get(0, QdmaBench::buffer(q, 0), 64) == test_frame(64, 2);
-    });
+    b.run_until(
+        [&] { return b.h2c_done(q) == 1 && b.memory.get(0, QdmaBench::buffer(q, 0), 64) == test_frame(64, 2); });
     EXPECT_EQ(b.shell.taken.size(), 1U);
     if (HasFailure()) FAIL() << "seed " << seed;
   }

@@ -41,8 +41,7 @@ void Completions::carry_out(unsigned queue, std::uint32_t doorbell) {
 
 void Completions::restart(unsigned queue) {
   set_timer(queue, none);
-  if (std::exchange(waiting_[queue], std::nullopt))
-    ringing_.erase(std::find(ringing_.begin(), ringing_.end(), queue));
+  if (std::exchange(waiting_[queue], std::nullopt)) ringing_.erase(std::find(ringing_.begin(), ringing_.end(), queue));
   ip_.contexts.completion(queue).set(cmpt::timer_running, 0);
 }
 

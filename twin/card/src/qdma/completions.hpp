@@ -15,8 +15,7 @@ namespace meridian {
 /// The completion rings of all queues, and their timers in the order in which they end.
 class Completions {
  public:
-  explicit Completions(IpState& ip)
-      : ip_(ip), deadline_(ip.contexts.queues(), none), waiting_(ip.contexts.queues()) {}
+  explicit Completions(IpState& ip) : ip_(ip), deadline_(ip.contexts.queues(), none), waiting_(ip.contexts.queues()) {}
 
   void add(unsigned queue, std::uint64_t entry, bool error);
 

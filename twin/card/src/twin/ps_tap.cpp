@@ -36,8 +36,8 @@ void PsTap::register_write(std::uint64_t offset, std::uint32_t value) {
     if (place == low) ring.base = (ring.base & ~std::uint64_t{0xffffffff}) | value;
     if (place == high) ring.base = (ring.base & 0xffffffff) | (std::uint64_t{value} << 32);
     if (place == control) {
-      const unsigned log2 = (value & MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_MASK) >>
-                            MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_SHIFT;
+      const unsigned log2 =
+          (value & MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_MASK) >> MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_SHIFT;
       if ((value & MERIDIAN_PS_RING_RX_CONTROL_ENABLE_MASK) != 0) ring.bytes = descriptor_bytes << log2;
     }
   };

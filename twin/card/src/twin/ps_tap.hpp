@@ -15,8 +15,7 @@ namespace meridian {
 /// learns from the writes to their registers, frames it reads from memory when the card writes a completion.
 class PsTap final : public MemoryBus {
  public:
-  using Tap =
-      std::function<void(unsigned port, CaptureDirection direction, std::span<const std::uint8_t> frame)>;
+  using Tap = std::function<void(unsigned port, CaptureDirection direction, std::span<const std::uint8_t> frame)>;
 
   explicit PsTap(MemoryBus& memory) : memory_(memory) {}
 

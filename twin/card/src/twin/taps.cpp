@@ -24,10 +24,10 @@ void Taps::start(const std::filesystem::path& path) {
   card_.qdma().h2c.set_tap([this, file = file_, ports](unsigned, const H2cFrame& frame) {
     file->write(ports, card_.now_ps(), frame.bytes, CaptureDirection::outbound);
   });
-  ps_.set_tap([this, file = file_, ports](unsigned port, CaptureDirection direction,
-                                          std::span<const std::uint8_t> frame) {
-    if (port < ports) file->write(ports + 1 + port, card_.now_ps(), frame, direction);
-  });
+  ps_.set_tap(
+      [this, file = file_, ports](unsigned port, CaptureDirection direction, std::span<const std::uint8_t> frame) {
+        if (port < ports) file->write(ports + 1 + port, card_.now_ps(), frame, direction);
+      });
 }
 
 std::uint64_t Taps::stop() {

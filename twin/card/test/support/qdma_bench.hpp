@@ -33,19 +33,32 @@ struct QueueSetting {
   bool interrupt = true;
   bool aggregate = false;
   bool full_update = false;
-  bool c2h_status = true;       // WBK_EN of the C2H ring, on which nothing hangs
-  bool no_marker = false;       // MRKR_DIS of the H2C ring
+  bool c2h_status = true;  // WBK_EN of the C2H ring, on which nothing hangs
+  bool no_marker = false;  // MRKR_DIS of the H2C ring
   bool status = true;
 
   /// The Xilinx Linux driver: every completion, interrupts of both directions through an aggregation ring.
   static QueueSetting of_linux(unsigned queue, unsigned interrupt_ring) {
-    return {.queue = queue, .ring_index = 1, .h2c_interrupt = true, .h2c_vector = interrupt_ring, .buffer_index = 0,
-            .mode = 1, .vector = interrupt_ring, .aggregate = true, .c2h_status = false, .no_marker = true};
+    return {.queue = queue,
+            .ring_index = 1,
+            .h2c_interrupt = true,
+            .h2c_vector = interrupt_ring,
+            .buffer_index = 0,
+            .mode = 1,
+            .vector = interrupt_ring,
+            .aggregate = true,
+            .c2h_status = false,
+            .no_marker = true};
   }
 
   /// The Xilinx DPDK driver: no interrupts, status entries by timer.
   static QueueSetting of_dpdk(unsigned queue) {
-    return {.queue = queue, .ring_index = 1, .buffer_index = 4, .prefetch = false, .mode = 4, .timer = 8,
+    return {.queue = queue,
+            .ring_index = 1,
+            .buffer_index = 4,
+            .prefetch = false,
+            .mode = 4,
+            .timer = 8,
             .interrupt = false};
   }
 };
