@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card clean
 
 # Options of `make demo`: a capture of your own, and the short demo that stays short.
 PCAP ?=
@@ -44,6 +44,9 @@ bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/b
 
 bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build/bench/resources.json
 	@scripts/bench-resources
+
+bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
+	@scripts/bench-card
 
 clean: ## remove what builds left in the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

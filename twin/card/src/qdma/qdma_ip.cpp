@@ -106,9 +106,13 @@ QdmaIp::QdmaIp(const QdmaSetting& setting, Qdma& streams, MemoryBus& host)
 
 QdmaIp::~QdmaIp() = default;
 
+void QdmaIp::flush() {
+  parts_->ip.link.flush();
+}
+
 std::uint32_t QdmaIp::read(unsigned function, std::uint32_t offset) {
   Parts& p = *parts_;
-  p.ip.link.flush();
+  flush();
   const Place place = p.place(function, offset);
   switch (place.what) {
     case Place::What::csr:

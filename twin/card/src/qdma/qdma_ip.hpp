@@ -40,6 +40,9 @@ class QdmaIp {
   std::uint32_t read(unsigned function, std::uint32_t offset);
   void write(unsigned function, std::uint32_t offset, std::uint32_t value);
 
+  /// The answer to a read elsewhere on the card leaves now: on the way to the host it pushes what was written before.
+  void flush();
+
   /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
   void enable_function(unsigned function, bool enabled, unsigned parent);
 
