@@ -48,12 +48,10 @@ def _fast_flip_flops() -> str:
     modules = []
     for slack in {_slack(clock) for clock in CLOCKS if _slack(clock)}:
         for kind, pin in FLIP_FLOPS.items():
-            parameters = ", ".join(
-                f"[0:0] {name} = 0" for name in ("INIT", *(f"IS_{p}_INVERTED" for p in ("C", "D", pin)))
-            )
+            parameters = ", ".join(f"{name} = 0" for name in ("INIT", *(f"IS_{p}_INVERTED" for p in ("C", "D", pin))))
             setup = " ".join(f"$setup({p}, posedge C, {slack});" for p in ("D", "CE", pin))
             modules.append(
-                f"module {kind}_{slack} (output Q, input C, CE, D, {pin}); parameter {parameters};\n"
+                f"module {kind}_{slack} (output Q, input C, CE, D, {pin}); parameter [0:0] {parameters};\n"
                 f"specify {setup} (posedge C => (Q : D)) = 303; endspecify endmodule\n"
             )
     return "".join(modules)

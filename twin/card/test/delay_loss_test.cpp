@@ -6,35 +6,15 @@
 #include <map>
 
 #include "ptp_slave.hpp"
-#include "wire/cable.hpp"
 #include "wire/grandmaster.hpp"
 #include "wire/make_wire_end.hpp"
-#include "wire/mix_end.hpp"
 #include "wire/traffic_end.hpp"
-#include "wire_bench.hpp"
+#include "wire_ends.hpp"
 
 namespace meridian {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000'000;
-
-/// Keeps what the card sends.
-class KeepEnd : public WireEnd {
- public:
-  explicit KeepEnd(std::vector<TxFrame>& kept) : kept_(kept) {}
-  void receive(const TxFrame& frame) override { kept_.push_back(frame); }
-  std::vector<RxFrame> poll(std::uint64_t, std::size_t) override { return {}; }
-  std::uint64_t next_ps() const override { return never_ps; }
-
- private:
-  std::vector<TxFrame>& kept_;
-};
-
-TrafficMark mark_of(const Arrived& frame) {
-  const auto read = traffic_read(frame.bytes);
-  EXPECT_TRUE(std::holds_alternative<TrafficMark>(read));
-  return std::holds_alternative<TrafficMark>(read) ? std::get<TrafficMark>(read) : TrafficMark{};
-}
 
 TEST(DelayLoss, DelaysExactlyAtFullRate) {
   auto end = make_wire_end("traffic:count=5000,delay_in=50us", {});
@@ -150,152 +130,6 @@ TEST(DelayLoss, KeepsPtpExact) {
     }
     EXPECT_GT(compared, 100U);
   }
-}
-
-TEST(Cable, JoinsTwoPortsWithExactDelay) {
-  auto [a, b] = make_cable({.forth_ps = 5'000'000, .back_ps = 1'000}, {});
-  WireBench port_a(*a), port_b(*b);
-  port_a.send(Bytes(60, 'x'), true);
-  port_a.run_until(2'000'000);
-  port_a.send(Bytes(1514, 'y'));
-  EXPECT_EQ(b->next_ps(), 5'000'000U - 1'000'000U);
-  port_b.run_until(20'000'000);
-  const auto frames = port_b.take();
-  ASSERT_EQ(frames.size(), 2U);
-  EXPECT_EQ(frames[0].bytes, Bytes(60, 'x'));
-  EXPECT_TRUE(frames[0].bad);
-  EXPECT_EQ(frames[0].sfd_ps, 5'000'000U + 2560);  // the first one began with the bench itself
-  EXPECT_EQ(frames[1].sfd_ps, 7'000'000U);
-  EXPECT_FALSE(frames[1].bad);
-
-  const std::uint64_t known_ps = port_b.now_ps() + 64 * 320;
-  port_a.run_until(known_ps);
-  port_b.send(Bytes(60, 'z'));
-  EXPECT_EQ(port_b.now_ps(), known_ps);
-  port_a.run_for(1'000'000);
-  const auto back = port_a.take();
-  ASSERT_EQ(back.size(), 1U);
-  EXPECT_EQ(back[0].sfd_ps, known_ps + 2560);  // longer than the cable: it arrives when it is known
-  std::map<std::string, double> report;
-  a->report([&](std::string_view name, double value) { report.emplace(name, value); });
-  EXPECT_EQ(report.at("passed"), 1);
-  EXPECT_EQ(report.at("late"), 1);
-}
-
-TEST(MixEnd, JoinsAGrandmasterAndTrafficInOrder) {
-  auto end =
-      make_wire_end("ptp:log_sync=-7,transport=ethernet+traffic:size=1518,count=20000+traffic:id=1,rate=1kpps", {});
-  WireBench bench(*end);
-  bench.run_until(12 * ms);
-  unsigned syncs = 0, follow_ups = 0, first = 0, second = 0;
-  std::uint64_t sync_ps = 0;
-  for (const auto& frame : bench.take()) {
-    if (big_endian(frame.bytes, 12, 2) == 0x88f7) {
-      const auto message = slave_read(frame, 14);
-      if (message.type == 0) ++syncs, sync_ps = frame.sfd_ps;
-      if (message.type != 8) continue;
-      ++follow_ups;
-      EXPECT_NEAR(static_cast<double>(message.timestamp_ns) + message.correction_ns,
-                  static_cast<double>(sync_ps) / 1000, 0.02);
-      continue;
-    }
-    const auto mark = mark_of(frame);
-    EXPECT_EQ(mark.sent_ps, frame.sfd_ps);
-    if (mark.generator == 0) {
-      EXPECT_EQ(mark.sequence, first++);
-    } else {
-      EXPECT_EQ(mark.sequence, second++);
-      // Not kept waiting by the stream for longer than what waits at the MAC.
-      EXPECT_LT(frame.sfd_ps - mark.sequence * ms, 4'000'000U);
-    }
-  }
-  EXPECT_EQ(syncs, 2U);
-  EXPECT_EQ(follow_ups, 2U);
-  EXPECT_EQ(second, 13U);
-  EXPECT_EQ(first, 20'000U);
-  std::map<std::string, double> report;
-  end->report([&](std::string_view name, double value) { report.emplace(name, value); });
-  EXPECT_EQ(report.at("traffic.sent"), 20'000);
-  EXPECT_EQ(report.at("traffic2.sent"), 13);
-  EXPECT_EQ(report.at("ptp.sent_sync"), 2);
-}
-
-TEST(MixEnd, SharesTheWireBetweenStreams) {
-  auto end = make_wire_end("traffic:size=512+traffic:size=512,id=1", {});
-  WireBench bench(*end);
-  bench.run_until(ms);
-  std::map<unsigned, unsigned> counts;
-  for (const auto& frame : bench.take()) ++counts[mark_of(frame).generator];
-  EXPECT_NEAR(counts[0], counts[1], 2);
-  EXPECT_NEAR(static_cast<double>(counts[0] + counts[1]), 1e9 / ((512 + 20) * 320), 2.0);
-}
-
-TEST(MixEnd, GoesOnAfterTheMacDroppedItsFrames) {
-  auto end = make_wire_end("traffic+none", {});
-  ASSERT_FALSE(end->poll(0, 0).empty());
-  // The MAC was reset: none of them will ever begin.
-  EXPECT_FALSE(end->poll(1'000'000, 0).empty());
-}
-
-TEST(MixEnd, GivesToAll) {
-  std::vector<TxFrame> one, two;
-  std::vector<MixEnd::Named> ends;
-  ends.emplace_back("keep", std::make_unique<KeepEnd>(one));
-  ends.emplace_back("keep", std::make_unique<KeepEnd>(two));
-  MixEnd end(std::move(ends));
-  end.receive({.bytes = Bytes(60)});
-  EXPECT_EQ(one.size(), 1U);
-  EXPECT_EQ(two.size(), 1U);
-  EXPECT_TRUE(end.done());
-  EXPECT_FALSE(end.descriptor().has_value());
-}
-
-TEST(MakeWireEnd, CapturesWhatPasses) {
-  TestFile file(".pcapng");
-  {
-    auto end = make_wire_end("traffic:count=10,capture=" + file.path(), {});
-    WireBench bench(*end);
-    bench.run_until(ms);
-  }
-  auto end = make_wire_end("replay:times=recorded,file=" + file.path(), {});
-  WireBench bench(*end);
-  bench.run_until(ms);
-  EXPECT_EQ(bench.take().size(), 10U);
-}
-
-TEST(WireSpecFuzz, AnyTextIsAnEndOrAnInputError) {
-  const std::string seeds[] = {
-      "none", "ptp:transport=udp6,offset_ns=-5,drift_ppb=1.5,link_delay=1us,asymmetry_ns=10,mac=02:00:00:00:00:01",
-      "traffic:size=64/128,rate=50%,count=10,flows=3,vlan=5,proto=tcp,sip=1.2.3.4,delay=1us,loss=0.1",
-      "ptp:two_step=0+traffic:size=imix+none:jitter=5", "replay:file=/nowhere,loop=3"};
-  const std::string letters = ",:=+\\-./%0123456789abcdefghijklmnopqrstuvwxyz";
-  Random random(31);
-  unsigned made = 0;
-  for (int round = 0; round < 20'000; ++round) {
-    std::string text = seeds[random.below(5)];
-    for (unsigned i = random.below(4); i > 0; --i) {
-      const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
-      const char letter = random.percent(90) ? letters[random.below(static_cast<std::uint32_t>(letters.size()))]
-                                             : static_cast<char>(random.next());
-      if (random.percent(50)) {
-        text[at] = letter;
-      } else if (random.percent(50)) {
-        text.insert(at, 1, letter);
-      } else {
-        text.erase(at, 1 + random.below(5));
-        if (text.empty()) text = "x";
-      }
-    }
-    try {
-      auto end = make_wire_end(text, {});
-      ASSERT_NE(end, nullptr);
-      for (int i = 0; i < 3 && end->next_ps() != never_ps; ++i) end->poll(end->next_ps(), 0);
-      ++made;
-    } catch (const InputError& error) {
-      EXPECT_FALSE(std::string(error.what()).empty());
-    }
-  }
-  EXPECT_GT(made, 1000U);
 }
 
 }  // namespace

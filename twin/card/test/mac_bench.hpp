@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -18,6 +20,14 @@ inline Bytes numbered(std::size_t length, std::uint8_t first = 0) {
   Bytes bytes(length);
   std::iota(bytes.begin(), bytes.end(), first);
   return bytes;
+}
+
+/// A stamp of a bench's timer, which is rounded down, is that of the moment: a delimiter in the second lane ends 1.28
+/// ns before its edge, of which whole nanoseconds are taken off.
+inline void expect_stamp(std::uint32_t stamp_ns, std::uint64_t sfd_ps) {
+  const double error = stamp_ns - static_cast<double>(sfd_ps) / 1000;
+  EXPECT_GT(error, -1.0);
+  EXPECT_LT(error, 0.281);
 }
 
 /// Receive pins that nobody drives but the model.

@@ -54,7 +54,7 @@ TEST(MacRxHook, TellsTheExactEndOfTheDelimiterAndMayPatchTheFrame) {
     EXPECT_EQ(frames[i].bytes[0], 0xa1 + i);
     EXPECT_EQ(hooks[i] % (period_ps / 2), 0U);
     second_lane += hooks[i] % period_ps != 0;
-    EXPECT_NEAR(frames[i].stamp_ns, static_cast<double>(hooks[i]) / 1000, 1.28);
+    expect_stamp(frames[i].stamp_ns, hooks[i]);
     if (i != 0 && i < 40) {
       EXPECT_NEAR(static_cast<double>(hooks[i] - hooks[0]), i * 85 * 320.0, 3 * 320.0);
     }

@@ -223,7 +223,8 @@ TEST(QdmaCompletion, AFrameTakesAsManyBuffersAsItNeeds) {
     for (std::size_t offset = 0; offset < length; offset += 256, ++at) {
       const std::size_t bytes = std::min<std::size_t>(256, length - offset);
       const auto begin = frame.begin() + static_cast<std::ptrdiff_t>(offset);
-      EXPECT_EQ(b.memory.get(0, QdmaBench::buffer(b.q, at), bytes), Bytes(begin, begin + static_cast<std::ptrdiff_t>(bytes)));
+      const Bytes part(begin, begin + static_cast<std::ptrdiff_t>(bytes));
+      EXPECT_EQ(b.memory.get(0, QdmaBench::buffer(b.q, at), bytes), part);
     }
   }
   EXPECT_EQ(at, 11U);

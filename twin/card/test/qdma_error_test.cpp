@@ -196,8 +196,9 @@ TEST(QdmaError, AVfHasNoControlRegisters) {
 
 TEST(QdmaError, ContextCommandsThatMakeNoSenseChangeNothing) {
   ErrorBench b;
-  for (const unsigned kind : {9U, 10U, 11U, 13U, 15U}) b.write_context(kind, 68, {~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U});
-  b.write_context(1, 2048, {~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U});
+  constexpr std::array<std::uint32_t, 8> ones{~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U};
+  for (const unsigned kind : {9U, 10U, 11U, 13U, 15U}) b.write_context(kind, 68, ones);
+  b.write_context(1, 2048, ones);
   b.write_context(0xc, 256, {~0U, ~0U});
   EXPECT_EQ(b.read_context(9, 68)[0], 0U);
   b.expect_good();

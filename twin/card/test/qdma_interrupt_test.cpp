@@ -11,8 +11,14 @@ constexpr std::uint64_t ring_at = 0x7'12345000ULL;
 
 struct AggregateBench : QdmaBench {
   static constexpr unsigned ring_index = 33, vector = 6, function = 1;
-  QueueSetting q{.function = function, .queue = 68, .ring_index = 1, .h2c_interrupt = true, .h2c_vector = ring_index,
-                 .mode = 1, .vector = ring_index, .aggregate = true};
+  QueueSetting q{.function = function,
+                 .queue = 68,
+                 .ring_index = 1,
+                 .h2c_interrupt = true,
+                 .h2c_vector = ring_index,
+                 .mode = 1,
+                 .vector = ring_index,
+                 .aggregate = true};
 
   AggregateBench() {
     set_tables();
@@ -43,8 +49,8 @@ TEST(QdmaInterrupt, RingEntriesTellWhichQueue) {
   b.drain();
   EXPECT_EQ(b.interrupts(), 1U);
   const std::uint64_t entry = b.at(0);
-  EXPECT_EQ(entry & 0xffff, 1U);          // PIDX
-  EXPECT_EQ(entry >> 38 & 1, 1U);         // C2H
+  EXPECT_EQ(entry & 0xffff, 1U);   // PIDX
+  EXPECT_EQ(entry >> 38 & 1, 1U);  // C2H
   EXPECT_EQ(entry >> 39 & 0xffffff, 68U);
   EXPECT_EQ(entry >> 63, 1U);
   b.put_h2c(b.q, 0, test_frame(60, 0), 0);

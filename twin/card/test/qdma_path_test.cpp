@@ -125,5 +125,52 @@ TEST(QdmaIpPath, ModeratesByTimerAndCount) {
   EXPECT_EQ((bench.memory.interrupts[{0, 1}]), 2U);  // by the count, before the timer
 }
 
+TEST(QdmaIpPath, WritesBackAtIntervalsToo) {
+  QdmaBench bench;
+  bench.set_tables();
+  bench.set_csr(reg::descriptor_config, 1);  // every 8
+  bench.set_fmap(0, 0, 8);
+  const QueueSetting q{.queue = 0, .ring_index = 1};
+  bench.start_h2c(q);
+  for (unsigned i = 0; i < 20; ++i) bench.put_h2c(q, i, test_frame(200, i), 0);
+  bench.ring(0, 0, reg::h2c_pidx, 20);
+  std::vector<unsigned> seen;
+  bench.run_until([&] {
+    const unsigned done = bench.h2c_done(q);
+    if (seen.empty() || seen.back() != done) seen.push_back(done);
+    return done == 20;
+  });
+  EXPECT_EQ(seen, (std::vector<unsigned>{0, 8, 16, 20}));
+}
+
+TEST(QdmaIpPath, MergesDescriptorsFromSopToEopIfAsked) {
+  for (const bool merge : {false, true}) {
+    QdmaSetting setting;
+    setting.h2c_merge = merge;
+    QdmaBench bench(setting);
+    bench.set_tables();
+    bench.set_fmap(0, 0, 8);
+    const QueueSetting q{.queue = 0, .ring_index = 1}, endless{.queue = 1, .ring_index = 1};
+    bench.start_h2c(q);
+    bench.start_h2c(endless);
+    for (unsigned i = 0; i < 62; ++i) bench.put_h2c(endless, i, Bytes(1000, 9), 0, i == 0 ? 1 : 0);
+    bench.ring(0, 1, reg::h2c_pidx, 62);
+    const unsigned flags[] = {1, 1, 2, 3, 0};  // SOP 1, EOP 2; the second SOP begins anew
+    for (unsigned i = 0; i < 5; ++i) bench.put_h2c(q, i, test_frame(100, i), 40 + i, flags[i]);
+    bench.ring(0, 0, reg::h2c_pidx, 5);
+    bench.run_until([&] { return bench.h2c_done(q) == 5; });
+    std::erase_if(bench.shell.taken, [](const FakeShell::Taken& frame) { return frame.queue != 0; });
+    ASSERT_EQ(bench.shell.taken.size(), merge ? 3U : 5U);
+    if (!merge) continue;
+    Bytes first = test_frame(100, 1);
+    const Bytes second = test_frame(100, 2);
+    first.insert(first.end(), second.begin(), second.end());
+    EXPECT_EQ(bench.shell.taken[0].bytes, first);
+    EXPECT_EQ(bench.shell.taken[0].metadata, 41U);
+    EXPECT_EQ(bench.shell.taken[1].bytes, test_frame(100, 3));
+    EXPECT_EQ(bench.shell.taken[2].bytes, test_frame(100, 4));
+  }
+}
+
 }  // namespace
 }  // namespace meridian

@@ -221,6 +221,26 @@ TEST(TrafficSink, KeepsCountAcrossItsWindow) {
   EXPECT_EQ(end.sink().lost(), 20'000 - order.size() - 1);
 }
 
+TEST(TrafficSink, TakesALateFrameForNoDuplicate) {
+  TrafficSetting setting;
+  setting.count = 5'000;
+  TrafficEnd end(setting, {});
+  WireBench bench(end);
+  bench.run_until(ms);
+  const auto frames = bench.take();
+  ASSERT_EQ(frames.size(), 5'000U);
+  // 4500 has the place in the window that 404 had.
+  for (unsigned i = 0; i < 5'000; ++i)
+    if (i != 4'500) end.receive(back(frames[i], 5'000));
+  EXPECT_EQ(end.sink().lost(), 1U);
+  end.receive(back(frames[4'500], 5'000));
+  EXPECT_EQ(end.sink().lost(), 0U);
+  EXPECT_EQ(end.sink().statistics().reordered, 1U);
+  EXPECT_EQ(end.sink().statistics().duplicates, 0U);
+  end.receive(back(frames[4'500], 5'000));
+  EXPECT_EQ(end.sink().statistics().duplicates, 1U);
+}
+
 TEST(LatencyHistogram, FindsPercentiles) {
   LatencyHistogram histogram;
   EXPECT_EQ(histogram.percentile(0.5), 0U);

@@ -61,11 +61,60 @@ TEST(MakeWireEnd, MakesWhatIsNamed) {
 TEST(MakeWireEnd, NamesWhatThereIs) {
   const std::string error = input_error_of([] { make_wire_end("nothing", {}); });
   EXPECT_NE(error.find("\"nothing\""), std::string::npos);
-  EXPECT_NE(error.find("none, replay, traffic, ptp, tap, packet"), std::string::npos);
+  for (const char* kind : {"none", "replay", "traffic", "ptp", "tap", "packet"})
+    EXPECT_NE(error.find(kind), std::string::npos) << kind;
   EXPECT_NE(input_error_of([] { make_wire_end("ptp:domain=256", {}); }).find("from 0 to 255"), std::string::npos);
   EXPECT_NE(input_error_of([] { make_wire_end("ptp:asymmetry_ns=1", {}); }).find("link_delay"), std::string::npos);
   EXPECT_NE(input_error_of([] { make_wire_end("replay", {}); }).find("file is missing"), std::string::npos);
   EXPECT_NE(wire_help().find("transport=udp4"), std::string::npos);
+}
+
+TEST(MakeWireEnd, CapturesWhatPasses) {
+  TestFile file(".pcapng");
+  {
+    auto end = make_wire_end("traffic:count=10,capture=" + file.path(), {});
+    WireBench bench(*end);
+    bench.run_until(1'000'000'000);
+  }
+  auto end = make_wire_end("replay:times=recorded,file=" + file.path(), {});
+  WireBench bench(*end);
+  bench.run_until(1'000'000'000);
+  EXPECT_EQ(bench.take().size(), 10U);
+}
+
+TEST(WireSpecFuzz, AnyTextIsAnEndOrAnInputError) {
+  const std::string seeds[] = {
+      "none", "ptp:transport=udp6,offset_ns=-5,drift_ppb=1.5,link_delay=1us,asymmetry_ns=10,mac=02:00:00:00:00:01",
+      "traffic:size=64/128,rate=50%,count=10,flows=3,vlan=5,proto=tcp,sip=1.2.3.4,delay=1us,loss=0.1",
+      "ptp:two_step=0+traffic:size=imix+none:jitter=5", "replay:file=/nowhere,loop=3"};
+  const std::string letters = ",:=+\\-./%0123456789abcdefghijklmnopqrstuvwxyz";
+  Random random(31);
+  unsigned made = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = seeds[random.below(5)];
+    for (unsigned i = random.below(4); i > 0; --i) {
+      const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
+      const char letter = random.percent(90) ? letters[random.below(static_cast<std::uint32_t>(letters.size()))]
+                                             : static_cast<char>(random.next());
+      if (random.percent(50)) {
+        text[at] = letter;
+      } else if (random.percent(50)) {
+        text.insert(at, 1, letter);
+      } else {
+        text.erase(at, 1 + random.below(5));
+        if (text.empty()) text = "x";
+      }
+    }
+    try {
+      auto end = make_wire_end(text, {});
+      ASSERT_NE(end, nullptr);
+      for (int i = 0; i < 3 && end->next_ps() != never_ps; ++i) end->poll(end->next_ps(), 0);
+      ++made;
+    } catch (const InputError& error) {
+      EXPECT_FALSE(std::string(error.what()).empty());
+    }
+  }
+  EXPECT_GT(made, 1000U);
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ void C2hEngine::drop(const C2hFrame& frame) {
   stream_.report(frame.queue, true, false);
 }
 
-void C2hEngine::fail(unsigned queue) {
+void C2hEngine::fail(unsigned queue, std::uint32_t leaf_bits) {
   DescriptorRing ring(ip_, true, queue);
-  ring.fail(sw::descriptor_error, Errors::unsupported | Errors::on_descriptor, ring.pidx());
+  ring.fail(sw::descriptor_error, leaf_bits, ring.pidx());
   ip_.errors.raise(Errors::Leaf::c2h, Errors::descriptor_response);
   Queue& q = queue_[queue];
   if (!q.frames.empty()) completions_.add(queue, q.frames.front().frame.completion, true);
@@ -126,7 +126,12 @@ bool C2hEngine::admit() {
 void C2hEngine::serve(unsigned queue) {
   Queue& q = queue_[queue];
   fetch(queue);
-  if (q.frames.empty() || q.buffers.size() < q.frames.front().buffers) return;  // listed when descriptors come
+  if (q.frames.empty()) return;
+  if (q.buffers.size() < q.frames.front().buffers) {
+    // Nothing to fetch, though it was there when the frame came: somebody changed the table of ring sizes meanwhile.
+    if (q.fetching == 0) fail(queue, Errors::parameter);
+    return;  // listed when descriptors come
+  }
   deliver(queue);
   if (!q.frames.empty()) list(queue);
 }
@@ -157,7 +162,7 @@ void C2hEngine::take_descriptors(unsigned queue, std::uint32_t epoch, unsigned n
   Queue& q = queue_[queue];
   if (q.epoch != epoch) return;
   q.fetching = 0;
-  if (!ok) return fail(queue);
+  if (!ok) return fail(queue, Errors::unsupported | Errors::on_descriptor);
   const std::size_t stride = data.size() / number;
   for (unsigned i = 0; i < number; ++i) q.buffers.push_back(load_word(data, i * stride));
   list(queue);

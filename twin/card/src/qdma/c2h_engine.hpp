@@ -52,7 +52,7 @@ class C2hEngine {
   void fetch(unsigned queue);
   void take_descriptors(unsigned queue, std::uint32_t epoch, unsigned count, bool ok, const Bytes& data);
   void deliver(unsigned queue);
-  void fail(unsigned queue);
+  void fail(unsigned queue, std::uint32_t leaf_bits);
   void forget(unsigned queue);
 
   IpState& ip_;

@@ -184,7 +184,8 @@ void QdmaIp::tick(std::uint64_t now_ps) {
 
 bool QdmaIp::idle() const {
   const Parts& p = *parts_;
-  return p.ip.link.idle() && p.h2c.idle() && p.c2h.idle() && p.ip.status.idle() && p.function_reset.idle();
+  return p.ip.link.idle() && p.h2c.idle() && p.c2h.idle() && p.completions.idle() && p.ip.status.idle() &&
+         p.function_reset.idle();
 }
 
 std::uint64_t QdmaIp::next_ps() const {

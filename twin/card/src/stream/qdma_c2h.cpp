@@ -216,6 +216,7 @@ void QdmaC2h::match(std::uint64_t now_ps) {
     if (raw_) {
       frame.completion = completion.entry;
       frame.t_ps = now_ps;
+      if (tap_) tap_(frame);
       done_.push_back(std::move(frame));
       waiting_.pop_front();
       early_.pop_front();
@@ -243,6 +244,7 @@ void QdmaC2h::match(std::uint64_t now_ps) {
       ++statistics_.frames;
       statistics_.bytes += frame.bytes.size();
       statistics_.last_ps = now_ps;
+      if (tap_) tap_(frame);
       done_.push_back(std::move(frame));
     }
     waiting_.pop_front();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,9 @@ class QdmaC2h {
   void set_ready_percent(unsigned data, unsigned completion);
   void set_stall(bool stall) { stall_ = stall; }
 
+  /// Called for each frame that is delivered.
+  void set_tap(std::function<void(const C2hFrame&)> tap) { tap_ = std::move(tap); }
+
   std::optional<C2hFrame> pop();
   bool has_frame() const { return !done_.empty(); }
   const C2hFrame& front() const { return done_.front(); }
@@ -130,6 +134,7 @@ class QdmaC2h {
   C2hStatusPins status_pins_;
   TmStatusPins tm_;
   Random random_;
+  std::function<void(const C2hFrame&)> tap_;
   std::vector<Queue> queue_;
   std::deque<C2hFrame> done_;
   std::deque<C2hFrame> waiting_;  // for their completion

@@ -80,6 +80,7 @@ void QdmaH2c::offer(std::uint64_t now_ps) {
     metadata_ = frame_.metadata.value_or(static_cast<std::uint32_t>(random_.next()));
     in_frame_ = true;
     statistics_.last_start_ps = now_ps;
+    if (tap_) tap_(current_, frame_);
   }
   const std::size_t width = 4 * pins_.tdata.size();
   const std::size_t left = frame_.bytes.size() - std::min(offset_, frame_.bytes.size());

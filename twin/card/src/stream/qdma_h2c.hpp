@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ class QdmaH2c {
   /// Percentage of cycles in which a beat is offered, when there is one.
   void set_valid_percent(unsigned percent);
 
+  /// Called for each frame when its first beat is offered.
+  void set_tap(std::function<void(unsigned queue, const H2cFrame&)> tap) { tap_ = std::move(tap); }
+
   std::uint64_t pending() const { return pending_; }
   bool idle() const { return pending_ == 0; }
   std::string waits_for() const { return idle() ? std::string() : "m_axis_h2c_tready"; }
@@ -70,6 +74,7 @@ class QdmaH2c {
 
   H2cPins pins_;
   Random random_;
+  std::function<void(unsigned, const H2cFrame&)> tap_;
   std::map<unsigned, std::deque<H2cFrame>> queue_;  // only queues that have a frame
   unsigned current_ = 0;
   H2cFrame frame_;

@@ -28,14 +28,21 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
       card_(setting.card),
       server_(setting.socket, *this),
       qdma_(setting.qdma, card_.qdma(), server_.host()),
+      ps_tap_(server_.ps()),
       bar2_(card_.pf_bus(), bar2_bytes),
-      ps_registers_(card_.ps_bus(), ps_bytes) {
+      ps_registers_(card_.ps_bus(), ps_bytes),
+      taps_(card_, wires_, ps_tap_) {
   if (ends.size() != Card::ports()) throw InputError("one end for each port: " + std::to_string(Card::ports()));
   for (unsigned port = 0; port < Card::ports(); ++port) {
     wires_.emplace_back(card_.mac_rx(port), card_.mac_tx(port), std::move(ends[port]));
   }
+  if (!setting_.log.empty()) {
+    log_.open(setting_.log);
+    if (!log_) throw InputError("cannot write " + setting_.log.string());
+  }
+  if (!setting_.capture.empty()) taps_.start(setting_.capture);
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
-  card_.ps_memory().attach(&server_.ps());
+  card_.ps_memory().attach(&ps_tap_);
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
 }
 
@@ -82,16 +89,31 @@ void CardNode::bar_write(unsigned function, unsigned bar, std::uint64_t offset, 
     qdma_.write(function, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(value));
 }
 
+void CardNode::event(const char* what, nlohmann::json fields) {
+  if (!log_.is_open() && !(control_ && control_->followed())) return;
+  fields["ev"] = what;
+  fields["t_ps"] = card_.now_ps();
+  const std::string line = fields.dump();
+  if (log_.is_open()) log_ << line << '\n' << std::flush;
+  if (control_) control_->publish(line);
+}
+
 void CardNode::enable_function(unsigned function, bool enabled, unsigned parent) {
+  event("function", {{"function", function}, {"enabled", enabled}, {"parent", parent}});
   qdma_.enable_function(function, enabled, parent);
 }
 
 void CardNode::reset_function(unsigned function, Done done) {
   time_.catch_up();
-  qdma_.reset_function(function, [done = std::move(done)] { done(MERIDIAN_LINK_OK); });
+  event("reset_function", {{"function", function}});
+  qdma_.reset_function(function, [this, function, done = std::move(done)] {
+    event("reset_function_done", {{"function", function}});
+    done(MERIDIAN_LINK_OK);
+  });
 }
 
 void CardNode::reset_host() {
+  event("reset_host", {});
   qdma_.reset();
   card_.set_reset(Reset::host, true);
   bar2_.reset();
@@ -106,10 +128,12 @@ void CardNode::ps_read(std::uint64_t offset, unsigned width, Read done) {
 
 void CardNode::ps_write(std::uint64_t offset, unsigned width, std::uint64_t value) {
   time_.catch_up();
+  ps_tap_.register_write(offset, static_cast<std::uint32_t>(value));
   ps_registers_.write(0, offset, width, value);
 }
 
 void CardNode::reset_ps() {
+  event("reset_ps", {});
   card_.set_reset(Reset::ps, true);
   ps_registers_.reset();
   card_.run_for(1'000'000);
@@ -126,6 +150,7 @@ void CardNode::step() {
   if (ps_registers_.pending() != 0) ps_registers_.collect();
   if (card_.ps_irq() != interrupt_level_) {
     interrupt_level_ = card_.ps_irq();
+    event("ps_irq", {{"level", interrupt_level_}});
     server_.ps().interrupt(0, interrupt_level_ ? 1 : 0);
   }
 }
@@ -154,6 +179,7 @@ std::vector<int> CardNode::descriptors() const {
 }
 
 void CardNode::set_link(unsigned port, bool up) {
+  event("link", {{"port", port}, {"up", up}});
   card_.mac_rx(port).set_link(up);
   card_.mac_tx(port).set_link(up);
   card_.set_link(port, up);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,7 +14,9 @@
 #include "shell/card.hpp"
 #include "twin/control.hpp"
 #include "twin/port_wire.hpp"
+#include "twin/ps_tap.hpp"
 #include "twin/register_port.hpp"
+#include "twin/taps.hpp"
 
 namespace meridian {
 
@@ -34,6 +37,8 @@ struct CardNodeSetting {
   QdmaSetting qdma;
   std::filesystem::path socket;
   std::filesystem::path control;  // none when empty
+  std::filesystem::path capture;  // likewise
+  std::filesystem::path log;      // likewise
 };
 
 /// One card with all that is around it: shell, QDMA model, MACs, wire, the link to its machines.
@@ -63,6 +68,9 @@ class CardNode final : public LinkCard {
   /// A machine has to answer before time may go on.
   bool waits() const { return server_.waits(); }
 
+  /// Captures of what passes at its borders.
+  Taps& taps() { return taps_; }
+
   /// Both the MAC and the shell's pin.
   void set_link(unsigned port, bool up);
 
@@ -83,6 +91,9 @@ class CardNode final : public LinkCard {
 
  private:
   void wake_wires();
+
+  /// Something to be told to whoever follows, and to the log.
+  void event(const char* what, nlohmann::json fields);
   std::vector<int> descriptors() const;
 
   CardNodeSetting setting_;
@@ -90,10 +101,13 @@ class CardNode final : public LinkCard {
   Card card_;
   LinkServer server_;
   QdmaIp qdma_;
+  PsTap ps_tap_;
   RegisterPort bar2_;
   RegisterPort ps_registers_;
   std::vector<PortWire> wires_;
+  Taps taps_;
   std::optional<Control> control_;
+  std::ofstream log_;
   std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
   std::uint64_t skipped_ps_ = 0;
   bool interrupt_level_ = false;

@@ -49,6 +49,8 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
+      {"capture", {"file: pcapng of wire, host and PS from now on", &Control::capture}},
+      {"capture_end", {"ends the capture, tells how many frames are in it", &Control::capture_end}},
       {"trace", {"file, for_ns: waveforms (FST) from now on (in a build with -DTRACE=ON)", &Control::trace}},
   };
   return table;
@@ -76,12 +78,6 @@ std::string Control::answer(LineServer::Client& client, const std::string& line)
   result["t_ps"] = node_.card().now_ps();
   asking_ = nullptr;
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void Control::event(const char* what, Json fields) {
-  fields["ev"] = what;
-  fields["t_ps"] = node_.card().now_ps();
-  server_.publish(fields.dump());
 }
 
 Json Control::help(const Json&) {
@@ -125,6 +121,15 @@ Json Control::trace(const Json& request) {
   constexpr std::uint64_t most_ns = 1'000'000'000;
   node_.card().trace(text(request, "file"), 1000 * number<std::uint64_t>(request, "for_ns", 1, most_ns));
   return {};
+}
+
+Json Control::capture(const Json& request) {
+  node_.taps().start(text(request, "file"));
+  return {};
+}
+
+Json Control::capture_end(const Json&) {
+  return {{"frames", node_.taps().stop()}};
 }
 
 }  // namespace meridian

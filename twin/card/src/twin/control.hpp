@@ -22,8 +22,8 @@ class Control {
   void poll() { server_.poll(); }
   void add_descriptors(std::vector<int>& descriptors) const { server_.add_descriptors(descriptors); }
 
-  /// For those who asked to follow; what is a name, fields its details. Twin time is added.
-  void event(const char* what, nlohmann::json fields);
+  /// A line for those who asked to follow.
+  void publish(const std::string& line) { server_.publish(line); }
   bool followed() const { return server_.has_subscriber(); }
 
  private:
@@ -43,6 +43,8 @@ class Control {
   Json fcs(const Json& request);
   Json external_timestamp(const Json& request);
   Json trace(const Json& request);
+  Json capture(const Json& request);
+  Json capture_end(const Json& request);
 
   CardNode& node_;
   LineServer::Client* asking_ = nullptr;  // while a line is answered

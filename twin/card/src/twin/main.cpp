@@ -26,6 +26,8 @@ MACs and the wire are models.
 
   --socket PATH         where the machines around the card connect (twin/card/include/meridian_link.h)
   --control PATH        where to look into the running card: JSON lines, {"op": "help"} names the operations
+  --capture FILE        pcapng of all that passes at the wire, the host and the PS
+  --log FILE            what happens around the card, with twin time: JSON lines
   --time wall|free      twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
                         and takes no time while nothing moves (free)
   --for NS              ends after this much twin time
@@ -76,6 +78,10 @@ Options parse_arguments(std::vector<std::string> given) {
       card.node.socket = arguments.value();
     else if (option == "--control")
       card.node.control = arguments.value();
+    else if (option == "--capture")
+      card.node.capture = arguments.value();
+    else if (option == "--log")
+      card.node.log = arguments.value();
     else if (option == "--wire")
       take_wire(card, arguments.value());
     else if (option == "--time")

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 
 #include "mac/mac_rx.hpp"
 #include "mac/mac_tx.hpp"
+#include "wire/capture_file.hpp"
 #include "wire/wire_end.hpp"
 
 namespace meridian {
@@ -20,6 +22,7 @@ class PortWire {
   bool step(std::uint64_t now_ps) {
     bool moved = false;
     while (auto frame = tx_.pop()) {
+      if (tap_) tap_(frame->t_ps, frame->bytes, CaptureDirection::outbound, frame->bad);
       end_->receive(*frame);
       look_ = moved = true;
     }
@@ -28,6 +31,7 @@ class PortWire {
       look_ = false;
     }
     while (!queue_.empty() && queue_.front().at_ps <= now_ps + ahead_ps) {
+      if (tap_) watch(queue_.front());
       rx_.send(std::move(queue_.front()));
       queue_.pop_front();
       moved = true;
@@ -43,16 +47,28 @@ class PortWire {
     return queue_.empty() ? end_->next_ps() : std::min(queue_.front().at_ps, end_->next_ps());
   }
 
+  /// Called for every frame on the wire with the end of its start-of-frame delimiter; none: nobody looks.
+  using Tap = std::function<void(std::uint64_t time_ps, const Bytes& frame, CaptureDirection direction, bool bad)>;
+  void set_tap(Tap tap) { tap_ = std::move(tap); }
+
   WireEnd& end() { return *end_; }
   const WireEnd& end() const { return *end_; }
 
  private:
+  void watch(RxFrame& frame) {
+    frame.on_start = [tap = tap_, bad = frame.bad, hook = std::move(frame.on_start)](Bytes& bytes, std::uint64_t at) {
+      if (hook) hook(bytes, at);
+      tap(at, bytes, CaptureDirection::inbound, bad);
+    };
+  }
+
   static constexpr std::uint64_t ahead_ps = 100'000;
 
   MacRx& rx_;
   MacTx& tx_;
   std::unique_ptr<WireEnd> end_;
   std::deque<RxFrame> queue_;  // for later
+  Tap tap_;
   bool look_ = true;
 };
 

@@ -34,6 +34,7 @@ class CaptureEnd : public WireEnd {
 
   std::uint64_t next_ps() const override { return inner_->next_ps(); }
   std::optional<int> descriptor() const override { return inner_->descriptor(); }
+  bool tend() override { return inner_->tend(); }
   void report(const WireReport& report) const override { inner_->report(report); }
   bool done() const override { return inner_->done(); }
 

@@ -45,6 +45,7 @@ class DelayLoss : public WireEnd {
   std::vector<RxFrame> poll(std::uint64_t now_ps, std::size_t pending) override;
   std::uint64_t next_ps() const override;
   std::optional<int> descriptor() const override { return inner_->descriptor(); }
+  bool tend() override { return inner_->tend(); }
   void report(const WireReport& report) const override;
   bool done() const override { return inner_->done() && inward_.empty() && outward_.empty(); }
 

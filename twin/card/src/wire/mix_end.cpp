@@ -95,6 +95,12 @@ std::optional<int> MixEnd::descriptor() const {
   return epoll_ < 0 ? std::nullopt : std::optional<int>(epoll_);
 }
 
+bool MixEnd::tend() {
+  bool ready = false;
+  for (auto& member : members_) ready |= member.end->tend();
+  return ready;
+}
+
 void MixEnd::report(const WireReport& report) const {
   for (const auto& member : members_)
     member.end->report(

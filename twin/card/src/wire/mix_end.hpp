@@ -32,6 +32,8 @@ class MixEnd : public WireEnd {
   /// Of an epoll set, if an end has a descriptor.
   std::optional<int> descriptor() const override;
 
+  bool tend() override;
+
   /// Each figure's name begins with its end's.
   void report(const WireReport& report) const override;
   bool done() const override;

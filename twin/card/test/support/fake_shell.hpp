@@ -36,7 +36,7 @@ class FakeShell {
 
   /// A frame for a queue, behind those before it.
   void send(unsigned queue, Bytes bytes) { frames_.push_back({queue, std::move(bytes)}); }
-  std::size_t to_send() const { return frames_.size() + (entry_valid_ != 0 ? 1 : 0); }
+  std::size_t to_send() const { return frames_.size() + (active_ || entry_valid_ != 0 ? 1 : 0); }
 
   Qdma make_streams(std::uint64_t seed) {
     return {QdmaC2h(C2hPins{tdata_, tlast_, mty_, marker_, port_, len_, qid_, has_cmpt_, tvalid_, tready_},

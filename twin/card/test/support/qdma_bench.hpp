@@ -33,7 +33,34 @@ struct QueueSetting {
   bool interrupt = true;
   bool aggregate = false;
   bool full_update = false;
+  bool c2h_status = true;  // WBK_EN of the C2H ring, on which nothing hangs
+  bool no_marker = false;  // MRKR_DIS of the H2C ring
   bool status = true;
+
+  /// The Xilinx Linux driver: every completion, interrupts of both directions through an aggregation ring.
+  static QueueSetting of_linux(unsigned queue, unsigned interrupt_ring) {
+    return {.queue = queue,
+            .ring_index = 1,
+            .h2c_interrupt = true,
+            .h2c_vector = interrupt_ring,
+            .buffer_index = 0,
+            .mode = 1,
+            .vector = interrupt_ring,
+            .aggregate = true,
+            .c2h_status = false,
+            .no_marker = true};
+  }
+
+  /// The Xilinx DPDK driver: no interrupts, status entries by timer.
+  static QueueSetting of_dpdk(unsigned queue) {
+    return {.queue = queue,
+            .ring_index = 1,
+            .buffer_index = 4,
+            .prefetch = false,
+            .mode = 4,
+            .timer = 8,
+            .interrupt = false};
+  }
 };
 
 /// The IP between a machine's memory and a fake shell, with the register sequences of a driver.
@@ -81,7 +108,7 @@ class QdmaBench {
       if (done()) return i;
       tick();
     }
-    throw std::runtime_error("does not happen; the IP waits for: " + ip.waits_for());
+    throw std::runtime_error("does not happen; the IP waits for: " + (ip.idle() ? "nothing" : ip.waits_for()));
   }
 
   void drain() {
@@ -142,6 +169,7 @@ class QdmaBench {
     c.set(sw::irq_arm, q.h2c_interrupt);
     c.set(sw::vector, q.h2c_vector);
     c.set(sw::aggregate, q.aggregate);
+    c.set({1, 30, 1}, q.no_marker);
     c.words[2] = static_cast<std::uint32_t>(h2c_ring(q));
     c.words[3] = static_cast<std::uint32_t>(h2c_ring(q) >> 32);
     write_context(1, q.queue, c.words);
@@ -155,7 +183,7 @@ class QdmaBench {
     c.set(sw::enable, 1);
     c.set(sw::credit_enable, 1);
     c.set(sw::ring_index, q.ring_index);
-    c.set(sw::status_enable, 1);
+    c.set(sw::status_enable, q.c2h_status);
     c.words[2] = static_cast<std::uint32_t>(c2h_ring(q));
     c.words[3] = static_cast<std::uint32_t>(c2h_ring(q) >> 32);
     command(0, 0, q.queue);

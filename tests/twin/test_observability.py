@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one can see of a running card: counters, events, captures; and what its control socket does not take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dpkt
+import pytest
+from meridian_twin import Host
+from meridian_twin.control import Control, ControlError
+from meridian_twin.driver import Ps
+
+MINE = bytes.fromhex("02aabbccdd01")
+PEER = bytes.fromhex("021111111111")
+
+
+def frame(number: int, to: bytes = MINE, of: bytes = PEER) -> bytes:
+    return to + of + b"\x88\xb5" + bytes([number]) * 60
+
+
+def interfaces_of(file: Path) -> dict[str, list[bytes]]:
+    """Frames of each interface of a pcapng, by the blocks themselves."""
+    data, at, names, frames = file.read_bytes(), 0, [], []
+    while at < len(data):
+        kind, size = (int.from_bytes(data[at + i : at + i + 4], "little") for i in (0, 4))
+        body = data[at + 8 : at + size - 4]
+        if kind == 1:
+            option, length = int.from_bytes(body[8:10], "little"), int.from_bytes(body[10:12], "little")
+            assert option == 2  # if_name
+            names.append(body[12 : 12 + length].decode())
+        elif kind == 6:
+            length = int.from_bytes(body[12:16], "little")
+            frames.append((int.from_bytes(body[:4], "little"), body[20 : 20 + length]))
+        at += size
+    return {name: [data for index, data in frames if index == k] for k, name in enumerate(names)}
+
+
+def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    card = run_card("--control", str(tmp_path / "control"), "--log", str(log))
+    with Control(tmp_path / "control") as control, Host.connect(card.socket) as host, Ps.connect(card.socket) as ps:
+        control.ask("follow")
+        host.bring_up(1)
+        host.add_mac(MINE)
+        ps.start(0, PEER)
+        file = tmp_path / "all.pcapng"
+        control.ask("capture", file=str(file))
+        card.wires[0].send(frame(1))
+        assert host.receive(1) == [frame(1)]
+        card.wires[0].send(frame(2, to=PEER))
+        got: list[bytes] = []
+        ps.link.wait(lambda: bool(got.extend(f.data for f in ps.ports[0].poll()) or got), "a frame for the PS")
+        host.send(frame(3, to=PEER, of=MINE))
+        ps.send(frame(4, to=MINE, of=PEER))
+        sent: list[bytes] = []
+        host.link.wait(lambda: len(sent.extend(f.data for f in card.wires[0].take()) or sent) == 2, "two frames out")
+        ps.link.wait(lambda: bool(ps.ports[0].poll() or not ps.ports[0].sending), "the PS's completion")
+        assert control.ask("capture_end")["frames"] == 8
+        seen = interfaces_of(file)
+        assert seen["host"] == [frame(1), frame(3, PEER, MINE)]
+        assert seen["ps0"] == [frame(2, PEER), frame(4, MINE, PEER)]
+        assert sorted(seen["wire0"]) == sorted([frame(1), frame(2, PEER), *sent])
+        with file.open("rb") as stream:
+            assert len(list(dpkt.pcapng.Reader(stream))) == 8
+        counted = control.ask("stats")["ports"][0]
+        assert counted["rx"]["frames"] == counted["tx"]["frames"] == 2
+
+        control.ask("link", up=False)
+        control.ask("link", up=True)
+        host.link.reset_function(0)
+        control.ask("stats")
+        told = [event["ev"] for event in control.events]
+        assert told.count("link") == 2 and "reset_function_done" in told
+    times = [json.loads(line)["t_ps"] for line in log.read_text().splitlines()]
+    assert times == sorted(times) and len(times) > 3
+
+
+def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    card = run_card("--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control, Host.connect(card.socket) as host:
+        host.bring_up(1)
+        host.add_mac(MINE)
+        control.ask("fcs", direction="rx", next=2)
+        for number in range(4):
+            card.wires[0].send(frame(number))
+        assert host.receive(2) == [frame(2), frame(3)]
+        assert host.card.counters("PORT_COUNTERS")["rx_bad_fcs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nonsense", "parse error"),
+        ("[1]", "an object is wanted"),
+        ('{"op": "fly"}', "no operation is named fly"),
+        ('{"op": 7}', "a text is wanted"),
+        ('{"op": "link", "port": 9, "up": true}', "choose 0 to 0"),
+        ('{"op": "link"}', "true or false is wanted"),
+        ('{"op": "fcs", "direction": "up"}', "rx or tx"),
+        ('{"op": "fcs", "direction": "rx", "probability": 2}', "choose 0.0 to 1.0"),
+        ('{"op": "capture", "file": "/nowhere/at/all"}', "nowhere"),
+        ('{"op": "trace", "file": "x.fst", "for_ns": 100}', "without tracing"),
+    ],
+)
+def test_control_says_what_is_wrong(run_card: Callable[..., Any], tmp_path: Path, line: str, words: str) -> None:
+    run_card("--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control:
+        control.send(line)
+        assert words in control.line()["error"]
+        assert control.ask("help")["stats"]
+
+
+def test_endless_line_and_no_card(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    run_card("--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as greedy, pytest.raises(ControlError):
+        greedy.send("x" * 200_000)
+        greedy.line()
+    with Control(tmp_path / "control") as control:
+        assert control.ask("stats")["simulation"]
+    with pytest.raises(ControlError, match="no card answers"):
+        Control(tmp_path / "elsewhere")

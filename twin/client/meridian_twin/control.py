@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks into a running card (its option --control): counters, captures, waveforms, faults."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+
+class ControlError(Exception):
+    """The card refuses an operation, in its own words, or does not answer."""
+
+
+class Control:
+    """One connection. `ask("help")` names the operations."""
+
+    def __init__(self, path: Path | str, patience: float = 30) -> None:
+        self.events: list[dict[str, Any]] = []  # what came since `ask("follow")`
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(patience)
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise ControlError(f"no card answers at {path}: {error.strerror}") from None
+        self._lines = self._socket.makefile("rw")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+
+    def ask(self, operation: str, **fields: Any) -> dict[str, Any]:
+        """The answer to one operation; t_ps in it is twin time."""
+        self.send(json.dumps({"op": operation} | fields))
+        while True:
+            answer = self.line()
+            if "ok" not in answer:
+                self.events.append(answer)
+            elif answer["ok"]:
+                return answer
+            else:
+                raise ControlError(answer["error"])
+
+    def send(self, line: str) -> None:
+        self._lines.write(line + "\n")
+        self._lines.flush()
+
+    def line(self) -> dict[str, Any]:
+        """The next line, answer or event."""
+        try:
+            text = self._lines.readline()
+        except OSError as error:
+            raise ControlError(f"the card does not answer: {error}") from None
+        if not text:
+            raise ControlError("the card has closed the connection")
+        return json.loads(text)
