@@ -138,6 +138,8 @@ Card::Parts::Parts(const CardSetting& s)
     mac_rx.emplace_back(port.rx, static_cast<double>(clocks.setting(rx_clock(i)).period_fs) / 1000.0);
     mac_tx.emplace_back(port.tx, "mac tx " + std::to_string(i),
                         static_cast<double>(clocks.setting(tx_clock(i)).period_fs) / 1000.0);
+    mac_rx.back().set_timestamp_latency(s.rx_latency_ns);
+    mac_tx.back().set_timestamp_latency(s.tx_latency_ns);
     port.rx_reset = port.tx_reset = 1;
     port.link_up = 1;
     port.rx_skip = port.tx_skip = 1;

@@ -35,6 +35,8 @@ struct CardSetting {
   std::string trace_file;                     // FST; none when empty
   std::uint64_t trace_from_ps = 0;
   std::uint64_t trace_to_ps = ~std::uint64_t{0};
+  std::uint32_t rx_latency_ns = 0;  // of the MACs: fixed, added to every timestamp
+  std::uint32_t tx_latency_ns = 0;
   bool use_idle_pin = false;  // drain() waits for the shell's idle pin too
   std::uint32_t build_date = 0x20260101;
   std::uint32_t build_hash = 0x00c0ffee;

@@ -14,6 +14,7 @@ constexpr std::string_view card_options_help =
   --rate 10|25          line rate of all ports in Gb/s (25)
   --ppm CLOCK=PPM       a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --phase CLOCK=FS      first edge of a clock, in femtoseconds
+  --rx-latency NS --tx-latency NS   fixed, which the MACs add to every timestamp (0)
   --hang-us N           longest wait for an answer that must come (100)
   --trace FILE.fst      waveforms (in a build with -DTRACE=ON)
   --trace-from NS --trace-to NS   of this time only
@@ -34,6 +35,10 @@ inline bool take_card_option(Arguments& arguments, CardSetting& card) {
   } else if (option == "--phase") {
     const auto [clock, phase] = arguments.named_number<std::uint64_t>();
     card.clocks[clock].phase_fs = phase;
+  } else if (option == "--rx-latency") {
+    card.rx_latency_ns = arguments.number<std::uint32_t>();
+  } else if (option == "--tx-latency") {
+    card.tx_latency_ns = arguments.number<std::uint32_t>();
   } else if (option == "--hang-us") {
     card.hang_ps = 1'000'000 * arguments.number<std::uint64_t>();
   } else if (option == "--trace") {

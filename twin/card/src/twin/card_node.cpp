@@ -73,10 +73,11 @@ bool CardNode::takes_access(meridian_link_role role) const {
 void CardNode::bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {
   time_.catch_up();
   if (bar == 2 && offset < (function < first_vf ? bar2_bytes : vf_bar2_bytes)) {
-    bar2_.read(function, offset, width, [this, done = std::move(done)](meridian_link_status status, std::uint64_t value) {
-      qdma_.flush();
-      done(status, value);
-    });
+    bar2_.read(function, offset, width,
+               [this, done = std::move(done)](meridian_link_status status, std::uint64_t value) {
+                 qdma_.flush();
+                 done(status, value);
+               });
   } else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes)) {
     done(MERIDIAN_LINK_OK, qdma_.read(function, static_cast<std::uint32_t>(offset)));
   } else {
