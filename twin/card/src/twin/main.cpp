@@ -3,6 +3,8 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,8 +12,10 @@
 
 #include "base/error.hpp"
 #include "shell/card_options.hpp"
+#include "twin/cable_option.hpp"
 #include "twin/qdma_options.hpp"
 #include "twin/twin.hpp"
+#include "wire/cable.hpp"
 #include "wire/make_wire_end.hpp"
 
 namespace {
@@ -31,7 +35,7 @@ MACs and the wire are models.
   --time wall|free      twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
                         and takes no time while nothing moves (free)
   --for NS              ends after this much twin time
-  --wire PORT=SPEC      what is at the other end of a port's wire
+  --wire PORT=SPEC      what is at the other end of a port's wire; nothing by default
   --card                what follows is of another card in the same process
   --help
 )";
@@ -40,11 +44,12 @@ std::atomic<bool> stop_asked = false;
 
 struct CardOptions {
   meridian::CardNodeSetting node;
-  std::vector<std::string> wires = std::vector<std::string>(meridian::Card::ports(), "none");
+  std::vector<std::optional<std::string>> wires = std::vector<std::optional<std::string>>(meridian::Card::ports());
 };
 
 struct Options {
   std::vector<CardOptions> cards = std::vector<CardOptions>(1);
+  std::vector<meridian::CableOption> cables;
   meridian::TwinTime time = meridian::TwinTime::wall;
   std::uint64_t end_ps = meridian::never_ps;
   bool help = false;
@@ -84,6 +89,8 @@ Options parse_arguments(std::vector<std::string> given) {
       card.node.log = arguments.value();
     else if (option == "--wire")
       take_wire(card, arguments.value());
+    else if (option == "--cable")
+      options.cables.push_back(meridian::parse_cable(arguments.value()));
     else if (option == "--time")
       options.time = time_named(arguments.value());
     else if (option == "--for")
@@ -106,14 +113,46 @@ meridian::WireSetting wire_setting(const CardOptions& card) {
   return wire;
 }
 
+/// By card and port.
+using Ends = std::vector<std::vector<std::unique_ptr<meridian::WireEnd>>>;
+
+void plug(const Options& options, const meridian::CableOption& cable, Ends& ends) {
+  for (const meridian::CablePlug& plug : {cable.first, cable.second}) {
+    const auto refuse = [&](const std::string& why) { throw InputError("--cable to " + plug.text() + ": " + why); };
+    if (plug.card >= ends.size())
+      refuse("there is no card " + std::to_string(plug.card) + ", the last one is " + std::to_string(ends.size() - 1));
+    if (plug.port >= ends[plug.card].size())
+      refuse("there is no port " + std::to_string(plug.port) + ", the last one is " +
+             std::to_string(ends[plug.card].size() - 1));
+    if (options.cards[plug.card].wires[plug.port]) refuse("that port has a --wire");
+    if (ends[plug.card][plug.port] != nullptr) refuse("that port has a cable");
+  }
+  const meridian::WireSetting wire = wire_setting(options.cards[cable.first.card]);
+  if (wire.gbps != wire_setting(options.cards[cable.second.card]).gbps)
+    throw InputError("--cable from " + cable.first.text() + " to " + cable.second.text() +
+                     ": the cards differ in --rate");
+  auto both = meridian::make_cable({cable.delay_ps, cable.delay_ps}, wire);
+  ends[cable.first.card][cable.first.port] = std::move(both.first);
+  ends[cable.second.card][cable.second.port] = std::move(both.second);
+}
+
+Ends make_ends(const Options& options) {
+  Ends ends(options.cards.size());
+  for (auto& card : ends) card.resize(meridian::Card::ports());
+  for (const meridian::CableOption& cable : options.cables) plug(options, cable, ends);
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    for (unsigned port = 0; port < ends[i].size(); ++port)
+      if (ends[i][port] == nullptr)
+        ends[i][port] =
+            meridian::make_wire_end(options.cards[i].wires[port].value_or("none"), wire_setting(options.cards[i]));
+  return ends;
+}
+
 void run(const Options& options) {
   meridian::Twin twin(options.time, options.end_ps);
   std::vector<meridian::CardNode*> nodes;
-  for (const CardOptions& card : options.cards) {
-    std::vector<std::unique_ptr<meridian::WireEnd>> ends;
-    for (const std::string& spec : card.wires) ends.push_back(meridian::make_wire_end(spec, wire_setting(card)));
-    nodes.push_back(&twin.add(card.node, std::move(ends)));
-  }
+  Ends ends = make_ends(options);
+  for (std::size_t i = 0; i < ends.size(); ++i) nodes.push_back(&twin.add(options.cards[i].node, std::move(ends[i])));
   // Whoever started it may connect from now on.
   std::cout << "ready";
   for (const CardOptions& card : options.cards) std::cout << ' ' << card.node.socket.string();
@@ -136,7 +175,8 @@ int main(int argc, char** argv) {
   try {
     const Options options = parse_arguments({argv + 1, argv + argc});
     if (options.help) {
-      std::cout << usage << meridian::card_options_help << meridian::qdma_options_help << '\n' << meridian::wire_help();
+      std::cout << usage << meridian::cable_help << meridian::card_options_help << meridian::qdma_options_help << '\n'
+                << meridian::wire_help();
       return 0;
     }
     run(options);
