@@ -46,7 +46,7 @@ def test_same_input_same_run(run_card: Callable[..., Any], tmp_path: Path) -> No
     for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
-        card = run_card("--seed", "7", "--control", str(folder / "control"), *CLOCKS)
+        card = run_card("--time", "lockstep", "--seed", "7", "--control", str(folder / "control"), *CLOCKS)
         runs.append(play(card, 3, folder))
     assert runs[0] == runs[1]
     assert sum(isinstance(entry, bytes) for entry in runs[0][0]) > 10

@@ -110,7 +110,9 @@ void CardNode::enable_function(unsigned function, bool enabled, unsigned parent)
 void CardNode::reset_function(unsigned function, Done done) {
   time_.catch_up();
   event("reset_function", {{"function", function}});
+  ++resets_;
   qdma_.reset_function(function, [this, function, done = std::move(done)] {
+    --resets_;
     event("reset_function_done", {{"function", function}});
     done(MERIDIAN_LINK_OK);
   });

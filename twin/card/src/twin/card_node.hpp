@@ -71,6 +71,12 @@ class CardNode final : public LinkCard {
   /// Captures of what passes at its borders.
   Taps& taps() { return taps_; }
 
+  /// A machine waits for an answer that needs time, or has to wait until it may ask more.
+  bool owes() const {
+    return bar2_.reads() + ps_registers_.reads() + resets_ != 0 || !takes_access(MERIDIAN_LINK_PCIE) ||
+           !takes_access(MERIDIAN_LINK_AXI);
+  }
+
   /// Both the MAC and the shell's pin.
   void set_link(unsigned port, bool up);
 
@@ -110,6 +116,7 @@ class CardNode final : public LinkCard {
   std::ofstream log_;
   std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
   std::uint64_t skipped_ps_ = 0;
+  unsigned resets_ = 0;  // of functions, under way
   bool interrupt_level_ = false;
 };
 

@@ -32,8 +32,9 @@ MACs and the wire are models.
   --control PATH        where to look into the running card: JSON lines, {"op": "help"} names the operations
   --capture FILE        pcapng of all that passes at the wire, the host and the PS
   --log FILE            what happens around the card, with twin time: JSON lines
-  --time wall|free      twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
-                        and takes no time while nothing moves (free)
+  --time wall|free|lockstep
+                        twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
+                        and takes no time while nothing moves (free), or stands still but for what a client asks for
   --for NS              ends after this much twin time
   --wire PORT=SPEC      what is at the other end of a port's wire; nothing by default
   --card                what follows is of another card in the same process
@@ -67,7 +68,8 @@ void take_wire(CardOptions& card, const std::string& text) {
 meridian::TwinTime time_named(const std::string& text) {
   if (text == "wall") return meridian::TwinTime::wall;
   if (text == "free") return meridian::TwinTime::free;
-  throw InputError("--time: choose wall or free");
+  if (text == "lockstep") return meridian::TwinTime::lockstep;
+  throw InputError("--time: choose wall, free or lockstep");
 }
 
 Options parse_arguments(std::vector<std::string> given) {

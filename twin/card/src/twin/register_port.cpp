@@ -34,6 +34,7 @@ void RegisterPort::read(unsigned function, std::uint64_t offset, unsigned width,
   open.width = width;
   open.shift = static_cast<unsigned>(8 * (offset % 4));
   open.done = std::move(done);
+  ++reads_;
   open_.push_back(std::move(open));
 }
 
@@ -59,6 +60,7 @@ void RegisterPort::write(unsigned function, std::uint64_t offset, unsigned width
 void RegisterPort::answer(Open& open) {
   if (open.failed) ++errors_;
   if (!open.done) return;
+  --reads_;
   const std::uint64_t value = open.failed ? ones(open.width) : (open.value >> open.shift) & ones(open.width);
   open.done(open.failed ? MERIDIAN_LINK_UNSUPPORTED : MERIDIAN_LINK_OK, value);
 }

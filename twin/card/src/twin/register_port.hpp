@@ -22,6 +22,7 @@ class RegisterPort {
   void collect();
 
   std::size_t pending() const { return open_.size(); }
+  std::size_t reads() const { return reads_; }
   std::uint64_t errors() const { return errors_; }
 
   /// The bus is in reset: what is open is answered as unsupported.
@@ -44,6 +45,7 @@ class RegisterPort {
   AxilMaster& bus_;
   std::uint64_t window_;
   std::deque<Open> open_;
+  std::size_t reads_ = 0;  // of these
   std::uint64_t errors_ = 0;
 };
 

@@ -12,11 +12,14 @@ constexpr std::uint64_t settle_ps = 5'000'000;  // before an event: the carried 
 constexpr std::uint64_t worth_ps = 1'000'000;   // a shorter skip saves no steps
 constexpr unsigned steps_a_look = 32;           // the sockets, and the question whether all rests, are dear
 constexpr int longest_wait_ms = 50;
+constexpr std::uint64_t longest_start_ps = 1'000'000'000;
 
 }  // namespace
 
 CardNode& Twin::add(const CardNodeSetting& setting, std::vector<std::unique_ptr<WireEnd>> ends) {
   cards_.push_back(std::make_unique<CardNode>(setting, std::move(ends), *this));
+  // The shell's tables fill after reset.
+  while (cards_.back()->busy() && cards_.back()->now_ps() < longest_start_ps) cards_.back()->step();
   started_ps_ = std::max(started_ps_, cards_.back()->now_ps());
   return *cards_.back();
 }
@@ -27,12 +30,34 @@ std::uint64_t Twin::now_ps() const {
   return now;
 }
 
+/// Of the card that is behind.
+void Twin::step() {
+  const auto behind = std::min_element(cards_.begin(), cards_.end(),
+                                       [](const auto& a, const auto& b) { return a->now_ps() < b->now_ps(); });
+  (*behind)->step();
+}
+
 void Twin::steps() {
-  for (unsigned i = 0; i < steps_a_look * cards_.size(); ++i) {
-    const auto behind = std::min_element(cards_.begin(), cards_.end(),
-                                         [](const auto& a, const auto& b) { return a->now_ps() < b->now_ps(); });
-    (*behind)->step();
+  for (unsigned i = 0; i < steps_a_look * cards_.size(); ++i) step();
+}
+
+/// An access waits for its answer.
+bool Twin::owes() const {
+  return std::any_of(cards_.begin(), cards_.end(), [](const auto& card) { return card->owes(); });
+}
+
+/// Not a step more than what was asked for takes, so that the same messages find the same card.
+bool Twin::pass_lockstep() {
+  const std::uint64_t now = now_ps();
+  const std::uint64_t limit = limit_ps();
+  if (now >= limit && !owes()) return false;
+  const std::uint64_t event = next_event_ps();
+  if (!busy() && !owes() && event > now + settle_ps + worth_ps && limit > now + worth_ps) {
+    const std::uint64_t target = std::min({event - settle_ps, limit, now + Card::longest_skip_ps});
+    for (const auto& card : cards_) card->skip_to(target);
   }
+  for (unsigned i = 0; i < steps_a_look && (now_ps() < limit || owes()); ++i) step();
+  return true;
 }
 
 bool Twin::busy() {
@@ -57,6 +82,7 @@ std::uint64_t Twin::limit_ps() const {
 
 /// Some steps, or a skip; false when time has to stand still.
 bool Twin::pass_time() {
+  if (lockstep_) return pass_lockstep();
   if (busy()) {
     steps();
     return true;
@@ -74,12 +100,12 @@ bool Twin::pass_time() {
 }
 
 void Twin::catch_up() {
-  if (lockstep_ || mode_ != TwinTime::wall) return;
+  if (mode_ != TwinTime::wall || lockstep_) return;
   while (!busy() && now_ps() < limit_ps() && next_event_ps() > now_ps() + settle_ps && pass_time()) continue;
 }
 
 void Twin::set_lockstep(bool on) {
-  lockstep_ = on && cards_.size() == 1;
+  lockstep_ = mode_ == TwinTime::lockstep || (on && cards_.size() == 1);
   started_ = WallClock::now();
   started_ps_ = advance_to_ps_ = now_ps();
   if (advanced_) std::exchange(advanced_, nullptr)(MERIDIAN_LINK_OK);

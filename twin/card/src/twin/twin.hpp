@@ -12,8 +12,9 @@
 namespace meridian {
 
 enum class TwinTime {
-  wall,  // follows the wall clock while the simulation keeps up
-  free   // as fast as it can be simulated; idle time takes none
+  wall,     // follows the wall clock while the simulation keeps up
+  free,     // as fast as it can be simulated; idle time takes none
+  lockstep  // stands still but for what a client asks for
 };
 
 /// Cards that share one time, and the loop that makes it pass.
@@ -23,7 +24,8 @@ enum class TwinTime {
 /// clock's.
 class Twin final : public TimeKeeper {
  public:
-  explicit Twin(TwinTime time, std::uint64_t end_ps = never_ps) : mode_(time), end_ps_(end_ps) {}
+  explicit Twin(TwinTime time, std::uint64_t end_ps = never_ps)
+      : mode_(time), end_ps_(end_ps), lockstep_(time == TwinTime::lockstep) {}
 
   /// Before run().
   CardNode& add(const CardNodeSetting& setting, std::vector<std::unique_ptr<WireEnd>> ends);
@@ -42,7 +44,10 @@ class Twin final : public TimeKeeper {
  private:
   using WallClock = std::chrono::steady_clock;
 
+  void step();
   void steps();
+  bool owes() const;
+  bool pass_lockstep();
   bool busy();
   std::uint64_t next_event_ps() const;
   std::uint64_t limit_ps() const;
@@ -57,7 +62,7 @@ class Twin final : public TimeKeeper {
   std::uint64_t started_ps_ = 0;
   std::uint64_t advance_to_ps_ = 0;
   LinkCard::Done advanced_;
-  bool lockstep_ = false;
+  bool lockstep_;
 };
 
 }  // namespace meridian
