@@ -116,3 +116,28 @@ def test_survives_the_host_and_its_reset(both: tuple[Any, Host, Ps]) -> None:
     host.close()
     card.wires[0].send(frame(100, 2, ARM))
     assert [f.data for f in receive(ps, 1)] == [frame(100, 2, ARM)]
+
+
+def test_a_ps_that_goes_takes_nothing_along(both: tuple[Any, Host, Ps]) -> None:
+    """Host and clock go on while no PS answers; the next PS starts with whatever rings it finds."""
+    card, host, ps = both
+    before = ps.phc.time_ns()
+    ps.close()
+    for number in range(3):
+        card.wires[0].send(frame(100, number, ARM))  # into rings whose memory is gone
+        card.wires[0].send(frame(100, number, MINE))
+    assert host.receive(3) == [frame(100, number, MINE) for number in range(3)]
+    host.send(frame(100, 9, PEER, MINE))
+    host.drain()
+    with Ps.connect(card.socket) as again:
+        assert again.phc.time_ns() > before
+        again.start(0, ARM)
+        again.card.access(0, None, "ps")
+        card.wires[0].send(frame(100, 7, ARM))
+        assert [f.data for f in receive(again, 1)] == [frame(100, 7, ARM)]
+        again.send(frame(100, 8, PEER, ARM))
+        sent: list[bytes] = []
+        again.link.wait(
+            lambda: bool(sent.extend(f.data for f in card.wires[0].take()) or len(sent) == 2), "both frames"
+        )
+        assert sent == [frame(100, 9, PEER, MINE), frame(100, 8, PEER, ARM)]

@@ -74,7 +74,8 @@ class PsPort:
         self._buffers: dict[int, int] = {}
 
     def start(self) -> None:
-        """Fills the receive ring and starts both."""
+        """Resets both rings, whatever they were left at, fills the receive ring and starts both."""
+        self.reset()
         for ring in (self.rx_ring, self.tx_ring):
             self.memory.write_memory(ring, bytes(DESCRIPTOR * self.size))
         for name, base in (("RX", self.rx_ring), ("TX", self.tx_ring)):
@@ -83,10 +84,21 @@ class PsPort:
             self._control(name, enable=True)
         self._post(self.size)
 
-    def stop(self, max_polls: int = 10000) -> None:
+    def reset(self) -> None:
+        """Stops both rings and takes them back to their first descriptor."""
+        for name in ("RX", "TX"):
+            self._write(f"{name}_CONTROL", self.card.regs.field("PS_RING", f"{name}_CONTROL", "RESET").at(1))
+        self._wait_stopped()
+        for name in ("RX", "TX"):
+            self._write(f"{name}_CONTROL", 0)
+
+    def stop(self) -> None:
         """Stops both rings and waits until they do not run."""
         for name in ("RX", "TX"):
             self._control(name, enable=False)
+        self._wait_stopped()
+
+    def _wait_stopped(self, max_polls: int = 10000) -> None:
         running = [self.card.regs.field("PS_RING", f"{name}_STATUS", "RUNNING") for name in ("RX", "TX")]
         for _ in range(max_polls):
             if not any(f.of(self._read(f"{n}_STATUS")) for n, f in zip(("RX", "TX"), running, strict=True)):

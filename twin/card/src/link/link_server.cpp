@@ -60,11 +60,8 @@ void LinkServer::Parts::leave(Connection& client) {
   if (!client.reason().empty()) ++statistics.dropped;
   const bool is_ps = client.role == MERIDIAN_LINK_AXI;
   // The card first: what it is told about its reads then finds it as after the reset.
-  if (is_ps) {
-    card.reset_ps();
-  } else {
-    card.reset_host();
-  }
+  // The PS that goes leaves its clock and its ports as they are; its rings end by themselves, as nothing answers them.
+  if (!is_ps) card.reset_host();
   if (client.lockstep) card.set_lockstep(false);
   bus(client).detach();
 }

@@ -34,7 +34,7 @@ class LinkCard {
   // The PS.
   virtual void ps_read(std::uint64_t offset, unsigned width, Read done) = 0;
   virtual void ps_write(std::uint64_t offset, unsigned width, std::uint64_t value) = 0;
-  virtual void reset_ps() = 0;
+  virtual void reset_ps() = 0;  // asked for; a PS that goes does not reset the card
 
   /// A client took or gave back the command over time.
   virtual void set_lockstep(bool on) = 0;
