@@ -56,6 +56,12 @@ std::vector<ClockSetting> clock_settings(const CardSetting& setting) {
 [[maybe_unused]] constexpr const char* no_tracing = "this program was built without tracing: configure with -DTRACE=ON";
 
 std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
+  // The clock that is carried to the MACs could not keep up with another frequency than it was made for.
+  const unsigned rate = setting.rate == MacRate::gbps25 ? 25 : 10;
+  if (rate != shell_line_rate)
+    throw InputError("this shell was generated for ports of " + std::to_string(shell_line_rate) + " Gb/s, not " +
+                     std::to_string(rate) + ": give --rate " + std::to_string(shell_line_rate) +
+                     ", or build one with scripts/build-card --line-rate " + std::to_string(rate));
   auto context = std::make_unique<VerilatedContext>();
   // Registers that nobody resets start at random values, as they may in hardware.
   context->randReset(2);

@@ -13,6 +13,9 @@
 #if !defined(PORTS) || PORTS < 1 || PORTS > 4
 #error "define PORTS as 1 to 4, as the Verilog was generated"
 #endif
+#if !defined(LINE_RATE) || (LINE_RATE != 10 && LINE_RATE != 25)
+#error "define LINE_RATE as 10 or 25, as the Verilog was generated"
+#endif
 #if !defined(HOST_BYTES) || (HOST_BYTES != 32 && HOST_BYTES != 64)
 #error "define HOST_BYTES as 32 or 64, as the Verilog was generated"
 #endif
@@ -21,6 +24,7 @@ namespace meridian {
 
 constexpr unsigned shell_ports = PORTS;
 constexpr unsigned shell_host_bytes = HOST_BYTES;
+constexpr unsigned shell_line_rate = LINE_RATE;
 
 /// Clock, reset and MAC pins of one port.
 struct ShellPort {
