@@ -177,6 +177,8 @@ def test_stops_and_starts_again(machine: tuple[Host, Wire]) -> None:
         host.drain()
         host.stop()
         wire.send(frame(300, 99))
+        arrived = 2 * (number + 1)
+        host.link.wait(lambda n=arrived: host.card.counters("PORT_COUNTERS")["rx_frames"] == n, "a frame for nobody")
 
 
 def test_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
