@@ -64,6 +64,7 @@ class Link:
         self.interrupts: Counter[tuple[int, int]] = Counter()  # by function and vector, until taken
         self.line = 0  # AXI: level of the interrupt
         self.dma = Counter[str]()
+        self.astray = Counter[int]()  # DMA to where no memory is, by function
         self._memories: list[Memory] = []
         self._tag = 0
         self._buffer = bytearray()
@@ -298,7 +299,7 @@ class Link:
                 if memory:
                     memory.write(header.address, payload)
                 else:
-                    self.dma["astray"] += 1
+                    self._note_astray(header.function)
             case Type.MSIX:
                 self.interrupts[header.function, header.value] += 1
             case Type.INTERRUPT:
@@ -317,9 +318,13 @@ class Link:
         if count and memory:
             data = memory.read(header.address, count)
         elif count:
-            self.dma["astray"] += 1
+            self._note_astray(header.function)
             status = Status.UNSUPPORTED
         self._send(replace(header, type=Type.DMA_READ | REPLY, status=status, value=0), data)
+
+    def _note_astray(self, function: int) -> None:
+        self.dma["astray"] += 1
+        self.astray[function] += 1
 
     def _memory(self, function: int, address: int, count: int) -> Memory | None:
         """A function's own before one of all, as the card has it."""
