@@ -7,7 +7,7 @@ import spinal.core._
   * than is true while a cycle adds less than 8 ns, and less the nearer the instant is, so that a simulator gets there in
   * a few steps. All ones: no pin will change by time alone.
   *
-  * Latency: 3 cycles, taken off; after a skip wait that long. Nobody reads it in hardware, and then it is not there.
+  * Latency: 4 cycles, taken off; after a skip wait that long. Nobody reads it in hardware, and then it is not there.
   */
 class QuietTime extends Component {
   val io = new Bundle {
