@@ -239,6 +239,7 @@ class Ps:
         self.ports[port].start()
         self.card.set_ps_filter(port, True)
         self.card.set_ps_address(port, 0, address)
+        self.card.access(0, None, "ps")  # behind the writes, which are posted
         return self.ports[port]
 
     def send(self, frame: bytes, port: int = 0, tag: int = 0, timestamp: bool = False) -> None:
