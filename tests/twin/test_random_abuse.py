@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from abuse import BASE, BYTES, GHOST, SETTING, Abuse
 from meridian_twin import Host, Link, Memory, Ps
-from meridian_twin.contexts import COMMAND, DATA, MASK, Operation, Select
 from test_frames import MINE, PEER, connect, frame, on_wire
 from test_ps import ARM, receive
+from wild_owner import WildOwner
 
 __all__ = ["connect"]
 
@@ -39,21 +39,6 @@ def test_functions_harm_nobody(run_card: Any, seed: int | None) -> None:
     assert world.from_attackers > 20  # they were not just refused
 
 
-def context(link: Link, random: Random) -> None:
-    """Any of the first queues' contexts, with some of its bits as they should be."""
-    words = [random.getrandbits(32) for _ in range(8)]
-    words[0] = words[0] & 0xFFFF | random.choice((0, 0, 1, 5, GHOST)) << 17
-    words[2], words[3] = random.randrange(BYTES) & ~63, BASE >> 32
-    select, operation = random.choice(list(Select)), random.choice((*Operation, Operation.WRITE, Operation.WRITE))
-    if select == Select.FMAP:
-        words[:2] = 0, 32
-    for index, word in enumerate(words):
-        link.write(0, 0, DATA + 4 * index, word)
-        link.write(0, 0, MASK + 4 * index, 0xFFFFFFFF)
-    number = 0 if select == Select.FMAP else random.randrange(32)
-    link.write(0, 0, COMMAND, number << 7 | operation << 5 | select << 1)
-
-
 def wild_owner(card: Any, seed: int, operations: int, patience: float) -> None:
     """A PF that writes whatever into the registers by which it owns the card: the PS and memory that nobody was allowed
     to access do not notice, and after a reset all is well."""
@@ -67,19 +52,9 @@ def wild_owner(card: Any, seed: int, operations: int, patience: float) -> None:
             link.share(each)
         ps.link.services.append(link.serve)  # it has to answer the card even while the PS waits
         link.enable(0)
+        owner = WildOwner(link, random)
         for number in range(operations):
-            kind = random.random()
-            value = random.choice((random.getrandbits(32), random.randrange(130)))
-            if kind < 0.2:
-                context(link, random)
-            elif kind < 0.4:
-                link.write(0, 0, 4 * random.randrange(0x800), value)
-            elif kind < 0.8:
-                link.write(0, 0, 0x18000 + 4 * random.randrange(4 * 32), value)
-            elif kind < 0.9:
-                link.write(0, 0, 4 * random.randrange(0x10000), value)
-            else:
-                link.write(0, 2, 4 * random.randrange(0x100000), value)
+            owner.step(number)
             if number % 20 == 0:
                 card.wires[0].send(frame(random.randrange(60, 2000), number, MINE))
             if number % 1000 == 999:
