@@ -8,7 +8,8 @@ from random import Random, SystemRandom
 from typing import Any
 
 import pytest
-from abuse import BASE, BYTES, GHOST, SETTING, Abuse
+from abuse import Abuse
+from attacks import BASE, BYTES, GHOST, SETTING
 from meridian_twin import Host, Link, Memory, Ps
 from test_frames import MINE, PEER, connect, frame, on_wire
 from test_ps import ARM, receive

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
-from abuse import BASE, BYTES, GHOST, SETTING
+from attacks import BASE, BYTES, GHOST, SETTING
 from meridian_twin import Link, qdma
 from meridian_twin.card import LinkedCard
 from meridian_twin.contexts import COMMAND, DATA, MASK, Contexts, Operation, Select
