@@ -110,3 +110,26 @@ def test_a_card_that_ends_reads_as_ones_and_qemu_lives(run_card: Callable[..., A
         assert f"the card at {card.socket} is lost" in link.errors()
     finally:
         link.close()
+
+
+def test_a_card_that_starts_again_takes_its_place(run_card: Callable[..., Any], qemu: Path, tmp_path: Path) -> None:
+    """Bus mastering, which the guest has left on, is told to the new card."""
+    place = tmp_path / "card"
+    first = run_card("--time", "wall")
+    place.symlink_to(first.socket)
+    link = QtestLink(qemu, place)
+    try:
+        Host(link, memory=link.memory).bring_up()
+        first.stop()
+        link.wait(lambda: link.read(0, 0, 0) == 0xFFFFFFFF, "the loss of the card")
+        second = run_card("--time", "wall")
+        place.unlink()
+        place.symlink_to(second.socket)
+        link.wait(lambda: link.read(0, 0, 0) >> 16 == 0x1FD3, "the next card")
+        assert f"the card at {place} is back" in link.errors()
+        host = Host(link, memory=link.memory)
+        host.bring_up()
+        second.wires[0].send(frame(300, 3))
+        assert host.receive() == [frame(300, 3)]
+    finally:
+        link.close()

@@ -71,10 +71,25 @@ static void meridian_msix(void *opaque, unsigned function, uint64_t vector)
     }
 }
 
+static void meridian_back(void *opaque)
+{
+    MeridianFunction *pf = opaque;
+    unsigned vfs = pcie_sriov_num_vfs(PCI_DEVICE(pf));
+
+    for (unsigned number = 0; number < MERIDIAN_FIRST_VF + vfs; number++) {
+        MeridianFunction *f = meridian_find(pf, number);
+
+        if (f && f->enabled) {
+            meridian_link_enable(f->link, number, f->parent, true);
+        }
+    }
+}
+
 static const MeridianLinkOps meridian_ops = {
     .dma_read = meridian_dma_read,
     .dma_write = meridian_dma_write,
     .msix = meridian_msix,
+    .back = meridian_back,
 };
 
 static void meridian_write_config(PCIDevice *dev, uint32_t address,

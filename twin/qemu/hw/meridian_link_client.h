@@ -7,7 +7,8 @@
  * on serving the card's DMA and interrupts. A card that leaves, says what
  * makes no sense, or does not answer for MERIDIAN_LINK_PATIENCE_MS, is lost:
  * reads are all ones from then on and writes go nowhere, as from a card that
- * was pulled out of its slot.
+ * was pulled out of its slot. Once a card of the same kind answers at the path,
+ * it takes its place, in the state after a reset.
  */
 #ifndef HW_NET_MERIDIAN_LINK_CLIENT_H
 #define HW_NET_MERIDIAN_LINK_CLIENT_H
@@ -24,6 +25,8 @@ typedef struct MeridianLinkOps {
     bool (*dma_write)(void *opaque, unsigned function, uint64_t address,
                       const void *data, uint32_t bytes);
     void (*msix)(void *opaque, unsigned function, uint64_t vector);
+    /* There is a card again, which has to be told who may access memory. */
+    void (*back)(void *opaque);
 } MeridianLinkOps;
 
 MeridianLink *meridian_link_open(const char *path, const MeridianLinkOps *ops,
