@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from meridian_twin import Host, QueueSetting
 from meridian_twin.wire import Wire, WireFrame
+from qemu_fixtures import qemu
 from qtest_link import QtestLink
 
+__all__ = ["qemu"]
 pytestmark = pytest.mark.qemu
 MINE = bytes.fromhex("02aabbccdd01")
 PEER = bytes.fromhex("021111111111")

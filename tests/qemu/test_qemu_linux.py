@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from guest import Guest, boot, machine
+from qemu_fixtures import guest, qemu
 
+__all__ = ["guest", "qemu"]
 pytestmark = pytest.mark.qemu
 MAGIC = "0x4D52444E"
 MEMORY_64 = 0x00100000 | 0x200
