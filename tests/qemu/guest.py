@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Linux guest of Debian's kernel and busybox, and the QEMU that runs it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL_PACKAGE = "linux-image-cloud-amd64"
+
+
+def script(name: str, *arguments: str, minutes: int) -> Path:
+    """The path that one of our scripts prints."""
+    command = [str(ROOT / "scripts" / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60 * minutes, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return Path(done.stdout.split()[-1])
+
+
+def initramfs(files: dict[str, tuple[Path, int]]) -> bytes:
+    """A cpio archive ("newc") of files by name, each with its permissions."""
+    archive = bytearray()
+
+    def add(name: str, mode: int, data: bytes) -> None:
+        number = len(archive) + 1
+        fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+        archive.extend(b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0")
+        archive.extend(bytes(-len(archive) % 4))
+        archive.extend(data + bytes(-len(data) % 4))
+
+    for folder in sorted({str(parent) for name in files for parent in Path(name).parents if str(parent) != "."}):
+        add(folder, 0o040755, b"")
+    for name, (path, permissions) in files.items():
+        add(name, 0o100000 | permissions, path.read_bytes())
+    add("TRAILER!!!", 0, b"")
+    return bytes(archive)
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What QEMU boots."""
+
+    kernel: Path
+    initrd: Path
+
+    @classmethod
+    def build(cls, folder: Path) -> Guest:
+        kernel = script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
+        busybox = script("fetch-source", "--binary", "busybox-static", minutes=5) / "bin" / "busybox"
+        module = next(kernel.rglob("pci-pf-stub.ko"))
+        initrd = folder / "initrd"
+        files = {"init": Path(__file__).with_name("init"), "bin/busybox": busybox, "bin/sh": busybox}
+        content = {name: (path, 0o755) for name, path in files.items()} | {"pci-pf-stub.ko": (module, 0o644)}
+        initrd.write_bytes(initramfs(content))
+        return cls(next((kernel / "boot").glob("vmlinuz-*")), initrd)
+
+
+def machine(socket: Path, *options: str) -> list[str]:
+    """QEMU's options for a q35 machine with the card behind a root port. 512 MiB of memory, nothing else in it."""
+    return [
+        *("-machine", "q35", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot"),
+        *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
+        *("-device", f"meridian,bus=root,socket={socket}"),
+        *options,
+    ]
+
+
+def boot(qemu: Path, guest: Guest, socket: Path, trace: Path, seconds: float) -> str:
+    """The serial output of one life of the guest; it is ended if it is not over in time."""
+    append = "console=ttyS0 quiet panic=-1 pci=realloc"
+    options = ["-accel", "tcg", "-serial", "stdio", "-trace", "meridian_*", "-D", str(trace)]
+    options += ["-kernel", str(guest.kernel), "-initrd", str(guest.initrd), "-append", append]
+    command = [str(qemu), *machine(socket, *options)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise AssertionError(f"the guest did not end in {seconds} s: {(late.stdout or b'').decode()}") from None
+    text = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, f"QEMU ended with {done.returncode}: {text}"
+    return text

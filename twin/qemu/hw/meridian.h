@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A function of a Meridian card as QEMU sees it: a thin PCI shell whose BARs
+ * are the card process's.
+ */
+#ifndef HW_NET_MERIDIAN_H
+#define HW_NET_MERIDIAN_H
+
+#include "hw/pci/pci_device.h"
+#include "qom/object.h"
+#include "meridian_link_client.h"
+
+#define TYPE_MERIDIAN_FUNCTION "meridian-function"
+OBJECT_DECLARE_SIMPLE_TYPE(MeridianFunction, MERIDIAN_FUNCTION)
+
+#define TYPE_MERIDIAN "meridian"
+OBJECT_DECLARE_SIMPLE_TYPE(MeridianPf, MERIDIAN)
+
+#define TYPE_MERIDIAN_VF "meridian-vf"
+
+#define MERIDIAN_VENDOR_ID 0x10ee
+#define MERIDIAN_SUBSYSTEM_ID 0x0007
+#define MERIDIAN_FIRST_VF 4 /* PFs are 0 to 3 in the card */
+
+typedef struct MeridianBar {
+    MemoryRegion region;
+    MeridianFunction *function;
+    unsigned number;
+} MeridianBar;
+
+struct MeridianFunction {
+    PCIDevice parent_obj;
+
+    MeridianLink *link; /* the PF's */
+    unsigned number;    /* in the card */
+    unsigned parent;    /* the number of its PF, its own for a PF */
+    bool enabled;       /* the card knows that it may access memory */
+    MeridianBar config; /* BAR0: the QDMA IP */
+    MeridianBar user;   /* BAR2: the shell */
+};
+
+struct MeridianPf {
+    MeridianFunction parent_obj;
+
+    char *path;
+    uint16_t vectors;
+    uint16_t vfs;
+};
+
+/* What differs between PF and VF in their BARs and capabilities. */
+typedef struct MeridianLayout {
+    uint64_t bar0_bytes;
+    uint64_t bar2_bytes;
+    uint32_t msix_table; /* in BAR0 */
+    uint32_t msix_pba;
+    uint16_t vectors;
+} MeridianLayout;
+
+/* BARs and capabilities up to AER and ARI; f's link and numbers are set. */
+bool meridian_function_init(MeridianFunction *f, const MeridianLayout *layout,
+                            Error **errp);
+void meridian_function_exit(MeridianFunction *f);
+
+/* True inside the reset of a function by itself. */
+bool meridian_function_in_flr(MeridianFunction *f);
+
+void meridian_function_write_config(PCIDevice *dev, uint32_t address,
+                                    uint32_t value, int bytes);
+
+#endif
