@@ -45,12 +45,10 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite(
-            Suite(
-                "whole shell and card",
-                shell + ([] if long else ["-m", "not long and not qemu"]),
-                120 if long else 30,
-                REPORTS / "shell",
-            ),
+            "whole shell and card",
+            shell + ([] if long else ["-m", "not long and not qemu"]),
+            120 if long else 30,
+            REPORTS / "shell",
         ),
     ]
 
