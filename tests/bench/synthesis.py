@@ -67,6 +67,7 @@ def script(verilog: str, top: str) -> str:
     # The pins that a simulation skips cycles with are 1 in hardware, and nothing behind them is to be counted.
     skips = re.findall(r"\binput\b.*\b(sim_skip_\w+)", verilog)
     tied = [f"delete -port {top}/{pin}; cd {top}; connect -set {pin} 32'd1; cd" for pin in skips]
+    tied += [f"delete -port {top}/{pin}" for pin in re.findall(r"\boutput\b.*\b(sim_\w+)", verilog)]  # open in hardware
     fast = [(kind, clock) for clock in CLOCKS if _slack(clock) for kind in FLIP_FLOPS]
     synth = f"synth_xilinx -family xcup -top {top} -flatten -noiopad -noclkbuf"
     commands = [
