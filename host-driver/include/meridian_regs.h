@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      0
+#define MERIDIAN_MAP_MINOR                                      1
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -37,7 +37,12 @@
 #define MERIDIAN_TX_VERDICT_ERROR                               6
 #define MERIDIAN_TX_VERDICT_LINK_DOWN                           7
 #define MERIDIAN_TX_VERDICT_HOST_DISABLED                       8
-#define MERIDIAN_TX_VERDICTS                                    9
+#define MERIDIAN_TX_VERDICT_SWITCHED                            9
+#define MERIDIAN_TX_VERDICT_TO_PS                               10
+#define MERIDIAN_TX_VERDICT_VEB_FULL                            11
+#define MERIDIAN_TX_VERDICT_PS_FULL                             12
+#define MERIDIAN_TX_VERDICT_HAIRPIN                             13
+#define MERIDIAN_TX_VERDICTS                                    14
 
 /* mac_command.operation. */
 #define MERIDIAN_MAC_OPERATION_ADD                              0
@@ -185,6 +190,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
+#define MERIDIAN_IDENT_CAPABILITIES_VEB_SHIFT                   6
+#define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000040u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -582,6 +589,10 @@
 #define MERIDIAN_HOST_PORT_STATE_RX_ENABLE_MASK                 0x00000002u
 #define MERIDIAN_HOST_PORT_STATE_TX_ENABLE_SHIFT                2
 #define MERIDIAN_HOST_PORT_STATE_TX_ENABLE_MASK                 0x00000004u
+#define MERIDIAN_HOST_PORT_SWITCHING(i)                         (0x008 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_SWITCHING_MAX                        4
+#define MERIDIAN_HOST_PORT_SWITCHING_VEB_SHIFT                  0
+#define MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK                   0x00000001u
 
 /* Counters of the host side as a whole, and of accesses by BAR2. */
 #define MERIDIAN_HOST_EVENTS_BASE                               0x112000
@@ -625,9 +636,18 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_ERROR            0x8b0
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_LINK_DOWN        0x8b8
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_HOST_DISABLED    0x8c0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_SWITCHED         0x8c8
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_TO_PS            0x8d0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_VEB_FULL         0x8d8
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_PS_FULL          0x8e0
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_HAIRPIN          0x8e8
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_BYTES            0x900
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_BYTES            0x908
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPIES           0x910
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_SWITCHED  0x940
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_VEB_FULL  0x948
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_TO_PS     0x950
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_PS_FULL   0x958
 
 /* A function: switches, queues, RSS, counters. */
 #define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))
@@ -680,9 +700,18 @@
 #define MERIDIAN_FUNCTION_COUNTER_TX_ERROR                      0x8b0
 #define MERIDIAN_FUNCTION_COUNTER_TX_LINK_DOWN                  0x8b8
 #define MERIDIAN_FUNCTION_COUNTER_TX_HOST_DISABLED              0x8c0
+#define MERIDIAN_FUNCTION_COUNTER_TX_SWITCHED                   0x8c8
+#define MERIDIAN_FUNCTION_COUNTER_TX_TO_PS                      0x8d0
+#define MERIDIAN_FUNCTION_COUNTER_TX_VEB_FULL                   0x8d8
+#define MERIDIAN_FUNCTION_COUNTER_TX_PS_FULL                    0x8e0
+#define MERIDIAN_FUNCTION_COUNTER_TX_HAIRPIN                    0x8e8
 #define MERIDIAN_FUNCTION_COUNTER_RX_BYTES                      0x900
 #define MERIDIAN_FUNCTION_COUNTER_TX_BYTES                      0x908
 #define MERIDIAN_FUNCTION_COUNTER_RX_COPIES                     0x910
+#define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_SWITCHED            0x940
+#define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_VEB_FULL            0x948
+#define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS               0x950
+#define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_PS_FULL             0x958
 
 /* What a VF sees of itself in its own BAR2; read only. */
 #define MERIDIAN_VF_MAGIC                                       0x000
@@ -729,8 +758,17 @@
 #define MERIDIAN_VF_COUNTER_TX_ERROR                            0x8b0
 #define MERIDIAN_VF_COUNTER_TX_LINK_DOWN                        0x8b8
 #define MERIDIAN_VF_COUNTER_TX_HOST_DISABLED                    0x8c0
+#define MERIDIAN_VF_COUNTER_TX_SWITCHED                         0x8c8
+#define MERIDIAN_VF_COUNTER_TX_TO_PS                            0x8d0
+#define MERIDIAN_VF_COUNTER_TX_VEB_FULL                         0x8d8
+#define MERIDIAN_VF_COUNTER_TX_PS_FULL                          0x8e0
+#define MERIDIAN_VF_COUNTER_TX_HAIRPIN                          0x8e8
 #define MERIDIAN_VF_COUNTER_RX_BYTES                            0x900
 #define MERIDIAN_VF_COUNTER_TX_BYTES                            0x908
 #define MERIDIAN_VF_COUNTER_RX_COPIES                           0x910
+#define MERIDIAN_VF_COUNTER_TX_COPIES_SWITCHED                  0x940
+#define MERIDIAN_VF_COUNTER_TX_COPIES_VEB_FULL                  0x948
+#define MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS                     0x950
+#define MERIDIAN_VF_COUNTER_TX_COPIES_PS_FULL                   0x958
 
 #endif /* MERIDIAN_REGS_H */

@@ -96,6 +96,46 @@ def test_transmit_verdicts(shell):
     assert shell.transmit(16, frame(BOB, ALICE)).verdict == "linkDown"
 
 
+@pytest.fixture
+def bridge(shell: GoldenShell) -> GoldenShell:
+    shell.ports[0].veb = True
+    shell.addresses[0, BOB, None] = 5
+    return shell
+
+
+def test_switch_keeps_known_unicast_inside(bridge):
+    to_bob = bridge.transmit(16, frame(BOB, ALICE))
+    assert to_bob.verdict == "switched" and targets(to_bob) == {5} and not to_bob.to_ps
+    assert bridge.transmit(16, frame(PS, ALICE)).verdict == "toPs"
+    assert bridge.transmit(16, frame(ALICE, ALICE)).verdict == "hairpin"
+    stranger = bridge.transmit(16, frame(b"\x02" * 6, ALICE))
+    assert stranger.on_wire and not stranger.inside
+    bridge.ports[0].veb = False
+    assert bridge.transmit(16, frame(BOB, ALICE)).on_wire
+
+
+def test_switch_copies_broadcast_to_all_but_the_sender(bridge):
+    outcome = bridge.transmit(16, frame(EVERYBODY, ALICE))
+    assert outcome.on_wire and outcome.to_ps and targets(outcome) == {0, 5} and outcome.copying
+    bridge.functions[0].broadcast = bridge.functions[5].broadcast = False
+    assert bridge.transmit(16, frame(EVERYBODY, ALICE)).host[0].verdict == "noListener"
+
+
+def test_promiscuous_functions_see_the_wire_only(bridge):
+    bridge.functions[0].promiscuous = True
+    assert not bridge.transmit(16, frame(b"\x02" * 6, ALICE)).inside
+    assert targets(bridge.transmit(16, frame(BOB, ALICE))) == {5}
+
+
+def test_switch_between_ps_and_functions(bridge):
+    to_bob = bridge.transmit_ps(0, frame(BOB, PS))
+    assert not to_bob.on_wire and targets(to_bob) == {5}
+    everybody = bridge.transmit_ps(0, frame(EVERYBODY, PS))
+    assert everybody.on_wire and targets(everybody) == {0, 4, 5}
+    assert bridge.transmit_ps(0, frame(b"\x02" * 6, PS)).on_wire
+    assert len(bridge.transmit_ps(0, frame(BOB, PS, size=14)).host) == 1
+
+
 def test_hash_is_linear_and_starts_at_the_key():
     """One set input bit gives the 32 key bits from its own position on."""
     protocol = bytearray(frame(ALICE))

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from meridian_card import PsFrame, PsPort, Shell, Simulator, Timestamp
 from meridian_golden.frame import Header, parse
-from meridian_golden.shell import Delivery, GoldenShell, RxOutcome
+from meridian_golden.shell import GoldenShell, RxOutcome, TxOutcome
 
 #: From a frame's last bit at the pins to its last decision, and from a setting's write to when all follow it.
 INSIDE_NS = 20_000
@@ -54,7 +54,7 @@ class TxSent:
     data: bytes
     error: bool
     window: tuple[int, int]
-    outcomes: list[Delivery] = field(default_factory=list)
+    outcomes: list[TxOutcome] = field(default_factory=list)
 
 
 @dataclass
@@ -173,6 +173,10 @@ class Bench:
     def set_link(self, port: int, up: bool) -> None:
         with self.changing(lambda golden: setattr(golden.ports[port], "link_up", up)):
             self.sim.send("link", port=port, up=up)
+
+    def set_veb(self, port: int, on: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.ports[port], "veb", on)):
+            self.shell.set_veb(port, on)
 
     def set_default_function(self, port: int, function: int | None) -> None:
         with self.changing(lambda golden: setattr(golden.ports[port], "default_function", function)):

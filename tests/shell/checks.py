@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from bench import Bench, RxSent, TxSent
+from bench import Bench, TxSent
 from meridian_golden.frame import parse
-from meridian_golden.shell import Delivery, RxOutcome, padded
+from meridian_golden.shell import Delivery, RxOutcome, TxOutcome, padded
 
 FCS = 4
 BINS = (64, 127, 255, 511, 1023, 1518, 1522, 1548, 2047, 4095, 8191, 9215)
@@ -22,6 +23,7 @@ RX_VERDICTS = (
 )  # fmt: skip
 TX_VERDICTS = (
     "sent", "noFunction", "disabled", "spoof", "runt", "oversize", "error", "linkDown", "hostDisabled",
+    "switched", "toPs", "vebFull", "psFull", "hairpin",
 )  # fmt: skip
 Slot = tuple[str, int]  # ("function", n), or ("port", n) for frames of no function
 Place = tuple[Slot, str]  # and a verdict
@@ -37,7 +39,7 @@ def check(bench: Bench, lossless: bool) -> None:
     check_mac_counters(bench, counts)
     check_receive(bench, counts, lossless)
     check_ps(bench, counts, lossless)
-    check_transmit(bench, counts)
+    check_transmit(bench, counts, lossless)
     for name, value in bench.shell.events().items():
         assert value == 0, f"{name} is {value}"
 
@@ -114,7 +116,30 @@ def check_mac_counters(bench: Bench, counts: Counts) -> None:
         assert found == {name: value for name, value in expected.items() if value}, f"port {port}"
 
 
-def rx_places(frame: RxSent, outcome: RxOutcome, functions: int) -> Counter[Place]:
+@dataclass
+class Arrival:
+    """A frame that comes to the receive filter, or may: from the wire, a function's queue or the PS."""
+
+    data: bytes
+    source: tuple[str, int]  # frames of one source keep their order
+    number: int
+    port: int
+    outcomes: Sequence[RxOutcome | TxOutcome]
+
+    def __str__(self) -> str:
+        return f"frame {self.number} of {self.source}"
+
+
+def arrivals(bench: Bench) -> list[Arrival]:
+    found = [Arrival(f.data, ("port", f.port), f.number, f.port, f.outcomes) for f in bench.rx_sent]
+    for frame in bench.tx_sent:
+        if any(outcome.inside for outcome in frame.outcomes):
+            port = next(outcome.port for outcome in frame.outcomes if outcome.inside)
+            found.append(Arrival(padded(frame.data), ("queue", frame.queue), frame.number, port, frame.outcomes))
+    return found
+
+
+def rx_places(frame: Arrival, outcome: RxOutcome | TxOutcome, functions: int) -> Counter[Place]:
     def slot(delivery: Delivery) -> Slot:
         named = delivery.function is not None and delivery.function < functions
         return ("function", delivery.function or 0) if named else ("port", frame.port)
@@ -125,7 +150,7 @@ def rx_places(frame: RxSent, outcome: RxOutcome, functions: int) -> Counter[Plac
     return places
 
 
-def copies_on_the_way(frame: RxSent) -> set[Place]:
+def copies_on_the_way(frame: Arrival) -> set[Place]:
     """A copy may have been listed before a change and have its queue looked up after it."""
     functions = {d.function for outcome in frame.outcomes if outcome.copying for d in outcome.host}
     verdicts = ("delivered", "disabled", "badQueue")
@@ -133,10 +158,11 @@ def copies_on_the_way(frame: RxSent) -> set[Place]:
 
 
 def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
-    by_data = {frame.data: frame for frame in bench.rx_sent}
-    assert len(by_data) == len(bench.rx_sent), "the test's frames are not unique"
-    seen: dict[int, set[int]] = defaultdict(set)
-    last: dict[tuple[int, int, bool], int] = {}
+    due_frames = arrivals(bench)
+    by_data = {frame.data: frame for frame in due_frames}
+    assert len(by_data) == len(due_frames), "the test's frames are not unique"
+    seen: dict[bytes, set[int]] = defaultdict(set)
+    last: dict[tuple[int, tuple[str, int], bool], int] = {}
     delivered: Counter[int] = Counter()
     delivered_bytes: Counter[int] = Counter()
     for packet, event in enumerate(bench.seen.c2h, start=1):
@@ -144,13 +170,13 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         frame = by_data.get(data)
         assert frame, f"queue {queue} got a frame that was never received: {data[:64].hex()}"
         allowed = {d.queue for o in frame.outcomes for d in o.host if d.verdict == "delivered"}
-        assert queue in allowed, f"frame {frame.number} went to queue {queue}: {frame.outcomes}"
-        assert queue not in seen[frame.number], f"queue {queue} got frame {frame.number} twice"
-        seen[frame.number].add(queue)
+        assert queue in allowed, f"{frame} went to queue {queue}: {frame.outcomes}"
+        assert queue not in seen[data], f"queue {queue} got {frame} twice"
+        seen[data].add(queue)
         copies = {outcome.copying for outcome in frame.outcomes}
         if len(copies) == 1:
-            kind = (queue, frame.port, copies.pop())
-            assert frame.number > last.get(kind, -1), f"frame {frame.number} is out of order in queue {queue}"
+            kind = (queue, frame.source, copies.pop())
+            assert frame.number > last.get(kind, -1), f"{frame} is out of order in queue {queue}"
             last[kind] = frame.number
         entry = event["completion"]
         assert entry >> 4 & 0xFFFF == len(data) and entry >> 32 & 0xFFFF == len(data), f"completion {entry:#x}"
@@ -160,19 +186,19 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
 
     bounds = Bounds()
     uncopied: Counter[int] = Counter()
-    for frame in bench.rx_sent:
+    for frame in due_frames:
         bounds.add([rx_places(frame, outcome, bench.geometry.functions) for outcome in frame.outcomes])
         if len(frame.outcomes) > 1:
             bounds.allow(copies_on_the_way(frame))
             continue
         outcome = frame.outcomes[0]
         due = {d.queue for d in outcome.host if d.verdict == "delivered"}
-        found = seen[frame.number]
+        found = seen[frame.data]
         if outcome.copying and due:
-            assert found in (set(), due), f"frame {frame.number} was copied to {found} only, not to {due}"
+            assert found in (set(), due), f"{frame} was copied to {found} only, not to {due}"
             uncopied[frame.port] += not found
         elif lossless:
-            assert found == due, f"frame {frame.number} is missing: {outcome}"
+            assert found == due, f"{frame} is missing: {outcome}"
 
     cut = {port: counts.verdict("rx", ("port", port), "copyCut") for port in range(bench.geometry.ports)}
     if lossless:
@@ -195,18 +221,20 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         assert counters["rx_bytes"] == delivered_bytes[function], f"function {function}"
 
     # Conservation, from the registers alone but for the number of copies a frame was to have.
+    switched = sum(c["tx_switched"] + c["tx_copies_switched"] for c in counts.slot.values())
     to_host = sum(counters["rx_to_host"] for counters in counts.port)
     overflow = sum(counters["rx_host_overflow"] for counters in counts.port)
     due = [[bool(outcome.host) for outcome in frame.outcomes] for frame in bench.rx_sent]
     assert sum(map(all, due)) <= to_host + overflow <= sum(map(any, due))
     told = counts.total("rx", RX_VERDICTS)
     copying = counts.total("rx", ["copying"])
-    assert 0 <= told - to_host <= copying * bench.geometry.functions, f"{told} verdicts on {to_host} frames"
+    entered = to_host + switched
+    assert 0 <= told - entered <= copying * bench.geometry.functions, f"{told} verdicts on {entered} frames"
     if lossless:
         assert overflow == 0
-    if lossless and not any(cut.values()) and all(len(frame.outcomes) == 1 for frame in bench.rx_sent):
-        copies = sum(len(f.outcomes[0].host) for f in bench.rx_sent if f.outcomes[0].copying)
-        assert told == to_host + copies, f"{told} verdicts on {to_host} frames and {copies} copies"
+    if lossless and not any(cut.values()) and all(len(frame.outcomes) == 1 for frame in due_frames):
+        copies = sum(len(f.outcomes[0].host) for f in due_frames if f.outcomes[0].copying)
+        assert told == entered + copies, f"{told} verdicts on {entered} frames and {copies} copies"
 
 
 def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
@@ -244,9 +272,27 @@ def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
         assert [s.time_ns for s in stamps] == sorted({s.time_ns for s in stamps}), f"port {port}: timestamps go back"
 
 
-def check_transmit(bench: Bench, counts: Counts) -> None:
+def check_inside(bench: Bench, counters: dict[str, int], function: int, wire_bytes: int, lossless: bool) -> None:
+    """What a function's counters say of frames that stayed inside the card, alone or as copies of those sent."""
+    mine = [(f, f.outcomes[0]) for f in bench.tx_sent if bench.home_of(f.queue) == function and len(f.outcomes) == 1]
+    if len(mine) != sum(bench.home_of(f.queue) == function for f in bench.tx_sent):
+        return
+    copies = [o for _, o in mine if o.on_wire]
+    for kind, full, due in (
+        ("switched", "veb_full", sum(o.inside for o in copies)),
+        ("to_ps", "ps_full", sum(o.to_ps for o in copies)),
+    ):
+        found, lost = counters[f"tx_copies_{kind}"], counters[f"tx_copies_{full}"]
+        assert found + lost == due, f"function {function}: {found} copies {kind}, {lost} lost, {due} due"
+        assert not (lossless and lost)
+    least = wire_bytes
+    most = least + sum(len(f.data) for f, o in mine if o.verdict in ("switched", "toPs"))
+    assert least <= counters["tx_bytes"] <= most and (not lossless or counters["tx_bytes"] == most)
+
+
+def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data: dict[bytes, TxSent] = {padded(frame.data): frame for frame in bench.tx_sent}
-    sendable = [f for f in bench.tx_sent if any(o.verdict == "sent" for o in f.outcomes)]
+    sendable = [f for f in bench.tx_sent if any(o.on_wire for o in f.outcomes)]
     assert len({padded(f.data) for f in sendable}) == len(sendable), "the test's frames are not unique"
     by_data |= {padded(frame.data): frame for frame in sendable}
     found: set[int] = set()
@@ -265,7 +311,7 @@ def check_transmit(bench: Bench, counts: Counts) -> None:
                 continue
             frame = by_data.get(data)
             assert frame, f"port {port} sent a frame that nobody gave it: {data[:64].hex()}"
-            assert any(o == Delivery("sent", o.function, port) for o in frame.outcomes), (
+            assert any(o.on_wire and o.port == port for o in frame.outcomes), (
                 f"port {port} sent frame {frame.number}: {frame.outcomes}"
             )
             assert frame.number not in found, f"port {port} sent frame {frame.number} twice"
@@ -280,7 +326,7 @@ def check_transmit(bench: Bench, counts: Counts) -> None:
 
     bounds = Bounds()
     for frame in bench.tx_sent:
-        if all(outcome.verdict == "sent" for outcome in frame.outcomes):
+        if all(outcome.on_wire for outcome in frame.outcomes):
             assert frame.number in found, f"frame {frame.number} of queue {frame.queue} was not sent: {frame.outcomes}"
         places = []
         for outcome in frame.outcomes:
@@ -291,9 +337,14 @@ def check_transmit(bench: Bench, counts: Counts) -> None:
         for verdict in TX_VERDICTS:
             value = counts.verdict("tx", slot, verdict)
             least, most = bounds.least[slot, verdict], bounds.most[slot, verdict]
+            lost = "vebFull" if verdict == "switched" else "psFull" if verdict == "toPs" else None
+            if lost and not lossless:
+                value += counts.verdict("tx", slot, lost)
+            if verdict in ("vebFull", "psFull") and not lossless:
+                continue
             assert least <= value <= most, f"{slot} tx {verdict}: {value}, not {least} to {most}"
     for function in range(bench.geometry.functions):
         counters = counts.slot["function", function]
         assert counters["tx_sent"] == frames[function], f"function {function}"
-        assert counters["tx_bytes"] == size[function], f"function {function}"
+        check_inside(bench, counters, function, size[function], lossless)
     assert counts.total("tx", TX_VERDICTS) == len(bench.tx_sent), "frames of the host without a verdict"

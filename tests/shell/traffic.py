@@ -37,6 +37,7 @@ class World:
     strangers: list[bytes] = field(default_factory=list)
     most: int = 9700
     storm: bool = False  # most frames are broadcast
+    veb: bool = False  # some ports switch inside the card
     number: int = 0
 
     # Settings
@@ -98,6 +99,8 @@ class World:
             self.ps.append((port, address))
         if random.random() < 0.5:
             bench.set_default_function(port, random.randrange(bench.geometry.functions))
+        if self.veb:
+            bench.set_veb(port, random.random() < 0.8)
         bench.ps[port].start()
 
     def add_station(self, port: int, address: bytes, vid: int | None, function: int) -> None:
@@ -191,6 +194,10 @@ class World:
         length = random.randint(1, 59) if random.random() < 0.05 else self.length()
         # The destination of a short frame is what tells it apart.
         destination = unicast(random) if length < 60 else random.choice(self.strangers)
+        port = bench.golden.functions[bench.home_of(queue)].port
+        if bench.golden.ports[port].veb and length >= 40 and random.random() < 0.7:
+            destination, known = self.destination(port)
+            vid = vid if known is None or random.random() < 0.3 else known
         return queue, self.frame(destination, source, vid, length), random.random() < 0.02
 
     def sent_by_ps(self) -> bytes:

@@ -148,6 +148,11 @@ class Card(ABC):
             word |= field("HOST_PORT", "DEFAULT_FUNCTION", "VALID").at(1)
         self.write(self.regs.address("HOST_PORT", "DEFAULT_FUNCTION", index=port), word)
 
+    def set_veb(self, port: int, on: bool) -> None:
+        """Edge virtual bridging: frames between functions of the port, and the PS, stay inside the card."""
+        word = self.regs.field("HOST_PORT", "SWITCHING", "VEB").at(int(on))
+        self.write(self.regs.address("HOST_PORT", "SWITCHING", index=port), word)
+
     def set_ps_filter(
         self, port: int, enable: bool, broadcast: bool = True, all_multicast: bool = True, promiscuous: bool = False
     ) -> None:

@@ -11,6 +11,8 @@ from .rss import DEFAULT_KEY, rss_hash
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
+#: Who sent a frame inside the card, where it was no function.
+OF_PS = -1
 
 
 @dataclass
@@ -40,6 +42,7 @@ class Port:
     ps_all_multicast: bool = True
     ps_promiscuous: bool = False
     ps_addresses: set[bytes] = field(default_factory=set)
+    veb: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,23 @@ class RxOutcome:
     to_ps: bool = False
     host: tuple[Delivery, ...] = ()
     copying: bool = False
+
+
+@dataclass(frozen=True)
+class TxOutcome:
+    """A frame of the host or of the PS: verdict is "sent" if it is on the wire, or why not."""
+
+    verdict: str
+    function: int | None = None  # of the host
+    port: int = 0
+    to_ps: bool = False
+    inside: bool = False  # it goes to functions; what becomes of it there:
+    host: tuple[Delivery, ...] = ()
+    copying: bool = False
+
+    @property
+    def on_wire(self) -> bool:
+        return self.verdict == "sent"
 
 
 class GoldenShell:
@@ -116,41 +136,57 @@ class GoldenShell:
                 or (header.multicast and port.ps_all_multicast)
             )
         )
-        if not port.rx_enable:
-            return RxOutcome(None, to_ps, (Delivery("hostDisabled"),))
-        functions, verdict = self._select(port_number, frame)
+        host, copying = self._deliver(port_number, frame)
+        return RxOutcome(None, to_ps, host, copying)
+
+    def _deliver(self, port: int, frame: bytes, source: int | None = None) -> tuple[tuple[Delivery, ...], bool]:
+        """What becomes of a frame on the host side, and whether it is copied.
+
+        source: None from the wire, else the function that sent it, or the PS.
+        """
+        if not self.ports[port].rx_enable:
+            return (Delivery("hostDisabled"),), False
+        functions, verdict, of_group = self._select(port, frame, source is not None)
         if not functions:
-            return RxOutcome(None, to_ps, (verdict,))
-        host = tuple(self._queue(function, frame) for function in sorted(functions))
-        return RxOutcome(None, to_ps, host, copying=len(functions) > 1)
+            return (verdict,), False
+        others = sorted(functions - {source})
+        several = len(functions) > 1 or (of_group and source is not None)
+        if others or several:
+            return tuple(self._queue(function, frame) for function in others), several
+        multicast = frame[0] & 1
+        return ((Delivery("noListener"),) if multicast else (Delivery("noMatch", source),)), False
 
     def _lookup(self, table: dict, port: int, address: bytes, vid: int):
         """The entry for the very VLAN wins over the one for any VLAN."""
         return table.get((port, address, vid), table.get((port, address, None)))
 
-    def _select(self, port: int, frame: bytes) -> tuple[set[int], Delivery]:
+    def _select(self, port: int, frame: bytes, inside: bool) -> tuple[set[int], Delivery, bool]:
+        """Whom a frame is for, the verdict if for nobody, and whether a group of the MAC table says so."""
         header = parse(frame)
         here = {n for n, f in self.functions.items() if f.enable and f.port == port}
         if header.broadcast:
-            return {n for n in here if self.functions[n].broadcast}, Delivery("noListener")
+            return {n for n in here if self.functions[n].broadcast}, Delivery("noListener"), False
         if header.multicast:
-            group = self._lookup(self.multicast_groups, port, header.destination, header.vid) or set()
-            return {n for n in here if n in group or self.functions[n].all_multicast}, Delivery("noListener")
+            group = self._lookup(self.multicast_groups, port, header.destination, header.vid)
+            listeners = {n for n in here if n in (group or ()) or self.functions[n].all_multicast}
+            return listeners, Delivery("noListener"), group is not None
         hit = self._lookup(self.addresses, port, header.destination, header.vid)
         if hit is not None:
             state = self.functions.get(hit)
             if state is None or not state.enable:
-                return set(), Delivery("disabled", hit)
-            return {hit}, Delivery("delivered")
+                return set(), Delivery("disabled", hit), False
+            return {hit}, Delivery("delivered"), False
+        if inside:
+            return set(), Delivery("noMatch"), False
         promiscuous = {n for n in here if self.functions[n].promiscuous}
         if promiscuous:
-            return promiscuous, Delivery("delivered")
+            return promiscuous, Delivery("delivered"), False
         default = self.ports[port].default_function
         if default is None:
-            return set(), Delivery("noMatch")
+            return set(), Delivery("noMatch"), False
         if not self.functions[default].enable:
-            return set(), Delivery("disabled", default)
-        return {default}, Delivery("delivered")
+            return set(), Delivery("disabled", default), False
+        return {default}, Delivery("delivered"), False
 
     def _queue(self, number: int, frame: bytes) -> Delivery:
         state = self.functions[number]
@@ -161,11 +197,11 @@ class GoldenShell:
             return Delivery("badQueue", number, queue)
         return Delivery("delivered", number, queue)
 
-    def transmit(self, queue: int, frame: bytes, error: bool = False) -> Delivery:
-        """What becomes of a frame from a host queue."""
+    def transmit(self, queue: int, frame: bytes, error: bool = False) -> TxOutcome:
+        """What becomes of a frame from a host queue, buffers permitting."""
         number = self.owner.get(queue)
         if number is None:
-            return Delivery("noFunction")
+            return TxOutcome("noFunction")
         state = self.functions[number]
         port = self.ports[state.port]
         for holds, verdict in (
@@ -177,11 +213,42 @@ class GoldenShell:
             (len(frame) > self.max_frame, "oversize"),
         ):
             if holds:
-                return Delivery(verdict, number)
+                return TxOutcome(verdict, number, state.port)
         header = parse(frame)
         if not state.trusted and self._lookup(self.addresses, state.port, header.source, header.vid) != number:
-            return Delivery("spoof", number)
-        return Delivery("sent", number, state.port)
+            return TxOutcome("spoof", number, state.port)
+        return self._switch(number, state.port, frame)
+
+    def _switch(self, number: int, port_number: int, frame: bytes) -> TxOutcome:
+        """Edge virtual bridging: what of a frame of a function stays inside the card."""
+        port, header = self.ports[port_number], parse(frame)
+        if not port.veb:
+            return TxOutcome("sent", number, port_number)
+        listed = port.ps_enable and header.destination in port.ps_addresses
+        if header.multicast or header.broadcast:
+            wanted = port.ps_broadcast if header.broadcast else port.ps_all_multicast
+            to_ps = listed or (port.ps_enable and wanted)
+            host, copying = self._deliver(port_number, padded(frame), number)
+            return TxOutcome("sent", number, port_number, to_ps, True, host, copying)
+        if listed:
+            return TxOutcome("toPs", number, port_number, to_ps=True)
+        hit = self._lookup(self.addresses, port_number, header.destination, header.vid)
+        if hit is None:
+            return TxOutcome("sent", number, port_number)
+        if hit == number:
+            return TxOutcome("hairpin", number, port_number)
+        host, copying = self._deliver(port_number, padded(frame), number)
+        return TxOutcome("switched", number, port_number, inside=True, host=host, copying=copying)
+
+    def transmit_ps(self, port_number: int, frame: bytes) -> TxOutcome:
+        """What becomes of a frame of the PS, buffers permitting."""
+        port, header = self.ports[port_number], parse(frame)
+        group = header.multicast or header.broadcast
+        known = self._lookup(self.addresses, port_number, header.destination, header.vid) is not None
+        if not port.veb or not (group or known):
+            return TxOutcome("sent", port=port_number)
+        host, copying = self._deliver(port_number, padded(frame), OF_PS)
+        return TxOutcome("sent" if group else "switched", None, port_number, False, True, host, copying)
 
 
 def padded(frame: bytes) -> bytes:

@@ -26,6 +26,7 @@ object GenerateShell {
         txBufferBytes = sizes.getOrElse("tx-buffer", default.txBufferBytes),
         psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
         copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
+        vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
         maxFrame = sizes.getOrElse("max-frame", default.maxFrame)
       )
     }
@@ -52,6 +53,7 @@ object GenerateShell {
       size("tx-buffer", "bytes of transmit buffer, a port"),
       size("ps-buffer", "bytes of the PS's buffers, a port and direction"),
       size("copy-buffer", "bytes for frames that wait to be copied"),
+      size("veb-buffer", "bytes of each buffer for frames that stay inside the card"),
       size("max-frame", "largest frame in bytes without FCS")
     )
   }

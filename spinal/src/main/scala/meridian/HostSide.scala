@@ -5,6 +5,7 @@ import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.regs.{HostRegs, RegPort}
+import meridian.veb.VebSwitch
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -36,18 +37,19 @@ class HostSide(p: ShellParam) extends Component {
   regs.io.psHostRxEnable := io.psHostRxEnable
   regs.io.psHostTxEnable := io.psHostTxEnable
 
-  val macTable = new MacTable(p, clients = 2)
+  val macTable = new MacTable(p, clients = 3)
   val queues = new QueueTable(p)
   val credit = new QueueCredit(p)
   val rxFilter = new RxFilter(p, MacTable.latency, QueueTable.latency, QueueTable.latency, QueueCredit.latency)
   val txFilter = new TxFilter(p, MacTable.latency, QueueTable.latency)
   val egress = new C2hEgress(p)
   val ingress = new H2cIngress(p)
-  val reset = new FlrControl(p)
+  val veb = new VebSwitch(p)
+  val reset = new FlrControl(p, filters = 1)
 
   val receive = new Area {
-    val merged = StreamArbiterFactory().roundRobin.fragmentLock.on(io.rx)
-    rxFilter.io.rx << merged
+    veb.io.wire << StreamArbiterFactory().roundRobin.fragmentLock.on(io.rx)
+    rxFilter.io.rx << veb.io.rx
     egress.io.frames << rxFilter.io.c2h
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
@@ -58,11 +60,17 @@ class HostSide(p: ShellParam) extends Component {
     ingress.io.h2c << io.qdma.m_axis_h2c
     txFilter.io.h2c << ingress.io.frames
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
+    veb.io.copy << txFilter.io.copy
+    txFilter.io.copyLost.toFunctions := veb.io.lost
+    txFilter.io.copyLost.toPs := False
+    for (filter <- txFilter.io.psFilter) filter.assignFromBits(B(0, widthOf(filter) bits))
+    for (ps <- veb.io.ps) { ps.valid := False; ps.payload.assignFromBits(B(0, widthOf(ps.payload) bits)) }
   }
 
   val tables = new Area {
     rxFilter.io.mac <> macTable.io.lookup(0)
     txFilter.io.mac <> macTable.io.lookup(1)
+    txFilter.io.destination <> macTable.io.lookup(2)
     rxFilter.io.owner <> queues.io.owner(0)
     txFilter.io.owner <> queues.io.owner(1)
     rxFilter.io.range <> queues.io.functionRange
@@ -92,9 +100,14 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_vld := reset.io.done.valid
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
-    txFilter.io.flush := reset.io.flush
-    rxFilter.io.flush := reset.io.flush
-    reset.io.flushed := txFilter.io.flushed ## rxFilter.io.flushed
+    // In this order, as a frame between functions passes one after the other.
+    val chain = new FlushChain(3)
+    chain.io.flush := reset.io.flush
+    txFilter.io.flush := chain.io.ask(0)
+    veb.io.flush := chain.io.ask(1)
+    rxFilter.io.flush := chain.io.ask(2)
+    chain.io.answer := rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed
+    reset.io.flushed := chain.io.flushed.asBits
   }
 
   val counting = new Area {
@@ -108,5 +121,5 @@ class HostSide(p: ShellParam) extends Component {
   }
 
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
-  io.idle := rxFilter.io.idle && txFilter.io.idle && queues.io.idle && !offered
+  io.idle := rxFilter.io.idle && txFilter.io.idle && veb.io.idle && queues.io.idle && !offered
 }

@@ -18,6 +18,7 @@ import spinal.lib._
   * @param txBufferBytes  transmit buffer from the host, a port
   * @param psBufferBytes  receive and transmit buffer of the PS, a port and direction
   * @param copyBufferBytes buffer of frames that wait to be copied to several functions
+  * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
   * @param maxFrame       largest frame in bytes without FCS
   */
 case class ShellParam(
@@ -33,6 +34,7 @@ case class ShellParam(
     txBufferBytes: Int = 32 * 1024,
     psBufferBytes: Int = 32 * 1024,
     copyBufferBytes: Int = 32 * 1024,
+    vebBufferBytes: Int = 32 * 1024,
     maxFrame: Int = 9600
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
@@ -52,7 +54,8 @@ case class ShellParam(
       "rxBufferBytes" -> rxBufferBytes,
       "txBufferBytes" -> txBufferBytes,
       "psBufferBytes" -> psBufferBytes,
-      "copyBufferBytes" -> copyBufferBytes
+      "copyBufferBytes" -> copyBufferBytes,
+      "vebBufferBytes" -> vebBufferBytes
     )
   )
     require(

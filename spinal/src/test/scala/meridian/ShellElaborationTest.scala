@@ -21,6 +21,7 @@ class ShellElaborationTest extends AnyFunSuite {
         txBufferBytes = 4096,
         psBufferBytes = 4096,
         copyBufferBytes = 4096,
+        vebBufferBytes = 4096,
         maxFrame = 1518
       )
     )

@@ -5,7 +5,8 @@ import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
 
-/** Turns frames for a list of functions into one request a function, lowest function first, `last` on the last.
+/** Turns frames for a list of functions into one request a function, lowest function first, `last` on the last. The
+  * function that sent the frame, if one did, is left out.
   *
   * A request a cycle within a frame; about 6 cycles from a job to its first request, and of a list as the flags are
   * then. A list that is empty by then makes one request with `some` low. Jobs wait while the requests do.
@@ -21,13 +22,16 @@ class CopyIterator(p: ShellParam) extends Component {
   val fetch = new Area {
     val asked, valid = RegInit(False)
     val list = Reg(Bits(p.functions bits))
+    // Still since the question was asked, so it may take a cycle of its own.
+    val named = UIntToOh(io.job.source.function, 1 << p.functionBits).take(p.functions)
+    val sender = RegNext(named.andMask(io.job.source.isFunction))
     io.list.query.valid := io.job.valid && !asked && !valid
     io.list.query.payload := io.job.list
     val answered = Delay(io.list.query.valid, FunctionList.latency, init = False)
     asked.setWhen(io.list.query.valid).clearWhen(answered)
     when(answered) {
       valid := True
-      list := io.list.list
+      list := io.list.list & ~sender
     }
   }
 

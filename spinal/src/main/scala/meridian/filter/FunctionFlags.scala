@@ -20,6 +20,7 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val rxEnable = Bool()
   val txEnable = Bool()
   val linkUp = Bool()
+  val veb = Bool() // frames go between functions of the port, and the PS, inside the card
   val defaultValid = Bool() // unknown unicast goes to defaultFunction
   val defaultFunction = p.functionType()
 }

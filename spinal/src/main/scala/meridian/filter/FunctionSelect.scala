@@ -22,6 +22,10 @@ case class Selection(p: ShellParam) extends Bundle {
   * function of its entry; without one, for the enabled promiscuous functions of its port; without those, for the
   * default function of the port. Whether a function found by entry or default is enabled is not looked at here.
   *
+  * A frame from inside the card is never for the function that sent it, nor for promiscuous or default functions: these
+  * are for what nobody knows, and such unicast leaves by the wire. The sender is kept out of a list with several
+  * functions by whoever copies, and out of an entry for one by RxLookup.
+  *
   * The header comes one cycle before the MAC table's answer; the selection in the same cycle as the answer. One frame a
   * cycle, no back-pressure. How many functions a list has is known with a delay: see ListSummary. Whoever copies asks
   * for the list itself at `lookup`, any cycle, with the answer after FunctionList.latency cycles.
@@ -54,7 +58,12 @@ class FunctionSelect(p: ShellParam) extends Component {
     val multicast = RegNext(io.header.address(0))
     val isBroadcast = RegNext(broadcast)
     val enabled = RegNext(flags.rxEnable && io.header.port.resize(3) < p.ports)
-    val listener = RegNext(Mux(broadcast, summary.io.broadcast(port), summary.io.multicast(port)))
+    val inside = RegNext(io.header.source.inside)
+    val listeners = Mux(broadcast, summary.io.broadcast(port), summary.io.multicast(port))
+    val listener = RegNext(listeners)
+    val senderOnly = RegNext(
+      io.header.source.isFunction && !listeners.several && listeners.first === io.header.source.function
+    )
     val promiscuous = RegNext(summary.io.promiscuous(port))
     val defaultValid = RegNext(flags.defaultValid)
     val defaultFunction = RegNext(flags.defaultFunction)
@@ -67,6 +76,8 @@ class FunctionSelect(p: ShellParam) extends Component {
   val group = hit && io.mac.value.isGroup && io.mac.value.index.resize(9) < p.groups
   val toList = ahead.multicast || (hit && io.mac.value.isGroup)
   val listener = Mux(group, summary.io.size, ahead.listener)
+  // Whether the one listener of a group is the sender is known too late: the copier finds out.
+  val asList = listener.several || (group && ahead.inside && listener.some)
 
   io.selection.single := False
   io.selection.several := False
@@ -76,14 +87,16 @@ class FunctionSelect(p: ShellParam) extends Component {
   io.selection.list.group := io.mac.value.index.resized
   io.selection.list.kind := ListKind.promiscuous
   when(toList) {
-    io.selection.single := listener.some && !listener.several
-    io.selection.several := listener.several
+    io.selection.single := listener.some && !asList && (group || !ahead.senderOnly)
+    io.selection.several := asList
     io.selection.list.kind := ListKind.multicast
     when(group)(io.selection.list.kind := ListKind.group)
     when(ahead.isBroadcast)(io.selection.list.kind := ListKind.broadcast)
   } elsewhen (hit) {
     io.selection.single := True
     io.selection.function := io.mac.value.index
+  } elsewhen (ahead.inside) {
+    io.selection.verdict := RxVerdict.noMatch
   } otherwise {
     io.selection.several := ahead.promiscuous.several
     io.selection.single := !ahead.promiscuous.several && (ahead.promiscuous.some || ahead.defaultValid)

@@ -13,6 +13,7 @@ case class RxHeader(p: ShellParam) extends Bundle {
   val address = Bits(48 bits)
   val vid = UInt(12 bits)
   val vlan = Bool()
+  val source = RxSource(p)
 }
 
 object HeaderExtract {
@@ -57,6 +58,7 @@ class HeaderExtract(p: ShellParam) extends Component {
       header.length := io.beat.fragment.meta.length
       header.address := data(0, 48 bits)
       header.vlan := vlan
+      header.source := io.beat.fragment.meta.source
       header.vid := (data(14 * 8, 4 bits) ## data(15 * 8, 8 bits)).asUInt.andMask(vlan)
     }
     when(io.beat.last)(index := 0).elsewhen(index =/= beats)(index := index + 1)

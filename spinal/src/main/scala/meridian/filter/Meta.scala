@@ -5,10 +5,23 @@ import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
 
+/** Where a frame on its way to the host comes from: the wire, or inside the card, there a function or the PS. */
+case class RxSource(p: ShellParam) extends Bundle {
+  val inside = Bool()
+  val isFunction = Bool() // only with inside
+  val function = p.functionType()
+  def fromWire(): Unit = {
+    inside := False
+    isFunction := False
+    function := 0
+  }
+}
+
 /** A received frame on its way to the host, before it is known for whom. */
 case class RxMeta(p: ShellParam) extends Bundle {
   val port = p.portType()
   val length = p.lengthType()
+  val source = RxSource(p)
 }
 
 /** A received frame, or a copy of one, on its way to a queue. */
@@ -22,7 +35,7 @@ case class C2hMeta(p: ShellParam) extends Bundle {
 object RxVerdict extends SpinalEnum {
   val delivered, // handed to the queue of a function
   copying, // a frame for several functions, accepted by the replicator: its copies are told one by one
-  noMatch, // unicast that no table entry, promiscuous or default function takes
+  noMatch, // unicast that no table entry, promiscuous or default function takes; from inside, no table entry but its own
   noListener, // broadcast or multicast that no function of the port wants
   disabled, // the function found is switched off or in reset
   badQueue, // RSS chose a queue that does not belong to the function
@@ -52,14 +65,37 @@ object TxVerdict extends SpinalEnum {
   oversize, // longer than the largest frame
   error, // marked bad by the DMA engine
   linkDown, // the port has no link
-  hostDisabled // transmit from the host is switched off for the port
+  hostDisabled, // transmit from the host is switched off for the port
+  switched, // handed to a function of the port inside the card, and not to the wire
+  toPs, // handed to the PS inside the card, and not to the wire
+  vebFull, // was for a function inside the card, whose buffer had no room
+  psFull, // was for the PS inside the card, whose buffer had no room
+  hairpin // unicast for the very function that sent it
   = newElement()
 }
 
+/** What became of the copy inside the card of a frame that was sent. */
+case class TxCopyRecord() extends Bundle {
+  val made = Bool() // there was to be one
+  val full = Bool() // but its buffer had no room
+}
+
+/** One per frame. The copies are those of a frame with the verdict sent; a frame that only goes inside has none. */
 case class TxRecord(p: ShellParam) extends Bundle {
   val verdict = TxVerdict()
   val port = p.portType()
   val function = p.functionType()
   val functionValid = Bool()
   val length = p.lengthType()
+  val toFunctions, toPs = TxCopyRecord()
+}
+
+/** A beat of a frame from the host that goes to functions or to the PS inside the card. */
+case class TxCopy(p: ShellParam) extends Bundle {
+  val data = Bits(8 * p.hostBytes bits)
+  val mty = UInt(log2Up(p.hostBytes) bits)
+  val port = p.portType()
+  val function = p.functionType() // who sent it
+  val toFunctions, toPs = Bool()
+  val drop = Bool() // with last: the frame is not sent after all
 }

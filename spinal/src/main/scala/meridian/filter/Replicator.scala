@@ -22,7 +22,8 @@ case class BeatInfo(p: ShellParam) extends Bundle {
 /** Stores frames for several functions once and reads them out once for each function.
   *
   * A frame that is to be stored first reserves room for all its bytes: `reserved` answers in the same cycle, and is low
-  * if the room (p.copyBufferBytes, in whole beats a frame) is not there. Its beats then come at `write`, frames in the
+  * if the room (p.copyBufferBytes, in whole beats a frame) is not there. Frames from inside the card find room in half
+  * of it only, so that no function keeps out what comes from the wire. Its beats then come at `write`, frames in the
   * order of their reservations, one beat a cycle, and are always taken. Once a frame is whole, its copies ask for their
   * queues at `request`, one after another, and are answered at `decision`, in order and never held up. Copies to be
   * delivered leave at `frame` with their queue and length known at the first beat, one beat a cycle, no bubble inside a
@@ -57,7 +58,7 @@ class Replicator(p: ShellParam) extends Component {
     val jobWrite, jobRead = Reg(UInt(log2Up(frames) + 1 bits)) init 0
     val jobsFull = (jobWrite ^ jobRead) === frames
     val left = free.resize(p.lengthBits + 1).asSInt - needed.resize(p.lengthBits + 1).asSInt
-    io.reserved := !left.msb && !jobsFull
+    io.reserved := !left.msb && !jobsFull && !(io.reserve.source.inside && free < words / 2)
     val take = io.reserve.valid && io.reserved
     free := (take ? left.asUInt.resize(free.getWidth) | free) + freed
     jobs.write(jobWrite.resized, io.reserve.payload, take)

@@ -2,7 +2,7 @@
 package meridian.filter
 
 import meridian.ShellParam
-import meridian.frame.FrameStream
+import meridian.frame.{FrameStream, PriorityMerge}
 import spinal.core._
 import spinal.lib._
 
@@ -113,9 +113,9 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     replicator.io.write.fragment := beat.data
   }
 
-  val merge = new CopyMerge(unicast.fragmentType, RxFilter.copyAfter)
-  merge.io.unicast << unicast
-  merge.io.copy << replicator.io.frame
+  val merge = new PriorityMerge(unicast.fragmentType, RxFilter.copyAfter)
+  merge.io.first << unicast
+  merge.io.second << replicator.io.frame
   io.c2h << merge.io.out
 
   val rxInFrame = RegNextWhen(!io.rx.last, io.rx.fire) init False

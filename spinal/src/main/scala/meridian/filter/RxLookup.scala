@@ -17,6 +17,7 @@ case class CopyJob(p: ShellParam) extends Bundle {
   val list = ListKey(p)
   val length = p.lengthType()
   val hashInput = Bits(Rss.inputBits bits)
+  val source = RxSource(p)
 }
 
 /** A copy that asks for a queue. some low: a list that turned out empty, which only passes `last` on. */
@@ -141,6 +142,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     io.reserve.list := selected.list
     io.reserve.length := RegNext(start.header.length)
     io.reserve.hashInput := RegNext(start.hashInput)
+    io.reserve.source := RegNext(start.header.source)
     val verdict = RxVerdict()
     verdict := selected.verdict
     when(selected.several)(verdict := Mux(io.reserved, RxVerdict.copying(), RxVerdict.copyCut()))
@@ -159,6 +161,10 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val function = RegNext(start.item.function)
     val named = RegNext(function.resize(9) < p.functions)
     val enabled = RegNext(io.functions.enable.resize(1 << p.functionBits)(function))
+    // Its entry may have come to be the sender's while the frame was inside the card.
+    val source = RegNext(start.header.source)
+    val single = RegNext(start.single)
+    val ofSender = RegNext(single && source.isFunction && source.function === function)
   }
 
   val toQueue = rangeLatency.max(Rss.latency)
@@ -166,7 +172,9 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val item = Delay(start.item, toQueue)
     val named = Delay(enable.named, toQueue - 2)
     val base = Delay(io.range.result.base, toQueue - rangeLatency)
-    val live = Delay(enable.enabled, toQueue - 2) && Delay(io.range.result.count =/= 0, toQueue - rangeLatency)
+    val live = Delay(enable.enabled && !enable.ofSender, toQueue - 2) &&
+      Delay(io.range.result.count =/= 0, toQueue - rangeLatency)
+    val ofSender = Delay(enable.ofSender, toQueue - 2)
     val number = base + Delay(rss.io.queue, toQueue - Rss.latency)
     val ask = Delay(start.item.some, toQueue, init = False) && live
     io.owner.query.valid := ask
@@ -194,6 +202,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     refusal := RxVerdict.queueFull
     when(!Delay(owner.ask, creditLatency, init = False))(refusal := RxVerdict.badQueue)
     when(!Delay(queue.ask, queueLatency + creditLatency, init = False))(refusal := RxVerdict.disabled)
+    when(Delay(queue.ofSender, queueLatency + creditLatency))(refusal := RxVerdict.noMatch)
 
     val target = C2hMeta(p)
     target.function := item.function

@@ -15,13 +15,18 @@ case class TxWord(p: ShellParam) extends Bundle {
   val zero = Bool()
 }
 
+/** With the last beat of a copy: it was to be stored, and found no room. */
+case class TxCopyLost() extends Bundle {
+  val toFunctions, toPs = Bool()
+}
+
 /** Joins beats and decisions: passing frames go to their port, others are swallowed at one beat a cycle; each frame ends
-  * in one record.
+  * in one record. What stays inside the card leaves at `copy` beside it, a cycle later than the beat is taken.
   *
   * `tx.meta` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
   * end, for the beat that makes a frame too long (the rest is swallowed), and for the end made up for a frame whose port
   * lost its link or was switched off while the frame went out. So a port that is down holds nobody up: what it still owes
-  * is that one made-up end, kept aside until the port takes it.
+  * is that one made-up end, kept aside until the port takes it. What has been copied of such a frame ends with `drop`.
   *
   * Latency 1 cycle, one beat a cycle, no bubble between frames. A full port stalls all frames behind.
   */
@@ -31,6 +36,8 @@ class TxExit(p: ShellParam) extends Component {
     val decisions = slave(Stream(TxDecision(p)))
     val ports = in(Vec(PortFlags(p), p.ports))
     val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val copy = master(Flow(Fragment(TxCopy(p))))
+    val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))
   }
 
@@ -48,11 +55,12 @@ class TxExit(p: ShellParam) extends Component {
   val sending = Reg(Bool()) // an unfinished frame still goes to its port
   val wanted = Mux(first, decision.verdict === TxVerdict.sent, sending)
   val passing = wanted && portUp
+  val toWire = passing && decision.to.wire
   val ends = Vec(RegInit(False), p.ports) // the port is owed the end of a frame that was cut
 
   val feeds = Vec(FrameStream(p.hostBytes, Bool()), p.ports)
   for ((feed, i) <- feeds.zipWithIndex) {
-    feed.valid := ends(i) || io.words.valid && known && passing && port === i
+    feed.valid := ends(i) || io.words.valid && known && toWire && port === i
     feed.last := ends(i) || word.last || word.over
     feed.data := word.data
     feed.mty := word.mty
@@ -61,7 +69,7 @@ class TxExit(p: ShellParam) extends Component {
     io.tx(i) << feed.m2sPipe()
   }
 
-  io.words.ready := known && (!passing || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port))
+  io.words.ready := known && (!toWire || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port))
   io.decisions.ready := io.words.fire && first
 
   val cut, cutByHost = Reg(Bool()) // and whether it was the switch or the link, at that time
@@ -73,7 +81,22 @@ class TxExit(p: ShellParam) extends Component {
     sending := passing && !word.over
     cut := cutKnown
     cutByHost := byHost
-    for ((end, i) <- ends.zipWithIndex) when(cutNow && !first && port === i)(end := True)
+    for ((end, i) <- ends.zipWithIndex) when(cutNow && !first && decision.to.wire && port === i)(end := True)
+  }
+
+  val copy = new Area {
+    val valid = RegNext(io.words.fire && (decision.to.functions || decision.to.ps)) init False
+    val next = Fragment(TxCopy(p))
+    next.last := word.last
+    next.data := word.data
+    next.mty := word.mty
+    next.port := port
+    next.function := decision.function
+    next.toFunctions := decision.to.functions
+    next.toPs := decision.to.ps
+    next.drop := word.over || word.error || cutKnown
+    io.copy.valid := valid
+    io.copy.payload := RegNext(next)
   }
 
   val length = new Area {
@@ -91,15 +114,26 @@ class TxExit(p: ShellParam) extends Component {
     val zero = RegNext(word.zero)
     val source = RegNext(decision)
     val verdict = RegNext(decision.verdict)
-    when(decision.verdict === TxVerdict.sent || decision.verdict === TxVerdict.spoof) {
+    val byAddress = Seq(TxVerdict.sent, TxVerdict.spoof, TxVerdict.hairpin).map(decision.verdict === _).orR
+    when(byAddress) {
       when(word.over)(verdict := TxVerdict.oversize)
       when(word.error)(verdict := TxVerdict.error)
       when(cutKnown)(verdict := Mux(byHost, TxVerdict.hostDisabled, TxVerdict.linkDown))
     }
 
     val bytes = (full << log2Up(p.hostBytes)) + (U(p.hostBytes) - mty)
+    val lost = io.copyLost // of the beat that ended in the cycle before
     val record = TxRecord(p)
     record.verdict := verdict
+    val sent = verdict === TxVerdict.sent
+    when(sent && !source.to.wire) {
+      record.verdict := Mux(lost.toFunctions, TxVerdict.vebFull(), TxVerdict.switched())
+      when(source.to.ps)(record.verdict := Mux(lost.toPs, TxVerdict.psFull(), TxVerdict.toPs()))
+    }
+    record.toFunctions.made := sent && source.to.wire && source.to.functions
+    record.toFunctions.full := lost.toFunctions
+    record.toPs.made := sent && source.to.wire && source.to.ps
+    record.toPs.full := lost.toPs
     record.port := source.port
     record.function := source.function
     record.functionValid := source.functionValid

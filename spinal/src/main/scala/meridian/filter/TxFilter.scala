@@ -4,6 +4,7 @@ package meridian.filter
 import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.host.H2cMeta
+import meridian.mac.PsFilterConfig
 import spinal.core._
 import spinal.lib._
 
@@ -18,7 +19,10 @@ import spinal.lib._
   *   - error: marked bad by the DMA engine
   *   - oversize: more than maxFrame bytes
   *   - spoof: source address or VLAN are not the function's
-  *   - sent
+  *   - hairpin: unicast for the very function that sends it
+  *   - sent, or what [[TxRoute]] makes of it: switched or toPs; vebFull or psFull if its buffer had no room
+  *
+  * What stays inside the card, alone or beside the frame on the wire, leaves at `copy`, and nothing there can stall.
   *
   * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame that ends inside its header is judged as it would
   * go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
@@ -41,9 +45,13 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val h2c = slave(FrameStream(p.hostBytes, H2cMeta(p)))
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
+    val destination = master(MacLookup(p))
+    val psFilter = in(Vec(PsFilterConfig(p), p.ports))
     val functions = in(FunctionFlags(p))
     val ports = in(Vec(PortFlags(p), p.ports))
     val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val copy = master(Flow(Fragment(TxCopy(p))))
+    val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))
     val idle = out Bool ()
     val flush = in Bool ()
@@ -78,6 +86,8 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val lookup = new TxLookup(p, macLatency, queueLatency)
   lookup.io.owner <> io.owner
   lookup.io.mac <> io.mac
+  lookup.io.destination <> io.destination
+  lookup.io.psFilter := io.psFilter
   lookup.io.functions := io.functions
   lookup.io.ports := io.ports
 
@@ -91,6 +101,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
 
     lookup.io.header.valid := io.h2c.fire && first
     lookup.io.header.queue := beat.meta.queue
+    lookup.io.header.destination := beat.data(0, 48 bits)
     lookup.io.header.source := beat.data(48, 48 bits)
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
     lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)
@@ -107,6 +118,8 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   exit.io.decisions << decisions.io.pop
   exit.io.ports := io.ports
   exit.io.tx <> io.tx
+  exit.io.copy >> io.copy
+  exit.io.copyLost := io.copyLost
   exit.io.record >> io.record
 
   val flushing = new FlushPoint(log2Up(depth) + 1)

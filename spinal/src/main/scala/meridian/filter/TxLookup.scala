@@ -2,12 +2,14 @@
 package meridian.filter
 
 import meridian.ShellParam
+import meridian.mac.{Destination, PsClassifier, PsFilterConfig}
 import spinal.core._
 import spinal.lib._
 
 /** What the first beat of a frame from the host says. */
 case class TxHeader(p: ShellParam) extends Bundle {
   val queue = p.queueType()
+  val destination = Bits(48 bits)
   val source = Bits(48 bits)
   val vid = UInt(12 bits)
   val runt = Bool()
@@ -19,10 +21,11 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val port = p.portType()
   val function = p.functionType()
   val functionValid = Bool()
+  val to = TxDestinations() // of a frame that may go out
 }
 
-/** Decides by the header: queue, owner, route, port state, anti-spoof. The first reason against a frame in the order
-  * noFunction, hostDisabled, disabled, linkDown, runt, spoof is its verdict.
+/** Decides by the header: queue, owner, port state, anti-spoof, route. The first reason against a frame in the order
+  * noFunction, hostDisabled, disabled, linkDown, runt, spoof, hairpin is its verdict.
   *
   * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
   * function passes without.
@@ -30,13 +33,18 @@ case class TxDecision(p: ShellParam) extends Bundle {
   * Latency queueLatency + macLatency + 1 cycles, one header a cycle, no back-pressure.
   */
 class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
-  require(macLatency >= 1, s"macLatency is $macLatency: the table answers after at least a cycle")
+  require(
+    macLatency >= PsClassifier.latency,
+    s"macLatency is $macLatency: the PS's addresses take ${PsClassifier.latency} cycles"
+  )
   require(queueLatency >= 1, s"queueLatency is $queueLatency: the table answers after at least a cycle")
 
   val io = new Bundle {
     val header = slave(Flow(TxHeader(p)))
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
+    val destination = master(MacLookup(p))
+    val psFilter = in(Vec(PsFilterConfig(p), p.ports))
     val functions = in(FunctionFlags(p))
     val ports = in(Vec(PortFlags(p), p.ports))
     val decision = master(Flow(TxDecision(p)))
@@ -56,6 +64,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
 
   val routed = new Area {
     val valid = Delay(io.header.valid, queueLatency + 1, init = False)
+    val destination = RegNext(owned.header.destination)
     val source = RegNext(owned.header.source)
     val vid = RegNext(owned.header.vid)
     val runt = RegNext(owned.header.runt)
@@ -63,21 +72,36 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val function = RegNext(owned.owner.function)
     val enabled = RegNext(owned.flagOf(io.functions.enable))
     val trusted = RegNext(owned.flagOf(io.functions.trusted))
-    val port = RegNext(TxRoute(io.functions, owned.owner.function))
+    val port = RegNext(TxRoute.port(io.functions, owned.owner.function))
 
     // A function bound to a port this card does not have finds it switched off.
     val txEnable = PerPort(io.ports.map(_.txEnable), port)
     val linkUp = PerPort(io.ports.map(_.linkUp), port)
+    val veb = PerPort(io.ports.map(_.veb), port)
 
     io.mac.query.valid := valid
     io.mac.query.port := port
     io.mac.query.address := source
     io.mac.query.vid := vid
+    io.destination.query.valid := valid
+    io.destination.query.port := port
+    io.destination.query.address := destination
+    io.destination.query.vid := vid
+
+    val ofPs = Vec(io.psFilter.map { filter =>
+      val classifier = new PsClassifier(p)
+      classifier.io.config := filter
+      classifier.io.config.promiscuous.allowOverride() := False // that is for what comes from the wire
+      classifier.io.query.valid := valid
+      classifier.io.query.payload := destination
+      classifier.io.result
+    })
 
     val decision = TxDecision(p)
     decision.port := Mux(known, port, U(0))
     decision.function := function
     decision.functionValid := known
+    decision.to.nowhere()
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)
@@ -92,8 +116,23 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val value = io.mac.result.value
     val own = io.mac.result.hit && !value.isGroup && value.index === decision.function
 
+    val group = Delay(routed.destination.lsb, macLatency)
+    val veb = Delay(routed.veb, macLatency)
+    def ofPs(flag: Destination => Bool) =
+      Delay(PerPort(routed.ofPs.map(flag), Delay(routed.port, PsClassifier.latency)), macLatency - PsClassifier.latency)
+    val found = io.destination.result.payload
+    val ofSender = found.hit && !found.value.isGroup && found.value.index === decision.function
+    val route = TxRoute(veb, group, found.hit, ofSender, ofPs(_.exact), ofPs(_.forPs))
+
     io.decision.valid := Delay(routed.valid, macLatency, init = False)
     io.decision.payload := decision
-    when(decision.verdict === TxVerdict.sent && !trusted && !own)(io.decision.verdict := TxVerdict.spoof)
+    when(decision.verdict === TxVerdict.sent) {
+      io.decision.to := route
+      when(!route.somewhere)(io.decision.verdict := TxVerdict.hairpin)
+      when(!trusted && !own) {
+        io.decision.to.nowhere()
+        io.decision.verdict := TxVerdict.spoof
+      }
+    }
   }
 }

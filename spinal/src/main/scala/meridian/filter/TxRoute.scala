@@ -4,15 +4,41 @@ package meridian.filter
 import spinal.core._
 import spinal.lib._
 
-/** Where a frame of a function goes: today always out of the port its function is bound to.
-  *
-  * This is the place for card-internal switching, rate limits and a flow table. It is asked after the owner of the queue
-  * is known and before the anti-spoof lookup, with one register behind it; a route that needs more cycles lengthens
-  * TxLookup, and TxFilter's word buffer holds 32 beats for that.
-  */
+/** Where a frame of a function goes; several may hold. */
+case class TxDestinations() extends Bundle {
+  val wire = Bool()
+  val functions = Bool() // of the same port: the receive filter says which
+  val ps = Bool()
+  def somewhere: Bool = wire || functions || ps
+  def nowhere(): Unit = {
+    wire := False
+    functions := False
+    ps := False
+  }
+}
+
 object TxRoute {
 
-  /** Combinational: one 256-to-1 multiplexer, four LUT6 levels. */
-  def apply(functions: FunctionFlags, function: UInt): UInt =
+  /** The port a function is bound to. Combinational: one 256-to-1 multiplexer, four LUT6 levels. */
+  def port(functions: FunctionFlags, function: UInt): UInt =
     functions.port(function.resize(log2Up(functions.port.size)))
+
+  /** Edge virtual bridging, for a port that has it switched on: unicast goes to the PS or to the function that is known
+    * for it and to the wire if nobody is, never back to who sent it; broadcast and multicast go to the wire, to the
+    * other functions, and to the PS if it wants them. A switch that is off leaves the wire. Combinational.
+    *
+    * @param veb      the port's switch
+    * @param group    the destination is broadcast or multicast
+    * @param known    the MAC table has an entry for the destination
+    * @param ofSender which is the sender's own
+    * @param psExact  the PS listens to the destination
+    * @param psWants  by that, or as broadcast or multicast
+    */
+  def apply(veb: Bool, group: Bool, known: Bool, ofSender: Bool, psExact: Bool, psWants: Bool): TxDestinations = {
+    val to = TxDestinations()
+    to.wire := !veb || group || !known && !psExact
+    to.functions := veb && (group || known && !ofSender && !psExact)
+    to.ps := veb && psWants
+    to
+  }
 }

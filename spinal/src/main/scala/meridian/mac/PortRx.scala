@@ -87,6 +87,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.host.last := hostBuffer.io.pop.last
   io.host.meta.port := port
   io.host.meta.length := hostBuffer.io.pop.length
+  io.host.meta.source.fromWire()
   io.hostIdle := hostBuffer.io.idle
 
   io.ps.arbitrationFrom(psBuffer.io.pop)

@@ -12,6 +12,12 @@ case class Destination() extends Bundle {
   val forPs, forHost = Bool()
 }
 
+object PsClassifier {
+
+  /** Cycles from an address to its result. */
+  val latency = 3
+}
+
 /** Decides by destination address who gets a frame.
   *
   * Unicast to a PS address belongs to the PS alone. All else belongs to the host, and to the PS too if it listens to

@@ -19,6 +19,7 @@ object FunctionCounters {
   val rxBytes = 32
   val txBytes = 33
   val rxCopies = 34
+  val txCopies = 40 // to functions, lost on the way there, to the PS, lost on the way there
 
   /** Known once the design is elaborated: Scala does not name the verdicts before. */
   def names: Seq[CounterName] = {
@@ -33,9 +34,14 @@ object FunctionCounters {
       CounterName(at(txVerdict + i), s"tx_${snake(v.getName())}", s"frames of the host with the verdict ${v.getName()}")
     } ++ Seq(
       CounterName(at(rxBytes), "rx_bytes", "bytes of the frames delivered, without FCS"),
-      CounterName(at(txBytes), "tx_bytes", "bytes of the frames sent, without FCS"),
+      CounterName(at(txBytes), "tx_bytes", "bytes of the frames sent, switched or handed to the PS, without FCS"),
       CounterName(at(rxCopies), "rx_copies", "of the frames delivered: copies of frames for several functions")
-    )
+    ) ++ Seq(
+      "tx_copies_switched" -> "of the frames sent: copies handed to functions of the port inside the card",
+      "tx_copies_veb_full" -> "of the frames sent: copies for functions inside the card, whose buffer had no room",
+      "tx_copies_to_ps" -> "of the frames sent: copies handed to the PS inside the card",
+      "tx_copies_ps_full" -> "of the frames sent: copies for the PS inside the card, whose buffer had no room"
+    ).zipWithIndex.map { case ((name, doc), i) => CounterName(at(txCopies + i), name, doc) }
   }
   def snake(name: String): String = name.replaceAll("([A-Z])", "_$1").toLowerCase
 }
@@ -59,7 +65,6 @@ object HostCounters {
 class HostCounters(p: ShellParam) extends Component {
   val slots = p.functions + p.ports
   val slotBits = HostCounters.slotBits(p)
-  val verdicts = RxVerdict.elements.size max TxVerdict.elements.size
 
   val io = new Bundle {
     val rx, rxCopies = slave(Flow(RxRecord(p)))
@@ -68,7 +73,8 @@ class HostCounters(p: ShellParam) extends Component {
     val answer = master(Flow(UInt(64 bits)))
     val ready = out Bool () // cleared after reset
   }
-  private def place(slot: UInt, verdict: UInt): UInt = (slot * U(verdicts) + verdict).resize(log2Up(slots * verdicts))
+  private def place(slot: UInt, verdict: UInt, verdicts: Int): UInt =
+    (slot * U(verdicts) + verdict).resize(log2Up(slots * verdicts))
 
   val asked = new Area {
     val valid = RegNext(io.question.valid, False)
@@ -76,51 +82,72 @@ class HostCounters(p: ShellParam) extends Component {
     def slot = payload.slot
     def index = payload.index
   }
-  val verdictAt = RegNext(place(asked.slot, asked.index.msb ? U(0, 4 bits) | asked.index.take(4).asUInt))
+  private def slotOf(functionValid: Bool, function: UInt, port: UInt) =
+    RegNext(functionValid ? function.resize(slotBits) | (port + U(p.functions, slotBits bits)))
 
-  /** Frames by verdict and bytes of those with the first verdict, of one stream of records. */
-  class Banks(valid: Bool, verdict: Bits, functionValid: Bool, function: UInt, port: UInt, length: UInt) extends Area {
+  /** Frames by verdict and bytes of those that got somewhere, of one stream of records. */
+  class Banks(valid: Bool, slot: UInt, verdict: Bits, passed: Bool, length: UInt, verdicts: Int) extends Area {
     val frames = new CounterBank(slots * verdicts, amountBits = 1)
     val bytes = new CounterBank(slots, amountBits = p.lengthBits)
-    val slot = RegNext(functionValid ? function.resize(slotBits) | (port + U(p.functions, slotBits bits)))
-    val what = RegNext(verdict.asUInt)
     val arrived = RegNext(valid, False)
-    val size = RegNext(length)
     frames.io.add.valid := RegNext(arrived, False)
-    frames.io.add.index := RegNext(place(slot, what))
+    frames.io.add.index := RegNext(place(slot, RegNext(verdict.asUInt), verdicts))
     frames.io.add.amount := 1
-    bytes.io.add.valid := RegNext(arrived && what === 0, False)
+    bytes.io.add.valid := RegNext(arrived && RegNext(passed), False)
     bytes.io.add.index := RegNext(slot)
-    bytes.io.add.amount := RegNext(size)
+    bytes.io.add.amount := RegNext(RegNext(length))
     frames.io.read.valid := RegNext(asked.valid, False)
-    frames.io.read.payload := verdictAt
+    frames.io.read.payload := RegNext(
+      place(asked.slot, asked.index.msb ? U(0, 4 bits) | asked.index.take(4).asUInt, verdicts)
+    )
     bytes.io.read.valid := RegNext(asked.valid, False)
     bytes.io.read.payload := RegNext(asked.slot)
     val ready = frames.io.ready && bytes.io.ready
   }
+
+  /** Copies that were made and such that found no room, of one kind. */
+  class CopyBank(valid: Bool, slot: UInt, copy: TxCopyRecord) extends Area {
+    val frames = new CounterBank(2 * slots, amountBits = 1)
+    frames.io.add.valid := RegNext(RegNext(valid && copy.made, False), False)
+    frames.io.add.index := RegNext(slot @@ RegNext(copy.full)).resized
+    frames.io.add.amount := 1
+    frames.io.read.valid := RegNext(asked.valid, False)
+    frames.io.read.payload := RegNext(asked.slot @@ asked.index.lsb).resized
+  }
   private def rxBanks(r: Flow[RxRecord]) = new Banks(
     r.valid,
+    slotOf(r.functionValid, r.function, r.port),
     r.verdict.asBits,
-    r.functionValid,
-    r.function,
-    r.port,
-    r.length
+    r.verdict === RxVerdict.delivered,
+    r.length,
+    RxVerdict.elements.size
   )
   val rx = rxBanks(io.rx)
   val rxCopies = rxBanks(io.rxCopies)
-  val tx = new Banks(io.tx.valid, io.tx.verdict.asBits, io.tx.functionValid, io.tx.function, io.tx.port, io.tx.length)
-  io.ready := RegNext(rx.ready && rxCopies.ready && tx.ready, False)
+  val txSlot = slotOf(io.tx.functionValid, io.tx.function, io.tx.port)
+  val passed = Seq(TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs).map(io.tx.verdict === _).orR
+  val tx = new Banks(io.tx.valid, txSlot, io.tx.verdict.asBits, passed, io.tx.length, TxVerdict.elements.size)
+  val toFunctions = new CopyBank(io.tx.valid, txSlot, io.tx.toFunctions)
+  val toPs = new CopyBank(io.tx.valid, txSlot, io.tx.toPs)
+  io.ready := RegNext(
+    Seq(rx.ready, rxCopies.ready, tx.ready, toFunctions.frames.io.ready, toPs.frames.io.ready).andR,
+    False
+  )
 
   val index = asked.index // still while the question is being answered
   val isBytes = index === FunctionCounters.rxBytes || index === FunctionCounters.txBytes
   val isTx = index === FunctionCounters.txBytes || index.take(5).asUInt >= FunctionCounters.txVerdict && !index.msb
-  val exists = index === FunctionCounters.rxCopies || isBytes ||
+  val isTxCopy = index(5 downto 2) === FunctionCounters.txCopies / 4
+  val exists = index === FunctionCounters.rxCopies || isBytes || isTxCopy ||
     !index.msb && index.take(4).asUInt < Mux(isTx, U(TxVerdict.elements.size), U(RxVerdict.elements.size))
   private def either(b: Banks) = isBytes ? b.bytes.io.value.payload | b.frames.io.value.payload
   val first = RegNext(isTx ? either(tx) | either(rx))
   val second = RegNext(either(rxCopies))
+  val copies = RegNext(index(1) ? toPs.frames.io.value.payload | toFunctions.frames.io.value.payload)
   // Frames for one function and copies are counted apart, since both can come in one cycle.
-  val sum = (index === FunctionCounters.rxCopies) ? second | first + (second.asBits.andMask(!isTx)).asUInt
+  val sum = first + (second.asBits.andMask(!isTx)).asUInt
+  when(index === FunctionCounters.rxCopies)(sum := second)
+  when(isTxCopy)(sum := copies)
   io.answer.valid := RegNext(RegNext(rx.frames.io.value.valid, False), False)
   io.answer.payload := RegNext((sum.asBits.andMask(exists)).asUInt)
 }

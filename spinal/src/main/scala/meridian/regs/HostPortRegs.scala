@@ -41,4 +41,13 @@ class HostPortRegs(p: ShellParam) extends Component {
     page.show(r, 1, "rx_enable", io.rxEnable(i), "frames are handed to the host")
     page.show(r, 2, "tx_enable", io.txEnable(i), "frames of the host are sent")
   }
+  page.array(0x08, "switching", p.ports, 0x10, "Edge virtual bridging: what stays inside the card") { (i, r) =>
+    io.ports(i).veb := page.rw(
+      r,
+      0,
+      "veb",
+      Bool(),
+      "frames between functions of the port, and the PS, go inside the card; 0: all frames of host and PS go to the wire"
+    )
+  }
 }

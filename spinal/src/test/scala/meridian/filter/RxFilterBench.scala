@@ -31,7 +31,12 @@ case class Drop(verdict: RxVerdict.E) extends Fate
 case class One(function: Int, verdict: RxVerdict.E, queue: Int) extends Fate
 case class Several(copies: Seq[One]) extends Fate
 
-case class Frame(port: Int, bytes: Array[Int])
+/** Where a frame comes from. */
+sealed trait From
+case object Wire extends From
+case object OfPs extends From
+case class OfFunction(function: Int) extends From
+case class Frame(port: Int, bytes: Array[Int], from: From = Wire)
 case class Arrived(function: Int, queue: Int, bytes: Seq[Int], firstCycle: Long)
 case class Told(verdict: RxVerdict.E, port: Int, function: Option[Int], copy: Boolean, length: Int)
 
@@ -144,6 +149,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     for (i <- 0 until p.ports) {
       dut.io.ports(i).rxEnable #= config.rxEnable(i)
       dut.io.ports(i).txEnable #= false
+      dut.io.ports(i).veb #= random.nextBoolean()
       dut.io.ports(i).linkUp #= random.nextBoolean()
       dut.io.ports(i).defaultValid #= config.default(i).isDefined
       dut.io.ports(i).defaultFunction #= config.default(i).getOrElse[Int](0)
@@ -185,17 +191,23 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     val entry = config.mac.get((frame.port, RxFrames.address(frame.bytes), RxFrames.vid(frame.bytes)))
     def those(wanted: Int => Boolean) =
       (0 until p.functions).filter(f => wanted(f) && config.enable(f) && config.portOf(f) == frame.port)
+    def sender(function: Int) = frame.from == OfFunction(function)
+    val isGroup = entry.exists(e => e._1 && e._2 < p.groups) && !address.forall(_ == 255)
     def all(functions: Seq[Int], otherwise: => Fate): Fate = functions match {
-      case Seq()         => otherwise
-      case Seq(function) => one(function, frame.bytes)
-      case several       => Several(several.map(one(_, frame.bytes)))
+      case Seq() => otherwise
+      case some if some.size > 1 || isGroup && frame.from != Wire =>
+        Several(some.filterNot(sender).map(one(_, frame.bytes)))
+      case Seq(function) if sender(function) => otherwise
+      case Seq(function)                     => one(function, frame.bytes)
     }
     if (frame.port >= p.ports || !config.rxEnable(frame.port)) Drop(RxVerdict.hostDisabled)
     else if (address.forall(_ == 255)) all(those(config.broadcast), Drop(RxVerdict.noListener))
     else if (entry.exists(_._1) || address(0) % 2 == 1) {
       val members = entry.filter(e => e._1 && e._2 < p.groups).map(e => config.groups(e._2)).getOrElse(Set())
       all(those(f => config.allMulticast(f) || members(f)), Drop(RxVerdict.noListener))
-    } else if (entry.isDefined) one(entry.get._2, frame.bytes)
+    } else if (entry.exists(e => sender(e._2))) One(entry.get._2, RxVerdict.noMatch, 0)
+    else if (entry.isDefined) one(entry.get._2, frame.bytes)
+    else if (frame.from != Wire) Drop(RxVerdict.noMatch)
     else {
       def default = config.default(frame.port).fold[Fate](Drop(RxVerdict.noMatch))(one(_, frame.bytes))
       all(those(config.promiscuous), default)
@@ -217,6 +229,13 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       dut.io.rx.fragment.mty #= p.hostBytes - beat.length
       dut.io.rx.fragment.meta.port #= frame.port
       dut.io.rx.fragment.meta.length #= frame.bytes.length
+      val source = dut.io.rx.fragment.meta.source
+      source.inside #= frame.from != Wire
+      source.isFunction #= frame.from.isInstanceOf[OfFunction]
+      source.function #= (frame.from match {
+        case OfFunction(function) => function
+        case _                    => random.nextInt(256)
+      })
       assert(!cd.waitSamplingWhere(20000)(dut.io.rx.ready.toBoolean), "rx stands still")
     }
     dut.io.rx.valid #= false

@@ -102,7 +102,15 @@ class RxFilterTest extends AnyFunSuite {
             }
             val length = if (random.nextInt(3) == 0) 60 + random.nextInt(1941) else 60 + random.nextInt(100)
             val port = if (random.nextInt(10) == 0) 3 else random.nextInt(p.ports)
-            bench.send(Frame(port, RxFrames.random(random, address, length)), validChance)
+            val from = random.nextInt(4) match {
+              case 0 => OfPs
+              case 1 => // the only one in the list, now and then
+                val listed = bench.config.broadcast.indices.filter(bench.config.broadcast(_))
+                val among = if (listed.size == 1 && random.nextBoolean()) listed else 0 until p.functions
+                OfFunction(among(random.nextInt(among.size)))
+              case _ => Wire
+            }
+            bench.send(Frame(port, RxFrames.random(random, address, length), from), validChance)
           }
           bench.readyChance = 1.0
           bench.drain()
@@ -167,6 +175,24 @@ class RxFilterTest extends AnyFunSuite {
       bench.readyChance = 1.0
       bench.drain()
       assert(bench.check()(RxVerdict.delivered) == 21)
+    }
+  }
+
+  test("broadcasts from inside the card fill half of the replicator, those from the wire all of it") {
+    run(large, 31) { (_, bench) =>
+      plain(large, bench)
+      for (f <- 3 until 6) bench.config.broadcast(f) = true
+      bench.settle()
+      bench.readyChance = 0.0
+      // 64 beats of buffer; a frame begins while not less than half of them is free.
+      for (i <- 0 until 8) bench.send(untagged(bench, broadcast, 640).copy(from = if (i < 6) OfFunction(3) else Wire))
+      bench.cd.waitSampling(40)
+      assert(bench.stalls == 0)
+      val stored = bench.records.map(_.verdict == RxVerdict.copying)
+      assert(stored == Seq(true, true, true, true, false, false, true, true))
+      bench.readyChance = 1.0
+      bench.drain()
+      assert(bench.check()(RxVerdict.delivered) == 4 * 2 + 2 * 3)
     }
   }
 

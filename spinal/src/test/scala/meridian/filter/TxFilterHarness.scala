@@ -14,6 +14,16 @@ case class TxFrame(bytes: Array[Byte], queue: Int, error: Boolean = false, zero:
   def length: Int = if (zero) 0 else bytes.length
 }
 
+/** What left for the inside of the card; to and lost: functions and PS. */
+case class Copied(
+    bytes: Array[Byte],
+    port: Int,
+    function: Int,
+    to: (Boolean, Boolean),
+    drop: Boolean,
+    lost: (Boolean, Boolean)
+)
+
 /** The world around a TxFilter: tables, ports, sinks, and the judgement of a frame by the rules of docs/architecture.md. */
 class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatency: Int) {
   val cd = clocked(dut)
@@ -25,6 +35,9 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   val enabled, trusted = mutable.Set[Int]()
   val portOf = mutable.Map[Int, Int]().withDefaultValue(0)
   val txEnable, linkUp = mutable.Set[Int](0 until p.ports: _*)
+  val veb = mutable.Set[Int]()
+  val psEnable = mutable.Set[Int]()
+  val psAddress = Array.fill(p.ports)(toBig(randomBytes(6).toSeq).clearBit(0))
   val address = Array.fill(256)(toBig(randomBytes(6).toSeq))
   val vlan = Array.tabulate(256)(f => if (f % 2 == 0) 0 else 100 + f)
 
@@ -33,8 +46,10 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   val records = mutable.ArrayBuffer[(TxVerdict.E, Int, Option[Int], Int)]() // verdict, port, function, length
   val delivered = Array.fill(p.ports)(mutable.ArrayBuffer[Array[Byte]]())
   val rolledBack = Array.fill(p.ports)(mutable.ArrayBuffer[Int]()) // beats
+  val copies = mutable.Queue[Copied]()
   val lastAt = mutable.ArrayBuffer[Long]()
   val lastIn = mutable.ArrayBuffer[Long]()
+  val copyRecords = mutable.ArrayBuffer[((Boolean, Boolean), (Boolean, Boolean))]() // made and full
   val recordAt = mutable.ArrayBuffer[Long]()
   var flushed = 0
 
@@ -54,9 +69,25 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     })
   }
 
-  private val queueAnswers, macAnswers = mutable.Queue[() => Unit]()
+  private val queueAnswers, macAnswers, destinationAnswers = mutable.Queue[() => Unit]()
+  private def serve(mac: MacLookup, answers: mutable.Queue[() => Unit]): Unit = {
+    val asked = mac.query.valid.toBoolean
+    val key = (mac.query.port.toInt, mac.query.address.toBigInt, mac.query.vid.toInt)
+    val entry = if (asked) entries.get(key) else None
+    answers.enqueue { () =>
+      mac.result.valid #= asked
+      mac.result.hit #= (if (asked) entry.isDefined else simRandom.nextBoolean())
+      mac.result.value.isGroup #= entry.fold(simRandom.nextBoolean())(_._1)
+      mac.result.value.index #= entry.fold(simRandom.nextInt(256))(_._2)
+    }
+    if (answers.size == macLatency) answers.dequeue().apply()
+  }
+  private val copied = mutable.ArrayBuffer[Byte]()
   dut.io.owner.result.valid #= false
   dut.io.mac.result.valid #= false
+  dut.io.destination.result.valid #= false
+  dut.io.copyLost.toFunctions #= false
+  dut.io.copyLost.toPs #= false
   dut.io.flush #= false
   cd.onSamplings {
     val owner = dut.io.owner
@@ -69,23 +100,30 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     }
     if (queueAnswers.size == queueLatency) queueAnswers.dequeue().apply()
 
-    val mac = dut.io.mac
-    val asked = mac.query.valid.toBoolean
-    val key = (mac.query.port.toInt, mac.query.address.toBigInt, mac.query.vid.toInt)
-    val entry = if (asked) entries.get(key) else None
-    macAnswers.enqueue { () =>
-      mac.result.valid #= asked
-      mac.result.hit #= (if (asked) entry.isDefined else simRandom.nextBoolean())
-      mac.result.value.isGroup #= entry.fold(simRandom.nextBoolean())(_._1)
-      mac.result.value.index #= entry.fold(simRandom.nextInt(256))(_._2)
+    serve(dut.io.mac, macAnswers)
+    serve(dut.io.destination, destinationAnswers)
+
+    val copy = dut.io.copy
+    val lost = (dut.io.copyLost.toFunctions.toBoolean, dut.io.copyLost.toPs.toBoolean)
+    if (copy.valid.toBoolean) {
+      copied ++= toBytes(copy.data.toBigInt, width).dropRight(copy.mty.toInt)
+      if (copy.last.toBoolean) {
+        val to = (copy.toFunctions.toBoolean, copy.toPs.toBoolean)
+        copies += Copied(copied.toArray, copy.port.toInt, copy.function.toInt, to, copy.drop.toBoolean, lost)
+        copied.clear()
+      }
     }
-    if (macAnswers.size == macLatency) macAnswers.dequeue().apply()
+    dut.io.copyLost.toFunctions #= simRandom.nextBoolean()
+    dut.io.copyLost.toPs #= simRandom.nextBoolean()
 
     if (dut.io.record.valid.toBoolean) {
       val record = dut.io.record
       val function = if (record.functionValid.toBoolean) Some(record.function.toInt) else None
       records += ((record.verdict.toEnum, record.port.toInt, function, record.length.toInt))
       recordAt += cycles.now
+      val made = (record.toFunctions.made.toBoolean, record.toPs.made.toBoolean)
+      val full = (record.toFunctions.full.toBoolean && made._1, record.toPs.full.toBoolean && made._2)
+      if (made != ((false, false))) copyRecords += ((made, full))
     }
     if (dut.io.h2c.valid.toBoolean && dut.io.h2c.ready.toBoolean && dut.io.h2c.last.toBoolean) lastIn += cycles.now
     if (dut.io.flushed.toBoolean) flushed += 1
@@ -100,6 +138,8 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       portOf(f) = f % p.ports
       entries((portOf(f), address(f), vlan(f))) = (false, f)
     }
+    for (f <- 0 until p.functions by 2; other <- vlan.take(p.functions)) // those others reach them by
+      entries((portOf(f), address(f), other)) = (false, f)
     trusted += 1
     apply()
   }
@@ -115,6 +155,14 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       dut.io.ports(i).randomize()
       dut.io.ports(i).txEnable #= txEnable(i)
       dut.io.ports(i).linkUp #= linkUp(i)
+      dut.io.ports(i).veb #= veb(i)
+      val filter = dut.io.psFilter(i)
+      filter.enable #= psEnable(i)
+      filter.broadcast #= true
+      filter.allMulticast #= false
+      filter.promiscuous #= simRandom.nextBoolean() // means nothing here
+      filter.valid #= 1
+      filter.address(0) #= psAddress(i)
     }
   }
 
@@ -135,12 +183,31 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     TxFrame((start ++ randomBytes(length)).take(length), queue)
   }
 
-  /** The verdict by the rules, from the bytes as they would stand on the wire. */
+  private def onWire(frame: TxFrame) = frame.bytes.padTo(60, 0.toByte).map(_ & 0xff)
+  private def vidOf(wire: Array[Int]) = if (wire(12) == 0x81 && wire(13) == 0) (wire(14) & 15) << 8 | wire(15) else 0
+
+  /** Where a frame goes that may be sent: to the wire, to functions, to the PS. */
+  def route(frame: TxFrame, port: Int, function: Int): (Boolean, Boolean, Boolean) = {
+    val wire = onWire(frame)
+    val to = toBig(wire.take(6).map(_.toByte).toSeq)
+    val broadcast = wire.take(6).forall(_ == 255)
+    if (!veb(port)) (true, false, false)
+    else if (wire(0) % 2 == 1) (true, true, broadcast && psEnable(port))
+    else if (psEnable(port) && to == psAddress(port)) (false, false, true)
+    else
+      entries.get((port, to, vidOf(wire))) match {
+        case None                 => (true, false, false)
+        case Some((false, other)) => (false, other != function, false)
+        case Some(_)              => (false, true, false)
+      }
+  }
+
+  /** The verdict by the rules, from the bytes as they would stand on the wire; `sent` for all that goes somewhere. */
   def judge(frame: TxFrame): (TxVerdict.E, Int, Option[Int], Int) = {
     val function = owners.get(frame.queue).filter(_ < p.functions)
     val port = function.fold(0)(portOf)
-    val wire = frame.bytes.padTo(60, 0.toByte).map(_ & 0xff)
-    val vid = if (wire(12) == 0x81 && wire(13) == 0) (wire(14) & 15) << 8 | wire(15) else 0
+    val wire = onWire(frame)
+    val vid = vidOf(wire)
     val own = entries.get((port, toBig(wire.slice(6, 12).map(_.toByte).toSeq), vid)) == function.map((false, _))
     val verdict =
       if (function.isEmpty) TxVerdict.noFunction
@@ -151,6 +218,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       else if (frame.error) TxVerdict.error
       else if (frame.bytes.length > p.maxFrame) TxVerdict.oversize
       else if (!trusted(function.get) && !own) TxVerdict.spoof
+      else if (route(frame, port, function.get) == (false, false, false)) TxVerdict.hairpin
       else TxVerdict.sent
     (verdict, port, function, frame.length min 65535)
   }
@@ -170,11 +238,42 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     waitFor(cd, "the last beat", 2000)(idle && (0 until p.ports).forall(i => !dut.io.tx(i).valid.toBoolean))
   }
 
+  /** Takes the copies of frames that are not sent after all away; the others go on with the frames. */
+  private def copyOf(frame: TxFrame, port: Int, function: Int): Option[Copied] = {
+    val (_, toFunctions, toPs) = route(frame, port, function)
+    Option.when(toFunctions || toPs) {
+      while (copies.head.drop) copies.dequeue()
+      val copy = copies.dequeue()
+      assert(copy.bytes.toSeq == frame.bytes.toSeq && (copy.port, copy.function) == ((port, function)))
+      assert(copy.to == ((toFunctions, toPs)))
+      copy
+    }
+  }
+
   /** Every record and every delivered frame as judged, in order. */
   def check(): Unit = {
-    val judged = sent.map(judge)
+    val told = mutable.ArrayBuffer[((Boolean, Boolean), (Boolean, Boolean))]()
+    val judged = sent.map(frame => frame -> judge(frame)).map {
+      case (frame, (TxVerdict.sent, port, Some(function), length)) =>
+        val copy = copyOf(frame, port, function)
+        val verdict = copy match {
+          case Some(copy) if !route(frame, port, function)._1 =>
+            if (copy.to._2) { if (copy.lost._2) TxVerdict.psFull else TxVerdict.toPs }
+            else if (copy.lost._1) TxVerdict.vebFull
+            else TxVerdict.switched
+          case Some(copy) =>
+            told += ((copy.to, copy.lost))
+            TxVerdict.sent
+          case None => TxVerdict.sent
+        }
+        (verdict, port, Some(function), length)
+      case (_, other) => other
+    }
+    assert(copies.forall(_.drop), "a copy of no frame")
+    val right = told.map { case (to, lost) => (to, (to._1 && lost._1, to._2 && lost._2)) }
+    assert(copyRecords == right, "what records say of copies")
     for (((record, right), i) <- records.zip(judged).zipWithIndex)
-      assert(record == right, s"frame $i of ${sent(i).bytes.length} bytes")
+      assert(record == right, s"frame $i of ${sent(i).bytes.length} bytes: $record, not $right")
     assert(records.size == sent.size)
     for (port <- 0 until p.ports) {
       val right = sent.zip(judged).collect { case (f, (TxVerdict.sent, `port`, _, _)) => f.bytes.toSeq }

@@ -38,14 +38,23 @@ class TxFilterTest extends AnyFunSuite {
         case _          => 14 + simRandom.nextInt(200)
       }
       val frame = h.ownFrame(queue, length).copy(error = simRandom.nextInt(8) == 0)
-      if (length >= 14) simRandom.nextInt(8) match {
+      if (length >= 14) simRandom.nextInt(12) match {
         case 0                => frame.bytes(6 + simRandom.nextInt(6)) = simRandom.nextInt().toByte
         case 1                => Seq(0x81, 0x00).zipWithIndex.foreach { case (b, i) => frame.bytes(12 + i) = b.toByte }
         case 2 if length > 16 => frame.bytes(15) = simRandom.nextInt().toByte
         case 3 if length > 16 => frame.bytes(14) = (frame.bytes(14) ^ 0xe0).toByte // priority does not matter
         case 4 if length <= width => return frame.copy(zero = true)
         case 5                    => toBytes(h.address(simRandom.nextInt(p.functions)), 6).copyToArray(frame.bytes, 6)
-        case _                    =>
+        case n if n < 10 => // somebody on the port
+          val here = (0 until p.functions).filter(f => h.portOf(f) == h.portOf(queue / 2 % 256))
+          val function = if (here.isEmpty) 0 else here(simRandom.nextInt(here.size))
+          simRandom.nextInt(6) match {
+            case 0 => Array.fill(6)(0xff.toByte).copyToArray(frame.bytes)
+            case 1 => toBytes(h.psAddress(h.portOf(queue / 2 % 256) min p.ports - 1), 6).copyToArray(frame.bytes)
+            case 2 => toBytes(h.address(queue / 2 % 256), 6).copyToArray(frame.bytes)
+            case _ => toBytes(h.address(function), 6).copyToArray(frame.bytes)
+          }
+        case _ =>
       }
       frame
     }
@@ -59,11 +68,13 @@ class TxFilterTest extends AnyFunSuite {
         h.owners(1000) = p.functions + 1
         h.entries((h.portOf(4), h.address(4), h.vlan(4))) = (true, 4) // a group is nobody's source
         h.entries((h.portOf(6), h.address(6), h.vlan(6))) = (false, 7)
+        h.veb ++= Seq(0, 1).drop(i % 2)
+        h.psEnable ++= Seq(0, 1).take(2 - i)
         if (i == 1) h.linkUp -= 1
         if (i == 2) h.txEnable -= 0
         h.apply()
         h.cd.waitSampling(3)
-        for (_ <- 0 until (if (i == 2) 150 else 500)) h.send(randomFrame(h))
+        for (_ <- 0 until (if (i == 2) 300 else 1500)) h.send(randomFrame(h))
         h.send(h.ownFrame(1000, 64))
         h.drain()
         h.check()

@@ -415,7 +415,7 @@ class RegsTest extends AnyFunSuite {
             }
           }
         }
-        val verdict = meridian.filter.TxVerdict.elements(random.nextInt(9))
+        val verdict = meridian.filter.TxVerdict.elements(random.nextInt(meridian.filter.TxVerdict.elements.size))
         val (function, port, length) = (random.nextInt(12), random.nextInt(2), 60 + random.nextInt(9000))
         val has = random.nextInt(4) != 0
         dut.txRecord.valid #= true
@@ -426,7 +426,19 @@ class RegsTest extends AnyFunSuite {
         dut.txRecord.length #= length
         val slot = if (has) function else 12 + port
         expected((slot, name(false, verdict))) += 1
-        if (verdict == meridian.filter.TxVerdict.sent) expected((slot, "tx_bytes")) += length
+        import meridian.filter.TxVerdict
+        if (Set[TxVerdict.E](TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs)(verdict))
+          expected((slot, "tx_bytes")) += length
+        val kinds = Seq(
+          (dut.txRecord.toFunctions, "tx_copies_switched", "tx_copies_veb_full"),
+          (dut.txRecord.toPs, "tx_copies_to_ps", "tx_copies_ps_full")
+        )
+        for ((copy, good, full) <- kinds) {
+          val (made, lost) = (random.nextBoolean(), random.nextBoolean())
+          copy.made #= made
+          copy.full #= lost
+          if (made) expected((slot, if (lost) full else good)) += 1
+        }
         dut.hostClock.waitSampling()
       }
       Seq(dut.rxRecord, dut.rxCopyRecord).foreach(_.valid #= false)
@@ -449,7 +461,7 @@ class RegsTest extends AnyFunSuite {
           s"${c.name} of port $i"
         )
     }
-    assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 40) == 0)
+    assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 30) == 0 && bar2.read(0x200800 + 8 * 44) == 0)
     // Single events.
     bar2.write(0x5000, 1, 7)
     dut.c2hDrop #= true
