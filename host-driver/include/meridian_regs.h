@@ -526,6 +526,16 @@
 #define MERIDIAN_PS_RING_TIMESTAMPS_LOST_HIGH                   0x0dc
 #define MERIDIAN_PS_RING_BUS_ERRORS_LOW                         0x0e0
 #define MERIDIAN_PS_RING_BUS_ERRORS_HIGH                        0x0e4
+#define MERIDIAN_PS_RING_RX_INSIDE_LOW                          0x0e8
+#define MERIDIAN_PS_RING_RX_INSIDE_HIGH                         0x0ec
+#define MERIDIAN_PS_RING_TX_SWITCHED_LOW                        0x0f0
+#define MERIDIAN_PS_RING_TX_SWITCHED_HIGH                       0x0f4
+#define MERIDIAN_PS_RING_TX_VEB_FULL_LOW                        0x0f8
+#define MERIDIAN_PS_RING_TX_VEB_FULL_HIGH                       0x0fc
+#define MERIDIAN_PS_RING_TX_COPIES_SWITCHED_LOW                 0x100
+#define MERIDIAN_PS_RING_TX_COPIES_SWITCHED_HIGH                0x104
+#define MERIDIAN_PS_RING_TX_COPIES_VEB_FULL_LOW                 0x108
+#define MERIDIAN_PS_RING_TX_COPIES_VEB_FULL_HIGH                0x10c
 
 /* Receive filter: MAC table, multicast groups, receive buffers. */
 #define MERIDIAN_FILTER_BASE                                    0x110000

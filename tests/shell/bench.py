@@ -58,6 +58,15 @@ class TxSent:
 
 
 @dataclass
+class PsSent:
+    number: int
+    port: int
+    data: bytes
+    tag: int | None
+    outcome: TxOutcome | None = None
+
+
+@dataclass
 class Seen:
     """What came out."""
 
@@ -81,7 +90,7 @@ class Bench:
         self.queues_each = geometry.queues // geometry.functions
         self.rx_sent: list[RxSent] = []
         self.tx_sent: list[TxSent] = []
-        self.ps_sent: dict[int, list[tuple[bytes, int | None]]] = {port: [] for port in range(geometry.ports)}
+        self.ps_sent: dict[int, list[PsSent]] = {port: [] for port in range(geometry.ports)}
         self.seen = Seen(
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
         )
@@ -231,7 +240,7 @@ class Bench:
 
     def ps_send(self, port: int, data: bytes, tag: int | None = None) -> None:
         """tag: a transmit timestamp is wanted, with that tag."""
-        self.ps_sent[port].append((data, tag))
+        self.ps_sent[port].append(PsSent(len(self.ps_sent[port]), port, data, tag))
         self.ps[port].send(data, tag or 0, tag is not None)
 
     def step(self, ns: int) -> None:
@@ -252,6 +261,9 @@ class Bench:
             raise AssertionError("the PS's rings do not come to an end")
         for frame in (*self.rx_sent, *self.tx_sent):
             frame.outcomes = frame.outcomes or self._outcomes(frame)
+        for sent in self.ps_sent.values():
+            for frame in sent:  # settings that matter to it do not change while the PS sends
+                frame.outcome = frame.outcome or self.golden.transmit_ps(frame.port, frame.data)
 
     def _events(self) -> int:
         seen = self.seen

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bench import Bench, TxSent
+from meridian_card import PsFrame
 from meridian_golden.frame import parse
 from meridian_golden.shell import Delivery, RxOutcome, TxOutcome, padded
 
@@ -136,6 +137,12 @@ def arrivals(bench: Bench) -> list[Arrival]:
         if any(outcome.inside for outcome in frame.outcomes):
             port = next(outcome.port for outcome in frame.outcomes if outcome.inside)
             found.append(Arrival(padded(frame.data), ("queue", frame.queue), frame.number, port, frame.outcomes))
+    for port, sent in bench.ps_sent.items():
+        found += [
+            Arrival(padded(f.data), ("ps", port), f.number, port, [f.outcome])
+            for f in sent
+            if f.outcome and f.outcome.inside
+        ]
     return found
 
 
@@ -228,7 +235,7 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
     assert sum(map(all, due)) <= to_host + overflow <= sum(map(any, due))
     told = counts.total("rx", RX_VERDICTS)
     copying = counts.total("rx", ["copying"])
-    entered = to_host + switched
+    entered = to_host + switched + sum(c["tx_switched"] + c["tx_copies_switched"] for c in counts.ring)
     assert 0 <= told - entered <= copying * bench.geometry.functions, f"{told} verdicts on {entered} frames"
     if lossless:
         assert overflow == 0
@@ -237,9 +244,29 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         assert told == entered + copies, f"{told} verdicts on {entered} frames and {copies} copies"
 
 
+def check_ps_inside(bench: Bench, port: int, frames: list[PsFrame], lossless: bool) -> set[int]:
+    """What the PS got of functions, which it returns: those bound to the port."""
+    by_data = {padded(frame.data): frame for frame in bench.tx_sent if any(o.to_ps for o in frame.outcomes)}
+    last: dict[int, int] = {}
+    found = set()
+    for got in frames:
+        frame = by_data.get(got.data)
+        assert frame, f"the PS's port {port} got a frame that no function sent it: {got}"
+        assert any(o.to_ps and o.port == port for o in frame.outcomes), f"the PS's port {port} got {frame.number}"
+        assert frame.number > last.get(frame.queue, -1), f"frame {frame.number} is out of order, or twice, at the PS"
+        last[frame.queue] = frame.number
+        found.add(frame.number)
+    if lossless:
+        due = {f.number for f in bench.tx_sent if f.outcomes and all(o.to_ps and o.port == port for o in f.outcomes)}
+        assert found >= due, f"port {port}: the PS misses {sorted(due - found)[:5]} of the functions"
+    return {number for number, function in bench.golden.functions.items() if function.port == port}
+
+
 def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data = {frame.data: frame for frame in bench.rx_sent}
-    for port, frames in bench.seen.ps.items():
+    for port, all_frames in bench.seen.ps.items():
+        frames = [got for got in all_frames if not got.inside]
+        of_functions = check_ps_inside(bench, port, [got for got in all_frames if got.inside], lossless)
         last = last_time = -1
         found = set()
         for got in frames:
@@ -254,21 +281,29 @@ def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
         due = [frame.number for frame in mine if all(outcome.to_ps for outcome in frame.outcomes)]
         possible = sum(any(outcome.to_ps for outcome in frame.outcomes) for frame in mine)
         ring, mac = counts.ring[port], counts.port[port]
-        dropped = ring["rx_no_descriptor"] + ring["rx_buffer_small"] + ring["rx_disabled"] + ring["rx_errors"]
-        assert ring["rx_frames"] == len(frames)
-        assert ring["rx_bytes"] == sum(len(got.data) for got in frames)
-        assert mac["rx_to_ps"] == len(frames) + dropped, f"port {port}: {dropped} dropped of {mac['rx_to_ps']}"
+        dropped = sum(ring[f"rx_{why}"] for why in ("no_descriptor", "buffer_small", "disabled", "errors", "inside"))
+        assert ring["rx_frames"] == len(all_frames)
+        assert ring["rx_bytes"] == sum(len(got.data) for got in all_frames)
+        inside = sum(counts.slot["function", f][name] for f in of_functions for name in ("tx_to_ps", "tx_copies_to_ps"))
+        offered = mac["rx_to_ps"] + inside
+        assert offered == len(all_frames) + dropped, f"port {port}: {dropped} dropped of {offered}"
         assert len(due) <= mac["rx_to_ps"] + mac["rx_ps_overflow"] <= possible
         if lossless:
             assert not set(due) - found, f"port {port}: the PS misses {sorted(set(due) - found)[:5]}"
             assert dropped == 0 and mac["rx_ps_overflow"] == 0
         sent = bench.ps_sent[port]
         assert ring["tx_frames"] == len(sent)
-        assert ring["tx_bytes"] == sum(len(data) for data, _ in sent)
+        assert ring["tx_bytes"] == sum(len(frame.data) for frame in sent)
+        alone = sum(not frame.outcome.on_wire for frame in sent if frame.outcome)
+        copies = sum(frame.outcome.on_wire and frame.outcome.inside for frame in sent if frame.outcome)
+        assert ring["tx_switched"] + ring["tx_veb_full"] == alone
+        assert ring["tx_copies_switched"] + ring["tx_copies_veb_full"] == copies
+        assert not (lossless and ring["tx_veb_full"] + ring["tx_copies_veb_full"])
         for name in ("rx_errors", "tx_bad_descriptor", "tx_bus_errors", "tx_aborted", "timestamps_lost", "bus_errors"):
             assert ring[name] == 0, f"port {port}: {name} is {ring[name]}"
         stamps = bench.seen.stamps[port]
-        assert [stamp.tag for stamp in stamps] == [tag for _, tag in sent if tag is not None], f"port {port}"
+        tags = [f.tag for f in sent if f.tag is not None and f.outcome and f.outcome.on_wire]
+        assert [stamp.tag for stamp in stamps] == tags, f"port {port}"
         assert [s.time_ns for s in stamps] == sorted({s.time_ns for s in stamps}), f"port {port}: timestamps go back"
 
 
@@ -300,13 +335,13 @@ def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
     size: Counter[int] = Counter()
     for port, events in bench.seen.wire.items():
         of_ps = 0
+        sent = [frame for frame in bench.ps_sent[port] if frame.outcome and frame.outcome.on_wire]
         last: dict[int, int] = {}
         for event in events:
             data = bytes.fromhex(event["hex"])
             assert not event.get("aborted"), f"port {port} cut a frame"
-            sent = bench.ps_sent[port]
-            if of_ps < len(sent) and data == padded(sent[of_ps][0]):
-                assert event.get("ptp_tag") == sent[of_ps][1], f"frame {of_ps} of the PS on port {port}"
+            if of_ps < len(sent) and data == padded(sent[of_ps].data):
+                assert event.get("ptp_tag") == sent[of_ps].tag, f"frame {of_ps} of the PS on port {port}"
                 of_ps += 1
                 continue
             frame = by_data.get(data)
@@ -320,7 +355,7 @@ def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
             found.add(frame.number)
             frames[bench.home_of(frame.queue)] += 1
             size[bench.home_of(frame.queue)] += len(frame.data)
-        assert of_ps == len(bench.ps_sent[port]), f"port {port} sent {of_ps} frames of the PS only"
+        assert of_ps == len(sent), f"port {port} sent {of_ps} frames of the PS only"
         assert counts.port[port]["tx_from_ps"] == of_ps
         assert counts.port[port]["tx_from_host"] == len(events) - of_ps
 

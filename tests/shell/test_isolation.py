@@ -168,7 +168,7 @@ def test_host_in_reset_is_not_seen_by_the_ps(bench: Bench) -> None:
     let_ps_end(bench)
     assert of_ps(bench) == expected
     sent = [bytes.fromhex(event["hex"]) for event in bench.seen.wire[0]]
-    assert sent == [data for data, _ in bench.ps_sent[0]]
+    assert sent == [frame.data for frame in bench.ps_sent[0]]
     bench.sim.send("reset", domain="host", on=False)
     bench.step(20_000)
     port = bench.shell.counters("PORT_COUNTERS")

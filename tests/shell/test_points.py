@@ -33,6 +33,7 @@ def point(seed: int) -> tuple[str, ...]:
         "tx-buffer": max(least, random.choice((4, 32)) * KIB),
         "ps-buffer": max(least, random.choice((16, 32)) * KIB),
         "copy-buffer": max(least, random.choice((4, 32)) * KIB),
+        "veb-buffer": max(least, random.choice((4, 32)) * KIB),
         "max-frame": frame,
     }
     return tuple(text for name, value in sizes.items() for text in (f"--{name}", str(value)))
@@ -44,6 +45,8 @@ def point(seed: int) -> tuple[str, ...]:
 def test_more_seeds(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     test_random.run(start, seed, configuration, rounds=100, lossless=True)
     test_random.run(start, seed, configuration, rounds=60, lossless=False)
+    test_random.run(start, seed, configuration, rounds=100, lossless=True, veb=True)
+    test_random.run(start, seed, configuration, rounds=60, lossless=False, veb=True)
     test_changes.run(start, seed, configuration, changes=40)
 
 
@@ -54,4 +57,5 @@ def test_random_points(start: Start, seed: int) -> None:
     for traffic in range(3):
         test_random.run(start, 100 * seed + traffic, configuration, rounds=40, lossless=True)
         test_random.run(start, 100 * seed + traffic, configuration, rounds=30, lossless=False)
+        test_random.run(start, 100 * seed + traffic, configuration, rounds=30, lossless=True, veb=True)
         test_changes.run(start, 100 * seed + traffic, configuration, changes=20)

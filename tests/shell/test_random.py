@@ -15,7 +15,7 @@ DEFAULT: tuple[str, ...] = ()
 WIDE = ("--ports", "2", "--host-bytes", "64", "--functions", "20")
 
 
-def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8) -> World:
+def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8, veb: bool = False) -> World:
     """A shell with random settings, its clocks off by up to 100 ppm, with any phase."""
     print(f"seed {seed}, configuration {' '.join(configuration) or 'default'}")
     random = Random(seed)
@@ -35,7 +35,7 @@ def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: in
             f"{clock}={random.randrange(2_000_000)}",
         ]
     simulator = start(*options, configuration=configuration)
-    made = World(random, Bench(simulator, rate=rate, ring_log2=ring_log2, seed=seed))
+    made = World(random, Bench(simulator, rate=rate, ring_log2=ring_log2, seed=seed), veb=veb)
     made.most = made.bench.geometry.max_frame + 100
     made.set_up()
     return made
@@ -62,12 +62,14 @@ def load(world: World, ns: int, share: float, frames: int, runts: bool = True) -
         bench.h2c(*world.sent())
     for port in range(bench.geometry.ports):
         for _ in range(random.randrange(frames // 4 + 1)):
-            bench.ps_send(port, world.sent_by_ps())
-        bench.ps_send(port, world.sent_by_ps(), world.number & 0xFFFF)
+            bench.ps_send(port, world.sent_by_ps(port))
+        bench.ps_send(port, world.sent_by_ps(port), world.number & 0xFFFF)
 
 
-def run(start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool) -> None:
-    game = world(start, seed, configuration, ring_log2=8 if lossless else 4)
+def run(
+    start: Start, seed: int, configuration: tuple[str, ...], rounds: int, lossless: bool, veb: bool = False
+) -> None:
+    game = world(start, seed, configuration, ring_log2=8 if lossless else 4, veb=veb)
     bench = game.bench
     for number in range(rounds):
         game.storm = not lossless and number >= rounds // 2
@@ -100,3 +102,17 @@ def test_every_frame_at_low_load(start: Start, seed: int, configuration: tuple[s
 def test_no_wrong_frame_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     """Line rate against slow hosts and slow memory, then a broadcast storm: what is lost is counted, all else is right."""
     run(start, seed, configuration, rounds=40, lossless=False)
+
+
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(301, 304))
+def test_every_frame_that_stays_inside(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    """With edge virtual bridging: functions, PS and wire as before, and between each other."""
+    run(start, seed, configuration, rounds=60, lossless=True, veb=True)
+
+
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("seed", range(401, 403))
+def test_no_wrong_frame_inside_at_line_rate(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
+    """The same beside line rate, slow hosts and storms."""
+    run(start, seed, configuration, rounds=40, lossless=False, veb=True)

@@ -200,7 +200,10 @@ class World:
             vid = vid if known is None or random.random() < 0.3 else known
         return queue, self.frame(destination, source, vid, length), random.random() < 0.02
 
-    def sent_by_ps(self) -> bytes:
+    def sent_by_ps(self, port: int = 0) -> bytes:
         random = self.random
         length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), self.bench.geometry.max_frame)
-        return self.frame(random.choice(self.strangers), random.randbytes(6), None, length)
+        destination, vid = random.choice(self.strangers), None
+        if self.bench.golden.ports[port].veb and length >= 40 and random.random() < 0.6:
+            destination, vid = self.destination(port)
+        return self.frame(destination, random.randbytes(6), vid, length)

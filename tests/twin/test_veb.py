@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edge virtual bridging as the machines see it: VF to VF and to the PF, and a reset of a VF under it."""
+"""Edge virtual bridging as the machines see it: between VFs, PF and PS, and a reset of a VF under it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from meridian_twin import Host
+from meridian_twin import Host, Ps
 from meridian_twin.pf_service import PfService
 from test_frames import MINE, PEER, connect, frame, on_wire
+from test_ps import ARM, receive
 from test_vf import FIRST, pf, start
 
 __all__ = ["connect", "pf"]
@@ -92,3 +93,56 @@ def test_switch_is_off_after_start(pf: tuple[Any, Host, PfService]) -> None:
     alice.send(data)
     assert [f.data for f in on_wire(host, card.wires[0], 1)] == [data]
     assert not bob.take()
+
+
+@pytest.fixture
+def with_ps(bridge: tuple[Any, Host, list[Any]], request: Any) -> tuple[Any, Host, list[Any], Ps]:
+    card, host, vfs = bridge
+    ps = Ps.connect(card.socket)
+    request.addfinalizer(ps.close)
+    ps.start(0, ARM)
+    ps.card.access(0, None, "ps")
+    host.settle()
+    return card, host, vfs, ps
+
+
+def test_pf_and_vf_talk_to_the_ps(with_ps: tuple[Any, Host, list[Any], Ps]) -> None:
+    card, host, (alice, *_), ps = with_ps
+    sent = [frame(30, 1, ARM, MINE), frame(9600, 2, ARM, MINE)]
+    for data in sent:
+        host.send(data)
+    got = receive(ps, 2)
+    assert [f.data for f in got] == [sent[0].ljust(60, b"\0"), sent[1]] and all(f.inside for f in got)
+    alice.send(frame(100, 3, ARM, address(alice.function)))
+    card.wires[0].send(frame(100, 4, ARM))
+    got = receive(ps, 2)
+    assert sorted((f.data, f.inside) for f in got) == sorted(
+        [(frame(100, 3, ARM, address(alice.function)), True), (frame(100, 4, ARM), False)]
+    )
+    assert all(f.time_ns > 0 for f in got if not f.inside)
+    assert not card.wires[0].take()
+    assert counters(host, 0, "tx_to_ps", "tx_sent") == [2, 0]
+
+
+def test_ps_talks_to_functions(with_ps: tuple[Any, Host, list[Any], Ps]) -> None:
+    card, host, (alice, bob, carol), ps = with_ps
+    ps.send(frame(200, 1, address(alice.function), ARM))
+    ps.send(frame(20, 2, MINE, ARM))
+    ps.send(frame(200, 3, PEER, ARM), tag=7, timestamp=True)
+    ps.send(frame(200, 4, EVERYBODY, ARM))
+    assert alice.receive(2) == [frame(200, 1, address(alice.function), ARM), frame(200, 4, EVERYBODY, ARM)]
+    assert host.receive(2) == [frame(20, 2, MINE, ARM).ljust(60, b"\0"), frame(200, 4, EVERYBODY, ARM)]
+    assert bob.receive(1) == carol.receive(1) == [frame(200, 4, EVERYBODY, ARM)]
+    wire = on_wire(host, card.wires[0], 2)
+    assert [f.data for f in wire] == [frame(200, 3, PEER, ARM), frame(200, 4, EVERYBODY, ARM)]
+    found = host.card.events("PS_RING", 0)
+    assert (found["tx_frames"], found["tx_switched"], found["tx_copies_switched"]) == (4, 2, 1)
+
+
+def test_broadcast_of_a_function_reaches_the_ps(with_ps: tuple[Any, Host, list[Any], Ps]) -> None:
+    card, host, (alice, bob, _), ps = with_ps
+    data = frame(300, 1, EVERYBODY, address(alice.function))
+    alice.send(data)
+    assert [(f.data, f.inside) for f in receive(ps, 1)] == [(data, True)]
+    assert bob.receive(1) == [data] and on_wire(host, card.wires[0], 1)[0].data == data
+    assert counters(host, alice.function, "tx_copies_switched", "tx_copies_to_ps") == [1, 1]

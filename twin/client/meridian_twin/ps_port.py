@@ -16,6 +16,7 @@ SLOT = 0x4000
 GENERATION = 1
 STAMPED = 2
 ERROR = 4
+INSIDE = 8
 
 
 class PsPortError(Exception):
@@ -35,6 +36,7 @@ class PsFrame:
     data: bytes
     seconds: int
     nanoseconds: int
+    inside: bool = False  # of a function of the host: it has no timestamp
 
     @property
     def time_ns(self) -> int:
@@ -177,12 +179,12 @@ class PsPort:
             flags = int.from_bytes(said[14:16], "little")
             if flags & GENERATION != self._generation(self.rx_consumer):
                 break
-            if flags & ERROR or not flags & STAMPED:
+            if flags & ERROR or bool(flags & STAMPED) == bool(flags & INSIDE):
                 raise PsPortError(f"port {self.port}, receive descriptor {self.rx_consumer}: flags {flags:#x}")
             length = int.from_bytes(said[4:6], "little")
             data = self._memory(self._buffers.pop(self.rx_consumer), length)
             seconds, nanoseconds = int.from_bytes(said[8:14], "little"), int.from_bytes(said[:4], "little")
-            frames.append(PsFrame(data, seconds, nanoseconds))
+            frames.append(PsFrame(data, seconds, nanoseconds, bool(flags & INSIDE)))
             self.rx_consumer += 1
         self._post(len(frames))
         return frames

@@ -5,7 +5,7 @@ import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.regs.{HostRegs, RegPort}
-import meridian.veb.VebSwitch
+import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -17,6 +17,7 @@ class HostSide(p: ShellParam) extends Component {
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
     val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes))
     val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
     val awuser, aruser = in Bits (55 bits)
@@ -45,6 +46,7 @@ class HostSide(p: ShellParam) extends Component {
   val egress = new C2hEgress(p)
   val ingress = new H2cIngress(p)
   val veb = new VebSwitch(p)
+  val psLookup = new PsLookup(p, MacTable.latency)
   val reset = new FlrControl(p, filters = 1)
 
   val receive = new Area {
@@ -58,19 +60,26 @@ class HostSide(p: ShellParam) extends Component {
 
   val transmit = new Area {
     ingress.io.h2c << io.qdma.m_axis_h2c
-    txFilter.io.h2c << ingress.io.frames
+    txFilter.io.h2c << ingress.io.frames.haltWhen(psLookup.io.hold)
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
     veb.io.copy << txFilter.io.copy
     txFilter.io.copyLost.toFunctions := veb.io.lost
-    txFilter.io.copyLost.toPs := False
-    for (filter <- txFilter.io.psFilter) filter.assignFromBits(B(0, widthOf(filter) bits))
-    for (ps <- veb.io.ps) { ps.valid := False; ps.payload.assignFromBits(B(0, widthOf(ps.payload) bits)) }
+    txFilter.io.copyLost.toPs := io.ps.map(_.lost).orR
+    for ((ps, i) <- io.ps.zipWithIndex) {
+      ps.veb := regs.io.ports(i).veb
+      ps.copy << txFilter.io.copy
+      txFilter.io.psFilter(i) := ps.filter
+      veb.io.ps(i) << ps.frames
+      psLookup.io.query(i) << ps.query
+      ps.answer << psLookup.io.answer(i)
+    }
   }
 
   val tables = new Area {
     rxFilter.io.mac <> macTable.io.lookup(0)
     txFilter.io.mac <> macTable.io.lookup(1)
-    txFilter.io.destination <> macTable.io.lookup(2)
+    txFilter.io.destination <> psLookup.io.host
+    psLookup.io.mac <> macTable.io.lookup(2)
     rxFilter.io.owner <> queues.io.owner(0)
     txFilter.io.owner <> queues.io.owner(1)
     rxFilter.io.range <> queues.io.functionRange
@@ -121,5 +130,5 @@ class HostSide(p: ShellParam) extends Component {
   }
 
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
-  io.idle := rxFilter.io.idle && txFilter.io.idle && veb.io.idle && queues.io.idle && !offered
+  io.idle := rxFilter.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR && queues.io.idle && !offered
 }

@@ -6,6 +6,7 @@ import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
 import meridian.regs.{CardRegs, RegPort}
+import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi.Axi4
@@ -16,6 +17,7 @@ class PsSide(p: ShellParam) extends Component {
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(p.psBytes, PsRxMeta(p))), p.ports)
     val tx = Vec(master(FrameStream(p.psBytes, PsTxMeta())), p.ports)
+    val veb = in Vec (PsVebEvents(), p.ports)
     val txTimestamp = Vec(slave(Stream(TxTimestamp())), p.ports)
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports)
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
@@ -67,6 +69,7 @@ class PsSide(p: ShellParam) extends Component {
   for (i <- 0 until p.ports) {
     port.io.rx(i) << io.rx(i)
     port.io.tx(i) >> io.tx(i)
+    port.io.veb(i) := io.veb(i)
     port.io.txTimestamp(i) << io.txTimestamp(i)
     port.io.control(i) <> regs.io.rings(i)
     regs.io.rxRecord(i) << io.rxRecord(i)

@@ -4,6 +4,7 @@ package meridian
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
 import meridian.regs.{CardRegs, RegCrossing}
+import meridian.veb.PsBridge
 import spinal.core._
 import spinal.lib._
 
@@ -43,14 +44,20 @@ class Shell(p: ShellParam) extends Component {
     val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
     pins.driveRx(rx.io.pins)
     rx.io.host >> host.io.rx(i)
-    rx.io.ps >> ps.io.rx(i)
+    val bridge = new PsBridge(p, i, clocks.host, clocks.ps)
+    bridge.io.host <> host.io.ps(i)
+    bridge.io.filter := ps.io.filter(i)
+    bridge.io.wireRx << rx.io.ps
+    bridge.io.rx >> ps.io.rx(i)
+    ps.io.veb(i) := bridge.io.events
     rx.io.psFilter := ps.io.filter(i)
     rx.io.record >> ps.io.rxRecord(i)
 
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
     pins.connectTx(tx.io.pins)
     tx.io.host << host.io.tx(i)
-    tx.io.ps << ps.io.tx(i)
+    bridge.io.tx << ps.io.tx(i)
+    tx.io.ps << bridge.io.wireTx
     tx.io.record >> ps.io.txRecord(i)
     tx.io.timestamps >> ps.io.txTimestamp(i)
 
@@ -78,7 +85,9 @@ class Shell(p: ShellParam) extends Component {
   val idle = clocks.ps(new Area {
     private def still(signal: Bool) = BufferCC(signal, False)
     val all = Seq(ps.io.idle, still(host.io.idle)) ++
-      ports.flatMap(port => Seq(still(port.rx.io.hostIdle), port.rx.io.psIdle, still(port.tx.io.idle)))
+      ports.flatMap(port =>
+        Seq(still(port.rx.io.hostIdle), port.rx.io.psIdle, port.bridge.io.idle, still(port.tx.io.idle))
+      )
     // A frame between two blocks shows in neither for a moment: idle is what has been so for a while.
     val since = Reg(UInt(5 bits)) init 0
     when(!all.andR)(since := 0) elsewhen (!since.andR)(since := since + 1)

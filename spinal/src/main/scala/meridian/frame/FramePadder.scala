@@ -37,7 +37,7 @@ class FramePadder[M <: Data](bytes: Int, minimum: Int, metaType: HardType[M]) ex
     when(!filling && io.input.mty < endMty)(padded.mty := io.input.mty)
   } elsewhen (padded.last)(padded.mty := io.input.mty)
   for ((to, i) <- padded.data.subdivideIn(8 bits).zipWithIndex) {
-    val beyond = io.input.last && io.input.mty > bytes - 1 - i
+    val beyond = if (i == 0) False else io.input.last && io.input.mty > bytes - 1 - i
     to := io.input.data(8 * i, 8 bits).andMask(!filling && !beyond)
   }
   io.input.ready := padded.ready && !filling

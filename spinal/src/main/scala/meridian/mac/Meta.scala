@@ -11,6 +11,7 @@ case class PsRxMeta(p: ShellParam) extends Bundle {
   val length = p.lengthType()
   val timestamp = PtpTime()
   val timestampValid = Bool()
+  val inside = Bool() // of a function of the host: it never was on the wire and has no timestamp
 }
 
 /** What the PS asks for a frame it sends: its transmit timestamp under this tag. */
@@ -33,6 +34,22 @@ case class PsFilterConfig(p: ShellParam) extends Bundle {
   val promiscuous = Bool()
   val valid = Bits(p.psAddresses bits)
   val address = Vec(Bits(48 bits), p.psAddresses)
+}
+
+object PsFilterConfig {
+
+  /** Brings what was set in the ps clock into the current one. */
+  def crossed(p: ShellParam, from: PsFilterConfig): PsFilterConfig = {
+    val to = PsFilterConfig(p)
+    to.enable := BufferCC(from.enable, False)
+    to.broadcast := BufferCC(from.broadcast, False)
+    to.allMulticast := BufferCC(from.allMulticast, False)
+    to.promiscuous := BufferCC(from.promiscuous, False)
+    to.valid := BufferCC(from.valid, B(0, p.psAddresses bits))
+    // An address changes only while its valid bit is low, and is looked at only while that is high.
+    to.address := RegNext(from.address).addTag(crossClockDomain)
+    to
+  }
 }
 
 /** One per frame that ended on the wire, whatever became of it; in the receive clock of the MAC. */

@@ -55,15 +55,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   val records = new CrossingFifo(MacRxRecord(p), 32, macRxCd, psCd)
 
   val macRx = macRxCd on new Area {
-    val filter = PsFilterConfig(p)
-    filter.enable := BufferCC(io.psFilter.enable, False)
-    filter.broadcast := BufferCC(io.psFilter.broadcast, False)
-    filter.allMulticast := BufferCC(io.psFilter.allMulticast, False)
-    filter.promiscuous := BufferCC(io.psFilter.promiscuous, False)
-    filter.valid := BufferCC(io.psFilter.valid, B(0, p.psAddresses bits))
-    // An address changes only while its valid bit is low, and is looked at only while that is high.
-    filter.address := RegNext(io.psFilter.address).addTag(crossClockDomain)
-
+    val filter = PsFilterConfig.crossed(p, io.psFilter)
     val mac = new MacRx(p)
     mac.io.pins <> io.pins
     mac.io.psFilter := filter
@@ -97,6 +89,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.ps.meta.length := psBuffer.io.pop.length
   io.ps.meta.timestamp := psBuffer.io.pop.meta.time
   io.ps.meta.timestampValid := psBuffer.io.pop.meta.valid
+  io.ps.meta.inside := False
   io.psIdle := psBuffer.io.idle
 
   io.record << records.io.pop

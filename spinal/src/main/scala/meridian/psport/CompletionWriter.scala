@@ -11,6 +11,9 @@ object CompletionFlags {
   val timestamp = 1
   val error = 2
 
+  /** Of a received frame: a function of the host sent it inside the card, so it has no timestamp. */
+  val inside = 3
+
   /** Bits 5 downto 4: what the error is. */
   val cause = 4
 }

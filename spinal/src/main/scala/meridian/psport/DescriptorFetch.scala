@@ -35,6 +35,9 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
 
     /** Software has posted nothing that is not taken. */
     val empty = out Bool ()
+
+    /** More than half of the ring is posted and not taken. */
+    val halfPosted = out Bool ()
     val readError, producerError = out Bool () // pulses
     val busError = out Bool () // a pulse a beat
     val idle = out Bool ()
@@ -78,6 +81,7 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
 
   val posted = RegNext(io.producer - taken) init 0
   io.index := taken
+  io.halfPosted := RegNext(posted > (io.config.size >> 1)) init False
   io.empty := RegNext(io.producer === taken) init True
   io.readError := RegNext(arrived && bad && io.config.open) init False
   io.producerError := RegNext(io.config.open && posted > io.config.size) init False

@@ -4,6 +4,7 @@ package meridian.psport
 import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac.{PsRxMeta, PsTxMeta, TxTimestamp}
+import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
@@ -25,6 +26,7 @@ class PsPort(p: ShellParam, cyclesPerMicrosecond: Int = 250, patience: Int = 655
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(8, PsRxMeta(p))), p.ports)
     val tx = Vec(master(FrameStream(8, PsTxMeta())), p.ports)
+    val veb = in Vec (PsVebEvents(), p.ports) // frames sent that stay inside the card, for the counters
     val txTimestamp = Vec(slave(Stream(TxTimestamp())), p.ports)
     val axi = master(Axi4(PsAxi.config))
     val control = Vec(slave(PsPortControl()), p.ports)
@@ -48,6 +50,7 @@ class PsPort(p: ShellParam, cyclesPerMicrosecond: Int = 250, patience: Int = 655
   for ((lane, i) <- lanes.zipWithIndex) {
     lane.io.rx << io.rx(i)
     io.tx(i) << lane.io.tx
+    lane.io.veb := io.veb(i)
     lane.io.txTimestamp << io.txTimestamp(i)
     lane.io.control <> io.control(i)
     lane.io.skip := io.skip

@@ -66,11 +66,14 @@ case class PsCounters() extends Bundle {
   val rxNoDescriptor = UInt(64 bits) // dropped: the ring was empty
   val rxBufferSmall = UInt(64 bits) // dropped: the next buffer is shorter than the frame
   val rxDisabled = UInt(64 bits) // dropped: the ring does not run
+  val rxInside = UInt(64 bits) // dropped: from inside the card, and not more than half of the ring was posted
   val rxErrors = UInt(64 bits) // lost: completed with the error flag
   val txFrames, txBytes = UInt(64 bits) // handed on towards the MAC
   val txBadDescriptor = UInt(64 bits) // not sent: length or address not valid
   val txBusErrors = UInt(64 bits) // not sent: bus error while it was read
   val txAborted = UInt(64 bits) // not sent: the MAC took nothing while the ring was being stopped
+  val txSwitched, txVebFull = UInt(64 bits) // of those handed on: went inside the card only; found no room there
+  val txCopiesSwitched, txCopiesVebFull = UInt(64 bits) // of those sent: copies that went inside; found no room there
   val timestampsLost = UInt(64 bits) // transmit timestamps that found the FIFO full
   val busErrors = UInt(64 bits) // AXI responses with an error, reads (a beat each) and writes
 }

@@ -4,6 +4,7 @@ package meridian.psport
 import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac.{PsRxMeta, PsTxMeta, TxTimestamp}
+import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
@@ -16,6 +17,7 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
   val io = new Bundle {
     val rx = slave(FrameStream(8, PsRxMeta(p)))
     val tx = master(FrameStream(8, PsTxMeta()))
+    val veb = in(PsVebEvents())
     val txTimestamp = slave(Stream(TxTimestamp()))
     val control = slave(PsPortControl())
     val reads = Vec(master(Axi4ReadOnly(PsAxi.readConfig(p.ports))), PsAxi.readersPerPort)
@@ -44,6 +46,7 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
     engine.io.descriptor << fetch.io.descriptor
     engine.io.index := fetch.io.index
     engine.io.empty := fetch.io.empty
+    engine.io.halfPosted := fetch.io.halfPosted
     completions.io.config := ring.io.config
     completions.io.command << engine.io.completion
     io.reads(0) <> fetch.io.axi
@@ -123,8 +126,10 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
   events.rxDone << rx.engine.io.done
   events.rxDisabled := rx.engine.io.dropDisabled
   events.rxNoDescriptor := rx.engine.io.dropNoDescriptor
+  events.rxInside := rx.engine.io.dropInside
   events.rxBufferSmall := rx.engine.io.dropBufferSmall
   events.txDone << tx.sender.io.done
+  events.veb := io.veb
   events.timestampsLost := timestamps.io.lost
   // Two of the readers cannot respond in one cycle, nor two of the writers.
   events.busErrors := U(rx.fetch.io.busError || tx.fetch.io.busError || tx.reader.io.busError).resize(2 bits) +

@@ -138,6 +138,23 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   counter("TX_ABORTED", c.txAborted, "frames given up when the ring was stopped and the MAC took nothing")
   counter("TIMESTAMPS_LOST", c.timestampsLost, "transmit timestamps that found the FIFO full")
   counter("BUS_ERRORS", c.busErrors, "AXI responses with an error")
+  counter(
+    "RX_INSIDE",
+    c.rxInside,
+    "frames of functions, from inside the card, dropped as not more than half of the receive ring was posted"
+  )
+  counter("TX_SWITCHED", c.txSwitched, "of the frames handed on: handed to functions inside the card, not to the wire")
+  counter(
+    "TX_VEB_FULL",
+    c.txVebFull,
+    "of the frames handed on: for functions inside the card, whose buffer had no room"
+  )
+  counter("TX_COPIES_SWITCHED", c.txCopiesSwitched, "copies of frames sent, handed to functions inside the card")
+  counter(
+    "TX_COPIES_VEB_FULL",
+    c.txCopiesVebFull,
+    "copies of frames sent, for functions inside the card, whose buffer had no room"
+  )
 
   busif.resetBlockTag()
 }
@@ -145,5 +162,5 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
 object PsPortRegisters {
 
   /** Bytes of address space a port takes. */
-  val size = 0x100
+  val size = 0x200
 }

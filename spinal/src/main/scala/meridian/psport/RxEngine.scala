@@ -11,7 +11,8 @@ import spinal.lib.bus.amba4.axi._
 /** Receive ring: decides on each frame, writes it to the buffer of the next descriptor, then the completion.
   *
   * A frame is dropped whole, and counted, if the ring does not run, if software has posted no descriptor, or if it is
-  * longer than the next buffer; the descriptor is then kept for the next frame. The frame waits only while descriptors
+  * longer than the next buffer; the descriptor is then kept for the next frame. So is a frame from inside the card unless
+  * more than half of the ring is posted: the other half is for the wire, whatever the host sends. The frame waits only while descriptors
   * that are posted are still being fetched and while 8 frames are on their way to memory.
   *
   * Latency: 5 cycles from the first beat to AW. Throughput: one beat a cycle, 4 cycles between frames, as long as 8
@@ -24,11 +25,11 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
     val frames = slave(FrameStream(8, PsRxMeta(p)))
     val descriptor = slave(Stream(Descriptor()))
     val index = in UInt (16 bits)
-    val empty = in Bool ()
+    val empty, halfPosted = in Bool ()
     val axi = master(Axi4WriteOnly(axiConfig))
     val completion = master(Stream(Completion()))
     val done = master(Flow(RxDone()))
-    val dropDisabled, dropNoDescriptor, dropBufferSmall = out Bool () // pulses
+    val dropDisabled, dropNoDescriptor, dropBufferSmall, dropInside = out Bool () // pulses
 
     /** No frame is accepted and not completed. */
     val idle = out Bool ()
@@ -43,10 +44,12 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
   val inFlight = Reg(UInt(log2Up(maxInFlight + 1) bits)) init 0
   val accept = False
 
-  val dropDisabled, dropNoDescriptor, dropBufferSmall = False
+  val dropDisabled, dropNoDescriptor, dropBufferSmall, dropInside = False
   when(state === State.decide && io.frames.valid) {
     when(!io.config.open) {
       dropDisabled := True
+    } elsewhen (io.frames.meta.inside && !io.halfPosted) {
+      dropInside := True
     } elsewhen (io.descriptor.valid) {
       when(io.frames.meta.length > io.descriptor.length) {
         dropBufferSmall := True
@@ -58,11 +61,12 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
     }
   }
   when(accept)(state := State.start)
-  when(dropDisabled || dropNoDescriptor || dropBufferSmall)(state := State.drop)
+  when(dropDisabled || dropNoDescriptor || dropBufferSmall || dropInside)(state := State.drop)
   io.descriptor.ready := accept
   io.dropDisabled := RegNext(dropDisabled) init False
   io.dropNoDescriptor := RegNext(dropNoDescriptor) init False
   io.dropBufferSmall := RegNext(dropBufferSmall) init False
+  io.dropInside := RegNext(dropInside) init False
 
   val job = new Area {
     val descriptor = RegNextWhen(io.descriptor.payload, accept)
@@ -82,6 +86,7 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
   tracker.io.pending.length := job.meta.length
   tracker.io.pending.timestamp := job.meta.timestamp
   tracker.io.pending.timestampValid := job.meta.timestampValid
+  tracker.io.pending.inside := job.meta.inside
   tracker.io.pending.badDescriptor := !job.descriptor.addressValid
   tracker.io.pending.bursts := RxWrite.bursts(job.descriptor.address, job.meta.length)
   when(!job.descriptor.addressValid)(tracker.io.pending.bursts := 0)

@@ -11,7 +11,7 @@ case class RxPending() extends Bundle {
   val index = UInt(16 bits)
   val length = UInt(16 bits)
   val timestamp = PtpTime()
-  val timestampValid = Bool()
+  val timestampValid, inside = Bool()
 
   /** Write responses to wait for. */
   val bursts = UInt(9 bits)
@@ -53,6 +53,7 @@ class RxTracker(axiConfig: Axi4Config, depth: Int) extends Component {
   val cause = Mux(head.badDescriptor, FrameError.badDescriptor(), Mux(error, FrameError.bus(), FrameError.none()))
   val flags = B(0, 16 bits)
   flags(CompletionFlags.timestamp) := head.timestampValid
+  flags(CompletionFlags.inside) := head.inside
   flags(CompletionFlags.error) := bad
   flags(CompletionFlags.cause, 2 bits) := cause.asBits
 

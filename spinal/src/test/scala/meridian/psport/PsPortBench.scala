@@ -4,6 +4,7 @@ package meridian.psport
 import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac.{PsRxMeta, PsTxMeta, TxTimestamp}
+import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -21,6 +22,7 @@ class PsPortBench(p: ShellParam, patience: Int) extends Component {
     val rx = Vec(slave(FrameStream(8, PsRxMeta(p))), p.ports)
     val tx = Vec(master(FrameStream(8, PsTxMeta())), p.ports)
     val txTimestamp = Vec(slave(Stream(TxTimestamp())), p.ports)
+    val veb = in Vec (PsVebEvents(), p.ports)
     val axi = master(Axi4(PsAxi.config))
     val registers = slave(AxiLite4(16, 32))
     val interrupt = out Bool ()
@@ -32,6 +34,7 @@ class PsPortBench(p: ShellParam, patience: Int) extends Component {
   port.io.rx.zip(io.rx).foreach { case (a, b) => a << b }
   port.io.tx.zip(io.tx).foreach { case (a, b) => a >> b }
   port.io.txTimestamp.zip(io.txTimestamp).foreach { case (a, b) => a << b }
+  port.io.veb := io.veb
   port.io.axi <> io.axi
   port.io.skip := io.skip
   io.interrupt := port.io.interrupt
@@ -65,9 +68,10 @@ object Offset {
   val rxFrames = 0x80; val rxBytes = 0x88; val rxNoDescriptor = 0x90; val rxBufferSmall = 0x98; val rxDisabled = 0xa0
   val rxErrors = 0xa8; val txFrames = 0xb0; val txBytes = 0xb8; val txBadDescriptor = 0xc0; val txBusErrors = 0xc8
   val txAborted = 0xd0; val timestampsLost = 0xd8; val busErrors = 0xe0
+  val rxInside = 0xe8; val txSwitched = 0xf0
 }
 
-case class RxFrame(bytes: Array[Byte], seconds: Long, nanoseconds: Long, stamped: Boolean)
+case class RxFrame(bytes: Array[Byte], seconds: Long, nanoseconds: Long, stamped: Boolean, inside: Boolean = false)
 case class SentFrame(bytes: Array[Byte], timestamp: Boolean, tag: Int)
 
 /** Clock, memory, MAC side and register access of a bench. */
@@ -90,6 +94,7 @@ class PsPortEnv(val dut: PsPortBench) {
   val rxEnds, txEnds = Array.fill(ports)(mutable.ArrayBuffer[Long]())
 
   for (port <- 0 until ports) {
+    for (event <- Seq(dut.io.veb(port).frame, dut.io.veb(port).copy, dut.io.veb(port).lost)) event #= false
     val rx = dut.io.rx(port)
     rx.valid #= false
     var offered = 0
@@ -115,6 +120,7 @@ class PsPortEnv(val dut: PsPortBench) {
         rx.meta.timestamp.seconds #= frame.seconds
         rx.meta.timestamp.nanoseconds #= frame.nanoseconds
         rx.meta.timestampValid #= frame.stamped
+        rx.meta.inside #= frame.inside
       }
     }
     val tx = dut.io.tx(port)
@@ -148,8 +154,8 @@ class PsPortEnv(val dut: PsPortBench) {
   }
   cd.waitSampling(20)
 
-  def readRegister(port: Int, offset: Int): Long = bus.read(0x100 * port + offset).toLong
-  def writeRegister(port: Int, offset: Int, value: Long): Unit = bus.write(0x100 * port + offset, value)
+  def readRegister(port: Int, offset: Int): Long = bus.read(0x200 * port + offset).toLong
+  def writeRegister(port: Int, offset: Int, value: Long): Unit = bus.write(0x200 * port + offset, value)
   def counter(port: Int, offset: Int): Long = readRegister(port, offset) | (readRegister(port, offset + 4) << 32)
   def waitFor(what: String, cycles: Int = 20000)(condition: => Boolean): Int = {
     var waited = 0

@@ -50,6 +50,43 @@ class PsPortErrorTest extends AnyFunSuite {
     }
   }
 
+  test("frames from inside the card take half of the ring, and say that they are from there") {
+    PsPortBench.run("inside", 14) { env =>
+      val rx = new RxRing(env, 0, 0x30000, 3)
+      rx.start()
+      for (i <- 0 until 8) rx.post(0x50000 + 0x1000 * i, 2000)
+      rx.publish()
+      env.cd.waitSampling(50)
+      val frames = Seq.tabulate(6)(i => env.randomFrame(100 + i).copy(inside = i < 5, stamped = i == 5))
+      env.rxQueue(0) ++= frames
+      quiet(env)
+      for (i <- Seq(0, 1, 2, 3, 5)) {
+        val got = rx.receive().get
+        assert(got.bytes.sameElements(frames(i).bytes))
+        assert(((got.flags >> 3) & 1) == (if (i < 5) 1 else 0) && ((got.flags >> 1) & 1) == (if (i < 5) 0 else 1))
+      }
+      assert(rx.receive().isEmpty)
+      assert(env.counter(0, Offset.rxInside) == 1 && env.counter(0, Offset.rxFrames) == 5)
+    }
+  }
+
+  test("frames of the PS that stay inside the card are counted by what became of them") {
+    PsPortBench.run("switched", 15) { env =>
+      val events = env.dut.io.veb(1)
+      for ((kind, count) <- Seq((0, 5), (1, 4), (2, 3), (3, 2)); _ <- 0 until count) {
+        events.frame #= kind < 2
+        events.copy #= kind >= 2
+        events.lost #= kind % 2 == 1
+        env.cd.waitSampling()
+      }
+      events.frame #= false
+      events.copy #= false
+      env.cd.waitSampling(3)
+      assert((0 until 4).map(i => env.counter(1, Offset.txSwitched + 8 * i)) == Seq(5, 4, 3, 2))
+      assert((0 until 4).forall(i => env.counter(0, Offset.txSwitched + 8 * i) == 0))
+    }
+  }
+
   test("a frame waits for a posted descriptor that is still being fetched") {
     PsPortBench.run("fetch", 5) { env =>
       val rx = new RxRing(env, 0, 0x30000, 3)
