@@ -8,7 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+
+from .closing import Closing
 
 
 class CardError(Exception):
@@ -19,7 +20,7 @@ class CardError(Exception):
         self.status = status
 
 
-class CardProcess:
+class CardProcess(Closing):
     """One run of meridian_card with a socket of its own in a temporary folder. Use it as a context manager.
 
     Raises CardError when the program does not listen within `patience` seconds.
@@ -43,9 +44,6 @@ class CardProcess:
                 self.close()
                 raise CardError(text or f"{program}: not ready after {patience:.0f} s", status)
             time.sleep(0.01)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
