@@ -57,12 +57,12 @@ class Guest:
         return cls(next((kernel / "boot").glob("vmlinuz-*")), initrd)
 
 
-def machine(socket: Path, *options: str) -> list[str]:
+def machine(socket: Path, *options: str, device: str = "") -> list[str]:
     """QEMU's options for a q35 machine with the card behind a root port. 512 MiB of memory, nothing else in it."""
     return [
         *("-machine", "q35", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot"),
         *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
-        *("-device", f"meridian,bus=root,socket={socket}"),
+        *("-device", f"meridian,bus=root,socket={socket}" + (f",{device}" if device else "")),
         *options,
     ]
 
