@@ -25,12 +25,12 @@ RAM = 512 * MEGABYTE
 ROOT_PORT, CARD = 1 << 11, 1 << 16  # bus 0 slot 1; bus 1
 WINDOW = 0xE000_0000, 0xE1FF_FFFF
 FIRST_VF = 4
-# By PF: its BARs, then those of its VFs, where each VF has its share.
+# Of the first PF and the first VF; the others' follow.
 PF_BARS = {0: (0xE100_0000, 256 << 10), 2: (0xE000_0000, 4 * MEGABYTE)}
-VF_BARS = {0: (0xE120_0000, 32 << 10), 2: (0xE140_0000, 4 << 10)}
-MOST_VFS = 64  # of a PF; room is left for as many
+VF_BARS = {0: (0xE120_0000, 32 << 10), 2: (0xE1A0_0000, 4 << 10)}
 MSIX_TABLE = {False: 0x30000, True: 0x4000}  # of a PF, of a VF
 EXPRESS, MSIX, SRIOV = 0x70, 0x60, 0x160
+EXPRESS_ID, CONTROL_2, ARI_FORWARDING = 0x10, 0x28, 1 << 5
 CONFIG_ADDRESS, CONFIG_DATA = 0xCF8, 0xCFC
 PCIEXBAR, CONFIG = 0x60, 0xB000_0000  # of q35: where all configuration space is in memory
 MEMORY_AND_MASTER, MEMORY_ONLY = 6, 2
@@ -77,7 +77,7 @@ class QtestLink:
             "-D",
             str(self.trace),
         ]
-        command = [str(qemu), *machine(card, *options, device=f"pfs={pfs}")]
+        command = [str(qemu), *machine(card, *options, device=f"pfs={pfs},vfs={max(vfs, 8)}")]
         self._errors = (folder / "errors").open("w+b")
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors)
         try:
@@ -142,6 +142,10 @@ class QtestLink:
         self.config_write(ROOT_PORT, 0x18, 0x010100)  # secondary and subordinate bus
         self.config_write(ROOT_PORT, 0x20, WINDOW[0] >> 16 | WINDOW[1] & 0xFFF00000)
         self.config_write(ROOT_PORT, 0x04, MEMORY_AND_MASTER)
+        at = self.config_read(ROOT_PORT, 0x34) & 0xFF
+        while (capability := self.config_read(ROOT_PORT, at) & 0xFFFF) & 0xFF != EXPRESS_ID:
+            at = capability >> 8
+        self.config_write(ROOT_PORT, at + CONTROL_2, ARI_FORWARDING)
         for pf in range(self.pfs):
             self._set_up(pf)
 
@@ -156,7 +160,7 @@ class QtestLink:
         self.config_write(device, 0x04, MEMORY_ONLY)
         if self.vfs:
             for bar, (base, size) in VF_BARS.items():
-                self.config_write(device, SRIOV + 0x24 + 4 * bar, base + pf * MOST_VFS * size)
+                self.config_write(device, SRIOV + 0x24 + 4 * bar, base + (self.first_vf(pf) - FIRST_VF) * size)
                 self.config_write(device, SRIOV + 0x28 + 4 * bar, 0)
             self.config_write(device, SRIOV + 0x10, self.vfs)
             self.config_write(device, SRIOV + 0x08, 1 | 1 << 3)  # they exist, with memory
@@ -185,8 +189,7 @@ class QtestLink:
             base, size = PF_BARS[bar]
             return base + function * size + offset
         base, size = VF_BARS[bar]
-        pf, vf = divmod(function - FIRST_VF, self.offered_vfs(0))
-        return base + (pf * MOST_VFS + vf) * size + offset
+        return base + (function - FIRST_VF) * size + offset
 
     def bar_access(
         self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None

@@ -205,3 +205,15 @@ def test_every_pf_drives_its_queues_and_its_vfs(plug: Callable[..., tuple[QtestL
     link.reset_function(3)
     hosts[2].send(frame(301, 2, PEER, MINE[:5] + bytes([2])))
     assert on_wire(link, wire, 1) == [frame(301, 2, PEER, MINE[:5] + bytes([2]))]
+
+
+def test_252_vfs_of_one_pf(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    """Bus numbers beyond a slot, by ARI; the last one has its mailbox."""
+    link, _ = plug(vfs=252)
+    host = Host(link, memory=link.memory)
+    host.bring_up()
+    PfService(host, range(64, 128))
+    for function in (FIRST_VF, 128, 255):
+        vf = Vf(link, function, link.memory)
+        vf.hello()
+        assert vf.number == function
