@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's options for a machine with the card in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .tools import Image
+
+KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc net.ifnames=0"
+
+
+def with_card(socket: Path | None, memory: int = 512) -> list[str]:
+    """A q35 machine with the card behind a root port, or with the port empty. memory: MiB. Nothing else is in it."""
+    card = [] if socket is None else ["-device", f"meridian,bus=root,socket={socket}"]
+    return [
+        *("-machine", "q35", "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot"),
+        *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
+        *card,
+    ]
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What a user may choose of a machine. memory: MiB; extra: options given to QEMU as they are."""
+
+    memory: int = 1024
+    cpus: int = 2
+    extra: Sequence[str] = ()
+
+    def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
+        """Of the whole machine but its console and its serial ports."""
+        return [
+            *with_card(socket, self.memory),
+            *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.cpus)),
+            *("-kernel", str(image.kernel), "-initrd", str(initrd)),
+            *("-append", f"{KERNEL_LINE} {kernel_line}".strip()),
+            *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
+            *("-device", "virtio-blk-pci,drive=disk"),
+            *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=entropy"),
+            *self.extra,
+        ]
