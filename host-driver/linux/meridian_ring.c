@@ -248,6 +248,7 @@ static int start_rx(struct meridian_rx *rx)
 		.counter_index = qdma_nearest(tables->counters, DEFAULT_COUNTER),
 		.interrupt = true,
 		.vector = rx->index + 1,
+		.prefetch = true,
 		.full_update = true,
 	};
 

@@ -101,7 +101,7 @@ static int write_prefetch(struct qdma_device *qdma, const struct qdma_c2h_settin
 	struct qdma_context prefetch = { { 0 } };
 
 	qdma_context_set(&prefetch, QDMA_PREFETCH_BUFFER_SIZE, setting->buffer_index);
-	qdma_context_set(&prefetch, QDMA_PREFETCH_ENABLE, 1);
+	qdma_context_set(&prefetch, QDMA_PREFETCH_ENABLE, setting->prefetch);
 	qdma_context_set(&prefetch, QDMA_PREFETCH_VALID, 1);
 	return qdma_context_write(qdma, QDMA_SELECT_PREFETCH, setting->queue, &prefetch);
 }

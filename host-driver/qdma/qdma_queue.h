@@ -53,6 +53,7 @@ struct qdma_h2c_setting {
  * @interrupt: the queue may interrupt
  * @vector: of the function, or the interrupt ring if @aggregate
  * @aggregate: interrupts go through an interrupt ring
+ * @prefetch: descriptors are fetched before frames come
  * @full_update: doorbells change @trigger, @timer_index and @counter_index
  */
 struct qdma_c2h_setting {
@@ -70,6 +71,7 @@ struct qdma_c2h_setting {
 	bool interrupt;
 	u32 vector;
 	bool aggregate;
+	bool prefetch;
 	bool full_update;
 };
 
