@@ -47,14 +47,23 @@ class Guest:
 
     @classmethod
     def build(cls, folder: Path) -> Guest:
-        kernel = script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
+        """Says what it sees of the card, and ends."""
+        module = next(kernel_package().rglob("pci-pf-stub.ko"))
+        return cls.with_files(folder, "init", {"pci-pf-stub.ko": (module, 0o644)})
+
+    @classmethod
+    def with_files(cls, folder: Path, init: str, files: dict[str, tuple[Path, int]]) -> Guest:
+        """busybox, one of the init scripts here, and files by name, each with its permissions."""
         busybox = script("fetch-source", "--binary", "busybox-static", minutes=5) / "bin" / "busybox"
-        module = next(kernel.rglob("pci-pf-stub.ko"))
+        own = {"init": Path(__file__).with_name(init), "bin/busybox": busybox, "bin/sh": busybox}
         initrd = folder / "initrd"
-        files = {"init": Path(__file__).with_name("init"), "bin/busybox": busybox, "bin/sh": busybox}
-        content = {name: (path, 0o755) for name, path in files.items()} | {"pci-pf-stub.ko": (module, 0o644)}
-        initrd.write_bytes(initramfs(content))
-        return cls(next((kernel / "boot").glob("vmlinuz-*")), initrd)
+        initrd.write_bytes(initramfs({name: (path, 0o755) for name, path in own.items()} | files))
+        return cls(next((kernel_package() / "boot").glob("vmlinuz-*")), initrd)
+
+
+def kernel_package() -> Path:
+    """Debian's kernel, unpacked."""
+    return script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
 
 
 def machine(socket: Path, *options: str, device: str = "") -> list[str]:
