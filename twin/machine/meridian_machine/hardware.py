@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .tools import Image
 
-KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc net.ifnames=0"
+KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc"
 
 
 def with_card(socket: Path | None, memory: int = 512) -> list[str]:
