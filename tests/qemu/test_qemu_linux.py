@@ -127,3 +127,13 @@ def test_without_a_card_qemu_says_so(qemu: Path, tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert f"no card answers at {socket}" in done.stderr
+
+
+def test_more_pfs_than_the_card_has_are_refused(qemu: Path, built_card: Callable[..., Path]) -> None:
+    with CardProcess(built_card(), "--wire", "0=none", "--pfs", "2") as card:
+        command = [str(qemu), *with_card(card.socket, device="pfs=3")]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
+        )
+    assert done.returncode != 0
+    assert "pfs=3: this card has 2 PFs" in done.stderr

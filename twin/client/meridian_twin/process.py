@@ -9,7 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+
+from .closing import Closing
 
 
 class CardError(Exception):
@@ -20,7 +21,7 @@ class CardError(Exception):
         self.status = status
 
 
-class CardProcess:
+class CardProcess(Closing):
     """One run of meridian_card with a socket of its own in a temporary folder. Use it as a context manager.
 
     `through` are words before the program's name, of commands that go on as it (as `unshare --net`). Raises CardError
@@ -45,9 +46,6 @@ class CardProcess:
                 self.close()
                 raise CardError(text or f"{program}: not ready after {patience:.0f} s", status)
             time.sleep(0.01)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

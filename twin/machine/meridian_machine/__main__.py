@@ -26,7 +26,7 @@ ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
 def setting_of(arguments: argparse.Namespace) -> Setting:
     return Setting(
         suite=arguments.suite,
-        hardware=Hardware(arguments.memory, arguments.cpus, shlex.split(arguments.qemu)),
+        hardware=Hardware(arguments.memory, arguments.cpus, arguments.device, shlex.split(arguments.qemu)),
         ports=arguments.ports,
         wires=arguments.wire,
         card_options=shlex.split(arguments.card),
@@ -66,6 +66,9 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
     common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
     common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
+    common.add_argument(
+        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+    )
     common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
     common.add_argument(
         "--wire",
