@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from guest import machine
+from meridian_machine.hardware import with_card
 from meridian_twin import LinkError, LinkTimeout, Memory, Role
 from meridian_twin.protocol import Status
 
@@ -77,7 +77,7 @@ class QtestLink:
             "-D",
             str(self.trace),
         ]
-        command = [str(qemu), *machine(card, *options, device=f"pfs={pfs},vfs={max(vfs, 8)}")]
+        command = [str(qemu), *with_card(card, device=f"pfs={pfs},vfs={max(vfs, 8)}"), *options]
         self._errors = (folder / "errors").open("w+b")
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors)
         try:

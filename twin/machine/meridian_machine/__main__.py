@@ -13,7 +13,7 @@ from types import FrameType
 
 from meridian_twin.process import CardError
 
-from . import console, tools
+from . import console, driver, tools
 from .hardware import Hardware
 from .machine import MachineError, MachineTimeout
 from .peer import PeerError
@@ -26,12 +26,12 @@ ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
 def setting_of(arguments: argparse.Namespace) -> Setting:
     return Setting(
         suite=arguments.suite,
-        hardware=Hardware(arguments.memory, arguments.cpus, shlex.split(arguments.qemu)),
+        hardware=Hardware(arguments.memory, arguments.cpus, arguments.device, shlex.split(arguments.qemu)),
         ports=arguments.ports,
         wires=arguments.wire,
         card_options=shlex.split(arguments.card),
         dhcp=arguments.dhcp,
-        load_driver=arguments.driver,
+        driver=arguments.driver and arguments.driver.resolve(),
         pcap=arguments.pcap,
         wave=arguments.wave,
     )
@@ -59,10 +59,6 @@ def host(arguments: argparse.Namespace, folder: Path) -> int:
         return console.attach(twin)
 
 
-def far_end(arguments: argparse.Namespace, _: Path) -> int:
-    return console.enter_peer(arguments.command)
-
-
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="twin", description=__doc__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
@@ -70,6 +66,9 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
     common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
     common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
+    common.add_argument(
+        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+    )
     common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
     common.add_argument(
         "--wire",
@@ -79,7 +78,10 @@ def parser() -> argparse.ArgumentParser:
         help="what a port's wire ends in, as meridian_card has it (an interface in a network namespace)",
     )
     common.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
-    common.add_argument("--no-driver", dest="driver", action="store_false", help="do not build and load the PF driver")
+    common.add_argument(
+        "--driver", type=Path, default=driver.SOURCE, metavar="DIR", help="the PF driver's source (host-driver/linux)"
+    )
+    common.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="load no driver")
     common.add_argument("--pcap", action="store_true", help="capture what passes at the card: card.pcapng")
     common.add_argument("--wave", action="store_true", help="waveforms of the shell: card.fst; slow")
     common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
@@ -96,8 +98,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("command", nargs="+", metavar="CMD", help="one word is a line for the shell")
     one.set_defaults(act=run)
     one = commands.add_parser("peer", help="run a command at the far end of the wire of a running twin")
+    one.add_argument("--run-dir", type=Path, metavar="DIR", help="of the twin that is meant (the youngest)")
     one.add_argument("command", nargs="*", metavar="CMD", help="a shell without it")
-    one.set_defaults(act=far_end, keep=False, run_dir=None, pcap=False, wave=False)
+    one.set_defaults(act=None)
     return result
 
 
@@ -109,8 +112,12 @@ def main(line: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(line)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ended)
-    if arguments.act is far_end:
-        return far_end(arguments, RUNS)
+    if arguments.act is None:
+        try:
+            return console.enter_peer(arguments.command, arguments.run_dir)
+        except PeerError as error:
+            print(f"twin: {error}", file=sys.stderr)
+            return FAILED
     folder = new_run(arguments.run_dir)
     keep = True
     try:

@@ -41,7 +41,8 @@ def attach(twin: Twin) -> int:
     options += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={twin.folder / 'console.log'}"]
     options += ["-serial", "chardev:console", "-mon", "chardev=console"]
     print(
-        "twin: poweroff or Ctrl-A X ends the machine; scripts/twin peer is the other end of the wire", file=sys.stderr
+        "twin: poweroff or Ctrl-A X ends the machine; 'scripts/twin peer CMD' is at the other end of the wire",
+        file=sys.stderr,
     )
     with terminal_kept():
         process = subprocess.Popen(guarded([str(twin.qemu), *options]))
@@ -51,11 +52,22 @@ def attach(twin: Twin) -> int:
             stop(process)
 
 
-def enter_peer(command: Sequence[str], runs: Path = RUNS) -> int:
-    """Runs a command in the network namespace of the youngest running twin. Raises PeerError."""
-    for file in sorted(runs.glob("run-*/card.pid"), reverse=True):
-        pid = int(file.read_text())
-        if Path(f"/proc/{pid}/comm").exists() and Path(f"/proc/{pid}/comm").read_text().startswith("meridian_card"):
+def enter_peer(command: Sequence[str], run: Path | None) -> int:
+    """Runs a command in the network namespace of a running twin, the youngest if none is named. Raises PeerError."""
+    runs = RUNS.glob("run-*") if run is None else [run]
+    for file in sorted((folder / "card.pid" for folder in runs), reverse=True):
+        pid = running(file)
+        if pid:
             words = command or (os.environ.get("SHELL", "/bin/sh"),)
             return subprocess.run([*Peer(pid).enter, *words], check=False).returncode
     raise PeerError("no twin is running")
+
+
+def running(file: Path) -> int | None:
+    """The card's process, if it is still that."""
+    try:
+        pid = int(file.read_text())
+        name = Path(f"/proc/{pid}/comm").read_text()
+    except (OSError, ValueError):
+        return None
+    return pid if name.startswith("meridian_card") else None

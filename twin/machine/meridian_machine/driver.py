@@ -13,11 +13,11 @@ from .tools import ROOT, built
 SOURCE = ROOT / "host-driver" / "linux"
 
 
-def modules(suite: str, source: Path = SOURCE) -> dict[str, Content]:
-    """The driver's files for a machine; none if the tree has no driver."""
-    if not (source / "Makefile").exists() and not (source / "Kbuild").exists():
+def modules(suite: str, source: Path) -> dict[str, Content]:
+    """The driver's files for a machine; none if the tree has no driver. It may use sources beside its own folder."""
+    if source == SOURCE and not source.is_dir():
         return {}
-    folder = built("build-module", "--suite", suite, str(source), minutes=10)
+    folder = built("build-module", "--suite", suite, "--with", str(source.parent), str(source), minutes=10)
     return {f"modules/{path.name}": path for path in sorted(folder.glob("*.ko"))}
 
 

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from .tools import Image
 
-KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc net.ifnames=0"
+KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc"
 
 
-def with_card(socket: Path | None, memory: int = 512) -> list[str]:
-    """A q35 machine with the card behind a root port, or with the port empty. memory: MiB. Nothing else is in it."""
-    card = [] if socket is None else ["-device", f"meridian,bus=root,socket={socket}"]
+def with_card(socket: Path | None, memory: int = 512, device: str = "") -> list[str]:
+    """A q35 machine with the card behind a root port, or with the port empty; nothing else is in it.
+
+    memory: MiB. device: more properties of the card, as pfs=2,vfs=16.
+    """
+    card = ["-device", ",".join(filter(None, ("meridian,bus=root", f"socket={socket}", device)))] if socket else []
     return [
         *("-machine", "q35", "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot"),
         *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
@@ -24,16 +27,17 @@ def with_card(socket: Path | None, memory: int = 512) -> list[str]:
 
 @dataclass(frozen=True)
 class Hardware:
-    """What a user may choose of a machine. memory: MiB; extra: options given to QEMU as they are."""
+    """What a user may choose of a machine. memory: MiB; device: more properties of the card; extra: QEMU's options."""
 
     memory: int = 1024
     cpus: int = 2
+    device: str = ""
     extra: Sequence[str] = ()
 
     def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
         """Of the whole machine but its console and its serial ports."""
         return [
-            *with_card(socket, self.memory),
+            *with_card(socket, self.memory, self.device),
             *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.cpus)),
             *("-kernel", str(image.kernel), "-initrd", str(initrd)),
             *("-append", f"{KERNEL_LINE} {kernel_line}".strip()),

@@ -74,7 +74,7 @@ class Machine:
         self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
         ramdisk = folder / "initrd"
         ramdisk.write_bytes(initrd(image, files or {}))
-        options = (hardware or Hardware()).options(image, ramdisk, socket, "quiet")
+        options = (hardware or Hardware()).options(image, ramdisk, socket, "quiet TWIN=commands")
         options += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         options += ["-device", "virtio-serial-pci"]
         for port in self._ports.values():
@@ -226,9 +226,9 @@ class Machine:
         errors = self._errors.read_text(errors="replace").strip()
         if status != 0:
             return self._told(MachineError, f"QEMU ended with status {status}: {errors or 'without a word'}")
-        text = self.console.read_text(errors="replace")
-        if "Kernel panic" in text:
-            return self._told(MachineError, "the machine's kernel panicked")
+        panic = re.search(r"Kernel panic - not syncing: (.*)", self.console.read_text(errors="replace"))
+        if panic:
+            return self._told(MachineError, f"the machine's kernel panicked ({panic[1].strip()})")
         return self._told(MachineError, "the machine ended before its work was done")
 
     def _told(self, kind: type[MachineError], sentence: str) -> MachineError:

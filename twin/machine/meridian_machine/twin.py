@@ -27,7 +27,10 @@ LOAD_SECONDS = 120
 
 @dataclass(frozen=True)
 class Setting:
-    """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to."""
+    """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
+
+    driver: its source; none is loaded without one.
+    """
 
     suite: str = tools.SUITES[0]
     hardware: Hardware = field(default_factory=Hardware)
@@ -35,7 +38,7 @@ class Setting:
     wires: Sequence[str] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
-    load_driver: bool = True
+    driver: Path | None = driver.SOURCE
     pcap: bool = False
     wave: bool = False
 
@@ -62,7 +65,7 @@ class Twin:
         card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, minutes=30)
         self.qemu = tools.qemu()
         self.image = tools.Image.build(setting.suite)
-        self.files: dict[str, Content] = driver.modules(setting.suite) if setting.load_driver else {}
+        self.files: dict[str, Content] = driver.modules(setting.suite, setting.driver) if setting.driver else {}
         self.setup = driver.setup(self.files, setting.dhcp)
         try:
             self._start(card / "meridian_card")
