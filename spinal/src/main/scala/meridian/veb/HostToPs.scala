@@ -63,7 +63,8 @@ class HostToPs(p: ShellParam, port: Int, hostCd: ClockDomain, psCd: ClockDomain)
     val merge = new PsFirst(io.rx.fragmentType)
     merge.io.ps << io.wire
     merge.io.host << padder.io.output
-    io.rx << merge.io.chosen.m2sPipe()
+    // That the DMA cannot take a beat is known late: it must not reach the pointers of the buffers.
+    io.rx << merge.io.chosen.m2sPipe().s2mPipe()
     io.idle := buffer.io.idle && !padder.io.output.valid && !io.rx.valid
   }
 }

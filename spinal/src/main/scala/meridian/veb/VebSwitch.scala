@@ -83,7 +83,8 @@ class VebSwitch(p: ShellParam) extends Component {
   val merge = new PriorityMerge(io.rx.fragmentType, VebSwitch.insideAfter)
   merge.io.first << io.wire
   merge.io.second << padder.io.output
-  io.rx << merge.io.out
+  // That the filter cannot take a beat is known late: it must not reach the pointers of the buffers.
+  io.rx << merge.io.out.s2mPipe()
 
   val flushing = new FlushPoint(log2Up(frames) + 2)
   val begins = RegNextWhen(io.rx.last, io.rx.fire) init True
