@@ -194,9 +194,9 @@ class World:
         length = random.randint(1, 59) if random.random() < 0.05 else self.length()
         # The destination of a short frame is what tells it apart.
         destination = unicast(random) if length < 60 else random.choice(self.strangers)
-        port = bench.golden.functions[bench.home_of(queue)].port
-        if bench.golden.ports[port].veb and length >= 40 and random.random() < 0.7:
-            destination, known = self.destination(port)
+        sender = bench.golden.functions.get(bench.home_of(queue))  # the last queues may be nobody's
+        if sender and bench.golden.ports[sender.port].veb and length >= 40 and random.random() < 0.7:
+            destination, known = self.destination(sender.port)
             vid = vid if known is None or random.random() < 0.3 else known
         return queue, self.frame(destination, source, vid, length), random.random() < 0.02
 
