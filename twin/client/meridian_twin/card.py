@@ -133,6 +133,13 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
+    # Queues
+
+    def set_completion16(self, queue: int, on: bool) -> None:
+        """Completion entries of 16 bytes for a queue, counted over all functions; to be set before it is started."""
+        word = self.regs.field("QUEUE", "SWITCHES", "COMPLETION16").at(int(on))
+        self.write(self.regs.address("QUEUE", "SWITCHES", index=queue), word)
+
     # Ports
 
     def enable_host(self, port: int, rx: bool = True, tx: bool = True) -> None:

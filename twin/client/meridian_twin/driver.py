@@ -173,6 +173,7 @@ class Host(Queues):
         c2h = C2hQueue(self.link, function, queue, self.memory, setting, self.tables)
         qdma.program_h2c(self.contexts, absolute, function, h2c.base, setting, self.tables)
         self.card.set_buffer_size(absolute, setting.buffer)
+        self.card.set_completion16(absolute, setting.completion16)
         qdma.program_c2h(self.contexts, absolute, function, c2h.base, c2h.completion_base, setting, self.tables)
         c2h.start()
         return Pair(h2c, c2h, absolute)

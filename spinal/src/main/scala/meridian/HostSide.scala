@@ -52,6 +52,7 @@ class HostSide(p: ShellParam) extends Component {
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
     egress.io.status << io.qdma.axis_c2h_status
+    egress.io.switches << regs.io.switches
   }
 
   val transmit = new Area {
@@ -76,6 +77,7 @@ class HostSide(p: ShellParam) extends Component {
     // While messages are held off, a queue is cleared in the cycle it is told.
     credit.io.clear.valid := queues.io.released.valid
     credit.io.clear.payload := queues.io.released.payload
+    regs.io.released << queues.io.released
     credit.io.status << io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid).toFlow
     rxFilter.io.indirection << regs.io.indirection
     rxFilter.io.hashKey << regs.io.key
