@@ -62,6 +62,18 @@
 #define MERIDIAN_HASH_TYPE_IPV6_UDP                             6
 #define MERIDIAN_HASH_TYPES                                     7
 
+/* Verdict on a checksum of a frame. */
+#define MERIDIAN_CHECKSUM_NOT_CHECKED                           0
+#define MERIDIAN_CHECKSUM_GOOD                                  1
+#define MERIDIAN_CHECKSUM_BAD                                   2
+#define MERIDIAN_CHECKSUMS                                      3
+
+/* What follows the IP header of a packet that is whole and no fragment. */
+#define MERIDIAN_L4_KIND_OTHER                                  0
+#define MERIDIAN_L4_KIND_TCP                                    1
+#define MERIDIAN_L4_KIND_UDP                                    2
+#define MERIDIAN_L4_KINDS                                       3
+
 /* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
@@ -95,6 +107,15 @@
 #define MERIDIAN_COMPLETION_HASH_TYPE_WORD                      3
 #define MERIDIAN_COMPLETION_HASH_TYPE_SHIFT                     16
 #define MERIDIAN_COMPLETION_HASH_TYPE_MASK                      0x000f0000u
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_SHIFT                   21
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_MASK                    0x00600000u
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_SHIFT                   23
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_MASK                    0x01800000u
+#define MERIDIAN_COMPLETION_L4_KIND_WORD                        3
+#define MERIDIAN_COMPLETION_L4_KIND_SHIFT                       25
+#define MERIDIAN_COMPLETION_L4_KIND_MASK                        0x06000000u
 
 /* System configuration as the OpenNIC shell has it. */
 #define MERIDIAN_SYSTEM_BASE                                    0x000

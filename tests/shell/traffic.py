@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bench import Bench
+from packets import packet, spoilt
 from meridian_golden.frame import BROADCAST, VLAN_TYPE
 
 VIDS = (0, 5, 6, 100, 4095)
@@ -137,6 +138,9 @@ class World:
         random = self.random
         self.number += 1
         head = destination + source + self._tag(vid)
+        mark = self.number.to_bytes(ID_BYTES, "big")
+        if length >= 60 and random.random() < 0.4:
+            return spoilt(random, head + packet(random, length - len(head), mark), len(head))
         if random.random() < 0.7:
             words = random.choice((5, 5, 5, 6, 15, random.randrange(16)))
             head += IPV4.to_bytes(2, "big") + bytes([0x40 | words]) + random.randbytes(8)
@@ -146,7 +150,7 @@ class World:
         body = random.randbytes(max(0, length - len(head)))
         frame = bytearray((head + body)[:length])
         if length >= 40:
-            frame[-ID_BYTES:] = self.number.to_bytes(ID_BYTES, "big")
+            frame[-ID_BYTES:] = mark
         return bytes(frame)
 
     def destination(self, port: int) -> tuple[bytes, int | None]:

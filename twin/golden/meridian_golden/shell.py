@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from .checksum import Checksums, checksums
 from .frame import parse
 from .rss import DEFAULT_KEY, hash_type, rss_hash
 
@@ -58,6 +59,7 @@ class Told:
 
     hash: int
     hash_type: str
+    checksums: Checksums
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class GoldenShell:
         queue = state.queue_base + state.indirection[value & 127]
         if self.owner.get(queue) != number:
             return Delivery("badQueue", number, queue)
-        return Delivery("delivered", number, queue, Told(value, hash_type(frame)))
+        return Delivery("delivered", number, queue, Told(value, hash_type(frame), checksums(frame)))
 
     def transmit(self, queue: int, frame: bytes, error: bool = False) -> Delivery:
         """What becomes of a frame from a host queue."""

@@ -24,6 +24,9 @@ object CompletionLayout {
   val packet = CompletionField("packet", 1, 31, 16, "running number of the frame over all queues")
   val hash = CompletionField("hash", 2, 31, 0, "hash that chose the queue")
   val hashType = CompletionField("hash_type", 3, 19, 16, "what the hash was made over: see HASH_TYPE")
+  val ipChecksum = CompletionField("ip_checksum", 3, 22, 21, "of the IPv4 header: see CHECKSUM")
+  val l4Checksum = CompletionField("l4_checksum", 3, 24, 23, "of TCP or UDP: see CHECKSUM")
+  val l4Kind = CompletionField("l4_kind", 3, 26, 25, "what follows the IP header: see L4_KIND")
 
   val fields = Seq(
     format,
@@ -35,7 +38,10 @@ object CompletionLayout {
     openNicLength,
     packet,
     hash,
-    hashType
+    hashType,
+    ipChecksum,
+    l4Checksum,
+    l4Kind
   )
 
   /** An entry with these values, and 0 elsewhere. */
