@@ -104,9 +104,15 @@
 #define MERIDIAN_COMPLETION_HASH_WORD                           2
 #define MERIDIAN_COMPLETION_HASH_SHIFT                          0
 #define MERIDIAN_COMPLETION_HASH_MASK                           0xffffffffu
+#define MERIDIAN_COMPLETION_VLAN_TCI_WORD                       3
+#define MERIDIAN_COMPLETION_VLAN_TCI_SHIFT                      0
+#define MERIDIAN_COMPLETION_VLAN_TCI_MASK                       0x0000ffffu
 #define MERIDIAN_COMPLETION_HASH_TYPE_WORD                      3
 #define MERIDIAN_COMPLETION_HASH_TYPE_SHIFT                     16
 #define MERIDIAN_COMPLETION_HASH_TYPE_MASK                      0x000f0000u
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_WORD                  3
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_SHIFT                 20
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK                  0x00100000u
 #define MERIDIAN_COMPLETION_IP_CHECKSUM_WORD                    3
 #define MERIDIAN_COMPLETION_IP_CHECKSUM_SHIFT                   21
 #define MERIDIAN_COMPLETION_IP_CHECKSUM_MASK                    0x00600000u
@@ -252,6 +258,10 @@
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
 #define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          6
 #define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_SHIFT        7
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK         0x00000080u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_SHIFT            8
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000100u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -730,10 +740,16 @@
 #define MERIDIAN_FUNCTION_STATUS_IN_RESET_MASK                  0x00000002u
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_SHIFT                  2
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK                   0x00000004u
+#define MERIDIAN_FUNCTION_VLAN                                  0x014
+#define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
+#define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
 #define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_HASH_KEY_MAX                          10
+#define MERIDIAN_FUNCTION_HASH_ORDER                            0x628
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_SHIFT            0
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK             0x00000001u
 #define MERIDIAN_FUNCTION_COUNTERS(i)                           (0x800 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_COUNTERS_MAX                          128
 #define MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED                  0x800

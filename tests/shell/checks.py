@@ -137,12 +137,13 @@ def copies_on_the_way(frame: RxSent) -> set[Place]:
 def what_is_told(completion: Completion) -> Told:
     """In the words of the golden model."""
     checksums = Checksums(completion.ip_checksum, completion.l4_checksum, completion.l4_kind)
-    return Told(completion.hash, completion.hash_type, checksums)
+    return Told(completion.hash, completion.hash_type, checksums, completion.vlan_tci)
 
 
 def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data = {frame.data: frame for frame in bench.rx_sent}
     assert len(by_data) == len(bench.rx_sent), "the test's frames are not unique"
+    by_data |= {d.data: frame for frame in bench.rx_sent for o in frame.outcomes for d in o.host if d.data}
     seen: dict[int, set[int]] = defaultdict(set)
     last: dict[tuple[int, int, bool], int] = {}
     number_told: Counter[Checksums] = Counter()
@@ -152,8 +153,8 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         data, queue = bytes.fromhex(event["hex"]), event["queue"]
         frame = by_data.get(data)
         assert frame, f"queue {queue} got a frame that was never received: {data[:64].hex()}"
-        allowed = [d.told for o in frame.outcomes for d in o.host if d.verdict == "delivered" and d.queue == queue]
-        assert allowed, f"frame {frame.number} went to queue {queue}: {frame.outcomes}"
+        allowed = [d.told for o in frame.outcomes for d in o.host if (d.queue, d.data) == (queue, data)]
+        assert allowed, f"frame {frame.number} went to queue {queue}, {len(data)} bytes: {frame.outcomes}"
         assert queue not in seen[frame.number], f"queue {queue} got frame {frame.number} twice"
         seen[frame.number].add(queue)
         copies = {outcome.copying for outcome in frame.outcomes}

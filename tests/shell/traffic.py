@@ -66,6 +66,8 @@ class World:
         port = random.randrange(bench.geometry.ports)
         bench.set_function_port(function, port)
         bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4)))
+        bench.set_microsoft_hash(function, random.random() < 0.4)
+        bench.set_vlan_strip(function, random.random() < 0.4)
         home, count = bench.queue_home(function), random.randint(1, bench.queues_each)
         first = home + random.randrange(bench.queues_each - count + 1)
         if random.random() < 0.85:

@@ -49,6 +49,11 @@ class Completion:
         return self.field("hash")
 
     @property
+    def vlan_tci(self) -> int | None:
+        """Control information of the tag that was taken out of the frame; None: none was."""
+        return self.field("vlan_tci") if self.field("vlan_stripped") else None
+
+    @property
     def ip_checksum(self) -> str:
         """Of the IPv4 header: not_checked, good or bad."""
         return self._name("ip_checksum", "CHECKSUM")

@@ -76,6 +76,8 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
   entry.payload.length := meta.length
   entry.payload.packet := packet
   entry.payload.hash := meta.hash
+  entry.payload.stripped := meta.stripped
+  entry.payload.tci := meta.tci
   when(entry.fire)(packet := packet + 1)
 
   io.accepted := RegNext(io.c2h.fire && io.c2h.tlast) init False

@@ -12,6 +12,8 @@ case class CompletionEntry(p: ShellParam) extends Bundle {
   val length = p.lengthType()
   val packet = UInt(16 bits) // running number of the frame over all queues
   val hash = FrameHash()
+  val stripped = Bool()
+  val tci = Bits(16 bits)
 }
 
 /** Turns entries into completions of the QDMA IP, laid out as CompletionLayout says: 8 bytes, or 16 for a queue that
@@ -53,7 +55,9 @@ class Completion(p: ShellParam, depth: Int) extends Component {
     CompletionLayout.openNicLength -> entry.length.asBits,
     CompletionLayout.packet -> entry.packet.asBits,
     CompletionLayout.hash -> entry.hash.value,
+    CompletionLayout.vlanTci -> entry.tci,
     CompletionLayout.hashType -> entry.hash.kind.asBits,
+    CompletionLayout.vlanStripped -> entry.stripped.asBits,
     CompletionLayout.ipChecksum -> checksum.ip.asBits,
     CompletionLayout.l4Checksum -> checksum.l4.asBits,
     CompletionLayout.l4Kind -> checksum.kind.asBits

@@ -34,7 +34,7 @@ class QueueRegs(p: ShellParam) extends Component {
     switches,
     0,
     "completion16",
-    "completion entries of 16 bytes, with hash and checksums; to be set before the queue is started"
+    "completion entries of 16 bytes, with hash, VLAN and checksums; to be set before the queue is started"
   )
 
   val queue = page.bus.addr.dropLow(2).asUInt

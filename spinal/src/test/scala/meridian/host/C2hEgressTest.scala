@@ -12,7 +12,7 @@ import spinal.core.sim._
 
 /** Plays the QDMA IP: rebuilds frames from what the pins say, and completions from their own channel. */
 class C2hEgressTest extends AnyFunSuite {
-  case class Sent(bytes: Array[Byte], queue: Int, hash: BigInt, hashType: Int)
+  case class Sent(bytes: Array[Byte], queue: Int, hash: BigInt, hashType: Int, tci: Option[Int])
   val completionDepth = 16
 
   /** Extended Hamming code by its definition: parity over code positions, position by position. */
@@ -81,7 +81,8 @@ class C2hEgressTest extends AnyFunSuite {
       val length = BigInt(want.bytes.length)
       val narrow = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
       val wide = want.queue % 2
-      val data = if (wide == 0) narrow else narrow | want.hash << 64 | BigInt(want.hashType) << 112 | verdict(want.bytes) << 117
+      val vlan = want.tci.fold(BigInt(0))(tci => BigInt(1 << 20 | tci) << 96)
+      val data = if (wide == 0) narrow else narrow | vlan | want.hash << 64 | BigInt(want.hashType) << 112 | verdict(want.bytes) << 117
       assert(pins.tdata.toBigInt == data, s"completion $completions")
       assert(pins.ctrl_wait_pld_pkt_id.toInt == id && pins.ctrl_qid.toInt == want.queue)
       assert(pins.size.toInt == wide && pins.ctrl_cmpt_type.toInt == 3)
@@ -106,15 +107,18 @@ class C2hEgressTest extends AnyFunSuite {
     }
 
     def send(length: Int): Unit = {
+      val tci = Option.when(simRandom.nextBoolean())(simRandom.nextInt(65536))
       val kind = simRandom.nextInt(HashType.elements.size)
       val bytes = if (length < 60) randomBytes(length) else packet(length)
-      val frame = Sent(bytes, simRandom.nextInt(p.queues), BigInt(32, simRandom), kind)
+      val frame = Sent(bytes, simRandom.nextInt(p.queues), BigInt(32, simRandom), kind, tci)
       sent += frame
       val function = simRandom.nextInt(256)
       source.send(frame.bytes) { (meta, _) =>
         meta.function #= function
         meta.queue #= frame.queue
         meta.length #= length
+        meta.stripped #= frame.tci.isDefined
+        meta.tci #= frame.tci.getOrElse[Int](0)
         meta.hash.value #= frame.hash
         meta.hash.kind #= HashType.elements(kind)
       }
