@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bench import Bench
-from packets import packet, spoilt
 from meridian_golden.frame import BROADCAST, VLAN_TYPE
+from packets import packet, spoilt
 
 VIDS = (0, 5, 6, 100, 4095)
 SERVICE_TYPE = 0x88A8

@@ -42,7 +42,9 @@ object RxFrames {
   def toeplitz(input: Seq[Int], key: Seq[Int]): Long = {
     val bits = input.flatMap(b => (7 to 0 by -1).map(b >> _ & 1))
     val window = key.foldLeft(BigInt(0))((w, b) => w << 8 | b)
-    bits.zipWithIndex.collect { case (1, i) => (window >> (8 * key.size - 32 - i) & 0xffffffffL).toLong }.foldLeft(0L)(_ ^ _)
+    bits.zipWithIndex
+      .collect { case (1, i) => (window >> (8 * key.size - 32 - i) & 0xffffffffL).toLong }
+      .foldLeft(0L)(_ ^ _)
   }
 
   /** What a hash is made over: ports count only where TCP or UDP has some and the packet is no fragment. */

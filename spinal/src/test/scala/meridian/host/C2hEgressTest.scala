@@ -82,7 +82,9 @@ class C2hEgressTest extends AnyFunSuite {
       val narrow = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
       val wide = want.queue % 2
       val vlan = want.tci.fold(BigInt(0))(tci => BigInt(1 << 20 | tci) << 96)
-      val data = if (wide == 0) narrow else narrow | vlan | want.hash << 64 | BigInt(want.hashType) << 112 | verdict(want.bytes) << 117
+      val data =
+        if (wide == 0) narrow
+        else narrow | vlan | want.hash << 64 | BigInt(want.hashType) << 112 | verdict(want.bytes) << 117
       assert(pins.tdata.toBigInt == data, s"completion $completions")
       assert(pins.ctrl_wait_pld_pkt_id.toInt == id && pins.ctrl_qid.toInt == want.queue)
       assert(pins.size.toInt == wide && pins.ctrl_cmpt_type.toInt == 3)
