@@ -33,6 +33,14 @@ class CopyMergeProof(copyAfter: Int) extends Component {
     assert(out.payload.asBits === beat.asBits)
   }
 
+  // What is told of the beat behind is the beat that comes, and it is told whenever it is there.
+  val next = dut.io.next
+  when(out.valid && next.valid)(assert(!out.last))
+  when(out.fire && next.valid)(
+    assert(taken && next.payload.asBits === Mux(copy.fire, copy.payload, unicast.payload).asBits)
+  )
+  when(out.fire && !out.last && taken)(assert(next.valid))
+
   // Nothing waits without a cause.
   val (unicastStarts, copyStarts) = (Proof.starts(unicast), Proof.starts(copy))
   when(out.ready || !out.valid) {
