@@ -15,6 +15,9 @@ class CopyMergeProof(copyAfter: Int) extends Component {
   Proof.drive(unicast)
   Proof.drive(copy)
   anyseq(out.ready)
+  val (unicastStarts, copyStarts) = (Proof.starts(unicast), Proof.starts(copy))
+  anyseq(dut.io.unicastThere)
+  when(!unicastStarts)(assume(dut.io.unicastThere === unicast.valid))
   assume(!unicast.fragment.msb && copy.fragment.msb)
 
   // A frame once started goes through to its end.
@@ -42,7 +45,6 @@ class CopyMergeProof(copyAfter: Int) extends Component {
   when(out.fire && !out.last && taken)(assert(next.valid))
 
   // Nothing waits without a cause.
-  val (unicastStarts, copyStarts) = (Proof.starts(unicast), Proof.starts(copy))
   when(out.ready || !out.valid) {
     when(unicastStarts && copyStarts && (unicast.valid || copy.valid))(assert(taken))
     when(unicast.valid && !unicastStarts)(assert(unicast.fire))
