@@ -47,8 +47,10 @@ def alive(pid: int) -> bool:
     return text[text.rindex(")") + 2] != "Z"
 
 
-def sockets() -> set[str]:
-    return {line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if "meridian-" in line}
+def folders(pids: set[int]) -> set[Path]:
+    """Where these processes have their sockets."""
+    words = {word for pid in pids for word in Path(f"/proc/{pid}/cmdline").read_text().split("\0")}
+    return {Path(word).parent for word in words if word.startswith("/tmp/meridian-")}
 
 
 def namespaces(pids: set[int]) -> set[str]:
@@ -116,16 +118,17 @@ def test_a_run_that_went_well_leaves_no_directory_and_one_that_did_not_does() ->
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing(working: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    children, ours = descendants(working.pid), sockets()
-    theirs = namespaces(children)
+    children = descendants(working.pid)
+    places, theirs = folders(children), namespaces(children)
     assert len(children) >= 2
+    assert len(places) == 1
     assert len(theirs) == 1, "the far end of the wire is in a namespace of its own"
     # As a terminal does it: to the whole group.
     os.killpg(working.pid, number)
     assert working.wait(timeout=30) == 130
     assert not [pid for pid in children if alive(pid)]
     assert not in_use(theirs)
-    assert not {path for path in ours & sockets() if Path(path).exists()}
+    assert not [path for path in places if path.exists()]
 
 
 def test_no_process_outlives_a_killed_one(working: subprocess.Popen[bytes]) -> None:
