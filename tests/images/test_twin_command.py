@@ -200,6 +200,24 @@ def test_host_gives_the_console_of_the_machine(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
+@pytest.mark.parametrize("suite", tools.SUITES)
+def test_the_driver_is_loaded_and_pings_the_far_end(suite: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    pattern = b"meridian"
+    command = f"ping -c 3 -i 0.5 -w 60 -p {pattern.hex()} 10.44.0.1; dmesg | grep -E 'BUG|WARNING|Call Trace'"
+    done = twin("run", "--suite", suite, "--run-dir", str(run), "--pcap", "--", command)
+    assert "3 received" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1, f"the kernel complains: {done.stdout}"
+    # Request and answer, at the host and at the wire.
+    assert (run / "card.pcapng").read_bytes().count(2 * pattern) >= 3 * 2 * 2
+
+
+def test_the_address_comes_by_dhcp(tmp_path: Path) -> None:
+    done = twin("run", "--dhcp", "--run-dir", str(tmp_path / "run"), "--", "ip -4 -br address show dev eth0")
+    assert re.search(r"10\.44\.0\.1\d\d/24", done.stdout), done.stdout + done.stderr
+    assert "DHCPACK" in (tmp_path / "run" / "dhcp-0.log").read_text()
+
+
 def test_help_names_the_commands_and_nonsense_is_refused() -> None:
     done = twin("--help", seconds=30)
     assert done.returncode == 0
