@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from meridian_machine import Hardware, Image, Machine, MachineError, MachineTimeout, tools
+from meridian_machine import (
+    Hardware,
+    Image,
+    Machine,
+    MachineError,
+    MachineTimeout,
+    tools,
+)
 from meridian_twin import CardProcess
 from meridian_twin.process import CardError
 
