@@ -91,7 +91,7 @@ def test_make_runs_a_command_with_the_card_on_the_bus() -> None:
     command = ["make", "--no-print-directory", "twin-run", "CMD=lspci -nn | grep -c '10ee:903f'; echo \"it's\" here"]
     done = subprocess.run(command, cwd=tools.ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-2:] == ["1", "it's here"]
+    assert done.stdout == "1\nit's here\n"
 
 
 def test_it_ends_with_the_commands_status_and_output(tmp_path: Path) -> None:

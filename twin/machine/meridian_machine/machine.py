@@ -72,9 +72,9 @@ class Machine:
         self._lines = b""
         self._over = False
         self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
-        ramdisk = folder / "initrd"
-        ramdisk.write_bytes(initrd(image, files or {}))
-        options = (hardware or Hardware()).options(image, ramdisk, socket, "quiet TWIN=commands")
+        self._ramdisk = folder / "initrd"
+        self._ramdisk.write_bytes(initrd(image, files or {}))
+        options = (hardware or Hardware()).options(image, self._ramdisk, socket, "quiet TWIN=commands")
         options += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         options += ["-device", "virtio-serial-pci"]
         for port in self._ports.values():
@@ -160,6 +160,7 @@ class Machine:
 
     def close(self) -> None:
         stop(self._process)
+        self._ramdisk.unlink(missing_ok=True)
         self._selector.close()
         for port in self._ports.values():
             port.close()
