@@ -48,8 +48,7 @@ class Guest:
     @classmethod
     def build(cls, folder: Path) -> Guest:
         """Says what it sees of the card, and ends."""
-        module = next(kernel_package().rglob("pci-pf-stub.ko"))
-        return cls.with_files(folder, "init", {"pci-pf-stub.ko": (module, 0o644)})
+        return cls.with_files(folder, "init", modules("pci-pf-stub"))
 
     @classmethod
     def with_files(cls, folder: Path, init: str, files: dict[str, tuple[Path, int]]) -> Guest:
@@ -59,6 +58,28 @@ class Guest:
         initrd = folder / "initrd"
         initrd.write_bytes(initramfs({name: (path, 0o755) for name, path in own.items()} | files))
         return cls(next((kernel_package() / "boot").glob("vmlinuz-*")), initrd)
+
+
+def program(package: str, path: str, *libraries: str) -> dict[str, tuple[Path, int]]:
+    """A program of a Debian package with what it is linked to, some of that from packages of its own."""
+    trees = [script("fetch-source", "--binary", name, minutes=5) for name in (package, *libraries)]
+    folders = ":".join(str(folder) for tree in trees for folder in tree.glob("usr/lib/*-linux-gnu"))
+    file = trees[0] / path
+    command = ["/lib64/ld-linux-x86-64.so.2", "--library-path", folders, "--list", str(file)]
+    listed = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    found = [Path(word) for word in listed.split() if word.startswith("/")]
+    loader = Path("/lib64/ld-linux-x86-64.so.2")
+    return {
+        f"bin/{file.name}": (file, 0o755),
+        "lib64/ld-linux-x86-64.so.2": (loader, 0o755),
+        **{f"lib/x86_64-linux-gnu/{library.name}": (library, 0o755) for library in found if library != loader},
+    }
+
+
+def modules(*names: str) -> dict[str, tuple[Path, int]]:
+    """Modules of the kernel, by name."""
+    tree = kernel_package()
+    return {f"{name}.ko": (next(tree.rglob(f"{name}.ko")), 0o644) for name in names}
 
 
 def kernel_package() -> Path:

@@ -83,7 +83,7 @@ class LiveGuest:
         """(output, status) of the command under way."""
         deadline = time.monotonic() + seconds
         while True:
-            found = re.search(rb"(?:\A|\n)END (\S+)\r?\n", self._rest)
+            found = re.search(rb"\r?\nEND (\S+)\r?\n", self._rest)
             if found:
                 text, self._rest = self._rest[: found.start()], self._rest[found.end() :]
                 return text.decode(errors="replace").replace("\r", ""), found[1].decode()
