@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from meridian_machine.hardware import with_card
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 
@@ -87,33 +89,6 @@ def kernel_package() -> Path:
     return script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
 
 
-def machine(socket: Path, *options: str) -> list[str]:
-    """QEMU's options for a q35 machine with the card behind a root port. 512 MiB of memory, nothing else in it."""
-    return [
-        *("-machine", "q35", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot"),
-        *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
-        *("-device", f"meridian,bus=root,socket={socket}"),
-        *options,
-    ]
-
-
-def boot(qemu: Path, guest: Guest, socket: Path, trace: Path, seconds: float) -> str:
-    """The serial output of one life of the guest; it is ended if it is not over in time."""
-    append = "console=ttyS0 quiet panic=-1 pci=realloc"
-    options = ["-accel", "tcg", "-serial", "stdio", "-trace", "meridian_*", "-D", str(trace)]
-    options += ["-kernel", str(guest.kernel), "-initrd", str(guest.initrd), "-append", append]
-    command = [str(qemu), *machine(socket, *options)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        raise AssertionError(f"the guest did not end in {seconds} s: {(late.stdout or b'').decode()}") from None
-    text = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, f"QEMU ended with {done.returncode}: {text}"
-    return text
+def machine(socket: Path, *options: str, device: str = "") -> list[str]:
+    """QEMU's options for a q35 machine with the card behind a root port."""
+    return [*with_card(socket, device=device), *options]

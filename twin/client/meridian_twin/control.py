@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 import socket
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from .closing import Closing
 
 
 class ControlError(Exception):
     """The card refuses an operation, in its own words, or does not answer."""
 
 
-class Control:
+class Control(Closing):
     """One connection. `ask("help")` names the operations."""
 
     def __init__(self, path: Path | str, patience: float = 30) -> None:
@@ -27,14 +28,6 @@ class Control:
             self._socket.close()
             raise ControlError(f"no card answers at {path}: {error.strerror}") from None
         self._lines = self._socket.makefile("rw")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._lines.close()

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from . import qdma
 from .card import LinkedCard, RegisterError
+from .closing import Closing
 from .contexts import Contexts
 from .link import Link
 from .memory import Memory
@@ -68,7 +68,7 @@ class Queues:
         return frames
 
 
-class Host(Queues):
+class Host(Closing, Queues):
     """A PF, brought up as a driver does. Raises MismatchError for a card that it does not know.
 
     memory: bytes of the machine's memory; mapped: the card may reach it by itself.
@@ -102,14 +102,6 @@ class Host(Queues):
         cls, path: Path | str, lockstep: bool = False, memory: int = 64 * MEGABYTE, mapped: bool = True
     ) -> Self:
         return cls(Link(path, Role.PCIE, "meridian_twin host", lockstep), memory=memory, mapped=mapped)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self.link.close()
@@ -203,7 +195,7 @@ class Host(Queues):
             raise RegisterError(f"MAC table, {operation.lower()} {address.hex(':')} on port {port}: {result}")
 
 
-class Ps:
+class Ps(Closing):
     """The processing system: one ring pair a port, and the PTP clock."""
 
     def __init__(
@@ -220,14 +212,6 @@ class Ps:
     @classmethod
     def connect(cls, path: Path | str, lockstep: bool = False, mapped: bool = True) -> Self:
         return cls(Link(path, Role.AXI, "meridian_twin ps", lockstep), mapped=mapped)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self.link.close()

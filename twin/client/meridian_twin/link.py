@@ -10,9 +10,8 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from .closing import Closing
 from .memory import Memory
 from .protocol import (
     ALL_FUNCTIONS,
@@ -41,7 +40,7 @@ class LinkTimeout(LinkError):
     """Something that must come within a bound did not."""
 
 
-class Link:
+class Link(Closing):
     """One connection. While any call waits, the card's DMA and interrupts are served.
 
     lockstep: twin time stands still but for `advance`, `wait` and the accesses that wait for a reply.
@@ -92,14 +91,6 @@ class Link:
         self.welcome = Welcome.unpack(payload)
         if (self.welcome.magic, self.welcome.version) != (MAGIC, VERSION):
             raise LinkError(f"the card speaks version {self.welcome.version} of the link, this driver {VERSION}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Leaves: the card resets this machine's side."""

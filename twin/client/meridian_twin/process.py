@@ -6,9 +6,11 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+
+from .closing import Closing
 
 
 class CardError(Exception):
@@ -19,20 +21,21 @@ class CardError(Exception):
         self.status = status
 
 
-class CardProcess:
+class CardProcess(Closing):
     """One run of meridian_card with a socket of its own in a temporary folder. Use it as a context manager.
 
-    Raises CardError when the program does not listen within `patience` seconds.
+    `through` are words before the program's name, of commands that go on as it (as `unshare --net`). Raises CardError
+    when the program does not listen within `patience` seconds.
     """
 
-    def __init__(self, program: Path | str, *options: str, patience: float = 30) -> None:
+    def __init__(self, program: Path | str, *options: str, patience: float = 30, through: Sequence[str] = ()) -> None:
         self.patience = patience
         self._folder = tempfile.TemporaryDirectory(prefix="meridian-")
         self.socket = Path(self._folder.name) / "card"
         self._output = (Path(self._folder.name) / "output").open("w+b")
-        command = [str(program), "--socket", str(self.socket), *options]
+        command = [*through, str(program), "--socket", str(self.socket), *options]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, process_group=0
         )
         deadline = time.monotonic() + patience
         while not self.output().startswith("ready"):
@@ -43,9 +46,6 @@ class CardProcess:
                 self.close()
                 raise CardError(text or f"{program}: not ready after {patience:.0f} s", status)
             time.sleep(0.01)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -8,8 +8,8 @@ import socket
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+from .closing import Closing
 
 _HEADER = struct.Struct("<QII")
 _BAD_FCS = 1
@@ -29,7 +29,7 @@ class WireError(Exception):
     """Nobody is at the card's end, or it sent what is no frame."""
 
 
-class Wire:
+class Wire(Closing):
     """Frames without FCS to and from one port."""
 
     def __init__(self, path: Path | str, patience: float = 10) -> None:
@@ -42,14 +42,6 @@ class Wire:
             raise WireError(f"no wire ends at {path}: {error.strerror}") from None
         self._patience = patience
         self._socket.setblocking(False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._socket.close()

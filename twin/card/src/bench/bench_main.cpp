@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
-#include <exception>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/program.hpp"
 #include "bench/bench.hpp"
 
 namespace {
@@ -139,18 +139,5 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto fail = [](int status, const std::string& kind, const std::exception& error) {
-    std::cerr << "shell_bench: " << kind << error.what() << '\n';
-    return status;
-  };
-  try {
-    run({argv + 1, argv + argc});
-    return 0;
-  } catch (const meridian::CheckError& error) {
-    return fail(1, "check failed: ", error);
-  } catch (const meridian::HangError& error) {
-    return fail(3, "hang: ", error);
-  } catch (const std::exception& error) {
-    return fail(2, "", error);
-  }
+  return meridian::run_program("shell_bench", [&] { run({argv + 1, argv + argc}); });
 }

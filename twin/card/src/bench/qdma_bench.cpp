@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "base/program.hpp"
 #include "bench/forward_host.hpp"
 #include "bench/stream_pins.hpp"
 #include "twin/qdma_options.hpp"
@@ -125,15 +126,11 @@ nlohmann::json measure(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return run_program("qdma_bench", [&] {
     const Options options = parse_arguments({argv + 1, argv + argc});
     if (options.help)
       std::cout << usage << qdma_options_help;
     else
       std::cout << measure(options).dump() << '\n';
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "qdma_bench: " << error.what() << '\n';
-    return dynamic_cast<const CheckError*>(&error) != nullptr ? 1 : 2;
-  }
+  });
 }

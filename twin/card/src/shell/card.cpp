@@ -5,55 +5,17 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "shell/card_clocks.hpp"
 #include "shell/shell.hpp"
-
-#if VM_TRACE
-#include "verilated_fst_c.h"
-#endif
+#include "shell/waveform.hpp"
 
 namespace meridian {
 
 namespace {
 
-constexpr std::uint64_t host_period_fs = 4'000'000;  // 250 MHz
-constexpr std::uint64_t ps_period_fs = 4'000'000;
 constexpr unsigned reset_cycles = 32;
 
-constexpr std::uint64_t mac_period_fs(MacRate rate) {
-  return rate == MacRate::gbps25 ? 2'560'000 : 6'400'000;
-}
-
-/// Clocks in the scheduler: host, ps, then receive and transmit of each port.
-enum : unsigned { host_clock, ps_clock, first_mac_clock };
-constexpr unsigned rx_clock(unsigned port) {
-  return first_mac_clock + 2 * port;
-}
-constexpr unsigned tx_clock(unsigned port) {
-  return first_mac_clock + 2 * port + 1;
-}
 constexpr unsigned clock_count = first_mac_clock + 2 * shell_ports;
-
-std::vector<ClockSetting> clock_settings(const CardSetting& setting) {
-  std::vector<ClockSetting> clocks;
-  auto offsets = setting.clocks;
-  const auto add = [&](const std::string& name, std::uint64_t nominal_fs) {
-    const ClockOffset offset = offsets[name];
-    offsets.erase(name);
-    // Clocks of independent sources never keep in step; equal edges would hide errors at the crossings.
-    const std::uint64_t phase = offset.phase_fs.value_or(7001 + 311'117 * clocks.size());
-    clocks.push_back(ClockSetting::make(name, nominal_fs, offset.ppm, phase));
-  };
-  add("host", host_period_fs);
-  add("ps", ps_period_fs);
-  for (unsigned port = 0; port < shell_ports; ++port) {
-    add("mac_rx_" + std::to_string(port), mac_period_fs(setting.rate));
-    add("mac_tx_" + std::to_string(port), mac_period_fs(setting.rate));
-  }
-  if (!offsets.empty()) throw InputError("no clock is named " + offsets.begin()->first);
-  return clocks;
-}
-
-[[maybe_unused]] constexpr const char* no_tracing = "this program was built without tracing: configure with -DTRACE=ON";
 
 std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
   // The clock that is carried to the MACs could not keep up with another frequency than it was made for.
@@ -66,10 +28,9 @@ std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
   // Registers that nobody resets start at random values, as they may in hardware.
   context->randReset(2);
   context->randSeed(static_cast<int>(setting.seed % 0x7fffffffU) + 1);
+  if (!setting.trace_file.empty()) Waveform::require_tracing();
 #if VM_TRACE
   context->traceEverOn(true);
-#else
-  if (!setting.trace_file.empty()) throw InputError(no_tracing);
 #endif
   return context;
 }
@@ -91,7 +52,6 @@ struct Card::Parts {
 
   void step();
   void eval();
-  void start_trace(const std::string& file);
   void tick_sample(std::uint32_t rising);
   void tick_drive(std::uint32_t rising);
   void watch_timers(std::uint32_t rising);
@@ -119,9 +79,7 @@ struct Card::Parts {
   std::function<void(std::uint64_t)> host_edge;
   std::function<void(const Card::TimerEdge&)> timer_watch;
   std::optional<FineMoment> ptp_start;  // first edge of ps out of reset
-#if VM_TRACE
-  std::unique_ptr<VerilatedFstC> trace;
-#endif
+  Waveform waveform;
 };
 
 Card::Parts::Parts(const CardSetting& s)
@@ -129,12 +87,13 @@ Card::Parts::Parts(const CardSetting& s)
       context(make_context(s)),
       shell(*context),
       ports(shell.ports()),
-      clocks(clock_settings(s), !s.trace_file.empty()),
+      clocks(clock_settings(s, shell_ports), !s.trace_file.empty()),
       qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
            QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr())},
       pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
       ps_bus(shell.ps_bus(), "ps", s.seed ^ 0xf1),
-      ps_memory(shell.ps_memory(), s.seed ^ 0xf2) {
+      ps_memory(shell.ps_memory(), s.seed ^ 0xf2),
+      waveform(shell.model()) {
   VShell& model = shell.model();
   clock_pin = {&model.axi_aclk, &model.ps_clk};
   for (unsigned i = 0; i < shell_ports; ++i) {
@@ -163,35 +122,13 @@ Card::Parts::Parts(const CardSetting& s)
   pf_bus.reset();
   ps_bus.reset();
   ps_memory.reset();
-  if (!setting.trace_file.empty()) start_trace(setting.trace_file);
+  if (!setting.trace_file.empty()) waveform.start(setting.trace_file, setting.trace_from_ps, setting.trace_to_ps);
   shell.eval();
-}
-
-void Card::Parts::start_trace([[maybe_unused]] const std::string& file) {
-#if VM_TRACE
-  if (trace != nullptr) trace->close();
-  trace = std::make_unique<VerilatedFstC>();
-  shell.model().trace(trace.get(), 99);
-  trace->open(file.c_str());
-  if (trace->isOpen()) return;
-  trace.reset();
-  throw InputError("cannot write " + file);
-#else
-  throw InputError(no_tracing);
-#endif
 }
 
 void Card::Parts::eval() {
   shell.eval();
-#if VM_TRACE
-  if (trace == nullptr || now_ps < setting.trace_from_ps) return;
-  if (now_ps <= setting.trace_to_ps) {
-    trace->dump(now_ps);
-  } else {
-    trace->close();
-    trace.reset();
-  }
-#endif
+  waveform.sample(now_ps);
 }
 
 void Card::Parts::tick_sample(std::uint32_t rising) {
@@ -308,11 +245,7 @@ Card::Card(const CardSetting& setting) : parts_(std::make_unique<Parts>(setting)
   run_for(reset_cycles * longest_fs / 1000);
 }
 
-Card::~Card() {
-#if VM_TRACE
-  if (parts_->trace != nullptr) parts_->trace->close();
-#endif
-}
+Card::~Card() = default;
 
 unsigned Card::ports() {
   return shell_ports;
@@ -340,10 +273,7 @@ void Card::step() {
 }
 
 void Card::trace(const std::string& file, std::uint64_t for_ps) {
-  Parts& p = *parts_;
-  p.start_trace(file);
-  p.setting.trace_from_ps = p.now_ps;
-  p.setting.trace_to_ps = p.now_ps + for_ps;
+  parts_->waveform.start(file, now_ps(), now_ps() + for_ps);
 }
 
 void Card::set_host_edge(std::function<void(std::uint64_t)> edge) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/program.hpp"
 #include "shell/card.hpp"
 #include "shell/card_options.hpp"
 #include "sim/scenario.hpp"
@@ -83,28 +83,14 @@ void run(const Options& options) {
   scenario.finish();
 }
 
-int fail(int status, const char* kind, const std::exception& error) {
-  std::cout.flush();
-  std::cerr << "shell_sim: " << kind << error.what() << '\n';
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return meridian::run_program("shell_sim", [&] {
     const Options options = parse_arguments({argv + 1, argv + argc});
-    if (options.help) {
+    if (options.help)
       std::cout << usage << meridian::card_options_help << closing;
-      return 0;
-    }
-    run(options);
-    return 0;
-  } catch (const meridian::CheckError& error) {
-    return fail(1, "check failed: ", error);
-  } catch (const meridian::HangError& error) {
-    return fail(3, "hang: ", error);
-  } catch (const std::exception& error) {
-    return fail(2, "", error);
-  }
+    else
+      run(options);
+  });
 }

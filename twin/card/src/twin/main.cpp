@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <csignal>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/program.hpp"
 #include "shell/card_options.hpp"
 #include "twin/cable_option.hpp"
 #include "twin/qdma_options.hpp"
@@ -163,31 +163,17 @@ void run(const Options& options) {
   for (meridian::CardNode* node : nodes) std::cout << node->statistics().dump() << '\n';
 }
 
-int fail(int status, const char* kind, const std::exception& error) {
-  std::cout.flush();
-  std::cerr << "meridian_card: " << kind << error.what() << '\n';
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, [](int) { stop_asked = true; });
   std::signal(SIGTERM, [](int) { stop_asked = true; });
-  try {
+  return meridian::run_program("meridian_card", [&] {
     const Options options = parse_arguments({argv + 1, argv + argc});
-    if (options.help) {
+    if (options.help)
       std::cout << usage << meridian::cable_help << meridian::card_options_help << meridian::qdma_options_help << '\n'
                 << meridian::wire_help();
-      return 0;
-    }
-    run(options);
-    return 0;
-  } catch (const meridian::CheckError& error) {
-    return fail(1, "check failed: ", error);
-  } catch (const meridian::HangError& error) {
-    return fail(3, "hang: ", error);
-  } catch (const std::exception& error) {
-    return fail(2, "", error);
-  }
+    else
+      run(options);
+  });
 }
