@@ -141,8 +141,10 @@ def test_no_process_outlives_a_killed_one(working: subprocess.Popen[bytes]) -> N
 
 def test_a_wire_of_ones_own_and_a_wrong_one(tmp_path: Path) -> None:
     capture = tmp_path / "wire.pcapng"
-    done = twin("run", "--no-driver", "--wire", f"0=traffic:count=3,rate=1000pps+none:capture={capture}", "--", "true")
+    wire, more = f"0=traffic:count=3,rate=1000pps,capture={capture}+none", "--qemu=-device igb"
+    done = twin("run", "--no-driver", "--wire", wire, more, "--", "lspci -n | grep 8086:10c9")
     assert done.returncode == 0, done.stderr
+    assert capture.stat().st_size > 3 * 60
     done = twin("run", "--no-driver", "--wire", "0=wireless", "--", "true")
     assert done.returncode == 125
     assert "wireless" in done.stderr
@@ -216,6 +218,13 @@ def test_the_address_comes_by_dhcp(tmp_path: Path) -> None:
     done = twin("run", "--dhcp", "--run-dir", str(tmp_path / "run"), "--", "ip -4 -br address show dev eth0")
     assert re.search(r"10\.44\.0\.1\d\d/24", done.stdout), done.stdout + done.stderr
     assert "DHCPACK" in (tmp_path / "run" / "dhcp-0.log").read_text()
+
+
+@pytest.mark.long
+def test_waves_are_written(tmp_path: Path) -> None:
+    done = twin("run", "--no-driver", "--wave", "--run-dir", str(tmp_path), "--", "lspci -n | grep 10ee", seconds=1800)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "card.fst").stat().st_size > 1000
 
 
 def test_help_names_the_commands_and_nonsense_is_refused() -> None:

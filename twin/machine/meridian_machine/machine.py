@@ -107,7 +107,7 @@ class Machine:
         """Of QEMU."""
         return self._process.pid
 
-    def wait_ready(self, seconds: float = 180) -> str:
+    def wait_ready(self, seconds: float = 300) -> str:
         """Until it takes scripts; the release of its kernel. Raises MachineError."""
         return self._answer("ready", "to come up", seconds, {})
 
