@@ -5,6 +5,7 @@
 
 #include <linux/bpf.h>
 #include <linux/dim.h>
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -26,6 +27,12 @@
 #define MERIDIAN_RING_MIN	64
 #define MERIDIAN_RING_MAX	4096
 #define MERIDIAN_RING_DEFAULT	512
+#define MERIDIAN_DEFAULT_USECS	5
+#define MERIDIAN_DEFAULT_FRAMES	64
+#define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
+#define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
+#define MERIDIAN_GROUPS		256	/* at most, of multicast */
+#define MERIDIAN_GROUP_WORDS	8
 
 /* A receive buffer is the middle of a page: room for XDP before it, for the skb's end behind it. */
 #define MERIDIAN_RX_HEADROOM	(XDP_PACKET_HEADROOM + NET_IP_ALIGN)
@@ -37,6 +44,18 @@ static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 struct meridian;
 
 /**
+ * struct meridian_group - a multicast address and who listens
+ * @address: of which port
+ * @port: see @address
+ * @functions: a bit for each that listens; none: the group is free
+ */
+struct meridian_group {
+	u8 address[ETH_ALEN];
+	u8 port;
+	u32 functions[MERIDIAN_GROUP_WORDS];
+};
+
+/**
  * struct meridian_card - what the PFs of one card share
  * @list: in the list of cards
  * @users: PFs that are bound
@@ -46,6 +65,8 @@ struct meridian;
  * @lock: one at a time gives commands to contexts and filters
  * @port_users: bound PFs by port
  * @error_function: the PF that takes the interrupt for errors
+ * @groups: how many the card has
+ * @group: those in use
  */
 struct meridian_card {
 	struct list_head list;
@@ -56,6 +77,8 @@ struct meridian_card {
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
 	struct meridian *error_function;
+	unsigned int groups;
+	struct meridian_group group[MERIDIAN_GROUPS];
 };
 
 /**
@@ -148,6 +171,7 @@ struct meridian_tx {
  * @completion: next to read
  * @color: of entries that are new
  * @mode: of completion doorbells
+ * @must_flush: XDP has redirected frames in this poll
  * @is_failed: the card has said what cannot be; nothing is read until a reset
  * @stats: counted here
  */
@@ -165,6 +189,7 @@ struct meridian_rx {
 	u32 completion;
 	u32 color;
 	u32 mode;
+	bool must_flush;
 	bool is_failed;
 	struct meridian_rx_stats stats;
 };
@@ -192,6 +217,52 @@ struct meridian_channel {
 };
 
 /**
+ * struct meridian_config - what only changes while the function is down
+ * @queues: queue pairs
+ * @tx_slots: descriptors of a transmit ring
+ * @rx_slots: descriptors of a receive ring
+ */
+struct meridian_config {
+	unsigned int queues;
+	u32 tx_slots;
+	u32 rx_slots;
+};
+
+/**
+ * struct meridian_coalesce - when a receive queue interrupts
+ * @usecs: after so long, or
+ * @frames: with so many
+ * @is_adaptive: both change with the load
+ */
+struct meridian_coalesce {
+	u32 usecs;
+	u32 frames;
+	bool is_adaptive;
+};
+
+/**
+ * struct meridian_counts - what all queues have counted
+ * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error
+ * @tx: packets, bytes, dropped, stopped, xdp
+ */
+struct meridian_counts {
+	u64 rx[8];
+	u64 tx[5];
+};
+
+/**
+ * struct meridian_missed - what the card has dropped, as it was looked at last
+ * @no_buffer: received for a queue without buffers, or copies that found no room
+ * @bad_fcs: of the port
+ * @bad_length: of the port
+ */
+struct meridian_missed {
+	u64 no_buffer;
+	u64 bad_fcs;
+	u64 bad_length;
+};
+
+/**
  * struct meridian - a function of the card
  * @pdev: on PCIe
  * @netdev: its network interface
@@ -205,15 +276,23 @@ struct meridian_channel {
  * @vectors: of MSI-X that it has; the first is not for queues
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
- * @queues: queue pairs it is to have
- * @tx_slots: descriptors of a transmit ring
- * @rx_slots: descriptors of a receive ring
+ * @config: what it is to have
+ * @coalesce: what its receive queues are to do
+ * @indirection: the queue for each value of the hash's lowest bits
+ * @key: of the hash, least significant word first
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
  * @xdp: the program, if there is one
  * @flags: MERIDIAN_FLAG_*
  * @service: looks after link, card and memory
  * @reset: takes everything down and up again
+ * @rx_mode: brings the card's filter in line with Linux's lists
+ * @entries: what the function has in the card's filter; under the card's lock
+ * @vlans: that are to be received
+ * @stats_lock: of all below
+ * @counted: channels that count; they outlive this number
+ * @before: counts of channels that are no more
+ * @missed: of the card
  */
 struct meridian {
 	struct pci_dev *pdev;
@@ -228,15 +307,23 @@ struct meridian {
 	unsigned int vectors;
 	unsigned int queue_base;
 	unsigned int queue_limit;
-	unsigned int queues;
-	u32 tx_slots;
-	u32 rx_slots;
+	struct meridian_config config;
+	struct meridian_coalesce coalesce;
+	u32 indirection[MERIDIAN_INDIRECTION];
+	u32 key[MERIDIAN_KEY_WORDS];
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
 	unsigned long flags;
 	struct delayed_work service;
 	struct work_struct reset;
+	struct work_struct rx_mode;
+	struct list_head entries;
+	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
+	spinlock_t stats_lock; /* what get_stats64 needs */
+	unsigned int counted;
+	struct meridian_counts before;
+	struct meridian_missed missed;
 };
 
 enum meridian_flag {
@@ -263,9 +350,46 @@ void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 bool meridian_link_up(struct meridian *m);
 
+/* meridian_filter.c */
+void meridian_sync_filter(struct meridian *m);
+void meridian_clear_filter(struct meridian *m);
+int meridian_test_filter(struct meridian *m);
+
+/* meridian_rss.c */
+void meridian_default_indirection(struct meridian *m);
+void meridian_read_key(struct meridian *m);
+void meridian_write_rss(struct meridian *m);
+
+/* meridian_stats.c */
+u64 meridian_read_counter(struct meridian *m, u32 offset);
+u64 meridian_read_port_counter(struct meridian *m, u32 offset);
+void meridian_show_counts(struct meridian *m);
+void meridian_hide_counts(struct meridian *m);
+void meridian_read_missed(struct meridian *m);
+void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
+int meridian_stats_count(struct meridian *m);
+void meridian_stats_strings(struct meridian *m, u8 *data);
+void meridian_stats_values(struct meridian *m, u64 *data);
+
+/* meridian_diag.c */
+int meridian_regs_len(struct net_device *netdev);
+void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *data);
+int meridian_test_count(void);
+void meridian_test_strings(u8 *data);
+void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);
+
+/* meridian_ethtool.c */
+extern const struct ethtool_ops meridian_ethtool_ops;
+
+/* meridian_coalesce.c */
+void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
+void meridian_init_dim(struct meridian_channel *channel);
+void meridian_sample_dim(struct meridian_channel *channel);
+
 /* meridian_netdev.c */
 extern const struct net_device_ops meridian_netdev_ops;
 int meridian_up(struct meridian *m);
+int meridian_configure(struct meridian *m, const struct meridian_config *config);
 void meridian_down(struct meridian *m);
 void meridian_init_netdev(struct meridian *m);
 
@@ -280,6 +404,14 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);
+int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
+void meridian_ring_tx(struct meridian_tx *tx);
+
+/* meridian_xdp.c */
+bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
+bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
+int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
+int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);

@@ -85,6 +85,9 @@ int meridian_identify(struct meridian *m)
 	}
 	geometry = read_ident(m, MERIDIAN_IDENT_GEOMETRY);
 	m->ports = FIELD_GET(MERIDIAN_IDENT_GEOMETRY_PORTS_MASK, geometry);
+	m->card->groups = min_t(u32, MERIDIAN_GROUPS,
+				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
+					  read_ident(m, MERIDIAN_IDENT_QUEUES)));
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
 	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
 			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));

@@ -57,7 +57,8 @@ static int alloc_vectors(struct meridian *m)
 	}
 	m->vectors = vectors;
 	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - 1);
-	m->queues = m->queue_limit;
+	m->config.queues = m->queue_limit;
+	meridian_default_indirection(m);
 	return 0;
 }
 
@@ -74,6 +75,7 @@ static int init_function(struct meridian *m)
 		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
 			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
 	mutex_unlock(&m->card->lock);
+	meridian_read_key(m);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
 	return error;
@@ -107,8 +109,13 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	m = netdev_priv(netdev);
 	m->pdev = pdev;
 	m->netdev = netdev;
-	m->tx_slots = MERIDIAN_RING_DEFAULT;
-	m->rx_slots = MERIDIAN_RING_DEFAULT;
+	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
+	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
+	m->coalesce.usecs = MERIDIAN_DEFAULT_USECS;
+	m->coalesce.frames = MERIDIAN_DEFAULT_FRAMES;
+	m->coalesce.is_adaptive = true;
+	spin_lock_init(&m->stats_lock);
+	INIT_LIST_HEAD(&m->entries);
 	pci_set_drvdata(pdev, m);
 	meridian_init_service(m);
 	m->card = meridian_card_get(pdev);
@@ -136,7 +143,7 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	meridian_enable_port(m, true);
 	meridian_start_service(m);
 	netdev_info(netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
-		    m->ports, m->queues);
+		    m->ports, m->config.queues);
 	return 0;
 
 misc:
@@ -162,6 +169,7 @@ static void meridian_remove(struct pci_dev *pdev)
 
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
+	meridian_clear_filter(m);
 	meridian_enable_port(m, false);
 	meridian_free_misc_irq(m);
 	pci_free_irq_vectors(pdev);

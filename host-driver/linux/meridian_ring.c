@@ -8,10 +8,6 @@
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
 #define COMPLETION_ENTRY_BYTES	8
 
-/* Until coalescing is set: 5 us, 64 frames. */
-#define DEFAULT_TIMER		50
-#define DEFAULT_COUNTER		64
-
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20
 
@@ -125,6 +121,7 @@ static int poll_channel(struct napi_struct *napi, int budget)
 					 false);
 		return done ? received : budget;
 	}
+	meridian_sample_dim(channel);
 	qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode, true);
 	return received;
 }
@@ -159,11 +156,13 @@ void meridian_free_channels(struct meridian *m)
 {
 	unsigned int i;
 
+	meridian_hide_counts(m);
 	for (i = 0; i < m->channels; i++) {
 		struct meridian_channel *channel = &m->channel[i];
 
 		if (channel->irq)
 			free_irq(channel->irq, channel);
+		cancel_work_sync(&channel->dim.work);
 		free_tx(&channel->tx);
 		free_rx(&channel->rx);
 		netif_napi_del(&channel->napi);
@@ -184,10 +183,10 @@ int meridian_alloc_channels(struct meridian *m)
 	unsigned int i;
 	int error = 0;
 
-	m->channel = kvcalloc(m->queues, sizeof(*m->channel), GFP_KERNEL);
+	m->channel = kvcalloc(m->config.queues, sizeof(*m->channel), GFP_KERNEL);
 	if (!m->channel)
 		return -ENOMEM;
-	m->channels = m->queues;
+	m->channels = m->config.queues;
 	for (i = 0; i < m->channels; i++) {
 		struct meridian_channel *channel = &m->channel[i];
 
@@ -198,17 +197,20 @@ int meridian_alloc_channels(struct meridian *m)
 		channel->rx.index = i;
 		u64_stats_init(&channel->tx.stats.sync);
 		u64_stats_init(&channel->rx.stats.sync);
+		meridian_init_dim(channel);
 		meridian_napi_add(m->netdev, &channel->napi, poll_channel);
 	}
 	for (i = 0; i < m->channels && !error; i++) {
-		error = alloc_tx(&m->channel[i].tx, m->tx_slots);
+		error = alloc_tx(&m->channel[i].tx, m->config.tx_slots);
 		if (!error)
-			error = alloc_rx(&m->channel[i], m->rx_slots);
+			error = alloc_rx(&m->channel[i], m->config.rx_slots);
 		if (!error)
 			error = request_channel(&m->channel[i], i);
 	}
 	if (error)
 		meridian_free_channels(m);
+	else
+		meridian_show_counts(m);
 	return error;
 }
 
@@ -243,9 +245,7 @@ static int start_rx(struct meridian_rx *rx)
 		.completion_index = qdma_find(tables->rings, rx->completions.slots + 1),
 		.entry_log2 = 0,
 		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
-		.trigger = QDMA_TRIGGER_USER_TIMER_COUNT,
-		.timer_index = qdma_nearest(tables->timers, DEFAULT_TIMER),
-		.counter_index = qdma_nearest(tables->counters, DEFAULT_COUNTER),
+		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,
 		.vector = rx->index + 1,
 		.prefetch = true,
@@ -258,8 +258,8 @@ static int start_rx(struct meridian_rx *rx)
 	rx->completion = 0;
 	rx->color = 1;
 	rx->is_failed = false;
-	rx->mode = qdma_completion_mode(setting.trigger, setting.timer_index,
-					setting.counter_index);
+	/* The first doorbell makes it so. */
+	meridian_set_mode(rx, m->coalesce.usecs, m->coalesce.frames);
 	memset(rx->completions.entries, 0, rx->completions.bytes);
 	return qdma_c2h_start(&m->qdma, &setting);
 }

@@ -60,6 +60,7 @@ static void do_service(struct work_struct *work)
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 			meridian_update_link(m);
 			feed(m);
+			meridian_read_missed(m);
 		}
 		rtnl_unlock();
 	}
@@ -79,6 +80,11 @@ static void do_reset(struct work_struct *work)
 		}
 	}
 	rtnl_unlock();
+}
+
+static void do_rx_mode(struct work_struct *work)
+{
+	meridian_sync_filter(container_of(work, struct meridian, rx_mode));
 }
 
 /**
@@ -147,6 +153,7 @@ void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
 	INIT_WORK(&m->reset, do_reset);
+	INIT_WORK(&m->rx_mode, do_rx_mode);
 }
 
 void meridian_start_service(struct meridian *m)
@@ -162,4 +169,5 @@ void meridian_stop_service(struct meridian *m)
 {
 	cancel_delayed_work_sync(&m->service);
 	cancel_work_sync(&m->reset);
+	cancel_work_sync(&m->rx_mode);
 }
