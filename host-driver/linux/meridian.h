@@ -15,6 +15,8 @@
 #include <net/xdp.h>
 
 #include "../include/meridian_regs.h"
+#include "../qdma/meridian_mailbox.h"
+#include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_ring.h"
 
@@ -41,7 +43,59 @@
 static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 	      SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) <= PAGE_SIZE);
 
+#define MERIDIAN_VF_QUEUE_BASE	(MERIDIAN_PFS * MERIDIAN_QUEUES)	/* first queue of VFs */
+#define MERIDIAN_QUEUES_OF_VF	8	/* of each VF at most */
+#define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
+
 struct meridian;
+
+/**
+ * struct meridian_ops - what a PF does by itself and a VF asks its PF for
+ * @link_up: whether the port has a link
+ * @set_queues: says which queues frames may go to, in force on return
+ * @map_queues: gives the function so many queues, or none
+ * @start_tx: makes a transmit queue's contexts
+ * @start_rx: makes a receive queue's contexts
+ * @stop_queue: takes both away
+ * @write_rss: key and indirection
+ * @sync_filter: what is received
+ * @read_missed: looks at what the card has dropped
+ */
+struct meridian_ops {
+	bool (*link_up)(struct meridian *m);
+	void (*set_queues)(struct meridian *m, u32 count);
+	int (*map_queues)(struct meridian *m, u32 count);
+	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
+	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
+	void (*stop_queue)(struct meridian *m, u32 queue);
+	void (*write_rss)(struct meridian *m);
+	void (*sync_filter)(struct meridian *m);
+	void (*read_missed)(struct meridian *m);
+};
+
+/**
+ * struct meridian_vf - a VF as its PF knows it
+ * @function: its number within the card
+ * @count: queues it was given
+ * @is_known: it has said hello
+ * @address: its own
+ * @is_fixed: the system's administrator has chosen @address
+ * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
+ * @may_spoof: it may send with any source address
+ * @flags: that it has asked for
+ * @entries: what it has in the card's filter
+ */
+struct meridian_vf {
+	u32 function;
+	u32 count;
+	bool is_known;
+	u8 address[ETH_ALEN];
+	bool is_fixed;
+	bool is_trusted;
+	bool may_spoof;
+	u32 flags;
+	struct list_head entries;
+};
 
 /**
  * struct meridian_group - a multicast address and who listens
@@ -265,6 +319,7 @@ struct meridian_missed {
 /**
  * struct meridian - a function of the card
  * @pdev: on PCIe
+ * @ops: of a PF, or of a VF
  * @netdev: its network interface
  * @card: shared with its other PFs
  * @shell: BAR2
@@ -289,6 +344,10 @@ struct meridian_missed {
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
+ * @mailbox_lock: of a VF: one question at a time
+ * @asked_flags: of a VF: what it has asked its PF for
+ * @vf: of a PF, its VFs; under the card's lock
+ * @vfs: how many
  * @stats_lock: of all below
  * @counted: channels that count; they outlive this number
  * @before: counts of channels that are no more
@@ -296,6 +355,7 @@ struct meridian_missed {
  */
 struct meridian {
 	struct pci_dev *pdev;
+	const struct meridian_ops *ops;
 	struct net_device *netdev;
 	struct meridian_card *card;
 	u8 __iomem *shell;
@@ -320,6 +380,10 @@ struct meridian {
 	struct work_struct rx_mode;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
+	struct mutex mailbox_lock; /* questions */
+	u32 asked_flags;
+	struct meridian_vf *vf;
+	unsigned int vfs;
 	spinlock_t stats_lock; /* what get_stats64 needs */
 	unsigned int counted;
 	struct meridian_counts before;
@@ -352,6 +416,11 @@ bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
 void meridian_sync_filter(struct meridian *m);
+int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
+		       const u8 *address);
+void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
+			   const u8 *address);
+void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function);
 void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
 
@@ -380,6 +449,7 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 
 /* meridian_ethtool.c */
 extern const struct ethtool_ops meridian_ethtool_ops;
+extern const struct ethtool_ops meridian_vf_ethtool_ops;
 
 /* meridian_coalesce.c */
 void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
@@ -387,7 +457,6 @@ void meridian_init_dim(struct meridian_channel *channel);
 void meridian_sample_dim(struct meridian_channel *channel);
 
 /* meridian_netdev.c */
-extern const struct net_device_ops meridian_netdev_ops;
 int meridian_up(struct meridian *m);
 int meridian_configure(struct meridian *m, const struct meridian_config *config);
 void meridian_down(struct meridian *m);
@@ -417,6 +486,29 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
+
+/* meridian_pf.c */
+extern const struct meridian_ops meridian_pf_ops;
+
+/* meridian_vf.c */
+extern const struct meridian_ops meridian_vf_ops;
+int meridian_identify_vf(struct meridian *m);
+void meridian_leave_pf(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const u8 *address);
+u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_mbx.c */
+void meridian_serve_vfs(struct meridian *m);
+void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
+void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
+
+/* meridian_sriov.c */
+int meridian_sriov_configure(struct pci_dev *pdev, int count);
+int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
+int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted);
+int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_checked);
+int meridian_get_vf_config(struct net_device *netdev, int index, struct ifla_vf_info *info);
+int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_stats *stats);
 
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);
