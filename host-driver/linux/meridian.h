@@ -15,8 +15,11 @@
 #include <net/xdp.h>
 
 #include "../include/meridian_regs.h"
+#include "../qdma/meridian_mailbox.h"
+#include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_ring.h"
+#include "meridian_queue.h"
 
 #define MERIDIAN_NAME		"meridian"
 #define MERIDIAN_VERSION	"0.1"
@@ -41,7 +44,59 @@
 static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 	      SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) <= PAGE_SIZE);
 
+#define MERIDIAN_VF_QUEUE_BASE	(MERIDIAN_PFS * MERIDIAN_QUEUES)	/* first queue of VFs */
+#define MERIDIAN_QUEUES_OF_VF	8	/* of each VF at most */
+#define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
+
 struct meridian;
+
+/**
+ * struct meridian_ops - what a PF does by itself and a VF asks its PF for
+ * @link_up: whether the port has a link
+ * @set_queues: says which queues frames may go to, in force on return
+ * @map_queues: gives the function so many queues, or none
+ * @start_tx: makes a transmit queue's contexts
+ * @start_rx: makes a receive queue's contexts
+ * @stop_queue: takes both away
+ * @write_rss: key and indirection
+ * @sync_filter: what is received
+ * @read_missed: looks at what the card has dropped
+ */
+struct meridian_ops {
+	bool (*link_up)(struct meridian *m);
+	void (*set_queues)(struct meridian *m, u32 count);
+	int (*map_queues)(struct meridian *m, u32 count);
+	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
+	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
+	void (*stop_queue)(struct meridian *m, u32 queue);
+	void (*write_rss)(struct meridian *m);
+	void (*sync_filter)(struct meridian *m);
+	void (*read_missed)(struct meridian *m);
+};
+
+/**
+ * struct meridian_vf - a VF as its PF knows it
+ * @function: its number within the card
+ * @count: queues it was given
+ * @is_known: it has said hello
+ * @address: its own
+ * @is_fixed: the system's administrator has chosen @address
+ * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
+ * @may_spoof: it may send with any source address
+ * @flags: that it has asked for
+ * @entries: what it has in the card's filter
+ */
+struct meridian_vf {
+	u32 function;
+	u32 count;
+	bool is_known;
+	u8 address[ETH_ALEN];
+	bool is_fixed;
+	bool is_trusted;
+	bool may_spoof;
+	u32 flags;
+	struct list_head entries;
+};
 
 /**
  * struct meridian_group - a multicast address and who listens
@@ -79,141 +134,6 @@ struct meridian_card {
 	struct meridian *error_function;
 	unsigned int groups;
 	struct meridian_group group[MERIDIAN_GROUPS];
-};
-
-/**
- * struct meridian_tx_buffer - what a transmit descriptor is about
- * @skb: the frame, or
- * @frame: that of XDP, if @is_xdp
- * @dma: its address for the card
- * @length: bytes
- * @is_xdp: which of the two it is
- * @is_mapped: @dma is to be unmapped
- */
-struct meridian_tx_buffer {
-	union {
-		struct sk_buff *skb;
-		struct xdp_frame *frame;
-	};
-	dma_addr_t dma;
-	u32 length;
-	bool is_xdp;
-	bool is_mapped;
-};
-
-/**
- * struct meridian_ring - memory that card and driver share
- * @entries: of which the last is the status
- * @dma: its address for the card
- * @slots: how many others there are
- * @bytes: of all
- */
-struct meridian_ring {
-	__le64 *entries;
-	dma_addr_t dma;
-	u32 slots;
-	size_t bytes;
-};
-
-struct meridian_tx_stats {
-	u64_stats_t packets;
-	u64_stats_t bytes;
-	u64_stats_t dropped;
-	u64_stats_t stopped;
-	u64_stats_t xdp;
-	struct u64_stats_sync sync;
-};
-
-struct meridian_rx_stats {
-	u64_stats_t packets;
-	u64_stats_t bytes;
-	u64_stats_t no_memory;
-	u64_stats_t bad_completion;
-	u64_stats_t xdp_drop;
-	u64_stats_t xdp_tx;
-	u64_stats_t xdp_redirect;
-	u64_stats_t xdp_error;
-	struct u64_stats_sync sync;
-};
-
-/**
- * struct meridian_tx - a transmit queue
- * @m: its function
- * @ring: of descriptors, two words each
- * @buffer: one for each descriptor
- * @index: of the queue
- * @pidx: next descriptor to fill; under the queue's transmit lock
- * @cidx: first descriptor the card has not taken; of NAPI
- * @stats: counted here
- */
-struct meridian_tx {
-	struct meridian *m;
-	struct meridian_ring ring;
-	struct meridian_tx_buffer *buffer;
-	u32 index;
-	u32 pidx ____cacheline_aligned_in_smp;
-	u32 cidx ____cacheline_aligned_in_smp;
-	struct meridian_tx_stats stats;
-};
-
-/**
- * struct meridian_rx - a receive queue
- * @m: its function
- * @ring: of descriptors, a word each
- * @completions: a word each
- * @page: one for each descriptor
- * @pool: where they come from
- * @xdp_rxq: as XDP knows the queue
- * @index: of the queue
- * @pidx: next descriptor to fill
- * @cidx: descriptor that the next frame begins in
- * @posted: what the card was told last of @pidx
- * @completion: next to read
- * @color: of entries that are new
- * @mode: of completion doorbells
- * @must_flush: XDP has redirected frames in this poll
- * @is_failed: the card has said what cannot be; nothing is read until a reset
- * @stats: counted here
- */
-struct meridian_rx {
-	struct meridian *m;
-	struct meridian_ring ring;
-	struct meridian_ring completions;
-	struct page **page;
-	struct page_pool *pool;
-	struct xdp_rxq_info xdp_rxq;
-	u32 index;
-	u32 pidx;
-	u32 cidx;
-	u32 posted;
-	u32 completion;
-	u32 color;
-	u32 mode;
-	bool must_flush;
-	bool is_failed;
-	struct meridian_rx_stats stats;
-};
-
-/**
- * struct meridian_channel - a queue pair with its interrupt
- * @m: its function
- * @napi: serves both
- * @tx: transmit
- * @rx: receive
- * @irq: Linux's number
- * @name: of the interrupt
- * @events: interrupts, for moderation
- * @dim: adaptive moderation
- */
-struct meridian_channel {
-	struct meridian *m;
-	struct napi_struct napi;
-	struct meridian_tx tx;
-	struct meridian_rx rx;
-	int irq;
-	char name[IFNAMSIZ + 16];
-	u16 events;
-	struct dim dim;
 };
 
 /**
@@ -265,6 +185,7 @@ struct meridian_missed {
 /**
  * struct meridian - a function of the card
  * @pdev: on PCIe
+ * @ops: of a PF, or of a VF
  * @netdev: its network interface
  * @card: shared with its other PFs
  * @shell: BAR2
@@ -289,6 +210,10 @@ struct meridian_missed {
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
+ * @mailbox_lock: of a VF: one question at a time
+ * @asked_flags: of a VF: what it has asked its PF for
+ * @vf: of a PF, its VFs; under the card's lock
+ * @vfs: how many
  * @stats_lock: of all below
  * @counted: channels that count; they outlive this number
  * @before: counts of channels that are no more
@@ -296,6 +221,7 @@ struct meridian_missed {
  */
 struct meridian {
 	struct pci_dev *pdev;
+	const struct meridian_ops *ops;
 	struct net_device *netdev;
 	struct meridian_card *card;
 	u8 __iomem *shell;
@@ -320,6 +246,10 @@ struct meridian {
 	struct work_struct rx_mode;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
+	struct mutex mailbox_lock; /* questions */
+	u32 asked_flags;
+	struct meridian_vf *vf;
+	unsigned int vfs;
 	spinlock_t stats_lock; /* what get_stats64 needs */
 	unsigned int counted;
 	struct meridian_counts before;
@@ -352,6 +282,11 @@ bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
 void meridian_sync_filter(struct meridian *m);
+int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
+		       const u8 *address);
+void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
+			   const u8 *address);
+void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function);
 void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
 
@@ -380,6 +315,7 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 
 /* meridian_ethtool.c */
 extern const struct ethtool_ops meridian_ethtool_ops;
+extern const struct ethtool_ops meridian_vf_ethtool_ops;
 
 /* meridian_coalesce.c */
 void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
@@ -387,7 +323,6 @@ void meridian_init_dim(struct meridian_channel *channel);
 void meridian_sample_dim(struct meridian_channel *channel);
 
 /* meridian_netdev.c */
-extern const struct net_device_ops meridian_netdev_ops;
 int meridian_up(struct meridian *m);
 int meridian_configure(struct meridian *m, const struct meridian_config *config);
 void meridian_down(struct meridian *m);
@@ -417,6 +352,29 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
+
+/* meridian_pf.c */
+extern const struct meridian_ops meridian_pf_ops;
+
+/* meridian_vf.c */
+extern const struct meridian_ops meridian_vf_ops;
+int meridian_identify_vf(struct meridian *m);
+void meridian_leave_pf(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const u8 *address);
+u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_mbx.c */
+void meridian_serve_vfs(struct meridian *m);
+void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
+void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
+
+/* meridian_sriov.c */
+int meridian_sriov_configure(struct pci_dev *pdev, int count);
+int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
+int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted);
+int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_checked);
+int meridian_get_vf_config(struct net_device *netdev, int index, struct ifla_vf_info *info);
+int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_stats *stats);
 
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);

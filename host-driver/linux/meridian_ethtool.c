@@ -150,7 +150,7 @@ static int set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh,
 		m->key[i] = rxfh->key[4 * i] | rxfh->key[4 * i + 1] << 8 |
 			    rxfh->key[4 * i + 2] << 16 | (u32)rxfh->key[4 * i + 3] << 24;
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		meridian_write_rss(m);
+		m->ops->write_rss(m);
 	return 0;
 }
 
@@ -223,4 +223,30 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.get_eth_mac_stats = meridian_mac_stats,
 	.get_rmon_stats = meridian_rmon_stats,
 #endif
+};
+
+static void get_vf_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	strscpy(info->driver, MERIDIAN_NAME, sizeof(info->driver));
+	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
+	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
+}
+
+/* A VF sees neither the port nor the tables. */
+const struct ethtool_ops meridian_vf_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
+				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
+	.get_drvinfo = get_vf_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = get_link_ksettings,
+	.get_ts_info = ethtool_op_get_ts_info,
+	.get_ringparam = get_ringparam,
+	.set_ringparam = set_ringparam,
+	.get_channels = get_channels,
+	.set_channels = set_channels,
+	.get_coalesce = get_coalesce,
+	.set_coalesce = set_coalesce,
 };

@@ -73,9 +73,9 @@ static bool is_used(const struct meridian_group *group)
 	return any;
 }
 
-static void write_group(struct meridian *m, u32 index)
+static void write_group(struct meridian *m, u32 function, u32 index)
 {
-	u32 word = m->function / 32;
+	u32 word = function / 32;
 
 	write_filter(m, MERIDIAN_FILTER_GROUP_SELECT,
 		     FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK, index) |
@@ -100,7 +100,7 @@ static int find_group(struct meridian *m, const u8 *address)
 	return free;
 }
 
-static int join(struct meridian *m, const u8 *address)
+static int join(struct meridian *m, u32 function, const u8 *address)
 {
 	int index = find_group(m, address);
 	struct meridian_group *group;
@@ -113,21 +113,21 @@ static int join(struct meridian *m, const u8 *address)
 	is_new = !is_used(group);
 	ether_addr_copy(group->address, address);
 	group->port = m->port;
-	group->functions[m->function / 32] |= BIT(m->function % 32);
-	write_group(m, index);
+	group->functions[function / 32] |= BIT(function % 32);
+	write_group(m, function, index);
 	if (!is_new)
 		return 0;
 	error = add(m, address, ANY_VLAN,
 		    FIELD_PREP(MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK, index) |
 		    MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK);
 	if (error) {
-		group->functions[m->function / 32] = 0;
-		write_group(m, index);
+		group->functions[function / 32] &= ~BIT(function % 32);
+		write_group(m, function, index);
 	}
 	return error;
 }
 
-static void leave(struct meridian *m, const u8 *address)
+static void leave(struct meridian *m, u32 function, const u8 *address)
 {
 	int index = find_group(m, address);
 	struct meridian_group *group;
@@ -135,23 +135,23 @@ static void leave(struct meridian *m, const u8 *address)
 	if (index < 0)
 		return;
 	group = &m->card->group[index];
-	group->functions[m->function / 32] &= ~BIT(m->function % 32);
+	group->functions[function / 32] &= ~BIT(function % 32);
 	if (!is_used(group))
 		command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, ANY_VLAN, 0);
-	write_group(m, index);
+	write_group(m, function, index);
 }
 
-static int install(struct meridian *m, const struct meridian_entry *entry)
+static int install(struct meridian *m, u32 function, const struct meridian_entry *entry)
 {
 	if (is_multicast_ether_addr(entry->address))
-		return join(m, entry->address);
-	return add(m, entry->address, entry->vid, m->function);
+		return join(m, function, entry->address);
+	return add(m, entry->address, entry->vid, function);
 }
 
-static void uninstall(struct meridian *m, struct meridian_entry *entry)
+static void uninstall(struct meridian *m, u32 function, struct meridian_entry *entry)
 {
 	if (is_multicast_ether_addr(entry->address))
-		leave(m, entry->address);
+		leave(m, function, entry->address);
 	else
 		command(m, MERIDIAN_MAC_OPERATION_REMOVE, entry->address, entry->vid, 0);
 	list_del(&entry->list);
@@ -227,7 +227,7 @@ static void sweep(struct meridian *m)
 
 	list_for_each_entry_safe(entry, next, &m->entries, list) {
 		if (!entry->is_wanted)
-			uninstall(m, entry);
+			uninstall(m, m->function, entry);
 	}
 }
 
@@ -254,7 +254,7 @@ static u32 install_wanted(struct meridian *m, struct list_head *wanted)
 			kfree(entry);
 			continue;
 		}
-		error = install(m, entry);
+		error = install(m, m->function, entry);
 		if (error) {
 			flags |= fall_back(m, entry, error);
 			kfree(entry);
@@ -300,8 +300,76 @@ void meridian_clear_filter(struct meridian *m)
 
 	mutex_lock(&m->card->lock);
 	list_for_each_entry_safe(entry, next, &m->entries, list)
-		uninstall(m, entry);
+		uninstall(m, m->function, entry);
 	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_add_entry() - let a VF receive an address
+ * @m: its PF, whose card's lock is held
+ * @entries: of the VF
+ * @function: of the VF
+ * @address: in any VLAN
+ *
+ * Return: 0; -EADDRINUSE if it is another function's, or another negative error.
+ */
+int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
+		       const u8 *address)
+{
+	struct meridian_entry like = { .vid = ANY_VLAN }, *entry;
+	int error;
+
+	ether_addr_copy(like.address, address);
+	if (find(entries, &like))
+		return 0;
+	if (is_unicast_ether_addr(address)) {
+		if (ether_addr_equal(address, m->netdev->dev_addr))
+			return -EADDRINUSE;
+		error = command(m, MERIDIAN_MAC_OPERATION_FIND, address, ANY_VLAN, 0);
+		if (error != MERIDIAN_MAC_RESULT_NOT_FOUND)
+			return error < 0 ? error : -EADDRINUSE;
+	}
+	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	error = install(m, function, entry);
+	if (error)
+		kfree(entry);
+	else
+		list_add_tail(&entry->list, entries);
+	return error;
+}
+
+/**
+ * meridian_remove_entry() - undo meridian_add_entry()
+ * @m: its PF, whose card's lock is held
+ * @entries: of the VF
+ * @function: of the VF
+ * @address: that it need not have
+ */
+void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
+			   const u8 *address)
+{
+	struct meridian_entry like = { .vid = ANY_VLAN }, *entry;
+
+	ether_addr_copy(like.address, address);
+	entry = find(entries, &like);
+	if (entry)
+		uninstall(m, function, entry);
+}
+
+/**
+ * meridian_remove_entries() - all that a VF has
+ * @m: its PF, whose card's lock is held
+ * @entries: of the VF
+ * @function: of the VF
+ */
+void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function)
+{
+	struct meridian_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, entries, list)
+		uninstall(m, function, entry);
 }
 
 /**

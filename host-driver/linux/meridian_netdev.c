@@ -35,9 +35,9 @@ int meridian_up(struct meridian *m)
 	for (i = 0; i < m->channels; i++)
 		napi_enable(&m->channel[i].napi);
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
-	meridian_write_rss(m);
-	meridian_sync_filter(m);
-	meridian_set_queues(m, m->channels);
+	m->ops->write_rss(m);
+	m->ops->sync_filter(m);
+	m->ops->set_queues(m, m->channels);
 	netif_tx_start_all_queues(m->netdev);
 	meridian_update_link(m);
 	/* An interrupt from before NAPI was enabled is lost. */
@@ -64,7 +64,7 @@ void meridian_down(struct meridian *m)
 	/* Other interfaces may be redirecting frames to this one. */
 	synchronize_net();
 	stop_tx(m);
-	meridian_set_queues(m, 0);
+	m->ops->set_queues(m, 0);
 	for (i = 0; i < m->channels; i++)
 		napi_disable(&m->channel[i].napi);
 	meridian_stop_queues(m);
@@ -143,11 +143,16 @@ static void meridian_set_rx_mode(struct net_device *netdev)
 static int meridian_set_mac_address(struct net_device *netdev, void *address)
 {
 	struct meridian *m = netdev_priv(netdev);
-	int error = eth_mac_addr(netdev, address);
+	int error = eth_prepare_mac_addr_change(netdev, address);
 
-	if (!error && test_bit(MERIDIAN_FLAG_UP, &m->flags))
+	if (!error && m->pdev->is_virtfn)
+		error = meridian_set_own_address(m, ((struct sockaddr *)address)->sa_data);
+	if (error)
+		return error;
+	eth_commit_mac_addr_change(netdev, address);
+	if (!m->pdev->is_virtfn && test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_sync_filter(m);
-	return error;
+	return 0;
 }
 
 static int meridian_add_vid(struct net_device *netdev, __be16 protocol, u16 vid)
@@ -193,7 +198,7 @@ static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
 	meridian_schedule_reset(m);
 }
 
-const struct net_device_ops meridian_netdev_ops = {
+static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_open = meridian_open,
 	.ndo_stop = meridian_stop,
 	.ndo_start_xmit = meridian_start_xmit,
@@ -203,6 +208,25 @@ const struct net_device_ops meridian_netdev_ops = {
 	.ndo_vlan_rx_add_vid = meridian_add_vid,
 	.ndo_vlan_rx_kill_vid = meridian_kill_vid,
 	.ndo_set_features = meridian_set_features,
+	.ndo_change_mtu = meridian_change_mtu,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_tx_timeout = meridian_tx_timeout,
+	.ndo_bpf = meridian_bpf,
+	.ndo_xdp_xmit = meridian_xdp_xmit,
+	.ndo_set_vf_mac = meridian_set_vf_mac,
+	.ndo_set_vf_trust = meridian_set_vf_trust,
+	.ndo_set_vf_spoofchk = meridian_set_vf_spoofchk,
+	.ndo_get_vf_config = meridian_get_vf_config,
+	.ndo_get_vf_stats = meridian_get_vf_stats,
+};
+
+static const struct net_device_ops vf_netdev_ops = {
+	.ndo_open = meridian_open,
+	.ndo_stop = meridian_stop,
+	.ndo_start_xmit = meridian_start_xmit,
+	.ndo_get_stats64 = meridian_get_stats64,
+	.ndo_set_mac_address = meridian_set_mac_address,
+	.ndo_set_rx_mode = meridian_set_rx_mode,
 	.ndo_change_mtu = meridian_change_mtu,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_tx_timeout = meridian_tx_timeout,
@@ -218,16 +242,21 @@ void meridian_init_netdev(struct meridian *m)
 {
 	struct net_device *netdev = m->netdev;
 
-	netdev->netdev_ops = &meridian_netdev_ops;
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = m->max_frame - ETH_HLEN - VLAN_HLEN;
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->dev_port = m->port;
-	netdev->ethtool_ops = &meridian_ethtool_ops;
-	netdev->hw_features = NETIF_F_HW_VLAN_CTAG_FILTER;
+	if (m->pdev->is_virtfn) {
+		netdev->netdev_ops = &vf_netdev_ops;
+		netdev->ethtool_ops = &meridian_vf_ethtool_ops;
+	} else {
+		netdev->netdev_ops = &meridian_netdev_ops;
+		netdev->ethtool_ops = &meridian_ethtool_ops;
+		netdev->hw_features = NETIF_F_HW_VLAN_CTAG_FILTER;
+		eth_hw_addr_random(netdev);
+	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
 	netdev->vlan_features = NETIF_F_HIGHDMA;
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
-	eth_hw_addr_random(netdev);
 }

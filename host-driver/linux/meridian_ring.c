@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Queues: their memory, and how they start and stop on the card. */
-#include "../qdma/qdma_context.h"
 #include "compat.h"
 #include "meridian.h"
 
@@ -229,7 +228,7 @@ static int start_tx(struct meridian_tx *tx)
 	tx->pidx = 0;
 	tx->cidx = 0;
 	tx->ring.entries[2 * tx->ring.slots] = 0;
-	return qdma_h2c_start(&m->qdma, &setting);
+	return m->ops->start_tx(m, &setting);
 }
 
 static int start_rx(struct meridian_rx *rx)
@@ -261,7 +260,7 @@ static int start_rx(struct meridian_rx *rx)
 	/* The first doorbell makes it so. */
 	meridian_set_mode(rx, m->coalesce.usecs, m->coalesce.frames);
 	memset(rx->completions.entries, 0, rx->completions.bytes);
-	return qdma_c2h_start(&m->qdma, &setting);
+	return m->ops->start_rx(m, &setting);
 }
 
 /**
@@ -275,17 +274,12 @@ int meridian_start_queues(struct meridian *m)
 	unsigned int i;
 	int error;
 
-	mutex_lock(&m->card->lock);
-	error = qdma_map_function(&m->qdma, m->function, m->queue_base, m->channels);
-	for (i = 0; i < m->channels; i++)
-		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
-	meridian_flush(m);
+	error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
 		if (!error)
 			error = start_rx(&m->channel[i].rx);
 	}
-	mutex_unlock(&m->card->lock);
 	if (error) {
 		netdev_err(m->netdev, "the card does not take the queues: %d\n", error);
 		meridian_stop_queues(m);
@@ -325,12 +319,8 @@ void meridian_stop_queues(struct meridian *m)
 	unsigned int i;
 
 	drain_tx(m);
-	mutex_lock(&m->card->lock);
-	for (i = 0; i < m->channels; i++) {
-		qdma_h2c_stop(&m->qdma, m->queue_base + i);
-		qdma_c2h_stop(&m->qdma, m->queue_base + i);
-	}
-	qdma_map_function(&m->qdma, m->function, 0, 0);
+	for (i = 0; i < m->channels; i++)
+		m->ops->stop_queue(m, m->queue_base + i);
+	m->ops->map_queues(m, 0);
 	meridian_present(m);
-	mutex_unlock(&m->card->lock);
 }

@@ -13,7 +13,7 @@
  */
 void meridian_update_link(struct meridian *m)
 {
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && meridian_link_up(m);
+	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && m->ops->link_up(m);
 
 	if (is_up == netif_carrier_ok(m->netdev))
 		return;
@@ -55,12 +55,15 @@ static void do_service(struct work_struct *work)
 		say_gone(m);
 		return;
 	}
+	/* What an interrupt has left. */
+	if (m->vfs)
+		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 			meridian_update_link(m);
 			feed(m);
-			meridian_read_missed(m);
+			m->ops->read_missed(m);
 		}
 		rtnl_unlock();
 	}
@@ -84,7 +87,9 @@ static void do_reset(struct work_struct *work)
 
 static void do_rx_mode(struct work_struct *work)
 {
-	meridian_sync_filter(container_of(work, struct meridian, rx_mode));
+	struct meridian *m = container_of(work, struct meridian, rx_mode);
+
+	m->ops->sync_filter(m);
 }
 
 /**
@@ -102,13 +107,16 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	struct qdma_errors errors;
 
 	mutex_lock(&m->card->lock);
-	qdma_take_errors(&m->qdma, &errors);
+	memset(&errors, 0, sizeof(errors));
+	if (m->card->error_function == m)
+		qdma_take_errors(&m->qdma, &errors);
 	mutex_unlock(&m->card->lock);
 	if (errors.summary && net_ratelimit())
 		netdev_warn(m->netdev,
 			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
 			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
 			    errors.c2h_fatal, errors.h2c);
+	meridian_serve_vfs(m);
 	return IRQ_HANDLED;
 }
 

@@ -104,6 +104,16 @@ void qdma_message_answer(struct qdma_message *message, const struct qdma_message
 	u32 to = qdma_message_source(request), from = qdma_message_destination(request);
 
 	qdma_message_init(message, qdma_message_op(request) | QDMA_RESPONSE, from, to);
+	qdma_message_set_status(message, status);
+}
+
+/**
+ * qdma_message_set_status() - how it went
+ * @message: an answer
+ * @status: 0 or a negative enum qdma_refusal
+ */
+void qdma_message_set_status(struct qdma_message *message, int status)
+{
 	put(message, AT_STATUS, 1, (u8)status);
 }
 

@@ -3,68 +3,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_fixtures import PEER, bring_up, driver_guest, qemu, statistics, take_down
-from live_guest import Guest, LiveGuest
-from meridian_twin import CardProcess
-from net_peer import DEVICE, NetPeer, digest, wrapper
+from data_server import DataServer, digest
+from driver_machine import PEER, Guest, running
+from meridian_machine import Setting, Twin, peer, tools
 
-__all__ = ["driver_guest", "qemu"]
 pytestmark = pytest.mark.qemu
 BYTES = 600_000
 LONGEST = 9582  # the card's 9600 bytes, less header and VLAN tag
 
 
-@pytest.fixture(params=[1500, LONGEST], scope="module")
-def linked(
-    request: pytest.FixtureRequest,
-    built_card: Callable[..., Path],
-    qemu: Path,
-    driver_guest: Guest,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[LiveGuest, int]]:
-    program = wrapper(built_card(), tmp_path_factory.mktemp("card"))
-    with (
-        CardProcess(program, "--time", "wall", "--wire", f"0=tap:name={DEVICE}") as card,
-        LiveGuest(qemu, driver_guest, card.socket) as guest,
-        NetPeer(card.pid, request.param),
-    ):
-        bring_up(guest, request.param)
-        yield guest, request.param
-        take_down(guest)
+@pytest.fixture(params=[(suite, mtu) for suite in tools.SUITES for mtu in (1500, LONGEST)], scope="module")
+def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Guest, int]]:
+    suite, mtu = request.param
+    with tempfile.TemporaryDirectory(prefix="meridian-") as folder, Twin(Setting(suite=suite), Path(folder)) as twin:
+        twin.peer.do("ip", "link", "set", peer.interface(0), "mtu", str(mtu))
+        with DataServer(twin.peer.enter, PEER), running(twin) as guest:
+            guest.run(f"ip link set eth0 mtu {mtu}")
+            yield guest, mtu
 
 
-def test_frames_as_long_as_the_mtu(linked: tuple[LiveGuest, int]) -> None:
+def test_frames_as_long_as_the_mtu(linked: tuple[Guest, int]) -> None:
     guest, mtu = linked
-    assert "2 packets received" in guest.run(f"ping -c 2 -i 0.2 -w 20 -s {mtu - 28} {PEER}")
+    guest.ping(size=mtu - 28)
 
 
-def test_what_is_received_is_what_was_sent(linked: tuple[LiveGuest, int]) -> None:
+def test_what_is_received_is_what_was_sent(linked: tuple[Guest, int]) -> None:
     guest, _ = linked
-    got = guest.run(f"echo {BYTES} 1 | nc {PEER} 5001 | sha256sum", 60)
+    got = guest.run(f"echo {BYTES} 1 | nc -N {PEER} 5001 | sha256sum", 60)
     assert got.split()[0] == digest(BYTES, 1)
-    assert statistics(guest)["card_rx_bytes"] > BYTES
+    assert guest.statistics()["card_rx_bytes"] > BYTES
 
 
-def test_what_is_sent_is_what_is_received(linked: tuple[LiveGuest, int]) -> None:
+def test_what_is_sent_is_what_is_received(linked: tuple[Guest, int]) -> None:
     guest, _ = linked
     guest.run(f"dd if=/dev/urandom of=/tmp/sent bs={BYTES} count=1")
     expected = guest.run("sha256sum </tmp/sent").split()[0]
-    assert guest.run(f"nc {PEER} 5002 </tmp/sent", 60).strip() == expected
+    assert guest.run(f"nc -N {PEER} 5002 </tmp/sent", 60).strip() == expected
 
 
-def test_both_ways_at_once_on_small_rings(linked: tuple[LiveGuest, int]) -> None:
+def test_both_ways_at_once_on_small_rings(linked: tuple[Guest, int]) -> None:
     """Rings of 64 run full and empty again and again: transmit stops and goes on."""
     guest, _ = linked
     guest.run("ethtool -G eth0 rx 64 tx 64")
-    guest.until("cat /sys/class/net/eth0/carrier", "1")
-    receive = "; ".join(f"echo {BYTES} {seed} | nc {PEER} 5001 | sha256sum" for seed in (2, 3))
-    send = f"nc {PEER} 5002 </tmp/sent >/tmp/answer"
+    guest.wait_link()
+    receive = "; ".join(f"echo {BYTES} {seed} | nc -N {PEER} 5001 | sha256sum" for seed in (2, 3))
+    send = f"nc -N {PEER} 5002 </tmp/sent >/tmp/answer"
     text = guest.run(f"{send} & {receive}; wait; cat /tmp/answer; sha256sum </tmp/sent", 120).split()
     assert [text[0], text[2]] == [digest(BYTES, 2), digest(BYTES, 3)]
     assert text[4] == text[5]
-    counts = statistics(guest)
+    counts = guest.statistics()
     assert counts["rx_bad_completion"] == counts["tx_dropped"] == counts["card_tx_error"] == 0
