@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      0
+#define MERIDIAN_MAP_MINOR                                      1
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -185,6 +185,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                6
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000040u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -629,6 +631,13 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_BYTES            0x908
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPIES           0x910
 
+/* Switches of the queues. */
+#define MERIDIAN_QUEUE_BASE                                     0x120000
+#define MERIDIAN_QUEUE_SWITCHES(i)                              (0x000 + 0x4 * (i))
+#define MERIDIAN_QUEUE_SWITCHES_MAX                             2048
+#define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
+#define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
+
 /* A function: switches, queues, RSS, counters. */
 #define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))
 #define MERIDIAN_FUNCTION_MAX                                   256
@@ -656,6 +665,12 @@
 #define MERIDIAN_FUNCTION_STATUS_IN_RESET_MASK                  0x00000002u
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_SHIFT                  2
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK                   0x00000004u
+#define MERIDIAN_FUNCTION_TX_MAX_RATE                           0x010
+#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_SHIFT                0
+#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_MASK                 0x03ffffffu
+#define MERIDIAN_FUNCTION_TX_MIN_RATE                           0x014
+#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_SHIFT                0
+#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_MASK                 0x03ffffffu
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
 #define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))

@@ -133,6 +133,15 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
+    def set_paced(self, queue: int, on: bool) -> None:
+        """Whether a queue, counted over all functions, sends at the rates of its function; before it is started."""
+        self.write(self.regs.address("QUEUE", "SWITCHES", index=queue), self.regs.field("QUEUE", "SWITCHES", "PACED").at(on))
+
+    def set_tx_rate(self, function: int, maximum: float = 0, minimum: float = 0) -> None:
+        """Mb/s that the paced queues of a function may send together, and that they get before others; 0: none."""
+        for name, rate in (("TX_MAX_RATE", maximum), ("TX_MIN_RATE", minimum)):
+            self.write(self.regs.address("FUNCTION", name, function), round(rate * 65536 / 125))
+
     # Ports
 
     def enable_host(self, port: int, rx: bool = True, tx: bool = True) -> None:

@@ -94,6 +94,7 @@ class QueueSetting:
     vector: int = 0  # or the aggregation ring
     aggregate: bool = False
     prefetch: bool = True
+    paced: bool = False  # transmit at the rates of the function; descriptors are fetched on credit
 
 
 def check_identifier(link: Link, function: int = 0) -> None:
@@ -113,6 +114,7 @@ def program_h2c(
         queue,
         function=function,
         enable=1,
+        fetch_credit=int(setting.paced),
         write_back_pending=1,
         write_back_interval=1,
         ring_size_index=tables.rings.index(setting.ring),

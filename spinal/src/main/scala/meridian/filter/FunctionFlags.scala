@@ -48,6 +48,12 @@ case class HashKeyWrite(p: ShellParam) extends Bundle {
   val data = Bits(32 bits)
 }
 
+/** A write to the switches of a queue. */
+case class QueueSwitchWrite(p: ShellParam) extends Bundle {
+  val queue = p.queueType()
+  val paced = Bool() // its descriptors are granted by the pacer
+}
+
 /** A write to the function list of a multicast group; functions beyond the first 32 in further words. */
 case class GroupWrite(p: ShellParam) extends Bundle {
   val group = UInt(log2Up(p.groups) bits)

@@ -2,6 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType
@@ -57,6 +58,7 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val enabled, inReset, linkUp = Bool()
   val indirection = UInt(16 bits) // at the index of the access
   val key = Bits(32 bits)
+  val rate = UInt(Pacing.rateBits bits) // the most or the least, by the address of the access
   val counter = Bits(32 bits)
 }
 
@@ -102,6 +104,18 @@ class FunctionView(state: FunctionState) extends Area {
   page.show(status, 0, "enabled", state.enabled, "has queues and is not in reset")
   page.show(status, 1, "in_reset", state.inReset, "a function level reset is under way")
   page.show(status, 2, "link_up", state.linkUp, "the function's port has a link")
+  val rates =
+    for (
+      (address, name, doc) <- Seq(
+        (0x010, "tx_max_rate", "Transmit rate that the paced queues of the function together do not exceed"),
+        (0x014, "tx_min_rate", "Transmit rate up to which the paced queues of the function go before those of others")
+      )
+    ) yield {
+      val rate = page.reg(address, name, doc)
+      val unit = "bytes in 2^20 cycles of 4 ns, which is Mb/s * 65536 / 125; 0: none"
+      page.show(rate, 0, "rate", state.rate, unit, RW)
+      rate
+    }
   val counters = new CounterBlock(page, state)
 }
 

@@ -9,7 +9,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 0
+  val minor = 1
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -19,7 +19,8 @@ object Identification {
     "mac_table" -> "exact match on address and VLAN",
     "groups" -> "multicast groups with function lists",
     "credit" -> "frames for full queues are dropped before the DMA engine",
-    "vf_page" -> "a page of its own in BAR2 of a VF"
+    "vf_page" -> "a page of its own in BAR2 of a VF",
+    "pacing" -> "transmit rates of functions, for queues that ask for it"
   )
 }
 

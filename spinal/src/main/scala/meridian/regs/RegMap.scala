@@ -37,7 +37,10 @@ object RegMap {
       val (name, at, doc) = (short(slice.getName()), slice.getAddr(), slice.getDoc())
       val array = page.arrays.find(a => slice.getName() == s"${a.name}${(at - a.first) / a.stride}")
       (slice, array) match {
-        case (ram: RamInst, _)             => registers += RegisterDoc(name, at, (ram.getSize() / 4).toInt, 4, doc, Nil)
+        case (ram: RamInst, _) =>
+          val columns = page.columns.toSeq.filter(_.table == ram.getName())
+          val said = columns.map(c => FieldDoc(c.name, c.high, c.low, "RW", 0, c.doc))
+          registers += RegisterDoc(name, at, (ram.getSize() / 4).toInt, 4, doc, said)
         case (_, Some(a)) if at == a.first => registers += RegisterDoc(a.name, at, a.count, a.stride, doc, fields)
         case (_, Some(_))                  => // told by the first
         case _                             => registers += RegisterDoc(name, at, 1, 4, doc, fields)
