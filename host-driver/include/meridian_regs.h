@@ -52,6 +52,50 @@
 #define MERIDIAN_MAC_RESULT_EXISTS                              3
 #define MERIDIAN_MAC_RESULTS                                    4
 
+/* What the hash of a frame was made over. */
+#define MERIDIAN_HASH_TYPE_NONE                                 0
+#define MERIDIAN_HASH_TYPE_IPV4                                 1
+#define MERIDIAN_HASH_TYPE_IPV4_TCP                             2
+#define MERIDIAN_HASH_TYPE_IPV4_UDP                             3
+#define MERIDIAN_HASH_TYPE_IPV6                                 4
+#define MERIDIAN_HASH_TYPE_IPV6_TCP                             5
+#define MERIDIAN_HASH_TYPE_IPV6_UDP                             6
+#define MERIDIAN_HASH_TYPES                                     7
+
+/* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
+#define MERIDIAN_COMPLETION_BYTES                               8
+#define MERIDIAN_COMPLETION16_BYTES                             16
+#define MERIDIAN_COMPLETION_FORMAT_WORD                         0
+#define MERIDIAN_COMPLETION_FORMAT_SHIFT                        0
+#define MERIDIAN_COMPLETION_FORMAT_MASK                         0x00000001u
+#define MERIDIAN_COMPLETION_COLOR_WORD                          0
+#define MERIDIAN_COMPLETION_COLOR_SHIFT                         1
+#define MERIDIAN_COMPLETION_COLOR_MASK                          0x00000002u
+#define MERIDIAN_COMPLETION_ERROR_WORD                          0
+#define MERIDIAN_COMPLETION_ERROR_SHIFT                         2
+#define MERIDIAN_COMPLETION_ERROR_MASK                          0x00000004u
+#define MERIDIAN_COMPLETION_USED_WORD                           0
+#define MERIDIAN_COMPLETION_USED_SHIFT                          3
+#define MERIDIAN_COMPLETION_USED_MASK                           0x00000008u
+#define MERIDIAN_COMPLETION_LENGTH_WORD                         0
+#define MERIDIAN_COMPLETION_LENGTH_SHIFT                        4
+#define MERIDIAN_COMPLETION_LENGTH_MASK                         0x000ffff0u
+#define MERIDIAN_COMPLETION_END_OF_FRAME_WORD                   0
+#define MERIDIAN_COMPLETION_END_OF_FRAME_SHIFT                  20
+#define MERIDIAN_COMPLETION_END_OF_FRAME_MASK                   0x00100000u
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_WORD                 1
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_SHIFT                0
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_MASK                 0x0000ffffu
+#define MERIDIAN_COMPLETION_PACKET_WORD                         1
+#define MERIDIAN_COMPLETION_PACKET_SHIFT                        16
+#define MERIDIAN_COMPLETION_PACKET_MASK                         0xffff0000u
+#define MERIDIAN_COMPLETION_HASH_WORD                           2
+#define MERIDIAN_COMPLETION_HASH_SHIFT                          0
+#define MERIDIAN_COMPLETION_HASH_MASK                           0xffffffffu
+#define MERIDIAN_COMPLETION_HASH_TYPE_WORD                      3
+#define MERIDIAN_COMPLETION_HASH_TYPE_SHIFT                     16
+#define MERIDIAN_COMPLETION_HASH_TYPE_MASK                      0x000f0000u
+
 /* System configuration as the OpenNIC shell has it. */
 #define MERIDIAN_SYSTEM_BASE                                    0x000
 #define MERIDIAN_SYSTEM_BUILD_TIMESTAMP                         0x000
@@ -187,6 +231,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
 #define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                6
 #define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          7
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000080u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -635,6 +681,8 @@
 #define MERIDIAN_QUEUE_BASE                                     0x120000
 #define MERIDIAN_QUEUE_SWITCHES(i)                              (0x000 + 0x4 * (i))
 #define MERIDIAN_QUEUE_SWITCHES_MAX                             2048
+#define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_SHIFT              0
+#define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK               0x00000001u
 #define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
 #define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
 

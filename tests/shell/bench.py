@@ -8,7 +8,7 @@ meet it: see `Bench.changing`. A frame may have what any model says that it may 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,6 +85,7 @@ class Bench:
         self.seen = Seen(
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
         )
+        self.reset_functions: set[int] = set()
         self._free_at = [0.0] * geometry.ports
 
     @property
@@ -97,6 +98,14 @@ class Bench:
 
     def home_of(self, queue: int) -> int:
         return queue // self.queues_each
+
+    def has_completion16(self, queue: int) -> bool:
+        """Every other queue has completion entries of 16 bytes."""
+        return queue % 2 == 1
+
+    def set_completion16(self, queues: Iterable[int]) -> None:
+        for queue in queues:
+            self.shell.set_queue_switches(queue, self.has_completion16(queue))
 
     # Settings
 
@@ -133,6 +142,8 @@ class Bench:
 
         with self.changing(off, lambda golden: golden.function_reset(function)):
             self.shell.function_reset(function)
+        self.reset_functions.add(function)
+        self.set_completion16(range(self.queue_home(function), self.queue_home(function + 1)))
 
     def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
         def apply(golden: GoldenShell) -> None:

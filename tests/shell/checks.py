@@ -13,7 +13,8 @@ from collections.abc import Iterable
 
 from bench import Bench, RxSent, TxSent
 from meridian_golden.frame import parse
-from meridian_golden.shell import Delivery, RxOutcome, padded
+from meridian_golden.shell import Delivery, RxOutcome, Told, padded
+from meridian_twin.completion import Completion
 
 FCS = 4
 BINS = (64, 127, 255, 511, 1023, 1518, 1522, 1548, 2047, 4095, 8191, 9215)
@@ -132,19 +133,25 @@ def copies_on_the_way(frame: RxSent) -> set[Place]:
     return {(("function", f), verdict) for f in functions if f is not None for verdict in verdicts}
 
 
+def what_is_told(completion: Completion) -> Told:
+    """In the words of the golden model."""
+    return Told(completion.hash, completion.hash_type)
+
+
 def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data = {frame.data: frame for frame in bench.rx_sent}
     assert len(by_data) == len(bench.rx_sent), "the test's frames are not unique"
     seen: dict[int, set[int]] = defaultdict(set)
     last: dict[tuple[int, int, bool], int] = {}
+    number_told = 0
     delivered: Counter[int] = Counter()
     delivered_bytes: Counter[int] = Counter()
     for packet, event in enumerate(bench.seen.c2h, start=1):
         data, queue = bytes.fromhex(event["hex"]), event["queue"]
         frame = by_data.get(data)
         assert frame, f"queue {queue} got a frame that was never received: {data[:64].hex()}"
-        allowed = {d.queue for o in frame.outcomes for d in o.host if d.verdict == "delivered"}
-        assert queue in allowed, f"frame {frame.number} went to queue {queue}: {frame.outcomes}"
+        allowed = [d.told for o in frame.outcomes for d in o.host if d.verdict == "delivered" and d.queue == queue]
+        assert allowed, f"frame {frame.number} went to queue {queue}: {frame.outcomes}"
         assert queue not in seen[frame.number], f"queue {queue} got frame {frame.number} twice"
         seen[frame.number].add(queue)
         copies = {outcome.copying for outcome in frame.outcomes}
@@ -155,9 +162,17 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         entry = event["completion"]
         assert entry >> 4 & 0xFFFF == len(data) and entry >> 32 & 0xFFFF == len(data), f"completion {entry:#x}"
         assert entry >> 48 == packet & 0xFFFF, f"completion {entry:#x} of packet {packet}"
+        # A reset takes the queue's size away while the last frames leave.
+        narrow = "completion_high" not in event
+        assert narrow != bench.has_completion16(queue) or (narrow and bench.home_of(queue) in bench.reset_functions)
+        if "completion_high" in event:
+            found = what_is_told(Completion(entry | event["completion_high"] << 64))
+            assert found in allowed, f"frame {frame.number} in queue {queue}: {found}, not {allowed}"
+            number_told += 1
         delivered[bench.home_of(queue)] += 1
         delivered_bytes[bench.home_of(queue)] += len(data)
 
+    assert number_told or len(bench.seen.c2h) < 100, "no completion of 16 bytes was seen"
     bounds = Bounds()
     uncopied: Counter[int] = Counter()
     for frame in bench.rx_sent:

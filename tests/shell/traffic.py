@@ -75,6 +75,7 @@ class World:
         bench.set_indirection(function, [random.randrange(width) for _ in range(128)])
         if random.random() < 0.5:
             bench.set_hash_key(function, tuple(random.getrandbits(32) for _ in range(10)))
+        bench.set_completion16(range(home, home + bench.queues_each))
         for queue in range(home, home + bench.queues_each):
             size = random.choice((0, 64, 2048, 4096))
             if size:

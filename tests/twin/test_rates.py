@@ -139,7 +139,7 @@ def test_registers(world: World) -> None:
     _, response = card.access(card.regs.address("FUNCTION", "TX_MAX_RATE", FIRST), 1 << 26)
     assert response != 0
     for queue in (0, 3, card.geometry.queues - 1):
-        card.set_paced(queue, True)
+        card.set_queue_switches(queue, paced=True)
     switches = [card.read(card.regs.address("QUEUE", "SWITCHES", index=queue)) for queue in (0, 1, 2, 3)]
     assert switches == [4, 0, 0, 4]
     assert card.read(card.regs.address("QUEUE", "SWITCHES", index=card.geometry.queues)) == 0

@@ -133,9 +133,20 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
-    def set_paced(self, queue: int, on: bool) -> None:
-        """Whether a queue, counted over all functions, sends at the rates of its function; before it is started."""
-        self.write(self.regs.address("QUEUE", "SWITCHES", index=queue), self.regs.field("QUEUE", "SWITCHES", "PACED").at(on))
+    # Queues
+
+    def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:
+        """Of a queue, counted over all functions, before it is started; those that are not named stay.
+
+        completion16: completion entries of 16 bytes. paced: it sends at the rates of its function.
+        """
+        address = self.regs.address("QUEUE", "SWITCHES", index=queue)
+        word = self.read(address)
+        for name, on in (("COMPLETION16", completion16), ("PACED", paced)):
+            if on is not None:
+                field = self.regs.field("QUEUE", "SWITCHES", name)
+                word = word & ~field.at(1) | field.at(int(on))
+        self.write(address, word)
 
     def set_tx_rate(self, function: int, maximum: float = 0, minimum: float = 0) -> None:
         """Mb/s that the paced queues of a function may send together, and that they get before others; 0: none."""

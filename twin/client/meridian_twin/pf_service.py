@@ -172,6 +172,7 @@ class PfService:
         # The function is whom the mailbox names, whatever the message says.
         if request.is_c2h:
             self.host.card.set_buffer_size(request.queue, request.setting.buffer)
+            self.host.card.set_queue_switches(request.queue, request.setting.completion16)
             qdma.program_c2h(contexts, request.queue, vf, request.base, request.completions, request.setting, tables)
         else:
             qdma.program_h2c(contexts, request.queue, vf, request.base, request.setting, tables)

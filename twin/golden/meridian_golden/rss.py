@@ -43,6 +43,18 @@ def hash_input(frame: bytes) -> list[int]:
     return vlan + _bits(ip[9:10] + ip[12:20] + ports)
 
 
+def hash_type(frame: bytes) -> str:
+    """What the hash is made over: ports count only where TCP or UDP has some and the packet is no fragment."""
+    header = parse(frame)
+    if header.ethertype != IPV4:
+        return "none"
+    ip = frame[header.payload_offset :].ljust(64, b"\0")
+    words = ip[0] & 0xF
+    fragment = int.from_bytes(ip[6:8], "big") & 0x3FFF
+    whole = words >= 5 and not fragment and len(frame) >= header.payload_offset + 4 * words + 4
+    return {6: "ipv4_tcp", 17: "ipv4_udp"}.get(ip[9], "ipv4") if whole else "ipv4"
+
+
 @cache
 def _number(key: tuple[int, ...]) -> int:
     return sum(word << 32 * i for i, word in enumerate(key))

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from .frame import parse
-from .rss import DEFAULT_KEY, rss_hash
+from .rss import DEFAULT_KEY, hash_type, rss_hash
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
@@ -49,6 +49,15 @@ class Delivery:
     verdict: str
     function: int | None = None
     queue: int | None = None
+    told: Told | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a completion entry of 16 bytes tells beyond the 8 of any."""
+
+    hash: int
+    hash_type: str
 
 
 @dataclass(frozen=True)
@@ -156,10 +165,11 @@ class GoldenShell:
         state = self.functions[number]
         if state.queue_count == 0:
             return Delivery("disabled", number)
-        queue = state.queue_base + state.indirection[rss_hash(frame, state.key) & 127]
+        value = rss_hash(frame, state.key)
+        queue = state.queue_base + state.indirection[value & 127]
         if self.owner.get(queue) != number:
             return Delivery("badQueue", number, queue)
-        return Delivery("delivered", number, queue)
+        return Delivery("delivered", number, queue, Told(value, hash_type(frame)))
 
     def transmit(self, queue: int, frame: bytes, error: bool = False) -> Delivery:
         """What becomes of a frame from a host queue."""

@@ -54,6 +54,7 @@ class HostSide(p: ShellParam) extends Component {
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
     egress.io.status << io.qdma.axis_c2h_status
+    egress.io.switches << regs.io.switches
   }
 
   val transmit = new Area {

@@ -52,6 +52,7 @@ case class HashKeyWrite(p: ShellParam) extends Bundle {
 case class QueueSwitchWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val paced = Bool() // its descriptors are granted by the pacer
+  val completion16 = Bool() // its completion entries have 16 bytes
 }
 
 /** A write to the function list of a multicast group; functions beyond the first 32 in further words. */

@@ -40,7 +40,7 @@ class HeaderExtract(p: ShellParam) extends Component {
   val io = new Bundle {
     val beat = slave(Flow(Fragment(FrameWord(p.hostBytes, RxMeta(p)))))
     val header = master(Flow(RxHeader(p)))
-    val hashInput = out(Bits(Rss.inputBits bits))
+    val hashInput = out(HashInput())
   }
 
   val beats = (HeaderExtract.headerBytes + p.hostBytes - 1) / p.hostBytes
@@ -79,9 +79,24 @@ class HeaderExtract(p: ShellParam) extends Component {
     val nibble = RegNext(bytes(14 * 8, 4 bits).andMask(header.vlan))
     val address = RegNext((ip(16, 4) ## ip(12, 4) ## ip(9, 1)).andMask(isIp))
     val ports = RegNext(portsAt(position.min(16)).andMask(isIp && ihl >= 5))
+    val isIp4 = RegNext(isIp)
+    val fragment = RegNext((ip(6, 1) & 0x3f).orR || ip(7, 1).orR)
+    val tcp = RegNext(ip(9, 1) === 6 && ihl >= 5)
+    val udp = RegNext(ip(9, 1) === 17 && ihl >= 5)
     val start = RegNext((position << 2) +^ U(14, 7 bits))
     val length = RegNext(header.length)
   }
-  val ports = Cat((0 until 4).map(i => fields.ports(8 * i, 8 bits).andMask(fields.length > fields.start + i)))
-  io.hashInput := RegNext(ports ## fields.address ## fields.nibble)
+  val there = (0 until 4).map(i => fields.length > fields.start + i)
+  val ports = Cat((0 until 4).map(i => fields.ports(8 * i, 8 bits).andMask(there(i))))
+  val input = HashInput()
+  input.bits := ports ## fields.address ## fields.nibble
+  input.kind := HashType.none
+  when(fields.isIp4) {
+    input.kind := HashType.ipv4
+    when(there.last && !fields.fragment) {
+      when(fields.tcp)(input.kind := HashType.ipv4Tcp)
+      when(fields.udp)(input.kind := HashType.ipv4Udp)
+    }
+  }
+  io.hashInput := RegNext(input)
 }

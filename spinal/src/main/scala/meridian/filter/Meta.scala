@@ -16,6 +16,13 @@ case class C2hMeta(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val queue = p.queueType()
   val length = p.lengthType()
+  val hash = FrameHash()
+}
+
+/** The hash that chose the queue of a frame. */
+case class FrameHash() extends Bundle {
+  val value = Bits(32 bits)
+  val kind = HashType()
 }
 
 /** What became of a received frame on the host side, of one copy of it, or of a copy that was not made. */

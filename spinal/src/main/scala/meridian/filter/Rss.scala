@@ -5,6 +5,12 @@ import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
 
+/** What of a frame is hashed. */
+case class HashInput() extends Bundle {
+  val bits = Bits(Rss.inputBits bits)
+  val kind = HashType()
+}
+
 object Rss {
 
   /** VLAN nibble, IPv4 protocol, source address, destination address, source port, destination port. */
@@ -35,8 +41,8 @@ object Rss {
 class Rss(p: ShellParam) extends Component {
   val io = new Bundle {
     val function = in(p.functionType())
-    val input = in(Bits(Rss.inputBits bits))
-    val hash = out(Bits(32 bits))
+    val input = in(HashInput())
+    val hash = out(FrameHash())
     val queue = out(p.queueType())
     val hashKey = slave(Flow(HashKeyWrite(p)))
     val indirection = slave(Flow(IndirectionWrite(p)))
@@ -54,7 +60,10 @@ class Rss(p: ShellParam) extends Component {
     )
     mem.readSync(io.function.resize(functionBits))
   })
-  io.hash := RegNext((0 until Rss.inputBits).map(i => key(i, 32 bits).andMask(io.input(i))).reduceBalancedTree(_ ^ _))
+  io.hash.value := RegNext(
+    (0 until Rss.inputBits).map(i => key(i, 32 bits).andMask(io.input.bits(i))).reduceBalancedTree(_ ^ _)
+  )
+  io.hash.kind := RegNext(io.input.kind)
 
   val table = Mem(p.queueType(), functionSlots * Rss.tableEntries)
   table.initBigInt(Seq.fill(functionSlots * Rss.tableEntries)(BigInt(0)))
@@ -64,5 +73,5 @@ class Rss(p: ShellParam) extends Component {
     io.indirection.valid && io.indirection.function.resize(9) < p.functions
   )
   val functionAtHash = Delay(io.function.resize(functionBits), Rss.hashLatency)
-  io.queue := table.readSync(functionAtHash @@ io.hash(6 downto 0).asUInt)
+  io.queue := table.readSync(functionAtHash @@ io.hash.value(6 downto 0).asUInt)
 }

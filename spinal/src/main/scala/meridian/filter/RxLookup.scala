@@ -16,7 +16,7 @@ case class RxDecision(p: ShellParam) extends Bundle {
 case class CopyJob(p: ShellParam) extends Bundle {
   val list = ListKey(p)
   val length = p.lengthType()
-  val hashInput = Bits(Rss.inputBits bits)
+  val hashInput = HashInput()
 }
 
 /** A copy that asks for a queue. some low: a list that turned out empty, which only passes `last` on. */
@@ -26,7 +26,7 @@ case class CopyRequest(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val port = p.portType()
   val length = p.lengthType()
-  val hashInput = Bits(Rss.inputBits bits)
+  val hashInput = HashInput()
 }
 
 /** Its answer, in the order asked. */
@@ -67,7 +67,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
 
   val io = new Bundle {
     val header = slave(Flow(RxHeader(p)))
-    val hashInput = in(Bits(Rss.inputBits bits))
+    val hashInput = in(HashInput())
     val functions = in(FunctionFlags(p))
     val ports = in(Vec(PortFlags(p), p.ports))
     val indirection = slave(Flow(IndirectionWrite(p)))
@@ -199,6 +199,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     target.function := item.function
     target.queue := Delay(owner.number, creditLatency)
     target.length := item.length
+    target.hash := Delay(rss.io.hash, latency - Rss.hashLatency)
 
     val valid = Delay(start.valid, latency, init = False)
     val single = Delay(start.single, latency, init = False)

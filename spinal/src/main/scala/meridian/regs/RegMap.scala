@@ -2,7 +2,8 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.filter.{MacOperation, MacStatus, RxVerdict, TxVerdict}
+import meridian.filter.{HashType, MacOperation, MacStatus, RxVerdict, TxVerdict}
+import meridian.host.{CompletionField, CompletionLayout}
 import spinal.core._
 import spinal.lib.bus.regif._
 
@@ -16,7 +17,7 @@ object RegMap {
   case class RegisterDoc(name: String, offset: BigInt, count: Int, stride: BigInt, doc: String, fields: Seq[FieldDoc])
   case class PageDoc(place: PagePlace, registers: Seq[RegisterDoc], counters: Seq[CounterName])
   case class EnumDoc(name: String, doc: String, values: Seq[String])
-  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc])
+  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc], completion: Seq[CompletionField])
 
   /** Visits the RegIf of a page. Repeating registers are told by their first. */
   private class Visitor(page: RegPage) extends BusIfDoc {
@@ -69,8 +70,10 @@ object RegMap {
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
         EnumDoc("MAC_OPERATION", "mac_command.operation", values(MacOperation)),
-        EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus))
-      )
+        EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus)),
+        EnumDoc("HASH_TYPE", "What the hash of a frame was made over", values(HashType))
+      ),
+      CompletionLayout.fields
     )
   }
 }

@@ -17,7 +17,7 @@ class RssPath(p: ShellParam) extends Component {
     val beat = slave(Flow(Fragment(FrameWord(p.hostBytes, RxMeta(p)))))
     val header = master(Flow(RxHeader(p)))
     val function = in(p.functionType()) // a cycle after the header
-    val hash = out(Bits(32 bits))
+    val hash = out(FrameHash())
     val queue = out(p.queueType())
     val hashKey = slave(Flow(HashKeyWrite(p)))
     val indirection = slave(Flow(IndirectionWrite(p)))
@@ -75,19 +75,24 @@ class RssTest extends AnyFunSuite {
         val frames = mutable.Queue[Sent]()
         var cycle = 0L
         var checked = 0
+        val kinds = mutable.Set[HashType.E]()
         val results = mutable.Queue[(Long, Array[Int], Int)]() // cycle of the hash, frame, function
+        def checkHash(frame: Array[Int], function: Int): Unit = {
+          assert(dut.io.hash.value.toLong == RxFrames.hash(frame, keys(function).toSeq), s"hash of frame $checked")
+          assert(dut.io.hash.kind.toEnum == RxFrames.hashType(frame), s"kind of hash of frame $checked")
+          kinds += dut.io.hash.kind.toEnum
+        }
         dut.clockDomain.onSamplings {
           cycle += 1
           for ((at, frame, function) <- results.headOption if at == cycle) {
-            assert(dut.io.hash.toLong == RxFrames.hash(frame, keys(function).toSeq), s"hash of frame $checked")
+            checkHash(frame, function)
           }
           for ((at, frame, function) <- results.headOption if at == cycle - 1) {
             results.dequeue()
             val index = (RxFrames.hash(frame, keys(function).toSeq) & 127).toInt
             assert(dut.io.queue.toInt == table(function)(index), s"queue of frame $checked")
             checked += 1
-            for ((at, frame, function) <- results.headOption if at == cycle)
-              assert(dut.io.hash.toLong == RxFrames.hash(frame, keys(function).toSeq), s"hash of frame $checked")
+            for ((at, frame, function) <- results.headOption if at == cycle) checkHash(frame, function)
           }
           if (dut.io.header.valid.toBoolean) {
             val sent = frames.dequeue()
@@ -128,6 +133,7 @@ class RssTest extends AnyFunSuite {
         dut.io.beat.valid #= false
         dut.clockDomain.waitSampling(20)
         assert(checked == total)
+        assert(kinds.size == 4, kinds)
       }
     }
 

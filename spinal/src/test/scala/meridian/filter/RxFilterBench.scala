@@ -32,7 +32,15 @@ case class One(function: Int, verdict: RxVerdict.E, queue: Int) extends Fate
 case class Several(copies: Seq[One]) extends Fate
 
 case class Frame(port: Int, bytes: Array[Int])
-case class Arrived(function: Int, queue: Int, bytes: Seq[Int], firstCycle: Long)
+case class Arrived(function: Int, queue: Int, hash: (BigInt, HashType.E), bytes: Seq[Int], firstCycle: Long)
+object Arrived {
+
+  /** What is to arrive of a frame, with OpenNIC's key. */
+  def of(one: One, frame: Frame): Arrived = {
+    val hash = (BigInt(RxFrames.hash(frame.bytes, Rss.defaultKey)), RxFrames.hashType(frame.bytes))
+    Arrived(one.function, one.queue, hash, frame.bytes.toSeq, 0)
+  }
+}
 case class Told(verdict: RxVerdict.E, port: Int, function: Option[Int], copy: Boolean, length: Int)
 
 /** Drives a receive filter and its tables, and holds what comes out against what must. */
@@ -107,7 +115,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
   }
   private var beats = mutable.ArrayBuffer[Int]()
   private var first = 0L
-  private var target = (0, 0, 0)
+  private var target = (0, 0, 0, (BigInt(0), HashType.none: HashType.E))
   cd.onSamplings {
     cycle += 1
     if (dut.io.rx.valid.toBoolean && !dut.io.rx.ready.toBoolean) stalls += 1
@@ -116,16 +124,17 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     copyRecords ++= told(dut.io.copyRecord)
     if (dut.io.c2h.valid.toBoolean && dut.io.c2h.ready.toBoolean) {
       val meta = dut.io.c2h.fragment.meta
-      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt)
+      val hash = (meta.hash.value.toBigInt, meta.hash.kind.toEnum)
+      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt, hash)
       if (beats.isEmpty) { first = cycle; target = now }
-      assert(now == target, "function, queue and length hold over a frame")
+      assert(now == target, "function, queue, length and hash hold over a frame")
       val mty = dut.io.c2h.fragment.mty.toInt
       assert(mty == 0 || dut.io.c2h.last.toBoolean)
       val data = dut.io.c2h.fragment.data.toBytes
       beats ++= data.take(p.hostBytes - mty).map(_ & 0xff)
       if (dut.io.c2h.last.toBoolean) {
         assert(beats.size == target._3, "length of a frame at c2h")
-        arrived += Arrived(target._1, target._2, beats.toSeq, first)
+        arrived += Arrived(target._1, target._2, target._4, beats.toSeq, first)
         beats = mutable.ArrayBuffer[Int]()
       }
     }
@@ -240,13 +249,13 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
         case Drop(verdict) => assert(record == Told(verdict, frame.port, None, copy = false, length))
         case one: One =>
           assert(record == Told(one.verdict, frame.port, name(one), copy = false, length))
-          if (one.verdict == RxVerdict.delivered) unicast += Arrived(one.function, one.queue, frame.bytes.toSeq, 0)
+          if (one.verdict == RxVerdict.delivered) unicast += Arrived.of(one, frame)
         case Several(list) =>
           assert(record.verdict == RxVerdict.copying || record.verdict == RxVerdict.copyCut, s"$record for several")
           assert(record == Told(record.verdict, frame.port, None, copy = false, length))
           if (record.verdict == RxVerdict.copying) for (one <- list) {
             copyTold += Told(one.verdict, frame.port, name(one), copy = true, length)
-            if (one.verdict == RxVerdict.delivered) copies += Arrived(one.function, one.queue, frame.bytes.toSeq, 0)
+            if (one.verdict == RxVerdict.delivered) copies += Arrived.of(one, frame)
           }
       }
     }

@@ -19,8 +19,22 @@ object RxFrames {
       case _ =>
         frame(ip - 2) = 0x08; frame(ip - 1) = 0x00
         frame(ip) = 0x40 + (if (random.nextBoolean()) 5 else random.nextInt(16))
+        if (random.nextInt(4) != 0) { frame(ip + 6) = random.nextInt(4) << 6; frame(ip + 7) = 0 }
+        if (random.nextInt(4) != 0) frame(ip + 9) = Seq(6, 17)(random.nextInt(2))
     }
     frame
+  }
+
+  /** What a hash is made over: ports count only where TCP or UDP has some and the packet is no fragment. */
+  def hashType(bytes: Array[Int]): HashType.E = {
+    val at = if (tagged(bytes)) 18 else 14
+    val headerLength = 4 * (bytes(at) & 0xf)
+    val whole = (bytes(at + 6) & 0x3f) == 0 && bytes(at + 7) == 0
+    if (bytes(at - 2) != 8 || bytes(at - 1) != 0) HashType.none
+    else if (headerLength < 20 || bytes.length < at + headerLength + 4 || !whole) HashType.ipv4
+    else if (bytes(at + 9) == 6) HashType.ipv4Tcp
+    else if (bytes(at + 9) == 17) HashType.ipv4Udp
+    else HashType.ipv4
   }
 
   def address(bytes: Array[Int]): BigInt = (0 until 6).map(i => BigInt(bytes(i)) << (8 * i)).sum

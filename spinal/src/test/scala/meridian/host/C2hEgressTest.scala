@@ -2,6 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
+import meridian.filter.HashType
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
@@ -10,7 +11,7 @@ import spinal.core.sim._
 
 /** Plays the QDMA IP: rebuilds frames from what the pins say, and completions from their own channel. */
 class C2hEgressTest extends AnyFunSuite {
-  case class Sent(bytes: Array[Byte], queue: Int)
+  case class Sent(bytes: Array[Byte], queue: Int, hash: BigInt, hashType: Int)
   val completionDepth = 8
 
   /** Extended Hamming code by its definition: parity over code positions, position by position. */
@@ -35,6 +36,16 @@ class C2hEgressTest extends AnyFunSuite {
     private val bytes = mutable.ArrayBuffer[Byte]()
     dut.io.status.valid #= false
     dut.io.status.payload.randomize()
+    dut.io.switches.valid #= false
+
+    /** Sets the entries of a queue to 16 or 8 bytes. */
+    def switchQueue(queue: Int, wide: Boolean): Unit = {
+      dut.io.switches.valid #= true
+      dut.io.switches.queue #= queue
+      dut.io.switches.completion16 #= wide
+      cd.waitSampling()
+      dut.io.switches.valid #= false
+    }
 
     val c2h = new StreamSink(dut.io.c2h, cd)({ pins =>
       val want = sent(frames)
@@ -61,10 +72,12 @@ class C2hEgressTest extends AnyFunSuite {
       completions += 1
       val id = completions & 0xffff
       val length = BigInt(want.bytes.length)
-      val data = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
+      val narrow = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
+      val wide = want.queue % 2
+      val data = if (wide == 0) narrow else narrow | want.hash << 64 | BigInt(want.hashType) << 112
       assert(pins.tdata.toBigInt == data, s"completion $completions")
       assert(pins.ctrl_wait_pld_pkt_id.toInt == id && pins.ctrl_qid.toInt == want.queue)
-      assert(pins.size.toInt == 0 && pins.ctrl_cmpt_type.toInt == 3)
+      assert(pins.size.toInt == wide && pins.ctrl_cmpt_type.toInt == 3)
       for (i <- 0 until 16)
         assert(pins.dpar.toBigInt.testBit(i) == oddParity((data >> (32 * i)) & BigInt("ffffffff", 16)))
       for (zero <- Seq(pins.ctrl_port_id, pins.ctrl_col_idx, pins.ctrl_err_idx)) assert(zero.toInt == 0)
@@ -77,15 +90,19 @@ class C2hEgressTest extends AnyFunSuite {
       if (dut.io.failed.toBoolean) failed += 1
     }
     cd.waitSampling(5)
+    for (queue <- 0 until p.queues) switchQueue(queue, queue % 2 == 1)
 
     def send(length: Int): Unit = {
-      val frame = Sent(randomBytes(length), simRandom.nextInt(2048))
+      val kind = simRandom.nextInt(HashType.elements.size)
+      val frame = Sent(randomBytes(length), simRandom.nextInt(p.queues), BigInt(32, simRandom), kind)
       sent += frame
       val function = simRandom.nextInt(256)
       source.send(frame.bytes) { (meta, _) =>
         meta.function #= function
         meta.queue #= frame.queue
         meta.length #= length
+        meta.hash.value #= frame.hash
+        meta.hash.kind #= HashType.elements(kind)
       }
     }
 

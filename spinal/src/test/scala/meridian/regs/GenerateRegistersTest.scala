@@ -37,7 +37,12 @@ class GenerateRegistersTest extends AnyFunSuite {
       "MERIDIAN_CMAC_BASE(1) + MERIDIAN_CMAC_TICK" -> 0xc2b0,
       "MERIDIAN_CMAC_COUNTER_RX_FRAMES" -> 0x608,
       "MERIDIAN_FILTER_MAC_STATUS_RESULT_MASK" -> 0x30,
-      "MERIDIAN_TX_VERDICT_SPOOF" -> 3
+      "MERIDIAN_TX_VERDICT_SPOOF" -> 3,
+      "MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(2047)" -> 0x121ffc,
+      "MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK" -> 1,
+      "MERIDIAN_COMPLETION_HASH_WORD" -> 2,
+      "MERIDIAN_COMPLETION_HASH_TYPE_MASK" -> 0xf0000,
+      "MERIDIAN_HASH_TYPE_IPV4_UDP" -> 3
     )
     val source = Files.createTempFile("registers", ".c")
     Files.writeString(

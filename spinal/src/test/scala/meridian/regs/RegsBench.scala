@@ -59,6 +59,10 @@ class RegsBench(p: ShellParam) extends Component {
   host.io.macAnswer << macAnswer
   val bufferSize = master(Flow(BufferSizeWrite(p)))
   bufferSize << host.io.bufferSize
+  val released = slave(Flow(p.queueType()))
+  host.io.released << released
+  val switches = master(Flow(QueueSwitchWrite(p)))
+  switches << host.io.switches
   val enforce = out Bool ()
   enforce := host.io.enforce
   val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))

@@ -30,6 +30,7 @@ class RegsTest extends AnyFunSuite {
     for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
     dut.txRecord.valid #= false
     dut.c2hDrop #= false
+    dut.released.valid #= false
     dut.macRx.foreach(_.valid #= false)
     dut.macTx.foreach(_.valid #= false)
     val bar2 = new RegMaster(dut.bar2, dut.hostClock, Some(dut.awuser), Some(dut.aruser), random)
@@ -38,6 +39,7 @@ class RegsTest extends AnyFunSuite {
     val indirection = mutable.Map[(Int, Int), Int]()
     val key = mutable.Map[(Int, Int), BigInt]()
     val group = mutable.Map[(Int, Int), BigInt]()
+    val switches = mutable.Map[Int, Boolean]()
     var takeRanges = true
     dut.hostClock.onSamplings {
       if (dut.range.valid.toBoolean && dut.range.ready.toBoolean)
@@ -46,6 +48,7 @@ class RegsTest extends AnyFunSuite {
       if (dut.indirection.valid.toBoolean)
         indirection((dut.indirection.function.toInt, dut.indirection.index.toInt)) = dut.indirection.queue.toInt
       if (dut.key.valid.toBoolean) key((dut.key.function.toInt, dut.key.word.toInt)) = dut.key.data.toBigInt
+      if (dut.switches.valid.toBoolean) switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
       if (dut.group.valid.toBoolean) group((dut.group.group.toInt, dut.group.word.toInt)) = dut.group.data.toBigInt
     }
     dut.hostClock.waitSampling(20)
@@ -57,6 +60,36 @@ class RegsTest extends AnyFunSuite {
       SimTimeout(4000L * 400000)
       body(new Setup(dut, seed))
     }
+  }
+
+  run("switches of queues: off at first, kept, and lost with the queue in a reset", 60) { s =>
+    import s._
+    def at(queue: Int) = 0x120000 + 4 * queue
+    assert(bar2.read(at(p.queues - 1)) == 0) // waits until all are written
+    assert(switches == (0 until p.queues).map(_ -> false).toMap)
+    val chosen = Seq.fill(40)(random.nextInt(p.queues)).toSet
+    for (queue <- chosen) bar2.write(at(queue), BigInt("ffffffff", 16))
+    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 1 else 0), s"queue $queue")
+    assert((0 until p.queues).filter(switches).toSet == chosen)
+    val taken = chosen.take(20) + (chosen.max + 1) % p.queues
+    val clearing = fork(for (queue <- taken) {
+      dut.released.valid #= true
+      dut.released.payload #= queue
+      dut.hostClock.waitSampling()
+      dut.released.valid #= false
+    })
+    // An access meanwhile waits, and neither is lost.
+    bar2.write(at(chosen.last), 1)
+    clearing.join()
+    bar2.write(at(chosen.last), 1)
+    settle()
+    val left = chosen -- taken + chosen.last
+    for (queue <- chosen) assert(bar2.read(at(queue)) == (if (left(queue)) 1 else 0), s"queue $queue")
+    assert((0 until p.queues).filter(switches).toSet == left)
+    bar2.write(at(p.queues), 1) // a queue that the card has not: it shows no other
+    assert(bar2.read(at(p.queues)) == 0 && bar2.read(at(0)) == (if (left(0)) 1 else 0))
+    assert(bar2.read(0x112030) == 0, "unmapped")
+    assert(switches.keySet.forall(_ < p.queues))
   }
 
   run("what the OpenNIC driver does at probe", 1) { s =>
