@@ -62,6 +62,18 @@
 #define MERIDIAN_HASH_TYPE_IPV6_UDP                             6
 #define MERIDIAN_HASH_TYPES                                     7
 
+/* Verdict on a checksum of a frame. */
+#define MERIDIAN_CHECKSUM_NOT_CHECKED                           0
+#define MERIDIAN_CHECKSUM_GOOD                                  1
+#define MERIDIAN_CHECKSUM_BAD                                   2
+#define MERIDIAN_CHECKSUMS                                      3
+
+/* What follows the IP header of a packet that is whole and no fragment. */
+#define MERIDIAN_L4_KIND_OTHER                                  0
+#define MERIDIAN_L4_KIND_TCP                                    1
+#define MERIDIAN_L4_KIND_UDP                                    2
+#define MERIDIAN_L4_KINDS                                       3
+
 /* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
@@ -92,9 +104,24 @@
 #define MERIDIAN_COMPLETION_HASH_WORD                           2
 #define MERIDIAN_COMPLETION_HASH_SHIFT                          0
 #define MERIDIAN_COMPLETION_HASH_MASK                           0xffffffffu
+#define MERIDIAN_COMPLETION_VLAN_TCI_WORD                       3
+#define MERIDIAN_COMPLETION_VLAN_TCI_SHIFT                      0
+#define MERIDIAN_COMPLETION_VLAN_TCI_MASK                       0x0000ffffu
 #define MERIDIAN_COMPLETION_HASH_TYPE_WORD                      3
 #define MERIDIAN_COMPLETION_HASH_TYPE_SHIFT                     16
 #define MERIDIAN_COMPLETION_HASH_TYPE_MASK                      0x000f0000u
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_WORD                  3
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_SHIFT                 20
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK                  0x00100000u
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_SHIFT                   21
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_MASK                    0x00600000u
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_SHIFT                   23
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_MASK                    0x01800000u
+#define MERIDIAN_COMPLETION_L4_KIND_WORD                        3
+#define MERIDIAN_COMPLETION_L4_KIND_SHIFT                       25
+#define MERIDIAN_COMPLETION_L4_KIND_MASK                        0x06000000u
 
 /* System configuration as the OpenNIC shell has it. */
 #define MERIDIAN_SYSTEM_BASE                                    0x000
@@ -229,10 +256,12 @@
 #define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
-#define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                6
-#define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000040u
-#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          7
-#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000080u
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          6
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_SHIFT        7
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK         0x00000080u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_SHIFT            8
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000100u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -683,8 +712,6 @@
 #define MERIDIAN_QUEUE_SWITCHES_MAX                             2048
 #define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_SHIFT              0
 #define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK               0x00000001u
-#define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
-#define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
 
 /* A function: switches, queues, RSS, counters. */
 #define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))
@@ -713,16 +740,16 @@
 #define MERIDIAN_FUNCTION_STATUS_IN_RESET_MASK                  0x00000002u
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_SHIFT                  2
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK                   0x00000004u
-#define MERIDIAN_FUNCTION_TX_MAX_RATE                           0x010
-#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_SHIFT                0
-#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_MASK                 0x03ffffffu
-#define MERIDIAN_FUNCTION_TX_MIN_RATE                           0x014
-#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_SHIFT                0
-#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_MASK                 0x03ffffffu
+#define MERIDIAN_FUNCTION_VLAN                                  0x014
+#define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
+#define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
 #define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_HASH_KEY_MAX                          10
+#define MERIDIAN_FUNCTION_HASH_ORDER                            0x628
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_SHIFT            0
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK             0x00000001u
 #define MERIDIAN_FUNCTION_COUNTERS(i)                           (0x800 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_COUNTERS_MAX                          128
 #define MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED                  0x800

@@ -174,6 +174,14 @@ class Bench:
         with self.changing(*(apply(words + 1) for words in range(len(key)))):
             self.shell.set_hash_key(function, key)
 
+    def set_microsoft_hash(self, function: int, on: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "microsoft", on)):
+            self.shell.set_microsoft_hash(function, on)
+
+    def set_vlan_strip(self, function: int, on: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "strip", on)):
+            self.shell.set_vlan_strip(function, on)
+
     def enable_host(self, port: int, rx: bool, tx: bool) -> None:
         def apply(golden: GoldenShell) -> None:
             golden.ports[port].rx_enable, golden.ports[port].tx_enable = rx, tx

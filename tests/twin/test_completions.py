@@ -6,11 +6,15 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from meridian_golden.checksum import Checksums, checksums
+from meridian_golden.frame import without_tag
 from meridian_golden.rss import hash_type, rss_hash
 from meridian_twin import Host, QueueSetting
 from meridian_twin.completion import Completion
 from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
+from packets import packet as ip_packet
+from packets import spoilt
 from test_frames import MINE, PEER, connect
 
 __all__ = ["connect"]
@@ -69,6 +73,32 @@ def test_each_queue_has_its_own_size(run_card: Any, connect: Any) -> None:
         for frame, (data, told) in zip(mine, receive(host, len(mine), queue), strict=True):
             assert data == frame and told.length == len(frame)
             assert told.hash == (rss_hash(frame) if queue else 0)
+
+
+def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any) -> None:
+    card = run_card()
+    host: Host = connect(card)
+    host.bring_up(setting=WIDE)
+    host.card.set_microsoft_hash(0, True)
+    host.card.set_vlan_strip(0, True)
+    host.settle()
+    random = Random(7)
+    frames = []
+    for number in range(60):
+        tag = b"\x81\0" + random.randbytes(2) if random.random() < 0.5 else b""
+        head = MINE + PEER + tag
+        size = random.choice((60, 64, 68, 100, 1514))
+        frames.append(spoilt(random, head + ip_packet(random, size - len(head), number.to_bytes(4, "big")), len(head)))
+        card.wires[0].send(frames[-1])
+    seen = set()
+    for frame, (data, told) in zip(frames, receive(host, len(frames)), strict=True):
+        tagged = frame[12:14] == b"\x81\0"
+        assert data == (without_tag(frame) if tagged else frame)
+        assert told.length == len(data) and told.vlan_tci == (int.from_bytes(frame[14:16], "big") if tagged else None)
+        assert (told.hash, told.hash_type) == (rss_hash(frame, microsoft=True), hash_type(frame, microsoft=True))
+        assert Checksums(told.ip_checksum, told.l4_checksum, told.l4_kind) == checksums(data)
+        seen.add(checksums(data))
+    assert len(seen) > 3
 
 
 def test_a_reset_takes_it_from_a_vf(run_card: Any, connect: Any) -> None:

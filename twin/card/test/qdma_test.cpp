@@ -103,7 +103,7 @@ TEST(QdmaC2h, DeliversFramesIntoPostedBuffers) {
 TEST(QdmaC2h, TakesCompletionsOf16Bytes) {
   C2hBench bench;
   bench.c2h.post(5, 2);
-  bench.send(60, 5, 1, [&] { bench.size = 1, bench.entry[2] = 0x12345678, bench.entry[3] = 3, bench.dpar |= 8; });
+  bench.send(60, 5, 1, [&] { bench.size = 1, bench.entry[2] = 0x12345678, bench.entry[3] = 3, bench.dpar &= 0xfffb; });
   bench.size = 0, bench.entry[2] = bench.entry[3] = 0;
   bench.send(60, 5, 2);
   const auto wide = bench.c2h.pop();

@@ -133,6 +133,15 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
+    def set_microsoft_hash(self, function: int, on: bool) -> None:
+        """Hash in Microsoft's order instead of OpenNIC's."""
+        self.write(self.regs.address("FUNCTION", "HASH_ORDER", function), int(on))
+
+    def set_vlan_strip(self, function: int, on: bool) -> None:
+        """Received frames lose their 802.1Q tag; completion entries of 16 bytes tell it."""
+        word = self.regs.field("FUNCTION", "VLAN", "STRIP").at(int(on))
+        self.write(self.regs.address("FUNCTION", "VLAN", function), word)
+
     # Queues
 
     def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:

@@ -49,6 +49,26 @@ class Completion:
         return self.field("hash")
 
     @property
+    def vlan_tci(self) -> int | None:
+        """Control information of the tag that was taken out of the frame; None: none was."""
+        return self.field("vlan_tci") if self.field("vlan_stripped") else None
+
+    @property
+    def ip_checksum(self) -> str:
+        """Of the IPv4 header: not_checked, good or bad."""
+        return self._name("ip_checksum", "CHECKSUM")
+
+    @property
+    def l4_checksum(self) -> str:
+        """Of TCP or UDP: not_checked, good or bad."""
+        return self._name("l4_checksum", "CHECKSUM")
+
+    @property
+    def l4_kind(self) -> str:
+        """tcp, udp or other."""
+        return self._name("l4_kind", "L4_KIND")
+
+    @property
     def hash_type(self) -> str:
         """What the hash was made over: none, ipv4, ipv4_tcp, ..."""
         return self._name("hash_type", "HASH_TYPE")

@@ -12,6 +12,7 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
   val allMulticast = Bits(p.functions bits)
   val promiscuous = Bits(p.functions bits) // takes unicast nobody else is known for
   val trusted = Bits(p.functions bits) // no anti-spoof check
+  val strip = Bits(p.functions bits) // its received frames lose their 802.1Q tag
   val port = Vec(p.portType(), p.functions) // the port each function is bound to
 }
 
@@ -41,7 +42,7 @@ case class IndirectionWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
 }
 
-/** A write to word (0 the least significant) of a function's 320-bit hash key. */
+/** A write to word (0 the least significant) of a function's 320-bit hash key, or of word Rss.orderWord behind it. */
 case class HashKeyWrite(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val word = UInt(4 bits)

@@ -23,7 +23,12 @@ object CompletionLayout {
   val openNicLength = CompletionField("opennic_length", 1, 15, 0, "the same, where the OpenNIC drivers read it")
   val packet = CompletionField("packet", 1, 31, 16, "running number of the frame over all queues")
   val hash = CompletionField("hash", 2, 31, 0, "hash that chose the queue")
+  val vlanTci = CompletionField("vlan_tci", 3, 15, 0, "control information of the tag taken out; else 0")
   val hashType = CompletionField("hash_type", 3, 19, 16, "what the hash was made over: see HASH_TYPE")
+  val vlanStripped = CompletionField("vlan_stripped", 3, 20, 20, "an 802.1Q tag was taken out of the frame")
+  val ipChecksum = CompletionField("ip_checksum", 3, 22, 21, "of the IPv4 header: see CHECKSUM")
+  val l4Checksum = CompletionField("l4_checksum", 3, 24, 23, "of TCP or UDP: see CHECKSUM")
+  val l4Kind = CompletionField("l4_kind", 3, 26, 25, "what follows the IP header: see L4_KIND")
 
   val fields = Seq(
     format,
@@ -35,7 +40,12 @@ object CompletionLayout {
     openNicLength,
     packet,
     hash,
-    hashType
+    vlanTci,
+    hashType,
+    vlanStripped,
+    ipChecksum,
+    l4Checksum,
+    l4Kind
   )
 
   /** An entry with these values, and 0 elsewhere. */

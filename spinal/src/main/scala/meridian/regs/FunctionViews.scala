@@ -55,6 +55,7 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val count = UInt(16 bits)
   val flags = Bits(4 bits)
   val port = p.portType()
+  val strip = Bool()
   val enabled, inReset, linkUp = Bool()
   val indirection = UInt(16 bits) // at the index of the access
   val key = Bits(32 bits)
@@ -100,6 +101,15 @@ class FunctionView(state: FunctionState) extends Area {
   for (((name, doc), i) <- FunctionViews.flagNames.zipWithIndex) page.show(flags, i, name, state.flags(i), doc, RW)
   val port = page.reg(0x008, "port", "Binding of the function")
   page.show(port, 0, "port", state.port, "Ethernet port; a port that is not there is refused", RW)
+  val vlan = page.reg(0x018, "vlan", "802.1Q tags of the function's frames")
+  page.show(
+    vlan,
+    17,
+    "strip",
+    state.strip,
+    "a received frame loses its tag; only completion entries of 16 bytes tell what it was",
+    RW
+  )
   val status = page.reg(0x00c, "status", "State of the function")
   page.show(status, 0, "enabled", state.enabled, "has queues and is not in reset")
   page.show(status, 1, "in_reset", state.inReset, "a function level reset is under way")
@@ -116,6 +126,15 @@ class FunctionView(state: FunctionState) extends Area {
       page.show(rate, 0, "rate", state.rate, unit, RW)
       rate
     }
+  val hashOrder = page.reg(0x628, "hash_order", "What is hashed, in which order of bits, and how the table is read")
+  page.show(
+    hashOrder,
+    0,
+    "microsoft",
+    state.key.lsb,
+    "0: as OpenNIC does. 1: as Microsoft's RSS does, over the addresses of IPv4 and IPv6 and the ports of TCP and UDP; byte i of its key is byte i % 4 of word i / 4, the lowest byte of a word first",
+    RW
+  )
   val counters = new CounterBlock(page, state)
 }
 

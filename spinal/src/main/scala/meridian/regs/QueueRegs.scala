@@ -34,7 +34,7 @@ class QueueRegs(p: ShellParam) extends Component {
     switches,
     0,
     "completion16",
-    "completion entries of 16 bytes; to be set before the queue is started"
+    "completion entries of 16 bytes, with hash, VLAN and checksums; to be set before the queue is started"
   )
   page.column(
     switches,

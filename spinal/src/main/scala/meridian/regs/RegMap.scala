@@ -3,7 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter.{HashType, MacOperation, MacStatus, RxVerdict, TxVerdict}
-import meridian.host.{CompletionField, CompletionLayout}
+import meridian.host.{Checksum, CompletionField, CompletionLayout, L4Kind}
 import spinal.core._
 import spinal.lib.bus.regif._
 
@@ -71,7 +71,9 @@ object RegMap {
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
         EnumDoc("MAC_OPERATION", "mac_command.operation", values(MacOperation)),
         EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus)),
-        EnumDoc("HASH_TYPE", "What the hash of a frame was made over", values(HashType))
+        EnumDoc("HASH_TYPE", "What the hash of a frame was made over", values(HashType)),
+        EnumDoc("CHECKSUM", "Verdict on a checksum of a frame", values(Checksum)),
+        EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind))
       ),
       CompletionLayout.fields
     )

@@ -42,7 +42,10 @@ class GenerateRegistersTest extends AnyFunSuite {
       "MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK" -> 1,
       "MERIDIAN_COMPLETION_HASH_WORD" -> 2,
       "MERIDIAN_COMPLETION_HASH_TYPE_MASK" -> 0xf0000,
-      "MERIDIAN_HASH_TYPE_IPV4_UDP" -> 3
+      "MERIDIAN_HASH_TYPE_IPV4_UDP" -> 3,
+      "MERIDIAN_COMPLETION_L4_KIND_SHIFT" -> 25,
+      "MERIDIAN_CHECKSUM_BAD" -> 2,
+      "MERIDIAN_L4_KIND_UDP" -> 2
     )
     val source = Files.createTempFile("registers", ".c")
     Files.writeString(

@@ -62,6 +62,34 @@ class RegsTest extends AnyFunSuite {
     }
   }
 
+  run("a function's vlan register: no strip at first, and kept beside flags and port", 62) { s =>
+    import s._
+    for (f <- 0 until p.functions) assert(bar2.read(0x200014 + 0x1000 * f) == 0)
+    bar2.write(0x205014, BigInt("ffffffff", 16))
+    bar2.write(0x202014, 1 << 17)
+    settle()
+    assert(dut.flags.strip.toBigInt == 0x24)
+    bar2.write(0x205004, 0xa)
+    bar2.write(0x205008, 1)
+    bar2.write(0x202014, 0)
+    settle()
+    assert(dut.flags.strip.toBigInt == 0x20)
+    assert(Seq(0x04, 0x08, 0x14).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
+    assert(bar2.read(0x202004) == 15)
+  }
+
+  run("the order of a function's hash: OpenNIC's at first", 61) { s =>
+    import s._
+    assert(bar2.read(0x201628) == 0)
+    for (f <- 0 until p.functions) assert(key((f, 10)) == 0)
+    bar2.write(0x203628, 1)
+    bar2.write(0x203624, 0x55) // the last word of the key stands before it
+    settle()
+    for (f <- 0 until p.functions) assert(bar2.read(0x200628 + 0x1000 * f) == (if (f == 3) 1 else 0))
+    assert(key((3, 10)) == 1 && key((3, 9)) == 0x55)
+    assert(bar2.read(0x1628) == absent, "OpenNIC has nothing there")
+  }
+
   run("switches of queues: off at first, kept, and lost with the queue in a reset", 60) { s =>
     import s._
     def at(queue: Int) = 0x120000 + 4 * queue
