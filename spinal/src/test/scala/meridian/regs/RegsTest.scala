@@ -64,17 +64,17 @@ class RegsTest extends AnyFunSuite {
 
   run("a function's vlan register: no strip at first, and kept beside flags and port", 62) { s =>
     import s._
-    for (f <- 0 until p.functions) assert(bar2.read(0x200014 + 0x1000 * f) == 0)
-    bar2.write(0x205014, BigInt("ffffffff", 16))
-    bar2.write(0x202014, 1 << 17)
+    for (f <- 0 until p.functions) assert(bar2.read(0x200018 + 0x1000 * f) == 0)
+    bar2.write(0x205018, BigInt("ffffffff", 16))
+    bar2.write(0x202018, 1 << 17)
     settle()
     assert(dut.flags.strip.toBigInt == 0x24)
     bar2.write(0x205004, 0xa)
     bar2.write(0x205008, 1)
-    bar2.write(0x202014, 0)
+    bar2.write(0x202018, 0)
     settle()
     assert(dut.flags.strip.toBigInt == 0x20)
-    assert(Seq(0x04, 0x08, 0x14).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
+    assert(Seq(0x04, 0x08, 0x18).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
     assert(bar2.read(0x202004) == 15)
   }
 
