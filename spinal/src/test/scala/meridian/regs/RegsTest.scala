@@ -30,6 +30,7 @@ class RegsTest extends AnyFunSuite {
     for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
     dut.txRecord.valid #= false
     dut.c2hDrop #= false
+    dut.released.valid #= false
     dut.macRx.foreach(_.valid #= false)
     dut.macTx.foreach(_.valid #= false)
     val bar2 = new RegMaster(dut.bar2, dut.hostClock, Some(dut.awuser), Some(dut.aruser), random)
@@ -38,6 +39,8 @@ class RegsTest extends AnyFunSuite {
     val indirection = mutable.Map[(Int, Int), Int]()
     val key = mutable.Map[(Int, Int), BigInt]()
     val group = mutable.Map[(Int, Int), BigInt]()
+    val rate = mutable.Map[(Int, Boolean), Long]()
+    val paced = mutable.Map[Int, Boolean]()
     var takeRanges = true
     dut.hostClock.onSamplings {
       if (dut.range.valid.toBoolean && dut.range.ready.toBoolean)
@@ -46,6 +49,9 @@ class RegsTest extends AnyFunSuite {
       if (dut.indirection.valid.toBoolean)
         indirection((dut.indirection.function.toInt, dut.indirection.index.toInt)) = dut.indirection.queue.toInt
       if (dut.key.valid.toBoolean) key((dut.key.function.toInt, dut.key.word.toInt)) = dut.key.data.toBigInt
+      if (dut.rate.valid.toBoolean)
+        rate((dut.rate.function.toInt, dut.rate.minimum.toBoolean)) = dut.rate.rate.toLong
+      if (dut.switches.valid.toBoolean) paced(dut.switches.queue.toInt) = dut.switches.paced.toBoolean
       if (dut.group.valid.toBoolean) group((dut.group.group.toInt, dut.group.word.toInt)) = dut.group.data.toBigInt
     }
     dut.hostClock.waitSampling(20)
@@ -107,6 +113,35 @@ class RegsTest extends AnyFunSuite {
     settle()
     assert(bar2.read(0xc204) == 0 && bar2.read(0x8204) == 3)
     println(s"slowest access ${bar2.slowest} host cycles")
+  }
+
+  run("rates of functions and switches of queues", 11) { s =>
+    import s._
+    def rateAt(function: Int, minimum: Boolean) = 0x200010 + 0x1000 * function + (if (minimum) 4 else 0)
+    def switchAt(queue: Int) = 0x120000 + 4 * queue
+    val places = for (f <- 0 until p.functions; minimum <- Seq(false, true)) yield (f, minimum)
+    for ((f, minimum) <- places) assert(bar2.read(rateAt(f, minimum)) == 0 && rate((f, minimum)) == 0)
+    val wanted = places.map(_ -> random.nextInt(1 << 26).toLong).toMap
+    for (((f, minimum), value) <- wanted) bar2.write(rateAt(f, minimum), value)
+    for (((f, minimum), value) <- wanted) assert(bar2.read(rateAt(f, minimum)) == value)
+    assert(bar2.writeFull(rateAt(5, false), 1L << 26) == 2, "more than the card can count is refused")
+    bar2.write(0x10, 77, 4) // a VF has no such register
+    settle()
+    assert(rate == wanted)
+
+    assert(bar2.read(switchAt(0)) == 0)
+    assert(paced.size == p.queues && !paced.values.exists(identity))
+    for (queue <- Seq(3, 200, 255, 256, 2047)) bar2.write(switchAt(queue), 7)
+    for (queue <- Seq(3, 4, 200, 255, 256, 2047))
+      assert(bar2.read(switchAt(queue)) == (if (Seq(3, 200, 255).contains(queue)) 4 else 0))
+    assert(paced.filter(_._2).keySet == Set(3, 200, 255))
+    dut.released.valid #= true
+    dut.released.payload #= 200
+    dut.hostClock.waitSampling()
+    dut.released.valid #= false
+    settle()
+    assert(bar2.read(switchAt(200)) == 0 && bar2.read(switchAt(3)) == 4)
+    assert(paced.filter(_._2).keySet == Set(3, 255))
   }
 
   run("functions after reset, their pages and their reset", 2) { s =>
