@@ -135,7 +135,9 @@ class Card(ABC):
 
     def set_paced(self, queue: int, on: bool) -> None:
         """Whether a queue, counted over all functions, sends at the rates of its function; before it is started."""
-        self.write(self.regs.address("QUEUE", "SWITCHES", index=queue), self.regs.field("QUEUE", "SWITCHES", "PACED").at(on))
+        self.write(
+            self.regs.address("QUEUE", "SWITCHES", index=queue), self.regs.field("QUEUE", "SWITCHES", "PACED").at(on)
+        )
 
     def set_tx_rate(self, function: int, maximum: float = 0, minimum: float = 0) -> None:
         """Mb/s that the paced queues of a function may send together, and that they get before others; 0: none."""

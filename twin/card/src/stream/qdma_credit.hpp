@@ -14,8 +14,8 @@ namespace meridian {
 
 /// dsc_crdt_in of the QDMA IP: descriptors that the shell lets a queue fetch.
 ///
-/// Rules held against the shell: nothing changes while vld waits for rdy; a grant is of 1 or more descriptors, of an H2C
-/// queue (dir 0), without fence.
+/// Rules held against the shell: nothing changes while vld waits for rdy; a grant is of 1 or more descriptors, of an
+/// H2C queue (dir 0), without fence.
 class QdmaCredit {
  public:
   struct Grant {

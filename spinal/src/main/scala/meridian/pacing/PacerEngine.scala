@@ -261,5 +261,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
       filling := filling - 1
     }
   }
-  io.idle := RegNext(phase === Phase.rest && !lists.io.some.orR && total === 0 && filling === 0 && !io.active.valid) init True
+  io.idle := RegNext(
+    phase === Phase.rest && !lists.io.some.orR && total === 0 && filling === 0 && !io.active.valid
+  ) init True
 }

@@ -12,7 +12,9 @@ class PacerTest extends AnyFunSuite {
   val p = ShellParam(functions = 8, queues = 64)
   lazy val pacer = SimConfig.withVerilator.compile(new Pacer(p))
 
-  def bench(name: String, seed: Int = 1, trip: Int = 500, drain: Double = 12.5)(body: (PacerBench, Random) => Unit): Unit =
+  def bench(name: String, seed: Int = 1, trip: Int = 500, drain: Double = 12.5)(
+      body: (PacerBench, Random) => Unit
+  ): Unit =
     test(name) {
       pacer.doSim(name.replace(' ', '_'), seed) { dut =>
         val random = new Random(seed)
