@@ -16,7 +16,7 @@ class ProvenRateBucket(fraction: Int, floor: Int) extends Component {
   anyseq(dut.io.rate)
   anyseq(dut.io.refill)
   val inputs = dut.io.level ## dut.io.spent ## dut.io.rate ## dut.io.refill
-  val still = Proof.count(inputs === RegNext(inputs), inputs =/= RegNext(inputs), 7)
+  val still = Proof.count(inputs === RegNext(inputs), inputs =/= RegNext(inputs), 4)
 
   def bytes(n: BigInt) = S(n << fraction, 56 bits)
   val burst = (dut.io.rate.resize(56) << fraction >> 3).resize(56).asSInt + bytes(Pacing.baseBytes)
@@ -44,6 +44,6 @@ class ProvenRateBucket(fraction: Int, floor: Int) extends Component {
   */
 class RateBucketFormal extends AnyFunSuite {
   test("a step is exact, and between the limits") {
-    Proof().withProve(8).doVerify(new ProvenRateBucket(fraction = 6, floor = -(1 << 24)))
+    Proof().withProve(6).doVerify(new ProvenRateBucket(fraction = 6, floor = -(1 << 24)))
   }
 }
