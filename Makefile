@@ -2,18 +2,21 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card twin-host twin-run clean
 
 # Options of `make demo`: a capture of your own, and the short demo that stays short.
 PCAP ?=
 QUICK ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
+# Command for `make twin-run`, and options of scripts/twin.
+CMD ?= lspci -nn
+TWIN_ARGS ?=
 
 help: ## list the targets
 	@echo "Meridian: an open SmartNIC for Zynq UltraScale+ MPSoC. Targets:"
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "Options: make demo PCAP=file.pcap | make rtl RTL_ARGS='--ports 4 --host-bytes 64'"
+	@echo "Options: make demo PCAP=file.pcap | make rtl RTL_ARGS='--ports 4 --host-bytes 64' | make twin-run CMD='ip link'"
 
 setup: ## install the tools (the other targets do it themselves)
 	@scripts/setup
@@ -47,6 +50,13 @@ bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build
 
 bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
+
+twin-host: setup ## boot a Debian machine with the card in it (QEMU) and take its console
+	@scripts/twin host $(TWIN_ARGS)
+
+twin-run: export TWIN_CMD = $(CMD)
+twin-run: setup ## boot that machine, run CMD in it as root, end with its status
+	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 clean: ## remove what builds left in the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

@@ -44,6 +44,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
+        Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
         Suite(
             "whole shell and card",
             shell + ([] if long else ["-m", "not long and not qemu"]),

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from meridian_machine.hardware import with_card
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 
@@ -47,43 +49,25 @@ class Guest:
 
     @classmethod
     def build(cls, folder: Path) -> Guest:
-        kernel = script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
+        """Says what it sees of the card, and ends."""
+        module = next(kernel_package().rglob("pci-pf-stub.ko"))
+        return cls.with_files(folder, "init", {"pci-pf-stub.ko": (module, 0o644)})
+
+    @classmethod
+    def with_files(cls, folder: Path, init: str, files: dict[str, tuple[Path, int]]) -> Guest:
+        """busybox, one of the init scripts here, and files by name, each with its permissions."""
         busybox = script("fetch-source", "--binary", "busybox-static", minutes=5) / "bin" / "busybox"
-        module = next(kernel.rglob("pci-pf-stub.ko"))
+        own = {"init": Path(__file__).with_name(init), "bin/busybox": busybox, "bin/sh": busybox}
         initrd = folder / "initrd"
-        files = {"init": Path(__file__).with_name("init"), "bin/busybox": busybox, "bin/sh": busybox}
-        content = {name: (path, 0o755) for name, path in files.items()} | {"pci-pf-stub.ko": (module, 0o644)}
-        initrd.write_bytes(initramfs(content))
-        return cls(next((kernel / "boot").glob("vmlinuz-*")), initrd)
+        initrd.write_bytes(initramfs({name: (path, 0o755) for name, path in own.items()} | files))
+        return cls(next((kernel_package() / "boot").glob("vmlinuz-*")), initrd)
 
 
-def machine(socket: Path, *options: str) -> list[str]:
-    """QEMU's options for a q35 machine with the card behind a root port. 512 MiB of memory, nothing else in it."""
-    return [
-        *("-machine", "q35", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot"),
-        *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
-        *("-device", f"meridian,bus=root,socket={socket}"),
-        *options,
-    ]
+def kernel_package() -> Path:
+    """Debian's kernel, unpacked."""
+    return script("fetch-source", "--binary", KERNEL_PACKAGE, minutes=5)
 
 
-def boot(qemu: Path, guest: Guest, socket: Path, trace: Path, seconds: float) -> str:
-    """The serial output of one life of the guest; it is ended if it is not over in time."""
-    append = "console=ttyS0 quiet panic=-1 pci=realloc"
-    options = ["-accel", "tcg", "-serial", "stdio", "-trace", "meridian_*", "-D", str(trace)]
-    options += ["-kernel", str(guest.kernel), "-initrd", str(guest.initrd), "-append", append]
-    command = [str(qemu), *machine(socket, *options)]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        raise AssertionError(f"the guest did not end in {seconds} s: {(late.stdout or b'').decode()}") from None
-    text = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, f"QEMU ended with {done.returncode}: {text}"
-    return text
+def machine(socket: Path, *options: str, device: str = "") -> list[str]:
+    """QEMU's options for a q35 machine with the card behind a root port."""
+    return [*with_card(socket, device=device), *options]

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU with the card's device, and a guest; both built once and kept in the cache."""
+"""QEMU with the card's device, and the machines it boots; built once and kept in the cache."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from guest import Guest, script
+from meridian_machine import Image, tools
 
 
 @pytest.fixture(scope="session")
 def qemu() -> Path:
-    return script("build-qemu", minutes=40)
+    return tools.qemu()
 
 
-@pytest.fixture(scope="session")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Guest:
-    return Guest.build(tmp_path_factory.mktemp("guest"))
+@pytest.fixture(scope="session", params=tools.SUITES)
+def image(request: pytest.FixtureRequest) -> Image:
+    """Of each suite in turn."""
+    return Image.build(request.param)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from meridian_twin import Host, QueueSetting
+from meridian_twin.pf_service import PfService
+from meridian_twin.vf import Vf
 from meridian_twin.wire import Wire, WireFrame
 from qemu_fixtures import qemu
-from qtest_link import QtestLink
+from qtest_link import FIRST_VF, QtestLink
 
 __all__ = ["qemu"]
 pytestmark = pytest.mark.qemu
@@ -38,13 +40,23 @@ def on_wire(link: QtestLink, wire: Wire, count: int) -> list[bytes]:
 
 
 @pytest.fixture
-def plugged(run_card: Callable[..., Any], qemu: Path) -> Iterator[tuple[QtestLink, Wire]]:
-    card = run_card("--time", "wall")
-    link = QtestLink(qemu, card.socket)
-    try:
-        yield link, card.wires[0]
-    finally:
+def plug(run_card: Callable[..., Any], qemu: Path) -> Iterator[Callable[..., tuple[QtestLink, Wire]]]:
+    """A machine with a card of so many PFs and VFs."""
+    links: list[QtestLink] = []
+
+    def plug(pfs: int = 1, vfs: int = 0) -> tuple[QtestLink, Wire]:
+        card = run_card("--time", "wall")
+        links.append(QtestLink(qemu, card.socket, pfs, vfs))
+        return links[-1], card.wires[0]
+
+    yield plug
+    for link in links:
         link.close()
+
+
+@pytest.fixture
+def plugged(plug: Callable[..., tuple[QtestLink, Wire]]) -> tuple[QtestLink, Wire]:
+    return plug()
 
 
 def test_frames_of_many_sizes_both_ways(plugged: tuple[QtestLink, Wire]) -> None:
@@ -135,3 +147,73 @@ def test_a_card_that_starts_again_takes_its_place(run_card: Callable[..., Any], 
         assert host.receive() == [frame(300, 3)]
     finally:
         link.close()
+
+
+def test_vfs_pass_frames_and_interrupts_of_their_own(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    """Rings, mailbox and MSI-X of two VFs, each by its own configuration space."""
+    link, wire = plug(vfs=2)
+    host = Host(link, memory=link.memory)
+    host.bring_up(queues=2)
+    PfService(host, range(64, 128))
+    for function in (FIRST_VF, FIRST_VF + 1):
+        mine = MINE[:5] + bytes([function])
+        link.enable_interrupts(8, function)
+        vf = Vf(link, function, link.memory)
+        vf.bring_up(1, QueueSetting(c2h_irq=True, vector=VECTOR))
+        host.add_mac(mine, function)
+        host.settle()
+        wire.send(frame(1000, function, mine))
+        assert vf.receive(1) == [frame(1000, function, mine)]
+        link.wait(lambda function=function: link.take_interrupt(VECTOR, function), "an interrupt of the VF")
+        vf.send(frame(500, function, PEER, mine))
+        assert on_wire(link, wire, 1) == [frame(500, function, PEER, mine)]
+    trace = link.trace.read_text()
+    for function in (FIRST_VF, FIRST_VF + 1):
+        assert f"meridian_dma_write function {function} " in trace
+
+
+def test_a_vf_without_bus_mastering_touches_no_memory(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    link, wire = plug(vfs=1)
+    host = Host(link, memory=link.memory)
+    host.bring_up()
+    PfService(host, range(64, 128))
+    vf = Vf(link, FIRST_VF, link.memory)
+    vf.bring_up()
+    host.add_mac(MINE, FIRST_VF)
+    host.settle()
+    link.enable(FIRST_VF, False)
+    wire.send(frame(100, 1))
+    link.wait(lambda: host.card.counters("FUNCTION", FIRST_VF)["rx_delivered"] == 1, "the frame in the shell", 10)
+    assert vf.take() == []
+    assert f"meridian_dma_write function {FIRST_VF} " not in link.trace.read_text()
+
+
+def test_every_pf_drives_its_queues_and_its_vfs(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    link, wire = plug(pfs=4, vfs=1)
+    assert [link.config_read(link._device(pf), 0) for pf in range(4)] == [0x9_03F_10EE + (pf << 24) for pf in range(4)]
+    assert [link.first_vf(pf) for pf in range(4)] == [FIRST_VF + pf * link.offered_vfs(0) for pf in range(4)]
+    hosts = [Host(link, function=pf, memory=link.memory) for pf in range(4)]
+    for pf, host in enumerate(hosts):
+        host.bring_up(base=8 * pf, tables=pf == 0)
+        mine = MINE[:5] + bytes([pf])
+        host.add_mac(mine, pf)
+        host.settle()
+        wire.send(frame(200, pf, mine))
+        assert host.receive(1)[-1] == frame(200, pf, mine)
+        host.send(frame(300, pf, PEER, mine))
+        assert on_wire(link, wire, 1) == [frame(300, pf, PEER, mine)]
+    link.reset_function(3)
+    hosts[2].send(frame(301, 2, PEER, MINE[:5] + bytes([2])))
+    assert on_wire(link, wire, 1) == [frame(301, 2, PEER, MINE[:5] + bytes([2]))]
+
+
+def test_252_vfs_of_one_pf(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    """Bus numbers beyond a slot, by ARI; the last one has its mailbox."""
+    link, _ = plug(vfs=252)
+    host = Host(link, memory=link.memory)
+    host.bring_up()
+    PfService(host, range(64, 128))
+    for function in (FIRST_VF, 128, 255):
+        vf = Vf(link, function, link.memory)
+        vf.hello()
+        assert vf.number == function

@@ -9,30 +9,35 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from guest import Guest, boot, machine
-from qemu_fixtures import guest, qemu
+from meridian_machine import Hardware, Image, Machine
+from meridian_machine.hardware import with_card
+from meridian_twin import CardProcess
+from qemu_fixtures import image, qemu
 
-__all__ = ["guest", "qemu"]
+__all__ = ["image", "qemu"]
 pytestmark = pytest.mark.qemu
 MAGIC = "0x4D52444E"
 MEMORY_64 = 0x00100000 | 0x200
-BOOT_SECONDS = 300
+FACTS = Path(__file__).with_name("facts")
 
 
 def facts_of(text: str) -> dict[str, str]:
-    found = re.findall(r"^FACT (\S+) ?(.*?)\r?$", text, re.MULTILINE)
+    found = re.findall(r"^FACT (\S+) ?(.*)$", text, re.MULTILINE)
     return dict(found)
 
 
 @pytest.fixture(scope="module")
-def life(qemu: Path, guest: Guest, built_card: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory):
-    """One boot: the facts, what QEMU traced, what the card logged."""
-    from meridian_twin import CardProcess
-
-    trace = tmp_path_factory.mktemp("trace") / "trace"
-    with CardProcess(built_card(), "--wire", "0=none") as card:
-        text = boot(qemu, guest, card.socket, trace, BOOT_SECONDS)
-        card.check()
+def life(qemu: Path, image: Image, built_card: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory):
+    """One boot: the facts, what QEMU traced."""
+    folder = tmp_path_factory.mktemp("life")
+    trace = folder / "trace"
+    hardware = Hardware(extra=["-trace", "meridian_*", "-D", str(trace)])
+    with (
+        CardProcess(built_card(), "--wire", "0=none") as card,
+        Machine(qemu, image, folder, card.socket, hardware, watch=card.check) as machine,
+    ):
+        machine.wait_ready()
+        text = machine.run(FACTS.read_text(), check=True).text
     facts = facts_of(text)
     assert "end" in facts, text
     return facts, trace.read_text()
@@ -113,7 +118,22 @@ def test_vfs_appear_have_registers_of_their_own_and_go(life) -> None:
 def test_without_a_card_qemu_says_so(qemu: Path, tmp_path: Path) -> None:
     socket = tmp_path / "nobody"
     done = subprocess.run(
-        [str(qemu), *machine(socket)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
+        [str(qemu), *with_card(socket)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
     )
     assert done.returncode != 0
     assert f"no card answers at {socket}" in done.stderr
+
+
+def test_more_pfs_than_the_card_has_are_refused(qemu: Path, built_card: Callable[..., Path]) -> None:
+    with CardProcess(built_card(), "--wire", "0=none", "--pfs", "2") as card:
+        command = [str(qemu), *with_card(card.socket, device="pfs=3")]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
+        )
+    assert done.returncode != 0
+    assert "pfs=3: this card has 2 PFs" in done.stderr

@@ -8,7 +8,19 @@ from random import Random
 
 from meridian_twin import Link, Memory, QueueSetting, qdma
 from meridian_twin.driver import Pair
-from meridian_twin.mailbox import COMMAND, OUT, PF_BASE, SEND, TARGET, VF_BASE, WORDS, Message, Op, QueueRequest, place
+from meridian_twin.mailbox import (
+    COMMAND,
+    OUT,
+    PF_BASE,
+    SEND,
+    TARGET,
+    VF_BASE,
+    WORDS,
+    Message,
+    Op,
+    QueueRequest,
+    place,
+)
 from meridian_twin.wire import Wire
 
 BASE = 0x1_0000_0000

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from meridian_twin import CardError, CardProcess, Host, Link, LinkError, MismatchError, Role
+from meridian_twin import (
+    CardError,
+    CardProcess,
+    Host,
+    Link,
+    LinkError,
+    MismatchError,
+    Role,
+)
 from meridian_twin.registers import Registers
 from meridian_twin.registers import header as find_header
 from test_frames import MINE, connect, frame

@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 from meridian_twin.contexts import Operation, Select
-from meridian_twin.qdma import DEFAULT_BUFFERS, DEFAULT_COUNTERS, DEFAULT_RINGS, DEFAULT_TIMERS
+from meridian_twin.qdma import (
+    DEFAULT_BUFFERS,
+    DEFAULT_COUNTERS,
+    DEFAULT_RINGS,
+    DEFAULT_TIMERS,
+)
 
 from .device import Device
 

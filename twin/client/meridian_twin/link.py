@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-
 from .closing import Closing
 from .memory import Memory
 from .protocol import (

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field, replace
 from . import qdma
 from .contexts import INTERRUPT_RING, Operation, Select, pack, unpack
 from .driver import Host
-from .mailbox import RESPONSE, Code, Mailbox, MailboxError, Message, Op, QueueRequest, QueueType, pack_tables, place
+from .mailbox import (
+    RESPONSE,
+    Code,
+    Mailbox,
+    MailboxError,
+    Message,
+    Op,
+    QueueRequest,
+    QueueType,
+    pack_tables,
+    place,
+)
 
 # Byte 4 and 6 of the capabilities: streams, mailbox; overflow check may be off, large descriptors and completions,
 # counter and timer together.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -23,17 +24,18 @@ class CardError(Exception):
 class CardProcess(Closing):
     """One run of meridian_card with a socket of its own in a temporary folder. Use it as a context manager.
 
-    Raises CardError when the program does not listen within `patience` seconds.
+    `through` are words before the program's name, of commands that go on as it (as `unshare --net`). Raises CardError
+    when the program does not listen within `patience` seconds.
     """
 
-    def __init__(self, program: Path | str, *options: str, patience: float = 30) -> None:
+    def __init__(self, program: Path | str, *options: str, patience: float = 30, through: Sequence[str] = ()) -> None:
         self.patience = patience
         self._folder = tempfile.TemporaryDirectory(prefix="meridian-")
         self.socket = Path(self._folder.name) / "card"
         self._output = (Path(self._folder.name) / "output").open("w+b")
-        command = [str(program), "--socket", str(self.socket), *options]
+        command = [*through, str(program), "--socket", str(self.socket), *options]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, process_group=0
         )
         deadline = time.monotonic() + patience
         while not self.output().startswith("ready"):

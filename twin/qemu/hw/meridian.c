@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PF 0 of a Meridian card: owner of the link to the card process, which is all
- * functions' way to the card.
+ * A Meridian card as the user puts it into a slot: PF 0, which owns the link to
+ * the card process for all functions, and makes the other PFs.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
-#include "hw/pci/pcie.h"
 #include "hw/pci/pcie_sriov.h"
 #include "hw/qdev-properties.h"
-#include "hw/resettable.h"
-#include "migration/vmstate.h"
 #include "meridian.h"
 
-#define MERIDIAN_CAP_SRIOV 0x160
-#define MERIDIAN_VF_OFFSET 4
-#define MERIDIAN_VF_STRIDE 1
-
 /* NULL if the card means a function that the guest has not enabled. */
-static MeridianFunction *meridian_find(MeridianFunction *pf, unsigned number)
+static MeridianFunction *meridian_find(MeridianCard *card, unsigned number)
 {
-    PCIDevice *dev = PCI_DEVICE(pf);
-    unsigned vf = number - MERIDIAN_FIRST_VF;
+    if (number < MERIDIAN_MAX_PFS) {
+        return card->pf[number] ? MERIDIAN_FUNCTION(card->pf[number]) : NULL;
+    }
+    for (unsigned i = 0; i < card->pfs; i++) {
+        MeridianPf *pf = card->pf[i];
+        unsigned vf;
 
-    if (number == pf->number) {
-        return pf;
+        if (!pf || number < pf->first_vf) {
+            continue;
+        }
+        vf = number - pf->first_vf;
+        if (vf < meridian_pf_vfs(pf)) {
+            return MERIDIAN_FUNCTION(
+                pcie_sriov_get_vf_at_index(PCI_DEVICE(pf), vf));
+        }
     }
-    if (number < MERIDIAN_FIRST_VF || !dev->exp.sriov_cap ||
-        vf >= pcie_sriov_num_vfs(dev)) {
-        return NULL;
-    }
-    return MERIDIAN_FUNCTION(pcie_sriov_get_vf_at_index(dev, vf));
+    return NULL;
 }
 
 /*
@@ -73,11 +72,10 @@ static void meridian_msix(void *opaque, unsigned function, uint64_t vector)
 
 static void meridian_back(void *opaque)
 {
-    MeridianFunction *pf = opaque;
-    unsigned vfs = pcie_sriov_num_vfs(PCI_DEVICE(pf));
+    MeridianCard *card = opaque;
 
-    for (unsigned number = 0; number < MERIDIAN_FIRST_VF + vfs; number++) {
-        MeridianFunction *f = meridian_find(pf, number);
+    for (unsigned number = 0; number < PCI_DEVFN_MAX; number++) {
+        MeridianFunction *f = meridian_find(card, number);
 
         if (f && f->enabled) {
             meridian_link_enable(f->link, number, f->parent, true);
@@ -92,62 +90,84 @@ static const MeridianLinkOps meridian_ops = {
     .back = meridian_back,
 };
 
-static void meridian_write_config(PCIDevice *dev, uint32_t address,
-                                  uint32_t value, int bytes)
+/* What the user asks for, cut to what the card has. */
+static bool meridian_share(MeridianCard *s, Error **errp)
 {
-    MeridianFunction *f = MERIDIAN_FUNCTION(dev);
-    unsigned had = pcie_sriov_num_vfs(dev);
-    bool reset;
+    MeridianPf *own = MERIDIAN_PF(s);
+    const struct meridian_link_welcome *card =
+        meridian_link_welcome(MERIDIAN_FUNCTION(s)->link);
+    unsigned rest = MAX(card->functions, MERIDIAN_FIRST_VF) - MERIDIAN_FIRST_VF;
 
-    reset = ranges_overlap(address, bytes, dev->exp.exp_cap + PCI_EXP_DEVCTL,
-                           2);
-    meridian_function_write_config(dev, address, value, bytes);
-    /* VFs that are gone are reset; with the PF's reset they already are. */
-    for (unsigned vf = pcie_sriov_num_vfs(dev); vf < had && !reset; vf++) {
-        meridian_link_reset_function(f->link, MERIDIAN_FIRST_VF + vf);
+    if (s->pfs < 1 || s->pfs > MIN(card->pfs, MERIDIAN_MAX_PFS)) {
+        error_setg(errp, "pfs=%u: this card has %u PFs", s->pfs, card->pfs);
+        return false;
     }
+    own->first_vf = MERIDIAN_FIRST_VF;
+    own->vfs = MIN(own->vfs, rest / s->pfs);
+    return true;
+}
+
+static void meridian_take_out(MeridianCard *s)
+{
+    for (unsigned i = 1; i < MERIDIAN_MAX_PFS; i++) {
+        if (s->pf[i]) {
+            object_unparent(OBJECT(s->pf[i]));
+            s->pf[i] = NULL;
+        }
+    }
+}
+
+static bool meridian_add_pf(MeridianCard *s, unsigned number, Error **errp)
+{
+    PCIDevice *dev = PCI_DEVICE(s);
+    MeridianPf *own = MERIDIAN_PF(s);
+    PCIDevice *other = pci_new_multifunction(dev->devfn + number,
+                                             TYPE_MERIDIAN_PF);
+    MeridianPf *pf = MERIDIAN_PF(other);
+
+    MERIDIAN_FUNCTION(pf)->link = MERIDIAN_FUNCTION(s)->link;
+    MERIDIAN_FUNCTION(pf)->number = number;
+    pf->vectors = own->vectors;
+    pf->vfs = own->vfs;
+    pf->first_vf = MERIDIAN_FIRST_VF + number * own->vfs;
+    if (!qdev_realize_and_unref(DEVICE(other), BUS(pci_get_bus(dev)), errp)) {
+        return false;
+    }
+    s->pf[number] = pf;
+    return true;
 }
 
 static void meridian_realize(PCIDevice *dev, Error **errp)
 {
-    MeridianPf *s = MERIDIAN(dev);
+    MeridianCard *s = MERIDIAN(dev);
     MeridianFunction *f = MERIDIAN_FUNCTION(dev);
-    const struct meridian_link_welcome *card;
-    MeridianLayout layout = {
-        .msix_table = 0x30000, .msix_pba = 0x34000, .vectors = s->vectors,
-    };
-    unsigned vfs;
 
     if (!s->path) {
         error_setg(errp, "socket=PATH of a running meridian_card is needed");
         return;
     }
-    f->link = meridian_link_open(s->path, &meridian_ops, f, errp);
+    f->link = meridian_link_open(s->path, &meridian_ops, s, errp);
     if (!f->link) {
         return;
     }
-    card = meridian_link_welcome(f->link);
-    layout.bar0_bytes = card->bar0_bytes;
-    layout.bar2_bytes = card->bar2_bytes;
-    pci_config_set_device_id(dev->config, card->device_id);
-    if (!meridian_function_init(f, &layout, errp)) {
+    if (!meridian_share(s, errp) || !meridian_pf_init(MERIDIAN_PF(s), errp)) {
         goto fail;
     }
-    dev->config_write = meridian_write_config;
-    vfs = MIN(s->vfs, MAX(card->functions, MERIDIAN_FIRST_VF) -
-                      MERIDIAN_FIRST_VF);
-    if (vfs) {
-        if (!pcie_sriov_pf_init(dev, MERIDIAN_CAP_SRIOV, TYPE_MERIDIAN_VF,
-                                card->vf_device_id, vfs, vfs,
-                                MERIDIAN_VF_OFFSET, MERIDIAN_VF_STRIDE,
-                                errp)) {
-            meridian_function_exit(f);
+    s->pf[0] = MERIDIAN_PF(s);
+    if (s->pfs > 1) {
+        dev->cap_present |= QEMU_PCI_CAP_MULTIFUNCTION;
+        dev->config[PCI_HEADER_TYPE] |= PCI_HEADER_TYPE_MULTI_FUNCTION;
+    }
+    for (unsigned i = 1; i < s->pfs; i++) {
+        if (!meridian_add_pf(s, i, errp)) {
+            meridian_take_out(s);
+            meridian_pf_exit(dev);
             goto fail;
         }
-        pcie_sriov_pf_init_vf_bar(dev, 0, PCI_BASE_ADDRESS_MEM_TYPE_64,
-                                  card->vf_bar0_bytes);
-        pcie_sriov_pf_init_vf_bar(dev, 2, PCI_BASE_ADDRESS_MEM_TYPE_64,
-                                  card->vf_bar2_bytes);
+    }
+    for (unsigned i = 0; i < s->pfs; i++) {
+        meridian_function_set_next(MERIDIAN_FUNCTION(s->pf[i]),
+                                   i + 1 < s->pfs ? i + 1 : 0);
     }
     return;
 
@@ -158,55 +178,32 @@ fail:
 
 static void meridian_exit(PCIDevice *dev)
 {
-    MeridianFunction *f = MERIDIAN_FUNCTION(dev);
-
-    pcie_sriov_pf_exit(dev);
-    meridian_function_exit(f);
-    meridian_link_close(f->link);
+    meridian_take_out(MERIDIAN(dev));
+    meridian_pf_exit(dev);
+    meridian_link_close(MERIDIAN_FUNCTION(dev)->link);
 }
-
-static void meridian_reset_hold(Object *obj, ResetType type)
-{
-    MeridianFunction *f = MERIDIAN_FUNCTION(obj);
-
-    f->enabled = false;
-    if (meridian_function_in_flr(f)) {
-        meridian_link_reset_function(f->link, f->number);
-    } else {
-        meridian_link_reset(f->link);
-    }
-}
-
-/* The card's state is in another process. */
-static const VMStateDescription meridian_vmstate = {
-    .name = "meridian",
-    .unmigratable = 1,
-};
 
 static const Property meridian_properties[] = {
-    DEFINE_PROP_STRING("socket", MeridianPf, path),
-    DEFINE_PROP_UINT16("vectors", MeridianPf, vectors, 10),
-    DEFINE_PROP_UINT16("vfs", MeridianPf, vfs, 8),
+    DEFINE_PROP_STRING("socket", MeridianCard, path),
+    DEFINE_PROP_UINT8("pfs", MeridianCard, pfs, 1),
 };
 
 static void meridian_class_init(ObjectClass *class, void *data)
 {
     DeviceClass *dc = DEVICE_CLASS(class);
     PCIDeviceClass *k = PCI_DEVICE_CLASS(class);
-    ResettableClass *rc = RESETTABLE_CLASS(class);
 
     k->realize = meridian_realize;
     k->exit = meridian_exit;
-    rc->phases.hold = meridian_reset_hold;
     dc->desc = "Meridian SmartNIC, played by a card process";
-    dc->vmsd = &meridian_vmstate;
+    dc->user_creatable = true;
     device_class_set_props(dc, meridian_properties);
 }
 
 static const TypeInfo meridian_info = {
     .name = TYPE_MERIDIAN,
-    .parent = TYPE_MERIDIAN_FUNCTION,
-    .instance_size = sizeof(MeridianPf),
+    .parent = TYPE_MERIDIAN_PF,
+    .instance_size = sizeof(MeridianCard),
     .class_init = meridian_class_init,
 };
 

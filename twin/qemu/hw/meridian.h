@@ -13,14 +13,19 @@
 #define TYPE_MERIDIAN_FUNCTION "meridian-function"
 OBJECT_DECLARE_SIMPLE_TYPE(MeridianFunction, MERIDIAN_FUNCTION)
 
+#define TYPE_MERIDIAN_PF "meridian-pf"
+OBJECT_DECLARE_SIMPLE_TYPE(MeridianPf, MERIDIAN_PF)
+
 #define TYPE_MERIDIAN "meridian"
-OBJECT_DECLARE_SIMPLE_TYPE(MeridianPf, MERIDIAN)
+OBJECT_DECLARE_SIMPLE_TYPE(MeridianCard, MERIDIAN)
 
 #define TYPE_MERIDIAN_VF "meridian-vf"
 
 #define MERIDIAN_VENDOR_ID 0x10ee
 #define MERIDIAN_SUBSYSTEM_ID 0x0007
+#define MERIDIAN_MAX_PFS 4
 #define MERIDIAN_FIRST_VF 4 /* PFs are 0 to 3 in the card */
+#define MERIDIAN_NEXT_PF 0x100 /* from one PF's device id to the next one's */
 
 typedef struct MeridianBar {
     MemoryRegion region;
@@ -31,7 +36,7 @@ typedef struct MeridianBar {
 struct MeridianFunction {
     PCIDevice parent_obj;
 
-    MeridianLink *link; /* the PF's */
+    MeridianLink *link; /* PF 0's */
     unsigned number;    /* in the card */
     unsigned parent;    /* the number of its PF, its own for a PF */
     bool enabled;       /* the card knows that it may access memory */
@@ -42,9 +47,18 @@ struct MeridianFunction {
 struct MeridianPf {
     MeridianFunction parent_obj;
 
-    char *path;
     uint16_t vectors;
     uint16_t vfs;
+    unsigned first_vf; /* its number in the card; the others follow */
+};
+
+/* PF 0. */
+struct MeridianCard {
+    MeridianPf parent_obj;
+
+    char *path;
+    uint8_t pfs;
+    MeridianPf *pf[MERIDIAN_MAX_PFS]; /* NULL: not there */
 };
 
 /* What differs between PF and VF in their BARs and capabilities. */
@@ -61,10 +75,20 @@ bool meridian_function_init(MeridianFunction *f, const MeridianLayout *layout,
                             Error **errp);
 void meridian_function_exit(MeridianFunction *f);
 
+/* Where a guest that knows ARI looks for another function; 0: nowhere. */
+void meridian_function_set_next(MeridianFunction *f, unsigned number);
+
 /* True inside the reset of a function by itself. */
 bool meridian_function_in_flr(MeridianFunction *f);
 
 void meridian_function_write_config(PCIDevice *dev, uint32_t address,
                                     uint32_t value, int bytes);
+
+/* link, number, vectors, vfs and first_vf are set. */
+bool meridian_pf_init(MeridianPf *pf, Error **errp);
+void meridian_pf_exit(PCIDevice *dev);
+
+/* Those that the guest has enabled. */
+unsigned meridian_pf_vfs(MeridianPf *pf);
 
 #endif

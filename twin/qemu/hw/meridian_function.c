@@ -118,6 +118,12 @@ void meridian_function_exit(MeridianFunction *f)
     msix_uninit(dev, &f->config.region, &f->config.region);
 }
 
+void meridian_function_set_next(MeridianFunction *f, unsigned number)
+{
+    pci_set_byte(PCI_DEVICE(f)->config + MERIDIAN_CAP_ARI + PCI_ARI_CAP + 1,
+                 number);
+}
+
 bool meridian_function_in_flr(MeridianFunction *f)
 {
     PCIDevice *dev = PCI_DEVICE(f);

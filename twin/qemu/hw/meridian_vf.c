@@ -19,7 +19,7 @@ static void meridian_vf_realize(PCIDevice *dev, Error **errp)
     };
 
     f->link = pf->link;
-    f->number = MERIDIAN_FIRST_VF + pcie_sriov_vf_number(dev);
+    f->number = MERIDIAN_PF(pf)->first_vf + pcie_sriov_vf_number(dev);
     f->parent = pf->number;
     meridian_function_init(f, &layout, errp);
 }

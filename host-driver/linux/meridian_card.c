@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The PFs of one card find each other: contexts and filters take one command at a time. */
+#include "meridian.h"
+
+static LIST_HEAD(cards);
+static DEFINE_MUTEX(cards_lock);
+
+static bool is_of(const struct meridian_card *card, struct pci_dev *pdev)
+{
+	return card->domain == pci_domain_nr(pdev->bus) && card->bus == pdev->bus->number &&
+	       card->slot == PCI_SLOT(pdev->devfn);
+}
+
+/**
+ * meridian_card_get() - the card of a PF
+ * @pdev: the PF
+ *
+ * Return: the card, for meridian_card_put(); NULL without memory.
+ */
+struct meridian_card *meridian_card_get(struct pci_dev *pdev)
+{
+	struct meridian_card *card;
+
+	mutex_lock(&cards_lock);
+	list_for_each_entry(card, &cards, list) {
+		if (is_of(card, pdev))
+			goto found;
+	}
+	card = kzalloc(sizeof(*card), GFP_KERNEL);
+	if (!card)
+		goto out;
+	card->domain = pci_domain_nr(pdev->bus);
+	card->bus = pdev->bus->number;
+	card->slot = PCI_SLOT(pdev->devfn);
+	mutex_init(&card->lock);
+	list_add(&card->list, &cards);
+found:
+	card->users++;
+out:
+	mutex_unlock(&cards_lock);
+	return card;
+}
+
+/**
+ * meridian_card_put() - a PF leaves its card
+ * @card: of meridian_card_get()
+ */
+void meridian_card_put(struct meridian_card *card)
+{
+	mutex_lock(&cards_lock);
+	if (!--card->users) {
+		list_del(&card->list);
+		mutex_destroy(&card->lock);
+		kfree(card);
+	}
+	mutex_unlock(&cards_lock);
+}

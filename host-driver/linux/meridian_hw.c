@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registers of the shell in BAR2. */
+#include <linux/bitfield.h>
+
+#include "meridian.h"
+
+/*
+ * The MAC clocks see a switch some cycles after it was written; a read of their block takes longer.
+ */
+#define CROSSING_READS	2
+
+u32 meridian_read(struct meridian *m, u32 offset)
+{
+	return readl(m->shell + offset);
+}
+
+void meridian_write(struct meridian *m, u32 offset, u32 value)
+{
+	writel(value, m->shell + offset);
+}
+
+u32 meridian_read_function(struct meridian *m, u32 offset)
+{
+	return meridian_read(m, MERIDIAN_FUNCTION_BASE(m->function) + offset);
+}
+
+void meridian_write_function(struct meridian *m, u32 offset, u32 value)
+{
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(m->function) + offset, value);
+}
+
+static u32 read_ident(struct meridian *m, u32 offset)
+{
+	return meridian_read(m, MERIDIAN_IDENT_BASE + offset);
+}
+
+/**
+ * meridian_present() - look whether the card still answers
+ * @m: the function
+ *
+ * Return: false, from then on for ever, if it does not.
+ */
+bool meridian_present(struct meridian *m)
+{
+	return qdma_present(&m->qdma);
+}
+
+/**
+ * meridian_identify() - look whether this is a card that the driver knows, and what it has
+ * @m: a function whose BARs are mapped
+ *
+ * Says in a sentence why not.
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_identify(struct meridian *m)
+{
+	u32 magic = read_ident(m, MERIDIAN_IDENT_MAGIC);
+	u32 version = read_ident(m, MERIDIAN_IDENT_VERSION);
+	u32 major = FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version);
+	u32 minor = FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version);
+	struct device *dev = &m->pdev->dev;
+	u32 geometry;
+	int error;
+
+	if (magic != MERIDIAN_MAGIC) {
+		dev_err(dev, "this is no Meridian card: its magic is %#010x, not %#010x\n",
+			magic, MERIDIAN_MAGIC);
+		return -ENODEV;
+	}
+	if (major != MERIDIAN_MAP_MAJOR || minor < MERIDIAN_MAP_MINOR) {
+		dev_err(dev, "the card's register map is version %u.%u, this driver knows %u.%u: take the driver that came with the card's image\n",
+			major, minor, MERIDIAN_MAP_MAJOR, MERIDIAN_MAP_MINOR);
+		return -ENODEV;
+	}
+	error = qdma_identify(&m->qdma, m->qdma.bar);
+	if (error) {
+		dev_err(dev, "BAR 0 is not that of a QDMA with streams: %d\n", error);
+		return error;
+	}
+	m->function = m->qdma.function;
+	if (m->function >= MERIDIAN_PFS) {
+		dev_err(dev, "the card says this is function %u, which is no PF\n", m->function);
+		return -ENODEV;
+	}
+	geometry = read_ident(m, MERIDIAN_IDENT_GEOMETRY);
+	m->ports = FIELD_GET(MERIDIAN_IDENT_GEOMETRY_PORTS_MASK, geometry);
+	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
+	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
+			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));
+	m->queue_base = MERIDIAN_QUEUES * m->function;
+	m->queue_limit = min(MERIDIAN_QUEUES, (int)m->qdma.queues - (int)m->queue_base);
+	if ((int)m->queue_limit < 1 || m->ports > MERIDIAN_PORTS || m->port >= m->ports) {
+		dev_err(dev, "the card has %u queues and %u ports: none is left for function %u\n",
+			m->qdma.queues, m->ports, m->function);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/**
+ * meridian_flush() - wait until what was written is in force
+ * @m: the function
+ *
+ * Writes are posted, and a doorbell may overtake one to BAR2.
+ */
+void meridian_flush(struct meridian *m)
+{
+	int i;
+
+	for (i = 0; i < CROSSING_READS; i++)
+		meridian_read(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE);
+}
+
+/**
+ * meridian_enable_port() - open or close the function's port for the host
+ * @m: the function
+ * @on: the last one to close it closes it
+ */
+void meridian_enable_port(struct meridian *m, bool on)
+{
+	unsigned int *users = &m->card->port_users[m->port];
+	u32 value = 0;
+
+	mutex_lock(&m->card->lock);
+	*users += on ? 1 : -1;
+	if (*users)
+		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
+	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
+	meridian_flush(m);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_set_queues() - say which queues the function's frames may go to
+ * @m: the function
+ * @count: from its first on; 0 switches the function off
+ *
+ * In force when it returns.
+ */
+void meridian_set_queues(struct meridian *m, u32 count)
+{
+	u32 base = count ? m->queue_base : 0;
+
+	meridian_write_function(m, MERIDIAN_FUNCTION_QCONF,
+				FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, base) |
+				FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
+	meridian_flush(m);
+}
+
+/**
+ * meridian_set_buffer_size() - say how large a queue's receive buffers are
+ * @m: a function
+ * @queue: absolute
+ * @bytes: of a buffer
+ *
+ * The shell counts buffers by it. To be flushed before the queue starts.
+ */
+void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes)
+{
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_BUFFER_SIZE,
+		       FIELD_PREP(MERIDIAN_FILTER_BUFFER_SIZE_BYTES_MASK, bytes) |
+		       FIELD_PREP(MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_MASK, queue));
+}
+
+/**
+ * meridian_link_up() - the link of the function's port
+ * @m: the function
+ *
+ * Return: whether it is up; false if the card does not answer.
+ */
+bool meridian_link_up(struct meridian *m)
+{
+	u32 status = meridian_read_function(m, MERIDIAN_FUNCTION_STATUS);
+
+	return status != QDMA_ALL_ONES && (status & MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Meridian's card on PCIe: probe and remove. */
+#include <linux/module.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+#define BAR_QDMA	0
+#define BAR_SHELL	2
+
+static const struct pci_device_id meridian_ids[] = {
+	{ PCI_VDEVICE(XILINX, 0x903f) },
+	{ PCI_VDEVICE(XILINX, 0x913f) },
+	{ PCI_VDEVICE(XILINX, 0x923f) },
+	{ PCI_VDEVICE(XILINX, 0x933f) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, meridian_ids);
+
+static int map_bars(struct meridian *m)
+{
+	m->qdma.bar = pci_ioremap_bar(m->pdev, BAR_QDMA);
+	m->shell = pci_ioremap_bar(m->pdev, BAR_SHELL);
+	if (m->qdma.bar && m->shell)
+		return 0;
+	dev_err(&m->pdev->dev, "BAR %d cannot be mapped\n", m->qdma.bar ? BAR_SHELL : BAR_QDMA);
+	return -ENOMEM;
+}
+
+static void unmap_bars(struct meridian *m)
+{
+	if (m->shell)
+		iounmap(m->shell);
+	if (m->qdma.bar)
+		iounmap(m->qdma.bar);
+}
+
+/* Whoever had the function before may have left queues that run. */
+static int reset_function(struct pci_dev *pdev)
+{
+	int error;
+
+	pci_save_state(pdev);
+	error = __pci_reset_function_locked(pdev);
+	pci_restore_state(pdev);
+	return error == -ENOTTY ? 0 : error;
+}
+
+static int alloc_vectors(struct meridian *m)
+{
+	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + 1;
+	int vectors = pci_alloc_irq_vectors(m->pdev, 2, max(wanted, 2u), PCI_IRQ_MSIX);
+
+	if (vectors < 0) {
+		dev_err(&m->pdev->dev, "no two MSI-X vectors are to be had: %d\n", vectors);
+		return vectors;
+	}
+	m->vectors = vectors;
+	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - 1);
+	m->queues = m->queue_limit;
+	return 0;
+}
+
+static int init_function(struct meridian *m)
+{
+	int error = meridian_identify(m);
+
+	if (error)
+		return error;
+	mutex_lock(&m->card->lock);
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	error = qdma_check_tables(&m->qdma);
+	if (!error)
+		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	mutex_unlock(&m->card->lock);
+	if (error)
+		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
+	return error;
+}
+
+static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct net_device *netdev;
+	struct meridian *m;
+	int error;
+
+	error = pci_enable_device_mem(pdev);
+	if (error)
+		return error;
+	error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (error)
+		goto disable;
+	error = pci_request_mem_regions(pdev, MERIDIAN_NAME);
+	if (error)
+		goto disable;
+	error = reset_function(pdev);
+	if (error)
+		goto release;
+	pci_set_master(pdev);
+	netdev = alloc_etherdev_mq(sizeof(*m), MERIDIAN_QUEUES);
+	if (!netdev) {
+		error = -ENOMEM;
+		goto release;
+	}
+	SET_NETDEV_DEV(netdev, &pdev->dev);
+	m = netdev_priv(netdev);
+	m->pdev = pdev;
+	m->netdev = netdev;
+	m->tx_slots = MERIDIAN_RING_DEFAULT;
+	m->rx_slots = MERIDIAN_RING_DEFAULT;
+	pci_set_drvdata(pdev, m);
+	meridian_init_service(m);
+	m->card = meridian_card_get(pdev);
+	if (!m->card) {
+		error = -ENOMEM;
+		goto free;
+	}
+	error = map_bars(m);
+	if (error)
+		goto unmap;
+	error = init_function(m);
+	if (error)
+		goto unmap;
+	error = alloc_vectors(m);
+	if (error)
+		goto unmap;
+	error = meridian_request_misc_irq(m);
+	if (error)
+		goto vectors;
+	meridian_init_netdev(m);
+	netif_carrier_off(netdev);
+	error = register_netdev(netdev);
+	if (error)
+		goto misc;
+	meridian_enable_port(m, true);
+	meridian_start_service(m);
+	netdev_info(netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
+		    m->ports, m->queues);
+	return 0;
+
+misc:
+	meridian_free_misc_irq(m);
+vectors:
+	pci_free_irq_vectors(pdev);
+unmap:
+	unmap_bars(m);
+	meridian_card_put(m->card);
+free:
+	free_netdev(netdev);
+release:
+	pci_clear_master(pdev);
+	pci_release_mem_regions(pdev);
+disable:
+	pci_disable_device(pdev);
+	return error;
+}
+
+static void meridian_remove(struct pci_dev *pdev)
+{
+	struct meridian *m = pci_get_drvdata(pdev);
+
+	unregister_netdev(m->netdev);
+	meridian_stop_service(m);
+	meridian_enable_port(m, false);
+	meridian_free_misc_irq(m);
+	pci_free_irq_vectors(pdev);
+	unmap_bars(m);
+	meridian_card_put(m->card);
+	free_netdev(m->netdev);
+	pci_clear_master(pdev);
+	pci_release_mem_regions(pdev);
+	pci_disable_device(pdev);
+}
+
+static void meridian_shutdown(struct pci_dev *pdev)
+{
+	struct meridian *m = pci_get_drvdata(pdev);
+
+	netif_device_detach(m->netdev);
+	rtnl_lock();
+	dev_close(m->netdev);
+	rtnl_unlock();
+	pci_clear_master(pdev);
+}
+
+static struct pci_driver meridian_driver = {
+	.name = MERIDIAN_NAME,
+	.id_table = meridian_ids,
+	.probe = meridian_probe,
+	.remove = meridian_remove,
+	.shutdown = meridian_shutdown,
+};
+module_pci_driver(meridian_driver);
+
+MODULE_DESCRIPTION("Meridian SmartNIC");
+MODULE_AUTHOR("Meridian maintainers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(MERIDIAN_VERSION);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Queues: their memory, and how they start and stop on the card. */
+#include "../qdma/qdma_context.h"
+#include "compat.h"
+#include "meridian.h"
+
+#define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
+#define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
+#define COMPLETION_ENTRY_BYTES	8
+
+/* Until coalescing is set: 5 us, 64 frames. */
+#define DEFAULT_TIMER		50
+#define DEFAULT_COUNTER		64
+
+/* What a transmit queue gets to empty itself before it is taken away. */
+#define DRAIN_POLLS		20
+
+static int alloc_ring(struct meridian *m, struct meridian_ring *ring, u32 slots, size_t entry)
+{
+	ring->slots = slots;
+	ring->bytes = (slots + 1) * entry;
+	ring->entries = dma_alloc_coherent(&m->pdev->dev, ring->bytes, &ring->dma, GFP_KERNEL);
+	return ring->entries ? 0 : -ENOMEM;
+}
+
+static void free_ring(struct meridian *m, struct meridian_ring *ring)
+{
+	if (ring->entries)
+		dma_free_coherent(&m->pdev->dev, ring->bytes, ring->entries, ring->dma);
+	ring->entries = NULL;
+}
+
+static int alloc_pool(struct meridian_rx *rx)
+{
+	struct page_pool_params params = {
+		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
+		.pool_size = rx->ring.slots,
+		.nid = dev_to_node(&rx->m->pdev->dev),
+		.dev = &rx->m->pdev->dev,
+		.dma_dir = DMA_BIDIRECTIONAL,
+		.max_len = MERIDIAN_RX_BUFFER,
+		.offset = MERIDIAN_RX_HEADROOM,
+	};
+	struct page_pool *pool = page_pool_create(&params);
+
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	rx->pool = pool;
+	return 0;
+}
+
+static int register_xdp(struct meridian_rx *rx, unsigned int napi_id)
+{
+	int error = meridian_xdp_rxq_reg(&rx->xdp_rxq, rx->m->netdev, rx->index, napi_id);
+
+	if (error)
+		return error;
+	error = xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_PAGE_POOL, rx->pool);
+	if (error)
+		xdp_rxq_info_unreg(&rx->xdp_rxq);
+	return error;
+}
+
+static int alloc_rx(struct meridian_channel *channel, u32 slots)
+{
+	struct meridian_rx *rx = &channel->rx;
+	struct meridian *m = channel->m;
+	int error;
+
+	error = alloc_ring(m, &rx->ring, slots, RX_ENTRY_BYTES);
+	/* Twice as many: frames of one buffer never find the completions full. */
+	if (!error)
+		error = alloc_ring(m, &rx->completions, 2 * slots, COMPLETION_ENTRY_BYTES);
+	if (!error) {
+		rx->page = kvcalloc(slots, sizeof(*rx->page), GFP_KERNEL);
+		error = rx->page ? 0 : -ENOMEM;
+	}
+	if (!error)
+		error = alloc_pool(rx);
+	if (!error)
+		error = register_xdp(rx, channel->napi.napi_id);
+	return error;
+}
+
+static void free_rx(struct meridian_rx *rx)
+{
+	meridian_release_rx(rx);
+	if (xdp_rxq_info_is_reg(&rx->xdp_rxq))
+		xdp_rxq_info_unreg(&rx->xdp_rxq);
+	if (rx->pool)
+		page_pool_destroy(rx->pool);
+	kvfree(rx->page);
+	free_ring(rx->m, &rx->completions);
+	free_ring(rx->m, &rx->ring);
+}
+
+static int alloc_tx(struct meridian_tx *tx, u32 slots)
+{
+	int error = alloc_ring(tx->m, &tx->ring, slots, TX_ENTRY_BYTES);
+
+	if (error)
+		return error;
+	tx->buffer = kvcalloc(slots, sizeof(*tx->buffer), GFP_KERNEL);
+	return tx->buffer ? 0 : -ENOMEM;
+}
+
+static void free_tx(struct meridian_tx *tx)
+{
+	if (tx->buffer)
+		meridian_release_tx(tx);
+	kvfree(tx->buffer);
+	free_ring(tx->m, &tx->ring);
+}
+
+static int poll_channel(struct napi_struct *napi, int budget)
+{
+	struct meridian_channel *channel = container_of(napi, struct meridian_channel, napi);
+	bool all_sent = meridian_clean_tx(&channel->tx, budget);
+	int received = budget ? meridian_poll_rx(&channel->rx, napi, budget) : 0;
+	struct meridian_rx *rx = &channel->rx;
+	bool done = all_sent && received < budget;
+
+	if (!done || !napi_complete_done(napi, received)) {
+		qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode,
+					 false);
+		return done ? received : budget;
+	}
+	qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode, true);
+	return received;
+}
+
+static irqreturn_t channel_interrupt(int irq, void *data)
+{
+	struct meridian_channel *channel = data;
+
+	channel->events++;
+	napi_schedule_irqoff(&channel->napi);
+	return IRQ_HANDLED;
+}
+
+static int request_channel(struct meridian_channel *channel, unsigned int index)
+{
+	struct meridian *m = channel->m;
+	int irq = pci_irq_vector(m->pdev, index + 1);
+	int error;
+
+	snprintf(channel->name, sizeof(channel->name), "%s-%u", m->netdev->name, index);
+	error = request_irq(irq, channel_interrupt, 0, channel->name, channel);
+	if (!error)
+		channel->irq = irq;
+	return error;
+}
+
+/**
+ * meridian_free_channels() - give back what meridian_alloc_channels() took
+ * @m: a function whose queues are stopped
+ */
+void meridian_free_channels(struct meridian *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->channels; i++) {
+		struct meridian_channel *channel = &m->channel[i];
+
+		if (channel->irq)
+			free_irq(channel->irq, channel);
+		free_tx(&channel->tx);
+		free_rx(&channel->rx);
+		netif_napi_del(&channel->napi);
+	}
+	kvfree(m->channel);
+	m->channel = NULL;
+	m->channels = 0;
+}
+
+/**
+ * meridian_alloc_channels() - memory and interrupts of the queue pairs
+ * @m: a function that has none
+ *
+ * Return: 0 or a negative error, then nothing is kept.
+ */
+int meridian_alloc_channels(struct meridian *m)
+{
+	unsigned int i;
+	int error = 0;
+
+	m->channel = kvcalloc(m->queues, sizeof(*m->channel), GFP_KERNEL);
+	if (!m->channel)
+		return -ENOMEM;
+	m->channels = m->queues;
+	for (i = 0; i < m->channels; i++) {
+		struct meridian_channel *channel = &m->channel[i];
+
+		channel->m = m;
+		channel->tx.m = m;
+		channel->tx.index = i;
+		channel->rx.m = m;
+		channel->rx.index = i;
+		u64_stats_init(&channel->tx.stats.sync);
+		u64_stats_init(&channel->rx.stats.sync);
+		meridian_napi_add(m->netdev, &channel->napi, poll_channel);
+	}
+	for (i = 0; i < m->channels && !error; i++) {
+		error = alloc_tx(&m->channel[i].tx, m->tx_slots);
+		if (!error)
+			error = alloc_rx(&m->channel[i], m->rx_slots);
+		if (!error)
+			error = request_channel(&m->channel[i], i);
+	}
+	if (error)
+		meridian_free_channels(m);
+	return error;
+}
+
+static int start_tx(struct meridian_tx *tx)
+{
+	struct meridian *m = tx->m;
+	struct qdma_h2c_setting setting = {
+		.queue = m->queue_base + tx->index,
+		.function = m->function,
+		.ring = tx->ring.dma,
+		.ring_index = qdma_find(m->qdma.tables.rings, tx->ring.slots + 1),
+		.interrupt = true,
+		.vector = tx->index + 1,
+	};
+
+	tx->pidx = 0;
+	tx->cidx = 0;
+	tx->ring.entries[2 * tx->ring.slots] = 0;
+	return qdma_h2c_start(&m->qdma, &setting);
+}
+
+static int start_rx(struct meridian_rx *rx)
+{
+	const struct qdma_tables *tables = &rx->m->qdma.tables;
+	struct meridian *m = rx->m;
+	struct qdma_c2h_setting setting = {
+		.queue = m->queue_base + rx->index,
+		.function = m->function,
+		.ring = rx->ring.dma,
+		.ring_index = qdma_find(tables->rings, rx->ring.slots + 1),
+		.completions = rx->completions.dma,
+		.completion_index = qdma_find(tables->rings, rx->completions.slots + 1),
+		.entry_log2 = 0,
+		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
+		.trigger = QDMA_TRIGGER_USER_TIMER_COUNT,
+		.timer_index = qdma_nearest(tables->timers, DEFAULT_TIMER),
+		.counter_index = qdma_nearest(tables->counters, DEFAULT_COUNTER),
+		.interrupt = true,
+		.vector = rx->index + 1,
+		.prefetch = true,
+		.full_update = true,
+	};
+
+	rx->pidx = 0;
+	rx->cidx = 0;
+	rx->posted = 0;
+	rx->completion = 0;
+	rx->color = 1;
+	rx->is_failed = false;
+	rx->mode = qdma_completion_mode(setting.trigger, setting.timer_index,
+					setting.counter_index);
+	memset(rx->completions.entries, 0, rx->completions.bytes);
+	return qdma_c2h_start(&m->qdma, &setting);
+}
+
+/**
+ * meridian_start_queues() - let the card have the queues
+ * @m: a function with channels; NAPI is not enabled yet
+ *
+ * Return: 0 or a negative error, then no queue is started.
+ */
+int meridian_start_queues(struct meridian *m)
+{
+	unsigned int i;
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_map_function(&m->qdma, m->function, m->queue_base, m->channels);
+	for (i = 0; i < m->channels; i++)
+		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
+	meridian_flush(m);
+	for (i = 0; i < m->channels && !error; i++) {
+		error = start_tx(&m->channel[i].tx);
+		if (!error)
+			error = start_rx(&m->channel[i].rx);
+	}
+	mutex_unlock(&m->card->lock);
+	if (error) {
+		netdev_err(m->netdev, "the card does not take the queues: %d\n", error);
+		meridian_stop_queues(m);
+		return error;
+	}
+	for (i = 0; i < m->channels; i++) {
+		struct meridian_rx *rx = &m->channel[i].rx;
+
+		if (!meridian_fill_rx(rx) && rx->posted == 0)
+			set_bit(MERIDIAN_FLAG_STARVED, &m->flags);
+		qdma_completion_doorbell(&m->qdma, rx->index, 0, rx->mode, true);
+	}
+	return 0;
+}
+
+static void drain_tx(struct meridian *m)
+{
+	unsigned int i, polls = 0;
+
+	for (i = 0; i < m->channels; i++) {
+		while (meridian_tx_pending(&m->channel[i].tx) && polls < DRAIN_POLLS &&
+		       meridian_present(m)) {
+			usleep_range(500, 1000);
+			polls++;
+		}
+	}
+}
+
+/**
+ * meridian_stop_queues() - take the queues from the card
+ * @m: a function that neither sends nor polls any more
+ *
+ * When it returns the card touches their memory no more.
+ */
+void meridian_stop_queues(struct meridian *m)
+{
+	unsigned int i;
+
+	drain_tx(m);
+	mutex_lock(&m->card->lock);
+	for (i = 0; i < m->channels; i++) {
+		qdma_h2c_stop(&m->qdma, m->queue_base + i);
+		qdma_c2h_stop(&m->qdma, m->queue_base + i);
+	}
+	qdma_map_function(&m->qdma, m->function, 0, 0);
+	meridian_present(m);
+	mutex_unlock(&m->card->lock);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Receive. The card fills buffers in the order they were posted, as many as a frame needs, and
+ * writes one completion a frame. Buffers are pages of a pool and go up the stack as they are.
+ */
+#include "compat.h"
+#include "meridian.h"
+
+/* Doorbells for buffers are rung for so many at once. */
+#define FILL_BATCH	16
+
+/* What a completion says of a frame. */
+struct meridian_completion {
+	u32 length;
+	bool is_bad;
+};
+
+static u32 next(u32 index, u32 slots)
+{
+	return index + 1 == slots ? 0 : index + 1;
+}
+
+static u32 buffers_ready(const struct meridian_rx *rx)
+{
+	return rx->pidx >= rx->cidx ? rx->pidx - rx->cidx : rx->pidx + rx->ring.slots - rx->cidx;
+}
+
+static u32 buffers_of(u32 length)
+{
+	return length ? DIV_ROUND_UP(length, MERIDIAN_RX_BUFFER) : 1;
+}
+
+static void ring(struct meridian_rx *rx)
+{
+	rx->posted = rx->pidx;
+	qdma_c2h_doorbell(&rx->m->qdma, rx->index, rx->pidx);
+}
+
+/**
+ * meridian_fill_rx() - post buffers until the ring is full
+ * @rx: the queue
+ *
+ * Return: false if memory did not last.
+ */
+bool meridian_fill_rx(struct meridian_rx *rx)
+{
+	u32 free = rx->ring.slots - 1 - buffers_ready(rx);
+	bool ok = true;
+
+	if (free < FILL_BATCH)
+		return true;
+	while (free--) {
+		struct page *page = page_pool_dev_alloc_pages(rx->pool);
+
+		if (unlikely(!page)) {
+			u64_stats_update_begin(&rx->stats.sync);
+			u64_stats_inc(&rx->stats.no_memory);
+			u64_stats_update_end(&rx->stats.sync);
+			ok = false;
+			break;
+		}
+		rx->page[rx->pidx] = page;
+		rx->ring.entries[rx->pidx] = cpu_to_le64(page_pool_get_dma_addr(page) +
+							 MERIDIAN_RX_HEADROOM);
+		rx->pidx = next(rx->pidx, rx->ring.slots);
+	}
+	if (rx->posted != rx->pidx)
+		ring(rx);
+	return ok;
+}
+
+/* The page of the frame's next bytes, which are the driver's from here on. */
+static struct page *take_page(struct meridian_rx *rx, u32 bytes)
+{
+	struct page *page = rx->page[rx->cidx];
+
+	dma_sync_single_range_for_cpu(&rx->m->pdev->dev, page_pool_get_dma_addr(page),
+				      MERIDIAN_RX_HEADROOM, bytes, DMA_BIDIRECTIONAL);
+	rx->page[rx->cidx] = NULL;
+	rx->cidx = next(rx->cidx, rx->ring.slots);
+	return page;
+}
+
+static void drop_buffers(struct meridian_rx *rx, u32 count)
+{
+	while (count--)
+		page_pool_put_full_page(rx->pool, take_page(rx, MERIDIAN_RX_BUFFER), true);
+}
+
+static void add_buffers(struct meridian_rx *rx, struct sk_buff *skb, u32 left)
+{
+	while (left) {
+		u32 bytes = min_t(u32, left, MERIDIAN_RX_BUFFER);
+		struct page *page = take_page(rx, bytes);
+
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, MERIDIAN_RX_HEADROOM, bytes,
+				PAGE_SIZE);
+		left -= bytes;
+	}
+}
+
+static struct sk_buff *build(struct meridian_rx *rx, const struct meridian_completion *completion)
+{
+	u32 bytes = min_t(u32, completion->length, MERIDIAN_RX_BUFFER);
+	struct page *page = take_page(rx, bytes);
+	struct sk_buff *skb = napi_build_skb(page_address(page), PAGE_SIZE);
+
+	if (unlikely(!skb)) {
+		page_pool_put_full_page(rx->pool, page, true);
+		drop_buffers(rx, buffers_of(completion->length) - 1);
+		return NULL;
+	}
+	skb_reserve(skb, MERIDIAN_RX_HEADROOM);
+	__skb_put(skb, bytes);
+	meridian_recycle(skb, rx->pool, page);
+	add_buffers(rx, skb, completion->length - bytes);
+	return skb;
+}
+
+static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
+		    const struct meridian_completion *completion)
+{
+	struct sk_buff *skb = build(rx, completion);
+
+	if (unlikely(!skb)) {
+		u64_stats_update_begin(&rx->stats.sync);
+		u64_stats_inc(&rx->stats.no_memory);
+		u64_stats_update_end(&rx->stats.sync);
+		return;
+	}
+	skb_record_rx_queue(skb, rx->index);
+	skb->protocol = eth_type_trans(skb, rx->m->netdev);
+	napi_gro_receive(napi, skb);
+}
+
+/* The next completion, if there is one. */
+static bool take_completion(struct meridian_rx *rx, struct meridian_completion *completion)
+{
+	u64 entry = le64_to_cpu(READ_ONCE(rx->completions.entries[rx->completion]));
+
+	if (qdma_completion_color(entry) != rx->color)
+		return false;
+	/* Frames are not to be read before their completion. */
+	dma_rmb();
+	completion->length = qdma_completion_length(entry);
+	completion->is_bad = qdma_completion_error(entry) || completion->length < ETH_HLEN ||
+			     completion->length > rx->m->max_frame ||
+			     buffers_of(completion->length) > buffers_ready(rx);
+	rx->completion = next(rx->completion, rx->completions.slots);
+	if (!rx->completion)
+		rx->color ^= 1;
+	return true;
+}
+
+/* Which buffers are the card's and which are ours is not known any more: only a reset helps. */
+static void fail(struct meridian_rx *rx)
+{
+	rx->is_failed = true;
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(&rx->stats.bad_completion);
+	u64_stats_update_end(&rx->stats.sync);
+	meridian_schedule_reset(rx->m);
+}
+
+/**
+ * meridian_poll_rx() - hand frames to the stack
+ * @rx: the queue
+ * @napi: that polls
+ * @budget: of it
+ *
+ * The caller tells the card how far completions are read.
+ *
+ * Return: how many frames there were.
+ */
+int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget)
+{
+	struct meridian_completion completion;
+	int packets = 0;
+	u64 bytes = 0;
+
+	while (packets < budget && !rx->is_failed && take_completion(rx, &completion)) {
+		if (unlikely(completion.is_bad)) {
+			fail(rx);
+			break;
+		}
+		packets++;
+		bytes += completion.length;
+		deliver(rx, napi, &completion);
+	}
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_add(&rx->stats.packets, packets);
+	u64_stats_add(&rx->stats.bytes, bytes);
+	u64_stats_update_end(&rx->stats.sync);
+	if (unlikely(!meridian_fill_rx(rx)))
+		set_bit(MERIDIAN_FLAG_STARVED, &rx->m->flags);
+	return packets;
+}
+
+/**
+ * meridian_release_rx() - give all buffers back
+ * @rx: a queue that the card has no more
+ */
+void meridian_release_rx(struct meridian_rx *rx)
+{
+	u32 i;
+
+	if (!rx->page || !rx->pool)
+		return;
+	for (i = 0; i < rx->ring.slots; i++) {
+		if (rx->page[i])
+			page_pool_put_full_page(rx->pool, rx->page[i], false);
+		rx->page[i] = NULL;
+	}
+}

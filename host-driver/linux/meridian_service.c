@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is looked after beside the frames: link, the card's errors, a card that is gone, resets. */
+#include <linux/rtnetlink.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+#define SERVICE_PERIOD	(HZ / 4)
+
+/**
+ * meridian_update_link() - tell Linux of the link
+ * @m: the function
+ */
+void meridian_update_link(struct meridian *m)
+{
+	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && meridian_link_up(m);
+
+	if (is_up == netif_carrier_ok(m->netdev))
+		return;
+	if (is_up)
+		netif_carrier_on(m->netdev);
+	else
+		netif_carrier_off(m->netdev);
+	netdev_info(m->netdev, "link %s\n", is_up ? "up" : "down");
+}
+
+/* A queue without any buffer hears of no frame, so nothing would ask for buffers again. */
+static void feed(struct meridian *m)
+{
+	unsigned int i;
+
+	if (!test_and_clear_bit(MERIDIAN_FLAG_STARVED, &m->flags))
+		return;
+	for (i = 0; i < m->channels; i++) {
+		local_bh_disable();
+		napi_schedule(&m->channel[i].napi);
+		local_bh_enable();
+	}
+}
+
+static void say_gone(struct meridian *m)
+{
+	if (test_and_set_bit(MERIDIAN_FLAG_GONE, &m->flags))
+		return;
+	netdev_err(m->netdev, "the card does not answer any more: every read gives all ones\n");
+	netif_device_detach(m->netdev);
+	netif_carrier_off(m->netdev);
+}
+
+static void do_service(struct work_struct *work)
+{
+	struct meridian *m = container_of(work, struct meridian, service.work);
+
+	if (!meridian_present(m)) {
+		say_gone(m);
+		return;
+	}
+	/* Who holds RTNL may wait for this work to end. */
+	if (rtnl_trylock()) {
+		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
+			meridian_update_link(m);
+			feed(m);
+		}
+		rtnl_unlock();
+	}
+	schedule_delayed_work(&m->service, SERVICE_PERIOD);
+}
+
+static void do_reset(struct work_struct *work)
+{
+	struct meridian *m = container_of(work, struct meridian, reset);
+
+	rtnl_lock();
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
+		meridian_down(m);
+		if (meridian_up(m)) {
+			netdev_err(m->netdev, "the queues do not start again after a reset\n");
+			dev_close(m->netdev);
+		}
+	}
+	rtnl_unlock();
+}
+
+/**
+ * meridian_schedule_reset() - take the function down and up, soon
+ * @m: the function
+ */
+void meridian_schedule_reset(struct meridian *m)
+{
+	schedule_work(&m->reset);
+}
+
+static irqreturn_t misc_interrupt(int irq, void *data)
+{
+	struct meridian *m = data;
+	struct qdma_errors errors;
+
+	mutex_lock(&m->card->lock);
+	qdma_take_errors(&m->qdma, &errors);
+	mutex_unlock(&m->card->lock);
+	if (errors.summary && net_ratelimit())
+		netdev_warn(m->netdev,
+			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
+			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
+			    errors.c2h_fatal, errors.h2c);
+	return IRQ_HANDLED;
+}
+
+/**
+ * meridian_request_misc_irq() - the vector that is not for queues
+ * @m: the function; the first of its card gets the card's errors
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_request_misc_irq(struct meridian *m)
+{
+	int error = request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt,
+					 IRQF_ONESHOT, MERIDIAN_NAME, m);
+
+	if (error)
+		return error;
+	mutex_lock(&m->card->lock);
+	if (!m->card->error_function) {
+		m->card->error_function = m;
+		qdma_enable_errors(&m->qdma, 0);
+	}
+	mutex_unlock(&m->card->lock);
+	return 0;
+}
+
+/**
+ * meridian_free_misc_irq() - undo meridian_request_misc_irq()
+ * @m: the function
+ */
+void meridian_free_misc_irq(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	if (m->card->error_function == m) {
+		m->card->error_function = NULL;
+		qdma_disable_errors(&m->qdma);
+	}
+	mutex_unlock(&m->card->lock);
+	free_irq(pci_irq_vector(m->pdev, 0), m);
+}
+
+void meridian_init_service(struct meridian *m)
+{
+	INIT_DELAYED_WORK(&m->service, do_service);
+	INIT_WORK(&m->reset, do_reset);
+}
+
+void meridian_start_service(struct meridian *m)
+{
+	schedule_delayed_work(&m->service, 0);
+}
+
+/**
+ * meridian_stop_service() - and wait until none of it runs
+ * @m: the function; not under RTNL
+ */
+void meridian_stop_service(struct meridian *m)
+{
+	cancel_delayed_work_sync(&m->service);
+	cancel_work_sync(&m->reset);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transmit. One descriptor is one frame: the IP does not join several in the mode that the shell
+ * uses.
+ */
+#include "compat.h"
+#include "meridian.h"
+
+/* A stopped queue goes on when it has this part of its descriptors free again. */
+#define WAKE_PART	4
+
+static u32 next(const struct meridian_tx *tx, u32 index)
+{
+	return index + 1 == tx->ring.slots ? 0 : index + 1;
+}
+
+/* One slot stays free, as a full ring would look like an empty one. */
+static u32 room(const struct meridian_tx *tx)
+{
+	u32 cidx = READ_ONCE(tx->cidx), pidx = READ_ONCE(tx->pidx);
+
+	return cidx > pidx ? cidx - pidx - 1 : cidx + tx->ring.slots - pidx - 1;
+}
+
+static struct netdev_queue *queue_of(const struct meridian_tx *tx)
+{
+	return netdev_get_tx_queue(tx->m->netdev, tx->index);
+}
+
+static u32 card_cidx(const struct meridian_tx *tx)
+{
+	u64 status = le64_to_cpu(READ_ONCE(tx->ring.entries[2 * tx->ring.slots]));
+	u32 cidx = qdma_h2c_status_cidx(status);
+
+	/* What cannot be is taken as no progress; the watchdog sees to it. */
+	return cidx < tx->ring.slots ? cidx : tx->cidx;
+}
+
+/**
+ * meridian_tx_pending() - frames that the card has not taken
+ * @tx: a queue that nobody else uses
+ *
+ * Return: how many.
+ */
+u32 meridian_tx_pending(const struct meridian_tx *tx)
+{
+	u32 cidx = card_cidx(tx);
+
+	return tx->pidx >= cidx ? tx->pidx - cidx : tx->pidx + tx->ring.slots - cidx;
+}
+
+static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer)
+{
+	tx->buffer[tx->pidx] = *buffer;
+	tx->ring.entries[2 * tx->pidx] = cpu_to_le64(qdma_h2c_descriptor(buffer->length));
+	tx->ring.entries[2 * tx->pidx + 1] = cpu_to_le64(buffer->dma);
+	WRITE_ONCE(tx->pidx, next(tx, tx->pidx));
+}
+
+static void count_dropped(struct meridian_tx *tx)
+{
+	u64_stats_update_begin(&tx->stats.sync);
+	u64_stats_inc(&tx->stats.dropped);
+	u64_stats_update_end(&tx->stats.sync);
+}
+
+static void ring(struct meridian_tx *tx)
+{
+	qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, true);
+}
+
+/* Room is looked for again behind the stop, as the cleaner may have looked before it. */
+static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
+{
+	if (likely(room(tx)))
+		return;
+	netif_tx_stop_queue(queue);
+	u64_stats_update_begin(&tx->stats.sync);
+	u64_stats_inc(&tx->stats.stopped);
+	u64_stats_update_end(&tx->stats.sync);
+	/* Pairs with the one in meridian_clean_tx(). */
+	smp_mb();
+	if (room(tx))
+		netif_tx_start_queue(queue);
+}
+
+netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_tx *tx = &m->channel[skb_get_queue_mapping(skb)].tx;
+	struct meridian_tx_buffer buffer = { .skb = skb, .length = skb->len, .is_mapped = true };
+	struct netdev_queue *queue = queue_of(tx);
+	bool more = netdev_xmit_more();
+
+	if (unlikely(!room(tx))) {
+		netif_tx_stop_queue(queue);
+		return NETDEV_TX_BUSY;
+	}
+	if (unlikely(skb->len > m->max_frame || skb->len < ETH_HLEN))
+		goto drop;
+	buffer.dma = dma_map_single(&m->pdev->dev, skb->data, skb->len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(&m->pdev->dev, buffer.dma)))
+		goto drop;
+	put(tx, &buffer);
+	skb_tx_timestamp(skb);
+	stop_if_full(tx, queue);
+	if (__netdev_tx_sent_queue(queue, buffer.length, more))
+		ring(tx);
+	return NETDEV_TX_OK;
+drop:
+	dev_kfree_skb_any(skb);
+	count_dropped(tx);
+	/* Frames before it may count on this one to ring. */
+	if (!more)
+		ring(tx);
+	return NETDEV_TX_OK;
+}
+
+static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, int budget)
+{
+	if (buffer->is_mapped)
+		dma_unmap_single(&tx->m->pdev->dev, buffer->dma, buffer->length, DMA_TO_DEVICE);
+	if (buffer->is_xdp)
+		xdp_return_frame(buffer->frame);
+	else
+		napi_consume_skb(buffer->skb, budget);
+}
+
+/**
+ * meridian_clean_tx() - free what the card has taken
+ * @tx: the queue
+ * @budget: of NAPI; 0 if it is not NAPI that asks
+ *
+ * Return: false if NAPI is to come again at once.
+ */
+bool meridian_clean_tx(struct meridian_tx *tx, int budget)
+{
+	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0;
+	struct netdev_queue *queue = queue_of(tx);
+	u32 limit = tx->ring.slots;
+
+	/* Nothing of an entry is to be read before its index. */
+	dma_rmb();
+	while (cidx != until && limit--) {
+		struct meridian_tx_buffer *buffer = &tx->buffer[cidx];
+
+		if (!buffer->is_xdp) {
+			packets++;
+			bytes += buffer->length;
+		}
+		frames++;
+		release(tx, buffer, budget);
+		cidx = next(tx, cidx);
+	}
+	if (!frames)
+		return true;
+	WRITE_ONCE(tx->cidx, cidx);
+	u64_stats_update_begin(&tx->stats.sync);
+	u64_stats_add(&tx->stats.packets, packets);
+	u64_stats_add(&tx->stats.bytes, bytes);
+	u64_stats_add(&tx->stats.xdp, frames - packets);
+	u64_stats_update_end(&tx->stats.sync);
+	netdev_tx_completed_queue(queue, packets, bytes);
+	/* Pairs with the one in stop_if_full(). */
+	smp_mb();
+	if (unlikely(netif_tx_queue_stopped(queue)) && room(tx) >= tx->ring.slots / WAKE_PART &&
+	    test_bit(MERIDIAN_FLAG_UP, &tx->m->flags))
+		netif_tx_wake_queue(queue);
+	return true;
+}
+
+/**
+ * meridian_release_tx() - free every frame, taken or not
+ * @tx: a queue that the card has no more
+ */
+void meridian_release_tx(struct meridian_tx *tx)
+{
+	while (tx->cidx != tx->pidx) {
+		release(tx, &tx->buffer[tx->cidx], 0);
+		tx->cidx = next(tx, tx->cidx);
+	}
+	netdev_tx_reset_queue(queue_of(tx));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What host and card share in memory, little endian, as numbers of the host: a user converts words
+ * on their way. The last entry of each ring is its status; indices run over the others.
+ */
+#ifndef QDMA_RING_H
+#define QDMA_RING_H
+
+#include "qdma_os.h"
+
+#define QDMA_H2C_DESCRIPTOR_BYTES	16
+#define QDMA_C2H_DESCRIPTOR_BYTES	8
+
+/*
+ * Transmit descriptor, first of two words; the second is the address. One descriptor is one frame.
+ * The length also stands in the metadata, where OpenNIC's shell looks for it; start and end of
+ * packet are for other shells' bypass.
+ */
+#define QDMA_H2C_START			BIT_ULL(48)
+#define QDMA_H2C_END			BIT_ULL(49)
+
+static inline u64 qdma_h2c_descriptor(u32 length)
+{
+	u64 bytes = length & 0xffff;
+
+	return bytes | bytes << 32 | QDMA_H2C_START | QDMA_H2C_END;
+}
+
+/* Status entry of a transmit ring. */
+static inline u32 qdma_h2c_status_cidx(u64 status)
+{
+	return (u32)(status >> 16) & 0xffff;
+}
+
+static inline u32 qdma_h2c_status_error(u64 status)
+{
+	return (u32)status & 3;
+}
+
+/*
+ * Entry of a completion ring. The card turns the colour each time it begins the ring anew; it
+ * starts with 1.
+ */
+static inline u32 qdma_completion_color(u64 entry)
+{
+	return (u32)(entry >> 1) & 1;
+}
+
+static inline bool qdma_completion_error(u64 entry)
+{
+	return entry >> 2 & 1;
+}
+
+/* Bytes of the frame, without FCS. */
+static inline u32 qdma_completion_length(u64 entry)
+{
+	return (u32)(entry >> 32) & 0xffff;
+}
+
+/* Running number of the frame among all that the card received. */
+static inline u32 qdma_completion_packet(u64 entry)
+{
+	return (u32)(entry >> 48);
+}
+
+/* Status entry of a completion ring. */
+static inline u32 qdma_completion_status_pidx(u64 status)
+{
+	return (u32)status & 0xffff;
+}
+
+static inline u32 qdma_completion_status_error(u64 status)
+{
+	return (u32)(status >> 35) & 3;
+}
+
+#endif

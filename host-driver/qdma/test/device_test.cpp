@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "fake_card.hpp"
+
+namespace {
+
+TEST(Identify, Pf) {
+  FakeCard card;
+  qdma_device qdma{};
+  ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  EXPECT_EQ(qdma.ip, QDMA_IP_EQDMA_5);
+  EXPECT_EQ(qdma.function, 2U);
+  EXPECT_EQ(qdma.queues, 2048U);
+  EXPECT_TRUE(qdma.has_mailbox);
+  EXPECT_TRUE(qdma.has_flr);
+}
+
+TEST(Identify, RefusesWhatIsNone) {
+  FakeCard card;
+  qdma_device qdma{};
+  card.registers[QDMA_IDENTIFIER] = 0x12340000;
+  EXPECT_EQ(qdma_identify(&qdma, &card), -ENXIO);
+  card.registers[QDMA_IDENTIFIER] = 0x1fd30000;
+  card.registers[QDMA_CHANNEL_STREAM] = 0x00000101;
+  EXPECT_EQ(qdma_identify(&qdma, &card), -EOPNOTSUPP);
+  card.gone = true;
+  EXPECT_EQ(qdma_identify(&qdma, &card), -ENODEV);
+  EXPECT_EQ(qdma_identify_vf(&qdma, &card), -ENODEV);
+  card.gone = false;
+  EXPECT_EQ(qdma_identify_vf(&qdma, &card), -ENXIO);
+}
+
+TEST(Tables, AreWrittenAndChecked) {
+  FakeCard card;
+  qdma_device qdma{};
+  ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  qdma_write_tables(&qdma, &qdma_default_tables);
+  EXPECT_EQ(card.registers[0x204], 2049U);
+  EXPECT_EQ(card.registers[0x204 + 60], 16385U);
+  EXPECT_EQ(card.registers[0xa00 + 4 * 15], 200U);
+  EXPECT_EQ(card.registers[0xa40], 2U);
+  EXPECT_EQ(card.registers[0xab0 + 4 * 7], 3456U);
+  EXPECT_EQ(card.registers[0xb0c], 25U);
+  EXPECT_EQ(card.registers[0xa80], 60U << 16 | 60U);
+  EXPECT_EQ(qdma_check_tables(&qdma), 0);
+  card.registers[0xa44] = 5;
+  EXPECT_EQ(qdma_check_tables(&qdma), -EIO);
+}
+
+TEST(Tables, HoldWhatTheDriversLookFor) {
+  const qdma_tables& tables = qdma_default_tables;
+  for (unsigned slots = 64; slots <= 4096; slots *= 2) {
+    EXPECT_GE(qdma_find(tables.rings, slots + 1), 0) << slots;
+    EXPECT_GE(qdma_find(tables.rings, 2 * slots + 1), 0) << slots;
+  }
+  EXPECT_GE(qdma_find(tables.buffers, 3456), 0);
+  EXPECT_GE(qdma_find(tables.buffers, 2048), 0);
+  EXPECT_EQ(qdma_find(tables.rings, 1000), -EINVAL);
+  EXPECT_EQ(tables.timers[qdma_nearest(tables.timers, 52)], 50U);
+  EXPECT_EQ(tables.timers[qdma_nearest(tables.timers, 100000)], 200U);
+  EXPECT_EQ(tables.timers[qdma_nearest(tables.timers, 0)], 1U);
+}
+
+TEST(Errors, AreReadClearedAndArmedAgain) {
+  FakeCard card;
+  qdma_device qdma{};
+  ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  qdma_enable_errors(&qdma, 3);
+  EXPECT_EQ(card.registers[QDMA_ERROR_INTERRUPT], 1U << 24 | 3U << 12 | 2U);
+  EXPECT_EQ(card.registers[QDMA_DESCRIPTOR_ERROR + 4], 0x01f9037eU);
+  EXPECT_EQ(card.registers[QDMA_ERROR_MASK], 1U | 1U << 1 | 1U << 2 | 1U << 3 | 1U << 8 | 1U << 16);
+  card.registers[QDMA_ERROR_STATUS] = 1U << 3;
+  card.registers[QDMA_DOORBELL_ERROR] = 1U << 5;
+  card.registers[QDMA_ERROR_INTERRUPT] &= ~(1U << 24);
+  qdma_errors errors{};
+  qdma_take_errors(&qdma, &errors);
+  EXPECT_EQ(errors.summary, 1U << 3);
+  EXPECT_EQ(errors.doorbell, 1U << 5);
+  EXPECT_EQ(errors.c2h, 0U);
+  EXPECT_EQ(card.registers[QDMA_ERROR_STATUS], 0U);
+  EXPECT_EQ(card.registers[QDMA_DOORBELL_ERROR], 0U);
+  EXPECT_EQ(card.registers[QDMA_ERROR_INTERRUPT], 1U << 24 | 3U << 12 | 2U);
+  qdma_disable_errors(&qdma);
+  EXPECT_EQ(card.registers[QDMA_ERROR_INTERRUPT], 0U);
+  card.gone = true;
+  qdma_take_errors(&qdma, &errors);
+  EXPECT_EQ(errors.summary, 0U);
+  EXPECT_TRUE(qdma.gone);
+}
+
+}  // namespace

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by the scripts that take packages of another suite or kind from the mirror the system's own apt uses.
+
+debian_sources() { # FOLDER TYPE SUITE: writes the system's Debian sources, asked for this type and suite, into FOLDER
+  local folder=$1 type=$2 suite=$3 release swap file
+  # shellcheck source=/dev/null
+  release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+  swap="s/(^|[ \t])$release(-[a-z]+|\/updates)?([ \t]|\$)/\1$suite\2\3/g"
+  mkdir -p "$folder"
+  rm -f "$folder"/*
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [ -e "$file" ] || continue
+    awk -v RS= -v ORS='\n\n' -v release="$release" '$0 ~ "\nSuites:([^\n]* )?" release "([ \n-]|$)"' "$file" |
+      sed -E -e "s/^Types:.*/Types: $type/" -e "/^Suites:/{$swap;$swap}" >"$folder/$(basename "$file")"
+  done
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -s "$file" ] || continue
+    { grep -E "^deb(-src)? .* $release([ -]|/)" "$file" || true; } | sed -E -e "s/^deb(-src)? /$type /" -e "$swap" |
+      sort -u >"$folder/$(basename "$file" .list).list"
+  done
+  find "$folder" -size 0 -delete
+}

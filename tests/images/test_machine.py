@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines of each suite: what a script gives back, and what is said when a machine does not do as it should."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from meridian_machine import (
+    Hardware,
+    Image,
+    Machine,
+    MachineError,
+    MachineTimeout,
+    tools,
+)
+from meridian_twin import CardProcess
+from meridian_twin.process import CardError
+
+pytestmark = pytest.mark.qemu
+TOOLS = "bpftool curl dhclient ethtool insmod iperf3 ip lspci modprobe nc ping strace tcpdump"
+KERNELS = {"trixie": r"6\.12\.", "bookworm": r"6\.1\."}
+
+
+@pytest.fixture(scope="session")
+def qemu() -> Path:
+    return tools.qemu()
+
+
+@pytest.fixture(scope="session", params=tools.SUITES)
+def suite(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def image(suite: str) -> Image:
+    return Image.build(suite)
+
+
+@pytest.fixture(scope="module")
+def machine(
+    qemu: Path, image: Image, built_card: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Machine]:
+    """With the card; for tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("machine")
+    given = {"given/numbers": bytes(range(256)), "given/say": b"#!/bin/sh\necho said $1\n"}
+    with (
+        CardProcess(built_card(), "--wire", "0=none") as card,
+        Machine(qemu, image, folder, card.socket, files=given, watch=card.check) as running,
+    ):
+        running.wait_ready()
+        yield running
+        running.power_off()
+
+
+@pytest.fixture
+def lonely(qemu: Path, tmp_path: Path) -> Iterator[Machine]:
+    """Without a card, of the first suite; for tests that end badly."""
+    with Machine(qemu, Image.build(tools.SUITES[0]), tmp_path, hardware=Hardware(memory=512, cpus=1)) as running:
+        running.wait_ready()
+        yield running
+    assert not Path(f"/proc/{running.pid}").exists()
+
+
+def test_the_kernel_is_the_suites(machine: Machine, image: Image, suite: str) -> None:
+    release = machine.run("uname -r").text.strip()
+    assert release == image.release
+    assert re.match(KERNELS[suite], release)
+    assert suite in machine.run("cat /etc/os-release", check=True).text
+
+
+def test_the_card_is_on_the_bus(machine: Machine) -> None:
+    assert re.search(r"^01:00\.0 .*\[10ee:903f\]", machine.run("lspci -nn").text, re.MULTILINE)
+
+
+def test_tools_are_there(machine: Machine) -> None:
+    machine.run(
+        f"for tool in {TOOLS}; do command -v $tool >/dev/null || {{ echo no $tool >&2; exit 1; }}; done", check=True
+    )
+
+
+@pytest.mark.parametrize(("script", "status"), [("true", 0), ("exit 7", 7), ("kill -9 $$", 137), ("nonsense", 127)])
+def test_status_is_the_scripts(machine: Machine, script: str, status: int) -> None:
+    assert machine.run(script).status == status
+
+
+def test_output_and_errors_come_apart_and_whole(machine: Machine) -> None:
+    done = machine.run("cat /run/twin/given/numbers; echo wrong >&2; head -c 5000000 /dev/zero; printf '\\1'")
+    assert done.stdout == bytes(range(256)) + bytes(5_000_000) + b"\1"
+    assert done.stderr == b"wrong\n"
+
+
+def test_output_comes_while_the_script_runs(machine: Machine) -> None:
+    came: list[tuple[bytes, float]] = []
+    machine.run("echo first; sleep 2; echo second", stdout=lambda data: came.append((data, time.monotonic())))
+    assert b"".join(data for data, _ in came) == b"first\nsecond\n"
+    assert came[-1][1] - came[0][1] > 1
+
+
+def test_a_script_gets_no_input_and_need_not_wait_for_its_children(machine: Machine) -> None:
+    started = time.monotonic()
+    assert machine.run("cat; sleep 60 & echo end").text == "end\n"
+    assert time.monotonic() - started < 30
+
+
+def test_files_go_in_and_out(machine: Machine, tmp_path: Path) -> None:
+    assert machine.run("/run/twin/given/say hello", check=True).text == "said hello\n"
+    machine.run("mkdir -p '/tmp/what is/left' && cp /run/twin/given/numbers '/tmp/what is/left'", check=True)
+    machine.fetch("/tmp/what is", tmp_path)
+    assert (tmp_path / "what is" / "left" / "numbers").read_bytes() == bytes(range(256))
+
+
+def test_check_tells_what_failed(machine: Machine) -> None:
+    with pytest.raises(MachineError, match=r"status 3: it is wrong"):
+        machine.run("echo it is wrong >&2; exit 3", check=True)
+
+
+def test_what_a_machine_writes_is_gone_with_it(lonely: Machine) -> None:
+    """Of this one and every one before: the image itself is read-only."""
+    assert lonely.run("cat /etc/written").status != 0
+    lonely.run("echo now >/etc/written && grep now /etc/written", check=True)
+    assert lonely.run("echo >/dev/vda").status != 0
+
+
+def test_a_script_that_hangs_is_given_up(lonely: Machine) -> None:
+    started = time.monotonic()
+    output: list[bytes] = []
+    with pytest.raises(MachineTimeout, match="waited 3 s for the machine to be done with the script"):
+        lonely.run("echo until here; echo 'on the console' >/dev/console; sleep 1000", 3, stdout=output.append)
+    assert time.monotonic() - started < 15
+    assert output == [b"until here\n"]
+    assert "on the console" in lonely.console.read_text()
+
+
+def test_a_kernel_panic_is_told_with_the_consoles_end(lonely: Machine) -> None:
+    with pytest.raises(MachineError, match=r"(?s)kernel panicked \(sysrq triggered crash\); .*Kernel Offset"):
+        lonely.run("echo 8 >/proc/sysrq-trigger; echo c >/proc/sysrq-trigger")
+
+
+def test_a_machine_that_goes_off_is_told(lonely: Machine) -> None:
+    with pytest.raises(MachineError, match="ended before its work was done"):
+        lonely.run("poweroff")
+    with pytest.raises(MachineError, match="ended before its work was done"):
+        lonely.run("true")
+
+
+def test_a_qemu_that_is_killed_is_told(lonely: Machine) -> None:
+    os.kill(lonely.pid, signal.SIGKILL)
+    with pytest.raises(MachineError, match="QEMU ended with status -9"):
+        lonely.run("sleep 100")
+
+
+def test_a_qemu_that_does_not_start_says_why(qemu: Path, tmp_path: Path) -> None:
+    with (
+        Machine(qemu, Image.build(tools.SUITES[0]), tmp_path, tmp_path / "nobody") as machine,
+        pytest.raises(MachineError, match=r"status 1: .*no card answers at"),
+    ):
+        machine.wait_ready()
+
+
+def test_a_machine_without_its_root_says_so_at_once(qemu: Path, tmp_path: Path) -> None:
+    image = Image.build(tools.SUITES[0])
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in (image.kernel, image.early):
+        (broken / path.name).symlink_to(path)
+    (broken / image.root.name).write_bytes(bytes(1 << 20))
+    with (
+        Machine(qemu, Image(broken), tmp_path, hardware=Hardware(cpus=1)) as machine,
+        pytest.raises(MachineError, match=r"(?s)ended before .*the root file system cannot be mounted"),
+    ):
+        machine.wait_ready()
+
+
+def test_a_card_that_dies_ends_the_wait(qemu: Path, built_card: Callable[..., Path], tmp_path: Path) -> None:
+    with (
+        pytest.raises(CardError) as error,
+        CardProcess(built_card(), "--wire", "0=none") as card,
+        Machine(qemu, Image.build(tools.SUITES[0]), tmp_path, card.socket, watch=card.check) as machine,
+    ):
+        machine.wait_ready()
+        os.kill(card.pid, signal.SIGKILL)
+        machine.run("sleep 100")
+    assert error.value.status == -signal.SIGKILL

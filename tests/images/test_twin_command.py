@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The twin command as a user has it: status, output, the run directory, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from meridian_machine import tools
+
+pytestmark = pytest.mark.qemu
+TWIN = str(tools.ROOT / "scripts" / "twin")
+SECONDS = 600
+
+
+def twin(*arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([TWIN, *arguments], capture_output=True, text=True, timeout=seconds, check=False)
+
+
+def descendants(pid: int) -> set[int]:
+    found = {pid}
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        parents[int(stat.parent.name)] = int(text[text.rindex(")") + 2 :].split()[1])
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def alive(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text[text.rindex(")") + 2] != "Z"
+
+
+def sockets() -> set[str]:
+    return {line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if "meridian-" in line}
+
+
+def namespaces(pids: set[int]) -> set[str]:
+    return {os.readlink(f"/proc/{pid}/ns/net") for pid in pids} - {os.readlink("/proc/self/ns/net")}
+
+
+def in_use(wanted: set[str]) -> list[str]:
+    found = []
+    for link in Path("/proc").glob("[0-9]*/ns/net"):
+        try:
+            found.append(os.readlink(link))
+        except OSError:
+            continue
+    return [name for name in found if name in wanted]
+
+
+def wait_for(condition, what: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A twin that is in the middle of a command."""
+    command = [TWIN, "run", "--no-driver", "--run-dir", str(tmp_path / "run"), "--", "echo here; sleep 1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) as process:
+        ready, _, _ = select.select([process.stdout], [], [], SECONDS)
+        assert ready
+        assert process.stdout is not None and process.stdout.readline() == b"here\n"
+        yield process
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_make_runs_a_command_with_the_card_on_the_bus() -> None:
+    command = ["make", "--no-print-directory", "twin-run", "CMD=lspci -nn | grep -c '10ee:903f'; echo \"it's\" here"]
+    done = subprocess.run(command, cwd=tools.ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["1", "it's here"]
+
+
+def test_it_ends_with_the_commands_status_and_output(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = twin("run", "--run-dir", str(run), "--pcap", "--", "sh", "-c", "echo out; echo $1 >&2; exit 5", "x", "a b")
+    assert (done.returncode, done.stdout) == (5, "out\n")
+    assert "a b\n" in done.stderr
+    assert {"console.log", "card.jsonl", "card.pcapng"} <= {path.name for path in run.iterdir()}
+
+
+def test_a_run_that_went_well_leaves_no_directory_and_one_that_did_not_does() -> None:
+    runs = tools.ROOT / "build" / "twin"
+    before = set(runs.glob("run-*"))
+    assert twin("run", "--no-driver", "--", "true").returncode == 0
+    assert set(runs.glob("run-*")) == before
+    done = twin("run", "--no-driver", "--timeout", "2", "--", "sleep 1000")
+    assert done.returncode == 124
+    assert "waited 2 s for the machine to be done" in done.stderr
+    left = re.search(r"the run is in (\S+)", done.stderr)
+    assert left is not None
+    assert (Path(left[1]) / "console.log").exists()
+    subprocess.run(["rm", "-r", left[1]], timeout=30, check=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing(working: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    children, ours = descendants(working.pid), sockets()
+    theirs = namespaces(children)
+    assert len(children) >= 2
+    assert len(theirs) == 1, "the far end of the wire is in a namespace of its own"
+    # As a terminal does it: to the whole group.
+    os.killpg(working.pid, number)
+    assert working.wait(timeout=30) == 130
+    assert not [pid for pid in children if alive(pid)]
+    assert not in_use(theirs)
+    assert not {path for path in ours & sockets() if Path(path).exists()}
+
+
+def test_no_process_outlives_a_killed_one(working: subprocess.Popen[bytes]) -> None:
+    children = descendants(working.pid)
+    theirs = namespaces(children)
+    os.kill(working.pid, signal.SIGKILL)
+    working.wait(timeout=30)
+    wait_for(lambda: not [pid for pid in children if alive(pid)] and not in_use(theirs), "processes are left")
+
+
+def test_a_wire_of_ones_own_and_a_wrong_one(tmp_path: Path) -> None:
+    capture = tmp_path / "wire.pcapng"
+    done = twin("run", "--no-driver", "--wire", f"0=traffic:count=3,rate=1000pps+none:capture={capture}", "--", "true")
+    assert done.returncode == 0, done.stderr
+    done = twin("run", "--no-driver", "--wire", "0=wireless", "--", "true")
+    assert done.returncode == 125
+    assert "wireless" in done.stderr
+
+
+def test_the_far_end_has_an_interface_with_an_address(working: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    done = twin("peer", "--run-dir", str(tmp_path / "run"), "--", "ip", "-br", "address", seconds=30)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^wire0 .*10\.44\.0\.1/24", done.stdout, re.MULTILINE)
+    os.killpg(working.pid, signal.SIGINT)
+    working.wait(timeout=30)
+    done = twin("peer", "--run-dir", str(tmp_path / "run"), "--", "true", seconds=30)
+    assert done.returncode == 125
+    assert "no twin is running" in done.stderr
+
+
+def test_host_gives_the_console_of_the_machine(tmp_path: Path) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(TWIN, [TWIN, "host", "--no-driver", "--run-dir", str(tmp_path / "run")])
+    text = b""
+
+    def until(wanted: bytes) -> None:
+        nonlocal text
+        deadline = time.monotonic() + SECONDS
+        while wanted not in text:
+            assert time.monotonic() < deadline, text.decode(errors="replace")
+            if select.select([terminal], [], [], 1)[0]:
+                text += os.read(terminal, 65536)
+
+    try:
+        until(b"root@host")
+        os.write(terminal, b"sleep 1000\n")
+        time.sleep(1)
+        os.write(terminal, b"\x03")  # Ctrl-C is the guest's
+        os.write(terminal, b"lspci -n | grep -c 10ee:903f | sed s/^/card-/; tty\n")
+        until(b"card-1")
+        until(b"/dev/ttyS0")
+        children = descendants(pid)
+        os.write(terminal, b"poweroff\n")
+        deadline = time.monotonic() + 60
+        while (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0):
+            assert time.monotonic() < deadline, text.decode(errors="replace")
+            if select.select([terminal], [], [], 0.5)[0]:
+                try:
+                    text += os.read(terminal, 65536)
+                except OSError:
+                    pass
+        assert os.waitstatus_to_exitcode(ended[1]) == 0
+        assert not [child for child in children if alive(child)]
+        assert b"root@host" in (tmp_path / "run" / "console.log").read_bytes()
+    finally:
+        os.close(terminal)
+        if alive(pid):
+            os.kill(pid, signal.SIGTERM)
+
+
+def test_help_names_the_commands_and_nonsense_is_refused() -> None:
+    done = twin("--help", seconds=30)
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in ("host", "run", "peer"))
+    for wrong in (["run"], ["run", "--suite", "woody", "--", "true"], ["fly"]):
+        assert twin(*wrong, seconds=30).returncode == 2

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The twin: a Debian machine in QEMU with Meridian's card in it, the card being its Verilated shell."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from meridian_twin.process import CardError
+
+from . import console, driver, tools
+from .hardware import Hardware
+from .machine import MachineError, MachineTimeout
+from .peer import PeerError
+from .twin import RUNS, Setting, Twin, discard, new_run
+
+TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
+ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
+
+
+def setting_of(arguments: argparse.Namespace) -> Setting:
+    return Setting(
+        suite=arguments.suite,
+        hardware=Hardware(arguments.memory, arguments.cpus, arguments.device, shlex.split(arguments.qemu)),
+        ports=arguments.ports,
+        wires=arguments.wire,
+        card_options=shlex.split(arguments.card),
+        dhcp=arguments.dhcp,
+        driver=arguments.driver and arguments.driver.resolve(),
+        pcap=arguments.pcap,
+        wave=arguments.wave,
+    )
+
+
+def run(arguments: argparse.Namespace, folder: Path) -> int:
+    # One word is a line for the shell; several are a command and its arguments.
+    script = arguments.command[0] if len(arguments.command) == 1 else shlex.join(arguments.command)
+    with Twin(setting_of(arguments), folder) as twin, twin.machine() as machine:
+        try:
+            done = machine.run(
+                script,
+                arguments.timeout,
+                lambda data: sys.stdout.buffer.write(data) and sys.stdout.buffer.flush(),
+                lambda data: sys.stderr.buffer.write(data) and sys.stderr.buffer.flush(),
+            )
+        finally:
+            sys.stdout.flush()
+        machine.power_off()
+        return done.status
+
+
+def host(arguments: argparse.Namespace, folder: Path) -> int:
+    with Twin(setting_of(arguments), folder) as twin:
+        return console.attach(twin)
+
+
+def parser() -> argparse.ArgumentParser:
+    result = argparse.ArgumentParser(prog="twin", description=__doc__)
+    commands = result.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
+    common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
+    common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
+    common.add_argument(
+        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+    )
+    common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
+    common.add_argument(
+        "--wire",
+        action="append",
+        default=[],
+        metavar="PORT=SPEC",
+        help="what a port's wire ends in, as meridian_card has it (an interface in a network namespace)",
+    )
+    common.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
+    common.add_argument(
+        "--driver", type=Path, default=driver.SOURCE, metavar="DIR", help="the PF driver's source (host-driver/linux)"
+    )
+    common.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="load no driver")
+    common.add_argument("--pcap", action="store_true", help="capture what passes at the card: card.pcapng")
+    common.add_argument("--wave", action="store_true", help="waveforms of the shell: card.fst; slow")
+    common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
+    common.add_argument("--keep", action="store_true", help="keep the run directory of a run that went well")
+    common.add_argument("--card", default="", metavar="OPTIONS", help="more options of meridian_card")
+    common.add_argument("--qemu", default="", metavar="OPTIONS", help="more options of QEMU")
+
+    one = commands.add_parser("host", parents=[common], help="boot the machine and take its console")
+    one.set_defaults(act=host)
+    one = commands.add_parser(
+        "run", parents=[common], help="boot the machine, run a command in it as root, end with its status"
+    )
+    one.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of the command (600)")
+    one.add_argument("command", nargs="+", metavar="CMD", help="one word is a line for the shell")
+    one.set_defaults(act=run)
+    one = commands.add_parser("peer", help="run a command at the far end of the wire of a running twin")
+    one.add_argument("--run-dir", type=Path, metavar="DIR", help="of the twin that is meant (the youngest)")
+    one.add_argument("command", nargs="*", metavar="CMD", help="a shell without it")
+    one.set_defaults(act=None)
+    return result
+
+
+def ended(number: int, _: FrameType | None) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    arguments = parser().parse_args(line)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ended)
+    if arguments.act is None:
+        try:
+            return console.enter_peer(arguments.command, arguments.run_dir)
+        except PeerError as error:
+            print(f"twin: {error}", file=sys.stderr)
+            return FAILED
+    folder = new_run(arguments.run_dir)
+    keep = True
+    try:
+        status = arguments.act(arguments, folder)
+        keep = arguments.keep or arguments.run_dir is not None or arguments.pcap or arguments.wave
+    except ERRORS as error:
+        print(f"twin: {error}", file=sys.stderr)
+        status = TIMED_OUT if isinstance(error, MachineTimeout) else FAILED
+    except KeyboardInterrupt:
+        keep = arguments.keep or arguments.run_dir is not None
+        status = INTERRUPTED
+    if keep:
+        print(f"twin: the run is in {folder}", file=sys.stderr)
+    else:
+        discard(folder)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PF driver of this tree, built for the machine's kernel, and the machine's network on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from . import peer
+from .initrd import Content
+from .tools import ROOT, built
+
+SOURCE = ROOT / "host-driver" / "linux"
+
+
+def modules(suite: str, source: Path) -> dict[str, Content]:
+    """The driver's files for a machine; none if the tree has no driver. It may use sources beside its own folder."""
+    if source == SOURCE and not source.is_dir():
+        return {}
+    folder = built("build-module", "--suite", suite, "--with", str(source.parent), str(source), minutes=10)
+    return {f"modules/{path.name}": path for path in sorted(folder.glob("*.ko"))}
+
+
+def setup(files: Mapping[str, Content], dhcp: bool) -> str:
+    """A script that loads the driver and gives its first interface an address on the wire; nothing without a driver.
+
+    Fails with a sentence if a module is refused or no interface of the card appears within ten seconds.
+    """
+    if not files:
+        return ""
+    names = " ".join(f"/run/twin/{name}" for name in files)
+    configure = (
+        'dhclient -1 -q "$interface"' if dhcp else f'ip address add {peer.address(0, 2)}/{peer.PREFIX} dev "$interface"'
+    )
+    return f"""
+fail() {{ echo "twin: $*" >&2; dmesg | tail -n 20 >&2; exit 1; }}
+for module in {names}; do
+  for needed in $(modinfo -F depends "$module" | tr , ' '); do
+    modprobe "$needed" || fail "there is no module $needed"
+  done
+  insmod "$module" || fail "the kernel refuses $(basename "$module")"
+done
+interface=""
+for try in $(seq 100); do
+  interface=$(ls /sys/bus/pci/devices/0000:01:00.0/net 2>/dev/null | head -n 1)
+  [ -z "$interface" ] || break
+  sleep 0.1
+done
+[ -n "$interface" ] || fail "the driver is loaded and makes no interface"
+ip link set "$interface" up || fail "the interface cannot be set up"
+{configure} || fail "the interface gets no address"
+"""

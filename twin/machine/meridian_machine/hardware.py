@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's options for a machine with the card in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .tools import Image
+
+KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc"
+
+
+def with_card(socket: Path | None, memory: int = 512, device: str = "") -> list[str]:
+    """A q35 machine with the card behind a root port, or with the port empty; nothing else is in it.
+
+    memory: MiB. device: more properties of the card, as pfs=2,vfs=16.
+    """
+    card = ["-device", ",".join(filter(None, ("meridian,bus=root", f"socket={socket}", device)))] if socket else []
+    return [
+        *("-machine", "q35", "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot"),
+        *("-device", "pcie-root-port,id=root,chassis=1,mem-reserve=32M,addr=1"),
+        *card,
+    ]
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What a user may choose of a machine. memory: MiB; device: more properties of the card; extra: QEMU's options."""
+
+    memory: int = 1024
+    cpus: int = 2
+    device: str = ""
+    extra: Sequence[str] = ()
+
+    def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
+        """Of the whole machine but its console and its serial ports."""
+        return [
+            *with_card(socket, self.memory, self.device),
+            *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.cpus)),
+            *("-kernel", str(image.kernel), "-initrd", str(initrd)),
+            *("-append", f"{KERNEL_LINE} {kernel_line}".strip()),
+            *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
+            *("-device", "virtio-blk-pci,drive=disk"),
+            *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=entropy"),
+            *self.extra,
+        ]

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running machine that is told what to do: scripts in, output and exit status out, every wait bounded."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import secrets
+import selectors
+import subprocess
+import tarfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from .hardware import Hardware
+from .initrd import Content, initrd
+from .processes import guarded, stop
+from .streams import Marked, Port, Sink
+from .tools import Image
+
+TAIL_LINES = 15
+SETTLE_SECONDS = 10
+TICK = 0.2
+
+
+class MachineError(Exception):
+    """The machine died, hangs or does not come up: a sentence, then the console's last lines."""
+
+
+class MachineTimeout(MachineError):
+    """It did not get done in time."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a script went. status as the shell has it: 128 and more for a signal."""
+
+    status: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode(errors="replace")
+
+
+class Machine:
+    """A Debian machine in QEMU, with the card that listens at `socket`. Use it as a context manager.
+
+    `folder` keeps its console and QEMU's own words. `files` are there under /run/twin. `watch` is called while it is
+    waited for; what it raises ends the wait.
+    """
+
+    def __init__(
+        self,
+        qemu: Path,
+        image: Image,
+        folder: Path,
+        socket: Path | None = None,
+        hardware: Hardware | None = None,
+        files: Mapping[str, Content] | None = None,
+        watch: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.console = folder / "console.log"
+        self._errors = folder / "qemu.log"
+        self._watch = watch
+        self._lines = b""
+        self._over = False
+        self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
+        ramdisk = folder / "initrd"
+        ramdisk.write_bytes(initrd(image, files or {}))
+        options = (hardware or Hardware()).options(image, ramdisk, socket, "quiet TWIN=commands")
+        options += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
+        options += ["-device", "virtio-serial-pci"]
+        for port in self._ports.values():
+            options += port.options()
+        self._selector = selectors.DefaultSelector()
+        for port in self._ports.values():
+            self._selector.register(port.ours, selectors.EVENT_READ, port)
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                guarded([str(qemu), *options]),
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                pass_fds=[port.theirs.fileno() for port in self._ports.values()],
+                start_new_session=True,
+            )
+        for port in self._ports.values():
+            port.theirs.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Of QEMU."""
+        return self._process.pid
+
+    def wait_ready(self, seconds: float = 180) -> str:
+        """Until it takes scripts; the release of its kernel. Raises MachineError."""
+        return self._answer("ready", "to come up", seconds, {})
+
+    def run(
+        self,
+        script: str,
+        seconds: float = 120,
+        stdout: Sink | None = None,
+        stderr: Sink | None = None,
+        check: bool = False,
+    ) -> Done:
+        """Runs a script for bash as root. Output goes to the sinks as it comes, without them into the result.
+
+        With check, a status that is not 0 raises MachineError with what the script said. After a MachineTimeout the
+        machine takes no more scripts.
+        """
+        marker = b"\x01" + secrets.token_hex(8).encode()
+        kept = {"stdout": bytearray(), "stderr": bytearray()}
+        streams = {
+            "stdout": Marked(marker, stdout or kept["stdout"].extend),
+            "stderr": Marked(marker, stderr or kept["stderr"].extend),
+        }
+        text = base64.b64encode(script.encode())
+        try:
+            self._send(b"run %s %s\n" % (marker, text), seconds)
+            status = int(self._answer("status", "to be done with the script", seconds, streams))
+        finally:
+            for stream in streams.values():
+                stream.flush()
+        done = Done(status, bytes(kept["stdout"]), bytes(kept["stderr"]))
+        if check and status != 0:
+            said = (done.stderr or done.stdout).decode(errors="replace").strip()
+            raise MachineError(f"the script ended with status {status}: {said}")
+        return done
+
+    def fetch(self, source: str, target: Path, seconds: float = 120) -> None:
+        """Copies a file or folder of the machine into the folder `target`."""
+        name = Path(source)
+        done = self.run(f"tar -C '{name.parent}' -cf - '{name.name}'", seconds, check=True)
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tar:
+            tar.extractall(target, filter="data")
+
+    def power_off(self, seconds: float = 30) -> None:
+        """Ends it in order."""
+        self._send(b"end\n", seconds)
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise self._told(MachineTimeout, f"the machine is not off {seconds:.0f} s after it was told") from None
+
+    def close(self) -> None:
+        stop(self._process)
+        self._selector.close()
+        for port in self._ports.values():
+            port.close()
+
+    # The far side
+
+    def _send(self, data: bytes, seconds: float) -> None:
+        port = self._ports["control"].ours
+        port.settimeout(seconds)
+        try:
+            port.sendall(data)
+        except TimeoutError:
+            raise self._told(MachineTimeout, "the machine takes no commands") from None
+        except OSError:
+            raise self._death() from None
+        finally:
+            port.setblocking(False)
+
+    def _answer(self, verb: str, what: str, seconds: float, streams: Mapping[str, Marked]) -> str:
+        """The word after `verb` on the control port, once the streams are complete."""
+        deadline = time.monotonic() + seconds
+        answer: str | None = None
+        while answer is None or not all(stream.complete for stream in streams.values()):
+            self._watch()
+            for key, _ in self._selector.select(TICK):
+                self._take(key.data, streams)
+            if answer is None:
+                answer = self._line(verb)
+            elif time.monotonic() > deadline + SETTLE_SECONDS:
+                raise self._told(MachineTimeout, "the machine's output does not end")
+            if answer is None and self._over:
+                raise self._death()
+            if answer is None and time.monotonic() > deadline:
+                raise self._told(MachineTimeout, f"waited {seconds:.0f} s for the machine {what}")
+        return answer
+
+    def _take(self, port: Port, streams: Mapping[str, Marked]) -> None:
+        data = port.take()
+        if data is None:
+            self._selector.unregister(port.ours)
+            self._over = self._over or port.name == "twin.control"
+            return
+        name = port.name.removeprefix("twin.")
+        if name == "control":
+            self._lines += data
+        elif name in streams:
+            streams[name].feed(data)
+
+    def _line(self, verb: str) -> str | None:
+        line, newline, rest = self._lines.partition(b"\n")
+        if not newline:
+            return None
+        self._lines = rest
+        found = re.fullmatch(rf"{verb} (\S+)", line.decode(errors="replace"))
+        if not found:
+            raise self._told(MachineError, f"the machine says {line!r} where {verb} was due")
+        return found[1]
+
+    def _death(self) -> MachineError:
+        try:
+            status = self._process.wait(timeout=SETTLE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return self._told(MachineError, "the machine has closed its ports")
+        errors = self._errors.read_text(errors="replace").strip()
+        if status != 0:
+            return self._told(MachineError, f"QEMU ended with status {status}: {errors or 'without a word'}")
+        panic = re.search(r"Kernel panic - not syncing: (.*)", self.console.read_text(errors="replace"))
+        if panic:
+            return self._told(MachineError, f"the machine's kernel panicked ({panic[1].strip()})")
+        return self._told(MachineError, "the machine ended before its work was done")
+
+    def _told(self, kind: type[MachineError], sentence: str) -> MachineError:
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        lines = [line.rstrip() for line in text.splitlines() if line.strip()][-TAIL_LINES:]
+        tail = "\n".join(f"  | {line}" for line in lines)
+        return kind(f"{sentence}; the console's last lines ({self.console}):\n{tail or '  | (nothing)'}")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The far end of the card's wires: interfaces in a network namespace that lives as long as the card's process.
+
+The card is started in a namespace of its own and makes a TAP device for each port there, so nothing is seen in the
+system's own network, and nothing is left when the card has gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .processes import guarded, stop
+
+SECONDS = 20
+PREFIX = 24
+
+
+class PeerError(Exception):
+    """The namespace or what is in it cannot be made."""
+
+
+def interface(port: int) -> str:
+    return f"wire{port}"
+
+
+def address(port: int, host: int) -> str:
+    """The far end is host 1 of a port's network, the machine host 2."""
+    return f"10.44.{port}.{host}"
+
+
+def wire(port: int) -> str:
+    """What the card takes for --wire."""
+    return f"{port}=tap:name={interface(port)}"
+
+
+def unshared() -> list[str]:
+    """Words before a command that is to have a network of its own. Without root it is root of its own user namespace."""
+    return ["unshare", "--net", *(() if os.geteuid() == 0 else ("--map-root-user",))]
+
+
+class Peer:
+    """The network namespace of a running card."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._dhcp: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def enter(self) -> list[str]:
+        """Words before a command that is to run there."""
+        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
+        return ["nsenter", "--target", str(self.pid), "--net", *user, "--"]
+
+    def do(self, *command: str) -> None:
+        try:
+            done = subprocess.run([*self.enter, *command], capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise PeerError(f"{' '.join(command)}: not done after {SECONDS} s") from None
+        if done.returncode != 0:
+            raise PeerError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+    def set_up(self, ports: Sequence[int]) -> None:
+        """Addresses for the interfaces of these ports."""
+        self.do("ip", "link", "set", "lo", "up")
+        for port in ports:
+            self.do("ip", "address", "add", f"{address(port, 1)}/{PREFIX}", "dev", interface(port))
+            self.do("ip", "link", "set", interface(port), "up")
+
+    def serve_dhcp(self, port: int, folder: Path) -> None:
+        """A DHCP server on a port's wire, hosts 100 to 199; its words go to the folder."""
+        program = shutil.which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+        if program is None:
+            raise PeerError("there is no dnsmasq: scripts/setup --images installs it")
+        options = ["--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--log-facility=-", "--log-dhcp"]
+        options += ["--user=root", "--group=root", "--pid-file=", "--bind-interfaces", f"--interface={interface(port)}"]
+        options += [f"--dhcp-leasefile={folder / f'leases-{port}'}"]
+        options += [f"--dhcp-range={address(port, 100)},{address(port, 199)},1h", "--dhcp-authoritative"]
+        with (folder / f"dhcp-{port}.log").open("wb") as log:
+            self._dhcp.append(
+                subprocess.Popen(
+                    [*self.enter, *guarded([program, *options])],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    process_group=0,
+                )
+            )
+
+    def close(self) -> None:
+        for process in self._dhcp:
+            stop(process)

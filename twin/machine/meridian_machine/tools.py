@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the repository's own scripts build: the card, QEMU, images, kernel modules."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+SUITES = ("trixie", "bookworm")
+
+
+class BuildError(Exception):
+    """A script failed; it has said why on standard error."""
+
+
+def built(script: str, *arguments: str, minutes: int) -> Path:
+    """The path that one of our scripts prints. What it says while it works goes to standard error."""
+    command = [str(ROOT / "scripts" / script), *arguments]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60 * minutes, check=False)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"scripts/{script} is not done after {minutes} minutes") from None
+    if done.returncode != 0:
+        raise BuildError(f"scripts/{script} failed")
+    return Path(done.stdout.split()[-1])
+
+
+def qemu() -> Path:
+    return built("build-qemu", minutes=40)
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a machine boots: a Debian suite's kernel and root file system."""
+
+    folder: Path
+
+    @classmethod
+    def build(cls, suite: str) -> Image:
+        return cls(built("build-image", "--suite", suite, minutes=30))
+
+    @property
+    def kernel(self) -> Path:
+        return self.folder / "vmlinuz"
+
+    @property
+    def early(self) -> Path:
+        """The part of the initial RAM disk that the image brings: busybox, drivers of the root file system."""
+        return self.folder / "early.cpio"
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "root.ext4"
+
+    @property
+    def release(self) -> str:
+        """Of the kernel, as uname -r has it."""
+        return (self.folder / "release").read_text().strip()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole twin of a host: card, what its wires end in, and the machine; kept together in one run directory."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from meridian_twin import CardProcess
+
+from . import driver, peer, tools
+from .hardware import Hardware
+from .initrd import Content
+from .machine import Machine
+from .processes import guarded
+
+RUNS = tools.ROOT / "build" / "twin"
+LOAD_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
+
+    driver: its source; none is loaded without one.
+    """
+
+    suite: str = tools.SUITES[0]
+    hardware: Hardware = field(default_factory=Hardware)
+    ports: int = 1
+    wires: Sequence[str] = ()
+    card_options: Sequence[str] = ()
+    dhcp: bool = False
+    driver: Path | None = driver.SOURCE
+    pcap: bool = False
+    wave: bool = False
+
+
+def new_run(folder: Path | None = None) -> Path:
+    """An empty folder: the one that is asked for, or build/twin/run-DATE."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    RUNS.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=time.strftime("run-%Y%m%d-%H%M%S-"), dir=RUNS))
+
+
+class Twin:
+    """The card with its wires, and the files and QEMU of a machine with it. Use it as a context manager.
+
+    Builds what is not built. Raises BuildError, CardError, PeerError.
+    """
+
+    def __init__(self, setting: Setting, folder: Path) -> None:
+        self.setting, self.folder = setting, folder
+        self._stack = contextlib.ExitStack()
+        ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
+        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, minutes=30)
+        self.qemu = tools.qemu()
+        self.image = tools.Image.build(setting.suite)
+        self.files: dict[str, Content] = driver.modules(setting.suite, setting.driver) if setting.driver else {}
+        self.setup = driver.setup(self.files, setting.dhcp)
+        try:
+            self._start(card / "meridian_card")
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, program: Path) -> None:
+        setting, folder = self.setting, self.folder
+        given = {int(wire.partition("=")[0]) for wire in setting.wires}
+        ours = [port for port in range(setting.ports) if port not in given]
+        options = [word for wire in (*map(peer.wire, ours), *setting.wires) for word in ("--wire", wire)]
+        options += ["--log", str(folder / "card.jsonl")]
+        if setting.pcap:
+            options += ["--capture", str(folder / "card.pcapng")]
+        if setting.wave:
+            options += ["--trace", str(folder / "card.fst")]
+        self.card = self._stack.enter_context(
+            CardProcess(program, *options, *setting.card_options, through=[*peer.unshared(), *guarded([])])
+        )
+        self.peer = peer.Peer(self.card.pid)
+        self._stack.callback(self.peer.close)
+        self.peer.set_up(ours)
+        for port in ours if setting.dhcp else ():
+            self.peer.serve_dhcp(port, folder)
+        (folder / "card.pid").write_text(f"{self.card.pid}\n")
+        self._stack.callback((folder / "card.pid").unlink)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def machine(self) -> Machine:
+        """A machine with the card, ready for scripts, its driver loaded. Raises MachineError."""
+        machine = Machine(
+            self.qemu, self.image, self.folder, self.card.socket, self.setting.hardware, self.files, self.card.check
+        )
+        try:
+            machine.wait_ready()
+            if self.setup:
+                machine.run(self.setup, LOAD_SECONDS, check=True)
+        except BaseException:
+            machine.close()
+            raise
+        return machine
+
+
+def discard(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
