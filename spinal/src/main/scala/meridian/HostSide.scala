@@ -92,8 +92,9 @@ class HostSide(p: ShellParam) extends Component {
   val pacing = new Area {
     pacer.io.status << tables.status
     pacer.io.switches << regs.io.switches
+    pacer.io.ports := regs.io.flags.port
     pacer.io.rate << regs.io.rate
-    pacer.io.frames << ingress.io.frames.asFlow
+    pacer.io.frames << ingress.io.frames.toFlowFire
     pacer.io.owner <> queues.io.owner(2)
     pacer.io.credit >> io.qdma.dsc_crdt_in
   }

@@ -43,22 +43,22 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   when(!ready)(clearing := clearing + 1)
   io.ready := ready
 
-  /** A memory with one writer that starts with zeros; a copy for each reader. */
-  private def table[T <: Data](kind: HardType[T], write: Bool, at: UInt, value: T)(reads: UInt*): Seq[T] = {
+  /** A memory with one writer that starts with zeros. */
+  private def table[T <: Data](kind: HardType[T], write: Bool, at: UInt, value: T): Mem[T] = {
     val data = kind()
     data.assignFromBits(value.asBits.andMask(ready))
-    for (read <- reads) yield {
-      val memory = Mem(kind, 1 << queueBits)
-      memory.write(ready ? at | clearing.resized, data, write || !ready)
-      memory.readSync(read, readUnderWrite = readFirst)
-    }
+    val memory = Mem(kind, 1 << queueBits)
+    memory.write(ready ? at | clearing.resized, data, write || !ready)
+    memory
   }
+  private def read[T <: Data](memory: Mem[T], at: UInt): T = memory.readSync(at, readUnderWrite = readFirst)
 
   val queue = RegNextWhen(io.look.payload, io.look.valid)
 
   /** What happens to queues, by the cycle: it enters the counters in the first, and is known in the third. */
   val news = new Area {
-    val paced = table(Bool(), io.switch.valid, io.switch.queue, io.switch.paced)(io.news.queue, io.arrival)
+    val switches = table(Bool(), io.switch.valid, io.switch.queue, io.switch.paced)
+    val paced = Seq(io.news.queue, io.arrival).map(read(switches, _))
     val off = RegNext(io.switch.valid && !io.switch.paced) init False
     val told = RegNext(io.news.valid && (io.news.drain || io.news.amount =/= 0)) init False
     val first = Flow(DescriptorNews(queueBits, countBits))
@@ -85,7 +85,8 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   val mark = RegNextWhen(told.io.value(1).msb, looked)
   val drains = news.third.valid && news.third.drain
   val release = Bool()
-  val resting = RegNext(table(Bool(), release, queue, mark)(news.first.queue).head)
+  val marks = table(Bool(), release, queue, mark)
+  val resting = RegNext(read(marks, news.first.queue))
   val activates = news.third.valid && !news.third.drain && here.msb === resting
   val amount = news.third.drain ? U(0) | news.third.amount
   told.io.next := ((here.msb ^ activates) ## (here.resize(countBits) + amount)).asUInt
@@ -94,13 +95,13 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   // Descriptors granted; a drain makes them those that were told.
   val taken = Bool()
   val used = Reg(UInt(countBits bits))
-  val memory = table(
+  val grants = table(
     UInt(countBits bits),
     drains || taken,
     drains ? news.third.queue | queue,
-    drains ? here.resize(countBits) | used + io.commit.payload
-  )(io.look.payload).head
-  val usedRead = RegNext(memory)
+    drains ? here.resize(countBits) | (used + io.commit.payload)
+  )
+  val usedRead = RegNext(read(grants, io.look.payload))
   val pending = RegNextWhen(told.io.value(1).resize(countBits) - usedRead, looked)
   when(looked)(used := usedRead)
   io.pending := pending
@@ -119,7 +120,8 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   val assigned = Payer(functionBits)
   assigned.valid := True
   assigned.function := io.assign.function
-  val payers = table(Payer(functionBits), io.assign.valid, io.assign.queue, assigned)(news.first.queue, io.arrival)
+  val assignments = table(Payer(functionBits), io.assign.valid, io.assign.queue, assigned)
+  val payers = Seq(news.first.queue, io.arrival).map(read(assignments, _))
   io.drained.valid := RegNext(news.first.valid && news.first.drain, False) && payers(0).valid
   io.drained.payload := payers(0).function
   io.payer.valid := payers(1).valid && news.paced(1)

@@ -23,6 +23,7 @@ class Pacer(p: ShellParam) extends Component {
     val rate = slave(Flow(RateWrite(p)))
     val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, H2cMeta(p)))))
     val owner = master(QueueLookup(p))
+    val ports = in Vec (p.portType(), p.functions) // of each function
     val credit = master(Stream(DescriptorCreditPins()))
     val idle = out Bool ()
   }
@@ -31,7 +32,7 @@ class Pacer(p: ShellParam) extends Component {
 
   val queues = new PacedQueues(queueBits, functionBits)
   val arrivals = new PacedArrivals(p, functionBits)
-  val engine = new PacerEngine(p, queueBits, functionBits, Pacing.windowBytes * p.ports)
+  val engine = new PacerEngine(p, queueBits, functionBits)
 
   val message = io.status.payload
   queues.io.news.valid := io.status.valid && !message.c2h && !message.mm && p.below(message.qid, p.queues)
@@ -48,6 +49,7 @@ class Pacer(p: ShellParam) extends Component {
   when(!RegNext(p.below(arrivals.io.queue, p.queues)))(arrivals.io.payer.valid := False)
 
   engine.io.rate << io.rate
+  engine.io.ports := io.ports
   engine.io.active << queues.io.active
   engine.io.back >> queues.io.back
   engine.io.look >> queues.io.look

@@ -2,7 +2,7 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.QueueLookup
+import meridian.filter.{PerPort, QueueLookup}
 import spinal.core._
 import spinal.lib._
 
@@ -10,12 +10,12 @@ import spinal.lib._
   * is room grants its next queue a batch of about 8 KiB.
   *
   * Functions below their minimum go first, then all others in turn, and these only while fewer than windowBytes are on
-  * their way. A function has room while its bucket covers what is on its way, taken as frames of its mean length.
+  * their way to their port; while one is below its minimum, guardBytes, as the DMA engine serves queues in turn. A function has room while its bucket covers what is on its way, taken as frames of its mean length.
   *
   * A visit takes 17 cycles, a queue that becomes active 10, a refill of a function every 64 cycles one of the visits: at
   * least 10 million grants a second, of up to 32 descriptors.
   */
-class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes: Int) extends Component {
+class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Component {
   import Pacing._
   val functions = 1 << functionBits
   val fractionBits = rateShift - log2Up(refillCycles) - functionBits
@@ -35,6 +35,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     val assign = master(Flow(QueueAssign(queueBits, functionBits)))
     val drained = slave(Flow(UInt(functionBits bits)))
     val owner = master(QueueLookup(p))
+    val ports = in Vec (p.portType(), p.functions) // of each function
     val question = out UInt (functionBits bits)
     val arrived = in(Arrived())
     val news = slave(Flow(UInt(functionBits bits)))
@@ -63,18 +64,23 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
   val lists = new QueueLists(queueBits, functionBits)
   lists.io.function := function
 
+  val ports = (0 until functions).map(f => if (f < p.functions) io.ports(f) else U(0, p.portBits bits))
+  val port = RegNext(Vec(ports)(function))
+
   // A bit a function: what speaks for a visit.
   val flags = new Area {
     val arrived = Reg(Bits(functions bits)) init 0 // frames have come since the last visit
     val room = Reg(Bits(functions bits)) init 0
     val urgent = Reg(Bits(functions bits)) init 0 // below its minimum
     val settling = Reg(Bits(functions bits)) init 0 // a queue was drained: no grants until nothing is on its way
-    val open = Reg(Bool()) init False // fewer than windowBytes are on their way
+    val guard = Reg(Bits(p.ports bits)) init 0 // somebody on the port is below its minimum
+    val open = Reg(Bits(p.ports bits)) init 0 // few enough bytes are on their way to the port
+    val openTo = RegNext(Vec(ports.map(PerPort(open.asBools, _))).asBits)
     val worth = lists.io.some & (arrived | room)
     val first = new FunctionFinder(functionBits)
     first.io.wish := worth & urgent
     val others = new FunctionFinder(functionBits)
-    others.io.wish := open ? worth | arrived
+    others.io.wish := worth & (openTo | arrived) | arrived & ~openTo
   }
 
   val start = new Area {
@@ -123,7 +129,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     when(forgets || activates(9))(phase := Phase.rest)
   }
 
-  val accounts = Mem(FunctionAccount(levelBits, quietBits), functions)
+  val accounts = Mem(FunctionAccount(p, levelBits, quietBits), functions)
   val account = RegNext(accounts.readSync(function))
   io.question := function
 
@@ -147,10 +153,14 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     val most = bucket(account.most, rates(0), -(1 << 24))
     val least = bucket(account.least, rates(1), -baseBytes)
     val full = most.full && least.full
-    val others = Reg(UInt(32 bits)) // bytes on their way of all other functions
+    val others = Reg(UInt(32 bits)) // bytes on their way to the port, of all other functions
+    val window = RegNext(PerPort(flags.guard.asBools, port) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
   }
-  val total = Reg(UInt(32 bits)) init 0
-  when(visits(4))(settle.others := total - account.reserved)
+  val totals = Vec(Reg(UInt(32 bits)) init 0, p.ports)
+  for ((total, i) <- totals.zipWithIndex) when(visits(3) && account.port === i)(total := total - account.reserved)
+  when(visits(4)) {
+    settle.others := totals.zipWithIndex.map { case (total, i) => total.andMask(port === i) }.reduce(_ | _)
+  }
 
   // The bytes on their way, first of those left, then with those granted.
   val granted = Reg(UInt(6 bits))
@@ -168,7 +178,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     val bytes = (reserved << fractionBits).resize(levelBits + 2).asSInt
     val mostLeft = RegNextWhen(settle.most.next - bytes, visits(7))
     val leastLeft = RegNextWhen(settle.least.next - bytes, visits(7))
-    val open = RegNextWhen(settle.others + reserved < windowBytes, visits(7))
+    val open = RegNextWhen(settle.others + reserved < settle.window, visits(7))
     val urgent = RegNext(promised && !leastLeft.msb)
     val room = RegNext(!(limited && mostLeft.msb) && settle.left <= maxOutstanding - batchMost && !settling)
 
@@ -234,14 +244,14 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     next.outstanding := outstanding
     next.reserved := reserved
     next.quiet := settle.quiet
+    next.port := port
     val clear = Reg(UInt(functionBits + 1 bits)) init 0
     when(!clear.msb)(clear := clear + 1)
     val data = cloneOf(next)
     data.assignFromBits(next.asBits.andMask(clear.msb))
     accounts.write(clear.msb ? function | clear.resized, data, ends || !clear.msb)
     when(ends) {
-      total := settle.others + reserved
-      flags.open := settle.others + reserved < windowBytes
+      for ((total, i) <- totals.zipWithIndex) when(port === i)(total := settle.others + reserved)
       flags.room(function) := decide.room
       flags.urgent(function) := decide.urgent
       phase := Phase.rest
@@ -251,6 +261,12 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
   when(visits(8) && settle.left === 0)(flags.settling(function) := False)
   when(io.news.valid)(flags.arrived(io.news.payload) := True)
   when(io.drained.valid)(flags.settling(io.drained.payload) := True)
+
+  for (i <- 0 until p.ports) {
+    val here = RegNext(Vec(ports.map(_ === i)).asBits)
+    flags.guard(i) := (lists.io.some & flags.urgent & here).orR
+    flags.open(i) := totals(i) < (flags.guard(i) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
+  }
 
   // Not idle either while a bucket fills: a simulation that skips idle time would let it fill too slowly.
   val filling = Reg(UInt(functionBits + 1 bits)) init 0
@@ -262,6 +278,6 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int, windowBytes:
     }
   }
   io.idle := RegNext(
-    phase === Phase.rest && !lists.io.some.orR && total === 0 && filling === 0 && !io.active.valid
+    phase === Phase.rest && !lists.io.some.orR && totals.map(_ === 0).andR && filling === 0 && !io.active.valid
   ) init True
 }

@@ -24,8 +24,11 @@ object Pacing {
   val burstShift = 17
   val baseBytes = 16 * 1024
 
-  /** Bytes that may be on their way before functions above their minimum wait, a port. */
+  /** Bytes that may be on their way to a port before functions above their minimum wait; and the same while another one
+    * of the port is below its minimum.
+    */
   val windowBytes = 64 * 1024
+  val guardBytes = 8 * 1024
 }
 
 /** A write to a rate of a function; 0: no limit. */

@@ -43,6 +43,7 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   cd.forkStimulus(4)
   for (flow <- Seq(dut.io.status.valid, dut.io.switches.valid, dut.io.rate.valid, dut.io.frames.valid)) flow #= false
   dut.io.owner.result.valid #= false
+  dut.io.ports.foreach(_ #= 0)
   dut.io.credit.ready #= false
   dut.io.status.payload.mm #= false
   cd.waitSampling()
