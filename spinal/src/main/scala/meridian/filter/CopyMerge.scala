@@ -19,6 +19,9 @@ class CopyMerge[T <: Data](beatType: HardType[T], copyAfter: Int) extends Compon
     val copy = slave(Stream(Fragment(beatType)))
     val out = master(Stream(Fragment(beatType)))
     val next = master(Flow(Fragment(beatType))) // the beat behind that at out, if it is of the same frame and there
+
+    /** unicast.valid while a frame of it is under way; valid itself comes late in its cycle. */
+    val unicastThere = in(Bool())
   }
   val merged = Stream(Fragment(beatType))
   val inFrame = RegNextWhen(!merged.last, merged.fire) init False
@@ -36,6 +39,6 @@ class CopyMerge[T <: Data](beatType: HardType[T], copyAfter: Int) extends Compon
   when(io.copy.fire && io.copy.last)(ahead := 0)
     .elsewhen(io.unicast.fire && io.unicast.last && !copyFirst)(ahead := ahead + 1)
   io.out << merged.m2sPipe()
-  io.next.valid := inFrame && Mux(ofCopy, io.copy.valid, io.unicast.valid)
+  io.next.valid := inFrame && Mux(ofCopy, io.copy.valid, io.unicastThere)
   io.next.payload := Mux(ofCopy, io.copy.payload, io.unicast.payload)
 }

@@ -116,6 +116,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
 
   val merge = new CopyMerge(unicast.fragmentType, RxFilter.copyAfter)
   merge.io.unicast << unicast
+  merge.io.unicastThere := split.beat.valid // a frame under way has its decision
   merge.io.copy << replicator.io.frame
   val strip = new VlanStrip(p)
   strip.io.in << merge.io.out

@@ -15,6 +15,9 @@ class CopyMergeProof(copyAfter: Int) extends Component {
   Proof.drive(unicast)
   Proof.drive(copy)
   anyseq(out.ready)
+  val (unicastStarts, copyStarts) = (Proof.starts(unicast), Proof.starts(copy))
+  anyseq(dut.io.unicastThere)
+  when(!unicastStarts)(assume(dut.io.unicastThere === unicast.valid))
   assume(!unicast.fragment.msb && copy.fragment.msb)
 
   // A frame once started goes through to its end.
@@ -33,8 +36,15 @@ class CopyMergeProof(copyAfter: Int) extends Component {
     assert(out.payload.asBits === beat.asBits)
   }
 
+  // What is told of the beat behind is the beat that comes, and it is told whenever it is there.
+  val next = dut.io.next
+  when(out.valid && next.valid)(assert(!out.last))
+  when(out.fire && next.valid)(
+    assert(taken && next.payload.asBits === Mux(copy.fire, copy.payload, unicast.payload).asBits)
+  )
+  when(out.fire && !out.last && taken)(assert(next.valid))
+
   // Nothing waits without a cause.
-  val (unicastStarts, copyStarts) = (Proof.starts(unicast), Proof.starts(copy))
   when(out.ready || !out.valid) {
     when(unicastStarts && copyStarts && (unicast.valid || copy.valid))(assert(taken))
     when(unicast.valid && !unicastStarts)(assert(unicast.fire))
