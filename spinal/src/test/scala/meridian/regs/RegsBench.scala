@@ -66,10 +66,6 @@ class RegsBench(p: ShellParam) extends Component {
   switches << host.io.switches
   val enforce = out Bool ()
   enforce := host.io.enforce
-  val released = slave(Flow(p.queueType()))
-  host.io.released << released
-  val switches = master(Flow(QueueSwitchWrite(p)))
-  switches << host.io.switches
   val rate = master(Flow(RateWrite(p)))
   rate << host.io.rate
   val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
