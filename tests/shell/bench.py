@@ -105,7 +105,7 @@ class Bench:
 
     def set_completion16(self, queues: Iterable[int]) -> None:
         for queue in queues:
-            self.shell.set_completion16(queue, self.has_completion16(queue))
+            self.shell.set_queue_switches(queue, self.has_completion16(queue))
 
     # Settings
 

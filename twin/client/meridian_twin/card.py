@@ -144,10 +144,23 @@ class Card(ABC):
 
     # Queues
 
-    def set_completion16(self, queue: int, on: bool) -> None:
-        """Completion entries of 16 bytes for a queue, counted over all functions; to be set before it is started."""
-        word = self.regs.field("QUEUE", "SWITCHES", "COMPLETION16").at(int(on))
-        self.write(self.regs.address("QUEUE", "SWITCHES", index=queue), word)
+    def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:
+        """Of a queue, counted over all functions, before it is started; those that are not named stay.
+
+        completion16: completion entries of 16 bytes. paced: it sends at the rates of its function.
+        """
+        address = self.regs.address("QUEUE", "SWITCHES", index=queue)
+        word = self.read(address)
+        for name, on in (("COMPLETION16", completion16), ("PACED", paced)):
+            if on is not None:
+                field = self.regs.field("QUEUE", "SWITCHES", name)
+                word = word & ~field.at(1) | field.at(int(on))
+        self.write(address, word)
+
+    def set_tx_rate(self, function: int, maximum: float = 0, minimum: float = 0) -> None:
+        """Mb/s that the paced queues of a function may send together, and that they get before others; 0: none."""
+        for name, rate in (("TX_MAX_RATE", maximum), ("TX_MIN_RATE", minimum)):
+            self.write(self.regs.address("FUNCTION", name, function), round(rate * 65536 / 125))
 
     # Ports
 

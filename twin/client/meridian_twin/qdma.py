@@ -95,6 +95,7 @@ class QueueSetting:
     vector: int = 0  # or the aggregation ring
     aggregate: bool = False
     prefetch: bool = True
+    paced: bool = False  # transmit at the rates of the function; descriptors are fetched on credit
     completion16: bool = False  # completion entries of 16 bytes
 
     @property
@@ -119,6 +120,7 @@ def program_h2c(
         queue,
         function=function,
         enable=1,
+        fetch_credit=int(setting.paced),
         write_back_pending=1,
         write_back_interval=1,
         ring_size_index=tables.rings.index(setting.ring),

@@ -52,6 +52,7 @@ case class HashKeyWrite(p: ShellParam) extends Bundle {
 /** A write to the switches of a queue. */
 case class QueueSwitchWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
+  val paced = Bool() // its descriptors are granted by the pacer
   val completion16 = Bool() // its completion entries have 16 bytes
 }
 

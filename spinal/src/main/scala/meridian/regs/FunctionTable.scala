@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter._
+import meridian.pacing.{Pacing, RateWrite}
 import spinal.core._
 import spinal.lib._
 
@@ -25,6 +26,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val range = master(Stream(QueueRange(p)))
     val indirection = master(Flow(IndirectionWrite(p)))
     val key = master(Flow(HashKeyWrite(p)))
+    val rate = master(Flow(RateWrite(p)))
     val question = master(Flow(HostCounters.Question(slotBits)))
     val counter = slave(Flow(UInt(64 bits))) // the answer to a question
     val vfWriteRefused = out Bool ()
@@ -69,6 +71,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val settings = Mem(Bits(7 bits), 1 << indexBits)
   val indirections = Mem(p.queueType(), 128 << indexBits)
   val keys = Mem(Bits(32 bits), 16 << indexBits)
+  val rates = Mem(UInt(Pacing.rateBits bits), 2 << indexBits)
 
   val state = Reg(FunctionState(p))
   val words = new Area {
@@ -76,6 +79,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val setting = settings.readSync(index)
     val indirection = indirections.readSync((index ## command.address(8 downto 2)).asUInt)
     val key = keys.readSync((index ## command.address(5 downto 2)).asUInt)
+    val rate = rates.readSync((index ## command.address(2)).asUInt)
   }
 
   /** Reading the low word of a counter keeps the high word, for each reader apart. */
@@ -241,6 +245,15 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     key.data := sweeping ? defaultKey(sweepIndex.take(4).asUInt) | command.data
     keys.write((key.function.resize(indexBits) ## key.word).asUInt, key.data, toKey)
     io.key << key.m2sPipe()
+
+    val rate = Flow(RateWrite(p))
+    rate.valid := sweeping && sweepIndex < 2 || view.function.rates.map(_.hitDoWrite).orR && !refused
+    rate.function := key.function
+    rate.minimum := sweeping ? sweepIndex.lsb | command.address(2)
+    rate.rate := command.data.asUInt.take(Pacing.rateBits).asUInt
+    when(sweeping)(rate.rate := 0)
+    rates.write((rate.function.resize(indexBits) ## rate.minimum).asUInt, rate.rate, rate.valid)
+    io.rate << rate.m2sPipe()
   }
 
   io.vfWriteRefused := RegNext(phase === Phase.access && isVf && command.write, False)
@@ -269,9 +282,12 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
       state.indirection := words.indirection.resized
       state.key := words.key
+      state.rate := words.rate
       val late = queues.valid && queues.timer.andR
       val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !isPort && !write.portExists
-      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad)
+      val isRate = command.address(11 downto 3) === 0x010 / 8 && !isOpenNic && !isPort
+      val rateIsBad = isRate && command.data.drop(Pacing.rateBits).orR
+      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad || rateIsBad)
       when(!queues.isWrite || !queues.valid || late) { phase := Phase.access }
     }
     is(Phase.access) { phase := Phase.answer }

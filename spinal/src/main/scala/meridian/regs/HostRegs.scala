@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter._
+import meridian.pacing.RateWrite
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -49,6 +50,7 @@ class HostRegs(p: ShellParam) extends Component {
     val enforce = out Bool ()
     val released = slave(Flow(p.queueType()))
     val switches = master(Flow(QueueSwitchWrite(p)))
+    val rate = master(Flow(RateWrite(p)))
 
     val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
     val txRecord = slave(Flow(TxRecord(p)))
@@ -145,6 +147,7 @@ class HostRegs(p: ShellParam) extends Component {
 
   queues.io.released << io.released
   io.switches << queues.io.switches
+  io.rate << functions.io.rate
 
   counters.io.rx << io.rxRecord
   counters.io.rxCopies << io.rxCopyRecord

@@ -36,6 +36,12 @@ class QueueRegs(p: ShellParam) extends Component {
     "completion16",
     "completion entries of 16 bytes, with hash, VLAN and checksums; to be set before the queue is started"
   )
+  page.column(
+    switches,
+    2,
+    "paced",
+    "its transmit descriptors are fetched as the rates of its function allow; to be set, and the queue to be in the function's range, before the queue is started, with FCRD_EN in its H2C context"
+  )
 
   val queue = page.bus.addr.dropLow(2).asUInt
   val exists = p.below(queue, p.queues)
@@ -43,13 +49,15 @@ class QueueRegs(p: ShellParam) extends Component {
   next.valid := sweeping || io.released.valid || (switches.hitDoWrite && exists)
   next.queue := io.released.payload
   next.completion16 := False
+  next.paced := False
   when(sweeping)(next.queue := sweep.resized) otherwise when(!io.released.valid) {
     next.queue := queue
     next.completion16 := page.bus.wdat(0)
+    next.paced := page.bus.wdat(2)
   }
   when(sweeping)(sweep := sweep + 1)
-  val kept = Mem(Bool(), p.queues)
-  kept.write(next.queue.resized, next.completion16, next.valid)
-  switches.bus.rdat := (kept.readSync(queue.resized) && RegNext(exists)).asBits.resized
+  val kept = Mem(Bits(3 bits), p.queues)
+  kept.write(next.queue.resized, next.paced ## False ## next.completion16, next.valid)
+  switches.bus.rdat := kept.readSync(queue.resized).andMask(RegNext(exists)).resized
   io.switches << next.m2sPipe()
 }

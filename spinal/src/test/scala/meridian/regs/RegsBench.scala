@@ -4,6 +4,7 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.filter._
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
+import meridian.pacing.RateWrite
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -65,6 +66,8 @@ class RegsBench(p: ShellParam) extends Component {
   switches << host.io.switches
   val enforce = out Bool ()
   enforce := host.io.enforce
+  val rate = master(Flow(RateWrite(p)))
+  rate << host.io.rate
   val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
   host.io.rxRecord << rxRecord
   host.io.rxCopyRecord << rxCopyRecord

@@ -40,6 +40,8 @@ class RegsTest extends AnyFunSuite {
     val key = mutable.Map[(Int, Int), BigInt]()
     val group = mutable.Map[(Int, Int), BigInt]()
     val switches = mutable.Map[Int, Boolean]()
+    val rate = mutable.Map[(Int, Boolean), Long]()
+    val paced = mutable.Map[Int, Boolean]()
     var takeRanges = true
     dut.hostClock.onSamplings {
       if (dut.range.valid.toBoolean && dut.range.ready.toBoolean)
@@ -48,7 +50,12 @@ class RegsTest extends AnyFunSuite {
       if (dut.indirection.valid.toBoolean)
         indirection((dut.indirection.function.toInt, dut.indirection.index.toInt)) = dut.indirection.queue.toInt
       if (dut.key.valid.toBoolean) key((dut.key.function.toInt, dut.key.word.toInt)) = dut.key.data.toBigInt
-      if (dut.switches.valid.toBoolean) switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
+      if (dut.rate.valid.toBoolean)
+        rate((dut.rate.function.toInt, dut.rate.minimum.toBoolean)) = dut.rate.rate.toLong
+      if (dut.switches.valid.toBoolean) {
+        switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
+        paced(dut.switches.queue.toInt) = dut.switches.paced.toBoolean
+      }
       if (dut.group.valid.toBoolean) group((dut.group.group.toInt, dut.group.word.toInt)) = dut.group.data.toBigInt
     }
     dut.hostClock.waitSampling(20)
@@ -64,17 +71,17 @@ class RegsTest extends AnyFunSuite {
 
   run("a function's vlan register: no strip at first, and kept beside flags and port", 62) { s =>
     import s._
-    for (f <- 0 until p.functions) assert(bar2.read(0x200014 + 0x1000 * f) == 0)
-    bar2.write(0x205014, BigInt("ffffffff", 16))
-    bar2.write(0x202014, 1 << 17)
+    for (f <- 0 until p.functions) assert(bar2.read(0x200018 + 0x1000 * f) == 0)
+    bar2.write(0x205018, BigInt("ffffffff", 16))
+    bar2.write(0x202018, 1 << 17)
     settle()
     assert(dut.flags.strip.toBigInt == 0x24)
     bar2.write(0x205004, 0xa)
     bar2.write(0x205008, 1)
-    bar2.write(0x202014, 0)
+    bar2.write(0x202018, 0)
     settle()
     assert(dut.flags.strip.toBigInt == 0x20)
-    assert(Seq(0x04, 0x08, 0x14).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
+    assert(Seq(0x04, 0x08, 0x18).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
     assert(bar2.read(0x202004) == 15)
   }
 
@@ -97,7 +104,7 @@ class RegsTest extends AnyFunSuite {
     assert(switches == (0 until p.queues).map(_ -> false).toMap)
     val chosen = Seq.fill(40)(random.nextInt(p.queues)).toSet
     for (queue <- chosen) bar2.write(at(queue), BigInt("ffffffff", 16))
-    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 1 else 0), s"queue $queue")
+    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 5 else 0), s"queue $queue")
     assert((0 until p.queues).filter(switches).toSet == chosen)
     val taken = chosen.take(20) + (chosen.max + 1) % p.queues
     val clearing = fork(for (queue <- taken) {
@@ -112,10 +119,11 @@ class RegsTest extends AnyFunSuite {
     bar2.write(at(chosen.last), 1)
     settle()
     val left = chosen -- taken + chosen.last
-    for (queue <- chosen) assert(bar2.read(at(queue)) == (if (left(queue)) 1 else 0), s"queue $queue")
+    def wanted(queue: Int) = if (queue == chosen.last) 1 else 5 // completion16 and paced
+    for (queue <- chosen) assert(bar2.read(at(queue)) == (if (left(queue)) wanted(queue) else 0), s"queue $queue")
     assert((0 until p.queues).filter(switches).toSet == left)
     bar2.write(at(p.queues), 1) // a queue that the card has not: it shows no other
-    assert(bar2.read(at(p.queues)) == 0 && bar2.read(at(0)) == (if (left(0)) 1 else 0))
+    assert(bar2.read(at(p.queues)) == 0 && bar2.read(at(0)) == (if (left(0)) wanted(0) else 0))
     assert(bar2.read(0x112030) == 0, "unmapped")
     assert(switches.keySet.forall(_ < p.queues))
   }
@@ -168,6 +176,35 @@ class RegsTest extends AnyFunSuite {
     settle()
     assert(bar2.read(0xc204) == 0 && bar2.read(0x8204) == 3)
     println(s"slowest access ${bar2.slowest} host cycles")
+  }
+
+  run("rates of functions and switches of queues", 11) { s =>
+    import s._
+    def rateAt(function: Int, minimum: Boolean) = 0x200010 + 0x1000 * function + (if (minimum) 4 else 0)
+    def switchAt(queue: Int) = 0x120000 + 4 * queue
+    val places = for (f <- 0 until p.functions; minimum <- Seq(false, true)) yield (f, minimum)
+    for ((f, minimum) <- places) assert(bar2.read(rateAt(f, minimum)) == 0 && rate((f, minimum)) == 0)
+    val wanted = places.map(_ -> random.nextInt(1 << 26).toLong).toMap
+    for (((f, minimum), value) <- wanted) bar2.write(rateAt(f, minimum), value)
+    for (((f, minimum), value) <- wanted) assert(bar2.read(rateAt(f, minimum)) == value)
+    assert(bar2.writeFull(rateAt(5, false), 1L << 26) == 2, "more than the card can count is refused")
+    bar2.write(0x10, 77, 4) // a VF has no such register
+    settle()
+    assert(rate == wanted)
+
+    assert(bar2.read(switchAt(0)) == 0)
+    assert(paced.size == p.queues && !paced.values.exists(identity))
+    for (queue <- Seq(3, 200, 255, 256, 2047)) bar2.write(switchAt(queue), 4)
+    for (queue <- Seq(3, 4, 200, 255, 256, 2047))
+      assert(bar2.read(switchAt(queue)) == (if (Seq(3, 200, 255).contains(queue)) 4 else 0))
+    assert(paced.filter(_._2).keySet == Set(3, 200, 255))
+    dut.released.valid #= true
+    dut.released.payload #= 200
+    dut.hostClock.waitSampling()
+    dut.released.valid #= false
+    settle()
+    assert(bar2.read(switchAt(200)) == 0 && bar2.read(switchAt(3)) == 4)
+    assert(paced.filter(_._2).keySet == Set(3, 255))
   }
 
   run("functions after reset, their pages and their reset", 2) { s =>
