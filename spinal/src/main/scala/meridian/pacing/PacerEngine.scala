@@ -154,7 +154,9 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val least = bucket(account.least, rates(1), -baseBytes)
     val full = most.full && least.full
     val others = Reg(UInt(32 bits)) // bytes on their way to the port, of all other functions
-    val window = RegNext(PerPort(flags.guard.asBools, port) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
+    val window = RegNext(
+      PerPort(flags.guard.asBools, port) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits)
+    )
   }
   val totals = Vec(Reg(UInt(32 bits)) init 0, p.ports)
   for ((total, i) <- totals.zipWithIndex) when(visits(3) && account.port === i)(total := total - account.reserved)

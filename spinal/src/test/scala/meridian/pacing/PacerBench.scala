@@ -33,6 +33,8 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   private val stream = mutable.Queue[(Int, Int)]()
   private val switches = mutable.Queue[(Int, Boolean)]()
   private val rates = mutable.Queue[(Int, Boolean, Long)]()
+  // As the registers do after reset.
+  for (function <- 0 until p.functions; minimum <- Seq(false, true)) rates += ((function, minimum, 0L))
   private val talk = mutable.Queue[Int]()
   private val answers = mutable.Queue[Int](-1, -1)
   private var budget = 0.0
