@@ -51,11 +51,13 @@ bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build
 bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
-twin-host: setup ## boot a Debian machine with the card in it (QEMU) and take its console
+twin-host: ## boot a Debian machine with the card in it (QEMU) and take its console
+	@scripts/setup >&2
 	@scripts/twin host $(TWIN_ARGS)
 
 twin-run: export TWIN_CMD = $(CMD)
-twin-run: setup ## boot that machine, run CMD in it as root, end with its status
+twin-run: ## boot that machine, run CMD in it as root, print what it prints
+	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 clean: ## remove what builds left in the tree (the cache stays)

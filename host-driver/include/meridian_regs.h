@@ -57,6 +57,77 @@
 #define MERIDIAN_MAC_RESULT_EXISTS                              3
 #define MERIDIAN_MAC_RESULTS                                    4
 
+/* What the hash of a frame was made over. */
+#define MERIDIAN_HASH_TYPE_NONE                                 0
+#define MERIDIAN_HASH_TYPE_IPV4                                 1
+#define MERIDIAN_HASH_TYPE_IPV4_TCP                             2
+#define MERIDIAN_HASH_TYPE_IPV4_UDP                             3
+#define MERIDIAN_HASH_TYPE_IPV6                                 4
+#define MERIDIAN_HASH_TYPE_IPV6_TCP                             5
+#define MERIDIAN_HASH_TYPE_IPV6_UDP                             6
+#define MERIDIAN_HASH_TYPES                                     7
+
+/* Verdict on a checksum of a frame. */
+#define MERIDIAN_CHECKSUM_NOT_CHECKED                           0
+#define MERIDIAN_CHECKSUM_GOOD                                  1
+#define MERIDIAN_CHECKSUM_BAD                                   2
+#define MERIDIAN_CHECKSUMS                                      3
+
+/* What follows the IP header of a packet that is whole and no fragment. */
+#define MERIDIAN_L4_KIND_OTHER                                  0
+#define MERIDIAN_L4_KIND_TCP                                    1
+#define MERIDIAN_L4_KIND_UDP                                    2
+#define MERIDIAN_L4_KINDS                                       3
+
+/* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
+#define MERIDIAN_COMPLETION_BYTES                               8
+#define MERIDIAN_COMPLETION16_BYTES                             16
+#define MERIDIAN_COMPLETION_FORMAT_WORD                         0
+#define MERIDIAN_COMPLETION_FORMAT_SHIFT                        0
+#define MERIDIAN_COMPLETION_FORMAT_MASK                         0x00000001u
+#define MERIDIAN_COMPLETION_COLOR_WORD                          0
+#define MERIDIAN_COMPLETION_COLOR_SHIFT                         1
+#define MERIDIAN_COMPLETION_COLOR_MASK                          0x00000002u
+#define MERIDIAN_COMPLETION_ERROR_WORD                          0
+#define MERIDIAN_COMPLETION_ERROR_SHIFT                         2
+#define MERIDIAN_COMPLETION_ERROR_MASK                          0x00000004u
+#define MERIDIAN_COMPLETION_USED_WORD                           0
+#define MERIDIAN_COMPLETION_USED_SHIFT                          3
+#define MERIDIAN_COMPLETION_USED_MASK                           0x00000008u
+#define MERIDIAN_COMPLETION_LENGTH_WORD                         0
+#define MERIDIAN_COMPLETION_LENGTH_SHIFT                        4
+#define MERIDIAN_COMPLETION_LENGTH_MASK                         0x000ffff0u
+#define MERIDIAN_COMPLETION_END_OF_FRAME_WORD                   0
+#define MERIDIAN_COMPLETION_END_OF_FRAME_SHIFT                  20
+#define MERIDIAN_COMPLETION_END_OF_FRAME_MASK                   0x00100000u
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_WORD                 1
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_SHIFT                0
+#define MERIDIAN_COMPLETION_OPENNIC_LENGTH_MASK                 0x0000ffffu
+#define MERIDIAN_COMPLETION_PACKET_WORD                         1
+#define MERIDIAN_COMPLETION_PACKET_SHIFT                        16
+#define MERIDIAN_COMPLETION_PACKET_MASK                         0xffff0000u
+#define MERIDIAN_COMPLETION_HASH_WORD                           2
+#define MERIDIAN_COMPLETION_HASH_SHIFT                          0
+#define MERIDIAN_COMPLETION_HASH_MASK                           0xffffffffu
+#define MERIDIAN_COMPLETION_VLAN_TCI_WORD                       3
+#define MERIDIAN_COMPLETION_VLAN_TCI_SHIFT                      0
+#define MERIDIAN_COMPLETION_VLAN_TCI_MASK                       0x0000ffffu
+#define MERIDIAN_COMPLETION_HASH_TYPE_WORD                      3
+#define MERIDIAN_COMPLETION_HASH_TYPE_SHIFT                     16
+#define MERIDIAN_COMPLETION_HASH_TYPE_MASK                      0x000f0000u
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_WORD                  3
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_SHIFT                 20
+#define MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK                  0x00100000u
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_SHIFT                   21
+#define MERIDIAN_COMPLETION_IP_CHECKSUM_MASK                    0x00600000u
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_WORD                    3
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_SHIFT                   23
+#define MERIDIAN_COMPLETION_L4_CHECKSUM_MASK                    0x01800000u
+#define MERIDIAN_COMPLETION_L4_KIND_WORD                        3
+#define MERIDIAN_COMPLETION_L4_KIND_SHIFT                       25
+#define MERIDIAN_COMPLETION_L4_KIND_MASK                        0x06000000u
+
 /* System configuration as the OpenNIC shell has it. */
 #define MERIDIAN_SYSTEM_BASE                                    0x000
 #define MERIDIAN_SYSTEM_BUILD_TIMESTAMP                         0x000
@@ -190,8 +261,16 @@
 #define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
-#define MERIDIAN_IDENT_CAPABILITIES_VEB_SHIFT                   6
-#define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                6
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          7
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000080u
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_SHIFT        8
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK         0x00000100u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_SHIFT            9
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000200u
+#define MERIDIAN_IDENT_CAPABILITIES_VEB_SHIFT                   10
+#define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000400u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -659,6 +738,15 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_TO_PS     0x950
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_PS_FULL   0x958
 
+/* Switches of the queues. */
+#define MERIDIAN_QUEUE_BASE                                     0x120000
+#define MERIDIAN_QUEUE_SWITCHES(i)                              (0x000 + 0x4 * (i))
+#define MERIDIAN_QUEUE_SWITCHES_MAX                             2048
+#define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_SHIFT              0
+#define MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK               0x00000001u
+#define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
+#define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
+
 /* A function: switches, queues, RSS, counters. */
 #define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))
 #define MERIDIAN_FUNCTION_MAX                                   256
@@ -686,10 +774,22 @@
 #define MERIDIAN_FUNCTION_STATUS_IN_RESET_MASK                  0x00000002u
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_SHIFT                  2
 #define MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK                   0x00000004u
+#define MERIDIAN_FUNCTION_TX_MAX_RATE                           0x010
+#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_SHIFT                0
+#define MERIDIAN_FUNCTION_TX_MAX_RATE_RATE_MASK                 0x03ffffffu
+#define MERIDIAN_FUNCTION_TX_MIN_RATE                           0x014
+#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_SHIFT                0
+#define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_MASK                 0x03ffffffu
+#define MERIDIAN_FUNCTION_VLAN                                  0x018
+#define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
+#define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
 #define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_HASH_KEY_MAX                          10
+#define MERIDIAN_FUNCTION_HASH_ORDER                            0x628
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_SHIFT            0
+#define MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK             0x00000001u
 #define MERIDIAN_FUNCTION_COUNTERS(i)                           (0x800 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_COUNTERS_MAX                          128
 #define MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED                  0x800

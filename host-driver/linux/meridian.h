@@ -5,6 +5,7 @@
 
 #include <linux/bpf.h>
 #include <linux/dim.h>
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -14,8 +15,11 @@
 #include <net/xdp.h>
 
 #include "../include/meridian_regs.h"
+#include "../qdma/meridian_mailbox.h"
+#include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_ring.h"
+#include "meridian_queue.h"
 
 #define MERIDIAN_NAME		"meridian"
 #define MERIDIAN_VERSION	"0.1"
@@ -26,6 +30,12 @@
 #define MERIDIAN_RING_MIN	64
 #define MERIDIAN_RING_MAX	4096
 #define MERIDIAN_RING_DEFAULT	512
+#define MERIDIAN_DEFAULT_USECS	5
+#define MERIDIAN_DEFAULT_FRAMES	64
+#define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
+#define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
+#define MERIDIAN_GROUPS		256	/* at most, of multicast */
+#define MERIDIAN_GROUP_WORDS	8
 
 /* A receive buffer is the middle of a page: room for XDP before it, for the skb's end behind it. */
 #define MERIDIAN_RX_HEADROOM	(XDP_PACKET_HEADROOM + NET_IP_ALIGN)
@@ -34,7 +44,71 @@
 static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 	      SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) <= PAGE_SIZE);
 
+#define MERIDIAN_VF_QUEUE_BASE	(MERIDIAN_PFS * MERIDIAN_QUEUES)	/* first queue of VFs */
+#define MERIDIAN_QUEUES_OF_VF	8	/* of each VF at most */
+#define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
+
 struct meridian;
+
+/**
+ * struct meridian_ops - what a PF does by itself and a VF asks its PF for
+ * @link_up: whether the port has a link
+ * @set_queues: says which queues frames may go to, in force on return
+ * @map_queues: gives the function so many queues, or none
+ * @start_tx: makes a transmit queue's contexts
+ * @start_rx: makes a receive queue's contexts
+ * @stop_queue: takes both away
+ * @write_rss: key and indirection
+ * @sync_filter: what is received
+ * @read_missed: looks at what the card has dropped
+ */
+struct meridian_ops {
+	bool (*link_up)(struct meridian *m);
+	void (*set_queues)(struct meridian *m, u32 count);
+	int (*map_queues)(struct meridian *m, u32 count);
+	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
+	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
+	void (*stop_queue)(struct meridian *m, u32 queue);
+	void (*write_rss)(struct meridian *m);
+	void (*sync_filter)(struct meridian *m);
+	void (*read_missed)(struct meridian *m);
+};
+
+/**
+ * struct meridian_vf - a VF as its PF knows it
+ * @function: its number within the card
+ * @count: queues it was given
+ * @is_known: it has said hello
+ * @address: its own
+ * @is_fixed: the system's administrator has chosen @address
+ * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
+ * @may_spoof: it may send with any source address
+ * @flags: that it has asked for
+ * @entries: what it has in the card's filter
+ */
+struct meridian_vf {
+	u32 function;
+	u32 count;
+	bool is_known;
+	u8 address[ETH_ALEN];
+	bool is_fixed;
+	bool is_trusted;
+	bool may_spoof;
+	u32 flags;
+	struct list_head entries;
+};
+
+/**
+ * struct meridian_group - a multicast address and who listens
+ * @address: of which port
+ * @port: see @address
+ * @functions: a bit for each that listens; none: the group is free
+ */
+struct meridian_group {
+	u8 address[ETH_ALEN];
+	u8 port;
+	u32 functions[MERIDIAN_GROUP_WORDS];
+};
 
 /**
  * struct meridian_card - what the PFs of one card share
@@ -46,6 +120,8 @@ struct meridian;
  * @lock: one at a time gives commands to contexts and filters
  * @port_users: bound PFs by port
  * @error_function: the PF that takes the interrupt for errors
+ * @groups: how many the card has
+ * @group: those in use
  */
 struct meridian_card {
 	struct list_head list;
@@ -56,144 +132,60 @@ struct meridian_card {
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
 	struct meridian *error_function;
+	unsigned int groups;
+	struct meridian_group group[MERIDIAN_GROUPS];
 };
 
 /**
- * struct meridian_tx_buffer - what a transmit descriptor is about
- * @skb: the frame, or
- * @frame: that of XDP, if @is_xdp
- * @dma: its address for the card
- * @length: bytes
- * @is_xdp: which of the two it is
- * @is_mapped: @dma is to be unmapped
+ * struct meridian_config - what only changes while the function is down
+ * @queues: queue pairs
+ * @tx_slots: descriptors of a transmit ring
+ * @rx_slots: descriptors of a receive ring
  */
-struct meridian_tx_buffer {
-	union {
-		struct sk_buff *skb;
-		struct xdp_frame *frame;
-	};
-	dma_addr_t dma;
-	u32 length;
-	bool is_xdp;
-	bool is_mapped;
+struct meridian_config {
+	unsigned int queues;
+	u32 tx_slots;
+	u32 rx_slots;
 };
 
 /**
- * struct meridian_ring - memory that card and driver share
- * @entries: of which the last is the status
- * @dma: its address for the card
- * @slots: how many others there are
- * @bytes: of all
+ * struct meridian_coalesce - when a receive queue interrupts
+ * @usecs: after so long, or
+ * @frames: with so many
+ * @is_adaptive: both change with the load
  */
-struct meridian_ring {
-	__le64 *entries;
-	dma_addr_t dma;
-	u32 slots;
-	size_t bytes;
-};
-
-struct meridian_tx_stats {
-	u64_stats_t packets;
-	u64_stats_t bytes;
-	u64_stats_t dropped;
-	u64_stats_t stopped;
-	u64_stats_t xdp;
-	struct u64_stats_sync sync;
-};
-
-struct meridian_rx_stats {
-	u64_stats_t packets;
-	u64_stats_t bytes;
-	u64_stats_t no_memory;
-	u64_stats_t bad_completion;
-	u64_stats_t xdp_drop;
-	u64_stats_t xdp_tx;
-	u64_stats_t xdp_redirect;
-	u64_stats_t xdp_error;
-	struct u64_stats_sync sync;
+struct meridian_coalesce {
+	u32 usecs;
+	u32 frames;
+	bool is_adaptive;
 };
 
 /**
- * struct meridian_tx - a transmit queue
- * @m: its function
- * @ring: of descriptors, two words each
- * @buffer: one for each descriptor
- * @index: of the queue
- * @pidx: next descriptor to fill; under the queue's transmit lock
- * @cidx: first descriptor the card has not taken; of NAPI
- * @stats: counted here
+ * struct meridian_counts - what all queues have counted
+ * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error
+ * @tx: packets, bytes, dropped, stopped, xdp
  */
-struct meridian_tx {
-	struct meridian *m;
-	struct meridian_ring ring;
-	struct meridian_tx_buffer *buffer;
-	u32 index;
-	u32 pidx ____cacheline_aligned_in_smp;
-	u32 cidx ____cacheline_aligned_in_smp;
-	struct meridian_tx_stats stats;
+struct meridian_counts {
+	u64 rx[8];
+	u64 tx[5];
 };
 
 /**
- * struct meridian_rx - a receive queue
- * @m: its function
- * @ring: of descriptors, a word each
- * @completions: a word each
- * @page: one for each descriptor
- * @pool: where they come from
- * @xdp_rxq: as XDP knows the queue
- * @index: of the queue
- * @pidx: next descriptor to fill
- * @cidx: descriptor that the next frame begins in
- * @posted: what the card was told last of @pidx
- * @completion: next to read
- * @color: of entries that are new
- * @mode: of completion doorbells
- * @is_failed: the card has said what cannot be; nothing is read until a reset
- * @stats: counted here
+ * struct meridian_missed - what the card has dropped, as it was looked at last
+ * @no_buffer: received for a queue without buffers, or copies that found no room
+ * @bad_fcs: of the port
+ * @bad_length: of the port
  */
-struct meridian_rx {
-	struct meridian *m;
-	struct meridian_ring ring;
-	struct meridian_ring completions;
-	struct page **page;
-	struct page_pool *pool;
-	struct xdp_rxq_info xdp_rxq;
-	u32 index;
-	u32 pidx;
-	u32 cidx;
-	u32 posted;
-	u32 completion;
-	u32 color;
-	u32 mode;
-	bool is_failed;
-	struct meridian_rx_stats stats;
-};
-
-/**
- * struct meridian_channel - a queue pair with its interrupt
- * @m: its function
- * @napi: serves both
- * @tx: transmit
- * @rx: receive
- * @irq: Linux's number
- * @name: of the interrupt
- * @events: interrupts, for moderation
- * @dim: adaptive moderation
- */
-struct meridian_channel {
-	struct meridian *m;
-	struct napi_struct napi;
-	struct meridian_tx tx;
-	struct meridian_rx rx;
-	int irq;
-	char name[IFNAMSIZ + 16];
-	u16 events;
-	struct dim dim;
+struct meridian_missed {
+	u64 no_buffer;
+	u64 bad_fcs;
+	u64 bad_length;
 };
 
 /**
  * struct meridian - a function of the card
  * @pdev: on PCIe
+ * @ops: of a PF, or of a VF
  * @netdev: its network interface
  * @card: shared with its other PFs
  * @shell: BAR2
@@ -205,18 +197,31 @@ struct meridian_channel {
  * @vectors: of MSI-X that it has; the first is not for queues
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
- * @queues: queue pairs it is to have
- * @tx_slots: descriptors of a transmit ring
- * @rx_slots: descriptors of a receive ring
+ * @config: what it is to have
+ * @coalesce: what its receive queues are to do
+ * @indirection: the queue for each value of the hash's lowest bits
+ * @key: of the hash, least significant word first
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
  * @xdp: the program, if there is one
  * @flags: MERIDIAN_FLAG_*
  * @service: looks after link, card and memory
  * @reset: takes everything down and up again
+ * @rx_mode: brings the card's filter in line with Linux's lists
+ * @entries: what the function has in the card's filter; under the card's lock
+ * @vlans: that are to be received
+ * @mailbox_lock: of a VF: one question at a time
+ * @asked_flags: of a VF: what it has asked its PF for
+ * @vf: of a PF, its VFs; under the card's lock
+ * @vfs: how many
+ * @stats_lock: of all below
+ * @counted: channels that count; they outlive this number
+ * @before: counts of channels that are no more
+ * @missed: of the card
  */
 struct meridian {
 	struct pci_dev *pdev;
+	const struct meridian_ops *ops;
 	struct net_device *netdev;
 	struct meridian_card *card;
 	u8 __iomem *shell;
@@ -228,15 +233,27 @@ struct meridian {
 	unsigned int vectors;
 	unsigned int queue_base;
 	unsigned int queue_limit;
-	unsigned int queues;
-	u32 tx_slots;
-	u32 rx_slots;
+	struct meridian_config config;
+	struct meridian_coalesce coalesce;
+	u32 indirection[MERIDIAN_INDIRECTION];
+	u32 key[MERIDIAN_KEY_WORDS];
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
 	unsigned long flags;
 	struct delayed_work service;
 	struct work_struct reset;
+	struct work_struct rx_mode;
+	struct list_head entries;
+	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
+	struct mutex mailbox_lock; /* questions */
+	u32 asked_flags;
+	struct meridian_vf *vf;
+	unsigned int vfs;
+	spinlock_t stats_lock; /* what get_stats64 needs */
+	unsigned int counted;
+	struct meridian_counts before;
+	struct meridian_missed missed;
 };
 
 enum meridian_flag {
@@ -263,9 +280,51 @@ void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 bool meridian_link_up(struct meridian *m);
 
+/* meridian_filter.c */
+void meridian_sync_filter(struct meridian *m);
+int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
+		       const u8 *address);
+void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
+			   const u8 *address);
+void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function);
+void meridian_clear_filter(struct meridian *m);
+int meridian_test_filter(struct meridian *m);
+
+/* meridian_rss.c */
+void meridian_default_indirection(struct meridian *m);
+void meridian_read_key(struct meridian *m);
+void meridian_write_rss(struct meridian *m);
+
+/* meridian_stats.c */
+u64 meridian_read_counter(struct meridian *m, u32 offset);
+u64 meridian_read_port_counter(struct meridian *m, u32 offset);
+void meridian_show_counts(struct meridian *m);
+void meridian_hide_counts(struct meridian *m);
+void meridian_read_missed(struct meridian *m);
+void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
+int meridian_stats_count(struct meridian *m);
+void meridian_stats_strings(struct meridian *m, u8 *data);
+void meridian_stats_values(struct meridian *m, u64 *data);
+
+/* meridian_diag.c */
+int meridian_regs_len(struct net_device *netdev);
+void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *data);
+int meridian_test_count(void);
+void meridian_test_strings(u8 *data);
+void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);
+
+/* meridian_ethtool.c */
+extern const struct ethtool_ops meridian_ethtool_ops;
+extern const struct ethtool_ops meridian_vf_ethtool_ops;
+
+/* meridian_coalesce.c */
+void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
+void meridian_init_dim(struct meridian_channel *channel);
+void meridian_sample_dim(struct meridian_channel *channel);
+
 /* meridian_netdev.c */
-extern const struct net_device_ops meridian_netdev_ops;
 int meridian_up(struct meridian *m);
+int meridian_configure(struct meridian *m, const struct meridian_config *config);
 void meridian_down(struct meridian *m);
 void meridian_init_netdev(struct meridian *m);
 
@@ -280,11 +339,42 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);
+int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
+void meridian_ring_tx(struct meridian_tx *tx);
+
+/* meridian_xdp.c */
+bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
+bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
+int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
+int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
+
+/* meridian_pf.c */
+extern const struct meridian_ops meridian_pf_ops;
+
+/* meridian_vf.c */
+extern const struct meridian_ops meridian_vf_ops;
+int meridian_identify_vf(struct meridian *m);
+void meridian_leave_pf(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const u8 *address);
+u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_mbx.c */
+void meridian_serve_vfs(struct meridian *m);
+void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
+void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
+
+/* meridian_sriov.c */
+int meridian_sriov_configure(struct pci_dev *pdev, int count);
+int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
+int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted);
+int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_checked);
+int meridian_get_vf_config(struct net_device *netdev, int index, struct ifla_vf_info *info);
+int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_stats *stats);
 
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);

@@ -23,7 +23,7 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 
 	mutex_lock(&cards_lock);
 	list_for_each_entry(card, &cards, list) {
-		if (is_of(card, pdev))
+		if (is_of(card, pdev) && !pdev->is_virtfn)
 			goto found;
 	}
 	card = kzalloc(sizeof(*card), GFP_KERNEL);
@@ -33,7 +33,11 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 	card->bus = pdev->bus->number;
 	card->slot = PCI_SLOT(pdev->devfn);
 	mutex_init(&card->lock);
-	list_add(&card->list, &cards);
+	/* A VF has nothing to do with the PFs, though it may be in their system. */
+	if (pdev->is_virtfn)
+		INIT_LIST_HEAD(&card->list);
+	else
+		list_add(&card->list, &cards);
 found:
 	card->users++;
 out:

@@ -60,9 +60,13 @@ int meridian_identify(struct meridian *m)
 	u32 major = FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version);
 	u32 minor = FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version);
 	struct device *dev = &m->pdev->dev;
-	u32 geometry;
+	u32 geometry, queues;
 	int error;
 
+	if (magic == QDMA_ALL_ONES) {
+		dev_err(dev, "the card does not answer: every read gives all ones\n");
+		return -ENODEV;
+	}
 	if (magic != MERIDIAN_MAGIC) {
 		dev_err(dev, "this is no Meridian card: its magic is %#010x, not %#010x\n",
 			magic, MERIDIAN_MAGIC);
@@ -85,14 +89,19 @@ int meridian_identify(struct meridian *m)
 	}
 	geometry = read_ident(m, MERIDIAN_IDENT_GEOMETRY);
 	m->ports = FIELD_GET(MERIDIAN_IDENT_GEOMETRY_PORTS_MASK, geometry);
+	m->card->groups = min_t(u32, MERIDIAN_GROUPS,
+				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
+					  read_ident(m, MERIDIAN_IDENT_QUEUES)));
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
 	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
 			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));
 	m->queue_base = MERIDIAN_QUEUES * m->function;
-	m->queue_limit = min(MERIDIAN_QUEUES, (int)m->qdma.queues - (int)m->queue_base);
+	queues = min_t(u32, m->qdma.queues, FIELD_GET(MERIDIAN_IDENT_QUEUES_QUEUES_MASK,
+						      read_ident(m, MERIDIAN_IDENT_QUEUES)));
+	m->queue_limit = min(MERIDIAN_QUEUES, (int)queues - (int)m->queue_base);
 	if ((int)m->queue_limit < 1 || m->ports > MERIDIAN_PORTS || m->port >= m->ports) {
 		dev_err(dev, "the card has %u queues and %u ports: none is left for function %u\n",
-			m->qdma.queues, m->ports, m->function);
+			queues, m->ports, m->function);
 		return -ENODEV;
 	}
 	return 0;

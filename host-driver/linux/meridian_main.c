@@ -13,6 +13,11 @@ static const struct pci_device_id meridian_ids[] = {
 	{ PCI_VDEVICE(XILINX, 0x913f) },
 	{ PCI_VDEVICE(XILINX, 0x923f) },
 	{ PCI_VDEVICE(XILINX, 0x933f) },
+	/* VFs of each. */
+	{ PCI_VDEVICE(XILINX, 0xa03f) },
+	{ PCI_VDEVICE(XILINX, 0xa13f) },
+	{ PCI_VDEVICE(XILINX, 0xa23f) },
+	{ PCI_VDEVICE(XILINX, 0xa33f) },
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, meridian_ids);
@@ -57,14 +62,18 @@ static int alloc_vectors(struct meridian *m)
 	}
 	m->vectors = vectors;
 	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - 1);
-	m->queues = m->queue_limit;
+	m->config.queues = m->queue_limit;
+	meridian_default_indirection(m);
 	return 0;
 }
 
 static int init_function(struct meridian *m)
 {
-	int error = meridian_identify(m);
+	int error;
 
+	if (m->pdev->is_virtfn)
+		return meridian_identify_vf(m);
+	error = meridian_identify(m);
 	if (error)
 		return error;
 	mutex_lock(&m->card->lock);
@@ -74,6 +83,7 @@ static int init_function(struct meridian *m)
 		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
 			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
 	mutex_unlock(&m->card->lock);
+	meridian_read_key(m);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
 	return error;
@@ -107,10 +117,17 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	m = netdev_priv(netdev);
 	m->pdev = pdev;
 	m->netdev = netdev;
-	m->tx_slots = MERIDIAN_RING_DEFAULT;
-	m->rx_slots = MERIDIAN_RING_DEFAULT;
+	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
+	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
+	m->coalesce.usecs = MERIDIAN_DEFAULT_USECS;
+	m->coalesce.frames = MERIDIAN_DEFAULT_FRAMES;
+	m->coalesce.is_adaptive = true;
+	spin_lock_init(&m->stats_lock);
+	INIT_LIST_HEAD(&m->entries);
 	pci_set_drvdata(pdev, m);
 	meridian_init_service(m);
+	mutex_init(&m->mailbox_lock);
+	m->ops = pdev->is_virtfn ? &meridian_vf_ops : &meridian_pf_ops;
 	m->card = meridian_card_get(pdev);
 	if (!m->card) {
 		error = -ENOMEM;
@@ -125,7 +142,8 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = alloc_vectors(m);
 	if (error)
 		goto unmap;
-	error = meridian_request_misc_irq(m);
+	if (!pdev->is_virtfn)
+		error = meridian_request_misc_irq(m);
 	if (error)
 		goto vectors;
 	meridian_init_netdev(m);
@@ -133,14 +151,16 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = register_netdev(netdev);
 	if (error)
 		goto misc;
-	meridian_enable_port(m, true);
+	if (!pdev->is_virtfn)
+		meridian_enable_port(m, true);
 	meridian_start_service(m);
 	netdev_info(netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
-		    m->ports, m->queues);
+		    m->ports, m->config.queues);
 	return 0;
 
 misc:
-	meridian_free_misc_irq(m);
+	if (!pdev->is_virtfn)
+		meridian_free_misc_irq(m);
 vectors:
 	pci_free_irq_vectors(pdev);
 unmap:
@@ -160,10 +180,17 @@ static void meridian_remove(struct pci_dev *pdev)
 {
 	struct meridian *m = pci_get_drvdata(pdev);
 
+	if (!pdev->is_virtfn)
+		meridian_sriov_configure(pdev, 0);
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
-	meridian_enable_port(m, false);
-	meridian_free_misc_irq(m);
+	if (pdev->is_virtfn) {
+		meridian_leave_pf(m);
+	} else {
+		meridian_clear_filter(m);
+		meridian_enable_port(m, false);
+		meridian_free_misc_irq(m);
+	}
 	pci_free_irq_vectors(pdev);
 	unmap_bars(m);
 	meridian_card_put(m->card);
@@ -190,6 +217,7 @@ static struct pci_driver meridian_driver = {
 	.probe = meridian_probe,
 	.remove = meridian_remove,
 	.shutdown = meridian_shutdown,
+	.sriov_configure = meridian_sriov_configure,
 };
 module_pci_driver(meridian_driver);
 

@@ -22,7 +22,8 @@ int meridian_up(struct meridian *m)
 	unsigned int i;
 	int error;
 
-	error = netif_set_real_num_queues(m->netdev, m->queues, m->queues);
+	error = netif_set_real_num_queues(m->netdev, m->config.queues,
+					  m->config.queues);
 	if (error)
 		return error;
 	error = meridian_alloc_channels(m);
@@ -34,7 +35,9 @@ int meridian_up(struct meridian *m)
 	for (i = 0; i < m->channels; i++)
 		napi_enable(&m->channel[i].napi);
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
-	meridian_set_queues(m, m->channels);
+	m->ops->write_rss(m);
+	m->ops->sync_filter(m);
+	m->ops->set_queues(m, m->channels);
 	netif_tx_start_all_queues(m->netdev);
 	meridian_update_link(m);
 	/* An interrupt from before NAPI was enabled is lost. */
@@ -58,12 +61,46 @@ void meridian_down(struct meridian *m)
 	unsigned int i;
 
 	clear_bit(MERIDIAN_FLAG_UP, &m->flags);
+	/* Other interfaces may be redirecting frames to this one. */
+	synchronize_net();
 	stop_tx(m);
-	meridian_set_queues(m, 0);
+	m->ops->set_queues(m, 0);
 	for (i = 0; i < m->channels; i++)
 		napi_disable(&m->channel[i].napi);
 	meridian_stop_queues(m);
 	meridian_free_channels(m);
+}
+
+/**
+ * meridian_configure() - take another configuration
+ * @m: the function; under RTNL
+ * @config: to be taken
+ *
+ * Return: 0; a negative error, then it is as it was before.
+ */
+int meridian_configure(struct meridian *m, const struct meridian_config *config)
+{
+	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
+	struct meridian_config before = m->config;
+	int error = 0;
+
+	if (is_up)
+		meridian_down(m);
+	m->config = *config;
+	if (config->queues != before.queues && !netif_is_rxfh_configured(m->netdev))
+		meridian_default_indirection(m);
+	if (is_up)
+		error = meridian_up(m);
+	if (!error)
+		return 0;
+	m->config = before;
+	if (!netif_is_rxfh_configured(m->netdev))
+		meridian_default_indirection(m);
+	if (meridian_up(m)) {
+		netdev_err(m->netdev, "the queues do not start as they were either\n");
+		dev_close(m->netdev);
+	}
+	return error;
 }
 
 static int meridian_open(struct net_device *netdev)
@@ -84,9 +121,71 @@ static int meridian_stop(struct net_device *netdev)
 	return 0;
 }
 
-static void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats)
+static int meridian_change_mtu(struct net_device *netdev, int mtu)
 {
-	netdev_stats_to_stats64(stats, &netdev->stats);
+	struct meridian *m = netdev_priv(netdev);
+
+	if (!meridian_xdp_allows(m, m->xdp, mtu))
+		return -EINVAL;
+	/* Buffers are all of one size, and a frame takes as many as it needs. */
+	netdev->mtu = mtu;
+	return 0;
+}
+
+static void meridian_set_rx_mode(struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		schedule_work(&m->rx_mode);
+}
+
+static int meridian_set_mac_address(struct net_device *netdev, void *address)
+{
+	struct meridian *m = netdev_priv(netdev);
+	int error = eth_prepare_mac_addr_change(netdev, address);
+
+	if (!error && m->pdev->is_virtfn)
+		error = meridian_set_own_address(m, ((struct sockaddr *)address)->sa_data);
+	if (error)
+		return error;
+	eth_commit_mac_addr_change(netdev, address);
+	if (!m->pdev->is_virtfn && test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_sync_filter(m);
+	return 0;
+}
+
+static int meridian_add_vid(struct net_device *netdev, __be16 protocol, u16 vid)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	set_bit(vid, m->vlans);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_sync_filter(m);
+	return 0;
+}
+
+static int meridian_kill_vid(struct net_device *netdev, __be16 protocol, u16 vid)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	clear_bit(vid, m->vlans);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_sync_filter(m);
+	return 0;
+}
+
+static int meridian_set_features(struct net_device *netdev, netdev_features_t features)
+{
+	netdev_features_t changed = netdev->features ^ features;
+	struct meridian *m = netdev_priv(netdev);
+
+	if (!(changed & NETIF_F_HW_VLAN_CTAG_FILTER))
+		return 0;
+	netdev->features = features;
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_sync_filter(m);
+	return 0;
 }
 
 static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
@@ -99,14 +198,40 @@ static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
 	meridian_schedule_reset(m);
 }
 
-const struct net_device_ops meridian_netdev_ops = {
+static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_open = meridian_open,
 	.ndo_stop = meridian_stop,
 	.ndo_start_xmit = meridian_start_xmit,
 	.ndo_get_stats64 = meridian_get_stats64,
-	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_set_mac_address = meridian_set_mac_address,
+	.ndo_set_rx_mode = meridian_set_rx_mode,
+	.ndo_vlan_rx_add_vid = meridian_add_vid,
+	.ndo_vlan_rx_kill_vid = meridian_kill_vid,
+	.ndo_set_features = meridian_set_features,
+	.ndo_change_mtu = meridian_change_mtu,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_tx_timeout = meridian_tx_timeout,
+	.ndo_bpf = meridian_bpf,
+	.ndo_xdp_xmit = meridian_xdp_xmit,
+	.ndo_set_vf_mac = meridian_set_vf_mac,
+	.ndo_set_vf_trust = meridian_set_vf_trust,
+	.ndo_set_vf_spoofchk = meridian_set_vf_spoofchk,
+	.ndo_get_vf_config = meridian_get_vf_config,
+	.ndo_get_vf_stats = meridian_get_vf_stats,
+};
+
+static const struct net_device_ops vf_netdev_ops = {
+	.ndo_open = meridian_open,
+	.ndo_stop = meridian_stop,
+	.ndo_start_xmit = meridian_start_xmit,
+	.ndo_get_stats64 = meridian_get_stats64,
+	.ndo_set_mac_address = meridian_set_mac_address,
+	.ndo_set_rx_mode = meridian_set_rx_mode,
+	.ndo_change_mtu = meridian_change_mtu,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_tx_timeout = meridian_tx_timeout,
+	.ndo_bpf = meridian_bpf,
+	.ndo_xdp_xmit = meridian_xdp_xmit,
 };
 
 /**
@@ -117,10 +242,21 @@ void meridian_init_netdev(struct meridian *m)
 {
 	struct net_device *netdev = m->netdev;
 
-	netdev->netdev_ops = &meridian_netdev_ops;
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = m->max_frame - ETH_HLEN - VLAN_HLEN;
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->dev_port = m->port;
-	eth_hw_addr_random(netdev);
+	if (m->pdev->is_virtfn) {
+		netdev->netdev_ops = &vf_netdev_ops;
+		netdev->ethtool_ops = &meridian_vf_ethtool_ops;
+	} else {
+		netdev->netdev_ops = &meridian_netdev_ops;
+		netdev->ethtool_ops = &meridian_ethtool_ops;
+		netdev->hw_features = NETIF_F_HW_VLAN_CTAG_FILTER;
+		eth_hw_addr_random(netdev);
+	}
+	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
+	netdev->vlan_features = NETIF_F_HIGHDMA;
+	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
+	meridian_announce_xdp(netdev);
 }

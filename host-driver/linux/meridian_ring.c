@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Queues: their memory, and how they start and stop on the card. */
-#include "../qdma/qdma_context.h"
 #include "compat.h"
 #include "meridian.h"
 
 #define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
 #define COMPLETION_ENTRY_BYTES	8
-
-/* Until coalescing is set: 5 us, 64 frames. */
-#define DEFAULT_TIMER		50
-#define DEFAULT_COUNTER		64
 
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20
@@ -125,6 +120,7 @@ static int poll_channel(struct napi_struct *napi, int budget)
 					 false);
 		return done ? received : budget;
 	}
+	meridian_sample_dim(channel);
 	qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode, true);
 	return received;
 }
@@ -159,11 +155,13 @@ void meridian_free_channels(struct meridian *m)
 {
 	unsigned int i;
 
+	meridian_hide_counts(m);
 	for (i = 0; i < m->channels; i++) {
 		struct meridian_channel *channel = &m->channel[i];
 
 		if (channel->irq)
 			free_irq(channel->irq, channel);
+		cancel_work_sync(&channel->dim.work);
 		free_tx(&channel->tx);
 		free_rx(&channel->rx);
 		netif_napi_del(&channel->napi);
@@ -184,10 +182,10 @@ int meridian_alloc_channels(struct meridian *m)
 	unsigned int i;
 	int error = 0;
 
-	m->channel = kvcalloc(m->queues, sizeof(*m->channel), GFP_KERNEL);
+	m->channel = kvcalloc(m->config.queues, sizeof(*m->channel), GFP_KERNEL);
 	if (!m->channel)
 		return -ENOMEM;
-	m->channels = m->queues;
+	m->channels = m->config.queues;
 	for (i = 0; i < m->channels; i++) {
 		struct meridian_channel *channel = &m->channel[i];
 
@@ -198,17 +196,20 @@ int meridian_alloc_channels(struct meridian *m)
 		channel->rx.index = i;
 		u64_stats_init(&channel->tx.stats.sync);
 		u64_stats_init(&channel->rx.stats.sync);
+		meridian_init_dim(channel);
 		meridian_napi_add(m->netdev, &channel->napi, poll_channel);
 	}
 	for (i = 0; i < m->channels && !error; i++) {
-		error = alloc_tx(&m->channel[i].tx, m->tx_slots);
+		error = alloc_tx(&m->channel[i].tx, m->config.tx_slots);
 		if (!error)
-			error = alloc_rx(&m->channel[i], m->rx_slots);
+			error = alloc_rx(&m->channel[i], m->config.rx_slots);
 		if (!error)
 			error = request_channel(&m->channel[i], i);
 	}
 	if (error)
 		meridian_free_channels(m);
+	else
+		meridian_show_counts(m);
 	return error;
 }
 
@@ -227,7 +228,7 @@ static int start_tx(struct meridian_tx *tx)
 	tx->pidx = 0;
 	tx->cidx = 0;
 	tx->ring.entries[2 * tx->ring.slots] = 0;
-	return qdma_h2c_start(&m->qdma, &setting);
+	return m->ops->start_tx(m, &setting);
 }
 
 static int start_rx(struct meridian_rx *rx)
@@ -243,9 +244,7 @@ static int start_rx(struct meridian_rx *rx)
 		.completion_index = qdma_find(tables->rings, rx->completions.slots + 1),
 		.entry_log2 = 0,
 		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
-		.trigger = QDMA_TRIGGER_USER_TIMER_COUNT,
-		.timer_index = qdma_nearest(tables->timers, DEFAULT_TIMER),
-		.counter_index = qdma_nearest(tables->counters, DEFAULT_COUNTER),
+		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,
 		.vector = rx->index + 1,
 		.prefetch = true,
@@ -258,10 +257,10 @@ static int start_rx(struct meridian_rx *rx)
 	rx->completion = 0;
 	rx->color = 1;
 	rx->is_failed = false;
-	rx->mode = qdma_completion_mode(setting.trigger, setting.timer_index,
-					setting.counter_index);
+	/* The first doorbell makes it so. */
+	meridian_set_mode(rx, m->coalesce.usecs, m->coalesce.frames);
 	memset(rx->completions.entries, 0, rx->completions.bytes);
-	return qdma_c2h_start(&m->qdma, &setting);
+	return m->ops->start_rx(m, &setting);
 }
 
 /**
@@ -275,17 +274,12 @@ int meridian_start_queues(struct meridian *m)
 	unsigned int i;
 	int error;
 
-	mutex_lock(&m->card->lock);
-	error = qdma_map_function(&m->qdma, m->function, m->queue_base, m->channels);
-	for (i = 0; i < m->channels; i++)
-		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
-	meridian_flush(m);
+	error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
 		if (!error)
 			error = start_rx(&m->channel[i].rx);
 	}
-	mutex_unlock(&m->card->lock);
 	if (error) {
 		netdev_err(m->netdev, "the card does not take the queues: %d\n", error);
 		meridian_stop_queues(m);
@@ -325,12 +319,8 @@ void meridian_stop_queues(struct meridian *m)
 	unsigned int i;
 
 	drain_tx(m);
-	mutex_lock(&m->card->lock);
-	for (i = 0; i < m->channels; i++) {
-		qdma_h2c_stop(&m->qdma, m->queue_base + i);
-		qdma_c2h_stop(&m->qdma, m->queue_base + i);
-	}
-	qdma_map_function(&m->qdma, m->function, 0, 0);
+	for (i = 0; i < m->channels; i++)
+		m->ops->stop_queue(m, m->queue_base + i);
+	m->ops->map_queues(m, 0);
 	meridian_present(m);
-	mutex_unlock(&m->card->lock);
 }

@@ -36,6 +36,13 @@ static void ring(struct meridian_rx *rx)
 	qdma_c2h_doorbell(&rx->m->qdma, rx->index, rx->pidx);
 }
 
+static void count_no_memory(struct meridian_rx *rx)
+{
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(&rx->stats.no_memory);
+	u64_stats_update_end(&rx->stats.sync);
+}
+
 /**
  * meridian_fill_rx() - post buffers until the ring is full
  * @rx: the queue
@@ -53,9 +60,7 @@ bool meridian_fill_rx(struct meridian_rx *rx)
 		struct page *page = page_pool_dev_alloc_pages(rx->pool);
 
 		if (unlikely(!page)) {
-			u64_stats_update_begin(&rx->stats.sync);
-			u64_stats_inc(&rx->stats.no_memory);
-			u64_stats_update_end(&rx->stats.sync);
+			count_no_memory(rx);
 			ok = false;
 			break;
 		}
@@ -99,35 +104,76 @@ static void add_buffers(struct meridian_rx *rx, struct sk_buff *skb, u32 left)
 	}
 }
 
-static struct sk_buff *build(struct meridian_rx *rx, const struct meridian_completion *completion)
+/* The skb of a frame whose first page is taken; @data and @bytes: what of it is the frame. */
+static struct sk_buff *build(struct meridian_rx *rx, struct page *page, void *data, u32 bytes)
 {
-	u32 bytes = min_t(u32, completion->length, MERIDIAN_RX_BUFFER);
-	struct page *page = take_page(rx, bytes);
 	struct sk_buff *skb = napi_build_skb(page_address(page), PAGE_SIZE);
 
 	if (unlikely(!skb)) {
 		page_pool_put_full_page(rx->pool, page, true);
-		drop_buffers(rx, buffers_of(completion->length) - 1);
 		return NULL;
 	}
-	skb_reserve(skb, MERIDIAN_RX_HEADROOM);
+	skb_reserve(skb, data - page_address(page));
 	__skb_put(skb, bytes);
 	meridian_recycle(skb, rx->pool, page);
+	return skb;
+}
+
+static struct sk_buff *receive(struct meridian_rx *rx,
+			       const struct meridian_completion *completion)
+{
+	u32 bytes = min_t(u32, completion->length, MERIDIAN_RX_BUFFER);
+	struct page *page = take_page(rx, bytes);
+	struct sk_buff *skb = build(rx, page, page_address(page) + MERIDIAN_RX_HEADROOM, bytes);
+
+	if (unlikely(!skb)) {
+		drop_buffers(rx, buffers_of(completion->length) - 1);
+		count_no_memory(rx);
+		return NULL;
+	}
 	add_buffers(rx, skb, completion->length - bytes);
+	return skb;
+}
+
+static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog,
+				   const struct meridian_completion *completion)
+{
+	struct sk_buff *skb;
+	struct xdp_buff xdp;
+	struct page *page;
+	u32 meta;
+
+	if (unlikely(completion->length > MERIDIAN_RX_BUFFER)) {
+		/* Longer than the MTU allows; not to be seen by who trusts the program. */
+		drop_buffers(rx, buffers_of(completion->length));
+		u64_stats_update_begin(&rx->stats.sync);
+		u64_stats_inc(&rx->stats.xdp_error);
+		u64_stats_update_end(&rx->stats.sync);
+		return NULL;
+	}
+	page = take_page(rx, completion->length);
+	xdp_init_buff(&xdp, PAGE_SIZE, &rx->xdp_rxq);
+	xdp_prepare_buff(&xdp, page_address(page), MERIDIAN_RX_HEADROOM, completion->length, true);
+	if (!meridian_run_xdp(rx, prog, &xdp))
+		return NULL;
+	meta = xdp.data - xdp.data_meta;
+	skb = build(rx, page, xdp.data, xdp.data_end - xdp.data);
+	if (unlikely(!skb))
+		count_no_memory(rx);
+	else if (meta)
+		skb_metadata_set(skb, meta);
 	return skb;
 }
 
 static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 		    const struct meridian_completion *completion)
 {
-	struct sk_buff *skb = build(rx, completion);
+	struct bpf_prog *prog = READ_ONCE(rx->m->xdp);
+	struct sk_buff *skb;
 
-	if (unlikely(!skb)) {
-		u64_stats_update_begin(&rx->stats.sync);
-		u64_stats_inc(&rx->stats.no_memory);
-		u64_stats_update_end(&rx->stats.sync);
+	skb = prog ? receive_xdp(rx, prog, completion) : receive(rx, completion);
+	if (!skb)
 		return;
-	}
 	skb_record_rx_queue(skb, rx->index);
 	skb->protocol = eth_type_trans(skb, rx->m->netdev);
 	napi_gro_receive(napi, skb);
@@ -186,6 +232,10 @@ int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budge
 		packets++;
 		bytes += completion.length;
 		deliver(rx, napi, &completion);
+	}
+	if (rx->must_flush) {
+		rx->must_flush = false;
+		xdp_do_flush();
 	}
 	u64_stats_update_begin(&rx->stats.sync);
 	u64_stats_add(&rx->stats.packets, packets);

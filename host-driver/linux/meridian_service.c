@@ -13,7 +13,7 @@
  */
 void meridian_update_link(struct meridian *m)
 {
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && meridian_link_up(m);
+	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && m->ops->link_up(m);
 
 	if (is_up == netif_carrier_ok(m->netdev))
 		return;
@@ -55,11 +55,15 @@ static void do_service(struct work_struct *work)
 		say_gone(m);
 		return;
 	}
+	/* What an interrupt has left. */
+	if (m->vfs)
+		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 			meridian_update_link(m);
 			feed(m);
+			m->ops->read_missed(m);
 		}
 		rtnl_unlock();
 	}
@@ -81,6 +85,13 @@ static void do_reset(struct work_struct *work)
 	rtnl_unlock();
 }
 
+static void do_rx_mode(struct work_struct *work)
+{
+	struct meridian *m = container_of(work, struct meridian, rx_mode);
+
+	m->ops->sync_filter(m);
+}
+
 /**
  * meridian_schedule_reset() - take the function down and up, soon
  * @m: the function
@@ -96,13 +107,16 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	struct qdma_errors errors;
 
 	mutex_lock(&m->card->lock);
-	qdma_take_errors(&m->qdma, &errors);
+	memset(&errors, 0, sizeof(errors));
+	if (m->card->error_function == m)
+		qdma_take_errors(&m->qdma, &errors);
 	mutex_unlock(&m->card->lock);
 	if (errors.summary && net_ratelimit())
 		netdev_warn(m->netdev,
 			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
 			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
 			    errors.c2h_fatal, errors.h2c);
+	meridian_serve_vfs(m);
 	return IRQ_HANDLED;
 }
 
@@ -147,6 +161,7 @@ void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
 	INIT_WORK(&m->reset, do_reset);
+	INIT_WORK(&m->rx_mode, do_rx_mode);
 }
 
 void meridian_start_service(struct meridian *m)
@@ -162,4 +177,5 @@ void meridian_stop_service(struct meridian *m)
 {
 	cancel_delayed_work_sync(&m->service);
 	cancel_work_sync(&m->reset);
+	cancel_work_sync(&m->rx_mode);
 }

@@ -64,7 +64,11 @@ static void count_dropped(struct meridian_tx *tx)
 	u64_stats_update_end(&tx->stats.sync);
 }
 
-static void ring(struct meridian_tx *tx)
+/**
+ * meridian_ring_tx() - tell the card of all frames
+ * @tx: the queue; under its transmit lock
+ */
+void meridian_ring_tx(struct meridian_tx *tx)
 {
 	qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, true);
 }
@@ -105,15 +109,46 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	skb_tx_timestamp(skb);
 	stop_if_full(tx, queue);
 	if (__netdev_tx_sent_queue(queue, buffer.length, more))
-		ring(tx);
+		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
 drop:
 	dev_kfree_skb_any(skb);
 	count_dropped(tx);
 	/* Frames before it may count on this one to ring. */
 	if (!more)
-		ring(tx);
+		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
+}
+
+/**
+ * meridian_send_xdp() - put a frame of XDP into the ring
+ * @tx: the queue; under its transmit lock
+ * @frame: its owner keeps it if this fails
+ * @is_own: it is in a page of this interface's pools, which the card can reach already
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own)
+{
+	struct meridian_tx_buffer buffer = {
+		.frame = frame, .length = frame->len, .is_xdp = true, .is_mapped = !is_own,
+	};
+	struct device *dev = &tx->m->pdev->dev;
+
+	if (unlikely(!room(tx) || frame->len > tx->m->max_frame || frame->len < ETH_HLEN))
+		return -ENOSPC;
+	if (is_own) {
+		struct page *page = virt_to_page(frame->data);
+
+		buffer.dma = page_pool_get_dma_addr(page) + offset_in_page(frame->data);
+		dma_sync_single_for_device(dev, buffer.dma, buffer.length, DMA_BIDIRECTIONAL);
+	} else {
+		buffer.dma = dma_map_single(dev, frame->data, buffer.length, DMA_TO_DEVICE);
+		if (unlikely(dma_mapping_error(dev, buffer.dma)))
+			return -ENOMEM;
+	}
+	put(tx, &buffer);
+	return 0;
 }
 
 static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, int budget)

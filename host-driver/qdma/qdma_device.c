@@ -2,7 +2,7 @@
 /* Identification of a function and the card-wide registers, which any PF may write. */
 #include "qdma_device.h"
 
-#define TICK_CYCLES		25	/* 100 ns at 250 MHz */
+#define TICK_CYCLES		250	/* 1 us at 250 MHz */
 #define H2C_FETCHES		8	/* reads of descriptors under way */
 #define C2H_FETCHES		5
 #define FETCH_LIMIT		2	/* 32 descriptors a read */

@@ -15,7 +15,7 @@ enum qdma_ip {
 /**
  * struct qdma_tables - what contexts choose from by index
  * @rings: entries of a ring, with the one for status
- * @timers: ticks of 100 ns
+ * @timers: ticks of 1 us
  * @counters: completions
  * @buffers: bytes of a receive buffer
  */

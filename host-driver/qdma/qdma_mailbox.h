@@ -121,6 +121,7 @@ int qdma_mailbox_send(struct qdma_device *qdma, u32 target, const struct qdma_me
 void qdma_message_init(struct qdma_message *message, u32 op, u32 source, u32 destination);
 void qdma_message_answer(struct qdma_message *message, const struct qdma_message *request,
 			 int status);
+void qdma_message_set_status(struct qdma_message *message, int status);
 u32 qdma_message_op(const struct qdma_message *message);
 int qdma_message_status(const struct qdma_message *message);
 u32 qdma_message_source(const struct qdma_message *message);

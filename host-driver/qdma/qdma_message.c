@@ -38,24 +38,24 @@
 #define KIND_NO_COMPLETION	0x0c
 
 /* Of AT_FLAGS. */
-#define FLAG_FETCH_CREDIT	(1u << 0)
-#define FLAG_IRQ_ARM		(1u << 2)
-#define FLAG_WRITE_BACK_INTERVAL (1u << 3)
-#define FLAG_WRITE_BACK_PENDING	(1u << 4)
-#define FLAG_WRITE_BACK		(1u << 6)
-#define FLAG_IRQ		(1u << 7)
-#define FLAG_PREFETCH		(1u << 8)
-#define FLAG_COMPLETION_IRQ	(1u << 11)
-#define FLAG_COLOR		(1u << 13)
-#define FLAG_FULL_UPDATE	(1u << 14)
-#define FLAG_STATUS		(1u << 15)
-#define FLAG_DESCRIPTOR_16	(1u << 16)
+#define FLAG_FETCH_CREDIT	BIT(0)
+#define FLAG_IRQ_ARM		BIT(2)
+#define FLAG_WRITE_BACK_INTERVAL BIT(3)
+#define FLAG_WRITE_BACK_PENDING	BIT(4)
+#define FLAG_WRITE_BACK		BIT(6)
+#define FLAG_IRQ		BIT(7)
+#define FLAG_PREFETCH		BIT(8)
+#define FLAG_COMPLETION_IRQ	BIT(11)
+#define FLAG_COLOR		BIT(13)
+#define FLAG_FULL_UPDATE	BIT(14)
+#define FLAG_STATUS		BIT(15)
+#define FLAG_DESCRIPTOR_16	BIT(16)
 #define FLAG_ENTRY_SHIFT	18
 #define FLAG_TRIGGER_SHIFT	20
 
 #define VECTOR_AGGREGATE	0x800
 
-/* Of AT_CAPABILITY + 4: flags of a card with streams, mailbox and function resets, internal mode. */
+/* Of AT_CAPABILITY + 4: a card with streams, mailbox and function resets, in internal mode. */
 #define CAPABILITY_FLAGS	0x93
 #define CAPABILITY_MORE		0xfe
 
@@ -104,6 +104,16 @@ void qdma_message_answer(struct qdma_message *message, const struct qdma_message
 	u32 to = qdma_message_source(request), from = qdma_message_destination(request);
 
 	qdma_message_init(message, qdma_message_op(request) | QDMA_RESPONSE, from, to);
+	qdma_message_set_status(message, status);
+}
+
+/**
+ * qdma_message_set_status() - how it went
+ * @message: an answer
+ * @status: 0 or a negative enum qdma_refusal
+ */
+void qdma_message_set_status(struct qdma_message *message, int status)
+{
 	put(message, AT_STATUS, 1, (u8)status);
 }
 

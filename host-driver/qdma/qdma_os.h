@@ -43,6 +43,7 @@ static inline void qdma_os_delay_us(u32 us)
 
 #define __iomem
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define BIT(bit) (1u << (bit))
 #define BIT_ULL(bit) (1ull << (bit))
 typedef uint8_t u8;
 typedef uint16_t u16;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from meridian_golden.checksum import Checksums, checksums
 from meridian_golden.frame import parse
 from meridian_golden.rss import DEFAULT_KEY, rss_hash
 from meridian_golden.shell import GoldenShell, padded
@@ -150,3 +151,22 @@ def test_parse_and_padding():
     assert parse(frame(ALICE, vid=5)).vid == 5
     assert parse(b"\x01").destination == b"\x01" + bytes(5)
     assert len(padded(b"x" * 14)) == 60
+
+
+@pytest.mark.parametrize(
+    ("ip", "udp", "verdicts"),
+    [
+        # The IPv4 header that textbooks sum: b861; 10.0.0.1 to 10.0.0.2, port 1 to 2, adds up to 1427: ebd8.
+        ("45000073000040004011b861c0a80001c0a800c7", "00350035005f0000", ("good", "not_checked", "udp")),
+        ("45000073000040004011b862c0a80001c0a800c7", "00350035005e1234", ("bad", "not_checked", "udp")),
+        ("4500001c00000000401166cf0a0000010a000002", "000100020008ebd8", ("good", "good", "udp")),
+        ("4500001c00000000401166cf0a0000010a000002", "000100020008ebd9", ("good", "bad", "udp")),
+        ("4500001c00002000401146cf0a0000010a000002", "000100020008ebd8", ("good", "not_checked", "other")),
+        ("450000ff00000000401166cf0a0000010a000002", "000100020008ebd8", ("not_checked", "not_checked", "other")),
+    ],
+)
+def test_checksums_of_known_packets(ip: str, udp: str, verdicts: tuple[str, str, str]) -> None:
+    frame = ALICE + BOB + b"\x08\x00" + bytes.fromhex(ip + udp) + bytes(100)
+    assert checksums(frame) == Checksums(*verdicts)
+    tagged = frame[:12] + b"\x81\x00\x00\x07" + frame[12:]
+    assert checksums(tagged) == Checksums(*verdicts)

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 from types import TracebackType
 from typing import Self
 
-from meridian_twin.wire import Wire
+from meridian_twin.wire import Wire, WireError
 
 ARP, IPV4 = 0x0806, 0x0800
 BROADCAST = b"\xff" * 6
@@ -63,7 +63,10 @@ class Peer:
 
     def _run(self) -> None:
         while not self._end.is_set():
-            frames = self.wire.take()
+            try:
+                frames = self.wire.take()
+            except WireError:
+                return  # the card has gone, and the wire with it
             for frame in frames:
                 self.seen += 1
                 answer = self._answer(frame.data)

@@ -8,7 +8,7 @@ meet it: see `Bench.changing`. A frame may have what any model says that it may 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -94,6 +94,7 @@ class Bench:
         self.seen = Seen(
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
         )
+        self.reset_functions: set[int] = set()
         self._free_at = [0.0] * geometry.ports
 
     @property
@@ -106,6 +107,14 @@ class Bench:
 
     def home_of(self, queue: int) -> int:
         return queue // self.queues_each
+
+    def has_completion16(self, queue: int) -> bool:
+        """Every other queue has completion entries of 16 bytes."""
+        return queue % 2 == 1
+
+    def set_completion16(self, queues: Iterable[int]) -> None:
+        for queue in queues:
+            self.shell.set_queue_switches(queue, self.has_completion16(queue))
 
     # Settings
 
@@ -142,6 +151,8 @@ class Bench:
 
         with self.changing(off, lambda golden: golden.function_reset(function)):
             self.shell.function_reset(function)
+        self.reset_functions.add(function)
+        self.set_completion16(range(self.queue_home(function), self.queue_home(function + 1)))
 
     def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
         def apply(golden: GoldenShell) -> None:
@@ -171,6 +182,14 @@ class Bench:
 
         with self.changing(*(apply(words + 1) for words in range(len(key)))):
             self.shell.set_hash_key(function, key)
+
+    def set_microsoft_hash(self, function: int, on: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "microsoft", on)):
+            self.shell.set_microsoft_hash(function, on)
+
+    def set_vlan_strip(self, function: int, on: bool) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "strip", on)):
+            self.shell.set_vlan_strip(function, on)
 
     def enable_host(self, port: int, rx: bool, tx: bool) -> None:
         def apply(golden: GoldenShell) -> None:

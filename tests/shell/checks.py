@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 from bench import Bench, TxSent
 from meridian_card import PsFrame
+from meridian_golden.checksum import Checksums
 from meridian_golden.frame import parse
-from meridian_golden.shell import Delivery, RxOutcome, TxOutcome, padded
+from meridian_golden.shell import Delivery, RxOutcome, Told, TxOutcome, padded
+from meridian_twin.completion import Completion
 
 FCS = 4
 BINS = (64, 127, 255, 511, 1023, 1518, 1522, 1548, 2047, 4095, 8191, 9215)
@@ -164,22 +166,30 @@ def copies_on_the_way(frame: Arrival) -> set[Place]:
     return {(("function", f), verdict) for f in functions if f is not None for verdict in verdicts}
 
 
+def what_is_told(completion: Completion) -> Told:
+    """In the words of the golden model."""
+    checksums = Checksums(completion.ip_checksum, completion.l4_checksum, completion.l4_kind)
+    return Told(completion.hash, completion.hash_type, checksums, completion.vlan_tci)
+
+
 def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
     due_frames = arrivals(bench)
     by_data = {frame.data: frame for frame in due_frames}
     assert len(by_data) == len(due_frames), "the test's frames are not unique"
+    by_data |= {d.data: frame for frame in due_frames for o in frame.outcomes for d in o.host if d.data}
     seen: dict[bytes, set[int]] = defaultdict(set)
     last: dict[tuple[int, tuple[str, int], bool], int] = {}
+    number_told: Counter[Checksums] = Counter()
     delivered: Counter[int] = Counter()
     delivered_bytes: Counter[int] = Counter()
     for packet, event in enumerate(bench.seen.c2h, start=1):
         data, queue = bytes.fromhex(event["hex"]), event["queue"]
         frame = by_data.get(data)
         assert frame, f"queue {queue} got a frame that was never received: {data[:64].hex()}"
-        allowed = {d.queue for o in frame.outcomes for d in o.host if d.verdict == "delivered"}
-        assert queue in allowed, f"{frame} went to queue {queue}: {frame.outcomes}"
-        assert queue not in seen[data], f"queue {queue} got {frame} twice"
-        seen[data].add(queue)
+        allowed = [d.told for o in frame.outcomes for d in o.host if (d.queue, d.data) == (queue, data)]
+        assert allowed, f"{frame} went to queue {queue}, {len(data)} bytes: {frame.outcomes}"
+        assert queue not in seen[frame.data], f"queue {queue} got {frame} twice"
+        seen[frame.data].add(queue)
         copies = {outcome.copying for outcome in frame.outcomes}
         if len(copies) == 1:
             kind = (queue, frame.source, copies.pop())
@@ -188,9 +198,17 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
         entry = event["completion"]
         assert entry >> 4 & 0xFFFF == len(data) and entry >> 32 & 0xFFFF == len(data), f"completion {entry:#x}"
         assert entry >> 48 == packet & 0xFFFF, f"completion {entry:#x} of packet {packet}"
+        # A reset takes the queue's size away while the last frames leave.
+        narrow = "completion_high" not in event
+        assert narrow != bench.has_completion16(queue) or (narrow and bench.home_of(queue) in bench.reset_functions)
+        if "completion_high" in event:
+            found = what_is_told(Completion(entry | event["completion_high"] << 64))
+            assert found in allowed, f"{frame} in queue {queue}: {found}, not {allowed}"
+            number_told[found.checksums] += 1
         delivered[bench.home_of(queue)] += 1
         delivered_bytes[bench.home_of(queue)] += len(data)
 
+    assert len(number_told) > 3 or len(bench.seen.c2h) < 300, f"of checksums, only {number_told} was seen"
     bounds = Bounds()
     uncopied: Counter[int] = Counter()
     for frame in due_frames:

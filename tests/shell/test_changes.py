@@ -50,6 +50,12 @@ class Changes:
     def change_key(self) -> None:
         self.world.bench.set_hash_key(self._function(), tuple(self.world.random.getrandbits(32) for _ in range(10)))
 
+    def change_hash_order(self) -> None:
+        self.world.bench.set_microsoft_hash(self._function(), self.world.random.random() < 0.5)
+
+    def change_vlan_strip(self) -> None:
+        self.world.bench.set_vlan_strip(self._function(), self.world.random.random() < 0.5)
+
     def change_address_added(self) -> None:
         world, function = self.world, self._function()
         port = world.bench.golden.functions[function].port

@@ -268,7 +268,7 @@ def test_every_address_is_answered(bench: Bench) -> None:
     for address in (0x20, 0x900, 0x5000, 0x10000, 0xFFFFC):
         assert shell.access(address) == (NOT_THERE, OKAY), f"{address:#x}"
     before = shell.events()["unmapped"]
-    own = [0x112F00, 0x114000 + 0x3000, 0x120000, 0x1FFFFC, 0x200000 + 0x1000 * bench.geometry.functions, 0x200010]
+    own = [0x112F00, 0x114000 + 0x3000, 0x122000, 0x1FFFFC, 0x200000 + 0x1000 * bench.geometry.functions, 0x200010]
     for address in own:
         assert shell.access(address) == (0, OKAY), f"{address:#x}"
     assert shell.events()["unmapped"] - before == len(own)

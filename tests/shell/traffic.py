@@ -8,6 +8,7 @@ from random import Random
 
 from bench import Bench
 from meridian_golden.frame import BROADCAST, VLAN_TYPE
+from packets import packet, spoilt
 
 VIDS = (0, 5, 6, 100, 4095)
 SERVICE_TYPE = 0x88A8
@@ -66,6 +67,8 @@ class World:
         port = random.randrange(bench.geometry.ports)
         bench.set_function_port(function, port)
         bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4)))
+        bench.set_microsoft_hash(function, random.random() < 0.4)
+        bench.set_vlan_strip(function, random.random() < 0.4)
         home, count = bench.queue_home(function), random.randint(1, bench.queues_each)
         first = home + random.randrange(bench.queues_each - count + 1)
         if random.random() < 0.85:
@@ -76,6 +79,7 @@ class World:
         bench.set_indirection(function, [random.randrange(width) for _ in range(128)])
         if random.random() < 0.5:
             bench.set_hash_key(function, tuple(random.getrandbits(32) for _ in range(10)))
+        bench.set_completion16(range(home, home + bench.queues_each))
         for queue in range(home, home + bench.queues_each):
             size = random.choice((0, 64, 2048, 4096))
             if size:
@@ -139,6 +143,9 @@ class World:
         random = self.random
         self.number += 1
         head = destination + source + self._tag(vid)
+        mark = self.number.to_bytes(ID_BYTES, "big")
+        if length >= 60 and random.random() < 0.4:
+            return spoilt(random, head + packet(random, length - len(head), mark), len(head))
         if random.random() < 0.7:
             words = random.choice((5, 5, 5, 6, 15, random.randrange(16)))
             head += IPV4.to_bytes(2, "big") + bytes([0x40 | words]) + random.randbytes(8)
@@ -148,7 +155,7 @@ class World:
         body = random.randbytes(max(0, length - len(head)))
         frame = bytearray((head + body)[:length])
         if length >= 40:
-            frame[-ID_BYTES:] = self.number.to_bytes(ID_BYTES, "big")
+            frame[-ID_BYTES:] = mark
         return bytes(frame)
 
     def destination(self, port: int) -> tuple[bytes, int | None]:

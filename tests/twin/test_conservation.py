@@ -172,7 +172,7 @@ def conserve(program: Path, folder: Path, frames: int, seconds: float) -> None:
     """In lockstep, so that a seed gives the same run wherever it runs."""
     seed = seed_of("conservation")
     counts = [max(1, int(share * frames)) for share in KINDS.values()]
-    ends = [f"traffic:{kind},count={count},start=1ms" for kind, count in zip(KINDS, counts, strict=True)]
+    ends = [f"traffic:{kind},count={count},start=2ms" for kind, count in zip(KINDS, counts, strict=True)]
     options = ("--time", "lockstep", "--seed", str(seed), "--wire", "0=" + "+".join(ends))
     path = folder / "control"
     with CardProcess(program, "--control", str(path), *options) as card, Control(path) as control:

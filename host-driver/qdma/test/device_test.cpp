@@ -43,7 +43,7 @@ TEST(Tables, AreWrittenAndChecked) {
   EXPECT_EQ(card.registers[0xa00 + 4 * 15], 200U);
   EXPECT_EQ(card.registers[0xa40], 2U);
   EXPECT_EQ(card.registers[0xab0 + 4 * 7], 3456U);
-  EXPECT_EQ(card.registers[0xb0c], 25U);
+  EXPECT_EQ(card.registers[0xb0c], 250U);
   EXPECT_EQ(card.registers[0xa80], 60U << 16 | 60U);
   EXPECT_EQ(qdma_check_tables(&qdma), 0);
   card.registers[0xa44] = 5;

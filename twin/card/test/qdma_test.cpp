@@ -100,6 +100,21 @@ TEST(QdmaC2h, DeliversFramesIntoPostedBuffers) {
   EXPECT_NE(error_of([&] { bench.send(100, 5, 3); }).find("has 1 buffers"), std::string::npos);
 }
 
+TEST(QdmaC2h, TakesCompletionsOf16Bytes) {
+  C2hBench bench;
+  bench.c2h.post(5, 2);
+  bench.send(60, 5, 1, [&] { bench.size = 1, bench.entry[2] = 0x12345678, bench.entry[3] = 3, bench.dpar &= 0xfffb; });
+  bench.size = 0, bench.entry[2] = bench.entry[3] = 0;
+  bench.send(60, 5, 2);
+  const auto wide = bench.c2h.pop();
+  const auto narrow = bench.c2h.pop();
+  ASSERT_TRUE(wide && narrow);
+  EXPECT_EQ(wide->completion.bytes, 16U);
+  EXPECT_EQ(wide->completion.words[1], 0x3'12345678U);
+  EXPECT_EQ(narrow->completion.bytes, 8U);
+  EXPECT_EQ(narrow->completion.words[1], 0U);
+}
+
 TEST(QdmaC2h, TellsOfBuffersAndOfAStoppedQueue) {
   C2hBench bench;
   bench.c2h.post(7, 3);
@@ -138,6 +153,10 @@ TEST(QdmaC2h, RefusesWhatBreaksARule) {
       {"parity", "parity of word 1", [](C2hBench& b) { b.dpar ^= 2; }},
       {"id", "waits for frame 3", [](C2hBench& b) { b.packet_id = 3; }},
       {"queue", "completion for queue 9", [](C2hBench& b) { b.cmpt_qid = 9; }},
+      {"size", "size is neither", [](C2hBench& b) { b.size = 2; }},
+      {"long", "behind its end", [](C2hBench& b) { b.entry[2] = 3; }},
+      {"longer", "behind its end", [](C2hBench& b) { b.size = 1, b.entry[4] = 3; }},
+      {"parity of all", "parity of word 15", [](C2hBench& b) { b.dpar ^= 0x8000; }},
       {"entry", "does not tell", [](C2hBench& b) { b.entry[1] ^= 3; }},  // two bits: the parity stays
   };
   for (const Bend& bend : bends) {

@@ -133,6 +133,35 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
+    def set_microsoft_hash(self, function: int, on: bool) -> None:
+        """Hash in Microsoft's order instead of OpenNIC's."""
+        self.write(self.regs.address("FUNCTION", "HASH_ORDER", function), int(on))
+
+    def set_vlan_strip(self, function: int, on: bool) -> None:
+        """Received frames lose their 802.1Q tag; completion entries of 16 bytes tell it."""
+        word = self.regs.field("FUNCTION", "VLAN", "STRIP").at(int(on))
+        self.write(self.regs.address("FUNCTION", "VLAN", function), word)
+
+    # Queues
+
+    def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:
+        """Of a queue, counted over all functions, before it is started; those that are not named stay.
+
+        completion16: completion entries of 16 bytes. paced: it sends at the rates of its function.
+        """
+        address = self.regs.address("QUEUE", "SWITCHES", index=queue)
+        word = self.read(address)
+        for name, on in (("COMPLETION16", completion16), ("PACED", paced)):
+            if on is not None:
+                field = self.regs.field("QUEUE", "SWITCHES", name)
+                word = word & ~field.at(1) | field.at(int(on))
+        self.write(address, word)
+
+    def set_tx_rate(self, function: int, maximum: float = 0, minimum: float = 0) -> None:
+        """Mb/s that the paced queues of a function may send together, and that they get before others; 0: none."""
+        for name, rate in (("TX_MAX_RATE", maximum), ("TX_MIN_RATE", minimum)):
+            self.write(self.regs.address("FUNCTION", name, function), round(rate * 65536 / 125))
+
     # Ports
 
     def enable_host(self, port: int, rx: bool = True, tx: bool = True) -> None:

@@ -217,7 +217,7 @@ class QueueRequest:
         flags = self.is_c2h << 0 | (is_h2c and s.h2c_irq) << 2 | is_h2c << 3 | is_h2c << 4 | 1 << 6
         flags |= (is_h2c and s.h2c_irq) << 7 | (self.is_c2h and s.prefetch) << 8
         flags |= s.c2h_irq << 11 | 1 << 13 | s.full_update << 14 | 1 << 15
-        flags |= (is_h2c << 16) | s.trigger << 20
+        flags |= (is_h2c << 16) | (self.is_c2h and s.completion16) << 18 | s.trigger << 20
         values = self.function | s.counter << 16 | s.timer << 24
         kind = 1 | self.is_c2h << 1 | (2 if self.is_c2h else 3) << 2
         return place(
@@ -249,6 +249,7 @@ class QueueRequest:
             vector=vector & 0x7FF,
             aggregate=bool(vector >> 11 & 1),
             prefetch=bool(flags >> 8 & 1),
+            completion16=flags >> 18 & 3 == 1,
         )
         is_c2h = bool(message.field(8, "B") >> 1 & 1)
         return cls(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import qdma
 from .contexts import INTERRUPT_RING, Operation, Select, pack, unpack
@@ -51,6 +51,7 @@ class PfService:
         self.mailbox = Mailbox(host.link, host.function)
         self.vfs: dict[int, VfState] = {}
         self.refused = 0
+        self.paced: set[int] = set()  # VFs that send at the rates of their function, from their next start on
         self._free = list(queues)
         self._answers: list[Message] = []
         self.mailbox.clear()
@@ -172,9 +173,13 @@ class PfService:
         # The function is whom the mailbox names, whatever the message says.
         if request.is_c2h:
             self.host.card.set_buffer_size(request.queue, request.setting.buffer)
+            self.host.card.set_queue_switches(request.queue, request.setting.completion16)
             qdma.program_c2h(contexts, request.queue, vf, request.base, request.completions, request.setting, tables)
         else:
-            qdma.program_h2c(contexts, request.queue, vf, request.base, request.setting, tables)
+            setting = replace(request.setting, paced=vf in self.paced)
+            self.host.card.set_queue_switches(request.queue, paced=setting.paced)
+            self.host.settle()  # the VF's doorbell comes another way
+            qdma.program_h2c(contexts, request.queue, vf, request.base, setting, tables)
 
     def _end(self, op: int, queue: int, is_c2h: bool) -> None:
         end = self.host.contexts.clear_queue if op == Op.CONTEXT_CLEAR else self.host.contexts.invalidate_queue

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from .completion import Completion
 from .contexts import Contexts, Select
 from .link import Link
 from .memory import Memory
@@ -94,6 +95,12 @@ class QueueSetting:
     vector: int = 0  # or the aggregation ring
     aggregate: bool = False
     prefetch: bool = True
+    paced: bool = False  # transmit at the rates of the function; descriptors are fetched on credit
+    completion16: bool = False  # completion entries of 16 bytes
+
+    @property
+    def completion_bytes(self) -> int:
+        return 16 if self.completion16 else 8
 
 
 def check_identifier(link: Link, function: int = 0) -> None:
@@ -113,6 +120,7 @@ def program_h2c(
         queue,
         function=function,
         enable=1,
+        fetch_credit=int(setting.paced),
         write_back_pending=1,
         write_back_interval=1,
         ring_size_index=tables.rings.index(setting.ring),
@@ -164,7 +172,7 @@ def program_c2h(
         ring_size_index=tables.rings.index(setting.completions),
         base_high=completions >> 6,
         base_low=completions >> 2 & 15,
-        entry_size=0,
+        entry_size=int(setting.completion16),
         valid=1,
         full_update=int(setting.full_update),
         vector=setting.vector,
@@ -258,21 +266,6 @@ class H2cQueue(_Ring):
         self.memory.free(self.base)
 
 
-@dataclass(frozen=True)
-class Completion:
-    """An entry of a completion ring, as this shell writes it."""
-
-    error: bool
-    used: bool
-    length: int
-    packet: int
-    raw: int
-
-    @classmethod
-    def of(cls, word: int) -> Completion:
-        return cls(bool(word & 4), bool(word & 8), word >> 32 & 0xFFFF, word >> 48, word)
-
-
 class C2hQueue(_Ring):
     """A receive queue: buffers in one ring, completions in another. tables: those its contexts were made with."""
 
@@ -280,11 +273,13 @@ class C2hQueue(_Ring):
         self, link: Link, function: int, queue: int, memory: Memory, setting: QueueSetting, tables: Tables
     ) -> None:
         super().__init__(link, function, queue, memory, setting)
-        self.last: Completion | None = None
+        #: The entries of the frames that the last poll gave.
+        self.completions: list[Completion] = []
+        self._stride = setting.completion_bytes
         self._counter_index = tables.counters.index(setting.counter)
         self._timer_index = tables.timers.index(setting.timer)
         self.base = self.memory.allocate(8 * self.setting.ring, 4096)
-        self.completion_base = self.memory.allocate(8 * self.setting.completions, 4096)
+        self.completion_base = self.memory.allocate(self._stride * self.setting.completions, 4096)
         self._size = self.setting.buffer
         self._buffers = self.memory.allocate(self._size * (self.setting.ring - 1), 4096)
         self._next_buffer = 0  # the descriptor that the next frame begins with
@@ -308,7 +303,7 @@ class C2hQueue(_Ring):
 
     def status(self) -> dict[str, int]:
         """The entry that the card writes behind the completions."""
-        word = self.memory.word(self.completion_base + 8 * (self.setting.completions - 1), 8)
+        word = self.memory.word(self.completion_base + self._stride * (self.setting.completions - 1), 8)
         return {
             "pidx": word & 0xFFFF,
             "cidx": word >> 16 & 0xFFFF,
@@ -320,15 +315,17 @@ class C2hQueue(_Ring):
     def poll(self, limit: int | None = None, update: bool = True) -> list[bytes]:
         """Frames that came since the last call, by the entries' colour; their buffers go back."""
         frames: list[bytes] = []
+        self.completions = []
         while limit is None or len(frames) < limit:
-            word = self.memory.word(self.completion_base + 8 * self.cidx, 8)
+            word = self.memory.word(self.completion_base + self._stride * self.cidx, 8)
             if (word >> 1 & 1) != self._color:
                 break
-            completion = Completion.of(word)
+            entry = self.memory.read(self.completion_base + self._stride * self.cidx, self._stride)
+            completion = Completion(int.from_bytes(entry, "little"))
             if completion.error:
                 raise QueueError(f"receive queue {self.queue} of function {self.function}: completion {word:#018x}")
             frames.append(self._frame(completion.length))
-            self.last = completion
+            self.completions.append(completion)
             self.cidx = self._next(self.cidx, self.setting.completions)
             self._color ^= int(self.cidx == 0)
         error = self.status()["error"]

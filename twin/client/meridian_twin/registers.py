@@ -83,9 +83,18 @@ class Registers:
         """As the PS sees it."""
         return self._place(f"{block}_PS_BASE", number) + self._place(f"{block}_{register}", index)
 
-    def field(self, block: str, register: str, name: str) -> Field:
-        stem = f"{block}_{register}_{name}"
+    def field(self, *names: str) -> Field:
+        """Of block, register and name; of a completion entry, of block and name."""
+        stem = "_".join(names)
         return Field(self._numbers[f"{stem}_SHIFT"], self._numbers[f"{stem}_MASK"])
+
+    @cache  # noqa: B019 (a handful of kinds, one map)
+    def value_names(self, kind: str) -> dict[int, str]:
+        """Names in lower case of the values of an enumeration."""
+        stem = f"{kind}_"
+        return {
+            value: name.removeprefix(stem).lower() for name, value in self._numbers.items() if name.startswith(stem)
+        }
 
     @cache  # noqa: B019 (a handful of blocks, one map)
     def counters(self, block: str) -> dict[str, int]:

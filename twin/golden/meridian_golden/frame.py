@@ -40,6 +40,11 @@ class Header:
         return self.tagged or self.ethertype in COUNTED_VLAN_TYPES
 
 
+def without_tag(frame: bytes) -> bytes:
+    """A tagged frame without its 802.1Q tag."""
+    return frame[:12] + frame[16:]
+
+
 def parse(frame: bytes) -> Header:
     """Splits the Ethernet header off; a frame shorter than a field reads as if zeros followed."""
     padded = frame[:18].ljust(18, b"\0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receive-side scaling in OpenNIC's bit order (open-nic-shell's hash as built, not Microsoft's order)."""
+"""Receive-side scaling in OpenNIC's bit order (open-nic-shell's hash as built), and in Microsoft's."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ DEFAULT_KEY = (
     0x7C9C37DE,
 )
 IPV4 = 0x0800
+IPV6 = 0x86DD
+L4_NAMES = {6: "tcp", 17: "udp"}
 
 
 def _bits(data: bytes) -> list[int]:
@@ -43,13 +45,50 @@ def hash_input(frame: bytes) -> list[int]:
     return vlan + _bits(ip[9:10] + ip[12:20] + ports)
 
 
+def hash_type(frame: bytes, microsoft: bool = False) -> str:
+    """What the hash is made over: ports count only where TCP or UDP has some and the packet is no fragment."""
+    header = parse(frame)
+    if header.ethertype == IPV6 and microsoft:
+        l4 = L4_NAMES.get(frame[header.payload_offset + 6])
+        return f"ipv6_{l4}" if l4 and len(frame) >= header.payload_offset + 44 else "ipv6"
+    if header.ethertype != IPV4:
+        return "none"
+    ip = frame[header.payload_offset :].ljust(64, b"\0")
+    words = ip[0] & 0xF
+    fragment = int.from_bytes(ip[6:8], "big") & 0x3FFF
+    whole = words >= 5 and not fragment and len(frame) >= header.payload_offset + 4 * words + 4
+    return f"ipv4_{L4_NAMES[ip[9]]}" if whole and ip[9] in L4_NAMES else "ipv4"
+
+
+def microsoft_input(frame: bytes) -> bytes:
+    """Addresses and, of TCP and UDP, ports."""
+    kind = hash_type(frame, microsoft=True)
+    if kind == "none":
+        return b""
+    ip = frame[parse(frame).payload_offset :]
+    v4 = kind.startswith("ipv4")
+    behind = 4 * (ip[0] & 15) if v4 else 40
+    return (ip[12:20] if v4 else ip[8:40]) + (ip[behind : behind + 4] if "_" in kind else b"")
+
+
+def toeplitz(data: bytes, key: bytes) -> int:
+    """As Microsoft documents it: the window of the key moves on by a bit for each bit of the data, first bit first."""
+    number, bits, result = int.from_bytes(key, "big"), 8 * len(key), 0
+    for i in range(8 * len(data)):
+        if data[i // 8] >> (7 - i % 8) & 1:
+            result ^= number >> (bits - 32 - i) & 0xFFFFFFFF
+    return result
+
+
 @cache
 def _number(key: tuple[int, ...]) -> int:
     return sum(word << 32 * i for i, word in enumerate(key))
 
 
-def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY) -> int:
+def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY, microsoft: bool = False) -> int:
     """32-bit hash of a frame."""
+    if microsoft:
+        return toeplitz(microsoft_input(frame), b"".join(word.to_bytes(4, "little") for word in key))
     number = _number(key)
     result = 0
     for i, bit in enumerate(hash_input(frame)):

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .frame import parse
-from .rss import DEFAULT_KEY, rss_hash
+from .checksum import Checksums, checksums
+from .frame import parse, without_tag
+from .rss import DEFAULT_KEY, hash_type, rss_hash
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
@@ -29,6 +30,8 @@ class Function:
     queue_count: int = 0
     indirection: list[int] = field(default_factory=lambda: [0] * 128)
     key: tuple[int, ...] = DEFAULT_KEY
+    microsoft: bool = False
+    strip: bool = False
 
 
 @dataclass
@@ -52,6 +55,18 @@ class Delivery:
     verdict: str
     function: int | None = None
     queue: int | None = None
+    told: Told | None = None
+    data: bytes | None = None  # the frame as it is delivered
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a completion entry of 16 bytes tells beyond the 8 of any."""
+
+    hash: int
+    hash_type: str
+    checksums: Checksums
+    vlan_tci: int | None = None  # of the tag that was taken out
 
 
 @dataclass(frozen=True)
@@ -192,10 +207,15 @@ class GoldenShell:
         state = self.functions[number]
         if state.queue_count == 0:
             return Delivery("disabled", number)
-        queue = state.queue_base + state.indirection[rss_hash(frame, state.key) & 127]
+        value = rss_hash(frame, state.key, state.microsoft)
+        queue = state.queue_base + state.indirection[value & 127]
         if self.owner.get(queue) != number:
             return Delivery("badQueue", number, queue)
-        return Delivery("delivered", number, queue)
+        header, kind = parse(frame), hash_type(frame, state.microsoft)
+        strips = state.strip and header.tagged
+        data = without_tag(frame) if strips else frame
+        told = Told(value, kind, checksums(data), header.tci if strips else None)
+        return Delivery("delivered", number, queue, told, data)
 
     def transmit(self, queue: int, frame: bytes, error: bool = False) -> TxOutcome:
         """What becomes of a frame from a host queue, buffers permitting."""

@@ -86,8 +86,10 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--wave", action="store_true", help="waveforms of the shell: card.fst; slow")
     common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
     common.add_argument("--keep", action="store_true", help="keep the run directory of a run that went well")
-    common.add_argument("--card", default="", metavar="OPTIONS", help="more options of meridian_card")
-    common.add_argument("--qemu", default="", metavar="OPTIONS", help="more options of QEMU")
+    common.add_argument(
+        "--card", default="", metavar="OPTIONS", help="more of meridian_card, as --card='--ppm mac_rx_0=5'"
+    )
+    common.add_argument("--qemu", default="", metavar="OPTIONS", help="more of QEMU, as --qemu='-device igb'")
 
     one = commands.add_parser("host", parents=[common], help="boot the machine and take its console")
     one.set_defaults(act=host)

@@ -50,6 +50,7 @@ def attach(twin: Twin) -> int:
             return process.wait()
         finally:
             stop(process)
+            ramdisk.unlink()
 
 
 def enter_peer(command: Sequence[str], run: Path | None) -> int:

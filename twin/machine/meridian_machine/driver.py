@@ -18,7 +18,7 @@ def modules(suite: str, source: Path) -> dict[str, Content]:
     if source == SOURCE and not source.is_dir():
         return {}
     folder = built("build-module", "--suite", suite, "--with", str(source.parent), str(source), minutes=10)
-    return {f"modules/{path.name}": path for path in sorted(folder.glob("*.ko"))}
+    return {path.name: path for path in sorted(folder.glob("*.ko"))}
 
 
 def setup(files: Mapping[str, Content], dhcp: bool) -> str:

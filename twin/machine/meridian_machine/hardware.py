@@ -9,7 +9,8 @@ from pathlib import Path
 
 from .tools import Image
 
-KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc"
+# A busy machine without KVM misses ticks while the kernel looks whether its timer works; missing them is a panic.
+KERNEL_LINE = "console=ttyS0 panic=-1 pci=realloc no_timer_check"
 
 
 def with_card(socket: Path | None, memory: int = 512, device: str = "") -> list[str]:
@@ -27,11 +28,15 @@ def with_card(socket: Path | None, memory: int = 512, device: str = "") -> list[
 
 @dataclass(frozen=True)
 class Hardware:
-    """What a user may choose of a machine. memory: MiB; device: more properties of the card; extra: QEMU's options."""
+    """What a user may choose of a machine.
+
+    memory: MiB; device: more properties of the card; kernel: more of its command line; extra: QEMU's options.
+    """
 
     memory: int = 1024
     cpus: int = 2
     device: str = ""
+    kernel: str = ""
     extra: Sequence[str] = ()
 
     def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
@@ -40,7 +45,7 @@ class Hardware:
             *with_card(socket, self.memory, self.device),
             *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.cpus)),
             *("-kernel", str(image.kernel), "-initrd", str(initrd)),
-            *("-append", f"{KERNEL_LINE} {kernel_line}".strip()),
+            *("-append", " ".join(filter(None, (KERNEL_LINE, self.kernel, kernel_line)))),
             *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
             *("-device", "virtio-blk-pci,drive=disk"),
             *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=entropy"),

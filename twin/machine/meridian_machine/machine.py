@@ -72,9 +72,9 @@ class Machine:
         self._lines = b""
         self._over = False
         self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
-        ramdisk = folder / "initrd"
-        ramdisk.write_bytes(initrd(image, files or {}))
-        options = (hardware or Hardware()).options(image, ramdisk, socket, "quiet TWIN=commands")
+        self._ramdisk = folder / "initrd"
+        self._ramdisk.write_bytes(initrd(image, files or {}))
+        options = (hardware or Hardware()).options(image, self._ramdisk, socket, "quiet TWIN=commands")
         options += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         options += ["-device", "virtio-serial-pci"]
         for port in self._ports.values():
@@ -107,7 +107,7 @@ class Machine:
         """Of QEMU."""
         return self._process.pid
 
-    def wait_ready(self, seconds: float = 180) -> str:
+    def wait_ready(self, seconds: float = 300) -> str:
         """Until it takes scripts; the release of its kernel. Raises MachineError."""
         return self._answer("ready", "to come up", seconds, {})
 
@@ -160,6 +160,7 @@ class Machine:
 
     def close(self) -> None:
         stop(self._process)
+        self._ramdisk.unlink(missing_ok=True)
         self._selector.close()
         for port in self._ports.values():
             port.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -75,20 +76,26 @@ class Peer:
         program = shutil.which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
         if program is None:
             raise PeerError("there is no dnsmasq: scripts/setup --images installs it")
-        options = ["--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--log-facility=-", "--log-dhcp"]
-        options += ["--user=root", "--group=root", "--pid-file=", "--bind-interfaces", f"--interface={interface(port)}"]
+        # In its debug mode it stays who it is: in a user namespace it could not become another.
+        options = ["--no-daemon", "--conf-file=/dev/null", "--port=0", "--log-dhcp", "--pid-file="]
+        options += ["--bind-interfaces", f"--interface={interface(port)}"]
         options += [f"--dhcp-leasefile={folder / f'leases-{port}'}"]
         options += [f"--dhcp-range={address(port, 100)},{address(port, 199)},1h", "--dhcp-authoritative"]
-        with (folder / f"dhcp-{port}.log").open("wb") as log:
-            self._dhcp.append(
-                subprocess.Popen(
-                    [*self.enter, *guarded([program, *options])],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    process_group=0,
-                )
+        words = folder / f"dhcp-{port}.log"
+        with words.open("wb") as log:
+            process = subprocess.Popen(
+                [*self.enter, *guarded([program, *options])],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                process_group=0,
             )
+        self._dhcp.append(process)
+        deadline = time.monotonic() + SECONDS
+        while "IP range" not in words.read_text(errors="replace"):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise PeerError(f"dnsmasq does not start: {words.read_text(errors='replace').strip()}")
+            time.sleep(0.05)
 
     def close(self) -> None:
         for process in self._dhcp:

@@ -105,10 +105,14 @@ class Twin:
     def close(self) -> None:
         self._stack.close()
 
-    def machine(self) -> Machine:
-        """A machine with the card, ready for scripts, its driver loaded. Raises MachineError."""
+    def machine(self, watched: bool = True) -> Machine:
+        """A machine with the card, ready for scripts, its driver loaded. Raises MachineError.
+
+        watched: a card that ends raises CardError in whoever waits for the machine.
+        """
+        watch = self.card.check if watched else lambda: None
         machine = Machine(
-            self.qemu, self.image, self.folder, self.card.socket, self.setting.hardware, self.files, self.card.check
+            self.qemu, self.image, self.folder, self.card.socket, self.setting.hardware, self.files, watch
         )
         try:
             machine.wait_ready()

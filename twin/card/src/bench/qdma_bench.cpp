@@ -99,12 +99,14 @@ nlohmann::json measure(const Options& options) {
     streams.c2h.sample(now_ps);
     streams.h2c.sample();
     streams.flr.sample(now_ps);
+    streams.credit.sample(now_ps);
     pins.sample();
     ip.tick(now_ps);
     host.tick(now_ps);
     streams.c2h.drive();
     streams.h2c.drive(now_ps);
     streams.flr.drive();
+    streams.credit.drive();
     pins.drive(now_ps);
     if (now_ps <= options.warm_ps) before = pins.returned();
   }

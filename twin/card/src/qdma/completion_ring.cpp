@@ -37,7 +37,7 @@ bool CompletionRing::counted() const {
          unread() >= ip_.csr.count_threshold(context_.get(cmpt::counter));
 }
 
-void CompletionRing::add(std::uint64_t entry, bool error) {
+void CompletionRing::add(const CompletionEntry& entry, bool error) {
   if (!valid()) return;
   if (context_.get(cmpt::no_overflow_check) == 0 && unread() + 1 >= entries_) {
     ip_.errors.raise(Errors::Leaf::c2h, Errors::completion_full);
@@ -51,9 +51,9 @@ void CompletionRing::add(std::uint64_t entry, bool error) {
   evaluate();
 }
 
-void CompletionRing::write_entry(std::uint64_t entry, bool error) {
+void CompletionRing::write_entry(const CompletionEntry& entry, bool error) {
   std::array<std::uint8_t, 64> bytes{};
-  std::memcpy(bytes.data(), &entry, sizeof entry);
+  std::memcpy(bytes.data(), entry.words.data(), entry.bytes);
   const std::uint32_t format = ip_.csr.read(reg::completion_format);
   const auto put = [&](unsigned bit, bool value) {
     if (bit >= 8 * entry_bytes()) return;

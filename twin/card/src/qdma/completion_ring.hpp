@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "qdma/ip_state.hpp"
+#include "stream/qdma_c2h.hpp"
 
 namespace meridian {
 
@@ -30,8 +31,8 @@ class CompletionRing {
   bool valid() const { return context_.get(cmpt::valid) != 0; }
 
   /// Writes an entry; error: of a frame that met a bad descriptor, which ends the ring. Without a valid context
-  /// nothing.
-  void add(std::uint64_t entry, bool error);
+  /// nothing. An entry takes the size that the context has: what is missing is 0, what is too much is cut off.
+  void add(const CompletionEntry& entry, bool error);
 
   /// A write of the CIDX doorbell.
   void consume(std::uint32_t doorbell);
@@ -50,7 +51,7 @@ class CompletionRing {
   bool timed() const;
   bool counted() const;
 
-  void write_entry(std::uint64_t entry, bool error);
+  void write_entry(const CompletionEntry& entry, bool error);
   void write_status();
   void evaluate();
   void trigger();

@@ -18,7 +18,7 @@ void Completions::set_timer(unsigned queue, std::uint64_t deadline_ps) {
   if (deadline_ps != none) timers_.emplace(deadline_ps, queue);
 }
 
-void Completions::add(unsigned queue, std::uint64_t entry, bool error) {
+void Completions::add(unsigned queue, const CompletionEntry& entry, bool error) {
   CompletionRing ring(ip_, queue);
   ring.add(entry, error);
   if (ring.timer().change) set_timer(queue, ring.timer().deadline_ps.value_or(none));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "qdma/ip_state.hpp"
+#include "stream/qdma_c2h.hpp"
 
 namespace meridian {
 
@@ -17,7 +18,7 @@ class Completions {
  public:
   explicit Completions(IpState& ip) : ip_(ip), deadline_(ip.contexts.queues(), none), waiting_(ip.contexts.queues()) {}
 
-  void add(unsigned queue, std::uint64_t entry, bool error);
+  void add(unsigned queue, const CompletionEntry& entry, bool error);
 
   /// A write of the CIDX doorbell. While memory is behind, the last one of a queue waits: each may cause a write, and
   /// hosts can ring faster than a link can carry.

@@ -49,6 +49,10 @@ namespace hw {
 constexpr Field cidx{0, 0, 16}, pending{1, 8, 1}, idle{1, 9, 1};
 }  // namespace hw
 
+namespace credit {
+constexpr Field count{0, 0, 16};
+}  // namespace credit
+
 namespace prefetch {
 constexpr Field buffer_index{0, 1, 4}, enable{0, 27, 1}, valid{1, 13, 1};
 }  // namespace prefetch

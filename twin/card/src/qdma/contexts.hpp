@@ -55,6 +55,7 @@ class Contexts {
   SwContext& sw(bool c2h, unsigned queue) { return sw_[c2h ? 0 : 1][queue]; }
   HwContext& hw(bool c2h, unsigned queue) { return hw_[c2h ? 0 : 1][queue]; }
   PrefetchContext& prefetch(unsigned queue) { return prefetch_[queue]; }
+  CreditContext& credit(bool c2h, unsigned queue) { return credit_[c2h ? 0 : 1][queue]; }
   CompletionContext& completion(unsigned queue) { return completion_[queue]; }
   CoalesceContext& coalesce(unsigned ring) { return coalesce_[ring]; }
   FmapContext& fmap(unsigned function) { return fmap_[function]; }

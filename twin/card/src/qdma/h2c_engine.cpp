@@ -51,15 +51,30 @@ void H2cEngine::doorbell(unsigned queue, unsigned pidx, bool arm) {
   DescriptorRing ring(ip_, false, queue);
   if (!ring.enabled()) return;
   const auto added = ring.advance_producer(pidx);
-  if (!added) return forget(queue);
+  if (!added) {
+    queue_[queue].told = false;
+    return forget(queue);
+  }
+  if (*added != 0) queue_[queue].told = true;
   ip_.status.add(false, queue, *added, pidx);
   if (arm) ring.arm();
+  list(queue);
+}
+
+void H2cEngine::grant(unsigned queue, unsigned count) {
+  if (queue >= queue_.size()) return;
+  const SwContext& context = ip_.contexts.sw(false, queue);
+  if (context.get(sw::enable) == 0 || context.get(sw::credit_enable) == 0) return;
+  CreditContext& credits = ip_.contexts.credit(false, queue);
+  credits.set(credit::count, std::min(credits.get(credit::count) + count, 65535U));
   list(queue);
 }
 
 void H2cEngine::restart(unsigned queue) {
   forget(queue);
   Queue& q = queue_[queue];
+  ip_.contexts.credit(false, queue).set(credit::count, 0);
+  if (std::exchange(q.told, false)) ip_.status.invalidate(false, queue, false);
   DescriptorRing ring(ip_, false, queue);
   q.fetch = ring.cidx() % ring.entries();
   if (ring.enabled() && ring.pidx() < ring.entries() && ring.pidx() != q.fetch) list(queue);
@@ -72,6 +87,7 @@ void H2cEngine::forget(unsigned queue) {
   q.epoch = old.epoch + 1;
   q.listed = old.listed;
   q.counted = old.counted;
+  q.told = old.told;
   stream_.cancel(queue);
   count(queue);
 }
@@ -79,6 +95,7 @@ void H2cEngine::forget(unsigned queue) {
 void H2cEngine::fail(unsigned queue, std::uint32_t kind, std::uint32_t leaf_bits) {
   DescriptorRing ring(ip_, false, queue);
   ring.fail(kind, leaf_bits, ring.pidx());
+  queue_[queue].told = false;  // the ring has told it
   forget(queue);
 }
 
@@ -94,7 +111,6 @@ void H2cEngine::run() {
 
 void H2cEngine::serve(unsigned queue) {
   if (!DescriptorRing(ip_, false, queue).enabled()) return;
-  if (ip_.contexts.sw(false, queue).get(sw::credit_enable) != 0) return;  // the shell grants none
   fetch_descriptors(queue);
   fetch_data(queue);
   send_ready(queue);
@@ -107,7 +123,12 @@ void H2cEngine::fetch_descriptors(unsigned queue) {
   const DescriptorRing ring(ip_, false, queue);
   // One at a time a queue: answers may come in any order, and descriptors must not.
   if (q.fetching != 0 || q.slots.size() - q.merged_slots > slots_limit - fetch_limit) return;
-  const unsigned number = std::min(ring.posted_in_a_row(q.fetch), fetch_limit);
+  unsigned number = std::min(ring.posted_in_a_row(q.fetch), fetch_limit);
+  if (ip_.contexts.sw(false, queue).get(sw::credit_enable) != 0) {
+    CreditContext& credits = ip_.contexts.credit(false, queue);
+    number = std::min(number, credits.get(credit::count));
+    credits.set(credit::count, credits.get(credit::count) - number);
+  }
   if (number == 0) return;
   q.fetching = number;
   count(queue);

@@ -22,6 +22,9 @@ class H2cEngine {
 
   void doorbell(unsigned queue, unsigned pidx, bool arm);
 
+  /// The shell lets a queue fetch count descriptors more. Only one that has credits enabled takes them.
+  void grant(unsigned queue, unsigned count);
+
   /// The queue's context was written: what was under way is forgotten.
   void restart(unsigned queue);
 
@@ -51,6 +54,7 @@ class H2cEngine {
     std::size_t send_next = 0;  // first slot not sent
     std::size_t held = 0;       // bytes counted in bytes_
     bool listed = false, counted = false;
+    bool told = false;  // the shell was told of descriptors
     std::deque<Slot> slots;
     Bytes merged;  // of a frame whose last descriptor has not come
     std::uint32_t merged_metadata = 0;

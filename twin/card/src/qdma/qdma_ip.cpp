@@ -181,6 +181,7 @@ void QdmaIp::tick(std::uint64_t now_ps) {
   p.ip.link.run(now_ps);
   p.function_reset.run();
   p.completions.run();
+  while (const auto grant = p.streams.credit.pop()) p.h2c.grant(grant->queue, grant->count);
   p.h2c.run();
   p.c2h.run();
   p.ip.status.run(p.streams.c2h);

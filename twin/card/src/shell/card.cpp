@@ -89,7 +89,7 @@ Card::Parts::Parts(const CardSetting& s)
       ports(shell.ports()),
       clocks(clock_settings(s, shell_ports), !s.trace_file.empty()),
       qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
-           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr())},
+           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr()), QdmaCredit(shell.credit(), s.seed ^ 0xcd)},
       pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
       ps_bus(shell.ps_bus(), "ps", s.seed ^ 0xf1),
       ps_memory(shell.ps_memory(), s.seed ^ 0xf2),
@@ -119,6 +119,7 @@ Card::Parts::Parts(const CardSetting& s)
   qdma.c2h.reset();
   qdma.h2c.reset();
   qdma.flr.reset();
+  qdma.credit.reset();
   pf_bus.reset();
   ps_bus.reset();
   ps_memory.reset();
@@ -137,6 +138,7 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
     qdma.c2h.sample(now_ps);
     qdma.h2c.sample();
     qdma.flr.sample(now_ps);
+    qdma.credit.sample(now_ps);
     pf_bus.sample(now_ps);
     if (host_edge) host_edge(now_ps);
   }
@@ -167,6 +169,7 @@ void Card::Parts::tick_drive(std::uint32_t rising) {
     qdma.c2h.drive();
     qdma.h2c.drive(now_ps);
     qdma.flr.drive();
+    qdma.credit.drive();
     pf_bus.drive();
   }
   if ((live >> ps_clock & 1) != 0) {
@@ -383,6 +386,7 @@ void Card::set_reset(Reset reset, bool asserted, unsigned port) {
       p.qdma.c2h.reset();
       p.qdma.h2c.reset();
       p.qdma.flr.reset();
+      p.qdma.credit.reset();
       p.pf_bus.reset();
       break;
     case Reset::ps:

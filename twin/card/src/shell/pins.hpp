@@ -124,6 +124,15 @@ struct TmStatusPins {
   Pin rdy;
 };
 
+struct CreditPins {
+  Pin16 crdt;
+  Pin16 qid;
+  Pin dir;
+  Pin fence;
+  Pin vld;
+  Pin rdy;
+};
+
 struct FlrPins {
   Pin fnc;
   Pin set;

@@ -120,6 +120,12 @@ class Shell {
             s.tm_dsc_sts_pidx,    s.tm_dsc_sts_vld, s.tm_dsc_sts_rdy};
   }
 
+  CreditPins credit() {
+    VShell& s = *model_;
+    return {s.dsc_crdt_in_crdt,  s.dsc_crdt_in_qid, s.dsc_crdt_in_dir,
+            s.dsc_crdt_in_fence, s.dsc_crdt_in_vld, s.dsc_crdt_in_rdy};
+  }
+
   FlrPins flr() {
     VShell& s = *model_;
     return {s.usr_flr_fnc, s.usr_flr_set, s.usr_flr_done_fnc, s.usr_flr_done_vld};

@@ -334,9 +334,10 @@ void Scenario::report() {
     Json event = {{"ev", "c2h"},
                   {"queue", frame->queue},
                   {"len", frame->bytes.size()},
-                  {"completion", frame->completion},
+                  {"completion", frame->completion.words[0]},
                   {"t_first_ps", frame->t_first_ps},
                   {"t_ps", frame->t_ps}};
+    if (frame->completion.bytes == 16) event["completion_high"] = frame->completion.words[1];
     if (hex_) event["hex"] = to_hex(frame->bytes);
     emit(event);
   }

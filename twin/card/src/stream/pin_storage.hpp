@@ -26,7 +26,8 @@ class PinStorage {
             QdmaH2c(H2cPins{h_data_, h_crc_, h_qid_, h_port_, h_err_, h_mdata_, h_mty_, h_zero_, h_last_, h_valid_,
                             h_ready_},
                     seed),
-            QdmaFlr(FlrPins{flr_fnc_, flr_set_, flr_done_fnc_, flr_done_})};
+            QdmaFlr(FlrPins{flr_fnc_, flr_set_, flr_done_fnc_, flr_done_}),
+            QdmaCredit(CreditPins{crdt_, crdt_qid_, crdt_dir_, fence_, crdt_valid_, crdt_ready_}, seed)};
   }
 
  protected:
@@ -65,6 +66,9 @@ class PinStorage {
   std::uint32_t h_crc_ = 0, h_mdata_ = 0;
   std::uint16_t h_qid_ = 0;
   std::uint8_t h_port_ = 0, h_err_ = 0, h_mty_ = 0, h_zero_ = 0, h_last_ = 0, h_valid_ = 0, h_ready_ = 1;
+  // Credits.
+  std::uint16_t crdt_ = 0, crdt_qid_ = 0;
+  std::uint8_t crdt_dir_ = 0, fence_ = 0, crdt_valid_ = 0, crdt_ready_ = 0;
   // Function resets.
   std::uint8_t flr_fnc_ = 0, flr_set_ = 0, flr_done_fnc_ = 0, flr_done_ = 0;
 };

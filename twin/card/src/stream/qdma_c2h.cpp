@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t early_limit = 64;  // completions the IP holds for frames to come
 constexpr unsigned message_limit = 65535;
 
-/// The completion of a frame, in which every public driver finds what it looks for (Completion.scala).
+/// What every public driver looks for in the completion of a frame, its first 8 bytes (CompletionLayout.scala).
 std::uint64_t entry_of(std::uint64_t length, std::uint64_t packet_id) {
   constexpr std::uint64_t descriptor_used = 1U << 3, end_of_frame = 1U << 20;
   return descriptor_used | (length << 4) | end_of_frame | (length << 32) | (packet_id << 48);
@@ -133,11 +133,11 @@ void QdmaC2h::check_held(std::uint64_t now_ps) {
   const bool completion_valid = completion_.tvalid != 0;
   if (completion_held_) {
     if (!completion_valid) fail("completion: tvalid fell before tready", now_ps);
-    if (completion_.tdata[0] != held_entry_[0] || completion_.tdata[1] != held_entry_[1])
+    if (!std::equal(held_entry_.begin(), held_entry_.end(), completion_.tdata.begin()))
       fail("completion: it changed while it waited for tready", now_ps);
   }
   completion_held_ = completion_valid && completion_.tready == 0;
-  if (completion_held_) held_entry_ = {completion_.tdata[0], completion_.tdata[1]};
+  if (completion_held_) std::copy_n(completion_.tdata.begin(), held_entry_.size(), held_entry_.begin());
 }
 
 void QdmaC2h::take_beat(std::uint64_t now_ps) {
@@ -180,10 +180,10 @@ void QdmaC2h::take_beat(std::uint64_t now_ps) {
 }
 
 void QdmaC2h::take_completion(std::uint64_t now_ps) {
-  constexpr unsigned size_8_bytes = 0;
+  constexpr unsigned size_16_bytes = 1;
   constexpr unsigned has_payload = 3;
   const std::uint16_t expected = ++completion_id_;
-  if (completion_.size != size_8_bytes) fail("completion: size is not 0 (8 bytes)", now_ps);
+  if (completion_.size > size_16_bytes) fail("completion: size is neither 0 (8 bytes) nor 1 (16 bytes)", now_ps);
   if (completion_.ctrl_cmpt_type != has_payload) fail("completion: type is not 3 (has payload)", now_ps);
   if (completion_.ctrl_marker != 0) fail("completion: marker is set", now_ps);
   if (completion_.ctrl_port_id != 0) fail("completion: port_id is not 0", now_ps);
@@ -191,12 +191,18 @@ void QdmaC2h::take_completion(std::uint64_t now_ps) {
     fail("completion: waits for frame " + std::to_string(completion_.ctrl_wait_pld_pkt_id) + ", expected " +
              std::to_string(expected),
          now_ps);
-  for (unsigned word = 0; word < 2; ++word)
+  CompletionEntry entry;
+  entry.bytes = 8U << completion_.size;
+  for (unsigned word = 0; word < completion_.tdata.size(); ++word) {
     if (!odd_parity(completion_.tdata[word], ((completion_.dpar >> word) & 1) != 0))
       fail("completion: parity of word " + std::to_string(word) + " is wrong", now_ps);
+    if (4 * word < entry.bytes)
+      entry.words[word / 2] |= std::uint64_t{completion_.tdata[word]} << (32 * (word % 2));
+    else if (completion_.tdata[word] != 0)
+      fail("completion: word " + std::to_string(word) + " is behind its end and not 0", now_ps);
+  }
   if (early_.size() >= early_limit) fail("completion: 64 of them came before their frames", now_ps);
-  early_.push_back(
-      {completion_.ctrl_qid, expected, (std::uint64_t{completion_.tdata[1]} << 32) | completion_.tdata[0]});
+  early_.push_back({completion_.ctrl_qid, expected, entry});
 }
 
 void QdmaC2h::match(std::uint64_t now_ps) {
@@ -209,7 +215,7 @@ void QdmaC2h::match(std::uint64_t now_ps) {
       fail("completion for queue " + std::to_string(completion.qid) + " of a frame for queue " +
                std::to_string(frame.queue),
            now_ps);
-    if (completion.entry != entry_of(frame.bytes.size(), frame.packet_id))
+    if (completion.entry.words[0] != entry_of(frame.bytes.size(), frame.packet_id))
       fail("completion: its entry does not tell of frame " + std::to_string(frame.packet_id) + ", " +
                std::to_string(frame.bytes.size()) + " bytes",
            now_ps);

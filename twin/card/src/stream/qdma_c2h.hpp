@@ -15,12 +15,20 @@
 
 namespace meridian {
 
+/// A completion entry as the shell makes it: without colour and error, which the IP adds.
+struct CompletionEntry {
+  std::array<std::uint64_t, 2> words{};
+  unsigned bytes = 8;  // 8 or 16
+
+  bool operator==(const CompletionEntry&) const = default;
+};
+
 /// A frame the card delivered to a host queue.
 struct C2hFrame {
   Bytes bytes;
   std::uint16_t queue = 0;
   std::uint16_t packet_id = 0;
-  std::uint64_t completion = 0;  // the 8-byte entry, without colour and error, which the IP adds
+  CompletionEntry completion;
   std::uint64_t t_first_ps = 0;  // first beat taken
   std::uint64_t t_ps = 0;        // delivered: last beat and completion taken
 };
@@ -115,7 +123,7 @@ class QdmaC2h {
   };
   struct Completion {
     std::uint16_t qid, packet_id;
-    std::uint64_t entry;
+    CompletionEntry entry;
   };
   struct Status {
     std::uint16_t qid;
@@ -146,7 +154,7 @@ class QdmaC2h {
   Control control_{};
   Control held_control_{};
   std::vector<std::uint32_t> held_data_;
-  std::array<std::uint32_t, 2> held_entry_{};
+  std::array<std::uint32_t, 4> held_entry_{};
   std::uint16_t packet_id_ = 0;
   std::uint16_t completion_id_ = 0;
   unsigned data_ready_ = 100;

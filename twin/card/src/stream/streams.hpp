@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "shell/pins.hpp"
 #include "stream/qdma_c2h.hpp"
+#include "stream/qdma_credit.hpp"
 #include "stream/qdma_h2c.hpp"
 
 namespace meridian {
@@ -76,6 +77,7 @@ struct Qdma {
   QdmaC2h c2h;
   QdmaH2c h2c;
   QdmaFlr flr;
+  QdmaCredit credit;
 };
 
 }  // namespace meridian

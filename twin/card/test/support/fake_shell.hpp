@@ -37,6 +37,10 @@ class FakeShell : public PinStorage<8> {
   void send(unsigned queue, Bytes bytes) { frames_.push_back({queue, std::move(bytes)}); }
   std::size_t to_send() const { return frames_.size() + (active_ || entry_valid_ != 0 ? 1 : 0); }
 
+  /// Lets a queue fetch descriptors.
+  void grant(unsigned queue, unsigned count) { grants_.emplace_back(queue, count); }
+  std::size_t to_grant() const { return grants_.size() + (crdt_valid_ != 0 ? 1 : 0); }
+
   /// What the shell's registers see at the edge, before the models drive.
   void sample() {
     if (tvalid_ != 0 && tready_ != 0) offset_ += beat_bytes;
@@ -44,6 +48,7 @@ class FakeShell : public PinStorage<8> {
     if (h_valid_ != 0 && h_ready_ != 0) take_beat();
     if (tm_valid_ != 0 && tm_ready_ != 0)
       messages.push_back({tm_qid_, avl_, pidx_, dir_ != 0, qen_ != 0, qinv_ != 0, tm_error_ != 0});
+    if (crdt_valid_ != 0 && crdt_ready_ != 0) crdt_valid_ = 0;
     if (status_valid_ != 0) status.push_back({status_qid_, drop_ != 0, error_ != 0});
     if (flr_set_ != 0) {
       resets.push_back(flr_fnc_);
@@ -54,6 +59,12 @@ class FakeShell : public PinStorage<8> {
   void drive() {
     h_ready_ = h2c_ready;
     tm_ready_ = status_ready;
+    if (crdt_valid_ == 0 && !grants_.empty()) {
+      crdt_qid_ = static_cast<std::uint16_t>(grants_.front().first);
+      crdt_ = static_cast<std::uint16_t>(grants_.front().second);
+      crdt_valid_ = 1;
+      grants_.pop_front();
+    }
     flr_done_ = answers_resets && !to_answer_.empty();
     if (flr_done_ != 0) {
       flr_done_fnc_ = to_answer_.front();
@@ -90,6 +101,7 @@ class FakeShell : public PinStorage<8> {
   }
 
   std::deque<std::pair<unsigned, Bytes>> frames_;
+  std::deque<std::pair<unsigned, unsigned>> grants_;
   std::pair<unsigned, Bytes> frame_;
   std::size_t offset_ = 0;
   bool active_ = false;

@@ -36,6 +36,7 @@ struct QueueSetting {
   bool c2h_status = true;  // WBK_EN of the C2H ring, on which nothing hangs
   bool no_marker = false;  // MRKR_DIS of the H2C ring
   bool status = true;
+  bool h2c_credits = false;  // fetches on credit
 
   /// The Xilinx Linux driver: every completion, interrupts of both directions through an aggregation ring.
   static QueueSetting of_linux(unsigned queue, unsigned interrupt_ring) {
@@ -90,11 +91,13 @@ class QdmaBench {
     streams.c2h.sample(now_ps);
     streams.h2c.sample();
     streams.flr.sample(now_ps);
+    streams.credit.sample(now_ps);
     shell.sample();
     ip.tick(now_ps);
     streams.c2h.drive();
     streams.h2c.drive(now_ps);
     streams.flr.drive();
+    streams.credit.drive();
     shell.drive();
   }
 
@@ -160,6 +163,7 @@ class QdmaBench {
     SwContext c;
     c.set(sw::function, q.function);
     c.set(sw::enable, 1);
+    c.set(sw::credit_enable, q.h2c_credits);
     c.set(sw::status_check, 1);
     c.set(sw::status_interval, 1);
     c.set(sw::ring_index, q.ring_index);

@@ -4,6 +4,7 @@ package meridian
 import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
+import meridian.pacing.Pacer
 import meridian.regs.{HostRegs, RegPort}
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._
@@ -47,6 +48,7 @@ class HostSide(p: ShellParam) extends Component {
   val ingress = new H2cIngress(p)
   val veb = new VebSwitch(p)
   val psLookup = new PsLookup(p, MacTable.latency)
+  val pacer = new Pacer(p)
   val reset = new FlrControl(p, filters = 1)
 
   val receive = new Area {
@@ -56,6 +58,7 @@ class HostSide(p: ShellParam) extends Component {
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
     egress.io.status << io.qdma.axis_c2h_status
+    egress.io.switches << regs.io.switches
   }
 
   val transmit = new Area {
@@ -90,15 +93,27 @@ class HostSide(p: ShellParam) extends Component {
     queues.io.range << StreamArbiterFactory().lowerFirst.noLock.on(Seq(reset.io.range, regs.io.range))
     credit.io.bufferSize << regs.io.bufferSize
     credit.io.enforce := regs.io.enforce
+    regs.io.released << queues.io.released
     // While messages are held off, a queue is cleared in the cycle it is told.
     credit.io.clear.valid := queues.io.released.valid
     credit.io.clear.payload := queues.io.released.payload
-    credit.io.status << io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid).toFlow
+    val status = io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid || regs.io.switches.valid).toFlow
+    credit.io.status << status
     rxFilter.io.indirection << regs.io.indirection
     rxFilter.io.hashKey << regs.io.key
     rxFilter.io.group << regs.io.group
     for (filter <- Seq(rxFilter.io.functions, txFilter.io.functions)) filter := regs.io.flags
     for (filter <- Seq(rxFilter.io.ports, txFilter.io.ports)) filter := regs.io.ports
+  }
+
+  val pacing = new Area {
+    pacer.io.status << tables.status
+    pacer.io.switches << regs.io.switches
+    pacer.io.ports := regs.io.flags.port
+    pacer.io.rate << regs.io.rate
+    pacer.io.frames << ingress.io.frames.toFlowFire
+    pacer.io.owner <> queues.io.owner(2)
+    pacer.io.credit >> io.qdma.dsc_crdt_in
   }
 
   val functionReset = new Area {
@@ -130,5 +145,6 @@ class HostSide(p: ShellParam) extends Component {
   }
 
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
-  io.idle := rxFilter.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR && queues.io.idle && !offered
+  val filtersIdle = rxFilter.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
+  io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
 }

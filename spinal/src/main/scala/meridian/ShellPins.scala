@@ -100,8 +100,8 @@ object ShellPins {
     "^port_(\\d)_(.*)$" -> "$2_$1",
     "^(m_axil|s_axil_ps|m_axi_ps)_(aw|ar|w|b|r)_(payload_)?" -> "$1_$2",
     "^([ms]_axis_\\w*)_(valid|ready)$" -> "$1_t$2",
-    "^tm_dsc_sts_valid$" -> "tm_dsc_sts_vld",
-    "^tm_dsc_sts_ready$" -> "tm_dsc_sts_rdy",
+    "^(tm_dsc_sts|dsc_crdt_in)_valid$" -> "$1_vld",
+    "^(tm_dsc_sts|dsc_crdt_in)_ready$" -> "$1_rdy",
     "_payload_" -> "_"
   )
 

@@ -64,6 +64,7 @@ class CopyIterator(p: ShellParam) extends Component {
     request.function := (part @@ OHToUInt(first)).resized
     request.port := job.list.port
     request.length := job.length
+    request.vlan := job.vlan
     request.hashInput := job.hashInput
     val done = request.fire && !others.orR
     when(request.fire)(bits := others)

@@ -12,6 +12,7 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
   val allMulticast = Bits(p.functions bits)
   val promiscuous = Bits(p.functions bits) // takes unicast nobody else is known for
   val trusted = Bits(p.functions bits) // no anti-spoof check
+  val strip = Bits(p.functions bits) // its received frames lose their 802.1Q tag
   val port = Vec(p.portType(), p.functions) // the port each function is bound to
 }
 
@@ -42,11 +43,18 @@ case class IndirectionWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
 }
 
-/** A write to word (0 the least significant) of a function's 320-bit hash key. */
+/** A write to word (0 the least significant) of a function's 320-bit hash key, or of word Rss.orderWord behind it. */
 case class HashKeyWrite(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val word = UInt(4 bits)
   val data = Bits(32 bits)
+}
+
+/** A write to the switches of a queue. */
+case class QueueSwitchWrite(p: ShellParam) extends Bundle {
+  val queue = p.queueType()
+  val paced = Bool() // its descriptors are granted by the pacer
+  val completion16 = Bool() // its completion entries have 16 bytes
 }
 
 /** A write to the function list of a multicast group; functions beyond the first 32 in further words. */

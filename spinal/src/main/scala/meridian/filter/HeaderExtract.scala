@@ -31,17 +31,17 @@ object HeaderExtract {
   * second at 64) or after the frame's last beat, whichever is first; the hash input 2 cycles after the header.
   * One beat a cycle, one header a frame, no bubble; nothing can hold it up.
   *
-  * The hash input is that of OpenNIC: the low nibble of the first TCI byte, then of an IPv4 packet its protocol, source
-  * and destination address and the 4 bytes behind its header, whatever the protocol, each in wire order with the least
-  * significant bit of a byte first. A field that is not there is 0: all but the nibble for a tagged frame that is not
-  * IPv4, the 4 bytes for a header length below 5 words, any byte behind the end of the frame. Frames are at least 60
-  * bytes, so the addresses are always there.
+  * The hash input is the low nibble of the first TCI byte, then of an IPv4 packet its protocol, source and destination
+  * address and the 4 bytes behind its header, whatever the protocol; of an IPv6 packet its addresses and, where TCP or
+  * UDP follows at once, the 4 bytes behind its header. A field that is not there is 0: all but the nibble for a tagged
+  * frame of another type, the 4 bytes for a header length below 5 words, any byte behind the end of the frame. Frames are
+  * at least 60 bytes, so the addresses are always there.
   */
 class HeaderExtract(p: ShellParam) extends Component {
   val io = new Bundle {
     val beat = slave(Flow(Fragment(FrameWord(p.hostBytes, RxMeta(p)))))
     val header = master(Flow(RxHeader(p)))
-    val hashInput = out(Bits(Rss.inputBits bits))
+    val hashInput = out(HashInput())
   }
 
   val beats = (HeaderExtract.headerBytes + p.hostBytes - 1) / p.hostBytes
@@ -70,20 +70,51 @@ class HeaderExtract(p: ShellParam) extends Component {
   val bytes = slices.asBits
   def ip(offset: Int, count: Int): Bits =
     Mux(header.vlan, bytes((18 + offset) * 8, 8 * count bits), bytes((14 + offset) * 8, 8 * count bits))
-  val isIp = Mux(header.vlan, bytes(16 * 8, 16 bits), bytes(12 * 8, 16 bits)) === B"16'x0008"
+  val etherType = Mux(header.vlan, bytes(16 * 8, 16 bits), bytes(12 * 8, 16 bits))
+  val isIpv4 = etherType === B"16'x0008"
+  val isIpv6 = etherType === B"16'xdd86"
   val ihl = ip(0, 1)(3 downto 0).asUInt
+  val headerWords = Mux(isIpv6, U(10, 4 bits), ihl)
 
   // Words behind byte 14 at which the ports start; 0 to 4 cannot be.
-  val position = ihl.resize(5) + U(header.vlan)
+  val position = headerWords.resize(5) + U(header.vlan)
   val portsAt = Vec((0 to 16).map(i => if (i < 5) B(0, 32 bits) else bytes((14 + 4 * i) * 8, 32 bits)))
 
   val fields = new Area {
     val nibble = RegNext(bytes(14 * 8, 4 bits).andMask(header.vlan))
-    val address = RegNext((ip(16, 4) ## ip(12, 4) ## ip(9, 1)).andMask(isIp))
-    val ports = RegNext(portsAt(position.min(16)).andMask(isIp && ihl >= 5))
+    val protocol = RegNext(ip(9, 1))
+    val addresses = RegNext(ip(8, 32).andMask(isIpv6) | (ip(16, 4) ## ip(12, 4)).andMask(isIpv4).resize(256))
+    val ports = RegNext(portsAt(position.min(16)).andMask(isIpv6 || isIpv4 && ihl >= 5))
+    val v4 = RegNext(isIpv4)
+    val v6 = RegNext(isIpv6)
+    val fragment = RegNext((ip(6, 1) & 0x3f).orR || ip(7, 1).orR)
+    val l4 = Mux(isIpv6, ip(6, 1), ip(9, 1))
+    val tcp = RegNext(l4 === 6 && (isIpv6 || ihl >= 5))
+    val udp = RegNext(l4 === 17 && (isIpv6 || ihl >= 5))
     val start = RegNext((position << 2) +^ U(14, 7 bits))
     val length = RegNext(header.length)
   }
-  val ports = Cat((0 until 4).map(i => fields.ports(8 * i, 8 bits).andMask(fields.length > fields.start + i)))
-  io.hashInput := RegNext(ports ## fields.address ## fields.nibble)
+  val there = (0 until 4).map(i => fields.length > fields.start + i)
+  val ports = Cat((0 until 4).map(i => fields.ports(8 * i, 8 bits).andMask(there(i))))
+  val input = HashInput()
+  input.nibble := fields.nibble
+  input.protocol := fields.protocol
+  input.addresses := fields.addresses
+  input.ports := ports
+  input.kind := HashType.none
+  when(fields.v6) {
+    input.kind := HashType.ipv6
+    when(there.last) {
+      when(fields.tcp)(input.kind := HashType.ipv6Tcp)
+      when(fields.udp)(input.kind := HashType.ipv6Udp)
+    }
+  }
+  when(fields.v4) {
+    input.kind := HashType.ipv4
+    when(there.last && !fields.fragment) {
+      when(fields.tcp)(input.kind := HashType.ipv4Tcp)
+      when(fields.udp)(input.kind := HashType.ipv4Udp)
+    }
+  }
+  io.hashInput := RegNext(input)
 }

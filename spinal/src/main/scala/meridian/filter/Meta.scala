@@ -24,11 +24,29 @@ case class RxMeta(p: ShellParam) extends Bundle {
   val source = RxSource(p)
 }
 
+/** Where a received frame goes, or a copy of one. */
+case class RxTarget(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val queue = p.queueType()
+  val length = p.lengthType() // as it leaves
+  val hash = FrameHash()
+  val strip = Bool() // its tag is to be taken out: it has 4 bytes more than it leaves with
+}
+
 /** A received frame, or a copy of one, on its way to a queue. */
 case class C2hMeta(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val queue = p.queueType()
   val length = p.lengthType()
+  val hash = FrameHash()
+  val stripped = Bool() // an 802.1Q tag was taken out
+  val tci = Bits(16 bits) // its control information, else 0
+}
+
+/** The hash that chose the queue of a frame. */
+case class FrameHash() extends Bundle {
+  val value = Bits(32 bits)
+  val kind = HashType()
 }
 
 /** What became of a received frame on the host side, of one copy of it, or of a copy that was not made. */

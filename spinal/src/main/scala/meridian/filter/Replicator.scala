@@ -16,7 +16,7 @@ object Replicator {
 case class BeatInfo(p: ShellParam) extends Bundle {
   val last = Bool()
   val mty = UInt(log2Up(p.hostBytes) bits)
-  val meta = C2hMeta(p)
+  val meta = RxTarget(p)
 }
 
 /** Stores frames for several functions once and reads them out once for each function.
@@ -45,7 +45,7 @@ class Replicator(p: ShellParam) extends Component {
     val list = master(ListLookup(p))
     val request = master(Stream(CopyRequest(p)))
     val decision = slave(Flow(CopyDecision(p)))
-    val frame = master(FrameStream(p.hostBytes, C2hMeta(p)))
+    val frame = master(FrameStream(p.hostBytes, RxTarget(p)))
     val empty = out(Bool())
   }
   val ring = Mem(Bits(8 * p.hostBytes bits), words)
@@ -97,7 +97,9 @@ class Replicator(p: ShellParam) extends Component {
   // One beat of a copy, where it is read from and what is said of it.
   val read = new Area {
     val copy = copies.io.pop.m2sPipe()
-    val beats = RegNextWhen(beatsOf(copies.io.pop.target.length), copies.io.pop.ready)
+    // A copy is stored with the tag that it may lose behind.
+    val stored = copies.io.pop.target.length + Mux(copies.io.pop.target.strip, U(4), U(0))
+    val beats = RegNextWhen(beatsOf(stored), copies.io.pop.ready)
     val start = Reg(wordType()) init 0
     val offset = Reg(wordType()) init 0
     val last = offset === (beats - 1).resized
@@ -110,14 +112,14 @@ class Replicator(p: ShellParam) extends Component {
     when(done)(start := start + beats.resized)
     room.freed := beats.resize(room.freed.getWidth).andMask(done)
 
-    val mty = (~(copy.target.length - 1)).resize(log2Up(p.hostBytes))
+    val mty = RegNextWhen((~(stored - 1)).resize(log2Up(p.hostBytes)), copies.io.pop.ready)
     val said = BeatInfo(p)
     said.last := last
     said.mty := mty.andMask(last)
     said.meta := copy.target
     val beat = ring.streamReadSync(address, said)
     // Whether a copy goes next is known late in a cycle: it must not reach back to the addresses and their counters.
-    val frame = FrameStream(p.hostBytes, C2hMeta(p))
+    val frame = FrameStream(p.hostBytes, RxTarget(p))
     frame.arbitrationFrom(beat)
     frame.last := beat.linked.last
     frame.fragment.data := beat.value

@@ -7,36 +7,41 @@ import spinal.lib._
 
 object Rss {
 
-  /** VLAN nibble, IPv4 protocol, source address, destination address, source port, destination port. */
-  val inputBits = 4 + 8 + 32 + 32 + 16 + 16
+  /** Source and destination address of IPv6, source and destination port. */
+  val inputBits = 128 + 128 + 16 + 16
   val tableEntries = 128
 
   /** Cycles from the function to its hash, and to the queue its indirection table names. */
   val hashLatency = 2
   val latency = 3
 
-  /** The key words that are hashed with: bit i of the input selects key bits i to i + 31. */
-  val keyWords = (inputBits + 31 + 31) / 32
+  val keyWords = 10
+
+  /** The word behind the key says in its lowest bit that the hash is in Microsoft's order. */
+  val orderWord = 10
 
   /** OpenNIC's key, least significant word first. */
   val defaultKey: Seq[Long] = Seq(0xd6e31417L, 0x376cc87eL, 0x011ba7a6L, 0xdc1b91bbL, 0x7872e224L) ++
     Seq(0xbfd0404bL, 0x260374b8L, 0xd9270f6fL, 0x18dc4386L, 0x7c9c37deL)
 }
 
-/** Receive side scaling: 32-bit Toeplitz hash in OpenNIC's bit order, with a key and a table of 128 queues a function.
-  * hash = XOR over the input bits i that are 1 of key[i + 31 : i], key bits counted from the least significant bit of
-  * word 0; the table is read at hash[6:0].
+/** Receive side scaling: 32-bit Toeplitz hash, with a key, a bit order and a table of 128 queues a function. The table is
+  * read at hash[6:0].
+  *
+  * OpenNIC's order: hash = XOR over the input bits i that are 1 of key[i + 31 : i], key bits counted from the least
+  * significant bit of word 0. Microsoft's order (its documentation of RSS hashing): the same with the bits of each byte of
+  * input and key, and those of the hash, counted from the most significant. What is hashed differs, too: see HashInput.
   *
   * `input` belongs one cycle after its `function`; the hash comes 2 cycles after the function, the queue (relative to
   * the function's base) 3. One frame a cycle; there is no back-pressure. Writes hold for functions asked two cycles
   * later. Key and table are block RAM: they start with OpenNIC's key and queue 0 and keep their content over a reset.
-  * Key words 5 to 9 take no part in the hash and are not kept.
+  * From input and key to the hash there is one cycle: six levels of logic.
   */
 class Rss(p: ShellParam) extends Component {
   val io = new Bundle {
     val function = in(p.functionType())
-    val input = in(Bits(Rss.inputBits bits))
-    val hash = out(Bits(32 bits))
+    val input = in(HashInput())
+    val hash = out(FrameHash())
     val queue = out(p.queueType())
     val hashKey = slave(Flow(HashKeyWrite(p)))
     val indirection = slave(Flow(IndirectionWrite(p)))
@@ -54,7 +59,20 @@ class Rss(p: ShellParam) extends Component {
     )
     mem.readSync(io.function.resize(functionBits))
   })
-  io.hash := RegNext((0 until Rss.inputBits).map(i => key(i, 32 bits).andMask(io.input(i))).reduceBalancedTree(_ ^ _))
+  val orders = Mem(Bool(), Seq.fill(functionSlots)(False))
+  orders.write(
+    io.hashKey.function.resize(functionBits),
+    io.hashKey.data.lsb,
+    io.hashKey.valid && io.hashKey.word === Rss.orderWord && io.hashKey.function.resize(9) < p.functions
+  )
+  val microsoft = orders.readSync(io.function.resize(functionBits))
+  val input = Mux(microsoft, io.input.microsoft, io.input.openNic.resize(Rss.inputBits))
+  val keyBits = Mux(microsoft, HashInput.bytesReversed(key), key)
+  val sum = RegNext(
+    (0 until Rss.inputBits).map(i => keyBits(i, 32 bits).andMask(input(i))).reduceBalancedTree(_ ^ _)
+  )
+  io.hash.value := Mux(RegNext(microsoft), sum.reversed, sum)
+  io.hash.kind := RegNext(Mux(microsoft || io.input.isIpv4, io.input.kind, HashType.none()))
 
   val table = Mem(p.queueType(), functionSlots * Rss.tableEntries)
   table.initBigInt(Seq.fill(functionSlots * Rss.tableEntries)(BigInt(0)))
@@ -64,5 +82,5 @@ class Rss(p: ShellParam) extends Component {
     io.indirection.valid && io.indirection.function.resize(9) < p.functions
   )
   val functionAtHash = Delay(io.function.resize(functionBits), Rss.hashLatency)
-  io.queue := table.readSync(functionAtHash @@ io.hash(6 downto 0).asUInt)
+  io.queue := table.readSync(functionAtHash @@ io.hash.value(6 downto 0).asUInt)
 }

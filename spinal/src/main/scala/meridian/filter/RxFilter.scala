@@ -31,7 +31,8 @@ object RxFilter {
   * 32 waiting beats go. A copy that is ready goes first after 64 unicast frames, and one that waits for its lookups
   * stops rx for one beat after 48. That is all that copies cost the unicast.
   *
-  * Each frame makes one record and each copy one copyRecord, at its decision. `idle`: no frame or copy is inside.
+  * A tagged frame of a function that strips leaves without its tag, and is 4 bytes shorter for everything behind the
+  * lookup of its function. Each frame makes one record and each copy one copyRecord, at its decision. `idle`: no frame or copy is inside.
   */
 class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int)
     extends Component {
@@ -97,7 +98,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   decisions.io.push.payload := lookup.io.decision.payload
 
   val decision = decisions.io.pop
-  val unicast = FrameStream(p.hostBytes, C2hMeta(p))
+  val unicast = FrameStream(p.hostBytes, RxTarget(p))
   val split = new Area {
     val beat = waiting.io.pop
     val decided = beat.valid && decision.valid
@@ -115,8 +116,12 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
 
   val merge = new PriorityMerge(unicast.fragmentType, RxFilter.copyAfter)
   merge.io.first << unicast
+  merge.io.firstThere := split.beat.valid // a frame under way has its decision
   merge.io.second << replicator.io.frame
-  io.c2h << merge.io.out
+  val strip = new VlanStrip(p)
+  strip.io.in << merge.io.out
+  strip.io.next << merge.io.next
+  io.c2h << strip.io.out
 
   val rxInFrame = RegNextWhen(!io.rx.last, io.rx.fire) init False
   val flushing = new Area {
@@ -132,7 +137,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     io.flushed := framesDone && copiesDone
   }
   val stored = !replicator.io.empty || replicator.io.frame.valid
-  io.idle := !rxInFrame && waiting.io.occupancy === 0 && !stored && !io.c2h.valid
+  io.idle := !rxInFrame && waiting.io.occupancy === 0 && !stored && !merge.io.out.valid
 }
 
 /** A beat without what is known of the whole frame. */

@@ -5,38 +5,6 @@ import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
 
-/** What is to be done with a frame: deliver it, copy it, or else drop it. */
-case class RxDecision(p: ShellParam) extends Bundle {
-  val deliver = Bool()
-  val copy = Bool()
-  val target = C2hMeta(p)
-}
-
-/** A frame for several functions that asks for room in the replicator. */
-case class CopyJob(p: ShellParam) extends Bundle {
-  val list = ListKey(p)
-  val length = p.lengthType()
-  val hashInput = Bits(Rss.inputBits bits)
-  val source = RxSource(p)
-}
-
-/** A copy that asks for a queue. some low: a list that turned out empty, which only passes `last` on. */
-case class CopyRequest(p: ShellParam) extends Bundle {
-  val some = Bool()
-  val last = Bool() // of its frame
-  val function = p.functionType()
-  val port = p.portType()
-  val length = p.lengthType()
-  val hashInput = Bits(Rss.inputBits bits)
-}
-
-/** Its answer, in the order asked. */
-case class CopyDecision(p: ShellParam) extends Bundle {
-  val deliver = Bool()
-  val last = Bool()
-  val target = C2hMeta(p)
-}
-
 object RxLookup {
 
   /** Cycles from the function to the credit's answer. */
@@ -68,7 +36,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
 
   val io = new Bundle {
     val header = slave(Flow(RxHeader(p)))
-    val hashInput = in(Bits(Rss.inputBits bits))
+    val hashInput = in(HashInput())
     val functions = in(FunctionFlags(p))
     val ports = in(Vec(PortFlags(p), p.ports))
     val indirection = slave(Flow(IndirectionWrite(p)))
@@ -114,6 +82,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val function = p.functionType()
     val port = p.portType()
     val length = p.lengthType()
+    val vlan = Bool()
   }
 
   val start = new Area {
@@ -130,6 +99,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     item.function := Mux(single, selection.function, copy.function)
     item.port := Mux(single, header.port, copy.port)
     item.length := Mux(single, header.length, copy.length)
+    item.vlan := Mux(single, header.vlan, copy.vlan)
 
     val ahead = Reg(UInt(log2Up(RxLookup.copyAfter) bits)) init 0
     when(copy.fire)(ahead := 0).elsewhen(copy.valid)(ahead := ahead + 1)
@@ -141,6 +111,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     io.reserve.valid := RegNext(start.valid && selection.several) init False
     io.reserve.list := selected.list
     io.reserve.length := RegNext(start.header.length)
+    io.reserve.vlan := RegNext(start.header.vlan)
     io.reserve.hashInput := RegNext(start.hashInput)
     io.reserve.source := RegNext(start.header.source)
     val verdict = RxVerdict()
@@ -156,20 +127,25 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   io.range.query.valid := start.item.some
   io.range.query.payload := start.item.function
 
-  // Enable is a choice of one bit in 256: it has a cycle of its own.
+  // Flags are a choice of one bit in 256: it has a cycle of its own.
   val enable = new Area {
     val function = RegNext(start.item.function)
     val named = RegNext(function.resize(9) < p.functions)
-    val enabled = RegNext(io.functions.enable.resize(1 << p.functionBits)(function))
+    def flag(flags: Bits): Bool = RegNext(flags.resize(1 << p.functionBits)(function))
+    val enabled = flag(io.functions.enable)
     // Its entry may have come to be the sender's while the frame was inside the card.
     val source = RegNext(start.header.source)
     val single = RegNext(start.single)
     val ofSender = RegNext(single && source.isFunction && source.function === function)
+    val strip = flag(io.functions.strip) && Delay(start.item.vlan, 2)
+    val length = RegNext(Delay(start.item.length, 2) - Mux(strip, U(4), U(0)))
   }
 
   val toQueue = rangeLatency.max(Rss.latency)
   val queue = new Area {
-    val item = Delay(start.item, toQueue)
+    val item = Item()
+    item.assignSomeByName(Delay(start.item, toQueue))
+    item.length.allowOverride := Delay(enable.length, toQueue - 3)
     val named = Delay(enable.named, toQueue - 2)
     val base = Delay(io.range.result.base, toQueue - rangeLatency)
     val live = Delay(enable.enabled && !enable.ofSender, toQueue - 2) &&
@@ -204,10 +180,12 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     when(!Delay(queue.ask, queueLatency + creditLatency, init = False))(refusal := RxVerdict.disabled)
     when(Delay(queue.ofSender, queueLatency + creditLatency))(refusal := RxVerdict.noMatch)
 
-    val target = C2hMeta(p)
+    val target = RxTarget(p)
     target.function := item.function
     target.queue := Delay(owner.number, creditLatency)
     target.length := item.length
+    target.strip := Delay(enable.strip, latency - 2)
+    target.hash := Delay(rss.io.hash, latency - Rss.hashLatency)
 
     val valid = Delay(start.valid, latency, init = False)
     val single = Delay(start.single, latency, init = False)
@@ -221,7 +199,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val record = RxRecord(p)
     record.verdict := Mux(single, Mux(deliver, RxVerdict.delivered(), refusal), otherwise)
     record.port := header(p.lengthBits, p.portBits bits).asUInt
-    record.length := header(0, p.lengthBits bits).asUInt
+    record.length := Mux(single, item.length, header(0, p.lengthBits bits).asUInt)
     record.function := item.function
     record.functionValid := single && named
     record.copy := False

@@ -19,6 +19,10 @@ class PriorityMerge[T <: Data](beatType: HardType[T], secondAfter: Int) extends 
     val first = slave(Stream(Fragment(beatType)))
     val second = slave(Stream(Fragment(beatType)))
     val out = master(Stream(Fragment(beatType)))
+    val next = master(Flow(Fragment(beatType))) // the beat behind that at out, if it is of the same frame and there
+
+    /** first.valid while a frame of it is under way; valid itself may come late in its cycle. */
+    val firstThere = in(Bool())
   }
   val merged = Stream(Fragment(beatType))
   val inFrame = RegNextWhen(!merged.last, merged.fire) init False
@@ -36,4 +40,6 @@ class PriorityMerge[T <: Data](beatType: HardType[T], secondAfter: Int) extends 
   when(io.second.fire && io.second.last)(ahead := 0)
     .elsewhen(io.first.fire && io.first.last && !secondDue)(ahead := ahead + 1)
   io.out << merged.m2sPipe()
+  io.next.valid := inFrame && Mux(ofSecond, io.second.valid, io.firstThere)
+  io.next.payload := Mux(ofSecond, io.second.payload, io.first.payload)
 }

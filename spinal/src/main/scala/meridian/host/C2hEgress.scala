@@ -2,7 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.C2hMeta
+import meridian.filter.{C2hMeta, QueueSwitchWrite}
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -17,6 +17,10 @@ import spinal.lib._
   * A completion carries the running number of its frame among all the IP accepted, the first being 1, and may reach the
   * IP before the last beat does: the IP holds it back.
   *
+  * A queue's completions have 8 bytes, or 16 if `switches` says so; every queue has to be written after a reset.
+  *
+  * The completion leaves ChecksumCheck.latency + 3 cycles after the frame's last beat, with the verdicts on its checksums.
+  *
   * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of every handshake are registered. A
   * stalled completion channel stops the data at the last beat of a frame once `completionDepth` completions wait.
   */
@@ -26,6 +30,7 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
     val c2h = master(Stream(C2hPins(p.hostBytes)))
     val cmpt = master(Stream(CmptPins()))
     val status = slave(Flow(C2hStatusPins()))
+    val switches = slave(Flow(QueueSwitchWrite(p)))
 
     /** Pulses for the counters: a frame taken by the IP, dropped by it, or met by a bad descriptor. */
     val accepted, dropped, failed = out Bool ()
@@ -33,6 +38,9 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
 
   val completion = new Completion(p, completionDepth)
   completion.io.cmpt >> io.cmpt
+  completion.io.switches << io.switches
+  val check = new ChecksumCheck(p)
+  completion.io.verdicts << check.io.verdict
 
   val frames = io.frames.haltWhen(io.frames.last && !completion.io.entries.ready)
   val meta = io.frames.meta
@@ -55,12 +63,21 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
   pins.ctrl_ecc := CtrlEcc(CtrlEcc.word(pins))
   io.c2h << frames.translateWith(pins).s2mPipe().m2sPipe()
 
+  check.io.beat.valid := frames.fire
+  check.io.beat.last := frames.last
+  check.io.beat.fragment.data := frames.fragment.data
+  check.io.beat.fragment.mty := frames.fragment.mty
+  check.io.beat.fragment.meta := meta.length
+
   val packet = RegInit(U(1, 16 bits))
   val entry = completion.io.entries
   entry.valid := frames.fire && frames.last
   entry.payload.queue := meta.queue
   entry.payload.length := meta.length
   entry.payload.packet := packet
+  entry.payload.hash := meta.hash
+  entry.payload.stripped := meta.stripped
+  entry.payload.tci := meta.tci
   when(entry.fire)(packet := packet + 1)
 
   io.accepted := RegNext(io.c2h.fire && io.c2h.tlast) init False

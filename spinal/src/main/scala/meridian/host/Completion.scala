@@ -2,6 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
+import meridian.filter.{FrameHash, QueueSwitchWrite}
 import spinal.core._
 import spinal.lib._
 
@@ -10,41 +11,59 @@ case class CompletionEntry(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val length = p.lengthType()
   val packet = UInt(16 bits) // running number of the frame over all queues
+  val hash = FrameHash()
+  val stripped = Bool()
+  val tci = Bits(16 bits)
 }
 
-/** Turns entries into 8-byte completions of the QDMA IP. The layout serves every public driver at once:
+/** Turns entries into completions of the QDMA IP, laid out as CompletionLayout says: 8 bytes, or 16 for a queue that
+  * asks for them. Which, is looked up when the completion leaves. Parity is odd over each 32 bits; the IP alters colour and error later and accounts for it.
   *
-  * | bits | value |
-  * | --- | --- |
-  * | 0 | 0, standard format |
-  * | 1, 2 | colour and error, written by the IP |
-  * | 3 | 1, a descriptor was used |
-  * | 19:4 | length |
-  * | 20 | 1, end of frame |
-  * | 47:32 | length, where the OpenNIC drivers read it |
-  * | 63:48 | packet number |
-  *
-  * The rest is 0. Parity is odd over each 32 bits; the IP alters colour and error later and accounts for it.
-  *
-  * Latency 2 cycles when empty, one completion a cycle. It holds `depth` entries, so that a stall of the completion
-  * channel reaches the data only when they are all waiting.
+  * Latency 3 cycles from an entry's verdict when empty, one completion a cycle. It holds `depth` entries, so that a stall of the completion
+  * channel reaches the data only when they are all waiting; less than 16 would do so while verdicts are made.
   */
 class Completion(p: ShellParam, depth: Int) extends Component {
-  require(isPow2(depth) && depth >= 4 && depth <= 64, s"depth is $depth: choose a power of two, 4 to 64")
+  require(isPow2(depth) && depth >= 16 && depth <= 64, s"depth is $depth: choose a power of two, 16 to 64")
 
   val io = new Bundle {
     val entries = slave(Stream(CompletionEntry(p)))
+    val verdicts = slave(Flow(ChecksumVerdict())) // one an entry, in their order, not before it
     val cmpt = master(Stream(CmptPins()))
+    val switches = slave(Flow(QueueSwitchWrite(p)))
   }
 
   val fifo = new StreamFifo(CompletionEntry(p), depth, withAsyncRead = true)
   fifo.io.push << io.entries
 
-  val entry = fifo.io.pop.payload
+  // No more verdicts wait than entries.
+  val verdicts = new StreamFifo(ChecksumVerdict(), depth, withAsyncRead = true)
+  verdicts.io.push.valid := io.verdicts.valid
+  verdicts.io.push.payload := io.verdicts.payload
+  val pop = StreamJoin(fifo.io.pop, verdicts.io.pop)
+
+  val wideQueues = Mem(Bool(), p.queues)
+  wideQueues.write(io.switches.queue.resized, io.switches.completion16, io.switches.valid)
+  val wide = wideQueues.readSync(pop._1.queue.resized, enable = pop.ready)
+  val asked = pop.m2sPipe()
+  val entry = asked._1
+  val checksum = asked._2
   val pins = CmptPins()
-  val data = entry.packet ## entry.length ## B(0, 11 bits) ## True ## entry.length ## True ## B(0, 3 bits)
-  pins.tdata := data.resized
-  pins.size := 0
+  val data = CompletionLayout.entry(
+    CompletionLayout.used -> True.asBits,
+    CompletionLayout.length -> entry.length.asBits,
+    CompletionLayout.end -> True.asBits,
+    CompletionLayout.openNicLength -> entry.length.asBits,
+    CompletionLayout.packet -> entry.packet.asBits,
+    CompletionLayout.hash -> entry.hash.value,
+    CompletionLayout.vlanTci -> entry.tci,
+    CompletionLayout.hashType -> entry.hash.kind.asBits,
+    CompletionLayout.vlanStripped -> entry.stripped.asBits,
+    CompletionLayout.ipChecksum -> checksum.ip.asBits,
+    CompletionLayout.l4Checksum -> checksum.l4.asBits,
+    CompletionLayout.l4Kind -> checksum.kind.asBits
+  )
+  pins.tdata := (data(127 downto 64).andMask(wide) ## data(63 downto 0)).resized
+  pins.size := wide.asBits.resized // 0: 8 bytes, 1: 16 bytes
   pins.dpar := pins.tdata.subdivideIn(32 bits).map(!_.xorR).asBits()
   pins.ctrl_qid := entry.queue
   pins.ctrl_cmpt_type := 3 // has a payload and waits for it
@@ -55,5 +74,5 @@ class Completion(p: ShellParam, depth: Int) extends Component {
   pins.ctrl_col_idx := 0
   pins.ctrl_err_idx := 0
   pins.ctrl_no_wrb_marker := False
-  io.cmpt << fifo.io.pop.translateWith(pins).m2sPipe()
+  io.cmpt << asked.translateWith(pins).m2sPipe()
 }

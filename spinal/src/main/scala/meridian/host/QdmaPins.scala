@@ -62,6 +62,14 @@ case class TmStatusPins() extends Bundle {
   val pidx = UInt(16 bits)
 }
 
+/** dsc_crdt_in of the QDMA IP: descriptors a queue may fetch, one whose context has credits enabled. */
+case class DescriptorCreditPins() extends Bundle {
+  val crdt = UInt(16 bits)
+  val qid = UInt(11 bits)
+  val c2h = Bool().setPartialName("dir")
+  val fence = Bool()
+}
+
 /** axis_c2h_status of the QDMA IP: what it did with a frame it took. */
 case class C2hStatusPins() extends Bundle {
   val drop = Bool()
@@ -78,6 +86,7 @@ case class QdmaPins(bytes: Int) extends Bundle with IMasterSlave {
   val s_axis_c2h_cmpt = Stream(CmptPins())
   val axis_c2h_status = Flow(C2hStatusPins())
   val tm_dsc_sts = Stream(TmStatusPins())
+  val dsc_crdt_in = Stream(DescriptorCreditPins())
   val usr_flr_fnc = UInt(8 bits)
   val usr_flr_set = Bool()
   val usr_flr_done_fnc = UInt(8 bits)
@@ -86,7 +95,7 @@ case class QdmaPins(bytes: Int) extends Bundle with IMasterSlave {
   /** Master is the shell. */
   override def asMaster(): Unit = {
     slave(m_axis_h2c, tm_dsc_sts, axis_c2h_status)
-    master(s_axis_c2h, s_axis_c2h_cmpt)
+    master(s_axis_c2h, s_axis_c2h_cmpt, dsc_crdt_in)
     in(usr_flr_fnc, usr_flr_set)
     out(usr_flr_done_fnc, usr_flr_done_vld)
   }

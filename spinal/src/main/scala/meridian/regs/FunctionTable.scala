@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter._
+import meridian.pacing.{Pacing, RateWrite}
 import spinal.core._
 import spinal.lib._
 
@@ -25,6 +26,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val range = master(Stream(QueueRange(p)))
     val indirection = master(Flow(IndirectionWrite(p)))
     val key = master(Flow(HashKeyWrite(p)))
+    val rate = master(Flow(RateWrite(p)))
     val question = master(Flow(HostCounters.Question(slotBits)))
     val counter = slave(Flow(UInt(64 bits))) // the answer to a question
     val vfWriteRefused = out Bool ()
@@ -66,9 +68,10 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val sweepIndex = sweep.take(7).asUInt
 
   val ranges = Mem(Bits(32 bits), 1 << indexBits)
-  val settings = Mem(Bits(6 bits), 1 << indexBits)
+  val settings = Mem(Bits(7 bits), 1 << indexBits)
   val indirections = Mem(p.queueType(), 128 << indexBits)
   val keys = Mem(Bits(32 bits), 16 << indexBits)
+  val rates = Mem(UInt(Pacing.rateBits bits), 2 << indexBits)
 
   val state = Reg(FunctionState(p))
   val words = new Area {
@@ -76,6 +79,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val setting = settings.readSync(index)
     val indirection = indirections.readSync((index ## command.address(8 downto 2)).asUInt)
     val key = keys.readSync((index ## command.address(5 downto 2)).asUInt)
+    val rate = rates.readSync((index ## command.address(2)).asUInt)
   }
 
   /** Reading the low word of a counter keeps the high word, for each reader apart. */
@@ -168,20 +172,24 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       val function = UInt(indexBits bits)
       val flags = Bits(4 bits)
       val port = p.portType()
+      val strip = Bool()
     }))
     write.valid.init(False)
     def defaults(k: Int) = (0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum
     val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
     val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
+    val strip = Reg(Bits(p.functions bits)) init 0
     for (f <- 0 until p.functions) when(write.valid && write.function === f) {
       for (k <- 0 until 4) flags(k)(f) := write.flags(k)
       port(f) := write.port
+      strip(f) := write.strip
     }
     io.flags.enable := RegNext(queues.some & ~io.functionReset & ~queues.resets, B(0, p.functions bits))
     io.flags.broadcast := flags(0)
     io.flags.allMulticast := flags(1)
     io.flags.promiscuous := flags(2)
     io.flags.trusted := flags(3)
+    io.flags.strip := strip
     io.flags.port := port
   }
 
@@ -191,18 +199,22 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val portExists = command.data.asUInt < p.ports
     val accessPort = view.function.port.hitDoWrite && portExists
     val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
-      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 6 bits)
+      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 7 bits)
     })
-    val newSetting = Mux(accessFlags, state.port ## command.data(3 downto 0), command.data(1 downto 0) ## state.flags)
+    val accessVlan = view.function.vlan.hitDoWrite
+    val newSetting = (accessVlan ? command.data(17) | state.strip) ##
+      (accessPort ? command.data(1 downto 0) | state.port.asBits) ##
+      (accessFlags ? command.data(3 downto 0) | state.flags)
     settings.write(
       sweeping ? sweepFunction | index,
       sweeping ? defaultSetting(sweepFunction) | newSetting,
-      sweeping || accessFlags || accessPort
+      sweeping || accessFlags || accessPort || accessVlan
     )
-    now.write.valid := accessFlags || accessPort
+    now.write.valid := accessFlags || accessPort || accessVlan
     now.write.function := index
     now.write.flags := newSetting(3 downto 0)
     now.write.port := newSetting(5 downto 4).asUInt
+    now.write.strip := newSetting(6)
 
     val accessRange = view.either(_.qconf.hitDoWrite)
     queues.set := accessRange && !refused
@@ -224,7 +236,8 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     io.indirection << indirection.m2sPipe()
 
     val defaultKey = Vec(FunctionViews.defaultKey.map(B(_, 32 bits)).padTo(16, B(0, 32 bits)))
-    val toKey = (sweeping && sweepIndex < 10) || view.either(_.key.hitDoWrite)
+    val toKey = (sweeping && sweepIndex <= Rss.orderWord) || view.either(_.key.hitDoWrite) ||
+      view.function.hashOrder.hitDoWrite
     val key = Flow(HashKeyWrite(p))
     key.valid := toKey
     key.function := (sweeping ? sweepFunction | index).resized
@@ -232,6 +245,15 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     key.data := sweeping ? defaultKey(sweepIndex.take(4).asUInt) | command.data
     keys.write((key.function.resize(indexBits) ## key.word).asUInt, key.data, toKey)
     io.key << key.m2sPipe()
+
+    val rate = Flow(RateWrite(p))
+    rate.valid := sweeping && sweepIndex < 2 || view.function.rates.map(_.hitDoWrite).orR && !refused
+    rate.function := key.function
+    rate.minimum := sweeping ? sweepIndex.lsb | command.address(2)
+    rate.rate := command.data.asUInt.take(Pacing.rateBits).asUInt
+    when(sweeping)(rate.rate := 0)
+    rates.write((rate.function.resize(indexBits) ## rate.minimum).asUInt, rate.rate, rate.valid)
+    io.rate << rate.m2sPipe()
   }
 
   io.vfWriteRefused := RegNext(phase === Phase.access && isVf && command.write, False)
@@ -254,14 +276,18 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       state.count := words.range(15 downto 0).asUInt
       state.flags := words.setting(3 downto 0)
       state.port := words.setting(5 downto 4).asUInt
+      state.strip := words.setting(6)
       state.enabled := io.flags.enable(index)
       state.inReset := io.functionReset(index)
       state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
       state.indirection := words.indirection.resized
       state.key := words.key
+      state.rate := words.rate
       val late = queues.valid && queues.timer.andR
       val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !isPort && !write.portExists
-      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad)
+      val isRate = command.address(11 downto 3) === 0x010 / 8 && !isOpenNic && !isPort
+      val rateIsBad = isRate && command.data.drop(Pacing.rateBits).orR
+      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad || rateIsBad)
       when(!queues.isWrite || !queues.valid || late) { phase := Phase.access }
     }
     is(Phase.access) { phase := Phase.answer }

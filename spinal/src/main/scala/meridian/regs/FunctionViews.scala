@@ -2,6 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType
@@ -54,9 +55,11 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val count = UInt(16 bits)
   val flags = Bits(4 bits)
   val port = p.portType()
+  val strip = Bool()
   val enabled, inReset, linkUp = Bool()
   val indirection = UInt(16 bits) // at the index of the access
   val key = Bits(32 bits)
+  val rate = UInt(Pacing.rateBits bits) // the most or the least, by the address of the access
   val counter = Bits(32 bits)
 }
 
@@ -98,10 +101,40 @@ class FunctionView(state: FunctionState) extends Area {
   for (((name, doc), i) <- FunctionViews.flagNames.zipWithIndex) page.show(flags, i, name, state.flags(i), doc, RW)
   val port = page.reg(0x008, "port", "Binding of the function")
   page.show(port, 0, "port", state.port, "Ethernet port; a port that is not there is refused", RW)
+  val vlan = page.reg(0x018, "vlan", "802.1Q tags of the function's frames")
+  page.show(
+    vlan,
+    17,
+    "strip",
+    state.strip,
+    "a received frame loses its tag; only completion entries of 16 bytes tell what it was",
+    RW
+  )
   val status = page.reg(0x00c, "status", "State of the function")
   page.show(status, 0, "enabled", state.enabled, "has queues and is not in reset")
   page.show(status, 1, "in_reset", state.inReset, "a function level reset is under way")
   page.show(status, 2, "link_up", state.linkUp, "the function's port has a link")
+  val rates =
+    for (
+      (address, name, doc) <- Seq(
+        (0x010, "tx_max_rate", "Transmit rate that the paced queues of the function together do not exceed"),
+        (0x014, "tx_min_rate", "Transmit rate up to which the paced queues of the function go before those of others")
+      )
+    ) yield {
+      val rate = page.reg(address, name, doc)
+      val unit = "bytes in 2^20 cycles of 4 ns, which is Mb/s * 65536 / 125; 0: none"
+      page.show(rate, 0, "rate", state.rate, unit, RW)
+      rate
+    }
+  val hashOrder = page.reg(0x628, "hash_order", "What is hashed, in which order of bits, and how the table is read")
+  page.show(
+    hashOrder,
+    0,
+    "microsoft",
+    state.key.lsb,
+    "0: as OpenNIC does. 1: as Microsoft's RSS does, over the addresses of IPv4 and IPv6 and the ports of TCP and UDP; byte i of its key is byte i % 4 of word i / 4, the lowest byte of a word first",
+    RW
+  )
   val counters = new CounterBlock(page, state)
 }
 

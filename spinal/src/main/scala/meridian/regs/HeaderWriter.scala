@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.host.CompletionField
 import meridian.regs.RegMap._
 
 /** The register map as a C header. Names begin with MERIDIAN_; registers are offsets from the base of their block. */
@@ -31,6 +32,20 @@ object HeaderWriter {
     head ++ registers ++ counters
   }
 
+  private def completion(fields: Seq[CompletionField]): Seq[String] = {
+    val block = "MERIDIAN_COMPLETION"
+    val title =
+      "/* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */"
+    Seq("", title, define(s"${block}_BYTES", "8"), define(s"${block}16_BYTES", "16")) ++ fields.flatMap { f =>
+      val name = s"${block}_${f.name.toUpperCase}"
+      val mask = ((BigInt(1) << f.width) - 1) << f.low
+      Seq("WORD" -> f.word.toString, "SHIFT" -> f.low.toString, "MASK" -> s"${hex(mask, 8)}u").map {
+        case (what, value) =>
+          define(s"${name}_$what", value)
+      }
+    }
+  }
+
   def apply(map: MapDoc): String = {
     val lines = Seq(
       "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */",
@@ -55,6 +70,7 @@ object HeaderWriter {
       val values = e.values.zipWithIndex.map { case (v, i) => define(s"${block}_${v.toUpperCase}", i.toString) }
       Seq("", s"/* ${e.doc}. */") ++ values :+ define(s"${block}S", e.values.size.toString)
     }
-    (lines ++ enums ++ map.pages.flatMap(page) ++ Seq("", "#endif /* MERIDIAN_REGS_H */", "")).mkString("\n")
+    (lines ++ enums ++ completion(map.completion) ++ map.pages
+      .flatMap(page) ++ Seq("", "#endif /* MERIDIAN_REGS_H */", "")).mkString("\n")
   }
 }

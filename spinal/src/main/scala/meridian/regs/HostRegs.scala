@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter._
+import meridian.pacing.RateWrite
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -47,6 +48,9 @@ class HostRegs(p: ShellParam) extends Component {
     val macAnswer = slave(Flow(MacAnswer(p)))
     val bufferSize = master(Flow(BufferSizeWrite(p)))
     val enforce = out Bool ()
+    val released = slave(Flow(p.queueType()))
+    val switches = master(Flow(QueueSwitchWrite(p)))
+    val rate = master(Flow(RateWrite(p)))
 
     val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
     val txRecord = slave(Flow(TxRecord(p)))
@@ -66,6 +70,7 @@ class HostRegs(p: ShellParam) extends Component {
   val events = new HostEvents(p)
   val filter = new FilterRegs(p)
   val hostPort = new HostPortRegs(p)
+  val queues = new QueueRegs(p)
 
   /** Which of the targets below a command is for. */
   private def select(c: RegCommand): Seq[Bool] = {
@@ -81,10 +86,11 @@ class HostRegs(p: ShellParam) extends Component {
       pf && page === 0x110,
       pf && page === 0x111,
       pf && page === 0x112,
-      pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10)
+      pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10),
+      pf && page(9 downto 1) === 0x120 / 2
     )
   }
-  val splitter = new RegSplitter(addressBits, 6)(
+  val splitter = new RegSplitter(addressBits, 7)(
     select,
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
@@ -96,7 +102,8 @@ class HostRegs(p: ShellParam) extends Component {
       filter.io.bus,
       hostPort.io.bus,
       events.io.bus,
-      io.card
+      io.card,
+      queues.io.bus
     ).zipWithIndex
   ) {
     bus << splitter.io.target(i)
@@ -111,6 +118,7 @@ class HostRegs(p: ShellParam) extends Component {
     filter.page,
     hostPort.page,
     events.page,
+    queues.page,
     functions.view.port.page,
     functions.view.function.page,
     functions.view.vf.page
@@ -136,6 +144,10 @@ class HostRegs(p: ShellParam) extends Component {
   io.group << filter.io.group
   io.bufferSize << filter.io.bufferSize
   io.enforce := filter.io.enforce
+
+  queues.io.released << io.released
+  io.switches << queues.io.switches
+  io.rate << functions.io.rate
 
   counters.io.rx << io.rxRecord
   counters.io.rxCopies << io.rxCopyRecord

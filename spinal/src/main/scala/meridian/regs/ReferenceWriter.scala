@@ -87,6 +87,17 @@ object ReferenceWriter {
       val values = e.values.zipWithIndex.map { case (v, i) => s"$i `$v`" }.mkString(", ")
       s"- ${e.doc}: $values."
     }
-    (Seq(intro.stripTrailing) ++ overview ++ map.pages.flatMap(page) ++ enums :+ "").mkString("\n")
+    val completion = Seq(
+      "",
+      "## Completion entry",
+      "What the DMA engine writes for each received frame: 8 bytes, or 16 if the [queue](#queue) asks for them with `completion16` and its completion context has entries of that size. 32-bit words of little endian; bits that are not named are 0.",
+      "",
+      "| word | bits | field | meaning |",
+      "| --- | --- | --- | --- |"
+    ) ++ map.completion.map { f =>
+      val bits = if (f.high == f.low) s"${f.low}" else s"${f.high}:${f.low}"
+      s"| ${f.word} | $bits | `${f.name}` | ${f.doc} |"
+    }
+    (Seq(intro.stripTrailing) ++ overview ++ map.pages.flatMap(page) ++ completion ++ enums :+ "").mkString("\n")
   }
 }

@@ -2,7 +2,8 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.filter.{MacOperation, MacStatus, RxVerdict, TxVerdict}
+import meridian.filter.{HashType, MacOperation, MacStatus, RxVerdict, TxVerdict}
+import meridian.host.{Checksum, CompletionField, CompletionLayout, L4Kind}
 import spinal.core._
 import spinal.lib.bus.regif._
 
@@ -16,7 +17,7 @@ object RegMap {
   case class RegisterDoc(name: String, offset: BigInt, count: Int, stride: BigInt, doc: String, fields: Seq[FieldDoc])
   case class PageDoc(place: PagePlace, registers: Seq[RegisterDoc], counters: Seq[CounterName])
   case class EnumDoc(name: String, doc: String, values: Seq[String])
-  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc])
+  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc], completion: Seq[CompletionField])
 
   /** Visits the RegIf of a page. Repeating registers are told by their first. */
   private class Visitor(page: RegPage) extends BusIfDoc {
@@ -37,7 +38,10 @@ object RegMap {
       val (name, at, doc) = (short(slice.getName()), slice.getAddr(), slice.getDoc())
       val array = page.arrays.find(a => slice.getName() == s"${a.name}${(at - a.first) / a.stride}")
       (slice, array) match {
-        case (ram: RamInst, _)             => registers += RegisterDoc(name, at, (ram.getSize() / 4).toInt, 4, doc, Nil)
+        case (ram: RamInst, _) =>
+          val columns = page.columns.toSeq.filter(_.table == ram.getName())
+          val said = columns.map(c => FieldDoc(c.name, c.high, c.low, "RW", 0, c.doc))
+          registers += RegisterDoc(name, at, (ram.getSize() / 4).toInt, 4, doc, said)
         case (_, Some(a)) if at == a.first => registers += RegisterDoc(a.name, at, a.count, a.stride, doc, fields)
         case (_, Some(_))                  => // told by the first
         case _                             => registers += RegisterDoc(name, at, 1, 4, doc, fields)
@@ -66,8 +70,12 @@ object RegMap {
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
         EnumDoc("MAC_OPERATION", "mac_command.operation", values(MacOperation)),
-        EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus))
-      )
+        EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus)),
+        EnumDoc("HASH_TYPE", "What the hash of a frame was made over", values(HashType)),
+        EnumDoc("CHECKSUM", "Verdict on a checksum of a frame", values(Checksum)),
+        EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind))
+      ),
+      CompletionLayout.fields
     )
   }
 }

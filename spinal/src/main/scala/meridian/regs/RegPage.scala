@@ -32,6 +32,9 @@ case class PagePlace(
 /** Registers that repeat inside a page. */
 case class RegArray(name: String, first: BigInt, count: Int, stride: BigInt, doc: String)
 
+/** A field that every word of a table has; software writes and reads it. */
+case class RegColumn(table: String, name: String, high: Int, low: Int, doc: String)
+
 /** A page of registers by RegIf, with addresses counted from the page's start.
   *
   * The answer to an access comes with the next cycle: bus.rdat and unmapped.
@@ -49,6 +52,7 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
   busif.setReservedAddressErrorState(absent == 0)
   busif.reg_wrerr // lazy in RegIf; it has to be made in this scope
   val arrays = ListBuffer[RegArray]()
+  val columns = ListBuffer[RegColumn]()
   private val counterLists = ListBuffer[() => Seq[CounterName]]()
 
   /** Of the 64-bit counters; known once the design is elaborated, since some are names of verdicts. */
@@ -84,6 +88,12 @@ class RegPage(val place: PagePlace, addressWidth: Int = 12, absent: BigInt = 0) 
     ram.field(32)("value")
     ram
   }
+
+  /** A memory whose words have fields, which `column` tells of. */
+  def table(address: BigInt, name: String, words: Int, doc: String): RamInst = memory(address, name, 4 * words, doc)
+
+  def column(table: RamInst, at: Int, name: String, doc: String, width: Int = 1): Unit =
+    columns += RegColumn(table.getName(), name, at + width - 1, at, doc)
 
   /** A window of 64-bit counters. */
   def counters(address: BigInt, bytes: Int, names: => Seq[CounterName]): RamInst = {

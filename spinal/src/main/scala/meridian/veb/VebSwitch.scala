@@ -82,6 +82,7 @@ class VebSwitch(p: ShellParam) extends Component {
   padder.io.input << StreamArbiterFactory().roundRobin.fragmentLock.on(functions.frames +: io.ps)
   val merge = new PriorityMerge(io.rx.fragmentType, VebSwitch.insideAfter)
   merge.io.first << io.wire
+  merge.io.firstThere := io.wire.valid
   merge.io.second << padder.io.output
   // That the filter cannot take a beat is known late: it must not reach the pointers of the buffers.
   io.rx << merge.io.out.s2mPipe()

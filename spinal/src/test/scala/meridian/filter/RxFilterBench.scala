@@ -13,7 +13,7 @@ case class Latencies(mac: Int, range: Int, queue: Int, credit: Int)
 
 /** What the card is told: flags, tables, lists. Everything off and empty at first. */
 class RxConfig(p: ShellParam) {
-  val enable, broadcast, allMulticast, promiscuous = Array.fill(p.functions)(false)
+  val enable, broadcast, allMulticast, promiscuous, strip = Array.fill(p.functions)(false)
   val portOf = Array.fill(p.functions)(0)
   val rxEnable = Array.fill(p.ports)(true)
   val default = Array.fill[Option[Int]](p.ports)(None)
@@ -37,7 +37,25 @@ case object Wire extends From
 case object OfPs extends From
 case class OfFunction(function: Int) extends From
 case class Frame(port: Int, bytes: Array[Int], from: From = Wire)
-case class Arrived(function: Int, queue: Int, bytes: Seq[Int], firstCycle: Long)
+case class Arrived(
+    function: Int,
+    queue: Int,
+    hash: (BigInt, HashType.E),
+    tci: Option[Int],
+    bytes: Seq[Int],
+    firstCycle: Long
+)
+object Arrived {
+
+  /** What is to arrive of a frame, with OpenNIC's key. */
+  def of(one: One, frame: Frame, strips: Boolean): Arrived = {
+    val hash = (BigInt(RxFrames.hash(frame.bytes, Rss.defaultKey)), RxFrames.hashType(frame.bytes))
+    val strip = strips && RxFrames.tagged(frame.bytes)
+    val tci = Option.when(strip)(frame.bytes(14) << 8 | frame.bytes(15))
+    val bytes = if (strip) frame.bytes.patch(12, Nil, 4) else frame.bytes
+    Arrived(one.function, one.queue, hash, tci, bytes.toSeq, 0)
+  }
+}
 case class Told(verdict: RxVerdict.E, port: Int, function: Option[Int], copy: Boolean, length: Int)
 
 /** Drives a receive filter and its tables, and holds what comes out against what must. */
@@ -112,7 +130,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
   }
   private var beats = mutable.ArrayBuffer[Int]()
   private var first = 0L
-  private var target = (0, 0, 0)
+  private var target = (0, 0, 0, (BigInt(0), HashType.none: HashType.E), Option.empty[Int])
   cd.onSamplings {
     cycle += 1
     if (dut.io.rx.valid.toBoolean && !dut.io.rx.ready.toBoolean) stalls += 1
@@ -121,16 +139,19 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     copyRecords ++= told(dut.io.copyRecord)
     if (dut.io.c2h.valid.toBoolean && dut.io.c2h.ready.toBoolean) {
       val meta = dut.io.c2h.fragment.meta
-      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt)
+      val hash = (meta.hash.value.toBigInt, meta.hash.kind.toEnum)
+      val tci = Option.when(meta.stripped.toBoolean)(meta.tci.toInt)
+      assert(tci.isDefined || meta.tci.toInt == 0)
+      val now = (meta.function.toInt, meta.queue.toInt, meta.length.toInt, hash, tci)
       if (beats.isEmpty) { first = cycle; target = now }
-      assert(now == target, "function, queue and length hold over a frame")
+      assert(now == target, "what is known of a frame holds over it")
       val mty = dut.io.c2h.fragment.mty.toInt
       assert(mty == 0 || dut.io.c2h.last.toBoolean)
       val data = dut.io.c2h.fragment.data.toBytes
       beats ++= data.take(p.hostBytes - mty).map(_ & 0xff)
       if (dut.io.c2h.last.toBoolean) {
         assert(beats.size == target._3, "length of a frame at c2h")
-        arrived += Arrived(target._1, target._2, beats.toSeq, first)
+        arrived += Arrived(target._1, target._2, target._4, target._5, beats.toSeq, first)
         beats = mutable.ArrayBuffer[Int]()
       }
     }
@@ -145,6 +166,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     dut.io.functions.allMulticast #= bits(config.allMulticast)
     dut.io.functions.promiscuous #= bits(config.promiscuous)
     dut.io.functions.trusted #= 0
+    dut.io.functions.strip #= bits(config.strip)
     for ((port, i) <- config.portOf.zipWithIndex) dut.io.functions.port(i) #= port
     for (i <- 0 until p.ports) {
       dut.io.ports(i).rxEnable #= config.rxEnable(i)
@@ -251,6 +273,11 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     cd.waitSampling(4)
     assert(records.size == expected.size, "one record a frame")
     val unicast, copies = mutable.Queue[Arrived]()
+    def arrives(one: One, frame: Frame) = Arrived.of(one, frame, config.strip(one.function))
+    def lengthOf(one: One, frame: Frame) = {
+      val strips = one.function < p.functions && config.strip(one.function) && RxFrames.tagged(frame.bytes)
+      frame.bytes.length - (if (strips) 4 else 0)
+    }
     val copyTold = mutable.ArrayBuffer[Told]()
     def name(one: One) = Option.when(one.function < p.functions)(one.function)
     for (((frame, fate), record) <- expected.zip(records)) {
@@ -258,14 +285,14 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       fate match {
         case Drop(verdict) => assert(record == Told(verdict, frame.port, None, copy = false, length))
         case one: One =>
-          assert(record == Told(one.verdict, frame.port, name(one), copy = false, length))
-          if (one.verdict == RxVerdict.delivered) unicast += Arrived(one.function, one.queue, frame.bytes.toSeq, 0)
+          assert(record == Told(one.verdict, frame.port, name(one), copy = false, lengthOf(one, frame)))
+          if (one.verdict == RxVerdict.delivered) unicast += arrives(one, frame)
         case Several(list) =>
           assert(record.verdict == RxVerdict.copying || record.verdict == RxVerdict.copyCut, s"$record for several")
           assert(record == Told(record.verdict, frame.port, None, copy = false, length))
           if (record.verdict == RxVerdict.copying) for (one <- list) {
-            copyTold += Told(one.verdict, frame.port, name(one), copy = true, length)
-            if (one.verdict == RxVerdict.delivered) copies += Arrived(one.function, one.queue, frame.bytes.toSeq, 0)
+            copyTold += Told(one.verdict, frame.port, name(one), copy = true, lengthOf(one, frame))
+            if (one.verdict == RxVerdict.delivered) copies += arrives(one, frame)
           }
       }
     }

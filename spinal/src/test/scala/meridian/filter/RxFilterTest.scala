@@ -55,6 +55,7 @@ class RxFilterTest extends AnyFunSuite {
     }
     for (f <- 0 until p.functions) {
       c.enable(f) = random.nextInt(8) != 0
+      c.strip(f) = random.nextInt(3) == 0
       c.portOf(f) = random.nextInt(4)
       val share = 2048 / p.functions
       c.ranges(f) = (random.nextInt(share) + f * share, if (random.nextInt(10) == 0) 0 else 4)
@@ -147,6 +148,30 @@ class RxFilterTest extends AnyFunSuite {
         val beats = (length + p.hostBytes - 1) / p.hostBytes
         for ((a, b) <- bench.arrived.zip(bench.arrived.tail)) assert(b.firstCycle - a.firstCycle == beats)
         assert(bench.check() == Map[RxVerdict.E, Int](RxVerdict.delivered -> frames))
+      }
+    }
+
+  for ((p, seed) <- Seq(small -> 31, large -> 32))
+    test(s"frames of every length that lose their tag, back to back, ${p.hostBytes} bytes a beat") {
+      run(p, seed) { (_, bench) =>
+        val address = plain(p, bench)
+        for (f <- 0 until p.functions) bench.config.strip(f) = true
+        for (n <- 0 until 2) bench.config.mac((0, RxFrames.address(address(n).toArray), 5)) = (false, n)
+        bench.settle()
+        def tagged(length: Int, n: Int) = {
+          val frame = untagged(bench, address(n), length)
+          for ((byte, i) <- Seq(0x81, 0, 0x60, 5).zipWithIndex) frame.bytes(12 + i) = byte
+          frame
+        }
+        for (length <- 60 to 60 + 2 * p.hostBytes; n <- 0 until 2) bench.send(tagged(length, n))
+        bench.drain()
+        assert(bench.stalls == 0)
+        assert(bench.arrived.forall(_.tci.contains(0x6005)))
+        bench.readyChance = 0.5
+        for (length <- 60 to 60 + 2 * p.hostBytes) bench.send(tagged(length, 1), 0.7)
+        bench.readyChance = 1.0
+        bench.drain()
+        assert(bench.check()(RxVerdict.delivered) == 3 * (2 * p.hostBytes + 1))
       }
     }
 

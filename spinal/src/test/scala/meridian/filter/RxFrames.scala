@@ -14,13 +14,54 @@ object RxFrames {
     if (tagged) { frame(12) = 0x81; frame(13) = 0x00 }
     val ip = if (tagged) 18 else 14
     random.nextInt(4) match {
-      case 0 => frame(ip - 2) = 0x86; frame(ip - 1) = 0xdd
+      case 0 =>
+        frame(ip - 2) = 0x86; frame(ip - 1) = 0xdd
+        if (random.nextInt(4) != 0) frame(ip + 6) = Seq(6, 17)(random.nextInt(2))
       case 1 => frame(ip - 2) = random.nextInt(256); frame(ip - 1) = 0x77
       case _ =>
         frame(ip - 2) = 0x08; frame(ip - 1) = 0x00
         frame(ip) = 0x40 + (if (random.nextBoolean()) 5 else random.nextInt(16))
+        if (random.nextInt(4) != 0) { frame(ip + 6) = random.nextInt(4) << 6; frame(ip + 7) = 0 }
+        if (random.nextInt(4) != 0) frame(ip + 9) = Seq(6, 17)(random.nextInt(2))
     }
     frame
+  }
+
+  /** Microsoft's hash, a bit at a time from the most significant of the first byte on, over addresses and ports. */
+  def microsoft(bytes: Array[Int], key: Seq[Long]): Long = {
+    val at = if (tagged(bytes)) 18 else 14
+    val kind = hashType(bytes, microsoft = true)
+    val v4 = bytes(at - 2) == 8
+    val addresses = if (v4) 12 until 20 else 8 until 40
+    val behind = if (v4) 4 * (bytes(at) & 0xf) else 40
+    val ports = if (Seq(HashType.none, HashType.ipv4, HashType.ipv6).contains(kind)) Nil else behind until behind + 4
+    val hashed = if (kind == HashType.none) Nil else (addresses ++ ports).map(i => bytes(at + i))
+    toeplitz(hashed, key.flatMap(word => (0 until 4).map(i => (word >> 8 * i & 0xff).toInt)))
+  }
+
+  def toeplitz(input: Seq[Int], key: Seq[Int]): Long = {
+    val bits = input.flatMap(b => (7 to 0 by -1).map(b >> _ & 1))
+    val window = key.foldLeft(BigInt(0))((w, b) => w << 8 | b)
+    bits.zipWithIndex
+      .collect { case (1, i) => (window >> (8 * key.size - 32 - i) & 0xffffffffL).toLong }
+      .foldLeft(0L)(_ ^ _)
+  }
+
+  /** What a hash is made over: ports count only where TCP or UDP has some and the packet is no fragment. */
+  def hashType(bytes: Array[Int], microsoft: Boolean = false): HashType.E = {
+    val at = if (tagged(bytes)) 18 else 14
+    if (bytes(at - 2) == 0x86 && bytes(at - 1) == 0xdd && microsoft)
+      return if (bytes.length < at + 44) HashType.ipv6
+      else if (bytes(at + 6) == 6) HashType.ipv6Tcp
+      else if (bytes(at + 6) == 17) HashType.ipv6Udp
+      else HashType.ipv6
+    val headerLength = 4 * (bytes(at) & 0xf)
+    val whole = (bytes(at + 6) & 0x3f) == 0 && bytes(at + 7) == 0
+    if (bytes(at - 2) != 8 || bytes(at - 1) != 0) HashType.none
+    else if (headerLength < 20 || bytes.length < at + headerLength + 4 || !whole) HashType.ipv4
+    else if (bytes(at + 9) == 6) HashType.ipv4Tcp
+    else if (bytes(at + 9) == 17) HashType.ipv4Udp
+    else HashType.ipv4
   }
 
   def address(bytes: Array[Int]): BigInt = (0 until 6).map(i => BigInt(bytes(i)) << (8 * i)).sum

@@ -2,16 +2,18 @@
 package meridian.host
 
 import meridian.ShellParam
+import meridian.filter.HashType
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
+import scala.util.Random
 import spinal.core._
 import spinal.core.sim._
 
 /** Plays the QDMA IP: rebuilds frames from what the pins say, and completions from their own channel. */
 class C2hEgressTest extends AnyFunSuite {
-  case class Sent(bytes: Array[Byte], queue: Int)
-  val completionDepth = 8
+  case class Sent(bytes: Array[Byte], queue: Int, hash: BigInt, hashType: Int, tci: Option[Int])
+  val completionDepth = 16
 
   /** Extended Hamming code by its definition: parity over code positions, position by position. */
   def ecc(word: BigInt): Int = {
@@ -19,6 +21,12 @@ class C2hEgressTest extends AnyFunSuite {
     val code = places.zipWithIndex.filter { case (_, k) => word.testBit(k) }.map(_._1)
     val hamming = code.foldLeft(0)(_ ^ _)
     hamming | ((code.size + Integer.bitCount(hamming)) & 1) << 6
+  }
+
+  /** Bits 5 to 10 of the flags: what is told of the frame's checksums. */
+  def verdict(frame: Array[Byte]): BigInt = {
+    val (ip, l4, kind) = IpFrames.verdict(frame.map(_ & 0xff))
+    BigInt(ip.position | l4.position << 2 | kind.position << 4)
   }
 
   def oddParity(word: BigInt): Boolean = word.bitCount % 2 == 0
@@ -35,6 +43,16 @@ class C2hEgressTest extends AnyFunSuite {
     private val bytes = mutable.ArrayBuffer[Byte]()
     dut.io.status.valid #= false
     dut.io.status.payload.randomize()
+    dut.io.switches.valid #= false
+
+    /** Sets the entries of a queue to 16 or 8 bytes. */
+    def switchQueue(queue: Int, wide: Boolean): Unit = {
+      dut.io.switches.valid #= true
+      dut.io.switches.queue #= queue
+      dut.io.switches.completion16 #= wide
+      cd.waitSampling()
+      dut.io.switches.valid #= false
+    }
 
     val c2h = new StreamSink(dut.io.c2h, cd)({ pins =>
       val want = sent(frames)
@@ -61,10 +79,15 @@ class C2hEgressTest extends AnyFunSuite {
       completions += 1
       val id = completions & 0xffff
       val length = BigInt(want.bytes.length)
-      val data = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
+      val narrow = BigInt(8) | length << 4 | BigInt(1) << 20 | length << 32 | BigInt(id) << 48
+      val wide = want.queue % 2
+      val vlan = want.tci.fold(BigInt(0))(tci => BigInt(1 << 20 | tci) << 96)
+      val data =
+        if (wide == 0) narrow
+        else narrow | vlan | want.hash << 64 | BigInt(want.hashType) << 112 | verdict(want.bytes) << 117
       assert(pins.tdata.toBigInt == data, s"completion $completions")
       assert(pins.ctrl_wait_pld_pkt_id.toInt == id && pins.ctrl_qid.toInt == want.queue)
-      assert(pins.size.toInt == 0 && pins.ctrl_cmpt_type.toInt == 3)
+      assert(pins.size.toInt == wide && pins.ctrl_cmpt_type.toInt == 3)
       for (i <- 0 until 16)
         assert(pins.dpar.toBigInt.testBit(i) == oddParity((data >> (32 * i)) & BigInt("ffffffff", 16)))
       for (zero <- Seq(pins.ctrl_port_id, pins.ctrl_col_idx, pins.ctrl_err_idx)) assert(zero.toInt == 0)
@@ -77,15 +100,29 @@ class C2hEgressTest extends AnyFunSuite {
       if (dut.io.failed.toBoolean) failed += 1
     }
     cd.waitSampling(5)
+    for (queue <- 0 until p.queues) switchQueue(queue, queue % 2 == 1)
+
+    /** An IP packet, right or not, in a frame of that length. */
+    def packet(length: Int): Array[Byte] = {
+      val frame = IpFrames.random(new Random(simRandom.nextLong()), (length - 60).max(1))
+      frame.padTo(length, 0).take(length).map(_.toByte)
+    }
 
     def send(length: Int): Unit = {
-      val frame = Sent(randomBytes(length), simRandom.nextInt(2048))
+      val tci = Option.when(simRandom.nextBoolean())(simRandom.nextInt(65536))
+      val kind = simRandom.nextInt(HashType.elements.size)
+      val bytes = if (length < 60) randomBytes(length) else packet(length)
+      val frame = Sent(bytes, simRandom.nextInt(p.queues), BigInt(32, simRandom), kind, tci)
       sent += frame
       val function = simRandom.nextInt(256)
       source.send(frame.bytes) { (meta, _) =>
         meta.function #= function
         meta.queue #= frame.queue
         meta.length #= length
+        meta.stripped #= frame.tci.isDefined
+        meta.tci #= frame.tci.getOrElse[Int](0)
+        meta.hash.value #= frame.hash
+        meta.hash.kind #= HashType.elements(kind)
       }
     }
 

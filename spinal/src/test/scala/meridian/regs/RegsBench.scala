@@ -4,6 +4,7 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.filter._
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
+import meridian.pacing.RateWrite
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
@@ -59,8 +60,14 @@ class RegsBench(p: ShellParam) extends Component {
   host.io.macAnswer << macAnswer
   val bufferSize = master(Flow(BufferSizeWrite(p)))
   bufferSize << host.io.bufferSize
+  val released = slave(Flow(p.queueType()))
+  host.io.released << released
+  val switches = master(Flow(QueueSwitchWrite(p)))
+  switches << host.io.switches
   val enforce = out Bool ()
   enforce := host.io.enforce
+  val rate = master(Flow(RateWrite(p)))
+  rate << host.io.rate
   val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
   host.io.rxRecord << rxRecord
   host.io.rxCopyRecord << rxCopyRecord

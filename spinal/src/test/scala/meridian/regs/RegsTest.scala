@@ -30,6 +30,7 @@ class RegsTest extends AnyFunSuite {
     for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
     dut.txRecord.valid #= false
     dut.c2hDrop #= false
+    dut.released.valid #= false
     dut.macRx.foreach(_.valid #= false)
     dut.macTx.foreach(_.valid #= false)
     val bar2 = new RegMaster(dut.bar2, dut.hostClock, Some(dut.awuser), Some(dut.aruser), random)
@@ -38,6 +39,9 @@ class RegsTest extends AnyFunSuite {
     val indirection = mutable.Map[(Int, Int), Int]()
     val key = mutable.Map[(Int, Int), BigInt]()
     val group = mutable.Map[(Int, Int), BigInt]()
+    val switches = mutable.Map[Int, Boolean]()
+    val rate = mutable.Map[(Int, Boolean), Long]()
+    val paced = mutable.Map[Int, Boolean]()
     var takeRanges = true
     dut.hostClock.onSamplings {
       if (dut.range.valid.toBoolean && dut.range.ready.toBoolean)
@@ -46,6 +50,12 @@ class RegsTest extends AnyFunSuite {
       if (dut.indirection.valid.toBoolean)
         indirection((dut.indirection.function.toInt, dut.indirection.index.toInt)) = dut.indirection.queue.toInt
       if (dut.key.valid.toBoolean) key((dut.key.function.toInt, dut.key.word.toInt)) = dut.key.data.toBigInt
+      if (dut.rate.valid.toBoolean)
+        rate((dut.rate.function.toInt, dut.rate.minimum.toBoolean)) = dut.rate.rate.toLong
+      if (dut.switches.valid.toBoolean) {
+        switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
+        paced(dut.switches.queue.toInt) = dut.switches.paced.toBoolean
+      }
       if (dut.group.valid.toBoolean) group((dut.group.group.toInt, dut.group.word.toInt)) = dut.group.data.toBigInt
     }
     dut.hostClock.waitSampling(20)
@@ -57,6 +67,65 @@ class RegsTest extends AnyFunSuite {
       SimTimeout(4000L * 400000)
       body(new Setup(dut, seed))
     }
+  }
+
+  run("a function's vlan register: no strip at first, and kept beside flags and port", 62) { s =>
+    import s._
+    for (f <- 0 until p.functions) assert(bar2.read(0x200018 + 0x1000 * f) == 0)
+    bar2.write(0x205018, BigInt("ffffffff", 16))
+    bar2.write(0x202018, 1 << 17)
+    settle()
+    assert(dut.flags.strip.toBigInt == 0x24)
+    bar2.write(0x205004, 0xa)
+    bar2.write(0x205008, 1)
+    bar2.write(0x202018, 0)
+    settle()
+    assert(dut.flags.strip.toBigInt == 0x20)
+    assert(Seq(0x04, 0x08, 0x18).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
+    assert(bar2.read(0x202004) == 15)
+  }
+
+  run("the order of a function's hash: OpenNIC's at first", 61) { s =>
+    import s._
+    assert(bar2.read(0x201628) == 0)
+    for (f <- 0 until p.functions) assert(key((f, 10)) == 0)
+    bar2.write(0x203628, 1)
+    bar2.write(0x203624, 0x55) // the last word of the key stands before it
+    settle()
+    for (f <- 0 until p.functions) assert(bar2.read(0x200628 + 0x1000 * f) == (if (f == 3) 1 else 0))
+    assert(key((3, 10)) == 1 && key((3, 9)) == 0x55)
+    assert(bar2.read(0x1628) == absent, "OpenNIC has nothing there")
+  }
+
+  run("switches of queues: off at first, kept, and lost with the queue in a reset", 60) { s =>
+    import s._
+    def at(queue: Int) = 0x120000 + 4 * queue
+    assert(bar2.read(at(p.queues - 1)) == 0) // waits until all are written
+    assert(switches == (0 until p.queues).map(_ -> false).toMap)
+    val chosen = Seq.fill(40)(random.nextInt(p.queues)).toSet
+    for (queue <- chosen) bar2.write(at(queue), BigInt("ffffffff", 16))
+    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 5 else 0), s"queue $queue")
+    assert((0 until p.queues).filter(switches).toSet == chosen)
+    val taken = chosen.take(20) + (chosen.max + 1) % p.queues
+    val clearing = fork(for (queue <- taken) {
+      dut.released.valid #= true
+      dut.released.payload #= queue
+      dut.hostClock.waitSampling()
+      dut.released.valid #= false
+    })
+    // An access meanwhile waits, and neither is lost.
+    bar2.write(at(chosen.last), 1)
+    clearing.join()
+    bar2.write(at(chosen.last), 1)
+    settle()
+    val left = chosen -- taken + chosen.last
+    def wanted(queue: Int) = if (queue == chosen.last) 1 else 5 // completion16 and paced
+    for (queue <- chosen) assert(bar2.read(at(queue)) == (if (left(queue)) wanted(queue) else 0), s"queue $queue")
+    assert((0 until p.queues).filter(switches).toSet == left)
+    bar2.write(at(p.queues), 1) // a queue that the card has not: it shows no other
+    assert(bar2.read(at(p.queues)) == 0 && bar2.read(at(0)) == (if (left(0)) wanted(0) else 0))
+    assert(bar2.read(0x112030) == 0, "unmapped")
+    assert(switches.keySet.forall(_ < p.queues))
   }
 
   run("what the OpenNIC driver does at probe", 1) { s =>
@@ -107,6 +176,35 @@ class RegsTest extends AnyFunSuite {
     settle()
     assert(bar2.read(0xc204) == 0 && bar2.read(0x8204) == 3)
     println(s"slowest access ${bar2.slowest} host cycles")
+  }
+
+  run("rates of functions and switches of queues", 11) { s =>
+    import s._
+    def rateAt(function: Int, minimum: Boolean) = 0x200010 + 0x1000 * function + (if (minimum) 4 else 0)
+    def switchAt(queue: Int) = 0x120000 + 4 * queue
+    val places = for (f <- 0 until p.functions; minimum <- Seq(false, true)) yield (f, minimum)
+    for ((f, minimum) <- places) assert(bar2.read(rateAt(f, minimum)) == 0 && rate((f, minimum)) == 0)
+    val wanted = places.map(_ -> random.nextInt(1 << 26).toLong).toMap
+    for (((f, minimum), value) <- wanted) bar2.write(rateAt(f, minimum), value)
+    for (((f, minimum), value) <- wanted) assert(bar2.read(rateAt(f, minimum)) == value)
+    assert(bar2.writeFull(rateAt(5, false), 1L << 26) == 2, "more than the card can count is refused")
+    bar2.write(0x10, 77, 4) // a VF has no such register
+    settle()
+    assert(rate == wanted)
+
+    assert(bar2.read(switchAt(0)) == 0)
+    assert(paced.size == p.queues && !paced.values.exists(identity))
+    for (queue <- Seq(3, 200, 255, 256, 2047)) bar2.write(switchAt(queue), 4)
+    for (queue <- Seq(3, 4, 200, 255, 256, 2047))
+      assert(bar2.read(switchAt(queue)) == (if (Seq(3, 200, 255).contains(queue)) 4 else 0))
+    assert(paced.filter(_._2).keySet == Set(3, 200, 255))
+    dut.released.valid #= true
+    dut.released.payload #= 200
+    dut.hostClock.waitSampling()
+    dut.released.valid #= false
+    settle()
+    assert(bar2.read(switchAt(200)) == 0 && bar2.read(switchAt(3)) == 4)
+    assert(paced.filter(_._2).keySet == Set(3, 255))
   }
 
   run("functions after reset, their pages and their reset", 2) { s =>

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What ethtool asks of the function, but for statistics and tests. */
+#include <linux/bitfield.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
+{
+	struct meridian *m = netdev_priv(netdev);
+	u32 version = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION);
+	u32 hash = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_BUILD_HASH);
+
+	strscpy(info->driver, MERIDIAN_NAME, sizeof(info->driver));
+	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
+	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
+	snprintf(info->fw_version, sizeof(info->fw_version), "map %u.%u, build %08x",
+		 FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version),
+		 FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version), hash);
+}
+
+/* The card does not say how fast its ports are. */
+static int get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *settings)
+{
+	ethtool_link_ksettings_zero_link_mode(settings, supported);
+	ethtool_link_ksettings_zero_link_mode(settings, advertising);
+	ethtool_link_ksettings_add_link_mode(settings, supported, FIBRE);
+	settings->base.port = PORT_FIBRE;
+	settings->base.autoneg = AUTONEG_DISABLE;
+	settings->base.speed = SPEED_UNKNOWN;
+	settings->base.duplex = DUPLEX_FULL;
+	return 0;
+}
+
+static void get_ringparam(struct net_device *netdev,
+			  struct ethtool_ringparam *ring MERIDIAN_RING_MORE)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	ring->rx_max_pending = MERIDIAN_RING_MAX;
+	ring->tx_max_pending = MERIDIAN_RING_MAX;
+	ring->rx_pending = m->config.rx_slots;
+	ring->tx_pending = m->config.tx_slots;
+}
+
+/* The card has rings of powers of two; the next larger is taken. */
+static int set_ringparam(struct net_device *netdev,
+			 struct ethtool_ringparam *ring MERIDIAN_RING_MORE)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_config config = m->config;
+
+	if (ring->rx_mini_pending || ring->rx_jumbo_pending ||
+	    ring->rx_pending < MERIDIAN_RING_MIN || ring->tx_pending < MERIDIAN_RING_MIN)
+		return -EINVAL;
+	config.rx_slots = roundup_pow_of_two(ring->rx_pending);
+	config.tx_slots = roundup_pow_of_two(ring->tx_pending);
+	return meridian_configure(m, &config);
+}
+
+static void get_channels(struct net_device *netdev, struct ethtool_channels *channels)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	channels->max_combined = m->queue_limit;
+	channels->combined_count = m->config.queues;
+	channels->max_other = 1;
+	channels->other_count = 1;
+}
+
+static int set_channels(struct net_device *netdev, struct ethtool_channels *channels)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_config config = m->config;
+
+	if (!channels->combined_count || channels->rx_count || channels->tx_count ||
+	    channels->other_count != 1)
+		return -EINVAL;
+	config.queues = channels->combined_count;
+	return meridian_configure(m, &config);
+}
+
+static int get_coalesce(struct net_device *netdev,
+			struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	coalesce->rx_coalesce_usecs = m->coalesce.usecs;
+	coalesce->rx_max_coalesced_frames = m->coalesce.frames;
+	coalesce->use_adaptive_rx_coalesce = m->coalesce.is_adaptive;
+	return 0;
+}
+
+static int set_coalesce(struct net_device *netdev,
+			struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE)
+{
+	const struct qdma_tables *tables = &qdma_default_tables;
+	struct meridian *m = netdev_priv(netdev);
+	unsigned int i;
+	int timer = qdma_nearest(tables->timers, coalesce->rx_coalesce_usecs);
+	int counter = qdma_nearest(tables->counters, coalesce->rx_max_coalesced_frames);
+
+	if (coalesce->rx_coalesce_usecs > tables->timers[QDMA_TABLE_ENTRIES - 1] ||
+	    coalesce->rx_max_coalesced_frames > tables->counters[QDMA_TABLE_ENTRIES - 1])
+		return -EINVAL;
+	/* What is shown is what the card does. */
+	m->coalesce.usecs = coalesce->rx_coalesce_usecs ? tables->timers[timer] : 0;
+	m->coalesce.frames = coalesce->rx_max_coalesced_frames > 1 ? tables->counters[counter] :
+			     coalesce->rx_max_coalesced_frames;
+	WRITE_ONCE(m->coalesce.is_adaptive, !!coalesce->use_adaptive_rx_coalesce);
+	for (i = 0; i < m->channels; i++)
+		meridian_set_mode(&m->channel[i].rx, m->coalesce.usecs, m->coalesce.frames);
+	return 0;
+}
+
+static u32 get_rxfh_key_size(struct net_device *netdev)
+{
+	return 4 * MERIDIAN_KEY_WORDS;
+}
+
+static u32 get_rxfh_indir_size(struct net_device *netdev)
+{
+	return MERIDIAN_INDIRECTION;
+}
+
+static int get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh)
+{
+	struct meridian *m = netdev_priv(netdev);
+	unsigned int i;
+
+	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	if (rxfh->indir)
+		memcpy(rxfh->indir, m->indirection, sizeof(m->indirection));
+	for (i = 0; rxfh->key && i < 4 * MERIDIAN_KEY_WORDS; i++)
+		rxfh->key[i] = m->key[i / 4] >> 8 * (i % 4);
+	return 0;
+}
+
+static int set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh,
+		    struct netlink_ext_ack *extack)
+{
+	struct meridian *m = netdev_priv(netdev);
+	unsigned int i;
+
+	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
+		return -EOPNOTSUPP;
+	if (rxfh->indir)
+		memcpy(m->indirection, rxfh->indir, sizeof(m->indirection));
+	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
+		m->key[i] = rxfh->key[4 * i] | rxfh->key[4 * i + 1] << 8 |
+			    rxfh->key[4 * i + 2] << 16 | (u32)rxfh->key[4 * i + 3] << 24;
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		m->ops->write_rss(m);
+	return 0;
+}
+
+MERIDIAN_DEFINE_RXFH(get_rxfh, set_rxfh)
+
+static int get_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (info->cmd != ETHTOOL_GRXRINGS)
+		return -EOPNOTSUPP;
+	info->data = m->config.queues;
+	return 0;
+}
+
+static int get_sset_count(struct net_device *netdev, int set)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	switch (set) {
+	case ETH_SS_STATS:
+		return meridian_stats_count(m);
+	case ETH_SS_TEST:
+		return meridian_test_count();
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static void get_strings(struct net_device *netdev, u32 set, u8 *data)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (set == ETH_SS_STATS)
+		meridian_stats_strings(m, data);
+	else if (set == ETH_SS_TEST)
+		meridian_test_strings(data);
+}
+
+static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
+{
+	meridian_stats_values(netdev_priv(netdev), data);
+}
+
+const struct ethtool_ops meridian_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
+				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
+	.get_drvinfo = get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = get_link_ksettings,
+	.get_ts_info = ethtool_op_get_ts_info,
+	.get_ringparam = get_ringparam,
+	.set_ringparam = set_ringparam,
+	.get_channels = get_channels,
+	.set_channels = set_channels,
+	.get_coalesce = get_coalesce,
+	.set_coalesce = set_coalesce,
+	.get_rxfh_key_size = get_rxfh_key_size,
+	.get_rxfh_indir_size = get_rxfh_indir_size,
+	MERIDIAN_RXFH_OPS(get_rxfh, set_rxfh),
+	.get_rxnfc = get_rxnfc,
+	.get_sset_count = get_sset_count,
+	.get_strings = get_strings,
+	.get_ethtool_stats = get_ethtool_stats,
+	.self_test = meridian_self_test,
+	.get_regs_len = meridian_regs_len,
+	.get_regs = meridian_get_regs,
+#ifdef MERIDIAN_HAS_STANDARD_STATS
+	.get_eth_mac_stats = meridian_mac_stats,
+	.get_rmon_stats = meridian_rmon_stats,
+#endif
+};
+
+static void get_vf_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	strscpy(info->driver, MERIDIAN_NAME, sizeof(info->driver));
+	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
+	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
+}
+
+/* A VF sees neither the port nor the tables. */
+const struct ethtool_ops meridian_vf_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
+				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
+	.get_drvinfo = get_vf_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = get_link_ksettings,
+	.get_ts_info = ethtool_op_get_ts_info,
+	.get_ringparam = get_ringparam,
+	.set_ringparam = set_ringparam,
+	.get_channels = get_channels,
+	.set_channels = set_channels,
+	.get_coalesce = get_coalesce,
+	.set_coalesce = set_coalesce,
+};

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A PF's answers to its VFs, in the messages of the public QDMA drivers and our own. Who asks is
+ * whom the mailbox names; what is asked for is believed in nothing.
+ */
+#include <linux/bitfield.h>
+#include <linux/etherdevice.h>
+
+#include "../qdma/qdma_context.h"
+#include "compat.h"
+#include "meridian.h"
+
+#define SEND_POLLS	20
+#define TURNS		64	/* messages of one interrupt */
+#define ENTRY_LIMIT	32	/* addresses of a trusted VF */
+#define STATUS_INTERVAL	3	/* as qdma_write_tables() has it */
+
+static void write_function(struct meridian *m, u32 function, u32 offset, u32 value)
+{
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(function) + offset, value);
+}
+
+static u32 base_of(const struct meridian_vf *vf)
+{
+	return MERIDIAN_VF_QUEUE_BASE + MERIDIAN_QUEUES_OF_VF * (vf->function - MERIDIAN_FIRST_VF);
+}
+
+/**
+ * meridian_write_vf() - flags of a VF, as they are to be
+ * @m: its PF, whose card's lock is held
+ * @vf: the VF
+ */
+void meridian_write_vf(struct meridian *m, struct meridian_vf *vf)
+{
+	u32 flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+
+	if (vf->is_trusted)
+		flags |= vf->flags & (MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK |
+				      MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK);
+	if (vf->may_spoof)
+		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
+	write_function(m, vf->function, MERIDIAN_FUNCTION_FLAGS, flags);
+}
+
+static void set_range(struct meridian *m, struct meridian_vf *vf, u32 count)
+{
+	unsigned int i;
+
+	write_function(m, vf->function, MERIDIAN_FUNCTION_PORT, m->port);
+	for (i = 0; i < MERIDIAN_INDIRECTION && count; i++)
+		write_function(m, vf->function, MERIDIAN_FUNCTION_INDIRECTION(i), i % count);
+	write_function(m, vf->function, MERIDIAN_FUNCTION_QCONF,
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? base_of(vf) : 0) |
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
+	meridian_flush(m);
+}
+
+/**
+ * meridian_drop_vf() - take all from a VF that it has asked for
+ * @m: its PF, whose card's lock is held
+ * @vf: the VF
+ */
+void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf)
+{
+	unsigned int i;
+
+	set_range(m, vf, 0);
+	for (i = 0; i < vf->count; i++) {
+		qdma_h2c_stop(&m->qdma, base_of(vf) + i);
+		qdma_c2h_stop(&m->qdma, base_of(vf) + i);
+	}
+	qdma_map_function(&m->qdma, vf->function, 0, 0);
+	meridian_remove_entries(m, &vf->entries, vf->function);
+	vf->count = 0;
+	vf->flags = 0;
+	vf->is_known = false;
+	meridian_write_vf(m, vf);
+}
+
+static int hello(struct meridian *m, struct meridian_vf *vf, struct qdma_message *answer)
+{
+	const struct qdma_hello hello = { .pfs = MERIDIAN_PFS, .queues = m->qdma.queues };
+
+	meridian_drop_vf(m, vf);
+	vf->is_known = true;
+	qdma_message_put_hello(answer, &hello);
+	return 0;
+}
+
+static int give_queues(struct meridian *m, struct meridian_vf *vf,
+		       const struct qdma_message *request, struct qdma_message *answer)
+{
+	u32 base, count;
+
+	qdma_message_get_range(request, &base, &count);
+	vf->count = min_t(u32, count, MERIDIAN_QUEUES_OF_VF);
+	qdma_message_put_range(answer, base_of(vf), vf->count);
+	return 0;
+}
+
+/* The queues are the VF's, and the shell may send frames to them: that is what FMAP asks for. */
+static int map(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request)
+{
+	u32 base, count;
+
+	qdma_message_get_range(request, &base, &count);
+	if (count > vf->count || (count && base != base_of(vf)))
+		return -QDMA_REFUSE_COUNT;
+	if (qdma_map_function(&m->qdma, vf->function, base_of(vf), count))
+		return -QDMA_REFUSE_BUSY;
+	set_range(m, vf, count);
+	if (count && meridian_add_entry(m, &vf->entries, vf->function, vf->address))
+		dev_warn(&m->pdev->dev, "the card's filter does not take %pM of function %u\n",
+			 vf->address, vf->function);
+	meridian_write_vf(m, vf);
+	return 0;
+}
+
+static bool owns(const struct meridian_vf *vf, u32 queue)
+{
+	return queue >= base_of(vf) && queue < base_of(vf) + vf->count;
+}
+
+static int write_context(struct meridian *m, struct meridian_vf *vf,
+			 const struct qdma_message *message)
+{
+	struct qdma_queue_request request;
+	struct qdma_h2c_setting h2c;
+	struct qdma_c2h_setting c2h;
+	int error;
+
+	qdma_message_get_queue(message, &request);
+	if (!owns(vf, request.queue))
+		return -QDMA_REFUSE_QUEUE;
+	/* Interrupt rings are not served. */
+	if (request.aggregate)
+		return -QDMA_REFUSE_UNSUPPORTED;
+	request.function = vf->function;
+	error = qdma_request_setting(&request, &m->qdma.tables, &h2c, &c2h);
+	if (error)
+		return error;
+	if (!request.is_c2h)
+		return qdma_h2c_start(&m->qdma, &h2c) ? -QDMA_REFUSE_BUSY : 0;
+	meridian_set_buffer_size(m, request.queue, request.buffer);
+	meridian_flush(m);
+	return qdma_c2h_start(&m->qdma, &c2h) ? -QDMA_REFUSE_BUSY : 0;
+}
+
+static int end_context(struct meridian *m, struct meridian_vf *vf,
+		       const struct qdma_message *message)
+{
+	struct qdma_queue_request request;
+	int error;
+
+	qdma_message_get_queue(message, &request);
+	if (!owns(vf, request.queue))
+		return -QDMA_REFUSE_QUEUE;
+	error = request.is_c2h ? qdma_c2h_stop(&m->qdma, request.queue) :
+				 qdma_h2c_stop(&m->qdma, request.queue);
+	return error ? -QDMA_REFUSE_BUSY : 0;
+}
+
+static int tell_config(struct meridian *m, struct meridian_vf *vf, struct qdma_message *answer)
+{
+	memcpy(&answer->byte[MERIDIAN_CONFIG_ADDRESS], vf->address, ETH_ALEN);
+	answer->byte[MERIDIAN_CONFIG_TRUSTED] = vf->is_trusted;
+	put_unaligned_le32(m->max_frame, &answer->byte[MERIDIAN_CONFIG_MAX_FRAME]);
+	return 0;
+}
+
+static int take_own(struct meridian *m, struct meridian_vf *vf, const u8 *address)
+{
+	if (ether_addr_equal(address, vf->address))
+		return 0;
+	if (vf->is_fixed && !vf->is_trusted)
+		return -QDMA_REFUSE_PARAMETER;
+	if (meridian_add_entry(m, &vf->entries, vf->function, address))
+		return -QDMA_REFUSE_PARAMETER;
+	meridian_remove_entry(m, &vf->entries, vf->function, vf->address);
+	ether_addr_copy(vf->address, address);
+	return 0;
+}
+
+static unsigned int count(struct list_head *list)
+{
+	struct list_head *place;
+	unsigned int entries = 0;
+
+	list_for_each(place, list)
+		entries++;
+	return entries;
+}
+
+static int set_address(struct meridian *m, struct meridian_vf *vf,
+		       const struct qdma_message *request)
+{
+	const u8 *address = &request->byte[MERIDIAN_ADDRESS_ADDRESS];
+
+	if (!is_multicast_ether_addr(address) && !is_valid_ether_addr(address))
+		return -QDMA_REFUSE_PARAMETER;
+	if (is_broadcast_ether_addr(address))
+		return 0;
+	if (request->byte[MERIDIAN_ADDRESS_OWN])
+		return is_multicast_ether_addr(address) ? -QDMA_REFUSE_PARAMETER :
+							   take_own(m, vf, address);
+	if (!request->byte[MERIDIAN_ADDRESS_ADD]) {
+		if (!ether_addr_equal(address, vf->address))
+			meridian_remove_entry(m, &vf->entries, vf->function, address);
+		return 0;
+	}
+	if (!is_multicast_ether_addr(address) && !vf->is_trusted)
+		return -QDMA_REFUSE_PARAMETER;
+	if (count(&vf->entries) >= ENTRY_LIMIT)
+		return -QDMA_REFUSE_PARAMETER;
+	return meridian_add_entry(m, &vf->entries, vf->function, address) ?
+	       -QDMA_REFUSE_PARAMETER : 0;
+}
+
+static int set_flags(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request)
+{
+	u32 flags = get_unaligned_le32(&request->byte[MERIDIAN_FLAGS_FLAGS]);
+
+	if (flags && !vf->is_trusted)
+		return -QDMA_REFUSE_PARAMETER;
+	vf->flags = flags;
+	meridian_write_vf(m, vf);
+	return 0;
+}
+
+static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request,
+		 struct qdma_message *answer)
+{
+	u32 op = qdma_message_op(request);
+
+	if (op == QDMA_OP_HELLO)
+		return hello(m, vf, answer);
+	if (!vf->is_known)
+		return -QDMA_REFUSE_NOT_THERE;
+	switch (op) {
+	case QDMA_OP_VF_BYE:
+	case QDMA_OP_PF_RESET_VF_BYE:
+		meridian_drop_vf(m, vf);
+		return 0;
+	case QDMA_OP_QUEUE_REQUEST:
+		return give_queues(m, vf, request, answer);
+	case QDMA_OP_FMAP:
+		return map(m, vf, request);
+	case QDMA_OP_TABLES:
+		qdma_message_put_tables(answer, &m->qdma.tables, STATUS_INTERVAL);
+		return 0;
+	case QDMA_OP_QUEUE_ADD:
+	case QDMA_OP_QUEUE_DELETE:
+		return 0;
+	case QDMA_OP_CONTEXT_WRITE:
+		return write_context(m, vf, request);
+	case QDMA_OP_CONTEXT_CLEAR:
+	case QDMA_OP_CONTEXT_INVALIDATE:
+		return end_context(m, vf, request);
+	case MERIDIAN_OP_CONFIG:
+		return tell_config(m, vf, answer);
+	case MERIDIAN_OP_ADDRESS:
+		return set_address(m, vf, request);
+	case MERIDIAN_OP_FLAGS:
+		return set_flags(m, vf, request);
+	default:
+		return -QDMA_REFUSE_UNSUPPORTED;
+	}
+}
+
+static struct meridian_vf *find_vf(struct meridian *m, u32 function)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->vfs; i++) {
+		if (m->vf[i].function == function)
+			return &m->vf[i];
+	}
+	return NULL;
+}
+
+/* A VF that has not taken the last answer has itself to blame if it misses this one. */
+static void reply(struct meridian *m, u32 function, const struct qdma_message *answer)
+{
+	unsigned int polls;
+
+	for (polls = 0; polls < SEND_POLLS; polls++) {
+		if (qdma_mailbox_send(&m->qdma, function, answer) != -EBUSY)
+			return;
+		usleep_range(500, 1000);
+	}
+	dev_warn_ratelimited(&m->pdev->dev, "function %u does not take its messages\n", function);
+}
+
+static void answer_one(struct meridian *m, u32 source, const struct qdma_message *request)
+{
+	struct meridian_vf *vf = find_vf(m, source);
+	struct qdma_message answer;
+	u8 op = qdma_message_op(request);
+	int status;
+
+	if (!vf || op & QDMA_RESPONSE)
+		return;
+	qdma_message_init(&answer, op | QDMA_RESPONSE, m->function, source);
+	status = serve(m, vf, request, &answer);
+	qdma_message_set_status(&answer, status);
+	if (op != QDMA_OP_VF_BYE)
+		reply(m, source, &answer);
+}
+
+/**
+ * meridian_serve_vfs() - answer what VFs have asked
+ * @m: their PF
+ *
+ * May sleep. What is left after some turns is answered when it is called next.
+ */
+void meridian_serve_vfs(struct meridian *m)
+{
+	struct qdma_message request;
+	unsigned int turn;
+	u32 source;
+
+	mutex_lock(&m->card->lock);
+	for (turn = 0; turn < TURNS && m->vfs; turn++) {
+		if (qdma_mailbox_receive(&m->qdma, &request, &source))
+			break;
+		answer_one(m, source, &request);
+	}
+	mutex_unlock(&m->card->lock);
+}

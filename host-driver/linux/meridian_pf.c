@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a PF does by itself. */
+#include <linux/bitfield.h>
+
+#include "../qdma/qdma_context.h"
+#include "meridian.h"
+
+static int map_queues(struct meridian *m, u32 count)
+{
+	unsigned int i;
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
+	for (i = 0; i < count; i++)
+		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
+	meridian_flush(m);
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_h2c_start(&m->qdma, setting);
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_c2h_start(&m->qdma, setting);
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+static void stop_queue(struct meridian *m, u32 queue)
+{
+	mutex_lock(&m->card->lock);
+	qdma_h2c_stop(&m->qdma, queue);
+	qdma_c2h_stop(&m->qdma, queue);
+	mutex_unlock(&m->card->lock);
+}
+
+const struct meridian_ops meridian_pf_ops = {
+	.link_up = meridian_link_up,
+	.set_queues = meridian_set_queues,
+	.map_queues = map_queues,
+	.start_tx = start_tx,
+	.start_rx = start_rx,
+	.stop_queue = stop_queue,
+	.write_rss = meridian_write_rss,
+	.sync_filter = meridian_sync_filter,
+	.read_missed = meridian_read_missed,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Queue pairs: rings, what their entries are about, what they count. */
+#ifndef MERIDIAN_QUEUE_H
+#define MERIDIAN_QUEUE_H
+
+#include <linux/dim.h>
+#include <linux/netdevice.h>
+#include <linux/u64_stats_sync.h>
+#include <net/xdp.h>
+
+struct meridian;
+
+/**
+ * struct meridian_tx_buffer - what a transmit descriptor is about
+ * @skb: the frame, or
+ * @frame: that of XDP, if @is_xdp
+ * @dma: its address for the card
+ * @length: bytes
+ * @is_xdp: which of the two it is
+ * @is_mapped: @dma is to be unmapped
+ */
+struct meridian_tx_buffer {
+	union {
+		struct sk_buff *skb;
+		struct xdp_frame *frame;
+	};
+	dma_addr_t dma;
+	u32 length;
+	bool is_xdp;
+	bool is_mapped;
+};
+
+/**
+ * struct meridian_ring - memory that card and driver share
+ * @entries: of which the last is the status
+ * @dma: its address for the card
+ * @slots: how many others there are
+ * @bytes: of all
+ */
+struct meridian_ring {
+	__le64 *entries;
+	dma_addr_t dma;
+	u32 slots;
+	size_t bytes;
+};
+
+struct meridian_tx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t dropped;
+	u64_stats_t stopped;
+	u64_stats_t xdp;
+	struct u64_stats_sync sync;
+};
+
+struct meridian_rx_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t no_memory;
+	u64_stats_t bad_completion;
+	u64_stats_t xdp_drop;
+	u64_stats_t xdp_tx;
+	u64_stats_t xdp_redirect;
+	u64_stats_t xdp_error;
+	struct u64_stats_sync sync;
+};
+
+/**
+ * struct meridian_tx - a transmit queue
+ * @m: its function
+ * @ring: of descriptors, two words each
+ * @buffer: one for each descriptor
+ * @index: of the queue
+ * @pidx: next descriptor to fill; under the queue's transmit lock
+ * @cidx: first descriptor the card has not taken; of NAPI
+ * @stats: counted here
+ */
+struct meridian_tx {
+	struct meridian *m;
+	struct meridian_ring ring;
+	struct meridian_tx_buffer *buffer;
+	u32 index;
+	u32 pidx ____cacheline_aligned_in_smp;
+	u32 cidx ____cacheline_aligned_in_smp;
+	struct meridian_tx_stats stats;
+};
+
+/**
+ * struct meridian_rx - a receive queue
+ * @m: its function
+ * @ring: of descriptors, a word each
+ * @completions: a word each
+ * @page: one for each descriptor
+ * @pool: where they come from
+ * @xdp_rxq: as XDP knows the queue
+ * @index: of the queue
+ * @pidx: next descriptor to fill
+ * @cidx: descriptor that the next frame begins in
+ * @posted: what the card was told last of @pidx
+ * @completion: next to read
+ * @color: of entries that are new
+ * @mode: of completion doorbells
+ * @must_flush: XDP has redirected frames in this poll
+ * @is_failed: the card has said what cannot be; nothing is read until a reset
+ * @stats: counted here
+ */
+struct meridian_rx {
+	struct meridian *m;
+	struct meridian_ring ring;
+	struct meridian_ring completions;
+	struct page **page;
+	struct page_pool *pool;
+	struct xdp_rxq_info xdp_rxq;
+	u32 index;
+	u32 pidx;
+	u32 cidx;
+	u32 posted;
+	u32 completion;
+	u32 color;
+	u32 mode;
+	bool must_flush;
+	bool is_failed;
+	struct meridian_rx_stats stats;
+};
+
+/**
+ * struct meridian_channel - a queue pair with its interrupt
+ * @m: its function
+ * @napi: serves both
+ * @tx: transmit
+ * @rx: receive
+ * @irq: Linux's number
+ * @name: of the interrupt
+ * @events: interrupts, for moderation
+ * @dim: adaptive moderation
+ */
+struct meridian_channel {
+	struct meridian *m;
+	struct napi_struct napi;
+	struct meridian_tx tx;
+	struct meridian_rx rx;
+	int irq;
+	char name[IFNAMSIZ + 16];
+	u16 events;
+	struct dim dim;
+};
+
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A VF: all that is not its own rings it asks its PF for, in the messages of the public drivers. */
+#include <linux/bitfield.h>
+#include <linux/etherdevice.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+/* The public drivers wait ten seconds for an answer. */
+#define ANSWER_POLLS	10000
+
+u32 meridian_read_vf(struct meridian *m, u32 offset)
+{
+	return meridian_read(m, offset);
+}
+
+static int send(struct meridian *m, const struct qdma_message *request)
+{
+	unsigned int polls;
+	int error = -EBUSY;
+
+	for (polls = 0; polls < ANSWER_POLLS && error == -EBUSY; polls++) {
+		error = qdma_mailbox_send(&m->qdma, 0, request);
+		if (error == -EBUSY)
+			usleep_range(500, 1500);
+	}
+	return error;
+}
+
+/* What else comes meanwhile is thrown away. */
+static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer)
+{
+	unsigned int polls;
+	u32 source;
+
+	for (polls = 0; polls < ANSWER_POLLS; polls++) {
+		int error = qdma_mailbox_receive(&m->qdma, answer, &source);
+
+		if (error == -EAGAIN) {
+			usleep_range(500, 1500);
+			continue;
+		}
+		if (error)
+			return error;
+		if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
+			return qdma_message_status(answer) ? -EACCES : 0;
+	}
+	return -ETIMEDOUT;
+}
+
+static void begin(struct meridian *m, struct qdma_message *request, u32 op)
+{
+	qdma_message_init(request, op, m->function, 0);
+}
+
+/* Returns 0; -EACCES if the PF refuses, -ETIMEDOUT if it is silent. */
+static int ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
+{
+	struct qdma_message unused;
+	int error;
+
+	mutex_lock(&m->mailbox_lock);
+	error = send(m, request);
+	if (!error)
+		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused);
+	mutex_unlock(&m->mailbox_lock);
+	if (error == -EACCES)
+		dev_warn(&m->pdev->dev, "the PF refuses operation %#x: %d\n",
+			 qdma_message_op(request), qdma_message_status(answer ? answer : &unused));
+	return error;
+}
+
+static bool link_up(struct meridian *m)
+{
+	u32 status = meridian_read_vf(m, MERIDIAN_VF_STATUS);
+
+	return status != QDMA_ALL_ONES && (status & MERIDIAN_VF_STATUS_LINK_UP_MASK);
+}
+
+/* The PF does it as it maps the queues. */
+static void set_queues(struct meridian *m, u32 count)
+{
+}
+
+static int map_queues(struct meridian *m, u32 count)
+{
+	struct qdma_message request;
+
+	begin(m, &request, QDMA_OP_FMAP);
+	qdma_message_put_range(&request, m->queue_base, count);
+	return ask(m, &request, NULL);
+}
+
+static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
+{
+	struct qdma_queue_request queue = {
+		.queue = setting->queue,
+		.function = m->function,
+		.ring = setting->ring,
+		.ring_size = m->qdma.tables.rings[setting->ring_index] - 1,
+		.vector = setting->vector,
+		.interrupt = setting->interrupt,
+	};
+	struct qdma_message request;
+
+	begin(m, &request, QDMA_OP_CONTEXT_WRITE);
+	qdma_message_put_queue(&request, &queue);
+	return ask(m, &request, NULL);
+}
+
+static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
+{
+	const struct qdma_tables *tables = &m->qdma.tables;
+	struct qdma_queue_request queue = {
+		.is_c2h = true,
+		.queue = setting->queue,
+		.function = m->function,
+		.ring = setting->ring,
+		.completions = setting->completions,
+		.ring_size = tables->rings[setting->ring_index] - 1,
+		.completion_size = tables->rings[setting->completion_index] - 1,
+		.buffer = tables->buffers[setting->buffer_index],
+		.counter = tables->counters[setting->counter_index],
+		.timer = tables->timers[setting->timer_index],
+		.trigger = setting->trigger,
+		.entry_log2 = setting->entry_log2,
+		.vector = setting->vector,
+		.interrupt = setting->interrupt,
+		.full_update = setting->full_update,
+		.prefetch = setting->prefetch,
+	};
+	struct qdma_message request;
+
+	begin(m, &request, QDMA_OP_CONTEXT_WRITE);
+	qdma_message_put_queue(&request, &queue);
+	return ask(m, &request, NULL);
+}
+
+static void stop_queue(struct meridian *m, u32 queue)
+{
+	struct qdma_queue_request end = { .queue = queue, .function = m->function };
+	struct qdma_message request;
+
+	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
+	qdma_message_put_queue(&request, &end);
+	ask(m, &request, NULL);
+	end.is_c2h = true;
+	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
+	qdma_message_put_queue(&request, &end);
+	ask(m, &request, NULL);
+}
+
+/* The PF spreads a VF's frames over its queues. */
+static void write_rss(struct meridian *m)
+{
+}
+
+static int ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own)
+{
+	struct qdma_message request;
+
+	begin(m, &request, MERIDIAN_OP_ADDRESS);
+	memcpy(&request.byte[MERIDIAN_ADDRESS_ADDRESS], address, ETH_ALEN);
+	request.byte[MERIDIAN_ADDRESS_ADD] = is_added;
+	request.byte[MERIDIAN_ADDRESS_OWN] = is_own;
+	return ask(m, &request, NULL);
+}
+
+/* An address that the PF has been told of. */
+struct known {
+	struct list_head list;
+	u8 address[ETH_ALEN];
+	bool is_wanted;
+};
+
+static void know(struct list_head *list, const u8 *address)
+{
+	struct known *known = kzalloc(sizeof(*known), GFP_ATOMIC);
+
+	if (!known)
+		return;
+	ether_addr_copy(known->address, address);
+	list_add_tail(&known->list, list);
+}
+
+static struct known *find(struct list_head *list, const u8 *address)
+{
+	struct known *known;
+
+	list_for_each_entry(known, list, list) {
+		if (ether_addr_equal(known->address, address))
+			return known;
+	}
+	return NULL;
+}
+
+static u32 collect(struct meridian *m, struct list_head *wanted)
+{
+	struct net_device *netdev = m->netdev;
+	struct netdev_hw_addr *address;
+	u32 flags = 0;
+
+	netif_addr_lock_bh(netdev);
+	netdev_for_each_uc_addr(address, netdev)
+		know(wanted, address->addr);
+	netdev_for_each_mc_addr(address, netdev)
+		know(wanted, address->addr);
+	if (netdev->flags & IFF_PROMISC)
+		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+	if (netdev->flags & (IFF_PROMISC | IFF_ALLMULTI))
+		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
+	netif_addr_unlock_bh(netdev);
+	return flags;
+}
+
+static void ask_flags(struct meridian *m, u32 flags)
+{
+	struct qdma_message request;
+
+	begin(m, &request, MERIDIAN_OP_FLAGS);
+	put_unaligned_le32(flags, &request.byte[MERIDIAN_FLAGS_FLAGS]);
+	ask(m, &request, NULL);
+}
+
+static void sync_filter(struct meridian *m)
+{
+	struct known *known, *next;
+	LIST_HEAD(wanted);
+	u32 flags;
+
+	mutex_lock(&m->card->lock);
+	flags = collect(m, &wanted);
+	list_for_each_entry_safe(known, next, &m->entries, list) {
+		if (find(&wanted, known->address))
+			continue;
+		ask_address(m, known->address, false, false);
+		list_del(&known->list);
+		kfree(known);
+	}
+	list_for_each_entry_safe(known, next, &wanted, list) {
+		list_del(&known->list);
+		if (find(&m->entries, known->address) ||
+		    ask_address(m, known->address, true, false))
+			kfree(known);
+		else
+			list_add_tail(&known->list, &m->entries);
+	}
+	if (flags != m->asked_flags)
+		ask_flags(m, flags);
+	m->asked_flags = flags;
+	mutex_unlock(&m->card->lock);
+}
+
+static void read_missed(struct meridian *m)
+{
+	struct meridian_missed now = {
+		.no_buffer = meridian_read_counter(m, MERIDIAN_VF_COUNTER_RX_QUEUE_FULL) +
+			     meridian_read_counter(m, MERIDIAN_VF_COUNTER_RX_COPY_CUT),
+	};
+
+	if (!meridian_present(m))
+		return;
+	spin_lock_bh(&m->stats_lock);
+	m->missed = now;
+	spin_unlock_bh(&m->stats_lock);
+}
+
+const struct meridian_ops meridian_vf_ops = {
+	.link_up = link_up,
+	.set_queues = set_queues,
+	.map_queues = map_queues,
+	.start_tx = start_tx,
+	.start_rx = start_rx,
+	.stop_queue = stop_queue,
+	.write_rss = write_rss,
+	.sync_filter = sync_filter,
+	.read_missed = read_missed,
+};
+
+/**
+ * meridian_set_own_address() - take another address
+ * @m: a VF
+ * @address: of Linux's choice
+ *
+ * Return: 0; -EACCES if the PF refuses.
+ */
+int meridian_set_own_address(struct meridian *m, const u8 *address)
+{
+	return ask_address(m, address, true, true);
+}
+
+static int say_hello(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, QDMA_OP_HELLO);
+	error = ask(m, &request, &answer);
+	if (!error)
+		m->function = qdma_message_destination(&answer);
+	return error;
+}
+
+static int ask_queues(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	u32 base, count;
+	int error;
+
+	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
+	qdma_message_put_range(&request, QDMA_ALL_ONES, MERIDIAN_QUEUES_OF_VF);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	qdma_message_get_range(&answer, &base, &count);
+	m->queue_base = base;
+	m->queue_limit = count;
+	begin(m, &request, QDMA_OP_TABLES);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	qdma_message_get_tables(&answer, &m->qdma.tables);
+	/* A PF of another driver may have other tables. */
+	return qdma_find(m->qdma.tables.buffers, MERIDIAN_RX_BUFFER) < 0 ? -EPROTO : 0;
+}
+
+static int ask_config(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, MERIDIAN_OP_CONFIG);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	eth_hw_addr_set(m->netdev, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
+	m->max_frame = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_MAX_FRAME]);
+	return 0;
+}
+
+/**
+ * meridian_identify_vf() - look whether this is a VF of a card that the driver knows
+ * @m: a function whose BARs are mapped
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_identify_vf(struct meridian *m)
+{
+	struct device *dev = &m->pdev->dev;
+	u32 version, word;
+	int error;
+
+	error = qdma_identify_vf(&m->qdma, m->qdma.bar);
+	if (error || meridian_read_vf(m, MERIDIAN_VF_MAGIC) != MERIDIAN_MAGIC) {
+		dev_err(dev, "this is no VF of a Meridian card\n");
+		return error ? error : -ENODEV;
+	}
+	version = meridian_read_vf(m, MERIDIAN_VF_VERSION);
+	if (version >> 16 != MERIDIAN_MAP_MAJOR) {
+		dev_err(dev, "the card's register map is version %u.%u, this driver knows %u.%u\n",
+			version >> 16, version & 0xffff, MERIDIAN_MAP_MAJOR, MERIDIAN_MAP_MINOR);
+		return -ENODEV;
+	}
+	word = meridian_read_vf(m, MERIDIAN_VF_FUNCTION);
+	m->function = FIELD_GET(MERIDIAN_VF_FUNCTION_FUNCTION_MASK, word);
+	m->port = FIELD_GET(MERIDIAN_VF_FUNCTION_PORT_MASK, word);
+	m->ports = m->port + 1;
+	qdma_mailbox_clear(&m->qdma);
+	error = say_hello(m);
+	if (!error)
+		error = ask_queues(m);
+	if (!error)
+		error = ask_config(m);
+	if (error)
+		dev_err(dev, "the PF does not answer as it should: %d\n", error);
+	return error;
+}
+
+/**
+ * meridian_leave_pf() - the PF need not know this VF any more
+ * @m: a VF whose queues are stopped
+ */
+void meridian_leave_pf(struct meridian *m)
+{
+	struct known *known, *next;
+	struct qdma_message bye;
+
+	list_for_each_entry_safe(known, next, &m->entries, list) {
+		list_del(&known->list);
+		kfree(known);
+	}
+	begin(m, &bye, QDMA_OP_VF_BYE);
+	send(m, &bye);
+}

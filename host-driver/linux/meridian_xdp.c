@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* XDP: programs on frames of one buffer, and frames that other interfaces redirect here. */
+#include <linux/bpf_trace.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+/* The longest MTU whose frames fit one buffer. */
+#define XDP_MAX_MTU	(MERIDIAN_RX_BUFFER - ETH_HLEN - VLAN_HLEN)
+
+/**
+ * meridian_xdp_allows() - whether a program and an MTU go together
+ * @m: the function
+ * @prog: the program, if there is one
+ * @mtu: of the interface
+ *
+ * Return: whether every frame that the MTU lets through fits a buffer.
+ */
+bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu)
+{
+	if (!prog || mtu <= XDP_MAX_MTU)
+		return true;
+	netdev_info(m->netdev, "XDP takes frames of one buffer: an MTU of %d at most\n",
+		    XDP_MAX_MTU);
+	return false;
+}
+
+static int setup_prog(struct meridian *m, struct bpf_prog *prog)
+{
+	struct bpf_prog *old;
+
+	if (!meridian_xdp_allows(m, prog, m->netdev->mtu))
+		return -EINVAL;
+	/* Buffers have room for XDP in any case, so the queues run on. */
+	old = xchg(&m->xdp, prog);
+	if (old)
+		bpf_prog_put(old);
+	return 0;
+}
+
+int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf)
+{
+	if (bpf->command != XDP_SETUP_PROG)
+		return -EINVAL;
+	return setup_prog(netdev_priv(netdev), bpf->prog);
+}
+
+int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct netdev_queue *queue;
+	struct meridian_tx *tx;
+	int sent;
+
+	if (flags & ~XDP_XMIT_FLAGS_MASK)
+		return -EINVAL;
+	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags) || !netif_carrier_ok(netdev))
+		return -ENETDOWN;
+	tx = &m->channel[smp_processor_id() % m->channels].tx;
+	queue = netdev_get_tx_queue(netdev, tx->index);
+	__netif_tx_lock(queue, smp_processor_id());
+	txq_trans_cond_update(queue);
+	for (sent = 0; sent < count; sent++) {
+		if (meridian_send_xdp(tx, frames[sent], false))
+			break;
+	}
+	if (flags & XDP_XMIT_FLUSH)
+		meridian_ring_tx(tx);
+	__netif_tx_unlock(queue);
+	return meridian_xdp_not_sent(frames, sent, count);
+}
+
+static int bounce(struct meridian_channel *channel, struct xdp_buff *xdp)
+{
+	struct xdp_frame *frame = xdp_convert_buff_to_frame(xdp);
+	struct meridian_tx *tx = &channel->tx;
+	struct netdev_queue *queue = netdev_get_tx_queue(channel->m->netdev, tx->index);
+	int error;
+
+	if (unlikely(!frame))
+		return -ENOSPC;
+	__netif_tx_lock(queue, smp_processor_id());
+	txq_trans_cond_update(queue);
+	error = meridian_send_xdp(tx, frame, true);
+	if (!error)
+		meridian_ring_tx(tx);
+	__netif_tx_unlock(queue);
+	return error;
+}
+
+static void count(struct meridian_rx *rx, u64_stats_t *counter)
+{
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(counter);
+	u64_stats_update_end(&rx->stats.sync);
+}
+
+/**
+ * meridian_run_xdp() - let the program decide about a frame
+ * @rx: the queue it came by
+ * @prog: the program
+ * @xdp: the frame, in a page of the queue's pool
+ *
+ * Return: true if it goes up the stack; else the page is taken care of.
+ */
+bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp)
+{
+	struct meridian_channel *channel = container_of(rx, struct meridian_channel, rx);
+	struct page *page = virt_to_head_page(xdp->data);
+	u32 action = bpf_prog_run_xdp(prog, xdp);
+
+	switch (action) {
+	case XDP_PASS:
+		return true;
+	case XDP_TX:
+		if (bounce(channel, xdp))
+			break;
+		count(rx, &rx->stats.xdp_tx);
+		return false;
+	case XDP_REDIRECT:
+		if (xdp_do_redirect(rx->m->netdev, xdp, prog))
+			break;
+		rx->must_flush = true;
+		count(rx, &rx->stats.xdp_redirect);
+		return false;
+	case XDP_DROP:
+		count(rx, &rx->stats.xdp_drop);
+		page_pool_put_full_page(rx->pool, page, true);
+		return false;
+	case XDP_ABORTED:
+		break;
+	default:
+		meridian_bad_action(rx->m->netdev, prog, action);
+		break;
+	}
+	trace_xdp_exception(rx->m->netdev, prog, action);
+	count(rx, &rx->stats.xdp_error);
+	page_pool_put_full_page(rx->pool, page, true);
+	return false;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.pacing
+
+import meridian.ShellParam
+import meridian.filter.CreditBank
+import meridian.frame.FrameWord
+import meridian.host.H2cMeta
+import spinal.core._
+import spinal.lib._
+
+/** What has come of a function since reset; the counts wrap. */
+case class Arrived() extends Bundle {
+  val frames = UInt(Arrived.framesBits bits)
+  val bytes = UInt(Arrived.bytesBits bits)
+  val mean = UInt(16 bits) // of the bytes of its frames, the last weighing one in eight
+}
+
+object Arrived {
+  val framesBits = 16
+  val bytesBits = 24
+  val firstMean = 1536
+
+  /** Cycles from a question to its answer. */
+  val latency = CreditBank.latency
+}
+
+/** Counts the frames of paced queues for the function that pays for them, whatever becomes of them later: they have
+  * used the DMA engine's stream. Bytes are those of layer 2 as they go out: padded to 60, without FCS.
+  *
+  * frames: the stream of the DMA engine, only looked at. One frame a cycle; it shows in `arrived` Arrived.latency cycles
+  * after a question that was asked in a later cycle than `news` told of it.
+  */
+class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
+  val io = new Bundle {
+    val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, H2cMeta(p)))))
+    val queue = out(p.queueType())
+    val payer = in(Payer(functionBits)) // of queue, 1 cycle later
+    val question = in UInt (functionBits bits)
+    val arrived = out(Arrived())
+    val news = master(Flow(UInt(functionBits bits)))
+    val ready = out Bool ()
+  }
+
+  val clearing = Reg(UInt(functionBits + 1 bits)) init 0
+  io.ready := clearing.msb
+  when(!io.ready)(clearing := clearing + 1)
+
+  val frame = new Area {
+    val most = (1 << 16) / p.hostBytes
+    val beats = Reg(UInt(log2Up(most + 1) bits)) init 0
+    when(io.frames.valid) {
+      when(io.frames.last)(beats := 0) elsewhen (beats =/= most)(beats := beats + 1)
+    }
+    val valid = RegNext(io.frames.valid && io.frames.last) init False
+    val queue = RegNext(io.frames.meta.queue)
+    val empty = RegNext(io.frames.meta.zero)
+    val length = RegNext(beats * p.hostBytes + (p.hostBytes - io.frames.mty))
+    io.queue := queue
+
+    val bytes = RegNext(Mux(length > 65535, U(65535), length).resize(16))
+    when(empty || length < Pacing.minBytes)(bytes := Pacing.minBytes)
+    val paid = RegNext(valid) init False
+    io.news.valid := paid && io.payer.valid && io.ready
+    io.news.payload := io.payer.function
+  }
+
+  val bank = new CreditBank(functionBits, widthOf(Arrived()), reads = 2)
+  bank.io.read(0) := io.payer.function
+  bank.io.read(1) := io.question
+  bank.io.write.valid := io.news.valid || !io.ready
+  bank.io.write.payload := io.ready ? io.payer.function | clearing.resized
+  io.arrived.assignFromBits(bank.io.value(1).asBits)
+
+  val count = new Area {
+    val before, after = Arrived()
+    val bytes = Delay(frame.bytes, CreditBank.latency)
+    before.assignFromBits(bank.io.value(0).asBits)
+    after.frames := before.frames + 1
+    after.bytes := before.bytes + bytes
+    after.mean := before.mean - (before.mean >> 3) + (bytes >> 3)
+    when(!Delay(io.ready, CreditBank.latency, init = False)) {
+      after.frames := 0
+      after.bytes := 0
+      after.mean := Arrived.firstMean
+    }
+    bank.io.next := after.asBits.asUInt
+  }
+}

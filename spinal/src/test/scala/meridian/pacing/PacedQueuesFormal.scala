@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.pacing
+
+import meridian.Proof
+import meridian.filter.CreditBank
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.formal._
+import spinal.lib._
+
+/** The queues with what is to be proved of them, for any one queue, counted by itself as news become known. */
+class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queueBits, functionBits = 1, countBits) {
+  val one = anyconst(UInt(queueBits bits))
+  def mine(step: Flow[DescriptorNews]) = step.valid && step.queue === one
+  def posts(step: Flow[DescriptorNews]) = mine(step) && !step.drain
+  def drops(step: Flow[DescriptorNews]) = mine(step) && step.drain
+
+  // Descriptors told and not granted.
+  val left = Reg(UInt(countBits + 2 bits)) init 0
+  val granting = taken && queue === one
+  val spent = granting ? io.commit.payload.resize(left.getWidth) | U(0)
+  val more = posts(news.third) ? news.third.amount.resize(left.getWidth) | U(0)
+  left := drops(news.third) ? U(0) | (left - spent + more)
+  // A ring never holds more than the counters can tell.
+  assume(left + more < (1 << countBits))
+
+  // Where the queue is: waiting inside, handed out, or at rest.
+  val inside, out, looking = RegInit(False)
+  val handed = io.active.fire && io.active.payload === one
+  val pushed = waiting.io.push.fire && waiting.io.push.payload === one
+  when(handed) { out := True; inside := False }
+  when(pushed) { inside := True; out := False }
+  when(release && queue === one)(out := False)
+  when(io.look.valid)(looking := True)
+  when(io.commit.valid)(looking := False)
+  val age = Proof.count(True, io.look.valid, 7)
+  val known = looking && age + 1 >= PacedQueues.latency
+
+  // The FIFO gives what it got, and has room for every queue once.
+  assume(!handed || inside && !pushed)
+  assume(waiting.io.push.ready)
+  // Who is handed a queue looks at it, commits that once, and gives back only what it has.
+  assume(!io.commit.valid || known && io.commit.payload <= io.pending)
+  assume(!(io.look.valid && (io.commit.valid || looking)))
+  assume(!(io.look.valid && io.look.payload === one) || out)
+  assume(!(io.back.valid && io.back.payload === one) || out && !looking && !io.look.valid)
+  assume(!(io.switch.valid && io.news.valid))
+
+  // What is to be proved.
+  when(granting)(assert(io.commit.payload <= left))
+  when(pushed)(assert(!inside && (!out || io.back.fire)))
+  val activating = activated && RegNext(news.third.queue) === one
+  when(left =/= 0)(assert(inside || out || activating))
+
+  // What the induction rests on: the memories, the counter with the write under way.
+  val stored = told.memory.map { memory =>
+    told
+      .rework {
+        val index = CombInit(one.pull())
+        val held = memory.readAsync(index)
+        CombInit((told.write3.valid && told.write3.payload === index) ? told.value3 | held)
+      }
+      .pull()
+  }
+  val granted = grants.readAsync(one)
+  val resting1 = marks.readAsync(one)
+  assert(!(inside && out) && !(activating && (inside || out)))
+  when(looking && queue === one)(assert(out))
+  when(Delay(ready, CreditBank.latency, init = False)) {
+    for (value <- stored) {
+      assert((value.resize(countBits) - granted).resize(left.getWidth) === left)
+      assert((value.msb =/= resting1) === (inside || out || activating))
+    }
+    when(known && queue === one) {
+      assert(mark === stored.head.msb)
+      when(!drainedNow) {
+        assert(used === granted && pending.resize(left.getWidth) <= left)
+        when(!posted && !posts(news.second) && !posts(news.third))(assert(pending.resize(left.getWidth) === left))
+      }
+    }
+  } otherwise {
+    assert(left === 0 && !inside && !out && !activating)
+  }
+}
+
+/** No queue is granted more than was told of it, none is told as active twice, and none with descriptors is forgotten:
+  * by induction, for any run of news, switches and grants. Small counters and two queues, the structure the same.
+  */
+class PacedQueuesFormal extends AnyFunSuite {
+  test("grants are those of a queue counted by itself, and no queue is lost") {
+    Proof()
+      .withProve(8)
+      .doVerify(new Component {
+        val dut = FormalDut(new ProvenPacedQueues(queueBits = 1, countBits = 2))
+        assumeInitial(ClockDomain.current.isResetActive)
+        for (flow <- Seq(dut.io.switch, dut.io.news, dut.io.look, dut.io.commit, dut.io.assign)) anyseq(flow)
+        anyseq(dut.io.active.ready)
+        Proof.drive(dut.io.back)
+        anyseq(dut.io.arrival)
+      })
+  }
+}

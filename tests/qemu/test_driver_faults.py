@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong: a card that is pulled, queues that stand still, a register map the driver does not know."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from driver_machine import MODULE, Guest, Link, linked
+from meridian_machine import Hardware, Setting, Twin, tools
+
+pytestmark = pytest.mark.qemu
+COMMAND = 0x844
+INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
+
+
+def test_a_queue_that_stands_still_is_started_again() -> None:
+    # The test writes registers behind the driver's back.
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
+        stop_and_see(link.guest)
+
+
+def stop_and_see(guest: Guest) -> None:
+    bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    guest.ping()
+    for queue in range(2):
+        guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
+    status, _ = guest.try_run("ping -c 1 -W 1 10.44.0.1")
+    assert status != 0
+    guest.until("dmesg", "transmit queue [01] stands still with [0-9]+ frames: resetting", 30)
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
+
+
+def test_a_card_that_is_pulled_is_told_and_nothing_hangs() -> None:
+    with linked(tools.SUITES[0], watched=False) as link:
+        pull_and_see(link)
+
+
+def pull_and_see(link: Link) -> None:
+    guest = link.guest
+    guest.ping()
+    link.twin.card.stop()
+    guest.until("dmesg", "the card does not answer any more: every read gives all ones")
+    assert "NO-CARRIER" in guest.run("ip link show eth0") or "DOWN" in guest.run("ip link show eth0")
+    assert guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
+    guest.try_run("ethtool -S eth0; ethtool -i eth0; ethtool -t eth0")
+    guest.run("ip link set eth0 down", 20)
+    assert guest.try_run("ip link set eth0 up", 20)[0] != 0
+    guest.run("rmmod meridian", 20)
+    assert guest.try_run(f"insmod {MODULE}; ls /sys/bus/pci/devices/0000:01:00.0/net", 20)[0] != 0
+    guest.until("dmesg", "the card does not answer: every read gives all ones")
+
+
+def test_a_card_with_another_register_map_is_refused_in_a_sentence() -> None:
+    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
+        tree = Path(name) / "host-driver"
+        shutil.copytree(tools.ROOT / "host-driver", tree)
+        header = tree / "include" / "meridian_regs.h"
+        text = re.sub(r"(#define MERIDIAN_MAP_MAJOR +)\d+", r"\g<1>7", header.read_text())
+        header.write_text(text)
+        with Twin(Setting(suite=tools.SUITES[0], driver=tree / "linux"), Path(name)) as twin:
+            twin.setup = ""
+            with twin.machine() as machine:
+                machine.run(f"insmod {MODULE}", check=True)
+                log = machine.run("dmesg").text
+                assert machine.run("ls /sys/bus/pci/devices/0000:01:00.0/net").status != 0
+                machine.run("rmmod meridian", check=True)
+    assert re.search(r"the card's register map is version 1\.\d+, this driver knows 7\.\d+: take the driver that", log)
+
+
+def test_removal_and_rescan_on_the_bus() -> None:
+    with linked(tools.SUITES[0]) as link:
+        for _ in range(2):
+            link.guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/remove")
+            link.guest.run("echo 1 >/sys/bus/pci/rescan")
+            link.guest.run("ip address add 10.44.0.2/24 dev eth0 && ip link set eth0 up")
+            link.guest.wait_link()
+            link.guest.ping()

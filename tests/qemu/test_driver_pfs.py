@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two PFs of one card in one machine: an interface each, contexts and filter shared without harm."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Guest, running
+from meridian_machine import Hardware, Setting, Twin, tools
+
+pytestmark = pytest.mark.qemu
+SECOND = "ip netns exec two"
+
+
+@pytest.fixture(scope="module")
+def guest() -> Iterator[Guest]:
+    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2"))
+    with (
+        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
+        Twin(setting, Path(folder)) as twin,
+        running(twin) as guest,
+    ):
+        guest.run("ip netns add two && ip link set eth1 netns two")
+        guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+        guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
+        yield guest
+        guest.run("ip netns del two")
+
+
+def test_both_reach_the_far_end_and_each_other(guest: Guest) -> None:
+    assert "function 1, port 0 of 1" in guest.log()
+    guest.ping(3)
+    assert " 3 received" in guest.run(f"{SECOND} ping -c 3 -i 0.1 -W 10 10.44.0.1")
+
+
+def test_each_has_its_own_frames(guest: Guest) -> None:
+    before = guest.run(f"{SECOND} ethtool -S eth1 | grep card_rx_delivered")
+    guest.ping(5)
+    after = guest.run(f"{SECOND} ethtool -S eth1 | grep card_rx_delivered")
+    assert int(after.split()[1]) - int(before.split()[1]) < 5, "what is for eth0 is not for eth1"
+
+
+def test_one_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
+    guest.run(
+        f"for i in 1 2 3; do {SECOND} ip link set eth1 down; {SECOND} ip link set eth1 up; done & "
+        "ping -c 20 -i 0.1 -W 10 10.44.0.1 && wait"
+    )
+    guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
+    assert " 2 received" in guest.run(f"{SECOND} ping -c 2 -i 0.1 -W 10 10.44.0.1")
+
+
+def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
+    guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove")
+    guest.ping(3)
+    guest.run("echo 1 >/sys/bus/pci/rescan && ip link set eth1 netns two")
+    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
+    assert " 2 received" in guest.run(f"{SECOND} ping -c 2 -i 0.1 -W 10 10.44.0.1")
