@@ -10,10 +10,12 @@ import spinal.lib._
   * is room grants its next queue a batch of about 8 KiB.
   *
   * Functions below their minimum go first, then all others in turn, and these only while fewer than windowBytes are on
-  * their way to their port; while one is below its minimum, guardBytes, as the DMA engine serves queues in turn. A function has room while its bucket covers what is on its way, taken as frames of its mean length.
+  * their way to their port; while one is below its minimum, guardBytes, as the DMA engine serves queues in turn. A
+  * function has room while its bucket covers what is on its way, taken as frames of its mean length.
   *
-  * A visit takes 17 cycles, a queue that becomes active 10, a refill of a function every 64 cycles one of the visits: at
-  * least 10 million grants a second, of up to 32 descriptors.
+  * A visit takes 17 cycles, a queue that becomes active 10, a refill of a function every 64 cycles one of the visits. A
+  * grant on a full line takes two visits, as the first finds that the line has room: at least 5 million grants a second,
+  * of up to 32 descriptors.
   */
 class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Component {
   import Pacing._
@@ -80,7 +82,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val first = new FunctionFinder(functionBits)
     first.io.wish := worth & urgent
     val others = new FunctionFinder(functionBits)
-    others.io.wish := worth & (openTo | arrived) | arrived & ~openTo
+    others.io.wish := worth & openTo | arrived & ~openTo
   }
 
   val start = new Area {
@@ -177,10 +179,12 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     )
     val some = RegNextWhen(lists.io.some(function), visits(4))
     val settling = RegNextWhen(flags.settling(function), visits(6))
+    // Room that a visit itself finds is for whoever is next, or who sends now would keep all others out.
+    val wasOpen = RegNextWhen(flags.openTo(function), visits(2))
     val bytes = (reserved << fractionBits).resize(levelBits + 2).asSInt
     val mostLeft = RegNextWhen(settle.most.next - bytes, visits(7))
     val leastLeft = RegNextWhen(settle.least.next - bytes, visits(7))
-    val open = RegNextWhen(settle.others + reserved < settle.window, visits(7))
+    val open = RegNextWhen(wasOpen && settle.others + reserved < settle.window, visits(7))
     val urgent = RegNext(promised && !leastLeft.msb)
     val room = RegNext(!(limited && mostLeft.msb) && settle.left <= maxOutstanding - batchMost && !settling)
 
@@ -267,7 +271,10 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   for (i <- 0 until p.ports) {
     val here = RegNext(Vec(ports.map(_ === i)).asBits)
     flags.guard(i) := (lists.io.some & flags.urgent & here).orR
-    flags.open(i) := totals(i) < (flags.guard(i) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
+    // A visit takes its function out of the total until its end.
+    when(phase =/= Phase.visit) {
+      flags.open(i) := totals(i) < (flags.guard(i) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
+    }
   }
 
   // Not idle either while a bucket fills: a simulation that skips idle time would let it fill too slowly.

@@ -42,9 +42,9 @@ class PacerTest extends AnyFunSuite {
     b.start(8, 4, 64)(random.between(60, 1515))
     b.start(0, 0, 256)(1514)
     b.run(20000)
-    val mbps = measure(b, 300000)
-    near(mbps(4), 2000, 300000, "limited")
-    near(mbps.sum, 25000, 300000, "the line")
+    val mbps = measure(b, 900000) // batches of both take turns: it goes up and down by some of them
+    near(mbps(4), 2000, 900000, "limited")
+    near(mbps.sum, 25000, 900000, "the line")
   }
 
   bench("rates from slow to fast are those of their registers", seed = 2) { (b, random) =>
