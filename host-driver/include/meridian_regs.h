@@ -384,6 +384,8 @@
 #define MERIDIAN_PORT_LINK_STATUS                               0x000
 #define MERIDIAN_PORT_LINK_STATUS_LINK_UP_SHIFT                 0
 #define MERIDIAN_PORT_LINK_STATUS_LINK_UP_MASK                  0x00000001u
+#define MERIDIAN_PORT_LINK_STATUS_GIGABITS_SHIFT                8
+#define MERIDIAN_PORT_LINK_STATUS_GIGABITS_MASK                 0x0000ff00u
 #define MERIDIAN_PORT_HOST_ENABLE                               0x004
 #define MERIDIAN_PORT_HOST_ENABLE_RX_SHIFT                      0
 #define MERIDIAN_PORT_HOST_ENABLE_RX_MASK                       0x00000001u
