@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      1
+#define MERIDIAN_MAP_MINOR                                      2
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -261,16 +261,18 @@
 #define MERIDIAN_IDENT_CAPABILITIES_CREDIT_MASK                 0x00000010u
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_SHIFT               5
 #define MERIDIAN_IDENT_CAPABILITIES_VF_PAGE_MASK                0x00000020u
-#define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                6
-#define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000040u
-#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          7
-#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000080u
-#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_SHIFT        8
-#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK         0x00000100u
-#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_SHIFT            9
-#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000200u
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_SHIFT          6
+#define MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK           0x00000040u
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_SHIFT        7
+#define MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK         0x00000080u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_SHIFT            8
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000100u
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_SHIFT                9
+#define MERIDIAN_IDENT_CAPABILITIES_PACING_MASK                 0x00000200u
 #define MERIDIAN_IDENT_CAPABILITIES_VEB_SHIFT                   10
 #define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000400u
+#define MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_SHIFT            11
+#define MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_MASK             0x00000800u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -785,6 +787,9 @@
 #define MERIDIAN_FUNCTION_VLAN                                  0x018
 #define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
 #define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
+#define MERIDIAN_FUNCTION_LINK                                  0x01c
+#define MERIDIAN_FUNCTION_LINK_LINK_STATE_SHIFT                 0
+#define MERIDIAN_FUNCTION_LINK_LINK_STATE_MASK                  0x00000003u
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))
 #define MERIDIAN_FUNCTION_INDIRECTION_MAX                       128
 #define MERIDIAN_FUNCTION_HASH_KEY(i)                           (0x600 + 0x4 * (i))
@@ -838,6 +843,8 @@
 #define MERIDIAN_VF_STATUS_ENABLED_MASK                         0x00000001u
 #define MERIDIAN_VF_STATUS_LINK_UP_SHIFT                        2
 #define MERIDIAN_VF_STATUS_LINK_UP_MASK                         0x00000004u
+#define MERIDIAN_VF_STATUS_GIGABITS_SHIFT                       8
+#define MERIDIAN_VF_STATUS_GIGABITS_MASK                        0x0000ff00u
 #define MERIDIAN_VF_FLAGS                                       0x010
 #define MERIDIAN_VF_FLAGS_BROADCAST_SHIFT                       0
 #define MERIDIAN_VF_FLAGS_BROADCAST_MASK                        0x00000001u

@@ -56,6 +56,9 @@ class Changes:
     def change_vlan_strip(self) -> None:
         self.world.bench.set_vlan_strip(self._function(), self.world.random.random() < 0.5)
 
+    def change_link_state(self) -> None:
+        self.world.bench.set_link_state(self._function(), self.world.random.choice((None, True, False)))
+
     def change_address_added(self) -> None:
         world, function = self.world, self._function()
         port = world.bench.golden.functions[function].port

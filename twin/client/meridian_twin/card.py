@@ -142,6 +142,11 @@ class Card(ABC):
         word = self.regs.field("FUNCTION", "VLAN", "STRIP").at(int(on))
         self.write(self.regs.address("FUNCTION", "VLAN", function), word)
 
+    def set_link_state(self, function: int, up: bool | None) -> None:
+        """What a function is told of its link: its port's (None), up, or down, which disables it."""
+        state = 0 if up is None else 1 if up else 2
+        self.write(self.regs.address("FUNCTION", "LINK", function), state)
+
     # Queues
 
     def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:

@@ -9,7 +9,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 1
+  val minor = 2
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -20,11 +20,12 @@ object Identification {
     "groups" -> "multicast groups with function lists",
     "credit" -> "frames for full queues are dropped before the DMA engine",
     "vf_page" -> "a page of its own in BAR2 of a VF",
-    "pacing" -> "transmit rates of functions, for queues that ask for it",
     "completion16" -> "completion entries of 16 bytes for a queue that asks for them",
     "microsoft_hash" -> "RSS in Microsoft's order, for a function that asks for it",
     "vlan_strip" -> "802.1Q tags taken out of the frames that a function receives",
-    "veb" -> "switching between functions, and with the PS, inside the card"
+    "pacing" -> "transmit rates of functions, for queues that ask for it",
+    "veb" -> "switching between functions, and with the PS, inside the card",
+    "link_state" -> "what a function is told of its link, and the rate of a port"
   )
 }
 
