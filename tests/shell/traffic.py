@@ -55,7 +55,8 @@ class World:
             self._set_up_port(port)
         functions = range(geometry.functions)
         for group in range(min(6, geometry.groups)):
-            port, address = random.randrange(geometry.ports), multicast(random)
+            port = random.randrange(geometry.ports)
+            address = multicast(random) if group else BROADCAST
             vid = random.choice((None, None, *VIDS))
             members = set(random.sample(functions, random.randrange(geometry.functions)))
             bench.add_group(group, port, address, vid, members)

@@ -185,10 +185,10 @@ class GoldenShell:
         """Whom a frame is for, the verdict if for nobody, and whether a group of the MAC table says so."""
         header = parse(frame)
         here = {n for n, f in self.functions.items() if f.serves and f.port == port}
-        if header.broadcast:
+        group = self._lookup(self.multicast_groups, port, header.destination, header.vid)
+        if header.broadcast and group is None:
             return {n for n in here if self.functions[n].broadcast}, Delivery("noListener"), False
-        if header.multicast:
-            group = self._lookup(self.multicast_groups, port, header.destination, header.vid)
+        if header.broadcast or header.multicast:
             listeners = {n for n in here if n in (group or ()) or self.functions[n].all_multicast}
             return listeners, Delivery("noListener"), group is not None
         hit = self._lookup(self.addresses, port, header.destination, header.vid)
