@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      1
+#define MERIDIAN_MAP_MINOR                                      2
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -271,6 +271,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK             0x00000200u
 #define MERIDIAN_IDENT_CAPABILITIES_VEB_SHIFT                   10
 #define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000400u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_SHIFT           11
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK            0x00000800u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -781,6 +783,10 @@
 #define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_SHIFT                0
 #define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_MASK                 0x03ffffffu
 #define MERIDIAN_FUNCTION_VLAN                                  0x018
+#define MERIDIAN_FUNCTION_VLAN_TCI_SHIFT                        0
+#define MERIDIAN_FUNCTION_VLAN_TCI_MASK                         0x0000ffffu
+#define MERIDIAN_FUNCTION_VLAN_INSERT_SHIFT                     16
+#define MERIDIAN_FUNCTION_VLAN_INSERT_MASK                      0x00010000u
 #define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
 #define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
 #define MERIDIAN_FUNCTION_INDIRECTION(i)                        (0x400 + 0x4 * (i))

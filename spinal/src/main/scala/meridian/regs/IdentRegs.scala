@@ -9,7 +9,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 1
+  val minor = 2
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -24,7 +24,8 @@ object Identification {
     "completion16" -> "completion entries of 16 bytes for a queue that asks for them",
     "microsoft_hash" -> "RSS in Microsoft's order, for a function that asks for it",
     "vlan_strip" -> "802.1Q tags taken out of the frames that a function receives",
-    "veb" -> "switching between functions, and with the PS, inside the card"
+    "veb" -> "switching between functions, and with the PS, inside the card",
+    "vlan_insert" -> "functions in a VLAN that they do not see"
   )
 }
 
