@@ -273,6 +273,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_VEB_MASK                    0x00000400u
 #define MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_SHIFT            11
 #define MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_MASK             0x00000800u
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_SHIFT           12
+#define MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK            0x00001000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -785,6 +787,10 @@
 #define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_SHIFT                0
 #define MERIDIAN_FUNCTION_TX_MIN_RATE_RATE_MASK                 0x03ffffffu
 #define MERIDIAN_FUNCTION_VLAN                                  0x018
+#define MERIDIAN_FUNCTION_VLAN_TCI_SHIFT                        0
+#define MERIDIAN_FUNCTION_VLAN_TCI_MASK                         0x0000ffffu
+#define MERIDIAN_FUNCTION_VLAN_INSERT_SHIFT                     16
+#define MERIDIAN_FUNCTION_VLAN_INSERT_MASK                      0x00010000u
 #define MERIDIAN_FUNCTION_VLAN_STRIP_SHIFT                      17
 #define MERIDIAN_FUNCTION_VLAN_STRIP_MASK                       0x00020000u
 #define MERIDIAN_FUNCTION_LINK                                  0x01c

@@ -170,3 +170,26 @@ def test_checksums_of_known_packets(ip: str, udp: str, verdicts: tuple[str, str,
     assert checksums(frame) == Checksums(*verdicts)
     tagged = frame[:12] + b"\x81\x00\x00\x07" + frame[12:]
     assert checksums(tagged) == Checksums(*verdicts)
+
+
+def test_a_function_in_a_vlan_sends_with_its_tag_and_brings_none(shell):
+    shell.functions[4].insert, shell.functions[4].strip = 0x6007, True
+    shell.addresses = {(0, ALICE, 7): 4}
+    sent = shell.transmit(16, frame(BOB, ALICE))
+    assert sent.verdict == "sent" and sent.data == BOB + ALICE + b"\x81\0\x60\x07" + frame(BOB, ALICE)[12:]
+    assert shell.transmit(16, frame(BOB, ALICE, vid=7)).verdict == "spoof"
+    shell.functions[4].trusted = True
+    assert shell.transmit(16, frame(BOB, ALICE, vid=7)).verdict == "spoof"
+    assert [shell.transmit(16, frame(BOB, ALICE, size=size)).verdict for size in (9596, 9597)] == ["sent", "oversize"]
+    (delivery,) = shell.receive(0, frame(ALICE, vid=7)).host
+    assert delivery.data == frame(ALICE, vid=7)[:12] + frame(ALICE, vid=7)[16:] and delivery.told.vlan_tci is None
+
+
+def test_inside_the_card_a_vlan_decides_as_on_the_wire(shell):
+    shell.ports[0].veb = True
+    shell.addresses = {(0, ALICE, 7): 4, (0, BOB, 7): 5}
+    shell.functions[4].insert = 7
+    inside = shell.transmit(16, frame(BOB, ALICE))
+    assert inside.verdict == "switched" and targets(inside) == {5}
+    shell.functions[4].insert, shell.functions[4].trusted = 8, True
+    assert shell.transmit(16, frame(BOB, ALICE)).verdict == "sent"

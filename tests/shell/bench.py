@@ -187,9 +187,12 @@ class Bench:
         with self.changing(lambda golden: setattr(golden.functions[function], "microsoft", on)):
             self.shell.set_microsoft_hash(function, on)
 
-    def set_vlan_strip(self, function: int, on: bool) -> None:
-        with self.changing(lambda golden: setattr(golden.functions[function], "strip", on)):
-            self.shell.set_vlan_strip(function, on)
+    def set_vlan(self, function: int, strip: bool, insert: int | None) -> None:
+        def apply(golden: GoldenShell) -> None:
+            golden.functions[function].strip, golden.functions[function].insert = strip, insert
+
+        with self.changing(apply):
+            self.shell.set_vlan(function, strip, insert)
 
     def set_link_state(self, function: int, up: bool | None) -> None:
         with self.changing(lambda golden: setattr(golden.functions[function], "link_down", up is False)):

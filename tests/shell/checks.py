@@ -136,9 +136,10 @@ class Arrival:
 def arrivals(bench: Bench) -> list[Arrival]:
     found = [Arrival(f.data, ("port", f.port), f.number, f.port, f.outcomes) for f in bench.rx_sent]
     for frame in bench.tx_sent:
-        if any(outcome.inside for outcome in frame.outcomes):
-            port = next(outcome.port for outcome in frame.outcomes if outcome.inside)
-            found.append(Arrival(padded(frame.data), ("queue", frame.queue), frame.number, port, frame.outcomes))
+        inside = next((outcome for outcome in frame.outcomes if outcome.inside), None)
+        if inside:
+            data = padded(inside.data)
+            found.append(Arrival(data, ("queue", frame.queue), frame.number, inside.port, frame.outcomes))
     for port, sent in bench.ps_sent.items():
         found += [
             Arrival(padded(f.data), ("ps", port), f.number, port, [f.outcome])
@@ -264,7 +265,7 @@ def check_receive(bench: Bench, counts: Counts, lossless: bool) -> None:
 
 def check_ps_inside(bench: Bench, port: int, frames: list[PsFrame], lossless: bool) -> set[int]:
     """What the PS got of functions, which it returns: those bound to the port."""
-    by_data = {padded(frame.data): frame for frame in bench.tx_sent if any(o.to_ps for o in frame.outcomes)}
+    by_data = {padded(o.data): frame for frame in bench.tx_sent for o in frame.outcomes if o.to_ps}
     last: dict[int, int] = {}
     found = set()
     for got in frames:
@@ -339,15 +340,16 @@ def check_inside(bench: Bench, counters: dict[str, int], function: int, wire_byt
         assert found + lost == due, f"function {function}: {found} copies {kind}, {lost} lost, {due} due"
         assert not (lossless and lost)
     least = wire_bytes
-    most = least + sum(len(f.data) for f, o in mine if o.verdict in ("switched", "toPs"))
+    most = least + sum(len(o.data) for _, o in mine if o.verdict in ("switched", "toPs"))
     assert least <= counters["tx_bytes"] <= most and (not lossless or counters["tx_bytes"] == most)
 
 
 def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data: dict[bytes, TxSent] = {padded(frame.data): frame for frame in bench.tx_sent}
-    sendable = [f for f in bench.tx_sent if any(o.on_wire for o in f.outcomes)]
-    assert len({padded(f.data) for f in sendable}) == len(sendable), "the test's frames are not unique"
-    by_data |= {padded(frame.data): frame for frame in sendable}
+    sendable = [(f, {padded(o.data) for o in f.outcomes if o.on_wire}) for f in bench.tx_sent]
+    due = [data for _, forms in sendable for data in forms]
+    assert len(set(due)) == len(due), "the test's frames are not unique"
+    by_data |= {data: frame for frame, forms in sendable for data in forms}
     found: set[int] = set()
     frames: Counter[int] = Counter()
     size: Counter[int] = Counter()
@@ -364,15 +366,14 @@ def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
                 continue
             frame = by_data.get(data)
             assert frame, f"port {port} sent a frame that nobody gave it: {data[:64].hex()}"
-            assert any(o.on_wire and o.port == port for o in frame.outcomes), (
-                f"port {port} sent frame {frame.number}: {frame.outcomes}"
-            )
+            forms = [o.data for o in frame.outcomes if o.on_wire and o.port == port and padded(o.data) == data]
+            assert forms, f"port {port} sent frame {frame.number}: {data[:64].hex()}, not {frame.outcomes}"
             assert frame.number not in found, f"port {port} sent frame {frame.number} twice"
             assert frame.number > last.get(frame.queue, -1), f"frame {frame.number} of queue {frame.queue} is late"
             last[frame.queue] = frame.number
             found.add(frame.number)
             frames[bench.home_of(frame.queue)] += 1
-            size[bench.home_of(frame.queue)] += len(frame.data)
+            size[bench.home_of(frame.queue)] += len(forms[0])
         assert of_ps == len(sent), f"port {port} sent {of_ps} frames of the PS only"
         assert counts.port[port]["tx_from_ps"] == of_ps
         assert counts.port[port]["tx_from_host"] == len(events) - of_ps

@@ -53,8 +53,9 @@ class Changes:
     def change_hash_order(self) -> None:
         self.world.bench.set_microsoft_hash(self._function(), self.world.random.random() < 0.5)
 
-    def change_vlan_strip(self) -> None:
-        self.world.bench.set_vlan_strip(self._function(), self.world.random.random() < 0.5)
+    def change_vlan(self) -> None:
+        insert = self.world.random.choice((None, 5, 0x6005))
+        self.world.bench.set_vlan(self._function(), self.world.random.random() < 0.5, insert)
 
     def change_link_state(self) -> None:
         self.world.bench.set_link_state(self._function(), self.world.random.choice((None, True, False)))

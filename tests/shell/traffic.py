@@ -69,7 +69,8 @@ class World:
         bench.set_function_port(function, port)
         bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4)))
         bench.set_microsoft_hash(function, random.random() < 0.4)
-        bench.set_vlan_strip(function, random.random() < 0.4)
+        insert = random.randrange(16) << 12 | random.choice(VIDS) if random.random() < 0.3 else None
+        bench.set_vlan(function, random.random() < 0.4, insert)
         home, count = bench.queue_home(function), random.randint(1, bench.queues_each)
         first = home + random.randrange(bench.queues_each - count + 1)
         if random.random() < 0.85:
@@ -88,6 +89,8 @@ class World:
             bench.shell.post(queue, PLENTY, size)
         for _ in range(random.randint(1, 3)):
             address, vid = unicast(random), random.choice((None, None, *VIDS))
+            if insert is not None and random.random() < 0.7:
+                vid = insert & 0xFFF
             self.add_station(
                 port if random.random() < 0.95 else random.randrange(bench.geometry.ports), address, vid, function
             )
@@ -139,11 +142,11 @@ class World:
         tci = random.randrange(16) << 12 | (random.choice(VIDS) if vid is None or kind < 0.1 else vid)
         return VLAN_TYPE.to_bytes(2, "big") + tci.to_bytes(2, "big")
 
-    def frame(self, destination: bytes, source: bytes, vid: int | None, length: int) -> bytes:
-        """A frame unlike any other, if it is long enough to be one."""
+    def frame(self, destination: bytes, source: bytes, vid: int | None, length: int, bare: bool = False) -> bytes:
+        """A frame unlike any other, if it is long enough to be one; bare: without a tag."""
         random = self.random
         self.number += 1
-        head = destination + source + self._tag(vid)
+        head = destination + source + (b"" if bare else self._tag(vid))
         mark = self.number.to_bytes(ID_BYTES, "big")
         if length >= 60 and random.random() < 0.4:
             return spoilt(random, head + packet(random, length - len(head), mark), len(head))
@@ -206,7 +209,8 @@ class World:
         if sender and bench.golden.ports[sender.port].veb and length >= 40 and random.random() < 0.7:
             destination, known = self.destination(sender.port)
             vid = vid if known is None or random.random() < 0.3 else known
-        return queue, self.frame(destination, source, vid, length), random.random() < 0.02
+        bare = bool(sender and sender.insert is not None and random.random() < 0.8)
+        return queue, self.frame(destination, source, vid, length, bare), random.random() < 0.02
 
     def sent_by_ps(self, port: int = 0) -> bytes:
         random = self.random

@@ -80,7 +80,7 @@ def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any) -> None
     host: Host = connect(card)
     host.bring_up(setting=WIDE)
     host.card.set_microsoft_hash(0, True)
-    host.card.set_vlan_strip(0, True)
+    host.card.set_vlan(0, strip=True)
     host.settle()
     random = Random(7)
     frames = []

@@ -137,9 +137,15 @@ class Card(ABC):
         """Hash in Microsoft's order instead of OpenNIC's."""
         self.write(self.regs.address("FUNCTION", "HASH_ORDER", function), int(on))
 
-    def set_vlan_strip(self, function: int, on: bool) -> None:
-        """Received frames lose their 802.1Q tag; completion entries of 16 bytes tell it."""
-        word = self.regs.field("FUNCTION", "VLAN", "STRIP").at(int(on))
+    def set_vlan(self, function: int, strip: bool = False, insert: int | None = None) -> None:
+        """strip: received frames lose their 802.1Q tag, and completion entries of 16 bytes tell it.
+
+        insert: control information of the tag that its frames get. With both the function sees nothing of its VLAN.
+        """
+        field = self.regs.field
+        word = field("FUNCTION", "VLAN", "STRIP").at(int(strip))
+        if insert is not None:
+            word |= field("FUNCTION", "VLAN", "INSERT").at(1) | field("FUNCTION", "VLAN", "TCI").at(insert)
         self.write(self.regs.address("FUNCTION", "VLAN", function), word)
 
     def set_link_state(self, function: int, up: bool | None) -> None:

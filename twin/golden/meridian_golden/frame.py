@@ -45,6 +45,11 @@ def without_tag(frame: bytes) -> bytes:
     return frame[:12] + frame[16:]
 
 
+def with_tag(frame: bytes, tci: int) -> bytes:
+    """A frame with an 802.1Q tag behind its addresses."""
+    return frame[:12] + VLAN_TYPE.to_bytes(2, "big") + tci.to_bytes(2, "big") + frame[12:]
+
+
 def parse(frame: bytes) -> Header:
     """Splits the Ethernet header off; a frame shorter than a field reads as if zeros followed."""
     padded = frame[:18].ljust(18, b"\0")

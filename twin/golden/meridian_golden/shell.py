@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from .checksum import Checksums, checksums
-from .frame import parse, without_tag
+from .frame import parse, with_tag, without_tag
 from .rss import DEFAULT_KEY, hash_type, rss_hash
 
 MIN_FRAME = 60
@@ -33,6 +33,7 @@ class Function:
     microsoft: bool = False
     strip: bool = False
     link_down: bool = False
+    insert: int | None = None  # control information of the tag that its frames get
 
     @property
     def serves(self) -> bool:
@@ -96,6 +97,7 @@ class TxOutcome:
     inside: bool = False  # it goes to functions; what becomes of it there:
     host: tuple[Delivery, ...] = ()
     copying: bool = False
+    data: bytes = b""  # the frame as it goes out
 
     @property
     def on_wire(self) -> bool:
@@ -220,7 +222,7 @@ class GoldenShell:
         header, kind = parse(frame), hash_type(frame, state.microsoft)
         strips = state.strip and header.tagged
         data = without_tag(frame) if strips else frame
-        told = Told(value, kind, checksums(data), header.tci if strips else None)
+        told = Told(value, kind, checksums(data), header.tci if strips and state.insert is None else None)
         return Delivery("delivered", number, queue, told, data)
 
     def transmit(self, queue: int, frame: bytes, error: bool = False) -> TxOutcome:
@@ -236,10 +238,21 @@ class GoldenShell:
             (not port.link_up, "linkDown"),
             (len(frame) < ETHERNET_HEADER, "runt"),
             (error, "error"),
-            (len(frame) > self.max_frame, "oversize"),
         ):
             if holds:
                 return TxOutcome(verdict, number, state.port)
+        outcome = self._by_address(number, frame)
+        # What is dropped for its addresses gets no tag.
+        if max(len(frame), len(outcome.data)) > self.max_frame:
+            return TxOutcome("oversize", number, state.port)
+        return outcome
+
+    def _by_address(self, number: int, frame: bytes) -> TxOutcome:
+        state = self.functions[number]
+        if state.insert is not None:
+            if parse(frame).tagged:
+                return TxOutcome("spoof", number, state.port)
+            frame = with_tag(frame, state.insert)
         header = parse(frame)
         if not state.trusted and self._lookup(self.addresses, state.port, header.source, header.vid) != number:
             return TxOutcome("spoof", number, state.port)
@@ -249,22 +262,22 @@ class GoldenShell:
         """Edge virtual bridging: what of a frame of a function stays inside the card."""
         port, header = self.ports[port_number], parse(frame)
         if not port.veb:
-            return TxOutcome("sent", number, port_number)
+            return TxOutcome("sent", number, port_number, data=frame)
         listed = port.ps_enable and header.destination in port.ps_addresses
         if header.multicast or header.broadcast:
             wanted = port.ps_broadcast if header.broadcast else port.ps_all_multicast
             to_ps = listed or (port.ps_enable and wanted)
             host, copying = self._deliver(port_number, padded(frame), number)
-            return TxOutcome("sent", number, port_number, to_ps, True, host, copying)
+            return TxOutcome("sent", number, port_number, to_ps, True, host, copying, frame)
         if listed:
-            return TxOutcome("toPs", number, port_number, to_ps=True)
+            return TxOutcome("toPs", number, port_number, to_ps=True, data=frame)
         hit = self._lookup(self.addresses, port_number, header.destination, header.vid)
         if hit is None:
-            return TxOutcome("sent", number, port_number)
+            return TxOutcome("sent", number, port_number, data=frame)
         if hit == number:
             return TxOutcome("hairpin", number, port_number)
         host, copying = self._deliver(port_number, padded(frame), number)
-        return TxOutcome("switched", number, port_number, inside=True, host=host, copying=copying)
+        return TxOutcome("switched", number, port_number, inside=True, host=host, copying=copying, data=frame)
 
     def transmit_ps(self, port_number: int, frame: bytes) -> TxOutcome:
         """What becomes of a frame of the PS, buffers permitting."""

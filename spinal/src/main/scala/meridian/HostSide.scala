@@ -65,6 +65,7 @@ class HostSide(p: ShellParam) extends Component {
     ingress.io.h2c << io.qdma.m_axis_h2c
     txFilter.io.h2c << ingress.io.frames.haltWhen(psLookup.io.hold)
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
+    txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
     txFilter.io.copyLost.toFunctions := veb.io.lost
     txFilter.io.copyLost.toPs := io.ps.map(_.lost).orR

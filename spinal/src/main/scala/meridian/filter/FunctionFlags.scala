@@ -13,6 +13,7 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
   val promiscuous = Bits(p.functions bits) // takes unicast nobody else is known for
   val trusted = Bits(p.functions bits) // no anti-spoof check
   val strip = Bits(p.functions bits) // its received frames lose their 802.1Q tag
+  val insert = Bits(p.functions bits) // it is in a VLAN that it does not see
   val port = Vec(p.portType(), p.functions) // the port each function is bound to
 }
 
@@ -24,6 +25,19 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val veb = Bool() // frames go between functions of the port, and the PS, inside the card
   val defaultValid = Bool() // unknown unicast goes to defaultFunction
   val defaultFunction = p.functionType()
+}
+
+/** A tag that a frame from the host gets. */
+case class TxTag() extends Bundle {
+  val insert = Bool()
+  val tci = Bits(16 bits)
+  def vid: UInt = tci(11 downto 0).asUInt
+}
+
+/** A write to the tag that the frames of a function get. */
+case class TxTagWrite(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val tag = TxTag()
 }
 
 /** A write to the queue range of a function: queues base until base + count; 0 switches the function off. reset: the

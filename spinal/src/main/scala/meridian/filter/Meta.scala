@@ -31,6 +31,7 @@ case class RxTarget(p: ShellParam) extends Bundle {
   val length = p.lengthType() // as it leaves
   val hash = FrameHash()
   val strip = Bool() // its tag is to be taken out: it has 4 bytes more than it leaves with
+  val told = Bool() // and what it was is told
 }
 
 /** A received frame, or a copy of one, on its way to a queue. */

@@ -138,6 +138,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val single = RegNext(start.single)
     val ofSender = RegNext(single && source.isFunction && source.function === function)
     val strip = flag(io.functions.strip) && Delay(start.item.vlan, 2)
+    val told = strip && !flag(io.functions.insert)
     val length = RegNext(Delay(start.item.length, 2) - Mux(strip, U(4), U(0)))
   }
 
@@ -185,6 +186,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     target.queue := Delay(owner.number, creditLatency)
     target.length := item.length
     target.strip := Delay(enable.strip, latency - 2)
+    target.told := Delay(enable.told, latency - 2)
     target.hash := Delay(rss.io.hash, latency - Rss.hashLatency)
 
     val valid = Delay(start.valid, latency, init = False)

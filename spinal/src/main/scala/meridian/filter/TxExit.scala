@@ -6,22 +6,13 @@ import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
 
-/** A beat that waits for the decision on its frame. */
-case class TxWord(p: ShellParam) extends Bundle {
-  val data = Bits(8 * p.hostBytes bits)
-  val mty = UInt(log2Up(p.hostBytes) bits)
-  val over = Bool() // with this beat the frame is longer than the largest one
-  val error = Bool() // final with last
-  val zero = Bool()
-}
-
 /** With the last beat of a copy: it was to be stored, and found no room. */
 case class TxCopyLost() extends Bundle {
   val toFunctions, toPs = Bool()
 }
 
-/** Joins beats and decisions: passing frames go to their port, others are swallowed at one beat a cycle; each frame ends
-  * in one record. What stays inside the card leaves at `copy` beside it, a cycle later than the beat is taken.
+/** Sends frames as decided: passing ones go to their port, others are swallowed at one beat a cycle; each frame ends in
+  * one record. What stays inside the card leaves at `copy` beside it, a cycle later than the beat is taken.
   *
   * `tx.meta` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
   * end, for the beat that makes a frame too long (the rest is swallowed), and for the end made up for a frame whose port
@@ -32,8 +23,7 @@ case class TxCopyLost() extends Bundle {
   */
 class TxExit(p: ShellParam) extends Component {
   val io = new Bundle {
-    val words = slave(Stream(Fragment(TxWord(p))))
-    val decisions = slave(Stream(TxDecision(p)))
+    val beats = slave(Stream(Fragment(TxBeat(p))))
     val ports = in(Vec(PortFlags(p), p.ports))
     val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
@@ -41,11 +31,9 @@ class TxExit(p: ShellParam) extends Component {
     val record = master(Flow(TxRecord(p)))
   }
 
-  val word = io.words.payload
+  val word = io.beats.payload
+  val decision = word.decision
   val first = RegInit(True)
-  val held = RegNextWhen(io.decisions.payload, io.decisions.fire)
-  val decision = Mux(first, io.decisions.payload, held)
-  val known = !first || io.decisions.valid
 
   val port = decision.port
   val enabled = io.ports.map(flags => RegNext(flags.txEnable))
@@ -60,7 +48,7 @@ class TxExit(p: ShellParam) extends Component {
 
   val feeds = Vec(FrameStream(p.hostBytes, Bool()), p.ports)
   for ((feed, i) <- feeds.zipWithIndex) {
-    feed.valid := ends(i) || io.words.valid && known && toWire && port === i
+    feed.valid := ends(i) || io.beats.valid && toWire && port === i
     feed.last := ends(i) || word.last || word.over
     feed.data := word.data
     feed.mty := word.mty
@@ -69,14 +57,13 @@ class TxExit(p: ShellParam) extends Component {
     io.tx(i) << feed.m2sPipe()
   }
 
-  io.words.ready := known && (!toWire || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port))
-  io.decisions.ready := io.words.fire && first
+  io.beats.ready := !toWire || PerPort(feeds.zip(ends).map { case (feed, end) => feed.ready && !end }, port)
 
   val cut, cutByHost = Reg(Bool()) // and whether it was the switch or the link, at that time
   val cutNow = wanted && !portUp
   val cutKnown = cutNow || !first && cut
   val byHost = Mux(cutNow, !PerPort(enabled, port), cutByHost)
-  when(io.words.fire) {
+  when(io.beats.fire) {
     first := word.last
     sending := passing && !word.over
     cut := cutKnown
@@ -85,7 +72,7 @@ class TxExit(p: ShellParam) extends Component {
   }
 
   val copy = new Area {
-    val valid = RegNext(io.words.fire && (decision.to.functions || decision.to.ps)) init False
+    val valid = RegNext(io.beats.fire && (decision.to.functions || decision.to.ps)) init False
     val next = Fragment(TxCopy(p))
     next.last := word.last
     next.data := word.data
@@ -102,13 +89,13 @@ class TxExit(p: ShellParam) extends Component {
   val length = new Area {
     val most = (1 << 16) / p.hostBytes
     val beats = Reg(UInt(log2Up(most + 1) bits)) init 0
-    when(io.words.fire) {
+    when(io.beats.fire) {
       when(word.last)(beats := 0) elsewhen (beats =/= most)(beats := beats + 1)
     }
   }
 
   val ended = new Area {
-    val valid = RegNext(io.words.fire && word.last) init False
+    val valid = RegNext(io.beats.fire && word.last) init False
     val full = RegNext(length.beats)
     val mty = RegNext(word.mty)
     val zero = RegNext(word.zero)

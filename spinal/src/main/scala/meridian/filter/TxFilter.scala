@@ -18,17 +18,18 @@ import spinal.lib._
   *   - runt: less than 14 bytes, or no byte at all
   *   - error: marked bad by the DMA engine
   *   - oversize: more than maxFrame bytes
-  *   - spoof: source address or VLAN are not the function's
+  *   - spoof: source address or VLAN are not the function's, or a function that is put into a VLAN brings a tag
   *   - hairpin: unicast for the very function that sends it
   *   - sent, or what [[TxRoute]] makes of it: switched or toPs; vebFull or psFull if its buffer had no room
   *
   * What stays inside the card, alone or beside the frame on the wire, leaves at `copy`, and nothing there can stall.
   *
-  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame that ends inside its header is judged as it would
-  * go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
+  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN gets its tag
+  * behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
+  * its header is judged as it would go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
   * on its way out.
   *
-  * Latency macLatency + queueLatency + 3 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
+  * Latency macLatency + queueLatency + 5 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
   * transmit buffer stalls, through a buffer of 32 beats; nothing else does. Frames of any length pass through.
   *
   * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
@@ -37,8 +38,8 @@ import spinal.lib._
 class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   val depth = 32
   require(
-    macLatency + queueLatency + 4 <= depth,
-    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 4} cycles"
+    macLatency + queueLatency + 5 <= depth,
+    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 5} cycles"
   )
 
   val io = new Bundle {
@@ -48,6 +49,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val destination = master(MacLookup(p))
     val psFilter = in(Vec(PsFilterConfig(p), p.ports))
     val functions = in(FunctionFlags(p))
+    val tag = slave(Flow(TxTagWrite(p)))
     val ports = in(Vec(PortFlags(p), p.ports))
     val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
@@ -61,25 +63,11 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val beat = io.h2c.payload
   val first = RegNextWhen(beat.last, io.h2c.fire) init True
 
-  /** Beats of the frame before this one; stops where nothing more depends on it. */
-  val over = new Area {
-    val fullBeats = p.maxFrame / p.hostBytes
-    val rest = p.maxFrame % p.hostBytes
-    val beats = Reg(UInt(log2Up(fullBeats + 2) bits)) init 0
-    val atLimit = beats === fullBeats
-    val beyond = beats === fullBeats + 1
-    when(io.h2c.fire) {
-      when(beat.last)(beats := 0) elsewhen (!beyond)(beats := beats + 1)
-    }
-    val now = beyond || atLimit && (if (rest == 0) True else !beat.last || beat.mty < p.hostBytes - rest)
-  }
-
   val words = new StreamFifo(Fragment(TxWord(p)), depth, withAsyncRead = true)
   words.io.push.arbitrationFrom(io.h2c)
   words.io.push.last := beat.last
   words.io.push.data := beat.data
   words.io.push.mty := beat.mty
-  words.io.push.over := over.now
   words.io.push.error := beat.meta.error
   words.io.push.zero := beat.meta.zero
 
@@ -89,6 +77,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   lookup.io.destination <> io.destination
   lookup.io.psFilter := io.psFilter
   lookup.io.functions := io.functions
+  lookup.io.tag << io.tag
   lookup.io.ports := io.ports
 
   val header = new Area {
@@ -103,6 +92,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     lookup.io.header.queue := beat.meta.queue
     lookup.io.header.destination := beat.data(0, 48 bits)
     lookup.io.header.source := beat.data(48, 48 bits)
+    lookup.io.header.tagged := tagged
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
     lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)
   }
@@ -113,9 +103,12 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   decisions.io.push.payload := lookup.io.decision.payload
   assert(!lookup.io.decision.valid || decisions.io.push.ready, "a decision found no room", FAILURE)
 
+  val insert = new VlanInsert(p)
+  insert.io.words << words.io.pop
+  insert.io.decisions << decisions.io.pop
+
   val exit = new TxExit(p)
-  exit.io.words << words.io.pop
-  exit.io.decisions << decisions.io.pop
+  exit.io.beats << insert.io.beats
   exit.io.ports := io.ports
   exit.io.tx <> io.tx
   exit.io.copy >> io.copy
@@ -124,7 +117,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
 
   val flushing = new FlushPoint(log2Up(depth) + 1)
   flushing.io.begin := io.h2c.fire && first
-  flushing.io.end := words.io.pop.fire && words.io.pop.last
+  flushing.io.end := exit.io.beats.fire && exit.io.beats.last
   flushing.io.flush := io.flush
   io.flushed := flushing.io.flushed
   io.idle := flushing.io.idle

@@ -11,6 +11,7 @@ case class TxHeader(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val destination = Bits(48 bits)
   val source = Bits(48 bits)
+  val tagged = Bool()
   val vid = UInt(12 bits)
   val runt = Bool()
 }
@@ -22,15 +23,17 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val functionValid = Bool()
   val to = TxDestinations() // of a frame that may go out
+  val tag = TxTag() // likewise
 }
 
-/** Decides by the header: queue, owner, port state, anti-spoof, route. The first reason against a frame in the order
+/** Decides by the header: queue, owner, its VLAN, port state, anti-spoof, route. The first reason against a frame in the order
   * noFunction, hostDisabled, disabled, linkDown, runt, spoof, hairpin is its verdict.
   *
   * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
-  * function passes without.
+  * function passes without. A function that `tag` puts into a VLAN must not bring a tag of its own, be it trusted or not;
+  * all is decided by the frame with the tag that it gets.
   *
-  * Latency queueLatency + macLatency + 1 cycles, one header a cycle, no back-pressure.
+  * Latency queueLatency + macLatency + 2 cycles, one header a cycle, no back-pressure.
   */
 class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   require(
@@ -46,6 +49,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val destination = master(MacLookup(p))
     val psFilter = in(Vec(PsFilterConfig(p), p.ports))
     val functions = in(FunctionFlags(p))
+    val tag = slave(Flow(TxTagWrite(p)))
     val ports = in(Vec(PortFlags(p), p.ports))
     val decision = master(Flow(TxDecision(p)))
   }
@@ -62,17 +66,31 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     def flagOf(flags: Bits) = flags.resize(1 << bits)(index)
   }
 
-  val routed = new Area {
-    val valid = Delay(io.header.valid, queueLatency + 1, init = False)
-    val destination = RegNext(owned.header.destination)
-    val source = RegNext(owned.header.source)
-    val vid = RegNext(owned.header.vid)
-    val runt = RegNext(owned.header.runt)
+  val named = new Area {
+    val header = RegNext(owned.header)
     val known = RegNext(owned.known)
     val function = RegNext(owned.owner.function)
     val enabled = RegNext(owned.flagOf(io.functions.enable))
     val trusted = RegNext(owned.flagOf(io.functions.trusted))
     val port = RegNext(TxRoute.port(io.functions, owned.owner.function))
+    val tags = Mem(TxTag(), 1 << owned.bits)
+    tags.write(io.tag.function.resized, io.tag.tag, io.tag.valid)
+    val tag = tags.readSync(owned.index, readUnderWrite = readFirst)
+  }
+
+  val routed = new Area {
+    val valid = Delay(io.header.valid, queueLatency + 2, init = False)
+    val destination = RegNext(named.header.destination)
+    val source = RegNext(named.header.source)
+    val vid = RegNext(Mux(named.tag.insert, named.tag.vid, named.header.vid))
+    val foreign = RegNext(named.tag.insert && named.header.tagged)
+    val tag = RegNext(named.tag)
+    val runt = RegNext(named.header.runt)
+    val known = RegNext(named.known)
+    val function = RegNext(named.function)
+    val enabled = RegNext(named.enabled)
+    val trusted = RegNext(named.trusted)
+    val port = RegNext(named.port)
 
     // A function bound to a port this card does not have finds it switched off.
     val txEnable = PerPort(io.ports.map(_.txEnable), port)
@@ -102,6 +120,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     decision.function := function
     decision.functionValid := known
     decision.to.nowhere()
+    decision.tag := tag
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)
@@ -113,6 +132,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val checked = new Area {
     val decision = Delay(routed.decision, macLatency)
     val trusted = Delay(routed.trusted, macLatency)
+    val foreign = Delay(routed.foreign, macLatency)
     val value = io.mac.result.value
     val own = io.mac.result.hit && !value.isGroup && value.index === decision.function
 
@@ -129,7 +149,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     when(decision.verdict === TxVerdict.sent) {
       io.decision.to := route
       when(!route.somewhere)(io.decision.verdict := TxVerdict.hairpin)
-      when(!trusted && !own) {
+      when(foreign || !trusted && !own) {
         io.decision.to.nowhere()
         io.decision.verdict := TxVerdict.spoof
       }

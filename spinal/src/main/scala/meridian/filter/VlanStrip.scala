@@ -42,6 +42,6 @@ class VlanStrip(p: ShellParam) extends Component {
   io.out.fragment.meta.queue := target.queue
   io.out.fragment.meta.length := target.length
   io.out.fragment.meta.hash := target.hash
-  io.out.fragment.meta.stripped := strip
-  io.out.fragment.meta.tci := Mux(first, tci, RegNextWhen(tci, first && io.in.fire)).andMask(strip)
+  io.out.fragment.meta.stripped := target.told
+  io.out.fragment.meta.tci := Mux(first, tci, RegNextWhen(tci, first && io.in.fire)).andMask(target.told)
 }

@@ -27,6 +27,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val indirection = master(Flow(IndirectionWrite(p)))
     val key = master(Flow(HashKeyWrite(p)))
     val rate = master(Flow(RateWrite(p)))
+    val tag = master(Flow(TxTagWrite(p)))
     val question = master(Flow(HostCounters.Question(slotBits)))
     val counter = slave(Flow(UInt(64 bits))) // the answer to a question
     val vfWriteRefused = out Bool ()
@@ -68,7 +69,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val sweepIndex = sweep.take(7).asUInt
 
   val ranges = Mem(Bits(32 bits), 1 << indexBits)
-  val settings = Mem(Bits(9 bits), 1 << indexBits)
+  val settings = Mem(Bits(26 bits), 1 << indexBits)
   val indirections = Mem(p.queueType(), 128 << indexBits)
   val keys = Mem(Bits(32 bits), 16 << indexBits)
   val rates = Mem(UInt(Pacing.rateBits bits), 2 << indexBits)
@@ -172,17 +173,18 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       val function = UInt(indexBits bits)
       val flags = Bits(4 bits)
       val port = p.portType()
-      val strip, down = Bool()
+      val strip, insert, down = Bool()
     }))
     write.valid.init(False)
     def defaults(k: Int) = (0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum
     val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
     val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
-    val strip, down = Reg(Bits(p.functions bits)) init 0
+    val strip, insert, down = Reg(Bits(p.functions bits)) init 0
     for (f <- 0 until p.functions) when(write.valid && write.function === f) {
       for (k <- 0 until 4) flags(k)(f) := write.flags(k)
       port(f) := write.port
       strip(f) := write.strip
+      insert(f) := write.insert
       down(f) := write.down
     }
     io.flags.enable := RegNext(queues.some & ~io.functionReset & ~queues.resets & ~down, B(0, p.functions bits))
@@ -191,6 +193,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     io.flags.promiscuous := flags(2)
     io.flags.trusted := flags(3)
     io.flags.strip := strip
+    io.flags.insert := insert
     io.flags.port := port
   }
 
@@ -200,11 +203,13 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val portExists = command.data.asUInt < p.ports
     val accessPort = view.function.port.hitDoWrite && portExists
     val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
-      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 9 bits)
+      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 26 bits)
     })
     val accessVlan = view.function.vlan.hitDoWrite
     val accessLink = view.function.link.hitDoWrite && !refused
     val newSetting = (accessLink ? command.data(1 downto 0) | state.linkState) ##
+      (accessVlan ? command.data(15 downto 0) | state.tag.tci) ##
+      (accessVlan ? command.data(16) | state.tag.insert) ##
       (accessVlan ? command.data(17) | state.strip) ##
       (accessPort ? command.data(1 downto 0) | state.port.asBits) ##
       (accessFlags ? command.data(3 downto 0) | state.flags)
@@ -219,7 +224,15 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     now.write.flags := newSetting(3 downto 0)
     now.write.port := newSetting(5 downto 4).asUInt
     now.write.strip := newSetting(6)
-    now.write.down := newSetting(8 downto 7) === FunctionViews.linkDown
+    now.write.down := newSetting(25 downto 24) === FunctionViews.linkDown
+    now.write.insert := newSetting(7)
+
+    val tag = Flow(TxTagWrite(p))
+    tag.valid := sweeping || accessVlan
+    tag.function := (sweeping ? sweepFunction | index).resized
+    tag.tag.insert := !sweeping && newSetting(7)
+    tag.tag.tci := newSetting(23 downto 8)
+    io.tag << tag.m2sPipe()
 
     val accessRange = view.either(_.qconf.hitDoWrite)
     queues.set := accessRange && !refused
@@ -282,11 +295,14 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       state.flags := words.setting(3 downto 0)
       state.port := words.setting(5 downto 4).asUInt
       state.strip := words.setting(6)
+      state.tag.insert := words.setting(7)
+      state.tag.tci := words.setting(23 downto 8)
       state.enabled := io.flags.enable(index)
       state.inReset := io.functionReset(index)
-      state.linkState := words.setting(8 downto 7)
       state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
-      when(words.setting(8 downto 7) =/= 0)(state.linkUp := words.setting(8 downto 7) === FunctionViews.linkUp)
+      val linkState = words.setting(25 downto 24)
+      state.linkState := linkState
+      when(linkState =/= 0)(state.linkUp := linkState === FunctionViews.linkUp)
       state.gigabits := p.lineRate
       state.indirection := words.indirection.resized
       state.key := words.key

@@ -2,6 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
+import meridian.filter.TxTag
 import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
@@ -62,6 +63,7 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val strip = Bool()
   val linkState = Bits(2 bits)
   val gigabits = UInt(8 bits) // of a port
+  val tag = TxTag()
   val enabled, inReset, linkUp = Bool()
   val indirection = UInt(16 bits) // at the index of the access
   val key = Bits(32 bits)
@@ -108,12 +110,21 @@ class FunctionView(state: FunctionState) extends Area {
   val port = page.reg(0x008, "port", "Binding of the function")
   page.show(port, 0, "port", state.port, "Ethernet port; a port that is not there is refused", RW)
   val vlan = page.reg(0x018, "vlan", "802.1Q tags of the function's frames")
+  page.show(vlan, 0, "tci", state.tag.tci, "priority and VLAN of the tag that insert is about", RW)
+  page.show(
+    vlan,
+    16,
+    "insert",
+    state.tag.insert,
+    "a frame that the function sends gets this tag, and is judged by it; one that brings a tag is dropped as spoof",
+    RW
+  )
   page.show(
     vlan,
     17,
     "strip",
     state.strip,
-    "a received frame loses its tag; only completion entries of 16 bytes tell what it was",
+    "a received frame loses its tag; only completion entries of 16 bytes tell what it was, and with insert nothing does",
     RW
   )
   val status = page.reg(0x00c, "status", "State of the function")

@@ -51,6 +51,7 @@ class HostRegs(p: ShellParam) extends Component {
     val released = slave(Flow(p.queueType()))
     val switches = master(Flow(QueueSwitchWrite(p)))
     val rate = master(Flow(RateWrite(p)))
+    val tag = master(Flow(TxTagWrite(p)))
 
     val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
     val txRecord = slave(Flow(TxRecord(p)))
@@ -148,6 +149,7 @@ class HostRegs(p: ShellParam) extends Component {
   queues.io.released << io.released
   io.switches << queues.io.switches
   io.rate << functions.io.rate
+  io.tag << functions.io.tag
 
   counters.io.rx << io.rxRecord
   counters.io.rxCopies << io.rxCopyRecord

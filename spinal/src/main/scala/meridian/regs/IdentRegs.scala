@@ -25,7 +25,8 @@ object Identification {
     "vlan_strip" -> "802.1Q tags taken out of the frames that a function receives",
     "pacing" -> "transmit rates of functions, for queues that ask for it",
     "veb" -> "switching between functions, and with the PS, inside the card",
-    "link_state" -> "what a function is told of its link, and the rate of a port"
+    "link_state" -> "what a function is told of its link, and the rate of a port",
+    "vlan_insert" -> "functions in a VLAN that they do not see"
   )
 }
 

@@ -13,7 +13,7 @@ case class Latencies(mac: Int, range: Int, queue: Int, credit: Int)
 
 /** What the card is told: flags, tables, lists. Everything off and empty at first. */
 class RxConfig(p: ShellParam) {
-  val enable, broadcast, allMulticast, promiscuous, strip = Array.fill(p.functions)(false)
+  val enable, broadcast, allMulticast, promiscuous, strip, insert = Array.fill(p.functions)(false)
   val portOf = Array.fill(p.functions)(0)
   val rxEnable = Array.fill(p.ports)(true)
   val default = Array.fill[Option[Int]](p.ports)(None)
@@ -48,10 +48,10 @@ case class Arrived(
 object Arrived {
 
   /** What is to arrive of a frame, with OpenNIC's key. */
-  def of(one: One, frame: Frame, strips: Boolean): Arrived = {
+  def of(one: One, frame: Frame, strips: Boolean, silent: Boolean): Arrived = {
     val hash = (BigInt(RxFrames.hash(frame.bytes, Rss.defaultKey)), RxFrames.hashType(frame.bytes))
     val strip = strips && RxFrames.tagged(frame.bytes)
-    val tci = Option.when(strip)(frame.bytes(14) << 8 | frame.bytes(15))
+    val tci = Option.when(strip && !silent)(frame.bytes(14) << 8 | frame.bytes(15))
     val bytes = if (strip) frame.bytes.patch(12, Nil, 4) else frame.bytes
     Arrived(one.function, one.queue, hash, tci, bytes.toSeq, 0)
   }
@@ -167,6 +167,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     dut.io.functions.promiscuous #= bits(config.promiscuous)
     dut.io.functions.trusted #= 0
     dut.io.functions.strip #= bits(config.strip)
+    dut.io.functions.insert #= bits(config.insert)
     for ((port, i) <- config.portOf.zipWithIndex) dut.io.functions.port(i) #= port
     for (i <- 0 until p.ports) {
       dut.io.ports(i).rxEnable #= config.rxEnable(i)
@@ -273,7 +274,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     cd.waitSampling(4)
     assert(records.size == expected.size, "one record a frame")
     val unicast, copies = mutable.Queue[Arrived]()
-    def arrives(one: One, frame: Frame) = Arrived.of(one, frame, config.strip(one.function))
+    def arrives(one: One, frame: Frame) =
+      Arrived.of(one, frame, config.strip(one.function), config.insert(one.function))
     def lengthOf(one: One, frame: Frame) = {
       val strips = one.function < p.functions && config.strip(one.function) && RxFrames.tagged(frame.bytes)
       frame.bytes.length - (if (strips) 4 else 0)

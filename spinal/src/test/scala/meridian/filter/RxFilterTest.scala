@@ -56,6 +56,7 @@ class RxFilterTest extends AnyFunSuite {
     for (f <- 0 until p.functions) {
       c.enable(f) = random.nextInt(8) != 0
       c.strip(f) = random.nextInt(3) == 0
+      c.insert(f) = random.nextInt(3) == 0
       c.portOf(f) = random.nextInt(4)
       val share = 2048 / p.functions
       c.ranges(f) = (random.nextInt(share) + f * share, if (random.nextInt(10) == 0) 0 else 4)

@@ -36,6 +36,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   val portOf = mutable.Map[Int, Int]().withDefaultValue(0)
   val txEnable, linkUp = mutable.Set[Int](0 until p.ports: _*)
   val veb = mutable.Set[Int]()
+  val tags = mutable.Map[Int, Int]() // the functions that get one; written by writeTags
   val psEnable = mutable.Set[Int]()
   val psAddress = Array.fill(p.ports)(toBig(randomBytes(6).toSeq).clearBit(0))
   val address = Array.fill(256)(toBig(randomBytes(6).toSeq))
@@ -89,6 +90,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   dut.io.copyLost.toFunctions #= false
   dut.io.copyLost.toPs #= false
   dut.io.flush #= false
+  dut.io.tag.valid #= false
   cd.onSamplings {
     val owner = dut.io.owner
     val queried = owner.query.valid.toBoolean
@@ -142,13 +144,32 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       entries((portOf(f), address(f), other)) = (false, f)
     trusted += 1
     apply()
+    writeTags()
+  }
+
+  def writeTags(): Unit = {
+    for (f <- 0 until p.functions) {
+      dut.io.tag.valid #= true
+      dut.io.tag.function #= f
+      dut.io.tag.tag.insert #= tags.contains(f)
+      dut.io.tag.tag.tci #= tags.getOrElse[Int](f, simRandom.nextInt(1 << 16))
+      cd.waitSampling()
+    }
+    dut.io.tag.valid #= false
   }
 
   def apply(): Unit = {
     def bits(set: mutable.Set[Int]) = set.foldLeft(BigInt(0))(_ setBit _)
     dut.io.functions.enable #= bits(enabled)
     dut.io.functions.trusted #= bits(trusted)
-    for (other <- Seq(dut.io.functions.broadcast, dut.io.functions.allMulticast, dut.io.functions.promiscuous))
+    for (
+      other <- Seq(
+        dut.io.functions.broadcast,
+        dut.io.functions.allMulticast,
+        dut.io.functions.promiscuous,
+        dut.io.functions.insert
+      )
+    )
       other.randomize()
     for (f <- 0 until p.functions) dut.io.functions.port(f) #= portOf(f)
     for (i <- 0 until p.ports) {
@@ -184,6 +205,15 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   }
 
   private def onWire(frame: TxFrame) = frame.bytes.padTo(60, 0.toByte).map(_ & 0xff)
+  private def isTagged(frame: TxFrame) = frame.bytes.slice(12, 14).toSeq == Seq(0x81.toByte, 0.toByte)
+
+  /** The frame as it goes out, if it does. */
+  def tagged(frame: TxFrame): TxFrame = owners.get(frame.queue).flatMap(tags.get) match {
+    case Some(tci) if frame.bytes.length >= 14 =>
+      frame.copy(bytes = frame.bytes.patch(12, Seq(0x81, 0, tci >> 8, tci).map(_.toByte), 0))
+    case _ => frame
+  }
+
   private def vidOf(wire: Array[Int]) = if (wire(12) == 0x81 && wire(13) == 0) (wire(14) & 15) << 8 | wire(15) else 0
 
   /** Where a frame goes that may be sent: to the wire, to functions, to the PS. */
@@ -203,12 +233,19 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   }
 
   /** The verdict by the rules, from the bytes as they would stand on the wire; `sent` for all that goes somewhere. */
-  def judge(frame: TxFrame): (TxVerdict.E, Int, Option[Int], Int) = {
-    val function = owners.get(frame.queue).filter(_ < p.functions)
+  def judge(came: TxFrame): (TxVerdict.E, Int, Option[Int], Int) = {
+    val function = owners.get(came.queue).filter(_ < p.functions)
+    val frame = tagged(came)
+    val foreign = isTagged(came) && function.exists(tags.contains)
     val port = function.fold(0)(portOf)
     val wire = onWire(frame)
     val vid = vidOf(wire)
     val own = entries.get((port, toBig(wire.slice(6, 12).map(_.toByte).toSeq), vid)) == function.map((false, _))
+    val byAddress =
+      if (foreign || function.exists(!trusted(_)) && !own) TxVerdict.spoof
+      else if (function.exists(route(frame, port, _) == (false, false, false))) TxVerdict.hairpin
+      else TxVerdict.sent
+    val stays = if (byAddress == TxVerdict.sent) frame else came // what is dropped anyway gets no tag
     val verdict =
       if (function.isEmpty) TxVerdict.noFunction
       else if (!txEnable(port) || port >= p.ports) TxVerdict.hostDisabled
@@ -216,11 +253,10 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       else if (!linkUp(port)) TxVerdict.linkDown
       else if (frame.zero || frame.bytes.length < 14) TxVerdict.runt
       else if (frame.error) TxVerdict.error
-      else if (frame.bytes.length > p.maxFrame) TxVerdict.oversize
-      else if (!trusted(function.get) && !own) TxVerdict.spoof
-      else if (route(frame, port, function.get) == (false, false, false)) TxVerdict.hairpin
-      else TxVerdict.sent
-    (verdict, port, function, frame.length min 65535)
+      else if (stays.bytes.length > p.maxFrame) TxVerdict.oversize
+      else byAddress
+    val known = Seq(TxVerdict.sent, TxVerdict.error, TxVerdict.oversize).contains(verdict)
+    (verdict, port, function, (if (known) stays else came).length min 65535)
   }
 
   def flush(): Unit = {
@@ -253,7 +289,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   /** Every record and every delivered frame as judged, in order. */
   def check(): Unit = {
     val told = mutable.ArrayBuffer[((Boolean, Boolean), (Boolean, Boolean))]()
-    val judged = sent.map(frame => frame -> judge(frame)).map {
+    val judged = sent.map(frame => tagged(frame) -> judge(frame)).map {
       case (frame, (TxVerdict.sent, port, Some(function), length)) =>
         val copy = copyOf(frame, port, function)
         val verdict = copy match {
@@ -276,7 +312,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       assert(record == right, s"frame $i of ${sent(i).bytes.length} bytes: $record, not $right")
     assert(records.size == sent.size)
     for (port <- 0 until p.ports) {
-      val right = sent.zip(judged).collect { case (f, (TxVerdict.sent, `port`, _, _)) => f.bytes.toSeq }
+      val right = sent.zip(judged).collect { case (f, (TxVerdict.sent, `port`, _, _)) => tagged(f).bytes.toSeq }
       assert(delivered(port).map(_.toSeq) == right, s"port $port")
       for (beats <- rolledBack(port)) assert((beats - 1) * width <= p.maxFrame, "a dropped frame went on too long")
     }

@@ -69,6 +69,9 @@ class TxFilterTest extends AnyFunSuite {
         h.entries((h.portOf(4), h.address(4), h.vlan(4))) = (true, 4) // a group is nobody's source
         h.entries((h.portOf(6), h.address(6), h.vlan(6))) = (false, 7)
         h.veb ++= Seq(0, 1).drop(i % 2)
+        for (f <- 0 until p.functions if simRandom.nextInt(3) == 0) // most are who they are in that VLAN
+          h.tags(f) = simRandom.nextInt(16) << 12 | (if (simRandom.nextInt(4) == 0) 7 else h.vlan(f))
+        h.writeTags()
         h.psEnable ++= Seq(0, 1).take(2 - i)
         if (i == 1) h.linkUp -= 1
         if (i == 2) h.txEnable -= 0
@@ -92,12 +95,46 @@ class TxFilterTest extends AnyFunSuite {
         assert(h.lastAt.last - h.lastAt.head == 199L * beats, "a beat was lost between frames")
         val latency = h.lastAt.head - h.lastIn.head
         println(s"$width bytes: last beat in to last beat out $latency cycles, tables $macLatency and $queueLatency")
-        assert(latency == macLatency + queueLatency + 3)
+        assert(latency == macLatency + queueLatency + 5)
         for (i <- 0 until 200) h.send(h.ownFrame(0, 64).copy(queue = 4))
         h.drain()
         h.check()
         assert(h.records.drop(200).forall(_._1 == TxVerdict.spoof))
         assert(h.recordAt.last - h.recordAt(200) == 199L * beats, "dropped frames must go at full speed")
+      }
+    }
+
+    test(
+      s"$width bytes: a function in a VLAN gets its tag at every length, without a bubble, up to the largest frame"
+    ) {
+      run("insert", 39) { h =>
+        for (f <- Seq(0, 3)) h.tags(f) = 0x6000 | 0x123
+        for (f <- Seq(0, 3)) h.entries((h.portOf(f), h.address(f), 0x123)) = (false, f)
+        h.trusted += 3
+        h.writeTags()
+        val lengths = (14 to 14 + 3 * width) ++ (p.maxFrame - 9 to p.maxFrame + 1)
+        for (length <- lengths) {
+          h.send(h.ownFrame(0, length))
+          val own = h.ownFrame(6, length max 20)
+          own.bytes(12) =
+            (if (length % 2 == 0) 0x88 else 0x81).toByte // a service tag, or a tag, which is not its business
+          own.bytes(13) = (if (length % 2 == 0) 0xa8 else 0).toByte
+          h.send(own)
+        }
+        h.drain()
+        h.check()
+        val seen = h.records.groupBy(_._1).view.mapValues(_.size).toMap
+        assert(seen.keySet == Set(TxVerdict.sent, TxVerdict.spoof, TxVerdict.oversize), seen)
+        val before = h.lastAt.size
+        for (_ <- 0 until 100) h.send(h.ownFrame(0, 64))
+        h.drain()
+        h.check()
+        val at = h.lastAt.drop(before)
+        assert(at.last - at.head == 99L * ((68 + width - 1) / width), "a beat was lost between frames")
+        for (sink <- h.sinks) sink.pace(0.4f)
+        for (length <- lengths) h.send(h.ownFrame(0, length))
+        h.drain()
+        h.check()
       }
     }
 

@@ -68,6 +68,8 @@ class RegsBench(p: ShellParam) extends Component {
   enforce := host.io.enforce
   val rate = master(Flow(RateWrite(p)))
   rate << host.io.rate
+  val tag = master(Flow(TxTagWrite(p)))
+  tag << host.io.tag
   val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
   host.io.rxRecord << rxRecord
   host.io.rxCopyRecord << rxCopyRecord

@@ -42,6 +42,7 @@ class RegsTest extends AnyFunSuite {
     val switches = mutable.Map[Int, Boolean]()
     val rate = mutable.Map[(Int, Boolean), Long]()
     val paced = mutable.Map[Int, Boolean]()
+    val tag = mutable.Map[Int, (Boolean, Int)]()
     var takeRanges = true
     dut.hostClock.onSamplings {
       if (dut.range.valid.toBoolean && dut.range.ready.toBoolean)
@@ -52,6 +53,8 @@ class RegsTest extends AnyFunSuite {
       if (dut.key.valid.toBoolean) key((dut.key.function.toInt, dut.key.word.toInt)) = dut.key.data.toBigInt
       if (dut.rate.valid.toBoolean)
         rate((dut.rate.function.toInt, dut.rate.minimum.toBoolean)) = dut.rate.rate.toLong
+      if (dut.tag.valid.toBoolean)
+        tag(dut.tag.function.toInt) = (dut.tag.tag.insert.toBoolean, dut.tag.tag.tci.toInt)
       if (dut.switches.valid.toBoolean) {
         switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
         paced(dut.switches.queue.toInt) = dut.switches.paced.toBoolean
@@ -69,19 +72,27 @@ class RegsTest extends AnyFunSuite {
     }
   }
 
-  run("a function's vlan register: no strip at first, and kept beside flags and port", 62) { s =>
+  run("a function's vlan register: nothing at first, and kept beside flags and port", 62) { s =>
     import s._
-    for (f <- 0 until p.functions) assert(bar2.read(0x200018 + 0x1000 * f) == 0)
+    for (f <- 0 until p.functions) assert(bar2.read(0x200018 + 0x1000 * f) == 0 && !tag(f)._1)
     bar2.write(0x205018, BigInt("ffffffff", 16))
+    bar2.write(0x204018, 0x16005)
     bar2.write(0x202018, 1 << 17)
     settle()
-    assert(dut.flags.strip.toBigInt == 0x24)
+    assert(dut.flags.strip.toBigInt == 0x24 && dut.flags.insert.toBigInt == 0x30)
+    assert(tag(5) == (true, 0xffff) && tag(4) == (true, 0x6005) && !tag(2)._1)
     bar2.write(0x205004, 0xa)
     bar2.write(0x205008, 1)
     bar2.write(0x202018, 0)
     settle()
     assert(dut.flags.strip.toBigInt == 0x20)
-    assert(Seq(0x04, 0x08, 0x18).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 1 << 17))
+    assert(Seq(0x04, 0x08, 0x18).map(at => bar2.read(0x205000 + at)) == Seq(0xa, 1, 0x3ffff))
+    assert(bar2.read(0x204018) == 0x16005 && bar2.read(0x202018) == 0)
+    dut.functionReset #= 1 << 5 // the VLAN is the PF's business
+    settle()
+    dut.functionReset #= 0
+    settle()
+    assert(bar2.read(0x205018) == 0x3ffff && tag(5)._1 && dut.flags.insert.toBigInt == 0x30)
     assert(bar2.read(0x202004) == 15)
   }
 
