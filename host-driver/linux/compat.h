@@ -15,6 +15,7 @@
 #include <linux/version.h>
 #include <net/devlink.h>
 #include <net/xdp.h>
+#include <net/xdp_sock_drv.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #include <linux/unaligned.h>
@@ -240,6 +241,15 @@ static inline int meridian_param_get(struct devlink *devlink, u32 id,
 #endif
 }
 
+/* What a parameter's check is given. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define MERIDIAN_PARAM_VALUE(name) union devlink_param_value *name
+#define meridian_param_u32(name) ((name)->vu32)
+#else
+#define MERIDIAN_PARAM_VALUE(name) union devlink_param_value name
+#define meridian_param_u32(name) ((name).vu32)
+#endif
+
 static inline void meridian_param_set(struct devlink *devlink, u32 id,
 				      union devlink_param_value value)
 {
@@ -318,6 +328,15 @@ static inline int meridian_xdp_not_sent(struct xdp_frame **frames, int sent, int
 	return sent;
 }
 
+static inline void meridian_xsk_sync(struct xdp_buff *xdp, struct xsk_buff_pool *pool)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+	xsk_buff_dma_sync_for_cpu(xdp);
+#else
+	xsk_buff_dma_sync_for_cpu(xdp, pool);
+#endif
+}
+
 static inline void meridian_bad_action(struct net_device *netdev, struct bpf_prog *prog,
 				       u32 action)
 {
@@ -332,7 +351,7 @@ static inline void meridian_announce_xdp(struct net_device *netdev)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 	xdp_set_features_flag(netdev, NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_REDIRECT |
-			      NETDEV_XDP_ACT_NDO_XMIT);
+			      NETDEV_XDP_ACT_NDO_XMIT | NETDEV_XDP_ACT_XSK_ZEROCOPY);
 #endif
 }
 

@@ -227,6 +227,7 @@ struct meridian_missed {
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
  * @xdp: the program, if there is one
+ * @xsk_queues: those that an AF_XDP socket has to itself, without copies
  * @flags: MERIDIAN_FLAG_*
  * @service: looks after link, card and memory
  * @reset: takes everything down and up again
@@ -265,6 +266,7 @@ struct meridian {
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
+	DECLARE_BITMAP(xsk_queues, MERIDIAN_QUEUES);
 	unsigned long flags;
 	struct delayed_work service;
 	struct work_struct reset;
@@ -384,6 +386,8 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);
+u32 meridian_tx_room(const struct meridian_tx *tx);
+void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_ring_tx(struct meridian_tx *tx);
 
@@ -392,6 +396,19 @@ bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
 int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
 int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
+
+/* meridian_xsk.c */
+int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue);
+int meridian_xsk_begin(struct meridian_rx *rx);
+int meridian_xsk_register(struct meridian_rx *rx);
+void meridian_xsk_end(struct meridian_rx *rx);
+bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
+void meridian_xsk_drop(struct meridian_rx *rx, u32 count);
+struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
+				     struct bpf_prog *prog, u32 bytes);
+bool meridian_xsk_send(struct meridian_channel *channel);
+void meridian_xsk_sent(struct meridian_tx *tx, u32 count);
+int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);

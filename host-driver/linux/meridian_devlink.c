@@ -68,10 +68,19 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *req,
 	return devlink_info_version_running_put(req, "fw.registers", text);
 }
 
+static int check_vectors(struct devlink *devlink, u32 id, MERIDIAN_PARAM_VALUE(value),
+			 struct netlink_ext_ack *extack)
+{
+	if (meridian_param_u32(value) >= LEAST_VECTORS)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "it takes two vectors at least");
+	return -EINVAL;
+}
+
 static const struct devlink_param params[] = {
 	DEVLINK_PARAM_GENERIC(ENABLE_SRIOV, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL, NULL),
 	DEVLINK_PARAM_GENERIC(MSIX_VEC_PER_PF_MAX, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL,
-			      NULL),
+			      check_vectors),
 };
 
 bool meridian_may_sriov(struct meridian_devlink *devlink)
@@ -101,10 +110,6 @@ static int reload_down(struct devlink *devlink, bool is_other_netns,
 	if (priv->m && priv->m->vfs) {
 		NL_SET_ERR_MSG_MOD(extack, "there are VFs: set sriov_numvfs to 0 first");
 		return -EBUSY;
-	}
-	if (!priv->pdev->is_virtfn && meridian_may_vectors(priv) < LEAST_VECTORS) {
-		NL_SET_ERR_MSG_MOD(extack, "msix_vec_per_pf_max: it takes two vectors at least");
-		return -EINVAL;
 	}
 	meridian_detach(priv);
 	return 0;

@@ -238,6 +238,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_tx_timeout = meridian_tx_timeout,
 	.ndo_bpf = meridian_bpf,
 	.ndo_xdp_xmit = meridian_xdp_xmit,
+	.ndo_xsk_wakeup = meridian_xsk_wakeup,
 	.ndo_set_vf_mac = meridian_set_vf_mac,
 	.ndo_set_vf_trust = meridian_set_vf_trust,
 	.ndo_set_vf_spoofchk = meridian_set_vf_spoofchk,

@@ -17,6 +17,7 @@ struct meridian;
  * @dma: its address for the card
  * @length: bytes
  * @is_xdp: which of the two it is
+ * @is_xsk: neither: it is in memory of an AF_XDP socket
  * @is_mapped: @dma is to be unmapped
  */
 struct meridian_tx_buffer {
@@ -27,6 +28,7 @@ struct meridian_tx_buffer {
 	dma_addr_t dma;
 	u32 length;
 	bool is_xdp;
+	bool is_xsk;
 	bool is_mapped;
 };
 
@@ -94,6 +96,8 @@ struct meridian_tx {
  * @completions: one or two words each, by @entry_log2
  * @page: one for each descriptor
  * @pool: where they come from
+ * @xsk: of an AF_XDP socket that has the queue to itself, in place of @pool; else NULL
+ * @buff: in place of @page
  * @xdp_rxq: as XDP knows the queue
  * @index: of the queue
  * @pidx: next descriptor to fill
@@ -114,6 +118,8 @@ struct meridian_rx {
 	struct meridian_ring completions;
 	struct page **page;
 	struct page_pool *pool;
+	struct xsk_buff_pool *xsk;
+	struct xdp_buff **buff;
 	struct xdp_rxq_info xdp_rxq;
 	u32 index;
 	u32 pidx;
@@ -128,6 +134,11 @@ struct meridian_rx {
 	u64 bad_entry;
 	struct meridian_rx_stats stats;
 };
+
+static inline u32 meridian_next(u32 index, u32 slots)
+{
+	return index + 1 == slots ? 0 : index + 1;
+}
 
 /**
  * struct meridian_channel - a queue pair with its interrupt

@@ -50,7 +50,10 @@ static int register_xdp(struct meridian_rx *rx, unsigned int napi_id)
 
 	if (error)
 		return error;
-	error = xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_PAGE_POOL, rx->pool);
+	if (rx->xsk)
+		error = meridian_xsk_register(rx);
+	else
+		error = xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_PAGE_POOL, rx->pool);
 	if (error)
 		xdp_rxq_info_unreg(&rx->xdp_rxq);
 	return error;
@@ -72,6 +75,8 @@ static int alloc_rx(struct meridian_channel *channel, u32 slots)
 		rx->page = kvcalloc(slots, sizeof(*rx->page), GFP_KERNEL);
 		error = rx->page ? 0 : -ENOMEM;
 	}
+	if (!error)
+		error = meridian_xsk_begin(rx);
 	if (!error)
 		error = alloc_pool(rx);
 	if (!error)
@@ -112,7 +117,8 @@ static void free_tx(struct meridian_tx *tx)
 static int poll_channel(struct napi_struct *napi, int budget)
 {
 	struct meridian_channel *channel = container_of(napi, struct meridian_channel, napi);
-	bool all_sent = meridian_clean_tx(&channel->tx, budget);
+	bool all_sent = meridian_clean_tx(&channel->tx, budget) &&
+			(!budget || meridian_xsk_send(channel));
 	int received = budget ? meridian_poll_rx(&channel->rx, napi, budget) : 0;
 	struct meridian_rx *rx = &channel->rx;
 	bool done = all_sent && received < budget;

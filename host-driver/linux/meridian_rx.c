@@ -20,11 +20,6 @@ struct meridian_completion {
 	u32 verdicts;	/* the word behind it; 0 in an entry of 8 bytes */
 };
 
-static u32 next(u32 index, u32 slots)
-{
-	return index + 1 == slots ? 0 : index + 1;
-}
-
 static u32 buffers_ready(const struct meridian_rx *rx)
 {
 	return rx->pidx >= rx->cidx ? rx->pidx - rx->cidx : rx->pidx + rx->ring.slots - rx->cidx;
@@ -48,6 +43,20 @@ static void count_no_memory(struct meridian_rx *rx)
 	u64_stats_update_end(&rx->stats.sync);
 }
 
+/* Takes a page for the next descriptor; @dma: where the card is to write. */
+static bool post(struct meridian_rx *rx, dma_addr_t *dma)
+{
+	struct page *page = page_pool_dev_alloc_pages(rx->pool);
+
+	if (unlikely(!page)) {
+		count_no_memory(rx);
+		return false;
+	}
+	rx->page[rx->pidx] = page;
+	*dma = page_pool_get_dma_addr(page) + MERIDIAN_RX_HEADROOM;
+	return true;
+}
+
 /**
  * meridian_fill_rx() - post buffers until the ring is full
  * @rx: the queue
@@ -62,17 +71,13 @@ bool meridian_fill_rx(struct meridian_rx *rx)
 	if (free < FILL_BATCH)
 		return true;
 	while (free--) {
-		struct page *page = page_pool_dev_alloc_pages(rx->pool);
+		dma_addr_t dma;
 
-		if (unlikely(!page)) {
-			count_no_memory(rx);
-			ok = false;
+		ok = rx->xsk ? meridian_xsk_post(rx, &dma) : post(rx, &dma);
+		if (unlikely(!ok))
 			break;
-		}
-		rx->page[rx->pidx] = page;
-		rx->ring.entries[rx->pidx] = cpu_to_le64(page_pool_get_dma_addr(page) +
-							 MERIDIAN_RX_HEADROOM);
-		rx->pidx = next(rx->pidx, rx->ring.slots);
+		rx->ring.entries[rx->pidx] = cpu_to_le64(dma);
+		rx->pidx = meridian_next(rx->pidx, rx->ring.slots);
 	}
 	if (rx->posted != rx->pidx)
 		ring(rx);
@@ -87,7 +92,7 @@ static struct page *take_page(struct meridian_rx *rx, u32 bytes)
 	dma_sync_single_range_for_cpu(&rx->m->pdev->dev, page_pool_get_dma_addr(page),
 				      MERIDIAN_RX_HEADROOM, bytes, DMA_BIDIRECTIONAL);
 	rx->page[rx->cidx] = NULL;
-	rx->cidx = next(rx->cidx, rx->ring.slots);
+	rx->cidx = meridian_next(rx->cidx, rx->ring.slots);
 	return page;
 }
 
@@ -140,6 +145,18 @@ static struct sk_buff *receive(struct meridian_rx *rx,
 	return skb;
 }
 
+/* Longer than the MTU allows; not to be seen by who trusts the program. */
+static void drop_long(struct meridian_rx *rx, u32 length)
+{
+	if (rx->xsk)
+		meridian_xsk_drop(rx, buffers_of(length));
+	else
+		drop_buffers(rx, buffers_of(length));
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(&rx->stats.xdp_error);
+	u64_stats_update_end(&rx->stats.sync);
+}
+
 static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog,
 				   const struct meridian_completion *completion)
 {
@@ -148,14 +165,6 @@ static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog
 	struct page *page;
 	u32 meta;
 
-	if (unlikely(completion->length > MERIDIAN_RX_BUFFER)) {
-		/* Longer than the MTU allows; not to be seen by who trusts the program. */
-		drop_buffers(rx, buffers_of(completion->length));
-		u64_stats_update_begin(&rx->stats.sync);
-		u64_stats_inc(&rx->stats.xdp_error);
-		u64_stats_update_end(&rx->stats.sync);
-		return NULL;
-	}
 	page = take_page(rx, completion->length);
 	xdp_init_buff(&xdp, PAGE_SIZE, &rx->xdp_rxq);
 	xdp_prepare_buff(&xdp, page_address(page), MERIDIAN_RX_HEADROOM, completion->length, true);
@@ -230,7 +239,14 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 	struct bpf_prog *prog = READ_ONCE(rx->m->xdp);
 	struct sk_buff *skb;
 
-	skb = prog ? receive_xdp(rx, prog, completion) : receive(rx, completion);
+	if (unlikely((prog || rx->xsk) && completion->length > MERIDIAN_RX_BUFFER)) {
+		drop_long(rx, completion->length);
+		return;
+	}
+	if (rx->xsk)
+		skb = meridian_xsk_receive(rx, napi, prog, completion->length);
+	else
+		skb = prog ? receive_xdp(rx, prog, completion) : receive(rx, completion);
 	if (!skb)
 		return;
 	skb_record_rx_queue(skb, rx->index);
@@ -258,7 +274,7 @@ static bool take_completion(struct meridian_rx *rx, struct meridian_completion *
 			     buffers_of(completion->length) > buffers_ready(rx);
 	if (unlikely(completion->is_bad))
 		WRITE_ONCE(rx->bad_entry, entry);
-	rx->completion = next(rx->completion, rx->completions.slots);
+	rx->completion = meridian_next(rx->completion, rx->completions.slots);
 	if (!rx->completion)
 		rx->color ^= 1;
 	return true;
@@ -320,6 +336,7 @@ void meridian_release_rx(struct meridian_rx *rx)
 {
 	u32 i;
 
+	meridian_xsk_end(rx);
 	if (!rx->page || !rx->pool)
 		return;
 	for (i = 0; i < rx->ring.slots; i++) {

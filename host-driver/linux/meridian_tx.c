@@ -9,13 +9,15 @@
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4
 
-static u32 next(const struct meridian_tx *tx, u32 index)
-{
-	return index + 1 == tx->ring.slots ? 0 : index + 1;
-}
-
-/* One slot stays free, as a full ring would look like an empty one. */
-static u32 room(const struct meridian_tx *tx)
+/**
+ * meridian_tx_room() - how many frames may still be put into the ring
+ * @tx: the queue
+ *
+ * One slot stays free, as a full ring would look like an empty one.
+ *
+ * Return: how many.
+ */
+u32 meridian_tx_room(const struct meridian_tx *tx)
 {
 	u32 cidx = READ_ONCE(tx->cidx), pidx = READ_ONCE(tx->pidx);
 
@@ -54,7 +56,7 @@ static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer)
 	tx->buffer[tx->pidx] = *buffer;
 	tx->ring.entries[2 * tx->pidx] = cpu_to_le64(qdma_h2c_descriptor(buffer->length));
 	tx->ring.entries[2 * tx->pidx + 1] = cpu_to_le64(buffer->dma);
-	WRITE_ONCE(tx->pidx, next(tx, tx->pidx));
+	WRITE_ONCE(tx->pidx, meridian_next(tx->pidx, tx->ring.slots));
 }
 
 static void count_dropped(struct meridian_tx *tx)
@@ -76,7 +78,7 @@ void meridian_ring_tx(struct meridian_tx *tx)
 /* Room is looked for again behind the stop, as the cleaner may have looked before it. */
 static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
 {
-	if (likely(room(tx)))
+	if (likely(meridian_tx_room(tx)))
 		return;
 	netif_tx_stop_queue(queue);
 	u64_stats_update_begin(&tx->stats.sync);
@@ -84,7 +86,7 @@ static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
 	u64_stats_update_end(&tx->stats.sync);
 	/* Pairs with the one in meridian_clean_tx(). */
 	smp_mb();
-	if (room(tx))
+	if (meridian_tx_room(tx))
 		netif_tx_start_queue(queue);
 }
 
@@ -96,7 +98,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
 
-	if (unlikely(!room(tx))) {
+	if (unlikely(!meridian_tx_room(tx))) {
 		netif_tx_stop_queue(queue);
 		return NETDEV_TX_BUSY;
 	}
@@ -135,7 +137,7 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 	};
 	struct device *dev = &tx->m->pdev->dev;
 
-	if (unlikely(!room(tx) || frame->len > tx->m->max_frame || frame->len < ETH_HLEN))
+	if (unlikely(!meridian_tx_room(tx) || frame->len > tx->m->max_frame || frame->len < ETH_HLEN))
 		return -ENOSPC;
 	if (is_own) {
 		struct page *page = virt_to_page(frame->data);
@@ -151,8 +153,26 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 	return 0;
 }
 
+/**
+ * meridian_send_xsk() - put a frame of an AF_XDP socket into the ring
+ * @tx: the queue, which has room; under its transmit lock
+ * @dma: of the frame
+ * @length: bytes
+ */
+void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length)
+{
+	const struct meridian_tx_buffer buffer = {
+		.dma = dma, .length = length, .is_xdp = true, .is_xsk = true,
+	};
+
+	put(tx, &buffer);
+}
+
 static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, int budget)
 {
+	/* The socket is told of all at once. */
+	if (buffer->is_xsk)
+		return;
 	if (buffer->is_mapped)
 		dma_unmap_single(&tx->m->pdev->dev, buffer->dma, buffer->length, DMA_TO_DEVICE);
 	if (buffer->is_xdp)
@@ -170,7 +190,7 @@ static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, i
  */
 bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 {
-	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0;
+	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0, xsk = 0;
 	struct netdev_queue *queue = queue_of(tx);
 	u32 limit = tx->ring.slots;
 
@@ -184,11 +204,13 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 			bytes += buffer->length;
 		}
 		frames++;
+		xsk += buffer->is_xsk;
 		release(tx, buffer, budget);
-		cidx = next(tx, cidx);
+		cidx = meridian_next(cidx, tx->ring.slots);
 	}
 	if (!frames)
 		return true;
+	meridian_xsk_sent(tx, xsk);
 	WRITE_ONCE(tx->cidx, cidx);
 	u64_stats_update_begin(&tx->stats.sync);
 	u64_stats_add(&tx->stats.packets, packets);
@@ -198,7 +220,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	netdev_tx_completed_queue(queue, packets, bytes);
 	/* Pairs with the one in stop_if_full(). */
 	smp_mb();
-	if (unlikely(netif_tx_queue_stopped(queue)) && room(tx) >= tx->ring.slots / WAKE_PART &&
+	if (unlikely(netif_tx_queue_stopped(queue)) && meridian_tx_room(tx) >= tx->ring.slots / WAKE_PART &&
 	    test_bit(MERIDIAN_FLAG_UP, &tx->m->flags))
 		netif_tx_wake_queue(queue);
 	return true;
@@ -210,9 +232,13 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
  */
 void meridian_release_tx(struct meridian_tx *tx)
 {
+	u32 xsk = 0;
+
 	while (tx->cidx != tx->pidx) {
+		xsk += tx->buffer[tx->cidx].is_xsk;
 		release(tx, &tx->buffer[tx->cidx], 0);
-		tx->cidx = next(tx, tx->cidx);
+		tx->cidx = meridian_next(tx->cidx, tx->ring.slots);
 	}
+	meridian_xsk_sent(tx, xsk);
 	netdev_tx_reset_queue(queue_of(tx));
 }

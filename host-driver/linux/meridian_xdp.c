@@ -40,9 +40,14 @@ static int setup_prog(struct meridian *m, struct bpf_prog *prog)
 
 int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf)
 {
-	if (bpf->command != XDP_SETUP_PROG)
+	switch (bpf->command) {
+	case XDP_SETUP_PROG:
+		return setup_prog(netdev_priv(netdev), bpf->prog);
+	case XDP_SETUP_XSK_POOL:
+		return meridian_setup_xsk(netdev_priv(netdev), bpf->xsk.pool, bpf->xsk.queue_id);
+	default:
 		return -EINVAL;
-	return setup_prog(netdev_priv(netdev), bpf->prog);
+	}
 }
 
 int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags)
@@ -70,21 +75,35 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 	return meridian_xdp_not_sent(frames, sent, count);
 }
 
+static void give_back(struct meridian_rx *rx, struct xdp_buff *xdp)
+{
+	if (rx->xsk)
+		xsk_buff_free(xdp);
+	else
+		page_pool_put_full_page(rx->pool, virt_to_head_page(xdp->data), true);
+}
+
+/* The frame of a socket is copied into a page for it. It is taken care of in any case. */
 static int bounce(struct meridian_channel *channel, struct xdp_buff *xdp)
 {
 	struct xdp_frame *frame = xdp_convert_buff_to_frame(xdp);
 	struct meridian_tx *tx = &channel->tx;
 	struct netdev_queue *queue = netdev_get_tx_queue(channel->m->netdev, tx->index);
+	bool is_own = !channel->rx.xsk;
 	int error;
 
-	if (unlikely(!frame))
+	if (unlikely(!frame)) {
+		give_back(&channel->rx, xdp);
 		return -ENOSPC;
+	}
 	__netif_tx_lock(queue, smp_processor_id());
 	meridian_trans_update(queue);
-	error = meridian_send_xdp(tx, frame, true);
+	error = meridian_send_xdp(tx, frame, is_own);
 	if (!error)
 		meridian_ring_tx(tx);
 	__netif_tx_unlock(queue);
+	if (unlikely(error))
+		xdp_return_frame_rx_napi(frame);
 	return error;
 }
 
@@ -99,23 +118,25 @@ static void count(struct meridian_rx *rx, u64_stats_t *counter)
  * meridian_run_xdp() - let the program decide about a frame
  * @rx: the queue it came by
  * @prog: the program
- * @xdp: the frame, in a page of the queue's pool
+ * @xdp: the frame, in a page of the queue's pool or in memory of its AF_XDP socket
  *
  * Return: true if it goes up the stack; else the page is taken care of.
  */
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp)
 {
 	struct meridian_channel *channel = container_of(rx, struct meridian_channel, rx);
-	struct page *page = virt_to_head_page(xdp->data);
 	u32 action = bpf_prog_run_xdp(prog, xdp);
 
 	switch (action) {
 	case XDP_PASS:
 		return true;
 	case XDP_TX:
-		if (bounce(channel, xdp))
-			break;
-		count(rx, &rx->stats.xdp_tx);
+		if (!bounce(channel, xdp)) {
+			count(rx, &rx->stats.xdp_tx);
+			return false;
+		}
+		trace_xdp_exception(rx->m->netdev, prog, action);
+		count(rx, &rx->stats.xdp_error);
 		return false;
 	case XDP_REDIRECT:
 		if (xdp_do_redirect(rx->m->netdev, xdp, prog))
@@ -125,7 +146,7 @@ bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_
 		return false;
 	case XDP_DROP:
 		count(rx, &rx->stats.xdp_drop);
-		page_pool_put_full_page(rx->pool, page, true);
+		give_back(rx, xdp);
 		return false;
 	case XDP_ABORTED:
 		break;
@@ -135,6 +156,6 @@ bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_
 	}
 	trace_xdp_exception(rx->m->netdev, prog, action);
 	count(rx, &rx->stats.xdp_error);
-	page_pool_put_full_page(rx->pool, page, true);
+	give_back(rx, xdp);
 	return false;
 }

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What devlink tells of the Linux driver and does to it: names, parameters, reloads, health; with frames before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from driver_machine import HERE, Link, linked
+from meridian_machine import Hardware, tools
+
+pytestmark = pytest.mark.qemu
+DEVICE = "pci/0000:01:00.0"
+PF = "/sys/bus/pci/devices/0000:01:00.0"
+COMMAND = 0x844
+INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    # A test writes registers behind the driver's back.
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as it:
+        yield it
+
+
+@pytest.fixture(autouse=True)
+def frames_pass_afterwards(link: Link) -> Iterator[None]:
+    link.guest.run(f"ip address replace {HERE}/24 dev eth0 && ip link set eth0 up")
+    link.guest.wait_link()
+    yield
+    link.guest.ping()
+    link.guest.check()
+
+
+def reload(link: Link, options: str = "") -> None:
+    """A reload makes the interface anew, without its address."""
+    link.guest.run(f"devlink dev reload {DEVICE} {options}")
+    link.guest.run(f"ip address add {HERE}/24 dev eth0 && ip link set eth0 up")
+    link.guest.wait_link()
+
+
+def counts(link: Link, reporter: str) -> tuple[str, int, int]:
+    """State of a reporter, and how many errors and recoveries it had."""
+    text = link.guest.run(f"devlink health show {DEVICE} reporter {reporter}")
+    found = re.search(r"state (\w+) error (\d+) recover (\d+)", text)
+    assert found, text
+    return found[1], int(found[2]), int(found[3])
+
+
+def wait_counts(link: Link, reporter: str, state: str, errors: int, recovered: int) -> None:
+    link.guest.until(
+        f"devlink health show {DEVICE} reporter {reporter}", f"state {state} error {errors} recover {recovered}"
+    )
+
+
+def test_driver_bitstream_and_register_map_are_named(link: Link) -> None:
+    text = link.guest.run(f"devlink dev info {DEVICE}")
+    told = link.guest.run("ethtool -i eth0")
+    named = re.search(r"map (\d+\.\d+), build ([0-9a-f]{8})", told)
+    assert named
+    assert "driver meridian" in text
+    assert re.search(r"fw \d{8}\.\d{6}$", text, re.MULTILINE)
+    assert f"fw.git {named[2]}" in text
+    assert f"fw.registers {named[1]}" in text
+
+
+def test_a_reload_starts_all_anew(link: Link) -> None:
+    link.guest.run("ethtool -G eth0 rx 64")
+    reload(link)
+    assert re.search(r"RX:\s+512", link.guest.run("ethtool -g eth0").split("Current")[1])
+    reload(link, "action driver_reinit")
+    assert link.guest.try_run(f"devlink dev reload {DEVICE} action fw_activate")[0] != 0
+
+
+def test_reloads_under_traffic(link: Link) -> None:
+    for _ in range(3):
+        link.guest.run(f"(timeout 5 ping -q -f -s 1400 {link.peer.address} >/dev/null 2>&1 &); sleep 0.3")
+        reload(link)
+
+
+def test_a_limit_on_vectors_comes_with_a_reload(link: Link) -> None:
+    guest = link.guest
+    guest.run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 2 cmode driverinit")
+    assert re.search(r"Combined:\s+2", guest.run("ethtool -l eth0").split("Current")[1])
+    reload(link)
+    assert re.search(r"Combined:\s+1", guest.run("ethtool -l eth0").split("Current")[1])
+    status, text = guest.try_run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 1 cmode driverinit")
+    assert status != 0 and "two vectors at least" in text
+    guest.run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 8 cmode driverinit")
+    reload(link)
+    assert re.search(r"Combined:\s+2", guest.run("ethtool -l eth0").split("Current")[1])
+
+
+def test_vfs_may_be_forbidden_and_forbid_a_reload(link: Link) -> None:
+    guest = link.guest
+    guest.run(f"echo 1 >{PF}/sriov_numvfs")
+    vf = guest.run(f"basename $(readlink {PF}/virtfn0)").strip()
+    text = guest.run(f"devlink dev info pci/{vf}")
+    assert "driver meridian" in text and "fw.registers" in text
+    assert "reporter qdma" not in guest.run(f"devlink health show pci/{vf}")
+    status, text = guest.try_run(f"devlink dev reload {DEVICE}")
+    assert status != 0 and "there are VFs" in text
+    guest.run(f"devlink dev reload pci/{vf}")
+    guest.run(f"echo 0 >{PF}/sriov_numvfs")
+
+    guest.run(f"devlink dev param set {DEVICE} name enable_sriov value false cmode driverinit")
+    reload(link)
+    assert guest.try_run(f"echo 1 >{PF}/sriov_numvfs")[0] != 0
+    guest.run(f"devlink dev param set {DEVICE} name enable_sriov value true cmode driverinit")
+    reload(link)
+    guest.run(f"echo 1 >{PF}/sriov_numvfs && echo 0 >{PF}/sriov_numvfs")
+
+
+@pytest.mark.parametrize("reporter", ["tx", "rx", "qdma"])
+def test_a_report_leads_to_a_dump_and_a_recovery(link: Link, reporter: str) -> None:
+    guest = link.guest
+    state, errors, recovered = counts(link, reporter)
+    assert state == "healthy"
+    for _ in range(3):
+        guest.run(f"devlink health test {DEVICE} reporter {reporter}")
+        errors, recovered = errors + 1, recovered + 1
+        wait_counts(link, reporter, "healthy", errors, recovered)
+    dump = guest.run(f"devlink health dump show {DEVICE} reporter {reporter}")
+    assert ("c2h_fatal" if reporter == "qdma" else "pidx") in dump
+    assert guest.run(f"devlink health diagnose {DEVICE} reporter {reporter}").split() != []
+    guest.run(f"devlink health dump clear {DEVICE} reporter {reporter}")
+    guest.wait_link()
+
+
+def stop_queues(link: Link) -> None:
+    """The card takes no frames any more, which the driver does not know."""
+    bar0 = int(link.guest.run(f"head -n 1 {PF}/resource").split()[0], 16)
+    for queue in range(2):
+        link.guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
+    assert link.guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
+
+
+def test_a_queue_that_stands_still_is_told_and_repaired_when_wanted(link: Link) -> None:
+    guest = link.guest
+    _, errors, recovered = counts(link, "tx")
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover false")
+    stop_queues(link)
+    guest.until(f"devlink health show {DEVICE} reporter tx", f"state error error {errors + 1} recover {recovered}")
+    assert guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
+    assert re.search(r"pidx: [1-9]", guest.run(f"devlink health dump show {DEVICE} reporter tx"))
+    guest.run(f"devlink health recover {DEVICE} reporter tx")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover true")
+    assert counts(link, "tx")[0] == "healthy"
+
+    stop_queues(link)
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 60)
+    assert counts(link, "tx")[0] == "healthy"
+    guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
