@@ -243,10 +243,10 @@ static inline int meridian_param_get(struct devlink *devlink, u32 id,
 
 /* What a parameter's check is given. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-#define MERIDIAN_PARAM_VALUE(name) union devlink_param_value *name
+#define MERIDIAN_PARAM_VALUE union devlink_param_value *
 #define meridian_param_u32(name) ((name)->vu32)
 #else
-#define MERIDIAN_PARAM_VALUE(name) union devlink_param_value name
+#define MERIDIAN_PARAM_VALUE union devlink_param_value
 #define meridian_param_u32(name) ((name).vu32)
 #endif
 

@@ -68,7 +68,7 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *req,
 	return devlink_info_version_running_put(req, "fw.registers", text);
 }
 
-static int check_vectors(struct devlink *devlink, u32 id, MERIDIAN_PARAM_VALUE(value),
+static int check_vectors(struct devlink *devlink, u32 id, MERIDIAN_PARAM_VALUE value,
 			 struct netlink_ext_ack *extack)
 {
 	if (meridian_param_u32(value) >= LEAST_VECTORS)

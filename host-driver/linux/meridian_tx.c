@@ -137,7 +137,8 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 	};
 	struct device *dev = &tx->m->pdev->dev;
 
-	if (unlikely(!meridian_tx_room(tx) || frame->len > tx->m->max_frame || frame->len < ETH_HLEN))
+	if (unlikely(!meridian_tx_room(tx) || frame->len > tx->m->max_frame ||
+		     frame->len < ETH_HLEN))
 		return -ENOSPC;
 	if (is_own) {
 		struct page *page = virt_to_page(frame->data);
@@ -220,7 +221,8 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	netdev_tx_completed_queue(queue, packets, bytes);
 	/* Pairs with the one in stop_if_full(). */
 	smp_mb();
-	if (unlikely(netif_tx_queue_stopped(queue)) && meridian_tx_room(tx) >= tx->ring.slots / WAKE_PART &&
+	if (unlikely(netif_tx_queue_stopped(queue)) &&
+	    meridian_tx_room(tx) >= tx->ring.slots / WAKE_PART &&
 	    test_bit(MERIDIAN_FLAG_UP, &tx->m->flags))
 		netif_tx_wake_queue(queue);
 	return true;
