@@ -36,6 +36,7 @@
 #define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_GROUP_WORDS	8
+#define MERIDIAN_ANY_VLAN	0xffff
 
 /* A receive buffer is the middle of a page: room for XDP before it, for the skb's end behind it. */
 #define MERIDIAN_RX_HEADROOM	(XDP_PACKET_HEADROOM + NET_IP_ALIGN)
@@ -90,6 +91,10 @@ struct meridian_ops {
  * @mapped: queues that frames may go to
  * @strip: its frames lose their 802.1Q tag
  * @entries: what it has in the card's filter
+ * @vlan: control information of the tag that its frames get; 0: none
+ * @min_rate: Mb/s that it gets before others
+ * @max_rate: Mb/s that it does not exceed; 0: none
+ * @link_state: IFLA_VF_LINK_STATE_*
  */
 struct meridian_vf {
 	u32 function;
@@ -103,17 +108,23 @@ struct meridian_vf {
 	u32 mapped;
 	bool strip;
 	struct list_head entries;
+	u16 vlan;
+	u32 min_rate;
+	u32 max_rate;
+	u32 link_state;
 };
 
 /**
  * struct meridian_group - a multicast address and who listens
  * @address: of which port
  * @port: see @address
+ * @vid: in this VLAN only, or MERIDIAN_ANY_VLAN
  * @functions: a bit for each that listens; none: the group is free
  */
 struct meridian_group {
 	u8 address[ETH_ALEN];
 	u8 port;
+	u16 vid;
 	u32 functions[MERIDIAN_GROUP_WORDS];
 };
 
@@ -216,6 +227,7 @@ struct meridian_missed {
  * @function: its number within the card
  * @port: that it is bound to
  * @ports: of the card
+ * @gigabits: Gb/s of the port; 0: unknown
  * @max_frame: bytes without FCS
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
  * @vectors: of MSI-X that it has; the first is not for queues
@@ -239,6 +251,7 @@ struct meridian_missed {
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
+ * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
  * @stats_lock: of all below
  * @counted: channels that count; they outlive this number
  * @before: counts of channels that are no more
@@ -255,6 +268,7 @@ struct meridian {
 	u32 function;
 	u32 port;
 	u32 ports;
+	u32 gigabits;
 	u32 max_frame;
 	u32 capabilities;
 	unsigned int vectors;
@@ -278,6 +292,7 @@ struct meridian {
 	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
+	struct list_head broadcasts;
 	spinlock_t stats_lock; /* what get_stats64 needs */
 	unsigned int counted;
 	struct meridian_counts before;
@@ -306,17 +321,20 @@ bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
+void meridian_set_paced(struct meridian *m, u32 queue, bool on);
+void meridian_set_switching(struct meridian *m, bool on);
+bool meridian_switching(struct meridian *m);
 void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2);
 bool meridian_can(const struct meridian *m, u32 capability);
 bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
 void meridian_sync_filter(struct meridian *m);
-int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
-		       const u8 *address);
-void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
-			   const u8 *address);
-void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function);
+int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
+void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
+void meridian_remove_entries(struct meridian *m, struct meridian_vf *vf);
+int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
+void meridian_sync_broadcasts(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
 
@@ -433,11 +451,21 @@ void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
 /* meridian_sriov.c */
 int meridian_sriov_configure(struct meridian *m, int count);
 int meridian_end_sriov(struct meridian *m);
+
+/* meridian_vf_verbs.c */
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
 int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted);
 int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_checked);
+int meridian_set_vf_rate(struct net_device *netdev, int index, int min, int max);
+int meridian_set_vf_link_state(struct net_device *netdev, int index, int state);
+int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, __be16 protocol);
 int meridian_get_vf_config(struct net_device *netdev, int index, struct ifla_vf_info *info);
 int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_stats *stats);
+int meridian_set_bridge(struct net_device *netdev, struct nlmsghdr *message, u16 flags,
+			struct netlink_ext_ack *extack);
+int meridian_get_bridge(struct sk_buff *skb, u32 pid, u32 seq, struct net_device *netdev,
+			u32 mask, int flags);
+void meridian_write_vf_policy(struct meridian *m, const struct meridian_vf *vf);
 
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);

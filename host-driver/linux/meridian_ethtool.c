@@ -23,15 +23,16 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 		 FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version), hash);
 }
 
-/* The card does not say how fast its ports are. */
 static int get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *settings)
 {
+	struct meridian *m = netdev_priv(netdev);
+
 	ethtool_link_ksettings_zero_link_mode(settings, supported);
 	ethtool_link_ksettings_zero_link_mode(settings, advertising);
 	ethtool_link_ksettings_add_link_mode(settings, supported, FIBRE);
 	settings->base.port = PORT_FIBRE;
 	settings->base.autoneg = AUTONEG_DISABLE;
-	settings->base.speed = SPEED_UNKNOWN;
+	settings->base.speed = m->gigabits ? 1000 * m->gigabits : SPEED_UNKNOWN;
 	settings->base.duplex = DUPLEX_FULL;
 	return 0;
 }

@@ -3,43 +3,29 @@
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 
-#include "meridian.h"
+#include "meridian_filter.h"
 
 #define COMMAND_POLLS	1000
-#define ANY_VLAN	0xffff
 
-/**
- * struct meridian_entry - an address that the function receives
- * @list: of the function
- * @address: unicast or multicast
- * @vid: only in this VLAN, 0: without a tag; or ANY_VLAN
- * @is_wanted: for a sweep
- */
-struct meridian_entry {
-	struct list_head list;
-	u8 address[ETH_ALEN];
-	u16 vid;
-	bool is_wanted;
-};
-
-static void write_filter(struct meridian *m, u32 offset, u32 value)
+void meridian_write_filter(struct meridian *m, u32 offset, u32 value)
 {
 	meridian_write(m, MERIDIAN_FILTER_BASE + offset, value);
 }
 
 /* Returns MERIDIAN_MAC_RESULT_*, or a negative error. */
-static int command(struct meridian *m, u32 operation, const u8 *address, u16 vid, u32 value)
+int meridian_mac_command(struct meridian *m, u32 operation, const u8 *address, u16 vid, u32 value)
 {
 	u32 scope = FIELD_PREP(MERIDIAN_FILTER_MAC_SCOPE_PORT_MASK, m->port);
 	unsigned int polls;
 
-	scope |= vid == ANY_VLAN ? MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_MASK : vid;
-	write_filter(m, MERIDIAN_FILTER_MAC_KEY_LOW,
-		     address[0] | address[1] << 8 | address[2] << 16 | (u32)address[3] << 24);
-	write_filter(m, MERIDIAN_FILTER_MAC_KEY_HIGH, address[4] | address[5] << 8);
-	write_filter(m, MERIDIAN_FILTER_MAC_SCOPE, scope);
-	write_filter(m, MERIDIAN_FILTER_MAC_VALUE, value);
-	write_filter(m, MERIDIAN_FILTER_MAC_COMMAND, operation);
+	scope |= vid == MERIDIAN_ANY_VLAN ? MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_MASK : vid;
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_LOW,
+			      address[0] | address[1] << 8 | address[2] << 16 |
+			      (u32)address[3] << 24);
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_HIGH, address[4] | address[5] << 8);
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_SCOPE, scope);
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_VALUE, value);
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_COMMAND, operation);
 	for (polls = 0; polls < COMMAND_POLLS; polls++) {
 		u32 status = meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_STATUS);
 
@@ -52,108 +38,29 @@ static int command(struct meridian *m, u32 operation, const u8 *address, u16 vid
 	return -EBUSY;
 }
 
-static int add(struct meridian *m, const u8 *address, u16 vid, u32 value)
+int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value)
 {
-	int result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
+	int result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
 
 	if (result == MERIDIAN_MAC_RESULT_DONE || result == MERIDIAN_MAC_RESULT_EXISTS)
 		return 0;
 	return result < 0 ? result : -ENOSPC;
 }
 
-/* Multicast: a group of the card has the functions that listen. */
-
-static bool is_used(const struct meridian_group *group)
-{
-	u32 any = 0;
-	int i;
-
-	for (i = 0; i < MERIDIAN_GROUP_WORDS; i++)
-		any |= group->functions[i];
-	return any;
-}
-
-static void write_group(struct meridian *m, u32 function, u32 index)
-{
-	u32 word = function / 32;
-
-	write_filter(m, MERIDIAN_FILTER_GROUP_SELECT,
-		     FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK, index) |
-		     FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_WORD_MASK, word));
-	write_filter(m, MERIDIAN_FILTER_GROUP_DATA, m->card->group[index].functions[word]);
-}
-
-/* The group of an address, or a free one; -ENOSPC without. */
-static int find_group(struct meridian *m, const u8 *address)
-{
-	int free = -ENOSPC;
-	unsigned int i;
-
-	for (i = 0; i < m->card->groups; i++) {
-		struct meridian_group *group = &m->card->group[i];
-
-		if (!is_used(group))
-			free = free < 0 ? (int)i : free;
-		else if (group->port == m->port && ether_addr_equal(group->address, address))
-			return i;
-	}
-	return free;
-}
-
-static int join(struct meridian *m, u32 function, const u8 *address)
-{
-	int index = find_group(m, address);
-	struct meridian_group *group;
-	bool is_new;
-	int error;
-
-	if (index < 0)
-		return index;
-	group = &m->card->group[index];
-	is_new = !is_used(group);
-	ether_addr_copy(group->address, address);
-	group->port = m->port;
-	group->functions[function / 32] |= BIT(function % 32);
-	write_group(m, function, index);
-	if (!is_new)
-		return 0;
-	error = add(m, address, ANY_VLAN,
-		    FIELD_PREP(MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK, index) |
-		    MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK);
-	if (error) {
-		group->functions[function / 32] &= ~BIT(function % 32);
-		write_group(m, function, index);
-	}
-	return error;
-}
-
-static void leave(struct meridian *m, u32 function, const u8 *address)
-{
-	int index = find_group(m, address);
-	struct meridian_group *group;
-
-	if (index < 0)
-		return;
-	group = &m->card->group[index];
-	group->functions[function / 32] &= ~BIT(function % 32);
-	if (!is_used(group))
-		command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, ANY_VLAN, 0);
-	write_group(m, function, index);
-}
-
-static int install(struct meridian *m, u32 function, const struct meridian_entry *entry)
+int meridian_install(struct meridian *m, u32 function, const struct meridian_entry *entry)
 {
 	if (is_multicast_ether_addr(entry->address))
-		return join(m, function, entry->address);
-	return add(m, entry->address, entry->vid, function);
+		return meridian_join_group(m, function, entry->address, entry->vid);
+	return meridian_mac_add(m, entry->address, entry->vid, function);
 }
 
-static void uninstall(struct meridian *m, u32 function, struct meridian_entry *entry)
+void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry *entry)
 {
 	if (is_multicast_ether_addr(entry->address))
-		leave(m, function, entry->address);
+		meridian_leave_group(m, function, entry->address, entry->vid);
 	else
-		command(m, MERIDIAN_MAC_OPERATION_REMOVE, entry->address, entry->vid, 0);
+		meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, entry->address, entry->vid,
+				     0);
 	list_del(&entry->list);
 	kfree(entry);
 }
@@ -178,7 +85,7 @@ static int want_unicast(struct meridian *m, struct list_head *wanted, const u8 *
 	int error;
 
 	if (!(m->netdev->features & NETIF_F_HW_VLAN_CTAG_FILTER))
-		return want(wanted, address, ANY_VLAN);
+		return want(wanted, address, MERIDIAN_ANY_VLAN);
 	error = want(wanted, address, 0);
 	for_each_set_bit_from(vid, m->vlans, VLAN_N_VID)
 		error = error ? error : want(wanted, address, vid);
@@ -201,7 +108,8 @@ static u32 collect(struct meridian *m, struct list_head *wanted)
 		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
 	else
 		netdev_for_each_mc_addr(address, netdev)
-			multicast = multicast ? multicast : want(wanted, address->addr, ANY_VLAN);
+			multicast = multicast ? multicast : want(wanted, address->addr,
+								 MERIDIAN_ANY_VLAN);
 	if (netdev->flags & IFF_PROMISC || unicast)
 		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
 	if (multicast)
@@ -210,7 +118,8 @@ static u32 collect(struct meridian *m, struct list_head *wanted)
 	return flags;
 }
 
-static struct meridian_entry *find(struct list_head *list, const struct meridian_entry *like)
+struct meridian_entry *meridian_find_entry(struct list_head *list,
+					   const struct meridian_entry *like)
 {
 	struct meridian_entry *entry;
 
@@ -227,7 +136,7 @@ static void sweep(struct meridian *m)
 
 	list_for_each_entry_safe(entry, next, &m->entries, list) {
 		if (!entry->is_wanted)
-			uninstall(m, m->function, entry);
+			meridian_uninstall(m, m->function, entry);
 	}
 }
 
@@ -250,11 +159,11 @@ static u32 install_wanted(struct meridian *m, struct list_head *wanted)
 
 	list_for_each_entry_safe(entry, next, wanted, list) {
 		list_del(&entry->list);
-		if (find(&m->entries, entry)) {
+		if (meridian_find_entry(&m->entries, entry)) {
 			kfree(entry);
 			continue;
 		}
-		error = install(m, m->function, entry);
+		error = meridian_install(m, m->function, entry);
 		if (error) {
 			flags |= fall_back(m, entry, error);
 			kfree(entry);
@@ -281,7 +190,7 @@ void meridian_sync_filter(struct meridian *m)
 	mutex_lock(&m->card->lock);
 	flags = collect(m, &wanted);
 	list_for_each_entry(entry, &m->entries, list)
-		entry->is_wanted = find(&wanted, entry);
+		entry->is_wanted = meridian_find_entry(&wanted, entry);
 	/* Who goes makes room for who comes; what is in both is never away. */
 	sweep(m);
 	flags |= install_wanted(m, &wanted);
@@ -300,76 +209,8 @@ void meridian_clear_filter(struct meridian *m)
 
 	mutex_lock(&m->card->lock);
 	list_for_each_entry_safe(entry, next, &m->entries, list)
-		uninstall(m, m->function, entry);
+		meridian_uninstall(m, m->function, entry);
 	mutex_unlock(&m->card->lock);
-}
-
-/**
- * meridian_add_entry() - let a VF receive an address
- * @m: its PF, whose card's lock is held
- * @entries: of the VF
- * @function: of the VF
- * @address: in any VLAN
- *
- * Return: 0; -EADDRINUSE if it is another function's, or another negative error.
- */
-int meridian_add_entry(struct meridian *m, struct list_head *entries, u32 function,
-		       const u8 *address)
-{
-	struct meridian_entry like = { .vid = ANY_VLAN }, *entry;
-	int error;
-
-	ether_addr_copy(like.address, address);
-	if (find(entries, &like))
-		return 0;
-	if (is_unicast_ether_addr(address)) {
-		if (ether_addr_equal(address, m->netdev->dev_addr))
-			return -EADDRINUSE;
-		error = command(m, MERIDIAN_MAC_OPERATION_FIND, address, ANY_VLAN, 0);
-		if (error != MERIDIAN_MAC_RESULT_NOT_FOUND)
-			return error < 0 ? error : -EADDRINUSE;
-	}
-	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
-	if (!entry)
-		return -ENOMEM;
-	error = install(m, function, entry);
-	if (error)
-		kfree(entry);
-	else
-		list_add_tail(&entry->list, entries);
-	return error;
-}
-
-/**
- * meridian_remove_entry() - undo meridian_add_entry()
- * @m: its PF, whose card's lock is held
- * @entries: of the VF
- * @function: of the VF
- * @address: that it need not have
- */
-void meridian_remove_entry(struct meridian *m, struct list_head *entries, u32 function,
-			   const u8 *address)
-{
-	struct meridian_entry like = { .vid = ANY_VLAN }, *entry;
-
-	ether_addr_copy(like.address, address);
-	entry = find(entries, &like);
-	if (entry)
-		uninstall(m, function, entry);
-}
-
-/**
- * meridian_remove_entries() - all that a VF has
- * @m: its PF, whose card's lock is held
- * @entries: of the VF
- * @function: of the VF
- */
-void meridian_remove_entries(struct meridian *m, struct list_head *entries, u32 function)
-{
-	struct meridian_entry *entry, *next;
-
-	list_for_each_entry_safe(entry, next, entries, list)
-		uninstall(m, function, entry);
 }
 
 /**
@@ -386,13 +227,13 @@ int meridian_test_filter(struct meridian *m)
 	int result;
 
 	mutex_lock(&m->card->lock);
-	result = add(m, address, vid, m->function);
+	result = meridian_mac_add(m, address, vid, m->function);
 	if (!result)
-		result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
+		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
 	if (!result || result == MERIDIAN_MAC_RESULT_EXISTS)
-		result = command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
 	if (!result) {
-		result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
+		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
 		result = result == MERIDIAN_MAC_RESULT_NOT_FOUND ? 0 : -EIO;
 	}
 	mutex_unlock(&m->card->lock);

@@ -96,6 +96,10 @@ int meridian_identify(struct meridian *m)
 	m->capabilities = read_ident(m, MERIDIAN_IDENT_CAPABILITIES);
 	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
 			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_LINK_STATE_MASK))
+		m->gigabits = FIELD_GET(MERIDIAN_PORT_LINK_STATUS_GIGABITS_MASK,
+					meridian_read(m, MERIDIAN_PORT_BASE(m->port) +
+						      MERIDIAN_PORT_LINK_STATUS));
 	m->queue_base = MERIDIAN_QUEUES * m->function;
 	queues = min_t(u32, m->qdma.queues, FIELD_GET(MERIDIAN_IDENT_QUEUES_QUEUES_MASK,
 						      read_ident(m, MERIDIAN_IDENT_QUEUES)));
@@ -173,6 +177,14 @@ void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes)
 		       FIELD_PREP(MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_MASK, queue));
 }
 
+static void set_switch(struct meridian *m, u32 queue, u32 mask, bool on)
+{
+	u32 offset = MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue);
+	u32 value = meridian_read(m, offset);
+
+	meridian_write(m, offset, on ? value | mask : value & ~mask);
+}
+
 /**
  * meridian_set_entry_size() - say how much a queue's completions tell
  * @m: a function
@@ -184,8 +196,50 @@ void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes)
 void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2)
 {
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
-		meridian_write(m, MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue),
-			       entry_log2 ? MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK : 0);
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK, entry_log2);
+}
+
+/**
+ * meridian_set_paced() - hold a transmit queue to the rates of its function, or no longer
+ * @m: a function
+ * @queue: absolute
+ * @on: its context must fetch descriptors on credit
+ *
+ * To be flushed before the queue starts.
+ */
+void meridian_set_paced(struct meridian *m, u32 queue, bool on)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, on);
+}
+
+static u32 switching_register(const struct meridian *m)
+{
+	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(m->port);
+}
+
+/**
+ * meridian_set_switching() - let frames between the port's functions stay inside the card, or not
+ * @m: a function of the port
+ * @on: as a virtual Ethernet bridge does
+ */
+void meridian_set_switching(struct meridian *m, bool on)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK))
+		meridian_write(m, switching_register(m),
+			       on ? MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK : 0);
+}
+
+/**
+ * meridian_switching() - whether frames between the port's functions stay inside the card
+ * @m: a function of the port
+ *
+ * Return: whether they do.
+ */
+bool meridian_switching(struct meridian *m)
+{
+	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK) &&
+	       meridian_read(m, switching_register(m)) & MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK;
 }
 
 /**

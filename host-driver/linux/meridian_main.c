@@ -115,6 +115,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	m->coalesce.is_adaptive = true;
 	spin_lock_init(&m->stats_lock);
 	INIT_LIST_HEAD(&m->entries);
+	INIT_LIST_HEAD(&m->broadcasts);
 	meridian_init_service(m);
 	mutex_init(&m->mailbox_lock);
 	m->ops = pdev->is_virtfn ? &meridian_vf_ops : &meridian_pf_ops;
@@ -202,8 +203,10 @@ int meridian_attach(struct meridian_devlink *devlink)
 	error = register_netdev(m->netdev);
 	if (error)
 		goto misc;
-	if (!pdev->is_virtfn)
+	if (!pdev->is_virtfn) {
 		meridian_enable_port(m, true);
+		meridian_set_switching(m, true);
+	}
 	meridian_start_service(m);
 	set_function(devlink, m);
 	netdev_info(m->netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,

@@ -37,7 +37,7 @@ static u32 base_of(const struct meridian_vf *vf)
  */
 void meridian_write_vf(struct meridian *m, struct meridian_vf *vf)
 {
-	u32 flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+	u32 flags = vf->vlan ? 0 : MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 
 	if (vf->is_trusted)
 		flags |= vf->flags & (MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK |
@@ -45,9 +45,15 @@ void meridian_write_vf(struct meridian *m, struct meridian_vf *vf)
 	if (vf->may_spoof)
 		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
 	write_function(m, vf->function, MERIDIAN_FUNCTION_FLAGS, flags);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
-		write_function(m, vf->function, MERIDIAN_FUNCTION_VLAN,
-			       vf->strip ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)) {
+		u32 vlan = vf->strip ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0;
+
+		/* A VF in a VLAN does not see it. */
+		if (vf->vlan)
+			vlan = vf->vlan | MERIDIAN_FUNCTION_VLAN_STRIP_MASK |
+			       MERIDIAN_FUNCTION_VLAN_INSERT_MASK;
+		write_function(m, vf->function, MERIDIAN_FUNCTION_VLAN, vlan);
+	}
 }
 
 /* A VF that says nothing of it has its frames spread evenly, by a key that was no other VF's. */
@@ -81,9 +87,10 @@ void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf)
 	for (i = 0; i < vf->count; i++) {
 		qdma_h2c_stop(&m->qdma, base_of(vf) + i);
 		qdma_c2h_stop(&m->qdma, base_of(vf) + i);
+		meridian_set_paced(m, base_of(vf) + i, false);
 	}
 	qdma_map_function(&m->qdma, vf->function, 0, 0);
-	meridian_remove_entries(m, &vf->entries, vf->function);
+	meridian_remove_entries(m, vf);
 	vf->count = 0;
 	vf->flags = 0;
 	vf->strip = false;
@@ -123,10 +130,11 @@ static int map(struct meridian *m, struct meridian_vf *vf, const struct qdma_mes
 	if (qdma_map_function(&m->qdma, vf->function, base_of(vf), count))
 		return -QDMA_REFUSE_BUSY;
 	set_range(m, vf, count);
-	if (count && meridian_add_entry(m, &vf->entries, vf->function, vf->address))
+	if (count && meridian_add_entry(m, vf, vf->address))
 		dev_warn(&m->pdev->dev, "the card's filter does not take %pM of function %u\n",
 			 vf->address, vf->function);
 	meridian_write_vf(m, vf);
+	meridian_sync_broadcasts(m);
 	return 0;
 }
 
@@ -153,8 +161,12 @@ static int write_context(struct meridian *m, struct meridian_vf *vf,
 	error = qdma_request_setting(&request, &m->qdma.tables, &h2c, &c2h);
 	if (error)
 		return error;
-	if (!request.is_c2h)
+	if (!request.is_c2h) {
+		meridian_set_paced(m, request.queue, true);
+		meridian_flush(m);
+		h2c.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 		return qdma_h2c_start(&m->qdma, &h2c) ? -QDMA_REFUSE_BUSY : 0;
+	}
 	meridian_set_buffer_size(m, request.queue, request.buffer);
 	meridian_set_entry_size(m, request.queue, request.entry_log2);
 	meridian_flush(m);
@@ -192,9 +204,9 @@ static int take_own(struct meridian *m, struct meridian_vf *vf, const u8 *addres
 		return 0;
 	if (vf->is_fixed && !vf->is_trusted)
 		return -QDMA_REFUSE_PARAMETER;
-	if (meridian_add_entry(m, &vf->entries, vf->function, address))
+	if (meridian_add_entry(m, vf, address))
 		return -QDMA_REFUSE_PARAMETER;
-	meridian_remove_entry(m, &vf->entries, vf->function, vf->address);
+	meridian_remove_entry(m, vf, vf->address);
 	ether_addr_copy(vf->address, address);
 	return 0;
 }
@@ -223,14 +235,14 @@ static int set_address(struct meridian *m, struct meridian_vf *vf,
 							   take_own(m, vf, address);
 	if (!request->byte[MERIDIAN_ADDRESS_ADD]) {
 		if (!ether_addr_equal(address, vf->address))
-			meridian_remove_entry(m, &vf->entries, vf->function, address);
+			meridian_remove_entry(m, vf, address);
 		return 0;
 	}
 	if (!is_multicast_ether_addr(address) && !vf->is_trusted)
 		return -QDMA_REFUSE_PARAMETER;
 	if (count(&vf->entries) >= ENTRY_LIMIT)
 		return -QDMA_REFUSE_PARAMETER;
-	return meridian_add_entry(m, &vf->entries, vf->function, address) ?
+	return meridian_add_entry(m, vf, address) ?
 	       -QDMA_REFUSE_PARAMETER : 0;
 }
 

@@ -242,6 +242,11 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_set_vf_mac = meridian_set_vf_mac,
 	.ndo_set_vf_trust = meridian_set_vf_trust,
 	.ndo_set_vf_spoofchk = meridian_set_vf_spoofchk,
+	.ndo_set_vf_rate = meridian_set_vf_rate,
+	.ndo_set_vf_link_state = meridian_set_vf_link_state,
+	.ndo_set_vf_vlan = meridian_set_vf_vlan,
+	.ndo_bridge_setlink = meridian_set_bridge,
+	.ndo_bridge_getlink = meridian_get_bridge,
 	.ndo_get_vf_config = meridian_get_vf_config,
 	.ndo_get_vf_stats = meridian_get_vf_stats,
 };

@@ -386,6 +386,8 @@ int meridian_identify_vf(struct meridian *m)
 	m->function = FIELD_GET(MERIDIAN_VF_FUNCTION_FUNCTION_MASK, word);
 	m->port = FIELD_GET(MERIDIAN_VF_FUNCTION_PORT_MASK, word);
 	m->ports = m->port + 1;
+	m->gigabits = FIELD_GET(MERIDIAN_VF_STATUS_GIGABITS_MASK,
+				meridian_read_vf(m, MERIDIAN_VF_STATUS));
 	qdma_mailbox_clear(&m->qdma);
 	error = say_hello(m);
 	if (!error)

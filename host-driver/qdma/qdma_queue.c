@@ -65,6 +65,7 @@ int qdma_h2c_start(struct qdma_device *qdma, const struct qdma_h2c_setting *sett
 	qdma_context_set(&sw, QDMA_SW_BASE, setting->ring);
 	qdma_context_set(&sw, QDMA_SW_VECTOR, setting->vector);
 	qdma_context_set(&sw, QDMA_SW_AGGREGATE, setting->aggregate);
+	qdma_context_set(&sw, QDMA_SW_FETCH_CREDIT, setting->on_credit);
 	return qdma_context_write(qdma, QDMA_SELECT_SW_H2C, setting->queue, &sw);
 }
 

@@ -25,6 +25,7 @@ enum qdma_trigger {
  * @interrupt: the queue may interrupt
  * @vector: of the function, or the interrupt ring if @aggregate
  * @aggregate: interrupts go through an interrupt ring
+ * @on_credit: descriptors are fetched as the card's own logic grants them, not as they come
  */
 struct qdma_h2c_setting {
 	u32 queue;
@@ -34,6 +35,7 @@ struct qdma_h2c_setting {
 	bool interrupt;
 	u32 vector;
 	bool aggregate;
+	bool on_credit;
 };
 
 /**

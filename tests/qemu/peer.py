@@ -47,6 +47,7 @@ class Peer:
         self.address = IPv4Address(address)
         self.mac = mac
         self.other: list[bytes] = []  # frames that it has no answer to
+        self.when: list[int] = []  # and their times
         self.seen = 0
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -74,6 +75,7 @@ class Peer:
                     self.wire.send(answer)
                 else:
                     self.other.append(frame.data)
+                    self.when.append(frame.time_ps)
             if not frames:
                 time.sleep(0.001)
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Multicast, and broadcast in a VLAN: a group of the card has the functions that listen. */
+#include <linux/bitfield.h>
+#include <linux/etherdevice.h>
+
+#include "meridian_filter.h"
+
+static bool is_used(const struct meridian_group *group)
+{
+	u32 any = 0;
+	int i;
+
+	for (i = 0; i < MERIDIAN_GROUP_WORDS; i++)
+		any |= group->functions[i];
+	return any;
+}
+
+static bool is_like(const struct meridian_group *group, const struct meridian *m,
+		    const u8 *address)
+{
+	return is_used(group) && group->port == m->port &&
+	       ether_addr_equal(group->address, address);
+}
+
+/*
+ * The card takes the entry of the very VLAN and no other, so whoever listens in any VLAN is a
+ * member of each group of the address.
+ */
+static void write_groups(struct meridian *m, u32 function, const u8 *address)
+{
+	u32 word = function / 32, any = 0;
+	struct meridian_group *group;
+	unsigned int i;
+
+	for (i = 0; i < m->card->groups; i++) {
+		group = &m->card->group[i];
+		if (is_like(group, m, address) && group->vid == MERIDIAN_ANY_VLAN)
+			any = group->functions[word];
+	}
+	for (i = 0; i < m->card->groups; i++) {
+		group = &m->card->group[i];
+		if (!is_like(group, m, address))
+			continue;
+		meridian_write_filter(m, MERIDIAN_FILTER_GROUP_SELECT,
+				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK, i) |
+				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_WORD_MASK, word));
+		meridian_write_filter(m, MERIDIAN_FILTER_GROUP_DATA, group->functions[word] | any);
+	}
+}
+
+static void clear_group(struct meridian *m, u32 index)
+{
+	u32 word;
+
+	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++) {
+		meridian_write_filter(m, MERIDIAN_FILTER_GROUP_SELECT,
+				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK, index) |
+				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_WORD_MASK, word));
+		meridian_write_filter(m, MERIDIAN_FILTER_GROUP_DATA, 0);
+	}
+}
+
+/* The group of an address, or a free one; -ENOSPC without. */
+static int find_group(struct meridian *m, const u8 *address, u16 vid)
+{
+	int free = -ENOSPC;
+	unsigned int i;
+
+	for (i = 0; i < m->card->groups; i++) {
+		struct meridian_group *group = &m->card->group[i];
+
+		if (!is_used(group))
+			free = free < 0 ? (int)i : free;
+		else if (is_like(group, m, address) && group->vid == vid)
+			return i;
+	}
+	return free;
+}
+
+/* Whoever listens in any VLAN comes into a new group of one VLAN with it. */
+static void write_all(struct meridian *m, const u8 *address)
+{
+	u32 word;
+
+	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++)
+		write_groups(m, 32 * word, address);
+}
+
+int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
+{
+	int index = find_group(m, address, vid);
+	struct meridian_group *group;
+	bool is_new;
+	int error;
+
+	if (index < 0)
+		return index;
+	group = &m->card->group[index];
+	is_new = !is_used(group);
+	ether_addr_copy(group->address, address);
+	group->port = m->port;
+	group->vid = vid;
+	group->functions[function / 32] |= BIT(function % 32);
+	if (!is_new) {
+		write_groups(m, function, address);
+		return 0;
+	}
+	write_all(m, address);
+	error = meridian_mac_add(m, address, vid,
+				 FIELD_PREP(MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK, index) |
+				 MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK);
+	if (error) {
+		group->functions[function / 32] &= ~BIT(function % 32);
+		clear_group(m, index);
+		write_all(m, address);
+	}
+	return error;
+}
+
+void meridian_leave_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
+{
+	int index = find_group(m, address, vid);
+	struct meridian_group *group;
+
+	if (index < 0)
+		return;
+	group = &m->card->group[index];
+	group->functions[function / 32] &= ~BIT(function % 32);
+	if (!is_used(group)) {
+		meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+		clear_group(m, index);
+	}
+	write_groups(m, function, address);
+}

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the administrator says of VFs, proven by frames: rates, link, VLAN, and switching inside the card."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from driver_machine import Guest, Link, linked
+from meridian_machine import tools
+
+pytestmark = pytest.mark.qemu
+PF = "/sys/bus/pci/devices/0000:01:00.0"
+NOBODY = bytes.fromhex("029900000099")
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    """Two VFs, each in a network namespace."""
+    with linked(tools.SUITES[0]) as it:
+        guest = it.guest
+        guest.run(f"echo 2 >{PF}/sriov_numvfs")
+        for vf in (0, 1):
+            guest.run(f"ip netns add vf{vf} && ip link set eth{vf + 1} netns vf{vf}")
+            guest.run(inside(vf, f"ip address add 10.44.0.{10 + vf}/24 dev eth{vf + 1}"))
+            guest.run(inside(vf, f"ip link set eth{vf + 1} up"))
+            carrier(guest, vf, up=True)
+        yield it
+        guest.run(f"ip netns del vf0; ip netns del vf1; echo 0 >{PF}/sriov_numvfs")
+
+
+def inside(vf: int, command: str) -> str:
+    return f"ip netns exec vf{vf} {command}"
+
+
+def carrier(guest: Guest, vf: int, up: bool) -> None:
+    guest.until(inside(vf, f"ip link show eth{vf + 1}"), "LOWER_UP" if up else "NO-CARRIER")
+
+
+def answered(guest: Guest, vf: int, address: str, count: int = 2) -> int:
+    text = guest.try_run(inside(vf, f"ping -c {count} -i 0.1 -w 5 {address}"))[1]
+    return int(re.search(r"(\d+) received", text)[1])
+
+
+def own(guest: Guest, vf: int) -> bytes:
+    return bytes.fromhex(guest.run(inside(vf, f"cat /sys/class/net/eth{vf + 1}/address")).strip().replace(":", ""))
+
+
+def test_vfs_and_pf_meet_inside_the_card(link: Link) -> None:
+    first, second = own(link.guest, 0), own(link.guest, 1)
+    assert answered(link.guest, 0, "10.44.0.11") == 2
+    assert answered(link.guest, 1, "10.44.0.2") == 2
+    on_wire = [frame for frame in link.peer.other if {frame[:6], frame[6:12]} == {first, second}]
+    assert not on_wire, "what is for another VF was on the wire"
+    assert answered(link.guest, 0, "10.44.0.1") == 2, "and the wire is there as before"
+
+
+def test_all_goes_to_the_switch_outside_if_so_wanted(link: Link) -> None:
+    first, second = own(link.guest, 0), own(link.guest, 1)
+    assert "hwmode VEB" in link.guest.run("bridge -d link show dev eth0")
+    link.guest.run("bridge link set dev eth0 hwmode vepa")
+    assert "hwmode VEPA" in link.guest.run("bridge -d link show dev eth0")
+    assert answered(link.guest, 0, "10.44.0.11") == 0
+    assert any(frame[:6] == second and frame[6:12] == first for frame in link.peer.other)
+    link.guest.run("bridge link set dev eth0 hwmode veb")
+    assert answered(link.guest, 0, "10.44.0.11") == 2
+
+
+@pytest.mark.parametrize("megabits", [1000, 4000])
+def test_a_rate_is_held(link: Link, megabits: int) -> None:
+    """In the card's time: the guest has all frames ready long before."""
+    guest, peer, sender = link.guest, link.peer, own(link.guest, 0)
+    guest.run(f"ip link set eth0 vf 0 max_tx_rate {megabits}")
+    assert f"max_tx_rate {megabits}Mbps" in guest.run("ip link show eth0")
+    guest.run(inside(0, f"ip neigh replace 10.44.0.99 lladdr {NOBODY.hex(':')} dev eth1"))
+    burst = (16384 + megabits * 1e6 / 8 * 0.53e-3) / 1442  # frames that may go at once
+    count = int(2 * burst) + 200
+    start = len(peer.other)
+    guest.try_run(inside(0, f"ping -q -l {count} -c {count} -s 1400 -W 1 10.44.0.99"), seconds=300)
+
+    def seen() -> list[tuple[int, int]]:
+        found = zip(peer.other[start:], peer.when[start:], strict=False)
+        return [(when, len(frame)) for frame, when in found if frame[:6] == NOBODY and frame[6:12] == sender]
+
+    deadline = time.monotonic() + 300
+    while len(seen()) < count and time.monotonic() < deadline:
+        time.sleep(0.2)
+    frames = seen()[int(1.5 * burst) :]
+    assert len(frames) > 100, f"{len(frames)} frames of {count} came"
+    picoseconds = frames[-1][0] - frames[0][0]
+    found = 8e6 * sum(length for _, length in frames[1:]) / picoseconds
+    assert abs(found - megabits) < 0.05 * megabits, f"{found:.0f} Mb/s, not {megabits}"
+    guest.run("ip link set eth0 vf 0 max_tx_rate 0")
+
+
+def test_rates_that_cannot_be_are_refused(link: Link) -> None:
+    guest = link.guest
+    for wrong in ("max_tx_rate 26000", "min_tx_rate 3000 max_tx_rate 2000", "min_tx_rate 26000"):
+        status, text = guest.try_run(f"ip link set eth0 vf 1 {wrong}")
+        assert status != 0, f"{wrong}: {text}"
+    guest.run("ip link set eth0 vf 0 min_tx_rate 20000")
+    assert guest.try_run("ip link set eth0 vf 1 min_tx_rate 6000")[0] != 0, "more than the port has"
+    assert "others are promised 20000" in guest.log()
+    guest.run("ip link set eth0 vf 1 min_tx_rate 5000 && ip link set eth0 vf 0 min_tx_rate 0")
+    guest.run("ip link set eth0 vf 1 min_tx_rate 0")
+    assert answered(guest, 1, "10.44.0.1") == 2
+
+
+def test_a_vf_has_the_link_that_it_is_told(link: Link) -> None:
+    guest = link.guest
+    guest.run("ip link set eth0 vf 0 state disable")
+    carrier(guest, 0, up=False)
+    assert "link-state disable" in guest.run("ip link show eth0")
+    assert answered(guest, 1, "10.44.0.10") == 0, "a function without a link gets nothing"
+    guest.run("ip link set eth0 vf 0 state enable")
+    carrier(guest, 0, up=True)
+    guest.run("ip link set eth0 vf 0 state auto")
+    carrier(guest, 0, up=True)
+    assert answered(guest, 1, "10.44.0.10") == 2
+
+
+def test_the_speed_is_the_ports(link: Link) -> None:
+    assert "Speed: 25000Mb/s" in link.guest.run("ethtool eth0")
+    assert "Speed: 25000Mb/s" in link.guest.run(inside(0, "ethtool eth1"))
+
+
+def test_a_vf_in_a_vlan_does_not_see_it(link: Link) -> None:
+    guest, peer, sender = link.guest, link.peer, own(link.guest, 0)
+    guest.run("ip link set eth0 vf 0 vlan 10 qos 3")
+    assert "vlan 10, qos 3" in guest.run("ip link show eth0")
+    guest.run("ip link add link eth0 name eth0.10 type vlan id 10")
+    guest.run("ip address add 10.45.0.2/24 dev eth0.10 && ip link set eth0.10 up")
+    guest.run(inside(0, "ip address add 10.45.0.10/24 dev eth1"))
+    assert answered(guest, 0, "10.45.0.2") == 2, "the PF's interface of the VLAN, and back"
+    start = len(peer.other)
+    assert answered(guest, 0, "10.45.0.1") == 0
+    tagged = [frame for frame in peer.other[start:] if frame[6:12] == sender]
+    assert tagged and all(frame[12:16] == bytes.fromhex("8100600a") for frame in tagged), "all leave with the tag"
+    assert answered(guest, 0, "10.44.0.11") == 0, "the other VF is not in the VLAN"
+    assert answered(guest, 1, "10.44.0.10") == 0
+
+    guest.run("ip link set eth0 vf 0 vlan 0 && ip link del eth0.10")
+    guest.run(inside(0, "ip address del 10.45.0.10/24 dev eth1"))
+    assert answered(guest, 0, "10.44.0.11") == 2
+    assert answered(guest, 0, "10.44.0.1") == 2
+
+
+def test_vlans_that_cannot_be_are_refused(link: Link) -> None:
+    for wrong in ("vlan 4095", "vlan 5 proto 802.1ad"):
+        assert link.guest.try_run(f"ip link set eth0 vf 1 {wrong}")[0] != 0, wrong
