@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a PF's Linux driver answers a VF that asks for what it may not have, or in messages that are none."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Link, linked
+from meridian_machine import tools
+
+pytestmark = pytest.mark.qemu
+PF = "/sys/bus/pci/devices/0000:01:00.0"
+PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16
+HELLO, FMAP, QUEUES, CONTEXT = "01", "02", "04@8=ffffffff@12=02000000", "08"
+CONFIG, ADDRESS, FLAGS, STRIP, RSS = "40", "41", "42", "43", "44"
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    program, library = tmp_path_factory.mktemp("mailbox") / "mailbox_tool", tools.ROOT / "host-driver" / "qdma"
+    sources = [Path(__file__).with_name("mailbox_tool.c"), *sorted(library.glob("*.c"))]
+    subprocess.run(
+        ["gcc", "-static", "-Wall", "-Werror", f"-I{library}", "-o", program, *sources], check=True, timeout=60
+    )
+    with linked(tools.SUITES[0], {"mailbox_tool": program}) as it:
+        make_vf(it)
+        yield it
+        it.guest.run(f"echo 0 >{PF}/sriov_numvfs")
+
+
+def make_vf(link: Link) -> None:
+    """One without a driver, which answers accesses."""
+    link.guest.run(f"echo 1 >{PF}/sriov_numvfs")
+    link.guest.run(f"basename $(readlink {PF}/virtfn0) >/sys/bus/pci/drivers/meridian/unbind")
+    link.guest.run(f"echo 1 >{PF}/virtfn0/enable")
+
+
+def ask(link: Link, *messages: str) -> list[tuple[int, bytes]]:
+    """Status of each answer, 0 or why it is refused, and its bytes from the eighth on."""
+    text = link.guest.run(f"/run/twin/mailbox_tool {PF}/virtfn0/resource0 {' '.join(messages)}")
+    pairs = [line.split() for line in text.splitlines()]
+    return [(-int(status), bytes.fromhex(data)) for status, data in pairs]
+
+
+def refusals(link: Link, *messages: str) -> list[int]:
+    return [status for status, _ in ask(link, *messages)]
+
+
+def with_queues(link: Link) -> str:
+    """The VF has two queues; the range as messages have it."""
+    (_, _), (status, data) = ask(link, HELLO, QUEUES)
+    assert status == 0
+    assert int.from_bytes(data[4:8], "little") == 2
+    place = f"@8={data[:4].hex()}@12={data[4:8].hex()}"
+    assert refusals(link, FMAP + place) == [0]
+    return place
+
+
+@pytest.fixture(autouse=True)
+def the_pf_goes_on(link: Link) -> Iterator[None]:
+    yield
+    link.guest.ping()
+    link.guest.check()
+
+
+def test_who_has_not_said_hello_gets_nothing(link: Link) -> None:
+    link.guest.run(f"echo 0 >{PF}/sriov_numvfs")
+    make_vf(link)
+    assert refusals(link, CONFIG, STRIP + "@8=01", RSS, QUEUES) == [NOT_THERE] * 4
+
+
+def test_the_version_and_the_cards_capabilities_are_told(link: Link) -> None:
+    _, (status, data) = ask(link, HELLO, CONFIG)
+    assert status == 0
+    assert data[15 - 8] == 2
+    assert int.from_bytes(data[20 - 8 : 24 - 8], "little") == 0x1C0, "what does not concern a VF is not told"
+
+
+def test_strip_is_on_or_off(link: Link) -> None:
+    with_queues(link)
+    assert refusals(link, *(f"{STRIP}@8={on}" for on in ("00", "01", "02", "ff", "00"))) == [0, 0, 1, 1, 0]
+
+
+def test_rss_is_for_the_vfs_own_queues(link: Link) -> None:
+    assert refusals(link, HELLO, RSS) == [0, PARAMETER], "it has no queues"
+    with_queues(link)
+    good = [RSS, f"{RSS}@8=01", f"{RSS}@52=11@115=10", f"{RSS}@12={'ff' * 40}"]
+    assert refusals(link, *good) == [0] * len(good)
+    bad = [f"{RSS}@8=02", f"{RSS}@8=ff", f"{RSS}@52=02", f"{RSS}@52=20", f"{RSS}@115=20", f"{RSS}@115=f0"]
+    assert refusals(link, *bad) == [PARAMETER] * len(bad)
+
+
+def test_queues_of_others_are_refused(link: Link) -> None:
+    with_queues(link)
+    assert refusals(link, f"{FMAP}@8=00000000@12=02000000", f"{FMAP}@8=00010000@12=09000000") == [COUNT] * 2
+    assert refusals(link, CONTEXT, f"{CONTEXT}@6=ffff", "0b@6=0000") == [QUEUE] * 3
+
+
+def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
+    with_queues(link)
+    messages = [
+        f"{FLAGS}@8=04000000",  # promiscuous
+        f"{ADDRESS}@8=01005e000001@14=0101",  # a multicast address as its own
+        f"{ADDRESS}@8=000000000000@14=0101",
+        f"{ADDRESS}@8=02aa00000099@14=0100",  # a second unicast address
+        f"{FLAGS}@8=ffffffff",
+    ]
+    assert refusals(link, *messages) == [PARAMETER] * len(messages)
+
+
+def test_what_is_no_message_is_refused(link: Link) -> None:
+    unknown = [*(f"{op:02x}" for op in (0x45, 0x46, 0x7F)), "0c", "12"]
+    assert refusals(link, HELLO, *unknown) == [0, *[UNSUPPORTED] * len(unknown)]
