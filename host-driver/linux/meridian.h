@@ -229,6 +229,7 @@ struct meridian {
 	u32 function;
 	u32 port;
 	u32 ports;
+	u32 functions;		/* of the card, PFs and VFs */
 	u32 max_frame;
 	unsigned int vectors;
 	unsigned int queue_base;
