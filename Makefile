@@ -2,9 +2,9 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card twin-host twin-run clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card bench-host twin-host twin-run clean
 
-# Options of `make demo`: a capture of your own, and the short demo that stays short.
+# Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
 QUICK ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
@@ -50,6 +50,9 @@ bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build
 
 bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
+
+bench-host: setup ## the Linux driver beside virtio-net and igb in one machine: instructions a packet → build/bench/host.json
+	@scripts/bench-host $(if $(QUICK),--quick)
 
 twin-host: ## boot a Debian machine with the card in it (QEMU) and take its console
 	@scripts/setup >&2

@@ -269,6 +269,7 @@ struct meridian {
 	u32 port;
 	u32 ports;
 	u32 gigabits;
+	u32 functions;
 	u32 max_frame;
 	u32 capabilities;
 	unsigned int vectors;

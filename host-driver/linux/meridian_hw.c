@@ -89,6 +89,7 @@ int meridian_identify(struct meridian *m)
 	}
 	geometry = read_ident(m, MERIDIAN_IDENT_GEOMETRY);
 	m->ports = FIELD_GET(MERIDIAN_IDENT_GEOMETRY_PORTS_MASK, geometry);
+	m->functions = FIELD_GET(MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK, geometry);
 	m->card->groups = min_t(u32, MERIDIAN_GROUPS,
 				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
 					  read_ident(m, MERIDIAN_IDENT_QUEUES)));

@@ -71,12 +71,20 @@ static void end_vfs(struct meridian *m)
 
 static int start(struct meridian *m, int count)
 {
+	u16 stride;
+	u32 first = first_function(m, &stride);
 	int error;
 
 	if (m->vfs)
 		return -EBUSY;
 	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
+	/* What PCIe offers is a setting of the IP and may be more than the shell was built with. */
+	if (first + (count - 1) * stride >= m->functions) {
+		netdev_err(m->netdev, "no room for %d VFs: the card has %u functions, VFs begin at %u\n",
+			   count, m->functions, first);
+		return -ENOSPC;
+	}
 	error = make_vfs(m, count);
 	if (error)
 		return error;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel still holds. Debian has no kernel with kmemleak, KASAN or lockdep (linux-image-*-dbg are symbols), so
+its allocator is asked instead: with slub_debug=FZPU it knows each object's place of allocation, and checks red zones and
+poison at each use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from driver_machine import Guest
+from meridian_machine import Hardware
+
+#: Of a machine whose leaks are looked for.
+CHECKED = Hardware(kernel="slub_debug=FZPU")
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Held:
+    """objects: of the allocator, made by the module or for it, by cache; pages: free, once caches are dropped."""
+
+    objects: dict[str, int]
+    mappings: int
+    free_pages: int
+
+    def grown(self, now: Held) -> dict[str, int]:
+        """Caches with more objects of the module than before."""
+        return {
+            name: count - self.objects.get(name, 0)
+            for name, count in now.objects.items()
+            if count > self.objects.get(name, 0)
+        }
+
+
+def made_by(module: str, text: str) -> int:
+    """Objects of alloc_traces whose way of allocation goes through a module."""
+    total, count, ours = 0, 0, False
+    for line in text.splitlines():
+        first = re.match(r"\s+(\d+) \S+", line) if not line.startswith("        ") else None
+        if first:
+            total += count if ours else 0
+            count, ours = int(first[1]), False
+        ours = ours or f"[{module}]" in line
+    return total + (count if ours else 0)
+
+
+def held(guest: Guest, module: str = "meridian") -> Held:
+    """After what waits to be freed has been freed."""
+    guest.run("sync; echo 3 >/proc/sys/vm/drop_caches; sleep 2; echo 3 >/proc/sys/vm/drop_caches; sleep 1")
+    traces = guest.run(f"cd /sys/kernel/debug/slab && grep -l '\\[{module}\\]' */alloc_traces || true").split()
+    objects = {}
+    # The kernel keeps these for a while when a mapping is gone; mappings are counted by themselves.
+    for path in (one for one in traces if not one.startswith("vmap_area/")):
+        text = guest.run(f"cat /sys/kernel/debug/slab/{path}", 120)
+        objects[path.split("/")[0]] = made_by(module, text)
+    mappings = int(guest.run(f"grep -c '\\[{module}\\]' /proc/vmallocinfo || true"))
+    free = int(guest.run("awk '/MemFree/ {print $2}' /proc/meminfo")) * 1024 // PAGE
+    return Held(objects, mappings, free)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VLAN interfaces on the PF and on a VF, tagged frames both ways on the wire."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Guest, running
+from host_network import PF_DEVICE, Function
+from meridian_machine import Setting, Twin
+from meridian_twin.wire import Wire
+from peer import IPV4, Peer, checksum, ethernet, ipv4
+
+pytestmark = pytest.mark.qemu
+TAG = 0x8100
+NEAR = {"pf": "10.44.0.2", "vf": "10.44.0.10"}
+VLAN_NEAR, VLAN_FAR = "10.45.0.2", "10.45.0.1"
+VLANS = (5, 4094)
+
+
+def tagged(frame: bytes, vlan: int) -> bytes:
+    return frame[:12] + TAG.to_bytes(2, "big") + vlan.to_bytes(2, "big") + frame[12:]
+
+
+class VlanPeer(Peer):
+    """Answers in one VLAN what is asked in it, and nothing else that has a tag."""
+
+    vlan = 0
+
+    def _answer(self, frame: bytes) -> bytes | None:
+        if int.from_bytes(frame[12:14], "big") != TAG:
+            return None
+        if int.from_bytes(frame[14:16], "big") & 0xFFF != self.vlan:
+            return None
+        answer = super()._answer(frame[:12] + frame[16:])
+        return tagged(answer, self.vlan) if answer else None
+
+    def ask(self, to: bytes, address: str) -> bytes:
+        """An echo request of ours in the VLAN; what the answer begins with."""
+        head, body = b"\x08\0", b"\x12\x34\0\1asked by the far end"
+        request = head + checksum(head + b"\0\0" + body).to_bytes(2, "big") + body
+        self.wire.send(tagged(ethernet(to, self.mac, IPV4, ipv4(str(self.address), address, 1, request)), self.vlan))
+        return tagged((self.mac + to), self.vlan)[:16]
+
+    def answered(self, start: bytes) -> bool:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if any(frame.startswith(start) and b"asked by the far end" in frame for frame in self.other):
+                return True
+            time.sleep(0.05)
+        return False
+
+
+@pytest.fixture(scope="module")
+def linked() -> Iterator[tuple[Guest, VlanPeer, dict[str, Function]]]:
+    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
+        path = Path(name) / "wire"
+        with (
+            Twin(Setting(wires=[f"0=socket:path={path}"]), Path(name)) as twin,
+            Wire(path) as wire,
+            VlanPeer(wire, VLAN_FAR) as peer,
+            running(twin) as guest,
+        ):
+            guest.run(f"modprobe 8021q; echo 1 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0")
+            functions = {
+                "pf": Function(guest, "eth0", NEAR["pf"]),
+                "vf": Function(guest, "eth1", NEAR["vf"], "vf0"),
+            }
+            functions["vf"].up()
+            yield guest, peer, functions
+            guest.run(f"ip netns del vf0; echo 0 >{PF_DEVICE}/sriov_numvfs")
+
+
+@pytest.mark.parametrize("vlan", VLANS)
+@pytest.mark.parametrize("which", ["pf", "vf"])
+def test_frames_of_a_vlan_both_ways(linked: tuple[Guest, VlanPeer, dict[str, Function]], which: str, vlan: int) -> None:
+    guest, peer, functions = linked
+    function = functions[which]
+    peer.vlan = vlan
+    name = f"near{vlan}"
+    function.run(f"ip link add link {function.interface} name {name} type vlan id {vlan}")
+    try:
+        function.run(f"ip address add {VLAN_NEAR}/24 dev {name}")
+        function.run(f"ip link set {name} up")
+        for size in (56, 1472):
+            function.ping(2, size, VLAN_FAR)
+        assert int(function.run(f"cat /sys/class/net/{name}/statistics/rx_packets")) >= 4
+        mac = bytes.fromhex(function.run(f"cat /sys/class/net/{name}/address").strip().replace(":", ""))
+        assert peer.answered(peer.ask(mac, VLAN_NEAR)), "the far end's own question"
+        # What is of another VLAN is not seen in this one.
+        peer.vlan = vlan - 1
+        assert guest.try_run(f"{function.enter}ping -c 1 -W 1 {VLAN_FAR}")[0] != 0
+    finally:
+        function.run(f"ip link del {name}")
