@@ -409,6 +409,7 @@ u32 meridian_tx_room(const struct meridian_tx *tx);
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_ring_tx(struct meridian_tx *tx);
+void meridian_arm_tx(struct meridian_tx *tx);
 
 /* meridian_xdp.c */
 bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);

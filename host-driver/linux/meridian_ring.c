@@ -130,6 +130,7 @@ static int poll_channel(struct napi_struct *napi, int budget)
 	}
 	meridian_sample_dim(channel);
 	qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode, true);
+	meridian_arm_tx(&channel->tx);
 	return received;
 }
 

@@ -75,6 +75,24 @@ void meridian_ring_tx(struct meridian_tx *tx)
 	qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, true);
 }
 
+/**
+ * meridian_arm_tx() - let the card interrupt for what it has not taken yet, if there is something
+ * @tx: the queue, as its NAPI leaves it
+ *
+ * An interrupt takes the arming with it, and one that came meanwhile is sent now. The lock is for
+ * the doorbell's index, which must not go back.
+ */
+void meridian_arm_tx(struct meridian_tx *tx)
+{
+	struct netdev_queue *queue = queue_of(tx);
+
+	if (READ_ONCE(tx->pidx) == tx->cidx)
+		return;
+	__netif_tx_lock(queue, smp_processor_id());
+	meridian_ring_tx(tx);
+	__netif_tx_unlock(queue);
+}
+
 /* Room is looked for again behind the stop, as the cleaner may have looked before it. */
 static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
 {

@@ -30,7 +30,7 @@ struct sender {
   pthread_t thread;
   int processor, socket;
   unsigned count, bytes;
-  uint8_t to[6];
+  uint8_t to[6], of[6];
 };
 
 static void mark(void) { __asm__ volatile(".byte 0x0f,0x1f,0x84,0x00,'M','A','R','K'" ::: "memory"); }
@@ -63,12 +63,13 @@ static unsigned long long received(const char *interface) {
 
 static void build(uint8_t *frame, const struct sender *my, unsigned flow) {
   static const uint8_t head[] = {
-      0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0x77, 0x08, 0x00,                         // Ethernet
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0x00,                               // Ethernet
       0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 99, 0, 1, 10, 99, 0, 2,       // IPv4
       0, 0, 0, 9, 0, 0, 0, 0};                                                      // UDP without checksum
   unsigned ip = my->bytes - 4 - 14, sum = 0;
   memcpy(frame, head, sizeof head);
   memcpy(frame, my->to, 6);
+  memcpy(frame + 6, my->of, 6);
   frame[16] = ip >> 8, frame[17] = ip;
   for (int i = 14; i < 34; i += 2) sum += frame[i] << 8 | frame[i + 1];
   sum = (sum & 0xffff) + (sum >> 16);
@@ -124,6 +125,10 @@ static void send_frames(char **words) {
       exit(2);
     it->socket = socket(AF_PACKET, SOCK_RAW, 0);  // protocol 0: it receives nothing
     if (it->socket < 0 || bind(it->socket, (struct sockaddr *)&at, sizeof at)) fail(words[0]);
+    struct ifreq own = {0};
+    strncpy(own.ifr_name, words[0], IFNAMSIZ - 1);
+    if (ioctl(it->socket, SIOCGIFHWADDR, &own)) fail(words[0]);
+    memcpy(it->of, own.ifr_hwaddr.sa_data, 6);
     if (setsockopt(it->socket, SOL_SOCKET, SO_SNDBUF, &room, sizeof room)) fail("SO_SNDBUF");
   }
   uint64_t start = now();

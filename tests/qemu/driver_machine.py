@@ -21,6 +21,8 @@ from peer import Peer
 HERE = far_end.address(0, 2)
 PEER = far_end.address(0, 1)
 MODULE = "/run/twin/meridian.ko"
+XDP_TOOL = Path(__file__).with_name("xdp_tool.c")
+NET_LOAD = Path(__file__).parents[1] / "bench" / "net_load.c"
 _TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
 
 
@@ -125,11 +127,18 @@ def linked(
                 yield Link(twin, guest, peer)
 
 
+def tool(folder: Path, source: Path) -> Path:
+    """A program of ours for the machine, in that folder."""
+    program = folder / source.stem
+    command = ["gcc", "-static", "-pthread", "-Wall", "-Werror", "-o", str(program), str(source)]
+    subprocess.run(command, check=True, timeout=60)
+    return program
+
+
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
-    """One for the tests of a module, of the newest suite; with our XDP programs in it."""
-    program = tmp_path_factory.mktemp("xdp") / "xdp_tool"
-    source = Path(__file__).with_name("xdp_tool.c")
-    subprocess.run(["gcc", "-static", "-Wall", "-Werror", "-o", str(program), str(source)], check=True, timeout=60)
-    with linked(tools.SUITES[0], {"xdp_tool": program}) as it:
+    """One for the tests of a module, of the newest suite; with our XDP programs and the bench's load in it."""
+    folder = tmp_path_factory.mktemp("tools")
+    files = {source.stem: tool(folder, source) for source in (XDP_TOOL, NET_LOAD)}
+    with linked(tools.SUITES[0], files) as it:
         yield it

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from data_server import DataServer, digest
-from driver_machine import PEER, Guest, running
+from driver_machine import PEER, Guest, Link, link, running
 from meridian_machine import Setting, Twin, peer, tools
 
+__all__ = ["link"]
 pytestmark = pytest.mark.qemu
 BYTES = 600_000
 LONGEST = 9582  # the card's 9600 bytes, less header and VLAN tag
@@ -25,6 +26,13 @@ def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Guest, int]]:
         with DataServer(twin.peer.enter, PEER), running(twin) as guest:
             guest.run(f"ip link set eth0 mtu {mtu}")
             yield guest, mtu
+
+
+def test_the_card_tells_of_every_frame_it_has_sent(link: Link) -> None:
+    """Though nothing is received, and no later frame asks."""
+    for _ in range(8):
+        told = link.guest.run("/run/twin/net_load send eth0 02:99:00:00:00:99 64 200 1", 60)
+        assert told.startswith("200 ")
 
 
 def test_frames_as_long_as_the_mtu(linked: tuple[Guest, int]) -> None:
