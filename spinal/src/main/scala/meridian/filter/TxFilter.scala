@@ -3,7 +3,6 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.host.H2cMeta
 import meridian.mac.PsFilterConfig
 import spinal.core._
 import spinal.lib._
@@ -24,8 +23,8 @@ import spinal.lib._
   *
   * What stays inside the card, alone or beside the frame on the wire, leaves at `copy`, and nothing there can stall.
   *
-  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN gets its tag
-  * behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
+  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN, or one that
+  * asks for it, gets a tag behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
   * its header is judged as it would go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
   * on its way out.
   *
@@ -43,7 +42,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   )
 
   val io = new Bundle {
-    val h2c = slave(FrameStream(p.hostBytes, H2cMeta(p)))
+    val h2c = slave(FrameStream(p.hostBytes, TxMeta(p)))
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
     val destination = master(MacLookup(p))
@@ -94,6 +93,8 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     lookup.io.header.source := beat.data(48, 48 bits)
     lookup.io.header.tagged := tagged
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
+    lookup.io.header.tag := beat.meta.tag
+    lookup.io.header.unfilled := beat.meta.unfilled
     lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)
   }
 

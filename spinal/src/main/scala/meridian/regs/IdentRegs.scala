@@ -25,7 +25,8 @@ object Identification {
     "microsoft_hash" -> "RSS in Microsoft's order, for a function that asks for it",
     "vlan_strip" -> "802.1Q tags taken out of the frames that a function receives",
     "veb" -> "switching between functions, and with the PS, inside the card",
-    "vlan_insert" -> "functions in a VLAN that they do not see"
+    "vlan_insert" -> "functions in a VLAN that they do not see",
+    "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them"
   )
 }
 
