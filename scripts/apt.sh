@@ -21,3 +21,17 @@ debian_sources() { # FOLDER TYPE SUITE: writes the system's Debian sources, aske
   done
   find "$folder" -size 0 -delete
 }
+
+debian_mirror() { # prints where the system's apt has Debian's releases from
+  local release file
+  # shellcheck source=/dev/null
+  release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [ -e "$file" ] || continue
+    awk -v RS= -v release="$release" '$0 ~ "(^|\n)Suites:([^\n]* )?" release "([ \n]|$)"' "$file" | sed -n 's/^URIs: *\([^ ]*\).*/\1/p'
+  done
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -e "$file" ] || continue
+    sed -nE "s/^deb (\[[^]]*\] )?([^ ]+) $release .*/\2/p" "$file"
+  done
+}

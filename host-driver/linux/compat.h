@@ -13,6 +13,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/version.h>
+#include <net/devlink.h>
 #include <net/xdp.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
@@ -31,12 +32,34 @@
 #define napi_build_skb build_skb
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
-static inline void eth_hw_addr_set(struct net_device *netdev, const u8 *address)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
+static inline int netif_set_real_num_queues(struct net_device *netdev, unsigned int tx,
+					    unsigned int rx)
 {
-	ether_addr_copy(netdev->dev_addr, address);
+	int error = netif_set_real_num_tx_queues(netdev, tx);
+
+	return error ? error : netif_set_real_num_rx_queues(netdev, rx);
 }
 #endif
+
+static inline void meridian_trans_update(struct netdev_queue *queue)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	txq_trans_cond_update(queue);
+#else
+	WRITE_ONCE(queue->trans_start, jiffies);
+#endif
+}
+
+/* Late 5.10 kernels have a function for it, early ones do not. */
+static inline void meridian_take_address(struct net_device *netdev, const u8 *address)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	eth_hw_addr_set(netdev, address);
+#else
+	ether_addr_copy(netdev->dev_addr, address);
+#endif
+}
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
 #define MERIDIAN_RING_MORE , struct kernel_ethtool_ringparam *kernel, struct netlink_ext_ack *extack
@@ -89,6 +112,157 @@ static int set##_old(struct net_device *netdev, const u32 *indir, const u8 *key,
 	return set(netdev, &rxfh, NULL); \
 }
 #endif
+
+/* What is hashed and how many rings there are was one question, then two. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#define MERIDIAN_RXNFC_OPS(fields, rings) \
+	.get_rxfh_fields = fields##_new, .get_rx_ring_count = rings
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define MERIDIAN_RXNFC_OPS(fields, rings) \
+	.get_rxfh_fields = fields##_new, .get_rxnfc = rings##_old
+#else
+#define MERIDIAN_RXNFC_OPS(fields, rings) .get_rxnfc = rings##_old
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define MERIDIAN_DEFINE_FIELDS(fields) \
+static int fields##_new(struct net_device *netdev, struct ethtool_rxfh_fields *info) \
+{ \
+	info->data = fields(netdev, info->flow_type); \
+	return 0; \
+}
+#else
+#define MERIDIAN_DEFINE_FIELDS(fields)
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#define MERIDIAN_DEFINE_RXNFC(fields, rings)
+#else
+#define MERIDIAN_DEFINE_RXNFC(fields, rings) \
+static int rings##_old(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules) \
+{ \
+	switch (info->cmd) { \
+	case ETHTOOL_GRXRINGS: \
+		info->data = rings(netdev); \
+		return 0; \
+	case ETHTOOL_GRXFH: \
+		info->data = fields(netdev, info->flow_type); \
+		return 0; \
+	default: \
+		return -EOPNOTSUPP; \
+	} \
+}
+#endif
+
+/* When a devlink is shown to users, and what brings its functions into being, changed. */
+static inline struct devlink *meridian_devlink_new(const struct devlink_ops *ops, size_t bytes,
+						   struct device *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	return devlink_alloc(ops, bytes, dev);
+#else
+	return devlink_alloc(ops, bytes);
+#endif
+}
+
+static inline int meridian_devlink_begin(struct devlink *devlink, struct device *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	return 0;
+#else
+	return devlink_register(devlink, dev);
+#endif
+}
+
+static inline void meridian_devlink_end(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+	devlink_unregister(devlink);
+#endif
+}
+
+static inline void meridian_devlink_publish(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
+	devlink_params_publish(devlink);
+	devlink_reload_enable(devlink);
+#else
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)
+	devlink_reload_enable(devlink);
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+#endif
+	devlink_register(devlink);
+#endif
+}
+
+static inline void meridian_devlink_withdraw(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)
+	devlink_reload_disable(devlink);
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	devlink_unregister(devlink);
+#endif
+}
+
+/* Before there is such a lock, or before a reload has it, it is not needed. */
+static inline void meridian_devl_lock(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
+	devl_lock(devlink);
+#endif
+}
+
+static inline void meridian_devl_unlock(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
+	devl_unlock(devlink);
+#endif
+}
+
+static inline int meridian_devlink_driver_name(struct devlink_info_req *req, const char *name)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	return 0;
+#else
+	return devlink_info_driver_name_put(req, name);
+#endif
+}
+
+static inline int meridian_param_get(struct devlink *devlink, u32 id,
+				     union devlink_param_value *value)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	return devl_param_driverinit_value_get(devlink, id, value);
+#else
+	return devlink_param_driverinit_value_get(devlink, id, value);
+#endif
+}
+
+static inline void meridian_param_set(struct devlink *devlink, u32 id,
+				      union devlink_param_value value)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+	devl_param_driverinit_value_set(devlink, id, &value);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	devl_param_driverinit_value_set(devlink, id, value);
+#else
+	devlink_param_driverinit_value_set(devlink, id, value);
+#endif
+}
+
+/* Each fault is repaired, however soon it comes after the last. */
+static inline struct devlink_health_reporter *
+meridian_reporter(struct devlink *devlink, const struct devlink_health_reporter_ops *ops,
+		  void *priv)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return devlink_health_reporter_create(devlink, ops, priv);
+#else
+	return devlink_health_reporter_create(devlink, ops, 0, priv);
+#endif
+}
 
 static inline void meridian_napi_add(struct net_device *netdev, struct napi_struct *napi,
 				     int (*poll)(struct napi_struct *napi, int budget))

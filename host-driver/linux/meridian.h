@@ -49,6 +49,7 @@ static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 #define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
 
 struct meridian;
+struct meridian_devlink;
 
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for
@@ -58,7 +59,8 @@ struct meridian;
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
  * @stop_queue: takes both away
- * @write_rss: key and indirection
+ * @write_rss: key, indirection and order of bits
+ * @set_strip: says whether frames lose their 802.1Q tag
  * @sync_filter: what is received
  * @read_missed: looks at what the card has dropped
  */
@@ -69,7 +71,8 @@ struct meridian_ops {
 	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
 	void (*stop_queue)(struct meridian *m, u32 queue);
-	void (*write_rss)(struct meridian *m);
+	int (*write_rss)(struct meridian *m);
+	int (*set_strip)(struct meridian *m, bool on);
 	void (*sync_filter)(struct meridian *m);
 	void (*read_missed)(struct meridian *m);
 };
@@ -84,6 +87,8 @@ struct meridian_ops {
  * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
  * @may_spoof: it may send with any source address
  * @flags: that it has asked for
+ * @mapped: queues that frames may go to
+ * @strip: its frames lose their 802.1Q tag
  * @entries: what it has in the card's filter
  */
 struct meridian_vf {
@@ -95,6 +100,8 @@ struct meridian_vf {
 	bool is_trusted;
 	bool may_spoof;
 	u32 flags;
+	u32 mapped;
+	bool strip;
 	struct list_head entries;
 };
 
@@ -120,6 +127,7 @@ struct meridian_group {
  * @lock: one at a time gives commands to contexts and filters
  * @port_users: bound PFs by port
  * @error_function: the PF that takes the interrupt for errors
+ * @errors: that the IP had last
  * @groups: how many the card has
  * @group: those in use
  */
@@ -132,6 +140,7 @@ struct meridian_card {
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
 	struct meridian *error_function;
+	struct qdma_errors errors;
 	unsigned int groups;
 	struct meridian_group group[MERIDIAN_GROUPS];
 };
@@ -161,12 +170,25 @@ struct meridian_coalesce {
 };
 
 /**
+ * struct meridian_rss - which queue a frame goes to
+ * @indirection: the queue for each value of the hash's lowest bits
+ * @key: of the hash, least significant word first
+ * @is_microsoft: the hash is Microsoft's, not OpenNIC's
+ */
+struct meridian_rss {
+	u32 indirection[MERIDIAN_INDIRECTION];
+	u32 key[MERIDIAN_KEY_WORDS];
+	bool is_microsoft;
+};
+
+/**
  * struct meridian_counts - what all queues have counted
- * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error
+ * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error,
+ *   checksum_good, checksum_bad
  * @tx: packets, bytes, dropped, stopped, xdp
  */
 struct meridian_counts {
-	u64 rx[8];
+	u64 rx[10];
 	u64 tx[5];
 };
 
@@ -185,6 +207,7 @@ struct meridian_missed {
 /**
  * struct meridian - a function of the card
  * @pdev: on PCIe
+ * @devlink: as devlink knows it
  * @ops: of a PF, or of a VF
  * @netdev: its network interface
  * @card: shared with its other PFs
@@ -194,13 +217,13 @@ struct meridian_missed {
  * @port: that it is bound to
  * @ports: of the card
  * @max_frame: bytes without FCS
+ * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
  * @vectors: of MSI-X that it has; the first is not for queues
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
  * @config: what it is to have
  * @coalesce: what its receive queues are to do
- * @indirection: the queue for each value of the hash's lowest bits
- * @key: of the hash, least significant word first
+ * @rss: how its frames are spread
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
  * @xdp: the program, if there is one
@@ -212,6 +235,7 @@ struct meridian_missed {
  * @vlans: that are to be received
  * @mailbox_lock: of a VF: one question at a time
  * @asked_flags: of a VF: what it has asked its PF for
+ * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
  * @stats_lock: of all below
@@ -221,6 +245,7 @@ struct meridian_missed {
  */
 struct meridian {
 	struct pci_dev *pdev;
+	struct meridian_devlink *devlink;
 	const struct meridian_ops *ops;
 	struct net_device *netdev;
 	struct meridian_card *card;
@@ -230,13 +255,13 @@ struct meridian {
 	u32 port;
 	u32 ports;
 	u32 max_frame;
+	u32 capabilities;
 	unsigned int vectors;
 	unsigned int queue_base;
 	unsigned int queue_limit;
 	struct meridian_config config;
 	struct meridian_coalesce coalesce;
-	u32 indirection[MERIDIAN_INDIRECTION];
-	u32 key[MERIDIAN_KEY_WORDS];
+	struct meridian_rss rss;
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
@@ -248,6 +273,7 @@ struct meridian {
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
 	struct mutex mailbox_lock; /* questions */
 	u32 asked_flags;
+	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
 	spinlock_t stats_lock; /* what get_stats64 needs */
@@ -278,6 +304,8 @@ bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
+void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2);
+bool meridian_can(const struct meridian *m, u32 capability);
 bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
@@ -293,7 +321,25 @@ int meridian_test_filter(struct meridian *m);
 /* meridian_rss.c */
 void meridian_default_indirection(struct meridian *m);
 void meridian_read_key(struct meridian *m);
-void meridian_write_rss(struct meridian *m);
+void meridian_fill_indirection(struct meridian_rss *rss, u32 queues);
+int meridian_write_rss(struct meridian *m);
+void meridian_put_rss(struct qdma_message *message, const struct meridian_rss *rss);
+bool meridian_get_rss(const struct qdma_message *message, struct meridian_rss *rss, u32 queues);
+void meridian_write_function_rss(struct meridian *m, u32 function, const struct meridian_rss *rss);
+
+struct ethtool_rxfh_param;
+
+u32 meridian_rxfh_key_size(struct net_device *netdev);
+u32 meridian_rxfh_indir_size(struct net_device *netdev);
+u32 meridian_ring_count(struct net_device *netdev);
+int meridian_get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh);
+int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh,
+		      struct netlink_ext_ack *extack);
+u32 meridian_hash_fields(struct net_device *netdev, u32 flow);
+int meridian_priv_flag_count(struct meridian *m);
+void meridian_priv_flag_strings(u8 *data);
+u32 meridian_priv_flags(struct net_device *netdev);
+int meridian_set_priv_flags(struct net_device *netdev, u32 flags);
 
 /* meridian_stats.c */
 u64 meridian_read_counter(struct meridian *m, u32 offset);
@@ -315,7 +361,6 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 
 /* meridian_ethtool.c */
 extern const struct ethtool_ops meridian_ethtool_ops;
-extern const struct ethtool_ops meridian_vf_ethtool_ops;
 
 /* meridian_coalesce.c */
 void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
@@ -369,7 +414,8 @@ void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
 void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
 
 /* meridian_sriov.c */
-int meridian_sriov_configure(struct pci_dev *pdev, int count);
+int meridian_sriov_configure(struct meridian *m, int count);
+int meridian_end_sriov(struct meridian *m);
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
 int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted);
 int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_checked);
@@ -384,5 +430,6 @@ int meridian_request_misc_irq(struct meridian *m);
 void meridian_free_misc_irq(struct meridian *m);
 void meridian_update_link(struct meridian *m);
 void meridian_schedule_reset(struct meridian *m);
+int meridian_reset(struct meridian *m);
 
 #endif

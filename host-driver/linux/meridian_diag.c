@@ -27,8 +27,11 @@ static const struct register_range ranges[] = {
 
 int meridian_regs_len(struct net_device *netdev)
 {
+	struct meridian *m = netdev_priv(netdev);
 	int words = 0, i;
 
+	if (m->pdev->is_virtfn)
+		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_SIZE(ranges); i++)
 		words += ranges[i].words;
 	return 4 * words;

@@ -8,12 +8,16 @@
 static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {
 	struct meridian *m = netdev_priv(netdev);
-	u32 version = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION);
-	u32 hash = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_BUILD_HASH);
+	u32 version, hash;
 
 	strscpy(info->driver, MERIDIAN_NAME, sizeof(info->driver));
 	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
 	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
+	/* A VF is not told. */
+	if (m->pdev->is_virtfn)
+		return;
+	version = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION);
+	hash = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_BUILD_HASH);
 	snprintf(info->fw_version, sizeof(info->fw_version), "map %u.%u, build %08x",
 		 FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version),
 		 FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version), hash);
@@ -113,58 +117,9 @@ static int set_coalesce(struct net_device *netdev,
 	return 0;
 }
 
-static u32 get_rxfh_key_size(struct net_device *netdev)
-{
-	return 4 * MERIDIAN_KEY_WORDS;
-}
-
-static u32 get_rxfh_indir_size(struct net_device *netdev)
-{
-	return MERIDIAN_INDIRECTION;
-}
-
-static int get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh)
-{
-	struct meridian *m = netdev_priv(netdev);
-	unsigned int i;
-
-	rxfh->hfunc = ETH_RSS_HASH_TOP;
-	if (rxfh->indir)
-		memcpy(rxfh->indir, m->indirection, sizeof(m->indirection));
-	for (i = 0; rxfh->key && i < 4 * MERIDIAN_KEY_WORDS; i++)
-		rxfh->key[i] = m->key[i / 4] >> 8 * (i % 4);
-	return 0;
-}
-
-static int set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh,
-		    struct netlink_ext_ack *extack)
-{
-	struct meridian *m = netdev_priv(netdev);
-	unsigned int i;
-
-	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
-		return -EOPNOTSUPP;
-	if (rxfh->indir)
-		memcpy(m->indirection, rxfh->indir, sizeof(m->indirection));
-	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
-		m->key[i] = rxfh->key[4 * i] | rxfh->key[4 * i + 1] << 8 |
-			    rxfh->key[4 * i + 2] << 16 | (u32)rxfh->key[4 * i + 3] << 24;
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		m->ops->write_rss(m);
-	return 0;
-}
-
-MERIDIAN_DEFINE_RXFH(get_rxfh, set_rxfh)
-
-static int get_rxnfc(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules)
-{
-	struct meridian *m = netdev_priv(netdev);
-
-	if (info->cmd != ETHTOOL_GRXRINGS)
-		return -EOPNOTSUPP;
-	info->data = m->config.queues;
-	return 0;
-}
+MERIDIAN_DEFINE_RXFH(meridian_get_rxfh, meridian_set_rxfh)
+MERIDIAN_DEFINE_FIELDS(meridian_hash_fields)
+MERIDIAN_DEFINE_RXNFC(meridian_hash_fields, meridian_ring_count)
 
 static int get_sset_count(struct net_device *netdev, int set)
 {
@@ -174,7 +129,10 @@ static int get_sset_count(struct net_device *netdev, int set)
 	case ETH_SS_STATS:
 		return meridian_stats_count(m);
 	case ETH_SS_TEST:
-		return meridian_test_count();
+		/* A VF sees nothing that could be tested. */
+		return m->pdev->is_virtfn ? -EOPNOTSUPP : meridian_test_count();
+	case ETH_SS_PRIV_FLAGS:
+		return meridian_priv_flag_count(m);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -188,6 +146,8 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *data)
 		meridian_stats_strings(m, data);
 	else if (set == ETH_SS_TEST)
 		meridian_test_strings(data);
+	else if (set == ETH_SS_PRIV_FLAGS)
+		meridian_priv_flag_strings(data);
 }
 
 static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
@@ -209,10 +169,12 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.set_channels = set_channels,
 	.get_coalesce = get_coalesce,
 	.set_coalesce = set_coalesce,
-	.get_rxfh_key_size = get_rxfh_key_size,
-	.get_rxfh_indir_size = get_rxfh_indir_size,
-	MERIDIAN_RXFH_OPS(get_rxfh, set_rxfh),
-	.get_rxnfc = get_rxnfc,
+	.get_rxfh_key_size = meridian_rxfh_key_size,
+	.get_rxfh_indir_size = meridian_rxfh_indir_size,
+	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh),
+	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_ring_count),
+	.get_priv_flags = meridian_priv_flags,
+	.set_priv_flags = meridian_set_priv_flags,
 	.get_sset_count = get_sset_count,
 	.get_strings = get_strings,
 	.get_ethtool_stats = get_ethtool_stats,
@@ -223,30 +185,4 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.get_eth_mac_stats = meridian_mac_stats,
 	.get_rmon_stats = meridian_rmon_stats,
 #endif
-};
-
-static void get_vf_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
-{
-	struct meridian *m = netdev_priv(netdev);
-
-	strscpy(info->driver, MERIDIAN_NAME, sizeof(info->driver));
-	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
-	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
-}
-
-/* A VF sees neither the port nor the tables. */
-const struct ethtool_ops meridian_vf_ethtool_ops = {
-	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
-				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
-				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
-	.get_drvinfo = get_vf_drvinfo,
-	.get_link = ethtool_op_get_link,
-	.get_link_ksettings = get_link_ksettings,
-	.get_ts_info = ethtool_op_get_ts_info,
-	.get_ringparam = get_ringparam,
-	.set_ringparam = set_ringparam,
-	.get_channels = get_channels,
-	.set_channels = set_channels,
-	.get_coalesce = get_coalesce,
-	.set_coalesce = set_coalesce,
 };

@@ -93,6 +93,7 @@ int meridian_identify(struct meridian *m)
 				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
 					  read_ident(m, MERIDIAN_IDENT_QUEUES)));
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
+	m->capabilities = read_ident(m, MERIDIAN_IDENT_CAPABILITIES);
 	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
 			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));
 	m->queue_base = MERIDIAN_QUEUES * m->function;
@@ -170,6 +171,33 @@ void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes)
 	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_BUFFER_SIZE,
 		       FIELD_PREP(MERIDIAN_FILTER_BUFFER_SIZE_BYTES_MASK, bytes) |
 		       FIELD_PREP(MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_MASK, queue));
+}
+
+/**
+ * meridian_set_entry_size() - say how much a queue's completions tell
+ * @m: a function
+ * @queue: absolute
+ * @entry_log2: they have 8 << entry_log2 bytes
+ *
+ * To be flushed before the queue starts.
+ */
+void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
+		meridian_write(m, MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue),
+			       entry_log2 ? MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK : 0);
+}
+
+/**
+ * meridian_can() - look what the card has
+ * @m: the function
+ * @capability: MERIDIAN_IDENT_CAPABILITIES_*_MASK
+ *
+ * Return: whether it has it for this function.
+ */
+bool meridian_can(const struct meridian *m, u32 capability)
+{
+	return m->capabilities & capability;
 }
 
 /**

@@ -11,6 +11,9 @@ void meridian_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats 
 {
 	struct meridian *m = netdev_priv(netdev);
 
+	/* The port is not a VF's to see. */
+	if (m->pdev->is_virtfn)
+		return;
 	stats->FramesTransmittedOK = COUNTER(TX_GOOD_FRAMES);
 	stats->FramesReceivedOK = COUNTER(RX_GOOD_FRAMES);
 	stats->FrameCheckSequenceErrors = COUNTER(RX_BAD_FCS);
@@ -50,6 +53,8 @@ void meridian_rmon_stats(struct net_device *netdev, struct ethtool_rmon_stats *s
 {
 	struct meridian *m = netdev_priv(netdev);
 
+	if (m->pdev->is_virtfn)
+		return;
 	*ranges = rmon_ranges;
 	stats->undersize_pkts = COUNTER(RX_RUNT);
 	stats->oversize_pkts = COUNTER(RX_OVERSIZE);

@@ -4,6 +4,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 #define BAR_QDMA	0
 #define BAR_SHELL	2
@@ -54,7 +55,11 @@ static int reset_function(struct pci_dev *pdev)
 static int alloc_vectors(struct meridian *m)
 {
 	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + 1;
-	int vectors = pci_alloc_irq_vectors(m->pdev, 2, max(wanted, 2u), PCI_IRQ_MSIX);
+	int vectors;
+
+	if (!m->pdev->is_virtfn)
+		wanted = min(wanted, meridian_may_vectors(m->devlink));
+	vectors = pci_alloc_irq_vectors(m->pdev, 2, max(wanted, 2u), PCI_IRQ_MSIX);
 
 	if (vectors < 0) {
 		dev_err(&m->pdev->dev, "no two MSI-X vectors are to be had: %d\n", vectors);
@@ -89,13 +94,44 @@ static int init_function(struct meridian *m)
 	return error;
 }
 
-static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static struct meridian *alloc_function(struct meridian_devlink *devlink)
 {
-	struct net_device *netdev;
+	struct net_device *netdev = alloc_etherdev_mq(sizeof(struct meridian), MERIDIAN_QUEUES);
+	struct pci_dev *pdev = devlink->pdev;
 	struct meridian *m;
-	int error;
 
-	error = pci_enable_device_mem(pdev);
+	if (!netdev)
+		return NULL;
+	SET_NETDEV_DEV(netdev, &pdev->dev);
+	dev_net_set(netdev, devlink_net(priv_to_devlink(devlink)));
+	m = netdev_priv(netdev);
+	m->pdev = pdev;
+	m->devlink = devlink;
+	m->netdev = netdev;
+	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
+	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
+	m->coalesce.usecs = MERIDIAN_DEFAULT_USECS;
+	m->coalesce.frames = MERIDIAN_DEFAULT_FRAMES;
+	m->coalesce.is_adaptive = true;
+	spin_lock_init(&m->stats_lock);
+	INIT_LIST_HEAD(&m->entries);
+	meridian_init_service(m);
+	mutex_init(&m->mailbox_lock);
+	m->ops = pdev->is_virtfn ? &meridian_vf_ops : &meridian_pf_ops;
+	return m;
+}
+
+static void set_function(struct meridian_devlink *devlink, struct meridian *m)
+{
+	mutex_lock(&devlink->lock);
+	devlink->m = m;
+	mutex_unlock(&devlink->lock);
+}
+
+static int start_pci(struct pci_dev *pdev)
+{
+	int error = pci_enable_device_mem(pdev);
+
 	if (error)
 		return error;
 	error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
@@ -108,26 +144,41 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (error)
 		goto release;
 	pci_set_master(pdev);
-	netdev = alloc_etherdev_mq(sizeof(*m), MERIDIAN_QUEUES);
-	if (!netdev) {
+	return 0;
+release:
+	pci_release_mem_regions(pdev);
+disable:
+	pci_disable_device(pdev);
+	return error;
+}
+
+static void stop_pci(struct pci_dev *pdev)
+{
+	pci_clear_master(pdev);
+	pci_release_mem_regions(pdev);
+	pci_disable_device(pdev);
+}
+
+/**
+ * meridian_attach() - from a function on PCIe to an interface
+ * @devlink: of a function that is not attached; its lock is held
+ *
+ * Return: 0 or a negative error, then nothing is kept.
+ */
+int meridian_attach(struct meridian_devlink *devlink)
+{
+	struct pci_dev *pdev = devlink->pdev;
+	struct meridian *m;
+	int error;
+
+	error = start_pci(pdev);
+	if (error)
+		return error;
+	m = alloc_function(devlink);
+	if (!m) {
 		error = -ENOMEM;
-		goto release;
+		goto stop;
 	}
-	SET_NETDEV_DEV(netdev, &pdev->dev);
-	m = netdev_priv(netdev);
-	m->pdev = pdev;
-	m->netdev = netdev;
-	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
-	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
-	m->coalesce.usecs = MERIDIAN_DEFAULT_USECS;
-	m->coalesce.frames = MERIDIAN_DEFAULT_FRAMES;
-	m->coalesce.is_adaptive = true;
-	spin_lock_init(&m->stats_lock);
-	INIT_LIST_HEAD(&m->entries);
-	pci_set_drvdata(pdev, m);
-	meridian_init_service(m);
-	mutex_init(&m->mailbox_lock);
-	m->ops = pdev->is_virtfn ? &meridian_vf_ops : &meridian_pf_ops;
 	m->card = meridian_card_get(pdev);
 	if (!m->card) {
 		error = -ENOMEM;
@@ -147,14 +198,15 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (error)
 		goto vectors;
 	meridian_init_netdev(m);
-	netif_carrier_off(netdev);
-	error = register_netdev(netdev);
+	netif_carrier_off(m->netdev);
+	error = register_netdev(m->netdev);
 	if (error)
 		goto misc;
 	if (!pdev->is_virtfn)
 		meridian_enable_port(m, true);
 	meridian_start_service(m);
-	netdev_info(netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
+	set_function(devlink, m);
+	netdev_info(m->netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
 		    m->ports, m->config.queues);
 	return 0;
 
@@ -167,21 +219,26 @@ unmap:
 	unmap_bars(m);
 	meridian_card_put(m->card);
 free:
-	free_netdev(netdev);
-release:
-	pci_clear_master(pdev);
-	pci_release_mem_regions(pdev);
-disable:
-	pci_disable_device(pdev);
+	free_netdev(m->netdev);
+stop:
+	stop_pci(pdev);
 	return error;
 }
 
-static void meridian_remove(struct pci_dev *pdev)
+/**
+ * meridian_detach() - undo meridian_attach()
+ * @devlink: of a function; its lock is held
+ */
+void meridian_detach(struct meridian_devlink *devlink)
 {
-	struct meridian *m = pci_get_drvdata(pdev);
+	struct pci_dev *pdev = devlink->pdev;
+	struct meridian *m = devlink->m;
 
+	if (!m)
+		return;
+	set_function(devlink, NULL);
 	if (!pdev->is_virtfn)
-		meridian_sriov_configure(pdev, 0);
+		meridian_end_sriov(m);
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
 	if (pdev->is_virtfn) {
@@ -195,20 +252,64 @@ static void meridian_remove(struct pci_dev *pdev)
 	unmap_bars(m);
 	meridian_card_put(m->card);
 	free_netdev(m->netdev);
-	pci_clear_master(pdev);
-	pci_release_mem_regions(pdev);
-	pci_disable_device(pdev);
+	stop_pci(pdev);
+}
+
+static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct meridian_devlink *devlink = meridian_devlink_alloc(pdev);
+	int error;
+
+	if (!devlink)
+		return -ENOMEM;
+	meridian_devlink_lock(devlink);
+	error = meridian_attach(devlink);
+	meridian_devlink_unlock(devlink);
+	if (error)
+		meridian_devlink_free(devlink);
+	else
+		meridian_devlink_show(devlink);
+	return error;
+}
+
+static void meridian_remove(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	meridian_devlink_hide(devlink);
+	meridian_devlink_lock(devlink);
+	meridian_detach(devlink);
+	meridian_devlink_unlock(devlink);
+	meridian_devlink_free(devlink);
 }
 
 static void meridian_shutdown(struct pci_dev *pdev)
 {
-	struct meridian *m = pci_get_drvdata(pdev);
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+	struct meridian *m;
 
-	netif_device_detach(m->netdev);
-	rtnl_lock();
-	dev_close(m->netdev);
-	rtnl_unlock();
-	pci_clear_master(pdev);
+	meridian_devlink_lock(devlink);
+	m = devlink->m;
+	if (m) {
+		netif_device_detach(m->netdev);
+		rtnl_lock();
+		dev_close(m->netdev);
+		rtnl_unlock();
+		pci_clear_master(pdev);
+	}
+	meridian_devlink_unlock(devlink);
+}
+
+static int sriov_configure(struct pci_dev *pdev, int count)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+	int result = -ENODEV;
+
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		result = meridian_sriov_configure(devlink->m, count);
+	meridian_devlink_unlock(devlink);
+	return result;
 }
 
 static struct pci_driver meridian_driver = {
@@ -217,7 +318,7 @@ static struct pci_driver meridian_driver = {
 	.probe = meridian_probe,
 	.remove = meridian_remove,
 	.shutdown = meridian_shutdown,
-	.sriov_configure = meridian_sriov_configure,
+	.sriov_configure = sriov_configure,
 };
 module_pci_driver(meridian_driver);
 

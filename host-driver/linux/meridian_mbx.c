@@ -15,6 +15,11 @@
 #define ENTRY_LIMIT	32	/* addresses of a trusted VF */
 #define STATUS_INTERVAL	3	/* as qdma_write_tables() has it */
 
+/* Of the card's capabilities, those that a VF can make use of. */
+#define VF_CAPABILITIES	(MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK | \
+			 MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK | \
+			 MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)
+
 static void write_function(struct meridian *m, u32 function, u32 offset, u32 value)
 {
 	meridian_write(m, MERIDIAN_FUNCTION_BASE(function) + offset, value);
@@ -40,15 +45,23 @@ void meridian_write_vf(struct meridian *m, struct meridian_vf *vf)
 	if (vf->may_spoof)
 		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
 	write_function(m, vf->function, MERIDIAN_FUNCTION_FLAGS, flags);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
+		write_function(m, vf->function, MERIDIAN_FUNCTION_VLAN,
+			       vf->strip ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
 }
 
+/* A VF that says nothing of it has its frames spread evenly, by a key that was no other VF's. */
 static void set_range(struct meridian *m, struct meridian_vf *vf, u32 count)
 {
-	unsigned int i;
+	struct meridian_rss rss = {};
 
 	write_function(m, vf->function, MERIDIAN_FUNCTION_PORT, m->port);
-	for (i = 0; i < MERIDIAN_INDIRECTION && count; i++)
-		write_function(m, vf->function, MERIDIAN_FUNCTION_INDIRECTION(i), i % count);
+	if (count) {
+		netdev_rss_key_fill(rss.key, sizeof(rss.key));
+		meridian_fill_indirection(&rss, count);
+		meridian_write_function_rss(m, vf->function, &rss);
+	}
+	vf->mapped = count;
 	write_function(m, vf->function, MERIDIAN_FUNCTION_QCONF,
 		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? base_of(vf) : 0) |
 		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
@@ -73,6 +86,7 @@ void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf)
 	meridian_remove_entries(m, &vf->entries, vf->function);
 	vf->count = 0;
 	vf->flags = 0;
+	vf->strip = false;
 	vf->is_known = false;
 	meridian_write_vf(m, vf);
 }
@@ -142,6 +156,7 @@ static int write_context(struct meridian *m, struct meridian_vf *vf,
 	if (!request.is_c2h)
 		return qdma_h2c_start(&m->qdma, &h2c) ? -QDMA_REFUSE_BUSY : 0;
 	meridian_set_buffer_size(m, request.queue, request.buffer);
+	meridian_set_entry_size(m, request.queue, request.entry_log2);
 	meridian_flush(m);
 	return qdma_c2h_start(&m->qdma, &c2h) ? -QDMA_REFUSE_BUSY : 0;
 }
@@ -164,7 +179,10 @@ static int tell_config(struct meridian *m, struct meridian_vf *vf, struct qdma_m
 {
 	memcpy(&answer->byte[MERIDIAN_CONFIG_ADDRESS], vf->address, ETH_ALEN);
 	answer->byte[MERIDIAN_CONFIG_TRUSTED] = vf->is_trusted;
+	answer->byte[MERIDIAN_CONFIG_VERSION] = MERIDIAN_MAILBOX_VERSION;
 	put_unaligned_le32(m->max_frame, &answer->byte[MERIDIAN_CONFIG_MAX_FRAME]);
+	put_unaligned_le32(m->capabilities & VF_CAPABILITIES,
+			   &answer->byte[MERIDIAN_CONFIG_CAPABILITIES]);
 	return 0;
 }
 
@@ -227,6 +245,32 @@ static int set_flags(struct meridian *m, struct meridian_vf *vf, const struct qd
 	return 0;
 }
 
+static int set_strip(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request)
+{
+	u8 on = request->byte[MERIDIAN_STRIP_ON];
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
+		return -QDMA_REFUSE_UNSUPPORTED;
+	if (on > 1)
+		return -QDMA_REFUSE_PARAMETER;
+	vf->strip = on;
+	meridian_write_vf(m, vf);
+	meridian_flush(m);
+	return 0;
+}
+
+static int set_rss(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request)
+{
+	struct meridian_rss rss;
+
+	if (!meridian_get_rss(request, &rss, vf->mapped))
+		return -QDMA_REFUSE_PARAMETER;
+	if (rss.is_microsoft && !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		return -QDMA_REFUSE_UNSUPPORTED;
+	meridian_write_function_rss(m, vf->function, &rss);
+	return 0;
+}
+
 static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request,
 		 struct qdma_message *answer)
 {
@@ -262,6 +306,10 @@ static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_m
 		return set_address(m, vf, request);
 	case MERIDIAN_OP_FLAGS:
 		return set_flags(m, vf, request);
+	case MERIDIAN_OP_STRIP:
+		return set_strip(m, vf, request);
+	case MERIDIAN_OP_RSS:
+		return set_rss(m, vf, request);
 	default:
 		return -QDMA_REFUSE_UNSUPPORTED;
 	}

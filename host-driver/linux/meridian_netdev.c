@@ -4,6 +4,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 static void stop_tx(struct meridian *m)
 {
@@ -35,8 +36,12 @@ int meridian_up(struct meridian *m)
 	for (i = 0; i < m->channels; i++)
 		napi_enable(&m->channel[i].napi);
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
-	m->ops->write_rss(m);
+	if (m->ops->write_rss(m))
+		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
 	m->ops->sync_filter(m);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK) &&
+	    m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX))
+		netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
 	m->ops->set_queues(m, m->channels);
 	netif_tx_start_all_queues(m->netdev);
 	meridian_update_link(m);
@@ -155,37 +160,57 @@ static int meridian_set_mac_address(struct net_device *netdev, void *address)
 	return 0;
 }
 
-static int meridian_add_vid(struct net_device *netdev, __be16 protocol, u16 vid)
+static void change_vid(struct meridian *m, u16 vid, bool is_wanted)
 {
-	struct meridian *m = netdev_priv(netdev);
-
-	set_bit(vid, m->vlans);
+	if (is_wanted)
+		set_bit(vid, m->vlans);
+	else
+		clear_bit(vid, m->vlans);
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_sync_filter(m);
+}
+
+static int meridian_add_vid(struct net_device *netdev, __be16 protocol, u16 vid)
+{
+	change_vid(netdev_priv(netdev), vid, true);
 	return 0;
 }
 
 static int meridian_kill_vid(struct net_device *netdev, __be16 protocol, u16 vid)
 {
-	struct meridian *m = netdev_priv(netdev);
-
-	clear_bit(vid, m->vlans);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		meridian_sync_filter(m);
+	change_vid(netdev_priv(netdev), vid, false);
 	return 0;
 }
 
+/* Checksums and hashes are looked at frame by frame: the receive path follows netdev->features. */
 static int meridian_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	netdev_features_t changed = netdev->features ^ features;
 	struct meridian *m = netdev_priv(netdev);
+	int error = 0;
 
-	if (!(changed & NETIF_F_HW_VLAN_CTAG_FILTER))
+	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		return 0;
-	netdev->features = features;
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+	if (changed & NETIF_F_HW_VLAN_CTAG_RX)
+		error = m->ops->set_strip(m, features & NETIF_F_HW_VLAN_CTAG_RX);
+	if (!error && changed & NETIF_F_HW_VLAN_CTAG_FILTER) {
+		netdev->features = features;
 		meridian_sync_filter(m);
-	return 0;
+	}
+	return error;
+}
+
+/* What the card can do to received frames. */
+static netdev_features_t offloads(const struct meridian *m)
+{
+	netdev_features_t features = 0;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
+		return 0;
+	features |= NETIF_F_RXCSUM | NETIF_F_RXHASH;
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
+		features |= NETIF_F_HW_VLAN_CTAG_RX;
+	return features;
 }
 
 static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
@@ -195,7 +220,7 @@ static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
 
 	netdev_warn(netdev, "transmit queue %u stands still with %u frames: resetting\n", queue,
 		    meridian_tx_pending(tx));
-	meridian_schedule_reset(m);
+	meridian_report(m, MERIDIAN_FAULT_TX, queue);
 }
 
 static const struct net_device_ops meridian_netdev_ops = {
@@ -220,20 +245,6 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_get_vf_stats = meridian_get_vf_stats,
 };
 
-static const struct net_device_ops vf_netdev_ops = {
-	.ndo_open = meridian_open,
-	.ndo_stop = meridian_stop,
-	.ndo_start_xmit = meridian_start_xmit,
-	.ndo_get_stats64 = meridian_get_stats64,
-	.ndo_set_mac_address = meridian_set_mac_address,
-	.ndo_set_rx_mode = meridian_set_rx_mode,
-	.ndo_change_mtu = meridian_change_mtu,
-	.ndo_validate_addr = eth_validate_addr,
-	.ndo_tx_timeout = meridian_tx_timeout,
-	.ndo_bpf = meridian_bpf,
-	.ndo_xdp_xmit = meridian_xdp_xmit,
-};
-
 /**
  * meridian_init_netdev() - what an interface has before it is registered
  * @m: an identified function
@@ -246,13 +257,11 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->max_mtu = m->max_frame - ETH_HLEN - VLAN_HLEN;
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->dev_port = m->port;
-	if (m->pdev->is_virtfn) {
-		netdev->netdev_ops = &vf_netdev_ops;
-		netdev->ethtool_ops = &meridian_vf_ethtool_ops;
-	} else {
-		netdev->netdev_ops = &meridian_netdev_ops;
-		netdev->ethtool_ops = &meridian_ethtool_ops;
-		netdev->hw_features = NETIF_F_HW_VLAN_CTAG_FILTER;
+	netdev->netdev_ops = &meridian_netdev_ops;
+	netdev->ethtool_ops = &meridian_ethtool_ops;
+	netdev->hw_features = offloads(m);
+	if (!m->pdev->is_virtfn) {
+		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_FILTER;
 		eth_hw_addr_random(netdev);
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;

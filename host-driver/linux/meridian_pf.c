@@ -12,8 +12,10 @@ static int map_queues(struct meridian *m, u32 count)
 
 	mutex_lock(&m->card->lock);
 	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
+		meridian_set_entry_size(m, m->queue_base + i, m->channel[i].rx.entry_log2);
+	}
 	meridian_flush(m);
 	mutex_unlock(&m->card->lock);
 	return error;
@@ -47,6 +49,14 @@ static void stop_queue(struct meridian *m, u32 queue)
 	mutex_unlock(&m->card->lock);
 }
 
+static int set_strip(struct meridian *m, bool on)
+{
+	meridian_write_function(m, MERIDIAN_FUNCTION_VLAN,
+				on ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
+	meridian_flush(m);
+	return 0;
+}
+
 const struct meridian_ops meridian_pf_ops = {
 	.link_up = meridian_link_up,
 	.set_queues = meridian_set_queues,
@@ -55,6 +65,7 @@ const struct meridian_ops meridian_pf_ops = {
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,
 	.write_rss = meridian_write_rss,
+	.set_strip = set_strip,
 	.sync_filter = meridian_sync_filter,
 	.read_missed = meridian_read_missed,
 };

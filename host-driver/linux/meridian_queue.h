@@ -62,6 +62,8 @@ struct meridian_rx_stats {
 	u64_stats_t xdp_tx;
 	u64_stats_t xdp_redirect;
 	u64_stats_t xdp_error;
+	u64_stats_t checksum_good;
+	u64_stats_t checksum_bad;
 	struct u64_stats_sync sync;
 };
 
@@ -89,7 +91,7 @@ struct meridian_tx {
  * struct meridian_rx - a receive queue
  * @m: its function
  * @ring: of descriptors, a word each
- * @completions: a word each
+ * @completions: one or two words each, by @entry_log2
  * @page: one for each descriptor
  * @pool: where they come from
  * @xdp_rxq: as XDP knows the queue
@@ -99,9 +101,11 @@ struct meridian_tx {
  * @posted: what the card was told last of @pidx
  * @completion: next to read
  * @color: of entries that are new
+ * @entry_log2: a completion has 8 << entry_log2 bytes
  * @mode: of completion doorbells
  * @must_flush: XDP has redirected frames in this poll
  * @is_failed: the card has said what cannot be; nothing is read until a reset
+ * @bad_entry: what the card has said then
  * @stats: counted here
  */
 struct meridian_rx {
@@ -117,9 +121,11 @@ struct meridian_rx {
 	u32 posted;
 	u32 completion;
 	u32 color;
+	u32 entry_log2;
 	u32 mode;
 	bool must_flush;
 	bool is_failed;
+	u64 bad_entry;
 	struct meridian_rx_stats stats;
 };
 

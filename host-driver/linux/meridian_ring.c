@@ -5,7 +5,7 @@
 
 #define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
-#define COMPLETION_ENTRY_BYTES	8
+#define COMPLETION_ENTRY_BYTES	MERIDIAN_COMPLETION_BYTES
 
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20
@@ -63,9 +63,11 @@ static int alloc_rx(struct meridian_channel *channel, u32 slots)
 	int error;
 
 	error = alloc_ring(m, &rx->ring, slots, RX_ENTRY_BYTES);
+	rx->entry_log2 = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK);
 	/* Twice as many: frames of one buffer never find the completions full. */
 	if (!error)
-		error = alloc_ring(m, &rx->completions, 2 * slots, COMPLETION_ENTRY_BYTES);
+		error = alloc_ring(m, &rx->completions, 2 * slots,
+				   COMPLETION_ENTRY_BYTES << rx->entry_log2);
 	if (!error) {
 		rx->page = kvcalloc(slots, sizeof(*rx->page), GFP_KERNEL);
 		error = rx->page ? 0 : -ENOMEM;
@@ -242,7 +244,7 @@ static int start_rx(struct meridian_rx *rx)
 		.ring_index = qdma_find(tables->rings, rx->ring.slots + 1),
 		.completions = rx->completions.dma,
 		.completion_index = qdma_find(tables->rings, rx->completions.slots + 1),
-		.entry_log2 = 0,
+		.entry_log2 = rx->entry_log2,
 		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
 		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Receive side scaling: which queue a frame's hash takes it to. */
+/* Receive side scaling: which queue a frame's hash takes it to, and what ethtool changes in it. */
 #include <linux/ethtool.h>
 
+#include "compat.h"
 #include "meridian.h"
+
+/**
+ * meridian_fill_indirection() - spread evenly
+ * @rss: whose table it is
+ * @queues: over so many
+ */
+void meridian_fill_indirection(struct meridian_rss *rss, u32 queues)
+{
+	unsigned int i;
+
+	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
+		rss->indirection[i] = ethtool_rxfh_indir_default(i, queues);
+}
 
 /**
  * meridian_default_indirection() - spread over all queues
@@ -10,10 +24,7 @@
  */
 void meridian_default_indirection(struct meridian *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		m->indirection[i] = ethtool_rxfh_indir_default(i, m->config.queues);
+	meridian_fill_indirection(&m->rss, m->config.queues);
 }
 
 /**
@@ -25,20 +36,222 @@ void meridian_read_key(struct meridian *m)
 	unsigned int i;
 
 	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		m->key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
+		m->rss.key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
 }
 
 /**
- * meridian_write_rss() - key and indirection, as they are to be
- * @m: the function
+ * meridian_write_function_rss() - how the frames of a function are spread
+ * @m: a PF
+ * @function: itself or a VF of its
+ * @rss: to be in force on return
  */
-void meridian_write_rss(struct meridian *m)
+void meridian_write_function_rss(struct meridian *m, u32 function, const struct meridian_rss *rss)
 {
+	u32 base = MERIDIAN_FUNCTION_BASE(function);
 	unsigned int i;
 
 	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		meridian_write_function(m, MERIDIAN_FUNCTION_HASH_KEY(i), m->key[i]);
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_KEY(i), rss->key[i]);
 	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		meridian_write_function(m, MERIDIAN_FUNCTION_INDIRECTION(i), m->indirection[i]);
+		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->indirection[i]);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
 	meridian_flush(m);
+}
+
+/**
+ * meridian_write_rss() - key, indirection and order, as they are to be
+ * @m: a PF
+ *
+ * Return: 0.
+ */
+int meridian_write_rss(struct meridian *m)
+{
+	meridian_write_function_rss(m, m->function, &m->rss);
+	return 0;
+}
+
+/**
+ * meridian_put_rss() - what a VF asks for
+ * @message: MERIDIAN_OP_RSS
+ * @rss: all of it
+ */
+void meridian_put_rss(struct qdma_message *message, const struct meridian_rss *rss)
+{
+	unsigned int i;
+
+	message->byte[MERIDIAN_RSS_MICROSOFT] = rss->is_microsoft;
+	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+		put_unaligned_le32(rss->key[i], &message->byte[MERIDIAN_RSS_KEY + 4 * i]);
+	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
+		message->byte[MERIDIAN_RSS_INDIRECTION + i / 2] |= rss->indirection[i]
+								   << 4 * (i % 2);
+}
+
+/**
+ * meridian_get_rss() - look what a VF asks for
+ * @message: MERIDIAN_OP_RSS
+ * @rss: result
+ * @queues: that the VF has
+ *
+ * Return: false if it cannot be.
+ */
+bool meridian_get_rss(const struct qdma_message *message, struct meridian_rss *rss, u32 queues)
+{
+	unsigned int i;
+
+	if (message->byte[MERIDIAN_RSS_MICROSOFT] > 1)
+		return false;
+	rss->is_microsoft = message->byte[MERIDIAN_RSS_MICROSOFT];
+	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+		rss->key[i] = get_unaligned_le32(&message->byte[MERIDIAN_RSS_KEY + 4 * i]);
+	for (i = 0; i < MERIDIAN_INDIRECTION; i++) {
+		rss->indirection[i] = message->byte[MERIDIAN_RSS_INDIRECTION + i / 2] >>
+				      4 * (i % 2) & 0xf;
+		if (rss->indirection[i] >= queues)
+			return false;
+	}
+	return true;
+}
+
+u32 meridian_rxfh_key_size(struct net_device *netdev)
+{
+	return 4 * MERIDIAN_KEY_WORDS;
+}
+
+u32 meridian_rxfh_indir_size(struct net_device *netdev)
+{
+	return MERIDIAN_INDIRECTION;
+}
+
+/* Takes it if the card does, or its PF. */
+static int change(struct meridian *m, const struct meridian_rss *rss)
+{
+	struct meridian_rss before = m->rss;
+	int error = 0;
+
+	m->rss = *rss;
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		error = m->ops->write_rss(m);
+	if (error)
+		m->rss = before;
+	return error;
+}
+
+int meridian_get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh)
+{
+	struct meridian *m = netdev_priv(netdev);
+	unsigned int i;
+
+	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	if (rxfh->indir)
+		memcpy(rxfh->indir, m->rss.indirection, sizeof(m->rss.indirection));
+	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
+		put_unaligned_le32(m->rss.key[i], &rxfh->key[4 * i]);
+	return 0;
+}
+
+int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh,
+		      struct netlink_ext_ack *extack)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_rss rss = m->rss;
+	unsigned int i;
+
+	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
+		return -EOPNOTSUPP;
+	/* The PF of a VF may be too old to be asked. */
+	if (m->pdev->is_virtfn && m->pf_version < 2)
+		return -EOPNOTSUPP;
+	if (rxfh->indir)
+		memcpy(rss.indirection, rxfh->indir, sizeof(rss.indirection));
+	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
+		rss.key[i] = get_unaligned_le32(&rxfh->key[4 * i]);
+	return change(m, &rss);
+}
+
+u32 meridian_ring_count(struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	return m->config.queues;
+}
+
+/* OpenNIC hashes the four bytes behind any IPv4 header, and of IPv6 nothing. */
+static u32 opennic_fields(u32 flow)
+{
+	switch (flow) {
+	case TCP_V4_FLOW:
+	case UDP_V4_FLOW:
+	case SCTP_V4_FLOW:
+	case AH_V4_FLOW:
+	case ESP_V4_FLOW:
+	case AH_ESP_V4_FLOW:
+	case IPV4_FLOW:
+		return RXH_IP_SRC | RXH_IP_DST | RXH_L3_PROTO | RXH_L4_B_0_1 | RXH_L4_B_2_3;
+	default:
+		return 0;
+	}
+}
+
+static u32 microsoft_fields(u32 flow)
+{
+	switch (flow) {
+	case TCP_V4_FLOW:
+	case UDP_V4_FLOW:
+	case TCP_V6_FLOW:
+	case UDP_V6_FLOW:
+		return RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 | RXH_L4_B_2_3;
+	case SCTP_V4_FLOW:
+	case AH_V4_FLOW:
+	case ESP_V4_FLOW:
+	case AH_ESP_V4_FLOW:
+	case IPV4_FLOW:
+	case SCTP_V6_FLOW:
+	case AH_V6_FLOW:
+	case ESP_V6_FLOW:
+	case AH_ESP_V6_FLOW:
+	case IPV6_FLOW:
+		return RXH_IP_SRC | RXH_IP_DST;
+	default:
+		return 0;
+	}
+}
+
+/* RXH_*: what of such packets is hashed. */
+u32 meridian_hash_fields(struct net_device *netdev, u32 flow)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	return m->rss.is_microsoft ? microsoft_fields(flow) : opennic_fields(flow);
+}
+
+#define PRIV_MICROSOFT	BIT(0)
+
+int meridian_priv_flag_count(struct meridian *m)
+{
+	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK) ? 1 : 0;
+}
+
+void meridian_priv_flag_strings(u8 *data)
+{
+	strscpy(data, "microsoft-hash", ETH_GSTRING_LEN);
+}
+
+u32 meridian_priv_flags(struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	return m->rss.is_microsoft ? PRIV_MICROSOFT : 0;
+}
+
+int meridian_set_priv_flags(struct net_device *netdev, u32 flags)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_rss rss = m->rss;
+
+	if (flags & ~PRIV_MICROSOFT || (flags && !meridian_priv_flag_count(m)))
+		return -EOPNOTSUPP;
+	rss.is_microsoft = flags;
+	return change(m, &rss);
 }

@@ -3,8 +3,11 @@
  * Receive. The card fills buffers in the order they were posted, as many as a frame needs, and
  * writes one completion a frame. Buffers are pages of a pool and go up the stack as they are.
  */
+#include <linux/bitfield.h>
+
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 /* Doorbells for buffers are rung for so many at once. */
 #define FILL_BATCH	16
@@ -13,6 +16,8 @@
 struct meridian_completion {
 	u32 length;
 	bool is_bad;
+	u32 hash;
+	u32 verdicts;	/* the word behind it; 0 in an entry of 8 bytes */
 };
 
 static u32 next(u32 index, u32 slots)
@@ -165,6 +170,60 @@ static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog
 	return skb;
 }
 
+static void count_checksum(struct meridian_rx *rx, u64_stats_t *counter)
+{
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(counter);
+	u64_stats_update_end(&rx->stats.sync);
+}
+
+/* What the card finds bad is left to the stack: it counts, and whoever sniffs sees the frame. */
+static void judge_checksums(struct meridian_rx *rx, struct sk_buff *skb, u32 verdicts)
+{
+	u32 ip = FIELD_GET(MERIDIAN_COMPLETION_IP_CHECKSUM_MASK, verdicts);
+	u32 l4 = FIELD_GET(MERIDIAN_COMPLETION_L4_CHECKSUM_MASK, verdicts);
+
+	if (unlikely(ip == MERIDIAN_CHECKSUM_BAD || l4 == MERIDIAN_CHECKSUM_BAD)) {
+		count_checksum(rx, &rx->stats.checksum_bad);
+	} else if (l4 == MERIDIAN_CHECKSUM_GOOD) {
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+		count_checksum(rx, &rx->stats.checksum_good);
+	}
+}
+
+static enum pkt_hash_types hash_type(u32 verdicts)
+{
+	switch (FIELD_GET(MERIDIAN_COMPLETION_HASH_TYPE_MASK, verdicts)) {
+	case MERIDIAN_HASH_TYPE_IPV4:
+	case MERIDIAN_HASH_TYPE_IPV6:
+		return PKT_HASH_TYPE_L3;
+	case MERIDIAN_HASH_TYPE_IPV4_TCP:
+	case MERIDIAN_HASH_TYPE_IPV4_UDP:
+	case MERIDIAN_HASH_TYPE_IPV6_TCP:
+	case MERIDIAN_HASH_TYPE_IPV6_UDP:
+		return PKT_HASH_TYPE_L4;
+	default:
+		return PKT_HASH_TYPE_NONE;
+	}
+}
+
+/* What the card has found out of the frame. */
+static void tell(struct meridian_rx *rx, struct sk_buff *skb,
+		 const struct meridian_completion *completion)
+{
+	netdev_features_t features = rx->m->netdev->features;
+	u32 verdicts = completion->verdicts;
+
+	if (features & NETIF_F_RXHASH && hash_type(verdicts) != PKT_HASH_TYPE_NONE)
+		skb_set_hash(skb, completion->hash, hash_type(verdicts));
+	if (features & NETIF_F_RXCSUM)
+		judge_checksums(rx, skb, verdicts);
+	/* Whatever is asked for by now, this frame has lost its tag. */
+	if (verdicts & MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),
+				       FIELD_GET(MERIDIAN_COMPLETION_VLAN_TCI_MASK, verdicts));
+}
+
 static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 		    const struct meridian_completion *completion)
 {
@@ -175,6 +234,7 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 	if (!skb)
 		return;
 	skb_record_rx_queue(skb, rx->index);
+	tell(rx, skb, completion);
 	skb->protocol = eth_type_trans(skb, rx->m->netdev);
 	napi_gro_receive(napi, skb);
 }
@@ -182,16 +242,22 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 /* The next completion, if there is one. */
 static bool take_completion(struct meridian_rx *rx, struct meridian_completion *completion)
 {
-	u64 entry = le64_to_cpu(READ_ONCE(rx->completions.entries[rx->completion]));
+	const __le64 *words = &rx->completions.entries[rx->completion << rx->entry_log2];
+	u64 entry = le64_to_cpu(READ_ONCE(*words)), more;
 
 	if (qdma_completion_color(entry) != rx->color)
 		return false;
 	/* Frames are not to be read before their completion. */
 	dma_rmb();
+	more = rx->entry_log2 ? le64_to_cpu(words[1]) : 0;
+	completion->hash = lower_32_bits(more);
+	completion->verdicts = upper_32_bits(more);
 	completion->length = qdma_completion_length(entry);
 	completion->is_bad = qdma_completion_error(entry) || completion->length < ETH_HLEN ||
 			     completion->length > rx->m->max_frame ||
 			     buffers_of(completion->length) > buffers_ready(rx);
+	if (unlikely(completion->is_bad))
+		WRITE_ONCE(rx->bad_entry, entry);
 	rx->completion = next(rx->completion, rx->completions.slots);
 	if (!rx->completion)
 		rx->color ^= 1;
@@ -201,11 +267,11 @@ static bool take_completion(struct meridian_rx *rx, struct meridian_completion *
 /* Which buffers are the card's and which are ours is not known any more: only a reset helps. */
 static void fail(struct meridian_rx *rx)
 {
-	rx->is_failed = true;
+	WRITE_ONCE(rx->is_failed, true);
 	u64_stats_update_begin(&rx->stats.sync);
 	u64_stats_inc(&rx->stats.bad_completion);
 	u64_stats_update_end(&rx->stats.sync);
-	meridian_schedule_reset(rx->m);
+	meridian_report(rx->m, MERIDIAN_FAULT_RX, rx->index);
 }
 
 /**

@@ -4,6 +4,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
 
@@ -70,19 +71,32 @@ static void do_service(struct work_struct *work)
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
 }
 
-static void do_reset(struct work_struct *work)
+/**
+ * meridian_reset() - take the function down and up, if it is up
+ * @m: the function; not under RTNL
+ *
+ * Return: 0; a negative error, then it is down.
+ */
+int meridian_reset(struct meridian *m)
 {
-	struct meridian *m = container_of(work, struct meridian, reset);
+	int error = 0;
 
 	rtnl_lock();
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 		meridian_down(m);
-		if (meridian_up(m)) {
+		error = meridian_up(m);
+		if (error) {
 			netdev_err(m->netdev, "the queues do not start again after a reset\n");
 			dev_close(m->netdev);
 		}
 	}
 	rtnl_unlock();
+	return error;
+}
+
+static void do_reset(struct work_struct *work)
+{
+	meridian_reset(container_of(work, struct meridian, reset));
 }
 
 static void do_rx_mode(struct work_struct *work)
@@ -110,12 +124,16 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	memset(&errors, 0, sizeof(errors));
 	if (m->card->error_function == m)
 		qdma_take_errors(&m->qdma, &errors);
+	if (errors.summary)
+		m->card->errors = errors;
 	mutex_unlock(&m->card->lock);
 	if (errors.summary && net_ratelimit())
 		netdev_warn(m->netdev,
 			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
 			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
 			    errors.c2h_fatal, errors.h2c);
+	if (qdma_errors_fatal(&errors))
+		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 	meridian_serve_vfs(m);
 	return IRQ_HANDLED;
 }

@@ -5,6 +5,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 #define VF_LIMIT	32	/* queues are left for so many */
 
@@ -64,7 +65,7 @@ static int start(struct meridian *m, int count)
 
 	if (m->vfs)
 		return -EBUSY;
-	if (count > VF_LIMIT || !m->qdma.has_mailbox)
+	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
 	error = make_vfs(m, count);
 	if (error)
@@ -80,25 +81,32 @@ static int start(struct meridian *m, int count)
 }
 
 /**
+ * meridian_end_sriov() - no VFs any more
+ * @m: the PF; its devlink's lock is held
+ *
+ * Return: 0; -EBUSY if virtual machines have some.
+ */
+int meridian_end_sriov(struct meridian *m)
+{
+	if (m->vfs && pci_vfs_assigned(m->pdev)) {
+		netdev_warn(m->netdev, "VFs are in use by virtual machines\n");
+		return -EBUSY;
+	}
+	pci_disable_sriov(m->pdev);
+	end_vfs(m);
+	return 0;
+}
+
+/**
  * meridian_sriov_configure() - so many VFs
- * @pdev: the PF
+ * @m: the PF; its devlink's lock is held
  * @count: 0: none
  *
  * Return: @count or a negative error.
  */
-int meridian_sriov_configure(struct pci_dev *pdev, int count)
+int meridian_sriov_configure(struct meridian *m, int count)
 {
-	struct meridian *m = pci_get_drvdata(pdev);
-
-	if (count)
-		return start(m, count);
-	if (m->vfs && pci_vfs_assigned(pdev)) {
-		netdev_warn(m->netdev, "VFs are in use by virtual machines\n");
-		return -EBUSY;
-	}
-	pci_disable_sriov(pdev);
-	end_vfs(m);
-	return 0;
+	return count ? start(m, count) : meridian_end_sriov(m);
 }
 
 static struct meridian_vf *lock_vf(struct meridian *m, int index)

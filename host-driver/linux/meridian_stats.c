@@ -8,6 +8,7 @@
 enum {
 	RX_PACKETS, RX_BYTES, RX_NO_MEMORY, RX_BAD,
 	RX_XDP_DROP, RX_XDP_TX, RX_XDP_REDIRECT, RX_XDP_ERROR,
+	RX_CHECKSUM_GOOD, RX_CHECKSUM_BAD,
 };
 
 enum { TX_PACKETS, TX_BYTES, TX_DROPPED, TX_STOPPED, TX_XDP };
@@ -27,6 +28,8 @@ static const struct named rx_counts[] = {
 	RX("xdp_tx", RX_XDP_TX),
 	RX("xdp_redirect", RX_XDP_REDIRECT),
 	RX("xdp_error", RX_XDP_ERROR),
+	RX("checksum_good", RX_CHECKSUM_GOOD),
+	RX("checksum_bad", RX_CHECKSUM_BAD),
 };
 
 static const struct named tx_counts[] = {
@@ -106,6 +109,7 @@ static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
 	const u64_stats_t *values[] = {
 		&stats->packets, &stats->bytes, &stats->no_memory, &stats->bad_completion,
 		&stats->xdp_drop, &stats->xdp_tx, &stats->xdp_redirect, &stats->xdp_error,
+		&stats->checksum_good, &stats->checksum_bad,
 	};
 	u64 now[ARRAY_SIZE(values)];
 	unsigned int start, i;
@@ -174,9 +178,15 @@ void meridian_hide_counts(struct meridian *m)
 	spin_unlock_bh(&m->stats_lock);
 }
 
+/* A VF's page has the counters where a function's has them. */
+static_assert(MERIDIAN_VF_COUNTER_RX_DELIVERED == MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED);
+static_assert(MERIDIAN_VF_COUNTER_RX_COPIES == MERIDIAN_FUNCTION_COUNTER_RX_COPIES);
+
 static u64 read_function_counter(struct meridian *m, u32 offset)
 {
-	return meridian_read_counter(m, MERIDIAN_FUNCTION_BASE(m->function) + offset);
+	u32 base = m->pdev->is_virtfn ? 0 : MERIDIAN_FUNCTION_BASE(m->function);
+
+	return meridian_read_counter(m, base + offset);
 }
 
 /**
@@ -238,8 +248,12 @@ void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *s
 
 int meridian_stats_count(struct meridian *m)
 {
-	return ARRAY_SIZE(rx_counts) + ARRAY_SIZE(tx_counts) + ARRAY_SIZE(function_counters) +
-	       ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) + 4 * m->queue_limit;
+	int count = ARRAY_SIZE(rx_counts) + ARRAY_SIZE(tx_counts) + ARRAY_SIZE(function_counters);
+
+	/* A VF does not see its port. */
+	if (!m->pdev->is_virtfn)
+		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters);
+	return count + 4 * m->queue_limit;
 }
 
 static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
@@ -261,8 +275,10 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	data = put_names(data, rx_counts, ARRAY_SIZE(rx_counts));
 	data = put_names(data, tx_counts, ARRAY_SIZE(tx_counts));
 	data = put_names(data, function_counters, ARRAY_SIZE(function_counters));
-	data = put_names(data, unowned_counters, ARRAY_SIZE(unowned_counters));
-	data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
+	if (!m->pdev->is_virtfn) {
+		data = put_names(data, unowned_counters, ARRAY_SIZE(unowned_counters));
+		data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
+	}
 	for (i = 0; i < m->queue_limit; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
 			snprintf(data, ETH_GSTRING_LEN, kinds[kind], i);
@@ -303,9 +319,9 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = counts.tx[tx_counts[i].offset];
 	for (i = 0; i < ARRAY_SIZE(function_counters); i++)
 		*data++ = read_function_counter(m, function_counters[i].offset);
-	for (i = 0; i < ARRAY_SIZE(unowned_counters); i++)
+	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(unowned_counters); i++)
 		*data++ = meridian_read_counter(m, unowned + unowned_counters[i].offset);
-	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
+	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
 	put_queues(m, data);
 }

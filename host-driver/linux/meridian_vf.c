@@ -150,9 +150,25 @@ static void stop_queue(struct meridian *m, u32 queue)
 	ask(m, &request, NULL);
 }
 
-/* The PF spreads a VF's frames over its queues. */
-static void write_rss(struct meridian *m)
+/* A PF that does not know the question spreads the frames evenly. */
+static int write_rss(struct meridian *m)
 {
+	struct qdma_message request;
+
+	if (m->pf_version < 2)
+		return 0;
+	begin(m, &request, MERIDIAN_OP_RSS);
+	meridian_put_rss(&request, &m->rss);
+	return ask(m, &request, NULL);
+}
+
+static int set_strip(struct meridian *m, bool on)
+{
+	struct qdma_message request;
+
+	begin(m, &request, MERIDIAN_OP_STRIP);
+	request.byte[MERIDIAN_STRIP_ON] = on;
+	return ask(m, &request, NULL);
 }
 
 static int ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own)
@@ -273,6 +289,7 @@ const struct meridian_ops meridian_vf_ops = {
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,
 	.write_rss = write_rss,
+	.set_strip = set_strip,
 	.sync_filter = sync_filter,
 	.read_missed = read_missed,
 };
@@ -333,8 +350,12 @@ static int ask_config(struct meridian *m)
 	error = ask(m, &request, &answer);
 	if (error)
 		return error;
-	eth_hw_addr_set(m->netdev, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
+	meridian_take_address(m->netdev, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
 	m->max_frame = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_MAX_FRAME]);
+	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
+	if (m->pf_version >= 2)
+		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
+	netdev_rss_key_fill(m->rss.key, sizeof(m->rss.key));
 	return 0;
 }
 

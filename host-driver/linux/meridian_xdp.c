@@ -59,7 +59,7 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 	tx = &m->channel[smp_processor_id() % m->channels].tx;
 	queue = netdev_get_tx_queue(netdev, tx->index);
 	__netif_tx_lock(queue, smp_processor_id());
-	txq_trans_cond_update(queue);
+	meridian_trans_update(queue);
 	for (sent = 0; sent < count; sent++) {
 		if (meridian_send_xdp(tx, frames[sent], false))
 			break;
@@ -80,7 +80,7 @@ static int bounce(struct meridian_channel *channel, struct xdp_buff *xdp)
 	if (unlikely(!frame))
 		return -ENOSPC;
 	__netif_tx_lock(queue, smp_processor_id());
-	txq_trans_cond_update(queue);
+	meridian_trans_update(queue);
 	error = meridian_send_xdp(tx, frame, true);
 	if (!error)
 		meridian_ring_tx(tx);

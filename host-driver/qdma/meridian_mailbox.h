@@ -2,19 +2,25 @@
 /*
  * What Meridian's VFs ask their PF for beside the messages of the public QDMA drivers, in the same
  * mailbox and with the same header: operations from 0x40 on. Offsets are of bytes of the message.
- * A PF that does not know them refuses.
+ * A PF that does not know them refuses; bytes without a name are 0.
  */
 #ifndef MERIDIAN_MAILBOX_H
 #define MERIDIAN_MAILBOX_H
 
+/* Version of these messages. 1 had CONFIG (without version and capabilities), ADDRESS and FLAGS. */
+#define MERIDIAN_MAILBOX_VERSION	2
+
 /*
- * The VF's settings. Answer: its address, 6 bytes; whether it is trusted, 1 byte; the longest frame
- * in bytes without FCS, 4 bytes.
+ * The VF's settings. Answer: its address, 6 bytes; whether it is trusted, 1 byte; the version of
+ * these messages that the PF knows, 1 byte, 0 for version 1; the longest frame in bytes without
+ * FCS, 4 bytes; what the card can do for the VF, MERIDIAN_IDENT_CAPABILITIES_*, 4 bytes.
  */
 #define MERIDIAN_OP_CONFIG		0x40
 #define MERIDIAN_CONFIG_ADDRESS		8
 #define MERIDIAN_CONFIG_TRUSTED		14
+#define MERIDIAN_CONFIG_VERSION		15
 #define MERIDIAN_CONFIG_MAX_FRAME	16
+#define MERIDIAN_CONFIG_CAPABILITIES	20
 
 /*
  * To receive an address, or no longer. Request: the address, 6 bytes; 1 to receive it, 1 byte; 1 if
@@ -28,5 +34,19 @@
 /* Request: MERIDIAN_FUNCTION_FLAGS_*, 4 bytes: all_multicast and promiscuous. For trusted VFs. */
 #define MERIDIAN_OP_FLAGS		0x42
 #define MERIDIAN_FLAGS_FLAGS		8
+
+/* Version 2. Request: 1 if received frames are to lose their 802.1Q tag, else 0, 1 byte. */
+#define MERIDIAN_OP_STRIP		0x43
+#define MERIDIAN_STRIP_ON		8
+
+/*
+ * Version 2. Which of the VF's queues a frame goes to, to be asked for when it has them (FMAP).
+ * Request: 1 for Microsoft's order of bits, 0 for OpenNIC's, 1 byte; the key, 10 words of 4 bytes;
+ * the indirection table, 4 bits an entry, the even ones lowest, 64 bytes.
+ */
+#define MERIDIAN_OP_RSS			0x44
+#define MERIDIAN_RSS_MICROSOFT		8
+#define MERIDIAN_RSS_KEY		12
+#define MERIDIAN_RSS_INDIRECTION	52
 
 #endif

@@ -72,6 +72,12 @@ struct qdma_errors {
 	u32 h2c;
 };
 
+/* Without a reset nothing goes on: receive streams have ended, or memory of the IP is wrong. */
+static inline bool qdma_errors_fatal(const struct qdma_errors *errors)
+{
+	return errors->c2h_fatal || errors->summary & 1u << 1;
+}
+
 extern const struct qdma_tables qdma_default_tables;
 
 static inline u32 qdma_read(struct qdma_device *qdma, u32 offset)

@@ -20,7 +20,7 @@ from peer import Peer
 
 HERE = far_end.address(0, 2)
 PEER = far_end.address(0, 1)
-MODULE = "/run/twin/modules/meridian.ko"
+MODULE = "/run/twin/meridian.ko"
 _TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
 
 

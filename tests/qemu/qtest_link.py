@@ -13,12 +13,12 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 from meridian_machine.hardware import with_card
-from meridian_twin import LinkError, LinkTimeout, Memory, Role
+from meridian_twin import LinkError, Memory, Role
 from meridian_twin.protocol import Status
+from meridian_twin.waiting import Waiting
 
 MEGABYTE = 1 << 20
 RAM = 512 * MEGABYTE
@@ -36,7 +36,7 @@ PCIEXBAR, CONFIG = 0x60, 0xB000_0000  # of q35: where all configuration space is
 MEMORY_AND_MASTER, MEMORY_ONLY = 6, 2
 
 
-class QtestLink:
+class QtestLink(Waiting):
     """The card's functions in a QEMU of its own, enumerated. Offers what `meridian_twin.Host` and `Vf` ask of a link.
 
     vfs: to enable, of each PF.
@@ -46,11 +46,9 @@ class QtestLink:
     lockstep = False
 
     def __init__(self, qemu: Path, card: Path, pfs: int = 1, vfs: int = 0, patience: float = 60) -> None:
-        self.patience = patience
+        super().__init__(patience)
         self.pfs = pfs
         self.vfs = vfs
-        self.services: list[Callable[[], None]] = []
-        self._in_service = False
         self._words: dict[int, list[int]] = {}  # by function: where its vectors write
         self.interrupts: Counter[tuple[int, int]] = Counter()
         self._folder = tempfile.TemporaryDirectory(prefix="meridian-")
@@ -225,18 +223,8 @@ class QtestLink:
         self.memory.set_word(word, 0)
         return came
 
-    def wait(self, condition: Callable[[], bool], what: str, seconds: float | None = None) -> None:
-        deadline = time.monotonic() + (self.patience if seconds is None else seconds)
-        while not condition():
-            if self._process.poll() is not None:
-                raise LinkError(f"QEMU ended: {self.errors()}")
-            if time.monotonic() > deadline:
-                raise LinkTimeout(f"waited in vain for {what}")
-            if not self._in_service:
-                self._in_service = True
-                try:
-                    for service in self.services:
-                        service()
-                finally:
-                    self._in_service = False
-            time.sleep(0.001)
+    def _pass(self, pause: float) -> None:
+        """The card serves itself; it is only watched."""
+        if self._process.poll() is not None:
+            raise LinkError(f"QEMU ended: {self.errors()}")
+        time.sleep(pause)

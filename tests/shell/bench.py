@@ -201,6 +201,10 @@ class Bench:
         with self.changing(apply):
             self.shell.set_vlan(function, strip, insert)
 
+    def set_link_state(self, function: int, up: bool | None) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "link_down", up is False)):
+            self.shell.set_link_state(function, up)
+
     def enable_host(self, port: int, rx: bool, tx: bool) -> None:
         def apply(golden: GoldenShell) -> None:
             golden.ports[port].rx_enable, golden.ports[port].tx_enable = rx, tx

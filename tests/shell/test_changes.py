@@ -57,6 +57,9 @@ class Changes:
         insert = self.world.random.choice((None, 5, 0x6005))
         self.world.bench.set_vlan(self._function(), self.world.random.random() < 0.5, insert)
 
+    def change_link_state(self) -> None:
+        self.world.bench.set_link_state(self._function(), self.world.random.choice((None, True, False)))
+
     def change_address_added(self) -> None:
         world, function = self.world, self._function()
         port = world.bench.golden.functions[function].port

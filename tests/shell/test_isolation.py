@@ -229,7 +229,10 @@ def test_vf_sees_its_own_page_only(bench: Bench, seed: int) -> None:
         regs["VF_MAGIC"]: shell.read(regs.address("IDENT", "MAGIC")),
         regs["VF_VERSION"]: shell.read(regs.address("IDENT", "VERSION")),
         regs["VF_FUNCTION"]: VF_BOB,
-        regs["VF_STATUS"]: regs.field("VF", "STATUS", "ENABLED").at(1) | regs.field("VF", "STATUS", "LINK_UP").at(1),
+        regs["VF_STATUS"]: sum(
+            regs.field("VF", "STATUS", name).at(value)
+            for name, value in (("ENABLED", 1), ("LINK_UP", 1), ("GIGABITS", 25))
+        ),
         regs["VF_FLAGS"]: regs.field("VF", "FLAGS", "BROADCAST").at(1) | regs.field("VF", "FLAGS", "PROMISCUOUS").at(1),
         regs["VF_QUEUES"]: 1,
         regs["VF_COUNTER_RX_DELIVERED"]: 3,
@@ -268,7 +271,7 @@ def test_every_address_is_answered(bench: Bench) -> None:
     for address in (0x20, 0x900, 0x5000, 0x10000, 0xFFFFC):
         assert shell.access(address) == (NOT_THERE, OKAY), f"{address:#x}"
     before = shell.events()["unmapped"]
-    own = [0x112F00, 0x114000 + 0x3000, 0x122000, 0x1FFFFC, 0x200000 + 0x1000 * bench.geometry.functions, 0x200010]
+    own = [0x112F00, 0x114000 + 0x3000, 0x122000, 0x1FFFFC, 0x200000 + 0x1000 * bench.geometry.functions, 0x200020]
     for address in own:
         assert shell.access(address) == (0, OKAY), f"{address:#x}"
     assert shell.events()["unmapped"] - before == len(own)

@@ -55,7 +55,8 @@ class World:
             self._set_up_port(port)
         functions = range(geometry.functions)
         for group in range(min(6, geometry.groups)):
-            port, address = random.randrange(geometry.ports), multicast(random)
+            port = random.randrange(geometry.ports)
+            address = multicast(random) if group else BROADCAST
             vid = random.choice((None, None, *VIDS))
             members = set(random.sample(functions, random.randrange(geometry.functions)))
             bench.add_group(group, port, address, vid, members)
@@ -223,7 +224,8 @@ class World:
     def sent_by_ps(self, port: int = 0) -> bytes:
         random = self.random
         length = random.randint(1, 59) if random.random() < 0.1 else min(self.length(), self.bench.geometry.max_frame)
-        destination, vid = random.choice(self.strangers), None
+        # Too short for a number: the destination tells it apart, and nobody inside is meant.
+        destination, vid = unicast(random) if length < 40 else random.choice(self.strangers), None
         if self.bench.golden.ports[port].veb and length >= 40 and random.random() < 0.6:
             destination, vid = self.destination(port)
         return self.frame(destination, random.randbytes(6), vid, length)

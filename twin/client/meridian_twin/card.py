@@ -148,6 +148,11 @@ class Card(ABC):
             word |= field("FUNCTION", "VLAN", "INSERT").at(1) | field("FUNCTION", "VLAN", "TCI").at(insert)
         self.write(self.regs.address("FUNCTION", "VLAN", function), word)
 
+    def set_link_state(self, function: int, up: bool | None) -> None:
+        """What a function is told of its link: its port's (None), up, or down, which disables it."""
+        state = 0 if up is None else 1 if up else 2
+        self.write(self.regs.address("FUNCTION", "LINK", function), state)
+
     # Queues
 
     def set_queue_switches(

@@ -7,7 +7,6 @@ import select
 import socket
 import time
 from collections import Counter, deque
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,19 +27,12 @@ from .protocol import (
     Type,
     Welcome,
 )
+from .waiting import LinkError, LinkTimeout, Waiting
 
 Message = tuple[Header, bytes]
 
 
-class LinkError(Exception):
-    """The card refused something, in its own words, or is gone."""
-
-
-class LinkTimeout(LinkError):
-    """Something that must come within a bound did not."""
-
-
-class Link(Closing):
+class Link(Closing, Waiting):
     """One connection. While any call waits, the card's DMA and interrupts are served.
 
     lockstep: twin time stands still but for `advance`, `wait` and the accesses that wait for a reply.
@@ -55,11 +47,10 @@ class Link(Closing):
         lockstep: bool = False,
         patience: float = 30,
     ) -> None:
+        super().__init__(patience)
         self.role = role
         self.lockstep = lockstep
-        self.patience = patience
         self.step_ps = 1_000_000  # of twin time between two looks of `wait`, in lockstep
-        self.services: list[Callable[[], None]] = []  # called while `wait` waits: others who share this link
         self.interrupts: Counter[tuple[int, int]] = Counter()  # by function and vector, until taken
         self.line = 0  # AXI: level of the interrupt
         self.dma = Counter[str]()
@@ -71,7 +62,6 @@ class Link(Closing):
         self._flushing = False
         self._replies: dict[int, Message] = {}
         self._awaited: set[int] = set()
-        self._in_service = False
         self._error = ""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -156,24 +146,10 @@ class Link(Closing):
             self._receive()
         self._raise_if_gone()
 
-    def wait(self, condition: Callable[[], bool], what: str, seconds: float | None = None) -> None:
-        """Until condition holds; raises LinkTimeout that says what was waited for. Time goes on meanwhile."""
-        deadline = time.monotonic() + (self.patience if seconds is None else seconds)
-        pause = 0.0
-        while not condition():
-            if time.monotonic() > deadline:
-                raise LinkTimeout(f"waited in vain for {what}")
-            if self.lockstep:
-                self.advance(self.step_ps)
-            self.serve(0 if self.lockstep else pause)
-            pause = min(0.002, pause + 0.0002)
-            if not self._in_service:
-                self._in_service = True
-                try:
-                    for service in self.services:
-                        service()
-                finally:
-                    self._in_service = False
+    def _pass(self, pause: float) -> None:
+        if self.lockstep:
+            self.advance(self.step_ps)
+        self.serve(0 if self.lockstep else pause)
 
     def take_interrupts(self, function: int, vector: int) -> int:
         """How many interrupts came since the last call."""

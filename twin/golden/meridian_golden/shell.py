@@ -33,7 +33,13 @@ class Function:
     key: tuple[int, ...] = DEFAULT_KEY
     microsoft: bool = False
     strip: bool = False
+    link_down: bool = False
     insert: int | None = None  # control information of the tag that its frames get
+
+    @property
+    def serves(self) -> bool:
+        """Frames come and go."""
+        return self.enable and not self.link_down
 
 
 @dataclass
@@ -183,17 +189,17 @@ class GoldenShell:
     def _select(self, port: int, frame: bytes, inside: bool) -> tuple[set[int], Delivery, bool]:
         """Whom a frame is for, the verdict if for nobody, and whether a group of the MAC table says so."""
         header = parse(frame)
-        here = {n for n, f in self.functions.items() if f.enable and f.port == port}
-        if header.broadcast:
+        here = {n for n, f in self.functions.items() if f.serves and f.port == port}
+        group = self._lookup(self.multicast_groups, port, header.destination, header.vid)
+        if header.broadcast and group is None:
             return {n for n in here if self.functions[n].broadcast}, Delivery("noListener"), False
-        if header.multicast:
-            group = self._lookup(self.multicast_groups, port, header.destination, header.vid)
+        if header.broadcast or header.multicast:
             listeners = {n for n in here if n in (group or ()) or self.functions[n].all_multicast}
             return listeners, Delivery("noListener"), group is not None
         hit = self._lookup(self.addresses, port, header.destination, header.vid)
         if hit is not None:
             state = self.functions.get(hit)
-            if state is None or not state.enable:
+            if state is None or not state.serves:
                 return set(), Delivery("disabled", hit), False
             return {hit}, Delivery("delivered"), False
         if inside:
@@ -204,7 +210,7 @@ class GoldenShell:
         default = self.ports[port].default_function
         if default is None:
             return set(), Delivery("noMatch"), False
-        if not self.functions[default].enable:
+        if not self.functions[default].serves:
             return set(), Delivery("disabled", default), False
         return {default}, Delivery("delivered"), False
 
@@ -231,7 +237,7 @@ class GoldenShell:
         port = self.ports[state.port]
         for holds, verdict in (
             (not port.tx_enable, "hostDisabled"),
-            (not state.enable, "disabled"),
+            (not state.serves, "disabled"),
             (not port.link_up, "linkDown"),
             (len(frame) < ETHERNET_HEADER, "runt"),
             (error, "error"),

@@ -26,7 +26,13 @@ ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
 def setting_of(arguments: argparse.Namespace) -> Setting:
     return Setting(
         suite=arguments.suite,
-        hardware=Hardware(arguments.memory, arguments.cpus, arguments.device, shlex.split(arguments.qemu)),
+        hardware=Hardware(
+            arguments.memory,
+            arguments.cpus,
+            arguments.device,
+            extra=shlex.split(arguments.qemu),
+            iommu=arguments.iommu,
+        ),
         ports=arguments.ports,
         wires=arguments.wire,
         card_options=shlex.split(arguments.card),
@@ -68,6 +74,9 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
     common.add_argument(
         "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+    )
+    common.add_argument(
+        "--iommu", action="store_true", help="an IOMMU, which translates what the card reads and writes"
     )
     common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
     common.add_argument(

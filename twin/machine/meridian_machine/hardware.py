@@ -30,7 +30,8 @@ def with_card(socket: Path | None, memory: int = 512, device: str = "") -> list[
 class Hardware:
     """What a user may choose of a machine.
 
-    memory: MiB; device: more properties of the card; kernel: more of its command line; extra: QEMU's options.
+    memory: MiB; device: more properties of the card; kernel: more of its command line; extra: QEMU's options; iommu:
+    an Intel IOMMU, through which each function of the card has addresses of its own.
     """
 
     memory: int = 1024
@@ -38,14 +39,18 @@ class Hardware:
     device: str = ""
     kernel: str = ""
     extra: Sequence[str] = ()
+    iommu: bool = False
 
     def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
         """Of the whole machine but its console and its serial ports."""
+        iommu = "intel_iommu=on" if self.iommu else ""
         return [
+            # It translates for the devices behind it on the command line.
+            *(("-device", "intel-iommu") if self.iommu else ()),
             *with_card(socket, self.memory, self.device),
             *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.cpus)),
             *("-kernel", str(image.kernel), "-initrd", str(initrd)),
-            *("-append", " ".join(filter(None, (KERNEL_LINE, self.kernel, kernel_line)))),
+            *("-append", " ".join(filter(None, (KERNEL_LINE, iommu, self.kernel, kernel_line)))),
             *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
             *("-device", "virtio-blk-pci,drive=disk"),
             *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=entropy"),

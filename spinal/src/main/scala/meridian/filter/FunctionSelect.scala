@@ -17,7 +17,7 @@ case class Selection(p: ShellParam) extends Bundle {
 /** Decides for whom a frame is, from its destination, the MAC table's answer and the flags.
   *
   * A broadcast is for the functions of its port that are enabled and have the broadcast flag. A multicast, or a unicast
-  * whose entry is a group, is for the functions of the group and those with the allMulticast flag, of its port and
+  * or broadcast whose entry is a group (so the broadcasts of a VLAN may be for its members alone), is for the functions of the group and those with the allMulticast flag, of its port and
   * enabled; a multicast address whose entry is a function counts as one of no group. Any other unicast is for the
   * function of its entry; without one, for the enabled promiscuous functions of its port; without those, for the
   * default function of the port. Whether a function found by entry or default is enabled is not looked at here.
@@ -72,7 +72,7 @@ class FunctionSelect(p: ShellParam) extends Component {
   summary.io.port := ahead.portNext
   summary.io.group := io.mac.value.index.resized
 
-  val hit = io.mac.hit && !ahead.isBroadcast
+  val hit = io.mac.hit
   val group = hit && io.mac.value.isGroup && io.mac.value.index.resize(9) < p.groups
   val toList = ahead.multicast || (hit && io.mac.value.isGroup)
   val listener = Mux(group, summary.io.size, ahead.listener)
@@ -90,8 +90,8 @@ class FunctionSelect(p: ShellParam) extends Component {
     io.selection.single := listener.some && !asList && (group || !ahead.senderOnly)
     io.selection.several := asList
     io.selection.list.kind := ListKind.multicast
-    when(group)(io.selection.list.kind := ListKind.group)
     when(ahead.isBroadcast)(io.selection.list.kind := ListKind.broadcast)
+    when(group)(io.selection.list.kind := ListKind.group)
   } elsewhen (hit) {
     io.selection.single := True
     io.selection.function := io.mac.value.index

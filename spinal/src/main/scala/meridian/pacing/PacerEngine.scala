@@ -286,7 +286,8 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
       filling := filling - 1
     }
   }
+  val works = phase === Phase.activate || phase === Phase.visit && !start.refill
   io.idle := RegNext(
-    phase === Phase.rest && !lists.io.some.orR && totals.map(_ === 0).andR && filling === 0 && !io.active.valid
+    !works && !flags.arrived.orR && !lists.io.some.orR && totals.map(_ === 0).andR && filling === 0 && !io.active.valid
   ) init True
 }

@@ -69,7 +69,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val sweepIndex = sweep.take(7).asUInt
 
   val ranges = Mem(Bits(32 bits), 1 << indexBits)
-  val settings = Mem(Bits(24 bits), 1 << indexBits)
+  val settings = Mem(Bits(26 bits), 1 << indexBits)
   val indirections = Mem(p.queueType(), 128 << indexBits)
   val keys = Mem(Bits(32 bits), 16 << indexBits)
   val rates = Mem(UInt(Pacing.rateBits bits), 2 << indexBits)
@@ -173,20 +173,21 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       val function = UInt(indexBits bits)
       val flags = Bits(4 bits)
       val port = p.portType()
-      val strip, insert = Bool()
+      val strip, insert, down = Bool()
     }))
     write.valid.init(False)
     def defaults(k: Int) = (0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum
     val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
     val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
-    val strip, insert = Reg(Bits(p.functions bits)) init 0
+    val strip, insert, down = Reg(Bits(p.functions bits)) init 0
     for (f <- 0 until p.functions) when(write.valid && write.function === f) {
       for (k <- 0 until 4) flags(k)(f) := write.flags(k)
       port(f) := write.port
       strip(f) := write.strip
       insert(f) := write.insert
+      down(f) := write.down
     }
-    io.flags.enable := RegNext(queues.some & ~io.functionReset & ~queues.resets, B(0, p.functions bits))
+    io.flags.enable := RegNext(queues.some & ~io.functionReset & ~queues.resets & ~down, B(0, p.functions bits))
     io.flags.broadcast := flags(0)
     io.flags.allMulticast := flags(1)
     io.flags.promiscuous := flags(2)
@@ -202,24 +203,28 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val portExists = command.data.asUInt < p.ports
     val accessPort = view.function.port.hitDoWrite && portExists
     val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
-      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 24 bits)
+      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 26 bits)
     })
     val accessVlan = view.function.vlan.hitDoWrite
-    val newSetting = (accessVlan ? command.data(15 downto 0) | state.tag.tci) ##
+    val accessLink = view.function.link.hitDoWrite && !refused
+    val newSetting = (accessLink ? command.data(1 downto 0) | state.linkState) ##
+      (accessVlan ? command.data(15 downto 0) | state.tag.tci) ##
       (accessVlan ? command.data(16) | state.tag.insert) ##
       (accessVlan ? command.data(17) | state.strip) ##
       (accessPort ? command.data(1 downto 0) | state.port.asBits) ##
       (accessFlags ? command.data(3 downto 0) | state.flags)
+    val accessSetting = accessFlags || accessPort || accessVlan || accessLink
     settings.write(
       sweeping ? sweepFunction | index,
       sweeping ? defaultSetting(sweepFunction) | newSetting,
-      sweeping || accessFlags || accessPort || accessVlan
+      sweeping || accessSetting
     )
-    now.write.valid := accessFlags || accessPort || accessVlan
+    now.write.valid := accessSetting
     now.write.function := index
     now.write.flags := newSetting(3 downto 0)
     now.write.port := newSetting(5 downto 4).asUInt
     now.write.strip := newSetting(6)
+    now.write.down := newSetting(25 downto 24) === FunctionViews.linkDown
     now.write.insert := newSetting(7)
 
     val tag = Flow(TxTagWrite(p))
@@ -295,6 +300,10 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       state.enabled := io.flags.enable(index)
       state.inReset := io.functionReset(index)
       state.linkUp := (io.linkUp.resize(4) >> words.setting(5 downto 4).asUInt).lsb
+      val linkState = words.setting(25 downto 24)
+      state.linkState := linkState
+      when(linkState =/= 0)(state.linkUp := linkState === FunctionViews.linkUp)
+      state.gigabits := p.lineRate
       state.indirection := words.indirection.resized
       state.key := words.key
       state.rate := words.rate
@@ -302,7 +311,10 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       val portIsBad = command.address(11 downto 2) === 0x008 / 4 && !isOpenNic && !isPort && !write.portExists
       val isRate = command.address(11 downto 3) === 0x010 / 8 && !isOpenNic && !isPort
       val rateIsBad = isRate && command.data.drop(Pacing.rateBits).orR
-      refused := command.write && (queues.isWrite && (!queues.fits || late) || portIsBad || rateIsBad)
+      val isLink = command.address(11 downto 2) === 0x01c / 4 && !isOpenNic && !isPort
+      val linkIsBad = isLink && command.data.asUInt > FunctionViews.linkDown
+      val settingIsBad = portIsBad || rateIsBad || linkIsBad
+      refused := command.write && (queues.isWrite && (!queues.fits || late) || settingIsBad)
       when(!queues.isWrite || !queues.valid || late) { phase := Phase.access }
     }
     is(Phase.access) { phase := Phase.answer }

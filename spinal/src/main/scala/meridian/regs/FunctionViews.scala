@@ -45,6 +45,10 @@ object FunctionViews {
   /** Flags of function f after reset, in the order of flagNames: a PF takes and may send all, as under OpenNIC. */
   def defaultFlags(f: Int): Int = if (f < 4) 15 else 1
 
+  /** Values of link_state. */
+  val linkUp = 1
+  val linkDown = 2
+
   /** Port of function f after reset. */
   def defaultPort(f: Int, ports: Int): Int = if (f < 4 && f < ports) f else 0
 }
@@ -57,6 +61,8 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val flags = Bits(4 bits)
   val port = p.portType()
   val strip = Bool()
+  val linkState = Bits(2 bits)
+  val gigabits = UInt(8 bits) // of a port
   val tag = TxTag()
   val enabled, inReset, linkUp = Bool()
   val indirection = UInt(16 bits) // at the index of the access
@@ -124,7 +130,7 @@ class FunctionView(state: FunctionState) extends Area {
   val status = page.reg(0x00c, "status", "State of the function")
   page.show(status, 0, "enabled", state.enabled, "has queues and is not in reset")
   page.show(status, 1, "in_reset", state.inReset, "a function level reset is under way")
-  page.show(status, 2, "link_up", state.linkUp, "the function's port has a link")
+  page.show(status, 2, "link_up", state.linkUp, "the function has a link: its port's, if link_state says no other")
   val rates =
     for (
       (address, name, doc) <- Seq(
@@ -137,6 +143,15 @@ class FunctionView(state: FunctionState) extends Area {
       page.show(rate, 0, "rate", state.rate, unit, RW)
       rate
     }
+  val link = page.reg(0x01c, "link", "What the function is told of its link")
+  page.show(
+    link,
+    0,
+    "link_state",
+    state.linkState,
+    "0: the port's. 1: up. 2: down, and the function is disabled. Another is refused",
+    RW
+  )
   val hashOrder = page.reg(0x628, "hash_order", "What is hashed, in which order of bits, and how the table is read")
   page.show(
     hashOrder,
@@ -170,7 +185,8 @@ class VfView(state: FunctionState) extends Area {
   page.show(self, 16, "port", state.port, "Ethernet port it is bound to")
   val status = page.reg(0x00c, "status", "State of the VF")
   page.show(status, 0, "enabled", state.enabled, "has queues")
-  page.show(status, 2, "link_up", state.linkUp, "the port has a link")
+  page.show(status, 2, "link_up", state.linkUp, "the VF has a link")
+  page.show(status, 8, "gigabits", state.gigabits, "Gb/s of the port when its link is up")
   val flags = page.reg(0x010, "flags", "What the VF takes and may do; the PF decides")
   for (((name, doc), i) <- FunctionViews.flagNames.zipWithIndex) page.show(flags, i, name, state.flags(i), doc)
   val queues = page.reg(0x014, "queues", "Its queues")

@@ -20,11 +20,12 @@ object Identification {
     "groups" -> "multicast groups with function lists",
     "credit" -> "frames for full queues are dropped before the DMA engine",
     "vf_page" -> "a page of its own in BAR2 of a VF",
-    "pacing" -> "transmit rates of functions, for queues that ask for it",
     "completion16" -> "completion entries of 16 bytes for a queue that asks for them",
     "microsoft_hash" -> "RSS in Microsoft's order, for a function that asks for it",
     "vlan_strip" -> "802.1Q tags taken out of the frames that a function receives",
+    "pacing" -> "transmit rates of functions, for queues that ask for it",
     "veb" -> "switching between functions, and with the PS, inside the card",
+    "link_state" -> "what a function is told of its link, and the rate of a port",
     "vlan_insert" -> "functions in a VLAN that they do not see",
     "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them"
   )

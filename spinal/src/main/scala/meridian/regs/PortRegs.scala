@@ -46,6 +46,7 @@ class PortRegs(p: ShellParam) extends Component {
 
   val status = page.reg(0x00, "link_status", "State of the port")
   page.show(status, 0, "link_up", io.linkUp, "the MAC receives and is aligned")
+  page.show(status, 8, "gigabits", U(p.lineRate, 8 bits), "Gb/s of the port when its link is up")
   val control = page.reg(
     0x04,
     "host_enable",

@@ -215,7 +215,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     def those(wanted: Int => Boolean) =
       (0 until p.functions).filter(f => wanted(f) && config.enable(f) && config.portOf(f) == frame.port)
     def sender(function: Int) = frame.from == OfFunction(function)
-    val isGroup = entry.exists(e => e._1 && e._2 < p.groups) && !address.forall(_ == 255)
+    val isGroup = entry.exists(e => e._1 && e._2 < p.groups)
     def all(functions: Seq[Int], otherwise: => Fate): Fate = functions match {
       case Seq() => otherwise
       case some if some.size > 1 || isGroup && frame.from != Wire =>
@@ -224,7 +224,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       case Seq(function)                     => one(function, frame.bytes)
     }
     if (frame.port >= p.ports || !config.rxEnable(frame.port)) Drop(RxVerdict.hostDisabled)
-    else if (address.forall(_ == 255)) all(those(config.broadcast), Drop(RxVerdict.noListener))
+    else if (address.forall(_ == 255) && !isGroup) all(those(config.broadcast), Drop(RxVerdict.noListener))
     else if (entry.exists(_._1) || address(0) % 2 == 1) {
       val members = entry.filter(e => e._1 && e._2 < p.groups).map(e => config.groups(e._2)).getOrElse(Set())
       all(those(f => config.allMulticast(f) || members(f)), Drop(RxVerdict.noListener))

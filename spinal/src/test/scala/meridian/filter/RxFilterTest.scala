@@ -88,7 +88,7 @@ class RxFilterTest extends AnyFunSuite {
         val counts = mutable.Map[RxVerdict.E, Int]().withDefaultValue(0)
         var programmed = Set.empty[Int]
         for (epoch <- 0 until 14) {
-          randomConfig(p, bench, pool)
+          randomConfig(p, bench, if (epoch % 2 == 0) pool else pool :+ broadcast)
           val used = bench.config.tables.indices.filter(f => bench.config.tables(f).exists(_ != 0)).toSet
           for (f <- used ++ programmed) bench.writeTable(f)
           programmed = used

@@ -97,6 +97,27 @@ class RegsTest extends AnyFunSuite {
     assert(bar2.read(0x202004) == 15)
   }
 
+  run("a function's link: its port's at first, and down disables it", 63) { s =>
+    import s._
+    def linkAt(function: Int) = 0x20001c + 0x1000 * function
+    def seen(function: Int) = bar2.read(0x20000c + 0x1000 * function)
+    for (f <- 0 until p.functions) assert(bar2.read(linkAt(f)) == 0)
+    for (f <- Seq(4, 5)) bar2.write(0x200000 + 0x1000 * f, f << 20 | 2)
+    settle()
+    assert(dut.flags.enable.toBigInt == 0x30 && seen(4) == 5 && seen(5) == 5)
+    bar2.write(linkAt(5), 2)
+    settle()
+    assert(dut.flags.enable.toBigInt == 0x10 && seen(5) == 0 && bar2.read(0xc, 5) == 25 << 8)
+    assert(bar2.writeFull(linkAt(5), 3) == 2 && bar2.read(linkAt(5)) == 2, "a state that is none is refused")
+    dut.macLinkUp #= 0
+    bar2.write(linkAt(5), 1)
+    settle()
+    assert(dut.flags.enable.toBigInt == 0x30 && seen(4) == 1 && seen(5) == 5)
+    bar2.write(linkAt(5), 0)
+    settle()
+    assert(seen(5) == 1 && bar2.read(0x205004) == 1 && bar2.read(0x205018) == 0)
+  }
+
   run("the order of a function's hash: OpenNIC's at first", 61) { s =>
     import s._
     assert(bar2.read(0x201628) == 0)
@@ -425,7 +446,7 @@ class RegsTest extends AnyFunSuite {
       val bar = BigInt(20, random) << 12
       assert(bar2.read(bar, 7) == BigInt("4D52444E", 16))
       assert(bar2.read(bar + 8, 7) == 7)
-      assert(bar2.read(bar + 0xc, 7) == 5)
+      assert(bar2.read(bar + 0xc, 7) == (25 << 8 | 5))
       assert(bar2.read(bar + 0x10, 7) == 1)
       assert(bar2.read(bar + 0x14, 7) == 6 && bar2.read(bar + 0x14, 8) == 0)
       bar2.write(bar + 4 * random.nextInt(1024), BigInt(32, random), 4 + random.nextInt(8))

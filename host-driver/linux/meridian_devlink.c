@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* devlink: what the card is, parameters that a reload brings into force, the reload itself. */
+#include <linux/bitfield.h>
+#include <linux/time.h>
+
+#include "compat.h"
+#include "meridian.h"
+#include "meridian_devlink.h"
+
+/* One vector is not for queues. */
+#define LEAST_VECTORS	2
+
+static struct devlink *of(struct meridian_devlink *devlink)
+{
+	return priv_to_devlink(devlink);
+}
+
+static u32 read_ident(struct meridian *m, u32 offset)
+{
+	return meridian_read(m, MERIDIAN_IDENT_BASE + offset);
+}
+
+static void put_bitstream(struct meridian *m, struct devlink_info_req *req)
+{
+	time64_t built = read_ident(m, MERIDIAN_IDENT_BUILD_DATE);
+	u32 hash = read_ident(m, MERIDIAN_IDENT_BUILD_HASH);
+	char text[32];
+	struct tm date;
+
+	time64_to_tm(built, 0, &date);
+	snprintf(text, sizeof(text), "%04ld%02d%02d.%02d%02d%02d", date.tm_year + 1900,
+		 date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec);
+	devlink_info_version_running_put(req, DEVLINK_INFO_VERSION_GENERIC_FW, text);
+	snprintf(text, sizeof(text), "%08x", hash);
+	devlink_info_version_running_put(req, "fw.git", text);
+}
+
+static int info_get(struct devlink *devlink, struct devlink_info_req *req,
+		    struct netlink_ext_ack *extack)
+{
+	struct meridian_devlink *priv = devlink_priv(devlink);
+	struct meridian *m;
+	u32 version;
+	char text[32];
+	u64 serial = pci_get_dsn(priv->pdev);
+	int error = meridian_devlink_driver_name(req, MERIDIAN_NAME);
+
+	if (error)
+		return error;
+	if (serial) {
+		snprintf(text, sizeof(text), "%016llx", serial);
+		devlink_info_serial_number_put(req, text);
+	}
+	mutex_lock(&priv->lock);
+	m = priv->m;
+	if (!m || !meridian_present(m)) {
+		mutex_unlock(&priv->lock);
+		return 0;
+	}
+	/* A VF sees of the bitstream only which registers it has. */
+	if (!m->pdev->is_virtfn)
+		put_bitstream(m, req);
+	version = m->pdev->is_virtfn ? meridian_read(m, MERIDIAN_VF_VERSION) :
+				       read_ident(m, MERIDIAN_IDENT_VERSION);
+	mutex_unlock(&priv->lock);
+	snprintf(text, sizeof(text), "%u.%u", FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version),
+		 FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version));
+	return devlink_info_version_running_put(req, "fw.registers", text);
+}
+
+static const struct devlink_param params[] = {
+	DEVLINK_PARAM_GENERIC(ENABLE_SRIOV, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL, NULL),
+	DEVLINK_PARAM_GENERIC(MSIX_VEC_PER_PF_MAX, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL,
+			      NULL),
+};
+
+bool meridian_may_sriov(struct meridian_devlink *devlink)
+{
+	union devlink_param_value value;
+
+	return !meridian_param_get(of(devlink), DEVLINK_PARAM_GENERIC_ID_ENABLE_SRIOV, &value) &&
+	       value.vbool;
+}
+
+/* The limit on vectors that an administrator has set. */
+unsigned int meridian_may_vectors(struct meridian_devlink *devlink)
+{
+	union devlink_param_value value;
+
+	if (meridian_param_get(of(devlink), DEVLINK_PARAM_GENERIC_ID_MSIX_VEC_PER_PF_MAX, &value))
+		return UINT_MAX;
+	return value.vu32;
+}
+
+static int reload_down(struct devlink *devlink, bool is_other_netns,
+		       enum devlink_reload_action action, enum devlink_reload_limit limit,
+		       struct netlink_ext_ack *extack)
+{
+	struct meridian_devlink *priv = devlink_priv(devlink);
+
+	if (priv->m && priv->m->vfs) {
+		NL_SET_ERR_MSG_MOD(extack, "there are VFs: set sriov_numvfs to 0 first");
+		return -EBUSY;
+	}
+	if (!priv->pdev->is_virtfn && meridian_may_vectors(priv) < LEAST_VECTORS) {
+		NL_SET_ERR_MSG_MOD(extack, "msix_vec_per_pf_max: it takes two vectors at least");
+		return -EINVAL;
+	}
+	meridian_detach(priv);
+	return 0;
+}
+
+static int reload_up(struct devlink *devlink, enum devlink_reload_action action,
+		     enum devlink_reload_limit limit, u32 *actions, struct netlink_ext_ack *extack)
+{
+	int error = meridian_attach(devlink_priv(devlink));
+
+	if (error)
+		NL_SET_ERR_MSG_MOD(extack, "the card does not start again: see the kernel's log");
+	else
+		*actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
+	return error;
+}
+
+static const struct devlink_ops ops = {
+	.info_get = info_get,
+	.reload_actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT),
+	.reload_down = reload_down,
+	.reload_up = reload_up,
+};
+
+static int register_params(struct meridian_devlink *devlink)
+{
+	union devlink_param_value sriov = { .vbool = true };
+	union devlink_param_value vectors = { .vu32 = pci_msix_vec_count(devlink->pdev) };
+	int error;
+
+	if (devlink->pdev->is_virtfn)
+		return 0;
+	error = devlink_params_register(of(devlink), params, ARRAY_SIZE(params));
+	if (error)
+		return error;
+	meridian_devlink_lock(devlink);
+	meridian_param_set(of(devlink), DEVLINK_PARAM_GENERIC_ID_ENABLE_SRIOV, sriov);
+	meridian_param_set(of(devlink), DEVLINK_PARAM_GENERIC_ID_MSIX_VEC_PER_PF_MAX, vectors);
+	meridian_devlink_unlock(devlink);
+	return 0;
+}
+
+/**
+ * meridian_devlink_alloc() - what a function has before it is attached
+ * @pdev: the function
+ *
+ * Return: not shown to users yet, for meridian_devlink_free(); NULL if there is none to be had.
+ */
+struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev)
+{
+	struct devlink *devlink = meridian_devlink_new(&ops, sizeof(struct meridian_devlink),
+						       &pdev->dev);
+	struct meridian_devlink *priv;
+
+	if (!devlink)
+		return NULL;
+	priv = devlink_priv(devlink);
+	priv->pdev = pdev;
+	mutex_init(&priv->lock);
+	if (meridian_devlink_begin(devlink, &pdev->dev))
+		goto free;
+	if (register_params(priv))
+		goto end;
+	meridian_health_begin(priv);
+	pci_set_drvdata(pdev, priv);
+	return priv;
+end:
+	meridian_devlink_end(devlink);
+free:
+	mutex_destroy(&priv->lock);
+	devlink_free(devlink);
+	return NULL;
+}
+
+/**
+ * meridian_devlink_free() - undo meridian_devlink_alloc()
+ * @devlink: hidden, of a function that is detached
+ */
+void meridian_devlink_free(struct meridian_devlink *devlink)
+{
+	pci_set_drvdata(devlink->pdev, NULL);
+	meridian_health_end(devlink);
+	if (!devlink->pdev->is_virtfn)
+		devlink_params_unregister(of(devlink), params, ARRAY_SIZE(params));
+	meridian_devlink_end(of(devlink));
+	mutex_destroy(&devlink->lock);
+	devlink_free(of(devlink));
+}
+
+/**
+ * meridian_devlink_show() - from now on users may ask
+ * @devlink: of a function that is attached
+ */
+void meridian_devlink_show(struct meridian_devlink *devlink)
+{
+	meridian_devlink_publish(of(devlink));
+}
+
+/**
+ * meridian_devlink_hide() - undo meridian_devlink_show()
+ * @devlink: no reload is under way on return
+ */
+void meridian_devlink_hide(struct meridian_devlink *devlink)
+{
+	meridian_devlink_withdraw(of(devlink));
+}
+
+/* A reload has it, too. */
+void meridian_devlink_lock(struct meridian_devlink *devlink)
+{
+	meridian_devl_lock(of(devlink));
+}
+
+void meridian_devlink_unlock(struct meridian_devlink *devlink)
+{
+	meridian_devl_unlock(of(devlink));
+}

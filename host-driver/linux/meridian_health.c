@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults as devlink's health reporters tell them. A reporter looks at the queues, then has them
+ * reset; an administrator may want that left.
+ */
+#include <linux/rtnetlink.h>
+
+#include "compat.h"
+#include "meridian.h"
+#include "meridian_devlink.h"
+
+static const char * const sentences[MERIDIAN_FAULTS] = {
+	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
+	[MERIDIAN_FAULT_RX] = "receive queue %u has a completion that cannot be",
+	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
+};
+
+/* Takes the function, if there is one and its card answers. Queues stay while RTNL is held. */
+static struct meridian *begin(struct devlink_health_reporter *reporter)
+{
+	struct meridian_devlink *devlink = devlink_health_reporter_priv(reporter);
+
+	mutex_lock(&devlink->lock);
+	if (devlink->m && meridian_present(devlink->m))
+		return devlink->m;
+	mutex_unlock(&devlink->lock);
+	return NULL;
+}
+
+static void end(struct meridian *m)
+{
+	mutex_unlock(&m->devlink->lock);
+}
+
+static int recover(struct devlink_health_reporter *reporter, void *context,
+		   struct netlink_ext_ack *extack)
+{
+	struct meridian *m = begin(reporter);
+	int error;
+
+	if (!m)
+		return -ENODEV;
+	error = meridian_reset(m);
+	end(m);
+	return error;
+}
+
+/* All that a fault brings about, without one. */
+static int test(struct devlink_health_reporter *reporter, struct netlink_ext_ack *extack)
+{
+	struct meridian *m = begin(reporter);
+	int fault;
+
+	if (!m)
+		return -ENODEV;
+	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
+		if (m->devlink->reporter[fault] == reporter)
+			meridian_report(m, fault, MERIDIAN_TEST);
+	}
+	end(m);
+	return 0;
+}
+
+static void put_tx(struct devlink_fmsg *fmsg, const struct meridian_tx *tx)
+{
+	const __le64 *status = &tx->ring.entries[2 * tx->ring.slots];
+	struct netdev_queue *queue = netdev_get_tx_queue(tx->m->netdev, tx->index);
+
+	devlink_fmsg_obj_nest_start(fmsg);
+	devlink_fmsg_u32_pair_put(fmsg, "queue", tx->index);
+	devlink_fmsg_u32_pair_put(fmsg, "slots", tx->ring.slots);
+	devlink_fmsg_u32_pair_put(fmsg, "pidx", READ_ONCE(tx->pidx));
+	devlink_fmsg_u32_pair_put(fmsg, "cidx", READ_ONCE(tx->cidx));
+	devlink_fmsg_u64_pair_put(fmsg, "status", le64_to_cpu(READ_ONCE(*status)));
+	devlink_fmsg_bool_pair_put(fmsg, "stopped", netif_tx_queue_stopped(queue));
+	devlink_fmsg_obj_nest_end(fmsg);
+}
+
+static void put_rx(struct devlink_fmsg *fmsg, const struct meridian_rx *rx)
+{
+	const __le64 *status = &rx->completions.entries[rx->completions.slots << rx->entry_log2];
+
+	devlink_fmsg_obj_nest_start(fmsg);
+	devlink_fmsg_u32_pair_put(fmsg, "queue", rx->index);
+	devlink_fmsg_u32_pair_put(fmsg, "slots", rx->ring.slots);
+	devlink_fmsg_u32_pair_put(fmsg, "pidx", READ_ONCE(rx->pidx));
+	devlink_fmsg_u32_pair_put(fmsg, "cidx", READ_ONCE(rx->cidx));
+	devlink_fmsg_u32_pair_put(fmsg, "posted", READ_ONCE(rx->posted));
+	devlink_fmsg_u32_pair_put(fmsg, "completion", READ_ONCE(rx->completion));
+	devlink_fmsg_u64_pair_put(fmsg, "status", le64_to_cpu(READ_ONCE(*status)));
+	devlink_fmsg_bool_pair_put(fmsg, "failed", READ_ONCE(rx->is_failed));
+	devlink_fmsg_u64_pair_put(fmsg, "bad_entry", READ_ONCE(rx->bad_entry));
+	devlink_fmsg_obj_nest_end(fmsg);
+}
+
+static int put_queues(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+		      bool is_rx)
+{
+	struct meridian *m = begin(reporter);
+	unsigned int i;
+
+	if (!m)
+		return -ENODEV;
+	rtnl_lock();
+	devlink_fmsg_arr_pair_nest_start(fmsg, "queues");
+	for (i = 0; i < m->channels; i++) {
+		if (is_rx)
+			put_rx(fmsg, &m->channel[i].rx);
+		else
+			put_tx(fmsg, &m->channel[i].tx);
+	}
+	devlink_fmsg_arr_pair_nest_end(fmsg);
+	rtnl_unlock();
+	end(m);
+	return 0;
+}
+
+static int put_errors(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
+{
+	struct meridian *m = begin(reporter);
+	struct qdma_errors errors;
+
+	if (!m)
+		return -ENODEV;
+	mutex_lock(&m->card->lock);
+	errors = m->card->errors;
+	mutex_unlock(&m->card->lock);
+	end(m);
+	devlink_fmsg_u32_pair_put(fmsg, "summary", errors.summary);
+	devlink_fmsg_u32_pair_put(fmsg, "descriptor", errors.descriptor);
+	devlink_fmsg_u32_pair_put(fmsg, "doorbell", errors.doorbell);
+	devlink_fmsg_u32_pair_put(fmsg, "c2h", errors.c2h);
+	devlink_fmsg_u32_pair_put(fmsg, "c2h_fatal", errors.c2h_fatal);
+	devlink_fmsg_u32_pair_put(fmsg, "h2c", errors.h2c);
+	return 0;
+}
+
+static int put_tx_queues(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
+{
+	return put_queues(reporter, fmsg, false);
+}
+
+static int put_rx_queues(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
+{
+	return put_queues(reporter, fmsg, true);
+}
+
+/* A dump is kept from when the fault was, a diagnosis is of now. */
+#define DEFINE_LOOKS(name) \
+static int name##_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg, \
+		       void *context, struct netlink_ext_ack *extack) \
+{ \
+	return put_##name(reporter, fmsg); \
+} \
+\
+static int name##_diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg, \
+			   struct netlink_ext_ack *extack) \
+{ \
+	return put_##name(reporter, fmsg); \
+}
+
+DEFINE_LOOKS(tx_queues)
+DEFINE_LOOKS(rx_queues)
+DEFINE_LOOKS(errors)
+
+static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
+	[MERIDIAN_FAULT_TX] = {
+		.name = "tx",
+		.recover = recover,
+		.test = test,
+		.dump = tx_queues_dump,
+		.diagnose = tx_queues_diagnose,
+	},
+	[MERIDIAN_FAULT_RX] = {
+		.name = "rx",
+		.recover = recover,
+		.test = test,
+		.dump = rx_queues_dump,
+		.diagnose = rx_queues_diagnose,
+	},
+	[MERIDIAN_FAULT_QDMA] = {
+		.name = "qdma",
+		.recover = recover,
+		.test = test,
+		.dump = errors_dump,
+		.diagnose = errors_diagnose,
+	},
+};
+
+static void do_report(struct work_struct *work)
+{
+	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink, report);
+	unsigned int queue;
+	char text[64];
+	int fault;
+
+	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
+		if (!test_and_clear_bit(fault, &devlink->pending))
+			continue;
+		queue = READ_ONCE(devlink->queue[fault]);
+		if (queue == MERIDIAN_TEST)
+			strscpy(text, "a test", sizeof(text));
+		else
+			snprintf(text, sizeof(text), sentences[fault], queue);
+		devlink_health_report(devlink->reporter[fault], text, NULL);
+	}
+}
+
+/**
+ * meridian_report() - tell of a fault, and have it repaired
+ * @m: the function
+ * @fault: which
+ * @queue: where
+ *
+ * In any context. Without a reporter the queues are reset at once.
+ */
+void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue)
+{
+	struct meridian_devlink *devlink = m->devlink;
+
+	if (!devlink->reporter[fault]) {
+		meridian_schedule_reset(m);
+		return;
+	}
+	WRITE_ONCE(devlink->queue[fault], queue);
+	set_bit(fault, &devlink->pending);
+	schedule_work(&devlink->report);
+}
+
+/**
+ * meridian_health_begin() - make the reporters
+ * @devlink: of a function that is not attached
+ */
+void meridian_health_begin(struct meridian_devlink *devlink)
+{
+	/* Errors of the IP are the PFs' to see. */
+	int faults = devlink->pdev->is_virtfn ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
+	int fault;
+
+	INIT_WORK(&devlink->report, do_report);
+	for (fault = 0; fault < faults; fault++) {
+		struct devlink_health_reporter *reporter =
+			meridian_reporter(priv_to_devlink(devlink), &reporters[fault], devlink);
+
+		devlink->reporter[fault] = IS_ERR(reporter) ? NULL : reporter;
+	}
+}
+
+/**
+ * meridian_health_end() - undo meridian_health_begin()
+ * @devlink: of a function that is detached
+ */
+void meridian_health_end(struct meridian_devlink *devlink)
+{
+	int fault;
+
+	cancel_work_sync(&devlink->report);
+	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
+		if (devlink->reporter[fault])
+			devlink_health_reporter_destroy(devlink->reporter[fault]);
+		devlink->reporter[fault] = NULL;
+	}
+}

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Receive offloads of the Linux driver, of a PF and of a VF: what the card says of a frame arrives in Linux."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from driver_machine import HERE, PEER, Guest, Link, linked
+from meridian_golden.rss import DEFAULT_KEY, rss_hash
+from meridian_machine import tools
+from peer import IPV4, checksum, ethernet, ipv4
+
+pytestmark = pytest.mark.qemu
+IPV6, TCP, UDP = 0x86DD, 6, 17
+PF = "/sys/bus/pci/devices/0000:01:00.0"
+HERE6, PEER6 = "fd00::2", "fd00::1"
+BODY = bytes(range(256)) * 2  # frame_tool counts no shorter ones
+HASHES = "microsoft-hash"
+
+
+def segment(protocol: int, of: str, to: str, source: int = 1000) -> bytes:
+    """TCP or UDP with a good checksum."""
+    if protocol == UDP:
+        head = struct.pack("!HHHH", source, 9, 8 + len(BODY), 0)
+    else:
+        head = struct.pack("!HHIIBBHHH", source, 9, 1, 0, 0x50, 0x10, 1000, 0, 0)
+    addresses = ip_address(of).packed + ip_address(to).packed
+    total = checksum(addresses + struct.pack("!II", len(head + BODY), protocol) + head + BODY)
+    at = 6 if protocol == UDP else 16
+    return head[:at] + total.to_bytes(2, "big") + head[at + 2 :] + BODY
+
+
+def packet(protocol: int, version: int = 4, source: int = 1000) -> bytes:
+    """An IP packet of the small host."""
+    if version == 4:
+        return ipv4(PEER, HERE, protocol, segment(protocol, PEER, HERE, source))
+    payload = segment(protocol, PEER6, HERE6, source)
+    addresses = ip_address(PEER6).packed + ip_address(HERE6).packed
+    return struct.pack("!IHBB", 6 << 28, len(payload), protocol, 64) + addresses + payload
+
+
+def spoiled(frame: bytes, at: int) -> bytes:
+    return frame[:at] + bytes([frame[at] ^ 0x55]) + frame[at + 1 :]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What Linux knows of a frame before it looks into it."""
+
+    hash: int
+    good: bool
+    tci: int | None
+    length: int
+
+
+@dataclass
+class Function:
+    """A PF or VF with its interface: commands name it DEV."""
+
+    link: Link
+    device: str
+    enter: str = ""
+
+    @property
+    def guest(self) -> Guest:
+        return self.link.guest
+
+    def run(self, command: str) -> str:
+        return self.guest.run(f"{self.enter}{command.replace('DEV', self.device)}")
+
+    def statistics(self) -> dict[str, int]:
+        lines = self.run("ethtool -S DEV").splitlines()[1:]
+        return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
+
+    def frame(self, content: bytes, vid: int | None = None) -> bytes:
+        kind = IPV6 if content[0] >> 4 == 6 else IPV4
+        address = bytes.fromhex(self.run("cat /sys/class/net/DEV/address").strip().replace(":", ""))
+        frame = ethernet(address, self.link.peer.mac, kind, content)
+        return frame if vid is None else frame[:12] + b"\x81\x00" + vid.to_bytes(2, "big") + frame[12:]
+
+    def told(self, *frames: bytes) -> list[Told]:
+        """What Linux is told of each frame, sent one after the other."""
+        self.guest.run(f"{self.enter}/run/twin/frame_tool {self.device} {len(frames)} >/tmp/told 2>&1 &")
+        self.guest.until("cat /tmp/told", "ready")
+        for number, frame in enumerate(frames):
+            self.link.peer.wire.send(frame[:7] + bytes([number]) + frame[8:])
+        text = self.guest.until("cat /tmp/told", "done")
+        found = re.findall(r"number=(\d+) hash=(\w+) good=(\d) tci=(-?\d+) length=(\d+)", text)
+        assert [int(one[0]) for one in sorted(found, key=lambda one: int(one[0]))] == list(range(len(frames))), text
+        return [
+            Told(int(hash, 16), good == "1", None if tci == "-1" else int(tci), int(length))
+            for _, hash, good, tci, length in sorted(found, key=lambda one: int(one[0]))
+        ]
+
+    def key(self) -> tuple[int, ...]:
+        """Words of the hash key."""
+        text = re.search(r"RSS hash key:\n(\S+)", self.run("ethtool -x DEV"))
+        assert text
+        return struct.unpack("<10I", bytes.fromhex(text[1].replace(":", "")))
+
+    def set_key(self, words: tuple[int, ...]) -> None:
+        self.run(f"ethtool -X DEV hkey {struct.pack('<10I', *words).hex(':')}")
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    program = tmp_path_factory.mktemp("frames") / "frame_tool"
+    source = Path(__file__).with_name("frame_tool.c")
+    subprocess.run(["gcc", "-static", "-Wall", "-Werror", "-o", str(program), str(source)], check=True, timeout=60)
+    with linked(tools.SUITES[0], {"frame_tool": program}) as link:
+        link.guest.run(f"echo 1 >{PF}/sriov_numvfs && ip netns add vf && ip link set eth1 netns vf")
+        link.guest.run("ip netns exec vf ip address add 10.44.0.9/24 dev eth1 && ip netns exec vf ip link set eth1 up")
+        link.guest.until("ip netns exec vf cat /sys/class/net/eth1/carrier", "1")
+        yield link
+        link.guest.run(f"ip netns del vf; echo 0 >{PF}/sriov_numvfs")
+
+
+@pytest.fixture(params=["pf", "vf"])
+def function(machine: Link, request: pytest.FixtureRequest) -> Iterator[Function]:
+    is_vf = request.param == "vf"
+    function = Function(machine, "eth1", "ip netns exec vf ") if is_vf else Function(machine, "eth0")
+    function.run("ethtool -K DEV gro off")  # GRO judges checksums, too
+    yield function
+    function.run("ethtool -K DEV rx on rxhash on rxvlan on gro on")
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} off")
+    function.run("ethtool -X DEV default")
+    machine.guest.check()
+
+
+def test_offloads_are_on_and_can_be_changed(function: Function) -> None:
+    text = function.run("ethtool -k DEV")
+    for name in ("rx-checksumming", "receive-hashing", "rx-vlan-offload"):
+        assert re.search(rf"^{name}: on$", text, re.MULTILINE), text
+
+
+def test_checksums_are_judged_by_the_card(function: Function) -> None:
+    good = [function.frame(packet(protocol, version)) for version in (4, 6) for protocol in (UDP, TCP)]
+    without = function.frame(ipv4(PEER, HERE, UDP, struct.pack("!HHHH", 1000, 9, 8 + len(BODY), 0) + BODY))
+    other = function.frame(ipv4(PEER, HERE, 99, BODY))
+    bad = [spoiled(frame, 100) for frame in good]  # a byte of the payload
+    bad_ip = spoiled(good[0], 14 + 8)  # time to live: the IPv4 header's own checksum
+    before = function.statistics()
+    told = function.told(*good, without, other, *bad, bad_ip)
+    assert [one.good for one in told] == [True] * 4 + [False] * 7
+    after = function.statistics()
+    assert after["rx_checksum_bad"] - before["rx_checksum_bad"] == 5
+    assert after["rx_checksum_good"] - before["rx_checksum_good"] >= 4
+
+    function.run("ethtool -K DEV rx off")
+    assert [one.good for one in function.told(*good, *bad)] == [False] * 8
+    assert function.statistics()["rx_checksum_bad"] == after["rx_checksum_bad"]
+    function.run("ethtool -K DEV rx on")
+    assert function.told(good[0])[0].good
+
+
+def test_a_bad_datagram_is_left_for_the_stack_to_count(function: Function) -> None:
+    """It goes up, and no further."""
+    own = HERE if function.device == "eth0" else "10.44.0.9"
+    content = ipv4(PEER, own, UDP, segment(UDP, PEER, own))
+    names = function.run("grep ^Udp: /proc/net/snmp").splitlines()[0].split()
+    column = names.index("InCsumErrors")
+
+    def errors() -> int:
+        return int(function.run("grep ^Udp: /proc/net/snmp").splitlines()[1].split()[column])
+
+    function.guest.run(f"{function.enter}nc -u -l {own} 9 >/dev/null & echo $! >/tmp/nc; sleep 0.5")
+    before = errors()
+    function.told(spoiled(function.frame(content), 100), function.frame(content))
+    assert errors() == before + 1
+    function.guest.try_run("kill $(cat /tmp/nc)")
+
+
+@pytest.mark.parametrize("microsoft", [False, True])
+def test_the_hash_is_the_cards_in_either_order(function: Function, microsoft: bool) -> None:
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} {'on' if microsoft else 'off'}")
+    assert re.search(rf"{HASHES}\s*: {'on' if microsoft else 'off'}", function.run("ethtool --show-priv-flags DEV"))
+    frames = [function.frame(packet(protocol, version)) for version in (4, 6) for protocol in (UDP, TCP)]
+    frames.append(function.frame(ipv4(PEER, HERE, 99, BODY)))
+    key = function.key()
+    expected = [rss_hash(frame, key, microsoft) for frame in frames]
+    if not microsoft:  # what is not IPv4 has none
+        expected[2:4] = [0, 0]
+    assert [one.hash for one in function.told(*frames)] == expected
+
+    # Words that take part change it.
+    last = 9 if microsoft else 4
+    changed = (*key[:last], key[last] ^ 0xFFFFFFFF, *key[last + 1 :])
+    function.set_key(changed)
+    assert [one.hash for one in function.told(*frames[:4])] != expected[:4]
+    assert [one.hash for one in function.told(*frames)][-1] == rss_hash(frames[-1], changed, microsoft)
+    if not microsoft:
+        function.set_key((*key[:5], *(word ^ 0xFFFFFFFF for word in key[5:])))
+        assert [one.hash for one in function.told(*frames)] == expected
+    function.set_key(key)
+
+    function.run("ethtool -K DEV rxhash off")
+    assert [one.hash for one in function.told(*frames)] == [0] * len(frames)
+
+
+@pytest.mark.parametrize("microsoft", [False, True])
+def test_the_hash_chooses_the_queue(function: Function, microsoft: bool) -> None:
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} {'on' if microsoft else 'off'}")
+    key = DEFAULT_KEY
+    function.set_key(key)
+    frames = [function.frame(packet(UDP, 4, 2000 + flow)) for flow in range(32)]
+    if microsoft:
+        frames += [function.frame(packet(UDP, 6, 2000 + flow)) for flow in range(32)]
+    second = sum(rss_hash(frame, key, microsoft) & 1 for frame in frames)  # the table alternates
+    assert 8 <= second <= len(frames) - 8, "the key is no good one"
+    before = function.statistics()
+    function.told(*frames)
+    after = function.statistics()
+    counts = [after[name] - before[name] for name in ("rx0_packets", "rx1_packets")]
+    assert 0 <= counts[0] - (len(frames) - second) <= 3, "few others may be on the wire"
+    assert 0 <= counts[1] - second <= 3
+
+
+def test_what_is_hashed_is_told(function: Function) -> None:
+    ports = "L4 bytes 0 & 1"
+    assert ports in function.run("ethtool -n DEV rx-flow-hash udp4")
+    assert ports not in function.run("ethtool -n DEV rx-flow-hash udp6")
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
+    assert ports in function.run("ethtool -n DEV rx-flow-hash udp6")
+    assert ports not in function.run("ethtool -n DEV rx-flow-hash sctp4")
+
+
+def test_the_flag_survives_down_and_up(function: Function) -> None:
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
+    function.run("ip link set DEV down")
+    function.run("ip link set DEV up")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    frame = function.frame(packet(UDP, 6))
+    assert function.told(frame)[0].hash == rss_hash(frame, function.key(), True)
+
+
+def test_tags_are_taken_out_and_told(function: Function) -> None:
+    function.run("ip link add link DEV name tagged type vlan id 100")
+    function.run("ip link set tagged up")
+    tci = 0x6000 | 100
+    frames = [function.frame(packet(UDP), tci), function.frame(packet(TCP, 6), tci), function.frame(packet(UDP))]
+    lengths = [len(frames[0]) - 4, len(frames[1]) - 4, len(frames[2])]
+    for switch, rest in (("on", 0), ("off", 8), ("on", 0)):
+        function.run(f"ethtool -K DEV rxvlan {switch}")
+        before = received(function)
+        told = function.told(*frames)
+        # Linux takes out what is left before a socket sees it: only the driver's bytes tell who did it.
+        assert (received(function) - before - sum(lengths) - rest) % 60 == 0, "60: an answer of the small host"
+        assert [one.tci for one in told] == [tci, tci, None]
+        assert [one.good for one in told] == [True] * 3
+        assert [one.length for one in told] == lengths
+    function.guest.until(f"{function.enter}cat /sys/class/net/tagged/statistics/rx_packets", "^[1-9]")
+    function.run("ip link del tagged")
+
+
+def received(function: Function) -> int:
+    """Bytes, as the driver has them from the card."""
+    counts = function.statistics()
+    return counts["rx0_bytes"] + counts["rx1_bytes"]
