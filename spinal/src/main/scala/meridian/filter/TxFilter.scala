@@ -104,12 +104,12 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   decisions.io.push.payload := lookup.io.decision.payload
   assert(!lookup.io.decision.valid || decisions.io.push.ready, "a decision found no room", FAILURE)
 
-  val insert = new VlanInsert(p)
-  insert.io.words << words.io.pop
-  insert.io.decisions << decisions.io.pop
+  val inserter = new VlanInsert(p)
+  inserter.io.words << words.io.pop
+  inserter.io.decisions << decisions.io.pop
 
   val exit = new TxExit(p)
-  exit.io.beats << insert.io.beats
+  exit.io.beats << inserter.io.beats
   exit.io.ports := io.ports
   exit.io.tx <> io.tx
   exit.io.copy >> io.copy
