@@ -37,8 +37,8 @@ import spinal.lib._
 class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   val depth = 32
   require(
-    macLatency + queueLatency + 5 <= depth,
-    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 5} cycles"
+    macLatency + queueLatency + 9 <= depth,
+    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 9} cycles"
   )
 
   val io = new Bundle {
@@ -63,7 +63,11 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val first = RegNextWhen(beat.last, io.h2c.fire) init True
 
   val words = new StreamFifo(Fragment(TxWord(p)), depth, withAsyncRead = true)
-  words.io.push.arbitrationFrom(io.h2c)
+  // Back-pressure begins with a register; two beats may come before it knows of those that came.
+  val room = RegNext(words.io.occupancy < depth - 3) init False
+  io.h2c.ready := room
+  words.io.push.valid := io.h2c.valid && room
+  assert(!words.io.push.valid || words.io.push.ready, "a beat found no room", FAILURE)
   words.io.push.last := beat.last
   words.io.push.data := beat.data
   words.io.push.mty := beat.mty

@@ -9,7 +9,7 @@ import spinal.lib._
 
 /** Writes the checksums of a frame into it as it passes. `patches` holds from the frame's first beat to its last.
   *
-  * Latency 2 cycles, one beat a cycle, no bubble between frames. Both directions of the handshake are registered.
+  * Latency 2 cycles, one beat a cycle, no bubble between frames. Back-pressure passes through.
   */
 class FramePatcher(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -49,5 +49,5 @@ class FramePatcher(p: ShellParam) extends Component {
     when(staged.ip(w))(put(staged.ipValue))
     when(staged.l4(w))(put(staged.l4Value))
   }
-  io.patched << out.s2mPipe().m2sPipe()
+  io.patched << out.m2sPipe()
 }

@@ -13,7 +13,7 @@ import spinal.lib._
   * `tuser_err`, empty bytes before the last beat, more empty bytes than a beat has, another queue inside a frame, a
   * zero-byte beat that is not a frame of its own.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of the handshake are registered.
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. Back-pressure passes through.
   */
 class H2cIngress(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -54,5 +54,5 @@ class H2cIngress(p: ShellParam) extends Component {
   frames.meta.request := Mux(first, pins.tuser_mdata.resize(H2cRequest.bits), request)
   frames.meta.error := error
   frames.meta.zero := pins.tuser_zero_byte && whole
-  io.frames << frames.s2mPipe().m2sPipe()
+  io.frames << frames.m2sPipe()
 }

@@ -144,7 +144,7 @@ class TxOffload(p: ShellParam) extends Component {
   val patcher = new FramePatcher(p)
   val leaving = new Area {
     val word = words.io.pop
-    val release = releases.io.pop.s2mPipe()
+    val release = releases.io.pop
     patcher.io.frames.valid := word.valid && release.valid
     word.ready := patcher.io.frames.ready && release.valid
     release.ready := patcher.io.frames.fire && word.last

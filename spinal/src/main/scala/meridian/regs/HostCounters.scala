@@ -156,12 +156,14 @@ class HostCounters(p: ShellParam) extends Component {
   private def either(b: Banks) = isBytes ? b.bytes.io.value.payload | b.frames.io.value.payload
   val first = RegNext(isTx ? either(tx) | either(rx))
   val second = RegNext(either(rxCopies))
-  val copies = RegNext(index(1) ? toPs.frames.io.value.payload | toFunctions.frames.io.value.payload)
+  val copies = RegNext(
+    isSkipped ? skipped.io.value.payload |
+      (index(1) ? toPs.frames.io.value.payload | toFunctions.frames.io.value.payload)
+  )
   // Frames for one function and copies are counted apart, since both can come in one cycle.
   val sum = first + (second.asBits.andMask(!isTx)).asUInt
   when(index === FunctionCounters.rxCopies)(sum := second)
-  when(isTxCopy)(sum := copies)
-  when(isSkipped)(sum := RegNext(skipped.io.value.payload))
+  when(isTxCopy || isSkipped)(sum := copies)
   io.answer.valid := RegNext(RegNext(rx.frames.io.value.valid, False), False)
   io.answer.payload := RegNext((sum.asBits.andMask(exists)).asUInt)
 }
