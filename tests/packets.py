@@ -83,3 +83,19 @@ def spoilt(random: Random, frame: bytes, start: int) -> bytes:
         if at + 2 <= len(frame) - 8:
             wrong[at : at + 2] = bytes(2)
     return bytes(wrong)
+
+
+def scrambled(random: Random, frame: bytes, mark: int) -> bytes:
+    """The frame with anything where its checksums are; its last bytes, as many as the mark has, stay."""
+    start = 18 if frame[12:14] == b"\x81\0" else 14
+    kind = frame[start - 2 : start]
+    if kind not in (b"\x08\0", b"\x86\xdd") or len(frame) < start + 40:
+        return frame
+    v4 = kind == b"\x08\0"
+    l4 = start + (4 * (frame[start] & 15) if v4 else 40)
+    protocol = frame[start + (9 if v4 else 6)]
+    wrong = bytearray(frame)
+    for at in ([start + 10] if v4 else []) + [l4 + {TCP: 16, UDP: 6}.get(protocol, len(frame))]:
+        if at + 2 <= len(frame) - mark:
+            wrong[at : at + 2] = random.randbytes(2)
+    return bytes(wrong)

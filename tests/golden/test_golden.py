@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from meridian_golden.checksum import Checksums, checksums
 from meridian_golden.frame import parse
+from meridian_golden.offload import Request, filled
 from meridian_golden.rss import DEFAULT_KEY, rss_hash
 from meridian_golden.shell import GoldenShell, padded
 
@@ -193,3 +194,58 @@ def test_inside_the_card_a_vlan_decides_as_on_the_wire(shell):
     assert inside.verdict == "switched" and targets(inside) == {5}
     shell.functions[4].insert, shell.functions[4].trusted = 8, True
     assert shell.transmit(16, frame(BOB, ALICE)).verdict == "sent"
+
+
+def udp4(payload: bytes, checksum: bytes = b"\0\0") -> bytes:
+    """From RFC 1071's rules by hand: 192.168.0.1 to 192.168.0.199, ports 1 and 2."""
+    size = 8 + len(payload)
+    header = bytes.fromhex("4500") + (20 + size).to_bytes(2, "big") + bytes.fromhex("0000400040110000c0a80001c0a800c7")
+    return BOB + ALICE + b"\x08\0" + header + b"\0\1\0\2" + size.to_bytes(2, "big") + checksum + payload
+
+
+def test_checksums_are_filled_in_by_hand():
+    """Header: 4500+0020+0000+4000+4011+0000+c0a8+0001+c0a8+00c7 = 24749 -> 474b -> b8b4; see RFC 1071."""
+    data, missing = filled(udp4(b"ABCD", b"xy"), Request(ip=True, l4=True))
+    assert not missing and data[24:26] == bytes.fromhex("b8b4")
+    # Pseudo header c0a8+0001+c0a8+00c7+0011+000c, datagram 0001+0002+000c+4142+4344.
+    total = 0xC0A8 + 1 + 0xC0A8 + 0xC7 + 0x11 + 0xC + 1 + 2 + 0xC + 0x4142 + 0x4344
+    assert int.from_bytes(data[40:42], "big") == 0xFFFF - (total % 0x10000 + total // 0x10000)
+    assert checksums(data.ljust(60, b"\0")) == Checksums("good", "good", "udp")
+
+
+def test_a_udp_checksum_is_never_zero():
+    data, _ = filled(udp4(b"\0\0"), Request(l4=True))
+    zero, missing = filled(udp4(data[40:42]), Request(l4=True))
+    assert zero[40:42] == b"\xff\xff" and not missing
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "ip", "l4"),
+    [
+        (12, 0x86, False, False),  # not IPv4
+        (20, 0x20, True, False),  # a fragment
+        (23, 47, True, False),  # GRE
+        (17, 0x40, False, False),  # longer than the frame
+        (39, 0x09, True, False),  # a datagram that is not its packet
+    ],
+)
+def test_what_is_not_filled_in(at, value, ip, l4):
+    frame = bytearray(udp4(b"ABCD", b"xy"))
+    frame[at] = value
+    for request, done in ((Request(ip=True), ip), (Request(l4=True), l4)):
+        data, missing = filled(bytes(frame), request)
+        assert missing == (not done) and (data != frame) == done
+
+
+def test_requests_count_on_queues_that_may_ask(shell):
+    shell.addresses = {(0, ALICE, None): 4, (0, ALICE, 9): 4}
+    ask = 1 << 16 | 9
+    assert shell.transmit(16, frame(BOB, ALICE), metadata=ask).data == frame(BOB, ALICE)
+    shell.transmit_offload = {16}
+    assert (
+        shell.transmit(16, frame(BOB, ALICE), metadata=ask).data
+        == frame(BOB, ALICE)[:12] + b"\x81\0\0\x09" + frame(BOB, ALICE)[12:]
+    )
+    shell.functions[4].insert = 10
+    assert shell.transmit(16, frame(BOB, ALICE), metadata=ask).data[14:16] == b"\0\x0a"
+    assert shell.transmit(16, frame(BOB, ALICE), metadata=1 << 17).unfilled

@@ -54,6 +54,7 @@ class TxSent:
     data: bytes
     error: bool
     window: tuple[int, int]
+    metadata: int
     outcomes: list[TxOutcome] = field(default_factory=list)
 
 
@@ -86,6 +87,7 @@ class Bench:
         self.geometry = geometry
         self.rate = rate
         self.models = [Model(GoldenShell(geometry.ports, geometry.functions, geometry.queues, geometry.max_frame))]
+        self.golden.transmit_offload = set(filter(self.has_transmit_offload, range(geometry.queues)))
         self.ps = [PsPort(self.shell, port, ring_log2, seed + port) for port in range(geometry.ports)]
         self.queues_each = geometry.queues // geometry.functions
         self.rx_sent: list[RxSent] = []
@@ -112,9 +114,14 @@ class Bench:
         """Every other queue has completion entries of 16 bytes."""
         return queue % 2 == 1
 
-    def set_completion16(self, queues: Iterable[int]) -> None:
+    def has_transmit_offload(self, queue: int) -> bool:
+        """All but every third queue may ask."""
+        return queue % 3 != 0
+
+    def set_switches(self, queues: Iterable[int]) -> None:
         for queue in queues:
-            self.shell.set_queue_switches(queue, self.has_completion16(queue))
+            offload = self.has_transmit_offload(queue)
+            self.shell.set_queue_switches(queue, self.has_completion16(queue), transmit_offload=offload)
 
     # Settings
 
@@ -152,7 +159,7 @@ class Bench:
         with self.changing(off, lambda golden: golden.function_reset(function)):
             self.shell.function_reset(function)
         self.reset_functions.add(function)
-        self.set_completion16(range(self.queue_home(function), self.queue_home(function + 1)))
+        self.set_switches(range(self.queue_home(function), self.queue_home(function + 1)))
 
     def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
         def apply(golden: GoldenShell) -> None:
@@ -259,10 +266,11 @@ class Bench:
         """When the last frame given to rx is in, in ns."""
         return int(self._free_at[port])
 
-    def h2c(self, queue: int, data: bytes, error: bool = False) -> None:
+    def h2c(self, queue: int, data: bytes, error: bool = False, metadata: int = 0) -> None:
+        """metadata: of the descriptor; they mean nothing on a queue that may not ask."""
         now = self.sim.now_ps // 1000
-        self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, (now, now + INSIDE_NS)))
-        self.shell.h2c(queue, data, error)
+        self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, (now, now + INSIDE_NS), metadata))
+        self.shell.h2c(queue, data, error, metadata)
 
     def ps_send(self, port: int, data: bytes, tag: int | None = None) -> None:
         """tag: a transmit timestamp is wanted, with that tag."""
@@ -305,7 +313,7 @@ class Bench:
                 if isinstance(frame, RxSent):
                     outcome = model.golden.receive(frame.port, frame.data, frame.bad)
                 else:
-                    outcome = model.golden.transmit(frame.queue, frame.data, frame.error)
+                    outcome = model.golden.transmit(frame.queue, frame.data, frame.error, frame.metadata)
                 if outcome not in result:
                     result.append(outcome)
         return result

@@ -379,7 +379,10 @@ def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
         assert counts.port[port]["tx_from_host"] == len(events) - of_ps
 
     bounds = Bounds()
+    skipped: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for frame in bench.tx_sent:
+        unfilled = [outcome.unfilled for outcome in frame.outcomes]
+        skipped[bench.home_of(frame.queue)].append((all(unfilled), any(unfilled)))
         if all(outcome.on_wire for outcome in frame.outcomes):
             assert frame.number in found, f"frame {frame.number} of queue {frame.queue} was not sent: {frame.outcomes}"
         places = []
@@ -401,4 +404,7 @@ def check_transmit(bench: Bench, counts: Counts, lossless: bool) -> None:
         counters = counts.slot["function", function]
         assert counters["tx_sent"] == frames[function], f"function {function}"
         check_inside(bench, counters, function, size[function], lossless)
+        least, most = (sum(column) for column in zip((0, 0), *skipped[function], strict=True))
+        found = counters["tx_offload_skipped"]
+        assert found <= most and (found >= least or not lossless), f"function {function}: {found} not filled in"
     assert counts.total("tx", TX_VERDICTS) == len(bench.tx_sent), "frames of the host without a verdict"

@@ -8,7 +8,7 @@ from random import Random
 
 from bench import Bench
 from meridian_golden.frame import BROADCAST, VLAN_TYPE
-from packets import packet, spoilt
+from packets import packet, scrambled, spoilt
 
 VIDS = (0, 5, 6, 100, 4095)
 SERVICE_TYPE = 0x88A8
@@ -81,7 +81,7 @@ class World:
         bench.set_indirection(function, [random.randrange(width) for _ in range(128)])
         if random.random() < 0.5:
             bench.set_hash_key(function, tuple(random.getrandbits(32) for _ in range(10)))
-        bench.set_completion16(range(home, home + bench.queues_each))
+        bench.set_switches(range(home, home + bench.queues_each))
         for queue in range(home, home + bench.queues_each):
             size = random.choice((0, 64, 2048, 4096))
             if size:
@@ -191,8 +191,8 @@ class World:
             frame[-4:] = self.number.to_bytes(4, "big")[-length:] if length < 4 else self.number.to_bytes(4, "big")
         return bytes(frame), random.random() < 0.03
 
-    def sent(self) -> tuple[int, bytes, bool]:
-        """A frame of the host: queue, bytes, and whether DMA marks it bad."""
+    def sent(self) -> tuple[int, bytes, bool, int]:
+        """A frame of the host: queue, bytes, whether DMA marks it bad, and the metadata of its descriptor."""
         random, bench = self.random, self.bench
         queue = (
             random.choice(self.queues)
@@ -210,7 +210,16 @@ class World:
             destination, known = self.destination(sender.port)
             vid = vid if known is None or random.random() < 0.3 else known
         bare = bool(sender and sender.insert is not None and random.random() < 0.8)
-        return queue, self.frame(destination, source, vid, length, bare), random.random() < 0.02
+        metadata = random.getrandbits(32)
+        if bench.has_transmit_offload(queue):
+            metadata &= ~(1 << 16)
+            if random.random() < 0.25:  # mostly the VLAN that it is known in
+                bare = bare or random.random() < 0.8
+                metadata = metadata & ~0xFFF | 1 << 16 | (random.choice(VIDS) if vid is None else vid)
+        frame = self.frame(destination, source, vid, length, bare)
+        if random.random() < 0.7:
+            frame = scrambled(random, frame, ID_BYTES)
+        return queue, frame, random.random() < 0.02, metadata
 
     def sent_by_ps(self, port: int = 0) -> bytes:
         random = self.random

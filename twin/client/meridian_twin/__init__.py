@@ -5,6 +5,7 @@ from .card import LinkedCard, MismatchError, RegisterError
 from .driver import Host, Ps
 from .link import Link, LinkError, LinkTimeout
 from .memory import Memory
+from .offload import Offload
 from .process import CardError, CardProcess
 from .protocol import Role
 from .qdma import QueueError, QueueSetting, Tables, Trigger
@@ -19,6 +20,7 @@ __all__ = [
     "LinkedCard",
     "Memory",
     "MismatchError",
+    "Offload",
     "Ps",
     "QueueError",
     "QueueSetting",

@@ -155,14 +155,22 @@ class Card(ABC):
 
     # Queues
 
-    def set_queue_switches(self, queue: int, completion16: bool | None = None, paced: bool | None = None) -> None:
+    def set_queue_switches(
+        self,
+        queue: int,
+        completion16: bool | None = None,
+        paced: bool | None = None,
+        transmit_offload: bool | None = None,
+    ) -> None:
         """Of a queue, counted over all functions, before it is started; those that are not named stay.
 
         completion16: completion entries of 16 bytes. paced: it sends at the rates of its function.
+        transmit_offload: the metadata of its transmit descriptors are requests.
         """
         address = self.regs.address("QUEUE", "SWITCHES", index=queue)
         word = self.read(address)
-        for name, on in (("COMPLETION16", completion16), ("PACED", paced)):
+        switches = {"COMPLETION16": completion16, "PACED": paced, "TRANSMIT_OFFLOAD": transmit_offload}
+        for name, on in switches.items():
             if on is not None:
                 field = self.regs.field("QUEUE", "SWITCHES", name)
                 word = word & ~field.at(1) | field.at(int(on))

@@ -14,6 +14,7 @@ from .closing import Closing
 from .contexts import Contexts
 from .link import Link
 from .memory import Memory
+from .offload import Offload
 from .phc import Phc
 from .protocol import Role
 from .ps_port import PsPort
@@ -40,12 +41,12 @@ class Queues:
         self.function = function
         self.pairs: list[Pair] = []
 
-    def send(self, frame: bytes, queue: int = 0, seconds: float | None = None) -> None:
-        """Hands a frame to the card; waits for room in the ring."""
+    def send(self, frame: bytes, queue: int = 0, seconds: float | None = None, offload: Offload | None = None) -> None:
+        """Hands a frame to the card; waits for room in the ring. offload: what the card is asked to do with it."""
         ring = self.pairs[queue].h2c
         if ring.room() <= 0:
             self.link.wait(lambda: ring.room() > 0, f"room in transmit queue {queue}", seconds)
-        ring.send(frame)
+        ring.send(frame, offload)
 
     def drain(self, seconds: float | None = None) -> None:
         """Until the card has taken every frame."""
@@ -163,7 +164,7 @@ class Host(Closing, Queues):
         absolute = base + queue
         h2c = H2cQueue(self.link, function, queue, self.memory, setting)
         c2h = C2hQueue(self.link, function, queue, self.memory, setting, self.tables)
-        self.card.set_queue_switches(absolute, setting.completion16, setting.paced)
+        self.card.set_queue_switches(absolute, setting.completion16, setting.paced, setting.transmit_offload)
         qdma.program_h2c(self.contexts, absolute, function, h2c.base, setting, self.tables)
         self.card.set_buffer_size(absolute, setting.buffer)
         qdma.program_c2h(self.contexts, absolute, function, c2h.base, c2h.completion_base, setting, self.tables)

@@ -12,6 +12,7 @@ from .completion import Completion
 from .contexts import Contexts, Select
 from .link import Link
 from .memory import Memory
+from .offload import Offload
 
 IDENTIFIER = 0x000
 IDENTIFIER_MAGIC = 0x1FD3
@@ -97,6 +98,7 @@ class QueueSetting:
     prefetch: bool = True
     paced: bool = False  # transmit at the rates of the function; descriptors are fetched on credit
     completion16: bool = False  # completion entries of 16 bytes
+    transmit_offload: bool = False  # its descriptors may ask for tags and checksums
 
     @property
     def completion_bytes(self) -> int:
@@ -231,8 +233,8 @@ class H2cQueue(_Ring):
     def ring(self) -> None:
         self._doorbell(4, self.pidx | int(self.setting.h2c_irq) << 16)
 
-    def send(self, data: bytes) -> None:
-        self.post(data)
+    def send(self, data: bytes, offload: Offload | None = None) -> None:
+        self.post(data, offload and offload.metadata)
         self.ring()
 
     def status(self) -> dict[str, int]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .checksum import Checksums, checksums
 from .frame import parse, with_tag, without_tag
+from .offload import filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
 
 MIN_FRAME = 60
@@ -98,6 +99,7 @@ class TxOutcome:
     host: tuple[Delivery, ...] = ()
     copying: bool = False
     data: bytes = b""  # the frame as it goes out
+    unfilled: bool = False  # of one that goes out: a checksum it asked for is not filled in
 
     @property
     def on_wire(self) -> bool:
@@ -121,6 +123,7 @@ class GoldenShell:
             for number in range(functions)
         }
         self.owner: dict[int, int] = {}
+        self.transmit_offload: set[int] = set()  # queues whose descriptors may ask
         self.addresses: dict[tuple[int, bytes, int | None], int] = {}
         self.multicast_groups: dict[tuple[int, bytes, int | None], set[int]] = {}
         self.verdicts: Counter[tuple[str, int | None]] = Counter()
@@ -225,8 +228,8 @@ class GoldenShell:
         told = Told(value, kind, checksums(data), header.tci if strips and state.insert is None else None)
         return Delivery("delivered", number, queue, told, data)
 
-    def transmit(self, queue: int, frame: bytes, error: bool = False) -> TxOutcome:
-        """What becomes of a frame from a host queue, buffers permitting."""
+    def transmit(self, queue: int, frame: bytes, error: bool = False, metadata: int = 0) -> TxOutcome:
+        """What becomes of a frame from a host queue, buffers permitting; metadata: of its descriptor."""
         number = self.owner.get(queue)
         if number is None:
             return TxOutcome("noFunction")
@@ -241,18 +244,22 @@ class GoldenShell:
         ):
             if holds:
                 return TxOutcome(verdict, number, state.port)
-        outcome = self._by_address(number, frame)
+        request = request_of(metadata if queue in self.transmit_offload else 0)
+        data, unfilled = filled(frame, request)
+        outcome = self._by_address(number, data, request.vlan)
         # What is dropped for its addresses gets no tag.
         if max(len(frame), len(outcome.data)) > self.max_frame:
             return TxOutcome("oversize", number, state.port)
-        return outcome
+        return replace(outcome, unfilled=unfilled) if outcome.data else outcome
 
-    def _by_address(self, number: int, frame: bytes) -> TxOutcome:
+    def _by_address(self, number: int, frame: bytes, vlan: int | None) -> TxOutcome:
+        """vlan: of a tag that the frame asks for; its function's goes before."""
         state = self.functions[number]
-        if state.insert is not None:
-            if parse(frame).tagged:
-                return TxOutcome("spoof", number, state.port)
-            frame = with_tag(frame, state.insert)
+        if state.insert is not None and parse(frame).tagged:
+            return TxOutcome("spoof", number, state.port)
+        tag = vlan if state.insert is None else state.insert
+        if tag is not None:
+            frame = with_tag(frame, tag)
         header = parse(frame)
         if not state.trusted and self._lookup(self.addresses, state.port, header.source, header.vid) != number:
             return TxOutcome("spoof", number, state.port)

@@ -54,9 +54,10 @@ class Shell(Card):
         """A frame comes in from the wire, at that time or once the ones before it are in; bad: its FCS is wrong."""
         self.sim.send("rx", port=port, hex=frame.hex(), bad=bad, at_ns=at_ns)
 
-    def h2c(self, queue: int, frame: bytes, error: bool = False) -> None:
-        """The host sends a frame."""
-        self.sim.send("h2c", queue=queue, hex=frame.hex(), err=error)
+    def h2c(self, queue: int, frame: bytes, error: bool = False, metadata: int | None = None) -> None:
+        """The host sends a frame; metadata: of its descriptor, random by default."""
+        given = {} if metadata is None else {"metadata": metadata}
+        self.sim.send("h2c", queue=queue, hex=frame.hex(), err=error, **given)
 
     def run(self, ns: int) -> None:
         self.sim.send("run", ns=ns)

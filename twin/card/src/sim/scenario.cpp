@@ -230,7 +230,8 @@ void Scenario::feed() {
 
 void Scenario::h2c(const Json& op) {
   const auto queue = static_cast<unsigned>(number(op, "queue", QdmaH2c::queues - 1));
-  const H2cFrame frame{hex(op), flag_or(op, "err", false)};
+  H2cFrame frame{hex(op), flag_or(op, "err", false)};
+  if (op.contains("metadata")) frame.metadata = static_cast<std::uint32_t>(number(op, "metadata", 0xffff'ffffU));
   const std::uint64_t repeat = number_or(op, "repeat", 1'000'000, 1);
   Qdma& qdma = card_.qdma();
   qdma.c2h.tell_h2c(queue, static_cast<unsigned>(std::min<std::uint64_t>(repeat, 65535)));

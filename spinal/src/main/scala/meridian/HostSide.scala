@@ -46,6 +46,7 @@ class HostSide(p: ShellParam) extends Component {
   val txFilter = new TxFilter(p, MacTable.latency, QueueTable.latency)
   val egress = new C2hEgress(p)
   val ingress = new H2cIngress(p)
+  val offload = new TxOffload(p)
   val veb = new VebSwitch(p)
   val psLookup = new PsLookup(p, MacTable.latency)
   val pacer = new Pacer(p)
@@ -63,7 +64,9 @@ class HostSide(p: ShellParam) extends Component {
 
   val transmit = new Area {
     ingress.io.h2c << io.qdma.m_axis_h2c
-    txFilter.io.h2c << ingress.io.frames.haltWhen(psLookup.io.hold)
+    offload.io.h2c << ingress.io.frames
+    offload.io.switches << regs.io.switches
+    txFilter.io.h2c << offload.io.frames.haltWhen(psLookup.io.hold)
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
     txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
@@ -126,12 +129,13 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val chain = new FlushChain(3)
+    val chain = new FlushChain(4)
     chain.io.flush := reset.io.flush
-    txFilter.io.flush := chain.io.ask(0)
-    veb.io.flush := chain.io.ask(1)
-    rxFilter.io.flush := chain.io.ask(2)
-    chain.io.answer := rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed
+    offload.io.flush := chain.io.ask(0)
+    txFilter.io.flush := chain.io.ask(1)
+    veb.io.flush := chain.io.ask(2)
+    rxFilter.io.flush := chain.io.ask(3)
+    chain.io.answer := rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed ## offload.io.flushed
     reset.io.flushed := chain.io.flushed.asBits
   }
 
@@ -146,6 +150,6 @@ class HostSide(p: ShellParam) extends Component {
   }
 
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
-  val filtersIdle = rxFilter.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
+  val filtersIdle = rxFilter.io.idle && offload.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
 }

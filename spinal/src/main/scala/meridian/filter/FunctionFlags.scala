@@ -68,6 +68,7 @@ case class HashKeyWrite(p: ShellParam) extends Bundle {
 case class QueueSwitchWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val paced = Bool() // its descriptors are granted by the pacer
+  val transmitOffload = Bool() // its descriptors may ask for tags and checksums
   val completion16 = Bool() // its completion entries have 16 bytes
 }
 

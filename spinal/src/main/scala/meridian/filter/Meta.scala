@@ -74,6 +74,15 @@ case class RxRecord(p: ShellParam) extends Bundle {
   val length = p.lengthType()
 }
 
+/** A frame from the host on its way to the transmit filter. `error` and `zero` are final with the last beat. */
+case class TxMeta(p: ShellParam) extends Bundle {
+  val queue = p.queueType()
+  val tag = TxTag() // the frame asks for it
+  val unfilled = Bool() // a checksum that it asked for was not filled in
+  val error = Bool() // marked bad by the DMA engine
+  val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
+}
+
 /** What became of a frame from the host. */
 object TxVerdict extends SpinalEnum {
   val sent, // handed to the transmit buffer of the port
@@ -106,6 +115,7 @@ case class TxRecord(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val functionValid = Bool()
   val length = p.lengthType()
+  val unfilled = Bool() // a checksum that the frame asked for was not filled in
   val toFunctions, toPs = TxCopyRecord()
 }
 

@@ -124,6 +124,7 @@ class TxExit(p: ShellParam) extends Component {
     record.port := source.port
     record.function := source.function
     record.functionValid := source.functionValid
+    record.unfilled := source.unfilled
     record.length := Mux(zero, U(0), Mux(bytes > 65535, U(65535), bytes).resize(p.lengthBits))
     io.record.valid := RegNext(valid) init False
     io.record.payload := RegNext(record)

@@ -3,7 +3,6 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.host.H2cMeta
 import meridian.mac.PsFilterConfig
 import spinal.core._
 import spinal.lib._
@@ -24,8 +23,8 @@ import spinal.lib._
   *
   * What stays inside the card, alone or beside the frame on the wire, leaves at `copy`, and nothing there can stall.
   *
-  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN gets its tag
-  * behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
+  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN, or one that
+  * asks for it, gets a tag behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
   * its header is judged as it would go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
   * on its way out.
   *
@@ -38,12 +37,12 @@ import spinal.lib._
 class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   val depth = 32
   require(
-    macLatency + queueLatency + 5 <= depth,
-    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 5} cycles"
+    macLatency + queueLatency + 9 <= depth,
+    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 9} cycles"
   )
 
   val io = new Bundle {
-    val h2c = slave(FrameStream(p.hostBytes, H2cMeta(p)))
+    val h2c = slave(FrameStream(p.hostBytes, TxMeta(p)))
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
     val destination = master(MacLookup(p))
@@ -64,7 +63,11 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val first = RegNextWhen(beat.last, io.h2c.fire) init True
 
   val words = new StreamFifo(Fragment(TxWord(p)), depth, withAsyncRead = true)
-  words.io.push.arbitrationFrom(io.h2c)
+  // Back-pressure begins with a register; two beats may come before it knows of those that came.
+  val room = RegNext(words.io.occupancy < depth - 3) init False
+  io.h2c.ready := room
+  words.io.push.valid := io.h2c.valid && room
+  assert(!words.io.push.valid || words.io.push.ready, "a beat found no room", FAILURE)
   words.io.push.last := beat.last
   words.io.push.data := beat.data
   words.io.push.mty := beat.mty
@@ -94,6 +97,8 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     lookup.io.header.source := beat.data(48, 48 bits)
     lookup.io.header.tagged := tagged
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
+    lookup.io.header.tag := beat.meta.tag
+    lookup.io.header.unfilled := beat.meta.unfilled
     lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)
   }
 
@@ -103,12 +108,12 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   decisions.io.push.payload := lookup.io.decision.payload
   assert(!lookup.io.decision.valid || decisions.io.push.ready, "a decision found no room", FAILURE)
 
-  val insert = new VlanInsert(p)
-  insert.io.words << words.io.pop
-  insert.io.decisions << decisions.io.pop
+  val inserter = new VlanInsert(p)
+  inserter.io.words << words.io.pop
+  inserter.io.decisions << decisions.io.pop
 
   val exit = new TxExit(p)
-  exit.io.beats << insert.io.beats
+  exit.io.beats << inserter.io.beats
   exit.io.ports := io.ports
   exit.io.tx <> io.tx
   exit.io.copy >> io.copy

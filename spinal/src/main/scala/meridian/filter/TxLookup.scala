@@ -13,6 +13,8 @@ case class TxHeader(p: ShellParam) extends Bundle {
   val source = Bits(48 bits)
   val tagged = Bool()
   val vid = UInt(12 bits)
+  val tag = TxTag() // the frame asks for it
+  val unfilled = Bool()
   val runt = Bool()
 }
 
@@ -24,14 +26,15 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val functionValid = Bool()
   val to = TxDestinations() // of a frame that may go out
   val tag = TxTag() // likewise
+  val unfilled = Bool()
 }
 
 /** Decides by the header: queue, owner, its VLAN, port state, anti-spoof, route. The first reason against a frame in the order
   * noFunction, hostDisabled, disabled, linkDown, runt, spoof, hairpin is its verdict.
   *
   * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
-  * function passes without. A function that `tag` puts into a VLAN must not bring a tag of its own, be it trusted or not;
-  * all is decided by the frame with the tag that it gets.
+  * function passes without. A function that `tag` puts into a VLAN must not bring a tag of its own, be it trusted or not, and
+  * its tag goes before one that the frame asks for. All is decided by the frame with the tag that it gets.
   *
   * Latency queueLatency + macLatency + 2 cycles, one header a cycle, no back-pressure.
   */
@@ -75,7 +78,8 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val port = RegNext(TxRoute.port(io.functions, owned.owner.function))
     val tags = Mem(TxTag(), 1 << owned.bits)
     tags.write(io.tag.function.resized, io.tag.tag, io.tag.valid)
-    val tag = tags.readSync(owned.index, readUnderWrite = readFirst)
+    val own = tags.readSync(owned.index, readUnderWrite = readFirst)
+    val tag = Mux(own.insert, own, header.tag)
   }
 
   val routed = new Area {
@@ -83,7 +87,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val destination = RegNext(named.header.destination)
     val source = RegNext(named.header.source)
     val vid = RegNext(Mux(named.tag.insert, named.tag.vid, named.header.vid))
-    val foreign = RegNext(named.tag.insert && named.header.tagged)
+    val foreign = RegNext(named.own.insert && named.header.tagged)
     val tag = RegNext(named.tag)
     val runt = RegNext(named.header.runt)
     val known = RegNext(named.known)
@@ -121,6 +125,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     decision.functionValid := known
     decision.to.nowhere()
     decision.tag := tag
+    decision.unfilled := RegNext(named.header.unfilled)
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)

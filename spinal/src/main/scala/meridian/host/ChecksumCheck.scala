@@ -45,29 +45,16 @@ class ChecksumCheck(p: ShellParam) extends Component {
 
   def chosen(mask: Bits): Bits = word.zipWithIndex.map { case (x, w) => x.andMask(mask(w)) }.reduceBalancedTree(_ | _)
   val udpLength = RegNext(chosen(mask.udpLength))
-  val udpChecksum = RegNext(chosen(mask.udpChecksum).orR)
+  val udpChecksum = RegNext(chosen(mask.l4Checksum).orR)
 
-  /** The sum of the words of a frame that a mask names, with what it starts from; ready two cycles after the beat. */
-  class Sum(mask: Bits, half: Bits, start: UInt, sumBits: Int) extends Area {
-    val terms = word.zipWithIndex.map { case (x, w) =>
-      (x.dropLow(8).andMask(mask(w)) ## x.take(8).andMask(mask(w) && !half(w))).asUInt
-    }
-    val pairs = Vec(terms.grouped(2).map(_.reduce(_ +^ _)).toSeq.map(RegNext(_)))
-    val fours = Vec(pairs.grouped(4).map(_.reduceBalancedTree(_ +^ _)).toSeq.map(RegNext(_)))
-    val sum = Reg(UInt(sumBits bits))
-    val begins = Delay(first, 2)
-    when(Delay(beat.valid, 2, init = False)) {
-      sum := Mux(begins, start.resize(sumBits), sum) + fours.reduceBalancedTree(_ +^ _).resize(sumBits)
-    }
-
-    /** A sum that holds its own complement; a second carry cannot arise of so few words. */
-    val isGood = (sum.dropLow(16).asUInt.resize(17) + sum.take(16).asUInt) === 0xffff
-  }
-  val atSum = 3 // cycles from the masks to a beat's pairs and fours, where the sum starts
-
-  val header = new Sum(mask.header, B(0, words bits), U(0, 1 bits), 21)
   val protocol = Mux(shape.tcp, U(6, 5 bits), U(17, 5 bits))
-  val l4 = new Sum(mask.l4, mask.half, Delay(shape.l4Length +^ protocol, atSum), 30)
+  def sum(mask: Bits, half: Bits, start: UInt, bits: Int) =
+    new ChecksumSum(beat.valid, first, word, mask, half, start, bits)
+  val header = sum(mask.header, B(0, words bits), U(0, 1 bits), 21)
+  val l4 = sum(mask.l4, mask.half, Delay(shape.l4Length +^ protocol, 1 + ChecksumSum.atStart), 30)
+
+  /** A sum that holds its own complement; a second carry cannot arise of so few words. */
+  def isGood(sum: ChecksumSum): Bool = sum.folded === 0xffff
 
   // What the frame's beats have said so far of a datagram's own length and checksum.
   val udp = new Area {
@@ -83,7 +70,7 @@ class ChecksumCheck(p: ShellParam) extends Component {
 
   // With the sums.
   val end = new Area {
-    val cycles = atSum + 1
+    val cycles = 1 + ChecksumSum.latency
     val ended = Delay(beat.valid && beat.last, 3, init = False)
     val ip = Delay(shape.v4 && shape.whole, cycles)
     val tcp = Delay(shape.tcp && shape.whole, cycles)
@@ -98,8 +85,8 @@ class ChecksumCheck(p: ShellParam) extends Component {
       verdict
     }
     val now = ChecksumVerdict()
-    now.ip := verdict(ip, header.isGood)
-    now.l4 := verdict(summed, l4.isGood)
+    now.ip := verdict(ip, isGood(header))
+    now.l4 := verdict(summed, isGood(l4))
     now.kind := L4Kind.other
     when(tcp)(now.kind := L4Kind.tcp)
     when(udpHere)(now.kind := L4Kind.udp)

@@ -9,7 +9,8 @@ import spinal.lib._
 case class WordMasks(words: Int) extends Bundle {
   val header = Bits(words bits) // of the IPv4 header
   val l4 = Bits(words bits) // of TCP or UDP with its pseudo header
-  val udpLength, udpChecksum = Bits(words bits)
+  val headerChecksum, udpLength = Bits(words bits)
+  val l4Checksum = Bits(words bits) // of TCP or UDP
 
   /** The one word whose second byte is behind the packet. */
   val half = Bits(words bits)
@@ -48,7 +49,7 @@ class ChecksumMasks(p: ShellParam) extends Component {
   val second = RegNextWhen(io.first, io.valid)
   val l4 = new Place(shape.l4Start)
   val udpLength = new Place((shape.l4Start + 4).resize(7))
-  val udpChecksum = new Place((shape.l4Start + 6).resize(7))
+  val l4Checksum = new Place(shape.l4Start + Mux(shape.tcp, U(16, 7 bits), U(6, 7 bits)))
   val end = new Place(shape.end)
 
   /** The byte of this beat is from to until to behind the start of the IP header, which a tag moves. */
@@ -72,6 +73,7 @@ class ChecksumMasks(p: ShellParam) extends Component {
     io.masks.l4(w) := inL4 || address
     io.masks.half(w) := end.isAt(byte + 1)
     io.masks.udpLength(w) := udpLength.isAt(byte)
-    io.masks.udpChecksum(w) := udpChecksum.isAt(byte)
+    io.masks.l4Checksum(w) := l4Checksum.isAt(byte)
+    io.masks.headerChecksum(w) := within(byte, 10, 12)
   }
 }

@@ -6,14 +6,14 @@ import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
 
-/** Takes frames from the H2C stream of the QDMA IP. Only what the stream itself says is believed: `tuser_mdata` comes
-  * from the descriptor, which the host wrote, and is ignored; the queue is that of the first beat.
+/** Takes frames from the H2C stream of the QDMA IP. Only what the stream itself says is believed; `tuser_mdata` comes
+  * from the descriptor, which the host wrote, and is handed on as a request. It and the queue are those of the first beat.
   *
   * Everything the stream must not do makes an error frame of the frame it happens in, and never holds the stream up:
   * `tuser_err`, empty bytes before the last beat, more empty bytes than a beat has, another queue inside a frame, a
   * zero-byte beat that is not a frame of its own.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of the handshake are registered.
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. Back-pressure passes through.
   */
 class H2cIngress(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -24,6 +24,7 @@ class H2cIngress(p: ShellParam) extends Component {
   val pins = io.h2c.payload
   val first = RegInit(True)
   val queue = Reg(p.queueType())
+  val request = Reg(Bits(H2cRequest.bits bits))
   val broken = Reg(Bool())
 
   val whole = first && pins.tlast
@@ -38,7 +39,10 @@ class H2cIngress(p: ShellParam) extends Component {
   when(io.h2c.fire) {
     first := pins.tlast
     broken := error
-    when(first)(queue := pins.tuser_qid)
+    when(first) {
+      queue := pins.tuser_qid
+      request := pins.tuser_mdata.resized
+    }
   }
 
   val frames = FrameStream(p.hostBytes, H2cMeta(p))
@@ -47,7 +51,8 @@ class H2cIngress(p: ShellParam) extends Component {
   frames.data := pins.tdata
   frames.mty := pins.tuser_mty.resize(widthOf(frames.mty)).andMask(pins.tlast && !pins.tuser_zero_byte)
   frames.meta.queue := Mux(first, pins.tuser_qid, queue)
+  frames.meta.request := Mux(first, pins.tuser_mdata.resize(H2cRequest.bits), request)
   frames.meta.error := error
   frames.meta.zero := pins.tuser_zero_byte && whole
-  io.frames << frames.s2mPipe().m2sPipe()
+  io.frames << frames.m2sPipe()
 }

@@ -4,11 +4,12 @@ package meridian.host
 import meridian.ShellParam
 import spinal.core._
 
-/** A frame from the host, as the DMA engine delivers it. `queue` holds from the first beat; `error` and `zero` are final
+/** A frame from the host, as the DMA engine delivers it. `queue` and `request` hold from the first beat; `error` and `zero` are final
   * with the last.
   */
 case class H2cMeta(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val error = Bool() // the engine or its protocol marked the frame bad
+  val request = Bits(H2cRequest.bits bits) // from the descriptor: nobody's word until its queue may ask
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.host.CompletionField
+import meridian.host.LayoutField
 import meridian.regs.RegMap._
 
 /** The register map as a C header. Names begin with MERIDIAN_; registers are offsets from the base of their block. */
@@ -32,7 +32,7 @@ object HeaderWriter {
     head ++ registers ++ counters
   }
 
-  private def completion(fields: Seq[CompletionField]): Seq[String] = {
+  private def completion(fields: Seq[LayoutField]): Seq[String] = {
     val block = "MERIDIAN_COMPLETION"
     val title =
       "/* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */"
@@ -43,6 +43,16 @@ object HeaderWriter {
         case (what, value) =>
           define(s"${name}_$what", value)
       }
+    }
+  }
+
+  private def request(fields: Seq[LayoutField]): Seq[String] = {
+    val title =
+      "/* What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a queue with transmit_offload. */"
+    Seq("", title) ++ fields.flatMap { f =>
+      val name = s"MERIDIAN_H2C_REQUEST_${f.name.toUpperCase}"
+      val mask = ((BigInt(1) << f.width) - 1) << f.low
+      Seq(define(s"${name}_SHIFT", f.low.toString), define(s"${name}_MASK", s"${hex(mask, 8)}u"))
     }
   }
 
@@ -70,7 +80,7 @@ object HeaderWriter {
       val values = e.values.zipWithIndex.map { case (v, i) => define(s"${block}_${v.toUpperCase}", i.toString) }
       Seq("", s"/* ${e.doc}. */") ++ values :+ define(s"${block}S", e.values.size.toString)
     }
-    (lines ++ enums ++ completion(map.completion) ++ map.pages
+    (lines ++ enums ++ completion(map.completion) ++ request(map.request) ++ map.pages
       .flatMap(page) ++ Seq("", "#endif /* MERIDIAN_REGS_H */", "")).mkString("\n")
   }
 }

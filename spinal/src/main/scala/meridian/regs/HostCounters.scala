@@ -19,6 +19,7 @@ object FunctionCounters {
   val rxBytes = 32
   val txBytes = 33
   val rxCopies = 34
+  val txSkipped = 35
   val txCopies = 40 // to functions, lost on the way there, to the PS, lost on the way there
 
   /** Known once the design is elaborated: Scala does not name the verdicts before. */
@@ -35,7 +36,12 @@ object FunctionCounters {
     } ++ Seq(
       CounterName(at(rxBytes), "rx_bytes", "bytes of the frames delivered, without FCS"),
       CounterName(at(txBytes), "tx_bytes", "bytes of the frames sent, switched or handed to the PS, without FCS"),
-      CounterName(at(rxCopies), "rx_copies", "of the frames delivered: copies of frames for several functions")
+      CounterName(at(rxCopies), "rx_copies", "of the frames delivered: copies of frames for several functions"),
+      CounterName(
+        at(txSkipped),
+        "tx_offload_skipped",
+        "of the frames sent, switched or handed to the PS: such that asked for a checksum that was not filled in"
+      )
     ) ++ Seq(
       "tx_copies_switched" -> "of the frames sent: copies handed to functions of the port inside the card",
       "tx_copies_veb_full" -> "of the frames sent: copies for functions inside the card, whose buffer had no room",
@@ -129,8 +135,14 @@ class HostCounters(p: ShellParam) extends Component {
   val tx = new Banks(io.tx.valid, txSlot, io.tx.verdict.asBits, passed, io.tx.length, TxVerdict.elements.size)
   val toFunctions = new CopyBank(io.tx.valid, txSlot, io.tx.toFunctions)
   val toPs = new CopyBank(io.tx.valid, txSlot, io.tx.toPs)
+  val skipped = new CounterBank(slots, amountBits = 1)
+  skipped.io.add.valid := RegNext(RegNext(io.tx.valid && io.tx.unfilled, False) && RegNext(passed), False)
+  skipped.io.add.index := RegNext(txSlot)
+  skipped.io.add.amount := 1
+  skipped.io.read.valid := RegNext(asked.valid, False)
+  skipped.io.read.payload := RegNext(asked.slot)
   io.ready := RegNext(
-    Seq(rx.ready, rxCopies.ready, tx.ready, toFunctions.frames.io.ready, toPs.frames.io.ready).andR,
+    Seq(rx.ready, rxCopies.ready, tx.ready, toFunctions.frames.io.ready, toPs.frames.io.ready, skipped.io.ready).andR,
     False
   )
 
@@ -138,16 +150,20 @@ class HostCounters(p: ShellParam) extends Component {
   val isBytes = index === FunctionCounters.rxBytes || index === FunctionCounters.txBytes
   val isTx = index === FunctionCounters.txBytes || index.take(5).asUInt >= FunctionCounters.txVerdict && !index.msb
   val isTxCopy = index(5 downto 2) === FunctionCounters.txCopies / 4
-  val exists = index === FunctionCounters.rxCopies || isBytes || isTxCopy ||
+  val isSkipped = index === FunctionCounters.txSkipped
+  val exists = index === FunctionCounters.rxCopies || isSkipped || isBytes || isTxCopy ||
     !index.msb && index.take(4).asUInt < Mux(isTx, U(TxVerdict.elements.size), U(RxVerdict.elements.size))
   private def either(b: Banks) = isBytes ? b.bytes.io.value.payload | b.frames.io.value.payload
   val first = RegNext(isTx ? either(tx) | either(rx))
   val second = RegNext(either(rxCopies))
-  val copies = RegNext(index(1) ? toPs.frames.io.value.payload | toFunctions.frames.io.value.payload)
+  val copies = RegNext(
+    isSkipped ? skipped.io.value.payload |
+      (index(1) ? toPs.frames.io.value.payload | toFunctions.frames.io.value.payload)
+  )
   // Frames for one function and copies are counted apart, since both can come in one cycle.
   val sum = first + (second.asBits.andMask(!isTx)).asUInt
   when(index === FunctionCounters.rxCopies)(sum := second)
-  when(isTxCopy)(sum := copies)
+  when(isTxCopy || isSkipped)(sum := copies)
   io.answer.valid := RegNext(RegNext(rx.frames.io.value.valid, False), False)
   io.answer.payload := RegNext((sum.asBits.andMask(exists)).asUInt)
 }

@@ -26,7 +26,8 @@ object Identification {
     "pacing" -> "transmit rates of functions, for queues that ask for it",
     "veb" -> "switching between functions, and with the PS, inside the card",
     "link_state" -> "what a function is told of its link, and the rate of a port",
-    "vlan_insert" -> "functions in a VLAN that they do not see"
+    "vlan_insert" -> "functions in a VLAN that they do not see",
+    "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them"
   )
 }
 

@@ -38,6 +38,12 @@ class QueueRegs(p: ShellParam) extends Component {
   )
   page.column(
     switches,
+    1,
+    "transmit_offload",
+    "the metadata of its transmit descriptors are requests for tags and checksums; without it they mean nothing"
+  )
+  page.column(
+    switches,
     2,
     "paced",
     "its transmit descriptors are fetched as the rates of its function allow; to be set, and the queue to be in the function's range, before the queue is started, with FCRD_EN in its H2C context"
@@ -49,15 +55,17 @@ class QueueRegs(p: ShellParam) extends Component {
   next.valid := sweeping || io.released.valid || (switches.hitDoWrite && exists)
   next.queue := io.released.payload
   next.completion16 := False
+  next.transmitOffload := False
   next.paced := False
   when(sweeping)(next.queue := sweep.resized) otherwise when(!io.released.valid) {
     next.queue := queue
     next.completion16 := page.bus.wdat(0)
+    next.transmitOffload := page.bus.wdat(1)
     next.paced := page.bus.wdat(2)
   }
   when(sweeping)(sweep := sweep + 1)
   val kept = Mem(Bits(3 bits), p.queues)
-  kept.write(next.queue.resized, next.paced ## False ## next.completion16, next.valid)
+  kept.write(next.queue.resized, next.paced ## next.transmitOffload ## next.completion16, next.valid)
   switches.bus.rdat := kept.readSync(queue.resized).andMask(RegNext(exists)).resized
   io.switches << next.m2sPipe()
 }

@@ -3,7 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.filter.{HashType, MacOperation, MacStatus, RxVerdict, TxVerdict}
-import meridian.host.{Checksum, CompletionField, CompletionLayout, L4Kind}
+import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
 import spinal.core._
 import spinal.lib.bus.regif._
 
@@ -17,7 +17,7 @@ object RegMap {
   case class RegisterDoc(name: String, offset: BigInt, count: Int, stride: BigInt, doc: String, fields: Seq[FieldDoc])
   case class PageDoc(place: PagePlace, registers: Seq[RegisterDoc], counters: Seq[CounterName])
   case class EnumDoc(name: String, doc: String, values: Seq[String])
-  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc], completion: Seq[CompletionField])
+  case class MapDoc(pages: Seq[PageDoc], enums: Seq[EnumDoc], completion: Seq[LayoutField], request: Seq[LayoutField])
 
   /** Visits the RegIf of a page. Repeating registers are told by their first. */
   private class Visitor(page: RegPage) extends BusIfDoc {
@@ -75,7 +75,8 @@ object RegMap {
         EnumDoc("CHECKSUM", "Verdict on a checksum of a frame", values(Checksum)),
         EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind))
       ),
-      CompletionLayout.fields
+      CompletionLayout.fields,
+      H2cRequest.fields
     )
   }
 }

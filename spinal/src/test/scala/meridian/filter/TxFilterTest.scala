@@ -37,7 +37,10 @@ class TxFilterTest extends AnyFunSuite {
         case n if n < 8 => 1 + simRandom.nextInt(20)
         case _          => 14 + simRandom.nextInt(200)
       }
-      val frame = h.ownFrame(queue, length).copy(error = simRandom.nextInt(8) == 0)
+      val ask = Option.when(simRandom.nextInt(5) == 0)(simRandom.nextInt(16) << 12 | h.vlan(queue / 2 % 256))
+      val frame = h
+        .ownFrame(queue, length)
+        .copy(error = simRandom.nextInt(8) == 0, ask = ask, unfilled = simRandom.nextInt(4) == 0)
       if (length >= 14) simRandom.nextInt(12) match {
         case 0                => frame.bytes(6 + simRandom.nextInt(6)) = simRandom.nextInt().toByte
         case 1                => Seq(0x81, 0x00).zipWithIndex.foreach { case (b, i) => frame.bytes(12 + i) = b.toByte }

@@ -12,7 +12,7 @@ import spinal.lib.sim._
 /** Drives the pins beat by beat, good and bad, and judges each frame by the list of beats that went in. */
 class H2cIngressTest extends AnyFunSuite {
   case class Beat(data: Array[Byte], mty: Int, qid: Int, err: Boolean, zero: Boolean, last: Boolean)
-  case class Want(bytes: Option[Array[Byte]], queue: Int, error: Boolean, zero: Boolean)
+  case class Want(bytes: Option[Array[Byte]], queue: Int, error: Boolean, zero: Boolean, mdata: Int)
 
   class Harness(dut: H2cIngress, p: ShellParam) {
     val cd = clocked(dut)
@@ -31,6 +31,7 @@ class H2cIngressTest extends AnyFunSuite {
       val mty = word.fragment.mty.toInt
       assert(last || mty == 0)
       assert(word.fragment.meta.queue.toInt == expected.queue)
+      assert(word.fragment.meta.request.toInt == (expected.mdata & 0x7ffff))
       bytes ++= toBytes(word.fragment.data.toBigInt, width).take(width - mty)
       if (last) {
         assert(word.fragment.meta.error.toBoolean == expected.error, s"error of frame $frames")
@@ -51,9 +52,11 @@ class H2cIngressTest extends AnyFunSuite {
         frame.exists(_.qid != frame.head.qid) ||
         frame.size > 1 && frame.exists(_.zero)
       val good = if (error || zero) None else Some(frame.flatMap(b => b.data.dropRight(b.mty).toSeq).toArray)
-      want += Want(good, frame.head.qid, error, zero)
-      for (beat <- frame) beats.enqueue { pins =>
-        pins.randomize() // mdata, tcrc and port_id must not matter
+      val mdata = simRandom.nextInt()
+      want += Want(good, frame.head.qid, error, zero, mdata)
+      for ((beat, i) <- frame.zipWithIndex) beats.enqueue { pins =>
+        pins.randomize() // tcrc and port_id must not matter, nor mdata behind the first beat
+        if (i == 0) pins.tuser_mdata #= mdata & 0xffffffffL
         pins.tdata #= toBig(beat.data.toSeq)
         pins.tuser_mty #= beat.mty
         pins.tuser_qid #= beat.qid

@@ -70,6 +70,42 @@ object IpFrames {
     }
   }
 
+  /** The frame with what its checksum fields held overwritten. */
+  def scrambled(random: Random, frame: Array[Int]): Array[Int] = {
+    val l3 = l3Of(frame)
+    val l4 = l3 + (if (frame(l3 - 2) == 8) 4 * (frame(l3) & 15) else 40)
+    for (at <- Seq(if (frame(l3 - 2) == 8) l3 + 10 else 0, l4 + 6, l4 + 16); i <- at to at + 1)
+      if (random.nextBoolean() && i > l3 && i < frame.length) frame(i) = random.nextInt(256)
+    frame
+  }
+
+  /** The frame with the checksums asked for, and whether one could not be filled in. */
+  def filled(frame: Array[Int], ip: Boolean, l4: Boolean): (Array[Int], Boolean) = {
+    val l3 = if (frame.length < 14) 0 else l3Of(frame)
+    def at(i: Int) = if (l3 + i < frame.length && l3 > 0) frame(l3 + i) else 0
+    def word(i: Int) = at(i) << 8 | at(i + 1)
+    val v4 = word(-2) == 0x0800 && at(0) >> 4 == 4 && (at(0) & 15) >= 5
+    val v6 = word(-2) == 0x86dd && at(0) >> 4 == 6
+    val header = if (v4) 4 * (at(0) & 15) else 40
+    val length = if (v4) word(2) - header else word(4)
+    val whole = (v4 || v6) && length >= 0 && l3 + header + length <= frame.length
+    val protocol = if (v4) at(9) else at(6)
+    val field = if (protocol == 6) 16 else 6
+    val fits = protocol == 6 && length >= 20 || protocol == 17 && length >= 8 && word(header + 4) == length
+    val ipDone = ip && v4 && whole
+    val l4Done = l4 && whole && fits && (v6 || (word(6) & 0x3fff) == 0)
+    def put(bytes: Array[Int], at: Int, value: Int) = bytes.patch(at, be16(value), 2)
+    val withIp = if (!ipDone) frame else put(frame, l3 + 10, 0xffff - sum((0 until header).map(at).patch(10, Nil, 2)))
+    val addresses = if (v4) 12 until 20 else 8 until 40
+    val body = (header until header + length.max(0)).map(at)
+    val check =
+      if (!l4Done) 0
+      else 0xffff - sum((addresses.map(at) ++ be16(protocol) ++ be16(length)) ++ body.patch(field, Nil, 2))
+    val done =
+      if (!l4Done) withIp else put(withIp, l3 + header + field, if (check == 0 && protocol == 17) 0xffff else check)
+    (done, ip && !ipDone || l4 && !l4Done)
+  }
+
   private def l3Of(frame: Array[Int]): Int = if (frame(12) == 0x81 && frame(13) == 0) 18 else 14
 
   /** ip, l4, kind. */

@@ -41,7 +41,7 @@ class RegsTest extends AnyFunSuite {
     val group = mutable.Map[(Int, Int), BigInt]()
     val switches = mutable.Map[Int, Boolean]()
     val rate = mutable.Map[(Int, Boolean), Long]()
-    val paced = mutable.Map[Int, Boolean]()
+    val paced, offload = mutable.Map[Int, Boolean]()
     val tag = mutable.Map[Int, (Boolean, Int)]()
     var takeRanges = true
     dut.hostClock.onSamplings {
@@ -58,6 +58,7 @@ class RegsTest extends AnyFunSuite {
       if (dut.switches.valid.toBoolean) {
         switches(dut.switches.queue.toInt) = dut.switches.completion16.toBoolean
         paced(dut.switches.queue.toInt) = dut.switches.paced.toBoolean
+        offload(dut.switches.queue.toInt) = dut.switches.transmitOffload.toBoolean
       }
       if (dut.group.valid.toBoolean) group((dut.group.group.toInt, dut.group.word.toInt)) = dut.group.data.toBigInt
     }
@@ -136,8 +137,8 @@ class RegsTest extends AnyFunSuite {
     assert(switches == (0 until p.queues).map(_ -> false).toMap)
     val chosen = Seq.fill(40)(random.nextInt(p.queues)).toSet
     for (queue <- chosen) bar2.write(at(queue), BigInt("ffffffff", 16))
-    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 5 else 0), s"queue $queue")
-    assert((0 until p.queues).filter(switches).toSet == chosen)
+    for (queue <- 0 until p.queues) assert(bar2.read(at(queue)) == (if (chosen(queue)) 7 else 0), s"queue $queue")
+    for (switch <- Seq(switches, paced, offload)) assert((0 until p.queues).filter(switch).toSet == chosen)
     val taken = chosen.take(20) + (chosen.max + 1) % p.queues
     val clearing = fork(for (queue <- taken) {
       dut.released.valid #= true
@@ -151,9 +152,10 @@ class RegsTest extends AnyFunSuite {
     bar2.write(at(chosen.last), 1)
     settle()
     val left = chosen -- taken + chosen.last
-    def wanted(queue: Int) = if (queue == chosen.last) 1 else 5 // completion16 and paced
+    def wanted(queue: Int) = if (queue == chosen.last) 1 else 7 // completion16 alone, or all
     for (queue <- chosen) assert(bar2.read(at(queue)) == (if (left(queue)) wanted(queue) else 0), s"queue $queue")
     assert((0 until p.queues).filter(switches).toSet == left)
+    assert((0 until p.queues).filter(offload).toSet == left - chosen.last)
     bar2.write(at(p.queues), 1) // a queue that the card has not: it shows no other
     assert(bar2.read(at(p.queues)) == 0 && bar2.read(at(0)) == (if (left(0)) wanted(0) else 0))
     assert(bar2.read(0x112030) == 0, "unmapped")
@@ -559,6 +561,10 @@ class RegsTest extends AnyFunSuite {
         import meridian.filter.TxVerdict
         if (Set[TxVerdict.E](TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs)(verdict))
           expected((slot, "tx_bytes")) += length
+        val unfilled = random.nextBoolean()
+        dut.txRecord.unfilled #= unfilled
+        if (unfilled && Set[TxVerdict.E](TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs)(verdict))
+          expected((slot, "tx_offload_skipped")) += 1
         val kinds = Seq(
           (dut.txRecord.toFunctions, "tx_copies_switched", "tx_copies_veb_full"),
           (dut.txRecord.toPs, "tx_copies_to_ps", "tx_copies_ps_full")

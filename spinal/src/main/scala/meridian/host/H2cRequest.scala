@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.host
+
+/** What the metadata of an H2C stream descriptor ask for, on a queue that has `transmit_offload`; also the source of the
+  * documents and of the C header.
+  */
+object H2cRequest {
+  val vlanTci = LayoutField("vlan_tci", 0, 15, 0, "control information of the tag that insert_vlan is about")
+  val insertVlan = LayoutField(
+    "insert_vlan",
+    0,
+    16,
+    16,
+    "an 802.1Q tag is put behind the addresses; of no effect for a function whose own vlan.insert is set"
+  )
+  val ipChecksum = LayoutField("ip_checksum", 0, 17, 17, "the checksum of the IPv4 header is filled in")
+  val l4Checksum = LayoutField("l4_checksum", 0, 18, 18, "the checksum of TCP or UDP, over IPv4 or IPv6, is filled in")
+  val fields = Seq(vlanTci, insertVlan, ipChecksum, l4Checksum)
+
+  /** Bits that mean something. */
+  val bits = 19
+}
