@@ -91,6 +91,7 @@ struct meridian_ops {
  * @mapped: queues that frames may go to
  * @strip: its frames lose their 802.1Q tag
  * @entries: what it has in the card's filter
+ * @tx_offload: its transmit queues ask for things
  * @vlan: control information of the tag that its frames get; 0: none
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
@@ -108,6 +109,7 @@ struct meridian_vf {
 	u32 mapped;
 	bool strip;
 	struct list_head entries;
+	bool tx_offload;
 	u16 vlan;
 	u32 min_rate;
 	u32 max_rate;
@@ -323,6 +325,7 @@ void meridian_enable_port(struct meridian *m, bool on);
 void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 void meridian_set_paced(struct meridian *m, u32 queue, bool on);
+void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on);
 void meridian_set_switching(struct meridian *m, bool on);
 bool meridian_switching(struct meridian *m);
 void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2);
@@ -401,6 +404,8 @@ int meridian_start_queues(struct meridian *m);
 void meridian_stop_queues(struct meridian *m);
 
 /* meridian_tx.c */
+netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
+					  netdev_features_t features);
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);

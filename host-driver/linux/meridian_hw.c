@@ -214,6 +214,20 @@ void meridian_set_paced(struct meridian *m, u32 queue, bool on)
 		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, on);
 }
 
+/**
+ * meridian_set_tx_offload() - take a transmit queue's metadata as requests, or as nothing
+ * @m: a function
+ * @queue: absolute
+ * @on: see @m
+ *
+ * To be flushed before the queue starts.
+ */
+void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, on);
+}
+
 static u32 switching_register(const struct meridian *m)
 {
 	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(m->port);

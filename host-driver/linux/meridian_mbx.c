@@ -17,6 +17,7 @@
 
 /* Of the card's capabilities, those that a VF can make use of. */
 #define VF_CAPABILITIES	(MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK | \
+			 MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK | \
 			 MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK | \
 			 MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)
 
@@ -88,12 +89,14 @@ void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf)
 		qdma_h2c_stop(&m->qdma, base_of(vf) + i);
 		qdma_c2h_stop(&m->qdma, base_of(vf) + i);
 		meridian_set_paced(m, base_of(vf) + i, false);
+		meridian_set_tx_offload(m, base_of(vf) + i, false);
 	}
 	qdma_map_function(&m->qdma, vf->function, 0, 0);
 	meridian_remove_entries(m, vf);
 	vf->count = 0;
 	vf->flags = 0;
 	vf->strip = false;
+	vf->tx_offload = false;
 	vf->is_known = false;
 	meridian_write_vf(m, vf);
 }
@@ -163,6 +166,7 @@ static int write_context(struct meridian *m, struct meridian_vf *vf,
 		return error;
 	if (!request.is_c2h) {
 		meridian_set_paced(m, request.queue, true);
+		meridian_set_tx_offload(m, request.queue, vf->tx_offload);
 		meridian_flush(m);
 		h2c.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 		return qdma_h2c_start(&m->qdma, &h2c) ? -QDMA_REFUSE_BUSY : 0;
@@ -271,6 +275,19 @@ static int set_strip(struct meridian *m, struct meridian_vf *vf, const struct qd
 	return 0;
 }
 
+static int set_tx_offload(struct meridian *m, struct meridian_vf *vf,
+			  const struct qdma_message *request)
+{
+	u8 on = request->byte[MERIDIAN_TX_OFFLOAD_ON];
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		return -QDMA_REFUSE_UNSUPPORTED;
+	if (on > 1)
+		return -QDMA_REFUSE_PARAMETER;
+	vf->tx_offload = on;
+	return 0;
+}
+
 static int set_rss(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request)
 {
 	struct meridian_rss rss;
@@ -320,6 +337,8 @@ static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_m
 		return set_flags(m, vf, request);
 	case MERIDIAN_OP_STRIP:
 		return set_strip(m, vf, request);
+	case MERIDIAN_OP_TX_OFFLOAD:
+		return set_tx_offload(m, vf, request);
 	case MERIDIAN_OP_RSS:
 		return set_rss(m, vf, request);
 	default:

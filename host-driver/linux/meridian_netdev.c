@@ -200,8 +200,19 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 	return error;
 }
 
+/*
+ * What the card can do to frames that are sent. Linux segments large ones (GSO) for devices only
+ * that take frames in parts; the driver joins them, as one descriptor is one frame.
+ */
+static netdev_features_t tx_offloads(const struct meridian *m)
+{
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		return 0;
+	return NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM;
+}
+
 /* What the card can do to received frames. */
-static netdev_features_t offloads(const struct meridian *m)
+static netdev_features_t rx_offloads(const struct meridian *m)
 {
 	netdev_features_t features = 0;
 
@@ -227,6 +238,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_open = meridian_open,
 	.ndo_stop = meridian_stop,
 	.ndo_start_xmit = meridian_start_xmit,
+	.ndo_features_check = meridian_features_check,
 	.ndo_get_stats64 = meridian_get_stats64,
 	.ndo_set_mac_address = meridian_set_mac_address,
 	.ndo_set_rx_mode = meridian_set_rx_mode,
@@ -265,13 +277,15 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->dev_port = m->port;
 	netdev->netdev_ops = &meridian_netdev_ops;
 	netdev->ethtool_ops = &meridian_ethtool_ops;
-	netdev->hw_features = offloads(m);
+	netdev->hw_features = rx_offloads(m) | tx_offloads(m);
+	if (tx_offloads(m))
+		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_TX;
 	if (!m->pdev->is_virtfn) {
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_FILTER;
 		eth_hw_addr_random(netdev);
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
-	netdev->vlan_features = NETIF_F_HIGHDMA;
+	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 }

@@ -16,6 +16,7 @@ static int map_queues(struct meridian *m, u32 count)
 		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
 		meridian_set_entry_size(m, m->queue_base + i, m->channel[i].rx.entry_log2);
 		meridian_set_paced(m, m->queue_base + i, true);
+		meridian_set_tx_offload(m, m->queue_base + i, true);
 	}
 	meridian_flush(m);
 	mutex_unlock(&m->card->lock);
@@ -50,6 +51,7 @@ static void stop_queue(struct meridian *m, u32 queue)
 	qdma_h2c_stop(&m->qdma, queue);
 	qdma_c2h_stop(&m->qdma, queue);
 	meridian_set_paced(m, queue, false);
+	meridian_set_tx_offload(m, queue, false);
 	mutex_unlock(&m->card->lock);
 }
 

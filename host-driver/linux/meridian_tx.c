@@ -3,6 +3,10 @@
  * Transmit. One descriptor is one frame: the IP does not join several in the mode that the shell
  * uses.
  */
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+
 #include "compat.h"
 #include "meridian.h"
 
@@ -51,10 +55,14 @@ u32 meridian_tx_pending(const struct meridian_tx *tx)
 	return tx->pidx >= cidx ? tx->pidx - cidx : tx->pidx + tx->ring.slots - cidx;
 }
 
-static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer)
+static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer, u32 request)
 {
+	bool asks = meridian_can(tx->m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
+	u64 word = asks ? qdma_h2c_descriptor_request(buffer->length, request) :
+			  qdma_h2c_descriptor(buffer->length);
+
 	tx->buffer[tx->pidx] = *buffer;
-	tx->ring.entries[2 * tx->pidx] = cpu_to_le64(qdma_h2c_descriptor(buffer->length));
+	tx->ring.entries[2 * tx->pidx] = cpu_to_le64(word);
 	tx->ring.entries[2 * tx->pidx + 1] = cpu_to_le64(buffer->dma);
 	WRITE_ONCE(tx->pidx, meridian_next(tx->pidx, tx->ring.slots));
 }
@@ -108,11 +116,61 @@ static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
 		netif_tx_start_queue(queue);
 }
 
+/* What the card is to do to a frame. */
+static u32 request_of(const struct sk_buff *skb)
+{
+	u32 request = 0;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK;
+	if (skb_vlan_tag_present(skb))
+		request |= MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | skb_vlan_tag_get(skb);
+	return request;
+}
+
+/* The card looks for TCP and UDP right behind one header of IP, and that behind one tag at most. */
+static bool is_plain(const struct sk_buff *skb)
+{
+	int start = skb_checksum_start_offset(skb), at = skb_network_offset(skb);
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} copy;
+	const struct ipv6hdr *v6;
+	const struct iphdr *v4;
+	u8 protocol;
+
+	if (skb->encapsulation || (at != ETH_HLEN && at != VLAN_ETH_HLEN))
+		return false;
+	v4 = skb_header_pointer(skb, at, sizeof(copy.v4), &copy);
+	if (!v4)
+		return false;
+	if (v4->version == 4) {
+		protocol = v4->protocol;
+		at += 4 * v4->ihl;
+	} else {
+		v6 = skb_header_pointer(skb, at, sizeof(copy.v6), &copy);
+		if (!v6)
+			return false;
+		protocol = v6->nexthdr;
+		at += sizeof(*v6);
+	}
+	return start == at && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
+}
+
+netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
+					  netdev_features_t features)
+{
+	if (skb->ip_summed == CHECKSUM_PARTIAL && !is_plain(skb))
+		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+	return vlan_features_check(skb, features);
+}
+
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_tx *tx = &m->channel[skb_get_queue_mapping(skb)].tx;
-	struct meridian_tx_buffer buffer = { .skb = skb, .length = skb->len, .is_mapped = true };
+	struct meridian_tx_buffer buffer = { .skb = skb, .is_mapped = true };
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
 
@@ -122,10 +180,14 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	}
 	if (unlikely(skb->len > m->max_frame || skb->len < ETH_HLEN))
 		goto drop;
+	/* One descriptor is one frame. */
+	if (unlikely(skb_linearize(skb)))
+		goto drop;
+	buffer.length = skb->len;
 	buffer.dma = dma_map_single(&m->pdev->dev, skb->data, skb->len, DMA_TO_DEVICE);
 	if (unlikely(dma_mapping_error(&m->pdev->dev, buffer.dma)))
 		goto drop;
-	put(tx, &buffer);
+	put(tx, &buffer, request_of(skb));
 	skb_tx_timestamp(skb);
 	stop_if_full(tx, queue);
 	if (__netdev_tx_sent_queue(queue, buffer.length, more))
@@ -168,7 +230,7 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 		if (unlikely(dma_mapping_error(dev, buffer.dma)))
 			return -ENOMEM;
 	}
-	put(tx, &buffer);
+	put(tx, &buffer, 0);
 	return 0;
 }
 
@@ -184,7 +246,7 @@ void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length)
 		.dma = dma, .length = length, .is_xdp = true, .is_xsk = true,
 	};
 
-	put(tx, &buffer);
+	put(tx, &buffer, 0);
 }
 
 static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, int budget)

@@ -356,7 +356,11 @@ static int ask_config(struct meridian *m)
 	if (m->pf_version >= 2)
 		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
 	netdev_rss_key_fill(m->rss.key, sizeof(m->rss.key));
-	return 0;
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		return 0;
+	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
+	request.byte[MERIDIAN_TX_OFFLOAD_ON] = 1;
+	return ask(m, &request, NULL);
 }
 
 /**

@@ -49,4 +49,11 @@
 #define MERIDIAN_RSS_KEY		12
 #define MERIDIAN_RSS_INDIRECTION	52
 
+/*
+ * For a VF whose CONFIG has the capability of it. Request: 1 if transmit queues that start from now
+ * on ask the card to do things to their frames (MERIDIAN_H2C_REQUEST_*), else 0, 1 byte.
+ */
+#define MERIDIAN_OP_TX_OFFLOAD		0x45
+#define MERIDIAN_TX_OFFLOAD_ON		8
+
 #endif

@@ -26,6 +26,12 @@ static inline u64 qdma_h2c_descriptor(u32 length)
 	return bytes | bytes << 32 | QDMA_H2C_START | QDMA_H2C_END;
 }
 
+/* The same for a shell that takes the metadata as what it is asked to do to the frame. */
+static inline u64 qdma_h2c_descriptor_request(u32 length, u32 request)
+{
+	return request | (u64)(length & 0xffff) << 32 | QDMA_H2C_START | QDMA_H2C_END;
+}
+
 /* Status entry of a transmit ring. */
 static inline u32 qdma_h2c_status_cidx(u64 status)
 {

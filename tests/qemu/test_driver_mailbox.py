@@ -15,7 +15,7 @@ pytestmark = pytest.mark.qemu
 PF = "/sys/bus/pci/devices/0000:01:00.0"
 PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16
 HELLO, FMAP, QUEUES, CONTEXT = "01", "02", "04@8=ffffffff@12=02000000", "08"
-CONFIG, ADDRESS, FLAGS, STRIP, RSS = "40", "41", "42", "43", "44"
+CONFIG, ADDRESS, FLAGS, STRIP, RSS, TX_OFFLOAD = "40", "41", "42", "43", "44", "45"
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +76,13 @@ def test_the_version_and_the_cards_capabilities_are_told(link: Link) -> None:
     _, (status, data) = ask(link, HELLO, CONFIG)
     assert status == 0
     assert data[15 - 8] == 2
-    assert int.from_bytes(data[20 - 8 : 24 - 8], "little") == 0x1C0, "what does not concern a VF is not told"
+    assert int.from_bytes(data[20 - 8 : 24 - 8], "little") == 0x21C0, "what does not concern a VF is not told"
 
 
-def test_strip_is_on_or_off(link: Link) -> None:
+@pytest.mark.parametrize("switch", [STRIP, TX_OFFLOAD])
+def test_a_switch_is_on_or_off(link: Link, switch: str) -> None:
     with_queues(link)
-    assert refusals(link, *(f"{STRIP}@8={on}" for on in ("00", "01", "02", "ff", "00"))) == [0, 0, 1, 1, 0]
+    assert refusals(link, *(f"{switch}@8={on}" for on in ("00", "01", "02", "ff", "00"))) == [0, 0, 1, 1, 0]
 
 
 def test_rss_is_for_the_vfs_own_queues(link: Link) -> None:
@@ -112,5 +113,5 @@ def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
 
 
 def test_what_is_no_message_is_refused(link: Link) -> None:
-    unknown = [*(f"{op:02x}" for op in (0x45, 0x46, 0x7F)), "0c", "12"]
+    unknown = [*(f"{op:02x}" for op in (0x46, 0x47, 0x7F)), "0c", "12"]
     assert refusals(link, HELLO, *unknown) == [0, *[UNSUPPORTED] * len(unknown)]

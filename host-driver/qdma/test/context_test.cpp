@@ -169,6 +169,7 @@ TEST_F(Context, DoorbellsOfAPfAndAVf) {
 
 TEST(Rings, DescriptorsAndEntries) {
   EXPECT_EQ(qdma_h2c_descriptor(1514), 1514ULL | 1514ULL << 32 | 3ULL << 48);
+  EXPECT_EQ(qdma_h2c_descriptor_request(9600, 0x80071234), 0x80071234ULL | 9600ULL << 32 | 3ULL << 48);
   EXPECT_EQ(qdma_h2c_status_cidx(0x0000'1234'0abc'0002), 0xabcU);
   EXPECT_EQ(qdma_h2c_status_error(0x0000'1234'0abc'0002), 2U);
   const std::uint64_t entry = 0x0007'05ea'0000'000a;

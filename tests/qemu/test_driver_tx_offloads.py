@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transmit offloads of the Linux driver, of a PF and of a VF: frames leave with checksums and tags that Linux left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from driver_machine import Guest, Link, linked
+from meridian_machine import tools
+from peer import checksum
+
+pytestmark = pytest.mark.qemu
+PF = "/sys/bus/pci/devices/0000:01:00.0"
+HERE6, PEER6 = "fd00::2", "fd00::99"
+NOBODY = "02:99:00:00:00:99"
+TCP, UDP = 6, 17
+VID = 7
+
+
+@dataclass
+class Sender:
+    """An interface, and frames that it sends to somebody who does not answer."""
+
+    link: Link
+    device: str
+    enter: str = ""
+
+    @property
+    def guest(self) -> Guest:
+        return self.link.guest
+
+    def run(self, command: str) -> str:
+        return self.guest.run(f"{self.enter}{command.replace('DEV', self.device)}")
+
+    def feature(self, name: str) -> str:
+        line = next(line for line in self.run("ethtool -k DEV").splitlines() if line.strip().startswith(name + ":"))
+        return line.split(":")[1].split()[0]
+
+    def set_up(self, address: str, device: str = "DEV") -> None:
+        far = address.rsplit(".", 1)[0] + ".99"
+        self.run(f"ip address add {address}/24 dev {device}")
+        self.run(f"ip -6 address add {HERE6}/64 dev {device} nodad")
+        self.run(f"ip link set {device} up")
+        self.guest.until(f"{self.enter}ip link show {device.replace('DEV', self.device)}", "LOWER_UP")
+        self.run(f"ip neigh replace {far} lladdr {NOBODY} dev {device}")
+        self.run(f"ip -6 neigh replace {PEER6} lladdr {NOBODY} dev {device}")
+
+    def sent(self, command: str, wanted: Callable[[bytes], bool]) -> bytes:
+        """The first such frame on the wire after a command in the machine."""
+        start = len(self.link.peer.other)
+        self.guest.try_run(f"{self.enter}{command}")
+        for _ in range(100):
+            for frame in self.link.peer.other[start:]:
+                if frame[:6].hex(":") == NOBODY and wanted(frame):
+                    return frame
+            time.sleep(0.05)
+        raise AssertionError(f"{command}: nothing of it on the wire")
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Link]:
+    with linked(tools.SUITES[0]) as it:
+        it.guest.run(f"echo 1 >{PF}/sriov_numvfs && ip netns add vf && ip link set eth1 netns vf")
+        yield it
+        it.guest.run(f"ip netns del vf; echo 0 >{PF}/sriov_numvfs")
+
+
+@pytest.fixture(params=["PF", "VF"], scope="module")
+def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
+    of_vf = request.param == "VF"
+    it = Sender(machine, "eth1", "ip netns exec vf ") if of_vf else Sender(machine, "eth0")
+    if of_vf:
+        it.set_up("10.46.0.2")
+    else:
+        it.run("ip address flush dev DEV")
+        it.set_up("10.46.0.2")
+    return it
+
+
+def segment(frame: bytes) -> tuple[int, bytes, bytes]:
+    """Protocol, addresses, and TCP or UDP of a frame."""
+    at = 18 if frame[12:14] == b"\x81\x00" else 14
+    packet = frame[at:]
+    if packet[0] >> 4 == 4:
+        head = 4 * (packet[0] & 15)
+        return (
+            packet[9],
+            packet[12:20],
+            packet[head : int.from_bytes(packet[2:4], "big")],
+        )
+    return packet[6], packet[8:40], packet[40 : 40 + int.from_bytes(packet[4:6], "big")]
+
+
+def is_of(protocol: int, version: int) -> Callable[[bytes], bool]:
+    def of(frame: bytes) -> bool:
+        at = 18 if frame[12:14] == b"\x81\x00" else 14
+        found = frame[at + 9] if version == 4 else frame[at + 6]
+        return frame[at] >> 4 == version and found == protocol
+
+    return of
+
+
+def is_good(frame: bytes) -> bool:
+    protocol, addresses, content = segment(frame)
+    return checksum(addresses + len(content).to_bytes(4, "big") + protocol.to_bytes(4, "big") + content) == 0
+
+
+CASES = {
+    "tcp": (TCP, 4, "nc -w 1 10.46.0.99 9 </dev/null"),
+    "udp": (
+        UDP,
+        4,
+        "sh -c 'head -c 900 /dev/zero | tr \"\\0\" x | nc -u -w 1 10.46.0.99 9'",
+    ),
+    "tcp6": (TCP, 6, f"nc -w 1 {PEER6} 9 </dev/null"),
+    "udp6": (
+        UDP,
+        6,
+        f"sh -c 'head -c 901 /dev/zero | tr \"\\0\" y | nc -u -w 1 {PEER6} 9'",
+    ),
+}
+
+
+@pytest.mark.parametrize("on", ["on", "off"])
+def test_checksums_are_right_whoever_computes_them(sender: Sender, on: str) -> None:
+    sender.run(f"ethtool -K DEV tx {on}")
+    assert sender.feature("tx-checksum-ipv4") == sender.feature("tx-checksum-ipv6") == on
+    for name, (protocol, version, command) in CASES.items():
+        frame = sender.sent(command, is_of(protocol, version))
+        assert is_good(frame), f"{name}: {frame.hex()}"
+    sender.run("ethtool -K DEV tx on")
+    assert "card_tx_offload_skipped: 0" in sender.run("ethtool -S DEV")
+
+
+@pytest.mark.parametrize("on", ["on", "off"])
+def test_tags_are_right_whoever_puts_them(sender: Sender, on: str) -> None:
+    sender.run(f"ethtool -K DEV tx-vlan-hw-insert {on}")
+    assert sender.feature("tx-vlan-offload") == on
+    sender.run(f"ip link add link DEV name tagged type vlan id {VID} egress-qos-map 0:5")
+    sender.run("ip -6 address flush dev DEV")
+    sender.set_up("10.47.0.2", "tagged")
+    command = "sh -c 'head -c 500 /dev/zero | tr \"\\0\" z | nc -u -w 1 10.47.0.99 9'"
+    frame = sender.sent(command, lambda it: it[12:14] == b"\x81\x00" and is_of(UDP, 4)(it))
+    assert int.from_bytes(frame[14:16], "big") == 5 << 13 | VID
+    assert is_good(frame)
+    assert len(frame) == 18 + 20 + 8 + 500
+    sender.run("ip link del tagged")
+    sender.run(f"ip -6 address add {HERE6}/64 dev DEV nodad")
+    sender.run("ethtool -K DEV tx-vlan-hw-insert on")
+
+
+def test_large_frames_are_cut_late(sender: Sender) -> None:
+    """Software segmentation, which Linux does for devices only that compute checksums and take frames in parts."""
+    assert sender.feature("generic-segmentation-offload") == "on"
+    assert sender.feature("scatter-gather") == "on"
