@@ -229,6 +229,7 @@ struct meridian_missed {
  * @function: its number within the card
  * @port: that it is bound to
  * @ports: of the card
+ * @functions: of the card, PFs and VFs
  * @gigabits: Gb/s of the port; 0: unknown
  * @max_frame: bytes without FCS
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
