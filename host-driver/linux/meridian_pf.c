@@ -15,7 +15,6 @@ static int map_queues(struct meridian *m, u32 count)
 	for (i = 0; i < count; i++) {
 		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
 		meridian_set_entry_size(m, m->queue_base + i, m->channel[i].rx.entry_log2);
-		meridian_set_paced(m, m->queue_base + i, true);
 		meridian_set_tx_offload(m, m->queue_base + i, true);
 	}
 	meridian_flush(m);
@@ -25,12 +24,10 @@ static int map_queues(struct meridian *m, u32 count)
 
 static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 {
-	struct qdma_h2c_setting mine = *setting;
 	int error;
 
 	mutex_lock(&m->card->lock);
-	mine.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
-	error = qdma_h2c_start(&m->qdma, &mine);
+	error = qdma_h2c_start(&m->qdma, setting);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -50,7 +47,6 @@ static void stop_queue(struct meridian *m, u32 queue)
 	mutex_lock(&m->card->lock);
 	qdma_h2c_stop(&m->qdma, queue);
 	qdma_c2h_stop(&m->qdma, queue);
-	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
 	mutex_unlock(&m->card->lock);
 }

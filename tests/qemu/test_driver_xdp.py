@@ -59,12 +59,15 @@ def test_frames_that_are_dropped_are_counted(link: Link, name: str, counter: str
 
 @pytest.mark.parametrize(("name", "counter"), [("tx", "rx_xdp_tx"), ("redirect", "rx_xdp_redirect")])
 def test_frames_that_go_back_come_back_unchanged(link: Link, name: str, counter: str) -> None:
+    # They are for the interface's own address, which the card's switch sends to nobody else.
+    link.guest.run("bridge link set dev eth0 hwmode vepa")
     with program(link, name):
         before = link.guest.statistics()
         link.peer.other.clear()
         frames = send(link)
         assert counted(link, counter, before) >= COUNT
         assert counted(link, "tx_xdp", before) >= COUNT
+    link.guest.run("bridge link set dev eth0 hwmode veb")
     assert [frame for frame in link.peer.other if frame in frames] == frames
     link.guest.ping()
 
