@@ -60,6 +60,15 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_error", TX_ERROR),
 	FUNCTION("tx_link_down", TX_LINK_DOWN),
 	FUNCTION("tx_host_disabled", TX_HOST_DISABLED),
+	FUNCTION("tx_switched", TX_SWITCHED),
+	FUNCTION("tx_to_ps", TX_TO_PS),
+	FUNCTION("tx_veb_full", TX_VEB_FULL),
+	FUNCTION("tx_ps_full", TX_PS_FULL),
+	FUNCTION("tx_hairpin", TX_HAIRPIN),
+	FUNCTION("tx_copies_switched", TX_COPIES_SWITCHED),
+	FUNCTION("tx_copies_veb_full", TX_COPIES_VEB_FULL),
+	FUNCTION("tx_copies_to_ps", TX_COPIES_TO_PS),
+	FUNCTION("tx_copies_ps_full", TX_COPIES_PS_FULL),
 };
 
 #define UNOWNED(name, counter) { "port_" name, MERIDIAN_HOST_PORT_COUNTERS_COUNTER_##counter }
@@ -182,6 +191,7 @@ void meridian_hide_counts(struct meridian *m)
 /* A VF's page has the counters where a function's has them. */
 static_assert(MERIDIAN_VF_COUNTER_RX_DELIVERED == MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED);
 static_assert(MERIDIAN_VF_COUNTER_RX_COPIES == MERIDIAN_FUNCTION_COUNTER_RX_COPIES);
+static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS);
 
 static u64 read_function_counter(struct meridian *m, u32 offset)
 {
