@@ -98,6 +98,16 @@ static const struct named port_counters[] = {
 	PORT("tx_from_ps", TX_FROM_PS),
 };
 
+#define MAIL(name, field) { "vf_" name, offsetof(struct meridian_mail, field) }
+
+/* What VFs have asked their PF for. */
+static const struct named mail_counts[] = {
+	MAIL("messages", taken),
+	MAIL("messages_refused", refused),
+	MAIL("messages_slowed", slowed),
+	MAIL("answers_untaken", untaken),
+};
+
 /**
  * meridian_read_counter() - a 64-bit counter
  * @m: the function
@@ -263,7 +273,8 @@ int meridian_stats_count(struct meridian *m)
 
 	/* A VF does not see its port. */
 	if (!m->pdev->is_virtfn)
-		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters);
+		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) +
+			 ARRAY_SIZE(mail_counts);
 	return count + 4 * m->queue_limit;
 }
 
@@ -289,6 +300,7 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	if (!m->pdev->is_virtfn) {
 		data = put_names(data, unowned_counters, ARRAY_SIZE(unowned_counters));
 		data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
+		data = put_names(data, mail_counts, ARRAY_SIZE(mail_counts));
 	}
 	for (i = 0; i < m->queue_limit; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
@@ -334,5 +346,7 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = meridian_read_counter(m, unowned + unowned_counters[i].offset);
 	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
+	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(mail_counts); i++)
+		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->mail + mail_counts[i].offset));
 	put_queues(m, data);
 }
