@@ -273,6 +273,7 @@ struct meridian_missed {
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
+ * @message_us: of a PF: what it charges a VF for a message
  * @mail: of a PF: written under the card's lock
  * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
  * @stats_lock: of all below
@@ -317,6 +318,7 @@ struct meridian {
 	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
+	u32 message_us;
 	struct meridian_mail mail;
 	struct list_head broadcasts;
 	spinlock_t stats_lock; /* what get_stats64 needs */

@@ -8,8 +8,7 @@
 
 #define SEND_POLLS	20
 #define TURNS		16	/* messages of one interrupt */
-#define MESSAGE_US	5000ull	/* for each message of a VF that sends one after another */
-#define BURST		256	/* messages that a VF may be ahead by: bring-up takes some 60 */
+#define BURST		64	/* messages that a VF may be ahead by: bring-up takes about so many */
 #define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours */
 #define TELL_BURST	4
 
@@ -32,10 +31,11 @@ static struct meridian_vf *find_vf(struct meridian *m, u32 function)
 static bool floods(struct meridian *m, struct meridian_vf *vf)
 {
 	static DEFINE_RATELIMIT_STATE(told, TELL_INTERVAL, TELL_BURST);
+	u64 charge = (u64)m->message_us * NSEC_PER_USEC;
 	u64 now = ktime_get_ns();
-	u64 limit = now + BURST * MESSAGE_US * NSEC_PER_USEC;
+	u64 limit = now + BURST * charge;
 
-	vf->owed = min(max(vf->owed, now) + MESSAGE_US * NSEC_PER_USEC, limit);
+	vf->owed = min(max(vf->owed, now) + charge, limit);
 	if (vf->owed < limit)
 		return false;
 	WRITE_ONCE(m->mail.slowed, m->mail.slowed + 1);
@@ -107,7 +107,8 @@ static bool take(struct meridian *m, u32 source, const struct qdma_message *requ
  * meridian_serve_vfs() - answer what VFs have asked
  * @m: their PF
  *
- * May sleep. What is left after some turns is answered when it is called next.
+ * May sleep. What is left after some turns, or after a message of a VF that floods, is answered when
+ * it is called next.
  */
 void meridian_serve_vfs(struct meridian *m)
 {
@@ -127,7 +128,9 @@ void meridian_serve_vfs(struct meridian *m)
 			break;
 		if (is_answered)
 			reply(m, source, &answer);
-		if (is_flood)
-			usleep_range(MESSAGE_US, MESSAGE_US + 500);
+		if (is_flood) {
+			fsleep(m->message_us);
+			break;
+		}
 	}
 }
