@@ -8,7 +8,7 @@
 
 #define SEND_POLLS	20
 #define TURNS		16	/* messages of one interrupt */
-#define BURST		64	/* messages that a VF may be ahead by: bring-up takes about so many */
+#define BURST		64	/* messages that a VF may be ahead by: as many as bring-up takes */
 #define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours */
 #define TELL_BURST	4
 
@@ -26,16 +26,16 @@ static struct meridian_vf *find_vf(struct meridian *m, u32 function)
 /*
  * Bounds what a VF costs: each message is charged so much time, and who owes more than the limit
  * makes its PF wait before the next. VFs beside it wait as long for an answer, and no longer, as a
- * VF has one message in the mailbox at most.
+ * VF has one message in the mailbox at most. Returns whether it is to wait.
  */
-static bool floods(struct meridian *m, struct meridian_vf *vf)
+static bool charge(struct meridian *m, struct meridian_vf *vf)
 {
 	static DEFINE_RATELIMIT_STATE(told, TELL_INTERVAL, TELL_BURST);
-	u64 charge = (u64)m->message_us * NSEC_PER_USEC;
+	u64 cost = (u64)m->message_us * NSEC_PER_USEC;
 	u64 now = ktime_get_ns();
-	u64 limit = now + BURST * charge;
+	u64 limit = now + BURST * cost;
 
-	vf->owed = min(max(vf->owed, now) + charge, limit);
+	vf->owed = min(max(vf->owed, now) + cost, limit);
 	if (vf->owed < limit)
 		return false;
 	WRITE_ONCE(m->mail.slowed, m->mail.slowed + 1);
@@ -91,7 +91,7 @@ static bool take(struct meridian *m, u32 source, const struct qdma_message *requ
 
 	if (!vf)
 		return false;
-	*is_flood = floods(m, vf);
+	*is_flood = charge(m, vf);
 	WRITE_ONCE(m->mail.taken, m->mail.taken + 1);
 	if (op & QDMA_RESPONSE)
 		return false;
@@ -107,8 +107,8 @@ static bool take(struct meridian *m, u32 source, const struct qdma_message *requ
  * meridian_serve_vfs() - answer what VFs have asked
  * @m: their PF
  *
- * May sleep. What is left after some turns, or after a message of a VF that floods, is answered when
- * it is called next.
+ * May sleep. What is left after some turns, or after a message of a VF that floods, is answered
+ * when it is called next.
  */
 void meridian_serve_vfs(struct meridian *m)
 {

@@ -142,7 +142,7 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 {
 	struct meridian *m = data;
 
-	/* A VF makes errors as fast as it rings doorbells; until these are taken, none interrupts. */
+	/* A VF makes errors as fast as it rings. Until these are taken, none interrupts. */
 	if (time_before(jiffies, m->errors_next))
 		set_bit(MERIDIAN_FLAG_ERRORS, &m->flags);
 	else
