@@ -49,6 +49,7 @@ void meridian_devlink_lock(struct meridian_devlink *devlink);
 void meridian_devlink_unlock(struct meridian_devlink *devlink);
 bool meridian_may_sriov(struct meridian_devlink *devlink);
 unsigned int meridian_may_vectors(struct meridian_devlink *devlink);
+unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 
 /* meridian_health.c */
 void meridian_health_begin(struct meridian_devlink *devlink);

@@ -29,12 +29,13 @@ LOAD_SECONDS = 120
 class Setting:
     """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
 
-    driver: its source; none is loaded without one.
+    shell: options of its generator, as --functions 12. driver: its source; none is loaded without one.
     """
 
     suite: str = tools.SUITES[0]
     hardware: Hardware = field(default_factory=Hardware)
     ports: int = 1
+    shell: Sequence[str] = ()
     wires: Sequence[str] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
@@ -62,7 +63,7 @@ class Twin:
         self.setting, self.folder = setting, folder
         self._stack = contextlib.ExitStack()
         ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
-        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, minutes=30)
+        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, *setting.shell, minutes=30)
         self.qemu = tools.qemu()
         self.image = tools.Image.build(setting.suite)
         self.files: dict[str, Content] = driver.modules(setting.suite, setting.driver) if setting.driver else {}
