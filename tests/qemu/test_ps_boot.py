@@ -42,7 +42,7 @@ def test_the_ps_boots_and_sees_the_shell(suite: str, tmp_path: Path) -> None:
             card = LinkedCard(host)
             magic = card.read(card.regs.address("IDENT", "MAGIC"))
         assert int(guest.run(f"busybox devmem {WINDOW:#x}"), 16) == magic
-        place = guest.run("cat /sys/bus/platform/devices/a0000000.meridian/of_node/compatible")
+        place = guest.run(f"cat {drivers.PLATFORM}/of_node/compatible")
         assert place.rstrip("\0\n") == "meridian,shell"
         assert guest.run("which ethtool ip phc_ctl ping ptp4l tcpdump") != ""
         guest.check()

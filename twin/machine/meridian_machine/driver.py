@@ -14,7 +14,7 @@ SOURCE = ROOT / "host-driver" / "linux"
 PS_SOURCE = ROOT / "meta-layer" / "meta-meridian" / "recipes-kernel" / "meridian-ps" / "files"
 # Where the system has the card's interfaces.
 PCI = "/sys/bus/pci/devices/0000:01:00.0"
-PLATFORM = "/sys/bus/platform/devices/a0000000.meridian"
+PLATFORM = "/sys/bus/platform/devices/a0000000.ethernet"
 HOST, PS = 2, 3  # in the networks of the wires
 
 
