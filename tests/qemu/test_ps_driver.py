@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Linux driver of the PS: frames of every size, filter, settings, timestamps against the wire's, the clock, and what
-happens when a ring is broken. One machine for all, whose wire ends in a small host of ours."""
+happens when a ring is broken. One machine of each suite for all, whose wire ends in a small host of ours."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ LONGEST = 9582  # the largest MTU
 PTP_GROUP = "01:1b:19:00:00:00"
 RING = 0xA000_C000
 TX_PRODUCER = RING + 0x30
+PTP_STATUS = 0xA000_1004
+PEROUT_RUNS = 1 << 16
 MARK = 0x88B5
 CLOCK = "/sys/class/ptp/ptp0"
 # A MAC clock has 2.56 ns, and a timestamp its nearest nanosecond.
@@ -36,13 +38,13 @@ tx_timestamp_timeout 2000
 """
 
 
-@pytest.fixture(scope="module")
-def ps() -> Iterator[Link]:
+@pytest.fixture(scope="module", params=tools.SUITES)
+def ps(request: pytest.FixtureRequest) -> Iterator[Link]:
     with tempfile.TemporaryDirectory(prefix="meridian-") as name:
         folder, path = Path(name), Path(name) / "wire"
         # A test writes into registers that the driver has.
         hardware = PsHardware(kernel="iomem=relaxed")
-        setting = Setting(tools.SUITES[0], hardware=None, ps=hardware, wires=[f"0=socket:path={path}"])
+        setting = Setting(request.param, hardware=None, ps=hardware, wires=[f"0=socket:path={path}"])
         with Twin(setting, folder) as twin, Wire(path) as wire, Peer(wire, PEER) as peer, twin.ps_machine() as machine:
             guest = Guest(machine)
             guest.wait_link()
@@ -155,10 +157,28 @@ def test_the_clock_is_set_stepped_and_tuned(ps: Link) -> None:
     guest.run("phc_ctl eth0 freq 250000")
     assert "250000" in guest.run("phc_ctl eth0 freq")
     guest.run("phc_ctl eth0 freq 0")
-    # Edges, once a second, of which the kernel is told.
-    guest.run(f"echo 1 >{CLOCK}/pps_enable && echo 0 2 0 0 1000000 >{CLOCK}/period")
-    guest.run(f"echo 0 1 >{CLOCK}/extts_enable && echo 0 0 >{CLOCK}/extts_enable && echo 0 0 0 0 0 >{CLOCK}/period")
-    guest.run(f"echo 0 >{CLOCK}/pps_enable")
+
+
+def test_pulses_go_on_when_the_clock_is_stepped(ps: Link) -> None:
+    guest = ps.guest
+
+    def runs() -> bool:
+        return bool(int(guest.run(f"busybox devmem {PTP_STATUS:#x}"), 16) & PEROUT_RUNS)
+
+    def pulses() -> int:
+        return int(guest.run("cat /sys/class/pps/pps0/assert").partition("#")[2] or 0)
+
+    guest.run(f"echo 1 >{CLOCK}/pps_enable && echo 0 0 0 0 100000000 >{CLOCK}/period")
+    for step in ("adj 0.5", "adj 1000", "set 5"):
+        assert runs()
+        before = pulses()
+        guest.run(f"phc_ctl eth0 {step}")
+        until(lambda before=before: pulses() >= before + 2, "pulses")  # type: ignore[misc]
+    assert runs()
+    assert guest.try_run(f"echo 0 0 0 0 100 >{CLOCK}/period")[0] != 0  # shorter than the card can
+    guest.run(f"echo 0 0 0 0 0 >{CLOCK}/period && echo 0 >{CLOCK}/pps_enable")
+    assert not runs()
+    guest.run(f"echo 0 1 >{CLOCK}/extts_enable && echo 0 0 >{CLOCK}/extts_enable")
 
 
 def test_timestamps_are_the_wires(ps: Link) -> None:
