@@ -79,7 +79,7 @@ def test_a_card_with_another_register_map_is_refused_in_a_sentence() -> None:
         text = re.sub(r"(#define MERIDIAN_MAP_MAJOR +)\d+", r"\g<1>7", header.read_text())
         header.write_text(text)
         with Twin(Setting(suite=tools.SUITES[0], driver=tree / "linux"), Path(name)) as twin:
-            twin.setup = ""
+            twin.host.setup = ""
             with twin.machine() as machine:
                 machine.run(f"insmod {MODULE}", check=True)
                 log = machine.run("dmesg").text
