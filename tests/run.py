@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,28 +31,27 @@ class Suite:
 def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
-    shell = [
-        "python3",
-        "-m",
-        "pytest",
-        "-q",
-        "-ra",
-        str(ROOT / "tests"),
-        f"--junitxml={REPORTS / 'shell' / 'junit.xml'}",
-    ]
+    # What is left out of make test is what is slow, and machines of older suites.
+    on_machines = "qemu" if long else "quick and not long"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
-        Suite(
-            "whole shell and card",
-            shell + ([] if long else ["-m", "not long and not qemu"]),
-            120 if long else 30,
-            REPORTS / "shell",
-        ),
+        pytest("whole shell and card", "not qemu" if long else "not long and not qemu", 120 if long else 30, "shell"),
+        Suite("QEMU", [str(scripts / "build-qemu")], 45),
+        Suite("image of a host", [str(scripts / "build-image")], 20),
+        Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
+        pytest("machines", on_machines, 360 if long else 40, "machines", [] if long else ["-k", "not bookworm"]),
     ]
+
+
+def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = ()) -> Suite:
+    """Tests in Python, those with these marks."""
+    command = ["python3", "-m", "pytest", "-q", "-ra", str(ROOT / "tests"), "-m", marks, *more]
+    reports = REPORTS / folder
+    return Suite(name, [*command, f"--junitxml={reports / 'junit.xml'}"], minutes, reports)
 
 
 def count(folder: Path) -> tuple[int, int]:

@@ -75,17 +75,11 @@ class Samples:
         )
 
     def last(self, count: int) -> Samples:
-        assert len(self.offsets) >= count, (
-            f"{len(self.offsets)} samples: {self.text[-2000:]}"
-        )
-        return Samples(
-            self.offsets[-count:], self.delays[-count:], self.states[-count:], self.text
-        )
+        assert len(self.offsets) >= count, f"{len(self.offsets)} samples: {self.text[-2000:]}"
+        return Samples(self.offsets[-count:], self.delays[-count:], self.states[-count:], self.text)
 
     def first(self, count: int) -> Samples:
-        return Samples(
-            self.offsets[:count], self.delays[:count], self.states[:count], self.text
-        )
+        return Samples(self.offsets[:count], self.delays[:count], self.states[:count], self.text)
 
     def is_calm(self) -> bool:
         return self.peak() <= 2 and set(self.states) == {"s2"}
@@ -107,9 +101,7 @@ def ps_with(
 ) -> Iterator[tuple[Twin, Guest]]:
     """The PS with its driver; at the other end of the wire these grandmasters, and more."""
     wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
-    setting = Setting(
-        suite, hardware=None, ps=PsHardware(), wires=[f"0={wire}"], card_options=card
-    )
+    setting = Setting(suite, hardware=None, ps=PsHardware(), wires=[f"0={wire}"], card_options=card)
     with Twin(setting, folder) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
         guest.wait_link()
@@ -119,18 +111,12 @@ def ps_with(
         guest.check()
 
 
-def ptp4l(
-    guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90
-) -> Samples:
+def ptp4l(guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90) -> Samples:
     """Runs it: so many samples after it has settled, which it may take so many seconds for."""
     program = "strings -a $(command -v ptp4l) 2>/dev/null || cat $(command -v ptp4l)"
-    guest.run(
-        f"({program}) | grep -qa clientOnly && echo '{PTP4L}' >/tmp/options || echo '{OLD_PTP4L}' >/tmp/options"
-    )
+    guest.run(f"({program}) | grep -qa clientOnly && echo '{PTP4L}' >/tmp/options || echo '{OLD_PTP4L}' >/tmp/options")
     mine = f"--domainNumber={grandmaster.domain} {grandmaster.options}"
-    guest.run(
-        f"ptp4l -i eth0 -m -q $(cat /tmp/options) {mine} >/tmp/ptp4l 2>&1 & echo $! >/tmp/ptp4l.pid"
-    )
+    guest.run(f"ptp4l -i eth0 -m -q $(cat /tmp/options) {mine} >/tmp/ptp4l 2>&1 & echo $! >/tmp/ptp4l.pid")
     wanted: int | None = None
     deadline = time.monotonic() + settle
     try:
@@ -144,22 +130,16 @@ def ptp4l(
             assert time.monotonic() < deadline, f"{had} samples: {samples.text[-2000:]}"
             time.sleep(0.5)
     finally:
-        guest.run(
-            "kill $(cat /tmp/ptp4l.pid); while [ -e /proc/$(cat /tmp/ptp4l.pid) ]; do sleep 0.05; done"
-        )
+        guest.run("kill $(cat /tmp/ptp4l.pid); while [ -e /proc/$(cat /tmp/ptp4l.pid) ]; do sleep 0.05; done")
 
 
 def pulses(folder: Path) -> list[int]:
     """Twin time in ps of each rising edge of the card's pulse per second."""
-    lines = (
-        json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines()
-    )
+    lines = (json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines())
     return [event["t_ps"] for event in lines if event["ev"] == "pps" and event["level"]]
 
 
 def pulse_errors(grandmaster: Grandmaster, edges: Sequence[int]) -> list[float]:
     """How much later each edge is than a second of the grandmaster, in ns."""
     times = (grandmaster.at(edge) for edge in edges)
-    return [
-        ((time + SECOND_PS / 2) % SECOND_PS - SECOND_PS / 2) / 1000 for time in times
-    ]
+    return [((time + SECOND_PS / 2) % SECOND_PS - SECOND_PS / 2) / 1000 for time in times]

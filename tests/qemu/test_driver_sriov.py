@@ -12,7 +12,7 @@ import pytest
 from driver_machine import Guest, running
 from meridian_machine import Setting, Twin, tools
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 PF = "/sys/bus/pci/devices/0000:01:00.0"
 FAR = "10.44.0.1"
 

@@ -11,7 +11,7 @@ import pytest
 from driver_machine import NET_LOAD, Guest, Link, linked, tool
 from meridian_machine import tools
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 PF = "/sys/bus/pci/devices/0000:01:00.0"
 NOBODY = bytes.fromhex("029900000099")
 

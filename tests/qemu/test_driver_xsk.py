@@ -14,7 +14,7 @@ from driver_machine import Link, linked
 from meridian_machine import tools
 from peer import ethernet
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 KIND = 0x88B5
 COUNT = 200
 BURST = 32  # at once: what the smallest ring has room for in any case

@@ -13,7 +13,7 @@ from host_network import FAR, PF_DEVICE, Function
 from meridian_machine import tools
 from ps_host import MAC, PsHost, ps_host
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 PS = "10.44.0.50"
 
 

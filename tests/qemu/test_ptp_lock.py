@@ -12,7 +12,7 @@ from driver_machine import Guest
 from meridian_machine import Twin
 from ptp_run import Grandmaster, ps_with, ptp4l, pulse_errors, pulses
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 SAMPLES = 40  # of each run, eight a second
 CYCLE_NS = 4  # of the clock that drives the pulse
 GRANDMASTERS = [
@@ -25,9 +25,7 @@ GRANDMASTERS = [
         -20_000,
         250_000_000,
     ),
-    Grandmaster(
-        "two-step P2P Ethernet", 2, "transport=ethernet", "-2 -P", 30_000, -100_000
-    ),
+    Grandmaster("two-step P2P Ethernet", 2, "transport=ethernet", "-2 -P", 30_000, -100_000),
     Grandmaster(
         "one-step P2P Ethernet",
         3,
@@ -46,9 +44,7 @@ def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Twin, Guest]]
         yield it
 
 
-@pytest.mark.parametrize(
-    "grandmaster", GRANDMASTERS, ids=lambda it: it.name.replace(" ", "-")
-)
+@pytest.mark.parametrize("grandmaster", GRANDMASTERS, ids=lambda it: it.name.replace(" ", "-"))
 def test_ptp4l_locks(ps: tuple[Twin, Guest], grandmaster: Grandmaster) -> None:
     twin, guest = ps
     before = len(pulses(twin.folder))
@@ -65,27 +61,17 @@ def test_ptp4l_locks(ps: tuple[Twin, Guest], grandmaster: Grandmaster) -> None:
     assert len(errors) == 5
     assert all(-1 <= error <= CYCLE_NS + 1 for error in errors), errors
     counted = guest.statistics()
-    assert [
-        counted[f"tx_stamps_{name}"] for name in ("late", "unknown", "skipped")
-    ] == [0, 0, 0]
+    assert [counted[f"tx_stamps_{name}"] for name in ("late", "unknown", "skipped")] == [0, 0, 0]
 
 
 @pytest.mark.long
 def test_clocks_that_are_off_and_a_grandmaster_that_wanders(tmp_path: Path) -> None:
     """Five minutes; every clock of the card 50 ppm off, each its own way."""
-    card = [
-        word
-        for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50")
-        for word in ("--ppm", clock)
-    ]
-    wandering = Grandmaster(
-        "wandering", 0, "transport=ethernet,wander_ns=100,wander_ppb=1", "-2 -E", 1000
-    )
+    card = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
+    wandering = Grandmaster("wandering", 0, "transport=ethernet,wander_ns=100,wander_ppb=1", "-2 -E", 1000)
     with ps_with([wandering], tmp_path, card=card) as (_, guest):
         samples = ptp4l(guest, wandering, 300 * 8)
-    print(
-        f"offset {samples.rms():.2f} ns r.m.s., {samples.peak()} ns peak, path delay {set(samples.delays)}"
-    )
+    print(f"offset {samples.rms():.2f} ns r.m.s., {samples.peak()} ns peak, path delay {set(samples.delays)}")
     assert set(samples.states) == {"s2"}
     assert samples.rms() < 1
     assert samples.peak() <= 2
