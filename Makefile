@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card bench-host twin-host twin-run clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card bench-host twin-host twin-ps twin-run clean
 
 # Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
@@ -57,6 +57,10 @@ bench-host: setup ## the Linux driver beside virtio-net and igb in one machine: 
 twin-host: ## boot a Debian machine with the card in it (QEMU) and take its console
 	@scripts/setup >&2
 	@scripts/twin host $(TWIN_ARGS)
+
+twin-ps: ## boot the card's own PS, a ZynqMP in QEMU, and take its console
+	@scripts/setup >&2
+	@scripts/twin ps $(TWIN_ARGS)
 
 twin-run: export TWIN_CMD = $(CMD)
 twin-run: ## boot that machine, run CMD in it as root, print what it prints

@@ -55,8 +55,8 @@ struct meridian_devlink;
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for
  * @link_up: whether the port has a link
- * @set_queues: says which queues frames may go to, in force on return
- * @map_queues: gives the function so many queues, or none
+ * @map_queues: gives the function so many queues, or none: frames may go to them
+ * @close_queues: no frames may go to its queues any more, in force on return
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
  * @stop_queue: takes both away
@@ -67,8 +67,8 @@ struct meridian_devlink;
  */
 struct meridian_ops {
 	bool (*link_up)(struct meridian *m);
-	void (*set_queues)(struct meridian *m, u32 count);
 	int (*map_queues)(struct meridian *m, u32 count);
+	void (*close_queues)(struct meridian *m);
 	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
 	void (*stop_queue)(struct meridian *m, u32 queue);
@@ -427,6 +427,7 @@ void meridian_init_netdev(struct meridian *m);
 int meridian_alloc_channels(struct meridian *m);
 void meridian_free_channels(struct meridian *m);
 int meridian_start_queues(struct meridian *m);
+void meridian_drain_tx(struct meridian *m);
 void meridian_stop_queues(struct meridian *m);
 
 /* meridian_tx.c */
@@ -463,6 +464,7 @@ int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
+bool meridian_rx_ended(const struct meridian_rx *rx);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
 

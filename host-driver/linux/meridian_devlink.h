@@ -13,7 +13,7 @@ struct meridian;
 /* What is reported, and repaired by a reset of the queues. */
 enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
-	MERIDIAN_FAULT_RX,	/* a completion that cannot be */
+	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
 	MERIDIAN_FAULTS,
 };

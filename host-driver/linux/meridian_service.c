@@ -25,14 +25,18 @@ void meridian_update_link(struct meridian *m)
 	netdev_info(m->netdev, "link %s\n", is_up ? "up" : "down");
 }
 
-/* A queue without any buffer hears of no frame, so nothing would ask for buffers again. */
-static void feed(struct meridian *m)
+/*
+ * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
+ * anything look at one whose completions the card has ended.
+ */
+static void wake_queues(struct meridian *m)
 {
+	bool is_starved = test_and_clear_bit(MERIDIAN_FLAG_STARVED, &m->flags);
 	unsigned int i;
 
-	if (!test_and_clear_bit(MERIDIAN_FLAG_STARVED, &m->flags))
-		return;
 	for (i = 0; i < m->channels; i++) {
+		if (!is_starved && !meridian_rx_ended(&m->channel[i].rx))
+			continue;
 		local_bh_disable();
 		napi_schedule(&m->channel[i].napi);
 		local_bh_enable();
@@ -86,7 +90,7 @@ static void do_service(struct work_struct *work)
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 			meridian_update_link(m);
-			feed(m);
+			wake_queues(m);
 			m->ops->read_missed(m);
 		}
 		rtnl_unlock();

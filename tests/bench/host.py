@@ -238,8 +238,8 @@ def main() -> int:
             # QEMU makes the wires of the other cards where ours has its own.
             qemu.write_text(f'#!/bin/sh\nexec {shlex.join(twin.peer.enter)} {shlex.quote(program)} "$@"\n')
             qemu.chmod(0o755)
-            twin.qemu = qemu
-            twin.files["net_load"] = load
+            twin.host.qemu = qemu
+            twin.host.files["net_load"] = load
             with twin.machine() as machine:
                 bench = Bench(twin, machine, marks, load)
                 bench.set_up()

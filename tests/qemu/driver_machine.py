@@ -122,7 +122,7 @@ def linked(
         with Twin(
             Setting(suite=suite, hardware=hardware or Hardware(), wires=[f"0=socket:path={path}"]), folder
         ) as twin:
-            twin.files.update(files or {})
+            twin.host.files.update(files or {})
             with Wire(path) as wire, Peer(wire, PEER) as peer, running(twin, watched) as guest:
                 yield Link(twin, guest, peer)
 

@@ -149,7 +149,7 @@ def network(
         serve = [sys.executable, "-m", "http.server", "--bind", FAR, "--directory", os.fspath(served), str(HTTP_PORT)]
         setting = Setting(suite=suite, hardware=hardware or Hardware(), shell=shell, driver=driver)
         with Twin(setting, Path(name)) as twin:
-            twin.files.update(files or {})
+            twin.host.files.update(files or {})
             with (
                 server(twin, "iperf3", "-s", "-p", str(IPERF_PORT), port=IPERF_PORT),
                 server(twin, *serve, port=HTTP_PORT),

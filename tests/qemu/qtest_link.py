@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The card on QEMU's PCIe bus as a link: drivers of meridian_twin run on it, through QEMU's own device.
 
-QEMU runs no processor here; its qtest socket does what one would: configuration space, BARs. Guest memory is a file
-that we map too. A vector of the MSI-X table writes into that memory, so an interrupt can be seen.
+Configuration space and BARs are reached as a processor would. A vector of the MSI-X table writes into guest memory, so
+an interrupt can be seen.
 """
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
 from meridian_machine.hardware import with_card
-from meridian_twin import LinkError, Memory, Role
+from meridian_twin import LinkError, Role
 from meridian_twin.protocol import Status
-from meridian_twin.waiting import Waiting
+from qtest import MEGABYTE, WIDTHS, Qtest
 
-MEGABYTE = 1 << 20
-RAM = 512 * MEGABYTE
 ROOT_PORT, CARD = 1 << 11, 1 << 16  # bus 0 slot 1; bus 1
 WINDOW = 0xE000_0000, 0xE1FF_FFFF
 FIRST_VF = 4
@@ -36,7 +29,7 @@ PCIEXBAR, CONFIG = 0x60, 0xB000_0000  # of q35: where all configuration space is
 MEMORY_AND_MASTER, MEMORY_ONLY = 6, 2
 
 
-class QtestLink(Waiting):
+class QtestLink(Qtest):
     """The card's functions in a QEMU of its own, enumerated. Offers what `meridian_twin.Host` and `Vf` ask of a link.
 
     vfs: to enable, of each PF.
@@ -46,83 +39,15 @@ class QtestLink(Waiting):
     lockstep = False
 
     def __init__(self, qemu: Path, card: Path, pfs: int = 1, vfs: int = 0, patience: float = 60) -> None:
-        super().__init__(patience)
         self.pfs = pfs
         self.vfs = vfs
         self._words: dict[int, list[int]] = {}  # by function: where its vectors write
         self.interrupts: Counter[tuple[int, int]] = Counter()
-        self._folder = tempfile.TemporaryDirectory(prefix="meridian-")
-        folder = Path(self._folder.name)
-        self.trace = folder / "trace"
-        self.memory = Memory(RAM, base=0)
+        super().__init__(qemu, with_card(card, device=f"pfs={pfs},vfs={max(vfs, 8)}"), patience)
+
+    def _begin(self) -> None:
         self.memory.allocate(MEGABYTE)  # holes and firmware of a PC
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(folder / "qtest"))
-        listener.listen(1)
-        listener.settimeout(patience)
-        backend = f"memory-backend-file,id=ram,size={RAM},share=on,mem-path=/proc/{os.getpid()}/fd/{self.memory.file}"
-        options = [
-            "-accel",
-            "qtest",
-            "-qtest",
-            f"unix:{folder / 'qtest'}",
-            "-object",
-            backend,
-            "-M",
-            "memory-backend=ram",
-            "-trace",
-            "meridian_*",
-            "-D",
-            str(self.trace),
-        ]
-        command = [str(qemu), *with_card(card, device=f"pfs={pfs},vfs={max(vfs, 8)}"), *options]
-        self._errors = (folder / "errors").open("w+b")
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors)
-        try:
-            while True:
-                listener.settimeout(0.5)
-                try:
-                    self._socket, _ = listener.accept()
-                    break
-                except TimeoutError:
-                    if self._process.poll() is not None:
-                        raise LinkError(f"QEMU ended: {self.errors()}") from None
-            self._socket.settimeout(patience)
-            self._lines = self._socket.makefile("rb")
-            self._enumerate()
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            listener.close()
-
-    def errors(self) -> str:
-        return Path(self._errors.name).read_text(errors="replace").strip()
-
-    def close(self) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait(timeout=10)
-        if hasattr(self, "_socket"):
-            self._socket.close()
-        self._errors.close()
-        self.memory.close()
-        self._folder.cleanup()
-
-    # What a processor does
-
-    def _do(self, command: str) -> int:
-        self._socket.sendall(command.encode() + b"\n")
-        while line := self._lines.readline().split():
-            if line[0] == b"OK":
-                return int(line[1], 16) if len(line) > 1 else 0
-            if line[0] == b"FAIL":
-                raise LinkError(f"qtest: {command}: {line}")
-        raise LinkError(f"QEMU is gone: {self.errors()}")
+        self._enumerate()
 
     def config_read(self, device: int, register: int) -> int:
         return self._do(f"readl {CONFIG + (device << 4) + register:#x}")
@@ -192,7 +117,7 @@ class QtestLink(Waiting):
     def bar_access(
         self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None
     ) -> tuple[Status, int]:
-        letter, address = {1: "b", 2: "w", 4: "l", 8: "q"}[width], self._address(function, bar, offset)
+        letter, address = WIDTHS[width], self._address(function, bar, offset)
         if value is not None:
             self._do(f"write{letter} {address:#x} {value:#x}")
             return Status.OK, value
@@ -222,9 +147,3 @@ class QtestLink(Waiting):
         came = self.memory.word(word) != 0
         self.memory.set_word(word, 0)
         return came
-
-    def _pass(self, pause: float) -> None:
-        """The card serves itself; it is only watched."""
-        if self._process.poll() is not None:
-            raise LinkError(f"QEMU ended: {self.errors()}")
-        time.sleep(pause)

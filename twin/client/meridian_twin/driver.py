@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Protocol, Self
 
 from . import qdma
 from .card import LinkedCard, RegisterError
@@ -197,17 +197,39 @@ class Host(Closing, Queues):
             raise RegisterError(f"MAC table, {operation.lower()} {address.hex(':')} on port {port}: {result}")
 
 
+class MachineMemory(Protocol):
+    """Memory of a machine, however it is reached."""
+
+    base: int
+
+    def read(self, address: int, count: int) -> bytes: ...
+
+    def write(self, address: int, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Ps(Closing):
-    """The processing system: one ring pair a port, and the PTP clock."""
+    """The processing system: one ring pair a port, and the PTP clock.
+
+    memory: that it has, or bytes of memory of its own; mapped: the card may reach that by itself.
+    """
 
     def __init__(
-        self, link: Link, registers: Registers | None = None, memory: int | None = None, mapped: bool = True
+        self,
+        link: Link,
+        registers: Registers | None = None,
+        memory: MachineMemory | int | None = None,
+        mapped: bool = True,
     ) -> None:
         self.link = link
         self.card = LinkedCard(link, registers)
-        # Only pages that are touched cost real memory.
-        self.memory = Memory(memory or 256 * MEGABYTE * self.card.geometry.ports, 0x10_0000_0000)
-        link.share(self.memory, mapped)
+        if memory is None or isinstance(memory, int):
+            # Only pages that are touched cost real memory.
+            own = Memory(memory or 256 * MEGABYTE * self.card.geometry.ports, 0x10_0000_0000)
+            link.share(own, mapped)
+            memory = own
+        self.memory: MachineMemory = memory
         self.phc = Phc(self.card)
         self.ports: dict[int, PsPort] = {}
 

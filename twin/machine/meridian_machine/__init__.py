@@ -4,6 +4,7 @@
 from .hardware import Hardware
 from .machine import Done, Machine, MachineError, MachineTimeout
 from .peer import Peer, PeerError
+from .ps_hardware import PsHardware
 from .tools import BuildError, Image
 from .twin import Setting, Twin, new_run
 
@@ -17,6 +18,7 @@ __all__ = [
     "MachineTimeout",
     "Peer",
     "PeerError",
+    "PsHardware",
     "Setting",
     "Twin",
     "new_run",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The twin: a Debian machine in QEMU with Meridian's card in it, the card being its Verilated shell."""
+"""The twin: Debian machines in QEMU around Meridian's card, the card being its Verilated shell."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from meridian_twin.process import CardError
 
 from . import console, driver, tools
 from .hardware import Hardware
-from .machine import MachineError, MachineTimeout
+from .machine import Machine, MachineError, MachineTimeout
 from .peer import PeerError
+from .ps_hardware import PsHardware
 from .twin import RUNS, Setting, Twin, discard, new_run
 
 TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
@@ -24,8 +26,9 @@ ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
 
 
 def setting_of(arguments: argparse.Namespace) -> Setting:
-    return Setting(
-        suite=arguments.suite,
+    """With the host machine."""
+    return card_of(
+        arguments,
         hardware=Hardware(
             arguments.memory,
             arguments.cpus,
@@ -33,36 +36,74 @@ def setting_of(arguments: argparse.Namespace) -> Setting:
             extra=shlex.split(arguments.qemu),
             iommu=arguments.iommu,
         ),
-        ports=arguments.ports,
-        wires=arguments.wire,
-        card_options=shlex.split(arguments.card),
         dhcp=arguments.dhcp,
         driver=arguments.driver and arguments.driver.resolve(),
-        pcap=arguments.pcap,
-        wave=arguments.wave,
     )
 
 
-def run(arguments: argparse.Namespace, folder: Path) -> int:
+def ps_setting_of(arguments: argparse.Namespace) -> Setting:
+    """With the PS alone."""
+    return card_of(
+        arguments,
+        hardware=None,
+        ps=PsHardware(arguments.memory, arguments.cpus, extra=shlex.split(arguments.qemu)),
+        ps_driver=arguments.driver and arguments.driver.resolve(),
+    )
+
+
+def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
+    return Setting(
+        suite=arguments.suite,
+        ports=arguments.ports,
+        wires=arguments.wire,
+        card_options=shlex.split(arguments.card),
+        pcap=arguments.pcap,
+        wave=arguments.wave,
+        **machines,
+    )
+
+
+def run_in(machine: Machine, arguments: argparse.Namespace) -> int:
     # One word is a line for the shell; several are a command and its arguments.
     script = arguments.command[0] if len(arguments.command) == 1 else shlex.join(arguments.command)
+    try:
+        done = machine.run(
+            script,
+            arguments.timeout,
+            lambda data: sys.stdout.buffer.write(data) and sys.stdout.buffer.flush(),
+            lambda data: sys.stderr.buffer.write(data) and sys.stderr.buffer.flush(),
+        )
+    finally:
+        sys.stdout.flush()
+    machine.power_off()
+    return done.status
+
+
+def run(arguments: argparse.Namespace, folder: Path) -> int:
     with Twin(setting_of(arguments), folder) as twin, twin.machine() as machine:
-        try:
-            done = machine.run(
-                script,
-                arguments.timeout,
-                lambda data: sys.stdout.buffer.write(data) and sys.stdout.buffer.flush(),
-                lambda data: sys.stderr.buffer.write(data) and sys.stderr.buffer.flush(),
-            )
-        finally:
-            sys.stdout.flush()
-        machine.power_off()
-        return done.status
+        return run_in(machine, arguments)
 
 
 def host(arguments: argparse.Namespace, folder: Path) -> int:
     with Twin(setting_of(arguments), folder) as twin:
-        return console.attach(twin)
+        return console.attach(twin, twin.host)
+
+
+def ps(arguments: argparse.Namespace, folder: Path) -> int:
+    with Twin(ps_setting_of(arguments), folder) as twin:
+        if not arguments.command:
+            return console.attach(twin, twin.ps)
+        with twin.ps_machine() as machine:
+            return run_in(machine, arguments)
+
+
+def driven(source: Path) -> argparse.ArgumentParser:
+    """Options for the driver of a machine."""
+    result = argparse.ArgumentParser(add_help=False)
+    where = source.relative_to(tools.ROOT)
+    result.add_argument("--driver", type=Path, default=source, metavar="DIR", help=f"the driver's source ({where})")
+    result.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="load no driver")
+    return result
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,12 +113,6 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
     common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
     common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
-    common.add_argument(
-        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
-    )
-    common.add_argument(
-        "--iommu", action="store_true", help="an IOMMU, which translates what the card reads and writes"
-    )
     common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
     common.add_argument(
         "--wire",
@@ -86,11 +121,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="PORT=SPEC",
         help="what a port's wire ends in, as meridian_card has it (an interface in a network namespace)",
     )
-    common.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
-    common.add_argument(
-        "--driver", type=Path, default=driver.SOURCE, metavar="DIR", help="the PF driver's source (host-driver/linux)"
-    )
-    common.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="load no driver")
     common.add_argument("--pcap", action="store_true", help="capture what passes at the card: card.pcapng")
     common.add_argument("--wave", action="store_true", help="waveforms of the shell: card.fst; slow")
     common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
@@ -100,14 +130,35 @@ def parser() -> argparse.ArgumentParser:
     )
     common.add_argument("--qemu", default="", metavar="OPTIONS", help="more of QEMU, as --qemu='-device igb'")
 
-    one = commands.add_parser("host", parents=[common], help="boot the machine and take its console")
+    timed = argparse.ArgumentParser(add_help=False)
+    timed.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of the command (600)")
+    plugged = argparse.ArgumentParser(add_help=False)
+    plugged.add_argument(
+        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+    )
+    plugged.add_argument(
+        "--iommu", action="store_true", help="an IOMMU, which translates what the card reads and writes"
+    )
+    plugged.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
+
+    one = commands.add_parser(
+        "host", parents=[common, plugged, driven(driver.SOURCE)], help="boot the machine and take its console"
+    )
     one.set_defaults(act=host)
     one = commands.add_parser(
-        "run", parents=[common], help="boot the machine, run a command in it as root, end with its status"
+        "run",
+        parents=[common, plugged, driven(driver.SOURCE), timed],
+        help="boot the machine, run a command in it as root, end with its status",
     )
-    one.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of the command (600)")
     one.add_argument("command", nargs="+", metavar="CMD", help="one word is a line for the shell")
     one.set_defaults(act=run)
+    one = commands.add_parser(
+        "ps",
+        parents=[common, driven(driver.PS_SOURCE), timed],
+        help="boot the card's own PS and take its console, or run a command in it",
+    )
+    one.add_argument("command", nargs="*", metavar="CMD", help="one word is a line for the shell; the console without")
+    one.set_defaults(act=ps)
     one = commands.add_parser("peer", help="run a command at the far end of the wire of a running twin")
     one.add_argument("--run-dir", type=Path, metavar="DIR", help="of the twin that is meant (the youngest)")
     one.add_argument("command", nargs="*", metavar="CMD", help="a shell without it")

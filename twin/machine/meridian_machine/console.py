@@ -11,7 +11,7 @@ import termios
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .initrd import initrd
+from .computer import Computer
 from .peer import Peer, PeerError
 from .processes import guarded, stop
 from .twin import RUNS, Twin
@@ -30,22 +30,20 @@ def terminal_kept() -> Iterator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
-def attach(twin: Twin) -> int:
-    """Boots the machine with its console on this terminal, until it is off."""
+def attach(twin: Twin, computer: Computer) -> int:
+    """Boots this machine of the twin with its console on this terminal, until it is off."""
     ramdisk = twin.folder / "initrd"
-    files = twin.files | ({"setup": twin.setup.encode()} if twin.setup else {})
-    ramdisk.write_bytes(initrd(twin.image, files))
     size = os.get_terminal_size() if sys.stdin.isatty() else os.terminal_size((80, 24))
     line = f"quiet TERM={os.environ.get('TERM', 'linux')} COLUMNS={size.columns} LINES={size.lines}"
-    options = twin.setting.hardware.options(twin.image, ramdisk, twin.card.socket, line)
-    options += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={twin.folder / 'console.log'}"]
-    options += ["-serial", "chardev:console", "-mon", "chardev=console"]
+    command = computer.on_console(ramdisk, twin.card.socket, line)
+    command += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={twin.folder / 'console.log'}"]
+    command += ["-serial", "chardev:console", "-mon", "chardev=console"]
     print(
         "twin: poweroff or Ctrl-A X ends the machine; 'scripts/twin peer CMD' is at the other end of the wire",
         file=sys.stderr,
     )
     with terminal_kept():
-        process = subprocess.Popen(guarded([str(twin.qemu), *options]))
+        process = subprocess.Popen(guarded(command))
         try:
             return process.wait()
         finally:

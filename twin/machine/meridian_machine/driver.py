@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PF driver of this tree, built for the machine's kernel, and the machine's network on it."""
+"""The drivers of this tree, of a PF and of the PS, built for the machine's kernel, and its network on them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,38 @@ from .initrd import Content
 from .tools import ROOT, built
 
 SOURCE = ROOT / "host-driver" / "linux"
+PS_SOURCE = ROOT / "meta-layer" / "meta-meridian" / "recipes-kernel" / "meridian-ps" / "files"
+# Where the system has the card's interfaces.
+PCI = "/sys/bus/pci/devices/0000:01:00.0"
+PLATFORM = "/sys/bus/platform/devices/a0000000.ethernet"
+HOST, PS = 2, 3  # in the networks of the wires
 
 
-def modules(suite: str, source: Path) -> dict[str, Content]:
-    """The driver's files for a machine; none if the tree has no driver. It may use sources beside its own folder."""
-    if source == SOURCE and not source.is_dir():
+def modules(suite: str, source: Path, machine: str = "host") -> dict[str, Content]:
+    """The driver's files for a machine; none if the tree has no driver.
+
+    It may use sources beside its own folder, the PS's of all the tree.
+    """
+    if source in (SOURCE, PS_SOURCE) and not source.is_dir():
         return {}
-    folder = built("build-module", "--suite", suite, "--with", str(source.parent), str(source), minutes=10)
+    above = ROOT if source == PS_SOURCE else source.parent
+    options = ["--suite", suite, "--machine", machine, "--with", str(above)]
+    folder = built("build-module", *options, str(source), minutes=10)
     return {path.name: path for path in sorted(folder.glob("*.ko"))}
 
 
-def setup(files: Mapping[str, Content], dhcp: bool) -> str:
+def setup(files: Mapping[str, Content], dhcp: bool = False, place: str = PCI, number: int = HOST) -> str:
     """A script that loads the driver and gives its first interface an address on the wire; nothing without a driver.
 
-    Fails with a sentence if a module is refused or no interface of the card appears within ten seconds.
+    place: the card's device; number: of the machine in the wire's network. Fails with a sentence if a module is refused or no interface of the card appears within ten seconds.
     """
     if not files:
         return ""
     names = " ".join(f"/run/twin/{name}" for name in files)
     configure = (
-        'dhclient -1 -q "$interface"' if dhcp else f'ip address add {peer.address(0, 2)}/{peer.PREFIX} dev "$interface"'
+        'dhclient -1 -q "$interface"'
+        if dhcp
+        else f'ip address add {peer.address(0, number)}/{peer.PREFIX} dev "$interface"'
     )
     return f"""
 fail() {{ echo "twin: $*" >&2; dmesg | tail -n 20 >&2; exit 1; }}
@@ -42,7 +54,7 @@ for module in {names}; do
 done
 interface=""
 for try in $(seq 100); do
-  interface=$(ls /sys/bus/pci/devices/0000:01:00.0/net 2>/dev/null | head -n 1)
+  interface=$(ls {place}/net 2>/dev/null | head -n 1)
   [ -z "$interface" ] || break
   sleep 0.1
 done

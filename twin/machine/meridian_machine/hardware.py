@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from .tools import Image
 
@@ -33,6 +34,8 @@ class Hardware:
     memory: MiB; device: more properties of the card; kernel: more of its command line; extra: QEMU's options; iommu:
     an Intel IOMMU, through which each function of the card has addresses of its own.
     """
+
+    serial: ClassVar[str] = "virtio-serial-pci"  # what its serial ports are on
 
     memory: int = 1024
     cpus: int = 2

@@ -20,6 +20,7 @@ from typing import Self
 from .hardware import Hardware
 from .initrd import Content, initrd
 from .processes import guarded, stop
+from .ps_hardware import PsHardware
 from .streams import Marked, Port, Sink
 from .tools import Image
 
@@ -62,7 +63,7 @@ class Machine:
         image: Image,
         folder: Path,
         socket: Path | None = None,
-        hardware: Hardware | None = None,
+        hardware: Hardware | PsHardware | None = None,
         files: Mapping[str, Content] | None = None,
         watch: Callable[[], object] = lambda: None,
     ) -> None:
@@ -74,9 +75,10 @@ class Machine:
         self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
         self._ramdisk = folder / "initrd"
         self._ramdisk.write_bytes(initrd(image, files or {}))
-        options = (hardware or Hardware()).options(image, self._ramdisk, socket, "quiet TWIN=commands")
+        hardware = hardware or Hardware()
+        options = hardware.options(image, self._ramdisk, socket, "quiet TWIN=commands")
         options += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
-        options += ["-device", "virtio-serial-pci"]
+        options += ["-device", hardware.serial]
         for port in self._ports.values():
             options += port.options()
         self._selector = selectors.DefaultSelector()

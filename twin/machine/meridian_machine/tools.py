@@ -28,18 +28,24 @@ def built(script: str, *arguments: str, minutes: int) -> Path:
 
 
 def qemu() -> Path:
-    return built("build-qemu", minutes=40)
+    """For a host with the card in it."""
+    return built("build-qemu", minutes=60)
+
+
+def qemu_ps() -> Path:
+    """For the card's own PS."""
+    return qemu().with_name("qemu-system-aarch64")
 
 
 @dataclass(frozen=True)
 class Image:
-    """What a machine boots: a Debian suite's kernel and root file system."""
+    """What a machine boots: a Debian suite's kernel and root file system. machine: "host" or "ps"."""
 
     folder: Path
 
     @classmethod
-    def build(cls, suite: str) -> Image:
-        return cls(built("build-image", "--suite", suite, minutes=30))
+    def build(cls, suite: str, machine: str = "host") -> Image:
+        return cls(built("build-image", "--suite", suite, "--machine", machine, minutes=30))
 
     @property
     def kernel(self) -> Path:

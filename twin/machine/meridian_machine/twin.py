@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole twin of a host: card, what its wires end in, and the machine; kept together in one run directory."""
+"""The whole twin: card, what its wires end in, host machine and PS; kept together in one run directory."""
 
 from __future__ import annotations
 
@@ -15,31 +15,34 @@ from typing import Self
 
 from meridian_twin import CardProcess
 
-from . import driver, peer, tools
+from . import computer, peer, tools
+from .driver import PS_SOURCE, SOURCE
 from .hardware import Hardware
-from .initrd import Content
 from .machine import Machine
 from .processes import guarded
+from .ps_hardware import PsHardware
 
 RUNS = tools.ROOT / "build" / "twin"
-LOAD_SECONDS = 120
 
 
 @dataclass(frozen=True)
 class Setting:
     """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
 
-    shell: options of its generator, as --functions 12. driver: its source; none is loaded without one.
+    hardware: of the host machine; ps: of the PS; none: there is no such machine. shell: options of its generator, as
+    --functions 12. driver and ps_driver: their sources; none is loaded without one.
     """
 
     suite: str = tools.SUITES[0]
-    hardware: Hardware = field(default_factory=Hardware)
+    hardware: Hardware | None = field(default_factory=Hardware)
+    ps: PsHardware | None = None
     ports: int = 1
     shell: Sequence[str] = ()
     wires: Sequence[str] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
-    driver: Path | None = driver.SOURCE
+    driver: Path | None = SOURCE
+    ps_driver: Path | None = PS_SOURCE
     pcap: bool = False
     wave: bool = False
 
@@ -54,20 +57,23 @@ def new_run(folder: Path | None = None) -> Path:
 
 
 class Twin:
-    """The card with its wires, and the files and QEMU of a machine with it. Use it as a context manager.
+    """The card with its wires, and what the machines with it are made of. Use it as a context manager.
 
     Builds what is not built. Raises BuildError, CardError, PeerError.
     """
+
+    host: computer.Computer
+    ps: computer.Computer
 
     def __init__(self, setting: Setting, folder: Path) -> None:
         self.setting, self.folder = setting, folder
         self._stack = contextlib.ExitStack()
         ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
         card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, *setting.shell, minutes=30)
-        self.qemu = tools.qemu()
-        self.image = tools.Image.build(setting.suite)
-        self.files: dict[str, Content] = driver.modules(setting.suite, setting.driver) if setting.driver else {}
-        self.setup = driver.setup(self.files, setting.dhcp)
+        if setting.hardware:
+            self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp)
+        if setting.ps:
+            self.ps = computer.ps(setting.suite, setting.ps, setting.ps_driver)
         try:
             self._start(card / "meridian_card")
         except BaseException:
@@ -107,22 +113,17 @@ class Twin:
         self._stack.close()
 
     def machine(self, watched: bool = True) -> Machine:
-        """A machine with the card, ready for scripts, its driver loaded. Raises MachineError.
+        """The host machine with the card, ready for scripts, its driver loaded. Raises MachineError.
 
         watched: a card that ends raises CardError in whoever waits for the machine.
         """
-        watch = self.card.check if watched else lambda: None
-        machine = Machine(
-            self.qemu, self.image, self.folder, self.card.socket, self.setting.hardware, self.files, watch
-        )
-        try:
-            machine.wait_ready()
-            if self.setup:
-                machine.run(self.setup, LOAD_SECONDS, check=True)
-        except BaseException:
-            machine.close()
-            raise
-        return machine
+        return self.host.boot(self.folder, self.card.socket, self.card.check if watched else lambda: None)
+
+    def ps_machine(self, watched: bool = True) -> Machine:
+        """The same of the card's PS. What is left of it is in the run directory's ps/."""
+        folder = self.folder / "ps"
+        folder.mkdir(exist_ok=True)
+        return self.ps.boot(folder, self.card.socket, self.card.check if watched else lambda: None)
 
 
 def discard(folder: Path) -> None:

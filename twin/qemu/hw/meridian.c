@@ -146,7 +146,8 @@ static void meridian_realize(PCIDevice *dev, Error **errp)
         error_setg(errp, "socket=PATH of a running meridian_card is needed");
         return;
     }
-    f->link = meridian_link_open(s->path, &meridian_ops, s, errp);
+    f->link = meridian_link_open(s->path, MERIDIAN_LINK_PCIE, &meridian_ops, s,
+                                 errp);
     if (!f->link) {
         return;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host machine's end of the link to the card process: requests, and what
- * the card asks for.
+ * A machine's end of the link to the card process: requests, and what the card
+ * asks for.
  */
 #include "qemu/osdep.h"
+#include "qemu/bswap.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "hw/net/trace.h"
@@ -24,6 +25,9 @@ meridian_link_lose(MeridianLink *link, const char *format, ...)
     shutdown(link->socket.fd, SHUT_RDWR); /* the card need not wait for us */
     trace_meridian_lost(link->path, link->lost);
     if (link->retry) {
+        if (link->role == MERIDIAN_LINK_AXI) {
+            link->ops->interrupt(link->opaque, false);
+        }
         error_report("meridian: the card at %s is lost: %s", link->path,
                      link->lost);
         timer_mod(link->retry, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) +
@@ -83,6 +87,23 @@ static void meridian_link_take_reply(MeridianLink *link,
     meridian_link_lose(link, "it answers what nobody asked");
 }
 
+/* The host has vectors, the PS a line. */
+static void meridian_link_interrupt(MeridianLink *link,
+                                    const struct meridian_link_header *header)
+{
+    bool line = header->type == MERIDIAN_LINK_INTERRUPT;
+
+    if (line != (link->role == MERIDIAN_LINK_AXI)) {
+        meridian_link_lose(link, "it interrupts another kind of machine");
+    } else if (line) {
+        trace_meridian_interrupt(header->value);
+        link->ops->interrupt(link->opaque, header->value);
+    } else {
+        trace_meridian_msix(header->function, header->value);
+        link->ops->msix(link->opaque, header->function, header->value);
+    }
+}
+
 void meridian_link_take(void *opaque,
                         const struct meridian_link_header *header,
                         const uint8_t *payload, uint32_t bytes)
@@ -107,8 +128,8 @@ void meridian_link_take(void *opaque,
         trace_meridian_dma_write(header->function, header->address, bytes, ok);
         break;
     case MERIDIAN_LINK_MSIX:
-        trace_meridian_msix(header->function, header->value);
-        link->ops->msix(link->opaque, header->function, header->value);
+    case MERIDIAN_LINK_INTERRUPT:
+        meridian_link_interrupt(link, header);
         break;
     case MERIDIAN_LINK_ERROR:
         meridian_link_lose(link, "%.*s", (int)bytes, payload);
@@ -193,6 +214,23 @@ void meridian_link_write(MeridianLink *link, unsigned function, unsigned bar,
 
     trace_meridian_bar_write(function, bar, offset, width, value);
     meridian_link_send(link, &header, NULL, 0);
+}
+
+bool meridian_link_share(MeridianLink *link, uint64_t address, uint64_t bytes,
+                         int fd)
+{
+    struct meridian_link_header header = { .type = MERIDIAN_LINK_MEMORY };
+    struct meridian_link_region region = {
+        .address = cpu_to_le64(address), .bytes = cpu_to_le64(bytes),
+        .function = cpu_to_le16(MERIDIAN_LINK_ALL_FUNCTIONS), .writable = 1,
+    };
+    MeridianLinkWait wait = {};
+    bool ok;
+
+    link->socket.pass = fd;
+    ok = meridian_link_ask(link, &header, &region, sizeof(region), &wait);
+    trace_meridian_memory(address, bytes, ok);
+    return ok;
 }
 
 void meridian_link_enable(MeridianLink *link, unsigned function,

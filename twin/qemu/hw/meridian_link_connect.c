@@ -18,7 +18,7 @@ static bool meridian_link_same(const struct meridian_link_welcome *one,
            one->bar2_bytes == other->bar2_bytes &&
            one->vf_bar0_bytes == other->vf_bar0_bytes &&
            one->vf_bar2_bytes == other->vf_bar2_bytes &&
-           one->functions == other->functions &&
+           one->functions == other->functions && one->ports == other->ports &&
            one->device_id == other->device_id &&
            one->vf_device_id == other->vf_device_id;
 }
@@ -47,7 +47,7 @@ static bool meridian_link_hello(MeridianLink *link, Error **errp)
     struct meridian_link_hello hello = {
         .magic = cpu_to_le32(MERIDIAN_LINK_MAGIC),
         .version = cpu_to_le16(MERIDIAN_LINK_VERSION),
-        .role = cpu_to_le16(MERIDIAN_LINK_PCIE),
+        .role = cpu_to_le16(link->role),
         .name = "qemu",
     };
     MeridianLinkWait wait = {};
@@ -112,12 +112,15 @@ static void meridian_link_retry(void *opaque)
                            MERIDIAN_LINK_RETRY_MS);
 }
 
-MeridianLink *meridian_link_open(const char *path, const MeridianLinkOps *ops,
-                                 void *opaque, Error **errp)
+MeridianLink *meridian_link_open(const char *path,
+                                 enum meridian_link_role role,
+                                 const MeridianLinkOps *ops, void *opaque,
+                                 Error **errp)
 {
     MeridianLink *link = g_new0(MeridianLink, 1);
 
     link->socket.fd = -1;
+    link->role = role;
     link->ops = ops;
     link->opaque = opaque;
     link->path = g_strdup(path);

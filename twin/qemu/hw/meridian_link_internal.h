@@ -25,6 +25,7 @@ typedef struct MeridianLinkWait {
 struct MeridianLink {
     MeridianLinkSocket socket;
     char *path;
+    enum meridian_link_role role;
     const MeridianLinkOps *ops;
     void *opaque;
     uint32_t tag;

@@ -39,6 +39,7 @@ bool meridian_link_socket_connect(MeridianLinkSocket *s, const char *path,
     s->opaque = opaque;
     s->in = g_byte_array_new();
     s->out = g_byte_array_new();
+    s->pass = -1;
     return true;
 }
 
@@ -96,6 +97,31 @@ bool meridian_link_socket_receive(MeridianLinkSocket *s, int timeout_ms)
     return meridian_link_socket_take_all(s);
 }
 
+static ssize_t meridian_link_socket_write(MeridianLinkSocket *s)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr header;
+    } control = {};
+    struct iovec part = { s->out->data, s->out->len };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+    ssize_t sent;
+
+    if (s->pass >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof(control.bytes);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(&control.header), &s->pass, sizeof(int));
+    }
+    sent = RETRY_ON_EINTR(sendmsg(s->fd, &message, MSG_NOSIGNAL));
+    if (sent >= 0) {
+        s->pass = -1;
+    }
+    return sent;
+}
+
 static bool meridian_link_socket_flush(MeridianLinkSocket *s)
 {
     int64_t deadline = qemu_clock_get_ms(QEMU_CLOCK_REALTIME) +
@@ -103,8 +129,7 @@ static bool meridian_link_socket_flush(MeridianLinkSocket *s)
 
     while (s->out->len) {
         GPollFD poll = { .fd = s->fd, .events = G_IO_IN | G_IO_OUT };
-        ssize_t sent = RETRY_ON_EINTR(send(s->fd, s->out->data, s->out->len,
-                                           MSG_NOSIGNAL));
+        ssize_t sent = meridian_link_socket_write(s);
 
         if (sent >= 0) {
             g_byte_array_remove_range(s->out, 0, sent);

@@ -27,6 +27,7 @@ typedef struct MeridianLinkSocket {
     GByteArray *in;
     GByteArray *out;
     bool flushing;
+    int pass; /* a file descriptor that goes with the next message; -1: none */
 } MeridianLinkSocket;
 
 /* An error names the path. */

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Linux driver of the card's own ARM side (PS): what its files share. docs/ps-port.md of the
+ * repository has the hardware.
+ */
+#ifndef MERIDIAN_PS_H
+#define MERIDIAN_PS_H
+
+#include <linux/bitfield.h>
+#include <linux/ethtool.h>
+#include <linux/if_vlan.h>
+#include <linux/io.h>
+#include <linux/mutex.h>
+#include <linux/net_tstamp.h>
+#include <linux/netdevice.h>
+#include <linux/ptp_clock_kernel.h>
+#include <linux/spinlock.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/workqueue.h>
+
+#include "meridian_regs.h"
+
+#define MERIDIAN_PS_NAME	"meridian_ps"
+#define MERIDIAN_PS_PORTS	MERIDIAN_PS_RING_MAX
+#define MERIDIAN_PS_ADDRESSES	MERIDIAN_PORT_PS_ADDRESS_LOW_MAX
+#define MERIDIAN_PS_LONGEST	9600	/* bytes of a frame that a descriptor can have */
+#define MERIDIAN_PS_RING_SMALL	64
+#define MERIDIAN_PS_RING_LARGE	4096
+#define MERIDIAN_PS_STAMPS	16	/* the card keeps as many until they are read */
+
+/**
+ * struct meridian_ps_descriptor - a frame of a ring
+ * @address: of the buffer
+ * @length: of the buffer, or of the frame to be sent
+ * @request: transmit: MERIDIAN_PS_WANT_STAMP
+ * @tag: transmit: comes back with the timestamp
+ * @unused: not looked at
+ * @nanoseconds: receive: timestamp
+ * @done_length: bytes of the frame
+ * @done_tag: transmit: the tag
+ * @done: MERIDIAN_PS_DONE_*; all that the card writes is there when the generation is
+ */
+struct meridian_ps_descriptor {
+	__le64 address;
+	__le16 length;
+	__le16 request;
+	__le16 tag;
+	__le16 unused;
+	__le32 nanoseconds;
+	__le16 done_length;
+	__le16 done_tag;
+	__le64 done;
+};
+
+static_assert(sizeof(struct meridian_ps_descriptor) == 32);
+
+#define MERIDIAN_PS_WANT_STAMP		BIT(0)
+#define MERIDIAN_PS_DONE_SECONDS	GENMASK_ULL(47, 0)
+#define MERIDIAN_PS_DONE_GENERATION	BIT_ULL(48)
+#define MERIDIAN_PS_DONE_STAMPED	BIT_ULL(49)
+#define MERIDIAN_PS_DONE_ERROR		BIT_ULL(50)
+
+/**
+ * struct meridian_ps_ring - what both directions have
+ * @descriptor: in memory that the card sees
+ * @dma: of @descriptor
+ * @size: descriptors, a power of two
+ * @block: offset of its registers from those of the receive ring
+ * @producer: descriptors ever posted
+ * @consumer: descriptors whose completion was taken
+ */
+struct meridian_ps_ring {
+	struct meridian_ps_descriptor *descriptor;
+	dma_addr_t dma;
+	u32 size;
+	u32 block;
+	u16 producer;
+	u16 consumer;
+};
+
+struct meridian_ps_rx_stats {
+	struct u64_stats_sync sync;
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t no_memory;
+	u64_stats_t errors;
+	u64_stats_t bad_completion;
+};
+
+struct meridian_ps_tx_stats {
+	struct u64_stats_sync sync;
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t dropped;
+	u64_stats_t errors;
+	u64_stats_t stopped;
+};
+
+/**
+ * struct meridian_ps_rx - receive
+ * @ring: its descriptors
+ * @pool: of buffers
+ * @page: of each descriptor
+ * @order: of the pages
+ * @room: bytes of a buffer that the card may fill
+ * @stats: written by the poll alone
+ */
+struct meridian_ps_rx {
+	struct meridian_ps_ring ring;
+	struct page_pool *pool;
+	struct page **page;
+	u32 order;
+	u32 room;
+	struct meridian_ps_rx_stats stats;
+};
+
+/**
+ * struct meridian_ps_tx_frame - a frame that the card has
+ * @skb: to be freed
+ * @dma: of its bytes
+ * @length: of its bytes
+ */
+struct meridian_ps_tx_frame {
+	struct sk_buff *skb;
+	dma_addr_t dma;
+	u32 length;
+};
+
+/**
+ * struct meridian_ps_tx - transmit
+ * @ring: its descriptors
+ * @frame: of each descriptor
+ * @sent: written by who holds the transmit lock
+ * @done: written by the poll alone
+ */
+struct meridian_ps_tx {
+	struct meridian_ps_ring ring;
+	struct meridian_ps_tx_frame *frame;
+	struct meridian_ps_tx_stats sent;
+	struct meridian_ps_tx_stats done;
+};
+
+/**
+ * struct meridian_ps_wait - a frame that waits for its transmit timestamp
+ * @skb: who asked; NULL: the place is free
+ * @tag: that the descriptor had
+ * @since: jiffies
+ */
+struct meridian_ps_wait {
+	struct sk_buff *skb;
+	u16 tag;
+	unsigned long since;
+};
+
+/**
+ * struct meridian_ps_stamp - transmit timestamps
+ * @lock: of all of it
+ * @wait: those under way
+ * @turn: makes the tags of a place differ
+ * @delivered: timestamps handed to who asked
+ * @late: frames given up, as no timestamp came
+ * @unknown: timestamps that no frame waited for
+ * @skipped: frames sent without one, as too many were under way
+ */
+struct meridian_ps_stamp {
+	spinlock_t lock; /* see above */
+	struct meridian_ps_wait wait[MERIDIAN_PS_STAMPS];
+	u16 turn;
+	u64 delivered;
+	u64 late;
+	u64 unknown;
+	u64 skipped;
+};
+
+/**
+ * struct meridian_ps_config - what an administrator chooses, in force after a restart of the port
+ * @rx_size: descriptors
+ * @tx_size: descriptors
+ * @mtu: that the receive buffers are for
+ */
+struct meridian_ps_config {
+	u32 rx_size;
+	u32 tx_size;
+	u32 mtu;
+};
+
+/**
+ * struct meridian_ps_coalesce - when completions raise the interrupt
+ * @usecs: after the first
+ * @frames: or with so many; 0: no such limit
+ */
+struct meridian_ps_coalesce {
+	u32 usecs;
+	u32 frames;
+};
+
+enum {
+	MERIDIAN_PS_FLAG_UP,		/* the rings run */
+	MERIDIAN_PS_FLAG_STARVED,	/* the receive ring has found no memory */
+	MERIDIAN_PS_FLAG_RESTART,	/* the rings must be taken down and up */
+	MERIDIAN_PS_FLAG_ABSENT,	/* the card does not answer */
+};
+
+/**
+ * struct meridian_ps_port - an Ethernet port
+ * @card: it is of
+ * @netdev: of the port
+ * @index: of the port on the card
+ * @flags: MERIDIAN_PS_FLAG_*
+ * @napi: receive, transmit completions, and transmit timestamps
+ * @rx: receive
+ * @tx: transmit
+ * @stamp: transmit timestamps
+ * @tstamp_tx: HWTSTAMP_TX_*
+ * @tstamp_rx: HWTSTAMP_FILTER_*
+ * @config: see there
+ * @rx_coalesce: see there
+ * @tx_coalesce: see there
+ * @address: what the card's filter holds, as its registers have it; 0: nothing
+ * @service: looks after link and timeouts while the port is up
+ * @restart: takes the rings down and up
+ * @restarts: how often the rings were taken down and up, by why
+ * @restarts.rx_error: the receive ring had stopped by itself
+ * @restarts.tx_error: the transmit ring had
+ * @restarts.tx_timeout: frames were not taken
+ * @restarts.card_reset: the card was reset
+ * @restarts.failed: how often they did not end or start
+ */
+struct meridian_ps_port {
+	struct meridian_ps *card;
+	struct net_device *netdev;
+	u32 index;
+	unsigned long flags;
+	struct napi_struct napi;
+	struct meridian_ps_rx rx;
+	struct meridian_ps_tx tx;
+	struct meridian_ps_stamp stamp;
+	int tstamp_tx;
+	int tstamp_rx;
+	struct meridian_ps_config config;
+	struct meridian_ps_coalesce rx_coalesce;
+	struct meridian_ps_coalesce tx_coalesce;
+	u64 address[MERIDIAN_PS_ADDRESSES];
+	struct delayed_work service;
+	struct work_struct restart;
+	struct {
+		u64 rx_error;
+		u64 tx_error;
+		u64 tx_timeout;
+		u64 card_reset;
+		u64 failed;
+	} restarts;
+};
+
+/**
+ * struct meridian_ps_ptp - the PTP clock
+ * @info: what the kernel calls
+ * @clock: the kernel's
+ * @command: one at a time changes the clock and its pins
+ * @latch: one at a time reads the clock
+ * @nominal: increment of a cycle in 2^-32 ns
+ * @increment: in force
+ * @events: MERIDIAN_PTP_EVENT_ENABLE
+ * @pps: MERIDIAN_PTP_PPS
+ * @extts: MERIDIAN_PTP_EXTTS
+ * @perout: the periodic output that was asked for
+ * @perout.start: nanoseconds since the clock's epoch
+ * @perout.period: nanoseconds; 0: there is none
+ * @perout.width: nanoseconds
+ */
+struct meridian_ps_ptp {
+	struct ptp_clock_info info;
+	struct ptp_clock *clock;
+	struct mutex command; /* see above */
+	spinlock_t latch; /* see above */
+	u64 nominal;
+	u64 increment;
+	u32 events;
+	u32 pps;
+	u32 extts;
+	struct {
+		u64 start;
+		u64 period;
+		u64 width;
+	} perout;
+};
+
+/**
+ * struct meridian_ps - the card
+ * @dev: platform device
+ * @regs: the card's registers
+ * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
+ * @ports: it has
+ * @addresses: that the filter of a port holds
+ * @longest: bytes of the longest frame, without FCS
+ * @counter_lock: one at a time reads counters of two words
+ * @port: those that have a netdev
+ * @ptp: the clock
+ */
+struct meridian_ps {
+	struct device *dev;
+	void __iomem *regs;
+	u32 capabilities;
+	u32 ports;
+	u32 addresses;
+	u32 longest;
+	spinlock_t counter_lock; /* see above */
+	struct meridian_ps_port *port[MERIDIAN_PS_PORTS];
+	struct meridian_ps_ptp ptp;
+};
+
+static inline u32 meridian_ps_read(struct meridian_ps *card, u32 offset)
+{
+	return readl(card->regs + offset);
+}
+
+static inline void meridian_ps_write(struct meridian_ps *card, u32 offset, u32 value)
+{
+	writel(value, card->regs + offset);
+}
+
+static inline u32 meridian_ps_ptp_read(struct meridian_ps *card, u32 offset)
+{
+	return meridian_ps_read(card, MERIDIAN_PTP_PS_BASE + offset);
+}
+
+static inline void meridian_ps_ptp_write(struct meridian_ps *card, u32 offset, u32 value)
+{
+	meridian_ps_write(card, MERIDIAN_PTP_PS_BASE + offset, value);
+}
+
+/* Registers of a port's rings: MERIDIAN_PS_RING_*. */
+static inline u32 meridian_ps_ring_read(struct meridian_ps_port *port, u32 offset)
+{
+	return meridian_ps_read(port->card, MERIDIAN_PS_RING_PS_BASE(port->index) + offset);
+}
+
+static inline void meridian_ps_ring_write(struct meridian_ps_port *port, u32 offset, u32 value)
+{
+	meridian_ps_write(port->card, MERIDIAN_PS_RING_PS_BASE(port->index) + offset, value);
+}
+
+/* Registers of a port: MERIDIAN_PORT_*. */
+static inline u32 meridian_ps_port_read(struct meridian_ps_port *port, u32 offset)
+{
+	return meridian_ps_read(port->card, MERIDIAN_PORT_PS_BASE(port->index) + offset);
+}
+
+static inline void meridian_ps_port_write(struct meridian_ps_port *port, u32 offset, u32 value)
+{
+	meridian_ps_write(port->card, MERIDIAN_PORT_PS_BASE(port->index) + offset, value);
+}
+
+static inline u32 meridian_ps_next(const struct meridian_ps_ring *ring, u16 index)
+{
+	return index & (ring->size - 1);
+}
+
+static inline u32 meridian_ps_posted(const struct meridian_ps_ring *ring)
+{
+	return (u16)(READ_ONCE(ring->producer) - READ_ONCE(ring->consumer));
+}
+
+/* meridian_ps_main.c */
+bool meridian_ps_present(struct meridian_ps *card);
+
+/* meridian_ps_port.c */
+int meridian_ps_add_port(struct meridian_ps *card, u32 index);
+int meridian_ps_up(struct meridian_ps_port *port);
+void meridian_ps_down(struct meridian_ps_port *port);
+int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config);
+bool meridian_ps_port_interrupt(struct meridian_ps_port *port);
+
+/* meridian_ps_ring.c */
+int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size);
+void meridian_ps_free_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
+void meridian_ps_place_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
+void meridian_ps_start_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
+int meridian_ps_reset_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
+void meridian_ps_write_coalesce(struct meridian_ps_port *port);
+u32 meridian_ps_ring_error(struct meridian_ps_port *port, const struct meridian_ps_ring *ring);
+bool meridian_ps_take(struct meridian_ps_ring *ring, u64 *done);
+
+/* meridian_ps_rx.c */
+int meridian_ps_alloc_rx(struct meridian_ps_port *port);
+void meridian_ps_free_rx(struct meridian_ps_port *port);
+bool meridian_ps_fill_rx(struct meridian_ps_port *port);
+int meridian_ps_poll_rx(struct meridian_ps_port *port, int budget);
+
+/* meridian_ps_tx.c */
+int meridian_ps_alloc_tx(struct meridian_ps_port *port);
+void meridian_ps_free_tx(struct meridian_ps_port *port);
+netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget);
+
+/* meridian_ps_service.c */
+int meridian_ps_init_service(struct meridian_ps_port *port);
+void meridian_ps_start_service(struct meridian_ps_port *port);
+void meridian_ps_stop_service(struct meridian_ps_port *port);
+
+/* meridian_ps_filter.c */
+void meridian_ps_set_rx_mode(struct net_device *netdev);
+void meridian_ps_close_filter(struct meridian_ps_port *port);
+int meridian_ps_set_mac_address(struct net_device *netdev, void *data);
+
+/* meridian_ps_stamp.c */
+void meridian_ps_init_stamp(struct meridian_ps_port *port);
+bool meridian_ps_want_stamp(struct meridian_ps_port *port, struct sk_buff *skb, u16 *tag);
+void meridian_ps_cancel_stamp(struct meridian_ps_port *port, u16 tag);
+void meridian_ps_poll_stamps(struct meridian_ps_port *port);
+void meridian_ps_expire_stamps(struct meridian_ps_port *port, bool all);
+
+/* meridian_ps_hwtstamp.c */
+void meridian_ps_stamp_rx(struct meridian_ps_port *port, struct sk_buff *skb, u64 seconds,
+			  u32 nanoseconds);
+int meridian_ps_hwtstamp_get(struct net_device *netdev, struct kernel_hwtstamp_config *config);
+int meridian_ps_hwtstamp_set(struct net_device *netdev, struct kernel_hwtstamp_config *config,
+			     struct netlink_ext_ack *extack);
+
+/* meridian_ps_ptp.c */
+int meridian_ps_init_ptp(struct meridian_ps *card);
+void meridian_ps_restore_ptp(struct meridian_ps *card);
+void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
+		      struct ptp_system_timestamp *system);
+
+/* meridian_ps_pins.c */
+int meridian_ps_enable_pins(struct meridian_ps *card, const struct ptp_clock_request *request,
+			    int on);
+void meridian_ps_restart_perout(struct meridian_ps *card);
+void meridian_ps_write_pins(struct meridian_ps *card);
+void meridian_ps_close_pins(struct meridian_ps *card);
+bool meridian_ps_ptp_interrupt(struct meridian_ps *card);
+
+/* meridian_ps_stats.c */
+void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
+int meridian_ps_stats_count(void);
+void meridian_ps_stats_strings(u8 *data);
+void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data);
+u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset);
+
+/* meridian_ps_mac_stats.c */
+void meridian_ps_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats *stats);
+void meridian_ps_rmon_stats(struct net_device *netdev, struct ethtool_rmon_stats *stats,
+			    const struct ethtool_rmon_hist_range **ranges);
+
+/* meridian_ps_ethtool.c */
+extern const struct ethtool_ops meridian_ps_ethtool_ops;
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Statistics: what the driver counts, and what the card counts of the rings and the port. */
+#include "meridian_ps_compat.h"
+#include "meridian_ps.h"
+
+struct named {
+	char name[ETH_GSTRING_LEN];
+	u32 offset;
+};
+
+#define RING(name, counter) { "card_" name, MERIDIAN_PS_RING_##counter##_LOW }
+
+static const struct named ring_counters[] = {
+	RING("rx_frames", RX_FRAMES),
+	RING("rx_bytes", RX_BYTES),
+	RING("rx_no_descriptor", RX_NO_DESCRIPTOR),
+	RING("rx_buffer_small", RX_BUFFER_SMALL),
+	RING("rx_disabled", RX_DISABLED),
+	RING("rx_inside", RX_INSIDE),
+	RING("rx_errors", RX_ERRORS),
+	RING("tx_frames", TX_FRAMES),
+	RING("tx_bytes", TX_BYTES),
+	RING("tx_bad_descriptor", TX_BAD_DESCRIPTOR),
+	RING("tx_bus_errors", TX_BUS_ERRORS),
+	RING("tx_aborted", TX_ABORTED),
+	RING("tx_switched", TX_SWITCHED),
+	RING("tx_veb_full", TX_VEB_FULL),
+	RING("tx_copies_switched", TX_COPIES_SWITCHED),
+	RING("tx_copies_veb_full", TX_COPIES_VEB_FULL),
+	RING("timestamps_lost", TIMESTAMPS_LOST),
+	RING("bus_errors", BUS_ERRORS),
+};
+
+#define PORT(name, counter) { "port_" name, MERIDIAN_PORT_COUNTERS_COUNTER_##counter }
+
+static const struct named port_counters[] = {
+	PORT("rx_frames", RX_FRAMES),
+	PORT("rx_bad_fcs", RX_BAD_FCS),
+	PORT("rx_runt", RX_RUNT),
+	PORT("rx_oversize", RX_OVERSIZE),
+	PORT("rx_to_host", RX_TO_HOST),
+	PORT("rx_to_ps", RX_TO_PS),
+	PORT("rx_ps_overflow", RX_PS_OVERFLOW),
+	PORT("rx_nowhere", RX_NOWHERE),
+	PORT("tx_frames", TX_FRAMES),
+	PORT("tx_from_host", TX_FROM_HOST),
+	PORT("tx_from_ps", TX_FROM_PS),
+};
+
+/* In the order of driver_values(). */
+static const char driver_names[][ETH_GSTRING_LEN] = {
+	"rx_no_memory", "rx_bad_completion", "tx_dropped", "tx_stopped",
+	"tx_stamps", "tx_stamps_late", "tx_stamps_unknown", "tx_stamps_skipped",
+	"restarts_rx_error", "restarts_tx_error", "restarts_tx_timeout", "restarts_card_reset",
+	"restarts_failed",
+};
+
+static u64 read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter)
+{
+	unsigned int start;
+	u64 value;
+
+	do {
+		start = u64_stats_fetch_begin(sync);
+		value = u64_stats_read(counter);
+	} while (u64_stats_fetch_retry(sync, start));
+	return value;
+}
+
+#define RX_STAT(counter)	read_stat(&port->rx.stats.sync, &port->rx.stats.counter)
+#define SENT_STAT(counter)	read_stat(&port->tx.sent.sync, &port->tx.sent.counter)
+#define DONE_STAT(counter)	read_stat(&port->tx.done.sync, &port->tx.done.counter)
+
+/* Reading the low word holds the high one. */
+static u64 read_counter(struct meridian_ps *card, u32 offset)
+{
+	u64 value;
+
+	spin_lock_bh(&card->counter_lock);
+	value = meridian_ps_read(card, offset);
+	value |= (u64)meridian_ps_read(card, offset + 4) << 32;
+	spin_unlock_bh(&card->counter_lock);
+	return value;
+}
+
+static u64 read_ring(struct meridian_ps_port *port, u32 offset)
+{
+	return read_counter(port->card, MERIDIAN_PS_RING_PS_BASE(port->index) + offset);
+}
+
+/**
+ * meridian_ps_read_port_counter() - a counter of the Ethernet port
+ * @port: it
+ * @offset: MERIDIAN_PORT_COUNTERS_COUNTER_*
+ *
+ * Return: its value.
+ */
+u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
+{
+	return read_counter(port->card, MERIDIAN_PORT_COUNTERS_PS_BASE(port->index) + offset);
+}
+
+void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats)
+{
+	struct meridian_ps_port *port = netdev_priv(netdev);
+
+	stats->rx_packets = RX_STAT(packets);
+	stats->rx_bytes = RX_STAT(bytes);
+	stats->rx_dropped = RX_STAT(no_memory);
+	stats->rx_length_errors = read_ring(port, MERIDIAN_PS_RING_RX_BUFFER_SMALL_LOW);
+	stats->rx_errors = RX_STAT(errors) + RX_STAT(bad_completion) + stats->rx_length_errors;
+	stats->rx_missed_errors = read_ring(port, MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW) +
+				  read_ring(port, MERIDIAN_PS_RING_RX_INSIDE_LOW);
+	stats->tx_packets = SENT_STAT(packets);
+	stats->tx_bytes = SENT_STAT(bytes);
+	stats->tx_dropped = SENT_STAT(dropped) + DONE_STAT(dropped);
+	stats->tx_errors = DONE_STAT(errors);
+}
+
+int meridian_ps_stats_count(void)
+{
+	return ARRAY_SIZE(driver_names) + ARRAY_SIZE(ring_counters) + ARRAY_SIZE(port_counters);
+}
+
+static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++, data += ETH_GSTRING_LEN)
+		memcpy(data, table[i].name, ETH_GSTRING_LEN);
+	return data;
+}
+
+void meridian_ps_stats_strings(u8 *data)
+{
+	memcpy(data, driver_names, sizeof(driver_names));
+	data = put_names(data + sizeof(driver_names), ring_counters, ARRAY_SIZE(ring_counters));
+	put_names(data, port_counters, ARRAY_SIZE(port_counters));
+}
+
+static u64 *driver_values(struct meridian_ps_port *port, u64 *data)
+{
+	const u64 values[] = {
+		RX_STAT(no_memory), RX_STAT(bad_completion),
+		SENT_STAT(dropped) + DONE_STAT(dropped), SENT_STAT(stopped),
+		port->stamp.delivered, port->stamp.late, port->stamp.unknown, port->stamp.skipped,
+		port->restarts.rx_error, port->restarts.tx_error, port->restarts.tx_timeout,
+		port->restarts.card_reset, port->restarts.failed,
+	};
+
+	static_assert(ARRAY_SIZE(values) == ARRAY_SIZE(driver_names));
+	memcpy(data, values, sizeof(values));
+	return data + ARRAY_SIZE(values);
+}
+
+void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data)
+{
+	unsigned int i;
+
+	data = driver_values(port, data);
+	for (i = 0; i < ARRAY_SIZE(ring_counters); i++)
+		*data++ = read_ring(port, ring_counters[i].offset);
+	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
+		*data++ = meridian_ps_read_port_counter(port, port_counters[i].offset);
+}

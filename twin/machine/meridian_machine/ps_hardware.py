@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's options for the machine that a card's PS is."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from .tools import ROOT, BuildError, Image
+
+TREE = ROOT / "twin" / "images" / "ps.dts"
+# Nodes that the card's own image has, too.
+LAYER = ROOT / "meta-layer" / "meta-meridian-bsp" / "recipes-bsp" / "device-tree" / "files"
+KERNEL_LINE = "console=ttyPS0 panic=-1 TWIN_NAME=ps"
+SECONDS = 20
+
+
+def with_card(socket: Path | None, memory: int = 512) -> list[str]:
+    """The machine with the card in its PL, or with the PL empty; nothing else is in it. memory: MiB."""
+    card = f",card={socket}" if socket else ""
+    return ["-machine", f"meridian-ps{card}", "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot"]
+
+
+def device_tree(target: Path) -> Path:
+    """The machine's, compiled. Raises BuildError."""
+    command = ["dtc", "-q", "-I", "dts", "-O", "dtb", "-i", str(LAYER), "-o", str(target), str(TREE)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except FileNotFoundError:
+        raise BuildError("there is no dtc: scripts/setup --images installs it") from None
+    if done.returncode != 0:
+        raise BuildError(f"{TREE}: {done.stderr.strip()}")
+    return target
+
+
+@dataclass(frozen=True)
+class PsHardware:
+    """What a user may choose of it.
+
+    memory: MiB, 2048 at most; cpus: 4 at most; kernel: more of its command line; extra: QEMU's options.
+    """
+
+    serial: ClassVar[str] = "virtio-serial-device"
+
+    memory: int = 1024
+    cpus: int = 2
+    kernel: str = ""
+    extra: Sequence[str] = ()
+
+    def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
+        """Of the whole machine but its console and its serial ports. The device tree is put beside the RAM disk."""
+        # The tree has four processors.
+        line = " ".join(filter(None, (KERNEL_LINE, f"nr_cpus={self.cpus}", self.kernel, kernel_line)))
+        return [
+            *with_card(socket, self.memory),
+            # A file that the card maps.
+            *("-object", f"memory-backend-memfd,id=ddr,size={self.memory}M,share=on", "-M", "memory-backend=ddr"),
+            *("-accel", "tcg,thread=multi", "-smp", str(self.cpus)),
+            *("-kernel", str(image.kernel), "-initrd", str(initrd)),
+            *("-dtb", str(device_tree(initrd.with_name("ps.dtb"))), "-append", line),
+            *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
+            *("-device", "virtio-blk-device,drive=disk"),
+            *("-object", "rng-random,id=entropy,filename=/dev/urandom", "-device", "virtio-rng-device,rng=entropy"),
+            *self.extra,
+        ]
