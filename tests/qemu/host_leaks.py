@@ -15,7 +15,7 @@ from meridian_machine import Hardware
 CHECKED = Hardware(kernel="slub_debug=FZPU kfence.sample_interval=100")
 PAGE = 4096
 #: What the kernel keeps for later, objects at most: NAPI's buffers of two processors, addresses of an IOMMU.
-KEPT = {"skbuff_head_cache": 128, "iommu_iova": 512}
+KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}
 
 
 @dataclass(frozen=True)

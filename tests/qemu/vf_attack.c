@@ -16,7 +16,7 @@
 #define BAR0_BYTES (32 << 10)
 #define BAR2_BYTES 4096
 #define QUEUES 8
-#define POLLS 200
+#define PATIENCE 200  // polls, each half a millisecond at least
 
 static struct qdma_device qdma;
 static volatile u32 *page;
@@ -81,10 +81,10 @@ static void bell(u32 queue, u32 which, u32 value) {
 }
 
 // Takes an answer, if one comes soon.
-static int hear(struct qdma_message *answer) {
+static int hear(struct qdma_message *answer, int patience) {
   u32 source;
 
-  for (int polls = 0; polls < POLLS; polls++) {
+  for (int polls = 0; polls < patience; polls++) {
     if (!qdma_mailbox_receive(&qdma, answer, &source)) {
       answers++;
       return 1;
@@ -97,11 +97,11 @@ static int hear(struct qdma_message *answer) {
 static int ask(struct qdma_message *request, struct qdma_message *answer) {
   qdma_mailbox_clear(&qdma);
   for (int polls = 0; qdma_mailbox_send(&qdma, 0, request) == -EBUSY; polls++) {
-    if (polls == POLLS) return 0;
+    if (polls == PATIENCE) return 0;
     usleep(500);
   }
   messages++;
-  return hear(answer) && qdma_message_op(answer) == (qdma_message_op(request) | QDMA_RESPONSE) &&
+  return hear(answer, PATIENCE) && qdma_message_op(answer) == (qdma_message_op(request) | QDMA_RESPONSE) &&
          !qdma_message_status(answer);
 }
 
@@ -170,14 +170,14 @@ static void act(void) {
 
   switch (any(64)) {
   case 0:
-    if (!any(8)) come_up();
+    if (!any(64)) come_up();
     break;
   case 1:  // a flood
     for (u32 more = any(16); more--;) send(any(4));
     break;
   case 5:  // another, deaf to its answers
-    for (u32 more = any(8); more--;) {
-      for (int polls = 0; polls < POLLS && qdma_read(&qdma, qdma.mailbox + QDMA_MAILBOX_STATUS) & QDMA_MAILBOX_STATUS_OUT;
+    for (u32 more = any(4) ? 0 : any(8); more--;) {
+      for (int polls = 0; polls < PATIENCE && qdma_read(&qdma, qdma.mailbox + QDMA_MAILBOX_STATUS) & QDMA_MAILBOX_STATUS_OUT;
            polls++)
         usleep(500);
       send(QDMA_MAILBOX_WORDS);
@@ -198,7 +198,7 @@ static void act(void) {
     break;
   case 6 ... 11:  // polite, so that it is heard
     send(QDMA_MAILBOX_WORDS);
-    if (any(2)) hear(&answer);
+    if (any(2)) hear(&answer, PATIENCE / 10);
     break;
   case 12 ... 15:
     send(QDMA_MAILBOX_WORDS);
