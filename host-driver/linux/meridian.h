@@ -55,8 +55,8 @@ struct meridian_devlink;
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for
  * @link_up: whether the port has a link
- * @set_queues: says which queues frames may go to, in force on return
- * @map_queues: gives the function so many queues, or none
+ * @map_queues: gives the function so many queues, or none: frames may go to them
+ * @close_queues: no frames may go to its queues any more, in force on return
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
  * @stop_queue: takes both away
@@ -67,8 +67,8 @@ struct meridian_devlink;
  */
 struct meridian_ops {
 	bool (*link_up)(struct meridian *m);
-	void (*set_queues)(struct meridian *m, u32 count);
 	int (*map_queues)(struct meridian *m, u32 count);
+	void (*close_queues)(struct meridian *m);
 	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
 	void (*stop_queue)(struct meridian *m, u32 queue);
@@ -96,6 +96,8 @@ struct meridian_ops {
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
  * @link_state: IFLA_VF_LINK_STATE_*
+ * @owed: ns of ktime at which what its messages are charged is paid
+ * @is_deaf: it has not taken the last answer
  */
 struct meridian_vf {
 	u32 function;
@@ -114,6 +116,22 @@ struct meridian_vf {
 	u32 min_rate;
 	u32 max_rate;
 	u32 link_state;
+	u64 owed;
+	bool is_deaf;
+};
+
+/**
+ * struct meridian_mail - messages of a PF's VFs
+ * @taken: out of the mailbox
+ * @refused: of those, answered with a reason
+ * @slowed: of those, sent by a VF that floods
+ * @untaken: answers that a VF did not take
+ */
+struct meridian_mail {
+	u64 taken;
+	u64 refused;
+	u64 slowed;
+	u64 untaken;
 };
 
 /**
@@ -247,6 +265,7 @@ struct meridian_missed {
  * @service: looks after link, card and memory
  * @reset: takes everything down and up again
  * @rx_mode: brings the card's filter in line with Linux's lists
+ * @errors_next: jiffies before which the card's errors are not looked at again
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
  * @mailbox_lock: of a VF: one question at a time
@@ -254,6 +273,8 @@ struct meridian_missed {
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
+ * @message_us: of a PF: what it charges a VF for a message
+ * @mail: of a PF: written under the card's lock
  * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
  * @stats_lock: of all below
  * @counted: channels that count; they outlive this number
@@ -289,6 +310,7 @@ struct meridian {
 	struct delayed_work service;
 	struct work_struct reset;
 	struct work_struct rx_mode;
+	unsigned long errors_next;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
 	struct mutex mailbox_lock; /* questions */
@@ -296,6 +318,8 @@ struct meridian {
 	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
+	u32 message_us;
+	struct meridian_mail mail;
 	struct list_head broadcasts;
 	spinlock_t stats_lock; /* what get_stats64 needs */
 	unsigned int counted;
@@ -308,6 +332,7 @@ enum meridian_flag {
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
+	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };
 
 /* meridian_card.c */
@@ -402,6 +427,7 @@ void meridian_init_netdev(struct meridian *m);
 int meridian_alloc_channels(struct meridian *m);
 void meridian_free_channels(struct meridian *m);
 int meridian_start_queues(struct meridian *m);
+void meridian_drain_tx(struct meridian *m);
 void meridian_stop_queues(struct meridian *m);
 
 /* meridian_tx.c */
@@ -438,6 +464,7 @@ int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
+bool meridian_rx_ended(const struct meridian_rx *rx);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
 
@@ -452,9 +479,13 @@ int meridian_set_own_address(struct meridian *m, const u8 *address);
 u32 meridian_read_vf(struct meridian *m, u32 offset);
 
 /* meridian_mbx.c */
-void meridian_serve_vfs(struct meridian *m);
+int meridian_answer_vf(struct meridian *m, struct meridian_vf *vf,
+		       const struct qdma_message *request, struct qdma_message *answer);
 void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
 void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
+
+/* meridian_mail.c */
+void meridian_serve_vfs(struct meridian *m);
 
 /* meridian_sriov.c */
 int meridian_sriov_configure(struct meridian *m, int count);

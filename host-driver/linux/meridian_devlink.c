@@ -10,6 +10,11 @@
 /* One vector is not for queues. */
 #define LEAST_VECTORS	2
 
+#define MESSAGES	200	/* a second of a VF that sends without end; no driver does */
+#define MOST_MESSAGES	10000
+
+enum { PARAM_VF_MESSAGE_RATE = DEVLINK_PARAM_GENERIC_ID_MAX + 1 };
+
 static struct devlink *of(struct meridian_devlink *devlink)
 {
 	return priv_to_devlink(devlink);
@@ -77,10 +82,23 @@ static int check_vectors(struct devlink *devlink, u32 id, MERIDIAN_PARAM_VALUE v
 	return -EINVAL;
 }
 
+static int check_messages(struct devlink *devlink, u32 id, MERIDIAN_PARAM_VALUE value,
+			  struct netlink_ext_ack *extack)
+{
+	u32 rate = meridian_param_u32(value);
+
+	if (rate >= 1 && rate <= MOST_MESSAGES)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "1 to 10000 messages a second");
+	return -EINVAL;
+}
+
 static const struct devlink_param params[] = {
 	DEVLINK_PARAM_GENERIC(ENABLE_SRIOV, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL, NULL),
 	DEVLINK_PARAM_GENERIC(MSIX_VEC_PER_PF_MAX, BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL,
 			      check_vectors),
+	DEVLINK_PARAM_DRIVER(PARAM_VF_MESSAGE_RATE, "vf_message_rate", DEVLINK_PARAM_TYPE_U32,
+			     BIT(DEVLINK_PARAM_CMODE_DRIVERINIT), NULL, NULL, check_messages),
 };
 
 bool meridian_may_sriov(struct meridian_devlink *devlink)
@@ -98,6 +116,16 @@ unsigned int meridian_may_vectors(struct meridian_devlink *devlink)
 
 	if (meridian_param_get(of(devlink), DEVLINK_PARAM_GENERIC_ID_MSIX_VEC_PER_PF_MAX, &value))
 		return UINT_MAX;
+	return value.vu32;
+}
+
+/* Messages a second that a VF is answered which sends without end. */
+unsigned int meridian_may_messages(struct meridian_devlink *devlink)
+{
+	union devlink_param_value value;
+
+	if (meridian_param_get(of(devlink), PARAM_VF_MESSAGE_RATE, &value))
+		return MESSAGES;
 	return value.vu32;
 }
 
@@ -138,6 +166,7 @@ static int register_params(struct meridian_devlink *devlink)
 {
 	union devlink_param_value sriov = { .vbool = true };
 	union devlink_param_value vectors = { .vu32 = pci_msix_vec_count(devlink->pdev) };
+	union devlink_param_value messages = { .vu32 = MESSAGES };
 	int error;
 
 	if (devlink->pdev->is_virtfn)
@@ -148,6 +177,7 @@ static int register_params(struct meridian_devlink *devlink)
 	meridian_devlink_lock(devlink);
 	meridian_param_set(of(devlink), DEVLINK_PARAM_GENERIC_ID_ENABLE_SRIOV, sriov);
 	meridian_param_set(of(devlink), DEVLINK_PARAM_GENERIC_ID_MSIX_VEC_PER_PF_MAX, vectors);
+	meridian_param_set(of(devlink), PARAM_VF_MESSAGE_RATE, messages);
 	meridian_devlink_unlock(devlink);
 	return 0;
 }

@@ -13,7 +13,7 @@ struct meridian;
 /* What is reported, and repaired by a reset of the queues. */
 enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
-	MERIDIAN_FAULT_RX,	/* a completion that cannot be */
+	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
 	MERIDIAN_FAULTS,
 };
@@ -49,6 +49,7 @@ void meridian_devlink_lock(struct meridian_devlink *devlink);
 void meridian_devlink_unlock(struct meridian_devlink *devlink);
 bool meridian_may_sriov(struct meridian_devlink *devlink);
 unsigned int meridian_may_vectors(struct meridian_devlink *devlink);
+unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 
 /* meridian_health.c */
 void meridian_health_begin(struct meridian_devlink *devlink);

@@ -11,7 +11,7 @@
 
 static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
-	[MERIDIAN_FAULT_RX] = "receive queue %u has a completion that cannot be",
+	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
 };
 

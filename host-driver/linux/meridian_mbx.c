@@ -10,8 +10,6 @@
 #include "compat.h"
 #include "meridian.h"
 
-#define SEND_POLLS	20
-#define TURNS		64	/* messages of one interrupt */
 #define ENTRY_LIMIT	32	/* addresses of a trusted VF */
 #define STATUS_INTERVAL	3	/* as qdma_write_tables() has it */
 
@@ -300,8 +298,17 @@ static int set_rss(struct meridian *m, struct meridian_vf *vf, const struct qdma
 	return 0;
 }
 
-static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_message *request,
-		 struct qdma_message *answer)
+/**
+ * meridian_answer_vf() - do what a VF asks for, as far as it may
+ * @m: its PF, whose card's lock is held
+ * @vf: the VF
+ * @request: what it says
+ * @answer: begun; what it is told beside the status
+ *
+ * Return: 0 or a negative enum qdma_refusal.
+ */
+int meridian_answer_vf(struct meridian *m, struct meridian_vf *vf,
+		       const struct qdma_message *request, struct qdma_message *answer)
 {
 	u32 op = qdma_message_op(request);
 
@@ -344,65 +351,4 @@ static int serve(struct meridian *m, struct meridian_vf *vf, const struct qdma_m
 	default:
 		return -QDMA_REFUSE_UNSUPPORTED;
 	}
-}
-
-static struct meridian_vf *find_vf(struct meridian *m, u32 function)
-{
-	unsigned int i;
-
-	for (i = 0; i < m->vfs; i++) {
-		if (m->vf[i].function == function)
-			return &m->vf[i];
-	}
-	return NULL;
-}
-
-/* A VF that has not taken the last answer has itself to blame if it misses this one. */
-static void reply(struct meridian *m, u32 function, const struct qdma_message *answer)
-{
-	unsigned int polls;
-
-	for (polls = 0; polls < SEND_POLLS; polls++) {
-		if (qdma_mailbox_send(&m->qdma, function, answer) != -EBUSY)
-			return;
-		usleep_range(500, 1000);
-	}
-	dev_warn_ratelimited(&m->pdev->dev, "function %u does not take its messages\n", function);
-}
-
-static void answer_one(struct meridian *m, u32 source, const struct qdma_message *request)
-{
-	struct meridian_vf *vf = find_vf(m, source);
-	struct qdma_message answer;
-	u8 op = qdma_message_op(request);
-	int status;
-
-	if (!vf || op & QDMA_RESPONSE)
-		return;
-	qdma_message_init(&answer, op | QDMA_RESPONSE, m->function, source);
-	status = serve(m, vf, request, &answer);
-	qdma_message_set_status(&answer, status);
-	if (op != QDMA_OP_VF_BYE)
-		reply(m, source, &answer);
-}
-
-/**
- * meridian_serve_vfs() - answer what VFs have asked
- * @m: their PF
- *
- * May sleep. What is left after some turns is answered when it is called next.
- */
-void meridian_serve_vfs(struct meridian *m)
-{
-	struct qdma_message request;
-	unsigned int turn;
-	u32 source;
-
-	mutex_lock(&m->card->lock);
-	for (turn = 0; turn < TURNS && m->vfs; turn++) {
-		if (qdma_mailbox_receive(&m->qdma, &request, &source))
-			break;
-		answer_one(m, source, &request);
-	}
-	mutex_unlock(&m->card->lock);
 }

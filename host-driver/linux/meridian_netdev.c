@@ -42,7 +42,6 @@ int meridian_up(struct meridian *m)
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK) &&
 	    m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX))
 		netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
-	m->ops->set_queues(m, m->channels);
 	netif_tx_start_all_queues(m->netdev);
 	meridian_update_link(m);
 	/* An interrupt from before NAPI was enabled is lost. */
@@ -69,9 +68,12 @@ void meridian_down(struct meridian *m)
 	/* Other interfaces may be redirecting frames to this one. */
 	synchronize_net();
 	stop_tx(m);
-	m->ops->set_queues(m, 0);
+	meridian_drain_tx(m);
+	m->ops->close_queues(m);
 	for (i = 0; i < m->channels; i++)
 		napi_disable(&m->channel[i].napi);
+	/* A poll that is done may still be at its doorbells. */
+	synchronize_net();
 	meridian_stop_queues(m);
 	meridian_free_channels(m);
 }

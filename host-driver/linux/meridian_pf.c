@@ -12,9 +12,12 @@ static int map_queues(struct meridian *m, u32 count)
 
 	mutex_lock(&m->card->lock);
 	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
+	/* Before any doorbell: descriptors of a paced queue that is nobody's are forgotten. */
+	meridian_set_queues(m, count);
 	for (i = 0; i < count; i++) {
 		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
 		meridian_set_entry_size(m, m->queue_base + i, m->channel[i].rx.entry_log2);
+		meridian_set_paced(m, m->queue_base + i, true);
 		meridian_set_tx_offload(m, m->queue_base + i, true);
 	}
 	meridian_flush(m);
@@ -24,10 +27,12 @@ static int map_queues(struct meridian *m, u32 count)
 
 static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 {
+	struct qdma_h2c_setting mine = *setting;
 	int error;
 
+	mine.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	mutex_lock(&m->card->lock);
-	error = qdma_h2c_start(&m->qdma, setting);
+	error = qdma_h2c_start(&m->qdma, &mine);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -47,8 +52,14 @@ static void stop_queue(struct meridian *m, u32 queue)
 	mutex_lock(&m->card->lock);
 	qdma_h2c_stop(&m->qdma, queue);
 	qdma_c2h_stop(&m->qdma, queue);
+	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
 	mutex_unlock(&m->card->lock);
+}
+
+static void close_queues(struct meridian *m)
+{
+	meridian_set_queues(m, 0);
 }
 
 static int set_strip(struct meridian *m, bool on)
@@ -61,8 +72,8 @@ static int set_strip(struct meridian *m, bool on)
 
 const struct meridian_ops meridian_pf_ops = {
 	.link_up = meridian_link_up,
-	.set_queues = meridian_set_queues,
 	.map_queues = map_queues,
+	.close_queues = close_queues,
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,

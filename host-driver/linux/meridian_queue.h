@@ -104,6 +104,8 @@ struct meridian_tx {
  * @cidx: descriptor that the next frame begins in
  * @posted: what the card was told last of @pidx
  * @completion: next to read
+ * @told: @completion as the last poll left it
+ * @bell: of completion doorbells
  * @color: of entries that are new
  * @entry_log2: a completion has 8 << entry_log2 bytes
  * @mode: of completion doorbells
@@ -126,6 +128,8 @@ struct meridian_rx {
 	u32 cidx;
 	u32 posted;
 	u32 completion;
+	u32 told;
+	spinlock_t bell; /* doorbells */
 	u32 color;
 	u32 entry_log2;
 	u32 mode;

@@ -114,6 +114,19 @@ static void free_tx(struct meridian_tx *tx)
 	free_ring(tx->m, &tx->ring);
 }
 
+/*
+ * Once NAPI is done another CPU may poll and be first with its doorbell. An index that goes back
+ * is an error that ends the ring, so whoever has the lock tells the newest.
+ */
+static void tell_completion(struct meridian_rx *rx, bool arm)
+{
+	spin_lock(&rx->bell);
+	/* Pairs with the one in poll_channel(). */
+	qdma_completion_doorbell(&rx->m->qdma, rx->index, smp_load_acquire(&rx->told), rx->mode,
+				 arm);
+	spin_unlock(&rx->bell);
+}
+
 static int poll_channel(struct napi_struct *napi, int budget)
 {
 	struct meridian_channel *channel = container_of(napi, struct meridian_channel, napi);
@@ -123,13 +136,15 @@ static int poll_channel(struct napi_struct *napi, int budget)
 	struct meridian_rx *rx = &channel->rx;
 	bool done = all_sent && received < budget;
 
+	/* Entries are read before the card may write them again. */
+	smp_store_release(&rx->told, rx->completion);
+	if (done)
+		meridian_sample_dim(channel);
 	if (!done || !napi_complete_done(napi, received)) {
-		qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode,
-					 false);
+		tell_completion(rx, false);
 		return done ? received : budget;
 	}
-	meridian_sample_dim(channel);
-	qdma_completion_doorbell(&channel->m->qdma, rx->index, rx->completion, rx->mode, true);
+	tell_completion(rx, true);
 	meridian_arm_tx(&channel->tx);
 	return received;
 }
@@ -205,6 +220,7 @@ int meridian_alloc_channels(struct meridian *m)
 		channel->rx.index = i;
 		u64_stats_init(&channel->tx.stats.sync);
 		u64_stats_init(&channel->rx.stats.sync);
+		spin_lock_init(&channel->rx.bell);
 		meridian_init_dim(channel);
 		meridian_napi_add(m->netdev, &channel->napi, poll_channel);
 	}
@@ -264,6 +280,7 @@ static int start_rx(struct meridian_rx *rx)
 	rx->cidx = 0;
 	rx->posted = 0;
 	rx->completion = 0;
+	rx->told = 0;
 	rx->color = 1;
 	rx->is_failed = false;
 	/* The first doorbell makes it so. */
@@ -304,7 +321,11 @@ int meridian_start_queues(struct meridian *m)
 	return 0;
 }
 
-static void drain_tx(struct meridian *m)
+/**
+ * meridian_drain_tx() - wait a while for the card to take what is in the transmit rings
+ * @m: a function whose interface sends no more
+ */
+void meridian_drain_tx(struct meridian *m)
 {
 	unsigned int i, polls = 0;
 
@@ -327,7 +348,6 @@ void meridian_stop_queues(struct meridian *m)
 {
 	unsigned int i;
 
-	drain_tx(m);
 	for (i = 0; i < m->channels; i++)
 		m->ops->stop_queue(m, m->queue_base + i);
 	m->ops->map_queues(m, 0);

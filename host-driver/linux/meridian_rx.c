@@ -287,7 +287,27 @@ static void fail(struct meridian_rx *rx)
 	u64_stats_update_begin(&rx->stats.sync);
 	u64_stats_inc(&rx->stats.bad_completion);
 	u64_stats_update_end(&rx->stats.sync);
+	netdev_warn(rx->m->netdev, "receive queue %u has completions that cannot be: resetting\n",
+		    rx->index);
 	meridian_report(rx->m, MERIDIAN_FAULT_RX, rx->index);
+}
+
+/**
+ * meridian_rx_ended() - look whether the card has ended the ring of completions
+ * @rx: the queue
+ *
+ * It does for an index that cannot be; nothing comes from then on.
+ *
+ * Return: whether it has.
+ */
+bool meridian_rx_ended(const struct meridian_rx *rx)
+{
+	u32 at = rx->completions.slots << rx->entry_log2;
+	u64 status = le64_to_cpu(READ_ONCE(rx->completions.entries[at]));
+
+	if (likely(!qdma_completion_status_error(status)) || READ_ONCE(rx->is_failed))
+		return false;
+	return true;
 }
 
 /**
@@ -315,6 +335,8 @@ int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budge
 		bytes += completion.length;
 		deliver(rx, napi, &completion);
 	}
+	if (unlikely(!packets && meridian_rx_ended(rx)))
+		fail(rx);
 	if (rx->must_flush) {
 		rx->must_flush = false;
 		xdp_do_flush();

@@ -25,14 +25,18 @@ void meridian_update_link(struct meridian *m)
 	netdev_info(m->netdev, "link %s\n", is_up ? "up" : "down");
 }
 
-/* A queue without any buffer hears of no frame, so nothing would ask for buffers again. */
-static void feed(struct meridian *m)
+/*
+ * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
+ * anything look at one whose completions the card has ended.
+ */
+static void wake_queues(struct meridian *m)
 {
+	bool is_starved = test_and_clear_bit(MERIDIAN_FLAG_STARVED, &m->flags);
 	unsigned int i;
 
-	if (!test_and_clear_bit(MERIDIAN_FLAG_STARVED, &m->flags))
-		return;
 	for (i = 0; i < m->channels; i++) {
+		if (!is_starved && !meridian_rx_ended(&m->channel[i].rx))
+			continue;
 		local_bh_disable();
 		napi_schedule(&m->channel[i].napi);
 		local_bh_enable();
@@ -48,6 +52,27 @@ static void say_gone(struct meridian *m)
 	netif_carrier_off(m->netdev);
 }
 
+static void take_errors(struct meridian *m)
+{
+	struct qdma_errors errors;
+
+	m->errors_next = jiffies + SERVICE_PERIOD;
+	mutex_lock(&m->card->lock);
+	memset(&errors, 0, sizeof(errors));
+	if (m->card->error_function == m)
+		qdma_take_errors(&m->qdma, &errors);
+	if (errors.summary)
+		m->card->errors = errors;
+	mutex_unlock(&m->card->lock);
+	if (errors.summary && net_ratelimit())
+		netdev_warn(m->netdev,
+			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
+			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
+			    errors.c2h_fatal, errors.h2c);
+	if (qdma_errors_fatal(&errors))
+		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
+}
+
 static void do_service(struct work_struct *work)
 {
 	struct meridian *m = container_of(work, struct meridian, service.work);
@@ -57,13 +82,15 @@ static void do_service(struct work_struct *work)
 		return;
 	}
 	/* What an interrupt has left. */
+	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
+		take_errors(m);
 	if (m->vfs)
 		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
 			meridian_update_link(m);
-			feed(m);
+			wake_queues(m);
 			m->ops->read_missed(m);
 		}
 		rtnl_unlock();
@@ -118,22 +145,12 @@ void meridian_schedule_reset(struct meridian *m)
 static irqreturn_t misc_interrupt(int irq, void *data)
 {
 	struct meridian *m = data;
-	struct qdma_errors errors;
 
-	mutex_lock(&m->card->lock);
-	memset(&errors, 0, sizeof(errors));
-	if (m->card->error_function == m)
-		qdma_take_errors(&m->qdma, &errors);
-	if (errors.summary)
-		m->card->errors = errors;
-	mutex_unlock(&m->card->lock);
-	if (errors.summary && net_ratelimit())
-		netdev_warn(m->netdev,
-			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
-			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
-			    errors.c2h_fatal, errors.h2c);
-	if (qdma_errors_fatal(&errors))
-		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
+	/* A VF makes errors as fast as it rings. Until these are taken, none interrupts. */
+	if (time_before(jiffies, m->errors_next))
+		set_bit(MERIDIAN_FLAG_ERRORS, &m->flags);
+	else
+		take_errors(m);
 	meridian_serve_vfs(m);
 	return IRQ_HANDLED;
 }
@@ -146,9 +163,11 @@ static irqreturn_t misc_interrupt(int irq, void *data)
  */
 int meridian_request_misc_irq(struct meridian *m)
 {
-	int error = request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt,
-					 IRQF_ONESHOT, MERIDIAN_NAME, m);
+	int error;
 
+	m->errors_next = jiffies;
+	error = request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt,
+				     IRQF_ONESHOT, MERIDIAN_NAME, m);
 	if (error)
 		return error;
 	mutex_lock(&m->card->lock);

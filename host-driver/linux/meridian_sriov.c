@@ -36,6 +36,7 @@ static int make_vfs(struct meridian *m, int count)
 	mutex_lock(&m->card->lock);
 	m->vf = vf;
 	m->vfs = count;
+	m->message_us = USEC_PER_SEC / meridian_may_messages(m->devlink);
 	for (i = 0; i < count; i++) {
 		meridian_write_vf(m, &vf[i]);
 		meridian_write_vf_policy(m, &vf[i]);

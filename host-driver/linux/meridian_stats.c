@@ -60,6 +60,15 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_error", TX_ERROR),
 	FUNCTION("tx_link_down", TX_LINK_DOWN),
 	FUNCTION("tx_host_disabled", TX_HOST_DISABLED),
+	FUNCTION("tx_switched", TX_SWITCHED),
+	FUNCTION("tx_to_ps", TX_TO_PS),
+	FUNCTION("tx_veb_full", TX_VEB_FULL),
+	FUNCTION("tx_ps_full", TX_PS_FULL),
+	FUNCTION("tx_hairpin", TX_HAIRPIN),
+	FUNCTION("tx_copies_switched", TX_COPIES_SWITCHED),
+	FUNCTION("tx_copies_veb_full", TX_COPIES_VEB_FULL),
+	FUNCTION("tx_copies_to_ps", TX_COPIES_TO_PS),
+	FUNCTION("tx_copies_ps_full", TX_COPIES_PS_FULL),
 };
 
 #define UNOWNED(name, counter) { "port_" name, MERIDIAN_HOST_PORT_COUNTERS_COUNTER_##counter }
@@ -87,6 +96,16 @@ static const struct named port_counters[] = {
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),
 	PORT("tx_from_ps", TX_FROM_PS),
+};
+
+#define MAIL(name, field) { "vf_" name, offsetof(struct meridian_mail, field) }
+
+/* What VFs have asked their PF for. */
+static const struct named mail_counts[] = {
+	MAIL("messages", taken),
+	MAIL("messages_refused", refused),
+	MAIL("messages_slowed", slowed),
+	MAIL("answers_untaken", untaken),
 };
 
 /**
@@ -182,6 +201,7 @@ void meridian_hide_counts(struct meridian *m)
 /* A VF's page has the counters where a function's has them. */
 static_assert(MERIDIAN_VF_COUNTER_RX_DELIVERED == MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED);
 static_assert(MERIDIAN_VF_COUNTER_RX_COPIES == MERIDIAN_FUNCTION_COUNTER_RX_COPIES);
+static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS);
 
 static u64 read_function_counter(struct meridian *m, u32 offset)
 {
@@ -253,7 +273,8 @@ int meridian_stats_count(struct meridian *m)
 
 	/* A VF does not see its port. */
 	if (!m->pdev->is_virtfn)
-		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters);
+		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) +
+			 ARRAY_SIZE(mail_counts);
 	return count + 4 * m->queue_limit;
 }
 
@@ -279,6 +300,7 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	if (!m->pdev->is_virtfn) {
 		data = put_names(data, unowned_counters, ARRAY_SIZE(unowned_counters));
 		data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
+		data = put_names(data, mail_counts, ARRAY_SIZE(mail_counts));
 	}
 	for (i = 0; i < m->queue_limit; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
@@ -324,5 +346,7 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = meridian_read_counter(m, unowned + unowned_counters[i].offset);
 	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
+	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(mail_counts); i++)
+		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->mail + mail_counts[i].offset));
 	put_queues(m, data);
 }

@@ -77,8 +77,8 @@ static bool link_up(struct meridian *m)
 	return status != QDMA_ALL_ONES && (status & MERIDIAN_VF_STATUS_LINK_UP_MASK);
 }
 
-/* The PF does it as it maps the queues. */
-static void set_queues(struct meridian *m, u32 count)
+/* The PF does it as it takes the queues. */
+static void close_queues(struct meridian *m)
 {
 }
 
@@ -283,8 +283,8 @@ static void read_missed(struct meridian *m)
 
 const struct meridian_ops meridian_vf_ops = {
 	.link_up = link_up,
-	.set_queues = set_queues,
 	.map_queues = map_queues,
+	.close_queues = close_queues,
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,

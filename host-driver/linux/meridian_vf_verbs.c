@@ -260,7 +260,9 @@ int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_s
 	base = MERIDIAN_FUNCTION_BASE(vf->function);
 	stats->rx_packets = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED);
 	stats->rx_bytes = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_RX_BYTES);
-	stats->tx_packets = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_SENT);
+	stats->tx_packets = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_SENT) +
+			    meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_SWITCHED) +
+			    meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_TO_PS);
 	stats->tx_bytes = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_BYTES);
 	stats->rx_dropped = meridian_read_counter(m,
 						  base + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL);

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from pathlib import Path
 from driver_machine import Guest, running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine import peer as far_end
+from meridian_machine.driver import SOURCE
 
 PF_DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 FAR = far_end.address(0, 1)
@@ -135,13 +136,19 @@ def network(
     hardware: Hardware | None = None,
     suite: str = tools.SUITES[0],
     files: dict[str, Path] | None = None,
+    shell: Sequence[str] = (),
+    driver: Path = SOURCE,
 ) -> Iterator[Network]:
-    """The machine, its VFs and the servers at the far end. files: for the machine, under /run/twin."""
+    """The machine, its VFs and the servers at the far end.
+
+    files: for the machine, under /run/twin; shell: options of its generator; driver: its source.
+    """
     with tempfile.TemporaryDirectory(prefix="meridian-") as name:
         served = Path(name) / "served"
         served.mkdir()
         serve = [sys.executable, "-m", "http.server", "--bind", FAR, "--directory", os.fspath(served), str(HTTP_PORT)]
-        with Twin(Setting(suite=suite, hardware=hardware or Hardware()), Path(name)) as twin:
+        setting = Setting(suite=suite, hardware=hardware or Hardware(), shell=shell, driver=driver)
+        with Twin(setting, Path(name)) as twin:
             twin.host.files.update(files or {})
             with (
                 server(twin, "iperf3", "-s", "-p", str(IPERF_PORT), port=IPERF_PORT),

@@ -62,6 +62,21 @@ class Peer:
         self._end.set()
         self._thread.join(timeout=10)
 
+    def request(self, to: bytes, address: str) -> bytes:
+        """An echo request of ours."""
+        head, body = b"\x08\0", b"\x12\x34\0\1asked by the far end"
+        message = head + checksum(head + b"\0\0" + body).to_bytes(2, "big") + body
+        return ethernet(to, self.mac, IPV4, ipv4(str(self.address), address, 1, message))
+
+    def answered(self, start: bytes, seconds: float = 20) -> bool:
+        """Whether an answer to a request comes in a frame that starts so."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if any(frame.startswith(start) and b"asked by the far end" in frame for frame in self.other):
+                return True
+            time.sleep(0.05)
+        return False
+
     def _run(self) -> None:
         while not self._end.is_set():
             try:

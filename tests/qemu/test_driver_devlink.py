@@ -104,6 +104,8 @@ def test_vfs_may_be_forbidden_and_forbid_a_reload(link: Link) -> None:
     guest.run(f"devlink dev reload pci/{vf}")
     guest.run(f"echo 0 >{PF}/sriov_numvfs")
 
+    status, text = guest.try_run(f"devlink dev param set {DEVICE} name vf_message_rate value 0 cmode driverinit")
+    assert status != 0 and "1 to 10000" in text
     guest.run(f"devlink dev param set {DEVICE} name enable_sriov value false cmode driverinit")
     reload(link)
     assert guest.try_run(f"echo 1 >{PF}/sriov_numvfs")[0] != 0

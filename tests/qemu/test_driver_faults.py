@@ -15,6 +15,7 @@ from meridian_machine import Hardware, Setting, Twin, tools
 pytestmark = pytest.mark.qemu
 COMMAND = 0x844
 INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
+COMPLETION_DOORBELL = 0x18000 + 0xC  # and 16 for each queue
 
 
 def test_a_queue_that_stands_still_is_started_again() -> None:
@@ -33,6 +34,21 @@ def stop_and_see(guest: Guest) -> None:
     guest.until("dmesg", "transmit queue [01] stands still with [0-9]+ frames: resetting", 30)
     guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
     guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
+
+
+def test_a_ring_that_the_card_has_ended_is_started_again() -> None:
+    """An index of completions that cannot be, as only a driver's mistake makes it: the card ends the ring."""
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
+        guest = link.guest
+        bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+        guest.ping()
+        for queue in range(2):
+            guest.run(f"busybox devmem {bar0 + COMPLETION_DOORBELL + 16 * queue:#x} 32 {1 << 28 | 500:#x}")
+        guest.until("dmesg", "QDMA errors .* c2h 0x4000 ")
+        guest.until("dmesg", "receive queue [01] has completions that cannot be", 30)
+        guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+        assert guest.statistics()["rx_bad_completion"] >= 1
+        guest.ping()
 
 
 def test_a_card_that_is_pulled_is_told_and_nothing_hangs() -> None:

@@ -56,7 +56,12 @@ def echoed(link: Link, size: int = 300, count: int = COUNT) -> None:
         deadline = time.monotonic() + 20
         while len(came := of_the_tests(link)) < min(count, start + BURST) and time.monotonic() < deadline:
             time.sleep(0.02)
-    assert came == [ethernet(link.peer.mac, mine, KIND, payload) for payload in payloads]
+    wanted = [ethernet(link.peer.mac, mine, KIND, payload) for payload in payloads]
+    assert came == wanted, f"{len(came)} of {count} frames; {nonzero(link.guest.statistics())}"
+
+
+def nonzero(counts: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
 
 
 def of_the_tests(link: Link) -> list[bytes]:

@@ -35,15 +35,10 @@ def test_iperf3_both_ways(function: Function) -> None:
     assert function.iperf("200K", "--udp", "--bitrate", "1M", "--length", "1000") >= 190_000
 
 
-def test_a_download_is_intact(net: Network, function: Function) -> None:
-    digest = net.serve("short", 2 * MEGABYTE)
-    assert function.download("short") == digest
-
-
-@pytest.mark.long
-def test_a_long_download_is_intact(net: Network, function: Function) -> None:
-    digest = net.serve("long", 100_000_000)
-    assert function.download("long", 1800) == digest
+@pytest.mark.parametrize("size", [2 * MEGABYTE, pytest.param(100_000_000, marks=pytest.mark.long)])
+def test_a_download_is_intact(net: Network, function: Function, size: int) -> None:
+    digest = net.serve("file", size)
+    assert function.download("file", 60 + size // 50_000) == digest
 
 
 @pytest.mark.parametrize("mtu", [9000, LONGEST])

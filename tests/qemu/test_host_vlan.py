@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from driver_machine import Guest, running
 from host_network import PF_DEVICE, Function
 from meridian_machine import Setting, Twin
 from meridian_twin.wire import Wire
-from peer import IPV4, Peer, checksum, ethernet, ipv4
+from peer import Peer
 
 pytestmark = pytest.mark.qemu
 TAG = 0x8100
@@ -41,18 +40,8 @@ class VlanPeer(Peer):
 
     def ask(self, to: bytes, address: str) -> bytes:
         """An echo request of ours in the VLAN; what the answer begins with."""
-        head, body = b"\x08\0", b"\x12\x34\0\1asked by the far end"
-        request = head + checksum(head + b"\0\0" + body).to_bytes(2, "big") + body
-        self.wire.send(tagged(ethernet(to, self.mac, IPV4, ipv4(str(self.address), address, 1, request)), self.vlan))
+        self.wire.send(tagged(self.request(to, address), self.vlan))
         return tagged((self.mac + to), self.vlan)[:16]
-
-    def answered(self, start: bytes) -> bool:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            if any(frame.startswith(start) and b"asked by the far end" in frame for frame in self.other):
-                return True
-            time.sleep(0.05)
-        return False
 
 
 @pytest.fixture(scope="module")

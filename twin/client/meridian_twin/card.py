@@ -49,9 +49,9 @@ class Card(ABC):
         """The side that blocks of both are read from."""
         return "pf"
 
-    def _place(self, block: str, register: str) -> int:
+    def _place(self, block: str, register: str, number: int = 0) -> int:
         place = self.regs.address if self.bus == "pf" else self.regs.ps_address
-        return place(block, register)
+        return place(block, register, number)
 
     def _geometry(self) -> Geometry:
         def get(register: str, name: str) -> int:
@@ -102,7 +102,7 @@ class Card(ABC):
     def events(self, block: str = "HOST_EVENTS", number: int = 0) -> dict[str, int]:
         """Counters named as pairs of registers (HOST_EVENTS, PS_RING)."""
         return {
-            name: self.read64(self.regs.address(block, f"{name.upper()}_LOW", number))
+            name: self.read64(self._place(block, f"{name.upper()}_LOW", number), self.bus)
             for name in self.regs.low_high(block)
             if not name.endswith(("_base", "timestamp_seconds"))
         }

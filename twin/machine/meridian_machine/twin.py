@@ -29,14 +29,15 @@ RUNS = tools.ROOT / "build" / "twin"
 class Setting:
     """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
 
-    hardware: of the host machine; ps: of the PS; none: there is no such machine. driver and ps_driver: their sources;
-    none is loaded without one.
+    hardware: of the host machine; ps: of the PS; none: there is no such machine. shell: options of its generator, as
+    --functions 12. driver and ps_driver: their sources; none is loaded without one.
     """
 
     suite: str = tools.SUITES[0]
     hardware: Hardware | None = field(default_factory=Hardware)
     ps: PsHardware | None = None
     ports: int = 1
+    shell: Sequence[str] = ()
     wires: Sequence[str] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
@@ -68,7 +69,7 @@ class Twin:
         self.setting, self.folder = setting, folder
         self._stack = contextlib.ExitStack()
         ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
-        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, minutes=30)
+        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, *setting.shell, minutes=30)
         if setting.hardware:
             self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp)
         if setting.ps:

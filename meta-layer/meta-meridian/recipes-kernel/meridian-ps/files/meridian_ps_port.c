@@ -324,7 +324,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netdev->dev_port = index;
 	netdev->netdev_ops = &netdev_ops;
 	netdev->ethtool_ops = &meridian_ps_ethtool_ops;
-	netdev->priv_flags |= IFF_UNICAST_FLT;
+	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	netdev->features |= NETIF_F_HIGHDMA;
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = card->longest - ETH_HLEN - VLAN_HLEN;

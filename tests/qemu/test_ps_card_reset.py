@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The card under the PS's driver is lost and comes back as after power-on: rings, filter and clock are made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driver_machine import PEER, Guest
+from meridian_machine import PsHardware, computer, tools
+from meridian_machine import driver as drivers
+from peer import Peer
+
+pytestmark = pytest.mark.qemu
+
+
+def test_a_card_that_was_reset_is_served_again(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    place = tmp_path / "card"
+    first = run_card("--time", "wall")
+    place.symlink_to(first.socket)
+    ps = computer.ps(tools.SUITES[0], PsHardware(), drivers.PS_SOURCE)
+    with ps.boot(tmp_path, place, lambda: None) as machine:
+        guest = Guest(machine)
+        guest.wait_link()
+        with Peer(first.wires[0], PEER):
+            guest.ping()
+            guest.run("phc_ctl eth0 freq 100000")
+            first.stop()
+            guest.until("dmesg", "the card does not answer any more")
+            assert guest.run("cat /sys/class/net/eth0/carrier").strip() == "0"
+        second = run_card("--time", "wall")
+        place.unlink()
+        place.symlink_to(second.socket)
+        guest.until("dmesg", "the card was reset")
+        guest.wait_link()
+        with Peer(second.wires[0], PEER):
+            guest.ping()
+        assert "100000" in guest.run("phc_ctl eth0 freq")
+        assert guest.statistics()["restarts_card_reset"] == 1
+        assert guest.statistics()["restarts_failed"] == 0
+        guest.check()
+        machine.power_off()

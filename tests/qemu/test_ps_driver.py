@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Linux driver of the PS: frames of every size, filter, settings, timestamps against the wire's, the clock, and what
+happens when a ring is broken. One machine of each suite for all, whose wire ends in a small host of ours."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import PEER, Guest, Link
+from meridian_machine import PsHardware, Setting, Twin, tools
+from meridian_twin.wire import Wire
+from peer import Peer, ethernet
+from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
+
+pytestmark = pytest.mark.qemu
+LONGEST = 9582  # the largest MTU
+PTP_GROUP = "01:1b:19:00:00:00"
+RING = 0xA000_C000
+TX_PRODUCER = RING + 0x30
+PTP_STATUS = 0xA000_1004
+PEROUT_RUNS = 1 << 16
+MARK = 0x88B5
+CLOCK = "/sys/class/ptp/ptp0"
+# A MAC clock has 2.56 ns, and a timestamp its nearest nanosecond.
+EXACT_PS = 4000
+PREAMBLE_PS = 8 * 8 * 40
+SERVER = """[global]
+network_transport L2
+serverOnly 1
+logSyncInterval -2
+logAnnounceInterval -2
+tx_timestamp_timeout 2000
+"""
+
+
+@pytest.fixture(scope="module", params=tools.SUITES)
+def ps(request: pytest.FixtureRequest) -> Iterator[Link]:
+    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
+        folder, path = Path(name), Path(name) / "wire"
+        # A test writes into registers that the driver has.
+        hardware = PsHardware(kernel="iomem=relaxed")
+        setting = Setting(request.param, hardware=None, ps=hardware, wires=[f"0=socket:path={path}"])
+        with Twin(setting, folder) as twin, Wire(path) as wire, Peer(wire, PEER) as peer, twin.ps_machine() as machine:
+            guest = Guest(machine)
+            guest.wait_link()
+            yield Link(twin, guest, peer)
+            guest.run("rmmod meridian_ps")
+            guest.check()
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"no {what} in {seconds} s"
+        time.sleep(0.05)
+
+
+def received(guest: Guest) -> int:
+    return int(guest.run("cat /sys/class/net/eth0/statistics/rx_packets"))
+
+
+def test_ping_of_every_size(ps: Link) -> None:
+    ps.guest.ping(size=0)
+    ps.guest.ping(size=1472)
+    ps.guest.run(f"ip link set eth0 mtu {LONGEST}")
+    ps.guest.wait_link()
+    for size in (214, 215, 1472, LONGEST - 28):  # the last that is copied, the first that is not
+        ps.guest.ping(size=size)
+    assert ps.guest.try_run(f"ip link set eth0 mtu {LONGEST + 1}")[0] != 0
+    ps.guest.run("ip link set eth0 mtu 1500")
+    ps.guest.ping()
+
+
+def test_a_frame_beyond_the_mtu_is_dropped_and_counted(ps: Link) -> None:
+    before = ps.guest.statistics()["card_rx_buffer_small"]
+    ps.peer.wire.send(ethernet(ps.guest.address(), ps.peer.mac, MARK, bytes(1600)))
+    until(lambda: ps.guest.statistics()["card_rx_buffer_small"] == before + 1, "drop")
+    ps.guest.ping()
+
+
+def test_the_card_filters_as_the_lists_say(ps: Link) -> None:
+    """Sent: to nobody here, to a group. What comes is counted by the driver; the ping behind it came in order."""
+
+    def come(*destinations: str) -> int:
+        before = received(ps.guest)
+        for to in destinations:
+            ps.peer.wire.send(ethernet(bytes.fromhex(to.replace(":", "")), ps.peer.mac, MARK, b"x"))
+        ps.guest.ping(count=1)
+        return received(ps.guest) - before - 1
+
+    ps.guest.ping()  # so that no ARP is among it
+    stranger, many = "02:00:00:00:00:77", [f"01:00:5e:7f:00:{i:02x}" for i in range(20)]
+    assert come(stranger, PTP_GROUP, many[0]) == 0
+    ps.guest.run(f"ip maddress add {PTP_GROUP} dev eth0")
+    assert come(stranger, PTP_GROUP, many[0]) == 1
+    for group in many:  # more than the card has room for
+        ps.guest.run(f"ip maddress add {group} dev eth0")
+    assert come(stranger, PTP_GROUP, *many) == 21
+    for group in many:
+        ps.guest.run(f"ip maddress del {group} dev eth0")
+    assert come(stranger, PTP_GROUP, many[0]) == 1
+    ps.guest.run("ip link set eth0 promisc on")
+    assert come(stranger, PTP_GROUP, many[0]) == 3
+    ps.guest.run(f"ip link set eth0 promisc off && ip maddress del {PTP_GROUP} dev eth0")
+    assert come(stranger, PTP_GROUP) == 0
+    ps.guest.run("ip link set eth0 address 02:00:00:00:00:77")
+    ps.guest.ping()
+    assert come(stranger, stranger) == 2
+
+
+def test_rings_and_moderation_can_be_set(ps: Link) -> None:
+    guest = ps.guest
+    guest.run("ethtool -G eth0 rx 4000 tx 64")
+    assert re.findall(r"\n[RT]X:\s+(\d+)", guest.run("ethtool -g eth0")) == ["4096", "4096", "4096", "64"]
+    guest.wait_link()
+    guest.ping(size=1000)
+    guest.run("ethtool -G eth0 rx 512 tx 512")
+    assert guest.try_run("ethtool -G eth0 rx 32")[0] != 0
+    guest.run("ethtool -C eth0 rx-usecs 200 rx-frames 8 tx-usecs 0 tx-frames 0")
+    assert re.findall(r"\n[rt]x-(?:usecs|frames):\s+(\d+)", guest.run("ethtool -c eth0")) == ["200", "8", "0", "0"]
+    guest.ping()
+    assert guest.try_run("ethtool -C eth0 rx-frames 256")[0] != 0
+    assert "ptpv2-event" in guest.run("ethtool -T eth0")
+    assert "25000Mb/s" in guest.run("ethtool eth0")
+    assert "map 1." in guest.run("ethtool -i eth0")
+
+
+def test_a_broken_ring_is_made_anew(ps: Link) -> None:
+    """A producer index beyond the ring stops it by itself."""
+    producer = int(ps.guest.run(f"busybox devmem {TX_PRODUCER:#x}"), 16)
+    ps.guest.run(f"busybox devmem {TX_PRODUCER:#x} 32 {(producer + 5000) & 0xFFFF:#x}")
+    until(lambda: ps.guest.statistics()["restarts_tx_error"] == 1, "restart")
+    ps.guest.ping()
+    assert "a ring has stopped by itself: receive 0, transmit 2" in ps.guest.log()
+    assert ps.guest.statistics()["restarts_failed"] == 0
+
+
+def test_the_clock_is_set_stepped_and_tuned(ps: Link) -> None:
+    guest = ps.guest
+
+    def read() -> float:
+        text = guest.run("phc_ctl eth0 get")
+        return float(re.search(r"clock time is ([\d.]+)", text)[1])  # type: ignore[index]
+
+    guest.run("phc_ctl eth0 set 1700000000")
+    first = read()
+    assert 0 <= first - 1_700_000_000 < 20
+    guest.run("phc_ctl eth0 adj 5")
+    assert 5 <= read() - first < 25
+    guest.run("phc_ctl eth0 adj -- -0.25")
+    assert "500000" in guest.run("cat /sys/class/ptp/ptp0/max_adjustment")
+    guest.run("phc_ctl eth0 freq 250000")
+    assert "250000" in guest.run("phc_ctl eth0 freq")
+    guest.run("phc_ctl eth0 freq 0")
+
+
+def test_pulses_go_on_when_the_clock_is_stepped(ps: Link) -> None:
+    guest = ps.guest
+
+    def runs() -> bool:
+        return bool(int(guest.run(f"busybox devmem {PTP_STATUS:#x}"), 16) & PEROUT_RUNS)
+
+    def pulses() -> int:
+        return int(guest.run("cat /sys/class/pps/pps0/assert").partition("#")[2] or 0)
+
+    guest.run(f"echo 1 >{CLOCK}/pps_enable && echo 0 0 0 0 100000000 >{CLOCK}/period")
+    for step in ("adj 0.5", "adj 1000", "set 5"):
+        assert runs()
+        before = pulses()
+        guest.run(f"phc_ctl eth0 {step}")
+        until(lambda before=before: pulses() >= before + 2, "pulses")  # type: ignore[misc]
+    assert runs()
+    assert guest.try_run(f"echo 0 0 0 0 100 >{CLOCK}/period")[0] != 0  # shorter than the card can
+    guest.run(f"echo 0 0 0 0 0 >{CLOCK}/period && echo 0 >{CLOCK}/pps_enable")
+    assert not runs()
+    guest.run(f"echo 0 1 >{CLOCK}/extts_enable && echo 0 0 >{CLOCK}/extts_enable")
+
+
+def test_timestamps_are_the_wires(ps: Link) -> None:
+    """A real ptp4l tells when its Sync messages left and our Delay_Req came: all of it agrees with the wire, but for the
+    constant that the two clocks are apart."""
+    guest, peer = ps.guest, ps.peer
+    guest.run("phc_ctl eth0 freq 0")
+    guest.run(
+        f"cat >/tmp/server.cfg <<'END'\n{SERVER}END\nptp4l -f /tmp/server.cfg -i eth0 -m >/tmp/ptp4l 2>&1 & echo $! >/tmp/pid"
+    )
+    peer.other.clear()
+    peer.when.clear()
+
+    def messages(kind: int) -> dict[int, tuple[PtpMessage, int]]:
+        pairs = zip(list(peer.other), list(peer.when), strict=False)
+        found = [(message, when) for frame, when in pairs if (message := parse(frame)) and message.kind == kind]
+        return {message.sequence: (message, when) for message, when in found}
+
+    def answered(number: int) -> Callable[[], bool]:
+        return lambda: number in messages(DELAY_RESP)
+
+    try:
+        until(lambda: len(messages(FOLLOW_UP)) >= 5, "Follow_Up messages")
+        sent = {}
+        for number in range(5):
+            sent[number] = peer.when[-1] + 400_000_000_000
+            peer.wire.send(delay_req(peer.mac, number), sent[number])
+            until(answered(number), "Delay_Resp")
+    except AssertionError as error:
+        raise AssertionError(f"{error}; ptp4l: {guest.run('cat /tmp/ptp4l')}") from None
+    finally:
+        guest.run("kill $(cat /tmp/pid)")
+    syncs, followers = messages(SYNC), messages(FOLLOW_UP)
+    apart = [1000 * followers[n][0].time_ns - syncs[n][1] for n in sorted(syncs.keys() & followers.keys())]
+    came = {n: message.time_ns for n, (message, _) in messages(DELAY_RESP).items()}
+    apart += [1000 * came[n] - at - PREAMBLE_PS for n, at in sent.items()]
+    assert max(apart) - min(apart) < EXACT_PS, apart
+    counted = guest.statistics()
+    assert counted["tx_stamps"] >= len(followers)
+    assert [counted[f"tx_stamps_{name}"] for name in ("late", "unknown", "skipped")] == [0, 0, 0]
