@@ -159,6 +159,10 @@ void CardNode::step() {
     event("ps_irq", {{"level", interrupt_level_}});
     server_.ps().interrupt(0, interrupt_level_ ? 1 : 0);
   }
+  if (card_.pps() != pps_level_) {
+    pps_level_ = card_.pps();
+    event("pps", {{"level", pps_level_}});
+  }
 }
 
 bool CardNode::busy() {

@@ -118,6 +118,7 @@ class CardNode final : public LinkCard {
   std::uint64_t skipped_ps_ = 0;
   unsigned resets_ = 0;  // of functions, under way
   bool interrupt_level_ = false;
+  bool pps_level_ = false;
 };
 
 }  // namespace meridian

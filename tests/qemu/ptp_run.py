@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ptp4l on the card's PS, what it says of its clock, and what the card's pulse per second says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+
+from driver_machine import Guest
+from meridian_machine import PsHardware, Setting, Twin, tools
+
+SECOND_PS = 10**12
+SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests
+CALM = 16  # samples of a settled clock
+CLOCK = "/sys/class/ptp/ptp0"
+# The machine's own clock is the host's and jitters against twin time, so ptp4l is not to compare the two.
+PTP4L = " ".join(
+    [
+        "--summary_interval=-10 --tx_timestamp_timeout=2000 --sanity_freq_limit=0 --logAnnounceInterval=-1",
+        f"--logMinDelayReqInterval={SYNC_LOG} --logMinPdelayReqInterval={SYNC_LOG} --clientOnly=1",
+    ]
+)
+OLD_PTP4L = PTP4L.replace("clientOnly", "slaveOnly")
+LINE = re.compile(r"master offset +(-?\d+) (s\d) freq +([+-]?\d+) path delay +(-?\d+)")
+
+
+@dataclass(frozen=True)
+class Grandmaster:
+    """One of those on the wire, each in a domain of its own, its clock off by its own.
+
+    spec: of `meridian_card --wire`; options: of ptp4l, to find it.
+    """
+
+    name: str
+    domain: int
+    spec: str
+    options: str
+    drift_ppb: int = 0
+    offset_ns: int = 0
+    link_delay_ns: int = 250
+
+    def wire(self) -> str:
+        fixed = f"log_sync={SYNC_LOG},log_delay_req={SYNC_LOG},log_announce=-1"
+        mine = f"domain={self.domain},drift_ppb={self.drift_ppb},offset_ns={self.offset_ns}"
+        return f"ptp:{self.spec},{fixed},{mine},link_delay={self.link_delay_ns}ns"
+
+    def at(self, twin_ps: int) -> float:
+        """Its time in ps at a moment of twin time; of one without wander."""
+        return twin_ps + 1000 * self.offset_ns + twin_ps * self.drift_ppb * 1e-9
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What ptp4l has said of each Sync: offsets and path delays in ns, frequency in ppb."""
+
+    offsets: list[int]
+    delays: list[int]
+    states: list[str]
+    text: str
+
+    @staticmethod
+    def of(text: str) -> Samples:
+        found = LINE.findall(text)
+        return Samples(
+            [int(f[0]) for f in found],
+            [int(f[3]) for f in found],
+            [f[1] for f in found],
+            text,
+        )
+
+    def last(self, count: int) -> Samples:
+        assert len(self.offsets) >= count, (
+            f"{len(self.offsets)} samples: {self.text[-2000:]}"
+        )
+        return Samples(
+            self.offsets[-count:], self.delays[-count:], self.states[-count:], self.text
+        )
+
+    def first(self, count: int) -> Samples:
+        return Samples(
+            self.offsets[:count], self.delays[:count], self.states[:count], self.text
+        )
+
+    def is_calm(self) -> bool:
+        return self.peak() <= 2 and set(self.states) == {"s2"}
+
+    def rms(self) -> float:
+        return mean(offset**2 for offset in self.offsets) ** 0.5
+
+    def peak(self) -> int:
+        return max(map(abs, self.offsets))
+
+
+@contextmanager
+def ps_with(
+    grandmasters: Sequence[Grandmaster],
+    folder: Path,
+    suite: str = tools.SUITES[0],
+    card: Sequence[str] = (),
+    more: str = "",
+) -> Iterator[tuple[Twin, Guest]]:
+    """The PS with its driver; at the other end of the wire these grandmasters, and more."""
+    wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
+    setting = Setting(
+        suite, hardware=None, ps=PsHardware(), wires=[f"0={wire}"], card_options=card
+    )
+    with Twin(setting, folder) as twin, twin.ps_machine() as machine:
+        guest = Guest(machine)
+        guest.wait_link()
+        guest.run(f"echo 1 >{CLOCK}/pps_enable")
+        yield twin, guest
+        guest.run("rmmod meridian_ps")
+        guest.check()
+
+
+def ptp4l(
+    guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90
+) -> Samples:
+    """Runs it: so many samples after it has settled, which it may take so many seconds for."""
+    program = "strings -a $(command -v ptp4l) 2>/dev/null || cat $(command -v ptp4l)"
+    guest.run(
+        f"({program}) | grep -qa clientOnly && echo '{PTP4L}' >/tmp/options || echo '{OLD_PTP4L}' >/tmp/options"
+    )
+    mine = f"--domainNumber={grandmaster.domain} {grandmaster.options}"
+    guest.run(
+        f"ptp4l -i eth0 -m -q $(cat /tmp/options) {mine} >/tmp/ptp4l 2>&1 & echo $! >/tmp/ptp4l.pid"
+    )
+    wanted: int | None = None
+    deadline = time.monotonic() + settle
+    try:
+        while True:
+            samples = Samples.of(guest.run("cat /tmp/ptp4l"))
+            had = len(samples.offsets)
+            if wanted is None and had >= CALM and samples.last(CALM).is_calm():
+                wanted, deadline = had + count, time.monotonic() + 60 + count
+            if wanted is not None and had >= wanted:
+                return samples.first(wanted).last(count)
+            assert time.monotonic() < deadline, f"{had} samples: {samples.text[-2000:]}"
+            time.sleep(0.5)
+    finally:
+        guest.run(
+            "kill $(cat /tmp/ptp4l.pid); while [ -e /proc/$(cat /tmp/ptp4l.pid) ]; do sleep 0.05; done"
+        )
+
+
+def pulses(folder: Path) -> list[int]:
+    """Twin time in ps of each rising edge of the card's pulse per second."""
+    lines = (
+        json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines()
+    )
+    return [event["t_ps"] for event in lines if event["ev"] == "pps" and event["level"]]
+
+
+def pulse_errors(grandmaster: Grandmaster, edges: Sequence[int]) -> list[float]:
+    """How much later each edge is than a second of the grandmaster, in ns."""
+    times = (grandmaster.at(edge) for edge in edges)
+    return [
+        ((time + SECOND_PS / 2) % SECOND_PS - SECOND_PS / 2) / 1000 for time in times
+    ]
