@@ -94,6 +94,12 @@ def test_another_suite_is_refused() -> None:
     assert "not of woody" in done.stderr
 
 
+def test_another_machine_is_refused() -> None:
+    done = script("build-image", "--machine", "toaster")
+    assert done.returncode == 2
+    assert "not for toaster" in done.stderr
+
+
 def test_an_image_is_built_once() -> None:
     first = script("build-image")
     started = time.monotonic()

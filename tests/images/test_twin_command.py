@@ -161,11 +161,28 @@ def test_the_far_end_has_an_interface_with_an_address(working: subprocess.Popen[
     assert "no twin is running" in done.stderr
 
 
-def test_host_gives_the_console_of_the_machine(tmp_path: Path) -> None:
+def test_the_ps_takes_commands_and_its_memory_is_what_was_asked_for(tmp_path: Path) -> None:
+    script = "hostname; grep MemTotal /proc/meminfo; exit 3"
+    done = twin("ps", "--no-driver", "--memory", "512", "--cpus", "1", "--run-dir", str(tmp_path), "--", script)
+    assert done.returncode == 3, done.stderr
+    name, memory = done.stdout.splitlines()
+    assert name == "ps"
+    assert 400 < int(memory.split()[1]) >> 10 < 512
+    assert (tmp_path / "ps" / "console.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("machine", "look", "found", "tty"),
+    [
+        ("host", b"lspci -n | grep -c 10ee:903f", b"card-1", b"/dev/ttyS0"),
+        ("ps", b"busybox devmem 0xa0000000", b"card-0x4D52444E", b"/dev/ttyPS0"),
+    ],
+)
+def test_the_console_of_the_machine(machine: str, look: bytes, found: bytes, tty: bytes, tmp_path: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execv(TWIN, [TWIN, "host", "--no-driver", "--run-dir", str(tmp_path / "run")])
-    text = b""
+        os.execv(TWIN, [TWIN, machine, "--no-driver", "--run-dir", str(tmp_path / "run")])
+    text, prompt = b"", f"root@{machine}".encode()
 
     def until(wanted: bytes) -> None:
         nonlocal text
@@ -176,13 +193,13 @@ def test_host_gives_the_console_of_the_machine(tmp_path: Path) -> None:
                 text += os.read(terminal, 65536)
 
     try:
-        until(b"root@host")
+        until(prompt)
         os.write(terminal, b"sleep 1000\n")
         time.sleep(1)
         os.write(terminal, b"\x03")  # Ctrl-C is the guest's
-        os.write(terminal, b"lspci -n | grep -c 10ee:903f | sed s/^/card-/; tty\n")
-        until(b"card-1")
-        until(b"/dev/ttyS0")
+        os.write(terminal, look + b" | sed s/^/card-/; tty\n")
+        until(found)
+        until(tty)
         children = descendants(pid)
         os.write(terminal, b"poweroff\n")
         deadline = time.monotonic() + 60
@@ -195,7 +212,7 @@ def test_host_gives_the_console_of_the_machine(tmp_path: Path) -> None:
                     pass
         assert os.waitstatus_to_exitcode(ended[1]) == 0
         assert not [child for child in children if alive(child)]
-        assert b"root@host" in (tmp_path / "run" / "console.log").read_bytes()
+        assert prompt in (tmp_path / "run" / "console.log").read_bytes()
     finally:
         os.close(terminal)
         if alive(pid):
@@ -230,6 +247,6 @@ def test_waves_are_written(tmp_path: Path) -> None:
 def test_help_names_the_commands_and_nonsense_is_refused() -> None:
     done = twin("--help", seconds=30)
     assert done.returncode == 0
-    assert all(command in done.stdout for command in ("host", "run", "peer"))
+    assert all(command in done.stdout for command in ("host", "ps", "run", "peer"))
     for wrong in (["run"], ["run", "--suite", "woody", "--", "true"], ["fly"]):
         assert twin(*wrong, seconds=30).returncode == 2

@@ -57,7 +57,9 @@ def test_ping_crosses_card_and_wire(suite: str, tmp_path: Path) -> None:
         guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
         for size in (0, 56, 1472):
             guest.ping(size=size)
-        twin.peer.do("ping", "-c", "2", "-W", "10", HERE)
+        guest.run("(echo hello | setsid nc -l -N 7000) >/dev/null 2>&1 &")
+        guest.until("ss -tln", ":7000")
+        twin.peer.do("bash", "-c", f'read -rt 15 word </dev/tcp/{HERE}/7000 && [ "$word" = hello ]')
         guest.run(f"rmmod meridian_ps && insmod {MODULE}")
         guest.run(f"ip address add {HERE}/24 dev {interface} && ip link set {interface} up")
         guest.until(f"cat /sys/class/net/{interface}/carrier", "1")

@@ -14,6 +14,7 @@ from meridian_machine import driver as drivers
 from peer import Peer
 
 pytestmark = pytest.mark.qemu
+MODULE = "/run/twin/meridian_ps.ko"
 
 
 def test_a_card_that_was_reset_is_served_again(run_card: Callable[..., Any], tmp_path: Path) -> None:
@@ -40,5 +41,11 @@ def test_a_card_that_was_reset_is_served_again(run_card: Callable[..., Any], tmp
         assert "100000" in guest.run("phc_ctl eth0 freq")
         assert guest.statistics()["restarts_card_reset"] == 1
         assert guest.statistics()["restarts_failed"] == 0
+        # A ring of which nothing is known keeps its memory, and a card that is not there is refused in a sentence.
+        second.stop()
+        guest.until("dmesg", "does not answer any more[^$]*does not answer any more")
+        guest.run(f"rmmod meridian_ps && insmod {MODULE}")
+        assert "memory that the card may still write to is kept for it" in guest.log()
+        assert "no Meridian shell here: its magic is 0xffffffff, not 0x4d52444e" in guest.log()
         guest.check()
         machine.power_off()

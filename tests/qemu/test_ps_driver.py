@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.qemu
 LONGEST = 9582  # the largest MTU
 PTP_GROUP = "01:1b:19:00:00:00"
 RING = 0xA000_C000
-TX_PRODUCER = RING + 0x30
+TX_PRODUCER, INTERRUPT_ENABLE = RING + 0x30, RING + 0x44
 PTP_STATUS = 0xA000_1004
 PEROUT_RUNS = 1 << 16
 MARK = 0x88B5
@@ -31,7 +32,7 @@ EXACT_PS = 4000
 PREAMBLE_PS = 8 * 8 * 40
 SERVER = """[global]
 network_transport L2
-serverOnly 1
+fault_reset_interval ASAP
 logSyncInterval -2
 logAnnounceInterval -2
 tx_timestamp_timeout 2000
@@ -181,41 +182,68 @@ def test_pulses_go_on_when_the_clock_is_stepped(ps: Link) -> None:
     guest.run(f"echo 0 1 >{CLOCK}/extts_enable && echo 0 0 >{CLOCK}/extts_enable")
 
 
-def test_timestamps_are_the_wires(ps: Link) -> None:
-    """A real ptp4l tells when its Sync messages left and our Delay_Req came: all of it agrees with the wire, but for the
-    constant that the two clocks are apart."""
-    guest, peer = ps.guest, ps.peer
-    guest.run("phc_ctl eth0 freq 0")
-    guest.run(
-        f"cat >/tmp/server.cfg <<'END'\n{SERVER}END\nptp4l -f /tmp/server.cfg -i eth0 -m >/tmp/ptp4l 2>&1 & echo $! >/tmp/pid"
-    )
-    peer.other.clear()
-    peer.when.clear()
+class Heard:
+    """Messages of PTP that have come from the card by its wire, from now on, and when."""
 
-    def messages(kind: int) -> dict[int, tuple[PtpMessage, int]]:
-        pairs = zip(list(peer.other), list(peer.when), strict=False)
+    def __init__(self, peer: Peer) -> None:
+        self.peer, self.first = peer, len(peer.when)
+
+    def of(self, kind: int) -> dict[int, tuple[PtpMessage, int]]:
+        """By sequence number."""
+        pairs = zip(self.peer.other[self.first :], self.peer.when[self.first :], strict=False)
         found = [(message, when) for frame, when in pairs if (message := parse(frame)) and message.kind == kind]
         return {message.sequence: (message, when) for message, when in found}
 
-    def answered(number: int) -> Callable[[], bool]:
-        return lambda: number in messages(DELAY_RESP)
+    def until(self, kind: int, count: int) -> None:
+        until(lambda: len(self.of(kind)) >= count, f"{count} messages of kind {kind}")
 
+
+@contextmanager
+def ptp_server(guest: Guest) -> Iterator[None]:
+    """A real ptp4l on the port, the only clock there is."""
+    guest.run(f"cat >/tmp/server.cfg <<'END'\n{SERVER}END")
+    guest.run("ptp4l -f /tmp/server.cfg -i eth0 -m >/tmp/ptp4l 2>&1 & echo $! >/tmp/pid")
     try:
-        until(lambda: len(messages(FOLLOW_UP)) >= 5, "Follow_Up messages")
-        sent = {}
-        for number in range(5):
-            sent[number] = peer.when[-1] + 400_000_000_000
-            peer.wire.send(delay_req(peer.mac, number), sent[number])
-            until(answered(number), "Delay_Resp")
+        yield
     except AssertionError as error:
         raise AssertionError(f"{error}; ptp4l: {guest.run('cat /tmp/ptp4l')}") from None
     finally:
         guest.run("kill $(cat /tmp/pid)")
-    syncs, followers = messages(SYNC), messages(FOLLOW_UP)
+
+
+def test_timestamps_are_the_wires(ps: Link) -> None:
+    """When Sync messages left and our Delay_Req came agrees with the wire, but for the constant that the clocks are
+    apart."""
+    guest, peer = ps.guest, ps.peer
+    guest.run("phc_ctl eth0 freq 0")
+    before = guest.statistics()
+    heard, sent = Heard(peer), {}
+    with ptp_server(guest):
+        heard.until(FOLLOW_UP, 5)
+        for number in range(5):
+            sent[number] = peer.when[-1] + 400_000_000_000
+            peer.wire.send(delay_req(peer.mac, number), sent[number])
+            heard.until(DELAY_RESP, number + 1)
+    syncs, followers, answers = heard.of(SYNC), heard.of(FOLLOW_UP), heard.of(DELAY_RESP)
     apart = [1000 * followers[n][0].time_ns - syncs[n][1] for n in sorted(syncs.keys() & followers.keys())]
-    came = {n: message.time_ns for n, (message, _) in messages(DELAY_RESP).items()}
-    apart += [1000 * came[n] - at - PREAMBLE_PS for n, at in sent.items()]
+    apart += [1000 * answers[n][0].time_ns - at - PREAMBLE_PS for n, at in sent.items()]
     assert max(apart) - min(apart) < EXACT_PS, apart
-    counted = guest.statistics()
-    assert counted["tx_stamps"] >= len(followers)
-    assert [counted[f"tx_stamps_{name}"] for name in ("late", "unknown", "skipped")] == [0, 0, 0]
+    after = guest.statistics()
+    assert after["tx_stamps"] - before["tx_stamps"] >= len(followers)
+    assert all(after[f"tx_stamps_{name}"] == before[f"tx_stamps_{name}"] for name in ("late", "unknown", "skipped"))
+
+
+def test_a_lost_timestamp_is_given_up_and_a_late_one_is_nobodys(ps: Link) -> None:
+    guest = ps.guest
+    before = guest.statistics()
+    heard = Heard(ps.peer)
+    with ptp_server(guest):
+        heard.until(FOLLOW_UP, 2)
+        # Nobody looks at the card's timestamps for longer than the driver waits.
+        guest.run(f"busybox devmem {INTERRUPT_ENABLE:#x} 32 0")
+        until(lambda: guest.statistics()["tx_stamps_late"] > before["tx_stamps_late"], "frame that was given up")
+        guest.run(f"busybox devmem {INTERRUPT_ENABLE:#x} 32 0xf")
+        until(lambda: guest.statistics()["tx_stamps_unknown"] > before["tx_stamps_unknown"], "late timestamp")
+        heard = Heard(ps.peer)
+        heard.until(FOLLOW_UP, 2)
+    guest.ping()

@@ -21,7 +21,7 @@
 #endif
 
 /* What a driver does not name is refused before it is asked. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define MERIDIAN_PS_PTP_FLAGS \
 	.supported_perout_flags = PTP_PEROUT_DUTY_CYCLE | PTP_PEROUT_PHASE, \
 	.supported_extts_flags = PTP_RISING_EDGE | PTP_FALLING_EDGE | PTP_STRICT_FLAGS,

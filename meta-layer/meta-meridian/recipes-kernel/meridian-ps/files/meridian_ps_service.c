@@ -6,6 +6,7 @@
 #include "meridian_ps.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
+#define TRY_AGAIN	(HZ / 50)	/* when somebody has RTNL */
 
 static void update_link(struct meridian_ps_port *port)
 {
@@ -73,14 +74,16 @@ static void look(struct meridian_ps_port *port)
 static void do_service(struct work_struct *work)
 {
 	struct meridian_ps_port *port = container_of(work, struct meridian_ps_port, service.work);
+	unsigned long delay = TRY_AGAIN;
 
 	meridian_ps_expire_stamps(port, false);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		look(port);
 		rtnl_unlock();
+		delay = SERVICE_PERIOD;
 	}
-	schedule_delayed_work(&port->service, SERVICE_PERIOD);
+	schedule_delayed_work(&port->service, delay);
 }
 
 /* Whether a ring has stopped by itself; counts and says so. Under RTNL, while the port is up. */

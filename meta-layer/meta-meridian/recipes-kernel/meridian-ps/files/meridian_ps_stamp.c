@@ -6,7 +6,7 @@
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
 
-#define LIMIT		HZ
+#define LIMIT		(2 * HZ)
 #define PLACE_MASK	(MERIDIAN_PS_STAMPS - 1)	/* of a tag; the rest is the turn */
 
 static_assert(!(MERIDIAN_PS_STAMPS & PLACE_MASK));

@@ -111,6 +111,9 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 	stats->rx_errors = RX_STAT(errors) + RX_STAT(bad_completion) + stats->rx_length_errors;
 	stats->rx_missed_errors = read_ring(port, MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW) +
 				  read_ring(port, MERIDIAN_PS_RING_RX_INSIDE_LOW);
+	/* Frames that the ring was too slow for, in the card's buffer before it. */
+	stats->rx_fifo_errors =
+		meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW);
 	stats->tx_packets = SENT_STAT(packets);
 	stats->tx_bytes = SENT_STAT(bytes);
 	stats->tx_dropped = SENT_STAT(dropped) + DONE_STAT(dropped);
