@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean
 
 from driver_machine import Guest
-from meridian_machine import PsHardware, Setting, Twin, tools
+from meridian_machine import Hardware, PsHardware, Setting, Twin
 
 SECOND_PS = 10**12
 SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests
@@ -93,15 +93,12 @@ class Samples:
 
 @contextmanager
 def ps_with(
-    grandmasters: Sequence[Grandmaster],
-    folder: Path,
-    suite: str = tools.SUITES[0],
-    card: Sequence[str] = (),
-    more: str = "",
+    grandmasters: Sequence[Grandmaster], folder: Path, card: Sequence[str] = (), more: str = "", host: bool = False
 ) -> Iterator[tuple[Twin, Guest]]:
-    """The PS with its driver; at the other end of the wire these grandmasters, and more."""
+    """The PS with its driver; at the other end of the wire these grandmasters, and more. host: there can be one, too."""
     wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
-    setting = Setting(suite, hardware=None, ps=PsHardware(), wires=[f"0={wire}"], card_options=card)
+    hardware = Hardware() if host else None
+    setting = Setting(hardware=hardware, ps=PsHardware(), wires=[f"0={wire}"], card_options=card)
     with Twin(setting, folder) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
         guest.wait_link()
