@@ -26,7 +26,7 @@ from ptp_run import SYNC_LOG, Grandmaster, Samples, ps_with, ptp4l
 from report import ROOT, Figure, write
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 PUBLISHED = ROOT / "docs" / "reference" / "silicom_ptp4l_under_load.csv"
 CLOCKS = ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50")
