@@ -244,6 +244,37 @@ def test_waves_are_written(tmp_path: Path) -> None:
     assert (tmp_path / "card.fst").stat().st_size > 1000
 
 
+@pytest.mark.long
+def test_waves_show_frames_of_the_driver(tmp_path: Path) -> None:
+    """Two runs of the same card: the one with frames has more to show."""
+    sizes = []
+    for name, command in (("still", "true"), ("busy", "ping -c 20 -i 0.2 -s 1400 -w 120 10.44.0.1")):
+        done = twin("run", "--wave", "--run-dir", str(tmp_path / name), "--", command, seconds=1800)
+        assert done.returncode == 0, done.stdout + done.stderr
+        sizes.append((tmp_path / name / "card.fst").stat().st_size)
+    assert sizes[1] > 1.1 * sizes[0]
+
+
+@pytest.mark.long
+def test_each_port_has_its_own_wire(tmp_path: Path) -> None:
+    """Two ports, a PF on each: a frame of one is not on the other's wire."""
+    script = """
+sent() { ethtool -S eth1 | sed -n 's/ *port_tx_frames: //p'; }
+sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
+ip address add 10.44.1.2/24 dev eth1 && ip link set eth1 up && sleep 1
+ethtool -i eth1 && ip neigh flush all
+before=$(sent)
+ping -c 3 -i 0.3 -w 60 -I eth0 10.44.0.1 && test "$(sent)" = "$before" || exit
+ping -c 3 -i 0.3 -w 60 -I eth1 10.44.1.1 && test "$(sent)" -ge "$((before + 3))" || exit
+dmesg | grep 'port . of'
+"""
+    done = twin("run", "--ports", "2", "--device", "pfs=2", "--run-dir", str(tmp_path), "--", script, seconds=1800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" 3 received") == 2
+    assert "port 0 of 2" in done.stdout
+    assert "port 1 of 2" in done.stdout
+
+
 def test_help_names_the_commands_and_nonsense_is_refused() -> None:
     done = twin("--help", seconds=30)
     assert done.returncode == 0

@@ -15,8 +15,9 @@
 /* Length of the pulse per second. */
 #define PULSE_MS	100
 
-/* What one adjust command takes. */
+/* What one adjust command takes, and how many of them a step may. */
 #define MAX_ADJUST	NSEC_PER_SEC
+#define MAX_ADJUSTS	64
 
 static struct meridian_ps *to_card(struct ptp_clock_info *info)
 {
@@ -86,15 +87,20 @@ static int settime64(struct ptp_clock_info *info, const struct timespec64 *time)
 	return 0;
 }
 
-/* Exact if it is small; a larger step loses the time between reading and setting the clock. */
+/* Exact up to a minute; a larger step loses the time between reading and setting the clock. */
 static int step(struct meridian_ps *card, s64 delta)
 {
 	struct timespec64 time;
 
-	if (delta >= -MAX_ADJUST && delta <= MAX_ADJUST) {
-		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_NANOSECONDS, (u32)delta);
-		meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_FRACTION, 0);
-		command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
+	if (delta >= -MAX_ADJUSTS * MAX_ADJUST && delta <= MAX_ADJUSTS * MAX_ADJUST) {
+		while (delta) {
+			s64 part = clamp_t(s64, delta, -MAX_ADJUST, MAX_ADJUST);
+
+			meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_NANOSECONDS, (u32)part);
+			meridian_ps_ptp_write(card, MERIDIAN_PTP_ADJUST_FRACTION, 0);
+			command(card, MERIDIAN_PTP_COMMAND_ADJUST_MASK);
+			delta -= part;
+		}
 		return 0;
 	}
 	meridian_ps_time(card, &time, NULL);
