@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+SUMMARY = "Linux driver of the Meridian SmartNIC's ARM side"
+DESCRIPTION = "A network interface on each Ethernet port of the card, with hardware timestamps, and its PTP clock"
+HOMEPAGE = "https://meridian.example"
+SECTION = "kernel/modules"
+LICENSE = "GPL-2.0-only"
+LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/GPL-2.0-only;md5=801f80980d171dd6425610833a22dbe6"
+
+# The register map has one source, outside of the layer: so the layer is used from a checkout of the repository.
+FILESEXTRAPATHS:prepend := "${THISDIR}/../../../../host-driver/include:"
+
+SRC_URI = " \
+    file://Kbuild \
+    file://Makefile \
+    file://meridian_ps.h \
+    file://meridian_ps_compat.h \
+    file://meridian_ps_ethtool.c \
+    file://meridian_ps_filter.c \
+    file://meridian_ps_hwtstamp.c \
+    file://meridian_ps_mac_stats.c \
+    file://meridian_ps_main.c \
+    file://meridian_ps_pins.c \
+    file://meridian_ps_port.c \
+    file://meridian_ps_ptp.c \
+    file://meridian_ps_ring.c \
+    file://meridian_ps_rx.c \
+    file://meridian_ps_service.c \
+    file://meridian_ps_stamp.c \
+    file://meridian_ps_stats.c \
+    file://meridian_ps_tx.c \
+    file://meridian_regs.h \
+"
+
+S = "${WORKDIR}"
+
+inherit module
+
+# Which register map this driver knows, for those who choose a bitstream.
+do_install:append() {
+    install -d ${D}${datadir}/meridian
+    sed -n -e 's/^#define MERIDIAN_MAP_\(MAJOR\|MINOR\) *\([0-9]*\)$/\1=\2/p' ${S}/meridian_regs.h \
+        > ${D}${datadir}/meridian/register-map
+}
+
+PACKAGES =+ "${PN}-register-map"
+FILES:${PN}-register-map = "${datadir}/meridian"
+
+# Not in KERNEL_MODULE_AUTOLOAD: udev loads it by the device tree's node, or a board's set-up once the logic is there.
+RPROVIDES:${PN} += "kernel-module-meridian-ps"
+RDEPENDS:${PN} += "${PN}-register-map"
