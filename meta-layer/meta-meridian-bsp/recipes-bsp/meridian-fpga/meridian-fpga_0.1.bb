@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Loads the Meridian shell's bitstream, then its driver"
 DESCRIPTION = "At boot, by the FPGA manager, if bitstream and driver have the same register map"
-HOMEPAGE = "https://meridian.example"
 SECTION = "bsp"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/Apache-2.0;md5=89aea4e17d99a7cacdbeed46a0096b10"
 
-SRC_URI = " \
+SRC_URI = "\
     file://meridian-fpga \
     file://meridian-fpga.service \
     file://meridian-fpga.conf \

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Writes the root file system that is not running, and marks it for the next start"
 DESCRIPTION = "Update of the SD card's two roots; what was cut short leaves the running one marked"
-HOMEPAGE = "https://meridian.example"
 SECTION = "bsp"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/Apache-2.0;md5=89aea4e17d99a7cacdbeed46a0096b10"

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-FILESEXTRAPATHS:prepend := "${THISDIR}/files:"
+FILESEXTRAPATHS:prepend:meridian-card := "${THISDIR}/files:"
 
 SRC_URI:append:meridian-card = " file://meridian.cfg"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "PTP on the Meridian SmartNIC: profiles, units, health check"
 DESCRIPTION = "ptp4l on a port of the card, the system's clock after the card's, and a check that both hold"
-HOMEPAGE = "https://meridian.example"
 SECTION = "net/misc"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/Apache-2.0;md5=89aea4e17d99a7cacdbeed46a0096b10"
 
-SRC_URI = " \
+SRC_URI = "\
     file://ptp.conf \
     file://default.conf \
     file://g8275-1.conf \
@@ -27,7 +26,7 @@ REQUIRED_DISTRO_FEATURES = "systemd"
 # The port that keeps time; the units take any.
 MERIDIAN_PTP_PORT ?= "port0"
 
-SYSTEMD_SERVICE:${PN} = " \
+SYSTEMD_SERVICE:${PN} = "\
     meridian-ptp4l@${MERIDIAN_PTP_PORT}.service \
     meridian-phc2sys@${MERIDIAN_PTP_PORT}.service \
     meridian-ptp-health@${MERIDIAN_PTP_PORT}.timer \

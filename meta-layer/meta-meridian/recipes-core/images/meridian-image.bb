@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "System of the Meridian SmartNIC's ARM side"
 DESCRIPTION = "Keeps the card's clock by PTP; read-only root, ssh by key on the management interface, no password"
-HOMEPAGE = "https://meridian.example"
+SECTION = "base"
 LICENSE = "Apache-2.0"
 
 inherit core-image features_check
 
 REQUIRED_DISTRO_FEATURES = "systemd"
 
-# A machine with a data partition names it, and gets its /etc from there.
-IMAGE_FEATURES += " \
-    read-only-rootfs \
-    ssh-server-openssh \
-    ${@'overlayfs-etc' if d.getVar('OVERLAYFS_ETC_DEVICE') else ''} \
-"
+IMAGE_FEATURES += "read-only-rootfs ssh-server-openssh"
+# A machine with a data partition names it, and keeps what is changed in /etc there.
+IMAGE_FEATURES += "${@'overlayfs-etc' if d.getVar('OVERLAYFS_ETC_DEVICE') else ''}"
 
 IMAGE_INSTALL:append = " packagegroup-meridian"
 
@@ -23,6 +20,7 @@ MERIDIAN_AUTHORIZED_KEYS ?= ""
 ROOTFS_POSTPROCESS_COMMAND += "meridian_rootfs"
 do_rootfs[file-checksums] += "${@'%s:True' % d.getVar('MERIDIAN_AUTHORIZED_KEYS') if d.getVar('MERIDIAN_AUTHORIZED_KEYS') else ''}"
 
+meridian_rootfs[doc] = "The data partition's folder, and who may log in"
 meridian_rootfs() {
     if [ -n "${OVERLAYFS_ETC_MOUNT_POINT}" ]; then
         install -d ${IMAGE_ROOTFS}${OVERLAYFS_ETC_MOUNT_POINT}

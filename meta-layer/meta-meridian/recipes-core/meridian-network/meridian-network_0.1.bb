@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Names and addresses of the Meridian SmartNIC's interfaces"
 DESCRIPTION = "port0 to port3 are the card's Ethernet ports, mgmt0 the processors' own, and the only one with ssh"
-HOMEPAGE = "https://meridian.example"
 SECTION = "net/misc"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/Apache-2.0;md5=89aea4e17d99a7cacdbeed46a0096b10"
 
-SRC_URI = " \
+SRC_URI = "\
     file://70-meridian-net.rules \
     file://30-meridian-mgmt.link \
     file://30-meridian-mgmt.network \
@@ -32,8 +31,4 @@ do_install() {
     install -m 0644 ${S}/meridian-sshd.conf ${D}${systemd_system_unitdir}/sshd.socket.d/meridian.conf
 }
 
-FILES:${PN} += " \
-    ${nonarch_base_libdir}/udev/rules.d \
-    ${systemd_unitdir}/network \
-    ${systemd_system_unitdir}/sshd.socket.d \
-"
+FILES:${PN} += "${nonarch_base_libdir}/udev/rules.d ${systemd_unitdir}/network ${systemd_system_unitdir}/sshd.socket.d"

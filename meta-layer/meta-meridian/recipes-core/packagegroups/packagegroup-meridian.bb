@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "What the ARM side of a Meridian SmartNIC runs"
 DESCRIPTION = "Driver, PTP set-up, names of interfaces, and the tools to look at them"
-HOMEPAGE = "https://meridian.example"
+SECTION = "base"
 LICENSE = "Apache-2.0"
 
 inherit features_check packagegroup
 
 REQUIRED_DISTRO_FEATURES = "systemd"
 
-RDEPENDS:${PN} = " \
+RDEPENDS:${PN} = "\
     ethtool \
     iproute2 \
     linuxptp \

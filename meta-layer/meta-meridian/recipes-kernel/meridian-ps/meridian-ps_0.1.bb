@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Linux driver of the Meridian SmartNIC's ARM side"
 DESCRIPTION = "A network interface on each Ethernet port of the card, with hardware timestamps, and its PTP clock"
-HOMEPAGE = "https://meridian.example"
 SECTION = "kernel/modules"
 LICENSE = "GPL-2.0-only"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/GPL-2.0-only;md5=801f80980d171dd6425610833a22dbe6"
 
 # The register map has one source, outside of the layer: so the layer is used from a checkout of the repository.
+# nooelint: oelint.vars.fileextrapaths,oelint.vars.outofcontext
 FILESEXTRAPATHS:prepend := "${THISDIR}/../../../../host-driver/include:"
 
-SRC_URI = " \
+SRC_URI = "\
     file://Kbuild \
     file://Makefile \
     file://meridian_ps.h \
@@ -43,8 +43,8 @@ do_install:append() {
 }
 
 PACKAGES =+ "${PN}-register-map"
-FILES:${PN}-register-map = "${datadir}/meridian"
+FILES:${PN}-register-map += "${datadir}/meridian"
 
+RDEPENDS:${PN} += "${PN}-register-map"
 # Not in KERNEL_MODULE_AUTOLOAD: udev loads it by the device tree's node, or a board's set-up once the logic is there.
 RPROVIDES:${PN} += "kernel-module-meridian-ps"
-RDEPENDS:${PN} += "${PN}-register-map"

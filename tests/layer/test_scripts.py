@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layer's scripts by themselves: health of PTP, and which bitstream may be loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LAYERS = Path(__file__).resolve().parents[2] / "meta-layer"
+HEALTH = LAYERS / "meta-meridian/recipes-connectivity/meridian-ptp/files/meridian-ptp-health"
+FPGA = LAYERS / "meta-meridian-bsp/recipes-bsp/meridian-fpga/files/meridian-fpga"
+
+
+def health(answers: str, *options: str) -> tuple[int, str]:
+    command = [str(HEALTH), *options, "--answers", "-"]
+    done = subprocess.run(command, input=answers, capture_output=True, text=True, timeout=10, check=False)
+    return done.returncode, done.stdout.strip()
+
+
+def answers(states: list[str], offset: int = -3, present: str = "true") -> str:
+    """As pmc prints them."""
+    ports = [
+        f"\t020000.fffe.000001-{n} seq 0 RESPONSE MANAGEMENT PORT_DATA_SET\n"
+        f"\t\tportIdentity            020000.fffe.000001-{n}\n\t\tportState               {state}\n"
+        for n, state in enumerate(states, 1)
+    ]
+    return "sending: GET PORT_DATA_SET\nsending: GET TIME_STATUS_NP\n" + "".join(ports) + (
+        "\t020000.fffe.000001-0 seq 1 RESPONSE MANAGEMENT TIME_STATUS_NP\n"
+        f"\t\tmaster_offset              {offset}\n\t\tgmPresent                  {present}\n"
+        "\t\tgmIdentity                 00b0ae.fffe.010203\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "status", "sentence"),
+    [
+        (answers(["SLAVE"]), (), 0, "locked: -3 ns from 00b0ae.fffe.010203"),
+        (answers(["MASTER", "SLAVE"], offset=100), (), 0, "locked: 100 ns"),
+        (answers(["SLAVE"], offset=101), (), 1, "unlocked: 101 ns"),
+        (answers(["SLAVE"], offset=-101), (), 1, "unlocked: -101 ns"),
+        (answers(["SLAVE"], offset=-101), ("--limit", "500"), 0, "locked"),
+        (answers(["SLAVE"], present="false"), (), 1, "not following: no grandmaster"),
+        (answers(["LISTENING", "FAULTY"]), (), 1, "not following: ports are LISTENING, FAULTY"),
+        (answers(["UNCALIBRATED"]), (), 1, "not following: ports are UNCALIBRATED"),
+        ("sending: GET PORT_DATA_SET\n", (), 1, "unknown: ptp4l does not answer"),
+        ("", (), 1, "unknown"),
+    ],
+)
+def test_health(said: str, options: tuple[str, ...], status: int, sentence: str) -> None:
+    got = health(said, *options)
+    assert got[0] == status and got[1].startswith(sentence), got
+
+
+def test_health_says_how_it_is_used() -> None:
+    assert health("", "--limit", "close")[0] == 2
+    assert subprocess.run([str(HEALTH)], capture_output=True, timeout=10, check=False).returncode == 2
+
+
+def system(folder: Path, manifest: str | None, driver: str = "MAJOR=1\nMINOR=2\n") -> Path:
+    firmware, share = folder / "lib/firmware/meridian", folder / "usr/share/meridian"
+    firmware.mkdir(parents=True)
+    share.mkdir(parents=True)
+    (firmware / "shell.bit.bin").write_bytes(b"bits")
+    (share / "register-map").write_text(driver)
+    if manifest is not None:
+        (firmware / "shell.manifest").write_text(manifest)
+    return folder
+
+
+SUM = hashlib.sha256(b"bits").hexdigest()
+MANIFEST = f"bitstream=shell.bit.bin\nmap=1.2\nsha256={SUM}\n"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "status", "sentence"),
+    [
+        (MANIFEST, 0, ""),
+        (MANIFEST.replace("1.2", "1.10"), 0, ""),
+        (MANIFEST.replace("1.2", "1.1"), 0, "register map 1.1 is older than the driver's 1.2"),
+        (MANIFEST.replace("1.2", "2.0"), 1, "the bitstream's register map is 2.0, the driver knows 1.2"),
+        (MANIFEST.replace("1.2", "10.2"), 1, "the bitstream's register map is 10.2"),
+        (MANIFEST.replace("1.2", "1"), 1, "map=1 is not MAJOR.MINOR"),
+        (MANIFEST.replace("1.2", "1.x"), 1, "map=1.x is not MAJOR.MINOR"),
+        (MANIFEST.replace("1.2", ""), 1, "map= is not MAJOR.MINOR"),
+        (MANIFEST.replace("shell.bit", "../shell.bit"), 1, "is not a file beside it"),
+        (MANIFEST.replace("shell.bit", "other.bit"), 1, "which"),
+        (MANIFEST.replace(SUM, "0" * 64), 1, "is not whole"),
+        ("", 1, "is not MAJOR.MINOR"),
+        (None, 1, "no "),
+    ],
+)
+def test_bitstream_fits_the_driver(tmp_path: Path, manifest: str | None, status: int, sentence: str) -> None:
+    command = [str(FPGA), "--check", "--root", str(system(tmp_path, manifest))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    assert done.returncode == status and sentence in done.stderr, done
+    assert bool(done.stderr) == bool(sentence)
+
+
+def test_nothing_is_loaded_that_does_not_fit(tmp_path: Path) -> None:
+    manager = system(tmp_path, MANIFEST.replace("1.2", "2.0")) / "sys/class/fpga_manager/fpga0"
+    manager.mkdir(parents=True)
+    for name in ("flags", "firmware", "state"):
+        (manager / name).write_text("as it was")
+    done = subprocess.run([str(FPGA), "--root", str(tmp_path)], capture_output=True, timeout=10, check=False)
+    assert done.returncode == 1
+    assert all((manager / name).read_text() == "as it was" for name in ("flags", "firmware", "state"))
+
+
+def test_logic_that_does_not_start_gets_no_driver(tmp_path: Path) -> None:
+    manager = system(tmp_path, MANIFEST) / "sys/class/fpga_manager/fpga0"
+    manager.mkdir(parents=True)
+    for name in ("flags", "firmware"):
+        (manager / name).touch()
+    (manager / "state").write_text("write complete error\n")
+    done = subprocess.run([str(FPGA), "--root", str(tmp_path)], capture_output=True, text=True, timeout=10, check=False)
+    assert done.returncode == 1 and "state is 'write complete error'" in done.stderr
+    assert (manager / "firmware").read_text() == "meridian/shell.bit.bin\n"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""meridian-update on an image of a card in a file: what it writes, refuses, and leaves when it is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UPDATE = ROOT / "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/meridian-update"
+MEBI = 1 << 20
+# Starts and sizes of the four partitions, in MiB, smaller than those of the SD layout.
+PARTS = {1: (4, 4), 2: (8, 12), 3: (20, 12), 4: (32, 4)}
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [str(UPDATE), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment())
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+
+
+def root_image(path: Path, size: int, seed: int) -> bytes:
+    """What a root file system looks like to meridian-update: bytes, with the mark of ext4 where it is."""
+    content = bytearray(random.Random(seed).randbytes(size))
+    content[1080:1082] = b"\x53\xef"
+    path.write_bytes(content)
+    return bytes(content)
+
+
+def partition(disk: Path, number: int, size: int | None = None) -> bytes:
+    start, length = PARTS[number]
+    with disk.open("rb") as file:
+        file.seek(start * MEBI)
+        return file.read(length * MEBI if size is None else size)
+
+
+def marked(disk: Path) -> list[int]:
+    with disk.open("rb") as file:
+        table = file.read(512)
+    return [number for number in PARTS if table[446 + 16 * (number - 1)] & 0x80]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    path = tmp_path / "disk"
+    with path.open("wb") as file:
+        file.truncate(36 * MEBI)
+        for number in PARTS:
+            file.seek(PARTS[number][0] * MEBI)
+            file.write(random.Random(number).randbytes(PARTS[number][1] * MEBI))
+    lines = [f"{n} : start={s * 2048}, size={z * 2048}, type={'c' if n == 1 else '83'}" for n, (s, z) in PARTS.items()]
+    lines[1] += ", bootable"
+    table = "label: dos\n" + "\n".join(lines) + "\n"
+    subprocess.run(
+        ["sfdisk", "-q", str(path)],
+        input=table,
+        text=True,
+        check=True,
+        timeout=20,
+        env=environment(),
+        capture_output=True,
+    )
+    return path
+
+
+def test_the_other_root_is_written_and_marked(disk: Path, tmp_path: Path) -> None:
+    before = {number: partition(disk, number) for number in PARTS}
+    content = root_image(tmp_path / "root", 5 * MEBI + 12345, 7)
+    done = run("--disk", disk, tmp_path / "root")
+    assert done.returncode == 0, done.stderr
+    assert marked(disk) == [3]
+    assert partition(disk, 3, len(content)) == content
+    assert all(partition(disk, number) == before[number] for number in (1, 2, 4))
+    assert "partition 3 is marked" in run("--disk", disk, "--status").stdout
+
+    content = root_image(tmp_path / "root", MEBI, 8)
+    assert run("--disk", disk, tmp_path / "root").returncode == 0
+    assert marked(disk) == [2] and partition(disk, 2, MEBI) == content
+    assert run("--disk", disk, "--back").returncode == 0 and marked(disk) == [3]
+
+
+def test_what_cannot_be_a_root_changes_nothing(disk: Path, tmp_path: Path) -> None:
+    before = disk.read_bytes()
+    (tmp_path / "large").write_bytes(b"")
+    os.truncate(tmp_path / "large", 12 * MEBI + 1)
+    (tmp_path / "text").write_text("no file system")
+    reasons = {"large": "has 12582913 bytes", "text": "no ext4", "missing": "cannot be read"}
+    for name, reason in reasons.items():
+        done = run("--disk", disk, tmp_path / name)
+        assert done.returncode == 1 and reason in done.stderr, done
+    assert run("--disk", disk).returncode == 2
+    assert disk.read_bytes() == before
+
+
+def test_a_disk_of_somebody_else_is_refused(disk: Path, tmp_path: Path) -> None:
+    root_image(tmp_path / "root", MEBI, 1)
+    subprocess.run(
+        ["sfdisk", "-q", "-A", str(disk), "1"], check=True, timeout=20, env=environment(), capture_output=True
+    )
+    before = disk.read_bytes()
+    done = run("--disk", disk, tmp_path / "root")
+    assert done.returncode == 1 and "not a card of ours" in done.stderr
+    (tmp_path / "empty").write_bytes(bytes(MEBI))
+    done = run("--disk", tmp_path / "empty", tmp_path / "root")
+    assert done.returncode == 1 and "no partition table" in done.stderr
+    assert disk.read_bytes() == before
+
+
+def test_killed_at_any_moment_one_whole_root_is_marked(disk: Path, tmp_path: Path) -> None:
+    running = partition(disk, 2)
+    content = root_image(tmp_path / "root", 10 * MEBI, 3)
+    started = time.monotonic()
+    assert run("--disk", disk, tmp_path / "root").returncode == 0
+    whole = time.monotonic() - started
+    assert run("--disk", disk, "--back").returncode == 0
+
+    ends = set()
+    for turn in range(12):
+        with subprocess.Popen([str(UPDATE), "--disk", str(disk), str(tmp_path / "root")], start_new_session=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()) as process:  # fmt: skip
+            time.sleep(whole * turn / 10)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+        assert partition(disk, 2) == running
+        ends.add(tuple(marked(disk)))
+        assert marked(disk) in ([2], [3])
+        if marked(disk) == [3]:
+            assert partition(disk, 3, len(content)) == content
+            assert run("--disk", disk, "--back").returncode == 0
+        root_image(tmp_path / "other", 10 * MEBI, turn)
+        with disk.open("r+b") as file:
+            file.seek(PARTS[3][0] * MEBI)
+            file.write((tmp_path / "other").read_bytes())
+    assert (2,) in ends
