@@ -23,13 +23,11 @@ inherit allarch features_check systemd
 
 REQUIRED_DISTRO_FEATURES = "systemd"
 
-# The port that keeps time; the units take any.
-MERIDIAN_PTP_PORT ?= "port0"
-
+# The units take any port; port0 is what they are enabled for.
 SYSTEMD_SERVICE:${PN} = "\
-    meridian-ptp4l@${MERIDIAN_PTP_PORT}.service \
-    meridian-phc2sys@${MERIDIAN_PTP_PORT}.service \
-    meridian-ptp-health@${MERIDIAN_PTP_PORT}.timer \
+    meridian-ptp4l@port0.service \
+    meridian-phc2sys@port0.service \
+    meridian-ptp-health@port0.timer \
 "
 
 do_configure[noexec] = "1"
