@@ -15,5 +15,4 @@ RDEPENDS:${PN} = "\
     meridian-network \
     meridian-ps \
     meridian-ptp \
-    tcpdump \
 "
