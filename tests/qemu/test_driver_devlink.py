@@ -135,7 +135,8 @@ def stop_queues(link: Link) -> None:
     bar0 = int(link.guest.run(f"head -n 1 {PF}/resource").split()[0], 16)
     for queue in range(2):
         link.guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
-    assert link.guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
+    # More than BQL lets wait: the watchdog looks at queues only that are stopped.
+    assert link.guest.try_run("ping -c 30 -i 0.02 -s 1400 -W 1 10.44.0.1")[0] != 0
 
 
 def test_a_queue_that_stands_still_is_told_and_repaired_when_wanted(link: Link) -> None:
