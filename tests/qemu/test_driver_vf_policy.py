@@ -95,6 +95,25 @@ def test_a_rate_is_held(link: Link, megabits: int) -> None:
     guest.run("ip link set eth0 vf 0 max_tx_rate 0")
 
 
+def test_a_minimum_holds_against_the_pf(link: Link) -> None:
+    """Both send all they can; without the minimum each gets half of the line."""
+    guest, peer, megabits = link.guest, link.peer, 18_000
+    pf, vf = guest.address(), own(guest, 0)
+    guest.run(f"ip link set eth0 vf 0 min_tx_rate {megabits}")
+    start = len(peer.other)
+    load = f"/run/twin/net_load send {{}} {NOBODY.hex(':')} 1500 3000 2"
+    guest.run(f"{load.format('eth0')} & {inside(0, load.format('eth1'))}; wait", seconds=300)
+    found = list(zip(peer.other[start:], peer.when[start:], strict=False))
+    times = {who: [when for frame, when in found if frame[:6] == NOBODY and frame[6:12] == who] for who in (pf, vf)}
+    # Where both have frames waiting, and after the buckets' burst.
+    begin = max(each[300] for each in times.values())
+    end = min(each[-300] for each in times.values())
+    rates = {who: 8e6 * 1496 * sum(begin < when < end for when in each) / (end - begin) for who, each in times.items()}
+    assert rates[pf] + rates[vf] > 22_000, "the line is full"
+    assert rates[vf] > 0.95 * megabits
+    guest.run("ip link set eth0 vf 0 min_tx_rate 0")
+
+
 def test_rates_that_cannot_be_are_refused(link: Link) -> None:
     guest = link.guest
     for wrong in ("max_tx_rate 26000", "min_tx_rate 3000 max_tx_rate 2000", "min_tx_rate 26000"):
