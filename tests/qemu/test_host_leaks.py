@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from driver_machine import PF_DEVICE
 from host_leaks import CHECKED, Held, held
-from host_network import PF_DEVICE, Network, network
+from host_network import Network, network
 from meridian_machine import tools
 
 pytestmark = pytest.mark.qemu
