@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# Says from the reports whether a routed design may become a bitstream, and names the paths if not. Reads files only, so
+# that it runs in any tclsh: `tclsh gate.tcl REPORTS`.
+namespace eval gate {
+  # What check_timing may not find: paths that nobody looks at.
+  variable unchecked {no_clock unconstrained_internal_endpoints multiple_clock loops latch_loops}
+
+  proc report {folder name} {
+    set path [file join $folder $name]
+    if {![file readable $path]} {
+      error "timing gate: no report $path"
+    }
+    set in [open $path]
+    set text [read $in]
+    close $in
+    return $text
+  }
+
+  # Slacks of the whole design by name, of report_timing_summary.
+  proc slacks {text} {
+    set number {(-?[0-9.]+|NA)}
+    set lines [split $text \n]
+    set at -1
+    foreach line $lines {
+      incr at
+      if {[regexp {^\s*WNS\(ns\)\s+TNS\(ns\)} $line]} {
+        set names [regexp -all -inline {[A-Z]+\(ns\)} $line]
+        set values [regexp -all -inline {\S+} [lindex $lines [expr {$at + 2}]]]
+        if {[llength $values] < 12} {
+          break
+        }
+        # Each slack pair is followed by the numbers of failing and of all endpoints.
+        set result {}
+        foreach name $names column {0 1 4 5 8 9} {
+          dict set result [string range $name 0 end-4] [lindex $values $column]
+        }
+        return $result
+      }
+    }
+    error "timing gate: timing_summary.rpt has no design timing summary"
+  }
+
+  # Violated paths, as "slack from -> to".
+  proc violated {text} {
+    set paths {}
+    set slack {}
+    foreach line [split $text \n] {
+      if {[regexp {^Slack \(VIOLATED\)\s*:\s*(-?[0-9.]+)ns} $line -> slack]} {
+        set from ?
+      } elseif {$slack ne {} && [regexp {^\s+Source:\s+(\S+)} $line -> from]} {
+        continue
+      } elseif {$slack ne {} && [regexp {^\s+Destination:\s+(\S+)} $line -> to]} {
+        lappend paths "$slack ns $from -> $to"
+        set slack {}
+      }
+    }
+    return $paths
+  }
+
+  # Counts of check_timing, by what they are of.
+  proc checks {text} {
+    set result {}
+    foreach {- name count} [regexp -all -inline {checking (\w+) \((\d+)\)} $text] {
+      dict set result $name $count
+    }
+    return $result
+  }
+
+  # Critical findings of report_cdc -details, as "CDC-n from -> to".
+  proc crossings {text} {
+    set found {}
+    foreach line [split $text \n] {
+      if {[regexp {^\s*(CDC-\d+)\s+Critical\s+(.*)$} $line -> rule rest]} {
+        set pins {}
+        foreach word $rest {
+          if {[string match */* $word]} {
+            lappend pins $word
+          }
+        }
+        lappend found "$rule [join $pins { -> }]"
+      }
+    }
+    return $found
+  }
+
+  # What is wrong with the reports of a folder, a sentence each; none if the design may pass.
+  proc findings {folder} {
+    variable unchecked
+    set wrong {}
+    set summary [report $folder timing_summary.rpt]
+    dict for {name slack} [slacks $summary] {
+      if {$slack ne "NA" && $slack < 0} {
+        lappend wrong "$name is $slack ns"
+      }
+    }
+    foreach path [violated [report $folder timing_violated.rpt]] {
+      lappend wrong "violated: $path"
+    }
+    set checks [checks [report $folder check_timing.rpt]]
+    foreach name $unchecked {
+      if {![dict exists $checks $name]} {
+        lappend wrong "check_timing.rpt says nothing of $name"
+      } elseif {[dict get $checks $name] > 0} {
+        lappend wrong "check_timing: $name ([dict get $checks $name]): their names are in check_timing.rpt"
+      }
+    }
+    set cdc [report $folder cdc.rpt]
+    if {![regexp {CDC Report|Clock Domain Crossing|CDC Details} $cdc]} {
+      lappend wrong "cdc.rpt is no report of report_cdc"
+    }
+    foreach crossing [crossings $cdc] {
+      lappend wrong "unsafe crossing: $crossing"
+    }
+    set skew [report $folder bus_skew.rpt]
+    foreach path [violated $skew] {
+      lappend wrong "bus skew: $path"
+    }
+    return $wrong
+  }
+
+  proc check {folder} {
+    set wrong [findings $folder]
+    if {$wrong ne {}} {
+      error "timing gate: no bitstream, as\n  [join $wrong "\n  "]\nreports: $folder"
+    }
+    puts "timing gate: passed"
+  }
+}
+
+if {[info exists argv0] && [file normalize $argv0] eq [file normalize [info script]]} {
+  if {[catch {gate::check [lindex $argv 0]} message]} {
+    puts stderr $message
+    exit 1
+  }
+}
