@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card bench-host bench-ptp twin-host twin-ps twin-run bitstream program flash-card check-vivado clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp twin-host twin-ps twin-run bitstream program flash-card check-vivado docs clean
 
 # Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
@@ -54,6 +54,9 @@ bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/b
 bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build/bench/resources.json
 	@scripts/bench-resources
 
+bench-boards: setup ## the shell of each board against its device, by Yosys → build/bench/boards.json
+	@scripts/bench-boards
+
 bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
@@ -87,6 +90,9 @@ flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash mem
 
 check-vivado: setup ## the Vivado build without Vivado: every board and release under a stand-in that knows the facts
 	@scripts/check-vivado
+
+docs: setup ## all documents as a site, links checked → build/site
+	@scripts/build-docs
 
 clean: ## remove what builds left in the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

@@ -47,6 +47,20 @@ def test_the_gate_names_what_is_wrong(variant: str, sentences: list[str], tmp_pa
         assert sentence in said, said
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Critical  CDC-4  3  Multi-bit unknown CDC circuitry",
+        "17  CDC-4  Critical  Multi-bit unknown a/b_reg/C c/d_reg/D",
+    ],
+)
+def test_a_critical_finding_in_any_table(line: str, tmp_path: Path) -> None:
+    report = reports(tmp_path, "clean") / "cdc.rpt"
+    report.write_text(report.read_text() + line + "\n")
+    status, said = gate(tmp_path)
+    assert status == 1 and "unsafe crossing: CDC-4" in said
+
+
 def test_clean_reports_pass(tmp_path: Path) -> None:
     assert gate(reports(tmp_path, "clean")) == (0, "timing gate: passed\n")
 

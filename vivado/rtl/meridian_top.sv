@@ -46,10 +46,6 @@ module meridian_top #(
 `ifdef SFP_TX_ENABLE
   assign sfp_tx_enable = '1;
 `endif
-`ifndef PTP_PINS
-  wire pps_out, perout_out;
-  wire ext_ts_in = 1'b0;
-`endif
 
   clk_wiz_0 clocks (
       .clk_in1_p(pl_clk_p),
@@ -91,6 +87,11 @@ module meridian_top #(
   wire [31:0] sim_skip_mac_tx_``N = 32'd1;
 `include "each_port.svh"
   Shell shell (
+`ifndef PTP_PINS
+      .pps_out(),
+      .perout_out(),
+      .ext_ts_in(1'b0),
+`endif
       .idle(),
       .sim_quiet_cycles(),
       .*

@@ -24,6 +24,7 @@ namespace eval boards {
     pl_clock_mhz    "free running clock that ps_clk is made from"
     pins            "constraints files: pins and timing"
     ps              "Tcl that sets up the PS"
+    flash           "kind of its flash memory, in the words of program_flash; empty: not known"
     defines         "Verilog macros of pins that only some boards have"
   }
   variable settings {}

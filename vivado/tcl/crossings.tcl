@@ -81,10 +81,11 @@ namespace eval crossings {
         constrain [registers $from source] [registers $to target] [period $from_clock] $shorter
       }
       input {
-        if {[dict exists $inputs $from]} {
-          constrain [get_cells [dict get $inputs $from]] [registers $to target] [period $to_clock]
-        } else {
+        if {![dict exists $inputs $from]} {
           error "crossing: nobody says what drives shell/$from: see implement::constrain"
+        }
+        if {[dict get $inputs $from] ne {}} {
+          constrain [get_cells [dict get $inputs $from]] [registers $to target] [period $to_clock]
         }
       }
       memory {
@@ -118,7 +119,7 @@ namespace eval crossings {
   }
 
   # All of the shell. `promised`: MHz by clock pin of the shell. `drivers`: what drives the pins of the shell that
-  # are crossings.
+  # are crossings; nothing, if there is no path to constrain.
   proc constrain_shell {file promised drivers} {
     variable done
     variable periods {}

@@ -40,17 +40,20 @@ namespace eval gate {
     error "timing gate: timing_summary.rpt has no design timing summary"
   }
 
-  # Violated paths, as "slack from -> to".
+  # Violated paths, as "slack from -> to"; of a bus, the bit that comes late or early.
   proc violated {text} {
     set paths {}
-    set slack {}
     foreach line [split $text \n] {
       if {[regexp {^Slack \(VIOLATED\)\s*:\s*(-?[0-9.]+)ns} $line -> slack]} {
-        set from ?
-      } elseif {$slack ne {} && [regexp {^\s+Source:\s+(\S+)} $line -> from]} {
+        lappend paths "$slack ns"
+      } elseif {[regexp {^Slack } $line]} {
+        set slack {}
+      } elseif {![info exists slack] || $slack eq {}} {
         continue
-      } elseif {$slack ne {} && [regexp {^\s+Destination:\s+(\S+)} $line -> to]} {
-        lappend paths "$slack ns $from -> $to"
+      } elseif {[regexp {^\s+(?:Endpoint )?Source:\s+(\S+)} $line -> from]} {
+        lset paths end "[lindex $paths end] $from"
+      } elseif {[regexp {^\s+(?:Endpoint )?Destination:\s+(\S+)} $line -> to]} {
+        lset paths end "[lindex $paths end] -> $to"
         set slack {}
       }
     }
@@ -66,16 +69,20 @@ namespace eval gate {
     return $result
   }
 
-  # Critical findings of report_cdc -details, as "CDC-n from -> to".
+  # Critical findings of report_cdc -details, as "CDC-n from -> to". Its tables have rule and severity in either order.
   proc crossings {text} {
     set found {}
     foreach line [split $text \n] {
-      if {[regexp {^\s*(CDC-\d+)\s+Critical\s+(.*)$} $line -> rule rest]} {
+      if {[regexp {(CDC-\d+)\s+Critical\s+(.*)$} $line -> rule rest] ||
+          [regexp {Critical\s+(CDC-\d+)\s+(.*)$} $line -> rule rest]} {
         set pins {}
-        foreach word $rest {
+        foreach word [split $rest] {
           if {[string match */* $word]} {
             lappend pins $word
           }
+        }
+        if {$pins eq {}} {
+          lappend pins [string trim $rest]
         }
         lappend found "$rule [join $pins { -> }]"
       }

@@ -25,4 +25,5 @@ board pins [list \
   [setting TIMING_FILE "XDC with the clocks of these pins, as boards/t1-rfsoc/timing.xdc"] \
 ]
 board ps [setting PS_PRESET_FILE "Tcl with the PS's preset: memory, boot and console, as boards/t1-rfsoc/ps.tcl"]
+board flash {}
 board defines {}

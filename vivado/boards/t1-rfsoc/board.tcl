@@ -21,4 +21,5 @@ board eth_refclk_mhz 161.1328125
 board pl_clock_mhz 300.000
 board pins {pins.xdc timing.xdc}
 board ps ps.tcl
+board flash qspi-x8-dual_parallel
 board defines {}

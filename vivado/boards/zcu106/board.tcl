@@ -22,4 +22,5 @@ board eth_refclk_mhz 156.25
 board pl_clock_mhz 125.000
 board pins {pins.xdc timing.xdc}
 board ps ps.tcl
+board flash qspi-x8-dual_parallel
 board defines {PTP_PINS SFP_TX_ENABLE}
