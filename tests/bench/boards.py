@@ -23,7 +23,7 @@ LEVELS = {390.625: 5, 250.0: 9, 156.25: 16, 125.0: 18}
 def value(board: str, key: str) -> str:
     """Of a key in board.tcl."""
     text = (ROOT / f"vivado/boards/{board}/board.tcl").read_text()
-    return re.search(rf"^board {key} \{{?(.*?)\}}?$", text, re.M)[1]
+    return re.search(rf"^board {key} \{{?(.*?)\}}?$", text, re.MULTILINE)[1]
 
 
 def mhz(board: str, pin: str) -> float:

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
-MODULE = re.compile(r"^module (\w+) \((.*?)^\);(.*?)^endmodule", re.M | re.S)
-REG = re.compile(r"^  (?:\(\*.*?\*\) )?reg\s+(?:\[(\d+):0\]\s*)?(\w+)(?:\s*\[0:(\d+)\])?\s*(?:/\*.*?\*/\s*)?;", re.M)
+MODULE = re.compile(r"^module (\w+) \((.*?)^\);(.*?)^endmodule", re.MULTILINE | re.DOTALL)
+REG = re.compile(
+    r"^  (?:\(\*.*?\*\) )?reg\s+(?:\[(\d+):0\]\s*)?(\w+)(?:\s*\[0:(\d+)\])?\s*(?:/\*.*?\*/\s*)?;", re.MULTILINE
+)
 OUTPUT_REG = re.compile(r"output reg\s+(?:\[(\d+):0\]\s*)?(\w+)")
-INSTANCE = re.compile(r"^  (?:\(\*.*?\*\) )?(\w+) (\w+) \(\n\s*\.", re.M)
+INSTANCE = re.compile(r"^  (?:\(\*.*?\*\) )?(\w+) (\w+) \(\n\s*\.", re.MULTILINE)
 
 
 @dataclass

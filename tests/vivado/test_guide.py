@@ -21,8 +21,8 @@ def ids(path: Path) -> str:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=ids)
 def test_targets_and_links(path: Path) -> None:
     text = path.read_text()
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-    for target in re.findall(r"\bmake ([a-z][a-z-]+)", "\n".join(re.findall(r"`[^`]+`|```.*?```", text, re.S))):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for target in re.findall(r"\bmake ([a-z][a-z-]+)", "\n".join(re.findall(r"`[^`]+`|```.*?```", text, re.DOTALL))):
         assert target in targets, f"no make {target}"
     for board in re.findall(r"BOARD=([a-z0-9-]+)", text):
         assert board in BOARDS, board
@@ -36,7 +36,7 @@ def test_boards_are_alike(board: str) -> None:
     text = (ROOT / f"vivado/boards/{board}/README.md").read_text()
     assert "Not built and not run on hardware" in text
     for row in ("part", "PCIe", "Ethernet", "Vivado", "licences"):
-        assert re.search(rf"^\| [\w, ]*{row}", text, re.M), row
+        assert re.search(rf"^\| [\w, ]*{row}", text, re.MULTILINE), row
 
 
 def test_what_the_guide_quotes_is_said() -> None:

@@ -103,4 +103,4 @@ def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
     hashes = re.findall(r"BUILD_HASH=32'h(\w+)", (tmp_path / "log").read_text())
     assert hashes in ([commit], ["00000000"])
     summary = (ROOT / "build/vivado/t1-rfsoc/meridian-t1-rfsoc.txt").read_text()
-    assert re.search(r"^inputs [0-9a-f]{16}$", summary, re.M) and f"hash {hashes[0]}" in summary
+    assert re.search(r"^inputs [0-9a-f]{16}$", summary, re.MULTILINE) and f"hash {hashes[0]}" in summary

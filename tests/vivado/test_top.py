@@ -14,7 +14,7 @@ import pytest
 from vivado_stub import DATA, ROOT, build
 
 sys.path.insert(0, str(ROOT / "vivado/check"))
-import ports as facts  # noqa: E402  (a script of its own, not a package)
+import ports as facts
 
 pytestmark = pytest.mark.vivado
 #: What each board is built with: its PCIe lanes, ports, and macros.
@@ -50,7 +50,7 @@ def lint(board: str, root: Path, work: Path, *, whole: bool = True) -> subproces
     command += [str(ROOT / "spinal/lint.vlt"), str(stubs), *map(str, sorted(wrappers.glob("*.sv")))]
     shell = rtl(board) / "Shell.v"
     if not whole:
-        pins = re.search(r"^module Shell \(.*?^\);", shell.read_text(), re.M | re.S)[0]
+        pins = re.search(r"^module Shell \(.*?^\);", shell.read_text(), re.MULTILINE | re.DOTALL)[0]
         shell = work / "Shell.v"
         waived = "\n".join(f"/* verilator lint_off {rule} */" for rule in ("UNUSED", "UNDRIVEN"))
         shell.write_text(f"{waived}\n{pins.replace('output reg ', 'output wire ')}\nendmodule\n")
@@ -98,7 +98,7 @@ def test_no_input_of_an_ip_is_left_open() -> None:
 
 def crossings(board: str) -> list[tuple[str, list[str], str, str, str]]:
     text = (rtl(board) / "Shell.crossings.tcl").read_text()
-    found = re.findall(r"^crossing (\w+) (?:\{(.*?)\}|(\S+)) (\w+) (\S+) (\w+)$", text, re.M)
+    found = re.findall(r"^crossing (\w+) (?:\{(.*?)\}|(\S+)) (\w+) (\S+) (\w+)$", text, re.MULTILINE)
     assert len(found) == len([line for line in text.splitlines() if line.startswith("crossing")])
     return [(kind, (many or one).split(), source, to, target) for kind, many, one, source, to, target in found]
 
