@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The stub's design: ports of the top, constraints, cells, clocks, reports and results.
+# The stub's design: ports of the top, constraints, cells and clocks.
 namespace eval ::stub {
   variable part {}
   variable xdc {}
@@ -7,9 +7,6 @@ namespace eval ::stub {
   variable port_property {}
   variable clock_ports {}
   variable step none
-  # What a design has to go through, in this order.
-  variable steps {none synth opt place route}
-  variable hardware {PROGRAM.FILE}
 
   proc design_property {name object} {
     variable port_property
@@ -145,17 +142,6 @@ namespace eval ::stub {
       error "${to}_design after $step"
     }
     set step $to
-  }
-  proc after_route {what} {
-    variable step
-    if {$step ne "route"} {
-      error "$what before route_design"
-    }
-  }
-  proc result {file} {
-    set out [open $file w]
-    puts $out "written by the check's stand-in for Vivado"
-    close $out
   }
 }
 
@@ -297,46 +283,5 @@ namespace eval ::stub::do {
     if {$::stub::step eq "none" || ![dict exists $given -from] || ![dict exists $given -to]} {
       error "set_max_delay -datapath_only wants a synthesised design, -from and -to"
     }
-  }
-
-  # Reports: those that are recorded, or one that says nothing.
-  proc report {name given rest} {
-    after_route $name
-    set file [option $given -file]
-    set recorded [file join $::stub::reports [file tail $file]]
-    if {[file exists $recorded]} {
-      file copy -force $recorded $file
-    } else {
-      result $file
-    }
-  }
-  foreach name {
-    report_timing_summary report_timing check_timing report_cdc report_bus_skew report_pulse_width report_exceptions
-    report_clock_interaction report_utilization report_design_analysis report_methodology report_drc
-  } {
-    interp alias {} ::stub::do::$name {} ::stub::do::report $name
-  }
-  proc write_bitstream {given rest} {
-    after_route write_bitstream
-    result $rest
-  }
-  proc write_checkpoint {given rest} {
-    result $rest
-  }
-  proc write_cfgmem {given rest} {
-    if {![file exists [lindex [option $given -loadbit] 2]]} {
-      error "write_cfgmem: no [lindex [option $given -loadbit] 2]"
-    }
-    result $rest
-  }
-  proc write_hw_platform {given rest} {
-    after_route write_hw_platform
-    result [option $given -file]
-  }
-  proc get_hw_devices {given rest} {
-    if {[info exists ::env(MERIDIAN_STUB_NO_CARD)]} {
-      return {}
-    }
-    return hw:xczu21dr_0
   }
 }

@@ -129,7 +129,7 @@ namespace eval ::stub {
       lassign $line name ref width
       dict set cells $name [list $ref $width]
     }
-    foreach part {model_ip model_design} {
+    foreach part {model_ip model_bd model_design model_results} {
       source [file join $folder $part.tcl]
     }
     proc ::unknown {name args} {
