@@ -35,7 +35,7 @@ proc build {arguments} {
   implement::place_and_route
   set reports [file join [settings::get output] reports]
   implement::reports $reports
-  gate::check $reports
+  gate::check $reports [dict get $board totals]
   outputs::write $board $inputs
 }
 

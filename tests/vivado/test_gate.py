@@ -12,6 +12,7 @@ from vivado_stub import DATA, ROOT, build
 
 pytestmark = pytest.mark.vivado
 REPORTS = DATA / "reports"
+DEVICE = {"lut": 425280, "ff": 850560, "bram36": 1080, "uram": 80}
 
 
 def gate(folder: Path) -> tuple[int, str]:
@@ -24,6 +25,9 @@ def reports(to: Path, variant: str) -> Path:
     """The clean reports, with those of a variant in their place."""
     for name in ("clean", variant):
         shutil.copytree(REPORTS / name, to, dirs_exist_ok=True)
+    report = to / "utilization.rpt"
+    for name, number in DEVICE.items():
+        report.write_text(report.read_text().replace(f"@{name}@", str(number)))
     return to
 
 
@@ -36,6 +40,7 @@ def reports(to: Path, variant: str) -> Path:
         ("hold", ["WHS is -0.020 ns", "shell/ps/a_reg/C -> shell/ps/b_reg/D"]),
         ("pulse", ["WPWS is -0.100 ns"]),
         ("unconstrained", ["unconstrained_internal_endpoints (2)", "no_clock (14)"]),
+        ("full", ["CLB LUTs: 301000 of 425280, more than 70 %", "Block RAM Tile: 900.5 of 1080, more than 80 %"]),
         ("critical", ["unsafe crossing: CDC-1 shell/ps/state_reg/C -> shell/host/use_reg/D"]),
         ("skew", ["bus skew: -0.310 ns shell/a/gray_reg[4]/C -> shell/a/cc/buffers_0_reg[4]/D"]),
     ],
@@ -82,7 +87,8 @@ def test_no_bitstream_behind_a_closed_gate(tmp_path: Path) -> None:
     data = tmp_path / "tests/vivado/data"
     shutil.copytree(DATA, data)
     shutil.copytree(ROOT / "vivado", tmp_path / "vivado")
-    reports(data / "reports/late", "setup")
+    for name in ("clean", "setup"):
+        shutil.copytree(REPORTS / name, data / "reports/late", dirs_exist_ok=True)
     run = build(tmp_path / "out", root=tmp_path, reports="late")
     assert run.status == 1 and "timing gate: no bitstream" in run.said
     assert "route_design" in run.log and "write_" not in run.log

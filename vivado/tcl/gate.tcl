@@ -4,6 +4,10 @@
 namespace eval gate {
   # What check_timing may not find: paths that nobody looks at.
   variable unchecked {no_clock unconstrained_internal_endpoints multiple_clock loops latch_loops}
+  # Resources by the names of board.tcl: their row in report_utilization, and how many percent may be used.
+  variable resources {
+    lut {"CLB LUTs" 70} ff {"CLB Registers" 70} bram36 {"Block RAM Tile" 80} uram {URAM 80}
+  }
 
   proc report {folder name} {
     set path [file join $folder $name]
@@ -90,9 +94,27 @@ namespace eval gate {
     return $found
   }
 
-  # What is wrong with the reports of a folder, a sentence each; none if the design may pass.
-  proc findings {folder} {
+  # What report_utilization says of a kind of resource: how many are used, how many there are.
+  proc utilisation {text} {
+    variable resources
+    set result {}
+    dict for {kind wanted} $resources {
+      lassign $wanted row
+      foreach line [split $text \n] {
+        set columns [split $line |]
+        if {[string trim [lindex $columns 1]] eq $row} {
+          dict set result $kind [list [string trim [lindex $columns 2]] [string trim [lindex $columns end-2]]]
+          break
+        }
+      }
+    }
+    return $result
+  }
+
+  # What is wrong with the reports of a folder, a sentence each; none if the design may pass. `totals`: of the device.
+  proc findings {folder totals} {
     variable unchecked
+    variable resources
     set wrong {}
     set summary [report $folder timing_summary.rpt]
     dict for {name slack} [slacks $summary] {
@@ -122,11 +144,26 @@ namespace eval gate {
     foreach path [violated $skew] {
       lappend wrong "bus skew: $path"
     }
+    set used [utilisation [report $folder utilization.rpt]]
+    dict for {kind wanted} $resources {
+      lassign $wanted row most
+      if {![dict exists $used $kind]} {
+        lappend wrong "utilization.rpt says nothing of $row"
+        continue
+      }
+      lassign [dict get $used $kind] count available
+      if {100.0 * $count / $available > $most} {
+        lappend wrong "$row: $count of $available, more than $most % leave the router no room"
+      }
+      if {[dict exists $totals $kind] && [dict get $totals $kind] != $available} {
+        lappend wrong "$row: the device has $available, board.tcl says [dict get $totals $kind]"
+      }
+    }
     return $wrong
   }
 
-  proc check {folder} {
-    set wrong [findings $folder]
+  proc check {folder {totals {}}} {
+    set wrong [findings $folder $totals]
     if {$wrong ne {}} {
       error "timing gate: no bitstream, as\n  [join $wrong "\n  "]\nreports: $folder"
     }
