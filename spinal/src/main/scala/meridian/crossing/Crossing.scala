@@ -47,6 +47,8 @@ class CrossingFinder(top: Component, open: BaseType => Boolean) {
         case port: MemReadAsync =>
           found += port
           port.foreachDrivingExpression(e => todo.push(e))
+        case port: MemReadWrite =>
+          throw new NotImplementedError(s"$port: ports that read and write are not followed across clocks yet")
         case expression: Expression => expression.foreachDrivingExpression(e => todo.push(e))
         case _                      =>
       }
