@@ -61,7 +61,8 @@ def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:
     """Its pulse is 20 ppm fast, the card's clock 50 slow."""
     source = "pps:offset_ns=123456789,drift_ppb=20000"
     with ps_with([], tmp_path, ["--ext-ts", source, "--ppm", "ps=-50"]) as (_, guest):
-        guest.run("date -s 2024-01-01")  # it asks the system for the second, and the table of leap seconds for TAI
+        # It asks the system for the second, which must not turn with the pulse, and its table for the leap seconds.
+        guest.run(f"echo 0 1 >{CLOCK}/extts_enable; until grep . {CLOCK}/fifo; do :; done; date -s @1704067200.1")
         guest.run("ts2phc -c eth0 -s generic -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid")
         try:
             deadline = time.monotonic() + 120

@@ -163,9 +163,9 @@ void CardNode::step() {
   if (card_.pps() != pps_level_) {
     pps_level_ = card_.pps();
     event("pps", {{"level", pps_level_}});
-    if (pulse_ && pulse_->is_loop()) set_pulse(pps_level_);
+    if (pulse_ && pulse_->is_loop()) set_external_timestamp(pps_level_);
   }
-  if (pulse_ && pulse_->next_ps() <= now) set_pulse(pulse_->advance());
+  if (pulse_ && pulse_->next_ps() <= now) set_external_timestamp(pulse_->advance());
 }
 
 bool CardNode::busy() {
@@ -199,9 +199,10 @@ void CardNode::set_link(unsigned port, bool up) {
   card_.set_link(port, up);
 }
 
-void CardNode::set_pulse(bool level) {
+void CardNode::set_external_timestamp(bool level) {
   event("ext_ts", {{"level", level}});
   card_.set_external_timestamp(level);
+  rest_since_ps_ = card_.now_ps();  // no time is left out before it is stamped
 }
 
 void CardNode::cut_wire(unsigned port, bool on) {

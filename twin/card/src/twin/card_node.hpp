@@ -82,6 +82,9 @@ class CardNode final : public LinkCard {
   /// Both the MAC and the shell's pin.
   void set_link(unsigned port, bool up);
 
+  /// The pin for external timestamps.
+  void set_external_timestamp(bool level);
+
   /// Of the wire of a port, see PortWire.
   void cut_wire(unsigned port, bool on);
 
@@ -102,7 +105,6 @@ class CardNode final : public LinkCard {
 
  private:
   void wake_wires();
-  void set_pulse(bool level);
 
   /// Something to be told to whoever follows, and to the log.
   void event(const char* what, nlohmann::json fields);

@@ -119,7 +119,7 @@ Json Control::fcs(const Json& request) {
 }
 
 Json Control::external_timestamp(const Json& request) {
-  node_.card().set_external_timestamp(flag(request, "level"));
+  node_.set_external_timestamp(flag(request, "level"));
   return {};
 }
 
