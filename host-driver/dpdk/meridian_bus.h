@@ -14,6 +14,9 @@ struct meridian_bus;
 struct rte_device;
 struct rte_intr_handle;
 
+/* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
+#define MERIDIAN_DEVARGS	"queues", "mac"
+
 /* BARs, as PCIe numbers them. */
 #define MERIDIAN_BAR_QDMA	0
 #define MERIDIAN_BAR_SHELL	2
