@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every difference between DPDK's versions, from 22.11 on. */
+#ifndef MERIDIAN_COMPAT_H
+#define MERIDIAN_COMPAT_H
+
+#include <rte_version.h>
+
+#include <ethdev_driver.h>
+
+/* Counters of single queues moved out of rte_eth_stats in 25.11. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
+#define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats, \
+				struct eth_queue_stats *queues
+#define MERIDIAN_QUEUE_STATS(stats, queues)	(queues)
+#else
+#define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats
+#define MERIDIAN_QUEUE_STATS(stats, queues)	(stats)
+#endif
+
+/* Packet types that a driver knows: a list that ended with RTE_PTYPE_UNKNOWN until 24.03. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#define MERIDIAN_PTYPES_ARGS	struct rte_eth_dev *dev, size_t *count
+#define MERIDIAN_PTYPES_COUNT(list) (*count = RTE_DIM(list))
+#define MERIDIAN_PTYPES_END
+#else
+#define MERIDIAN_PTYPES_ARGS	struct rte_eth_dev *dev
+#define MERIDIAN_PTYPES_COUNT(list) RTE_SET_USED(list)
+#define MERIDIAN_PTYPES_END	RTE_PTYPE_UNKNOWN
+#endif
+
+#endif
