@@ -38,7 +38,7 @@ read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
 		.address = offset,
 	};
 
-	return meridian_twin_ask(twin, &header, NULL, 0, -1) ? UINT32_MAX : twin->reply.value;
+	return meridian_twin_ask(twin, &header, NULL, 0, -1) ? UINT32_MAX : header.value;
 }
 
 static void

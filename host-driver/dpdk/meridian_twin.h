@@ -16,12 +16,13 @@
  * @socket: the link to it
  * @server: reads what comes, and answers what the card asks for
  * @send_lock: of the socket; messages are sent whole
- * @reply_lock: of what follows, which is the one request's under way
+ * @ask_lock: one request at a time
+ * @reply_lock: of what follows, which is the request's under way
  * @replied: its reply has come, or the card is gone
  * @tag: of the last request
  * @is_waiting: for its reply
  * @is_gone: the card is, and nothing answers any more
- * @reply: of the last request
+ * @reply: to the last request
  * @payload: of the reply
  * @bells: doorbells in shared memory, NULL: they go by messages
  * @bells_bytes: how large their mapping is
@@ -35,6 +36,7 @@ struct meridian_twin {
 	int socket;
 	pthread_t server;
 	pthread_mutex_t send_lock;
+	pthread_mutex_t ask_lock;
 	pthread_mutex_t reply_lock;
 	pthread_cond_t replied;
 	uint32_t tag;

@@ -78,9 +78,9 @@ meridian_twin_send(struct meridian_twin *twin, struct meridian_link_header *head
 }
 
 /**
- * meridian_twin_ask() - send a request and wait for its reply, which is twin->reply then
- * @twin: one request at a time
- * @header: its tag is filled in
+ * meridian_twin_ask() - send a request and wait for its reply
+ * @twin: of any thread; requests take turns
+ * @header: becomes that of the reply
  * @payload: behind it
  * @bytes: of the payload
  * @file: a descriptor that goes with it, or -1
@@ -94,6 +94,7 @@ meridian_twin_ask(struct meridian_twin *twin, struct meridian_link_header *heade
 	struct timespec limit;
 	int error = 0;
 
+	pthread_mutex_lock(&twin->ask_lock);
 	clock_gettime(CLOCK_MONOTONIC, &limit);
 	limit.tv_sec += PATIENCE_S;
 	pthread_mutex_lock(&twin->reply_lock);
@@ -109,15 +110,19 @@ meridian_twin_ask(struct meridian_twin *twin, struct meridian_link_header *heade
 	if (error == -ETIMEDOUT)
 		MERIDIAN_LOG(ERR, "%s: no answer to a request for %u s", twin->bus.card,
 			     PATIENCE_S);
-	if (error || twin->is_gone)
+	if (error || twin->is_waiting || twin->is_gone)
 		error = -EIO;
+	else
+		*header = twin->reply;
 	twin->is_waiting = false;
+	if (!error && header->status != MERIDIAN_LINK_OK &&
+	    header->status != MERIDIAN_LINK_UNSUPPORTED) {
+		MERIDIAN_LOG(ERR, "%s: %s", twin->bus.card, twin->payload);
+		error = -EINVAL;
+	}
 	pthread_mutex_unlock(&twin->reply_lock);
-	if (error || twin->reply.status == MERIDIAN_LINK_OK ||
-	    twin->reply.status == MERIDIAN_LINK_UNSUPPORTED)
-		return error;
-	MERIDIAN_LOG(ERR, "%s: %s", twin->bus.card, twin->payload);
-	return -EINVAL;
+	pthread_mutex_unlock(&twin->ask_lock);
+	return error;
 }
 
 /* Return: whether all of it came. */
@@ -269,6 +274,7 @@ meridian_twin_connect(struct meridian_twin *twin, const char *path)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&twin->replied, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&twin->ask_lock, NULL);
 	pthread_mutex_init(&twin->send_lock, NULL);
 	pthread_mutex_init(&twin->reply_lock, NULL);
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
@@ -300,6 +306,7 @@ meridian_twin_disconnect(struct meridian_twin *twin)
 	pthread_join(twin->server, NULL);
 	close(twin->socket);
 	pthread_cond_destroy(&twin->replied);
+	pthread_mutex_destroy(&twin->ask_lock);
 	pthread_mutex_destroy(&twin->send_lock);
 	pthread_mutex_destroy(&twin->reply_lock);
 }

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from dpdk_fixtures import library, testpmd
 from meridian_twin import Host
 from meridian_twin.control import Control
 from meridian_twin.wire import Wire, WireFrame
@@ -20,7 +21,8 @@ MAC = "02:aa:bb:cc:dd:01"
 MINE = bytes.fromhex(MAC.replace(":", ""))
 PEER = bytes.fromhex("021111111111")
 SIZES = (60, 61, 64, 127, 1500, 1514, 2047, 2048, 2049, 4096, 9600)
-LARGE = ("--max-pkt-len=9600", "--enable-scatter")
+LARGE = ("--max-pkt-len=9600", "--enable-scatter", "--tx-offloads=0x8000")  # transmit of several segments
+__all__ = ["library", "testpmd"]  # fixtures
 Start = Callable[..., Testpmd]
 
 

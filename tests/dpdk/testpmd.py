@@ -31,7 +31,17 @@ class Testpmd:
 
     def __init__(self, library: Path, vdevs: Sequence[str], *options: str, eal: Sequence[str] = (), memory: int = 192):
         # Its prompt is not buffered, so what it prints must not be, either.
-        command = ["stdbuf", "-o0", "dpdk-testpmd", "--no-huge", "-m", str(memory), "--no-shconf", "--no-pci", "--no-telemetry"]
+        command = [
+            "stdbuf",
+            "-o0",
+            "dpdk-testpmd",
+            "--no-huge",
+            "-m",
+            str(memory),
+            "--no-shconf",
+            "--no-pci",
+            "--no-telemetry",
+        ]
         command += ["-l", "0-1", "-d", str(library), f"--file-prefix=meridian-{os.getpid()}", *eal]
         command += [word for vdev in vdevs for word in ("--vdev", vdev)]
         command += ["--", "-i", "--total-num-mbufs=20000", "--disable-device-start", *options]
