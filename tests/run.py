@@ -39,6 +39,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
+        Suite("DPDK driver", [str(scripts / "build-dpdk")], 10),
         pytest("whole shell and card", "not qemu" if long else "not long and not qemu", 120 if long else 30, "shell"),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
