@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from meridian_twin import Host
-from meridian_twin.mailbox import Code, Message, place
+from meridian_twin import Host, LinkError, LinkTimeout, RegisterError
+from meridian_twin.mailbox import Code, MailboxError, Message, place
 from meridian_twin.pf_service import PfService, RefusalError
 
 CONFIG, ADDRESS, FLAGS = 0x40, 0x41, 0x42
@@ -58,7 +58,7 @@ def served(host: Host) -> Iterator[None]:
     def run() -> None:
         try:
             host.link.wait(over.is_set, "the others", 300)
-        except Exception as failure:
+        except (LinkError, LinkTimeout, MailboxError, RegisterError) as failure:
             failures.append(failure)
 
     thread = threading.Thread(target=run)
