@@ -42,6 +42,7 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
     if (!log_) throw InputError("cannot write " + setting_.log.string());
   }
   if (!setting_.capture.empty()) taps_.start(setting_.capture);
+  if (!setting_.ext_ts.empty()) pulse_.emplace(setting_.ext_ts, setting_.card.seed);
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
   card_.ps_memory().attach(&ps_tap_);
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
@@ -170,7 +171,9 @@ void CardNode::step() {
   if (card_.pps() != pps_level_) {
     pps_level_ = card_.pps();
     event("pps", {{"level", pps_level_}});
+    if (pulse_ && pulse_->is_loop()) set_pulse(pps_level_);
   }
+  if (pulse_ && pulse_->next_ps() <= now) set_pulse(pulse_->advance());
 }
 
 bool CardNode::busy() {
@@ -185,6 +188,7 @@ std::uint64_t CardNode::next_event_ps() const {
   const std::uint64_t quiet = card_.quiet_ps();
   std::uint64_t next = quiet == never_ps ? never_ps : card_.now_ps() + quiet;
   for (const PortWire& wire : wires_) next = std::min(next, wire.next_ps());
+  if (pulse_) next = std::min(next, pulse_->next_ps());
   return std::min(next, qdma_.next_ps());
 }
 
@@ -203,6 +207,16 @@ void CardNode::set_link(unsigned port, bool up) {
   card_.set_link(port, up);
 }
 
+void CardNode::set_pulse(bool level) {
+  event("ext_ts", {{"level", level}});
+  card_.set_external_timestamp(level);
+}
+
+void CardNode::cut_wire(unsigned port, bool on) {
+  event("cut", {{"port", port}, {"on", on}});
+  wires_.at(port).cut(on);
+}
+
 nlohmann::json CardNode::statistics() {
   nlohmann::json result;
   const auto counters = [](const MacCounters& mac) {
@@ -213,7 +227,8 @@ nlohmann::json CardNode::statistics() {
   for (unsigned port = 0; port < Card::ports(); ++port)
     result["ports"].push_back({{"rx", counters(card_.mac_rx(port).statistics())},
                                {"tx", counters(card_.mac_tx(port).statistics())},
-                               {"link_up", card_.mac_rx(port).link()}});
+                               {"link_up", card_.mac_rx(port).link()},
+                               {"cut", wires_[port].lost()}});
   const LinkServer::Statistics& link = server_.statistics();
   result["link"] = {{"host", server_.has_host()},
                     {"ps", server_.has_ps()},
