@@ -30,7 +30,7 @@ def udp(size: int, number: int, flow: int = 0) -> bytes:
     """A frame of UDP over IPv4 with a checksum of the header that is right and none of the data."""
     length = size - 14
     head = bytes.fromhex("4500") + length.to_bytes(2, "big") + bytes.fromhex("0000000040110000")
-    head += bytes((10, 0, flow >> 8 & 255, flow & 255, 10, 1, 0, 1))
+    head += b"\x0a" + Random(flow).randbytes(3) + bytes((10, 1, 0, 1))
     head = head[:10] + checksum(head) + head[12:]
     ports = (1000 + flow).to_bytes(2, "big") + (9).to_bytes(2, "big") + (length - 20).to_bytes(2, "big") + b"\0\0"
     return MINE + PEER + b"\x08\0" + head + ports + Random(number).randbytes(length - 28)
@@ -147,7 +147,7 @@ def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     card = run_card()
     pmd = testpmd(card, f"--rxq={queues}", f"--txq={queues}", "--rss-ip", "--nb-cores=1", more=f"mac={MAC}")
     pmd.start("io")
-    frames = [udp(100, number, flow=number % 64) for number in range(256)]
+    frames = [udp(100, number, flow=number % 128) for number in range(256)]
     for at in range(0, len(frames), 64):
         for frame in frames[at : at + 64]:
             card.wires[0].send(frame)
