@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from testpmd import Testpmd
+from sessions import Testpmd
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_MINUTES = 10

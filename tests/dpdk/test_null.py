@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from testpmd import Testpmd, counters, read_capture, write_capture, xstats
+from sessions import Testpmd, counters, read_capture, write_capture, xstats
 
 NULL = "net_meridian_null0"
 
