@@ -1,28 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver, built once."""
+"""testpmd for the null card; tests on a running card take that of dpdk_fixtures."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from dpdk_fixtures import library
 from sessions import Testpmd
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD_MINUTES = 10
-
-
-@pytest.fixture(scope="session")
-def library() -> Path:
-    given = os.environ.get("MERIDIAN_PMD")
-    if given:
-        return Path(given)
-    command = [str(ROOT / "scripts" / "build-dpdk")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
-    assert done.returncode == 0, done.stderr
-    return Path(done.stdout.split()[-1])
+__all__ = ["library"]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "qdma/registers.hpp"
 
 namespace meridian {
 
@@ -41,6 +42,7 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
     if (!log_) throw InputError("cannot write " + setting_.log.string());
   }
   if (!setting_.capture.empty()) taps_.start(setting_.capture);
+  if (!setting_.ext_ts.empty()) pulse_.emplace(setting_.ext_ts, setting_.card.seed);
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
   card_.ps_memory().attach(&ps_tap_);
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
@@ -91,6 +93,13 @@ void CardNode::bar_write(unsigned function, unsigned bar, std::uint64_t offset, 
     bar2_.write(function, offset, width, value);
   else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes))
     qdma_.write(function, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(value));
+}
+
+void CardNode::doorbell(unsigned function, unsigned index, std::uint32_t value) {
+  const bool pf = function < first_vf;
+  const std::uint32_t first = pf ? reg::pf_doorbells : reg::vf_doorbells;
+  const std::uint32_t end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
+  if (index < (end - first) / 4) bar_write(function, 0, first + 4 * index, 4, value);
 }
 
 void CardNode::event(const char* what, nlohmann::json fields) {
@@ -162,7 +171,9 @@ void CardNode::step() {
   if (card_.pps() != pps_level_) {
     pps_level_ = card_.pps();
     event("pps", {{"level", pps_level_}});
+    if (pulse_ && pulse_->is_loop()) set_pulse(pps_level_);
   }
+  if (pulse_ && pulse_->next_ps() <= now) set_pulse(pulse_->advance());
 }
 
 bool CardNode::busy() {
@@ -177,6 +188,7 @@ std::uint64_t CardNode::next_event_ps() const {
   const std::uint64_t quiet = card_.quiet_ps();
   std::uint64_t next = quiet == never_ps ? never_ps : card_.now_ps() + quiet;
   for (const PortWire& wire : wires_) next = std::min(next, wire.next_ps());
+  if (pulse_) next = std::min(next, pulse_->next_ps());
   return std::min(next, qdma_.next_ps());
 }
 
@@ -195,6 +207,16 @@ void CardNode::set_link(unsigned port, bool up) {
   card_.set_link(port, up);
 }
 
+void CardNode::set_pulse(bool level) {
+  event("ext_ts", {{"level", level}});
+  card_.set_external_timestamp(level);
+}
+
+void CardNode::cut_wire(unsigned port, bool on) {
+  event("cut", {{"port", port}, {"on", on}});
+  wires_.at(port).cut(on);
+}
+
 nlohmann::json CardNode::statistics() {
   nlohmann::json result;
   const auto counters = [](const MacCounters& mac) {
@@ -205,14 +227,22 @@ nlohmann::json CardNode::statistics() {
   for (unsigned port = 0; port < Card::ports(); ++port)
     result["ports"].push_back({{"rx", counters(card_.mac_rx(port).statistics())},
                                {"tx", counters(card_.mac_tx(port).statistics())},
-                               {"link_up", card_.mac_rx(port).link()}});
+                               {"link_up", card_.mac_rx(port).link()},
+                               {"cut", wires_[port].lost()}});
   const LinkServer::Statistics& link = server_.statistics();
-  result["link"] = {{"host", server_.has_host()},        {"ps", server_.has_ps()},
-                    {"connections", link.connections},   {"refused", link.refused},
-                    {"dropped", link.dropped},           {"timeouts", link.timeouts},
-                    {"messages", link.messages},         {"dma_reads", link.dma_reads},
-                    {"dma_writes", link.dma_writes},     {"interrupts", link.interrupts},
-                    {"shared_bytes", link.shared_bytes}, {"message_bytes", link.message_bytes},
+  result["link"] = {{"host", server_.has_host()},
+                    {"ps", server_.has_ps()},
+                    {"connections", link.connections},
+                    {"refused", link.refused},
+                    {"dropped", link.dropped},
+                    {"timeouts", link.timeouts},
+                    {"messages", link.messages},
+                    {"doorbells", link.doorbells},
+                    {"dma_reads", link.dma_reads},
+                    {"dma_writes", link.dma_writes},
+                    {"interrupts", link.interrupts},
+                    {"shared_bytes", link.shared_bytes},
+                    {"message_bytes", link.message_bytes},
                     {"unsupported", link.unsupported}};
   result["simulation"] = {{"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"waits_for", card_.waits_for()}};
   return result;
