@@ -95,7 +95,7 @@ meridian_tx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
 	return 0;
 }
 
-static uint32_t
+static MERIDIAN_COUNT
 rx_available(void *queue)
 {
 	const struct meridian_rx *rx = queue;

@@ -7,14 +7,16 @@
 
 #include <ethdev_driver.h>
 
-/* Counters of single queues moved out of rte_eth_stats in 25.11. */
+/* Counters of single queues moved out of rte_eth_stats in 25.11; a count got a sign. */
 #if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
 #define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats, \
 				struct eth_queue_stats *queues
 #define MERIDIAN_QUEUE_STATS(stats, queues)	(queues)
+#define MERIDIAN_COUNT		int
 #else
 #define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats
 #define MERIDIAN_QUEUE_STATS(stats, queues)	(stats)
+#define MERIDIAN_COUNT		uint32_t
 #endif
 
 /* Packet types that a driver knows: a list that ended with RTE_PTYPE_UNKNOWN until 24.03. */
