@@ -159,6 +159,26 @@ def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     pmd.quit()
 
 
+def test_plugged_in_later(run_card: Any, library: Path, tmp_path: Path) -> None:
+    """Memory that an application uses already stays where it is: the card reaches it by messages."""
+    control = tmp_path / "control"
+    card = run_card("--control", str(control))
+    with Testpmd(library, []) as pmd:
+        text = pmd.command(f"port attach net_meridian_twin0,socket={card.socket},mac={MAC}")
+        assert "DMA goes by messages" in text
+        pmd.command("set portlist 0")
+        pmd.start("io")
+        frames = [udp(size, size) for size in (60, 1514)]
+        for frame in frames:
+            card.wires[0].send(frame)
+        assert from_wire(pmd, card.wires[0], len(frames)) == frames
+        with Control(control) as inside:
+            link = inside.ask("stats")["link"]
+        assert link["shared_bytes"] == 0
+        assert link["message_bytes"] > sum(map(len, frames))
+        pmd.quit()
+
+
 def test_killed_and_back(run_card: Any, testpmd: Start) -> None:
     """A process that is killed leaves a card that the next one can use, and Python's host, too."""
     card = run_card()
