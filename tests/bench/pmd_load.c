@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -203,11 +204,9 @@ main(int count, char **arguments)
 			wait_link(port);
 		warm_up(directions[i].step);
 		measure(directions[i].step, runs);
-		RTE_ETH_FOREACH_DEV(port) {
-			rte_eth_dev_stop(port);
-			rte_eth_dev_close(port);
-		}
-		return rte_eal_cleanup();
+		/* Not all drivers close a pair of theirs in good order. */
+		fflush(stdout);
+		_exit(EXIT_SUCCESS);
 	}
 	rte_exit(EXIT_FAILURE, "%s: no such direction\n", arguments[1]);
 }
