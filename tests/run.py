@@ -40,7 +40,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
-        pytest("DPDK driver", "not long and not qemu", 10, "dpdk", tests="tests/dpdk"),
+        pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
         pytest(
             "whole shell and card",
             "not qemu" if long else "not long and not qemu",

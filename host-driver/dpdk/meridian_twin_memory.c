@@ -18,6 +18,7 @@
 #include <rte_eal_memconfig.h>
 #include <rte_lcore.h>
 #include <rte_memory.h>
+#include <rte_mempool.h>
 
 #include "meridian_log.h"
 #include "meridian_twin.h"
@@ -107,10 +108,21 @@ copy(int from, const char *base, int to)
 	}
 }
 
+static void
+count_pool(struct rte_mempool *pool __rte_unused, void *pools)
+{
+	++*(unsigned int *)pools;
+}
+
+/* An application that has begun has pools; one that has none has put nothing into memory yet. */
 static bool
 somebody_runs(void)
 {
-	unsigned int lcore;
+	unsigned int lcore, pools = 0;
+
+	rte_mempool_walk(count_pool, &pools);
+	if (pools)
+		return true;
 
 	RTE_LCORE_FOREACH_WORKER(lcore)
 		if (rte_eal_get_lcore_state(lcore) != WAIT)

@@ -30,7 +30,7 @@ def udp(size: int, number: int, flow: int = 0) -> bytes:
     """A frame of UDP over IPv4 with a checksum of the header that is right and none of the data."""
     length = size - 14
     head = bytes.fromhex("4500") + length.to_bytes(2, "big") + bytes.fromhex("0000000040110000")
-    head += bytes((10, 0, flow >> 8 & 255, flow & 255, 10, 1, 0, 1))
+    head += b"\x0a" + Random(flow).randbytes(3) + bytes((10, 1, 0, 1))
     head = head[:10] + checksum(head) + head[12:]
     ports = (1000 + flow).to_bytes(2, "big") + (9).to_bytes(2, "big") + (length - 20).to_bytes(2, "big") + b"\0\0"
     return MINE + PEER + b"\x08\0" + head + ports + Random(number).randbytes(length - 28)
@@ -147,7 +147,7 @@ def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     card = run_card()
     pmd = testpmd(card, f"--rxq={queues}", f"--txq={queues}", "--rss-ip", "--nb-cores=1", more=f"mac={MAC}")
     pmd.start("io")
-    frames = [udp(100, number, flow=number % 64) for number in range(256)]
+    frames = [udp(100, number, flow=number % 128) for number in range(256)]
     for at in range(0, len(frames), 64):
         for frame in frames[at : at + 64]:
             card.wires[0].send(frame)
@@ -157,6 +157,26 @@ def test_queues(run_card: Any, testpmd: Start, queues: int) -> None:
     used = re.findall(r"RX Port= 0/Queue=\s*(\d+)", text)
     assert len(used) == queues, text
     pmd.quit()
+
+
+def test_plugged_in_later(run_card: Any, library: Path, tmp_path: Path) -> None:
+    """Memory that an application uses already stays where it is: the card reaches it by messages."""
+    control = tmp_path / "control"
+    card = run_card("--control", str(control))
+    with Testpmd(library, []) as pmd:
+        text = pmd.command(f"port attach net_meridian_twin0,socket={card.socket},mac={MAC}")
+        assert "DMA goes by messages" in text
+        pmd.command("set portlist 0")
+        pmd.start("io")
+        frames = [udp(size, size) for size in (60, 1514)]
+        for frame in frames:
+            card.wires[0].send(frame)
+        assert from_wire(pmd, card.wires[0], len(frames)) == frames
+        with Control(control) as inside:
+            link = inside.ask("stats")["link"]
+        assert link["shared_bytes"] == 0
+        assert link["message_bytes"] > sum(map(len, frames))
+        pmd.quit()
 
 
 def test_killed_and_back(run_card: Any, testpmd: Start) -> None:

@@ -134,6 +134,12 @@ TEST_F(LinkFunction, LosesItsPermissionWithItsPf) {
   settle();
   EXPECT_FALSE(vf.take().has_value());
   enable(vf, 5, 1);
+  pf.socket.reset();
+  settle();
+  server->host().write(5, 0, Bytes(8, 1));
+  settle();
+  EXPECT_FALSE(vf.take().has_value());
+  enable(vf, 5, 1);
 }
 
 }  // namespace

@@ -222,19 +222,17 @@ void LinkServer::Parts::advance(const Client& client, const meridian_link_header
 }
 
 void LinkServer::Parts::disable(unsigned function) {
-  LinkBus& one = host.of(function);
-  if (!one.enabled(function)) return;
-  one.enable(function, false);
-  card.enable_function(function, false, parents[function]);
+  for (unsigned i = 0; i < LinkBus::functions; ++i) {
+    const bool is_child = function < pfs && i >= pfs && parents[i] == function;
+    LinkBus& one = host.of(i);
+    if ((i != function && !is_child) || !one.enabled(i)) continue;
+    one.enable(i, false);
+    card.enable_function(i, false, parents[i]);
+  }
 }
 
 void LinkServer::Parts::function_reset(const Client& client, const meridian_link_header& header) {
-  // As PCIe has it: the reset clears bus mastering, and a PF's takes its VFs along.
-  for (unsigned function = 0; function < LinkBus::functions; ++function) {
-    const bool is_child = header.function < pfs && function >= pfs && parents[function] == header.function;
-    if (function != header.function && !is_child) continue;
-    disable(function);
-  }
+  disable(header.function);
   card.reset_function(header.function, replying(client, header));
 }
 
