@@ -253,7 +253,9 @@ void CardNode::wake_wires() {
     const auto descriptor = wire.end().descriptor();
     if (!descriptor) continue;
     pollfd entry{*descriptor, POLLIN, 0};
-    if (wire.end().tend() || ::poll(&entry, 1, 0) > 0) wire.wake();
+    if (!wire.end().tend() && ::poll(&entry, 1, 0) <= 0) continue;
+    time_.catch_up();
+    wire.wake();
   }
 }
 
