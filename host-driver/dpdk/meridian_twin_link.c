@@ -10,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <rte_lcore.h>
-#include <rte_version.h>
 
+#include "meridian_compat.h"
 #include "meridian_log.h"
 #include "meridian_twin.h"
 
@@ -197,7 +196,7 @@ take(struct meridian_twin *twin, struct meridian_link_header *header, char *payl
 		MERIDIAN_LOG(ERR, "%s: %s", twin->bus.card, payload);
 }
 
-static void *
+static MERIDIAN_THREAD_RESULT
 serve(void *argument)
 {
 	struct meridian_twin *twin = argument;
@@ -214,7 +213,7 @@ serve(void *argument)
 	twin->is_gone = true;
 	pthread_cond_broadcast(&twin->replied);
 	pthread_mutex_unlock(&twin->reply_lock);
-	return NULL;
+	return 0;
 }
 
 static int
@@ -277,17 +276,7 @@ meridian_twin_connect(struct meridian_twin *twin, const char *path)
 	pthread_mutex_init(&twin->ask_lock, NULL);
 	pthread_mutex_init(&twin->send_lock, NULL);
 	pthread_mutex_init(&twin->reply_lock, NULL);
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-	{
-		rte_thread_t id;
-
-		error = rte_thread_create_internal_control(&id, "mrd-twin", (rte_thread_func)serve,
-							   twin);
-		twin->server = (pthread_t)id.opaque_id;
-	}
-#else
-	error = rte_ctrl_thread_create(&twin->server, "meridian-twin", NULL, serve, twin);
-#endif
+	error = meridian_start_thread(&twin->server, "mrd-twin", serve, twin);
 	if (error) {
 		close(twin->socket);
 		return error;
