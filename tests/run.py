@@ -34,6 +34,7 @@ def suites(long: bool) -> list[Suite]:
     # What is left out of make test is what is slow, and machines of older suites.
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
     on_machines = "qemu" if long else "quick and not long"
+    shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
@@ -41,13 +42,13 @@ def suites(long: bool) -> list[Suite]:
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
-        pytest(
-            "whole shell and card",
-            "not qemu" if long else "not long and not qemu",
-            120 if long else 30,
-            "shell",
-            elsewhere,
+        Suite(
+            "Vivado build",
+            [str(scripts / "check-vivado"), f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}"],
+            10,
+            REPORTS / "vivado",
         ),
+        pytest("whole shell and card", shell, 120 if long else 30, "shell", elsewhere),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),

@@ -110,7 +110,7 @@ def count(program: Path, library: Path, peer: Peer, direction: str, burst: int) 
 
 
 def ratios(figures: list[Figure]) -> list[Figure]:
-    """What another driver takes for the same, of what ours takes."""
+    """What another driver takes for the same, of what ours takes. A pair's frames are made and given back, too."""
     ours = {
         (f.point["direction"], f.point["burst"]): f.value
         for f in figures
@@ -121,7 +121,8 @@ def ratios(figures: list[Figure]) -> list[Figure]:
         if figure.id != "cycles_per_packet" or figure.point["peer"] == "net_meridian_null":
             continue
         direction = figure.point["direction"]
-        mine = ours[("forward" if direction == "pair" else direction, figure.point["burst"])]
+        parts = ("receive", "transmit") if direction == "pair" else (direction,)
+        mine = sum(ours[(part, figure.point["burst"])] for part in parts)
         result.append(Figure("cycles_ratio", figure.point, round(figure.value / mine, 2), "x", runs=figure.runs))
     return result
 
