@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp twin-host twin-ps twin-run bitstream program flash-card check-vivado docs clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-run bitstream program flash-card check-vivado docs clean
 
 # Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
@@ -65,6 +65,9 @@ bench-host: setup ## the Linux driver beside virtio-net and igb in one machine: 
 
 bench-ptp: setup ## ptp4l on the card's PS: offset and path delay, idle and under bursts → build/bench/ptp.json, ptp.png
 	@scripts/bench-ptp $(if $(QUICK),--quick)
+
+bench-pmd: setup ## the DPDK driver on its null card: cycles and instructions a packet, other drivers beside it → build/bench/pmd.json
+	@scripts/bench-pmd
 
 twin-host: ## boot a Debian machine with the card in it (QEMU) and take its console
 	@scripts/setup >&2

@@ -32,6 +32,7 @@ def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
     # What is left out of make test is what is slow, and machines of older suites.
+    elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
     on_machines = "qemu" if long else "quick and not long"
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
@@ -40,13 +41,14 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
+        pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
         Suite(
             "Vivado build",
             [str(scripts / "check-vivado"), f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}"],
             10,
             REPORTS / "vivado",
         ),
-        pytest("whole shell and card", shell, 120 if long else 30, "shell"),
+        pytest("whole shell and card", shell, 120 if long else 30, "shell", elsewhere),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
@@ -54,9 +56,9 @@ def suites(long: bool) -> list[Suite]:
     ]
 
 
-def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = ()) -> Suite:
+def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), tests: str = "tests") -> Suite:
     """Tests in Python, those with these marks."""
-    command = ["python3", "-m", "pytest", "-q", "-ra", str(ROOT / "tests"), "-m", marks, *more]
+    command = ["python3", "-m", "pytest", "-q", "-ra", str(ROOT / tests), "-m", marks, *more]
     reports = REPORTS / folder
     return Suite(name, [*command, f"--junitxml={reports / 'junit.xml'}"], minutes, reports)
 

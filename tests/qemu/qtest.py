@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from meridian_twin import LinkError, Memory
+from meridian_twin.doorbells import DOORBELL_REGISTERS
 from meridian_twin.protocol import Status
 from meridian_twin.waiting import Waiting
 
@@ -116,6 +117,10 @@ class Qtest(Waiting):
 
     def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
         self.bar_access(function, bar, offset, width, value)
+
+    def doorbell(self, function: int, first: int, queue: int, register: int, value: int) -> None:
+        """As any write: a guest has no doorbells in shared memory."""
+        self.write(function, 0, first + DOORBELL_REGISTERS * queue + register, value)
 
     def _pass(self, pause: float) -> None:
         """The card serves itself; it is only watched."""

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from meridian_twin import Link, LinkError, LinkTimeout, Memory, protocol
+from meridian_twin import Link, LinkError, LinkTimeout, Memory, doorbells, protocol
 from meridian_twin.memory import MemoryFullError
 from meridian_twin.protocol import Header, Hello, Region, Status, Type, Welcome
 from meridian_twin.registers import header as find_header
 
 HEADER = find_header("meridian_link.h").read_text()
 WELCOME = Welcome(protocol.MAGIC, protocol.VERSION, 1, 4, 256, 512, 0, 0, 1, 2, 3, 4, 5, 6, 7, bytes(16))
+DOORBELLS = ("meridian_link_doorbells", "meridian_link_queue_doorbells")
 Peer = Callable[[socket.socket], None]
 
 
@@ -56,6 +57,7 @@ def test_constants_agree_with_the_header() -> None:
         "MAX_PAYLOAD",
         "MAX_REGIONS",
         "MAX_REQUESTS",
+        "MAX_DOORBELLS",
         "ALL_FUNCTIONS",
         "REPLY",
         "LOCKSTEP",
@@ -63,6 +65,12 @@ def test_constants_agree_with_the_header() -> None:
         assert getattr(protocol, name) == values[name]
     for member in (*Type, *Status, *protocol.Role):
         assert values[member.name] == member.value
+
+
+def test_doorbells_agree_with_the_header() -> None:
+    head, queue = (re.search(rf"sizeof\(struct {name}\) == (\d+)", HEADER) for name in DOORBELLS)
+    assert head and queue
+    assert (int(head[1]), int(queue[1])) == (doorbells.HEAD, doorbells.STRIDE)
 
 
 def take(peer: socket.socket) -> tuple[Header, bytes]:
@@ -144,7 +152,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
     with (
         played(tmp_path / "s", peer, greet=False) as path,
-        pytest.raises(LinkError, match="version 9 of the link, this driver 1"),
+        pytest.raises(LinkError, match="version 9 of the link, this driver 2"),
     ):
         Link(path)
 

@@ -3,10 +3,14 @@
  * The link between the card process and whoever plays a machine around it: QEMU, a test, a script.
  *
  * A UNIX stream socket; little endian; every message is a header of 32 bytes and a payload of size - 32 bytes. The
- * client speaks first (HELLO), the card answers WELCOME, or ERROR and closes. Roles:
+ * client speaks first (HELLO), the card answers WELCOME, or ERROR and closes. The WELCOME has the client's version: a
+ * card speaks its own and all before, and refuses a newer one. Roles:
  *   PCIE  the host machine: BARs, DMA to its memory, MSI-X, resets. One at a time.
  *   AXI   the processing system: registers, DMA to its memory, one interrupt line. One at a time.
- * When a client leaves, however it does, its machine is reset as by RESET and its memory and permissions are gone.
+ *   PCIE_FUNCTION  (version 2) one function of the host, beside PCIE or without: its BARs, DMA and MSI-X are this
+ *         client's alone. One at a time for each function.
+ * When a client leaves, however it does, its machine is reset as by RESET and its memory and permissions are gone; that
+ * of one function is reset as by RESET_FUNCTION. The host takes the clients of its functions along.
  *
  * Requests and replies: a request has one reply with its tag and type + MERIDIAN_LINK_REPLY; BAR_WRITE, DMA_WRITE, MSIX
  * and INTERRUPT have none. The card repeats the request's header in its reply, but for size, type, status and value.
@@ -24,6 +28,12 @@
  * and by messages otherwise. A PF or VF may access memory, and interrupt, only after FUNCTION said so; RESET_FUNCTION
  * and RESET take that back, as they clear bus mastering in PCIe (a PF's reset also for its VFs).
  *
+ * Doorbells (version 2): a function's doorbells of BAR 0 may stand in shared memory (DOORBELLS, struct
+ * meridian_link_doorbells), where the card looks while it runs. One that is rung before a message is sent is acted on
+ * before that message; one that is rung behind a message may overtake it, unless that was a request and its reply has
+ * come. Those of one queue have no order among themselves, and of several writes of one the card may see the last
+ * alone. Shared memory that was written before a doorbell was rung is seen by the DMA that follows from it.
+ *
  * A message that makes no sense gets a reply with status INVALID if it is a request, else ERROR, and the connection
  * closes. A file descriptor that no message asked for is closed.
  */
@@ -33,14 +43,15 @@
 #include <stdint.h>
 
 #define MERIDIAN_LINK_MAGIC 0x4c52444du /* "MDRL" */
-#define MERIDIAN_LINK_VERSION 1u
+#define MERIDIAN_LINK_VERSION 2u
 #define MERIDIAN_LINK_MAX_PAYLOAD 65536u
 #define MERIDIAN_LINK_MAX_REGIONS 16u
 #define MERIDIAN_LINK_MAX_REQUESTS 64u
+#define MERIDIAN_LINK_MAX_DOORBELLS 2048u /* queues of a function */
 #define MERIDIAN_LINK_ALL_FUNCTIONS 0xffffu
 #define MERIDIAN_LINK_REPLY 0x80u
 
-enum meridian_link_role { MERIDIAN_LINK_PCIE = 0, MERIDIAN_LINK_AXI = 1 };
+enum meridian_link_role { MERIDIAN_LINK_PCIE = 0, MERIDIAN_LINK_AXI = 1, MERIDIAN_LINK_PCIE_FUNCTION = 2 };
 
 /* Client to card, unless said otherwise. Fields of the header that are not named are 0. */
 enum meridian_link_type {
@@ -60,7 +71,11 @@ enum meridian_link_type {
   MERIDIAN_LINK_RESET = 12,          /* PCIE: the slot is reset, AXI: the PS is reset; a reply */
   MERIDIAN_LINK_ADVANCE = 13, /* value: ps; lockstep only: time goes on, the reply comes when it has, with the twin
                                  time as value */
-  MERIDIAN_LINK_ERROR = 14    /* card to client, before it closes: payload is a sentence */
+  MERIDIAN_LINK_ERROR = 14,   /* card to client, before it closes: payload is a sentence */
+  MERIDIAN_LINK_DOORBELLS = 15, /* version 2, PCIE: function, address (offset in the file, of struct
+                                   meridian_link_doorbells), value (queues, from the function's first on), with one
+                                   file descriptor as in MEMORY; value 0 and none takes them back; a reply */
+  MERIDIAN_LINK_WAKE = 16       /* version 2, PCIE: doorbells were rung while the card slept; posted */
 };
 
 enum meridian_link_status {
@@ -92,7 +107,7 @@ struct meridian_link_hello {
   uint16_t version;
   uint16_t role;
   uint32_t flags;
-  uint32_t reserved;
+  uint32_t function; /* PCIE_FUNCTION: which; 0 in other roles */
   char name[48]; /* for messages; ends with a zero */
 };
 
@@ -129,6 +144,35 @@ struct meridian_link_region {
   uint8_t reserved[5]; /* 0 */
 };
 
+/*
+ * A function's doorbells in shared memory, at a multiple of 64 in a file sealed against shrinking; zero at first. The
+ * queues that the DOORBELLS message has follow this head, each with its four doorbells in the order of BAR 0.
+ *
+ * To ring (any number of threads, each doorbell by one at a time):
+ *   1. the doorbell's word: in the low half what would be written to the register, in the high half one more than
+ *      before, so that the same value twice is seen twice (release);
+ *   2. OR of the queue's bit into rung (release), then a full barrier;
+ *   3. if asleep is 1, exchange it for 0, and if it was 1, send WAKE.
+ * The card, to look: exchanges a word of rung for 0 (acquire), then reads the words of the queues whose bits were set
+ * (acquire) and acts on those that differ from what it acted on last. To sleep: sets asleep to 1, a full barrier, looks
+ * once more, and waits for its socket.
+ *
+ * Why none is lost. Let a doorbell's word be written before its bit is set. If the card's exchange takes that bit, it
+ * reads that word or a newer one: the OR releases, the exchange acquires. If the exchange came before the OR, the bit
+ * stays for the next look. And there is a next look: the card sleeps only after a look behind the barrier that follows
+ * asleep = 1. Of two barriers one is first. Is it the card's, the client reads asleep = 1 behind its own and sends
+ * WAKE, or another thread took the 1 and sends it. Is it the client's, the card's look behind its own finds the bit.
+ */
+struct meridian_link_doorbells {
+  uint32_t asleep; /* the card waits for its socket */
+  uint8_t reserved[60];
+  uint64_t rung[MERIDIAN_LINK_MAX_DOORBELLS / 64]; /* a bit a queue */
+};
+
+struct meridian_link_queue_doorbells {
+  uint64_t word[4]; /* interrupt CIDX, H2C PIDX, C2H PIDX, completion CIDX */
+};
+
 #ifdef __cplusplus
 #define MERIDIAN_LINK_ASSERT static_assert
 #else
@@ -138,5 +182,7 @@ MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_header) == 32, "header");
 MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_hello) == 64, "hello");
 MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_welcome) == 64, "welcome");
 MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_region) == 32, "region");
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_doorbells) == 320, "doorbells");
+MERIDIAN_LINK_ASSERT(sizeof(struct meridian_link_queue_doorbells) == 32, "doorbells of a queue");
 
 #endif

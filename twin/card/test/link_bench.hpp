@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,11 +55,15 @@ class FakeCard : public LinkCard {
     ++writes;
     registers[{function, bar, offset}] = value;
   }
+  void doorbell(unsigned function, unsigned index, std::uint32_t value) override {
+    rung.push_back({function, index, value});
+  }
   void enable_function(unsigned function, bool enabled, unsigned parent) override {
     log.push_back((enabled ? "enable " : "disable ") + std::to_string(function) + " " + std::to_string(parent));
   }
   void reset_function(unsigned function, Done done) override {
     log.push_back("reset_function " + std::to_string(function));
+    if (on_reset) on_reset();
     done(MERIDIAN_LINK_OK);
   }
   void reset_host() override { ++host_resets; }
@@ -76,7 +81,9 @@ class FakeCard : public LinkCard {
 
   std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::uint64_t> registers;
   std::vector<std::string> log;
+  std::vector<std::array<unsigned, 3>> rung;  // function, index, value
   std::vector<Read> held;
+  std::function<void()> on_reset;
   bool hold = false, lockstep = false, takes = true;
   unsigned host_resets = 0, ps_resets = 0, writes = 0;
   std::uint64_t time_ps = 0;

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .closing import Closing
+from .doorbells import DOORBELL_REGISTERS, Doorbells
 from .memory import Memory
 from .protocol import (
     ALL_FUNCTIONS,
@@ -36,7 +37,8 @@ class Link(Closing, Waiting):
     """One connection. While any call waits, the card's DMA and interrupts are served.
 
     lockstep: twin time stands still but for `advance`, `wait` and the accesses that wait for a reply.
-    patience: seconds that any one reply may take.
+    patience: seconds that any one reply may take. version: of the link, for a card that knows no newer one. function:
+    of a client that plays one function alone (PCIE_FUNCTION).
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class Link(Closing, Waiting):
         name: str = "python",
         lockstep: bool = False,
         patience: float = 30,
+        version: int = VERSION,
+        function: int = 0,
     ) -> None:
         super().__init__(patience)
         self.role = role
@@ -55,7 +59,9 @@ class Link(Closing, Waiting):
         self.line = 0  # AXI: level of the interrupt
         self.dma = Counter[str]()
         self.astray = Counter[int]()  # DMA to where no memory is, by function
+        self.messages = Counter[str]()  # "sent" and "received"
         self._memories: list[Memory] = []
+        self._doorbells: dict[int, Doorbells] = {}
         self._tag = 0
         self._buffer = bytearray()
         self._out = bytearray()
@@ -70,7 +76,7 @@ class Link(Closing, Waiting):
         except OSError as error:
             self._socket.close()
             raise LinkError(f"no card answers at {path}: {error.strerror}") from None
-        hello = Hello(MAGIC, VERSION, role, LOCKSTEP if lockstep else 0, 0, name.encode()[:47])
+        hello = Hello(MAGIC, version, role, LOCKSTEP if lockstep else 0, function, name.encode()[:47])
         try:
             _, payload = self._ask(Header(0, Type.HELLO), hello.pack())
         except LinkError:
@@ -79,12 +85,15 @@ class Link(Closing, Waiting):
         if len(payload) != Welcome.length():
             raise LinkError(f"the card's welcome has {len(payload)} bytes instead of {Welcome.length()}")
         self.welcome = Welcome.unpack(payload)
-        if (self.welcome.magic, self.welcome.version) != (MAGIC, VERSION):
-            raise LinkError(f"the card speaks version {self.welcome.version} of the link, this driver {VERSION}")
+        if (self.welcome.magic, self.welcome.version) != (MAGIC, version):
+            raise LinkError(f"the card speaks version {self.welcome.version} of the link, this driver {version}")
 
     def close(self) -> None:
         """Leaves: the card resets this machine's side."""
         self._socket.close()
+        for bells in self._doorbells.values():
+            bells.close()
+        self._doorbells.clear()
 
     # Registers
 
@@ -104,6 +113,28 @@ class Link(Closing, Waiting):
 
     def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
         self.bar_access(function, bar, offset, width, value)
+
+    def share_doorbells(self, function: int, queues: int) -> None:
+        """The function's doorbells go by shared memory from now on, without a message."""
+        bells = Doorbells(queues)
+        try:
+            self._ask(Header(0, Type.DOORBELLS, function=function, value=queues), file=bells.file)
+        except LinkError:
+            bells.close()
+            raise
+        self._doorbells[function] = bells
+
+    def forget_doorbells(self, function: int) -> None:
+        self._ask(Header(0, Type.DOORBELLS, function=function))
+        self._doorbells.pop(function).close()
+
+    def doorbell(self, function: int, first: int, queue: int, register: int, value: int) -> None:
+        """By shared memory if the queue has its doorbells there, else by a write. first: of the doorbells in BAR 0."""
+        bells = self._doorbells.get(function)
+        if not bells or queue >= bells.queues:
+            self.write(function, 0, first + DOORBELL_REGISTERS * queue + register, value)
+        elif bells.ring(queue, register, value):
+            self._send(Header(0, Type.WAKE))
 
     # Functions, resets, time
 
@@ -178,6 +209,7 @@ class Link(Closing, Waiting):
         return reply, data
 
     def _send(self, header: Header, payload: bytes = b"", file: int | None = None) -> None:
+        self.messages["sent"] += 1
         data = replace(header, size=Header.length() + len(payload)).pack() + payload
         try:
             if file is None:
@@ -253,6 +285,7 @@ class Link(Closing, Waiting):
         return messages
 
     def _take(self, header: Header, payload: bytes) -> None:
+        self.messages["received"] += 1
         if header.type & REPLY:
             if header.tag in self._awaited:
                 self._replies[header.tag] = header, payload

@@ -152,7 +152,7 @@ class PfService:
 
     def _map(self, vf: int, base: int, count: int) -> bytes:
         state = self.vfs[vf]
-        if (base, count) != (state.base, state.count) and count:
+        if count and (base != state.base or count > state.count):
             raise RefusalError(Code.QUEUE_COUNT)
         self.host.contexts.map_function(vf, base, count)
         self.host.card.set_queues(vf, base, count)

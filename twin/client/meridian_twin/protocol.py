@@ -9,10 +9,11 @@ from enum import IntEnum
 from typing import ClassVar, Self
 
 MAGIC = 0x4C52444D
-VERSION = 1
+VERSION = 2
 MAX_PAYLOAD = 65536
 MAX_REGIONS = 16
 MAX_REQUESTS = 64
+MAX_DOORBELLS = 2048
 ALL_FUNCTIONS = 0xFFFF
 REPLY = 0x80
 LOCKSTEP = 1
@@ -21,6 +22,7 @@ LOCKSTEP = 1
 class Role(IntEnum):
     PCIE = 0
     AXI = 1
+    PCIE_FUNCTION = 2
 
 
 class Type(IntEnum):
@@ -38,6 +40,8 @@ class Type(IntEnum):
     RESET = 12
     ADVANCE = 13
     ERROR = 14
+    DOORBELLS = 15
+    WAKE = 16
 
 
 class Status(IntEnum):
@@ -90,7 +94,7 @@ class Hello(_Layout):
     version: int
     role: int
     flags: int
-    reserved: int
+    function: int
     name: bytes
 
 

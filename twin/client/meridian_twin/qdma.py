@@ -194,7 +194,7 @@ class _Ring:
 
     def _doorbell(self, register: int, value: int) -> None:
         page = PF_DOORBELLS if self.function < 4 else VF_DOORBELLS
-        self.link.write(self.function, 0, page + 16 * self.queue + register, value)
+        self.link.doorbell(self.function, page, self.queue, register, value)
 
     def _next(self, index: int, entries: int) -> int:
         """The last entry of a ring is for its status."""

@@ -27,8 +27,13 @@ class Connection {
 
   // What HELLO said.
   std::optional<meridian_link_role> role;
+  unsigned version = 0;
+  unsigned function = 0;  // that it plays, PCIE_FUNCTION
   std::string name = "a client";
   bool lockstep = false;
+
+  bool is_host() const { return role == MERIDIAN_LINK_PCIE || role == MERIDIAN_LINK_PCIE_FUNCTION; }
+  bool plays(unsigned number) const { return role != MERIDIAN_LINK_PCIE_FUNCTION || number == function; }
 
   /// Requests without a reply.
   unsigned requests = 0;

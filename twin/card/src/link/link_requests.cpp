@@ -20,16 +20,18 @@ T payload_as(const LinkMessage& message, const char* name) {
   return value;
 }
 
-const char* name_of(meridian_link_role role) {
-  return role == MERIDIAN_LINK_PCIE ? "host" : "PS";
-}
-
 bool is_access(const meridian_link_header& header) {
   const unsigned width = header.width;
   return (width == 1 || width == 2 || width == 4 || width == 8) && header.address % width == 0 && header.bar < 6 &&
          header.function < LinkBus::functions;
 }
 
+unsigned first_version(unsigned type) {
+  return type == MERIDIAN_LINK_DOORBELLS || type == MERIDIAN_LINK_WAKE ? 2 : 1;
+}
+
+const char* const only_the_host = "only the host has functions";
+const char* const only_its_own = "the client plays one function alone";
 const char* const no_access =
     "a register access is 1, 2, 4 or 8 bytes wide, aligned, in BAR 0 to 5 of function 0 to 255";
 
@@ -43,6 +45,20 @@ std::string readable(const meridian_link_hello& hello) {
 
 }  // namespace
 
+LinkBus& LinkServer::Parts::place_of(const meridian_link_hello& hello) {
+  const auto free = [](LinkBus& bus, const std::string& what) -> LinkBus& {
+    if (bus.client()) throw LinkError(what + " is played by " + bus.client()->name + " already");
+    return bus;
+  };
+  if (hello.role == MERIDIAN_LINK_PCIE) return free(host.whole(), "the host");
+  if (hello.role == MERIDIAN_LINK_AXI) return free(ps, "the PS");
+  if (hello.role != MERIDIAN_LINK_PCIE_FUNCTION || hello.version < 2)
+    throw LinkError("there is no role " + std::to_string(hello.role));
+  if (hello.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");
+  if (host.is_owned(hello.function)) return free(host.of(hello.function), "function " + std::to_string(hello.function));
+  return host.add(hello.function);
+}
+
 void LinkServer::Parts::hello(const Client& client, const LinkMessage& message) {
   if (message.header.type != MERIDIAN_LINK_HELLO) throw LinkError("the first message has to be HELLO");
   // The magic and the version stand first in every version.
@@ -50,28 +66,27 @@ void LinkServer::Parts::hello(const Client& client, const LinkMessage& message) 
   std::memcpy(&hello, message.payload.data(), std::min(message.payload.size(), sizeof(hello)));
   if (message.payload.size() < 6 || hello.magic != MERIDIAN_LINK_MAGIC)
     throw LinkError("this is a Meridian card's link, and the HELLO is of something else");
-  if (hello.version != MERIDIAN_LINK_VERSION)
+  if (hello.version == 0 || hello.version > MERIDIAN_LINK_VERSION)
     throw LinkError("the client speaks version " + std::to_string(hello.version) +
-                    " of the link, the card speaks version " + std::to_string(MERIDIAN_LINK_VERSION));
+                    " of the link, the card speaks versions 1 to " + std::to_string(MERIDIAN_LINK_VERSION));
   payload_as<meridian_link_hello>(message, "HELLO");
-  if (hello.role != MERIDIAN_LINK_PCIE && hello.role != MERIDIAN_LINK_AXI)
-    throw LinkError("there is no role " + std::to_string(hello.role));
   if ((hello.flags & ~static_cast<unsigned>(MERIDIAN_LINK_LOCKSTEP)) != 0)
     throw LinkError("there are no such flags: " + std::to_string(hello.flags));
-  const auto role = static_cast<meridian_link_role>(hello.role);
-  LinkBus& wanted = role == MERIDIAN_LINK_AXI ? ps : host;
-  if (wanted.client())
-    throw LinkError(std::string("the ") + name_of(role) + " is played by " + wanted.client()->name + " already");
   const bool lockstep = (hello.flags & MERIDIAN_LINK_LOCKSTEP) != 0;
-  for (const LinkBus* other : {&host, &ps})
-    if (lockstep && other->client() && other->client()->lockstep)
-      throw LinkError(other->client()->name + " has the command over time already");
+  each_bus([&](const LinkBus& other) {
+    if (lockstep && other.client() && other.client()->lockstep)
+      throw LinkError(other.client()->name + " has the command over time already");
+  });
+  LinkBus& wanted = place_of(hello);
 
-  client->role = role;
+  client->role = static_cast<meridian_link_role>(hello.role);
+  client->function = hello.function;
+  client->version = hello.version;
   client->name = readable(hello);
   client->lockstep = lockstep;
   ++statistics.connections;
-  const meridian_link_welcome welcome = card.welcome();
+  meridian_link_welcome welcome = card.welcome();
+  welcome.version = hello.version;
   client->reply(message.header, MERIDIAN_LINK_OK, 0, {reinterpret_cast<const char*>(&welcome), sizeof(welcome)});
   wanted.attach(client);
   if (lockstep) card.set_lockstep(true);
@@ -80,12 +95,17 @@ void LinkServer::Parts::hello(const Client& client, const LinkMessage& message) 
 void LinkServer::Parts::carry_out(const Client& client, const LinkMessage& message) {
   if (!client->role) return hello(client, message);
   const meridian_link_header& header = message.header;
-  switch (header.type) {
+  const bool knows = client->version >= first_version(header.type);
+  switch (knows ? header.type : 0) {
     case MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY:
       return bus(*client).answered(message);
     case MERIDIAN_LINK_BAR_WRITE:
       return posted(client, message);
+    case MERIDIAN_LINK_WAKE:
+      if (!client->is_host()) throw LinkError(only_the_host);
+      return;  // it has woken the card
     case MERIDIAN_LINK_MEMORY:
+    case MERIDIAN_LINK_DOORBELLS:
     case MERIDIAN_LINK_FORGET:
     case MERIDIAN_LINK_BAR_READ:
     case MERIDIAN_LINK_FUNCTION:
@@ -96,7 +116,8 @@ void LinkServer::Parts::carry_out(const Client& client, const LinkMessage& messa
     case MERIDIAN_LINK_HELLO:
       throw LinkError("a second HELLO");
     default:
-      throw LinkError("a client does not send messages of type " + std::to_string(header.type));
+      throw LinkError("a client does not send messages of type " + std::to_string(header.type) +
+                      (knows ? "" : " in version " + std::to_string(client->version)));
   }
   if (client->requests >= MERIDIAN_LINK_MAX_REQUESTS)
     throw LinkError("more than " + std::to_string(MERIDIAN_LINK_MAX_REQUESTS) + " requests without a reply");
@@ -115,6 +136,7 @@ void LinkServer::Parts::posted(const Client& client, const LinkMessage& message)
     if (header.bar != 0 || header.function != 0) throw LinkError("the PS has function 0 and BAR 0 only");
     card.ps_write(header.address, header.width, header.value);
   } else {
+    if (!client->plays(header.function)) throw LinkError(only_its_own);
     card.bar_write(header.function, header.bar, header.address, header.width, header.value);
   }
 }
@@ -123,6 +145,7 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
   const meridian_link_header& header = message.header;
   if (header.type == MERIDIAN_LINK_MEMORY) return memory(client, message);
   if (!message.payload.empty()) throw LinkError("a request of that type has no payload");
+  if (!client->plays(header.function)) throw LinkError(only_its_own);
   switch (header.type) {
     case MERIDIAN_LINK_FORGET:
       bus(*client).regions().forget(header.function, header.address);
@@ -136,12 +159,13 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
     default:
       break;
   }
-  if (client->role != MERIDIAN_LINK_PCIE) throw LinkError("only the host has functions");
+  if (!client->is_host()) throw LinkError(only_the_host);
   if (header.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");
+  if (header.type == MERIDIAN_LINK_DOORBELLS) return share_doorbells(client, header);
   if (header.type == MERIDIAN_LINK_RESET_FUNCTION) return function_reset(client, header);
   if (header.value > 1 || header.bar >= pfs) throw LinkError("FUNCTION: value is 0 or 1, bar the parent PF, 0 to 3");
   parents[header.function] = header.bar;
-  host.enable(header.function, header.value != 0);
+  host.of(header.function).enable(header.function, header.value != 0);
   card.enable_function(header.function, header.value != 0, header.bar);
   client->reply(header, MERIDIAN_LINK_OK);
 }
@@ -151,8 +175,18 @@ void LinkServer::Parts::memory(const Client& client, const LinkMessage& message)
   auto region = payload_as<meridian_link_region>(message, "MEMORY");
   if (client->role == MERIDIAN_LINK_AXI && region.function != MERIDIAN_LINK_ALL_FUNCTIONS && region.function != 0)
     throw LinkError("the PS has function 0 only");
+  if (region.function != MERIDIAN_LINK_ALL_FUNCTIONS && !client->plays(region.function)) throw LinkError(only_its_own);
   bus(*client).regions().add(region, std::move(file));
   client->reply(message.header, MERIDIAN_LINK_OK);
+}
+
+void LinkServer::Parts::share_doorbells(const Client& client, const meridian_link_header& header) {
+  const Descriptor file = client->reader().take_descriptor();
+  if (header.value == 0 && !file)
+    doorbells.forget(header.function);
+  else
+    doorbells.add(header.function, header.address, header.value, file);
+  client->reply(header, MERIDIAN_LINK_OK);
 }
 
 void LinkServer::Parts::bar_read(const Client& client, const meridian_link_header& header) {
@@ -187,23 +221,28 @@ void LinkServer::Parts::advance(const Client& client, const meridian_link_header
   card.advance(header.value, replying(client, header));
 }
 
-void LinkServer::Parts::function_reset(const Client& client, const meridian_link_header& header) {
-  // As PCIe has it: the reset clears bus mastering, and a PF's takes its VFs along.
-  for (unsigned function = 0; function < LinkBus::functions; ++function) {
-    const bool is_child = header.function < pfs && function >= pfs && parents[function] == header.function;
-    if (function != header.function && !is_child) continue;
-    if (!host.enabled(function)) continue;
-    host.enable(function, false);
-    card.enable_function(function, false, parents[function]);
+void LinkServer::Parts::disable(unsigned function) {
+  for (unsigned i = 0; i < LinkBus::functions; ++i) {
+    const bool is_child = function < pfs && i >= pfs && parents[i] == function;
+    LinkBus& one = host.of(i);
+    if ((i != function && !is_child) || !one.enabled(i)) continue;
+    one.enable(i, false);
+    card.enable_function(i, false, parents[i]);
   }
+}
+
+void LinkServer::Parts::function_reset(const Client& client, const meridian_link_header& header) {
+  disable(header.function);
   card.reset_function(header.function, replying(client, header));
 }
 
 void LinkServer::Parts::reset(const Client& client, const meridian_link_header& header) {
   if (client->role == MERIDIAN_LINK_AXI) {
     card.reset_ps();
+  } else if (client->role == MERIDIAN_LINK_PCIE_FUNCTION) {
+    throw LinkError("the slot is reset by the whole host only");
   } else {
-    host.disable_all();
+    host.each([](LinkBus& one) { one.disable_all(); });
     card.reset_host();
   }
   client->reply(header, MERIDIAN_LINK_OK);

@@ -29,16 +29,17 @@ void LinkServer::Parts::accept() {
 }
 
 bool LinkServer::Parts::hears(const Connection& client) const {
-  return !client.role || card.takes_access(*client.role);
+  return !client.role || card.takes_access(client.is_host() ? MERIDIAN_LINK_PCIE : MERIDIAN_LINK_AXI);
 }
 
 bool LinkServer::Parts::backlog(Connection& client) const {
   return !client.failed() && client.reader().has_message() && hears(client);
 }
 
-bool LinkServer::Parts::holder_left() const {
-  const auto left = [](const LinkBus& one) { return one.client() && one.client()->hung_up(); };
-  return left(host) || left(ps);
+bool LinkServer::Parts::holder_left() {
+  bool any = false;
+  each_bus([&any](const LinkBus& one) { any = any || (one.client() && one.client()->hung_up()); });
+  return any;
 }
 
 void LinkServer::Parts::serve(const Client& client) {
@@ -49,6 +50,7 @@ void LinkServer::Parts::serve(const Client& client) {
       const auto message = client->reader().next();
       if (!message) return;
       ++statistics.messages;
+      if (client->is_host()) ring();  // what was rung before it was sent
       carry_out(client, *message);
     }
   } catch (const LinkError& error) {
@@ -56,28 +58,48 @@ void LinkServer::Parts::serve(const Client& client) {
   }
 }
 
+void LinkServer::Parts::ring() {
+  doorbells.look([this](unsigned function, unsigned index, std::uint32_t value) {
+    ++statistics.doorbells;
+    card.doorbell(function, index, value);
+  });
+}
+
 void LinkServer::Parts::leave(Connection& client) {
   if (!client.reason().empty()) ++statistics.dropped;
-  const bool is_ps = client.role == MERIDIAN_LINK_AXI;
   // The card first: what it is told about its reads then finds it as after the reset.
   // The PS that goes leaves its clock and its ports as they are; its rings end by themselves, as nothing answers them.
-  if (!is_ps) card.reset_host();
+  if (client.role == MERIDIAN_LINK_PCIE) leave_host(client);
+  if (client.role == MERIDIAN_LINK_PCIE_FUNCTION) {
+    doorbells.drop(client.function);
+    disable(client.function);
+    card.reset_function(client.function, [](meridian_link_status) {});
+  }
   if (client.lockstep) card.set_lockstep(false);
   bus(client).detach();
+  if (client.role == MERIDIAN_LINK_PCIE_FUNCTION) host.remove(client.function);
+}
+
+void LinkServer::Parts::leave_host(Connection& client) {
+  card.reset_host();
+  doorbells.clear();
+  host.each([&](const LinkBus& one) {
+    if (one.client() && one.client().get() != &client) one.client()->fail("the host has left");
+  });
 }
 
 void LinkServer::Parts::remove_dead(Connection::Clock::time_point now) {
-  for (LinkBus* one : {&host, &ps}) {
-    const auto limit = one->deadline();
-    if (!limit || now < *limit || one->client()->failed()) continue;
+  each_bus([&](const LinkBus& one) {
+    const auto limit = one.deadline();
+    if (!limit || now < *limit || one.client()->failed()) return;
     ++statistics.timeouts;
-    one->client()->fail(one->client()->name + " has not answered a DMA read in time");
-  }
+    one.client()->fail(one.client()->name + " has not answered a DMA read in time");
+  });
   for (std::size_t i = 0; i < clients.size();) {
     const Client client = clients[i];
     if (client->expire(now)) ++statistics.timeouts;
     // Its role is free at once, not when it has read why.
-    if (client->failed() && bus(*client).client() == client) leave(*client);
+    if (client->failed() && client->role && bus(*client).client() == client) leave(*client);
     if (client->over(now)) {
       if (!client->role) ++statistics.refused;
       clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
@@ -87,13 +109,13 @@ void LinkServer::Parts::remove_dead(Connection::Clock::time_point now) {
   }
 }
 
-int LinkServer::Parts::wait_ms(int timeout_ms, Connection::Clock::time_point now) const {
+int LinkServer::Parts::wait_ms(int timeout_ms, Connection::Clock::time_point now) {
   auto bound = now + std::chrono::milliseconds(timeout_ms);
   for (const Client& client : clients) {
     if (backlog(*client)) return 0;
     bound = std::min(bound, client->deadline().value_or(bound));
   }
-  for (const LinkBus* one : {&host, &ps}) bound = std::min(bound, one->deadline().value_or(bound));
+  each_bus([&bound](const LinkBus& one) { bound = std::min(bound, one.deadline().value_or(bound)); });
   if (bound <= now) return 0;
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(bound - now).count());
 }
@@ -117,10 +139,15 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
     watched.push_back({client->socket(), static_cast<short>(events), 0});
   }
   for (const int descriptor : extra) watched.push_back({descriptor, POLLIN, 0});
-  const int ready = ::poll(watched.data(), watched.size(), timeout_ms <= 0 ? 0 : p.wait_ms(timeout_ms, now));
+  int wait_ms = timeout_ms <= 0 ? 0 : p.wait_ms(timeout_ms, now);
+  const bool sleeps = wait_ms > 0;
+  if (sleeps && !p.doorbells.sleep()) wait_ms = 0;
+  const int ready = ::poll(watched.data(), watched.size(), wait_ms);
+  if (sleeps) p.doorbells.wake();
   if (ready < 0)
     for (pollfd& one : watched) one.revents = 0;
 
+  p.ring();
   now = Connection::Clock::now();
   if (watched[0].revents != 0) p.accept();
   for (std::size_t i = 0; i < clients.size(); ++i) {
@@ -145,19 +172,23 @@ MemoryBus& LinkServer::ps() {
   return parts_->ps;
 }
 bool LinkServer::has_host() const {
-  return parts_->host.client() != nullptr;
+  bool any = false;
+  parts_->host.each([&any](const LinkBus& one) { any = any || one.client() != nullptr; });
+  return any;
 }
 bool LinkServer::has_ps() const {
   return parts_->ps.client() != nullptr;
 }
 
 bool LinkServer::waits() const {
-  const auto awaited = [this](const LinkBus& bus) {
-    if (!bus.client() || bus.client()->failed()) return false;
+  bool any = false;
+  parts_->each_bus([&](const LinkBus& bus) {
+    if (!bus.client() || bus.client()->failed()) return;
     // What is awaited may stand behind register accesses, which need time to be taken.
-    return parts_->hears(*bus.client()) && (bus.waits() || bus.client()->waiting() > parts_->setting.patient_bytes);
-  };
-  return awaited(parts_->host) || awaited(parts_->ps);
+    any = any ||
+          (parts_->hears(*bus.client()) && (bus.waits() || bus.client()->waiting() > parts_->setting.patient_bytes));
+  });
+  return any;
 }
 
 const LinkServer::Statistics& LinkServer::statistics() const {

@@ -27,6 +27,8 @@ class LinkCard {
   virtual void bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) = 0;
   virtual void bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width,
                          std::uint64_t value) = 0;
+  /// Doorbell of a function, 4 for each of its queues in the order of BAR 0; as a write to BAR 0.
+  virtual void doorbell(unsigned function, unsigned index, std::uint32_t value) = 0;
   virtual void enable_function(unsigned function, bool enabled, unsigned parent) = 0;
   virtual void reset_function(unsigned function, Done done) = 0;
   virtual void reset_host() = 0;  // the slot's reset, and what a host leaves behind when it goes
@@ -85,6 +87,7 @@ class LinkServer {
     std::uint64_t dropped = 0;      // closed later, for what they did or did not do
     std::uint64_t timeouts = 0;     // bounds on time that ran out
     std::uint64_t messages = 0;     // from clients
+    std::uint64_t doorbells = 0;    // rung in shared memory
     std::uint64_t dma_reads = 0, dma_writes = 0, interrupts = 0;
     std::uint64_t shared_bytes = 0;   // read and written in shared memory,
     std::uint64_t message_bytes = 0;  // and by messages

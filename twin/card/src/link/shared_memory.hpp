@@ -7,20 +7,16 @@
 #include <vector>
 
 #include "link/descriptor.hpp"
+#include "link/sealed_mapping.hpp"
 #include "meridian_link.h"
 
 namespace meridian {
 
-/// A piece of a client's memory, mapped. Its file is sealed against shrinking, so that no access can fault.
+/// A piece of a client's memory that DMA reaches.
 class SharedRegion {
  public:
   /// Throws LinkError with the reason when the file cannot serve.
   SharedRegion(const meridian_link_region& region, Descriptor file);
-  ~SharedRegion();
-  SharedRegion(SharedRegion&& other) noexcept;
-  SharedRegion& operator=(SharedRegion&& other) noexcept;
-  SharedRegion(const SharedRegion&) = delete;
-  SharedRegion& operator=(const SharedRegion&) = delete;
 
   const meridian_link_region& place() const { return place_; }
   bool holds(std::uint64_t address, std::size_t bytes) const;
@@ -28,14 +24,13 @@ class SharedRegion {
   /// The bytes must be held. A copy, as the client may change them at any time.
   void read(std::uint64_t address, std::span<std::uint8_t> to) const;
 
-  /// An aligned word of 8 bytes is seen whole, and after everything written before it.
+  /// An aligned word of 8 bytes is seen whole, and after everything written before it; of an aligned ring entry of up
+  /// to 64 bytes the first word, in which its owner is told, is seen after the others.
   void write(std::uint64_t address, std::span<const std::uint8_t> from);
 
  private:
   meridian_link_region place_{};
-  void* mapping_ = nullptr;
-  std::size_t mapped_bytes_ = 0;
-  std::uint8_t* bytes_ = nullptr;
+  SealedMapping mapping_;
 };
 
 /// The regions of one client.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "qdma/registers.hpp"
 
 namespace meridian {
 
@@ -92,6 +93,13 @@ void CardNode::bar_write(unsigned function, unsigned bar, std::uint64_t offset, 
     bar2_.write(function, offset, width, value);
   else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes))
     qdma_.write(function, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(value));
+}
+
+void CardNode::doorbell(unsigned function, unsigned index, std::uint32_t value) {
+  const bool pf = function < first_vf;
+  const std::uint32_t first = pf ? reg::pf_doorbells : reg::vf_doorbells;
+  const std::uint32_t end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
+  if (index < (end - first) / 4) bar_write(function, 0, first + 4 * index, 4, value);
 }
 
 void CardNode::event(const char* what, nlohmann::json fields) {
@@ -223,12 +231,19 @@ nlohmann::json CardNode::statistics() {
                                {"link_up", card_.mac_rx(port).link()},
                                {"cut", wires_[port].lost()}});
   const LinkServer::Statistics& link = server_.statistics();
-  result["link"] = {{"host", server_.has_host()},        {"ps", server_.has_ps()},
-                    {"connections", link.connections},   {"refused", link.refused},
-                    {"dropped", link.dropped},           {"timeouts", link.timeouts},
-                    {"messages", link.messages},         {"dma_reads", link.dma_reads},
-                    {"dma_writes", link.dma_writes},     {"interrupts", link.interrupts},
-                    {"shared_bytes", link.shared_bytes}, {"message_bytes", link.message_bytes},
+  result["link"] = {{"host", server_.has_host()},
+                    {"ps", server_.has_ps()},
+                    {"connections", link.connections},
+                    {"refused", link.refused},
+                    {"dropped", link.dropped},
+                    {"timeouts", link.timeouts},
+                    {"messages", link.messages},
+                    {"doorbells", link.doorbells},
+                    {"dma_reads", link.dma_reads},
+                    {"dma_writes", link.dma_writes},
+                    {"interrupts", link.interrupts},
+                    {"shared_bytes", link.shared_bytes},
+                    {"message_bytes", link.message_bytes},
                     {"unsupported", link.unsupported}};
   result["simulation"] = {{"steps", card_.steps()}, {"skipped_ps", skipped_ps_}, {"waits_for", card_.waits_for()}};
   return result;

@@ -94,6 +94,7 @@ class CardNode final : public LinkCard {
   bool takes_access(meridian_link_role role) const override;
   void bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
+  void doorbell(unsigned function, unsigned index, std::uint32_t value) override;
   void enable_function(unsigned function, bool enabled, unsigned parent) override;
   void reset_function(unsigned function, Done done) override;
   void reset_host() override;

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net_meridian: what its files share. */
+#ifndef MERIDIAN_H
+#define MERIDIAN_H
+
+#include <pthread.h>
+
+#include <rte_ether.h>
+
+#include <ethdev_driver.h>
+
+#include "../include/meridian_regs.h"
+#include "../qdma/meridian_mailbox.h"
+#include "../qdma/qdma_mailbox.h"
+#include "../qdma/qdma_queue.h"
+#include "meridian_bus.h"
+#include "meridian_compat.h"
+#include "meridian_log.h"
+#include "meridian_queue.h"
+
+#define MERIDIAN_PFS		4
+#define MERIDIAN_PORTS		4
+#define MERIDIAN_QUEUES		64	/* of a PF, if nothing else is said; PF n's begin at 64 n */
+#define MERIDIAN_QUEUES_MAX	256	/* of a PF */
+#define MERIDIAN_QUEUES_OF_VF	8	/* of a VF at most */
+#define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
+#define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
+#define MERIDIAN_KEY_BYTES	(4 * MERIDIAN_KEY_WORDS)
+#define MERIDIAN_GROUPS		256	/* at most, of multicast */
+#define MERIDIAN_GROUP_WORDS	8
+#define MERIDIAN_ADDRESSES	64	/* unicast, of a port */
+#define MERIDIAN_MULTICAST	256	/* of a port */
+#define MERIDIAN_ANY_VLAN	0xffff
+#define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* no FCS reaches the host */
+
+struct meridian;
+
+/**
+ * struct meridian_ops - what a PF does by itself and a VF asks its PF for
+ * @map_queues: gives the function so many queues, or none
+ * @start_tx: makes a transmit queue's contexts
+ * @start_rx: makes a receive queue's contexts
+ * @stop: takes one direction of a queue away
+ * @write_rss: key, indirection and order of bits
+ * @set_strip: says whether frames lose their 802.1Q tag
+ * @sync_filter: what is received
+ * @is_link_up: as the function is told
+ * @counter: one of MERIDIAN_FUNCTION_COUNTER_*, which a VF has at the same offsets
+ *
+ * Return: 0 or a negative errno.
+ */
+struct meridian_ops {
+	int (*map_queues)(struct meridian *m, uint32_t count);
+	int (*start_tx)(struct meridian *m, struct qdma_h2c_setting *setting);
+	int (*start_rx)(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer);
+	int (*stop)(struct meridian *m, uint32_t queue, bool is_rx);
+	int (*write_rss)(struct meridian *m);
+	int (*set_strip)(struct meridian *m, bool on);
+	int (*sync_filter)(struct meridian *m);
+	bool (*is_link_up)(struct meridian *m);
+	uint64_t (*counter)(struct meridian *m, uint32_t offset);
+};
+
+/* A multicast address and who listens. */
+struct meridian_group {
+	struct rte_ether_addr address;
+	uint32_t port;
+	uint16_t vid;
+	uint32_t functions[MERIDIAN_GROUP_WORDS];
+};
+
+/**
+ * struct meridian_card - what the PFs of a card share in a process
+ * @lock: contexts and filters take one command at a time
+ * @name: of the card
+ * @users: PFs
+ * @port_users: started PFs of each port
+ * @groups: how many the card has
+ * @group: its multicast
+ */
+struct meridian_card {
+	TAILQ_ENTRY(meridian_card) next;
+	pthread_mutex_t lock;
+	char name[64];
+	unsigned int users;
+	unsigned int port_users[MERIDIAN_PORTS];
+	uint32_t groups;
+	struct meridian_group group[MERIDIAN_GROUPS];
+};
+
+/* An address that the function receives; vid: only in this VLAN, 0: without a tag; or ANY_VLAN. */
+struct meridian_entry {
+	struct rte_ether_addr address;
+	uint16_t vid;
+};
+
+/**
+ * struct meridian - a port; in shared memory, but only the primary follows its pointers
+ * @qdma: the function as the QDMA library knows it
+ * @bus: how it is reached
+ * @card: whose it is
+ * @ops: what depends on whether it is a VF
+ * @data: of ethdev
+ * @function: its number within the card
+ * @port: Ethernet port it is bound to
+ * @ports: of the card
+ * @gigabits: of the port; 0: not told
+ * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
+ * @max_frame: bytes without FCS
+ * @queue_base: first of its queues
+ * @queue_limit: how many it may have
+ * @mapped: how many it has while started
+ * @is_started: the port is
+ * @is_removed: the card does not answer any more
+ * @is_microsoft: order of bits of the hash
+ * @key: of the hash
+ * @indirection: of the hash
+ * @vlans: bitmap of those that are received, if asked for
+ * @multicast: addresses
+ * @multicasts: how many
+ * @entries: in the card's filter
+ * @entry_count: how many
+ * @baseline: of the card's counters, as statistics were reset
+ * @pf_version: of the messages that the PF of a VF knows
+ * @asked_flags: of the PF of a VF
+ */
+struct meridian {
+	struct qdma_device qdma;
+	struct meridian_bus *bus;
+	struct meridian_card *card;
+	const struct meridian_ops *ops;
+	struct rte_eth_dev_data *data;
+	uint32_t function;
+	uint32_t port;
+	uint32_t ports;
+	uint32_t gigabits;
+	uint32_t capabilities;
+	uint32_t max_frame;
+	uint32_t queue_base;
+	uint32_t queue_limit;
+	uint32_t mapped;
+	bool is_started;
+	bool is_removed;
+	bool is_microsoft;
+	uint32_t key[MERIDIAN_KEY_WORDS];
+	uint16_t indirection[MERIDIAN_INDIRECTION];
+	uint64_t vlans[4096 / 64];
+	struct rte_ether_addr multicast[MERIDIAN_MULTICAST];
+	uint32_t multicasts;
+	struct meridian_entry *entries;
+	uint32_t entry_count;
+	uint64_t *baseline;
+	uint32_t pf_version;
+	uint32_t asked_flags;
+};
+
+static inline struct meridian *
+meridian_of(const struct rte_eth_dev *dev)
+{
+	return dev->data->dev_private;
+}
+
+static inline bool
+meridian_can(const struct meridian *m, uint32_t capability)
+{
+	return (m->capabilities & capability) != 0;
+}
+
+/* meridian_ethdev.c */
+extern const struct eth_dev_ops meridian_primary_ops;
+extern const struct eth_dev_ops meridian_secondary_ops;
+
+/* meridian_probe.c */
+void meridian_give_up(struct meridian *m);
+
+/* meridian_hw.c */
+uint32_t meridian_read(struct meridian *m, uint32_t offset);
+void meridian_write(struct meridian *m, uint32_t offset, uint32_t value);
+uint64_t meridian_read_counter(struct meridian *m, uint32_t offset);
+uint32_t meridian_read_function(struct meridian *m, uint32_t offset);
+void meridian_write_function(struct meridian *m, uint32_t offset, uint32_t value);
+void meridian_flush(struct meridian *m);
+bool meridian_present(struct meridian *m);
+int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
+int meridian_identify(struct meridian *m, uint32_t queues);
+void meridian_enable_port(struct meridian *m, bool on);
+void meridian_set_queues(struct meridian *m, uint32_t count);
+void meridian_set_buffer_size(struct meridian *m, uint32_t queue, uint32_t bytes);
+void meridian_set_switch(struct meridian *m, uint32_t queue, uint32_t mask, bool on);
+
+/* meridian_card.c */
+struct meridian_card *meridian_card_get(const char *name);
+void meridian_card_put(struct meridian_card *card);
+
+/* meridian_pf.c, meridian_vf.c */
+extern const struct meridian_ops meridian_pf_ops;
+extern const struct meridian_ops meridian_vf_ops;
+int meridian_identify_vf(struct meridian *m);
+void meridian_leave_pf(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const struct rte_ether_addr *address);
+
+/* meridian_ring.c */
+int meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
+		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
+int meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
+		      const struct rte_eth_txconf *conf);
+void meridian_rx_release(struct rte_eth_dev *dev, uint16_t index);
+void meridian_tx_release(struct rte_eth_dev *dev, uint16_t index);
+int meridian_rx_start(struct rte_eth_dev *dev, uint16_t index);
+int meridian_rx_stop(struct rte_eth_dev *dev, uint16_t index);
+int meridian_tx_start(struct rte_eth_dev *dev, uint16_t index);
+int meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index);
+void meridian_rx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_rxq_info *info);
+void meridian_tx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_txq_info *info);
+
+/* meridian_burst.c */
+void meridian_choose_bursts(struct rte_eth_dev *dev);
+int meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_burst_mode *mode);
+int meridian_tx_mode(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_burst_mode *mode);
+bool meridian_is_scattered(const struct rte_eth_dev *dev);
+void meridian_set_status_calls(struct rte_eth_dev *dev);
+
+/* meridian_filter.c, meridian_group.c */
+int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
+		     uint32_t value);
+int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+int meridian_sync_filter(struct meridian *m);
+void meridian_clear_filter(struct meridian *m);
+int meridian_join_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+void meridian_leave_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+
+/* meridian_receive.c: what ethdev says of the addresses to be received */
+int meridian_promiscuous_on(struct rte_eth_dev *dev);
+int meridian_promiscuous_off(struct rte_eth_dev *dev);
+int meridian_all_multicast_on(struct rte_eth_dev *dev);
+int meridian_all_multicast_off(struct rte_eth_dev *dev);
+int meridian_mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *address);
+int meridian_mac_new(struct rte_eth_dev *dev, struct rte_ether_addr *address, uint32_t index,
+		     uint32_t pool);
+void meridian_mac_gone(struct rte_eth_dev *dev, uint32_t index);
+int meridian_multicast_set(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t count);
+int meridian_vlan_filter(struct rte_eth_dev *dev, uint16_t vid, int on);
+int meridian_vlan_offload(struct rte_eth_dev *dev, int mask);
+
+/* meridian_rss.c */
+void meridian_default_rss(struct meridian *m);
+int meridian_write_rss(struct meridian *m);
+void meridian_spread(struct meridian *m, uint32_t queues);
+int meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
+		      uint16_t size);
+int meridian_reta_get(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
+		      uint16_t size);
+int meridian_rss_set(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+int meridian_rss_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf);
+uint64_t meridian_rss_types(const struct meridian *m);
+
+/* meridian_stats.c */
+int meridian_stats_get(MERIDIAN_STATS_ARGS);
+int meridian_stats_reset(struct rte_eth_dev *dev);
+int meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int count);
+int meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
+			  unsigned int count);
+
+/* meridian_link.c */
+int meridian_link_update(struct rte_eth_dev *dev, int wait);
+void meridian_watch(struct rte_eth_dev *dev, bool on);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which of the receive and transmit functions a port uses. */
+#include <rte_string_fns.h>
+#include <rte_vect.h>
+
+#include "meridian.h"
+
+/* What asks for more than a descriptor a frame and nothing else. */
+#define FULL_OFFLOADS	(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT | \
+			 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | \
+			 RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
+
+struct named_rx {
+	eth_rx_burst_t burst;
+	const char *name;
+};
+
+static const struct named_rx rx_bursts[] = {
+	{ meridian_recv_simple, "Scalar" },
+	{ meridian_recv_scattered, "Scalar Scattered" },
+	{ meridian_recv_vector, "Vector" },
+};
+
+/* Whether a frame may take several buffers of some queue. */
+bool
+meridian_is_scattered(const struct rte_eth_dev *dev)
+{
+	uint32_t frame = dev->data->mtu + MERIDIAN_FRAME_OVERHEAD;
+	uint16_t i;
+
+	if (dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)
+		return true;
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		const struct meridian_rx *rx = dev->data->rx_queues[i];
+
+		if (rx != NULL && rx->buffer_bytes < frame)
+			return true;
+	}
+	return false;
+}
+
+/* A vector wants the long completions. */
+static bool
+may_vector(const struct rte_eth_dev *dev)
+{
+	return meridian_has_vector() && rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_128 &&
+	       meridian_can(meridian_of(dev), MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK);
+}
+
+/**
+ * meridian_choose_bursts() - the fastest that can do what was asked for
+ * @dev: a port whose queues are set up; in any process
+ */
+void
+meridian_choose_bursts(struct rte_eth_dev *dev)
+{
+	uint64_t offloads = dev->data->dev_conf.txmode.offloads;
+	uint16_t i;
+
+	dev->rx_pkt_burst = may_vector(dev) ? meridian_recv_vector : meridian_recv_simple;
+	if (meridian_is_scattered(dev))
+		dev->rx_pkt_burst = meridian_recv_scattered;
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		const struct meridian_tx *tx = dev->data->tx_queues[i];
+
+		if (tx != NULL && tx->linear != NULL)
+			offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	}
+	dev->tx_pkt_burst = offloads & FULL_OFFLOADS ? meridian_xmit_full : meridian_xmit_simple;
+	dev->tx_pkt_prepare = meridian_xmit_prepare;
+}
+
+int
+meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
+		 struct rte_eth_burst_mode *mode)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(rx_bursts); i++) {
+		if (dev->rx_pkt_burst == rx_bursts[i].burst) {
+			rte_strscpy(mode->info, rx_bursts[i].name, sizeof(mode->info));
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int
+meridian_tx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
+		 struct rte_eth_burst_mode *mode)
+{
+	const char *name = dev->tx_pkt_burst == meridian_xmit_full ? "Scalar" : "Scalar Simple";
+
+	rte_strscpy(mode->info, name, sizeof(mode->info));
+	return 0;
+}
+
+static MERIDIAN_COUNT
+rx_available(void *queue)
+{
+	const struct meridian_rx *rx = queue;
+
+	return meridian_completions_ready(rx, rx->mask + 1);
+}
+
+static int
+rx_status(void *queue, uint16_t offset)
+{
+	const struct meridian_rx *rx = queue;
+
+	if (offset > rx->mask)
+		return -EINVAL;
+	if (meridian_completions_ready(rx, offset + 1) > offset)
+		return RTE_ETH_RX_DESC_DONE;
+	return offset < rx->posted - rx->taken ? RTE_ETH_RX_DESC_AVAIL : RTE_ETH_RX_DESC_UNAVAIL;
+}
+
+static int
+tx_status(void *queue, uint16_t offset)
+{
+	const struct meridian_tx *tx = queue;
+
+	if (offset > tx->mask)
+		return -EINVAL;
+	/* Counted from the next to be filled, which was taken longest ago. */
+	return offset + meridian_tx_pending(tx) > tx->mask ? RTE_ETH_TX_DESC_FULL :
+							     RTE_ETH_TX_DESC_DONE;
+}
+
+/* Where ethdev asks for the state of single descriptors. */
+void
+meridian_set_status_calls(struct rte_eth_dev *dev)
+{
+	dev->rx_queue_count = rx_available;
+	dev->rx_descriptor_status = rx_status;
+	dev->tx_descriptor_status = tx_status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the driver reaches a card: the one seam between the data path and PCIe, the null card or a
+ * card process. Whoever has a card of another kind fills in a struct meridian_bus and calls
+ * meridian_attach().
+ */
+#ifndef MERIDIAN_BUS_H
+#define MERIDIAN_BUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct meridian_bus;
+struct rte_device;
+struct rte_intr_handle;
+
+/* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
+#define MERIDIAN_DEVARGS	"queues", "mac"
+
+/* BARs, as PCIe numbers them. */
+#define MERIDIAN_BAR_QDMA	0
+#define MERIDIAN_BAR_SHELL	2
+
+/**
+ * struct meridian_bus_ops - what a kind of card can do
+ * @read: a register; all ones if the card does not answer
+ * @write: a register; ordered behind the writes to memory before it
+ * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
+ *	first), ordered as @write. NULL if storing to bus->doorbells is all there is to it
+ * @close: gives back what the bus is made of; the bus itself, too, if it was allocated
+ *
+ * Control calls of one bus come one at a time; doorbells of different queues come from any thread
+ * at any time. All are called in the process that made the bus.
+ */
+struct meridian_bus_ops {
+	uint32_t (*read)(struct meridian_bus *bus, unsigned int bar, uint32_t offset);
+	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
+	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
+	void (*close)(struct meridian_bus *bus);
+};
+
+/**
+ * struct meridian_bus - a function of a card, as one process reaches it
+ * @ops: how
+ * @doorbells: where doorbells begin in memory (in BAR0 0x18000 of a PF, 0x3000 of a VF), if
+ *	ops->doorbell is NULL. Secondary processes must have it at the same address
+ * @interrupt: of the function's MSI-X vectors, NULL: none, then link and mailbox are polled
+ * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
+ * @is_vf: which registers there are
+ *
+ * The card is given addresses as the IOVAs of EAL's memory. A card outside PCIe should register its
+ * driver with RTE_VDEV_DRV_NEED_IOVA_AS_VA, so that they are addresses of this process.
+ */
+struct meridian_bus {
+	const struct meridian_bus_ops *ops;
+	volatile void *doorbells;
+	struct rte_intr_handle *interrupt;
+	char card[64];
+	bool is_vf;
+};
+
+/**
+ * meridian_attach() - make an Ethernet port of a function
+ * @device: EAL's device, which names the port
+ * @bus: of this process, in a secondary process, too. From here on the driver closes it: at
+ *	meridian_detach(), or at once if this fails
+ *
+ * Return: 0 or a negative errno; why is in the log.
+ */
+int meridian_attach(struct rte_device *device, struct meridian_bus *bus);
+
+/* Stops and closes the port; the bus is closed with it. Return: 0 or a negative errno. */
+int meridian_detach(struct rte_device *device);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The PFs of one card find each other: contexts and filters take one command at a time. */
+#include <stdlib.h>
+
+#include <rte_string_fns.h>
+
+#include "meridian.h"
+
+static TAILQ_HEAD(, meridian_card) cards = TAILQ_HEAD_INITIALIZER(cards);
+static pthread_mutex_t cards_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/**
+ * meridian_card_get() - the card of a PF
+ * @name: of the card
+ *
+ * Return: the card, for meridian_card_put(); NULL without memory.
+ */
+struct meridian_card *
+meridian_card_get(const char *name)
+{
+	struct meridian_card *card;
+
+	pthread_mutex_lock(&cards_lock);
+	TAILQ_FOREACH(card, &cards, next) {
+		if (strcmp(card->name, name) == 0)
+			goto found;
+	}
+	card = calloc(1, sizeof(*card));
+	if (card == NULL)
+		goto out;
+	rte_strscpy(card->name, name, sizeof(card->name));
+	pthread_mutex_init(&card->lock, NULL);
+	TAILQ_INSERT_TAIL(&cards, card, next);
+found:
+	card->users++;
+out:
+	pthread_mutex_unlock(&cards_lock);
+	return card;
+}
+
+/* card: of meridian_card_get(). */
+void
+meridian_card_put(struct meridian_card *card)
+{
+	pthread_mutex_lock(&cards_lock);
+	if (--card->users == 0) {
+		TAILQ_REMOVE(&cards, card, next);
+		pthread_mutex_destroy(&card->lock);
+		free(card);
+	}
+	pthread_mutex_unlock(&cards_lock);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every difference between DPDK's versions, from 22.11 on. */
+#ifndef MERIDIAN_COMPAT_H
+#define MERIDIAN_COMPAT_H
+
+#include <pthread.h>
+
+#include <rte_lcore.h>
+#include <rte_thread.h>
+#include <rte_version.h>
+
+#include <ethdev_driver.h>
+
+/* Counters of single queues moved out of rte_eth_stats in 25.11; a count got a sign. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
+#define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats, \
+				struct eth_queue_stats *queues
+#define MERIDIAN_QUEUE_STATS(stats, queues)	(queues)
+#define MERIDIAN_COUNT		int
+#else
+#define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats
+#define MERIDIAN_QUEUE_STATS(stats, queues)	(stats)
+#define MERIDIAN_COUNT		uint32_t
+#endif
+
+/* Packet types that a driver knows: a list that ended with RTE_PTYPE_UNKNOWN until 24.03. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#define MERIDIAN_PTYPES_ARGS	struct rte_eth_dev *dev, size_t *count
+#define MERIDIAN_PTYPES_COUNT(list) (*count = RTE_DIM(list))
+#define MERIDIAN_PTYPES_END
+#else
+#define MERIDIAN_PTYPES_ARGS	struct rte_eth_dev *dev
+#define MERIDIAN_PTYPES_COUNT(list) RTE_SET_USED(list)
+#define MERIDIAN_PTYPES_END	RTE_PTYPE_UNKNOWN
+#endif
+
+/* Control threads are of DPDK's own kind since 23.11, with shorter names. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+#define MERIDIAN_THREAD_RESULT	uint32_t
+
+static inline int
+meridian_start_thread(pthread_t *thread, const char *name, MERIDIAN_THREAD_RESULT (*run)(void *),
+		      void *argument)
+{
+	rte_thread_t id;
+	int error = rte_thread_create_internal_control(&id, name, run, argument);
+
+	*thread = (pthread_t)id.opaque_id;
+	return error;
+}
+#else
+#define MERIDIAN_THREAD_RESULT	void *
+
+static inline int
+meridian_start_thread(pthread_t *thread, const char *name, MERIDIAN_THREAD_RESULT (*run)(void *),
+		      void *argument)
+{
+	return rte_ctrl_thread_create(thread, name, NULL, run, argument);
+}
+#endif
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The card's receive filter: brought in line with what ethdev wants to receive, entry by entry. */
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "meridian.h"
+
+#define COMMAND_POLLS	1000
+
+/* A list of addresses that are wanted. */
+struct wanted {
+	struct meridian_entry *entry;
+	uint32_t count;
+	uint32_t room;
+};
+
+static void
+write_filter(struct meridian *m, uint32_t offset, uint32_t value)
+{
+	meridian_write(m, MERIDIAN_FILTER_BASE + offset, value);
+}
+
+/* Returns MERIDIAN_MAC_RESULT_*, or a negative errno. */
+static int
+command(struct meridian *m, uint32_t operation, const struct rte_ether_addr *address, uint16_t vid,
+	uint32_t value)
+{
+	const uint8_t *byte = address->addr_bytes;
+	uint32_t scope = m->port << MERIDIAN_FILTER_MAC_SCOPE_PORT_SHIFT;
+	unsigned int polls;
+
+	scope |= vid == MERIDIAN_ANY_VLAN ? MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_MASK : vid;
+	write_filter(m, MERIDIAN_FILTER_MAC_KEY_LOW,
+		     byte[0] | byte[1] << 8 | byte[2] << 16 | (uint32_t)byte[3] << 24);
+	write_filter(m, MERIDIAN_FILTER_MAC_KEY_HIGH, byte[4] | byte[5] << 8);
+	write_filter(m, MERIDIAN_FILTER_MAC_SCOPE, scope);
+	write_filter(m, MERIDIAN_FILTER_MAC_VALUE, value);
+	write_filter(m, MERIDIAN_FILTER_MAC_COMMAND, operation);
+	for (polls = 0; polls < COMMAND_POLLS; polls++) {
+		uint32_t status = meridian_read(m, MERIDIAN_FILTER_BASE +
+						MERIDIAN_FILTER_MAC_STATUS);
+
+		if (status == QDMA_ALL_ONES && !meridian_present(m))
+			return -ENODEV;
+		if (!(status & MERIDIAN_FILTER_MAC_STATUS_BUSY_MASK))
+			return (status & MERIDIAN_FILTER_MAC_STATUS_RESULT_MASK) >>
+			       MERIDIAN_FILTER_MAC_STATUS_RESULT_SHIFT;
+		rte_delay_us_block(1);
+	}
+	return -EBUSY;
+}
+
+int
+meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
+		 uint32_t value)
+{
+	int result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
+
+	if (result == MERIDIAN_MAC_RESULT_DONE || result == MERIDIAN_MAC_RESULT_EXISTS)
+		return 0;
+	return result < 0 ? result : -ENOSPC;
+}
+
+int
+meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+{
+	return command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+}
+
+static int
+install(struct meridian *m, const struct meridian_entry *entry)
+{
+	if (rte_is_multicast_ether_addr(&entry->address))
+		return meridian_join_group(m, &entry->address, entry->vid);
+	return meridian_mac_add(m, &entry->address, entry->vid, m->function);
+}
+
+static void
+uninstall(struct meridian *m, const struct meridian_entry *entry)
+{
+	if (rte_is_multicast_ether_addr(&entry->address))
+		meridian_leave_group(m, &entry->address, entry->vid);
+	else
+		meridian_mac_remove(m, &entry->address, entry->vid);
+}
+
+static int
+want(struct wanted *wanted, const struct rte_ether_addr *address, uint16_t vid)
+{
+	struct meridian_entry *more;
+
+	if (wanted->count == wanted->room) {
+		wanted->room = RTE_MAX(64u, 2 * wanted->room);
+		more = realloc(wanted->entry, wanted->room * sizeof(*more));
+		if (more == NULL)
+			return -ENOMEM;
+		wanted->entry = more;
+	}
+	wanted->entry[wanted->count++] = (struct meridian_entry){ .address = *address, .vid = vid };
+	return 0;
+}
+
+static int
+want_unicast(struct meridian *m, struct wanted *wanted, const struct rte_ether_addr *address)
+{
+	uint64_t offloads = m->data->dev_conf.rxmode.offloads;
+	uint16_t vid;
+	int error;
+
+	if (!(offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
+		return want(wanted, address, MERIDIAN_ANY_VLAN);
+	error = want(wanted, address, 0);
+	for (vid = 1; vid < 4095 && !error; vid++) {
+		if (m->vlans[vid / 64] >> (vid % 64) & 1)
+			error = want(wanted, address, vid);
+	}
+	return error;
+}
+
+/* Sets the flags of what is wanted beside the list. */
+static int
+collect(struct meridian *m, struct wanted *wanted, uint32_t *flags)
+{
+	const struct rte_eth_dev_data *data = m->data;
+	uint32_t i;
+	int error = 0;
+
+	*flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK | MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
+	for (i = 0; i < MERIDIAN_ADDRESSES && !error; i++) {
+		if (!rte_is_zero_ether_addr(&data->mac_addrs[i]))
+			error = want_unicast(m, wanted, &data->mac_addrs[i]);
+	}
+	if (data->promiscuous)
+		*flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+	if (data->promiscuous || data->all_multicast) {
+		*flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
+		return error;
+	}
+	for (i = 0; i < m->multicasts && !error; i++)
+		error = want(wanted, &m->multicast[i], MERIDIAN_ANY_VLAN);
+	return error;
+}
+
+static struct meridian_entry *
+find(struct meridian_entry *list, uint32_t count, const struct meridian_entry *like)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (list[i].vid == like->vid &&
+		    rte_is_same_ether_addr(&list[i].address, &like->address))
+			return &list[i];
+	}
+	return NULL;
+}
+
+/* Who goes makes room for who comes; what is in both lists is never away. */
+static void
+sweep(struct meridian *m, const struct wanted *wanted)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->entry_count; i++) {
+		if (!find(wanted->entry, wanted->count, &m->entries[i]))
+			uninstall(m, &m->entries[i]);
+	}
+}
+
+/* An address that does not fit is received by a wider flag. */
+static uint32_t
+fall_back(struct meridian *m, const struct meridian_entry *entry, int error)
+{
+	bool is_multicast = rte_is_multicast_ether_addr(&entry->address);
+
+	MERIDIAN_LOG(WARNING, "%s: the card's filter does not take " RTE_ETHER_ADDR_PRT_FMT
+		     " (%s): receiving %s instead", m->data->name,
+		     RTE_ETHER_ADDR_BYTES(&entry->address), strerror(-error),
+		     is_multicast ? "all multicast" : "everything");
+	return is_multicast ? MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK :
+			      MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+}
+
+/* What does not fit leaves the list. */
+static uint32_t
+install_wanted(struct meridian *m, struct wanted *wanted)
+{
+	uint32_t flags = 0, kept = 0, i;
+
+	for (i = 0; i < wanted->count; i++) {
+		struct meridian_entry *entry = &wanted->entry[i];
+		int error = 0;
+
+		if (find(wanted->entry, kept, entry))
+			continue;
+		if (!find(m->entries, m->entry_count, entry))
+			error = install(m, entry);
+		if (error)
+			flags |= fall_back(m, entry, error);
+		else
+			wanted->entry[kept++] = *entry;
+	}
+	wanted->count = kept;
+	return flags;
+}
+
+/**
+ * meridian_sync_filter() - bring the card's filter in line with ethdev's lists
+ * @m: a PF
+ *
+ * Return: 0 or a negative errno.
+ */
+int
+meridian_sync_filter(struct meridian *m)
+{
+	struct wanted wanted = { 0 };
+	uint32_t flags;
+	int error;
+
+	error = collect(m, &wanted, &flags);
+	if (error) {
+		free(wanted.entry);
+		return error;
+	}
+	pthread_mutex_lock(&m->card->lock);
+	sweep(m, &wanted);
+	flags |= install_wanted(m, &wanted);
+	free(m->entries);
+	m->entries = wanted.entry;
+	m->entry_count = wanted.count;
+	meridian_write_function(m, MERIDIAN_FUNCTION_FLAGS, flags);
+	meridian_flush(m);
+	pthread_mutex_unlock(&m->card->lock);
+	return meridian_present(m) ? 0 : -EIO;
+}
+
+/* Takes all of the function's entries out of the card. */
+void
+meridian_clear_filter(struct meridian *m)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&m->card->lock);
+	for (i = 0; i < m->entry_count; i++)
+		uninstall(m, &m->entries[i]);
+	free(m->entries);
+	m->entries = NULL;
+	m->entry_count = 0;
+	pthread_mutex_unlock(&m->card->lock);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The card on PCIe, bound to vfio-pci or another driver that hands its BARs out. */
+#include <stdlib.h>
+
+#include <rte_io.h>
+
+#include <bus_pci_driver.h>
+#include <ethdev_pci.h>
+
+#include "../qdma/qdma_os.h"
+#include "../qdma/qdma_regs.h"
+#include "meridian_bus.h"
+#include "meridian_log.h"
+
+#define VENDOR		0x10ee
+#define VF_DEVICE	0xa000	/* PFs are 0x9.3f, VFs of each 0xa.3f */
+
+/* What is looked at of each BAR, at least. */
+#define QDMA_BYTES	0x8000
+#define SHELL_BYTES	0x1000
+
+struct pci_bus {
+	struct meridian_bus bus;
+	uint8_t *bar[MERIDIAN_BAR_SHELL + 1];
+	uint64_t bytes[MERIDIAN_BAR_SHELL + 1];
+};
+
+static uint32_t
+read_bar(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
+{
+	const struct pci_bus *pci = (const struct pci_bus *)bus;
+
+	if (offset + 4 > pci->bytes[bar])
+		return QDMA_ALL_ONES;
+	return rte_read32(pci->bar[bar] + offset);
+}
+
+static void
+write_bar(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value)
+{
+	const struct pci_bus *pci = (const struct pci_bus *)bus;
+
+	if (offset + 4 <= pci->bytes[bar])
+		rte_write32(value, pci->bar[bar] + offset);
+}
+
+static void
+close_bus(struct meridian_bus *bus)
+{
+	free(bus);
+}
+
+static const struct meridian_bus_ops ops = {
+	.read = read_bar,
+	.write = write_bar,
+	.close = close_bus,
+};
+
+static int
+take_bar(const struct rte_pci_device *device, struct pci_bus *pci, unsigned int bar,
+	 uint64_t least)
+{
+	pci->bar[bar] = device->mem_resource[bar].addr;
+	pci->bytes[bar] = device->mem_resource[bar].len;
+	if (pci->bar[bar] != NULL && pci->bytes[bar] >= least)
+		return 0;
+	MERIDIAN_LOG(ERR, "%s: BAR %u is not mapped: is the function bound to vfio-pci?",
+		     device->device.name, bar);
+	return -ENODEV;
+}
+
+static int
+probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
+{
+	struct pci_bus *pci = calloc(1, sizeof(*pci));
+	int error;
+
+	if (pci == NULL)
+		return -ENOMEM;
+	pci->bus.ops = &ops;
+	pci->bus.is_vf = (device->id.device_id & 0xf000) == VF_DEVICE;
+	pci->bus.interrupt = device->intr_handle;
+	snprintf(pci->bus.card, sizeof(pci->bus.card), "%04x:%02x:%02x", device->addr.domain,
+		 device->addr.bus, device->addr.devid);
+	error = take_bar(device, pci, MERIDIAN_BAR_QDMA, QDMA_BYTES);
+	if (!error)
+		error = take_bar(device, pci, MERIDIAN_BAR_SHELL, SHELL_BYTES);
+	if (error) {
+		free(pci);
+		return error;
+	}
+	pci->bus.doorbells = pci->bar[MERIDIAN_BAR_QDMA] +
+			     (pci->bus.is_vf ? QDMA_VF_DOORBELLS : QDMA_PF_DOORBELLS);
+	return meridian_attach(&device->device, &pci->bus);
+}
+
+static int
+remove_port(struct rte_pci_device *device)
+{
+	return meridian_detach(&device->device);
+}
+
+static const struct rte_pci_id ids[] = {
+	{ RTE_PCI_DEVICE(VENDOR, 0x903f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0x913f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0x923f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0x933f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0xa03f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0xa13f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0xa23f) },
+	{ RTE_PCI_DEVICE(VENDOR, 0xa33f) },
+	{ .vendor_id = 0 },
+};
+
+static struct rte_pci_driver meridian_pci_driver = {
+	.id_table = ids,
+	.drv_flags = RTE_PCI_DRV_NEED_MAPPING,
+	.probe = probe,
+	.remove = remove_port,
+};
+
+RTE_PMD_REGISTER_PCI(net_meridian, meridian_pci_driver);
+RTE_PMD_REGISTER_PCI_TABLE(net_meridian, ids);
+RTE_PMD_REGISTER_KMOD_DEP(net_meridian, "* vfio-pci | uio_pci_generic");
+RTE_PMD_REGISTER_PARAM_STRING(net_meridian, "queues=<1-256> mac=<address>");

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a bus to a port and back. */
+#include <stdlib.h>
+
+#include <rte_kvargs.h>
+#include <rte_malloc.h>
+
+#include "meridian.h"
+
+RTE_LOG_REGISTER_DEFAULT(meridian_logtype, NOTICE);
+
+/* What devargs say. */
+struct options {
+	uint32_t queues;
+	struct rte_ether_addr address;
+};
+
+/* What an attached port has beside its queues. */
+void
+meridian_give_up(struct meridian *m)
+{
+	if (m->bus->is_vf)
+		meridian_leave_pf(m);
+	if (m->card != NULL)
+		meridian_card_put(m->card);
+	rte_free(m->baseline);
+	m->card = NULL;
+	m->baseline = NULL;
+}
+
+static int
+take_queues(const char *key, const char *value, void *result)
+{
+	struct options *options = result;
+	char *end;
+	unsigned long count = value != NULL ? strtoul(value, &end, 10) : 0;
+
+	if (count < 1 || count > MERIDIAN_QUEUES_MAX || *end) {
+		MERIDIAN_LOG(ERR, "%s=%s: a function has 1 to %u queues", key,
+			     value != NULL ? value : "", MERIDIAN_QUEUES_MAX);
+		return -EINVAL;
+	}
+	options->queues = count;
+	return 0;
+}
+
+static int
+take_address(const char *key, const char *value, void *result)
+{
+	struct options *options = result;
+
+	if (value == NULL || rte_ether_unformat_addr(value, &options->address) ||
+	    !rte_is_valid_assigned_ether_addr(&options->address)) {
+		MERIDIAN_LOG(ERR, "%s=%s: that is no unicast address", key,
+			     value != NULL ? value : "");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Keys of the bus are the bus driver's to check. */
+static int
+take_options(const struct rte_devargs *devargs, struct options *options)
+{
+	struct rte_kvargs *keys;
+	int error;
+
+	options->queues = MERIDIAN_QUEUES;
+	if (devargs == NULL || devargs->args == NULL || *devargs->args == '\0')
+		return 0;
+	keys = rte_kvargs_parse(devargs->args, NULL);
+	if (keys == NULL) {
+		MERIDIAN_LOG(ERR, "\"%s\" is no list of KEY=VALUE", devargs->args);
+		return -EINVAL;
+	}
+	error = rte_kvargs_process(keys, "queues", take_queues, options);
+	if (!error)
+		error = rte_kvargs_process(keys, "mac", take_address, options);
+	rte_kvargs_free(keys);
+	return error;
+}
+
+static int
+identify_pf(struct meridian *m, const struct options *options)
+{
+	int error;
+
+	m->ops = &meridian_pf_ops;
+	m->card = meridian_card_get(m->bus->card);
+	if (m->card == NULL)
+		return -ENOMEM;
+	error = meridian_identify(m, options->queues);
+	if (error)
+		return error;
+	pthread_mutex_lock(&m->card->lock);
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	error = qdma_check_tables(&m->qdma);
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	pthread_mutex_unlock(&m->card->lock);
+	if (error)
+		MERIDIAN_LOG(ERR, "%s: the card does not keep its tables", m->data->name);
+	rte_eth_random_addr(m->data->mac_addrs[0].addr_bytes);
+	meridian_default_rss(m);
+	return error;
+}
+
+static int
+identify(struct rte_eth_dev *dev, struct meridian *m)
+{
+	struct options options = { 0 };
+	int error = take_options(dev->device->devargs, &options);
+
+	if (error)
+		return error;
+	dev->data->mac_addrs = rte_calloc("meridian", MERIDIAN_ADDRESSES,
+					  sizeof(struct rte_ether_addr), 0);
+	m->baseline = rte_calloc("meridian", 64, sizeof(*m->baseline), 0);
+	if (dev->data->mac_addrs == NULL || m->baseline == NULL)
+		return -ENOMEM;
+	if (m->bus->is_vf) {
+		m->ops = &meridian_vf_ops;
+		error = meridian_identify_vf(m);
+	} else {
+		error = identify_pf(m, &options);
+	}
+	if (!error && !rte_is_zero_ether_addr(&options.address))
+		dev->data->mac_addrs[0] = options.address;
+	return error;
+}
+
+static int
+init(struct rte_eth_dev *dev, void *argument)
+{
+	struct meridian *m = meridian_of(dev);
+	int error;
+
+	dev->process_private = argument;
+	meridian_set_status_calls(dev);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		dev->dev_ops = &meridian_secondary_ops;
+		meridian_choose_bursts(dev);
+		return 0;
+	}
+	m->bus = argument;
+	m->data = dev->data;
+	error = identify(dev, m);
+	if (error) {
+		meridian_give_up(m);
+		return error;
+	}
+	dev->dev_ops = &meridian_primary_ops;
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
+				RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	meridian_choose_bursts(dev);
+	meridian_stats_reset(dev);
+	return 0;
+}
+
+int
+meridian_attach(struct rte_device *device, struct meridian_bus *bus)
+{
+	int error = rte_eth_dev_create(device, device->name, sizeof(struct meridian), NULL, NULL,
+				       init, bus);
+
+	if (error)
+		bus->ops->close(bus);
+	return error;
+}
+
+int
+meridian_detach(struct rte_device *device)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(device->name);
+
+	return dev != NULL ? rte_eth_dev_close(dev->data->port_id) : 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues: what the data path has in hand, in memory that all processes of a primary see. */
+#ifndef MERIDIAN_QUEUE_H
+#define MERIDIAN_QUEUE_H
+
+#include <rte_io.h>
+
+#include <ethdev_driver.h>
+
+#include "../qdma/qdma_regs.h"
+#include "../qdma/qdma_ring.h"
+#include "meridian_bus.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+struct rte_memzone;
+
+#define MERIDIAN_RING_MIN	64
+#define MERIDIAN_RING_MAX	4096
+#define MERIDIAN_RING_DEFAULT	1024
+
+/* Buffers are posted in such lots, and frames freed in such lots at most. */
+#define MERIDIAN_BATCH		32
+
+/**
+ * struct meridian_rx - a receive queue
+ * @ring: descriptors, a word each
+ * @completions: two words each, or one
+ * @buffer: one for each descriptor
+ * @doorbells: of the queue; NULL if the bus wants to be called
+ * @mbuf_words: what rearms an mbuf, with its port
+ * @offload_mask: of RTE_MBUF_F_RX_*, what was asked for
+ * @pool: where mbufs come from
+ * @posted: descriptors filled, ever
+ * @taken: of those, used up
+ * @completed: completions read, ever
+ * @told: of those, what the card knows
+ * @mask: of an index in @ring
+ * @completion_mask: of an index in @completions
+ * @buffer_bytes: the card writes so many into one
+ * @max_length: of a frame; longer ones are dropped
+ * @mode: of completion doorbells
+ * @entry_log2: a completion has 8 << entry_log2 bytes
+ * @color_shift: the turn of @completed
+ * @index: of the queue
+ * @port_id: of ethdev
+ * @is_failed: the card has said what cannot be; nothing is read until the queue is started anew
+ * @is_deferred: not started with the port
+ *
+ * @head, @tail, @left: of a frame of several buffers
+ */
+struct meridian_rx {
+	uint64_t *ring;
+	uint64_t *completions;
+	struct rte_mbuf **buffer;
+	volatile uint32_t *doorbells;
+	uint64_t mbuf_words;
+	uint64_t offload_mask;
+	struct rte_mempool *pool;
+	uint32_t posted;
+	uint32_t taken;
+	uint32_t completed;
+	uint32_t told;
+	uint32_t mask;
+	uint32_t completion_mask;
+	uint32_t buffer_bytes;
+	uint32_t max_length;
+	uint32_t mode;
+	uint16_t index;
+	uint16_t port_id;
+	uint8_t entry_log2;
+	uint8_t color_shift;
+	bool is_failed;
+	bool is_deferred;
+
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t no_memory;
+	uint64_t too_long;
+	uint64_t bad_completion;
+
+	const struct rte_memzone *ring_zone;
+	const struct rte_memzone *completion_zone;
+	uint16_t free_thresh;
+} __rte_cache_aligned;
+
+/**
+ * struct meridian_tx - a transmit queue
+ * @ring: descriptors, two words each
+ * @status: the card says here what it has taken
+ * @buffer: one for each descriptor
+ * @doorbell: of the queue; NULL if the bus wants to be called
+ * @factor: of a length, as it stands in a descriptor
+ * @filled: descriptors filled, ever
+ * @freed: of those, whose frames were given back
+ * @mask: of an index
+ * @free_thresh: with fewer free, frames are given back
+ * @index: of the queue
+ * @port_id: of ethdev
+ * @max_length: of a frame
+ * @asks: descriptors say what the card is to do to a frame
+ * @fast_free: all frames are of one pool and nobody else's
+ * @is_deferred: not started with the port
+ * @linear: where frames of several segments are copied to; NULL: there are none
+ */
+struct meridian_tx {
+	uint64_t *ring;
+	volatile uint64_t *status;
+	struct rte_mbuf **buffer;
+	volatile uint32_t *doorbell;
+	uint64_t factor;
+	uint32_t filled;
+	uint32_t freed;
+	uint32_t mask;
+	uint32_t max_length;
+	uint16_t free_thresh;
+	uint16_t index;
+	uint16_t port_id;
+	bool asks;
+	bool fast_free;
+	bool is_deferred;
+	struct rte_mempool *linear;
+
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t errors;
+	uint64_t copied;
+	uint64_t no_memory;
+
+	const struct rte_memzone *zone;
+} __rte_cache_aligned;
+
+/* offset: of all doorbells; bell: where that is, or NULL. */
+static __rte_always_inline void
+meridian_ring_bell(volatile uint32_t *bell, uint16_t port_id, uint32_t offset, uint32_t value)
+{
+	struct meridian_bus *bus;
+
+	if (likely(bell != NULL)) {
+		rte_write32(value, bell);
+		return;
+	}
+	bus = rte_eth_devices[port_id].process_private;
+	bus->ops->doorbell(bus, offset, value);
+}
+
+/* meridian_rx.c */
+uint16_t meridian_recv_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_recv_scattered(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+void meridian_fill_rx(struct meridian_rx *rx);
+uint32_t meridian_completions_ready(const struct meridian_rx *rx, uint32_t limit);
+void meridian_tell_completions(struct meridian_rx *rx);
+
+/* meridian_rx_sse.c and its like: only for completions of 16 bytes. */
+uint16_t meridian_recv_vector(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+bool meridian_has_vector(void);
+
+/* meridian_tx.c */
+uint16_t meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint32_t meridian_tx_pending(const struct meridian_tx *tx);
+int meridian_clean_tx(struct meridian_tx *tx, uint32_t limit);
+
+#endif

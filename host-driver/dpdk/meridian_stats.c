@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statistics: what the queues count, and what the card counts of the function and its port. */
+#include <rte_string_fns.h>
+
+#include "meridian.h"
+
+struct named {
+	const char *name;
+	uint32_t offset;
+};
+
+#define FUNCTION(name, counter) { "card_" name, MERIDIAN_FUNCTION_COUNTER_ ## counter }
+
+/* The card's verdicts on the function's frames. */
+static const struct named function_counters[] = {
+	FUNCTION("rx_delivered", RX_DELIVERED),
+	FUNCTION("rx_bytes", RX_BYTES),
+	FUNCTION("rx_copies", RX_COPIES),
+	FUNCTION("rx_disabled", RX_DISABLED),
+	FUNCTION("rx_bad_queue", RX_BAD_QUEUE),
+	FUNCTION("rx_queue_full", RX_QUEUE_FULL),
+	FUNCTION("rx_copy_cut", RX_COPY_CUT),
+	FUNCTION("tx_sent", TX_SENT),
+	FUNCTION("tx_bytes", TX_BYTES),
+	FUNCTION("tx_no_function", TX_NO_FUNCTION),
+	FUNCTION("tx_disabled", TX_DISABLED),
+	FUNCTION("tx_spoof", TX_SPOOF),
+	FUNCTION("tx_offload_skipped", TX_OFFLOAD_SKIPPED),
+	FUNCTION("tx_runt", TX_RUNT),
+	FUNCTION("tx_oversize", TX_OVERSIZE),
+	FUNCTION("tx_error", TX_ERROR),
+	FUNCTION("tx_link_down", TX_LINK_DOWN),
+	FUNCTION("tx_host_disabled", TX_HOST_DISABLED),
+	FUNCTION("tx_switched", TX_SWITCHED),
+	FUNCTION("tx_to_ps", TX_TO_PS),
+	FUNCTION("tx_veb_full", TX_VEB_FULL),
+	FUNCTION("tx_ps_full", TX_PS_FULL),
+	FUNCTION("tx_hairpin", TX_HAIRPIN),
+	FUNCTION("tx_copies_switched", TX_COPIES_SWITCHED),
+	FUNCTION("tx_copies_veb_full", TX_COPIES_VEB_FULL),
+	FUNCTION("tx_copies_to_ps", TX_COPIES_TO_PS),
+	FUNCTION("tx_copies_ps_full", TX_COPIES_PS_FULL),
+};
+
+#define PORT(name, counter) { "port_" name, MERIDIAN_PORT_COUNTERS_COUNTER_ ## counter }
+
+/* Of the Ethernet port, which only a PF sees. */
+static const struct named port_counters[] = {
+	PORT("rx_frames", RX_FRAMES),
+	PORT("rx_bad_fcs", RX_BAD_FCS),
+	PORT("rx_runt", RX_RUNT),
+	PORT("rx_oversize", RX_OVERSIZE),
+	PORT("rx_to_host", RX_TO_HOST),
+	PORT("rx_to_ps", RX_TO_PS),
+	PORT("rx_host_overflow", RX_HOST_OVERFLOW),
+	PORT("rx_ps_overflow", RX_PS_OVERFLOW),
+	PORT("rx_nowhere", RX_NOWHERE),
+	PORT("tx_frames", TX_FRAMES),
+	PORT("tx_from_host", TX_FROM_HOST),
+	PORT("tx_from_ps", TX_FROM_PS),
+};
+
+#define CARD_COUNTERS	(RTE_DIM(function_counters) + RTE_DIM(port_counters))
+
+/* Of all queues. */
+static const struct named driver_counters[] = {
+	{ "rx_too_long", offsetof(struct meridian_rx, too_long) },
+	{ "rx_no_memory", offsetof(struct meridian_rx, no_memory) },
+	{ "rx_bad_completion", offsetof(struct meridian_rx, bad_completion) },
+};
+
+static const struct named driver_tx_counters[] = {
+	{ "tx_refused", offsetof(struct meridian_tx, errors) },
+	{ "tx_copied", offsetof(struct meridian_tx, copied) },
+	{ "tx_no_memory", offsetof(struct meridian_tx, no_memory) },
+};
+
+static uint32_t
+card_counters(const struct meridian *m)
+{
+	return m->qdma.is_vf ? RTE_DIM(function_counters) : CARD_COUNTERS;
+}
+
+/* Since the start of the card; of a PF behind those of its function those of its port. */
+static uint64_t
+read_card(struct meridian *m, uint32_t index)
+{
+	if (index < RTE_DIM(function_counters))
+		return m->ops->counter(m, function_counters[index].offset);
+	index -= RTE_DIM(function_counters);
+	return meridian_read_counter(m, MERIDIAN_PORT_COUNTERS_BASE(m->port) +
+				     port_counters[index].offset);
+}
+
+/* rte_eth_stats has frames that the card had no buffer for. */
+static uint64_t
+missed(struct meridian *m)
+{
+	static const uint32_t offsets[] = {
+		MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL, MERIDIAN_FUNCTION_COUNTER_RX_COPY_CUT,
+	};
+	uint64_t sum = 0;
+	uint32_t i, j;
+
+	for (i = 0; i < RTE_DIM(function_counters); i++) {
+		for (j = 0; j < RTE_DIM(offsets); j++) {
+			if (function_counters[i].offset == offsets[j])
+				sum += read_card(m, i) - m->baseline[i];
+		}
+	}
+	return sum;
+}
+
+int
+meridian_stats_get(MERIDIAN_STATS_ARGS)
+{
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		const struct meridian_rx *rx = dev->data->rx_queues[i];
+
+		if (rx == NULL)
+			continue;
+		stats->ipackets += rx->packets;
+		stats->ibytes += rx->bytes;
+		stats->ierrors += rx->too_long + rx->bad_completion;
+		if (i < RTE_ETHDEV_QUEUE_STAT_CNTRS && MERIDIAN_QUEUE_STATS(stats, queues)) {
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_ipackets[i] = rx->packets;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_ibytes[i] = rx->bytes;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_errors[i] = rx->too_long;
+		}
+	}
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		const struct meridian_tx *tx = dev->data->tx_queues[i];
+
+		if (tx == NULL)
+			continue;
+		stats->opackets += tx->packets;
+		stats->obytes += tx->bytes;
+		stats->oerrors += tx->errors;
+		if (i < RTE_ETHDEV_QUEUE_STAT_CNTRS && MERIDIAN_QUEUE_STATS(stats, queues)) {
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_opackets[i] = tx->packets;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_obytes[i] = tx->bytes;
+		}
+	}
+	stats->rx_nombuf = dev->data->rx_mbuf_alloc_failed;
+	/* Registers are the primary's. */
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY && meridian_present(meridian_of(dev)))
+		stats->imissed = missed(meridian_of(dev));
+	return 0;
+}
+
+int
+meridian_stats_reset(struct rte_eth_dev *dev)
+{
+	struct meridian *m = meridian_of(dev);
+	uint32_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		struct meridian_rx *rx = dev->data->rx_queues[i];
+
+		if (rx == NULL)
+			continue;
+		rx->packets = 0;
+		rx->bytes = 0;
+		rx->too_long = 0;
+		rx->no_memory = 0;
+		rx->bad_completion = 0;
+	}
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		struct meridian_tx *tx = dev->data->tx_queues[i];
+
+		if (tx == NULL)
+			continue;
+		tx->packets = 0;
+		tx->bytes = 0;
+		tx->errors = 0;
+		tx->copied = 0;
+		tx->no_memory = 0;
+	}
+	dev->data->rx_mbuf_alloc_failed = 0;
+	/* The card's counters are never cleared. */
+	for (i = 0; i < card_counters(m); i++)
+		m->baseline[i] = read_card(m, i);
+	return 0;
+}
+
+static uint64_t
+sum(void **queues, uint16_t count, uint32_t offset)
+{
+	uint64_t total = 0;
+	uint16_t i;
+
+	for (i = 0; i < count; i++) {
+		if (queues[i] != NULL)
+			total += *(const uint64_t *)RTE_PTR_ADD(queues[i], offset);
+	}
+	return total;
+}
+
+static uint32_t
+xstats(const struct meridian *m)
+{
+	return RTE_DIM(driver_counters) + RTE_DIM(driver_tx_counters) + card_counters(m);
+}
+
+int
+meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int count)
+{
+	struct meridian *m = meridian_of(dev);
+	struct rte_eth_dev_data *data = dev->data;
+	uint32_t at = 0, i;
+
+	if (count < xstats(m) || stats == NULL)
+		return xstats(m);
+	for (i = 0; i < RTE_DIM(driver_counters); i++)
+		stats[at++].value = sum(data->rx_queues, data->nb_rx_queues,
+					driver_counters[i].offset);
+	for (i = 0; i < RTE_DIM(driver_tx_counters); i++)
+		stats[at++].value = sum(data->tx_queues, data->nb_tx_queues,
+					driver_tx_counters[i].offset);
+	for (i = 0; i < card_counters(m); i++)
+		stats[at++].value = read_card(m, i) - m->baseline[i];
+	for (i = 0; i < at; i++)
+		stats[i].id = i;
+	return at;
+}
+
+static void
+put_names(struct rte_eth_xstat_name **names, const struct named *list, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++, (*names)++)
+		rte_strscpy((*names)->name, list[i].name, sizeof((*names)->name));
+}
+
+int
+meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
+		      unsigned int count)
+{
+	const struct meridian *m = meridian_of(dev);
+
+	if (names == NULL || count < xstats(m))
+		return xstats(m);
+	put_names(&names, driver_counters, RTE_DIM(driver_counters));
+	put_names(&names, driver_tx_counters, RTE_DIM(driver_tx_counters));
+	put_names(&names, function_counters, RTE_DIM(function_counters));
+	if (!m->qdma.is_vf)
+		put_names(&names, port_counters, RTE_DIM(port_counters));
+	return xstats(m);
+}

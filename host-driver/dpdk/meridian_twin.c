@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_meridian_twin: the driver on a function of the twin, the card as a program, without a
+ * machine around it. Descriptors, data and doorbells are in shared memory, registers go by
+ * messages.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_kvargs.h>
+
+#include <bus_vdev_driver.h>
+
+#include "meridian_log.h"
+#include "meridian_twin.h"
+
+#define FIRST_VF	4
+#define FUNCTIONS	256
+
+struct options {
+	char *socket;
+	unsigned long function;
+	unsigned long pf;
+};
+
+static uint32_t
+read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
+{
+	struct meridian_twin *twin = (struct meridian_twin *)bus;
+	struct meridian_link_header header = {
+		.type = MERIDIAN_LINK_BAR_READ,
+		.function = twin->function,
+		.bar = bar,
+		.width = 4,
+		.address = offset,
+	};
+
+	return meridian_twin_ask(twin, &header, NULL, 0, -1) ? UINT32_MAX : header.value;
+}
+
+static void
+write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value)
+{
+	struct meridian_twin *twin = (struct meridian_twin *)bus;
+	struct meridian_link_header header = {
+		.type = MERIDIAN_LINK_BAR_WRITE,
+		.function = twin->function,
+		.bar = bar,
+		.width = 4,
+		.address = offset,
+		.value = value,
+	};
+
+	meridian_twin_send(twin, &header, NULL, 0, -1);
+}
+
+static void
+close_bus(struct meridian_bus *bus)
+{
+	struct meridian_twin *twin = (struct meridian_twin *)bus;
+
+	MERIDIAN_LOG(INFO, "%s: %" PRIu64 " accesses to memory went by messages", bus->card,
+		     twin->dma_messages);
+	meridian_twin_disconnect(twin);
+	meridian_twin_forget_doorbells(twin);
+	free(twin);
+}
+
+static const struct meridian_bus_ops ops = {
+	.read = read_register,
+	.write = write_register,
+	.doorbell = meridian_twin_doorbell,
+	.close = close_bus,
+};
+
+/* Lets the function access memory, as bus mastering does. */
+static int
+enable(struct meridian_twin *twin, unsigned int pf)
+{
+	struct meridian_link_header header = {
+		.type = MERIDIAN_LINK_FUNCTION,
+		.function = twin->function,
+		.bar = pf,
+		.value = 1,
+	};
+
+	return meridian_twin_ask(twin, &header, NULL, 0, -1);
+}
+
+static int
+take_socket(const char *key __rte_unused, const char *value, void *argument)
+{
+	struct options *options = argument;
+
+	free(options->socket);
+	options->socket = value != NULL ? strdup(value) : NULL;
+	return options->socket != NULL ? 0 : -EINVAL;
+}
+
+static int
+take_number(const char *key, const char *value, void *argument)
+{
+	unsigned long *number = argument;
+	unsigned long most = *number;
+	char *end = NULL;
+
+	if (value != NULL)
+		*number = strtoul(value, &end, 10);
+	if (end != NULL && end != value && *end == '\0' && *number <= most)
+		return 0;
+	MERIDIAN_LOG(ERR, "%s=%s: give a number of 0 to %lu", key, value != NULL ? value : "",
+		     most);
+	return -EINVAL;
+}
+
+static int
+take_options(const char *arguments, struct options *options)
+{
+	static const char * const keys[] = { "socket", "function", "pf", MERIDIAN_DEVARGS, NULL };
+	struct rte_kvargs *given = rte_kvargs_parse(arguments != NULL ? arguments : "", keys);
+	int error;
+
+	if (given == NULL) {
+		MERIDIAN_LOG(ERR, "\"%s\": give socket=PATH, and function=N, pf=N, queues=N or mac=ADDRESS",
+			     arguments);
+		return -EINVAL;
+	}
+	options->function = FUNCTIONS - 1;
+	options->pf = FIRST_VF - 1;
+	error = rte_kvargs_process(given, "socket", take_socket, options);
+	if (rte_kvargs_count(given, "function") == 0)
+		options->function = 0;
+	else if (!error)
+		error = rte_kvargs_process(given, "function", take_number, &options->function);
+	if (rte_kvargs_count(given, "pf") == 0)
+		options->pf = 0;
+	else if (!error)
+		error = rte_kvargs_process(given, "pf", take_number, &options->pf);
+	rte_kvargs_free(given);
+	if (!error && options->socket == NULL) {
+		MERIDIAN_LOG(ERR, "socket=PATH says where the card process listens");
+		error = -EINVAL;
+	}
+	return error;
+}
+
+static struct meridian_twin *
+open_twin(const struct options *options)
+{
+	struct meridian_twin *twin = calloc(1, sizeof(*twin));
+	size_t length = strlen(options->socket);
+
+	if (twin == NULL)
+		return NULL;
+	/* The end of a path is what differs. */
+	snprintf(twin->bus.card, sizeof(twin->bus.card), "%s",
+		 options->socket + (length < sizeof(twin->bus.card) ? 0 :
+				    length - sizeof(twin->bus.card) + 1));
+	twin->bus.ops = &ops;
+	twin->bus.is_vf = options->function >= FIRST_VF;
+	twin->function = options->function;
+	if (meridian_twin_connect(twin, options->socket)) {
+		free(twin);
+		return NULL;
+	}
+	meridian_twin_share_memory(twin);
+	if (meridian_twin_share_doorbells(twin))
+		MERIDIAN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
+	if (enable(twin, twin->bus.is_vf ? options->pf : options->function)) {
+		close_bus(&twin->bus);
+		return NULL;
+	}
+	return twin;
+}
+
+static int
+probe(struct rte_vdev_device *device)
+{
+	struct options options = { 0 };
+	struct meridian_twin *twin;
+	int error;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		MERIDIAN_LOG(ERR, "%s: a function of the twin has one process",
+			     rte_vdev_device_name(device));
+		return -ENOTSUP;
+	}
+	error = take_options(rte_vdev_device_args(device), &options);
+	twin = error ? NULL : open_twin(&options);
+	free(options.socket);
+	if (twin == NULL)
+		return error ? error : -EIO;
+	return meridian_attach(&device->device, &twin->bus);
+}
+
+static int
+remove_port(struct rte_vdev_device *device)
+{
+	return meridian_detach(&device->device);
+}
+
+static struct rte_vdev_driver meridian_twin_driver = {
+	.probe = probe,
+	.remove = remove_port,
+	.drv_flags = RTE_VDEV_DRV_NEED_IOVA_AS_VA,
+};
+
+RTE_PMD_REGISTER_VDEV(net_meridian_twin, meridian_twin_driver);
+RTE_PMD_REGISTER_PARAM_STRING(net_meridian_twin,
+			      "socket=<path> function=<0-255> pf=<0-3> queues=<1-256> mac=<address>");

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A VF: all that is not its own rings it asks its PF for, in the messages of the public drivers. */
+#include <stdlib.h>
+
+#include <rte_byteorder.h>
+#include <rte_cycles.h>
+#include <rte_random.h>
+
+#include "meridian.h"
+
+/* The public drivers wait ten seconds for an answer. */
+#define ANSWER_POLLS	10000
+#define ANSWER_POLL_US	1000
+
+static int
+post(struct meridian *m, const struct qdma_message *request)
+{
+	int error = -EBUSY, polls;
+
+	for (polls = 0; polls < ANSWER_POLLS && error == -EBUSY; polls++) {
+		error = qdma_mailbox_send(&m->qdma, 0, request);
+		if (error == -EBUSY)
+			rte_delay_us_sleep(ANSWER_POLL_US);
+	}
+	return error;
+}
+
+/* What else comes meanwhile is thrown away. */
+static int
+wait_answer(struct meridian *m, uint32_t op, struct qdma_message *answer)
+{
+	uint32_t source;
+	int polls;
+
+	for (polls = 0; polls < ANSWER_POLLS; polls++) {
+		int error = qdma_mailbox_receive(&m->qdma, answer, &source);
+
+		if (error == -EAGAIN) {
+			rte_delay_us_sleep(ANSWER_POLL_US);
+			continue;
+		}
+		if (error)
+			return error;
+		if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
+			return qdma_message_status(answer) ? -EACCES : 0;
+	}
+	return -ETIMEDOUT;
+}
+
+static void
+begin(struct meridian *m, struct qdma_message *request, uint32_t op)
+{
+	qdma_message_init(request, op, m->function, 0);
+}
+
+/* Returns 0; -EACCES if the PF refuses, -ETIMEDOUT if it is silent. */
+static int
+ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
+{
+	struct qdma_message unused;
+	int error;
+
+	if (answer == NULL)
+		answer = &unused;
+	error = post(m, request);
+	if (!error)
+		error = wait_answer(m, qdma_message_op(request), answer);
+	if (error == -EACCES)
+		MERIDIAN_LOG(WARNING, "%s: the PF refuses operation %#x: %d", m->data->name,
+			     qdma_message_op(request), qdma_message_status(answer));
+	else if (error == -ETIMEDOUT)
+		MERIDIAN_LOG(ERR, "%s: the PF does not answer operation %#x", m->data->name,
+			     qdma_message_op(request));
+	return error;
+}
+
+static int
+map_queues(struct meridian *m, uint32_t count)
+{
+	struct qdma_message request;
+
+	begin(m, &request, QDMA_OP_FMAP);
+	qdma_message_put_range(&request, m->queue_base, count);
+	return ask(m, &request, NULL);
+}
+
+static int
+ask_queue(struct meridian *m, uint32_t op, const struct qdma_queue_request *queue)
+{
+	struct qdma_message request;
+
+	begin(m, &request, op);
+	qdma_message_put_queue(&request, queue);
+	return ask(m, &request, NULL);
+}
+
+static int
+start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
+{
+	struct qdma_queue_request queue = {
+		.queue = setting->queue,
+		.function = m->function,
+		.ring = setting->ring,
+		.ring_size = m->qdma.tables.rings[setting->ring_index] - 1,
+	};
+
+	return ask_queue(m, QDMA_OP_CONTEXT_WRITE, &queue);
+}
+
+static int
+start_rx(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer)
+{
+	const struct qdma_tables *tables = &m->qdma.tables;
+	struct qdma_queue_request queue = {
+		.is_c2h = true,
+		.queue = setting->queue,
+		.function = m->function,
+		.ring = setting->ring,
+		.completions = setting->completions,
+		.ring_size = tables->rings[setting->ring_index] - 1,
+		.completion_size = tables->rings[setting->completion_index] - 1,
+		.buffer = buffer,
+		.counter = tables->counters[setting->counter_index],
+		.timer = tables->timers[setting->timer_index],
+		.trigger = setting->trigger,
+		.entry_log2 = setting->entry_log2,
+		.prefetch = setting->prefetch,
+	};
+
+	return ask_queue(m, QDMA_OP_CONTEXT_WRITE, &queue);
+}
+
+static int
+stop(struct meridian *m, uint32_t queue, bool is_rx)
+{
+	struct qdma_queue_request end = {
+		.is_c2h = is_rx, .queue = queue, .function = m->function,
+	};
+
+	if (!meridian_present(m))
+		return -EIO;
+	return ask_queue(m, QDMA_OP_CONTEXT_INVALIDATE, &end);
+}
+
+static void
+put_word(struct qdma_message *message, uint32_t at, uint32_t value)
+{
+	value = rte_cpu_to_le_32(value);
+	memcpy(&message->byte[at], &value, sizeof(value));
+}
+
+static uint32_t
+get_word(const struct qdma_message *message, uint32_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, &message->byte[at], sizeof(value));
+	return rte_le_to_cpu_32(value);
+}
+
+/* A PF that does not know the question spreads the frames evenly. */
+static int
+write_rss(struct meridian *m)
+{
+	struct qdma_message request;
+	unsigned int i;
+
+	if (m->pf_version < 2)
+		return 0;
+	begin(m, &request, MERIDIAN_OP_RSS);
+	request.byte[MERIDIAN_RSS_MICROSOFT] = m->is_microsoft;
+	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+		put_word(&request, MERIDIAN_RSS_KEY + 4 * i, m->key[i]);
+	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
+		request.byte[MERIDIAN_RSS_INDIRECTION + i / 2] |= m->indirection[i] << 4 * (i % 2);
+	return ask(m, &request, NULL);
+}
+
+static int
+set_strip(struct meridian *m, bool on)
+{
+	struct qdma_message request;
+
+	begin(m, &request, MERIDIAN_OP_STRIP);
+	request.byte[MERIDIAN_STRIP_ON] = on;
+	return ask(m, &request, NULL);
+}
+
+static int
+ask_address(struct meridian *m, const struct rte_ether_addr *address, bool is_added, bool is_own)
+{
+	struct qdma_message request;
+
+	begin(m, &request, MERIDIAN_OP_ADDRESS);
+	memcpy(&request.byte[MERIDIAN_ADDRESS_ADDRESS], address, RTE_ETHER_ADDR_LEN);
+	request.byte[MERIDIAN_ADDRESS_ADD] = is_added;
+	request.byte[MERIDIAN_ADDRESS_OWN] = is_own;
+	return ask(m, &request, NULL);
+}
+
+/**
+ * meridian_set_own_address() - take another address
+ * @m: a VF
+ * @address: of ethdev's choice
+ *
+ * Return: 0; -EACCES if the PF refuses.
+ */
+int
+meridian_set_own_address(struct meridian *m, const struct rte_ether_addr *address)
+{
+	return ask_address(m, address, true, true);
+}
+
+static bool
+is_in(const struct rte_ether_addr *list, uint32_t count, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (rte_is_same_ether_addr(&list[i], address))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_known(const struct meridian *m, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->entry_count; i++) {
+		if (rte_is_same_ether_addr(&m->entries[i].address, address))
+			return true;
+	}
+	return false;
+}
+
+static void
+forget(struct meridian *m)
+{
+	const struct rte_eth_dev_data *data = m->data;
+	uint32_t kept = 0, i;
+
+	for (i = 0; i < m->entry_count; i++) {
+		const struct rte_ether_addr *address = &m->entries[i].address;
+
+		if (is_in(&data->mac_addrs[1], MERIDIAN_ADDRESSES - 1, address) ||
+		    is_in(m->multicast, m->multicasts, address))
+			m->entries[kept++] = m->entries[i];
+		else
+			ask_address(m, address, false, false);
+	}
+	m->entry_count = kept;
+}
+
+static int
+learn(struct meridian *m, const struct rte_ether_addr *list, uint32_t count)
+{
+	int error = 0;
+	uint32_t i;
+
+	for (i = 0; i < count && !error; i++) {
+		if (rte_is_zero_ether_addr(&list[i]) || is_known(m, &list[i]))
+			continue;
+		error = ask_address(m, &list[i], true, false);
+		if (!error)
+			m->entries[m->entry_count++].address = list[i];
+	}
+	return error;
+}
+
+static int
+ask_flags(struct meridian *m)
+{
+	struct qdma_message request;
+	uint32_t flags = 0;
+	int error;
+
+	if (m->data->promiscuous)
+		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+	if (m->data->promiscuous || m->data->all_multicast)
+		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
+	if (flags == m->asked_flags)
+		return 0;
+	begin(m, &request, MERIDIAN_OP_FLAGS);
+	put_word(&request, MERIDIAN_FLAGS_FLAGS, flags);
+	error = ask(m, &request, NULL);
+	if (!error)
+		m->asked_flags = flags;
+	return error;
+}
+
+/* The first address is the VF's own, which the PF knows. */
+static int
+sync_filter(struct meridian *m)
+{
+	int error;
+
+	forget(m);
+	error = learn(m, &m->data->mac_addrs[1], MERIDIAN_ADDRESSES - 1);
+	if (!error)
+		error = learn(m, m->multicast, m->multicasts);
+	return error ? error : ask_flags(m);
+}
+
+static bool
+is_link_up(struct meridian *m)
+{
+	uint32_t status = meridian_read(m, MERIDIAN_VF_STATUS);
+
+	return status != QDMA_ALL_ONES && status & MERIDIAN_VF_STATUS_LINK_UP_MASK;
+}
+
+static uint64_t
+counter(struct meridian *m, uint32_t offset)
+{
+	return meridian_read_counter(m, offset);
+}
+
+static_assert((uint32_t)MERIDIAN_VF_COUNTER_RX_QUEUE_FULL ==
+	      (uint32_t)MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL &&
+	      (uint32_t)MERIDIAN_VF_COUNTER_TX_COPIES_PS_FULL ==
+	      (uint32_t)MERIDIAN_FUNCTION_COUNTER_TX_COPIES_PS_FULL,
+	      "a VF has its counters where a PF has them of it");
+
+const struct meridian_ops meridian_vf_ops = {
+	.map_queues = map_queues,
+	.start_tx = start_tx,
+	.start_rx = start_rx,
+	.stop = stop,
+	.write_rss = write_rss,
+	.set_strip = set_strip,
+	.sync_filter = sync_filter,
+	.is_link_up = is_link_up,
+	.counter = counter,
+};
+
+static int
+say_hello(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, QDMA_OP_HELLO);
+	error = ask(m, &request, &answer);
+	if (!error)
+		m->function = qdma_message_destination(&answer);
+	return error;
+}
+
+static int
+ask_queues(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
+	qdma_message_put_range(&request, QDMA_ALL_ONES, MERIDIAN_QUEUES_OF_VF);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	qdma_message_get_range(&answer, &m->queue_base, &m->queue_limit);
+	if (!m->queue_limit || m->queue_limit > MERIDIAN_QUEUES_OF_VF)
+		return -EPROTO;
+	begin(m, &request, QDMA_OP_TABLES);
+	error = ask(m, &request, &answer);
+	if (!error)
+		qdma_message_get_tables(&answer, &m->qdma.tables);
+	return error;
+}
+
+static int
+ask_config(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, MERIDIAN_OP_CONFIG);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	memcpy(&m->data->mac_addrs[0], &answer.byte[MERIDIAN_CONFIG_ADDRESS], RTE_ETHER_ADDR_LEN);
+	m->max_frame = get_word(&answer, MERIDIAN_CONFIG_MAX_FRAME);
+	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
+	if (m->pf_version >= 2)
+		m->capabilities = get_word(&answer, MERIDIAN_CONFIG_CAPABILITIES);
+	meridian_default_rss(m);
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		return 0;
+	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
+	request.byte[MERIDIAN_TX_OFFLOAD_ON] = 1;
+	return ask(m, &request, NULL);
+}
+
+/**
+ * meridian_identify_vf() - take a VF
+ * @m: its bus is known
+ *
+ * Return: 0 or a negative errno; the log says why.
+ */
+int
+meridian_identify_vf(struct meridian *m)
+{
+	int error = meridian_check_map(m->data->name, meridian_read(m, MERIDIAN_VF_MAGIC),
+				       meridian_read(m, MERIDIAN_VF_VERSION));
+	uint32_t word;
+
+	if (error)
+		return error;
+	error = qdma_identify_vf(&m->qdma, m->bus);
+	if (error) {
+		MERIDIAN_LOG(ERR, "%s: BAR 0 is not that of a QDMA's VF: %s", m->data->name,
+			     strerror(-error));
+		return error;
+	}
+	m->entries = calloc(MERIDIAN_ADDRESSES + MERIDIAN_MULTICAST, sizeof(*m->entries));
+	if (m->entries == NULL)
+		return -ENOMEM;
+	word = meridian_read(m, MERIDIAN_VF_FUNCTION);
+	m->function = word & MERIDIAN_VF_FUNCTION_FUNCTION_MASK;
+	m->port = (word & MERIDIAN_VF_FUNCTION_PORT_MASK) >> MERIDIAN_VF_FUNCTION_PORT_SHIFT;
+	m->ports = m->port + 1;
+	m->gigabits = (meridian_read(m, MERIDIAN_VF_STATUS) & MERIDIAN_VF_STATUS_GIGABITS_MASK) >>
+		      MERIDIAN_VF_STATUS_GIGABITS_SHIFT;
+	qdma_mailbox_clear(&m->qdma);
+	error = say_hello(m);
+	if (!error)
+		error = ask_queues(m);
+	if (!error)
+		error = ask_config(m);
+	if (error)
+		MERIDIAN_LOG(ERR, "%s: the PF does not answer as it should: %s", m->data->name,
+			     strerror(-error));
+	return error;
+}
+
+/* The PF need not know this VF any more. */
+void
+meridian_leave_pf(struct meridian *m)
+{
+	struct qdma_message bye;
+
+	free(m->entries);
+	m->entries = NULL;
+	m->entry_count = 0;
+	/* One that was never taken has no mailbox. */
+	if (m->qdma.bar == NULL || !meridian_present(m))
+		return;
+	begin(m, &bye, QDMA_OP_VF_BYE);
+	post(m, &bye);
+}

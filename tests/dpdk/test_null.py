@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd on the null card: frames as they come and go, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from sessions import Testpmd, counters, read_capture, write_capture, xstats
+
+NULL = "net_meridian_null0"
+
+
+def holds(path: Path, frames: int, size: int) -> Callable[[], bool]:
+    """Whether a capture has so many frames of a size."""
+    return lambda: path.exists() and path.stat().st_size >= frames * (16 + size) + 24
+
+
+def made(frame: bytes) -> int:
+    """The number of a frame that the null card has made, all of which is looked at."""
+    number = int.from_bytes(frame[26:30], "big")
+    assert frame[:14] == bytes([2] * 6 + [6] * 6 + [8, 0])
+    assert int.from_bytes(frame[16:18], "big") == len(frame) - 14
+    assert frame[42:] == bytes((number + at) & 0xFF for at in range(42, len(frame)))
+    return number
+
+
+def some_frames(seed: int, count: int, longest: int) -> list[bytes]:
+    random = Random(seed)
+    ends = [60, 61, 64, 255, 256, 257, min(2047, longest), min(2048, longest), longest]
+    sizes = ends + [random.randint(60, longest) for _ in range(count - len(ends))]
+    return [random.randbytes(size) for size in sizes]
+
+
+@pytest.mark.parametrize(("size", "options"), [(60, []), (1514, []), (60, ["--force-max-simd-bitwidth=64"])])
+def test_received_frames_are_whole_and_in_order(
+    testpmd: Testpmd, tmp_path: Path, size: int, options: list[str]
+) -> None:
+    write_capture(tmp_path / "none.pcap", [])
+    taken = tmp_path / "taken.pcap"
+    devices = [f"{NULL},fill=1,length={size}", f"net_pcap0,rx_pcap={tmp_path}/none.pcap,tx_pcap={taken}"]
+    with testpmd.start(devices, "--forward-mode=io", eal=options) as session:
+        session.say("start")
+        session.wait(holds(taken, 2000, size))
+    frames = read_capture(taken)
+    assert {len(frame) for frame in frames} == {size}
+    numbers = [made(frame) for frame in frames]
+    assert all((after - before) % 65536 == 1 for before, after in itertools.pairwise(numbers))
+
+
+def there_and_back(
+    testpmd: Testpmd, folder: Path, frames: list[bytes], *options: str, script: Sequence[str] = ()
+) -> list[bytes]:
+    """Frames through testpmd to the card, which gives them back."""
+    write_capture(folder / "sent.pcap", frames)
+    pcap = f"net_pcap0,rx_pcap={folder}/sent.pcap,tx_pcap={folder}/back.pcap"
+    with testpmd.start([pcap, f"{NULL},loop=1"], "--forward-mode=io", *options) as session:
+        for line in script:
+            session.say(line)
+        session.say("start")
+        session.wait_received(len(frames), 1)
+    return read_capture(folder / "back.pcap")
+
+
+def test_frames_come_back_as_they_went(testpmd: Testpmd, tmp_path: Path) -> None:
+    frames = some_frames(1, 3000, 1514)
+    assert there_and_back(testpmd, tmp_path, frames) == frames
+
+
+def test_jumbo_frames_take_several_buffers_and_go_out_in_one(testpmd: Testpmd, tmp_path: Path) -> None:
+    """Both ways: pcap hands frames in several segments, and so does the receiver of the card."""
+    frames = some_frames(2, 400, 9000)
+    script = ["port stop 1", "port config 1 tx_offload multi_segs on", "port start 1"]
+    assert there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script) == frames
+
+
+@pytest.mark.parametrize("mode", ["mac", "csum", "macswap"])
+def test_what_is_sent_is_what_testpmd_made_of_it(testpmd: Testpmd, tmp_path: Path, mode: str) -> None:
+    capture = tmp_path / "sent.pcap"
+    card = f"{NULL},fill=1,capture={capture}"
+    with testpmd.start([card], f"--forward-mode={mode}", "--eth-peer=0,02:11:22:33:44:55") as session:
+        session.say("start")
+        session.wait(holds(capture, 2000, 60))
+    frames = read_capture(capture)
+    for frame in frames:
+        number = int.from_bytes(frame[26:30], "big")
+        assert frame[42:] == bytes((number + at) & 0xFF for at in range(42, len(frame)))
+        if mode == "macswap":
+            assert frame[:12] == bytes([6] * 6 + [2] * 6)
+        else:
+            assert frame[:6] == bytes.fromhex("021122334455")
+
+
+def test_generated_frames_are_all_sent(testpmd: Testpmd, tmp_path: Path) -> None:
+    capture = tmp_path / "sent.pcap"
+    with testpmd.start([f"{NULL},receive=0,capture={capture}"], "--forward-mode=txonly") as session:
+        session.say("start")
+        session.wait(holds(capture, 2000, 64))
+    frames = read_capture(capture)
+    assert counters(session.output(), 0)["TX-packets"] == len(frames)
+    assert {len(frame) for frame in frames} == {64}
+
+
+@pytest.mark.parametrize("queues", [2, 8])
+def test_every_queue_receives(testpmd: Testpmd, queues: int) -> None:
+    with testpmd.start([NULL], f"--rxq={queues}", f"--txq={queues}", "--forward-mode=rxonly") as session:
+        session.say("start")
+        session.wait_received(10000)
+        session.say("show port xstats 0")
+    counted = xstats(session.output())
+    assert all(counted[f"rx_q{queue}_packets"] > 0 for queue in range(queues)), session.output()
+
+
+def test_a_queue_stops_and_starts(testpmd: Testpmd) -> None:
+    with testpmd.start([NULL], "--rxq=2", "--txq=2", "--forward-mode=rxonly") as session:
+        session.say("port 0 rxq 1 stop")
+        session.say("start")
+        session.wait_received(10000)
+        session.say("show port xstats 0")
+        session.say("stop")
+        session.say("port 0 rxq 1 start")
+        session.say("clear port stats 0")
+        session.say("start")
+        session.wait_received(10000)
+        session.say("show port xstats 0")
+    before, after = session.output().split("NIC extended statistics for port 0")[1:]
+    assert "rx_q1_packets: 0\n" in before
+    assert xstats(after)["rx_q1_packets"] > 0
+
+
+def test_a_port_stops_and_starts_again_and_again(testpmd: Testpmd) -> None:
+    with testpmd.start([NULL], "--forward-mode=io") as session:
+        for _ in range(4):
+            session.say("clear port stats all")
+            session.say("start")
+            session.wait_received(1000)
+            session.say("stop")
+            session.say("port stop 0")
+            session.say("port start 0")
+    assert "meridian: " not in session.output(), session.output()
+
+
+@pytest.mark.parametrize(
+    ("devargs", "sentence"),
+    [
+        ("length=59", "length=59: not a number from 60 to 9600"),
+        ("length=many", "length=many: not a number from 60 to 9600"),
+        ("colour=red", "a null card knows length"),
+        ("queues=0", "queues=0: a function has 1 to 256 queues"),
+        ("mac=01:00:5e:00:00:01", "mac=01:00:5e:00:00:01: that is no unicast address"),
+        ("capture=/nowhere/at/all", "capture=/nowhere/at/all: No such file or directory"),
+        ("map=2.0", "the card's register map is version 2.0, this driver knows 1."),
+        ("map=1.0", "take the driver that came with the card's image"),
+        ("map=latest", "map=latest: not a version as 1.0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(testpmd: Testpmd, devargs: str, sentence: str) -> None:
+    started = time.monotonic()
+    output = testpmd.run([f"{NULL},{devargs}"])
+    assert sentence in output
+    assert "Port 0" not in output
+    assert time.monotonic() - started < 30
+
+
+def test_a_ring_that_the_card_does_not_have_is_refused(testpmd: Testpmd) -> None:
+    output = testpmd.run([NULL], "--rxd=320")
+    assert "receive queue 0 cannot have 320 descriptors: a ring has 64 to 4096, a power of two" in output
+
+
+def test_what_the_port_says_of_itself(testpmd: Testpmd) -> None:
+    script = ["show port info 0", "show port 0 rss-hash", "show rxq info 0 0", "show port summary 0"]
+    output = testpmd.run([f"{NULL},mac=02:4d:52:44:4e:01"], script=script)
+    for words in (
+        "MAC address: 02:4D:52:44:4E:01",
+        "Driver name: net_meridian_null",
+        "Link speed: 25 Gbps",
+        "Minimum size of RX buffer: 256",
+        "Maximum configurable length of RX packet: 9600",
+        "Max possible number of RXDs per queue: 4096",
+        "Hash key size in bytes: 40",
+        "Redirection table size: 128",
+        "Burst mode: Vector",
+    ):
+        assert words in output, words

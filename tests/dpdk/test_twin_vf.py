@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd on VFs of the card process: processes of their own beside a PF that is played by Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpdk_fixtures import library, testpmd
+from meridian_twin import Host
+from pf import MeridianPf, address_of, served
+from test_twin_attach import from_wire, udp
+from testpmd import Testpmd
+
+__all__ = ["library", "testpmd"]  # fixtures
+FIRST = 4
+
+
+def frames_for(function: int) -> list[bytes]:
+    """From a VF's address to its address, so that it may send them as they are."""
+    return [2 * address_of(function) + udp(size, size)[12:] for size in (60, 500, 1514)]
+
+
+def started(testpmd: Callable[..., Testpmd], card: Any, function: int) -> Testpmd:
+    pmd = testpmd(card, function=function)
+    pmd.command("set promisc all off")  # which no VF may switch on that is not trusted
+    pmd.start("io")
+    return pmd
+
+
+def test_two_processes(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """Each VF gets its own frames, in memory that the other cannot reach; one is killed, the other goes on."""
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        service = MeridianPf(host, range(64, 128))
+        with served(host):
+            pmds = [started(testpmd, card, function) for function in (FIRST, FIRST + 1)]
+            for function, pmd in enumerate(pmds, FIRST):
+                frames = frames_for(function)
+                for frame in frames:
+                    card.wires[0].send(frame)
+                assert from_wire(pmd, card.wires[0], len(frames)) == frames
+            assert [pmd.statistics()["RX-packets"] for pmd in pmds] == [3, 3]
+        assert service.vfs[FIRST].base != service.vfs[FIRST + 1].base
+        with served(host):
+            pmds[0].kill()
+            for frame in frames_for(FIRST + 1):
+                card.wires[0].send(frame)
+            assert from_wire(pmds[1], card.wires[0], 3) == frames_for(FIRST + 1)
+            again = started(testpmd, card, FIRST)
+            for frame in frames_for(FIRST):
+                card.wires[0].send(frame)
+            assert from_wire(again, card.wires[0], 3) == frames_for(FIRST)
+            again.quit()
+            pmds[1].quit()
+        assert host.link.dma["astray"] == 0
+
+
+def test_the_host_leaves(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """Its VFs' processes are told, and end as they should."""
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128))
+        with served(host):
+            pmd = started(testpmd, card, FIRST)
+    assert "the host has left" in pmd.command("show port stats 0") + pmd.quit()

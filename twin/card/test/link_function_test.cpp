@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients that play one function of the host.
+#include "link_bench.hpp"
+
+namespace meridian {
+namespace {
+
+class LinkFunction : public LinkTest {
+ protected:
+  static meridian_link_hello hello_of(unsigned function, const std::string& name = "function") {
+    auto hello = make_hello(MERIDIAN_LINK_PCIE_FUNCTION, name);
+    hello.function = function;
+    return hello;
+  }
+
+  TestClient play(unsigned function, const std::string& name = "function") {
+    TestClient client = connect();
+    client.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello_of(function, name)));
+    EXPECT_EQ(next(client).header.status, MERIDIAN_LINK_OK);
+    return client;
+  }
+
+  std::string refused(const meridian_link_hello& hello) {
+    TestClient client = connect();
+    client.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello));
+    return error(client);
+  }
+};
+
+TEST_F(LinkFunction, HasDmaAndInterruptsOfItsOwnBesideTheHost) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  TestClient one = play(4), other = play(0);
+  enable(host, 1);
+  enable(one, 4);
+  enable(other, 0);
+  for (const unsigned function : {4U, 1U, 0U}) {
+    TestClient& client = function == 4 ? one : function == 1 ? host : other;
+    server->host().write(function, 0x1000, Bytes(8, static_cast<std::uint8_t>(function)));
+    server->host().interrupt(function, 3);
+    const Reply written = next(client);
+    EXPECT_EQ(written.header.function, function);
+    EXPECT_EQ(written.payload, Bytes(8, static_cast<std::uint8_t>(function)));
+    EXPECT_EQ(next(client).header.type, MERIDIAN_LINK_MSIX);
+  }
+  EXPECT_FALSE(host.take() || one.take() || other.take());
+}
+
+TEST_F(LinkFunction, ReachesNoOther) {
+  TestClient one = play(4);
+  const auto refuses = [&](meridian_link_type type, unsigned function, const Bytes& payload = {}) {
+    auto header = make(type, 5);
+    header.width = 4;
+    header.function = static_cast<std::uint16_t>(function);
+    one.send(header, payload);
+    const Reply reply = next(one);
+    EXPECT_EQ(reply.header.status, MERIDIAN_LINK_INVALID) << type;
+    return reply.text();
+  };
+  const std::string sentence = "the client plays one function alone";
+  EXPECT_EQ(refuses(MERIDIAN_LINK_BAR_READ, 0), sentence);
+  EXPECT_EQ(refuses(MERIDIAN_LINK_FUNCTION, 5), sentence);
+  EXPECT_EQ(refuses(MERIDIAN_LINK_RESET_FUNCTION, 0), sentence);
+  EXPECT_EQ(refuses(MERIDIAN_LINK_DOORBELLS, 5), sentence);
+  meridian_link_region region{};
+  region.bytes = 4096;
+  region.function = 5;
+  EXPECT_EQ(refuses(MERIDIAN_LINK_MEMORY, 4, bytes_of(region)), sentence);
+  EXPECT_EQ(refuses(MERIDIAN_LINK_RESET, 4), "the slot is reset by the whole host only");
+  auto write = make(MERIDIAN_LINK_BAR_WRITE);
+  write.width = 4;
+  one.send(write);
+  EXPECT_EQ(error(one), sentence);
+}
+
+TEST_F(LinkFunction, IsPlayedByOneAtATime) {
+  TestClient one = play(4, "first");
+  EXPECT_EQ(refused(hello_of(4)), "function 4 is played by first already");
+  EXPECT_EQ(refused(hello_of(256)), "functions are 0 to 255");
+  auto old = hello_of(5);
+  old.version = 1;
+  EXPECT_EQ(refused(old), "there is no role 2");
+  enable(one, 4);
+}
+
+TEST_F(LinkFunction, IsResetWhenItsClientLeavesAndNothingElse) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  {
+    TestClient one = play(6);
+    enable(one, 6, 1);
+    const Descriptor file = memory_file(4096);
+    auto bells = make(MERIDIAN_LINK_DOORBELLS, 3);
+    bells.function = 6;
+    bells.value = 1;
+    one.send(bells, {}, {file.get()});
+    EXPECT_EQ(next(one).header.status, MERIDIAN_LINK_OK);
+    ReadResult result;
+    server->host().read(6, 0, 8, result.done());
+    EXPECT_EQ(next(one).header.type, MERIDIAN_LINK_DMA_READ);
+    one.socket.reset();
+    settle();
+    EXPECT_EQ(result.calls, 1U);
+    EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  }
+  EXPECT_EQ(card.log, (std::vector<std::string>{"enable 6 1", "disable 6 1", "reset_function 6"}));
+  EXPECT_EQ(card.host_resets, 0U);
+  TestClient again = play(6);
+  ReadResult result;
+  server->host().read(6, 0, 8, result.done());
+  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);  // nobody has enabled it again
+  enable(again, 6);
+}
+
+TEST_F(LinkFunction, GoesWithTheHost) {
+  TestClient one = play(4);
+  {
+    TestClient host = join(MERIDIAN_LINK_PCIE);
+    enable(host, 0);
+  }
+  EXPECT_EQ(error(one), "the host has left");
+  EXPECT_EQ(card.host_resets, 1U);
+  EXPECT_FALSE(server->has_host());
+  play(4);
+}
+
+TEST_F(LinkFunction, LosesItsPermissionWithItsPf) {
+  TestClient pf = play(1), vf = play(5);
+  enable(pf, 1, 1);
+  enable(vf, 5, 1);
+  auto reset = make(MERIDIAN_LINK_RESET_FUNCTION, 3);
+  reset.function = 1;
+  pf.send(reset);
+  EXPECT_EQ(next(pf).header.status, MERIDIAN_LINK_OK);
+  server->host().write(5, 0, Bytes(8, 1));
+  settle();
+  EXPECT_FALSE(vf.take().has_value());
+  enable(vf, 5, 1);
+  pf.socket.reset();
+  settle();
+  server->host().write(5, 0, Bytes(8, 1));
+  settle();
+  EXPECT_FALSE(vf.take().has_value());
+  enable(vf, 5, 1);
+}
+
+}  // namespace
+}  // namespace meridian
