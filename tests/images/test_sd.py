@@ -13,7 +13,7 @@ import pytest
 from meridian_machine import SdCard, tools
 from meridian_machine.sd_machine import default_image
 
-pytestmark = [pytest.mark.qemu, pytest.mark.quick]
+pytestmark = pytest.mark.qemu
 LAYER = tools.ROOT / "meta-layer"
 PTP = LAYER / "meta-meridian/recipes-connectivity/meridian-ptp/files"
 UPDATE = LAYER / "meta-meridian-bsp/recipes-bsp/meridian-update/files"

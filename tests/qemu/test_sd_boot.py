@@ -11,7 +11,7 @@ import pytest
 from meridian_machine import SdCard, SdMachine, Setting, Twin, tools
 from meridian_machine.sd_machine import default_image
 
-pytestmark = [pytest.mark.qemu, pytest.mark.quick]
+pytestmark = pytest.mark.qemu
 GRANDMASTER = "0=ptp:transport=udp4,log_sync=-3,log_delay_req=-3,drift_ppb=20000"
 UNTIL_LOCKED = """
 for try in $(seq 240); do

@@ -18,10 +18,10 @@ from .processes import guarded, stop
 from .ps_hardware import PsHardware
 from .sd_card import SdCard
 
-UP = re.compile(r"^meridian login:", re.MULTILINE)
+UP = re.compile("meridian login:")
 TICK = 0.1
 POWER_OFF_SECONDS = 60
-LOGIN_SECONDS = 180
+LOGIN_SECONDS = 300
 
 
 def default_image() -> Path:
@@ -132,7 +132,7 @@ class SdMachine:
     def ssh(self) -> list[str]:
         """The command that logs in as root."""
         options = ["BatchMode=yes", "StrictHostKeyChecking=accept-new", f"UserKnownHostsFile={self.folder}/known_hosts"]
-        options += ["ConnectTimeout=30", "LogLevel=ERROR", "ServerAliveInterval=10"]
+        options += ["ConnectTimeout=120", "LogLevel=ERROR", "ServerAliveInterval=10"]
         words = [word for option in options for word in ("-o", option)]
         return ["ssh", "-F", "none", "-i", str(self._key), "-p", str(self.port), *words, "root@127.0.0.1"]
 
