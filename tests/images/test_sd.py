@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from meridian_machine import SdCard, tools
+from meridian_machine import SdCard, SdError, tools
 from meridian_machine.sd_machine import default_image
 
 pytestmark = pytest.mark.qemu
@@ -169,3 +169,16 @@ def test_nonsense_is_refused() -> None:
     script = str(tools.ROOT / "scripts/build-sd")
     for wrong in (["--wrong"], ["--key", "/nowhere/key.pub"]):
         assert subprocess.run([script, *wrong], capture_output=True, timeout=30, check=False).returncode == 2
+
+
+def test_what_is_no_sd_card_is_refused(tmp_path: Path) -> None:
+    twin = [str(tools.ROOT / "scripts/twin"), "ps", "--run-dir", str(tmp_path / "run"), "--image"]
+    done = subprocess.run(
+        [*twin, "/nowhere.wic", "--", "true"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 125
+    assert "/nowhere.wic" in done.stderr
+    with pytest.raises(SdError, match="no partition table"):
+        empty = tmp_path / "empty"
+        empty.write_bytes(bytes(1024))
+        SdCard(empty).marked()

@@ -23,6 +23,13 @@ class SdError(Exception):
     """The card has nothing to start: a sentence."""
 
 
+def done(*command: str) -> None:
+    """Raises SdError with the command's own words."""
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if ended.returncode != 0:
+        raise SdError(ended.stderr.strip())
+
+
 @dataclass(frozen=True)
 class Start:
     """What a boot loader hands the machine to."""
@@ -43,9 +50,7 @@ class SdCard:
     @staticmethod
     def copy(image: Path, target: Path) -> SdCard:
         """A card of its own with the image's content, as large as QEMU has SD cards: a power of two."""
-        subprocess.run(
-            ["cp", "--sparse=always", "--reflink=auto", str(image), str(target)], check=True, timeout=SECONDS
-        )
+        done("cp", "--sparse=always", "--reflink=auto", str(image), str(target))
         target.chmod(0o600)
         os.truncate(target, 1 << (target.stat().st_size - 1).bit_length())
         return SdCard(target)
@@ -88,8 +93,7 @@ class SdCard:
     def add_key(self, public: Path) -> None:
         """Who has it may log in: a file on the FAT partition, as a user puts it there."""
         start, _ = self.partition(1)
-        command = ["mcopy", "-o", "-i", f"{self.path}@@{start}", str(public), "::authorized_keys"]
-        subprocess.run(command, check=True, timeout=SECONDS, stdout=subprocess.DEVNULL)
+        done("mcopy", "-o", "-i", f"{self.path}@@{start}", str(public), "::authorized_keys")
 
     def file(self, partition: int, name: str, target: Path) -> Path | None:
         """A copy of a file of an ext4 partition; None: there is none."""
