@@ -18,6 +18,7 @@ from meridian_machine import peer as far_end
 from meridian_twin.wire import Wire
 from peer import Peer
 
+PF_DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 HERE = far_end.address(0, 2)
 PEER = far_end.address(0, 1)
 MODULE = "/run/twin/meridian.ko"
@@ -83,13 +84,14 @@ class Guest:
         text = self.run(f"ping -c {count} -i 0.1 -W 10 -M do -s {size} {PEER}")
         assert f" {count} received" in text, text
 
-    def statistics(self) -> dict[str, int]:
-        """Of `ethtool -S`."""
-        pairs = (line.split(":") for line in self.run("ethtool -S eth0").splitlines()[1:])
+    def statistics(self, interface: str = "eth0", enter: str = "") -> dict[str, int]:
+        """Of `ethtool -S`. enter: what goes before a command in the interface's network namespace."""
+        pairs = (line.split(":") for line in self.run(f"{enter}ethtool -S {interface}").splitlines()[1:])
         return {name.strip(): int(value) for name, value in pairs}
 
-    def address(self) -> bytes:
-        return bytes.fromhex(self.run("cat /sys/class/net/eth0/address").strip().replace(":", ""))
+    def address(self, interface: str = "eth0", enter: str = "") -> bytes:
+        text = self.run(f"{enter}cat /sys/class/net/{interface}/address")
+        return bytes.fromhex(text.strip().replace(":", ""))
 
 
 @dataclass
@@ -125,6 +127,18 @@ def linked(
             twin.host.files.update(files or {})
             with Wire(path) as wire, Peer(wire, PEER) as peer, running(twin, watched) as guest:
                 yield Link(twin, guest, peer)
+
+
+@contextmanager
+def vfs_apart(guest: Guest, count: int = 1) -> Iterator[None]:
+    """The PF's VFs, each in a network namespace of its own: eth1 in vf0, eth2 in vf1."""
+    guest.run(f"echo {count} >{PF_DEVICE}/sriov_numvfs")
+    for vf in range(count):
+        guest.run(f"ip netns add vf{vf} && ip link set eth{vf + 1} netns vf{vf}")
+    yield
+    for vf in range(count):
+        guest.run(f"ip netns del vf{vf}")
+    guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
 def tool(folder: Path, source: Path) -> Path:

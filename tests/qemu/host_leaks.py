@@ -17,14 +17,29 @@ PAGE = 4096
 #: What the kernel keeps for later, objects at most: NAPI's buffers of two processors, addresses of an IOMMU.
 KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}
 
+#: What /proc/meminfo tells apart, each page in one of them at most.
+NAMED = (
+    "MemFree",
+    "Buffers",
+    "Cached",
+    "SwapCached",
+    "AnonPages",
+    "Slab",
+    "KernelStack",
+    "PageTables",
+    "VmallocUsed",
+    "Percpu",
+)
+
 
 @dataclass(frozen=True)
 class Held:
-    """objects: of the allocator, made by the module or for it, by cache; pages: free, once caches are dropped."""
+    """objects: of the allocator, made by the module or for it, by cache; memory: pages by kind, once caches are dropped;
+    "unnamed" are in use and of none of the kernel's kinds, as a driver's own pages are."""
 
     objects: dict[str, int]
     mappings: int
-    free_pages: int
+    memory: dict[str, int]
 
     def grown(self, now: Held) -> dict[str, int]:
         """Caches with more objects of the module than before, beyond what may be kept."""
@@ -44,6 +59,14 @@ def made_by(module: str, text: str) -> int:
     return total + (count if ours else 0)
 
 
+def memory(text: str) -> dict[str, int]:
+    """Pages of each kind in /proc/meminfo, and those of none."""
+    lines = (line.split(":") for line in text.splitlines() if line.endswith("kB"))
+    pages = {name: int(value.split()[0]) * 1024 // PAGE for name, value in lines}
+    named = {name: pages[name] for name in NAMED}
+    return {**named, "unnamed": pages["MemTotal"] - sum(named.values())}
+
+
 def held(guest: Guest, module: str = "meridian") -> Held:
     """After what waits to be freed has been freed."""
     guest.run("sync; echo 3 >/proc/sys/vm/drop_caches; sleep 2; echo 3 >/proc/sys/vm/drop_caches; sleep 1")
@@ -54,5 +77,4 @@ def held(guest: Guest, module: str = "meridian") -> Held:
         text = guest.run(f"cat /sys/kernel/debug/slab/{path}", 120)
         objects[path.split("/")[0]] = made_by(module, text)
     mappings = int(guest.run(f"grep -c '\\[{module}\\]' /proc/vmallocinfo || true"))
-    free = int(guest.run("awk '/MemFree/ {print $2}' /proc/meminfo")) * 1024 // PAGE
-    return Held(objects, mappings, free)
+    return Held(objects, mappings, memory(guest.run("cat /proc/meminfo")))

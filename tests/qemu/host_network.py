@@ -16,12 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driver_machine import Guest, running
+from driver_machine import PF_DEVICE, Guest, running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 
-PF_DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 FAR = far_end.address(0, 1)
 WIRE = far_end.interface(0)
 IPERF_PORT, HTTP_PORT = 5201, 8000

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ LINE = re.compile(r"master offset +(-?\d+) (s\d) freq +([+-]?\d+) path delay +(-
 class Grandmaster:
     """One of those on the wire, each in a domain of its own, its clock off by its own.
 
-    spec: of `meridian_card --wire`; options: of ptp4l, to find it.
+    spec: of `meridian_card --wire`; options: of ptp4l, to find it; logs: of the intervals of Sync, Delay_Req, Announce.
     """
 
     name: str
@@ -44,11 +44,16 @@ class Grandmaster:
     drift_ppb: int = 0
     offset_ns: int = 0
     link_delay_ns: int = 250
+    logs: tuple[int, int, int] = (SYNC_LOG, SYNC_LOG, -1)
 
     def wire(self) -> str:
-        fixed = f"log_sync={SYNC_LOG},log_delay_req={SYNC_LOG},log_announce=-1"
+        fixed = "log_sync={},log_delay_req={},log_announce={}".format(*self.logs)
         mine = f"domain={self.domain},drift_ppb={self.drift_ppb},offset_ns={self.offset_ns}"
         return f"ptp:{self.spec},{fixed},{mine},link_delay={self.link_delay_ns}ns"
+
+    def found(self) -> str:
+        """Options of a ptp4l that is to follow it."""
+        return f"--domainNumber={self.domain} {self.options}"
 
     def at(self, twin_ps: int) -> float:
         """Its time in ps at a moment of twin time; of one without wander."""
@@ -98,7 +103,7 @@ def ps_with(
     """The PS with its driver; at the other end of the wire these grandmasters, and more. host: there can be one, too."""
     wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
     hardware = Hardware() if host else None
-    setting = Setting(hardware=hardware, ps=PsHardware(), wires=[f"0={wire}"], card_options=card)
+    setting = Setting(hardware=hardware, ps=PsHardware(), wires=[f"0={wire or 'none'}"], card_options=card)
     with Twin(setting, folder) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
         guest.wait_link()
@@ -108,26 +113,62 @@ def ps_with(
         guest.check()
 
 
-def ptp4l(guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90) -> Samples:
-    """Runs it: so many samples after it has settled, which it may take so many seconds for."""
+class Running:
+    """A ptp4l at work in a guest."""
+
+    def __init__(self, guest: Guest, where: str, domain: int) -> None:
+        self.guest, self.where = guest, where
+        self.pmc = f"pmc -u -b 0 -d {domain} -s {where}.socket"
+
+    def samples(self) -> Samples:
+        return Samples.of(self.guest.run(f"cat {self.where}"))
+
+    def reach(self, done: Callable[[Samples], bool], what: str, seconds: float) -> Samples:
+        deadline = time.monotonic() + seconds
+        while not done(samples := self.samples()):
+            assert time.monotonic() < deadline, f"no {what} in {seconds} s: {samples.text[-2000:]}"
+            time.sleep(0.5)
+        return samples
+
+    def settle(self, seconds: float = 90) -> int:
+        """How many samples there are when the clock is calm, which some of them come before."""
+        had = len(self.samples().offsets)
+        calm = self.reach(lambda it: len(it.offsets) >= had + CALM and it.last(CALM).is_calm(), "calm", seconds)
+        return len(calm.offsets)
+
+    def next(self, count: int, seconds: float) -> Samples:
+        """So many from now on."""
+        had = len(self.samples().offsets)
+        found = self.reach(lambda it: len(it.offsets) >= had + count, f"{count} samples", seconds)
+        return found.first(had + count).last(count)
+
+    def says(self, words: str, seconds: float = 60) -> Samples:
+        return self.reach(lambda it: words in it.text, f"'{words}'", seconds)
+
+    def ask(self, *what: str) -> str:
+        """Of its management messages."""
+        return self.guest.run(f"{self.pmc} {' '.join(repr(it) for it in what)}")
+
+
+@contextmanager
+def running(guest: Guest, options: str, where: str = "/tmp/ptp4l") -> Iterator[Running]:
+    """ptp4l with these options beside those that a twin needs."""
     program = "strings -a $(command -v ptp4l) 2>/dev/null || cat $(command -v ptp4l)"
     guest.run(f"({program}) | grep -qa clientOnly && echo '{PTP4L}' >/tmp/options || echo '{OLD_PTP4L}' >/tmp/options")
-    mine = f"--domainNumber={grandmaster.domain} {grandmaster.options}"
-    guest.run(f"ptp4l -i eth0 -m -q $(cat /tmp/options) {mine} >/tmp/ptp4l 2>&1 & echo $! >/tmp/ptp4l.pid")
-    wanted: int | None = None
-    deadline = time.monotonic() + settle
+    command = f"ptp4l -i eth0 -m -q $(cat /tmp/options) --uds_address={where}.socket {options}"
+    guest.run(f"{command} >{where} 2>&1 & echo $! >{where}.pid")
     try:
-        while True:
-            samples = Samples.of(guest.run("cat /tmp/ptp4l"))
-            had = len(samples.offsets)
-            if wanted is None and had >= CALM and samples.last(CALM).is_calm():
-                wanted, deadline = had + count, time.monotonic() + 60 + count
-            if wanted is not None and had >= wanted:
-                return samples.first(wanted).last(count)
-            assert time.monotonic() < deadline, f"{had} samples: {samples.text[-2000:]}"
-            time.sleep(0.5)
+        domain = re.search(r"domainNumber=(\d+)", options)
+        yield Running(guest, where, int(domain[1]) if domain else 0)
     finally:
-        guest.run("kill $(cat /tmp/ptp4l.pid); while [ -e /proc/$(cat /tmp/ptp4l.pid) ]; do sleep 0.05; done")
+        guest.run(f"kill $(cat {where}.pid); while [ -e /proc/$(cat {where}.pid) ]; do sleep 0.05; done")
+
+
+def ptp4l(guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90) -> Samples:
+    """Runs it: so many samples after it has settled, which it may take so many seconds for."""
+    with running(guest, grandmaster.found()) as it:
+        it.settle(settle)
+        return it.next(count, 60 + count)
 
 
 def pulses(folder: Path) -> list[int]:

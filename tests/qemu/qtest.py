@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from meridian_twin import LinkError, Memory
+from meridian_twin.protocol import Status
 from meridian_twin.waiting import Waiting
 
 MEGABYTE = 1 << 20
@@ -96,6 +97,25 @@ class Qtest(Waiting):
     def _do(self, command: str) -> int:
         answer = self._ask(command)
         return int(answer[0], 16) if answer else 0
+
+    def _address(self, function: int, bar: int, offset: int) -> int:
+        """Where the machine's processor finds a register of the card."""
+        raise NotImplementedError
+
+    def bar_access(
+        self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None
+    ) -> tuple[Status, int]:
+        letter, address = WIDTHS[width], self._address(function, bar, offset)
+        if value is not None:
+            self._do(f"write{letter} {address:#x} {value:#x}")
+            return Status.OK, value
+        return Status.OK, self._do(f"read{letter} {address:#x}")
+
+    def read(self, function: int, bar: int, offset: int, width: int = 4) -> int:
+        return self.bar_access(function, bar, offset, width)[1]
+
+    def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
+        self.bar_access(function, bar, offset, width, value)
 
     def _pass(self, pause: float) -> None:
         """The card serves itself; it is only watched."""

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from meridian_machine.hardware import with_card
 from meridian_twin import LinkError, Role
-from meridian_twin.protocol import Status
-from qtest import MEGABYTE, WIDTHS, Qtest
+from qtest import MEGABYTE, Qtest
 
 ROOT_PORT, CARD = 1 << 11, 1 << 16  # bus 0 slot 1; bus 1
 WINDOW = 0xE000_0000, 0xE1FF_FFFF
@@ -113,21 +112,6 @@ class QtestLink(Qtest):
             return base + function * size + offset
         base, size = VF_BARS[bar]
         return base + (function - FIRST_VF) * size + offset
-
-    def bar_access(
-        self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None
-    ) -> tuple[Status, int]:
-        letter, address = WIDTHS[width], self._address(function, bar, offset)
-        if value is not None:
-            self._do(f"write{letter} {address:#x} {value:#x}")
-            return Status.OK, value
-        return Status.OK, self._do(f"read{letter} {address:#x}")
-
-    def read(self, function: int, bar: int, offset: int, width: int = 4) -> int:
-        return self.bar_access(function, bar, offset, width)[1]
-
-    def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
-        self.bar_access(function, bar, offset, width, value)
 
     def enable(self, function: int, enabled: bool = True, parent: int | None = None) -> None:
         self.config_write(self._device(function), 0x04, MEMORY_AND_MASTER if enabled else MEMORY_ONLY)

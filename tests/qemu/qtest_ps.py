@@ -7,8 +7,7 @@ from pathlib import Path
 
 from meridian_machine.ps_hardware import with_card
 from meridian_twin import Role
-from meridian_twin.protocol import Status
-from qtest import RAM, WIDTHS, Qtest
+from qtest import RAM, Qtest
 
 WINDOW = 0xA000_0000
 SPI = 89
@@ -51,16 +50,5 @@ class QtestPs(Qtest):
         self._ask("readb 0")
         return self.lines.get(SPI, 0)
 
-    def bar_access(
-        self, function: int, bar: int, offset: int, width: int = 4, value: int | None = None
-    ) -> tuple[Status, int]:
-        if value is not None:
-            self._do(f"write{WIDTHS[width]} {WINDOW + offset:#x} {value:#x}")
-            return Status.OK, value
-        return Status.OK, self._do(f"read{WIDTHS[width]} {WINDOW + offset:#x}")
-
-    def read(self, function: int, bar: int, offset: int, width: int = 4) -> int:
-        return self.bar_access(function, bar, offset, width)[1]
-
-    def write(self, function: int, bar: int, offset: int, value: int, width: int = 4) -> None:
-        self.bar_access(function, bar, offset, width, value)
+    def _address(self, function: int, bar: int, offset: int) -> int:
+        return WINDOW + offset

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import HERE, Link, linked
+from driver_machine import HERE, PF_DEVICE, Link, linked
 from meridian_machine import Hardware, tools
 
 pytestmark = pytest.mark.qemu
 DEVICE = "pci/0000:01:00.0"
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 COMMAND = 0x844
 INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
 
@@ -94,24 +93,24 @@ def test_a_limit_on_vectors_comes_with_a_reload(link: Link) -> None:
 
 def test_vfs_may_be_forbidden_and_forbid_a_reload(link: Link) -> None:
     guest = link.guest
-    guest.run(f"echo 1 >{PF}/sriov_numvfs")
-    vf = guest.run(f"basename $(readlink {PF}/virtfn0)").strip()
+    guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
+    vf = guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0)").strip()
     text = guest.run(f"devlink dev info pci/{vf}")
     assert "driver meridian" in text and "fw.registers" in text
     assert "reporter qdma" not in guest.run(f"devlink health show pci/{vf}")
     status, text = guest.try_run(f"devlink dev reload {DEVICE}")
     assert status != 0 and "there are VFs" in text
     guest.run(f"devlink dev reload pci/{vf}")
-    guest.run(f"echo 0 >{PF}/sriov_numvfs")
+    guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
     status, text = guest.try_run(f"devlink dev param set {DEVICE} name vf_message_rate value 0 cmode driverinit")
     assert status != 0 and "1 to 10000" in text
     guest.run(f"devlink dev param set {DEVICE} name enable_sriov value false cmode driverinit")
     reload(link)
-    assert guest.try_run(f"echo 1 >{PF}/sriov_numvfs")[0] != 0
+    assert guest.try_run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")[0] != 0
     guest.run(f"devlink dev param set {DEVICE} name enable_sriov value true cmode driverinit")
     reload(link)
-    guest.run(f"echo 1 >{PF}/sriov_numvfs && echo 0 >{PF}/sriov_numvfs")
+    guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs && echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
 @pytest.mark.parametrize("reporter", ["tx", "rx", "qdma"])
@@ -132,7 +131,7 @@ def test_a_report_leads_to_a_dump_and_a_recovery(link: Link, reporter: str) -> N
 
 def stop_queues(link: Link) -> None:
     """The card takes no frames any more, which the driver does not know."""
-    bar0 = int(link.guest.run(f"head -n 1 {PF}/resource").split()[0], 16)
+    bar0 = int(link.guest.run(f"head -n 1 {PF_DEVICE}/resource").split()[0], 16)
     for queue in range(2):
         link.guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
     # More than BQL lets wait: the watchdog looks at queues only that are stopped.

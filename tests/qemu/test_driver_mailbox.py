@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Link, linked
+from driver_machine import PF_DEVICE, Link, linked
 from meridian_machine import tools
 
 pytestmark = pytest.mark.qemu
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16
 HELLO, FMAP, QUEUES, CONTEXT = "01", "02", "04@8=ffffffff@12=02000000", "08"
 CONFIG, ADDRESS, FLAGS, STRIP, RSS, TX_OFFLOAD = "40", "41", "42", "43", "44", "45"
@@ -28,19 +27,19 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     with linked(tools.SUITES[0], {"mailbox_tool": program}) as it:
         make_vf(it)
         yield it
-        it.guest.run(f"echo 0 >{PF}/sriov_numvfs")
+        it.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
 def make_vf(link: Link) -> None:
     """One without a driver, which answers accesses."""
-    link.guest.run(f"echo 1 >{PF}/sriov_numvfs")
-    link.guest.run(f"basename $(readlink {PF}/virtfn0) >/sys/bus/pci/drivers/meridian/unbind")
-    link.guest.run(f"echo 1 >{PF}/virtfn0/enable")
+    link.guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
+    link.guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0) >/sys/bus/pci/drivers/meridian/unbind")
+    link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/enable")
 
 
 def ask(link: Link, *messages: str) -> list[tuple[int, bytes]]:
     """Status of each answer, 0 or why it is refused, and its bytes from the eighth on."""
-    text = link.guest.run(f"/run/twin/mailbox_tool {PF}/virtfn0/resource0 {' '.join(messages)}")
+    text = link.guest.run(f"/run/twin/mailbox_tool {PF_DEVICE}/virtfn0/resource0 {' '.join(messages)}")
     pairs = [line.split() for line in text.splitlines()]
     return [(-int(status), bytes.fromhex(data)) for status, data in pairs]
 
@@ -67,7 +66,7 @@ def the_pf_goes_on(link: Link) -> Iterator[None]:
 
 
 def test_who_has_not_said_hello_gets_nothing(link: Link) -> None:
-    link.guest.run(f"echo 0 >{PF}/sriov_numvfs")
+    link.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
     make_vf(link)
     assert refusals(link, CONFIG, STRIP + "@8=01", RSS, QUEUES) == [NOT_THERE] * 4
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import re
 import struct
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from driver_machine import HERE, PEER, Guest, Link, linked
+from driver_function import Function
+from driver_machine import HERE, PEER, Link, linked, tool, vfs_apart
 from meridian_golden.rss import DEFAULT_KEY, rss_hash
 from meridian_machine import tools
 from peer import IPV4, checksum, ethernet, ipv4
 
 pytestmark = pytest.mark.qemu
 IPV6, TCP, UDP = 0x86DD, 6, 17
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 HERE6, PEER6 = "fd00::2", "fd00::1"
 BODY = bytes(range(256)) * 2  # frame_tool counts no shorter ones
 HASHES = "microsoft-hash"
@@ -60,29 +59,12 @@ class Told:
     length: int
 
 
-@dataclass
-class Function:
-    """A PF or VF with its interface: commands name it DEV."""
-
-    link: Link
-    device: str
-    enter: str = ""
-
-    @property
-    def guest(self) -> Guest:
-        return self.link.guest
-
-    def run(self, command: str) -> str:
-        return self.guest.run(f"{self.enter}{command.replace('DEV', self.device)}")
-
-    def statistics(self) -> dict[str, int]:
-        lines = self.run("ethtool -S DEV").splitlines()[1:]
-        return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
+class Receiver(Function):
+    """A function, and frames for it with what Linux is told of them."""
 
     def frame(self, content: bytes, vid: int | None = None) -> bytes:
         kind = IPV6 if content[0] >> 4 == 6 else IPV4
-        address = bytes.fromhex(self.run("cat /sys/class/net/DEV/address").strip().replace(":", ""))
-        frame = ethernet(address, self.link.peer.mac, kind, content)
+        frame = ethernet(self.address(), self.link.peer.mac, kind, content)
         return frame if vid is None else frame[:12] + b"\x81\x00" + vid.to_bytes(2, "big") + frame[12:]
 
     def told(self, *frames: bytes) -> list[Told]:
@@ -111,21 +93,18 @@ class Function:
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
-    program = tmp_path_factory.mktemp("frames") / "frame_tool"
-    source = Path(__file__).with_name("frame_tool.c")
-    subprocess.run(["gcc", "-static", "-Wall", "-Werror", "-o", str(program), str(source)], check=True, timeout=60)
-    with linked(tools.SUITES[0], {"frame_tool": program}) as link:
-        link.guest.run(f"echo 1 >{PF}/sriov_numvfs && ip netns add vf && ip link set eth1 netns vf")
-        link.guest.run("ip netns exec vf ip address add 10.44.0.9/24 dev eth1 && ip netns exec vf ip link set eth1 up")
-        link.guest.until("ip netns exec vf cat /sys/class/net/eth1/carrier", "1")
+    program = tool(tmp_path_factory.mktemp("frames"), Path(__file__).with_name("frame_tool.c"))
+    with linked(tools.SUITES[0], {"frame_tool": program}) as link, vfs_apart(link.guest):
+        vf = Function(link, is_vf=True)
+        vf.run("ip address add 10.44.0.9/24 dev DEV")
+        vf.run("ip link set DEV up")
+        link.guest.until(f"{vf.enter}cat /sys/class/net/{vf.device}/carrier", "1")
         yield link
-        link.guest.run(f"ip netns del vf; echo 0 >{PF}/sriov_numvfs")
 
 
 @pytest.fixture(params=["pf", "vf"])
-def function(machine: Link, request: pytest.FixtureRequest) -> Iterator[Function]:
-    is_vf = request.param == "vf"
-    function = Function(machine, "eth1", "ip netns exec vf ") if is_vf else Function(machine, "eth0")
+def function(machine: Link, request: pytest.FixtureRequest) -> Iterator[Receiver]:
+    function = Receiver(machine, is_vf=request.param == "vf")
     function.run("ethtool -K DEV gro off")  # GRO judges checksums, too
     yield function
     function.run("ethtool -K DEV rx on rxhash on rxvlan on gro on")
@@ -134,13 +113,13 @@ def function(machine: Link, request: pytest.FixtureRequest) -> Iterator[Function
     machine.guest.check()
 
 
-def test_offloads_are_on_and_can_be_changed(function: Function) -> None:
+def test_offloads_are_on_and_can_be_changed(function: Receiver) -> None:
     text = function.run("ethtool -k DEV")
     for name in ("rx-checksumming", "receive-hashing", "rx-vlan-offload"):
         assert re.search(rf"^{name}: on$", text, re.MULTILINE), text
 
 
-def test_checksums_are_judged_by_the_card(function: Function) -> None:
+def test_checksums_are_judged_by_the_card(function: Receiver) -> None:
     good = [function.frame(packet(protocol, version)) for version in (4, 6) for protocol in (UDP, TCP)]
     without = function.frame(ipv4(PEER, HERE, UDP, struct.pack("!HHHH", 1000, 9, 8 + len(BODY), 0) + BODY))
     other = function.frame(ipv4(PEER, HERE, 99, BODY))
@@ -160,9 +139,9 @@ def test_checksums_are_judged_by_the_card(function: Function) -> None:
     assert function.told(good[0])[0].good
 
 
-def test_a_bad_datagram_is_left_for_the_stack_to_count(function: Function) -> None:
+def test_a_bad_datagram_is_left_for_the_stack_to_count(function: Receiver) -> None:
     """It goes up, and no further."""
-    own = HERE if function.device == "eth0" else "10.44.0.9"
+    own = "10.44.0.9" if function.is_vf else HERE
     content = ipv4(PEER, own, UDP, segment(UDP, PEER, own))
     names = function.run("grep ^Udp: /proc/net/snmp").splitlines()[0].split()
     column = names.index("InCsumErrors")
@@ -178,7 +157,7 @@ def test_a_bad_datagram_is_left_for_the_stack_to_count(function: Function) -> No
 
 
 @pytest.mark.parametrize("microsoft", [False, True])
-def test_the_hash_is_the_cards_in_either_order(function: Function, microsoft: bool) -> None:
+def test_the_hash_is_the_cards_in_either_order(function: Receiver, microsoft: bool) -> None:
     function.run(f"ethtool --set-priv-flags DEV {HASHES} {'on' if microsoft else 'off'}")
     assert re.search(rf"{HASHES}\s*: {'on' if microsoft else 'off'}", function.run("ethtool --show-priv-flags DEV"))
     frames = [function.frame(packet(protocol, version)) for version in (4, 6) for protocol in (UDP, TCP)]
@@ -205,7 +184,7 @@ def test_the_hash_is_the_cards_in_either_order(function: Function, microsoft: bo
 
 
 @pytest.mark.parametrize("microsoft", [False, True])
-def test_the_hash_chooses_the_queue(function: Function, microsoft: bool) -> None:
+def test_the_hash_chooses_the_queue(function: Receiver, microsoft: bool) -> None:
     function.run(f"ethtool --set-priv-flags DEV {HASHES} {'on' if microsoft else 'off'}")
     key = DEFAULT_KEY
     function.set_key(key)
@@ -222,7 +201,7 @@ def test_the_hash_chooses_the_queue(function: Function, microsoft: bool) -> None
     assert 0 <= counts[1] - second <= 3
 
 
-def test_what_is_hashed_is_told(function: Function) -> None:
+def test_what_is_hashed_is_told(function: Receiver) -> None:
     ports = "L4 bytes 0 & 1"
     assert ports in function.run("ethtool -n DEV rx-flow-hash udp4")
     assert ports not in function.run("ethtool -n DEV rx-flow-hash udp6")
@@ -231,7 +210,7 @@ def test_what_is_hashed_is_told(function: Function) -> None:
     assert ports not in function.run("ethtool -n DEV rx-flow-hash sctp4")
 
 
-def test_the_flag_survives_down_and_up(function: Function) -> None:
+def test_the_flag_survives_down_and_up(function: Receiver) -> None:
     function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
     function.run("ip link set DEV down")
     function.run("ip link set DEV up")
@@ -240,7 +219,7 @@ def test_the_flag_survives_down_and_up(function: Function) -> None:
     assert function.told(frame)[0].hash == rss_hash(frame, function.key(), True)
 
 
-def test_tags_are_taken_out_and_told(function: Function) -> None:
+def test_tags_are_taken_out_and_told(function: Receiver) -> None:
     function.run("ip link add link DEV name tagged type vlan id 100")
     function.run("ip link set tagged up")
     tci = 0x6000 | 100
@@ -259,7 +238,7 @@ def test_tags_are_taken_out_and_told(function: Function) -> None:
     function.run("ip link del tagged")
 
 
-def received(function: Function) -> int:
+def received(function: Receiver) -> int:
     """Bytes, as the driver has them from the card."""
     counts = function.statistics()
     return counts["rx0_bytes"] + counts["rx1_bytes"]

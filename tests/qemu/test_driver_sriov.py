@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest, running
+from driver_machine import PF_DEVICE, Guest, running, vfs_apart
 from meridian_machine import Setting, Twin, tools
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 FAR = "10.44.0.1"
 
 
@@ -24,12 +23,10 @@ def guest() -> Iterator[Guest]:
         Twin(Setting(suite=tools.SUITES[0]), Path(folder)) as twin,
         running(twin) as guest,
     ):
-        guest.run(f"echo 2 >{PF}/sriov_numvfs")
-        for vf in (0, 1):
-            guest.run(f"ip netns add vf{vf} && ip link set eth{vf + 1} netns vf{vf}")
-            up(guest, vf)
-        yield guest
-        guest.run(f"ip netns del vf0; ip netns del vf1; echo 0 >{PF}/sriov_numvfs")
+        with vfs_apart(guest, 2):
+            for vf in (0, 1):
+                up(guest, vf)
+            yield guest
         guest.ping()
 
 
@@ -81,7 +78,7 @@ def test_a_vf_may_change_its_address_until_the_pf_has_chosen_one(guest: Guest) -
     guest.run("ip link set eth0 vf 1 mac 02:aa:00:00:00:02")
     assert guest.try_run(inside(1, "ip link set eth2 address 02:aa:00:00:00:03"))[0] != 0
     # Its driver learns of it when it comes again.
-    guest.run(f"basename $(readlink {PF}/virtfn1) >/tmp/vf1")
+    guest.run(f"basename $(readlink {PF_DEVICE}/virtfn1) >/tmp/vf1")
     guest.run("cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/unbind; cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/bind")
     guest.run("ip link set eth2 netns vf1 2>/dev/null || ip link set eth1 netns vf1 name eth2")
     assert guest.run(inside(1, "cat /sys/class/net/eth2/address")).strip() == "02:aa:00:00:00:02"

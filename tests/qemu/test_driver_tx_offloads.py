@@ -5,35 +5,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import pytest
-from driver_machine import Guest, Link, linked
+from driver_function import Function
+from driver_machine import Link, linked, vfs_apart
 from meridian_machine import tools
 from peer import checksum
 
 pytestmark = pytest.mark.qemu
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 HERE6, PEER6 = "fd00::2", "fd00::99"
 NOBODY = "02:99:00:00:00:99"
 TCP, UDP = 6, 17
 VID = 7
 
 
-@dataclass
-class Sender:
-    """An interface, and frames that it sends to somebody who does not answer."""
-
-    link: Link
-    device: str
-    enter: str = ""
-
-    @property
-    def guest(self) -> Guest:
-        return self.link.guest
-
-    def run(self, command: str) -> str:
-        return self.guest.run(f"{self.enter}{command.replace('DEV', self.device)}")
+class Sender(Function):
+    """A function, and frames that it sends to somebody who does not answer."""
 
     def feature(self, name: str) -> str:
         line = next(line for line in self.run("ethtool -k DEV").splitlines() if line.strip().startswith(name + ":"))
@@ -62,21 +49,16 @@ class Sender:
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Link]:
-    with linked(tools.SUITES[0]) as it:
-        it.guest.run(f"echo 1 >{PF}/sriov_numvfs && ip netns add vf && ip link set eth1 netns vf")
+    with linked(tools.SUITES[0]) as it, vfs_apart(it.guest):
         yield it
-        it.guest.run(f"ip netns del vf; echo 0 >{PF}/sriov_numvfs")
 
 
 @pytest.fixture(params=["PF", "VF"], scope="module")
 def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
-    of_vf = request.param == "VF"
-    it = Sender(machine, "eth1", "ip netns exec vf ") if of_vf else Sender(machine, "eth0")
-    if of_vf:
-        it.set_up("10.46.0.2")
-    else:
+    it = Sender(machine, is_vf=request.param == "VF")
+    if not it.is_vf:
         it.run("ip address flush dev DEV")
-        it.set_up("10.46.0.2")
+    it.set_up("10.46.0.2")
     return it
 
 

@@ -8,11 +8,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import NET_LOAD, Guest, Link, linked, tool
+from driver_machine import NET_LOAD, Guest, Link, linked, tool, vfs_apart
 from meridian_machine import tools
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
-PF = "/sys/bus/pci/devices/0000:01:00.0"
 NOBODY = bytes.fromhex("029900000099")
 
 
@@ -20,16 +19,13 @@ NOBODY = bytes.fromhex("029900000099")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     """Two VFs, each in a network namespace."""
     files = {"net_load": tool(tmp_path_factory.mktemp("tools"), NET_LOAD)}
-    with linked(tools.SUITES[0], files) as it:
+    with linked(tools.SUITES[0], files) as it, vfs_apart(it.guest, 2):
         guest = it.guest
-        guest.run(f"echo 2 >{PF}/sriov_numvfs")
         for vf in (0, 1):
-            guest.run(f"ip netns add vf{vf} && ip link set eth{vf + 1} netns vf{vf}")
             guest.run(inside(vf, f"ip address add 10.44.0.{10 + vf}/24 dev eth{vf + 1}"))
             guest.run(inside(vf, f"ip link set eth{vf + 1} up"))
             carrier(guest, vf, up=True)
         yield it
-        guest.run(f"ip netns del vf0; ip netns del vf1; echo 0 >{PF}/sriov_numvfs")
 
 
 def inside(vf: int, command: str) -> str:
@@ -46,7 +42,7 @@ def answered(guest: Guest, vf: int, address: str, count: int = 2) -> int:
 
 
 def own(guest: Guest, vf: int) -> bytes:
-    return bytes.fromhex(guest.run(inside(vf, f"cat /sys/class/net/eth{vf + 1}/address")).strip().replace(":", ""))
+    return guest.address(f"eth{vf + 1}", inside(vf, ""))
 
 
 def test_vfs_and_pf_meet_inside_the_card(link: Link) -> None:

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
+from driver_machine import PF_DEVICE, Guest
 from host_leaks import CHECKED, held
-from host_network import FAR, MEGABYTE, PF_DEVICE, Function, Network, network
+from host_network import FAR, MEGABYTE, Function, Network, network
 from meridian_machine import Hardware, tools
 
 pytestmark = pytest.mark.qemu
@@ -47,8 +47,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
 
 
 def counters(function: Function) -> dict[str, int]:
-    pairs = (line.split(":") for line in function.run(f"ethtool -S {function.interface}").splitlines()[1:])
-    return {name.strip(): int(value) for name, value in pairs}
+    return function.guest.statistics(function.interface, function.enter)
 
 
 class Pings:

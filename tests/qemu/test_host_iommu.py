@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from host_network import MEGABYTE, PF_DEVICE, Network, network
+from driver_machine import PF_DEVICE
+from host_network import MEGABYTE, Network, network
 from meridian_machine import Hardware
 
 pytestmark = pytest.mark.qemu

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
-from driver_machine import Guest, Link, linked
-from host_network import FAR, PF_DEVICE, Function
+from driver_machine import Guest, Link, linked, vfs_apart
+from host_network import FAR, Function
 from meridian_machine import tools
 from ps_host import MAC, PsHost, ps_host
 
@@ -31,13 +31,11 @@ class Three:
 
     def count(self, which: str) -> dict[str, int]:
         function = self.functions[which]
-        lines = function.run(f"ethtool -S {function.interface}").splitlines()[1:]
-        return {name.strip(): int(value) for name, value in (line.split(":") for line in lines)}
+        return self.guest.statistics(function.interface, function.enter)
 
     def mac(self, which: str) -> bytes:
         function = self.functions[which]
-        text = function.run(f"cat /sys/class/net/{function.interface}/address")
-        return bytes.fromhex(text.strip().replace(":", ""))
+        return self.guest.address(function.interface, function.enter)
 
     def on_wire(self, *addresses: bytes) -> list[bytes]:
         """Frames between two of these that came to the wire."""
@@ -46,15 +44,13 @@ class Three:
 
 @pytest.fixture(scope="module")
 def three() -> Iterator[Three]:
-    with linked(tools.SUITES[0]) as link, ps_host(link.twin.card.socket, PS) as ps:
-        link.guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0")
+    with linked(tools.SUITES[0]) as link, ps_host(link.twin.card.socket, PS) as ps, vfs_apart(link.guest):
         functions = {
             "pf": Function(link.guest, "eth0", "10.44.0.2"),
             "vf": Function(link.guest, "eth1", "10.44.0.10", "vf0"),
         }
         functions["vf"].up()
         yield Three(link, ps, functions)
-        link.guest.run(f"ip netns del vf0; echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
 @pytest.fixture(params=["pf", "vf"])

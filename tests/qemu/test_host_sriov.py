@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from host_network import PF_DEVICE, network
+from driver_machine import PF_DEVICE
+from host_network import network
 
 pytestmark = pytest.mark.qemu
 VFS = 4  # the default shell has functions for so many

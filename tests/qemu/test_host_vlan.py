@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest, running
-from host_network import PF_DEVICE, Function
+from driver_machine import Guest, running, vfs_apart
+from host_network import Function
 from meridian_machine import Setting, Twin
 from meridian_twin.wire import Wire
 from peer import Peer
@@ -54,14 +54,14 @@ def linked() -> Iterator[tuple[Guest, VlanPeer, dict[str, Function]]]:
             VlanPeer(wire, VLAN_FAR) as peer,
             running(twin) as guest,
         ):
-            guest.run(f"modprobe 8021q; echo 1 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0")
+            guest.run("modprobe 8021q")
             functions = {
                 "pf": Function(guest, "eth0", NEAR["pf"]),
                 "vf": Function(guest, "eth1", NEAR["vf"], "vf0"),
             }
-            functions["vf"].up()
-            yield guest, peer, functions
-            guest.run(f"ip netns del vf0; echo 0 >{PF_DEVICE}/sriov_numvfs")
+            with vfs_apart(guest):
+                functions["vf"].up()
+                yield guest, peer, functions
 
 
 @pytest.mark.parametrize("vlan", VLANS)

@@ -3,55 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, QueueSetting
 from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
-from meridian_twin.wire import Wire, WireFrame
-from qemu_fixtures import qemu
+from meridian_twin.wire import Wire
+from qemu_fixtures import on_wire, plugged_into, qemu
 from qtest_link import FIRST_VF, QtestLink
 
 __all__ = ["qemu"]
 pytestmark = pytest.mark.qemu
-MINE = bytes.fromhex("02aabbccdd01")
-PEER = bytes.fromhex("021111111111")
 VECTOR = 5
-
-
-def frame(size: int, number: int, to: bytes = MINE, of: bytes = PEER) -> bytes:
-    head = to + of + b"\x88\xb5" + number.to_bytes(4, "big")
-    return head + Random(number).randbytes(size - len(head))
-
-
-def on_wire(link: QtestLink, wire: Wire, count: int) -> list[bytes]:
-    frames: list[WireFrame] = []
-
-    def enough() -> bool:
-        frames.extend(wire.take())
-        return len(frames) >= count
-
-    link.wait(enough, f"{count} frames on the wire")
-    return [f.data for f in frames]
-
-
-@pytest.fixture
-def plug(run_card: Callable[..., Any], qemu: Path) -> Iterator[Callable[..., tuple[QtestLink, Wire]]]:
-    """A machine with a card of so many PFs and VFs."""
-    links: list[QtestLink] = []
-
-    def plug(pfs: int = 1, vfs: int = 0) -> tuple[QtestLink, Wire]:
-        card = run_card("--time", "wall")
-        links.append(QtestLink(qemu, card.socket, pfs, vfs))
-        return links[-1], card.wires[0]
-
-    yield plug
-    for link in links:
-        link.close()
+plug = plugged_into(QtestLink)
 
 
 @pytest.fixture

@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_machine import tools
 from meridian_machine.ps_hardware import with_card
 from meridian_twin import Ps
-from meridian_twin.wire import Wire, WireFrame
+from meridian_twin.wire import Wire
+from qemu_fixtures import on_wire, plugged_into
 from qtest_ps import GuestMemory, QtestPs
 
 pytestmark = pytest.mark.qemu
-MINE = bytes.fromhex("02aabbccdd02")
-PEER = bytes.fromhex("021111111111")
 RX_DONE = 1
 ONES = 0xFFFF_FFFF
+plug = plugged_into(QtestPs)
 
 
 @pytest.fixture(scope="session")
@@ -28,49 +28,12 @@ def qemu() -> Path:
     return tools.qemu_ps()
 
 
-def frame(size: int, number: int, to: bytes = MINE, of: bytes = PEER) -> bytes:
-    head = to + of + b"\x88\xb5" + number.to_bytes(4, "big")
-    return head + Random(number).randbytes(size - len(head))
-
-
-def on_wire(link: QtestPs, wire: Wire, count: int) -> list[bytes]:
-    frames: list[WireFrame] = []
-
-    def enough() -> bool:
-        frames.extend(wire.take())
-        return len(frames) >= count
-
-    link.wait(enough, f"{count} frames on the wire")
-    return [f.data for f in frames]
-
-
 def received(link: QtestPs, ps: Ps, count: int) -> list[bytes]:
-    frames: list[bytes] = []
-
-    def enough() -> bool:
-        frames.extend(f.data for f in ps.ports[0].poll())
-        return len(frames) >= count
-
-    link.wait(enough, f"{count} frames for the PS")
-    return frames
+    return [f.data for f in link.collect(ps.ports[0].poll, count, "frames for the PS")]
 
 
 def ring(ps: Ps, register: str) -> int:
     return ps.card.regs.ps_address("PS_RING", register, 0)
-
-
-@pytest.fixture
-def plug(run_card: Callable[..., Any], qemu: Path) -> Iterator[Callable[..., tuple[QtestPs, Wire]]]:
-    links: list[QtestPs] = []
-
-    def plug(shared: bool = True) -> tuple[QtestPs, Wire]:
-        card = run_card("--time", "wall")
-        links.append(QtestPs(qemu, card.socket, shared))
-        return links[-1], card.wires[0]
-
-    yield plug
-    for link in links:
-        link.close()
 
 
 def ps_of(link: QtestPs, shared: bool = True) -> Ps:

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import CardError, CardProcess, Host, Ps, QueueSetting
-from test_frames import MINE, PEER, frame
 
 ARMS = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 DELAY_NS = 500

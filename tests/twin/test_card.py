@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from frames import MINE, frame
 from meridian_twin import (
     CardError,
     CardProcess,
@@ -20,7 +21,7 @@ from meridian_twin import (
 )
 from meridian_twin.registers import Registers
 from meridian_twin.registers import header as find_header
-from test_frames import MINE, connect, frame
+from test_frames import connect
 
 __all__ = ["connect"]
 

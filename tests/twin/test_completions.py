@@ -6,6 +6,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from frames import MINE, PEER
 from meridian_golden.checksum import Checksums, checksums
 from meridian_golden.frame import without_tag
 from meridian_golden.rss import hash_type, rss_hash
@@ -15,7 +16,7 @@ from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
 from packets import packet as ip_packet
 from packets import spoilt
-from test_frames import MINE, PEER, connect
+from test_frames import connect
 
 __all__ = ["connect"]
 WIDE = QueueSetting(ring=65, completions=129, completion16=True)
@@ -30,15 +31,8 @@ def packet(random: Random, to: bytes = MINE) -> bytes:
 
 def receive(host: Any, count: int, queue: int = 0) -> list[tuple[bytes, Completion]]:
     """Frames of a queue with what is told of each."""
-    got: list[tuple[bytes, Completion]] = []
-
-    def enough() -> bool:
-        ring = host.pairs[queue].c2h
-        got.extend(zip(ring.poll(), ring.completions, strict=True))
-        return len(got) >= count
-
-    host.link.wait(enough, f"{count} frames")
-    return got
+    ring = host.pairs[queue].c2h
+    return host.link.collect(lambda: zip(ring.poll(), ring.completions, strict=True), count, "frames")
 
 
 def test_hash_and_its_type_around_the_ring(run_card: Any, connect: Any) -> None:

@@ -8,28 +8,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, Link, QueueSetting, Trigger
 from meridian_twin.wire import Wire, WireFrame
 
-MINE = bytes.fromhex("02aabbccdd01")
-PEER = bytes.fromhex("021111111111")
 WAYS = ("mapped", "messages", "lockstep")
 
 
-def frame(size: int, number: int = 0, to: bytes = MINE, of: bytes = PEER) -> bytes:
-    head = to + of + b"\x88\xb5" + number.to_bytes(4, "big")
-    return head + Random(number).randbytes(size - len(head))
-
-
 def on_wire(host: Host, wire: Wire, count: int) -> list[WireFrame]:
-    frames: list[WireFrame] = []
-
-    def enough() -> bool:
-        frames.extend(wire.take())
-        return len(frames) >= count
-
-    host.link.wait(enough, f"{count} frames on the wire")
-    return frames
+    return host.link.collect(wire.take, count, "frames on the wire")
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import QueueSetting, Trigger
 from meridian_twin.qdma import InterruptRing
-from test_frames import MINE, PEER, connect, frame
+from test_frames import connect
 
 __all__ = ["connect"]
 VECTOR = 5

@@ -10,7 +10,7 @@ from typing import Any
 
 import dpkt
 import pytest
-from meridian_twin import Host
+from meridian_twin import CardError, Host
 from meridian_twin.control import Control, ControlError
 from meridian_twin.driver import Ps
 
@@ -77,6 +77,43 @@ def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Pa
         assert told.count("link") == 2 and "reset_function_done" in told
     times = [json.loads(line)["t_ps"] for line in log.read_text().splitlines()]
     assert times == sorted(times) and len(times) > 3
+
+
+def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """Neither way passes, nothing comes later, and the link stays up."""
+    card = run_card("--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control, Host.connect(card.socket) as host:
+        host.bring_up(1)
+        host.add_mac(MINE)
+        control.ask("cut", on=True)
+        host.send(frame(1, to=PEER, of=MINE))
+        card.wires[0].send(frame(2))
+        host.link.wait(lambda: control.ask("stats")["ports"][0]["cut"] == 2, "two frames lost")
+        assert control.ask("stats")["ports"][0]["link_up"]
+        control.ask("cut", on=False)
+        card.wires[0].send(frame(3))
+        assert host.receive(1) == [frame(3)]
+        host.send(frame(4, to=PEER, of=MINE))
+        sent: list[bytes] = []
+        host.link.wait(lambda: bool(sent.extend(f.data for f in card.wires[0].take()) or sent), "a frame out")
+    assert sent == [frame(4, to=PEER, of=MINE)]
+
+
+def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """A source beside the card's pin, and one that nobody knows."""
+    log = tmp_path / "log"
+    card = run_card("--ext-ts", "pps:offset_ns=-1000,width=1ms", "--log", str(log))
+    with Host.connect(card.socket, lockstep=True) as host:
+        host.link.advance(3 * 10**12)
+    events = map(json.loads, log.read_text().splitlines())
+    edges = [event for event in events if event["ev"] == "ext_ts"][:6]  # time goes on when the host has left
+    assert [event["level"] for event in edges] == [True, False] * 3
+    for second, (rise, fall) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
+        # To the next edge of a clock.
+        assert 0 <= rise["t_ps"] - (second * 10**12 + 1_000_000) <= 4000
+        assert 0 <= fall["t_ps"] - (second * 10**12 + 1_001_000_000) <= 4000
+    with pytest.raises(CardError, match="choose loop or pps"):
+        run_card("--ext-ts", "gps")
 
 
 def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from frames import MINE, PEER, frame
 from meridian_golden.checksum import checksums
 from meridian_golden.frame import with_tag
 from meridian_golden.offload import Request, filled
 from meridian_twin import Host, Offload, QueueSetting
 from packets import packet, scrambled
-from test_frames import MINE, PEER, connect, frame, on_wire
+from test_frames import connect, on_wire
 
 __all__ = ["connect"]
 ASKS = QueueSetting(transmit_offload=True)

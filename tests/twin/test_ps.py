@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, Ps
-from test_frames import MINE, PEER, connect, frame
+from test_frames import connect
 
 __all__ = ["connect"]
 ARM = bytes.fromhex("020000000001")
@@ -26,14 +27,7 @@ def both(request: Any, run_card: Any, connect: Any) -> Any:
 
 
 def receive(ps: Ps, count: int) -> list[Any]:
-    frames: list[Any] = []
-
-    def enough() -> bool:
-        frames.extend(ps.ports[0].poll())
-        return len(frames) >= count
-
-    ps.link.wait(enough, f"{count} frames for the PS")
-    return frames
+    return ps.link.collect(ps.ports[0].poll, count, "frames for the PS")
 
 
 def test_each_gets_its_own(both: tuple[Any, Host, Ps]) -> None:

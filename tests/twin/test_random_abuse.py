@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from abuse import Abuse
 from attacks import BASE, BYTES, GHOST, SETTING
+from frames import MINE, PEER, frame
 from meridian_twin import Host, Link, Memory, Ps
-from test_frames import MINE, PEER, connect, frame, on_wire
+from test_frames import connect, on_wire
 from test_ps import ARM, receive
 from wild_owner import WildOwner
 

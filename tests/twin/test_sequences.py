@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, Link, Memory
 from meridian_twin.pf_service import PfService
 from sequences.device import Device
@@ -15,7 +16,7 @@ from sequences.onic_pf0 import Onic
 from sequences.qdma_pf import DATA_VECTOR, QdmaPf
 from sequences.qdma_vf import DATA_VECTOR as VF_VECTOR
 from sequences.qdma_vf import QdmaVf
-from test_frames import MINE, PEER, connect, frame
+from test_frames import connect
 
 __all__ = ["connect"]
 VERSIONS = ("eqdma5", "eqdma4")
@@ -33,19 +34,8 @@ def machine(request: Any, run_card: Any) -> Iterator[tuple[Any, Device, str]]:
     memory.close()
 
 
-def fetch(link: Link, take: Callable[[], list[bytes]], count: int) -> list[bytes]:
-    frames: list[bytes] = []
-
-    def enough() -> bool:
-        frames.extend(take())
-        return len(frames) >= count
-
-    link.wait(enough, f"{count} frames")
-    return frames
-
-
 def on_wire(card: Any, link: Link, count: int) -> list[bytes]:
-    return fetch(link, lambda: [f.data for f in card.wires[0].take()], count)
+    return [f.data for f in link.collect(card.wires[0].take, count, "frames on the wire")]
 
 
 def open_by_hand(device: Device, queues: int = 1) -> None:
@@ -77,10 +67,10 @@ def test_onic(machine: tuple[Any, Device, str]) -> None:
         device.link.wait(lambda: device.link.interrupts.total() > 0, "the interrupt")
         (_, vector) = next(iter(device.link.interrupts))
         device.link.interrupts.clear()
-        assert fetch(device.link, lambda queue=vector: onic.napi(queue), 3) == incoming
+        assert device.link.collect(lambda queue=vector: onic.napi(queue), 3, "frames") == incoming
         card.wires[0].send(frame(200, 7))
         device.link.wait(lambda: device.link.interrupts.total() > 0, "the interrupt after arming")
-        assert fetch(device.link, lambda queue=vector: onic.napi(queue), 1) == [frame(200, 7)]
+        assert device.link.collect(lambda queue=vector: onic.napi(queue), 1, "frames") == [frame(200, 7)]
         device.link.interrupts.clear()
         onic.stop()
     onic.remove()
@@ -97,7 +87,7 @@ def test_onic_goes_around_its_rings(machine: tuple[Any, Device, str]) -> None:
         frames = [frame(64, 100 * batch + n) for n in range(50)]
         for data in frames:
             card.wires[0].send(data)
-        assert fetch(device.link, lambda: onic.napi(0), 50) == frames
+        assert device.link.collect(lambda: onic.napi(0), 50, "frames") == frames
 
 
 def test_qdma_pf(machine: tuple[Any, Device, str]) -> None:
@@ -138,7 +128,7 @@ def test_dpdk_pf(machine: tuple[Any, Device, str]) -> None:
             back = [frame(60 + 10 * n, 1000 * burst + n) for n in range(32)]
             for data in back:
                 card.wires[0].send(data)
-            assert fetch(device.link, driver.rx_burst, 32) == back
+            assert device.link.collect(driver.rx_burst, 32, "frames") == back
         driver.stop()
     driver.close()
     assert not device.link.interrupts
@@ -165,5 +155,5 @@ def test_vfs(run_card: Any, connect: Any, aggregated: bool) -> None:
         card.wires[0].send(frame(5000, 2, mine))
         if aggregated:
             link.wait(lambda f=function: link.interrupts[f, VF_VECTOR] > 0, "the ring's interrupt")
-        assert fetch(link, driver.receive, 1) == [frame(5000, 2, mine)]
+        assert link.collect(driver.receive, 1, "frames") == [frame(5000, 2, mine)]
         driver.close()

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, Ps
 from meridian_twin.pf_service import PfService
-from test_frames import MINE, PEER, connect, frame, on_wire
+from test_frames import connect, on_wire
 from test_ps import ARM, receive
 from test_vf import FIRST, pf, start
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -100,3 +101,20 @@ def test_an_hour_at_rest_is_soon_over(built_card: Callable[..., Path], tmp_path:
     command = [str(built_card()), "--socket", str(tmp_path / "card"), "--time", "free", "--for", str(3600 * 10**9)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert '"skipped_ps":35' in done.stdout
+
+
+def test_an_idle_card_sleeps_and_is_in_time_when_asked(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    card = run_card("--time", "wall", "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control, Ps.connect(card.socket) as ps:
+
+        def apart_ns() -> int:
+            return ps.phc.time_ns() - time.monotonic_ns()
+
+        apart = apart_ns()
+        before = control.ask("stats")
+        time.sleep(2)
+        after = control.ask("stats")
+        # An edge of a clock is a step, and there are 1.3 billion a second; each of the wakes takes some hundred.
+        assert after["simulation"]["steps"] - before["simulation"]["steps"] < 40_000
+        assert after["t_ps"] - before["t_ps"] == pytest.approx(2e12, abs=0.5e12)
+        assert apart_ns() == pytest.approx(apart, abs=30_000_000)

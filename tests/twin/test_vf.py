@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frames import MINE, PEER, frame
 from meridian_twin import Host, QueueSetting
 from meridian_twin.contexts import Select
 from meridian_twin.mailbox import Code, MailboxError, Op, QueueRequest, place
 from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
-from test_frames import MINE, PEER, connect, frame, on_wire
+from test_frames import connect, on_wire
 
 __all__ = ["connect"]
 FIRST = 4

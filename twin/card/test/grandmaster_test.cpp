@@ -163,6 +163,7 @@ TEST(Grandmaster, AnnouncesWhatItIsSetTo) {
   setting.clock_accuracy = 0x21;
   setting.log_announce = -1;
   setting.utc_offset = 38;
+  setting.leap = PtpLeap::inserted;
   Grandmaster end(setting, {});
   WireBench bench(end);
   bench.run_until(10 * second - 1);
@@ -176,7 +177,7 @@ TEST(Grandmaster, AnnouncesWhatItIsSetTo) {
   EXPECT_EQ(big_endian(frames[0].bytes, 0, 6), 0x011b19000000U);
   EXPECT_EQ(big_endian(frames[0].bytes, 12, 2), 0x88f7U);
   EXPECT_EQ(announces[3].length, 64U);
-  EXPECT_EQ(announces[3].flags, 0x003cU);
+  EXPECT_EQ(announces[3].flags, 0x003dU);
   EXPECT_EQ(announces[3].log_interval, -1);
   EXPECT_EQ(big_endian(m, 44, 2), 38U);
   EXPECT_EQ(m[47], 10);

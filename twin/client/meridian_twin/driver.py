@@ -59,14 +59,7 @@ class Queues:
 
     def receive(self, count: int = 1, seconds: float | None = None) -> list[bytes]:
         """Waits until count frames are there; there may be more."""
-        frames: list[bytes] = []
-
-        def enough() -> bool:
-            frames.extend(self.take())
-            return len(frames) >= count
-
-        self.link.wait(enough, f"{count} frames for function {self.function}", seconds)
-        return frames
+        return self.link.collect(self.take, count, f"frames for function {self.function}", seconds)
 
 
 class Host(Closing, Queues):

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class LinkError(Exception):
@@ -43,3 +46,14 @@ class Waiting:
                         service()
                 finally:
                     self._in_service = False
+
+    def collect(self, take: Callable[[], Iterable[T]], count: int, what: str, seconds: float | None = None) -> list[T]:
+        """What take gives, again and again, until there are count of it; there may be more."""
+        taken: list[T] = []
+
+        def enough() -> bool:
+            taken.extend(take())
+            return len(taken) >= count
+
+        self.wait(enough, f"{count} {what}", seconds)
+        return taken

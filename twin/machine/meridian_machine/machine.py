@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+from meridian_twin.closing import Closing
 
 from .hardware import Hardware
 from .initrd import Content, initrd
@@ -50,7 +50,7 @@ class Done:
         return self.stdout.decode(errors="replace")
 
 
-class Machine:
+class Machine(Closing):
     """A Debian machine in QEMU, with the card that listens at `socket`. Use it as a context manager.
 
     `folder` keeps its console and QEMU's own words. `files` are there under /run/twin. `watch` is called while it is
@@ -95,14 +95,6 @@ class Machine:
             )
         for port in self._ports.values():
             port.theirs.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def pid(self) -> int:

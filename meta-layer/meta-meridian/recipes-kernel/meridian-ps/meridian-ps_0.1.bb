@@ -5,7 +5,7 @@ SECTION = "kernel/modules"
 LICENSE = "GPL-2.0-only"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/GPL-2.0-only;md5=801f80980d171dd6425610833a22dbe6"
 
-# The register map has one source, outside of the layer: so the layer is used from a checkout of the repository.
+# What the host's driver needs, too, has one source, outside of the layer: so the layer is used from a checkout of the repository.
 # nooelint: oelint.vars.fileextrapaths,oelint.vars.outofcontext
 FILESEXTRAPATHS:prepend := "${THISDIR}/../../../../host-driver/include:"
 
@@ -28,6 +28,7 @@ SRC_URI = "\
     file://meridian_ps_stamp.c \
     file://meridian_ps_stats.c \
     file://meridian_ps_tx.c \
+    file://meridian_port_stats.h \
     file://meridian_regs.h \
 "
 

@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from meridian_twin.closing import Closing
 
 Event = dict[str, Any]
 
@@ -25,7 +26,7 @@ class SimulatorError(Exception):
         self.status = status
 
 
-class Simulator:
+class Simulator(Closing):
     """One run of shell_sim. Its time stands still between operations.
 
     Use it as a context manager; `finish` ends the run and gives its statistics. Events that answer no operation (frames
@@ -44,14 +45,6 @@ class Simulator:
         self._reader.start()
         self._next_id = 1
         self._events: list[Event] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the process, whatever it does."""

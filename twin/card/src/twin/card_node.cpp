@@ -41,6 +41,7 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
     if (!log_) throw InputError("cannot write " + setting_.log.string());
   }
   if (!setting_.capture.empty()) taps_.start(setting_.capture);
+  if (!setting_.ext_ts.empty()) pulse_.emplace(setting_.ext_ts, setting_.card.seed);
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
   card_.ps_memory().attach(&ps_tap_);
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
@@ -162,7 +163,9 @@ void CardNode::step() {
   if (card_.pps() != pps_level_) {
     pps_level_ = card_.pps();
     event("pps", {{"level", pps_level_}});
+    if (pulse_ && pulse_->is_loop()) set_pulse(pps_level_);
   }
+  if (pulse_ && pulse_->next_ps() <= now) set_pulse(pulse_->advance());
 }
 
 bool CardNode::busy() {
@@ -177,6 +180,7 @@ std::uint64_t CardNode::next_event_ps() const {
   const std::uint64_t quiet = card_.quiet_ps();
   std::uint64_t next = quiet == never_ps ? never_ps : card_.now_ps() + quiet;
   for (const PortWire& wire : wires_) next = std::min(next, wire.next_ps());
+  if (pulse_) next = std::min(next, pulse_->next_ps());
   return std::min(next, qdma_.next_ps());
 }
 
@@ -195,6 +199,16 @@ void CardNode::set_link(unsigned port, bool up) {
   card_.set_link(port, up);
 }
 
+void CardNode::set_pulse(bool level) {
+  event("ext_ts", {{"level", level}});
+  card_.set_external_timestamp(level);
+}
+
+void CardNode::cut_wire(unsigned port, bool on) {
+  event("cut", {{"port", port}, {"on", on}});
+  wires_.at(port).cut(on);
+}
+
 nlohmann::json CardNode::statistics() {
   nlohmann::json result;
   const auto counters = [](const MacCounters& mac) {
@@ -205,7 +219,8 @@ nlohmann::json CardNode::statistics() {
   for (unsigned port = 0; port < Card::ports(); ++port)
     result["ports"].push_back({{"rx", counters(card_.mac_rx(port).statistics())},
                                {"tx", counters(card_.mac_tx(port).statistics())},
-                               {"link_up", card_.mac_rx(port).link()}});
+                               {"link_up", card_.mac_rx(port).link()},
+                               {"cut", wires_[port].lost()}});
   const LinkServer::Statistics& link = server_.statistics();
   result["link"] = {{"host", server_.has_host()},        {"ps", server_.has_ps()},
                     {"connections", link.connections},   {"refused", link.refused},
@@ -223,7 +238,9 @@ void CardNode::wake_wires() {
     const auto descriptor = wire.end().descriptor();
     if (!descriptor) continue;
     pollfd entry{*descriptor, POLLIN, 0};
-    if (wire.end().tend() || ::poll(&entry, 1, 0) > 0) wire.wake();
+    if (!wire.end().tend() && ::poll(&entry, 1, 0) <= 0) continue;
+    time_.catch_up();
+    wire.wake();
   }
 }
 

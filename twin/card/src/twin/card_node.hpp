@@ -17,6 +17,7 @@
 #include "twin/ps_tap.hpp"
 #include "twin/register_port.hpp"
 #include "twin/taps.hpp"
+#include "wire/pulse_source.hpp"
 
 namespace meridian {
 
@@ -39,6 +40,7 @@ struct CardNodeSetting {
   std::filesystem::path control;  // none when empty
   std::filesystem::path capture;  // likewise
   std::filesystem::path log;      // likewise
+  std::string ext_ts;             // what drives the pin for external timestamps (pulse_help); likewise
 };
 
 /// One card with all that is around it: shell, QDMA model, MACs, wire, the link to its machines.
@@ -80,6 +82,9 @@ class CardNode final : public LinkCard {
   /// Both the MAC and the shell's pin.
   void set_link(unsigned port, bool up);
 
+  /// Of the wire of a port, see PortWire.
+  void cut_wire(unsigned port, bool on);
+
   nlohmann::json statistics();
 
   meridian_link_welcome welcome() const override;
@@ -97,6 +102,7 @@ class CardNode final : public LinkCard {
 
  private:
   void wake_wires();
+  void set_pulse(bool level);
 
   /// Something to be told to whoever follows, and to the log.
   void event(const char* what, nlohmann::json fields);
@@ -113,6 +119,7 @@ class CardNode final : public LinkCard {
   std::vector<PortWire> wires_;
   Taps taps_;
   std::optional<Control> control_;
+  std::optional<PulseSource> pulse_;
   std::ofstream log_;
   std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
   std::uint64_t skipped_ps_ = 0;

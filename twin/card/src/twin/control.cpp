@@ -46,6 +46,7 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"follow", {"on (true): events come as lines of their own", &Control::follow}},
       {"stats", {"counters of the MACs, the link and the simulation", &Control::statistics}},
       {"link", {"port (0), up: the link of a port goes up or down", &Control::link}},
+      {"cut", {"port (0), on: nothing passes on the wire of a port, and its link stays up", &Control::cut}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
@@ -97,6 +98,11 @@ Json Control::statistics(const Json&) {
 
 Json Control::link(const Json& request) {
   node_.set_link(port(request), flag(request, "up"));
+  return {};
+}
+
+Json Control::cut(const Json& request) {
+  node_.cut_wire(port(request), flag(request, "on"));
   return {};
 }
 

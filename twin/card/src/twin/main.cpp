@@ -17,6 +17,7 @@
 #include "twin/twin.hpp"
 #include "wire/cable.hpp"
 #include "wire/make_wire_end.hpp"
+#include "wire/pulse_source.hpp"
 
 namespace {
 
@@ -35,6 +36,7 @@ MACs and the wire are models.
   --time wall|free|lockstep
                         twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
                         and takes no time while nothing moves (free), or stands still but for what a client asks for
+  --ext-ts SPEC         what drives the pin for external timestamps; nothing by default
   --for NS              ends after this much twin time
   --wire PORT=SPEC      what is at the other end of a port's wire; nothing by default
   --card                what follows is of another card in the same process
@@ -87,6 +89,8 @@ Options parse_arguments(std::vector<std::string> given) {
       card.node.control = arguments.value();
     else if (option == "--capture")
       card.node.capture = arguments.value();
+    else if (option == "--ext-ts")
+      card.node.ext_ts = arguments.value();
     else if (option == "--log")
       card.node.log = arguments.value();
     else if (option == "--wire")
@@ -172,7 +176,7 @@ int main(int argc, char** argv) {
     const Options options = parse_arguments({argv + 1, argv + argc});
     if (options.help)
       std::cout << usage << meridian::cable_help << meridian::card_options_help << meridian::qdma_options_help << '\n'
-                << meridian::wire_help();
+                << meridian::wire_help() << meridian::pulse_help;
     else
       run(options);
   });

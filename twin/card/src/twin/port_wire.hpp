@@ -22,12 +22,21 @@ class PortWire {
   bool step(std::uint64_t now_ps) {
     bool moved = false;
     while (auto frame = tx_.pop()) {
+      if (cut_) {
+        ++lost_;
+        continue;
+      }
       if (tap_) tap_(frame->t_ps, frame->bytes, CaptureDirection::outbound, frame->bad);
       end_->receive(*frame);
       look_ = moved = true;
     }
     if (look_ || now_ps >= end_->next_ps()) {
-      for (auto& frame : end_->poll(now_ps, rx_.pending() + queue_.size())) queue_.push_back(std::move(frame));
+      for (auto& frame : end_->poll(now_ps, rx_.pending() + queue_.size())) {
+        if (cut_)
+          ++lost_;
+        else
+          queue_.push_back(std::move(frame));
+      }
       look_ = false;
     }
     while (!queue_.empty() && queue_.front().at_ps <= now_ps + ahead_ps) {
@@ -38,6 +47,12 @@ class PortWire {
     }
     return moved;
   }
+
+  /// From now on nothing comes through either way, and neither end sees it: the fault is beyond a switch.
+  void cut(bool on) { cut_ = on; }
+
+  /// Frames that a cut took.
+  std::uint64_t lost() const { return lost_; }
 
   /// Its descriptor became readable, or it was told something.
   void wake() { look_ = true; }
@@ -70,6 +85,8 @@ class PortWire {
   std::deque<RxFrame> queue_;  // for later
   Tap tap_;
   bool look_ = true;
+  bool cut_ = false;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace meridian

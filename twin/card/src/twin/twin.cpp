@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint64_t settle_ps = 5'000'000;  // before an event: the carried clocks lock again in less
 constexpr std::uint64_t worth_ps = 1'000'000;   // a shorter skip saves no steps
 constexpr unsigned steps_a_look = 32;           // the sockets, and the question whether all rests, are dear
+constexpr std::uint64_t nap_ps =
+    1'000'000'000;  // to follow the wall clock closer while nothing happens is not worth a processor
 constexpr int longest_wait_ms = 50;
 constexpr std::uint64_t longest_start_ps = 1'000'000'000;
 
@@ -99,6 +101,14 @@ bool Twin::pass_time() {
   return true;
 }
 
+/// The card has nothing to do and is as late as it may be: it sleeps. Whoever wakes it catches up first.
+bool Twin::rests() {
+  if (mode_ != TwinTime::wall || lockstep_ || busy()) return false;
+  const std::uint64_t now = now_ps();
+  const std::uint64_t limit = limit_ps();
+  return limit < end_ps_ && limit < now + nap_ps && next_event_ps() > now + settle_ps + nap_ps;
+}
+
 void Twin::catch_up() {
   if (mode_ != TwinTime::wall || lockstep_) return;
   while (!busy() && now_ps() < limit_ps() && next_event_ps() > now_ps() + settle_ps && pass_time()) continue;
@@ -142,7 +152,7 @@ void Twin::run(const std::atomic<bool>& stop) {
       poll(1);
       continue;
     }
-    const bool passed = pass_time();
+    const bool passed = !rests() && pass_time();
     if (advanced_ && now_ps() >= advance_to_ps_) std::exchange(advanced_, nullptr)(MERIDIAN_LINK_OK);
     poll(passed ? 0 : patience_ms());
   }

@@ -52,6 +52,7 @@ class Twin final : public TimeKeeper {
   std::uint64_t next_event_ps() const;
   std::uint64_t limit_ps() const;
   bool pass_time();
+  bool rests();
   void poll(int timeout_ms);
   int patience_ms() const;
 

@@ -108,6 +108,8 @@ void Grandmaster::announce(std::uint64_t at_ps) {
   if (setting_.ptp_timescale) head.flags |= ptp_flag::ptp_timescale;
   if (setting_.utc_offset_valid) head.flags |= ptp_flag::utc_offset_valid;
   if (setting_.traceable) head.flags |= ptp_flag::time_traceable | ptp_flag::frequency_traceable;
+  if (setting_.leap == PtpLeap::inserted) head.flags |= ptp_flag::leap61;
+  if (setting_.leap == PtpLeap::deleted) head.flags |= ptp_flag::leap59;
   Bytes message = build_ptp(head, setting_.gptp ? path_trace_tlv(port_.clock) : Bytes{});
   put_be(message, 44, setting_.utc_offset);
   message[47] = setting_.priority1;

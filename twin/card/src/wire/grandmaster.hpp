@@ -16,6 +16,9 @@
 
 namespace meridian {
 
+/// The leap second at the end of the day.
+enum class PtpLeap : std::uint8_t { none, inserted, deleted };
+
 struct GrandmasterSetting {
   PtpTransport transport = PtpTransport::udp4;
   PtpAddress address{{0x02, 0x00, 0x5e, 0x15, 0x88, 0x01},
@@ -36,6 +39,7 @@ struct GrandmasterSetting {
   std::int16_t utc_offset = 37;
   bool utc_offset_valid = true;
   bool traceable = true;  // time and frequency
+  PtpLeap leap = PtpLeap::none;
   std::int8_t log_announce = 1;
   std::int8_t log_sync = 0;
   std::int8_t log_delay_req = 0;

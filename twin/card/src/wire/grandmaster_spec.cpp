@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "wire/clock_spec.hpp"
 #include "wire/end_kinds.hpp"
 #include "wire/grandmaster.hpp"
 #include "wire/wire_spec.hpp"
@@ -13,6 +14,7 @@ const std::string_view ptp_help = R"(  ptp               a PTP grandmaster; its 
     priority1=128 priority2=128 class=6 accuracy=32 variance=20061 time_source=32 steps_removed=0
     timescale=ptp     ptp (TAI) or arb
     utc_offset=37 utc_offset_valid=1 traceable=1
+    leap=none         none, 61 or 59: how many seconds the last minute of the day has
     log_announce=1 log_sync=0 log_delay_req=0   base 2 logarithms of the intervals in s, -10 to 10
     offset_ns=0       of its clock from twin time, at the start
     drift_ppb=0       how fast its clock runs
@@ -52,15 +54,11 @@ std::unique_ptr<WireEnd> make_ptp(EndSpec& spec, const WireSetting& wire) {
   s.utc_offset = static_cast<std::int16_t>(spec.integer("utc_offset", s.utc_offset, -32768, 32767));
   s.utc_offset_valid = spec.flag("utc_offset_valid", s.utc_offset_valid);
   s.traceable = spec.flag("traceable", s.traceable);
+  s.leap = static_cast<PtpLeap>(spec.choice("leap", {"none", "61", "59"}, 0));
   s.log_announce = log("log_announce", s.log_announce);
   s.log_sync = log("log_sync", s.log_sync);
   s.log_delay_req = log("log_delay_req", s.log_delay_req);
-  constexpr std::int64_t most_ns = 4'000'000'000'000'000'000;
-  s.clock.offset_ns = spec.integer("offset_ns", 0, -most_ns, most_ns);
-  s.clock.drift_ppb = spec.real("drift_ppb", 0, -1e7, 1e7);
-  s.clock.wander_ns = spec.real("wander_ns", 0, 0, 1e9);
-  s.clock.wander_ppb = spec.real("wander_ppb", 0, 0, 1e7);
-  s.clock.seed = spec.number("seed", wire.seed, 0, ~std::uint64_t{0});
+  s.clock = take_clock(spec, wire.seed);
   constexpr std::uint64_t longest_ps = 1'000'000'000'000;
   const auto way = [&](const char* name, std::uint64_t fallback) {
     const std::uint64_t ps = spec.duration_ps(name, fallback);

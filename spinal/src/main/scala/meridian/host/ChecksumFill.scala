@@ -46,27 +46,10 @@ class ChecksumFill(p: ShellParam) extends Component {
   shaper.io.beat.fragment.data := io.beat.fragment.data
   shaper.io.beat.fragment.mty := io.beat.fragment.mty
   shaper.io.beat.fragment.meta := (1 << p.lengthBits) - 1 // how long it is, is known at its end
-  val shape = shaper.io.shape
-  val masks = new ChecksumMasks(p)
-  masks.io.valid := shaper.io.passed.valid
-  masks.io.first := shaper.io.first
-  masks.io.shape := shape
-
-  // One cycle later: the beat with the words of it that count.
-  val beat = shaper.io.passed.stage()
-  val first = RegNext(shaper.io.first)
-  val mask = RegNext(masks.io.masks)
-  val word = (0 until p.hostBytes / 2).map(w => beat.fragment(16 * w, 8 bits) ## beat.fragment(16 * w + 8, 8 bits))
-  val udpLength = RegNext(
-    word.zipWithIndex.map { case (x, w) => x.andMask(mask.udpLength(w)) }.reduceBalancedTree(_ | _)
-  )
-
-  def sum(mask: Bits, half: Bits, start: UInt, bits: Int) =
-    new ChecksumSum(beat.valid, first, word, mask, half, start, bits)
-  val none = B(0, p.hostBytes / 2 bits)
-  val protocol = Mux(shape.tcp, U(6, 5 bits), U(17, 5 bits))
-  val header = sum(mask.header & ~mask.headerChecksum, none, U(0, 1 bits), 21)
-  val l4 = sum(mask.l4 & ~mask.l4Checksum, mask.half, Delay(shape.l4Length +^ protocol, 1 + ChecksumSum.atStart), 30)
+  val packet = new PacketSums(p, shaper)
+  val mask = packet.mask
+  val header = packet.header(mask.header & ~mask.headerChecksum)
+  val l4 = packet.l4(mask.l4 & ~mask.l4Checksum)
 
   /** With the shape: bytes of the frame up to here, and then whether the packet is within them. */
   val length = new Area {
@@ -78,25 +61,15 @@ class ChecksumFill(p: ShellParam) extends Component {
     val mty = Delay(io.beat.fragment.mty, PacketShape.latency)
     val zero = Delay(io.beat.fragment.meta, PacketShape.latency)
     val bytes = RegNext((beats << log2Up(p.hostBytes)) + (U(p.hostBytes) - mty))
-    val covers = RegNext(RegNext(shape.end) <= bytes && !RegNext(zero))
-  }
-
-  // What the frame's beats have said so far of a datagram's own length.
-  val udp = new Area {
-    val begins = Delay(first, 1)
-    val right = Reg(Bool())
-    val expected = Delay(shape.l4Length, 2)
-    when(Delay(beat.valid, 1, init = False))(right := (right && !begins) || udpLength.asUInt === expected)
+    val covers = RegNext(RegNext(packet.shape.end) <= bytes && !RegNext(zero))
   }
 
   // With the sums.
   val end = new Area {
-    val cycles = 1 + ChecksumSum.latency
-    val covers = Delay(length.covers, cycles - 2)
-    val longEnough = Delay(Mux(shape.tcp, shape.l4Length >= 20, shape.l4Length >= 8), cycles)
-    val ip = covers && Delay(shape.v4 && shape.whole, cycles)
-    val l4 = covers && longEnough && Delay(shape.whole, cycles) &&
-      (Delay(shape.tcp, cycles) || Delay(shape.udp, cycles) && RegNext(udp.right))
+    val has = packet.end
+    val covers = Delay(length.covers, has.cycles - 2)
+    val ip = covers && has.ip
+    val l4 = covers && has.longEnough && (has.tcp || has.udp && has.rightLength)
   }
 
   /** Three cycles: the first carries, the last one, and what is left to say. */
@@ -105,6 +78,7 @@ class ChecksumFill(p: ShellParam) extends Component {
     val complement = RegNext(~(folded.take(16).asUInt + folded.msb.asUInt.resize(16)))
     RegNext(Mux(isUdp && complement === 0, B(0xffff, 16 bits), complement.asBits))
   }
+  val shape = packet.shape
   val toEnd = ChecksumFill.latency - PacketShape.latency // from the shape
   val l3 = Mux(shape.tagged, U(PacketShape.l3Start + 4, 7 bits), U(PacketShape.l3Start, 7 bits))
   val tcpOrUdp = Mux(shape.tcp, U(16, 7 bits), U(6, 7 bits))

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.regs
+
+import spinal.core.sim._
+
+/** MAC table commands, groups, buffer sizes, and the ports' default functions. */
+class FilterRegsTest extends RegsSuite {
+  run("filter commands and ports", 3) { s =>
+    import s._
+    bar2.write(0x110000, BigInt("44332211", 16))
+    bar2.write(0x110004, BigInt("6655", 16))
+    bar2.write(0x110008, 1 << 16 | 1 << 15 | 0x123)
+    bar2.write(0x11000c, 1 << 8 | 9)
+    bar2.write(0x110010, 1)
+    assert(bar2.read(0x110014) == 1)
+    bar2.write(0x110000, 0)
+    bar2.write(0x110010, 2) // one is under way: ignored
+    assert(bar2.read(0x110018) == 1)
+    assert(dut.macCommand.valid.toBoolean)
+    assert(dut.macCommand.query.address.toBigInt == BigInt("665544332211", 16))
+    assert(dut.macCommand.query.port.toInt == 1 && dut.macCommand.query.vid.toInt == 0x123)
+    assert(dut.macCommand.anyVlan.toBoolean)
+    assert(dut.macCommand.value.isGroup.toBoolean && dut.macCommand.value.index.toInt == 9)
+    assert(dut.macCommand.operation.toEnum == meridian.filter.MacOperation.remove)
+    dut.macCommand.ready #= true
+    dut.hostClock.waitSampling(2)
+    assert(!dut.macCommand.valid.toBoolean)
+    dut.macAnswer.valid #= true
+    dut.macAnswer.status #= meridian.filter.MacStatus.notFound
+    dut.macAnswer.value.index #= 0x42
+    dut.macAnswer.value.isGroup #= false
+    dut.hostClock.waitSampling()
+    dut.macAnswer.valid #= false
+    assert(bar2.read(0x110014) == (2 << 4 | 0x42 << 8))
+    bar2.write(0x110010, 3)
+    assert(bar2.read(0x110018) == 2)
+
+    assert(group.size == 16 * 8 && group.values.forall(_ == 0))
+    bar2.write(0x110020, 3 << 16 | 13)
+    bar2.write(0x110024, BigInt("80000001", 16))
+    bar2.write(0x110020, 2 << 16 | 13)
+    assert(bar2.read(0x110024) == 0)
+    bar2.write(0x110020, 3 << 16 | 13)
+    assert(bar2.read(0x110024) == BigInt("80000001", 16))
+    assert(group((13, 3)) == BigInt("80000001", 16) && group.values.count(_ != 0) == 1)
+
+    var sizes = List[(Int, Int)]()
+    dut.hostClock.onSamplings {
+      if (dut.bufferSize.valid.toBoolean) sizes :+= ((dut.bufferSize.queue.toInt, dut.bufferSize.bytes.toInt))
+    }
+    bar2.write(0x110034, 200 << 16 | 4096)
+    bar2.write(0x110034, 201 << 16 | 2048)
+    assert(sizes == List((200, 4096), (201, 2048)))
+    bar2.write(0x110030, 1)
+    assert(dut.enforce.toBoolean)
+
+    bar2.write(0x111010, BigInt("80000007", 16))
+    assert(dut.ports(1).defaultValid.toBoolean && dut.ports(1).defaultFunction.toInt == 7)
+    assert(!dut.ports(0).defaultValid.toBoolean)
+    assert(bar2.read(0x111014) == 1)
+  }
+}

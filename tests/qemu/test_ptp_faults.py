@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may happen to a clock that follows: it is far off, its grandmaster is gone for a while, a leap second comes, the
+card is reset."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Guest
+from meridian_machine import PsHardware, Twin, computer, tools
+from meridian_machine import driver as drivers
+from meridian_twin import CardProcess
+from meridian_twin.control import Control
+from ptp_run import SECOND_PS, Grandmaster, ps_with, pulse_errors, pulses, running
+
+pytestmark = pytest.mark.qemu
+LAYER = tools.ROOT / "meta-layer" / "meta-meridian" / "recipes-connectivity" / "meridian-ptp" / "files"
+SPEC = "transport=udp4"
+AHEAD = Grandmaster("ahead", 1, SPEC, "-4 -E", 0, 30_000_000_017)
+BEHIND = Grandmaster("behind", 2, SPEC, "-4 -E", 0, -29_123_456_789)
+LEAPING = Grandmaster("leaping", 3, f"{SPEC},leap=61", "-4 -E")
+LONELY = Grandmaster("lonely", 4, SPEC, "-4 -E", 20_000)
+EXACT_NS = 60  # after a step: the frequency is known by two stamps of a nanosecond each, 125 ms apart
+HELD_SECONDS = 10
+HELD_NS = 50  # of ten seconds on its own: the last frequency is right within some ppb
+
+
+@pytest.fixture(scope="module")
+def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Twin, Guest, Control]]:
+    folder = tmp_path_factory.mktemp("ptp")
+    options = ("--control", str(folder / "control"))
+    with ps_with([AHEAD, BEHIND, LEAPING, LONELY], folder, options) as (twin, guest):
+        health = (LAYER / "meridian-ptp-health").read_text()
+        guest.run(f"cat >/tmp/health <<'END'\n{health}END\nchmod +x /tmp/health")
+        with Control(folder / "control") as control:
+            yield twin, guest, control
+
+
+@pytest.mark.parametrize("grandmaster", [AHEAD, BEHIND], ids=lambda it: it.name)
+def test_a_step_is_exact(ps: tuple[Twin, Guest, Control], grandmaster: Grandmaster) -> None:
+    """By half a minute, which the driver makes of several parts."""
+    _, guest, control = ps
+    guest.run(f"phc_ctl eth0 freq 0 set {control.ask('stats')['t_ps'] / SECOND_PS}")
+    with running(guest, grandmaster.found()) as ptp4l:
+        samples = ptp4l.reach(lambda it: "s2" in it.states, "lock", 60)
+    first = samples.states.index("s2")
+    before, after = samples.offsets[first - 1], samples.offsets[first]
+    assert 20e9 < abs(before) < 50e9, samples.text
+    assert abs(after) < EXACT_NS, samples.text
+
+
+def test_a_leap_second_is_told(ps: tuple[Twin, Guest, Control]) -> None:
+    _, guest, _ = ps
+    with running(guest, LEAPING.found()) as ptp4l:
+        ptp4l.settle()
+        told = ptp4l.ask("GET TIME_PROPERTIES_DATA_SET")
+    found = dict(re.findall(r"\s(leap\d\d|currentUtcOffset\w*)\s+(\S+)", told))
+    assert found == {"leap61": "1", "leap59": "0", "currentUtcOffset": "37", "currentUtcOffsetValid": "1"}, told
+
+
+def test_a_grandmaster_goes_and_comes_back(ps: tuple[Twin, Guest, Control]) -> None:
+    """Meanwhile the clock keeps its last frequency, and says that nobody is followed."""
+    twin, guest, control = ps
+
+    def health() -> tuple[int, str]:
+        return guest.try_run(f"{ptp4l.pmc} 'GET PORT_DATA_SET' 'GET TIME_STATUS_NP' | /tmp/health --answers -")
+
+    with running(guest, LONELY.found()) as ptp4l:
+        ptp4l.settle()
+        status, words = health()
+        assert status == 0 and words.startswith("locked"), words
+        control.ask("cut", port=0, on=True)
+        ptp4l.says("ANNOUNCE_RECEIPT_TIMEOUT_EXPIRES")
+        status, words = health()
+        assert status == 1 and words.startswith("not following"), words
+        seen = len(pulses(twin.folder))
+        time.sleep(HELD_SECONDS)
+        held = pulse_errors(LONELY, pulses(twin.folder)[seen:])
+        control.ask("cut", port=0, on=False)
+        back = ptp4l.reach(lambda it: it.text.count("UNCALIBRATED to SLAVE") >= 2, "return", 60)
+        had = len(back.offsets)
+        settled = ptp4l.settle()
+        after = ptp4l.samples().first(settled).last(settled - had)
+        assert health()[0] == 0
+    assert len(held) >= HELD_SECONDS - 3
+    assert max(map(abs, held)) < HELD_NS, held
+    assert max(map(abs, after.offsets), default=0) < HELD_NS, after.text
+    assert "s0" not in after.states
+
+
+def test_a_card_that_was_reset_is_set_again(built_card: Callable[..., Path], tmp_path: Path) -> None:
+    """With the profile that the card has; it lost its time and its frequency."""
+    profile = re.sub(r"(?m)^(log\w+Interval)\s.*$", r"\1 -2", (LAYER / "default.conf").read_text())
+    wire = Grandmaster("only", 0, SPEC, "", 2500, 10**18).wire()
+    place = tmp_path / "card"
+
+    def card() -> CardProcess:
+        it = CardProcess(built_card(), "--time", "wall", "--wire", f"0={wire}")
+        place.unlink(missing_ok=True)
+        place.symlink_to(it.socket)
+        return it
+
+    ps = computer.ps(tools.SUITES[0], PsHardware(), drivers.PS_SOURCE)
+    with card() as first, ps.boot(tmp_path, place, lambda: None) as machine:
+        guest = Guest(machine)
+        guest.wait_link()
+        guest.run(f"cat >/tmp/profile <<'END'\n{profile}END")
+        with running(guest, "-f /tmp/profile") as ptp4l:
+            ptp4l.settle()
+            first.stop()
+            ptp4l.says("SLAVE to FAULTY")
+            with card():
+                ptp4l.reach(lambda it: it.text.count("to SLAVE") >= 2, "return", 120)
+                ptp4l.settle(120)
+        guest.check()
+        machine.power_off()

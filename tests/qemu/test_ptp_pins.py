@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pins of the card's clock: its pulse stamped by itself, and ts2phc after the pulse of a receiver."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from ptp_run import CLOCK, SECOND_PS, ps_with, pulses
+
+pytestmark = pytest.mark.qemu
+CYCLE_NS = 4
+STAMP_NS = CYCLE_NS + 1  # of an edge: half a cycle either way, and what the pulse and the simulated pin are late
+LOCKED_NS = 3 * CYCLE_NS  # ts2phc's servo follows stamps that are a cycle coarse
+
+
+def received(folder: Path) -> list[int]:
+    """Twin time in ps of each edge of the receiver."""
+    lines = (json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines())
+    return [event["t_ps"] for event in lines if event["ev"] == "ext_ts" and event["level"]]
+
+
+def test_its_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
+    with ps_with([], tmp_path, ["--ext-ts", "loop", "--ppm", "ps=30"]) as (_, guest):
+        guest.run(f"phc_ctl eth0 set 1000 && echo 0 1 >{CLOCK}/extts_enable")
+        text = guest.run(f"for n in 1 2 3 4; do until grep . {CLOCK}/fifo; do sleep 0.1; done; done", 60)
+        guest.run(f"echo 0 0 >{CLOCK}/extts_enable")
+    stamps = [int(second) * 10**9 + int(rest) for second, rest in re.findall(r"0 (\d+) (\d+)", text)]
+    assert len(stamps) == 4, text
+    errors = [(stamp + 5 * 10**8) % 10**9 - 5 * 10**8 for stamp in stamps]
+    assert max(map(abs, errors)) <= STAMP_NS, errors
+    assert all(abs(after - before - 10**9) <= CYCLE_NS for before, after in pairwise(stamps))
+
+
+def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:
+    """Its pulse is 20 ppm fast, the card's clock 50 slow."""
+    source = "pps:offset_ns=123456789,drift_ppb=20000"
+    with ps_with([], tmp_path, ["--ext-ts", source, "--ppm", "ps=-50"]) as (_, guest):
+        guest.run("date -s 2024-01-01")  # it asks the system for the second, and the table of leap seconds for TAI
+        guest.run("ts2phc -c eth0 -s generic -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid")
+        try:
+            deadline = time.monotonic() + 120
+            while True:
+                text = guest.run("cat /tmp/ts2phc")
+                offsets = [int(it) for it in re.findall(r"offset +(-?\d+) s2", text)]
+                if len(offsets) >= 15 and max(map(abs, offsets[-5:])) <= LOCKED_NS:
+                    break
+                assert time.monotonic() < deadline, text[-2000:]
+                time.sleep(0.5)
+        finally:
+            guest.run("kill $(cat /tmp/ts2phc.pid)")
+    outside, own = received(tmp_path)[-6:-1], pulses(tmp_path)
+    errors = [min((edge - pulse for edge in own), key=abs) / 1000 for pulse in outside]
+    assert max(map(abs, errors)) <= LOCKED_NS + CYCLE_NS, errors
+    assert all(SECOND_PS * 0.99 < b - a < SECOND_PS for a, b in pairwise(outside))
