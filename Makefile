@@ -2,13 +2,19 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-card bench-host bench-ptp twin-host twin-ps twin-ps-sd twin-run clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card check-vivado docs clean
 
 # Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
 QUICK ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
+# Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes.
+BOARD ?=
+SETTINGS ?=
+BOOT ?=
+FSBL ?=
+HW_SERVER ?= localhost:3121
 # Command for `make twin-run`, and options of scripts/twin.
 CMD ?= lspci -nn
 TWIN_ARGS ?=
@@ -48,6 +54,9 @@ bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/b
 bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build/bench/resources.json
 	@scripts/bench-resources
 
+bench-boards: setup ## the shell of each board against its device, by Yosys → build/bench/boards.json
+	@scripts/bench-boards
+
 bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
@@ -74,6 +83,21 @@ twin-run: export TWIN_CMD = $(CMD)
 twin-run: ## boot that machine, run CMD in it as root, print what it prints
 	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
+
+bitstream: ## BOARD=...: Vivado's bitstream, .bin and XSA → build/vivado/BOARD (needs Vivado; never run here)
+	@scripts/bitstream build "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+
+program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
+	@scripts/bitstream program "$(BOARD)" "$(HW_SERVER)"
+
+flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
+	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
+
+check-vivado: setup ## the Vivado build without Vivado: every board and release under a stand-in that knows the facts
+	@scripts/check-vivado
+
+docs: setup ## all documents as a site, links checked → build/site
+	@scripts/build-docs
 
 clean: ## remove what builds left in the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

@@ -33,13 +33,20 @@ def suites(long: bool) -> list[Suite]:
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
     # What is left out of make test is what is slow, and machines of older suites.
     on_machines = "qemu" if long else "quick and not long"
+    shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
-        pytest("whole shell and card", "not qemu" if long else "not long and not qemu", 120 if long else 30, "shell"),
+        Suite(
+            "Vivado build",
+            [str(scripts / "check-vivado"), f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}"],
+            10,
+            REPORTS / "vivado",
+        ),
+        pytest("whole shell and card", shell, 120 if long else 30, "shell"),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),

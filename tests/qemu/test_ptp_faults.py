@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may happen to a clock that follows: it is far off, its grandmaster is gone for a while, a leap second comes, the
-card is reset."""
+"""What may happen to a clock that follows: a leap second comes, its grandmaster is gone for a while, the card is reset."""
 
 from __future__ import annotations
 
@@ -15,16 +14,13 @@ from meridian_machine import PsHardware, Twin, computer, tools
 from meridian_machine import driver as drivers
 from meridian_twin import CardProcess
 from meridian_twin.control import Control
-from ptp_run import SECOND_PS, Grandmaster, ps_with, pulse_errors, pulses, running
+from ptp_run import Grandmaster, ps_with, pulse_errors, pulses, running
 
 pytestmark = pytest.mark.qemu
 LAYER = tools.ROOT / "meta-layer" / "meta-meridian" / "recipes-connectivity" / "meridian-ptp" / "files"
 SPEC = "transport=udp4"
-AHEAD = Grandmaster("ahead", 1, SPEC, "-4 -E", 0, 30_000_000_017)
-BEHIND = Grandmaster("behind", 2, SPEC, "-4 -E", 0, -29_123_456_789)
-LEAPING = Grandmaster("leaping", 3, f"{SPEC},leap=61", "-4 -E")
-LONELY = Grandmaster("lonely", 4, SPEC, "-4 -E", 20_000)
-EXACT_NS = 60  # after a step: the frequency is known by two stamps of a nanosecond each, 125 ms apart
+LEAPING = Grandmaster("leaping", 1, f"{SPEC},leap=61", "-4 -E")
+LONELY = Grandmaster("lonely", 2, SPEC, "-4 -E", 20_000)
 HELD_SECONDS = 10
 HELD_NS = 50  # of ten seconds on its own: the last frequency is right within some ppb
 
@@ -33,24 +29,11 @@ HELD_NS = 50  # of ten seconds on its own: the last frequency is right within so
 def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Twin, Guest, Control]]:
     folder = tmp_path_factory.mktemp("ptp")
     options = ("--control", str(folder / "control"))
-    with ps_with([AHEAD, BEHIND, LEAPING, LONELY], folder, options) as (twin, guest):
+    with ps_with([LEAPING, LONELY], folder, options) as (twin, guest):
         health = (LAYER / "meridian-ptp-health").read_text()
         guest.run(f"cat >/tmp/health <<'END'\n{health}END\nchmod +x /tmp/health")
         with Control(folder / "control") as control:
             yield twin, guest, control
-
-
-@pytest.mark.parametrize("grandmaster", [AHEAD, BEHIND], ids=lambda it: it.name)
-def test_a_step_is_exact(ps: tuple[Twin, Guest, Control], grandmaster: Grandmaster) -> None:
-    """By half a minute, which the driver makes of several parts."""
-    _, guest, control = ps
-    guest.run(f"phc_ctl eth0 freq 0 set {control.ask('stats')['t_ps'] / SECOND_PS}")
-    with running(guest, grandmaster.found()) as ptp4l:
-        samples = ptp4l.reach(lambda it: "s2" in it.states, "lock", 60)
-    first = samples.states.index("s2")
-    before, after = samples.offsets[first - 1], samples.offsets[first]
-    assert 20e9 < abs(before) < 50e9, samples.text
-    assert abs(after) < EXACT_NS, samples.text
 
 
 def test_a_leap_second_is_told(ps: tuple[Twin, Guest, Control]) -> None:

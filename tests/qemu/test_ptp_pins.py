@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pins of the card's clock: its pulse stamped by itself, and ts2phc after the pulse of a receiver."""
+"""The pins of the card's clock: its pulse stamped by itself, moved by a step, and ts2phc after the pulse of a receiver."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ptp_run import CLOCK, SECOND_PS, ps_with, pulses
 pytestmark = pytest.mark.qemu
 CYCLE_NS = 4
 STAMP_NS = CYCLE_NS + 1  # of an edge: half a cycle either way, and what the pulse and the simulated pin are late
+STEPS = (0.25, -0.125000003, 30.000000501, -29.123456789, 63.75)
 LOCKED_NS = 3 * CYCLE_NS  # ts2phc's servo follows stamps that are a cycle coarse
 
 
@@ -22,6 +23,14 @@ def received(folder: Path) -> list[int]:
     """Twin time in ps of each edge of the receiver."""
     lines = (json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines())
     return [event["t_ps"] for event in lines if event["ev"] == "ext_ts" and event["level"]]
+
+
+def until_pulses(folder: Path, count: int) -> None:
+    """So many more; the first may be of a moment ago."""
+    had, deadline = len(pulses(folder)), time.monotonic() + 30
+    while len(pulses(folder)) < had + count:
+        assert time.monotonic() < deadline, f"no {count} pulses"
+        time.sleep(0.1)
 
 
 def test_its_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
@@ -34,6 +43,18 @@ def test_its_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
     errors = [(stamp + 5 * 10**8) % 10**9 - 5 * 10**8 for stamp in stamps]
     assert max(map(abs, errors)) <= STAMP_NS, errors
     assert all(abs(after - before - 10**9) <= CYCLE_NS for before, after in pairwise(stamps))
+
+
+def test_a_step_is_exact(tmp_path: Path) -> None:
+    """The pulse moves by what the clock was stepped, which the driver makes of several parts beyond a second."""
+    with ps_with([], tmp_path) as (_, guest):
+        for step in STEPS:
+            until_pulses(tmp_path, 2)
+            before = pulses(tmp_path)[-1]
+            guest.run(f"phc_ctl eth0 adj -- {step}")
+            until_pulses(tmp_path, 2)
+            moved = (before - pulses(tmp_path)[-1] - round(step * SECOND_PS)) % SECOND_PS
+            assert min(moved, SECOND_PS - moved) <= 1000 * CYCLE_NS, (step, moved)
 
 
 def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.crossing.CrossingWriter
 import scopt.OParser
 import spinal.core._
 
 import java.io.File
 
-/** Writes the Verilog of the shell: the same file for synthesis and for simulation. */
+/** Writes the Verilog of the shell, the same file for synthesis and for simulation, and beside it its clock crossings. */
 object GenerateShell {
 
   /** What was given; a size is only checked together with all others. */
@@ -40,7 +41,9 @@ object GenerateShell {
     OParser.sequence(
       programName("GenerateShell"),
       help("help").text("this text"),
-      opt[File]("output").text("folder for Shell.v (default build/rtl)").action((file, o) => o.copy(output = file)),
+      opt[File]("output")
+        .text("folder for Shell.v and Shell.crossings.tcl (default build/rtl)")
+        .action((file, o) => o.copy(output = file)),
       size("ports", "Ethernet ports, 1 to 4"),
       size("line-rate", "Gb/s of a port: 25 or 10"),
       size("host-bytes", "bytes in a beat towards QDMA: 32 or 64"),
@@ -68,12 +71,17 @@ object GenerateShell {
       }
     val (output, param) = options.getOrElse(sys.exit(2))
     output.mkdirs()
-    SpinalConfig(
+    val report = SpinalConfig(
       targetDirectory = output.getPath,
       headerWithDate = false,
       headerWithRepoHash = false,
       oneFilePerComponent = false,
       inlineRom = true
     ).generateVerilog(new Shell(param))
+    CrossingWriter(
+      report.toplevel,
+      new File(output, "Shell.crossings.tcl"),
+      pin => Shell.simulationPins.contains(pin.getName())
+    )
   }
 }

@@ -96,3 +96,9 @@ class Shell(p: ShellParam) extends Component {
   io.idle := idle.out
   io.sim_quiet_cycles := ps.io.quietCycles
 }
+
+object Shell {
+
+  /** Outputs that hardware leaves open. */
+  val simulationPins = Set("idle", "sim_quiet_cycles")
+}

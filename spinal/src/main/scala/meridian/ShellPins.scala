@@ -80,7 +80,7 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val pps_out, perout_out = out Bool ()
   val ext_ts_in = in Bool ()
 
-  /** Identification, constants of the build: date as 0xYYYYMMDD, first 32 bits of the git hash. */
+  /** Identification, constants of the build: seconds since 1970, first 32 bits of the git hash. */
   val build_date, build_hash = in Bits (32 bits)
 
   val sim_skip_ps = in UInt (32 bits)

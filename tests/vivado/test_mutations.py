@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes that somebody could make: each is planted into a copy of the build, and has to be found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_build import GOLDEN
+from test_top import lint
+from vivado_stub import REFERENCE, build, copy_of_tree
+
+pytestmark = pytest.mark.vivado
+#: What says that only the comparison with the reviewed log finds it.
+LOG = "the log differs"
+#: File under vivado/, what is there, what stands there instead, and what the build says.
+MISTAKES = {
+    "property name": ("tcl/qdma.tcl", "flr_enable true", "flr_enabled true", "no property CONFIG.flr_enabled"),
+    "letter case": ("tcl/qdma.tcl", "MAILBOX_ENABLE true", "mailbox_enable true", "no property CONFIG.mailbox_enable"),
+    "value that is none": ("tcl/qdma.tcl", "}]_bit", "}]bit", "axi_data_width is '', asked for '256bit'"),
+    "value of another mode": ("tcl/qdma.tcl", "pf0_bar2_size_qdma 4", "pf0_bar2_size_qdma 1", LOG),
+    "one VF too many": ("boards/t1-rfsoc/board.tcl", "{3 3 3 3}", "{4 3 3 3}", LOG),
+    "reset by CORE": (
+        "tcl/ethernet.tcl", "CORE {Ethernet MAC+PCS/PMA 64-bit}] [dict create", "CORE {Ethernet MAC+PCS/PMA 64-bit}",
+        "BASE_R_KR is 'BASE-KR', asked for 'BASE-R'"),
+    "no timestamps": ("tcl/ethernet.tcl", "ENABLE_TIME_STAMPING 1", "ENABLE_TIME_STAMPING 0", LOG),
+    "pin twice": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN A31", "PACKAGE_PIN A32", "pin A32 is given to"),
+    "pin of another lane": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN K33", "PACKAGE_PIN K35", LOG),
+    "port that is none": ("boards/t1-rfsoc/pins.xdc", "pcie_rxp[7]", "pcie_rxp[8]", "no port pcie_rxp[8]"),
+    "port without a pin": ("boards/t1-rfsoc/pins.xdc", "set_property PACKAGE_PIN AE7 [get_ports pcie_perstn]", "",
+                           "port pcie_perstn has no PACKAGE_PIN"),
+    "missing clock": ("boards/t1-rfsoc/timing.xdc", "create_clock -period 6.206 -name eth_refclk [get_ports eth_refclk_p]",
+                      "", "no create_clock on eth_refclk_p"),
+    "wrong clock": ("boards/t1-rfsoc/timing.xdc", "6.206", "6.400", "create_clock on eth_refclk_p is 156.250 MHz"),
+    "wrong clock of the shell": ("tcl/clocking.tcl", "CLKOUT1_REQUESTED_OUT_FREQ 250.000",
+                                 "CLKOUT1_REQUESTED_OUT_FREQ 200.000", "shell/ps_clk runs at 200.000 MHz"),
+    "program in constraints": ("boards/t1-rfsoc/timing.xdc", "set_false_path -from [get_ports pcie_perstn]",
+                               "foreach port pcie_perstn {set_false_path -from [get_ports $port]}", "invalid command"),
+    "release row": ("tcl/releases.tcl", "2024.2 {qdma 5.0", "2024.2 {qdma 5.1", "has qdma 5.0"),
+    "no release row": ("tcl/releases.tcl", "    2024.2 {", "    2024.3 {", "Vivado 2024.2 is not known here"),
+    "unconnected clock": ("tcl/ps.tcl", "PSU__USE__M_AXI_GP1 0", "PSU__USE__M_AXI_GP1 1", "maxihpm1_fpd_aclk is not"),
+    "wrong port of the PS": ("tcl/ps.tcl", "PSU__USE__S_AXI_GP2 1", "PSU__USE__S_AXI_GP0 1", "no pin zynq/saxihp0_fpd_aclk"),
+    "address of the registers": ("tcl/ps.tcl", "0xA0000000", "0xB0000000", LOG),
+    "option that is none": ("tcl/outputs.tcl", "-include_bit", "-include_bits", "no option -include_bits"),
+    "command that is none": ("tcl/implement.tcl", "    opt_design\n", "    optimise_design\n", "no command optimise_design"),
+    "step out of order": ("tcl/implement.tcl", "    opt_design\n", "", "place_design after synth"),
+    "missing crossing": ("../tests/vivado/data/Shell.crossings.tcl", "crossing held", "# crossing held", LOG),
+    "crossing that is gone": ("../tests/vivado/data/Shell.crossings.tcl", "bus a/gray", "bus a/grey", "no cell for source"),
+    "crossing of a pin": ("../tests/vivado/data/Shell.crossings.tcl", "input mac_link_up_0", "input link_0", "nobody says"),
+    "parameter that is none": ("rtl/meridian_top.sv", "BUILD_HASH", "COMMIT", "parameter COMMIT is not given"),
+    "newer Tcl": ("tcl/board.tcl", "concat $pins $ps", "lmap x [concat $pins $ps] {set x}", "no command lmap"),
+    "size of the device": ("boards/t1-rfsoc/board.tcl", "lut 425280", "lut 230400", "board.tcl says 230400"),
+    "key of a board": ("boards/t1-rfsoc/board.tcl", "board pcie_lanes 8", "board lanes 8", "unknown key lanes"),
+}  # fmt: skip
+#: The same, found by lint of the whole top.
+MISFITS = {
+    "width of a wire": ("rtl/qdma_wires.svh", "[10:0] m_axis_h2c_tuser_qid", "[9:0] m_axis_h2c_tuser_qid", "WIDTH"),
+    "width of an IP's port": ("check/facts/ports.txt", "usr_irq_in_vec 11", "usr_irq_in_vec 12", "WIDTH"),
+    "port that an IP has not": ("check/facts/ports.txt", "input  qsts_out_rdy 1\n", "", "PINNOTFOUND"),
+    "port that is not connected": ("rtl/qdma_wrapper.sv", "      .qsts_out_rdy(1'b1),\n", "", "PINMISSING"),
+    "direction": ("check/facts/ports.txt", "output axi_aresetn 1", "input  axi_aresetn 1", "UNDRIVEN"),
+    "name of a shell's pin": ("rtl/ps_wires.svh", "wire [63:0] m_axi_ps_wdata;", "wire [63:0] m_axi_ps_data;", "m_axi_ps_wdata"),
+}  # fmt: skip
+
+
+def plant(tmp_path: Path, name: str, old: str, new: str) -> Path:
+    root = copy_of_tree(tmp_path / "tree")
+    path = root / "vivado" / name
+    text = path.read_text()
+    assert old in text, f"{name} has no '{old}' any more"
+    path.write_text(text.replace(old, new))
+    return root
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_found(mistake: str, tmp_path: Path) -> None:
+    name, old, new, says = MISTAKES[mistake]
+    run = build(tmp_path / "out", root=plant(tmp_path, name, old, new))
+    if says == LOG:
+        assert run.status == 0, run.said
+        assert run.log.splitlines() != (GOLDEN / "t1-rfsoc.log").read_text().splitlines()
+    else:
+        assert run.status == 1 and says in run.said, run.said
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_a_misfit_is_found(misfit: str, tmp_path: Path) -> None:
+    name, old, new, says = MISFITS[misfit]
+    done = lint("t1-rfsoc", plant(tmp_path, name, old, new), tmp_path, whole=False)
+    assert says in done.stderr, done.stderr
+
+
+def test_without_a_mistake_the_same_copy_passes(tmp_path: Path) -> None:
+    assert lint("t1-rfsoc", copy_of_tree(tmp_path / "lint"), tmp_path, whole=False).returncode == 0
+    run = build(tmp_path / "out", release=REFERENCE, root=copy_of_tree(tmp_path / "tree"))
+    assert run.status == 0, run.said
+    assert run.log.splitlines() == (GOLDEN / "t1-rfsoc.log").read_text().splitlines()

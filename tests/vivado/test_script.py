@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/bitstream, with programs of Vivado's names that are none: what it says, and what it hands on."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import netlist_of
+import pytest
+from test_top import rtl
+from vivado_stub import DATA, ROOT
+
+pytestmark = pytest.mark.vivado
+STUB = ROOT / "vivado/check/stub.tcl"
+
+
+def run(*words: str, **environment: str) -> tuple[int, str]:
+    command = [str(ROOT / "scripts/bitstream"), *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=900, check=False, env={**os.environ, **environment}
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def stand_in(folder: Path, name: str, text: str) -> dict[str, str]:
+    """A program `name` that comes first on PATH."""
+    folder.mkdir(exist_ok=True)
+    program = folder / name
+    program.write_text("#!/usr/bin/env bash\n" + text)
+    program.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("build", "t1-rfsoc"), "no vivado on PATH: install Vivado 2023.2 to 2025.2"),
+        (("build", "kcu105"), "no board 'kcu105': BOARD is one of fb4xxvg-z21d t1-rfsoc zcu106"),
+        (("build", "fb4xxvg-z21d"), "PCIE_QUAD=...  transceiver quad of lane 0"),
+        (("program", "zcu106"), "run 'make bitstream BOARD=zcu106' first"),
+        (("flash", "zcu106", "no.bin", "no.elf"), "no no.bin: boot.bin and FSBL come from the card's Linux build"),
+        (("flash", "zcu106", str(STUB), str(STUB)), "no program_flash on PATH: install Vitis"),
+        (("build",), "usage: scripts/bitstream"),
+        (("burn", "zcu106"), "usage: scripts/bitstream"),
+    ],
+)
+def test_it_says_what_to_do(words: tuple[str, ...], sentence: str) -> None:
+    status, said = run(*words)
+    assert status != 0 and sentence in said, said
+
+
+def test_flash_names_files_and_kind_of_memory(tmp_path: Path) -> None:
+    path = stand_in(tmp_path / "bin", "program_flash", 'echo "$@"\n')
+    status, said = run("flash", "zcu106", str(STUB), str(DATA / "Shell.v"), **path)
+    assert status == 0 and "-flash_type qspi-x8-dual_parallel" in said and f"-f {STUB} -fsbl {DATA}" in said
+    status, said = run("flash", "fb4xxvg-z21d", str(STUB), str(STUB), **path)
+    assert status == 1 and "its flash memory is not known here" in said
+
+
+@pytest.mark.parametrize("cards", [1, 0])
+def test_program(cards: int, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = [
+        "tclsh",
+        str(STUB),
+        "2024.2",
+        str(log),
+        str(DATA / "cells.txt"),
+        str(DATA),
+        str(ROOT / "vivado/program.tcl"),
+    ]
+    environment = {**os.environ, **({} if cards else {"MERIDIAN_STUB_NO_CARD": "1"})}
+    done = subprocess.run(
+        [*command, "a.bit", "far:3121"], capture_output=True, text=True, timeout=20, check=False, env=environment
+    )
+    if cards:
+        assert done.returncode == 0, done.stderr
+        assert "connect_hw_server -url far:3121" in log.read_text() and "PROGRAM.FILE = a.bit" in log.read_text()
+    else:
+        assert done.returncode == 1 and "exactly one card has to be there" in done.stderr
+
+
+def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
+    """As make bitstream does it; only vivado itself is not the real one."""
+    cells = tmp_path / "cells"
+    wrappers = [x for x in (DATA / "cells.txt").read_text().splitlines() if not x.startswith("shell/")]
+    shell = netlist_of.cells((rtl("t1-rfsoc") / "Shell.v").read_text(), "Shell", "shell/")
+    cells.write_text("\n".join(wrappers) + "\n" + shell)
+    path = stand_in(
+        tmp_path / "bin",
+        "vivado",
+        f'while [ "$1" != -source ]; do shift; done; script=$2; shift 3\n'
+        f'exec tclsh {STUB} 2024.2 {tmp_path}/log {cells} {DATA}/reports/clean "$script" "$@"\n',
+    )
+    status, said = run("build", "t1-rfsoc", **path)
+    assert status == 0 and "no bootgen on PATH" in said, said
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout[
+        :8
+    ]
+    hashes = re.findall(r"BUILD_HASH=32'h(\w+)", (tmp_path / "log").read_text())
+    assert hashes in ([commit], ["00000000"])
+    summary = (ROOT / "build/vivado/t1-rfsoc/meridian-t1-rfsoc.txt").read_text()
+    assert re.search(r"^inputs [0-9a-f]{16}$", summary, re.MULTILINE) and f"hash {hashes[0]}" in summary
+    assert re.search(r"^map \d+\.\d+$", summary, re.MULTILINE), summary
+    # With bootgen, which Vivado brings, the file that the card's Linux loads is made, too.
+    stand_in(
+        tmp_path / "bin",
+        "bootgen",
+        'test -e "$2" && grep -q "destination_device = pl" "$2" && touch "${2%.bif}.bit.bin"\n',
+    )
+    status, said = run("build", "t1-rfsoc", **path)
+    assert status == 0 and re.search(r"output: .*/meridian-t1-rfsoc.bit.bin, register map \d+\.\d+:", said), said
+    stand_in(tmp_path / "bin", "bootgen", "exit 1\n")
+    status, said = run("build", "t1-rfsoc", **path)
+    assert status == 1 and "bootgen failed; its log:" in said

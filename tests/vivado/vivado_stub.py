@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the Vivado build under its stand-in (vivado/check/stub.tcl)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(__file__).resolve().parent / "data"
+BOARDS = ["t1-rfsoc", "zcu106", "fb4xxvg-z21d"]
+RELEASES = ["2023.2", "2024.1", "2024.2", "2025.1", "2025.2"]
+#: The one whose log is kept whole; of the others, the differences from it.
+REFERENCE = "2024.2"
+SECONDS = 60
+
+
+@dataclass
+class Run:
+    status: int
+    said: str
+    log: str
+    output: Path
+
+
+def copy_of_tree(to: Path) -> Path:
+    """A copy of what the build is made of, to be changed by a test."""
+    shutil.copytree(ROOT / "vivado", to / "vivado")
+    shutil.copytree(DATA, to / "tests/vivado/data")
+    return to
+
+
+def build(
+    out: Path,
+    board: str = "t1-rfsoc",
+    release: str = REFERENCE,
+    *,
+    root: Path = ROOT,
+    reports: str = "clean",
+    rtl: Path | None = None,
+    cells: Path | None = None,
+    settings: Path | None = None,
+    arguments: tuple[str, ...] = (),
+    refuse: str = "",
+) -> Run:
+    """Builds a board with the stand-in for a release; `refuse` is a property that it does not take."""
+    out.mkdir(parents=True, exist_ok=True)
+    data = root / "tests/vivado/data"
+    if board == "fb4xxvg-z21d" and settings is None:
+        settings = data / "fb4xxvg.settings"
+    given = [
+        f"board={board}", f"rtl={rtl or data}", f"output={out / 'output'}", f"cache={out / 'cache'}",
+        "hash=0123abcd", "date=1700000000", f"file={settings or ''}", *arguments,
+    ]  # fmt: skip
+    log = out / "log"
+    command = ["tclsh", str(root / "vivado/check/stub.tcl"), release, str(log), str(cells or data / "cells.txt")]
+    command += [str(data / "reports" / reports), str(root / "vivado/build.tcl"), *given]
+    environment = {**os.environ, "MERIDIAN_STUB_REFUSE": refuse}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=out
+    )
+    text = log.read_text() if log.exists() else ""
+    return Run(done.returncode, done.stdout + done.stderr, text, out / "output")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Pins of AMD's ZCU106, as public designs and AMD's public board files have them.
+
+# PCIe, edge connector, lane 0 in quad 224
+set_property PACKAGE_PIN AB8 [get_ports pcie_refclk_p]
+set_property PACKAGE_PIN AB7 [get_ports pcie_refclk_n]
+set_property PACKAGE_PIN L8 [get_ports pcie_perstn]
+set_property IOSTANDARD LVCMOS33 [get_ports pcie_perstn]
+set_property PULLUP true [get_ports pcie_perstn]
+set_property PACKAGE_PIN AE2 [get_ports {pcie_rxp[0]}]
+set_property PACKAGE_PIN AE1 [get_ports {pcie_rxn[0]}]
+set_property PACKAGE_PIN AF4 [get_ports {pcie_rxp[1]}]
+set_property PACKAGE_PIN AF3 [get_ports {pcie_rxn[1]}]
+set_property PACKAGE_PIN AG2 [get_ports {pcie_rxp[2]}]
+set_property PACKAGE_PIN AG1 [get_ports {pcie_rxn[2]}]
+set_property PACKAGE_PIN AJ2 [get_ports {pcie_rxp[3]}]
+set_property PACKAGE_PIN AJ1 [get_ports {pcie_rxn[3]}]
+set_property PACKAGE_PIN AD4 [get_ports {pcie_txp[0]}]
+set_property PACKAGE_PIN AD3 [get_ports {pcie_txn[0]}]
+set_property PACKAGE_PIN AE6 [get_ports {pcie_txp[1]}]
+set_property PACKAGE_PIN AE5 [get_ports {pcie_txn[1]}]
+set_property PACKAGE_PIN AG6 [get_ports {pcie_txp[2]}]
+set_property PACKAGE_PIN AG5 [get_ports {pcie_txn[2]}]
+set_property PACKAGE_PIN AH4 [get_ports {pcie_txp[3]}]
+set_property PACKAGE_PIN AH3 [get_ports {pcie_txn[3]}]
+
+# SFP+ cages, quad 225; the reference clock is the Si570's
+set_property PACKAGE_PIN U10 [get_ports eth_refclk_p]
+set_property PACKAGE_PIN U9 [get_ports eth_refclk_n]
+set_property PACKAGE_PIN AA2 [get_ports {eth_rxp[0]}]
+set_property PACKAGE_PIN AA1 [get_ports {eth_rxn[0]}]
+set_property PACKAGE_PIN W2 [get_ports {eth_rxp[1]}]
+set_property PACKAGE_PIN W1 [get_ports {eth_rxn[1]}]
+set_property PACKAGE_PIN Y4 [get_ports {eth_txp[0]}]
+set_property PACKAGE_PIN Y3 [get_ports {eth_txn[0]}]
+set_property PACKAGE_PIN W6 [get_ports {eth_txp[1]}]
+set_property PACKAGE_PIN W5 [get_ports {eth_txn[1]}]
+set_property PACKAGE_PIN AE22 [get_ports {sfp_tx_enable[0]}]
+set_property PACKAGE_PIN AF20 [get_ports {sfp_tx_enable[1]}]
+set_property IOSTANDARD LVCMOS12 [get_ports {sfp_tx_enable[0]}]
+set_property IOSTANDARD LVCMOS12 [get_ports {sfp_tx_enable[1]}]
+
+# 125 MHz, free running
+set_property PACKAGE_PIN H9 [get_ports pl_clk_p]
+set_property PACKAGE_PIN G9 [get_ports pl_clk_n]
+set_property IOSTANDARD LVDS [get_ports pl_clk_p]
+set_property IOSTANDARD LVDS [get_ports pl_clk_n]
+
+# PMOD0 (J55): pulse per second, periodic output, external timestamp
+set_property PACKAGE_PIN B23 [get_ports pps_out]
+set_property PACKAGE_PIN A23 [get_ports perout_out]
+set_property PACKAGE_PIN F25 [get_ports ext_ts_in]
+set_property IOSTANDARD LVCMOS18 [get_ports pps_out]
+set_property IOSTANDARD LVCMOS18 [get_ports perout_out]
+set_property IOSTANDARD LVCMOS18 [get_ports ext_ts_in]

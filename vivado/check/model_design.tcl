@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+# The stub's design: ports of the top, constraints, cells and clocks.
+namespace eval ::stub {
+  variable part {}
+  variable xdc {}
+  variable ports {}
+  variable port_property {}
+  variable clock_ports {}
+  variable step none
+
+  proc design_property {name object} {
+    variable port_property
+    set object [lindex $object 0]
+    if {$name eq "PERIOD" && [string match clock:* $object]} {
+      return [clock_period [string range $object 6 end]]
+    }
+    if {$name in {PACKAGE_PIN IOSTANDARD} && [dict exists $port_property $object $name]} {
+      return [dict get $port_property $object $name]
+    }
+    error "no property $name of $object that the facts know"
+  }
+
+  proc set_design_property {name value object} {
+    variable port_property
+    variable ports
+    record "  $object $name = $value"
+    if {$name in {BITSTREAM.GENERAL.COMPRESS BITSTREAM.CONFIG.USR_ACCESS} && $object eq "design"} {
+      return
+    }
+    if {$name eq "PROGRAM.FILE" && [string match hw:* $object]} {
+      return
+    }
+    if {$name ni {PACKAGE_PIN IOSTANDARD PULLUP DQS_BIAS} || $object eq ""} {
+      error "no property $name of '$object' that the facts know"
+    }
+    foreach port $object {
+      if {$name eq "PACKAGE_PIN"} {
+        dict for {other properties} $port_property {
+          if {[dict exists $properties PACKAGE_PIN] && [dict get $properties PACKAGE_PIN] eq $value} {
+            error "pin $value is given to $other and to $port"
+          }
+        }
+      }
+      if {[dict exists $port_property $port $name]} {
+        error "$name of $port is set twice"
+      }
+      dict set port_property $port $name $value
+    }
+  }
+
+  # Ports of the top, bit by bit, by its text, its parameters and its macros.
+  proc find_ports {file parameters macros} {
+    set found {}
+    set wanted 1
+    foreach line [lines $file] {
+      if {[regexp {^`ifdef (\w+)} $line -> macro]} {
+        set wanted [expr {$macro in $macros}]
+      } elseif {[regexp {^`endif} $line]} {
+        set wanted 1
+      } elseif {$line eq ");"} {
+        break
+      } elseif {[regexp {^parameter (?:int|bit \[31:0\]) (\w+)} $line -> name]} {
+        if {![dict exists $parameters $name] && $name ne "PORTS"} {
+          error "synth_design: parameter $name is not given"
+        }
+        dict unset parameters $name
+      } elseif {$wanted && [regexp {^(?:input|output)\s+wire (?:\[(\w+)-1:0\] )?(\w+),?$} $line -> size name]} {
+        if {$size eq ""} {
+          lappend found $name
+        } else {
+          for {set bit 0} {$bit < $::stub::sizes($size)} {incr bit} {
+            lappend found "$name\[$bit\]"
+          }
+        }
+      }
+    }
+    if {[dict size $parameters]} {
+      error "synth_design: the top has no parameter [dict keys $parameters]"
+    }
+    return $found
+  }
+
+  # XDC: constraints and little else.
+  proc read_constraints {file} {
+    set inner [interp create -safe]
+    foreach name [$inner eval {info commands}] {
+      if {$name ni {set list expr}} {
+        $inner hide $name
+      }
+    }
+    foreach name {set_property create_clock set_false_path get_ports} {
+      $inner alias $name stub::call_one $name
+    }
+    set in [open $file]
+    set text [read $in]
+    close $in
+    if {[catch {$inner eval $text} message]} {
+      interp delete $inner
+      error "[file tail $file]: $message"
+    }
+    interp delete $inner
+  }
+
+  proc check_pins {} {
+    variable ports
+    variable port_property
+    variable clock_ports
+    foreach port $ports {
+      if {![dict exists $port_property $port PACKAGE_PIN]} {
+        error "port $port has no PACKAGE_PIN"
+      }
+      if {![regexp {^(pcie_(rx|tx|refclk)|eth_)} $port] && ![dict exists $port_property $port IOSTANDARD]} {
+        error "port $port has no IOSTANDARD"
+      }
+    }
+    set wanted [list pcie_refclk_p 100 \
+      eth_refclk_p [value xxv_ethernet_0 GT_REF_CLK_FREQ] pl_clk_p [value clk_wiz_0 PRIM_IN_FREQ]]
+    foreach {port mhz} $wanted {
+      if {![dict exists $clock_ports $port]} {
+        error "no create_clock on $port"
+      }
+      set is [expr {1000.0 / [dict get $clock_ports $port]}]
+      if {abs($is / $mhz - 1) > 0.001} {
+        error "create_clock on $port is [format %.3f $is] MHz, its IP has $mhz MHz"
+      }
+    }
+  }
+
+  # Of a clock pin of the shell, by what drives it.
+  proc clock_period {pin} {
+    switch -glob $pin {
+      axi_aclk { return [expr {1000.0 / [value qdma_0 axisten_freq]}] }
+      ps_clk { return [expr {1000.0 / [value clk_wiz_0 CLKOUT1_REQUESTED_OUT_FREQ]}] }
+      mac_* { return [expr {64.0 / [value xxv_ethernet_0 LINE_RATE]}] }
+    }
+    error "no clock at $pin"
+  }
+
+  proc advance {to from} {
+    variable step
+    if {$step ni $from} {
+      error "${to}_design after $step"
+    }
+    set step $to
+  }
+}
+
+namespace eval ::stub::do {
+  namespace path ::stub
+
+  proc create_project {given rest} {
+    if {![dict exists $given -in_memory]} {
+      error "create_project: only -in_memory is in the facts"
+    }
+    set ::stub::part [option $given -part]
+  }
+  proc read_verilog {given rest} {
+    if {$rest ne "zynq_ps_wrapper.v" && ![file readable $rest]} {
+      error "read_verilog: cannot read $rest"
+    }
+    lappend ::stub::files $rest
+  }
+  proc read_xdc {given rest} {
+    lappend ::stub::xdc $rest
+  }
+  proc synth_design {given rest} {
+    foreach name {qdma_0 xxv_ethernet_0 clk_wiz_0 zynq_ps_wrapper} {
+      if {$name ni $::stub::finished} {
+        error "synth_design: $name has no checkpoint"
+      }
+    }
+    if {[option $given -part] ne $::stub::part} {
+      error "synth_design: the project's part is $::stub::part"
+    }
+    set top [lsearch -inline $::stub::files */[option $given -top].sv]
+    set parameters [dict create]
+    foreach generic [dict get $given -generic] {
+      lassign [split $generic =] name value
+      dict set parameters $name $value
+    }
+    set macros [expr {[dict exists $given -verilog_define] ? [dict get $given -verilog_define] : {}}]
+    array set ::stub::sizes [list LANES [dict get $parameters LANES] \
+      PORTS [expr {1 + ("MORE_THAN_1_PORT" in $macros) + 2 * ("MORE_THAN_2_PORTS" in $macros)}]]
+    if {[dict exists $parameters PORTS] && [dict get $parameters PORTS] != $::stub::sizes(PORTS)} {
+      error "synth_design: PORTS is [dict get $parameters PORTS], the macros say $::stub::sizes(PORTS)"
+    }
+    set ::stub::ports [find_ports $top $parameters $macros]
+    advance synth none
+    foreach file $::stub::xdc {
+      read_constraints $file
+    }
+    check_pins
+  }
+  proc opt_design {given rest} {
+    advance opt synth
+  }
+  proc place_design {given rest} {
+    advance place opt
+  }
+  proc phys_opt_design {given rest} {
+    if {$::stub::step ni {place route}} {
+      error "phys_opt_design after $::stub::step"
+    }
+  }
+  proc route_design {given rest} {
+    advance route place
+  }
+  proc current_design {given rest} {
+    return design
+  }
+
+  proc get_ports {given rest} {
+    set found {}
+    set rest [lindex $rest 0]
+    foreach port $::stub::ports {
+      if {$port eq $rest || ([string match {*\[\*\]} $rest] && [string match [string range $rest 0 end-3]* $port])} {
+        lappend found $port
+      }
+    }
+    if {$found eq {}} {
+      error "get_ports: no port $rest"
+    }
+    return $found
+  }
+  proc create_clock {given rest} {
+    dict set ::stub::clock_ports $rest [option $given -period]
+  }
+  proc get_cells {given rest} {
+    set found {}
+    foreach pattern [lindex $rest 0] {
+      if {[regexp {^(.*)\[(\*|\d+)\]$} $pattern -> base index]} {
+        if {[dict exists $::stub::cells $base] && [lindex [dict get $::stub::cells $base] 1] > 1} {
+          lappend found $pattern
+        }
+      } elseif {[string match {*\*} $pattern]} {
+        lappend found {*}[dict keys $::stub::cells $pattern]
+      } elseif {[dict exists $::stub::cells $pattern] && [lindex [dict get $::stub::cells $pattern] 1] == 1} {
+        lappend found $pattern
+      }
+    }
+    if {$found eq {} && ![dict exists $given -quiet]} {
+      error "get_cells: no cell [lindex $rest 0]"
+    }
+    return $found
+  }
+  proc get_pins {given rest} {
+    set rest [lindex $rest 0]
+    if {[regexp {^(.*)/PRE$} $rest -> cell] && [get_cells {-quiet 1} [list $cell]] ne {}} {
+      return $rest
+    }
+    if {[regexp {^shell/(axi_aclk|ps_clk|mac_[rt]x_clk_\d)$} $rest]} {
+      return $rest
+    }
+    if {[dict exists $given -quiet]} {
+      return {}
+    }
+    error "get_pins: no pin $rest"
+  }
+  proc get_clocks {given rest} {
+    return clock:[lindex [split [option $given -of_objects] /] end]
+  }
+  proc get_package_pins {given rest} {
+    return $rest
+  }
+  # Which sites a package has is not known here.
+  proc get_sites {given rest} {
+    return {}
+  }
+  proc filter {given rest} {
+    lassign $rest list expression
+    set kept {}
+    foreach cell $list {
+      set ref [lindex [dict get $::stub::cells $cell] 0]
+      foreach {- pattern} [regexp -all -inline {REF_NAME =~ (\S+)} $expression] {
+        if {[string match $pattern $ref]} {
+          lappend kept $cell
+        }
+      }
+    }
+    return $kept
+  }
+  proc set_max_delay {given rest} {
+    if {$::stub::step eq "none" || ![dict exists $given -from] || ![dict exists $given -to]} {
+      error "set_max_delay -datapath_only wants a synthesised design, -from and -to"
+    }
+  }
+}

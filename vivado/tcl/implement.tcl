@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# From sources to a routed design with its reports.
+namespace eval implement {
+  variable wrappers [file join [file dirname [file dirname [file normalize [info script]]]] rtl]
+
+  proc sources {} {
+    variable wrappers
+    return [concat [list [file join [settings::get rtl] Shell.v]] [lsort [glob -directory $wrappers *.sv]]]
+  }
+
+  proc synthesise {board} {
+    variable wrappers
+    # A port of another width than its wire, and a port in the constraints that the design has not, are mistakes.
+    set_msg_config -id {Synth 8-689} -new_severity ERROR
+    set_msg_config -id {Vivado 12-584} -new_severity ERROR
+    foreach source [sources] {
+      if {[file extension $source] eq ".sv"} {
+        read_verilog -sv $source
+      } else {
+        read_verilog $source
+      }
+    }
+    foreach file [dict get $board pins] {
+      read_xdc [file join [dict get $board folder] $file]
+    }
+    dict with board {
+      foreach {more macro} {1 MORE_THAN_1_PORT 2 MORE_THAN_2_PORTS} {
+        if {$ports > $more} {
+          lappend defines $macro
+        }
+      }
+      set macros {}
+      foreach macro $defines {
+        lappend macros -verilog_define $macro
+      }
+      synth_design -top meridian_top -part $part -include_dirs $wrappers {*}$macros \
+        -generic LANES=$pcie_lanes -generic PORTS=$ports -generic HOST_BYTES=$host_bytes \
+        -generic BUILD_HASH=32'h[settings::get hash] -generic BUILD_DATE=32'd[settings::get date] \
+        -flatten_hierarchy rebuilt
+    }
+  }
+
+  # What each of the shell's clocks runs at, in MHz.
+  proc clocks {board} {
+    dict with board {
+      set clocks [list axi_aclk $host_mhz ps_clk 250]
+      for {set port 0} {$port < $ports} {incr port} {
+        lappend clocks mac_rx_clk_$port [expr {$line_rate * 15.625}] mac_tx_clk_$port [expr {$line_rate * 15.625}]
+      }
+    }
+    return $clocks
+  }
+
+  proc constrain {board} {
+    # A constant, or a pin of the board that its timing.xdc has a false path for.
+    set drivers {ext_ts_in {}}
+    for {set port 0} {$port < [dict get $board ports]} {incr port} {
+      lappend drivers mac_link_up_$port ethernet/link_up_${port}_reg
+    }
+    crossings::constrain_shell [file join [settings::get rtl] Shell.crossings.tcl] [clocks $board] $drivers
+    # Those of the wrappers.
+    for {set port 0} {$port < [dict get $board ports]} {incr port} {
+      foreach {from to} {link_up link_sync remote_fault_seen fault_sync} {
+        crossings::constrain [get_cells ethernet/${from}_${port}_reg] \
+          [get_cells "ethernet/${to}_$port/flops_reg\[0\]"] [crossings::period mac_tx_clk_$port]
+      }
+    }
+    crossings::reset_synchronisers {ps_reset dclk_reset}
+  }
+
+  # The channels of the Ethernet IP are those that the pins of the board lead to. Where Vivado does not tell,
+  # place_design will.
+  proc check_lanes {board} {
+    set number 0
+    foreach lane [dict get $board eth_lanes] {
+      set pin [get_property PACKAGE_PIN [get_ports "eth_rxp\[$number\]"]]
+      set site [get_sites -quiet -of_objects [get_package_pins -quiet $pin]]
+      if {[regexp {CHANNEL_(X\d+Y\d+)$} $site -> is] && $is ne $lane} {
+        error "board [dict get $board name]: port $number is at $site (pin $pin), eth_lanes says $lane:\
+          correct eth_quad and eth_lanes"
+      }
+      incr number
+    }
+  }
+
+  proc place_and_route {} {
+    opt_design
+    place_design -directive Explore
+    phys_opt_design -directive AggressiveExplore
+    route_design -directive AggressiveExplore
+    phys_opt_design -directive AggressiveExplore
+  }
+
+  proc reports {folder} {
+    file mkdir $folder
+    report_timing_summary -file [file join $folder timing_summary.rpt]
+    report_timing -delay_type min_max -slack_lesser_than 0 -max_paths 100 -file [file join $folder timing_violated.rpt]
+    check_timing -verbose -file [file join $folder check_timing.rpt]
+    report_cdc -details -file [file join $folder cdc.rpt]
+    report_bus_skew -file [file join $folder bus_skew.rpt]
+    report_pulse_width -all_violators -file [file join $folder pulse_width.rpt]
+    report_exceptions -file [file join $folder exceptions.rpt]
+    report_clock_interaction -file [file join $folder clock_interaction.rpt]
+    report_utilization -file [file join $folder utilization.rpt]
+    report_utilization -hierarchical -file [file join $folder utilization_by_block.rpt]
+    report_design_analysis -logic_level_distribution -file [file join $folder logic_levels.rpt]
+    report_methodology -file [file join $folder methodology.rpt]
+    report_drc -file [file join $folder drc.rpt]
+  }
+}
