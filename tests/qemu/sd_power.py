@@ -15,7 +15,7 @@ from meridian_machine import PsHardware, SdCard, SdMachine
 # There is no logic to read registers of.
 EMPTY = "modprobe.blacklist=meridian_ps"
 UPDATE = "meridian-update /dev/vda"
-UPDATE_SECONDS = 600
+UPDATE_SECONDS = 3600
 MEBI = 1 << 20
 SECTOR = 512
 
