@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-run bitstream program flash-card check-vivado docs clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card check-vivado docs clean
 
 # Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
 PCAP ?=
@@ -76,6 +76,11 @@ twin-host: ## boot a Debian machine with the card in it (QEMU) and take its cons
 twin-ps: ## boot the card's own PS, a ZynqMP in QEMU, and take its console
 	@scripts/setup >&2
 	@scripts/twin ps $(TWIN_ARGS)
+
+twin-ps-sd: ## start the PS from its SD card, a grandmaster on the wire, until its clock is locked
+	@scripts/setup >&2
+	@scripts/twin ps --image --wire 0=ptp:transport=udp4,log_sync=-3,log_delay_req=-3 $(TWIN_ARGS) -- \
+	  'for i in $$(seq 180); do meridian-ptp-health /usr/share/meridian/ptp/default.conf && exit; sleep 1; done; exit 1'
 
 twin-run: export TWIN_CMD = $(CMD)
 twin-run: ## boot that machine, run CMD in it as root, print what it prints

@@ -49,6 +49,12 @@ def marked(disk: Path) -> list[int]:
     return [number for number in PARTS if table[446 + 16 * (number - 1)] & 0x80]
 
 
+def trial(disk: Path) -> int | None:
+    with disk.open("rb") as file:
+        table = file.read(512)
+    return table[438] if table[436:438] == b"MT" else None
+
+
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
     path = tmp_path / "disk"
@@ -57,6 +63,9 @@ def disk(tmp_path: Path) -> Path:
         for number in PARTS:
             file.seek(PARTS[number][0] * MEBI)
             file.write(random.Random(number).randbytes(PARTS[number][1] * MEBI))
+        # What runs is a root.
+        file.seek(PARTS[2][0] * MEBI + 1080)
+        file.write(b"\x53\xef")
     lines = [f"{n} : start={s * 2048}, size={z * 2048}, type={'c' if n == 1 else '83'}" for n, (s, z) in PARTS.items()]
     lines[1] += ", bootable"
     table = "label: dos\n" + "\n".join(lines) + "\n"
@@ -77,15 +86,40 @@ def test_the_other_root_is_written_and_marked(disk: Path, tmp_path: Path) -> Non
     content = root_image(tmp_path / "root", 5 * MEBI + 12345, 7)
     done = run("--disk", disk, tmp_path / "root")
     assert done.returncode == 0, done.stderr
-    assert marked(disk) == [3]
+    assert (marked(disk), trial(disk)) == ([3], 3)
     assert partition(disk, 3, len(content)) == content
     assert all(partition(disk, number) == before[number] for number in (1, 2, 4))
-    assert "partition 3 is marked" in run("--disk", disk, "--status").stdout
+    assert "partition 3 is marked, on trial, starts left: 3" in run("--disk", disk, "--status").stdout
 
     content = root_image(tmp_path / "root", MEBI, 8)
     assert run("--disk", disk, tmp_path / "root").returncode == 0
     assert marked(disk) == [2] and partition(disk, 2, MEBI) == content
-    assert run("--disk", disk, "--back").returncode == 0 and marked(disk) == [3]
+    assert run("--disk", disk, "--back").returncode == 0
+    assert (marked(disk), trial(disk)) == ([3], None)
+
+
+def test_a_root_that_is_well_is_on_trial_no_longer(disk: Path, tmp_path: Path) -> None:
+    root_image(tmp_path / "root", MEBI, 7)
+    assert run("--disk", disk, "--tries", "7", tmp_path / "root").returncode == 0
+    table = disk.read_bytes()[:512]
+    assert (marked(disk), trial(disk)) == ([3], 7)
+    done = run("--disk", disk, "--good")
+    assert "its trial is over" in done.stdout
+    assert (marked(disk), trial(disk)) == ([3], None)
+    # Of the sector nothing else was changed.
+    after = disk.read_bytes()[:512]
+    assert [at for at in range(512) if table[at] != after[at]] == [436, 437, 438]
+    done = run("--disk", disk, "--good")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (run("--disk", disk, "--bad").returncode, disk.read_bytes()[:512]) == (0, after)
+    for tries in ("0", "8", "some"):
+        assert run("--disk", disk, "--tries", tries, tmp_path / "root").returncode == 2
+
+
+def test_there_is_no_way_back_to_what_is_no_whole_root(disk: Path) -> None:
+    done = run("--disk", disk, "--back")
+    assert done.returncode == 1 and "partition 3 has no whole root" in done.stderr
+    assert marked(disk) == [2]
 
 
 def test_what_cannot_be_a_root_changes_nothing(disk: Path, tmp_path: Path) -> None:
@@ -123,6 +157,7 @@ def test_killed_at_any_moment_one_whole_root_is_marked(disk: Path, tmp_path: Pat
     whole = time.monotonic() - started
     assert run("--disk", disk, "--back").returncode == 0
 
+    (tmp_path / "other").write_bytes(content)
     ends = set()
     for turn in range(12):
         with subprocess.Popen([str(UPDATE), "--disk", str(disk), str(tmp_path / "root")], start_new_session=True,
@@ -133,7 +168,10 @@ def test_killed_at_any_moment_one_whole_root_is_marked(disk: Path, tmp_path: Pat
             process.wait(30)
         assert partition(disk, 2) == running
         ends.add(tuple(marked(disk)))
-        assert marked(disk) in ([2], [3])
+        assert (marked(disk), trial(disk)) in (([2], None), ([3], 3))
+        # The mark of ext4 is there for a whole root only.
+        if partition(disk, 3, 1082)[1080:] == b"\x53\xef":
+            assert partition(disk, 3, len(content)) in (content, (tmp_path / "other").read_bytes())
         if marked(disk) == [3]:
             assert partition(disk, 3, len(content)) == content
             assert run("--disk", disk, "--back").returncode == 0

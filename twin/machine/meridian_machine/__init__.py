@@ -5,6 +5,8 @@ from .hardware import Hardware
 from .machine import Done, Machine, MachineError, MachineTimeout
 from .peer import Peer, PeerError
 from .ps_hardware import PsHardware
+from .sd_card import SdCard, SdError
+from .sd_machine import SdMachine
 from .tools import BuildError, Image
 from .twin import Setting, Twin, new_run
 
@@ -19,6 +21,9 @@ __all__ = [
     "Peer",
     "PeerError",
     "PsHardware",
+    "SdCard",
+    "SdError",
+    "SdMachine",
     "Setting",
     "Twin",
     "new_run",

@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,10 +20,12 @@ from .hardware import Hardware
 from .machine import Machine, MachineError, MachineTimeout
 from .peer import PeerError
 from .ps_hardware import PsHardware
+from .sd_card import SdCard, SdError
+from .sd_machine import SdMachine, default_image
 from .twin import RUNS, Setting, Twin, discard, new_run
 
 TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
-ERRORS = (tools.BuildError, CardError, MachineError, PeerError, OSError)
+ERRORS = (tools.BuildError, CardError, MachineError, PeerError, SdError, OSError)
 
 
 def setting_of(arguments: argparse.Namespace) -> Setting:
@@ -90,11 +93,43 @@ def host(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def ps(arguments: argparse.Namespace, folder: Path) -> int:
+    if arguments.image is not None:
+        return from_sd(arguments, folder)
     with Twin(ps_setting_of(arguments), folder) as twin:
         if not arguments.command:
             return console.attach(twin, twin.ps)
         with twin.ps_machine() as machine:
             return run_in(machine, arguments)
+
+
+def from_sd(arguments: argparse.Namespace, folder: Path) -> int:
+    """The PS as its SD card has it: the driver and all else are of the image."""
+    image = default_image() if arguments.image == Path() else arguments.image
+    setting = replace(ps_setting_of(arguments), ps=None)
+    hardware = PsHardware(arguments.memory, arguments.cpus, extra=shlex.split(arguments.qemu))
+    place = folder / "ps"
+    place.mkdir(exist_ok=True)
+    card = SdCard.copy(image, place / "sd.img")
+    try:
+        with Twin(setting, folder) as twin:
+            return start_from(card, place, twin, hardware, arguments)
+    finally:
+        card.path.unlink()
+
+
+def start_from(card: SdCard, folder: Path, twin: Twin, hardware: PsHardware, arguments: argparse.Namespace) -> int:
+    if not arguments.command:
+        with console.terminal_kept(), SdMachine(card, folder, twin.card.socket, hardware, on_terminal=True) as machine:
+            print(f"twin: log in by {shlex.join(machine.ssh())}; Ctrl-A X ends the machine", file=sys.stderr)
+            return machine.wait()
+    with SdMachine(card, folder, twin.card.socket, hardware, watch=twin.card.check) as machine:
+        machine.wait_up()
+        done = machine.run(" ".join(arguments.command), arguments.timeout)
+        sys.stdout.buffer.write(done.stdout)
+        sys.stderr.buffer.write(done.stderr)
+        sys.stdout.flush()
+        machine.power_off()
+    return done.status
 
 
 def driven(source: Path) -> argparse.ArgumentParser:
@@ -156,6 +191,14 @@ def parser() -> argparse.ArgumentParser:
         "ps",
         parents=[common, driven(driver.PS_SOURCE), timed],
         help="boot the card's own PS and take its console, or run a command in it",
+    )
+    one.add_argument(
+        "--image",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE.wic",
+        help="start from a copy of this SD card, by systemd, and run the command by ssh; without FILE, from our own",
     )
     one.add_argument("command", nargs="*", metavar="CMD", help="one word is a line for the shell; the console without")
     one.set_defaults(act=ps)

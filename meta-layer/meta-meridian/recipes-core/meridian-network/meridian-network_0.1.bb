@@ -24,11 +24,13 @@ do_compile[noexec] = "1"
 
 do_install() {
     install -d ${D}${nonarch_base_libdir}/udev/rules.d ${D}${systemd_unitdir}/network
-    install -d ${D}${systemd_system_unitdir}/sshd.socket.d
+    install -d ${D}${systemd_system_unitdir}/sshd.socket.d ${D}${systemd_system_unitdir}/boot-complete.target.requires
     install -m 0644 ${S}/70-meridian-net.rules ${D}${nonarch_base_libdir}/udev/rules.d
     install -m 0644 ${S}/30-meridian-mgmt.link ${S}/30-meridian-mgmt.network ${S}/30-meridian-port.network \
         ${D}${systemd_unitdir}/network
     install -m 0644 ${S}/meridian-sshd.conf ${D}${systemd_system_unitdir}/sshd.socket.d/meridian.conf
+    # A root that nobody can log in to has not come up well.
+    ln -s ../sshd.socket ${D}${systemd_system_unitdir}/boot-complete.target.requires/sshd.socket
 }
 
-FILES:${PN} += "${nonarch_base_libdir}/udev/rules.d ${systemd_unitdir}/network ${systemd_system_unitdir}/sshd.socket.d"
+FILES:${PN} += "${nonarch_base_libdir}/udev/rules.d ${systemd_unitdir}/network ${systemd_system_unitdir}"

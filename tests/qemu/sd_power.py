@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card's SD card through updates and power cuts. The PL is empty here: what is at stake is what starts."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from meridian_machine import PsHardware, SdCard, SdMachine
+
+# There is no logic to read registers of.
+EMPTY = "modprobe.blacklist=meridian_ps"
+UPDATE = "meridian-update /dev/vda"
+UPDATE_SECONDS = 3600
+MEBI = 1 << 20
+SECTOR = 512
+
+
+class Rig:
+    """A copy of the image, started again and again, with an update in a disk beside it."""
+
+    def __init__(self, image: Path, folder: Path, update: Path | None = None) -> None:
+        self.root = image.with_name("root.ext4")
+        self.update, self.folder = update or self.root, folder
+        self.card = SdCard.copy(image, folder / "sd.img")
+        self.starts: list[float] = []
+
+    def machine(self, drive: str = "") -> SdMachine:
+        disk = f"if=none,id=update,file={self.update},format=raw,readonly=on"
+        extra = ("-drive", disk, "-device", "virtio-blk-device,drive=update")
+        return SdMachine(self.card, self.folder, hardware=PsHardware(extra=extra), line=EMPTY, drive=drive)
+
+    def up(self, drive: str = "") -> SdMachine:
+        """Started, and somebody may log in."""
+        machine = self.machine(drive)
+        try:
+            self.starts.append(machine.wait_up())
+        except BaseException:
+            machine.close()
+            raise
+        return machine
+
+    def is_whole(self, partition: int) -> bool:
+        """The root in a partition is the image's or the update's, byte by byte."""
+        return any(self.has(partition, image) for image in {self.root, self.update})
+
+    def has(self, partition: int, image: Path) -> bool:
+        start, _ = self.card.partition(partition)
+        skip, count = str(start), str(image.stat().st_size)
+        command = ["cmp", "-s", "-i", f"{skip}:0", "-n", count, str(self.card.path), str(image)]
+        return subprocess.run(command, timeout=120, check=False).returncode == 0
+
+
+def running(machine: SdMachine) -> int:
+    """The partition that the root is on."""
+    return int(machine.run("findmnt -no SOURCE /", check=True).text.strip()[-1])
+
+
+def until_well(machine: SdMachine, seconds: float = 60) -> None:
+    """Until the root that runs is on trial no longer."""
+    deadline = time.monotonic() + seconds
+    while machine.card.trial() is not None:
+        assert time.monotonic() < deadline, machine.text()[-2000:]
+        time.sleep(0.2)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """When the power goes: so far into the time that a start, or an update, takes."""
+
+    of: str
+    part: float
+
+    @staticmethod
+    def some(count: int, seed: int) -> list[Cut]:
+        """Every second one of an update; spread over all of it and a little behind."""
+        random_ = random.Random(seed)
+        return [Cut(("update", "start")[i % 2], random_.uniform(0, 1.1)) for i in range(count)]
+
+    def make(self, rig: Rig, update_seconds: float) -> None:
+        if self.of == "start":
+            with rig.machine() as machine:
+                time.sleep(self.part * sum(rig.starts) / len(rig.starts))
+                machine.cut()
+            return
+        with rig.up() as machine:
+            machine.run("true", check=True)
+            command = [*machine.ssh(), UPDATE]
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
+                time.sleep(self.part * update_seconds)
+                machine.cut()
+                session.kill()
+
+
+def writes(log: Path) -> Iterator[tuple[int, bytes]]:
+    """What QEMU's blklogwrites has noted, in order: first sector, and bytes."""
+    with log.open("rb") as file:
+        header = file.read(28)
+        assert int.from_bytes(header[:8], "little") == 0x6A736677736872
+        count, size = int.from_bytes(header[16:24], "little"), int.from_bytes(header[24:28], "little")
+        at = size
+        for _ in range(count):
+            file.seek(at)
+            sector, sectors, flags = (int.from_bytes(file.read(8), "little") for _ in range(3))
+            at += size
+            # A discard has no data.
+            if flags & 4 == 0 and sectors:
+                file.seek(at)
+                yield sector * size // SECTOR, file.read(sectors * size)
+                at += sectors * size

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SD card of a card's PS as a file: its two roots, and what the boot loader does with them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SECTOR = 512
+ROOTS = (2, 3)
+ENTRIES, ENTRY = 446, 16
+# Mark and trial of meta-layer's meridian-update and boot.cmd.meridian.
+MARK, TRIAL, TRIES = 0x80, 436, 438
+TRIAL_MAGIC = b"MT"
+LEGACY_HEADER = 64 + 8  # of U-Boot's image with one script in it
+SECONDS = 60
+
+
+class SdError(Exception):
+    """The card has nothing to start: a sentence."""
+
+
+def done(*command: str) -> None:
+    """Raises SdError with the command's own words."""
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if ended.returncode != 0:
+        raise SdError(ended.stderr.strip())
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a boot loader hands the machine to."""
+
+    partition: int
+    kernel: Path
+    tree: Path
+    ramdisk: Path
+    line: str
+
+
+class SdCard:
+    """A card in a file, which is written to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @staticmethod
+    def copy(image: Path, target: Path) -> SdCard:
+        """A card of its own with the image's content, as large as QEMU has SD cards: a power of two."""
+        done("cp", "--sparse=always", "--reflink=auto", str(image), str(target))
+        target.chmod(0o600)
+        os.truncate(target, 1 << (target.stat().st_size - 1).bit_length())
+        return SdCard(target)
+
+    def first_sector(self) -> bytearray:
+        with self.path.open("rb") as file:
+            sector = bytearray(file.read(SECTOR))
+        if len(sector) < SECTOR or sector[-2:] != b"\x55\xaa":
+            raise SdError(f"{self.path} has no partition table")
+        return sector
+
+    def partition(self, number: int) -> tuple[int, int]:
+        """Its first byte and its bytes."""
+        at = ENTRIES + ENTRY * (number - 1) + 8
+        sector = self.first_sector()
+        start, size = (int.from_bytes(sector[at + 4 * i : at + 4 * i + 4], "little") for i in range(2))
+        return start * SECTOR, size * SECTOR
+
+    def marked(self) -> int:
+        """The root that is to start. Raises SdError if there is not just one."""
+        sector = self.first_sector()
+        found = [number for number in range(1, 5) if sector[ENTRIES + ENTRY * (number - 1)] & MARK]
+        if len(found) != 1 or found[0] not in ROOTS:
+            raise SdError(f"{self.path}: of its partitions {found} are marked, not one of {ROOTS}")
+        return found[0]
+
+    def trial(self) -> int | None:
+        """How many starts the marked root has left; None: it is not on trial."""
+        sector = self.first_sector()
+        return sector[TRIES] if sector[TRIAL : TRIAL + 2] == TRIAL_MAGIC else None
+
+    def _write(self, partition: int, tries: int | None) -> None:
+        sector = self.first_sector()
+        for number in ROOTS:
+            sector[ENTRIES + ENTRY * (number - 1)] = MARK if number == partition else 0
+        sector[TRIAL : TRIES + 1] = TRIAL_MAGIC + bytes([tries]) if tries is not None else bytes(3)
+        with self.path.open("r+b") as file:
+            file.write(sector)
+
+    def add_key(self, public: Path) -> None:
+        """Who has it may log in: a file on the FAT partition, as a user puts it there."""
+        start, _ = self.partition(1)
+        done("mcopy", "-o", "-i", f"{self.path}@@{start}", str(public), "::authorized_keys")
+
+    def file(self, partition: int, name: str, target: Path) -> Path | None:
+        """A copy of a file of an ext4 partition; None: there is none."""
+        target.unlink(missing_ok=True)
+        where = f"{self.path}?offset={self.partition(partition)[0]}"
+        command = ["/sbin/debugfs", "-R", f"dump {name} {target}", where]
+        subprocess.run(command, check=False, timeout=SECONDS, capture_output=True)
+        return target if target.exists() and target.stat().st_size else None
+
+    def start(self, folder: Path) -> Start:
+        """What U-Boot and boot.cmd.meridian do: counts a trial down, goes back when none is left or the root does not
+        load. The files are put into the folder. Raises SdError."""
+        partition, tries = self.marked(), self.trial()
+        if tries == 0:
+            self._write(5 - partition, None)
+            return self.start(folder)
+        if tries is not None:
+            self._write(partition, tries - 1)
+        names = ("Image", "system.dtb", "initrd", "boot.scr")
+        files = [self.file(partition, f"/boot/{name}", folder / f"boot-{name}") for name in names]
+        kernel, tree, ramdisk, script = files
+        if not (kernel and tree and ramdisk and script):
+            if tries is not None:
+                self._write(5 - partition, None)
+                return self.start(folder)
+            raise SdError(f"{self.path}: partition {partition} has not got {', '.join(names)} in /boot")
+        return Start(partition, kernel, tree, ramdisk, self._line(script, partition))
+
+    def _line(self, script: Path, partition: int) -> str:
+        """The kernel's command line, by the boot script's own words."""
+        text = script.read_bytes()[LEGACY_HEADER:].decode(errors="replace")
+        found = re.search(r'^setenv bootargs "(.*)"$', text, re.MULTILINE)
+        if not found:
+            raise SdError(f"{self.path}: the boot script of partition {partition} sets no bootargs")
+        disk = int.from_bytes(self.first_sector()[440:444], "little")
+        return found[1].replace("${meridian_root}", f"{disk:08x}-{partition:02d}")

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card's PS that starts from its SD card, as a user has it: a console to look at, and ssh by key."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from . import tools
+from .machine import TAIL_LINES, Done, MachineError, MachineTimeout
+from .processes import guarded, stop
+from .ps_hardware import PsHardware
+from .sd_card import SdCard
+
+UP = re.compile("meridian login:")
+TICK = 0.1
+POWER_OFF_SECONDS = 60
+LOGIN_SECONDS = 300
+
+
+def default_image() -> Path:
+    """Debian in the layer's layout, built. Raises BuildError."""
+    return tools.built("build-sd", minutes=40) / "card.wic"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class SdMachine:
+    """One start of it, from power-on to power-off or reset. Use it as a context manager.
+
+    card: is written to; folder: keeps console and keys; socket: of a running meridian_card, without one the PL is empty;
+    line: more of the kernel's command line; watch: called while it is waited for; drive: the card's file as
+    QEMU's -drive has it, if not as it is.
+    """
+
+    def __init__(
+        self,
+        card: SdCard,
+        folder: Path,
+        socket: Path | None = None,
+        hardware: PsHardware | None = None,
+        line: str = "",
+        watch: Callable[[], object] = lambda: None,
+        on_terminal: bool = False,
+        drive: str = "",
+    ) -> None:
+        hardware = hardware or PsHardware()
+        self.card, self.folder, self._watch = card, folder, watch
+        self.console, self._errors = folder / "console.log", folder / "qemu.log"
+        self.port = free_port()
+        self._key = folder / "key"
+        if not self._key.exists():
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "twin", "-f", str(self._key)]
+            subprocess.run(command, check=True, timeout=LOGIN_SECONDS)
+            card.add_key(self._key.with_name("key.pub"))
+        self.start = card.start(folder)
+        self.console.unlink(missing_ok=True)
+        drive = drive or f"file={card.path},format=raw"
+        command = [str(tools.qemu_ps()), *hardware.from_sd(self.start, drive, socket, line)]
+        command += ["-nic", f"user,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"]
+        if on_terminal:
+            command += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={self.console}"]
+            command += ["-serial", "chardev:console", "-mon", "chardev=console"]
+            self._process = subprocess.Popen(guarded(command))
+            return
+        command += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                guarded(command), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, start_new_session=True
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Of QEMU."""
+        return self._process.pid
+
+    def close(self) -> None:
+        stop(self._process)
+
+    def cut(self) -> None:
+        """The power goes."""
+        self._process.kill()
+        self._process.wait()
+
+    def text(self) -> str:
+        """Of the console so far."""
+        return self.console.read_text(errors="replace").replace("\r", "") if self.console.exists() else ""
+
+    def wait_up(self, seconds: float = 600) -> float:
+        """Until somebody may log in; the seconds that took. Raises MachineError."""
+        started = time.monotonic()
+        while not UP.search(self.text()):
+            self._watch()
+            if self._process.poll() is not None:
+                raise self._told(MachineError, f"the machine ended with status {self._process.returncode}")
+            if time.monotonic() - started > seconds:
+                raise self._told(MachineTimeout, f"waited {seconds:.0f} s for the machine to come up")
+            time.sleep(TICK)
+        return time.monotonic() - started
+
+    def wait(self) -> int:
+        """QEMU's status when it has ended, whenever that is."""
+        return self._process.wait()
+
+    def wait_end(self, seconds: float = POWER_OFF_SECONDS) -> None:
+        """Until it is off, or was reset, which ends it, too. Raises MachineError."""
+        try:
+            status = self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise self._told(MachineTimeout, f"the machine still runs after {seconds:.0f} s") from None
+        if status != 0:
+            raise self._told(MachineError, f"QEMU ended with status {status}: {self._errors.read_text()}")
+
+    def ssh(self) -> list[str]:
+        """The command that logs in as root."""
+        options = ["BatchMode=yes", "StrictHostKeyChecking=accept-new", f"UserKnownHostsFile={self.folder}/known_hosts"]
+        options += ["ConnectTimeout=120", "LogLevel=ERROR", "ServerAliveInterval=10"]
+        words = [word for option in options for word in ("-o", option)]
+        return ["ssh", "-F", "none", "-i", str(self._key), "-p", str(self.port), *words, "root@127.0.0.1"]
+
+    def run(self, script: str, seconds: float = 120, check: bool = False) -> Done:
+        """Runs a script for its shell, by ssh, as root. A machine that has just come up may take a moment for that."""
+        deadline = time.monotonic() + LOGIN_SECONDS
+        while True:
+            self._watch()
+            try:
+                ended = subprocess.run(
+                    [*self.ssh(), script], capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
+                )
+            except subprocess.TimeoutExpired:
+                raise self._told(MachineTimeout, f"{script!r} is not done after {seconds:.0f} s") from None
+            if ended.returncode != 255 or time.monotonic() > deadline:
+                break
+            time.sleep(1)
+        done = Done(ended.returncode, ended.stdout, ended.stderr)
+        if check and done.status != 0:
+            said = (done.stderr or done.stdout).decode(errors="replace").strip()
+            raise self._told(MachineError, f"{script!r} ended with status {done.status}: {said}")
+        return done
+
+    def power_off(self, seconds: float = POWER_OFF_SECONDS) -> None:
+        """Ends it in order."""
+        self.run("systemctl --no-block poweroff", check=True)
+        self.wait_end(seconds)
+
+    def _told(self, kind: type[MachineError], sentence: str) -> MachineError:
+        lines = [line.rstrip() for line in self.text().splitlines() if line.strip()][-TAIL_LINES:]
+        tail = "\n".join(f"  | {line}" for line in lines)
+        return kind(f"{sentence}; the console's last lines ({self.console}):\n{tail or '  | (nothing)'}")
