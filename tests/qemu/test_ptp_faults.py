@@ -16,7 +16,7 @@ from meridian_twin import CardProcess
 from meridian_twin.control import Control
 from ptp_run import Grandmaster, ps_with, pulse_errors, pulses, running
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 LAYER = tools.ROOT / "meta-layer" / "meta-meridian" / "recipes-connectivity" / "meridian-ptp" / "files"
 SPEC = "transport=udp4"
 LEAPING = Grandmaster("leaping", 1, f"{SPEC},leap=61", "-4 -E")
