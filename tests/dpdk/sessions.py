@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
+from plugin import plugin
+
 MAGIC = 0xA1B2C3D4
 FILE_HEADER = struct.Struct("<IHHIIII")
 FRAME_HEADER = struct.Struct("<IIII")
@@ -50,8 +52,10 @@ class Testpmd:
         self.name = name
 
     def command(self, devices: Sequence[str], options: Sequence[str], eal: Sequence[str] = ()) -> list[str]:
+        before, driver = plugin(self.library)
         return [
-            *("dpdk-testpmd", "-d", str(self.library), "--no-huge", "-m", "384", "--no-pci", "--no-telemetry"),
+            *before,
+            *("dpdk-testpmd", *driver, "--no-huge", "-m", "384", "--no-pci", "--no-telemetry"),
             *("-l", "0,1", "--file-prefix", self.name, *eal),
             *(f"--vdev={device}" for device in devices),
             *("--", "--total-num-mbufs=16384", "--no-flush-rx", *options),

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from plugin import plugin
+
 PROMPT = "testpmd> "
 START_SECONDS = 60
 COMMAND_SECONDS = 30
@@ -31,7 +33,9 @@ class Testpmd:
 
     def __init__(self, library: Path, vdevs: Sequence[str], *options: str, eal: Sequence[str] = (), memory: int = 192):
         # Its prompt is not buffered, so what it prints must not be, either.
+        before, driver = plugin(library)
         command = [
+            *before,
             "stdbuf",
             "-o0",
             "dpdk-testpmd",
@@ -42,7 +46,7 @@ class Testpmd:
             "--no-pci",
             "--no-telemetry",
         ]
-        command += ["-l", "0-1", "-d", str(library), f"--file-prefix=meridian-{os.getpid()}", *eal]
+        command += ["-l", "0-1", *driver, f"--file-prefix=meridian-{os.getpid()}", *eal]
         command += [word for vdev in vdevs for word in ("--vdev", vdev)]
         command += ["--", "-i", "--total-num-mbufs=20000", "--disable-device-start", *options]
         self._text = ""
