@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_build import GOLDEN
+from test_vivado_build import GOLDEN
 from test_top import lint
 from vivado_stub import REFERENCE, build, copy_of_tree
 
