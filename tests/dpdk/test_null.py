@@ -4,15 +4,23 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
+from dpdk_fixtures import library
 from sessions import Testpmd, counters, read_capture, write_capture, xstats
 
+__all__ = ["library"]  # a fixture
 NULL = "net_meridian_null0"
+
+
+@pytest.fixture
+def testpmd(library: Path) -> Testpmd:
+    return Testpmd(library, f"meridian{os.getpid()}")
 
 
 def holds(path: Path, frames: int, size: int) -> Callable[[], bool]:

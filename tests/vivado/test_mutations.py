@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_vivado_build import GOLDEN
 from test_top import lint
+from test_vivado_build import GOLDEN
 from vivado_stub import REFERENCE, build, copy_of_tree
 
 pytestmark = pytest.mark.vivado
