@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from driver_machine import Guest
 from meridian_machine import Hardware
 
-#: Of a machine whose leaks are looked for.
-CHECKED = Hardware(kernel="slub_debug=FZPU kfence.sample_interval=100")
+#: Of a machine whose leaks are looked for. One processor: between two, emulated QEMU 10.0 loses the end of an interrupt
+#: now and then (its APIC keeps a call of the other processor in service), and the machine stands still.
+CHECKED = Hardware(cpus=1, kernel="slub_debug=FZPU kfence.sample_interval=100")
 PAGE = 4096
 #: What the kernel keeps for later, objects at most: NAPI's buffers of two processors, addresses of an IOMMU.
 KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}

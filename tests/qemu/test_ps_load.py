@@ -13,7 +13,7 @@ from meridian_machine import PsHardware, Setting, Twin
 from meridian_machine import driver as drivers
 from meridian_machine import peer as far_end
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 BYTES = 100_000
 # Between two trains of frames for the host is room for one of the PS.
 TRAFFIC = f"traffic:size={LENGTH},burst=20,rate=1900000pps,dmac={MAC.hex(':')}"
