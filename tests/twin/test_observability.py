@@ -100,18 +100,23 @@ def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> Non
 
 
 def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Path) -> None:
-    """A source beside the card's pin, and one that nobody knows."""
+    """A source beside the card's pin, while time is left out between its edges; and one that nobody knows."""
     log = tmp_path / "log"
-    card = run_card("--ext-ts", "pps:offset_ns=-1000,width=1ms", "--log", str(log))
-    with Host.connect(card.socket, lockstep=True) as host:
-        host.link.advance(3 * 10**12)
+    card = run_card("--ext-ts", "pps:offset_ns=-500000000,width=1ms", "--log", str(log))
+    stamps: list[int] = []
+    with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
+        ps.phc.stamp_edges()
+        for _ in range(3):
+            host.link.advance(10**12)
+            stamps += ps.phc.edges_ns()
     events = map(json.loads, log.read_text().splitlines())
     edges = [event for event in events if event["ev"] == "ext_ts"][:6]  # time goes on when the host has left
     assert [event["level"] for event in edges] == [True, False] * 3
     for second, (rise, fall) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
         # To the next edge of a clock.
-        assert 0 <= rise["t_ps"] - (second * 10**12 + 1_000_000) <= 4000
-        assert 0 <= fall["t_ps"] - (second * 10**12 + 1_001_000_000) <= 4000
+        assert 0 <= rise["t_ps"] - (second * 10**12 + 500_000_000_000) <= 4000
+        assert 0 <= fall["t_ps"] - (second * 10**12 + 501_000_000_000) <= 4000
+    assert [stamp - stamps[0] for stamp in stamps] == pytest.approx([0, 10**9, 2 * 10**9], abs=4)
     with pytest.raises(CardError, match="choose loop or pps"):
         run_card("--ext-ts", "gps")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from .card import Card
 
 SECOND = 1_000_000_000
+EDGES = 8  # stamps that wait in the card at most
 
 
 class Phc:
@@ -61,3 +62,19 @@ class Phc:
         increment = nominal + round(nominal * ppb / SECOND)
         self._write("INCREMENT_NANOSECONDS", increment >> 32)
         self._write("INCREMENT_FRACTION", increment & 0xFFFFFFFF)
+
+    def stamp_edges(self) -> None:
+        """Rising edges at the pin for external timestamps are stamped from now on."""
+        self._write("EXTTS", self.card.regs.field("PTP", "EXTTS", "RISING").at(1))
+        self.time_ns()  # behind what was written before
+
+    def edges_ns(self) -> list[int]:
+        """Stamps of the edges that came since the last call; the card keeps eight."""
+        stamped = self.card.regs.field("PTP", "STATUS", "STAMPED")
+        found: list[int] = []
+        while len(found) < EDGES and stamped.of(self._read("STATUS")):
+            seconds = self._read("EXTTS_SECONDS_HIGH") << 32 | self._read("EXTTS_SECONDS_LOW")
+            found.append(SECOND * seconds + self._read("EXTTS_NANOSECONDS"))
+            self._command("POP")
+            self.time_ns()  # behind it
+        return found
