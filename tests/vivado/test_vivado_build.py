@@ -112,5 +112,5 @@ def test_no_script_needs_a_newer_tcl_or_names_a_version() -> None:
 def test_the_generator_is_told_the_boards_sizes(board: str) -> None:
     command = ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), board]
     said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
-    ports, rate = {"t1-rfsoc": (4, 25), "zcu106": (2, 10)}[board]
-    assert said == f"--ports {ports} --line-rate {rate} --host-bytes 32 --functions 16"
+    ports, rate, mhz = {"t1-rfsoc": (4, 25, 250), "zcu106": (2, 10, 125)}[board]
+    assert said == f"--ports {ports} --line-rate {rate} --host-bytes 32 --host-mhz {mhz} --functions 16"

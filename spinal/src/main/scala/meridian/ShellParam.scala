@@ -9,6 +9,7 @@ import spinal.lib._
   * @param ports          Ethernet ports, 1 to 4
   * @param lineRate       Gb/s of a port: 25 (MAC clock 390.625 MHz) or 10 (156.25 MHz)
   * @param hostBytes      bytes in a beat of the host streams: 32 (256 bit, PCIe Gen3 x8) or 64 (512 bit, x16)
+  * @param hostMhz        clock of the host streams: 250 or 125 (PCIe Gen3 x4 with 32 bytes); rates keep their unit
   * @param functions      PCIe functions: PFs are 0 to 3, VFs from 4 on, as the QDMA IP numbers them
   * @param queues         QDMA queues of all functions together
   * @param macEntries     entries the MAC table promises to hold
@@ -25,6 +26,7 @@ case class ShellParam(
     ports: Int = 1,
     lineRate: Int = 25,
     hostBytes: Int = 32,
+    hostMhz: Int = 250,
     functions: Int = 8,
     queues: Int = 512,
     macEntries: Int = 1024,
@@ -40,6 +42,7 @@ case class ShellParam(
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
   require(hostBytes == 32 || hostBytes == 64, s"hostBytes is $hostBytes: choose 32 (256 bit) or 64 (512 bit)")
+  require(hostMhz == 250 || hostMhz == 125, s"hostMhz is $hostMhz: choose 250 or 125")
   require(functions >= 4 && functions <= 256, s"functions is $functions: choose 4 to 256")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
   require(

@@ -20,9 +20,10 @@ import spinal.lib._
 class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Component {
   import Pacing._
   val functions = 1 << functionBits
-  val fractionBits = rateShift - log2Up(refillCycles) - functionBits
+  val turnBits = log2Up(250 / p.hostMhz) + log2Up(refillCycles) + functionBits // of a function's refills, in 4 ns
+  val fractionBits = rateShift - turnBits
   val levelBits = RateBucket.levelBits(fractionBits)
-  val quietBits = 18 - log2Up(refillCycles) - functionBits // about a millisecond
+  val quietBits = 18 - turnBits // about a millisecond
   val batchMost = 32
   val batchBytes = 8 * 1024
 

@@ -7,7 +7,7 @@ import spinal.lib._
 
 object Pacing {
 
-  /** A rate is in bytes per 2^rateShift cycles of axi_aclk: 524.288 for 1 Mb/s, 64 bytes a cycle at most. */
+  /** A rate is in bytes per 2^rateShift cycles of 250 MHz: 524.288 for 1 Mb/s, 64 bytes a cycle at most. */
   val rateShift = 20
   val rateBits = 26
 
@@ -20,7 +20,7 @@ object Pacing {
   /** Cycles between two refills, of one function after the other. */
   val refillCycles = 64
 
-  /** A full bucket holds what the rate gives in this many cycles, and baseBytes more. */
+  /** A full bucket holds what the rate gives in 2^burstShift cycles of 250 MHz, and baseBytes more. */
   val burstShift = 17
   val baseBytes = 16 * 1024
 
