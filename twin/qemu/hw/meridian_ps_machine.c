@@ -2,17 +2,21 @@
 /*
  * The machine that a card's PS is: a ZynqMP as xlnx-zcu102 has it, with the shell
  * in its PL, and slots for virtio devices, which no card has: by them a test
- * gives the machine a disk and takes its output.
+ * gives the machine a disk and takes its output. With secure=on it starts with
+ * firmware, for which a management unit is there.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qapi/qapi-types-audio.h"
 #include "audio/audio.h"
 #include "hw/boards.h"
+#include "hw/loader.h"
 #include "hw/qdev-properties.h"
 #include "hw/sysbus.h"
 #include "hw/virtio/virtio-mmio.h"
 #include "meridian_pl.h"
+#include "meridian_pmu.h"
+#include "meridian_pmu_registers.h"
 
 #define TYPE_MERIDIAN_PS_MACHINE MACHINE_TYPE_NAME("meridian-ps")
 #define MERIDIAN_PL_CHILD "meridian-pl"
@@ -24,6 +28,7 @@
 #define MERIDIAN_SLOT_BASE 0x80000000 /* M_AXI_HPM0_LPD */
 #define MERIDIAN_SLOT_BYTES 0x200
 #define MERIDIAN_SLOT_SPI 104 /* pl_ps_irq1 */
+#define MERIDIAN_UBOOT_BASE 0x8000000
 
 static void meridian_ps_place(SysBusDevice *device, hwaddr base,
                               DeviceState *gic, int spi)
@@ -41,6 +46,41 @@ static void meridian_ps_mute(void)
     none->id = g_strdup("mute");
     none->driver = AUDIODEV_DRIVER_NONE;
     audio_define_default(none, &error_abort);
+}
+
+/* What TF-A starts, as the first stage's boot loader tells it (struct xbl_handoff_params there). */
+static void meridian_ps_hand_off(void)
+{
+    struct {
+        char magic[4];
+        uint32_t entries;
+        uint64_t entry_point, flags;
+    } handoff = {
+        .magic = "XLNX",
+        .entries = cpu_to_le32(1),
+        .entry_point = cpu_to_le64(MERIDIAN_UBOOT_BASE),
+        .flags = cpu_to_le64(2 << 3), /* EL2, non-secure, 64 bit, first processor */
+    };
+
+    rom_add_blob_fixed("meridian.handoff", &handoff, sizeof(handoff),
+                       MERIDIAN_HANDOFF);
+}
+
+/* What the firmware of a machine that starts at EL3 needs. */
+static void meridian_ps_manage(MachineState *machine)
+{
+    DeviceState *pmu = qdev_new(TYPE_MERIDIAN_PMU);
+    DeviceState *ipi = DEVICE(object_resolve_path("/machine/soc/ipi", NULL));
+
+    object_property_add_child(OBJECT(machine), TYPE_MERIDIAN_PMU, OBJECT(pmu));
+    sysbus_realize(SYS_BUS_DEVICE(pmu), &error_fatal);
+    sysbus_mmio_map(SYS_BUS_DEVICE(pmu), 0, MERIDIAN_PMU_BUFFERS);
+    for (int i = 0; i < MERIDIAN_BANKS; i++) {
+        sysbus_mmio_map(SYS_BUS_DEVICE(pmu), 1 + i, meridian_bank_base[i]);
+    }
+    qdev_connect_gpio_out_named(ipi, "PMU_0", 0, qdev_get_gpio_in(pmu, 0));
+    object_unref(pmu);
+    meridian_ps_hand_off();
 }
 
 static void meridian_ps_init(MachineState *machine)
@@ -65,6 +105,9 @@ static void meridian_ps_init(MachineState *machine)
                           MERIDIAN_SLOT_BASE + i * MERIDIAN_SLOT_BYTES, gic,
                           MERIDIAN_SLOT_SPI + i);
         object_unref(slot);
+    }
+    if (object_property_get_bool(OBJECT(machine), "secure", &error_abort)) {
+        meridian_ps_manage(machine);
     }
     if (card && *card) {
         meridian_ps_place(SYS_BUS_DEVICE(pl), MERIDIAN_PL_BASE, gic,
