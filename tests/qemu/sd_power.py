@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -53,6 +54,15 @@ class Rig:
         skip, count = str(start), str(image.stat().st_size)
         command = ["cmp", "-s", "-i", f"{skip}:0", "-n", count, str(self.card.path), str(image)]
         return subprocess.run(command, timeout=120, check=False).returncode == 0
+
+
+def broken(image: Path, folder: Path, *requests: str) -> Path:
+    """A root that is changed by debugfs."""
+    copy = folder / "broken.ext4"
+    shutil.copyfile(image.with_name("root.ext4"), copy)
+    for request in requests:
+        subprocess.run(["/sbin/debugfs", "-w", "-R", request, str(copy)], check=True, timeout=60, capture_output=True)
+    return copy
 
 
 def running(machine: SdMachine) -> int:

@@ -7,15 +7,13 @@ SD card has no cache, and tells Linux so, as most real ones do. A card that forg
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from meridian_machine.sd_card import ENTRIES, ENTRY, MARK, TRIAL, TRIAL_MAGIC
 from meridian_machine.sd_machine import default_image
-from sd_power import SECTOR, UPDATE, UPDATE_SECONDS, Cut, Rig, running, until_well, writes
+from sd_power import SECTOR, UPDATE, UPDATE_SECONDS, Cut, Rig, broken, running, until_well, writes
 
 pytestmark = pytest.mark.qemu
 SEED = 20261121
@@ -25,15 +23,6 @@ MAGIC_AT = 1080 // SECTOR
 @pytest.fixture
 def image() -> Path:
     return default_image()
-
-
-def broken(image: Path, folder: Path, *requests: str) -> Path:
-    """A root that is changed by debugfs."""
-    copy = folder / "broken.ext4"
-    shutil.copyfile(image.with_name("root.ext4"), copy)
-    for request in requests:
-        subprocess.run(["/sbin/debugfs", "-w", "-R", request, str(copy)], check=True, timeout=60, capture_output=True)
-    return copy
 
 
 def check_every_moment(rig: Rig, before: bytes, log: Path) -> None:

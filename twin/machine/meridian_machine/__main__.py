@@ -21,7 +21,7 @@ from .machine import Machine, MachineError, MachineTimeout
 from .peer import PeerError
 from .ps_hardware import PsHardware
 from .sd_card import SdCard, SdError
-from .sd_machine import SdMachine, default_image
+from .sd_machine import SdMachine, default_firmware, default_image
 from .twin import RUNS, Setting, Twin, discard, new_run
 
 TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
@@ -95,6 +95,8 @@ def host(arguments: argparse.Namespace, folder: Path) -> int:
 def ps(arguments: argparse.Namespace, folder: Path) -> int:
     if arguments.image is not None:
         return from_sd(arguments, folder)
+    if arguments.firmware:
+        raise SdError("--firmware starts from an SD card: add --image")
     with Twin(ps_setting_of(arguments), folder) as twin:
         if not arguments.command:
             return console.attach(twin, twin.ps)
@@ -118,11 +120,15 @@ def from_sd(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def start_from(card: SdCard, folder: Path, twin: Twin, hardware: PsHardware, arguments: argparse.Namespace) -> int:
+    firmware = default_firmware() if arguments.firmware else None
     if not arguments.command:
-        with console.terminal_kept(), SdMachine(card, folder, twin.card.socket, hardware, on_terminal=True) as machine:
+        with (
+            console.terminal_kept(),
+            SdMachine(card, folder, twin.card.socket, hardware, on_terminal=True, firmware=firmware) as machine,
+        ):
             print(f"twin: log in by {shlex.join(machine.ssh())}; Ctrl-A X ends the machine", file=sys.stderr)
             return machine.wait()
-    with SdMachine(card, folder, twin.card.socket, hardware, watch=twin.card.check) as machine:
+    with SdMachine(card, folder, twin.card.socket, hardware, watch=twin.card.check, firmware=firmware) as machine:
         machine.wait_up()
         done = machine.run(" ".join(arguments.command), arguments.timeout)
         sys.stdout.buffer.write(done.stdout)
@@ -199,6 +205,11 @@ def parser() -> argparse.ArgumentParser:
         const=Path(),
         metavar="FILE.wic",
         help="start from a copy of this SD card, by systemd, and run the command by ssh; without FILE, from our own",
+    )
+    one.add_argument(
+        "--firmware",
+        action="store_true",
+        help="with --image: by TF-A and U-Boot, as a card; without, QEMU starts Linux",
     )
     one.add_argument("command", nargs="*", metavar="CMD", help="one word is a line for the shell; the console without")
     one.set_defaults(act=ps)

@@ -12,13 +12,14 @@ from typing import ClassVar
 from .sd_card import Start
 from .tools import ROOT, BuildError, Image
 
-TREE = ROOT / "twin" / "images" / "ps.dts"
+IMAGES = ROOT / "twin" / "images"
+TREE = IMAGES / "ps.dts"
+BOOT_TREE = IMAGES / "sd" / "u-boot.dts"
 # Nodes that the card's own image has, too.
 LAYER = ROOT / "meta-layer" / "meta-meridian-bsp" / "recipes-bsp" / "device-tree" / "files"
 KERNEL_LINE = "console=ttyPS0 panic=-1 TWIN_NAME=ps"
-# systemd gives up a device after a minute and a half, which a busy computer may take; programs for the kernel's BPF
-# hooks take it many seconds to load.
-PATIENT = "systemd.default_device_timeout_sec=900 systemd.default_timeout_start_sec=900 lsm=capability"
+# Where U-Boot looks for the device tree of its own.
+BOOT_TREE_AT = 0x100000
 SECONDS = 20
 
 
@@ -28,15 +29,25 @@ def with_card(socket: Path | None, memory: int = 512) -> list[str]:
     return ["-machine", f"meridian-ps{card}", "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot"]
 
 
-def device_tree(target: Path) -> Path:
+def device_tree(target: Path, source: Path = TREE) -> Path:
     """The machine's, compiled. Raises BuildError."""
-    command = ["dtc", "-q", "-I", "dts", "-O", "dtb", "-i", str(LAYER), "-o", str(target), str(TREE)]
+    folders = [word for folder in (LAYER, IMAGES) for word in ("-i", str(folder))]
+    return _made(["dtc", "-q", "-I", "dts", "-O", "dtb", *folders, "-o", str(target), str(source)], target)
+
+
+def boot_tree(target: Path, memory: int) -> Path:
+    """U-Boot's own, for a machine with so many MiB. Raises BuildError."""
+    device_tree(target, BOOT_TREE)
+    return _made(["fdtput", "-t", "x", str(target), "/memory@0", "reg", "0", "0", "0", f"{memory << 20:x}"], target)
+
+
+def _made(command: Sequence[str], target: Path) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except FileNotFoundError:
-        raise BuildError("there is no dtc: scripts/setup --images installs it") from None
+        raise BuildError(f"there is no {command[0]}: scripts/setup --images installs it") from None
     if done.returncode != 0:
-        raise BuildError(f"{TREE}: {done.stderr.strip()}")
+        raise BuildError(f"{target}: {done.stderr.strip()}")
     return target
 
 
@@ -72,10 +83,28 @@ class PsHardware:
 
         drive: the SD card as QEMU's -drive has it.
         """
+        ramdisk = ("-initrd", str(start.ramdisk)) if start.ramdisk else ()
         return [
             *self._processors(socket),
-            *("-kernel", str(start.kernel), "-initrd", str(start.ramdisk), "-dtb", str(start.tree)),
-            *("-append", self._line(start.line, PATIENT, self.kernel, kernel_line)),
+            *("-kernel", str(start.kernel), *ramdisk, "-dtb", str(start.tree)),
+            *("-append", self._line(start.line, self.kernel, kernel_line)),
+            *("-drive", f"if=sd,index=1,{drive}"),
+            *self.extra,
+        ]
+
+    def by_firmware(self, firmware: Path, tree: Path, drive: str, socket: Path | None) -> list[str]:
+        """As from_sd, but it is TF-A and U-Boot that start it, from power-on.
+
+        firmware: the folder of scripts/build-boot; tree: where U-Boot's device tree is put. The kernel's command line
+        is the boot script's.
+        """
+        boot_tree(tree, self.memory)
+        return [
+            *self._processors(socket),
+            *("-machine", "secure=on,virtualization=on"),
+            *("-device", f"loader,file={firmware}/bl31.elf,cpu-num=0"),
+            *("-device", f"loader,file={firmware}/u-boot.elf"),
+            *("-device", f"loader,file={tree},addr={BOOT_TREE_AT:#x},force-raw=on"),
             *("-drive", f"if=sd,index=1,{drive}"),
             *self.extra,
         ]

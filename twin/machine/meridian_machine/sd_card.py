@@ -32,12 +32,12 @@ def done(*command: str) -> None:
 
 @dataclass(frozen=True)
 class Start:
-    """What a boot loader hands the machine to."""
+    """What a boot loader hands the machine to. ramdisk: if the root has one."""
 
     partition: int
     kernel: Path
     tree: Path
-    ramdisk: Path
+    ramdisk: Path | None
     line: str
 
 
@@ -82,7 +82,8 @@ class SdCard:
         sector = self.first_sector()
         return sector[TRIES] if sector[TRIAL : TRIAL + 2] == TRIAL_MAGIC else None
 
-    def _write(self, partition: int, tries: int | None) -> None:
+    def mark(self, partition: int, tries: int | None = None) -> None:
+        """The root that is to start, and how many starts it has if it is on trial."""
         sector = self.first_sector()
         for number in ROOTS:
             sector[ENTRIES + ENTRY * (number - 1)] = MARK if number == partition else 0
@@ -107,20 +108,20 @@ class SdCard:
         """What U-Boot and boot.cmd.meridian do: counts a trial down, goes back when none is left or the root does not
         load. The files are put into the folder. Raises SdError."""
         partition, tries = self.marked(), self.trial()
-        if tries == 0:
-            self._write(5 - partition, None)
-            return self.start(folder)
-        if tries is not None:
-            self._write(partition, tries - 1)
-        names = ("Image", "system.dtb", "initrd", "boot.scr")
-        files = [self.file(partition, f"/boot/{name}", folder / f"boot-{name}") for name in names]
-        kernel, tree, ramdisk, script = files
-        if not (kernel and tree and ramdisk and script):
-            if tries is not None:
-                self._write(5 - partition, None)
-                return self.start(folder)
-            raise SdError(f"{self.path}: partition {partition} has not got {', '.join(names)} in /boot")
-        return Start(partition, kernel, tree, ramdisk, self._line(script, partition))
+        script, kernel, tree, ramdisk = (
+            self.file(partition, f"/boot/{name}", folder / f"boot-{name}")
+            for name in ("boot.scr", "Image", "system.dtb", "initrd")
+        )
+        if not script:
+            raise SdError(f"{self.path}: partition {partition} has no /boot/boot.scr")
+        if tries:
+            self.mark(partition, tries - 1)
+        if tries != 0 and kernel and tree:
+            return Start(partition, kernel, tree, ramdisk, self._line(script, partition))
+        if tries is None:
+            raise SdError(f"{self.path}: partition {partition} has not got both Image and system.dtb in /boot")
+        self.mark(5 - partition, None)
+        return self.start(folder)
 
     def _line(self, script: Path, partition: int) -> str:
         """The kernel's command line, by the boot script's own words."""

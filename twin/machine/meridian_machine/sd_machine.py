@@ -29,6 +29,11 @@ def default_image() -> Path:
     return tools.built("build-sd", minutes=40) / "card.wic"
 
 
+def default_firmware() -> Path:
+    """TF-A and U-Boot, built. Raises BuildError."""
+    return tools.built("build-boot", minutes=30)
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -40,7 +45,8 @@ class SdMachine:
 
     card: is written to; folder: keeps console and keys; socket: of a running meridian_card, without one the PL is empty;
     line: more of the kernel's command line; watch: called while it is waited for; drive: the card's file as
-    QEMU's -drive has it, if not as it is.
+    QEMU's -drive has it, if not as it is; firmware: a folder with the boot loaders that start it (default_firmware),
+    without it QEMU starts the kernel, as the boot loaders would.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class SdMachine:
         watch: Callable[[], object] = lambda: None,
         on_terminal: bool = False,
         drive: str = "",
+        firmware: Path | None = None,
     ) -> None:
         hardware = hardware or PsHardware()
         self.card, self.folder, self._watch = card, folder, watch
@@ -63,10 +70,17 @@ class SdMachine:
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "twin", "-f", str(self._key)]
             subprocess.run(command, check=True, timeout=LOGIN_SECONDS)
             card.add_key(self._key.with_name("key.pub"))
-        self.start = card.start(folder)
         self.console.unlink(missing_ok=True)
         drive = drive or f"file={card.path},format=raw"
-        command = [str(tools.qemu_ps()), *hardware.from_sd(self.start, drive, socket, line)]
+        if firmware:
+            if line or hardware.kernel:
+                raise MachineError(
+                    "with firmware the kernel's command line is the boot script's, nothing is added to it"
+                )
+            options = hardware.by_firmware(firmware, folder / "u-boot.dtb", drive, socket)
+        else:
+            options = hardware.from_sd(card.start(folder), drive, socket, line)
+        command = [str(tools.qemu_ps()), *options]
         command += ["-nic", f"user,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"]
         if on_terminal:
             command += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={self.console}"]
@@ -100,19 +114,31 @@ class SdMachine:
         self._process.kill()
         self._process.wait()
 
+    def errors(self) -> str:
+        """What QEMU has said."""
+        return self._errors.read_text(errors="replace")
+
     def text(self) -> str:
         """Of the console so far."""
         return self.console.read_text(errors="replace").replace("\r", "") if self.console.exists() else ""
 
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
     def wait_up(self, seconds: float = 600) -> float:
         """Until somebody may log in; the seconds that took. Raises MachineError."""
+        return self.wait_for(UP, seconds)
+
+    def wait_for(self, pattern: re.Pattern[str], seconds: float = 600) -> float:
+        """Until the console has shown it; the seconds that took. Raises MachineError."""
         started = time.monotonic()
-        while not UP.search(self.text()):
+        while not pattern.search(self.text()):
             self._watch()
-            if self._process.poll() is not None:
+            if self.ended and not pattern.search(self.text()):
                 raise self._told(MachineError, f"the machine ended with status {self._process.returncode}")
             if time.monotonic() - started > seconds:
-                raise self._told(MachineTimeout, f"waited {seconds:.0f} s for the machine to come up")
+                raise self._told(MachineTimeout, f"waited {seconds:.0f} s for {pattern.pattern!r} on the console")
             time.sleep(TICK)
         return time.monotonic() - started
 
