@@ -69,6 +69,10 @@ class Qtest(Waiting):
     def errors(self) -> str:
         return Path(self._errors.name).read_text(errors="replace").strip()
 
+    def ended(self, seconds: float) -> int:
+        """QEMU's status, when it has ended by itself."""
+        return self._process.wait(timeout=seconds)
+
     def close(self) -> None:
         if self._process.poll() is None:
             self._process.terminate()

@@ -35,13 +35,15 @@ OBJECT_DECLARE_SIMPLE_TYPE(MeridianPmu, MERIDIAN_PMU)
 #define OFF_CHECK_NS (1 * SCALE_MS)
 
 enum { /* states of a processor */
-    FORCED_OFF, ACTIVE, SLEEP, SUSPENDING,
+    FORCED_OFF = 0,
+    ACTIVE = 1,
+    SUSPENDING = 3,
 };
 
 enum { /* statuses */
     SUCCESS = 0,
-    NO_FEATURE = 19,
     BAD_ARGUMENT = 15,
+    NO_FEATURE = 19,
     NO_ACCESS = 2002,
     INVALID_NODE = 2003,
 };
@@ -68,7 +70,7 @@ static uint32_t pmu_version(MeridianPmu *s, const uint32_t *arguments,
     return SUCCESS;
 }
 
-/* What has no effect that QEMU could show: configuration, power and requirements of nodes. */
+/* Configuration, power and requirements of nodes: QEMU has nothing to show. */
 static uint32_t pmu_taken(MeridianPmu *s, const uint32_t *arguments,
                           uint32_t *results)
 {
@@ -94,8 +96,11 @@ static uint32_t pmu_node_status(MeridianPmu *s, const uint32_t *arguments,
         results[0] = s->states[node - NODE_APU_0];
         return SUCCESS;
     }
-    results[0] = 1;
-    return node < NODES ? SUCCESS : INVALID_NODE;
+    if (node >= NODES) {
+        return INVALID_NODE;
+    }
+    results[0] = 1; /* on */
+    return SUCCESS;
 }
 
 static uint32_t pmu_bus_read(hwaddr address)

@@ -48,7 +48,7 @@ static void meridian_ps_mute(void)
     audio_define_default(none, &error_abort);
 }
 
-/* What TF-A starts, as the first stage's boot loader tells it (struct xbl_handoff_params there). */
+/* What TF-A starts, as the first stage's boot loader tells it. */
 static void meridian_ps_hand_off(void)
 {
     struct {
@@ -59,7 +59,7 @@ static void meridian_ps_hand_off(void)
         .magic = "XLNX",
         .entries = cpu_to_le32(1),
         .entry_point = cpu_to_le64(MERIDIAN_UBOOT_BASE),
-        .flags = cpu_to_le64(2 << 3), /* EL2, non-secure, 64 bit, first processor */
+        .flags = cpu_to_le64(2 << 3), /* EL2; all else is the usual */
     };
 
     rom_add_blob_fixed("meridian.handoff", &handoff, sizeof(handoff),
