@@ -46,6 +46,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ALL:
         SdCard(default_image()).file(2, f"/boot/{name}", folder / name)
     (folder / "Image").write_bytes(idle_kernel())
+    (folder / "initrd").write_bytes(bytes(1000))
     return folder
 
 
