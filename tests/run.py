@@ -53,6 +53,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("image of a host", [str(scripts / "build-image")], 20),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30)] if long else []),
+        *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
         pytest("machines", on_machines, 360 if long else 40, "machines", [] if long else ["-k", "not bookworm"]),
     ]
 
