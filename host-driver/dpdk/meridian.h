@@ -111,6 +111,7 @@ struct meridian_entry {
  * @queue_limit: how many it may have
  * @mapped: how many it has while started
  * @is_started: the port is
+ * @silent: how often in a row it has not answered
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
  * @is_microsoft: order of bits of the hash
@@ -140,6 +141,7 @@ struct meridian {
 	uint32_t queue_limit;
 	uint32_t mapped;
 	bool is_started;
+	unsigned int silent;
 	bool is_removed;
 	bool is_reset;
 	bool is_microsoft;

@@ -9,6 +9,7 @@
 #include "meridian.h"
 
 #define PERIOD_US	250000
+#define SILENCES	4	/* in a row are no reset of the function any more */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
 static uint32_t
@@ -28,7 +29,7 @@ update(struct rte_eth_dev *dev)
 		.link_status = RTE_ETH_LINK_DOWN,
 	};
 
-	if (m->is_started && meridian_present(m) && m->ops->is_link_up(m)) {
+	if (m->is_started && !m->qdma.gone && qdma_answers(&m->qdma) && m->ops->is_link_up(m)) {
 		link.link_speed = speed_of(m->gigabits);
 		link.link_status = RTE_ETH_LINK_UP;
 	}
@@ -66,12 +67,16 @@ watch(void *argument)
 
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+	if (!qdma_answers(&m->qdma) && ++m->silent < SILENCES)
+		goto again;
+	m->silent = 0;
 	if (!meridian_present(m))
 		tell_once(dev, &m->is_removed, RTE_ETH_EVENT_INTR_RMV,
 			  "the card does not answer any more: every read gives all ones");
 	else if (m->qdma.is_vf && meridian_was_reset(m))
 		tell_once(dev, &m->is_reset, RTE_ETH_EVENT_INTR_RESET,
 			  "the VF has lost its queues by a reset or by its PF: reset the port");
+again:
 	rte_eal_alarm_set(PERIOD_US, watch, dev);
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from driver_machine import MODULE
+from driver_machine import MODULE, PF_DEVICE
 from host_network import FAR, Network, network
 from machine_testpmd import give_to, prepare_vfio, vf_name
 from meridian_machine import Hardware
@@ -91,10 +91,22 @@ def test_a_vm_that_is_killed_leaves_a_vf_for_the_next(net: Network) -> None:
             vm.reboot()
         vm.up(VM)
         vm.ping(FAR)
+        net.guest.check()
+
+
+def test_a_vf_that_is_reset_goes_on_in_its_vm(net: Network) -> None:
+    """By the VM itself, whose Linux tells the driver; and by the host, with the VM told nothing."""
+    with vm_of(net) as vm:
         with pings(net):
-            vm.run("device=$(readlink -f /sys/class/net/eth0/device); ip link set eth0 down; echo 1 >$device/reset")
-        vm.run("ip link set eth0 up")
-        vm.up(VM)
+            vm.run("device=$(readlink -f /sys/class/net/eth0/device); echo 1 >$device/reset")
+            vm.wait_link()
+        vm.ping(FAR)
+        assert "lost its queues" not in vm.run("dmesg")
+        with pings(net):
+            net.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset")
+            vm.run("for try in $(seq 100); do dmesg | grep -q 'lost its queues' && break; sleep 0.1; done; sleep 1")
+            vm.wait_link()
+        assert "the VF has lost its queues by a reset" in vm.run("dmesg")
         vm.ping(FAR)
     net.guest.check()
 
@@ -111,7 +123,7 @@ def test_a_pf_driver_that_goes_takes_the_vf_out_of_the_vm(net: Network) -> None:
         guest.run(f"ip address add {net.pf.address}/24 dev eth0; ip link set eth0 up")
         net.pf.ping()
         make_vfs(net)
-        vm.monitor(f"device_add vfio-pci,host={vf_name(guest, 0)},bus=slot,id=vf")
+        vm.monitor(f"device_add vfio-pci,host={vf_name(guest, 0)},bus=vfport,id=vf")
         vm.run("for try in $(seq 100); do [ -e /sys/class/net/eth0 ] && break; sleep 0.5; done; ls /sys/class/net/eth0")
         vm.up(VM)
         vm.ping(FAR)
