@@ -220,6 +220,17 @@ class Card(ABC):
         self.write(high_at, high, "ps")
         self.write(high_at, high | self.regs.field("PORT", "PS_ADDRESS_HIGH", "VALID").at(1), "ps")
 
+    def set_ps_limit(
+        self, port: int, others: tuple[int, int] | None, ptp: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Rate and burst (frames) of the frames of the wire that the PS gets; None: there is no limit."""
+        field = self.regs.field
+        for register, (rate, burst) in (("PS_PTP_LIMIT", ptp), ("PS_LIMIT", others or (0, 0))):
+            word = field("PORT", register, "RATE").at(rate) | field("PORT", register, "BURST").at(burst)
+            if register == "PS_LIMIT":
+                word |= field("PORT", register, "ENABLE").at(int(others is not None))
+            self.write(self.regs.ps_address("PORT", register, port), word, "ps")
+
     # Receive filter
 
     def mac_command(
