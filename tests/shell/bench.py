@@ -99,6 +99,7 @@ class Bench:
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
         )
         self.reset_functions: set[int] = set()
+        self.limited_since: dict[int, int] = {}
         self._free_at = [0.0] * geometry.ports
 
     @property
@@ -246,6 +247,7 @@ class Bench:
         self.golden.ports[port].ps_limit = limit
         rates = [(rate.rate, rate.burst) for rate in (limit.others, limit.ptp)] if limit else [None]
         self.shell.set_ps_limit(port, *rates)
+        self.limited_since[port] = self.sim.now_ns()
 
     def add_address(self, port: int, address: bytes, vid: int | None, function: int) -> None:
         with self.changing(lambda golden: golden.addresses.update({(port, address, vid): function})):
