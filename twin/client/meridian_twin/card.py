@@ -223,13 +223,20 @@ class Card(ABC):
     def set_ps_limit(
         self, port: int, others: tuple[int, int] | None, ptp: tuple[int, int] = (0, 0)
     ) -> None:
-        """Rate and burst (frames) of the frames of the wire that the PS gets; None: there is no limit."""
+        """Rate and burst (frames) of the frames of the wire that the PS gets; None: there is no limit.
+
+        What there is to begin with fills up before the limits are enabled.
+        """
         field = self.regs.field
-        for register, (rate, burst) in (("PS_PTP_LIMIT", ptp), ("PS_LIMIT", others or (0, 0))):
-            word = field("PORT", register, "RATE").at(rate) | field("PORT", register, "BURST").at(burst)
-            if register == "PS_LIMIT":
-                word |= field("PORT", register, "ENABLE").at(int(others is not None))
-            self.write(self.regs.ps_address("PORT", register, port), word, "ps")
+        words = {
+            name: field("PORT", name, "RATE").at(rate) | field("PORT", name, "BURST").at(burst)
+            for name, (rate, burst) in (("PS_PTP_LIMIT", ptp), ("PS_LIMIT", others or (0, 0)))
+        }
+        for name, word in words.items():
+            self.write(self.regs.ps_address("PORT", name, port), word, "ps")
+        if others is not None:
+            enable = field("PORT", "PS_LIMIT", "ENABLE").at(1)
+            self.write(self.regs.ps_address("PORT", "PS_LIMIT", port), words["PS_LIMIT"] | enable, "ps")
 
     # Receive filter
 

@@ -65,6 +65,12 @@ void meridian_ps_write_limits(struct meridian_ps_port *port)
 	mutex_lock(&port->limits.lock);
 	meridian_ps_port_write(port, MERIDIAN_PORT_PS_PTP_LIMIT, word_of(&port->limits.ptp));
 	word = word_of(&port->limits.others);
+	/* Buckets fill up until the limits are enabled. */
+	if (!(meridian_ps_port_read(port, MERIDIAN_PORT_PS_LIMIT) &
+	      MERIDIAN_PORT_PS_LIMIT_ENABLE_MASK)) {
+		meridian_ps_port_write(port, MERIDIAN_PORT_PS_LIMIT, word);
+		meridian_ps_port_read(port, MERIDIAN_PORT_PS_LIMIT);
+	}
 	if (port->limits.enabled)
 		word |= MERIDIAN_PORT_PS_LIMIT_ENABLE_MASK;
 	meridian_ps_port_write(port, MERIDIAN_PORT_PS_LIMIT, word);

@@ -26,6 +26,9 @@ class FrameBucket(step: Int, fractionBits: Int) extends Component {
 
     /** Cycles that this clock edge stands for: 1, except in a simulation that skips idle time. */
     val skip = in UInt (32 bits)
+
+    /** Nobody is bounded: a token a cycle, so that the bucket is full when somebody is. */
+    val fill = in Bool ()
     val pass = in Bool ()
     val there = out Bool ()
   }
@@ -38,7 +41,7 @@ class FrameBucket(step: Int, fractionBits: Int) extends Component {
 
   val sum = fraction +^ gain
   fraction := sum.resized
-  val more = sum.msb && !full
+  val more = (sum.msb || io.fill) && !full
   when(more =/= io.pass)(left := Mux(more, left + 1, left - 1))
   when(io.skip =/= 1) {
     val total = fraction + gain * io.skip

@@ -54,6 +54,7 @@ class PsPolicer(p: ShellParam) extends Component {
   for ((bucket, limit) <- Seq(ptp -> io.limit.ptp, others -> io.limit.others)) {
     bucket.io.limit := limit
     bucket.io.skip := io.skip
+    bucket.io.fill := !io.limit.enable
   }
   ptp.io.pass := io.pass && isPtp && ptp.io.there
   others.io.pass := io.pass && !isPtp && others.io.there

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
 
-/** A bucket with any rate and burst, which stay, and frames at any time from any moment on. */
+/** A bucket with any rate and burst, which stay, and frames at any time; from any moment on they are bounded. */
 class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
   val dut = FormalDut(new FrameBucket(step, fractionBits))
   assumeInitial(ClockDomain.current.isResetActive)
@@ -14,7 +14,9 @@ class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
   anyconst(limit.rate)
   anyconst(limit.burst)
   dut.io.skip := 1
-  val offered = Bool()
+  val fill, offered = Bool()
+  anyseq(fill)
+  dut.io.fill := fill
   anyseq(offered)
   val passed = offered && dut.io.there
   dut.io.pass := passed
@@ -41,7 +43,7 @@ class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
   val taken = RegNext(passed.asUInt) init 0
   val wasFull = RegNext(full) init True
   val started = RegNext(True) init False
-  when(started) {
+  when(started && !(RegNext(fill) init True)) {
     val exact = before + added - tokens(taken)
     when(wasFull)(assert(credit === before - tokens(taken)))
     when(!wasFull && !full)(assert(credit === exact))
@@ -52,6 +54,7 @@ class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
   val chosen = Bool()
   anyseq(chosen)
   val runs = RegInit(False) setWhen chosen
+  assume(!runs || !fill)
   val earned, spent = Reg(UInt(bits bits)) init 0
   when(runs) {
     earned := earned + gain

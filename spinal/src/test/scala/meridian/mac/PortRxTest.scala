@@ -157,6 +157,15 @@ class PortRxTest extends AnyFunSuite {
     b.settle()
     assert(!b.told.exists(_.psPoliced))
     b.check()
+    // The buckets fill up meanwhile.
+    b.dut.io.psLimit.others.burst #= 9
+    b.dut.macRxCd.waitSampling(20)
+    b.restrict(Some(Limit((0, 9), (0, 0))))
+    b.dut.macRxCd.waitSampling(10)
+    for (_ <- 0 until 20) b.send(plain(b, 60, psAddress), 3)
+    b.settle()
+    assert(b.told.count(!_.psPoliced) == 9)
+    b.check()
   }
 
   bench("a bucket fills at its rate, by the cycles that an edge stands for", 31) { b =>
