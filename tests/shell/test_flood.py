@@ -16,6 +16,7 @@ SMALLEST = 60
 LIMIT = Limit(others=Rate(1000, 24), ptp=Rate(800, 16))
 BETWEEN_NS = 4000  # messages of PTP, and frames for the host
 IDLE_NS = 20  # before them, so that they have the same place on the wire with a flood and without
+START_NS = 300_000
 AHEAD_NS = 20_000  # what is to come is given in time, though the PS's looks take time of their own
 ROUNDS = 60
 LOOK = 5  # rounds after which the PS looks at its ring
@@ -44,10 +45,10 @@ def bench(start: Start) -> Bench:
 
 
 def ready(bench: Bench, limit: Limit | None) -> None:
-    """Every run is as long until here, with a limit or not."""
+    """Every run begins at the same time, with a limit or not."""
     bench.set_ps_limit(0, limit)
     bench.ps[0].start()
-    bench.shell.run(200_000)  # fills the buckets
+    bench.step(START_NS - bench.sim.now_ns())
 
 
 def message(number: int, vlan: bool = False) -> bytes:
@@ -66,7 +67,7 @@ def fill(bench: Bench, destination: bytes, size: int, until_ns: float, number: i
 
 def run(bench: Bench, flood: int | None, destination: bytes = PS) -> None:
     """flood: bytes of its frames, with one of PTP and one for the host after every BETWEEN_NS."""
-    start, number = bench.sim.now_ns() + AHEAD_NS, 100_000
+    start, number = START_NS + AHEAD_NS, 100_000
     for turn in range(ROUNDS):
         at = start + turn * BETWEEN_NS
         if flood:
