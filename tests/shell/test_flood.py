@@ -156,4 +156,3 @@ def test_host_is_served_in_the_same_cycle(start: Start) -> None:
         times.append([(e["t_ps"], e["queue"], e["hex"]) for e in bench.seen.c2h])
     assert len(times[0]) == ROUNDS
     assert times[1:] == times[:-1]
-

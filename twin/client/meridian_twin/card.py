@@ -220,9 +220,7 @@ class Card(ABC):
         self.write(high_at, high, "ps")
         self.write(high_at, high | self.regs.field("PORT", "PS_ADDRESS_HIGH", "VALID").at(1), "ps")
 
-    def set_ps_limit(
-        self, port: int, others: tuple[int, int] | None, ptp: tuple[int, int] = (0, 0)
-    ) -> None:
+    def set_ps_limit(self, port: int, others: tuple[int, int] | None, ptp: tuple[int, int] = (0, 0)) -> None:
         """Rate and burst (frames) of the frames of the wire that the PS gets; None: there is no limit.
 
         What there is to begin with fills up before the limits are enabled.

@@ -92,7 +92,13 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
       take(s.data.toBigInt, 8 - s.mty.toInt, psBytes)
       if (s.last.toBoolean) {
         val stamp = (s.meta.timestamp.seconds.toBigInt << 32) + s.meta.timestamp.nanoseconds.toBigInt
-        psFrames += PsFrame(psBytes.toSeq, s.meta.length.toInt, s.meta.timestampValid.toBoolean, stamp, s.meta.bulk.toBoolean)
+        psFrames += PsFrame(
+          psBytes.toSeq,
+          s.meta.length.toInt,
+          s.meta.timestampValid.toBoolean,
+          stamp,
+          s.meta.bulk.toBoolean
+        )
         psBytes.clear()
       }
     }
