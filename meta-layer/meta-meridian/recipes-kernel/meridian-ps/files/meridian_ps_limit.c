@@ -133,24 +133,25 @@ static ssize_t set_burst(struct device *dev, struct device_attribute *attribute,
 	return set(dev, attribute, text, length, LARGEST_BURST);
 }
 
-#define LIMIT(name, member, store) \
-static struct limit_attribute name = { \
-	.attribute = __ATTR(name, 0644, show, store), \
-	.offset = offsetof(struct meridian_ps_limits, member), \
-}
-
-LIMIT(enabled, enabled, set_switch);
-LIMIT(others_rate, others.rate, set_rate);
-LIMIT(others_burst, others.burst, set_burst);
-LIMIT(ptp_rate, ptp.rate, set_rate);
-LIMIT(ptp_burst, ptp.burst, set_burst);
+static struct limit_attribute limits[] = {
+	{ __ATTR(enabled, 0644, show, set_switch),
+	  offsetof(struct meridian_ps_limits, enabled) },
+	{ __ATTR(others_rate, 0644, show, set_rate),
+	  offsetof(struct meridian_ps_limits, others.rate) },
+	{ __ATTR(others_burst, 0644, show, set_burst),
+	  offsetof(struct meridian_ps_limits, others.burst) },
+	{ __ATTR(ptp_rate, 0644, show, set_rate),
+	  offsetof(struct meridian_ps_limits, ptp.rate) },
+	{ __ATTR(ptp_burst, 0644, show, set_burst),
+	  offsetof(struct meridian_ps_limits, ptp.burst) },
+};
 
 static struct attribute *attributes[] = {
-	&enabled.attribute.attr,
-	&others_rate.attribute.attr,
-	&others_burst.attribute.attr,
-	&ptp_rate.attribute.attr,
-	&ptp_burst.attribute.attr,
+	&limits[0].attribute.attr,
+	&limits[1].attribute.attr,
+	&limits[2].attribute.attr,
+	&limits[3].attribute.attr,
+	&limits[4].attribute.attr,
 	NULL
 };
 

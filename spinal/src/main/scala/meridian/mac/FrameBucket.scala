@@ -12,7 +12,7 @@ case class FrameRate() extends Bundle {
 
 /** A token bucket that counts frames: in any time no more pass than `burst` and what the rate gives in that time.
   *
-  * A smaller burst holds once the frames of the larger one have passed.
+  * What a smaller burst has no room for is gone after as many cycles.
   *
   * Latency: 3 cycles from pass to there, so frames are that far apart. Throughput: a token a cycle at most.
   *
@@ -42,7 +42,8 @@ class FrameBucket(step: Int, fractionBits: Int) extends Component {
   val sum = fraction +^ gain
   fraction := sum.resized
   val more = (sum.msb || io.fill) && !full
-  when(more =/= io.pass)(left := Mux(more, left + 1, left - 1))
+  val less = io.pass || (full && left =/= io.limit.burst)
+  when(more =/= less)(left := Mux(more, left + 1, left - 1))
   when(io.skip =/= 1) {
     val total = fraction + gain * io.skip
     val tokens = total >> fractionBits

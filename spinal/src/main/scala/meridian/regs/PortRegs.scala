@@ -94,7 +94,7 @@ class PortRegs(p: ShellParam) extends Component {
       16,
       "burst",
       UInt(FrameBucket.burstBits bits),
-      "frames that may come at once; a smaller one holds when the frames of the larger have come"
+      "frames that may come at once"
     )
   }
   io.limit.enable := page.rw(others, 31, "enable", Bool(), "1: both limits hold; 0: every frame may come")

@@ -31,7 +31,7 @@ class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
   val gain = (limit.rate * step).resize(bits)
   val full = left >= limit.burst
 
-  // Nothing runs over an end.
+  // Nothing runs over an end, and a burst holds.
   assert(left <= limit.burst)
   assert(!passed || left =/= 0)
   assert(dut.io.there === (RegNext(left =/= 0) init False))
