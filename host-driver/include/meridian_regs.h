@@ -420,14 +420,14 @@
 #define MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_MASK                0x00000008u
 #define MERIDIAN_PORT_PS_LIMIT                                  0x104
 #define MERIDIAN_PORT_PS_LIMIT_RATE_SHIFT                       0
-#define MERIDIAN_PORT_PS_LIMIT_RATE_MASK                        0x00000fffu
+#define MERIDIAN_PORT_PS_LIMIT_RATE_MASK                        0x000003ffu
 #define MERIDIAN_PORT_PS_LIMIT_BURST_SHIFT                      16
 #define MERIDIAN_PORT_PS_LIMIT_BURST_MASK                       0x00ff0000u
 #define MERIDIAN_PORT_PS_LIMIT_ENABLE_SHIFT                     31
 #define MERIDIAN_PORT_PS_LIMIT_ENABLE_MASK                      0x80000000u
 #define MERIDIAN_PORT_PS_PTP_LIMIT                              0x108
 #define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_SHIFT                   0
-#define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_MASK                    0x00000fffu
+#define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_MASK                    0x000003ffu
 #define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_SHIFT                  16
 #define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_MASK                   0x00ff0000u
 #define MERIDIAN_PORT_PS_ADDRESS_LOW(i)                         (0x140 + 0x8 * (i))

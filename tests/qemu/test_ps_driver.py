@@ -141,13 +141,13 @@ def test_limits_are_what_the_files_say(ps: Link) -> None:
 
     given = {"enabled": 1, "others_rate": 200000, "others_burst": 200, "ptp_rate": 16000, "ptp_burst": 64}
     assert {name: int(guest.run(f"cat {folder}/{name}")) for name in given} == given
-    assert registers() == (1 << 31 | 200 << 16 | 537, 64 << 16 | 43)
-    for name, value in (("enabled", 2), ("others_rate", 1_525_507), ("ptp_burst", 256), ("ptp_rate", "x")):
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    for name, value in (("enabled", 2), ("others_rate", 1_524_389), ("ptp_burst", 256), ("ptp_rate", "x")):
         assert guest.try_run(f"echo {value} >{folder}/{name}")[0] != 0, f"{name} of {value} was taken"
-    assert registers() == (1 << 31 | 200 << 16 | 537, 64 << 16 | 43)
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
 
     before, count = guest.statistics(), 100
-    guest.run(f"cd {folder} && echo 0 >enabled && echo 373 >others_rate && echo 10 >others_burst && echo 1 >enabled")
+    guest.run(f"cd {folder} && echo 0 >enabled && echo 1490 >others_rate && echo 10 >others_burst && echo 1 >enabled")
     assert registers()[0] == 1 << 31 | 10 << 16 | 1
     own, of = guest.address(), ps.peer.mac
     for kind in (MARK, 0x88F7):
@@ -162,7 +162,7 @@ def test_limits_are_what_the_files_say(ps: Link) -> None:
     assert int(guest.run("cat /sys/class/net/eth0/statistics/rx_missed_errors")) >= policed
     for name, value in given.items():
         guest.run(f"echo {value} >{folder}/{name}")
-    assert registers() == (1 << 31 | 200 << 16 | 537, 64 << 16 | 43)
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
     ps.guest.ping()
 
 

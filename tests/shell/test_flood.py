@@ -13,7 +13,7 @@ from test_isolation import BOB, BUFFER, PS, VF_BOB, WIRE, frame
 
 GROUP = bytes.fromhex("011b19000000")
 SMALLEST = 60
-LIMIT = Limit(others=Rate(1000, 24), ptp=Rate(800, 16))
+LIMIT = Limit(others=Rate(250, 24), ptp=Rate(200, 16))
 BETWEEN_NS = 4000  # messages of PTP, and frames for the host
 IDLE_NS = 20  # before them, so that they have the same place on the wire with a flood and without
 START_NS = 300_000
@@ -113,15 +113,15 @@ def test_without_a_limit_ptp_is_lost(bench: Bench) -> None:
 
 def test_ring_of_a_ps_that_does_not_look_keeps_a_quarter_for_ptp(bench: Bench) -> None:
     """A limit that the PS is too slow for."""
-    ready(bench, Limit(Rate(4095, 255), Rate(4095, 255)))
+    ready(bench, Limit(Rate(1023, 255), Rate(1023, 255)))
     for turn in range(100):
         bench.rx(0, frame(PS, turn))
-    for turn in range(16):
+    for turn in range(15):
         bench.rx(0, message(turn))
     bench.step(20_000)
     ring = Counts(bench).ring[0]
-    assert (ring["rx_frames"], ring["rx_no_descriptor"]) == (64, 52)
-    assert of_ptp(bench) == [message(turn) for turn in range(16)]
+    assert (ring["rx_frames"], ring["rx_no_descriptor"]) == (64, 51)
+    assert of_ptp(bench) == [message(turn) for turn in range(15)]
     bench.drain()
     check(bench, lossless=False)
 

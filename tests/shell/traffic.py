@@ -117,7 +117,7 @@ class World:
     def _rate(self) -> Rate:
         """Mostly one that frames are over."""
         random = self.random
-        return Rate(random.choice((0, random.randrange(1 << 8), random.randrange(1 << 12))), random.randrange(40))
+        return Rate(random.choice((0, random.randrange(1 << 6), random.randrange(1 << 10))), random.randrange(40))
 
     def add_station(self, port: int, address: bytes, vid: int | None, function: int) -> None:
         self.bench.add_address(port, address, vid, function)

@@ -26,7 +26,7 @@ FCS = 4
 FETCHED, SLOW, FULL, WITHOUT_QUEUES, VF, BAD_QUEUE = range(6)
 LISTENERS = (FETCHED, SLOW, VF)  # of broadcasts
 ADDRESSES = 12
-PS_LIMIT = (50, 32)
+PS_LIMIT = (12, 32)
 SMALL = QueueSetting(ring=129, completions=257, buffer=2048)
 LARGE = QueueSetting(ring=4097, completions=8193, buffer=2048)
 #: Share of the line and of the frames of each kind, so that all come to their ends together.

@@ -20,7 +20,7 @@ PACE_PS = (SMALLEST + AROUND) * 8 / LINE * 1e12
 GAP_PS = 250_000  # for a message of PTP and a frame for the host
 START_PS, STEP_PS = 2 * 10**9, 100_000_000
 FLOOD = round(TRAIN * 1e12 / (TRAIN * PACE_PS + GAP_PS))
-OTHERS, PTP = (537, 200), (86, 64)  # 200,000 and 32,000 frames a second
+OTHERS, PTP = (134, 200), (21, 64)  # 200,000 and 32,000 frames a second
 MESSAGES = 40  # of PTP, 1024 Sync a second and as many that follow
 WIRES = "+".join(
     [

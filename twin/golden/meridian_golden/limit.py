@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .frame import COUNTED_VLAN_TYPES
 
 #: Frames a second of a rate of 1.
-UNIT = 390_625_000 / 2**20
+UNIT = 390_625_000 / 2**18
 BEAT = 8
 PTP_TYPE = 0x88F7
 PTP_PORTS = (319, 320)

@@ -14,7 +14,7 @@
 
 /* A rate of 1 in the registers is UNIT / 2^UNIT_SHIFT frames a second. */
 #define UNIT		390625000
-#define UNIT_SHIFT	20
+#define UNIT_SHIFT	18
 #define LARGEST_RATE	FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_RATE_MASK)
 #define LARGEST_BURST	FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_BURST_MASK)
 

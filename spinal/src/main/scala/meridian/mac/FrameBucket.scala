@@ -56,14 +56,14 @@ class FrameBucket(step: Int, fractionBits: Int) extends Component {
 }
 
 object FrameBucket {
-  val rateBits = 12
+  val rateBits = 10
   val burstBits = 8
 
-  /** Frames a second of a rate of 1, whatever the clock: 390.625 MHz / 2^20, and 156.25 MHz * 5 / 2^21. */
-  val unit = BigDecimal(390625000) / (1 << 20)
+  /** Frames a second of a rate of 1, whatever the clock: 390.625 MHz / 2^18, and 156.25 MHz * 5 / 2^19. */
+  val unit = BigDecimal(390625000) / (1 << 18)
 
   def apply(p: ShellParam): FrameBucket = p.lineRate match {
-    case 25 => new FrameBucket(1, 20)
-    case 10 => new FrameBucket(5, 21)
+    case 25 => new FrameBucket(1, 18)
+    case 10 => new FrameBucket(5, 19)
   }
 }

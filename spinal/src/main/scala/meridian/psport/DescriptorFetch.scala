@@ -39,7 +39,7 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
     /** More than half of the ring is posted and not taken. */
     val halfPosted = out Bool ()
 
-    /** More than a quarter is. */
+    /** A quarter of it or more is. */
     val quarterPosted = out Bool ()
     val readError, producerError = out Bool () // pulses
     val busError = out Bool () // a pulse a beat
@@ -85,7 +85,7 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
   val posted = RegNext(io.producer - taken) init 0
   io.index := taken
   io.halfPosted := RegNext(posted > (io.config.size >> 1)) init False
-  io.quarterPosted := RegNext(posted > (io.config.size >> 2)) init False
+  io.quarterPosted := RegNext((posted & ~(io.config.mask >> 2).resize(16 bits)).orR) init False
   io.empty := RegNext(io.producer === taken) init True
   io.readError := RegNext(arrived && bad && io.config.open) init False
   io.producerError := RegNext(io.config.open && posted > io.config.size) init False

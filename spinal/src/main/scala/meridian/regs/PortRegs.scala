@@ -87,7 +87,7 @@ class PortRegs(p: ShellParam) extends Component {
       0,
       "rate",
       UInt(FrameBucket.rateBits bits),
-      "in 390625000 / 2^20 (about 372.5) frames a second"
+      "in 390625000 / 2^18 (about 1490) frames a second"
     )
     limit.burst := page.rw(
       register,

@@ -142,8 +142,8 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
 
   /** Limits with full buckets, that nothing is added to any more. */
   def fill(others: Int, ptp: Int): Unit = {
-    restrict(Some(Limit((4095, others), (4095, ptp))))
-    dut.macRxCd.waitSampling(((others max ptp) << 20) / 4095 + 600)
+    restrict(Some(Limit((1023, others), (1023, ptp))))
+    dut.macRxCd.waitSampling(((others max ptp) << 18) / 1023 + 600)
     restrict(Some(Limit((0, others), (0, ptp))))
     dut.macRxCd.waitSampling(10)
   }
