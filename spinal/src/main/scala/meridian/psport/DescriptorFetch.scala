@@ -39,7 +39,7 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
     /** More than half of the ring is posted and not taken. */
     val halfPosted = out Bool ()
 
-    /** A quarter of it or more is. */
+    /** A quarter of the ring or more is posted and not taken. */
     val quarterPosted = out Bool ()
     val readError, producerError = out Bool () // pulses
     val busError = out Bool () // a pulse a beat
