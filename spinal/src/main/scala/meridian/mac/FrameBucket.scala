@@ -14,7 +14,8 @@ case class FrameRate() extends Bundle {
   *
   * What a smaller burst has no room for is gone after as many cycles.
   *
-  * Latency: 3 cycles from pass to there, so frames are that far apart. Throughput: a token a cycle at most. About 30 LUTs.
+  * Latency: 3 cycles from pass to there, so frames are that far apart. Throughput: a token a cycle at most.
+  * About 30 LUTs.
   *
   * @param step         added a cycle for a rate of 1
   * @param fractionBits a token is 2^fractionBits

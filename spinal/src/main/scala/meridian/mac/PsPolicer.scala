@@ -19,8 +19,8 @@ object PsLimit {
   def crossed(from: PsLimit): PsLimit = {
     val to = PsLimit()
     to.enable := BufferCC(from.enable, False)
-    to.ptp := RegNext(from.ptp).addTag(crossClockDomain)
-    to.others := RegNext(from.others).addTag(crossClockDomain)
+    to.ptp := BufferCC(from.ptp)
+    to.others := BufferCC(from.others)
     to
   }
 }
