@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Link, and a card that is gone: both looked at four times a second while the port is started. */
+/*
+ * Link, a card that is gone, a VF that was reset: looked at four times a second while the port is
+ * started.
+ */
 #include <rte_alarm.h>
 #include <rte_cycles.h>
 
@@ -46,6 +49,16 @@ meridian_link_update(struct rte_eth_dev *dev, int wait)
 }
 
 static void
+tell_once(struct rte_eth_dev *dev, bool *is_told, enum rte_eth_event_type event, const char *what)
+{
+	if (*is_told)
+		return;
+	*is_told = true;
+	MERIDIAN_LOG(ERR, "%s: %s", dev->data->name, what);
+	rte_eth_dev_callback_process(dev, event, NULL);
+}
+
+static void
 watch(void *argument)
 {
 	struct rte_eth_dev *dev = argument;
@@ -53,12 +66,12 @@ watch(void *argument)
 
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
-	if (!meridian_present(m) && !m->is_removed) {
-		m->is_removed = true;
-		MERIDIAN_LOG(ERR, "%s: the card does not answer any more: every read gives all ones",
-			     m->data->name);
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
-	}
+	if (!meridian_present(m))
+		tell_once(dev, &m->is_removed, RTE_ETH_EVENT_INTR_RMV,
+			  "the card does not answer any more: every read gives all ones");
+	else if (m->qdma.is_vf && meridian_was_reset(m))
+		tell_once(dev, &m->is_reset, RTE_ETH_EVENT_INTR_RESET,
+			  "the VF has lost its queues by a reset or by its PF: reset the port");
 	rte_eal_alarm_set(PERIOD_US, watch, dev);
 }
 

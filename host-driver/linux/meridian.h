@@ -420,6 +420,7 @@ extern const struct meridian_ops meridian_pf_ops;
 extern const struct meridian_ops meridian_vf_ops;
 int meridian_identify_vf(struct meridian *m);
 void meridian_leave_pf(struct meridian *m);
+bool meridian_was_reset(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const u8 *address);
 u32 meridian_read_vf(struct meridian *m, u32 offset);
 

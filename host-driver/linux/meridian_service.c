@@ -73,6 +73,18 @@ static void take_errors(struct meridian *m)
 		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 }
 
+static void look_after_queues(struct meridian *m)
+{
+	if (m->pdev->is_virtfn && meridian_was_reset(m)) {
+		netdev_warn(m->netdev, "the VF has lost its queues by a reset: they start anew\n");
+		meridian_schedule_reset(m);
+		return;
+	}
+	meridian_update_link(m);
+	wake_queues(m);
+	m->ops->read_missed(m);
+}
+
 static void do_service(struct work_struct *work)
 {
 	struct meridian *m = container_of(work, struct meridian, service.work);
@@ -88,11 +100,8 @@ static void do_service(struct work_struct *work)
 		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
-		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
-			meridian_update_link(m);
-			wake_queues(m);
-			m->ops->read_missed(m);
-		}
+		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+			look_after_queues(m);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);

@@ -70,6 +70,16 @@ def test_a_vf_goes_down_and_up_with_other_rings_and_queues(guest: Guest) -> None
     ping(guest, 1)
 
 
+def test_a_vf_that_is_reset_from_outside_comes_back(guest: Guest) -> None:
+    """Its queues are gone with a function level reset, and nobody tells its driver."""
+    guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset")
+    guest.until("dmesg", "the VF has lost its queues by a reset")
+    guest.until(inside(0, f"ping -c 1 -W 2 {FAR}"), " 1 received")
+    ping(guest, 0)
+    ping(guest, 1)
+    guest.ping()
+
+
 def test_a_vf_may_change_its_address_until_the_pf_has_chosen_one(guest: Guest) -> None:
     guest.run(inside(0, "ip link set eth1 address 02:aa:00:00:00:01"))
     ping(guest, 0)
