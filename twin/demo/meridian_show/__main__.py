@@ -7,6 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from driver_machine import GuestError
+from machine_program import ProgramError
 from meridian_machine import MachineError, SdError
 from meridian_machine.peer import PeerError
 from meridian_machine.tools import BuildError
@@ -15,8 +17,10 @@ from meridian_twin.control import ControlError
 from meridian_twin.pcapng import packets
 from meridian_twin.process import CardError
 from meridian_twin.wire import WireError
+from nested_vm import VmError
 from rich.console import Console
 from rich.live import Live
+from testpmd_prompt import TestpmdError
 
 from . import report
 from .latency import of_sizes
@@ -24,7 +28,21 @@ from .record import Record, peak, rms
 from .run import IDLE, LOADED, Lengths, Show, ShowError, prepare
 from .view import View
 
-ERRORS = (BuildError, CardError, ControlError, MachineError, PeerError, SdError, ShowError, WireError, OSError)
+ERRORS = (
+    GuestError,
+    ProgramError,
+    TestpmdError,
+    VmError,
+    BuildError,
+    CardError,
+    ControlError,
+    MachineError,
+    PeerError,
+    SdError,
+    ShowError,
+    WireError,
+    OSError,
+)
 
 
 def verdict(record: Record) -> list[str]:

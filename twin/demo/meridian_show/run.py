@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from driver_machine import Guest
+from machine_testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from meridian_machine import Hardware, Machine, PsHardware, SdCard, SdMachine, Setting, Twin, computer, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 from meridian_machine.processes import guarded, stop
 from meridian_machine.sd_machine import default_image
 from meridian_twin.control import Control
+from nested_vm import SUITE, Vm, vm_files
 
 from .burst import Bursts
 from .clock import Clock
@@ -29,6 +33,8 @@ GRANDMASTER = "ptp:transport=udp4,log_sync=-3,log_delay_req=-3,log_announce=-1,d
 CLOCKS = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
 LOCK_SECONDS = 240
 TICK = 1.0
+DPDK, VM = range(2)  # who has which VF
+VM_ADDRESS = far_end.address(0, 50)
 
 
 def prepare(say: Callable[[str], object]) -> None:
@@ -36,7 +42,8 @@ def prepare(say: Callable[[str], object]) -> None:
     say("card, QEMU, images, drivers: built once, then kept")
     tools.built("build-card", minutes=30)
     tools.qemu()
-    computer.host(tools.SUITES[0], Hardware(), SOURCE, dhcp=False)
+    computer.host(SUITE, Hardware(), SOURCE, dhcp=False)
+    tools.built("build-dpdk", "--suite", SUITE, minutes=15)
     default_image()
 
 
@@ -73,7 +80,13 @@ class Show:
     def setting(self) -> Setting:
         wire = f"{GRANDMASTER}+tap:name={far_end.interface(0)}+socket:path={self.folder / 'wire'}"
         options = [*CLOCKS, "--control", str(self.folder / "control")]
-        return Setting(hardware=Hardware(memory=2048, iommu=True), wires=[f"0={wire}"], card_options=options, pcap=True)
+        return Setting(
+            suite=SUITE,
+            hardware=Hardware(memory=2048, iommu=True),
+            wires=[f"0={wire}"],
+            card_options=options,
+            pcap=True,
+        )
 
     def run(self) -> None:
         place = self.folder / "ps"
@@ -83,6 +96,8 @@ class Show:
         try:
             with Twin(self.setting(), self.folder) as twin:
                 twin.peer.set_up([0])
+                twin.host.files.update(vm_files())
+                twin.host.files[LIBRARY] = tools.built("build-dpdk", "--suite", SUITE, minutes=15)
                 with (
                     iperf_server(twin),
                     ThreadPoolExecutor(1) as pool,
@@ -109,16 +124,39 @@ class Show:
             self._until(host, clock.locked, LOCK_SECONDS, "ptp4l does not lock; the run's ps/console.log may say why")
             self.record.begin(IDLE)
             self._for(host, self.lengths.idle)
-            self.record.begin("making VFs")
-            host.make_vfs(VFS)
-            host.start_traffic()
-            self.record.begin(LOADED)
-            receivers = [bytes.fromhex(host.run("cat /sys/class/net/eth0/address").strip().replace(":", "")), *VFS]
-            with contextlib.closing(Bursts(self.folder / "wire", receivers, self.lengths.train, self.record)):
-                self._for(host, self.lengths.loaded)
+            self._load(host, machine)
             self.record.begin("ending")
             if clock.ended:
                 raise ShowError("the login that follows ptp4l has ended before the demo did")
+
+    def _load(self, host: Host, machine: Machine) -> None:
+        """Linux on the PF, testpmd on a VF, a virtual machine with the other, and trains of frames for all three."""
+        guest = Guest(machine)
+        self.record.begin("a virtual machine boots with a VF of its own")
+        host.make_vfs(VFS)
+        prepare_vfio(guest, hugepages=96)
+        for number in range(len(VFS)):
+            give_to(guest, vf_name(guest, number), "vfio-pci")
+        vm = Vm(guest, vf_name(guest, VM))
+        vm.up(VM_ADDRESS)
+        self.record.begin("testpmd starts on the other VF")
+        testpmd = MachineTestpmd(guest, [vf_name(guest, DPDK)])
+        testpmd.start("macswap")
+        host.start_traffic()
+        vm.run(f"ping {far_end.address(0, 1)} >/tmp/ping &")
+        self.record.begin(LOADED)
+        pf = guest.address()
+        with contextlib.closing(Bursts(self.folder / "wire", [pf, *VFS], self.lengths.train, self.record)):
+            self._for(host, self.lengths.loaded)
+        self.record.begin("what the programs say")
+        counted = testpmd.statistics()
+        self.record.note(f"testpmd received {counted['RX-packets']} frames and sent {counted['TX-packets']}")
+        answered = len(re.findall("bytes from", vm.run("cat /tmp/ping")))
+        self.record.note(f"pings of the virtual machine that were answered: {answered}")
+        if not counted["RX-packets"] or not answered:
+            raise ShowError("testpmd or the virtual machine got nothing; the report's counters may say why")
+        testpmd.quit()
+        vm.power_off()
 
     def _for(self, host: Host, seconds: float) -> None:
         self._until(host, None, seconds, "")
