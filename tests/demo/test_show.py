@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 from meridian_show import report
-from meridian_show.__main__ import verdict
 from meridian_show.burst import SIZES, Bursts, frame, number_of
 from meridian_show.host import drops, pf_and_vfs
 from meridian_show.latency import of_sizes
-from meridian_show.record import Counters, Offset, Phase, Record, peak, rms
-from meridian_show.run import IDLE, LOADED
+from meridian_show.record import IDLE, LOADED, Counters, Offset, Phase, Record, peak, rms, verdict
 from meridian_show.view import View, rate, sparks
 from meridian_twin import Host
 from meridian_twin.control import Control

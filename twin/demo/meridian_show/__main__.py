@@ -24,8 +24,8 @@ from testpmd_prompt import TestpmdError
 
 from . import report
 from .latency import of_sizes
-from .record import Record, peak, rms
-from .run import IDLE, LOADED, Lengths, Show, ShowError, prepare
+from .record import IDLE, LOADED, Record, peak, rms, verdict
+from .run import Lengths, Show, ShowError, prepare
 from .view import View
 
 ERRORS = (
@@ -43,17 +43,6 @@ ERRORS = (
     WireError,
     OSError,
 )
-
-
-def verdict(record: Record) -> list[str]:
-    """What the demo promises and did not keep."""
-    loaded = record.offsets_in(LOADED)
-    wrong = [f"ptp4l left s2 under load at {it.at:.0f} s" for it in loaded if it.state != "s2"]
-    if not loaded:
-        wrong.append("ptp4l said nothing under load")
-    elif rms(loaded) > rms(record.offsets_in(IDLE)) + 0.5:
-        wrong.append("the clock is worse under load")
-    return wrong
 
 
 def main() -> int:

@@ -7,6 +7,9 @@ import time
 from dataclasses import dataclass, field
 from statistics import mean
 
+#: Phases that are compared.
+IDLE, LOADED = "idle: the clock alone", "loaded: everything at once"
+
 
 @dataclass(frozen=True)
 class Offset:
@@ -98,3 +101,14 @@ def rms(offsets: list[Offset]) -> float:
 
 def peak(offsets: list[Offset]) -> int:
     return max((abs(it.offset) for it in offsets), default=0)
+
+
+def verdict(record: Record) -> list[str]:
+    """What the demo promises and did not keep."""
+    loaded = record.offsets_in(LOADED)
+    wrong = [f"ptp4l left s2 under load at {it.at:.0f} s" for it in loaded if it.state != "s2"]
+    if not loaded:
+        wrong.append("ptp4l said nothing under load")
+    elif rms(loaded) > rms(record.offsets_in(IDLE)) + 0.5:
+        wrong.append("the clock is worse under load")
+    return wrong

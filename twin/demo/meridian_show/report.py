@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from meridian_machine.tools import ROOT
 
 from .latency import OfSize
-from .record import Offset, Record, peak, rms
-from .run import IDLE, LOADED
+from .record import IDLE, LOADED, Offset, Record, peak, rms
 from .view import rate
 
 matplotlib.use("Agg")

@@ -25,9 +25,8 @@ from nested_vm import SUITE, Vm, vm_files
 from .burst import Bursts
 from .clock import Clock
 from .host import Host
-from .record import Record
+from .record import IDLE, LOADED, Record
 
-IDLE, LOADED = "idle: the clock alone", "loaded: everything at once"
 VFS = [bytes.fromhex(f"0200000000{16 + n:02x}") for n in range(2)]
 GRANDMASTER = "ptp:transport=udp4,log_sync=-3,log_delay_req=-3,log_announce=-1,drift_ppb=12000,link_delay=250ns"
 CLOCKS = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
