@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card image petalinux flash check-vivado docs clean
 
-# Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
+# Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host`, too).
 PCAP ?=
 QUICK ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
@@ -34,7 +34,7 @@ help: ## list the targets
 setup: ## install the tools (the other targets do it themselves)
 	@scripts/setup
 
-demo: setup ## send a real capture through the shell at 25G and check every frame and counter
+demo: setup ## everything at once in front of you, then a report; QUICK=1: a real capture through the card alone
 	@scripts/demo $(if $(PCAP),--pcap "$(PCAP)") $(if $(QUICK),--quick)
 
 test: setup ## everything that must always pass
