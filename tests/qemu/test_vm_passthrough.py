@@ -55,12 +55,12 @@ def pings(net: Network) -> Iterator[None]:
     try:
         yield
     finally:
-        net.guest.run("sleep 1; kill -INT $(cat /tmp/pings); sleep 1")
+        net.guest.run("sleep 2; kill -INT $(cat /tmp/pings); sleep 1")
     for n, line in enumerate(lines):
         found = re.search(r"(\d+) packets transmitted, (\d+) received", net.guest.run(f"cat /tmp/ping{n}"))
         assert found, line
         sent, received = int(found[1]), int(found[2])
-        assert sent > 5 and received >= sent - 1, f"{line}: {received} of {sent}"
+        assert sent > 3 and received >= sent - 1, f"{line}: {received} of {sent}"
 
 
 def test_a_vm_reaches_the_wire_and_its_neighbours(net: Network) -> None:
