@@ -15,10 +15,12 @@ from pathlib import Path
 
 from driver_machine import Guest
 from machine_program import Program, ProgramError
-from meridian_machine import Image, driver
+from meridian_machine import Hardware, Image, driver
 from meridian_machine.initrd import Content, cpio
 
 SUITE = "bookworm"  # whose machines have QEMU
+#: Of the host machine. One processor: see host_leaks.
+HOST = Hardware(memory=2048, cpus=1, iommu=True)
 KERNEL, RAMDISK = "vm-kernel", "vm-initrd"
 BOOT_SECONDS = 600
 COMMAND_SECONDS = 120

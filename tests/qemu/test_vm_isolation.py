@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from driver_machine import PF_DEVICE, Link, linked, tool
 from machine_testpmd import give_to, prepare_vfio, vf_name
-from meridian_machine import Hardware, tools
-from nested_vm import SUITE, Vm, vm_files
+from meridian_machine import tools
+from nested_vm import HOST, SUITE, Vm, vm_files
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def link(attacker: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[L
     """VF 0 for virtual machines, VF 1 of the host in a network namespace, the PF; behind an IOMMU."""
     sender = tool(tmp_path_factory.mktemp("tools"), HERE / "send_frames.c")
     files = vm_files({"send_frames": sender, "vf_attack": attacker}) | {"vf_attack": attacker}
-    with linked(SUITE, files, Hardware(memory=2048, iommu=True)) as it:
+    with linked(SUITE, files, HOST) as it:
         guest = it.guest
         prepare_vfio(guest, hugepages=0)
         guest.run(f"echo 2 >{PF_DEVICE}/sriov_numvfs; ip link set eth0 vf 0 mac {OWN}")
@@ -104,7 +104,7 @@ def test_a_vm_that_writes_nonsense_harms_itself_only(link: Link) -> None:
     try:
         vm.run("device=$(readlink -f /sys/class/net/eth0/device); echo ${device##*/} >$device/driver/unbind")
         vm.run("echo 1 >$device/enable; /vf_attack $device 100000 7 >/dev/null 2>&1 &")
-        for _ in range(10):
+        for _ in range(6):
             others_go_on(link)
             time.sleep(2)
         assert faults(link) == {vf_name(link.guest, 0).removeprefix("0000:")}

@@ -12,8 +12,7 @@ import pytest
 from driver_machine import MODULE, PF_DEVICE
 from host_network import FAR, Network, network
 from machine_testpmd import give_to, prepare_vfio, vf_name
-from meridian_machine import Hardware
-from nested_vm import SUITE, Vm, vm_files
+from nested_vm import HOST, SUITE, Vm, vm_files
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 VM = "10.44.0.50"
@@ -22,7 +21,7 @@ VM = "10.44.0.50"
 @pytest.fixture(scope="module")
 def net() -> Iterator[Network]:
     """The PF, a VF in a network namespace, and another for virtual machines: VF 0."""
-    with network(vfs=0, suite=SUITE, hardware=Hardware(memory=2048, iommu=True), files=vm_files()) as it:
+    with network(vfs=0, suite=SUITE, hardware=HOST, files=vm_files()) as it:
         prepare_vfio(it.guest, hugepages=0)
         make_vfs(it)
         yield it
@@ -56,12 +55,12 @@ def pings(net: Network) -> Iterator[None]:
     try:
         yield
     finally:
-        net.guest.run("sleep 1; kill -INT $(cat /tmp/pings); sleep 1")
+        net.guest.run("sleep 2; kill -INT $(cat /tmp/pings); sleep 1")
     for n, line in enumerate(lines):
         found = re.search(r"(\d+) packets transmitted, (\d+) received", net.guest.run(f"cat /tmp/ping{n}"))
         assert found, line
         sent, received = int(found[1]), int(found[2])
-        assert sent > 5 and received >= sent - 1, f"{line}: {received} of {sent}"
+        assert sent > 3 and received >= sent - 1, f"{line}: {received} of {sent}"
 
 
 def test_a_vm_reaches_the_wire_and_its_neighbours(net: Network) -> None:
