@@ -2,9 +2,9 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card check-vivado docs clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card image petalinux flash check-vivado docs clean
 
-# Options of `make demo`: a capture of your own, and the short one (of `make bench-host`, too).
+# Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host`, too).
 PCAP ?=
 QUICK ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
@@ -15,6 +15,13 @@ SETTINGS ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
+# Hand-off of `make petalinux`, and a kas file of your own for `make image`.
+XSA ?=
+KAS ?=
+# Device and image of `make flash`; YES=1 asks nothing.
+SD ?=
+IMAGE ?=
+YES ?=
 # Command for `make twin-run`, and options of scripts/twin.
 CMD ?= lspci -nn
 TWIN_ARGS ?=
@@ -27,7 +34,7 @@ help: ## list the targets
 setup: ## install the tools (the other targets do it themselves)
 	@scripts/setup
 
-demo: setup ## send a real capture through the shell at 25G and check every frame and counter
+demo: setup ## everything at once in front of you, then a report; QUICK=1: a real capture through the card alone
 	@scripts/demo $(if $(PCAP),--pcap "$(PCAP)") $(if $(QUICK),--quick)
 
 test: setup ## everything that must always pass
@@ -95,6 +102,15 @@ program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
 
 flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
+
+image: ## BOARD=...: the SD card image by Yocto (hours, network; never run here); KAS=file.yml with settings of your own
+	@scripts/yocto-image "$(BOARD)" $(if $(KAS),"$(KAS)")
+
+petalinux: ## BOARD=...: the same by PetaLinux, from the XSA of make bitstream or XSA=... (needs PetaLinux; never run here)
+	@scripts/petalinux "$(BOARD)" $(if $(XSA),"$(XSA)")
+
+flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what make image built, and read it back
+	@scripts/flash-sd $(if $(YES),--yes) "$(SD)" $(if $(IMAGE),"$(IMAGE)")
 
 check-vivado: setup ## the Vivado build without Vivado: every board and release under a stand-in that knows the facts
 	@scripts/check-vivado

@@ -51,6 +51,7 @@ def suites(long: bool) -> list[Suite]:
         pytest("whole shell and card", shell, 120 if long else 30, "shell", elsewhere),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
+        Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),

@@ -111,7 +111,9 @@ struct meridian_entry {
  * @queue_limit: how many it may have
  * @mapped: how many it has while started
  * @is_started: the port is
+ * @silent: how often in a row it has not answered
  * @is_removed: the card does not answer any more
+ * @is_reset: the VF has lost its queues while it was started
  * @is_microsoft: order of bits of the hash
  * @key: of the hash
  * @indirection: of the hash
@@ -122,7 +124,6 @@ struct meridian_entry {
  * @entry_count: how many
  * @baseline: of the card's counters, as statistics were reset
  * @pf_version: of the messages that the PF of a VF knows
- * @asked_flags: of the PF of a VF
  */
 struct meridian {
 	struct qdma_device qdma;
@@ -140,7 +141,9 @@ struct meridian {
 	uint32_t queue_limit;
 	uint32_t mapped;
 	bool is_started;
+	unsigned int silent;
 	bool is_removed;
+	bool is_reset;
 	bool is_microsoft;
 	uint32_t key[MERIDIAN_KEY_WORDS];
 	uint16_t indirection[MERIDIAN_INDIRECTION];
@@ -151,7 +154,6 @@ struct meridian {
 	uint32_t entry_count;
 	uint64_t *baseline;
 	uint32_t pf_version;
-	uint32_t asked_flags;
 };
 
 static inline struct meridian *
@@ -198,6 +200,9 @@ extern const struct meridian_ops meridian_vf_ops;
 int meridian_identify_vf(struct meridian *m);
 void meridian_leave_pf(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const struct rte_ether_addr *address);
+int meridian_ask_flags(struct meridian *m);
+int meridian_join_pf_again(struct meridian *m);
+bool meridian_was_reset(struct meridian *m);
 
 /* meridian_ring.c */
 int meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,

@@ -187,6 +187,7 @@ start(struct rte_eth_dev *dev)
 	if (!m->qdma.is_vf)
 		meridian_enable_port(m, true);
 	m->is_started = true;
+	m->is_reset = false;
 	meridian_link_update(dev, 0);
 	meridian_watch(dev, true);
 	return 0;
@@ -240,10 +241,11 @@ reset(struct rte_eth_dev *dev)
 
 	m->qdma.gone = false;
 	m->is_removed = false;
+	m->is_reset = false;
 	if (!meridian_present(m))
 		return -EIO;
 	if (m->qdma.is_vf)
-		return 0;
+		return meridian_join_pf_again(m);
 	qdma_write_tables(&m->qdma, &m->qdma.tables);
 	return qdma_check_tables(&m->qdma);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Link, and a card that is gone: both looked at four times a second while the port is started. */
+/*
+ * Link, a card that is gone, a VF that was reset: looked at four times a second while the port is
+ * started.
+ */
 #include <rte_alarm.h>
 #include <rte_cycles.h>
 
 #include "meridian.h"
 
 #define PERIOD_US	250000
+#define SILENCES	4	/* in a row are no reset of the function any more */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
 static uint32_t
@@ -25,7 +29,7 @@ update(struct rte_eth_dev *dev)
 		.link_status = RTE_ETH_LINK_DOWN,
 	};
 
-	if (m->is_started && meridian_present(m) && m->ops->is_link_up(m)) {
+	if (m->is_started && !m->qdma.gone && qdma_answers(&m->qdma) && m->ops->is_link_up(m)) {
 		link.link_speed = speed_of(m->gigabits);
 		link.link_status = RTE_ETH_LINK_UP;
 	}
@@ -46,6 +50,16 @@ meridian_link_update(struct rte_eth_dev *dev, int wait)
 }
 
 static void
+tell_once(struct rte_eth_dev *dev, bool *is_told, enum rte_eth_event_type event, const char *what)
+{
+	if (*is_told)
+		return;
+	*is_told = true;
+	MERIDIAN_LOG(ERR, "%s: %s", dev->data->name, what);
+	rte_eth_dev_callback_process(dev, event, NULL);
+}
+
+static void
 watch(void *argument)
 {
 	struct rte_eth_dev *dev = argument;
@@ -53,12 +67,16 @@ watch(void *argument)
 
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
-	if (!meridian_present(m) && !m->is_removed) {
-		m->is_removed = true;
-		MERIDIAN_LOG(ERR, "%s: the card does not answer any more: every read gives all ones",
-			     m->data->name);
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_RMV, NULL);
-	}
+	if (!qdma_answers(&m->qdma) && ++m->silent < SILENCES)
+		goto again;
+	m->silent = 0;
+	if (!meridian_present(m))
+		tell_once(dev, &m->is_removed, RTE_ETH_EVENT_INTR_RMV,
+			  "the card does not answer any more: every read gives all ones");
+	else if (m->qdma.is_vf && meridian_was_reset(m))
+		tell_once(dev, &m->is_reset, RTE_ETH_EVENT_INTR_RESET,
+			  "the VF has lost its queues by a reset or by its PF: reset the port");
+again:
 	rte_eal_alarm_set(PERIOD_US, watch, dev);
 }
 

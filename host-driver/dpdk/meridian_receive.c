@@ -16,12 +16,12 @@ set_flag(struct rte_eth_dev *dev, bool is_promiscuous, bool on)
 	bool promiscuous = dev->data->promiscuous, all_multicast = dev->data->all_multicast;
 	int error;
 
-	/* ethdev writes its own flag when this has returned. */
+	/* ethdev writes its own flag when this has returned. A VF's PF has its word at once. */
 	if (is_promiscuous)
 		dev->data->promiscuous = on;
 	else
 		dev->data->all_multicast = on;
-	error = sync_filter(m);
+	error = m->qdma.is_vf ? meridian_ask_flags(m) : sync_filter(m);
 	dev->data->promiscuous = promiscuous;
 	dev->data->all_multicast = all_multicast;
 	return error;

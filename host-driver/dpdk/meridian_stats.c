@@ -54,6 +54,8 @@ static const struct named port_counters[] = {
 	PORT("rx_to_ps", RX_TO_PS),
 	PORT("rx_host_overflow", RX_HOST_OVERFLOW),
 	PORT("rx_ps_overflow", RX_PS_OVERFLOW),
+	PORT("rx_ps_policed", RX_PS_POLICED),
+	PORT("rx_ps_ptp_policed", RX_PS_PTP_POLICED),
 	PORT("rx_nowhere", RX_NOWHERE),
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),

@@ -12,6 +12,13 @@
 #define ANSWER_POLLS	10000
 #define ANSWER_POLL_US	1000
 
+#define PROMISCUOUS	MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK
+#define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK
+
+static_assert(PROMISCUOUS == MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK &&
+	      ALL_MULTICAST == MERIDIAN_VF_FLAGS_ALL_MULTICAST_MASK,
+	      "a VF sees its flags where its PF writes them");
+
 static int
 post(struct meridian *m, const struct qdma_message *request)
 {
@@ -269,25 +276,47 @@ learn(struct meridian *m, const struct rte_ether_addr *list, uint32_t count)
 	return error;
 }
 
-static int
-ask_flags(struct meridian *m)
+/**
+ * meridian_ask_flags() - receive what ethdev's flags say
+ * @m: a VF
+ *
+ * Return: 0; -EPERM if the PF does not trust the VF, then the log says so.
+ */
+int
+meridian_ask_flags(struct meridian *m)
 {
 	struct qdma_message request;
 	uint32_t flags = 0;
 	int error;
 
 	if (m->data->promiscuous)
-		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+		flags |= PROMISCUOUS;
 	if (m->data->promiscuous || m->data->all_multicast)
-		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
-	if (flags == m->asked_flags)
+		flags |= ALL_MULTICAST;
+	/* What the PF has taken back with its trust is not there any more. */
+	if (flags == (meridian_read(m, MERIDIAN_VF_FLAGS) & (PROMISCUOUS | ALL_MULTICAST)))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_FLAGS);
 	put_word(&request, MERIDIAN_FLAGS_FLAGS, flags);
 	error = ask(m, &request, NULL);
-	if (!error)
-		m->asked_flags = flags;
-	return error;
+	if (error != -EACCES)
+		return error;
+	MERIDIAN_LOG(WARNING, "%s: promiscuous and all multicast are for a VF that its PF trusts: ip link set DEVICE vf NUMBER trust on",
+		     m->data->name);
+	return -EPERM;
+}
+
+/* Trust may have gone since they were set: the port starts without them. */
+static int
+restore_flags(struct meridian *m)
+{
+	int error = meridian_ask_flags(m);
+
+	if (error != -EPERM)
+		return error;
+	m->data->promiscuous = 0;
+	m->data->all_multicast = 0;
+	return 0;
 }
 
 /* The first address is the VF's own, which the PF knows. */
@@ -300,7 +329,7 @@ sync_filter(struct meridian *m)
 	error = learn(m, &m->data->mac_addrs[1], MERIDIAN_ADDRESSES - 1);
 	if (!error)
 		error = learn(m, m->multicast, m->multicasts);
-	return error ? error : ask_flags(m);
+	return error ? error : restore_flags(m);
 }
 
 static bool
@@ -392,6 +421,50 @@ ask_config(struct meridian *m)
 	return ask(m, &request, NULL);
 }
 
+static int
+join_pf(struct meridian *m)
+{
+	int error;
+
+	qdma_mailbox_clear(&m->qdma);
+	error = say_hello(m);
+	if (!error)
+		error = ask_queues(m);
+	if (!error)
+		error = ask_config(m);
+	if (error)
+		MERIDIAN_LOG(ERR, "%s: the PF does not answer as it should: %s", m->data->name,
+			     strerror(-error));
+	return error;
+}
+
+/**
+ * meridian_join_pf_again() - begin anew with a PF that need not know this VF any more
+ * @m: a VF that is stopped
+ *
+ * Return: 0 or a negative errno; the log says why.
+ */
+int
+meridian_join_pf_again(struct meridian *m)
+{
+	m->entry_count = 0;
+	return join_pf(m);
+}
+
+/**
+ * meridian_was_reset() - whether a VF has lost the queues that it was given
+ * @m: a VF that is started
+ *
+ * A function level reset takes them, and so does a PF that begins anew.
+ */
+bool
+meridian_was_reset(struct meridian *m)
+{
+	uint32_t queues = meridian_read(m, MERIDIAN_VF_QUEUES);
+
+	return queues != QDMA_ALL_ONES && !(queues & MERIDIAN_VF_QUEUES_COUNT_MASK);
+}
+
 /**
  * meridian_identify_vf() - take a VF
  * @m: its bus is known
@@ -422,16 +495,7 @@ meridian_identify_vf(struct meridian *m)
 	m->ports = m->port + 1;
 	m->gigabits = (meridian_read(m, MERIDIAN_VF_STATUS) & MERIDIAN_VF_STATUS_GIGABITS_MASK) >>
 		      MERIDIAN_VF_STATUS_GIGABITS_SHIFT;
-	qdma_mailbox_clear(&m->qdma);
-	error = say_hello(m);
-	if (!error)
-		error = ask_queues(m);
-	if (!error)
-		error = ask_config(m);
-	if (error)
-		MERIDIAN_LOG(ERR, "%s: the PF does not answer as it should: %s", m->data->name,
-			     strerror(-error));
-	return error;
+	return join_pf(m);
 }
 
 /* The PF need not know this VF any more. */

@@ -287,6 +287,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK            0x00001000u
 #define MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_SHIFT      13
 #define MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK       0x00002000u
+#define MERIDIAN_IDENT_CAPABILITIES_PS_LIMIT_SHIFT              14
+#define MERIDIAN_IDENT_CAPABILITIES_PS_LIMIT_MASK               0x00004000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -393,7 +395,7 @@
 #define MERIDIAN_PTP_EXTTS_SECONDS_LOW                          0x074
 #define MERIDIAN_PTP_EXTTS_NANOSECONDS                          0x078
 
-/* An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only. */
+/* An Ethernet port: link, host enables, what the PS receives. The PS alone writes that. */
 #define MERIDIAN_PORT_BASE(i)                                   (0x102000 + 0x1000 * (i))
 #define MERIDIAN_PORT_PS_BASE(i)                                (0x2000 + 0x1000 * (i))
 #define MERIDIAN_PORT_MAX                                       4
@@ -416,6 +418,18 @@
 #define MERIDIAN_PORT_PS_FILTER_ALL_MULTICAST_MASK              0x00000004u
 #define MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_SHIFT               3
 #define MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_MASK                0x00000008u
+#define MERIDIAN_PORT_PS_LIMIT                                  0x104
+#define MERIDIAN_PORT_PS_LIMIT_RATE_SHIFT                       0
+#define MERIDIAN_PORT_PS_LIMIT_RATE_MASK                        0x000003ffu
+#define MERIDIAN_PORT_PS_LIMIT_BURST_SHIFT                      16
+#define MERIDIAN_PORT_PS_LIMIT_BURST_MASK                       0x00ff0000u
+#define MERIDIAN_PORT_PS_LIMIT_ENABLE_SHIFT                     31
+#define MERIDIAN_PORT_PS_LIMIT_ENABLE_MASK                      0x80000000u
+#define MERIDIAN_PORT_PS_PTP_LIMIT                              0x108
+#define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_SHIFT                   0
+#define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_MASK                    0x000003ffu
+#define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_SHIFT                  16
+#define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_MASK                   0x00ff0000u
 #define MERIDIAN_PORT_PS_ADDRESS_LOW(i)                         (0x140 + 0x8 * (i))
 #define MERIDIAN_PORT_PS_ADDRESS_LOW_MAX                        16
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH(i)                        (0x144 + 0x8 * (i))
@@ -461,6 +475,8 @@
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_HOST_OVERFLOW         0x0d8
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW           0x0e0
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_NOWHERE               0x0e8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_POLICED            0x0f0
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_PTP_POLICED        0x0f8
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_FRAMES                0x400
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_GOOD_FRAMES           0x408
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_BYTES                 0x410

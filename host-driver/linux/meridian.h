@@ -210,6 +210,7 @@ struct meridian_missed {
  * @service: looks after link, card and memory
  * @reset: takes everything down and up again
  * @rx_mode: brings the card's filter in line with Linux's lists
+ * @silent: how often in a row the card has not answered
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
@@ -255,6 +256,7 @@ struct meridian {
 	struct delayed_work service;
 	struct work_struct reset;
 	struct work_struct rx_mode;
+	unsigned int silent;
 	unsigned long errors_next;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
@@ -279,6 +281,19 @@ enum meridian_flag {
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };
+
+/**
+ * meridian_is_vf() - whether a function is a VF
+ * @pdev: of one of the driver's devices: 0x9.3f is a PF, 0xa.3f a VF of it
+ *
+ * Linux knows by itself only where the PF is in the same system, in no virtual machine.
+ *
+ * Return: whether it is.
+ */
+static inline bool meridian_is_vf(const struct pci_dev *pdev)
+{
+	return (pdev->device & 0xf000) == 0xa000;
+}
 
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(struct pci_dev *pdev);
@@ -420,6 +435,7 @@ extern const struct meridian_ops meridian_pf_ops;
 extern const struct meridian_ops meridian_vf_ops;
 int meridian_identify_vf(struct meridian *m);
 void meridian_leave_pf(struct meridian *m);
+bool meridian_was_reset(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const u8 *address);
 u32 meridian_read_vf(struct meridian *m, u32 offset);
 
@@ -427,6 +443,8 @@ u32 meridian_read_vf(struct meridian *m, u32 offset);
 void meridian_init_service(struct meridian *m);
 void meridian_start_service(struct meridian *m);
 void meridian_stop_service(struct meridian *m);
+void meridian_before_reset(struct meridian *m);
+void meridian_after_reset(struct meridian *m);
 int meridian_request_misc_irq(struct meridian *m);
 void meridian_free_misc_irq(struct meridian *m);
 void meridian_update_link(struct meridian *m);

@@ -23,7 +23,7 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 
 	mutex_lock(&cards_lock);
 	list_for_each_entry(card, &cards, list) {
-		if (is_of(card, pdev) && !pdev->is_virtfn)
+		if (is_of(card, pdev) && !meridian_is_vf(pdev))
 			goto found;
 	}
 	card = kzalloc(sizeof(*card), GFP_KERNEL);
@@ -34,7 +34,7 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 	card->slot = PCI_SLOT(pdev->devfn);
 	mutex_init(&card->lock);
 	/* A VF has nothing to do with the PFs, though it may be in their system. */
-	if (pdev->is_virtfn)
+	if (meridian_is_vf(pdev))
 		INIT_LIST_HEAD(&card->list);
 	else
 		list_add(&card->list, &cards);

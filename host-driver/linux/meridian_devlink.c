@@ -63,9 +63,9 @@ static int info_get(struct devlink *devlink, struct devlink_info_req *req,
 		return 0;
 	}
 	/* A VF sees of the bitstream only which registers it has. */
-	if (!m->pdev->is_virtfn)
+	if (!meridian_is_vf(m->pdev))
 		put_bitstream(m, req);
-	version = m->pdev->is_virtfn ? meridian_read(m, MERIDIAN_VF_VERSION) :
+	version = meridian_is_vf(m->pdev) ? meridian_read(m, MERIDIAN_VF_VERSION) :
 				       read_ident(m, MERIDIAN_IDENT_VERSION);
 	mutex_unlock(&priv->lock);
 	snprintf(text, sizeof(text), "%u.%u", FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version),
@@ -169,7 +169,7 @@ static int register_params(struct meridian_devlink *devlink)
 	union devlink_param_value messages = { .vu32 = MESSAGES };
 	int error;
 
-	if (devlink->pdev->is_virtfn)
+	if (meridian_is_vf(devlink->pdev))
 		return 0;
 	error = devlink_params_register(of(devlink), params, ARRAY_SIZE(params));
 	if (error)
@@ -222,7 +222,7 @@ void meridian_devlink_free(struct meridian_devlink *devlink)
 {
 	pci_set_drvdata(devlink->pdev, NULL);
 	meridian_health_end(devlink);
-	if (!devlink->pdev->is_virtfn)
+	if (!meridian_is_vf(devlink->pdev))
 		devlink_params_unregister(of(devlink), params, ARRAY_SIZE(params));
 	meridian_devlink_end(of(devlink));
 	mutex_destroy(&devlink->lock);

@@ -30,7 +30,7 @@ int meridian_regs_len(struct net_device *netdev)
 	struct meridian *m = netdev_priv(netdev);
 	int words = 0, i;
 
-	if (m->pdev->is_virtfn)
+	if (meridian_is_vf(m->pdev))
 		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_SIZE(ranges); i++)
 		words += ranges[i].words;

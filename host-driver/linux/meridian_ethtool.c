@@ -14,7 +14,7 @@ static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 	strscpy(info->version, MERIDIAN_VERSION, sizeof(info->version));
 	strscpy(info->bus_info, pci_name(m->pdev), sizeof(info->bus_info));
 	/* A VF is not told. */
-	if (m->pdev->is_virtfn)
+	if (meridian_is_vf(m->pdev))
 		return;
 	version = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION);
 	hash = meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_BUILD_HASH);
@@ -131,7 +131,7 @@ static int get_sset_count(struct net_device *netdev, int set)
 		return meridian_stats_count(m);
 	case ETH_SS_TEST:
 		/* A VF sees nothing that could be tested. */
-		return m->pdev->is_virtfn ? -EOPNOTSUPP : meridian_test_count();
+		return meridian_is_vf(m->pdev) ? -EOPNOTSUPP : meridian_test_count();
 	case ETH_SS_PRIV_FLAGS:
 		return meridian_priv_flag_count(m);
 	default:

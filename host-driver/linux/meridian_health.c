@@ -234,7 +234,7 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 void meridian_health_begin(struct meridian_devlink *devlink)
 {
 	/* Errors of the IP are the PFs' to see. */
-	int faults = devlink->pdev->is_virtfn ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
+	int faults = meridian_is_vf(devlink->pdev) ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
 	int fault;
 
 	INIT_WORK(&devlink->report, do_report);

@@ -130,7 +130,7 @@ void meridian_flush(struct meridian *m)
 /**
  * meridian_enable_port() - open or close the function's port for the host
  * @m: the function
- * @on: the last one to close it closes it
+ * @on: the last one to close it closes it, with frames inside the card as after a reset: none
  */
 void meridian_enable_port(struct meridian *m, bool on)
 {
@@ -142,6 +142,8 @@ void meridian_enable_port(struct meridian *m, bool on)
 	if (*users)
 		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
 	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
+	if (!*users)
+		meridian_set_switching(m, false);
 	meridian_flush(m);
 	mutex_unlock(&m->card->lock);
 }

@@ -16,7 +16,7 @@ void meridian_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats 
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (!m->pdev->is_virtfn)
+	if (!meridian_is_vf(m->pdev))
 		meridian_port_mac_stats(m, read_counter, stats);
 }
 
@@ -25,7 +25,7 @@ void meridian_rmon_stats(struct net_device *netdev, struct ethtool_rmon_stats *s
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (!m->pdev->is_virtfn)
+	if (!meridian_is_vf(m->pdev))
 		meridian_port_rmon_stats(m, read_counter, stats, ranges);
 }
 

@@ -57,7 +57,7 @@ static int alloc_vectors(struct meridian *m)
 	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + 1;
 	int vectors;
 
-	if (!m->pdev->is_virtfn)
+	if (!meridian_is_vf(m->pdev))
 		wanted = min(wanted, meridian_may_vectors(m->devlink));
 	vectors = pci_alloc_irq_vectors(m->pdev, 2, max(wanted, 2u), PCI_IRQ_MSIX);
 
@@ -76,7 +76,7 @@ static int init_function(struct meridian *m)
 {
 	int error;
 
-	if (m->pdev->is_virtfn)
+	if (meridian_is_vf(m->pdev))
 		return meridian_identify_vf(m);
 	error = meridian_identify(m);
 	if (error)
@@ -118,7 +118,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	INIT_LIST_HEAD(&m->broadcasts);
 	meridian_init_service(m);
 	mutex_init(&m->mailbox_lock);
-	m->ops = pdev->is_virtfn ? &meridian_vf_ops : &meridian_pf_ops;
+	m->ops = meridian_is_vf(pdev) ? &meridian_vf_ops : &meridian_pf_ops;
 	return m;
 }
 
@@ -194,7 +194,7 @@ int meridian_attach(struct meridian_devlink *devlink)
 	error = alloc_vectors(m);
 	if (error)
 		goto unmap;
-	if (!pdev->is_virtfn)
+	if (!meridian_is_vf(pdev))
 		error = meridian_request_misc_irq(m);
 	if (error)
 		goto vectors;
@@ -203,7 +203,7 @@ int meridian_attach(struct meridian_devlink *devlink)
 	error = register_netdev(m->netdev);
 	if (error)
 		goto misc;
-	if (!pdev->is_virtfn) {
+	if (!meridian_is_vf(pdev)) {
 		meridian_enable_port(m, true);
 		meridian_set_switching(m, true);
 	}
@@ -214,7 +214,7 @@ int meridian_attach(struct meridian_devlink *devlink)
 	return 0;
 
 misc:
-	if (!pdev->is_virtfn)
+	if (!meridian_is_vf(pdev))
 		meridian_free_misc_irq(m);
 vectors:
 	pci_free_irq_vectors(pdev);
@@ -240,11 +240,11 @@ void meridian_detach(struct meridian_devlink *devlink)
 	if (!m)
 		return;
 	set_function(devlink, NULL);
-	if (!pdev->is_virtfn)
+	if (!meridian_is_vf(pdev))
 		meridian_end_sriov(m);
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
-	if (pdev->is_virtfn) {
+	if (meridian_is_vf(pdev)) {
 		meridian_leave_pf(m);
 	} else {
 		meridian_clear_filter(m);
@@ -303,6 +303,32 @@ static void meridian_shutdown(struct pci_dev *pdev)
 	meridian_devlink_unlock(devlink);
 }
 
+/* Somebody outside the driver resets the function, which is down meanwhile. */
+static void meridian_reset_prepare(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		meridian_before_reset(devlink->m);
+	meridian_devlink_unlock(devlink);
+}
+
+static void meridian_reset_done(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		meridian_after_reset(devlink->m);
+	meridian_devlink_unlock(devlink);
+}
+
+static const struct pci_error_handlers meridian_error_handlers = {
+	.reset_prepare = meridian_reset_prepare,
+	.reset_done = meridian_reset_done,
+};
+
 static int sriov_configure(struct pci_dev *pdev, int count)
 {
 	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
@@ -322,6 +348,7 @@ static struct pci_driver meridian_driver = {
 	.remove = meridian_remove,
 	.shutdown = meridian_shutdown,
 	.sriov_configure = sriov_configure,
+	.err_handler = &meridian_error_handlers,
 };
 module_pci_driver(meridian_driver);
 

@@ -152,12 +152,12 @@ static int meridian_set_mac_address(struct net_device *netdev, void *address)
 	struct meridian *m = netdev_priv(netdev);
 	int error = eth_prepare_mac_addr_change(netdev, address);
 
-	if (!error && m->pdev->is_virtfn)
+	if (!error && meridian_is_vf(m->pdev))
 		error = meridian_set_own_address(m, ((struct sockaddr *)address)->sa_data);
 	if (error)
 		return error;
 	eth_commit_mac_addr_change(netdev, address);
-	if (!m->pdev->is_virtfn && test_bit(MERIDIAN_FLAG_UP, &m->flags))
+	if (!meridian_is_vf(m->pdev) && test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_sync_filter(m);
 	return 0;
 }
@@ -282,7 +282,7 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->hw_features = rx_offloads(m) | tx_offloads(m);
 	if (tx_offloads(m))
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_TX;
-	if (!m->pdev->is_virtfn) {
+	if (!meridian_is_vf(m->pdev)) {
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_FILTER;
 		eth_hw_addr_random(netdev);
 	}

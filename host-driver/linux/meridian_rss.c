@@ -161,7 +161,7 @@ int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
 		return -EOPNOTSUPP;
 	/* The PF of a VF may be too old to be asked. */
-	if (m->pdev->is_virtfn && m->pf_version < 2)
+	if (meridian_is_vf(m->pdev) && m->pf_version < 2)
 		return -EOPNOTSUPP;
 	if (rxfh->indir)
 		memcpy(rss.indirection, rxfh->indir, sizeof(rss.indirection));

@@ -7,6 +7,7 @@
 #include "meridian_devlink.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
+#define SILENCES	4	/* in a row are no reset of the function any more */
 
 /**
  * meridian_update_link() - tell Linux of the link
@@ -73,14 +74,31 @@ static void take_errors(struct meridian *m)
 		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 }
 
+static void look_after_queues(struct meridian *m)
+{
+	if (meridian_is_vf(m->pdev) && meridian_was_reset(m)) {
+		netdev_warn(m->netdev, "the VF has lost its queues by a reset: they start anew\n");
+		meridian_schedule_reset(m);
+		return;
+	}
+	meridian_update_link(m);
+	wake_queues(m);
+	m->ops->read_missed(m);
+}
+
 static void do_service(struct work_struct *work)
 {
 	struct meridian *m = container_of(work, struct meridian, service.work);
 
+	if (!qdma_answers(&m->qdma) && ++m->silent < SILENCES) {
+		schedule_delayed_work(&m->service, SERVICE_PERIOD);
+		return;
+	}
 	if (!meridian_present(m)) {
 		say_gone(m);
 		return;
 	}
+	m->silent = 0;
 	/* What an interrupt has left. */
 	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
 		take_errors(m);
@@ -88,11 +106,8 @@ static void do_service(struct work_struct *work)
 		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
-		if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
-			meridian_update_link(m);
-			wake_queues(m);
-			m->ops->read_missed(m);
-		}
+		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+			look_after_queues(m);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
@@ -215,4 +230,49 @@ void meridian_stop_service(struct meridian *m)
 	cancel_delayed_work_sync(&m->service);
 	cancel_work_sync(&m->reset);
 	cancel_work_sync(&m->rx_mode);
+}
+
+/**
+ * meridian_before_reset() - let go of all that a function level reset takes
+ * @m: the function; not under RTNL
+ */
+void meridian_before_reset(struct meridian *m)
+{
+	meridian_stop_service(m);
+	rtnl_lock();
+	netif_device_detach(m->netdev);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_down(m);
+	rtnl_unlock();
+}
+
+/* What a PF has beside its queues. */
+static void restore_pf(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	if (m->card->error_function == m)
+		qdma_enable_errors(&m->qdma, 0);
+	if (m->vfs)
+		qdma_mailbox_interrupt(&m->qdma, 0, true);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_after_reset() - go on as before meridian_before_reset()
+ * @m: the function; not under RTNL
+ */
+void meridian_after_reset(struct meridian *m)
+{
+	if (!meridian_is_vf(m->pdev) && meridian_present(m))
+		restore_pf(m);
+	rtnl_lock();
+	if (netif_running(m->netdev) && meridian_up(m)) {
+		netdev_err(m->netdev, "the queues do not start again after a reset\n");
+		dev_close(m->netdev);
+	}
+	if (meridian_present(m))
+		netif_device_attach(m->netdev);
+	rtnl_unlock();
+	meridian_start_service(m);
 }

@@ -92,6 +92,8 @@ static const struct named port_counters[] = {
 	PORT("rx_to_ps", RX_TO_PS),
 	PORT("rx_host_overflow", RX_HOST_OVERFLOW),
 	PORT("rx_ps_overflow", RX_PS_OVERFLOW),
+	PORT("rx_ps_policed", RX_PS_POLICED),
+	PORT("rx_ps_ptp_policed", RX_PS_PTP_POLICED),
 	PORT("rx_nowhere", RX_NOWHERE),
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),
@@ -205,7 +207,7 @@ static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_T
 
 static u64 read_function_counter(struct meridian *m, u32 offset)
 {
-	u32 base = m->pdev->is_virtfn ? 0 : MERIDIAN_FUNCTION_BASE(m->function);
+	u32 base = meridian_is_vf(m->pdev) ? 0 : MERIDIAN_FUNCTION_BASE(m->function);
 
 	return meridian_read_counter(m, base + offset);
 }
@@ -272,7 +274,7 @@ int meridian_stats_count(struct meridian *m)
 	int count = ARRAY_SIZE(rx_counts) + ARRAY_SIZE(tx_counts) + ARRAY_SIZE(function_counters);
 
 	/* A VF does not see its port. */
-	if (!m->pdev->is_virtfn)
+	if (!meridian_is_vf(m->pdev))
 		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) +
 			 ARRAY_SIZE(mail_counts);
 	return count + 4 * m->queue_limit;
@@ -297,7 +299,7 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	data = put_names(data, rx_counts, ARRAY_SIZE(rx_counts));
 	data = put_names(data, tx_counts, ARRAY_SIZE(tx_counts));
 	data = put_names(data, function_counters, ARRAY_SIZE(function_counters));
-	if (!m->pdev->is_virtfn) {
+	if (!meridian_is_vf(m->pdev)) {
 		data = put_names(data, unowned_counters, ARRAY_SIZE(unowned_counters));
 		data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
 		data = put_names(data, mail_counts, ARRAY_SIZE(mail_counts));
@@ -342,11 +344,11 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = counts.tx[tx_counts[i].offset];
 	for (i = 0; i < ARRAY_SIZE(function_counters); i++)
 		*data++ = read_function_counter(m, function_counters[i].offset);
-	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(unowned_counters); i++)
+	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(unowned_counters); i++)
 		*data++ = meridian_read_counter(m, unowned + unowned_counters[i].offset);
-	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(port_counters); i++)
+	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
-	for (i = 0; !m->pdev->is_virtfn && i < ARRAY_SIZE(mail_counts); i++)
+	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(mail_counts); i++)
 		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->mail + mail_counts[i].offset));
 	put_queues(m, data);
 }

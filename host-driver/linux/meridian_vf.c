@@ -404,6 +404,19 @@ int meridian_identify_vf(struct meridian *m)
 }
 
 /**
+ * meridian_was_reset() - whether a VF has lost the queues that it was given
+ * @m: a VF that is up
+ *
+ * A function level reset from outside its driver takes them.
+ */
+bool meridian_was_reset(struct meridian *m)
+{
+	u32 queues = meridian_read_vf(m, MERIDIAN_VF_QUEUES);
+
+	return queues != QDMA_ALL_ONES && !FIELD_GET(MERIDIAN_VF_QUEUES_COUNT_MASK, queues);
+}
+
+/**
  * meridian_leave_pf() - the PF need not know this VF any more
  * @m: a VF whose queues are stopped
  */

@@ -27,18 +27,27 @@ const struct qdma_tables qdma_default_tables = {
 };
 
 /**
- * qdma_present() - look whether the card still answers
+ * qdma_answers() - look whether the card answers now
  * @qdma: the function
  *
  * A register of all ones is an answer like another; the identifier never is.
+ *
+ * Return: false if it does not, as for a moment while the function is reset.
+ */
+bool qdma_answers(struct qdma_device *qdma)
+{
+	return qdma_read(qdma, qdma->is_vf ? QDMA_VF_VERSION : QDMA_IDENTIFIER) != QDMA_ALL_ONES;
+}
+
+/**
+ * qdma_present() - look whether the card still answers
+ * @qdma: the function
  *
  * Return: false, from then on for ever, if it does not.
  */
 bool qdma_present(struct qdma_device *qdma)
 {
-	u32 offset = qdma->is_vf ? QDMA_VF_VERSION : QDMA_IDENTIFIER;
-
-	if (!qdma->gone && qdma_read(qdma, offset) == QDMA_ALL_ONES)
+	if (!qdma->gone && !qdma_answers(qdma))
 		qdma->gone = true;
 	return !qdma->gone;
 }

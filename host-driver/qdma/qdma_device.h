@@ -85,6 +85,7 @@ static inline u32 qdma_read(struct qdma_device *qdma, u32 offset)
 	return qdma_os_read(qdma->bar, offset);
 }
 
+bool qdma_answers(struct qdma_device *qdma);
 bool qdma_present(struct qdma_device *qdma);
 int qdma_identify(struct qdma_device *qdma, void __iomem *bar);
 int qdma_identify_vf(struct qdma_device *qdma, void __iomem *bar);

@@ -23,7 +23,6 @@ def frames_for(function: int) -> list[bytes]:
 
 def started(testpmd: Callable[..., Testpmd], card: Any, function: int) -> Testpmd:
     pmd = testpmd(card, function=function)
-    pmd.command("set promisc all off")  # which no VF may switch on that is not trusted
     pmd.start("io")
     return pmd
 
@@ -55,6 +54,20 @@ def test_two_processes(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
             again.quit()
             pmds[1].quit()
         assert host.link.dma["astray"] == 0
+
+
+def test_a_vf_that_is_not_trusted_is_told(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """testpmd asks to be promiscuous as it starts, and starts without."""
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128))
+        with served(host):
+            pmd = started(testpmd, card, FIRST)
+            assert "Operation not permitted - ignore" in pmd.start_text
+            assert "ip link set DEVICE vf NUMBER trust on" in pmd.start_text
+            assert "Promiscuous mode: disabled" in pmd.command("show port info 0")
+            pmd.quit()
 
 
 def test_the_host_leaves(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:

@@ -4,32 +4,22 @@
 from __future__ import annotations
 
 import os
-import re
 import select
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from plugin import plugin
+from testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
 
-PROMPT = "testpmd> "
-START_SECONDS = 60
-COMMAND_SECONDS = 30
-
-
-class TestpmdError(Exception):
-    """It ended, did not answer in time, or said that a command failed; the text is what it wrote."""
-
-    __test__ = False  # no test of pytest's
+__all__ = ["Testpmd", "TestpmdError"]
 
 
-class Testpmd:
+class Testpmd(Prompt):
     """One process. vdev: driver and its arguments; options: of testpmd itself, behind EAL's."""
-
-    __test__ = False
 
     def __init__(self, library: Path, vdevs: Sequence[str], *options: str, eal: Sequence[str] = (), memory: int = 192):
         # Its prompt is not buffered, so what it prints must not be, either.
@@ -124,25 +114,3 @@ class Testpmd:
             self._text += data.decode(errors="replace")
         answer, _, self._text = self._text.partition(PROMPT)
         return answer
-
-    # What tests ask for
-
-    def start(self, mode: str = "io", port_options: str = "") -> None:
-        """Starts the ports, and forwarding in that mode."""
-        answer = self.command("port start all", 60)
-        if "fail" in answer.lower() or "error" in answer.lower():
-            raise TestpmdError(answer)
-        self.command(f"set fwd {mode}")
-        self.command("start")
-
-    def statistics(self, port: int = 0) -> dict[str, int]:
-        """As `show port stats` has them: "RX-packets" and so on."""
-        answer = self.command(f"show port stats {port}")
-        return {name: int(value) for name, value in re.findall(r"([RT]X-[a-z]+): +(\d+)", answer)}
-
-    def wait(self, what: str, until: Callable[[], bool], seconds: float = COMMAND_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while not until():
-            if time.monotonic() > deadline:
-                raise TestpmdError(f"{what}: not after {seconds:.0f} s; {self.statistics()}")
-            time.sleep(0.02)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from meridian_golden.checksum import Checksums, checksums
 from meridian_golden.frame import parse
+from meridian_golden.limit import UNIT, Bucket, Rate, is_ptp
 from meridian_golden.offload import Request, filled
 from meridian_golden.rss import DEFAULT_KEY, rss_hash
 from meridian_golden.shell import GoldenShell, padded
@@ -249,3 +250,49 @@ def test_requests_count_on_queues_that_may_ask(shell):
     shell.functions[4].insert = 10
     assert shell.transmit(16, frame(BOB, ALICE), metadata=ask).data[14:16] == b"\0\x0a"
     assert shell.transmit(16, frame(BOB, ALICE), metadata=1 << 17).unfilled
+
+
+def of_ptp(*words: tuple[int, int], size: int = 80) -> bytes:
+    data = bytearray(size)
+    for at, word in words:
+        data[at : at + 2] = word.to_bytes(2, "big")
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("words", "size", "is_one"),
+    [
+        (((12, 0x88F7),), 60, True),
+        (((12, 0x8100), (16, 0x88F7)), 60, True),
+        (((12, 0x88A8), (16, 0x88F7)), 60, True),
+        (((16, 0x88F7),), 60, False),
+        (((12, 0x0800), (36, 319)), 60, True),
+        (((12, 0x0800), (36, 320)), 60, True),
+        (((12, 0x0800), (36, 318)), 60, False),
+        (((12, 0x0800), (40, 319)), 80, False),
+        (((12, 0x8100), (16, 0x0800), (40, 319)), 60, True),
+        (((12, 0x86DD), (56, 320)), 106, True),
+        (((12, 0x86DD), (56, 320)), 64, False),
+        (((12, 0x8100), (16, 0x86DD), (60, 319)), 110, True),
+        (((12, 0x86DD), (36, 319)), 110, False),
+        (((12, 0x0806), (36, 319)), 80, False),
+    ],
+)
+def test_frames_of_ptp(words, size, is_one):
+    assert is_ptp(of_ptp(*words, size=size)) == is_one
+
+
+def test_bucket_holds_what_was_seen_to_burst_and_rate():
+    rate = Rate(1000, 3)
+    a_token_ns = 1e9 / (1000 * UNIT)
+    bucket = Bucket(rate)
+    assert all(bucket.saw(10, True) for _ in range(3))
+    assert not bucket.saw(20, True)
+    bucket = Bucket(rate)
+    bucket.saw(4 * a_token_ns, False)
+    assert not Bucket(rate).saw(4 * a_token_ns, False)
+    seen = [(n * a_token_ns / 2, n % 2 == 0) for n in range(100)]
+    bucket = Bucket(rate)
+    assert all(bucket.saw(*it) for it in seen)
+    bucket = Bucket(rate)
+    assert not all(bucket.saw(at, not passed or n % 4 == 0) for n, (at, passed) in enumerate(seen))

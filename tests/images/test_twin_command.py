@@ -281,3 +281,14 @@ def test_help_names_the_commands_and_nonsense_is_refused() -> None:
     assert all(command in done.stdout for command in ("host", "ps", "run", "peer"))
     for wrong in (["run"], ["run", "--suite", "woody", "--", "true"], ["fly"]):
         assert twin(*wrong, seconds=30).returncode == 2
+
+
+def test_host_and_ps_are_at_one_card(tmp_path: Path) -> None:
+    first = "hostname && cat /sys/class/net/eth0/carrier"
+    done = twin("run", "--run-dir", str(tmp_path), "--ps", first, "--", "ping -c 3 -i 0.5 -W 20 10.44.0.3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 received" in done.stdout
+    assert "ps\n" in done.stderr
+    done = twin("run", "--ps", "exit 7", "--", "true")
+    assert done.returncode == 125
+    assert "the command of --ps ended with status 7" in done.stderr

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,19 +98,23 @@ class Samples:
 
 @contextmanager
 def ps_with(
-    grandmasters: Sequence[Grandmaster], folder: Path, card: Sequence[str] = (), more: str = "", host: bool = False
-) -> Iterator[tuple[Twin, Guest]]:
-    """The PS with its driver; at the other end of the wire these grandmasters, and more. host: there can be one, too."""
+    grandmasters: Sequence[Grandmaster], folder: Path, card: Sequence[str] = (), more: str = "", host: bool = False,
+    hardware: PsHardware | None = None, files: Mapping[str, Path] | None = None,
+) -> Iterator[tuple[Twin, Guest]]:  # fmt: skip
+    """The PS with its driver; at the other end of the wire these grandmasters, and more. host: there can be one, too;
+    files: for the PS, under /run/twin."""
     wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
-    hardware = Hardware() if host else None
-    setting = Setting(hardware=hardware, ps=PsHardware(), wires=[f"0={wire or 'none'}"], card_options=card)
-    with Twin(setting, folder) as twin, twin.ps_machine() as machine:
-        guest = Guest(machine)
-        guest.wait_link()
-        guest.run(f"echo 1 >{CLOCK}/pps_enable")
-        yield twin, guest
-        guest.run("rmmod meridian_ps")
-        guest.check()
+    of_host, of_ps = Hardware() if host else None, hardware or PsHardware()
+    setting = Setting(hardware=of_host, ps=of_ps, wires=[f"0={wire or 'none'}"], card_options=card)
+    with Twin(setting, folder) as twin:
+        twin.ps.files.update(files or {})
+        with twin.ps_machine() as machine:
+            guest = Guest(machine)
+            guest.wait_link()
+            guest.run(f"echo 1 >{CLOCK}/pps_enable")
+            yield twin, guest
+            guest.run("rmmod meridian_ps")
+            guest.check()
 
 
 class Running:
@@ -173,8 +177,13 @@ def ptp4l(guest: Guest, grandmaster: Grandmaster, count: int, settle: int = 90) 
 
 def pulses(folder: Path) -> list[int]:
     """Twin time in ps of each rising edge of the card's pulse per second."""
+    return [at for at, level in edges(folder, "pps") if level]
+
+
+def edges(folder: Path, pin: str) -> list[tuple[int, bool]]:
+    """Twin time in ps of each edge of a pin of the card's clock, and the level after it."""
     lines = (json.loads(line) for line in (folder / "card.jsonl").read_text().splitlines())
-    return [event["t_ps"] for event in lines if event["ev"] == "pps" and event["level"]]
+    return [(event["t_ps"], bool(event["level"])) for event in lines if event["ev"] == pin]
 
 
 def pulse_errors(grandmaster: Grandmaster, edges: Sequence[int]) -> list[float]:

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from driver_machine import MODULE, Guest, Link, linked
+from driver_machine import MODULE, PF_DEVICE, Guest, Link, linked, vfs_apart
 from meridian_machine import Hardware, Setting, Twin, tools
 
 pytestmark = pytest.mark.qemu
@@ -49,6 +49,21 @@ def test_a_ring_that_the_card_has_ended_is_started_again() -> None:
         guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
         assert guest.statistics()["rx_bad_completion"] >= 1
         guest.ping()
+
+
+def test_a_pf_that_is_reset_goes_on() -> None:
+    """Up and down; then it can make VFs, which talk to it by the mailbox that the reset has taken."""
+    with linked(tools.SUITES[0]) as link:
+        guest = link.guest
+        for _ in range(2):
+            guest.run(f"echo 1 >{PF_DEVICE}/reset")
+            guest.wait_link()
+            guest.ping()
+        guest.run(f"ip link set eth0 down; echo 1 >{PF_DEVICE}/reset; ip link set eth0 up")
+        guest.wait_link()
+        guest.ping()
+        with vfs_apart(guest, 1):
+            guest.run("ip netns exec vf0 ip link set eth1 up")
 
 
 def test_a_card_that_is_pulled_is_told_and_nothing_hangs() -> None:

@@ -70,6 +70,16 @@ def test_a_vf_goes_down_and_up_with_other_rings_and_queues(guest: Guest) -> None
     ping(guest, 1)
 
 
+def test_a_vf_that_is_reset_comes_back(guest: Guest) -> None:
+    """Its queues are gone with a function level reset; Linux tells its driver before and after."""
+    for _ in range(3):
+        guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset")
+        guest.until(inside(0, "ip link show eth1"), "LOWER_UP")
+        ping(guest, 0)
+    ping(guest, 1)
+    guest.ping()
+
+
 def test_a_vf_may_change_its_address_until_the_pf_has_chosen_one(guest: Guest) -> None:
     guest.run(inside(0, "ip link set eth1 address 02:aa:00:00:00:01"))
     ping(guest, 0)

@@ -21,7 +21,7 @@ from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
 pytestmark = pytest.mark.qemu
 LONGEST = 9582  # the largest MTU
 PTP_GROUP = "01:1b:19:00:00:00"
-RING = 0xA000_C000
+PORT, RING = 0xA000_2000, 0xA000_C000
 TX_PRODUCER, INTERRUPT_ENABLE = RING + 0x30, RING + 0x44
 PTP_STATUS = 0xA000_1004
 PEROUT_RUNS = 1 << 16
@@ -129,6 +129,41 @@ def test_rings_and_moderation_can_be_set(ps: Link) -> None:
     assert "ptpv2-event" in guest.run("ethtool -T eth0")
     assert "25000Mb/s" in guest.run("ethtool eth0")
     assert "map 1." in guest.run("ethtool -i eth0")
+
+
+def test_limits_are_what_the_files_say(ps: Link) -> None:
+    """And hold: of a burst of a hundred frames the card lets through ten, and every message of PTP."""
+    guest, folder = ps.guest, "/sys/class/net/eth0/limits"
+
+    def registers() -> tuple[int, int]:
+        others, ptp = (int(guest.run(f"busybox devmem {PORT + at:#x}"), 16) for at in (0x104, 0x108))
+        return others, ptp
+
+    given = {"enabled": 1, "others_rate": 200000, "others_burst": 200, "ptp_rate": 16000, "ptp_burst": 64}
+    assert {name: int(guest.run(f"cat {folder}/{name}")) for name in given} == given
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    for name, value in (("enabled", 2), ("others_rate", 1_524_389), ("ptp_burst", 256), ("ptp_rate", "x")):
+        assert guest.try_run(f"echo {value} >{folder}/{name}")[0] != 0, f"{name} of {value} was taken"
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+
+    before, count = guest.statistics(), 100
+    guest.run(f"cd {folder} && echo 0 >enabled && echo 1490 >others_rate && echo 10 >others_burst && echo 1 >enabled")
+    assert registers()[0] == 1 << 31 | 10 << 16 | 1
+    own, of = guest.address(), ps.peer.mac
+    for kind in (MARK, 0x88F7):
+        for number in range(count if kind == MARK else 20):
+            ps.peer.wire.send(ethernet(own, of, kind, number.to_bytes(4, "big")))
+    until(lambda: guest.statistics()["port_rx_frames"] - before["port_rx_frames"] >= count + 20, "frames of the wire")
+    now = guest.statistics()
+    policed = now["port_rx_ps_policed"] - before["port_rx_ps_policed"]
+    assert 60 <= policed <= count - 10  # the frames may take a while, and more pass
+    assert now["port_rx_ps_ptp_policed"] == before["port_rx_ps_ptp_policed"]
+    assert now["card_rx_frames"] - before["card_rx_frames"] >= count + 20 - policed
+    assert int(guest.run("cat /sys/class/net/eth0/statistics/rx_missed_errors")) >= policed
+    for name, value in given.items():
+        guest.run(f"echo {value} >{folder}/{name}")
+    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    ps.guest.ping()
 
 
 def test_a_broken_ring_is_made_anew(ps: Link) -> None:

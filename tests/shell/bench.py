@@ -15,6 +15,7 @@ from functools import cached_property
 
 from meridian_card import PsFrame, PsPort, Shell, Simulator, Timestamp
 from meridian_golden.frame import Header, parse
+from meridian_golden.limit import Limit
 from meridian_golden.shell import GoldenShell, RxOutcome, TxOutcome
 
 #: From a frame's last bit at the pins to its last decision, and from a setting's write to when all follow it.
@@ -40,6 +41,7 @@ class RxSent:
     data: bytes
     bad: bool
     window: tuple[int, int]
+    end_ns: float  # on the wire
     outcomes: list[RxOutcome] = field(default_factory=list)
 
     @cached_property
@@ -97,6 +99,7 @@ class Bench:
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
         )
         self.reset_functions: set[int] = set()
+        self.limited_since: dict[int, int] = {}
         self._free_at = [0.0] * geometry.ports
 
     @property
@@ -238,6 +241,14 @@ class Bench:
         with self.changing(lambda golden: golden.ports[port].ps_addresses.add(address)):
             self.shell.set_ps_address(port, index, address)
 
+    def set_ps_limit(self, port: int, limit: Limit | None) -> None:
+        """From now on for good: what passes is held to one limit."""
+        assert not self.rx_sent, "the limit is set before the first frame"
+        self.golden.ports[port].ps_limit = limit
+        rates = [(rate.rate, rate.burst) for rate in (limit.others, limit.ptp)] if limit else [None]
+        self.shell.set_ps_limit(port, *rates)
+        self.limited_since[port] = self.sim.now_ns()
+
     def add_address(self, port: int, address: bytes, vid: int | None, function: int) -> None:
         with self.changing(lambda golden: golden.addresses.update({(port, address, vid): function})):
             assert self.shell.mac_command("ADD", port, address, vid, function) in ("DONE", "EXISTS")
@@ -259,7 +270,7 @@ class Bench:
         end = start + (len(data) + WIRE_OVERHEAD) * 8 / self.rate
         self._free_at[port] = end
         window = (int(start), int(end) + INSIDE_NS)
-        self.rx_sent.append(RxSent(len(self.rx_sent), port, data, bad, window))
+        self.rx_sent.append(RxSent(len(self.rx_sent), port, data, bad, window, end))
         self.shell.rx(data, port, bad, at_ns)
 
     def wire_free_at(self, port: int) -> int:

@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bench import Bench, TxSent
+from bench import Bench, RxSent, TxSent
 from meridian_card import PsFrame
 from meridian_golden.checksum import Checksums
 from meridian_golden.frame import parse
+from meridian_golden.limit import Bucket, is_ptp
 from meridian_golden.shell import Delivery, RxOutcome, Told, TxOutcome, padded
 from meridian_twin.completion import Completion
 
@@ -110,7 +111,10 @@ def mac_counters(direction: str, frames: Iterable[tuple[bytes, str | None]], min
 
 
 def check_mac_counters(bench: Bench, counts: Counts) -> None:
-    elsewhere = {"rx_to_host", "rx_to_ps", "rx_host_overflow", "rx_ps_overflow", "tx_from_host", "tx_from_ps"}
+    elsewhere = {
+        "rx_to_host", "rx_to_ps", "rx_host_overflow", "rx_ps_overflow", "rx_ps_policed", "rx_ps_ptp_policed",
+        "tx_from_host", "tx_from_ps",
+    }  # fmt: skip
     for port, counters in enumerate(counts.port):
         received = [(f.data, f.outcomes[0].drop) for f in bench.rx_sent if f.port == port]
         sent = [(bytes.fromhex(e["hex"]), None) for e in bench.seen.wire[port]]
@@ -281,6 +285,21 @@ def check_ps_inside(bench: Bench, port: int, frames: list[PsFrame], lossless: bo
     return {number for number, function in bench.golden.functions.items() if function.port == port}
 
 
+def check_limit(bench: Bench, port: int, due: list[RxSent], found: set[int], mac: dict[str, int]) -> None:
+    """Holds the frames due to the PS to its limits, where nothing but these keeps any of them from it."""
+    policed = Counter({False: mac["rx_ps_policed"], True: mac["rx_ps_ptp_policed"]})
+    limit = bench.golden.ports[port].ps_limit
+    if limit is not None:
+        since = bench.limited_since[port]
+        buckets = {kind: Bucket(rate, time_ns=since) for kind, rate in ((False, limit.others), (True, limit.ptp))}
+        for frame in due:
+            kind, passed = is_ptp(frame.data), frame.number in found
+            possible = buckets[kind].saw(frame.end_ns, passed)
+            assert possible, f"frame {frame.number}, PTP {kind}, passed {passed}: {buckets[kind]}"
+            policed[kind] -= not passed
+    assert not any(policed.values()), f"port {port}: {policed} frames were not over a limit"
+
+
 def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
     by_data = {frame.data: frame for frame in bench.rx_sent}
     for port, all_frames in bench.seen.ps.items():
@@ -297,7 +316,8 @@ def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
             last, last_time = frame.number, got.time_ns
             found.add(frame.number)
         mine = [frame for frame in bench.rx_sent if frame.port == port]
-        due = [frame.number for frame in mine if all(outcome.to_ps for outcome in frame.outcomes)]
+        due_frames = [frame for frame in mine if all(outcome.to_ps for outcome in frame.outcomes)]
+        due = [frame.number for frame in due_frames]
         possible = sum(any(outcome.to_ps for outcome in frame.outcomes) for frame in mine)
         ring, mac = counts.ring[port], counts.port[port]
         dropped = sum(ring[f"rx_{why}"] for why in ("no_descriptor", "buffer_small", "disabled", "errors", "inside"))
@@ -306,9 +326,14 @@ def check_ps(bench: Bench, counts: Counts, lossless: bool) -> None:
         inside = sum(counts.slot["function", f][name] for f in of_functions for name in ("tx_to_ps", "tx_copies_to_ps"))
         offered = mac["rx_to_ps"] + inside
         assert offered == len(all_frames) + dropped, f"port {port}: {dropped} dropped of {offered}"
-        assert len(due) <= mac["rx_to_ps"] + mac["rx_ps_overflow"] <= possible
+        policed = mac["rx_ps_policed"] + mac["rx_ps_ptp_policed"]
+        assert not policed or bench.golden.ports[port].ps_limit
+        assert len(due) <= mac["rx_to_ps"] + mac["rx_ps_overflow"] + policed <= possible
         if lossless:
-            assert not set(due) - found, f"port {port}: the PS misses {sorted(set(due) - found)[:5]}"
+            missing = sorted(set(due) - found)
+            assert len(missing) <= policed, f"port {port}: the PS misses {missing[:5]}, {policed} were over a limit"
+            if len(due) == possible:
+                check_limit(bench, port, due_frames, found, mac)
             assert dropped == 0 and mac["rx_ps_overflow"] == 0
         sent = bench.ps_sent[port]
         assert ring["tx_frames"] == len(sent)

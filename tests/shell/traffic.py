@@ -8,11 +8,12 @@ from random import Random
 
 from bench import Bench
 from meridian_golden.frame import BROADCAST, VLAN_TYPE
+from meridian_golden.limit import PTP_PORTS, PTP_TYPE, Limit, Rate
 from packets import packet, scrambled, spoilt
 
 VIDS = (0, 5, 6, 100, 4095)
 SERVICE_TYPE = 0x88A8
-IPV4 = 0x0800
+IPV4, IPV6 = 0x0800, 0x86DD
 ID_BYTES = 6
 PLENTY = 60_000
 
@@ -109,7 +110,14 @@ class World:
             bench.set_default_function(port, random.randrange(bench.geometry.functions))
         if self.veb:
             bench.set_veb(port, random.random() < 0.8)
+        if random.random() < 0.7:
+            bench.set_ps_limit(port, Limit(self._rate(), self._rate()))
         bench.ps[port].start()
+
+    def _rate(self) -> Rate:
+        """Mostly one that frames are over."""
+        random = self.random
+        return Rate(random.choice((0, random.randrange(1 << 6), random.randrange(1 << 10))), random.randrange(40))
 
     def add_station(self, port: int, address: bytes, vid: int | None, function: int) -> None:
         self.bench.add_address(port, address, vid, function)
@@ -158,9 +166,19 @@ class World:
             head += random.randrange(0x600, 0x8000).to_bytes(2, "big")
         body = random.randbytes(max(0, length - len(head)))
         frame = bytearray((head + body)[:length])
+        if length >= 80 and random.random() < 0.1:
+            self._dress(frame)
         if length >= 40:
             frame[-ID_BYTES:] = mark
         return bytes(frame)
+
+    def _dress(self, frame: bytearray) -> None:
+        """As PTP, or nearly."""
+        random = self.random
+        at = random.choice((12, 12, 16))
+        frame[at : at + 2] = random.choice((PTP_TYPE, IPV4, IPV6)).to_bytes(2, "big")
+        for place in (36, 40, 56, 60):
+            frame[place : place + 2] = random.choice((*PTP_PORTS, 321)).to_bytes(2, "big")
 
     def destination(self, port: int) -> tuple[bytes, int | None]:
         """Somebody's address (mostly somebody on that port) and the VLAN it is known for."""

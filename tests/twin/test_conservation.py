@@ -26,6 +26,7 @@ FCS = 4
 FETCHED, SLOW, FULL, WITHOUT_QUEUES, VF, BAD_QUEUE = range(6)
 LISTENERS = (FETCHED, SLOW, VF)  # of broadcasts
 ADDRESSES = 12
+PS_LIMIT = (12, 32)
 SMALL = QueueSetting(ring=129, completions=257, buffer=2048)
 LARGE = QueueSetting(ring=4097, completions=8193, buffer=2048)
 #: Share of the line and of the frames of each kind, so that all come to their ends together.
@@ -65,6 +66,7 @@ class World:
     def start(self) -> None:
         host = self.host
         self.ps.start(0, ARM)
+        self.ps.card.set_ps_limit(0, PS_LIMIT, PS_LIMIT)
         for function in range(host.card.geometry.functions):
             host.card.set_flags(function, function in LISTENERS, function == FETCHED, False, False)
         host.bring_up(4, setting=LARGE)
@@ -142,7 +144,8 @@ class World:
 
         # Good frames go to the host, to the PS, or to both when they are for several; or a buffer was full.
         to_host = port["rx_to_host"] + port["rx_host_overflow"]
-        to_ps = port["rx_to_ps"] + port["rx_ps_overflow"]
+        assert port["rx_ps_policed"] > 0
+        to_ps = sum(port[f"rx_{name}"] for name in ("to_ps", "ps_overflow", "ps_policed", "ps_ptp_policed"))
         assert to_ps == several + port["rx_unicast"] - (to_host - several) - port["rx_nowhere"]
         assert to_host + to_ps + port["rx_nowhere"] == port["rx_unicast"] + 2 * several
         assert self.of_ps == port["rx_to_ps"]

@@ -13,6 +13,7 @@ import pytest
 from meridian_twin import CardError, Host
 from meridian_twin.control import Control, ControlError
 from meridian_twin.driver import Ps
+from meridian_twin.pcapng import packets
 
 MINE = bytes.fromhex("02aabbccdd01")
 PEER = bytes.fromhex("021111111111")
@@ -23,20 +24,11 @@ def frame(number: int, to: bytes = MINE, of: bytes = PEER) -> bytes:
 
 
 def interfaces_of(file: Path) -> dict[str, list[bytes]]:
-    """Frames of each interface of a pcapng, by the blocks themselves."""
-    data, at, names, frames = file.read_bytes(), 0, [], []
-    while at < len(data):
-        kind, size = (int.from_bytes(data[at + i : at + i + 4], "little") for i in (0, 4))
-        body = data[at + 8 : at + size - 4]
-        if kind == 1:
-            option, length = int.from_bytes(body[8:10], "little"), int.from_bytes(body[10:12], "little")
-            assert option == 2  # if_name
-            names.append(body[12 : 12 + length].decode())
-        elif kind == 6:
-            length = int.from_bytes(body[12:16], "little")
-            frames.append((int.from_bytes(body[:4], "little"), body[20 : 20 + length]))
-        at += size
-    return {name: [data for index, data in frames if index == k] for k, name in enumerate(names)}
+    """Frames of each interface of a capture."""
+    found: dict[str, list[bytes]] = {}
+    for packet in packets(file):
+        found.setdefault(packet.interface, []).append(packet.data)
+    return found
 
 
 def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Path) -> None:

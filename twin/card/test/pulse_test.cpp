@@ -29,13 +29,17 @@ TEST(PulseSource, RisesAtEachSecondOfItsClock) {
 
 TEST(PulseSource, ALoopHasNoTimesOfItsOwn) {
   const PulseSource source("loop", 1);
-  EXPECT_TRUE(source.is_loop());
+  EXPECT_TRUE(source.loops(PulseSource::Output::pps));
+  EXPECT_FALSE(source.loops(PulseSource::Output::perout));
+  EXPECT_TRUE(PulseSource("loop:pin=perout", 1).loops(PulseSource::Output::perout));
+  EXPECT_FALSE(PulseSource("pps", 1).loops(PulseSource::Output::pps));
   EXPECT_EQ(source.next_ps(), never_ps);
 }
 
 TEST(PulseSource, RefusesWhatItIsNot) {
   EXPECT_THROW(PulseSource("gps", 1), InputError);
   EXPECT_THROW(PulseSource("loop:width=1ms", 1), InputError);
+  EXPECT_THROW(PulseSource("loop:pin=ext_ts", 1), InputError);
   EXPECT_THROW(PulseSource("pps:width=600ms", 1), InputError);
   EXPECT_THROW(PulseSource("pps:drift_ppb=2e7", 1), InputError);
   EXPECT_THROW(PulseSource("pps:rate=2", 1), InputError);

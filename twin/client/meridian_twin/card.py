@@ -220,6 +220,22 @@ class Card(ABC):
         self.write(high_at, high, "ps")
         self.write(high_at, high | self.regs.field("PORT", "PS_ADDRESS_HIGH", "VALID").at(1), "ps")
 
+    def set_ps_limit(self, port: int, others: tuple[int, int] | None, ptp: tuple[int, int] = (0, 0)) -> None:
+        """Rate and burst (frames) of the frames of the wire that the PS gets; None: there is no limit.
+
+        What there is to begin with fills up before the limits are enabled.
+        """
+        field = self.regs.field
+        words = {
+            name: field("PORT", name, "RATE").at(rate) | field("PORT", name, "BURST").at(burst)
+            for name, (rate, burst) in (("PS_PTP_LIMIT", ptp), ("PS_LIMIT", others or (0, 0)))
+        }
+        for name, word in words.items():
+            self.write(self.regs.ps_address("PORT", name, port), word, "ps")
+        if others is not None:
+            enable = field("PORT", "PS_LIMIT", "ENABLE").at(1)
+            self.write(self.regs.ps_address("PORT", "PS_LIMIT", port), words["PS_LIMIT"] | enable, "ps")
+
     # Receive filter
 
     def mac_command(

@@ -50,9 +50,9 @@ def _captures(console: Console) -> list[capture.Frame]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make demo QUICK=1", description=__doc__)
     parser.add_argument("--pcap", type=Path, help="a capture of your own (pcap or pcapng, Ethernet)")
-    parser.add_argument("--quick", action="store_true", help="this demo alone, also when more is there")
+    parser.add_argument("--quick", action="store_true", help="this demo and not the whole one")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N frames")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "demo", help="folder for the pcaps")
     parser.add_argument("--program", type=Path, help="a meridian_card that is built already")

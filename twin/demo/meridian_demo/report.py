@@ -20,6 +20,8 @@ REASONS = {
     "rx_oversize": "longer than 9600 bytes",
     "rx_host_overflow": "host buffer full",
     "rx_ps_overflow": "PS buffer full",
+    "rx_ps_policed": "over the PS's limit",
+    "rx_ps_ptp_policed": "over the PS's limit of PTP",
     "rx_no_match": "unicast nobody takes",
     "rx_no_listener": "broadcast or multicast nobody wants",
     "rx_disabled": "function off",

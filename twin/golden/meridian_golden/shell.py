@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from .checksum import Checksums, checksums
 from .frame import parse, with_tag, without_tag
+from .limit import Limit
 from .offload import filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
 
@@ -53,6 +54,7 @@ class Port:
     ps_all_multicast: bool = True
     ps_promiscuous: bool = False
     ps_addresses: set[bytes] = field(default_factory=set)
+    ps_limit: Limit | None = None
     veb: bool = False
 
 

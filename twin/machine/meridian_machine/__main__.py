@@ -7,7 +7,8 @@ import argparse
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -39,6 +40,7 @@ def setting_of(arguments: argparse.Namespace) -> Setting:
             extra=shlex.split(arguments.qemu),
             iommu=arguments.iommu,
         ),
+        ps=None if arguments.ps is None else PsHardware(),
         dhcp=arguments.dhcp,
         driver=arguments.driver and arguments.driver.resolve(),
     )
@@ -82,13 +84,29 @@ def run_in(machine: Machine, arguments: argparse.Namespace) -> int:
     return done.status
 
 
+@contextmanager
+def ps_beside(twin: Twin, arguments: argparse.Namespace) -> Iterator[None]:
+    """The PS of the host's card, if it is wanted, and its command done."""
+    if arguments.ps is None:
+        yield
+        return
+    with twin.ps_machine() as machine:
+        if arguments.ps:
+            done = machine.run(arguments.ps, arguments.ps_timeout, sys.stderr.buffer.write, sys.stderr.buffer.write)
+            sys.stderr.flush()
+            if done.status:
+                raise MachineError(f"the command of --ps ended with status {done.status}")
+        yield
+        machine.power_off()
+
+
 def run(arguments: argparse.Namespace, folder: Path) -> int:
-    with Twin(setting_of(arguments), folder) as twin, twin.machine() as machine:
+    with Twin(setting_of(arguments), folder) as twin, ps_beside(twin, arguments), twin.machine() as machine:
         return run_in(machine, arguments)
 
 
 def host(arguments: argparse.Namespace, folder: Path) -> int:
-    with Twin(setting_of(arguments), folder) as twin:
+    with Twin(setting_of(arguments), folder) as twin, ps_beside(twin, arguments):
         return console.attach(twin, twin.host)
 
 
@@ -180,6 +198,14 @@ def parser() -> argparse.ArgumentParser:
     plugged.add_argument(
         "--iommu", action="store_true", help="an IOMMU, which translates what the card reads and writes"
     )
+    plugged.add_argument(
+        "--ps",
+        nargs="?",
+        const="",
+        metavar="CMD",
+        help="the card's own PS beside it, with its driver; CMD is done in it first, a line for the shell",
+    )
+    plugged.add_argument("--ps-timeout", type=float, default=120, metavar="SECONDS", help="of that command (120)")
     plugged.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
 
     one = commands.add_parser(

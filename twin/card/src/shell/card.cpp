@@ -430,6 +430,9 @@ bool Card::ps_irq() const {
 bool Card::pps() const {
   return parts_->shell.model().pps_out != 0;
 }
+bool Card::perout() const {
+  return parts_->shell.model().perout_out != 0;
+}
 MacRx& Card::mac_rx(unsigned port) {
   return parts_->mac_rx.at(port);
 }

@@ -112,6 +112,7 @@ class Card {
   bool idle_pin() const;
   bool ps_irq() const;
   bool pps() const;
+  bool perout() const;
 
   MacRx& mac_rx(unsigned port);
   MacTx& mac_tx(unsigned port);

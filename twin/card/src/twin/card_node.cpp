@@ -171,7 +171,12 @@ void CardNode::step() {
   if (card_.pps() != pps_level_) {
     pps_level_ = card_.pps();
     event("pps", {{"level", pps_level_}});
-    if (pulse_ && pulse_->is_loop()) set_external_timestamp(pps_level_);
+    if (pulse_ && pulse_->loops(PulseSource::Output::pps)) set_external_timestamp(pps_level_);
+  }
+  if (card_.perout() != perout_level_) {
+    perout_level_ = card_.perout();
+    event("perout", {{"level", perout_level_}});
+    if (pulse_ && pulse_->loops(PulseSource::Output::perout)) set_external_timestamp(perout_level_);
   }
   if (pulse_ && pulse_->next_ps() <= now) set_external_timestamp(pulse_->advance());
 }

@@ -129,6 +129,7 @@ class CardNode final : public LinkCard {
   unsigned resets_ = 0;  // of functions, under way
   bool interrupt_level_ = false;
   bool pps_level_ = false;
+  bool perout_level_ = false;
 };
 
 }  // namespace meridian

@@ -2,6 +2,7 @@
 #include "wire/pulse_source.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 #include "wire/clock_spec.hpp"
@@ -18,7 +19,8 @@ constexpr std::uint64_t second_ps = 1'000'000'000'000;
 
 const std::string_view pulse_help = R"(
 what drives the pin for external timestamps: --ext-ts SPEC
-  loop                the card's own pulse per second
+  loop                an output of the card's
+    pin=pps           the pulse per second, or perout, the periodic output
   pps                 a receiver's pulse at each second of its clock
     offset_ns=0       of its clock from twin time, at the start
     drift_ppb=0       how fast its clock runs
@@ -28,7 +30,8 @@ what drives the pin for external timestamps: --ext-ts SPEC
 
 PulseSource::PulseSource(const std::string& text, std::uint64_t seed) : next_ps_(never_ps) {
   EndSpec spec(text);
-  loop_ = spec.kind() == "loop";
+  if (spec.kind() == "loop")
+    loop_ = std::array{Output::pps, Output::perout}.at(spec.choice("pin", {"pps", "perout"}, 0));
   if (!loop_ && spec.kind() != "pps") throw InputError("--ext-ts: choose loop or pps, not " + spec.kind());
   if (!loop_) {
     clock_ = GrandmasterClock(take_clock(spec, seed));

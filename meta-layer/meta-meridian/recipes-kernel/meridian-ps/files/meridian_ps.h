@@ -194,6 +194,30 @@ struct meridian_ps_coalesce {
 	u32 frames;
 };
 
+/**
+ * struct meridian_ps_rate - how many frames may come
+ * @rate: a second
+ * @burst: at once
+ */
+struct meridian_ps_rate {
+	u32 rate;
+	u32 burst;
+};
+
+/**
+ * struct meridian_ps_limits - what the card lets through from the wire
+ * @lock: one at a time writes them to the card
+ * @enabled: 0 or 1
+ * @others: what is not of PTP
+ * @ptp: what is
+ */
+struct meridian_ps_limits {
+	struct mutex lock; /* see above */
+	u32 enabled;
+	struct meridian_ps_rate others;
+	struct meridian_ps_rate ptp;
+};
+
 enum {
 	MERIDIAN_PS_FLAG_UP,		/* the rings run */
 	MERIDIAN_PS_FLAG_STARVED,	/* the receive ring has found no memory */
@@ -217,6 +241,7 @@ enum {
  * @rx_coalesce: see there
  * @tx_coalesce: see there
  * @address: what the card's filter holds, as its registers have it; 0: nothing
+ * @limits: see there
  * @service: looks after link and timeouts while the port is up
  * @restart: takes the rings down and up
  * @restarts: how often the rings were taken down and up, by why
@@ -241,6 +266,7 @@ struct meridian_ps_port {
 	struct meridian_ps_coalesce rx_coalesce;
 	struct meridian_ps_coalesce tx_coalesce;
 	u64 address[MERIDIAN_PS_ADDRESSES];
+	struct meridian_ps_limits limits;
 	struct delayed_work service;
 	struct work_struct restart;
 	struct {
@@ -402,6 +428,10 @@ void meridian_ps_stop_service(struct meridian_ps_port *port);
 void meridian_ps_set_rx_mode(struct net_device *netdev);
 void meridian_ps_close_filter(struct meridian_ps_port *port);
 int meridian_ps_set_mac_address(struct net_device *netdev, void *data);
+
+/* meridian_ps_limit.c */
+void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_node *node);
+void meridian_ps_write_limits(struct meridian_ps_port *port);
 
 /* meridian_ps_stamp.c */
 void meridian_ps_init_stamp(struct meridian_ps_port *port);

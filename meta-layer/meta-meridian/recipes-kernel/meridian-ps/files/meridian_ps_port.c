@@ -95,6 +95,8 @@ int meridian_ps_up(struct meridian_ps_port *port)
 		return error;
 	}
 	meridian_ps_write_coalesce(port);
+	/* A card that was reset has none. */
+	meridian_ps_write_limits(port);
 	meridian_ps_place_ring(port, &port->tx.ring);
 	meridian_ps_place_ring(port, &port->rx.ring);
 	napi_enable(&port->napi);
@@ -335,6 +337,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 		return error;
 	disable_interrupts(port);
 	meridian_ps_close_filter(port);
+	meridian_ps_init_limits(port, node);
 	error = end_rings(port);
 	if (error)
 		return error;

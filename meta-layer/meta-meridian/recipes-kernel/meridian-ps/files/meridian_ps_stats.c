@@ -41,6 +41,8 @@ static const struct named port_counters[] = {
 	PORT("rx_to_host", RX_TO_HOST),
 	PORT("rx_to_ps", RX_TO_PS),
 	PORT("rx_ps_overflow", RX_PS_OVERFLOW),
+	PORT("rx_ps_policed", RX_PS_POLICED),
+	PORT("rx_ps_ptp_policed", RX_PS_PTP_POLICED),
 	PORT("rx_nowhere", RX_NOWHERE),
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),
@@ -100,6 +102,16 @@ u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
 	return read_counter(port->card, MERIDIAN_PORT_COUNTERS_PS_BASE(port->index) + offset);
 }
 
+/* Frames over the limits of the port. */
+static u64 read_policed(struct meridian_ps_port *port)
+{
+	u64 ptp;
+
+	ptp = meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_PTP_POLICED);
+	return ptp +
+	       meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_POLICED);
+}
+
 void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats)
 {
 	struct meridian_ps_port *port = netdev_priv(netdev);
@@ -110,7 +122,8 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 	stats->rx_length_errors = read_ring(port, MERIDIAN_PS_RING_RX_BUFFER_SMALL_LOW);
 	stats->rx_errors = RX_STAT(errors) + RX_STAT(bad_completion) + stats->rx_length_errors;
 	stats->rx_missed_errors = read_ring(port, MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW) +
-				  read_ring(port, MERIDIAN_PS_RING_RX_INSIDE_LOW);
+				  read_ring(port, MERIDIAN_PS_RING_RX_INSIDE_LOW) +
+				  read_policed(port);
 	/* Frames that the ring was too slow for, in the card's buffer before it. */
 	stats->rx_fifo_errors =
 		meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW);

@@ -22,6 +22,7 @@ class PsSide(p: ShellParam) extends Component {
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports)
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
     val filter = out Vec (PsFilterConfig(p), p.ports)
+    val limit = out Vec (PsLimit(), p.ports)
     val axi = slave(AxiLite4(CardRegs.axiConfig))
     val memory = master(Axi4(PsAxi.config))
     val host = slave(RegPort(CardRegs.addressBits))
@@ -51,6 +52,7 @@ class PsSide(p: ShellParam) extends Component {
   io.psHostRxEnable := regs.io.psHostRxEnable
   io.psHostTxEnable := regs.io.psHostTxEnable
   io.filter := regs.io.filter
+  io.limit := regs.io.limit
 
   val phc = new PhcWithPins(p.psFrequency)
   phc.io.signals <> regs.io.phc

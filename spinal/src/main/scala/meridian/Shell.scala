@@ -51,6 +51,8 @@ class Shell(p: ShellParam) extends Component {
     bridge.io.rx >> ps.io.rx(i)
     ps.io.veb(i) := bridge.io.events
     rx.io.psFilter := ps.io.filter(i)
+    rx.io.psLimit := ps.io.limit(i)
+    rx.io.skip := pins.sim_skip_mac_rx
     rx.io.record >> ps.io.rxRecord(i)
 
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))

@@ -13,12 +13,18 @@ case class RxStamp() extends Bundle {
   val valid = Bool()
 }
 
+/** What is kept of a frame beside its bytes on its way to the PS. */
+case class PsStored() extends Bundle {
+  val stamp = RxStamp()
+  val bulk = Bool() // see PsRxMeta
+}
+
 /** Receive checks and the split between PS and host, in the receive clock of the MAC.
   *
   * Every frame is written to both buffers as it comes; its last beat commits it where it belongs and rolls it back
   * where not. Bad, runt and oversize frames are rolled back in both. A frame that finds no room in one buffer is lost
-  * there and nowhere else. Frames the PS did not ask for by address are refused once its buffer is half full, so that
-  * a storm leaves room for those it did.
+  * there and nowhere else. The second half of the PS's buffer is for frames that it asked for by address, so that a
+  * storm leaves room for them; with limits, for those of PTP alone, and [[PsPolicer]] bounds both.
   *
   * Latency: 2 cycles from the pins to a push, 3 to the record. Throughput: one beat a cycle, frames back to back. There
   * is no back-pressure: a push that is not ready costs its frame.
@@ -27,10 +33,12 @@ class MacRx(p: ShellParam) extends Component {
   val io = new Bundle {
     val pins = slave(MacRxPins())
     val psFilter = in(PsFilterConfig(p))
+    val psLimit = in(PsLimit())
+    val skip = in UInt (32 bits) // see FrameBucket
     val host = master(FrameStream(p.hostBytes, HardType(new NoData)))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
-    val ps = master(FrameStream(p.psBytes, HardType(RxStamp())))
+    val ps = master(FrameStream(p.psBytes, HardType(PsStored())))
     val psAbort = out Bool ()
     val psUp = in Bool ()
 
@@ -71,6 +79,13 @@ class MacRx(p: ShellParam) extends Component {
   val tpid = beat.data(39 downto 32) ## beat.data(47 downto 40)
   when(beat.valid && check.io.second)(vlan := tpid === 0x8100 || tpid === 0x88a8)
 
+  val policer = new PsPolicer(p)
+  policer.io.limit := io.psLimit
+  policer.io.skip := io.skip
+  policer.io.beat << beat
+  policer.io.first := check.io.first
+  policer.io.vlan := vlan
+
   val timestamp = new Area {
     val held = Reg(RxStamp())
     held.valid init False
@@ -84,12 +99,14 @@ class MacRx(p: ShellParam) extends Component {
 
   // Verdict on the last beat, beside the words it decides of.
   val bad = beat.error || check.io.result.runt || check.io.result.oversize
-  val refused = !destination.exact && io.psHalfFull
+  val refused = io.psHalfFull && !Mux(io.psLimit.enable, policer.io.ptp, destination.exact)
   val verdict = new Area {
     val valid = RegNext(lastBeat) init False
     val dropHost = RegNext(bad || !destination.forHost)
-    val dropPs = RegNext(bad || !destination.forPs || refused)
+    val dropPs = RegNext(bad || !destination.forPs || refused || !policer.io.may)
     val psRefused = RegNext(refused)
+    val psPoliced = RegNext(!refused && !policer.io.may)
+    val ptp = RegNext(policer.io.ptp)
     val good = RegNext(!bad)
     val destinationHeld = RegNext(destination)
     val vlanHeld = RegNext(vlan)
@@ -97,6 +114,7 @@ class MacRx(p: ShellParam) extends Component {
     val check = RegNext(MacRx.this.check.io.result)
     val count = RegNext(beat.count)
   }
+  policer.io.pass := verdict.valid && !verdict.dropPs
 
   val mty = (U(8, 4 bits) - beat.count).resize(3)
 
@@ -115,12 +133,13 @@ class MacRx(p: ShellParam) extends Component {
   }
 
   val ps = new Area {
-    val dropper = new FrameDropper(p.psBytes, HardType(RxStamp()))
+    val dropper = new FrameDropper(p.psBytes, HardType(PsStored()))
     dropper.io.input.valid := RegNext(beat.valid) init False
     dropper.io.input.data := RegNext(beat.data)
     dropper.io.input.mty := RegNext(mty)
     dropper.io.input.last := RegNext(beat.last)
-    dropper.io.input.meta := RegNext(timestamp.now)
+    dropper.io.input.meta.stamp := RegNext(timestamp.now)
+    dropper.io.input.meta.bulk := RegNext(io.psLimit.enable && !policer.io.ptp) // right with the last beat
     dropper.io.drop := verdict.dropPs
     dropper.io.up := io.psUp
     io.ps << dropper.io.push
@@ -140,7 +159,9 @@ class MacRx(p: ShellParam) extends Component {
     record.forHost := verdict.good && destination.forHost
     record.forPs := verdict.good && destination.forPs
     record.hostOverflow := record.forHost && host.dropper.io.lost
-    record.psOverflow := record.forPs && (ps.dropper.io.lost || verdict.psRefused)
+    record.psOverflow := record.forPs && !verdict.psPoliced && (ps.dropper.io.lost || verdict.psRefused)
+    record.psPoliced := record.forPs && verdict.psPoliced
+    record.ptp := verdict.ptp
     io.record.valid := RegNext(verdict.valid) init False
     io.record.payload := RegNext(record)
   }

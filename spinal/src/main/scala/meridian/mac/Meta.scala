@@ -12,6 +12,7 @@ case class PsRxMeta(p: ShellParam) extends Bundle {
   val timestamp = PtpTime()
   val timestampValid = Bool()
   val inside = Bool() // of a function of the host: it never was on the wire and has no timestamp
+  val bulk = Bool() // the PS has limits and this is not PTP: it leaves the last quarter of the ring to PTP
 }
 
 /** What the PS asks for a frame it sends: its transmit timestamp under this tag. */
@@ -59,6 +60,8 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
   val multicast, broadcast, vlan = Bool()
   val forHost, forPs = Bool() // where a good frame belongs
   val hostOverflow, psOverflow = Bool() // and where it found no room
+  val psPoliced = Bool() // or was over the PS's limit
+  val ptp = Bool() // of a good frame: which of the limits is its
 }
 
 /** One per frame handed to the MAC; in the transmit clock of the MAC. */

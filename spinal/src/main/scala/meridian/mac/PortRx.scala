@@ -28,6 +28,12 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     /** Ps clock; addresses are quasi-static. */
     val psFilter = in(PsFilterConfig(p))
 
+    /** Ps clock; anything may change at any time. */
+    val psLimit = in(PsLimit())
+
+    /** Receive clock of the MAC; see FrameBucket. */
+    val skip = in UInt (32 bits)
+
     /** Ps clock. */
     val record = master(Stream(MacRxRecord(p)))
 
@@ -47,7 +53,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   val psBuffer = new PacketBuffer(
     p.psBytes,
     p.psBufferBytes,
-    HardType(RxStamp()),
+    HardType(PsStored()),
     p.psBufferBytes / smallestFrame,
     macRxCd,
     psCd
@@ -59,6 +65,8 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     val mac = new MacRx(p)
     mac.io.pins <> io.pins
     mac.io.psFilter := filter
+    mac.io.psLimit := PsLimit.crossed(io.psLimit)
+    mac.io.skip := io.skip
     mac.io.hostUp := hostBuffer.io.up
     hostBuffer.io.push << mac.io.host
     hostBuffer.io.abort := mac.io.hostAbort
@@ -87,9 +95,10 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.ps.mty := psBuffer.io.pop.mty
   io.ps.last := psBuffer.io.pop.last
   io.ps.meta.length := psBuffer.io.pop.length
-  io.ps.meta.timestamp := psBuffer.io.pop.meta.time
-  io.ps.meta.timestampValid := psBuffer.io.pop.meta.valid
+  io.ps.meta.timestamp := psBuffer.io.pop.meta.stamp.time
+  io.ps.meta.timestampValid := psBuffer.io.pop.meta.stamp.valid
   io.ps.meta.inside := False
+  io.ps.meta.bulk := psBuffer.io.pop.meta.bulk
   io.psIdle := psBuffer.io.idle
 
   io.record << records.io.pop

@@ -38,6 +38,9 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
 
     /** More than half of the ring is posted and not taken. */
     val halfPosted = out Bool ()
+
+    /** A quarter of the ring or more is posted and not taken. */
+    val quarterPosted = out Bool ()
     val readError, producerError = out Bool () // pulses
     val busError = out Bool () // a pulse a beat
     val idle = out Bool ()
@@ -82,6 +85,7 @@ class DescriptorFetch(axiConfig: Axi4Config) extends Component {
   val posted = RegNext(io.producer - taken) init 0
   io.index := taken
   io.halfPosted := RegNext(posted > (io.config.size >> 1)) init False
+  io.quarterPosted := RegNext((posted & ~(io.config.mask >> 2).resize(16 bits)).orR) init False
   io.empty := RegNext(io.producer === taken) init True
   io.readError := RegNext(arrived && bad && io.config.open) init False
   io.producerError := RegNext(io.config.open && posted > io.config.size) init False

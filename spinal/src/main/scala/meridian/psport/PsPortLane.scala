@@ -47,6 +47,7 @@ class PsPortLane(p: ShellParam, cyclesPerMicrosecond: Int, patience: Int) extend
     engine.io.index := fetch.io.index
     engine.io.empty := fetch.io.empty
     engine.io.halfPosted := fetch.io.halfPosted
+    engine.io.quarterPosted := fetch.io.quarterPosted
     completions.io.config := ring.io.config
     completions.io.command << engine.io.completion
     io.reads(0) <> fetch.io.axi

@@ -127,7 +127,11 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   private val c = control.counters
   counter("RX_FRAMES", c.rxFrames, "frames received into memory")
   counter("RX_BYTES", c.rxBytes, "bytes of those frames, without FCS")
-  counter("RX_NO_DESCRIPTOR", c.rxNoDescriptor, "frames dropped as the receive ring was empty")
+  counter(
+    "RX_NO_DESCRIPTOR",
+    c.rxNoDescriptor,
+    "frames dropped as the receive ring was empty, or had only what is kept for PTP"
+  )
   counter("RX_BUFFER_SMALL", c.rxBufferSmall, "frames dropped as the next buffer was too small")
   counter("RX_DISABLED", c.rxDisabled, "frames dropped as the receive ring did not run")
   counter("RX_ERRORS", c.rxErrors, "received frames completed with the error flag")

@@ -12,8 +12,9 @@ import spinal.lib.bus.amba4.axi._
   *
   * A frame is dropped whole, and counted, if the ring does not run, if software has posted no descriptor, or if it is
   * longer than the next buffer; the descriptor is then kept for the next frame. So is a frame from inside the card unless
-  * more than half of the ring is posted: the other half is for the wire, whatever the host sends. The frame waits only while descriptors
-  * that are posted are still being fetched and while 8 frames are on their way to memory.
+  * more than half of the ring is posted: the other half is for the wire, whatever the host sends. With limits, the last
+  * quarter is for PTP: other frames of the wire find no descriptor there. The frame waits only while descriptors that
+  * are posted are still being fetched and while 8 frames are on their way to memory.
   *
   * Latency: 5 cycles from the first beat to AW. Throughput: one beat a cycle, 4 cycles between frames, as long as 8
   * frames cover the latency of two memory writes.
@@ -25,7 +26,7 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
     val frames = slave(FrameStream(8, PsRxMeta(p)))
     val descriptor = slave(Stream(Descriptor()))
     val index = in UInt (16 bits)
-    val empty, halfPosted = in Bool ()
+    val empty, halfPosted, quarterPosted = in Bool ()
     val axi = master(Axi4WriteOnly(axiConfig))
     val completion = master(Stream(Completion()))
     val done = master(Flow(RxDone()))
@@ -50,6 +51,8 @@ class RxEngine(p: ShellParam, axiConfig: Axi4Config) extends Component {
       dropDisabled := True
     } elsewhen (io.frames.meta.inside && !io.halfPosted) {
       dropInside := True
+    } elsewhen (io.frames.meta.bulk && !io.quarterPosted) {
+      dropNoDescriptor := True
     } elsewhen (io.descriptor.valid) {
       when(io.frames.meta.length > io.descriptor.length) {
         dropBufferSmall := True

@@ -2,7 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig}
+import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
 import meridian.psport.PsPortControl
 import meridian.ptp.PhcSignals
 import spinal.core._
@@ -31,6 +31,7 @@ class CardRegs(p: ShellParam) extends Component {
     val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
+    val limit = out Vec (PsLimit(), p.ports)
     val rings = Vec(master(PsPortControl()), p.ports)
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
@@ -92,6 +93,7 @@ class CardRegs(p: ShellParam) extends Component {
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
+    io.limit(i) := port.io.limit
     io.rings(i) <> rings(i).io.control
     counters(i).io.rx << io.rxRecord(i)
     counters(i).io.tx << io.txRecord(i)

@@ -27,7 +27,8 @@ object Identification {
     "veb" -> "switching between functions, and with the PS, inside the card",
     "link_state" -> "what a function is told of its link, and the rate of a port",
     "vlan_insert" -> "functions in a VLAN that they do not see",
-    "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them"
+    "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them",
+    "ps_limit" -> "limits of the frames that the PS gets from the wire"
   )
 }
 

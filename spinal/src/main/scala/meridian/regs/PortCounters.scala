@@ -19,6 +19,8 @@ object PortCounters {
   val hostOverflow = 34
   val psOverflow = 35
   val nowhere = 36
+  val psPoliced = 37
+  val psPtpPoliced = 38
   val goodBytes = 40
   val badBytes = 41
   val entries = 64
@@ -59,7 +61,9 @@ object PortCounters {
           sum("to_ps", toPs, "good frames handed to the PS"),
           sum("host_overflow", hostOverflow, "good frames the buffer to the host had no room for"),
           sum("ps_overflow", psOverflow, "good frames the buffer to the PS had no room for"),
-          sum("nowhere", nowhere, "good frames that were for neither")
+          sum("nowhere", nowhere, "good frames that were for neither"),
+          sum("ps_policed", psPoliced, "good frames for the PS, not of PTP, over their limit"),
+          sum("ps_ptp_policed", psPtpPoliced, "good frames of PTP for the PS over their limit")
         )
       else Seq(sum("from_host", toHost, "frames of the host"), sum("from_ps", toPs, "frames of the PS"))
     common ++ bins ++ own

@@ -2,7 +2,7 @@
 package meridian.regs
 
 import meridian.ShellParam
-import meridian.mac.PsFilterConfig
+import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
 import spinal.core._
 import spinal.lib._
 
@@ -11,7 +11,7 @@ object PortRegs {
     "PORT",
     0x102000,
     RegView.both,
-    "An Ethernet port: link, host enables, PS receive filter. The PS filter is written by the PS only",
+    "An Ethernet port: link, host enables, what the PS receives. The PS alone writes that",
     4
   )
 
@@ -36,6 +36,7 @@ class PortRegs(p: ShellParam) extends Component {
     val openNic = in(PortRegs.EnableWrite())
     val hostRxEnable, hostTxEnable = out Bool ()
     val filter = out(PsFilterConfig(p))
+    val limit = out(PsLimit())
     val hostRefused = out Bool ()
   }
   val page = new RegPage(PortRegs.place)
@@ -70,6 +71,34 @@ class PortRegs(p: ShellParam) extends Component {
     Bool(),
     "a copy of every frame; the host gets them as without it"
   )
+  val others = page.reg(
+    PortRegs.psOnly + 0x04,
+    "ps_limit",
+    "How many frames of the wire that are not PTP the PS receives. While it holds, they leave half of the PS's buffer and a quarter of its receive ring to PTP"
+  )
+  val ptp = page.reg(
+    PortRegs.psOnly + 0x08,
+    "ps_ptp_limit",
+    "How many frames of PTP the PS receives from the wire, while ps_limit is enabled"
+  )
+  for ((register, limit) <- Seq(others -> io.limit.others, ptp -> io.limit.ptp)) {
+    limit.rate := page.rw(
+      register,
+      0,
+      "rate",
+      UInt(FrameBucket.rateBits bits),
+      "in 390625000 / 2^18 (about 1490) frames a second"
+    )
+    limit.burst := page.rw(
+      register,
+      16,
+      "burst",
+      UInt(FrameBucket.burstBits bits),
+      "frames that may come at once"
+    )
+  }
+  io.limit.enable := page.rw(others, 31, "enable", Bool(), "1: both limits hold; 0: every frame may come")
+
   page.array(
     PortRegs.psOnly + 0x40,
     "ps_address_low",

@@ -32,6 +32,7 @@ object PortEvent {
     when(r.badFcs) { e.index(0) := badFcs }
     e.index(1) := r.forHost ? (r.hostOverflow ? U(hostOverflow, 6 bits) | U(toHost, 6 bits)) | U(nowhere, 6 bits)
     e.index(2) := r.psOverflow ? U(psOverflow, 6 bits) | U(toPs, 6 bits)
+    when(r.psPoliced) { e.index(2) := r.ptp ? U(psPtpPoliced, 6 bits) | U(psPoliced, 6 bits) }
     e.valid := (!e.bad && r.forPs) ## (!e.bad && (r.forHost || !r.forPs)) ## True
     e
   }

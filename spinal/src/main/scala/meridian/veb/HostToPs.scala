@@ -58,6 +58,7 @@ class HostToPs(p: ShellParam, port: Int, hostCd: ClockDomain, psCd: ClockDomain)
     meta.timestamp.assignFromBits(B(0, widthOf(meta.timestamp) bits))
     meta.timestampValid := False
     meta.inside := True
+    meta.bulk := False // bounded more narrowly for where it comes from
     val padder = new FramePadder(p.psBytes, p.minFrame, PsRxMeta(p))
     padder.io.input << downsizer.io.output
     val merge = new PsFirst(io.rx.fragmentType)

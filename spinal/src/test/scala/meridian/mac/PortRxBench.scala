@@ -20,6 +20,9 @@ case class Listen(
     addresses: Seq[Option[Long]] = Seq.fill(4)(None)
 )
 
+/** What the wire may give the PS: rate and burst of others and of PTP. */
+case class Limit(others: (Int, Int), ptp: (Int, Int))
+
 case class Told(
     length: Int,
     bad: Seq[Boolean],
@@ -27,10 +30,12 @@ case class Told(
     forHost: Boolean,
     forPs: Boolean,
     hostOverflow: Boolean,
-    psOverflow: Boolean
+    psOverflow: Boolean,
+    psPoliced: Boolean,
+    ptp: Boolean
 )
 case class HostFrame(data: Seq[Byte], length: Int)
-case class PsFrame(data: Seq[Byte], length: Int, stampValid: Boolean, stamp: BigInt)
+case class PsFrame(data: Seq[Byte], length: Int, stampValid: Boolean, stamp: BigInt, bulk: Boolean)
 
 /** Drives the pins of a PortRx, collects what leaves it, and knows what should. */
 class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: Int, psPeriod: Int, seed: Int) {
@@ -44,8 +49,11 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
   var hostBubbles, psBubbles = 0
   var lastBeatTime, hostTime, psTime = -1L
   var listen = Listen()
+  var limited = false
 
   private val hostBytes, psBytes = mutable.ArrayBuffer[Byte]()
+  restrict(None)
+  dut.io.skip #= 1
   dut.io.pins.tvalid #= false
   dut.io.pins.tstampValid #= false
   dut.io.host.ready #= false
@@ -84,7 +92,13 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
       take(s.data.toBigInt, 8 - s.mty.toInt, psBytes)
       if (s.last.toBoolean) {
         val stamp = (s.meta.timestamp.seconds.toBigInt << 32) + s.meta.timestamp.nanoseconds.toBigInt
-        psFrames += PsFrame(psBytes.toSeq, s.meta.length.toInt, s.meta.timestampValid.toBoolean, stamp)
+        psFrames += PsFrame(
+          psBytes.toSeq,
+          s.meta.length.toInt,
+          s.meta.timestampValid.toBoolean,
+          stamp,
+          s.meta.bulk.toBoolean
+        )
         psBytes.clear()
       }
     }
@@ -98,7 +112,9 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
         r.forHost.toBoolean,
         r.forPs.toBoolean,
         r.hostOverflow.toBoolean,
-        r.psOverflow.toBoolean
+        r.psOverflow.toBoolean,
+        r.psPoliced.toBoolean,
+        r.ptp.toBoolean
       )
   }
 
@@ -111,6 +127,25 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
     f.valid #= now.addresses.zipWithIndex.map { case (a, i) => BigInt(if (a.isDefined) 1 else 0) << i }.sum
     for ((a, i) <- now.addresses.zipWithIndex) f.address(i) #= a.getOrElse(0x123456789abcL)
     listen = now
+  }
+
+  def restrict(limit: Option[Limit]): Unit = {
+    val to = dut.io.psLimit
+    val Limit(others, ptp) = limit.getOrElse(Limit((0, 0), (0, 0)))
+    to.enable #= limit.isDefined
+    for ((side, (rate, burst)) <- Seq(to.others -> others, to.ptp -> ptp)) {
+      side.rate #= rate
+      side.burst #= burst
+    }
+    limited = limit.isDefined
+  }
+
+  /** Limits with full buckets, that nothing is added to any more. */
+  def fill(others: Int, ptp: Int): Unit = {
+    restrict(Some(Limit((1023, others), (1023, ptp))))
+    dut.macRxCd.waitSampling(((others max ptp) << 18) / 1023 + 600)
+    restrict(Some(Limit((0, others), (0, ptp))))
+    dut.macRxCd.waitSampling(10)
   }
 
   /** Sends a frame, then idle cycles. A gap in the frame is as likely as gapPercent says. */
@@ -146,11 +181,36 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
       case 2 if length > 14 => data(12) = 0; data(13) = 0x81.toByte
       case _                =>
     }
+    dress(data)
     val stampBeat = if (random.nextInt(3) == 0) -1 else random.nextInt((length + 7) / 8)
     WireFrame(data, bad, stampBeat, BigInt(80, random.self))
   }
 
-  /** What should be told of a frame, overflow apart. */
+  /** Now and then types and ports of PTP, where they count and near there. */
+  private def dress(data: Array[Byte]): Unit = {
+    def put(at: Int, word: Int): Unit = if (data.length > at + 1) {
+      data(at) = (word >> 8).toByte
+      data(at + 1) = word.toByte
+    }
+    val types = Seq(0x88f7, 0x0800, 0x86dd, 0x88f6)
+    if (random.nextInt(3) == 0) put(12 + Seq(0, 0, 4)(random.nextInt(3)), types(random.nextInt(4)))
+    for (at <- Seq(36, 40, 56, 60)) if (random.nextInt(3) == 0) put(at, 318 + random.nextInt(4))
+  }
+
+  /** Of the beats before the last. */
+  def isPtp(frame: WireFrame): Boolean = {
+    val d = frame.data
+    def word(at: Int) = if (at / 8 < (d.length - 1) / 8) (d(at) & 0xff) << 8 | d(at + 1) & 0xff else -1
+    val at = if (Seq(0x8100, 0x88a8).contains(word(12))) 16 else 12
+    val port = word(at) match {
+      case 0x0800 => word(at + 24)
+      case 0x86dd => word(at + 44)
+      case _      => -1
+    }
+    word(at) == 0x88f7 || port == 319 || port == 320
+  }
+
+  /** What should be told of a frame, overflow and limits apart. */
   def model(frame: WireFrame, listen: Listen): Told = {
     val data = frame.data
     val bad = Seq(frame.bad, data.length < 60, data.length > p.maxFrame)
@@ -164,7 +224,7 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
     val host = !exact || multicast || broadcast
     val vlan = good && Seq(0x8100, 0x88a8).contains(((data(12) & 0xff) << 8) | (data(13) & 0xff))
     val kind = Seq(good && multicast, good && broadcast, vlan)
-    Told(data.length.min(65535), bad, kind, good && host, good && ps, false, false)
+    Told(data.length.min(65535), bad, kind, good && host, good && ps, false, false, false, good && isPtp(frame))
   }
 
   def settle(): Unit = {
@@ -186,14 +246,18 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
     assert(!dut.io.recordLost.toBoolean)
     assert(told.length == sent.length, "records")
     for (((frame, listen), t) <- sent.zip(told)) {
-      assert(t.copy(hostOverflow = false, psOverflow = false) == model(frame, listen))
+      val good = !t.bad.contains(true)
+      val plain = t.copy(hostOverflow = false, psOverflow = false, psPoliced = false, ptp = good && t.ptp)
+      assert(plain == model(frame, listen))
       assert((t.forHost || !t.hostOverflow) && (t.forPs || !t.psOverflow))
+      assert(!t.psPoliced || (t.forPs && !t.psOverflow && limited))
     }
     val both = sent.map(_._1).zip(told)
     val toHost = both.collect { case (f, t) if t.forHost && !t.hostOverflow => HostFrame(f.data.toSeq, f.data.length) }
     val toPs = both.collect {
-      case (f, t) if t.forPs && !t.psOverflow =>
-        PsFrame(f.data.toSeq, f.data.length, f.stampBeat >= 0, if (f.stampBeat >= 0) f.stamp else 0)
+      case (f, t) if t.forPs && !t.psOverflow && !t.psPoliced =>
+        val stamp = if (f.stampBeat >= 0) f.stamp else BigInt(0)
+        PsFrame(f.data.toSeq, f.data.length, f.stampBeat >= 0, stamp, limited && !t.ptp)
     }
     val hostWhole = hostFrames == toHost
     val psWhole = psFrames.map(f => if (f.stampValid) f else f.copy(stamp = 0)) == toPs

@@ -47,6 +47,9 @@ class PortRxTest extends AnyFunSuite {
     bench(s"random frames and filters at $mac ps", seed, mac, host, ps) { b =>
       for (_ <- 0 until 8) {
         b.configure(listens(b))
+        def some = (b.random.nextInt(1024), b.random.nextInt(12))
+        b.restrict(if (b.random.nextBoolean()) Some(Limit(some, some)) else None)
+        b.dut.macRxCd.waitSampling(10)
         b.hostReadyPercent = Seq(100, 60, 10)(b.random.nextInt(3))
         b.psReadyPercent = Seq(100, 60, 10)(b.random.nextInt(3))
         val gap = Seq(0, 0, 20)(b.random.nextInt(3))
@@ -112,6 +115,109 @@ class PortRxTest extends AnyFunSuite {
     for (_ <- 0 until 10) b.send(b.frame(120, psAddress), 4)
     b.dut.macRxCd.waitSampling(60)
     assert(b.told.count(_.psOverflow) == refused)
+    b.check()
+  }
+
+  def plain(b: PortRxBench, length: Int, to: Long): WireFrame = {
+    val frame = b.frame(length, to)
+    frame.data(12) = 0x08
+    frame.data(13) = 0x06
+    frame
+  }
+  def ofPtp(b: PortRxBench, length: Int, to: Long): WireFrame = {
+    val frame = b.frame(length, to)
+    frame.data(12) = 0x88.toByte
+    frame.data(13) = 0xf7.toByte
+    frame
+  }
+
+  bench("of each kind the frames in its bucket pass, and cost nothing else", 30) { b =>
+    b.configure(listening)
+    for ((others, ptp) <- Seq((7, 3), (1, 255), (0, 5), (30, 0))) {
+      b.fill(others, ptp)
+      for (i <- 0 until 90) {
+        val to = Seq(psAddress, all, psGroup)(i % 3)
+        b.send(if (b.random.nextInt(3) == 0) ofPtp(b, 60, to) else plain(b, 60, to), 3)
+        if (b.random.nextInt(3) == 0) b.send(b.frame(60 + b.random.nextInt(100), stranger, b.random.nextBoolean()), 3)
+        if (b.random.nextInt(3) == 0) b.send(b.frame(30, psAddress), 3) // what is dropped in any case takes no token
+        if (b.random.nextInt(3) == 0) b.send(b.frame(70, psAddress, bad = true), 3)
+      }
+      b.settle()
+      val mine = b.sent.map(_._1).zip(b.told).filter(_._2.forPs)
+      for ((isPtp, burst) <- Seq(false -> others, true -> ptp)) {
+        val kind = mine.collect { case (f, t) if b.isPtp(f) == isPtp => t }
+        assert(kind.map(_.psPoliced) == kind.indices.map(_ >= burst), s"PTP $isPtp, burst $burst")
+      }
+      assert(b.told.filter(_.forHost).forall(!_.hostOverflow))
+      b.check()
+    }
+    b.restrict(None)
+    b.dut.macRxCd.waitSampling(10)
+    for (_ <- 0 until 20) b.send(plain(b, 60, psAddress), 3)
+    b.settle()
+    assert(!b.told.exists(_.psPoliced))
+    b.check()
+    // The buckets fill up meanwhile.
+    b.dut.io.psLimit.others.burst #= 9
+    b.dut.macRxCd.waitSampling(20)
+    b.restrict(Some(Limit((0, 9), (0, 0))))
+    b.dut.macRxCd.waitSampling(10)
+    for (_ <- 0 until 20) b.send(plain(b, 60, psAddress), 3)
+    b.settle()
+    assert(b.told.count(!_.psPoliced) == 9)
+    b.check()
+  }
+
+  bench("a bucket fills at its rate, by the cycles that an edge stands for", 31) { b =>
+    b.configure(listening)
+    b.fill(4, 4)
+    for (_ <- 0 until 8) b.send(plain(b, 60, psAddress), 3)
+    b.settle()
+    assert(b.told.count(_.psPoliced) == 4)
+    b.forget()
+    val (rate, spacing, frames) = (750, 12, 600)
+    b.restrict(Some(Limit((rate, 4), (0, 4))))
+    for (_ <- 0 until frames) b.send(plain(b, 60, psAddress), spacing - 8)
+    b.settle()
+    val due = rate.toLong * spacing * frames >> 18
+    val passed = b.told.count(!_.psPoliced)
+    println(s"$passed of $frames passed, $due due")
+    assert((passed - due).abs <= 1)
+    b.check()
+    def skip(cycles: Long): Unit = {
+      b.dut.io.skip #= cycles
+      b.dut.macRxCd.waitSampling()
+      b.dut.io.skip #= 1
+    }
+    for ((cycles, tokens) <- Seq((1L << 18) / rate * 5 / 2 -> 2, (1L << 32) - 1 -> 4)) {
+      b.restrict(Some(Limit((0, 4), (0, 4))))
+      for (_ <- 0 until 5) b.send(plain(b, 60, psAddress), 3)
+      b.restrict(Some(Limit((rate, 4), (0, 4))))
+      b.dut.macRxCd.waitSampling(4)
+      skip(cycles)
+      b.restrict(Some(Limit((0, 4), (0, 4))))
+      b.forget()
+      b.settle()
+      b.forget()
+      for (_ <- 0 until 8) b.send(plain(b, 60, psAddress), 3)
+      b.settle()
+      val passed = b.told.count(!_.psPoliced)
+      assert((passed - tokens).abs <= (if (tokens == 4) 0 else 1), s"$passed passed after $cycles cycles")
+      b.forget()
+    }
+  }
+
+  bench("with limits half of the PS buffer is for PTP", 32) { b =>
+    b.configure(listening)
+    b.fill(255, 255)
+    b.psReadyPercent = 0
+    for (_ <- 0 until 60) b.send(plain(b, 120, psAddress), 4)
+    b.dut.macRxCd.waitSampling(60)
+    val refused = b.told.count(_.psOverflow)
+    assert(refused >= 60 - 2048 / 120 - 1 && refused <= 60 - 2048 / 120 + 2, s"$refused refused")
+    for (_ <- 0 until 10) b.send(ofPtp(b, 120, group), 4)
+    b.dut.macRxCd.waitSampling(60)
+    assert(b.told.count(_.psOverflow) == refused && !b.told.exists(_.psPoliced))
     b.check()
   }
 

@@ -71,7 +71,14 @@ object Offset {
   val rxInside = 0xe8; val txSwitched = 0xf0
 }
 
-case class RxFrame(bytes: Array[Byte], seconds: Long, nanoseconds: Long, stamped: Boolean, inside: Boolean = false)
+case class RxFrame(
+    bytes: Array[Byte],
+    seconds: Long,
+    nanoseconds: Long,
+    stamped: Boolean,
+    inside: Boolean = false,
+    bulk: Boolean = false
+)
 case class SentFrame(bytes: Array[Byte], timestamp: Boolean, tag: Int)
 
 /** Clock, memory, MAC side and register access of a bench. */
@@ -121,6 +128,7 @@ class PsPortEnv(val dut: PsPortBench) {
         rx.meta.timestamp.nanoseconds #= frame.nanoseconds
         rx.meta.timestampValid #= frame.stamped
         rx.meta.inside #= frame.inside
+        rx.meta.bulk #= frame.bulk
       }
     }
     val tx = dut.io.tx(port)

@@ -70,6 +70,22 @@ class PsPortErrorTest extends AnyFunSuite {
     }
   }
 
+  test("with limits, a quarter of the ring is for PTP") {
+    PsPortBench.run("bulk", 16) { env =>
+      val rx = new RxRing(env, 0, 0x30000, 3)
+      rx.start()
+      for (i <- 0 until 8) rx.post(0x50000 + 0x1000 * i, 2000)
+      rx.publish()
+      env.cd.waitSampling(50)
+      val frames = Seq.tabulate(9)(i => env.randomFrame(100 + i).copy(bulk = i < 8))
+      env.rxQueue(0) ++= frames
+      quiet(env)
+      for (i <- Seq(0, 1, 2, 3, 4, 5, 6, 8)) assert(rx.receive().get.bytes.sameElements(frames(i).bytes))
+      assert(rx.receive().isEmpty)
+      assert(env.counter(0, Offset.rxNoDescriptor) == 1 && env.counter(0, Offset.rxFrames) == 8)
+    }
+  }
+
   test("frames of the PS that stay inside the card are counted by what became of them") {
     PsPortBench.run("switched", 15) { env =>
       val events = env.dut.io.veb(1)

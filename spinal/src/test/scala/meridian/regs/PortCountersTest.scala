@@ -45,6 +45,7 @@ class PortCountersTest extends RegsSuite {
             val (fcs, runt, over) = (m.badFcs.toBoolean, m.runt.toBoolean, m.oversize.toBoolean)
             val good = !(fcs || runt || over)
             val cast = if (m.broadcast.toBoolean) "broadcast" else if (m.multicast.toBoolean) "multicast" else "unicast"
+            val (policed, ptp) = (m.psPoliced.toBoolean, m.ptp.toBoolean)
             val (vlan, host, toPs, ho, po) = (
               m.vlan.toBoolean,
               m.forHost.toBoolean,
@@ -68,8 +69,10 @@ class PortCountersTest extends RegsSuite {
                 case "oversize"                                  => some(over && !runt && !fcs)
                 case "to_host"                                   => some(good && host && !ho)
                 case "host_overflow"                             => some(good && host && ho)
-                case "to_ps"                                     => some(good && toPs && !po)
-                case "ps_overflow"                               => some(good && toPs && po)
+                case "to_ps"                                     => some(good && toPs && !po && !policed)
+                case "ps_overflow"                               => some(good && toPs && po && !policed)
+                case "ps_policed"                                => some(good && toPs && policed && !ptp)
+                case "ps_ptp_policed"                            => some(good && toPs && policed && ptp)
                 case "nowhere"                                   => some(good && !host && !toPs)
                 case bin                                         => some(bin == bins(length + 4))
               }

@@ -84,6 +84,7 @@ class PsBridgeTest extends AnyFunSuite {
       meta.length #= frame.length
       meta.timestampValid #= true
       meta.inside #= false
+      meta.bulk #= false
     }
     def send(to: Int, fifth: Int, length: Int): Seq[Byte] = {
       val frame = Array[Byte](to.toByte, 0, 0, 0, 0, fifth.toByte) ++ randomBytes(length - 6)

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd with net_meridian on VFs of meridian.ko, on vfio-pci behind an IOMMU; and on the PF itself.
+
+The machine is of bookworm, for whose DPDK a mirror is sure to have the headers of drivers.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+from driver_machine import MODULE, PF_DEVICE, Link, linked
+from machine_testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
+from meridian_machine import Hardware, tools
+from packets import checksum
+
+pytestmark = pytest.mark.qemu
+PF = "0000:01:00.0"
+FAR = bytes.fromhex("021111111111")
+SIZES = (60, 61, 64, 127, 1500, 1514, 2047, 2048, 2049, 4096, 9600)
+FLOWS = 128  # so many that none of eight queues is left out
+LARGE = ("--max-pkt-len=9600", "--enable-scatter", "--tx-offloads=0x8000")  # transmit of several segments
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    """Two VFs on vfio-pci. What the functions send goes to the wire, to the own address, too."""
+    library = tools.built("build-dpdk", "--suite", "bookworm", minutes=10)
+    with linked("bookworm", {LIBRARY: library}, Hardware(memory=2048, iommu=True)) as it:
+        prepare_vfio(it.guest)
+        it.guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo 2 >{PF_DEVICE}/sriov_numvfs")
+        it.guest.run("bridge link set dev eth0 hwmode vepa")
+        for number in (0, 1):
+            it.guest.run(f"ip link set eth0 vf {number} mac {text(address(number))}")
+            give_to(it.guest, vf_name(it.guest, number), "vfio-pci")
+        yield it
+
+
+def address(vf: int) -> bytes:
+    return bytes.fromhex("02aabbccdd") + bytes([vf])
+
+
+def text(mac: bytes) -> str:
+    return mac.hex(":")
+
+
+def udp(to: bytes, of: bytes, size: int, number: int, flow: int = 0) -> bytes:
+    """A frame of UDP over IPv4 with checksums that are right."""
+    length = size - 14
+    addresses = b"\x0a" + Random(flow).randbytes(3) + bytes((10, 1, 0, 1))
+    head = bytes.fromhex("4500") + length.to_bytes(2, "big") + bytes.fromhex("0000000040110000") + addresses
+    head = head[:10] + checksum(head) + head[12:]
+    ports = (1000 + flow).to_bytes(2, "big") + (9).to_bytes(2, "big") + (length - 20).to_bytes(2, "big")
+    data = Random(number).randbytes(length - 28)
+    pseudo = addresses + b"\0\x11" + ports[4:]
+    return to + of + b"\x08\0" + head + ports + checksum(pseudo + ports + b"\0\0" + data) + data
+
+
+def to_vf(vf: int, sizes: Sequence[int] = SIZES) -> list[bytes]:
+    """From the VF's address to itself, so that it may send them as they are."""
+    return [udp(address(vf), address(vf), size, size) for size in sizes]
+
+
+def on_wire(link: Link, of: bytes, count: int, seconds: float = 30) -> list[bytes]:
+    """Frames that this address sends, taken off."""
+    deadline = time.monotonic() + seconds
+    while True:
+        frames = [frame for frame in link.peer.other if frame[6:12] == of]
+        if len(frames) >= count:
+            link.peer.other[:] = [frame for frame in link.peer.other if frame[6:12] != of]
+            return frames
+        assert time.monotonic() < deadline, f"{len(frames)} of {count} frames on the wire"
+        time.sleep(0.02)
+
+
+def send(link: Link, frames: Sequence[bytes]) -> None:
+    for frame in frames:
+        link.peer.wire.send(frame)
+
+
+def testpmd(link: Link, vf: int, *options: str, **named: object) -> MachineTestpmd:
+    return MachineTestpmd(link.guest, [vf_name(link.guest, vf)], *options, name=f"vf{vf}", **named)  # type: ignore[arg-type]
+
+
+testpmd.__test__ = False  # type: ignore[attr-defined]
+
+
+@pytest.mark.quick
+def test_frames_pass_through_a_vf(link: Link) -> None:
+    """In the hands of a user: each size, there and back, with the PF at work beside it."""
+    with testpmd(link, 0, *LARGE) as pmd:
+        pmd.command(f"set eth-peer 0 {text(FAR)}")
+        pmd.start("mac")
+        frames = to_vf(0)
+        send(link, frames)
+        link.guest.ping()
+        assert on_wire(link, address(0), len(frames)) == [FAR + address(0) + frame[12:] for frame in frames]
+        assert pmd.statistics()["RX-packets"] == len(frames)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("queues", [1, 2, 4, 8])
+def test_io(link: Link, queues: int) -> None:
+    """Flows are spread over the queues, each stays in its own and in order, and all come back."""
+    with testpmd(link, 0, *LARGE, f"--rxq={queues}", f"--txq={queues}", "--rss-ip") as pmd:
+        pmd.start("io")
+        send(link, to_vf(0))
+        assert sorted(on_wire(link, address(0), len(SIZES))) == sorted(to_vf(0))
+        frames = [udp(address(0), address(0), 100, number, number % FLOWS) for number in range(4 * FLOWS)]
+        for half in (frames[: 2 * FLOWS], frames[2 * FLOWS :]):
+            send(link, half)
+            back = on_wire(link, address(0), len(half))
+            for flow in range(FLOWS):
+                port = (1000 + flow).to_bytes(2, "big")
+                assert [frame for frame in back if frame[34:36] == port] == half[flow::FLOWS]
+        used = re.findall(r"RX Port= 0/Queue=\s*(\d+)", pmd.command("show fwd stats all"))
+        assert len(used) == (queues if queues > 1 else 0), used
+
+
+@pytest.mark.long
+def test_rxonly(link: Link) -> None:
+    with testpmd(link, 0, *LARGE) as pmd:
+        pmd.command("set verbose 1")
+        pmd.start("rxonly")
+        before = len(pmd.output())
+        send(link, to_vf(0))
+        pmd.wait("the frames", lambda: pmd.statistics()["RX-packets"] == len(SIZES))
+        told = re.findall(r"src=(\S+) - dst=(\S+) - .*length=(\d+)", pmd.output()[before:])
+        assert [int(length) for _, _, length in told] == list(SIZES)
+        assert {bytes.fromhex(word.replace(":", "")) for one in told for word in one[:2]} == {address(0)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", [64, 300, 9600])
+def test_txonly(link: Link, size: int) -> None:
+    pieces = ",".join(["1600"] * 6) if size == 9600 else str(size)
+    with testpmd(link, 0, *LARGE, f"--txpkts={pieces}") as pmd:
+        pmd.start("txonly")
+        frames = on_wire(link, address(0), 200)
+        pmd.command("stop")
+        sent = pmd.statistics()["TX-packets"]
+        frames += on_wire(link, address(0), sent - len(frames))
+        assert len(frames) == sent
+        for frame in frames:
+            assert len(frame) == size
+            assert checksum(frame[14:34]) == b"\0\0"
+
+
+@pytest.mark.long
+def test_csum(link: Link) -> None:
+    """What the card fills in is what the frame had: testpmd takes the checksums out before it asks for them."""
+    with testpmd(link, 0) as pmd:
+        pmd.command(f"set eth-peer 0 {text(FAR)}")
+        for layer in ("ip", "udp"):
+            assert "rror" not in pmd.command(f"csum set {layer} hw 0")
+        pmd.start("csum")
+        frames = to_vf(0, (60, 64, 500, 1514))
+        send(link, frames)
+        back = on_wire(link, address(0), len(frames))
+        assert back == [FAR + address(0) + frame[12:] for frame in frames]
+
+
+@pytest.mark.long
+def test_two_processes(link: Link) -> None:
+    """Each has a VF; one is killed, the other goes on, and the VF of the first is another's."""
+    with testpmd(link, 0) as first:
+        second = testpmd(link, 1)
+        for vf, pmd in ((0, first), (1, second)):
+            pmd.start("io")
+            frames = to_vf(vf, (60, 500, 1514))
+            send(link, frames)
+            assert on_wire(link, address(vf), 3) == frames
+        second.kill()
+        with testpmd(link, 1) as again:
+            again.start("io")
+            for vf in (0, 1):
+                send(link, to_vf(vf, (64, 1000)))
+                assert on_wire(link, address(vf), 2) == to_vf(vf, (64, 1000))
+        link.guest.ping()
+
+
+@pytest.mark.long
+def test_promiscuous_is_for_a_vf_that_is_trusted(link: Link) -> None:
+    """testpmd asks for it at once, and goes on without."""
+    frame = udp(bytes.fromhex("02cccccccccc"), address(0), 64, 1)
+    with testpmd(link, 0) as pmd:
+        assert "Operation not permitted - ignore" in pmd.start_text
+        assert "ip link set DEVICE vf NUMBER trust on" in pmd.start_text
+        pmd.start("rxonly")
+        assert "Promiscuous mode: disabled" in pmd.command("show port info 0")
+        send(link, [frame, *to_vf(0, (64,))])
+        pmd.wait("the frame", lambda: pmd.statistics()["RX-packets"] == 1)
+        link.guest.run("ip link set eth0 vf 0 trust on")
+        pmd.command("set promisc 0 on")
+        send(link, [frame])
+        pmd.wait("the frame of somebody else", lambda: pmd.statistics()["RX-packets"] == 2)
+        # Trust goes while the port is down: it starts all the same, without.
+        pmd.command("stop")
+        pmd.command("port stop all")
+        link.guest.run("ip link set eth0 vf 0 trust off")
+        pmd.start("rxonly")
+        assert "Promiscuous mode: disabled" in pmd.command("show port info 0")
+        send(link, [frame, *to_vf(0, (64,))])
+        pmd.wait("the frame", lambda: pmd.statistics()["RX-packets"] == 3)
+
+
+@pytest.mark.long
+def test_a_reset_from_outside_is_told_and_the_port_comes_back(link: Link) -> None:
+    with testpmd(link, 0) as pmd:
+        pmd.start("io")
+        send(link, to_vf(0, (64,)))
+        assert on_wire(link, address(0), 1) == to_vf(0, (64,))
+        link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset")
+        pmd.wait("the event", lambda: "Port 0: reset event" in pmd.output())
+        assert "the VF has lost its queues" in pmd.output()
+        pmd.command("stop")
+        pmd.command("port stop 0")
+        pmd.command("port reset 0")
+        pmd.start("io")
+        send(link, to_vf(0, (64, 1514)))
+        assert on_wire(link, address(0), 2) == to_vf(0, (64, 1514))
+        link.guest.ping()
+
+
+@pytest.mark.long
+def test_an_address_that_the_pf_gives_is_the_ports_after_a_reset(link: Link) -> None:
+    with testpmd(link, 0) as pmd:
+        pmd.start("io")
+        link.guest.run(f"ip link set eth0 vf 0 mac {text(address(7))}")
+        try:
+            pmd.command("stop")
+            pmd.command("port stop 0")
+            pmd.command("port reset 0")
+            pmd.start("io")
+            assert text(address(7)) in pmd.command("show port info 0").lower()
+            send(link, to_vf(7, (64,)))
+            assert on_wire(link, address(7), 1) == to_vf(7, (64,))
+        finally:
+            link.guest.run(f"ip link set eth0 vf 0 mac {text(address(0))}")
+
+
+@pytest.mark.long
+def test_a_pf_that_goes_takes_its_vfs_along(link: Link) -> None:
+    """VFIO asks for them back; an application that listens gives them, and the driver is unloaded and loaded."""
+    guest = link.guest
+    with testpmd(link, 0, "--hot-plug") as pmd:
+        pmd.start("io")
+        send(link, to_vf(0, (64,)))
+        assert on_wire(link, address(0), 1) == to_vf(0, (64,))
+        guest.run("rmmod meridian", 60)
+        pmd.wait("the device's removal", lambda: "Device is detached" in pmd.output())
+    guest.run(f"insmod {MODULE} && ip address add 10.44.0.2/24 dev eth0 && ip link set eth0 up")
+    guest.wait_link()
+    guest.ping()
+    guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo 2 >{PF_DEVICE}/sriov_numvfs")
+    guest.run("bridge link set dev eth0 hwmode vepa")
+    for number in (0, 1):
+        guest.run(f"ip link set eth0 vf {number} mac {text(address(number))}")
+        give_to(guest, vf_name(guest, number), "vfio-pci")
+    with testpmd(link, 0) as pmd:
+        pmd.start("io")
+        send(link, to_vf(0, (64,)))
+        assert on_wire(link, address(0), 1) == to_vf(0, (64,))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("queues", [1, 4])
+def test_the_pf_itself(link: Link, queues: int) -> None:
+    """From meridian.ko to DPDK and back."""
+    guest = link.guest
+    guest.run("rmmod meridian", 60)
+    give_to(guest, PF, "vfio-pci")
+    options = [*LARGE, f"--rxq={queues}", f"--txq={queues}", "--rss-ip"]
+    with MachineTestpmd(guest, [f"{PF},mac={text(address(9))}"], *options, name="pf") as pmd:
+        pmd.start("io")
+        frames = [udp(address(9), FAR, size, size, size % 16) for size in SIZES]
+        send(link, frames)
+        pmd.wait("all", lambda: pmd.statistics()["TX-packets"] == len(frames))
+        assert sorted(on_wire(link, FAR, len(frames))) == sorted(frames)
+    give_to(guest, PF, "")
+    guest.run(f"insmod {MODULE} && ip address add 10.44.0.2/24 dev eth0 && ip link set eth0 up")
+    guest.wait_link()
+    guest.ping()

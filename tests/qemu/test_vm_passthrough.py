@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A VF in a virtual machine of its own: QEMU with VFIO in the host machine, meridian.ko in both."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from driver_machine import MODULE, PF_DEVICE
+from host_network import FAR, Network, network
+from machine_testpmd import give_to, prepare_vfio, vf_name
+from nested_vm import HOST, SUITE, Vm, vm_files
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+VM = "10.44.0.50"
+
+
+@pytest.fixture(scope="module")
+def net() -> Iterator[Network]:
+    """The PF, a VF in a network namespace, and another for virtual machines: VF 0."""
+    with network(vfs=0, suite=SUITE, hardware=HOST, files=vm_files()) as it:
+        prepare_vfio(it.guest, hugepages=0)
+        make_vfs(it)
+        yield it
+        it.end_vfs()
+
+
+def make_vfs(net: Network) -> None:
+    net.make_vfs(2)
+    net.vfs.pop(0)
+    net.guest.run("ip netns del vf0")
+    give_to(net.guest, vf_name(net.guest, 0), "vfio-pci")
+
+
+@contextmanager
+def vm_of(net: Network) -> Iterator[Vm]:
+    vm = Vm(net.guest, vf_name(net.guest, 0))
+    try:
+        vm.up(VM)
+        yield vm
+    finally:
+        if vm.is_running():
+            vm.kill()
+
+
+@contextmanager
+def pings(net: Network) -> Iterator[None]:
+    """Of PF and the other VF to the wire, two a second, of which none may be lost."""
+    lines = [f"{function.enter}ping -i 0.5 -W 20 {FAR}" for function in net.functions()]
+    each = "\n".join(f"{line} >/tmp/ping{n} 2>&1 & echo $! >>/tmp/pings" for n, line in enumerate(lines))
+    net.guest.run(f"rm -f /tmp/pings\n{each}")
+    try:
+        yield
+    finally:
+        net.guest.run("sleep 2; kill -INT $(cat /tmp/pings); sleep 1")
+    for n, line in enumerate(lines):
+        found = re.search(r"(\d+) packets transmitted, (\d+) received", net.guest.run(f"cat /tmp/ping{n}"))
+        assert found, line
+        sent, received = int(found[1]), int(found[2])
+        assert sent > 3 and received >= sent - 1, f"{line}: {received} of {sent}"
+
+
+def test_a_vm_reaches_the_wire_and_its_neighbours(net: Network) -> None:
+    with vm_of(net) as vm:
+        print("up")
+        vm.ping(FAR)
+        vm.ping(FAR, size=1472)
+        for function in net.functions():
+            vm.ping(function.address)
+            function.ping(to=VM)
+        vm.power_off()
+    net.guest.check()
+
+
+def test_a_vm_that_is_killed_leaves_a_vf_for_the_next(net: Network) -> None:
+    """It receives and sends when it dies; VFIO resets the VF, PF and the other VF notice nothing."""
+    with vm_of(net) as vm:
+        with pings(net):
+            vm.run(f"ping -i 0.2 {FAR} >/dev/null &")
+            time.sleep(3)
+            vm.kill()
+            time.sleep(3)
+        net.guest.check()
+    with vm_of(net) as vm:
+        vm.ping(FAR)
+        with pings(net):
+            vm.reboot()
+        vm.up(VM)
+        vm.ping(FAR)
+        net.guest.check()
+
+
+def test_a_vf_that_is_reset_goes_on_in_its_vm(net: Network) -> None:
+    """By the VM itself, whose Linux tells the driver; and by the host, with the VM told nothing."""
+    with vm_of(net) as vm:
+        with pings(net):
+            vm.run("device=$(readlink -f /sys/class/net/eth0/device); echo 1 >$device/reset")
+            vm.wait_link()
+        vm.ping(FAR)
+        assert "lost its queues" not in vm.run("dmesg")
+        with pings(net):
+            net.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset")
+            vm.run("for try in $(seq 100); do dmesg | grep -q 'lost its queues' && break; sleep 0.1; done; sleep 1")
+            vm.wait_link()
+        assert "the VF has lost its queues by a reset" in vm.run("dmesg")
+        vm.ping(FAR)
+    net.guest.check()
+
+
+def test_a_pf_driver_that_goes_takes_the_vf_out_of_the_vm(net: Network) -> None:
+    """VFIO asks for the VF, QEMU unplugs it, the VM goes on; with the driver comes a VF to plug in again."""
+    guest = net.guest
+    with vm_of(net) as vm:
+        vm.ping(FAR)
+        net.vfs.clear()
+        guest.run("ip netns del vf1; rmmod meridian", 180)
+        assert "eth0" not in vm.run("ls /sys/class/net")
+        guest.run(f"insmod {MODULE}")
+        guest.run(f"ip address add {net.pf.address}/24 dev eth0; ip link set eth0 up")
+        net.pf.ping()
+        make_vfs(net)
+        vm.monitor(f"device_add vfio-pci,host={vf_name(guest, 0)},bus=vfport,id=vf")
+        vm.run("for try in $(seq 100); do [ -e /sys/class/net/eth0 ] && break; sleep 0.5; done; ls /sys/class/net/eth0")
+        vm.up(VM)
+        vm.ping(FAR)
+        for function in net.functions():
+            function.ping()
+    guest.check()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host machine in the demo: what its PF counts of all functions, and its traffic to the far end of the wire."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from meridian_demo.report import REASONS
+from meridian_machine import Machine
+from meridian_machine import peer as far_end
+from meridian_twin.control import Control
+
+from .record import Counters, Record
+
+PF_DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
+INTERFACE = "eth0"
+LOOK = f"ip -j -s link show dev {INTERFACE} && ethtool -S {INTERFACE}"
+STATISTIC = re.compile(r"^ +(\w+): (\d+)$", re.MULTILINE)
+ANSWER = re.compile(r"time=([\d.]+) ms")
+PING_LOG = "/tmp/demo-ping"
+
+
+def pf_and_vfs(shown: str) -> dict[str, dict[str, dict[str, int]]]:
+    """Statistics of each function by name, from what `ip -j -s link show` prints of the PF."""
+    (link,) = json.loads(shown)
+    found = {"PF": link["stats64"]}
+    for vf in link.get("vfinfo_list", []):
+        found[f"VF {vf['vf']}"] = vf["stats"]
+    return found
+
+
+def drops(shown: str) -> dict[str, int]:
+    """Frames by the reason for which the card dropped them, from `ethtool -S`; those there are."""
+    counts = {name: int(value) for name, value in STATISTIC.findall(shown)}
+    found = (
+        (text, sum(counts.get(f"{where}_{name}", 0) for where in ("card", "port"))) for name, text in REASONS.items()
+    )
+    return {text: count for text, count in found if count}
+
+
+class Host:
+    """Its driver is loaded, its interface is up."""
+
+    def __init__(self, machine: Machine, control: Control, record: Record) -> None:
+        self.machine, self._control, self._record = machine, control, record
+        self._pinged = 0
+
+    def run(self, script: str, seconds: float = 120) -> str:
+        return self.machine.run(script, seconds, check=True).text
+
+    def look(self) -> None:
+        """Once: what has passed since."""
+        text = self.run(LOOK)
+        twin = self._control.ask("stats")["t_ps"] * 1e-12
+        head, _, rest = text.partition("\n")
+        if not head.startswith("["):
+            raise ValueError(f"ip prints {head[:80]!r}")
+        ways = {name: (of["rx"], of["tx"]) for name, of in pf_and_vfs(head).items()}
+        self._record.counters.append(
+            Counters(
+                self._record.now(),
+                twin,
+                {name: (rx["packets"], tx["packets"]) for name, (rx, tx) in ways.items()},
+                {name: (rx["bytes"], tx["bytes"]) for name, (rx, tx) in ways.items()},
+                drops(rest),
+            )
+        )
+        self._pings()
+
+    def make_vfs(self, addresses: list[bytes]) -> None:
+        """VFs with these addresses, which no driver takes by itself."""
+        verbs = "\n".join(
+            f"ip link set {INTERFACE} vf {number} mac {address.hex(':')} spoofchk on"
+            for number, address in enumerate(addresses)
+        )
+        self.run(
+            f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe && echo {len(addresses)} >{PF_DEVICE}/sriov_numvfs\n{verbs}"
+        )
+
+    def start_traffic(self) -> None:
+        """Pings and TCP of the PF to the far end, until the machine ends."""
+        far = far_end.address(0, 1)
+        self.run(
+            f"setsid ping -i 0.5 -W 20 -s 1400 {far} >{PING_LOG} 2>&1 </dev/null &\n"
+            f"setsid iperf3 -c {far} -t 3600 -b 4M >/tmp/demo-iperf 2>&1 </dev/null & sleep 0.1"
+        )
+
+    def _pings(self) -> None:
+        done = self.machine.run(f"tail -c +{self._pinged + 1} {PING_LOG} 2>/dev/null", 60)
+        self._pinged += len(done.stdout)
+        now = self._record.now()
+        self._record.pings += [(now, "PF", float(time)) for time in ANSWER.findall(done.text)]
