@@ -8,19 +8,20 @@ import socket
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from meridian_show import report
-from meridian_show.burst import SIZES, Bursts, frame, number_of
+from meridian_show.burst import PERIOD_PS, SIZES, SYNC_PS, Bursts, frame, number_of, times
 from meridian_show.host import drops, pf_and_vfs
-from meridian_show.latency import of_sizes
+from meridian_show.latency import covered, of_sizes
 from meridian_show.record import IDLE, LOADED, Counters, Offset, Phase, Record, peak, rms, verdict
 from meridian_show.view import View, rate, sparks
 from meridian_twin import Host
 from meridian_twin.control import Control
-from meridian_twin.pcapng import PcapngError, packets
+from meridian_twin.pcapng import Passed, PcapngError, packets
 from rich.console import Console
 
 MAC = bytes.fromhex("020000000001")
@@ -71,7 +72,7 @@ def test_a_promise_that_is_not_kept_is_told(record: Record, words: list[str]) ->
 def test_what_linux_prints_is_understood() -> None:
     link = (
         '[{"ifname":"eth0","stats64":{"rx":{"bytes":10,"packets":1},"tx":{"bytes":20,"packets":2}},'
-        '"vfinfo_list":[{"vf":1,"stats":{"rx":{"bytes":30,"packets":3},"tx":{"bytes":40,"packets":4}}}]}]'
+        '"vfinfo_list":[{"vf":1,"stats":{"rx":{"bytes":30,"packets":3},"tx":{"tx_bytes":40,"tx_packets":4}}}]}]'
     )
     found = pf_and_vfs(link)
     assert found["VF 1"]["tx"] == {"bytes": 40, "packets": 4}
@@ -110,7 +111,7 @@ def test_trains_come_at_line_rate_and_are_timed(run_card: Callable[..., Any], tm
         assert it.sent == len(it.nanoseconds) == train
         assert it.line == pytest.approx(1, abs=0.02)
         assert 50 < it.quantile(0.5) < 5000
-    file = report.write(tmp_path, made([1, 0, 1, 0, 1, 0, 1, 0]), sizes)
+    file = report.write(tmp_path, made([1, 0, 1, 0, 1, 0, 1, 0]), sizes, (3, 2))
     page = file.read_text()
     assert page.count("<svg") == 3
     assert "Silicom" in page and "1518 B" in page and "card.pcapng" in page
@@ -122,6 +123,19 @@ def test_a_number_is_read_from_our_frames_only() -> None:
     assert number_of(bytes(60)) is None
 
 
+def test_trains_are_around_each_sync_and_who_is_not_covered_is_told() -> None:
+    def passed(at: int, data: bytes) -> Passed:
+        return Passed("wire0", at, True, data)
+
+    moments = times(7, 128, 10)
+    assert moments[0] < 7 * PERIOD_PS + SYNC_PS < moments[-1]
+    assert {after - before for before, after in pairwise(moments)} == {(128 + 20) * 8 * 40}
+    sync = bytes(12) + b"\x08\x00" + bytes(22) + b"\x01\x3f" + bytes(20)
+    train = [passed(at, frame(MAC, n, 64)) for n, at in enumerate((100, 200, 400, 9000, 9900))]
+    assert covered([*train, passed(300, sync), passed(7000, sync), passed(20000, sync)]) == (2, 1)
+    assert covered([passed(300, sync)]) == (0, 0)
+
+
 def test_a_capture_cut_short_is_told(tmp_path: Path) -> None:
     file = tmp_path / "cut.pcapng"
     file.write_bytes(b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c")
@@ -129,12 +143,22 @@ def test_a_capture_cut_short_is_told(tmp_path: Path) -> None:
         list(packets(file))
 
 
+class FakeControl:
+    """Time that runs as fast as it is asked for."""
+
+    now = 0
+
+    def ask(self, _: str) -> dict[str, int]:
+        self.now += PERIOD_PS
+        return {"t_ps": self.now}
+
+
 def test_bursts_come_until_they_are_ended_and_say_when_the_wire_is_gone(tmp_path: Path) -> None:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.bind(str(tmp_path / "wire"))
     server.listen()
     record = Record()
-    bursts = Bursts(tmp_path / "wire", [MAC], 3, record)
+    bursts = Bursts(tmp_path / "wire", [MAC], 3, FakeControl(), record)  # type: ignore[arg-type]
     end, _ = server.accept()
     end.settimeout(10)
     assert [number_of(end.recv(4096)[16:]) for _ in range(6)] == list(range(6))

@@ -144,7 +144,8 @@ namespace eval boards {
   # Options for the shell's generator.
   proc generator_options {board} {
     dict with board {
-      return "--ports $ports --line-rate $line_rate --host-bytes $host_bytes --host-mhz $host_mhz --functions [functions $board]"
+      return [join [list --ports $ports --line-rate $line_rate --host-bytes $host_bytes --host-mhz $host_mhz \
+        --functions [functions $board]]]
     }
   }
 }

@@ -23,7 +23,7 @@ from rich.live import Live
 from testpmd_prompt import TestpmdError
 
 from . import report
-from .latency import of_sizes
+from .latency import covered, of_sizes
 from .record import IDLE, LOADED, Record, peak, rms, verdict
 from .run import Lengths, Show, ShowError, prepare
 from .view import View
@@ -62,10 +62,10 @@ def main() -> int:
     if min(arguments.idle, arguments.loaded, arguments.train) <= 0:
         parser.error("phases and trains have to last")
     folder = new_run(arguments.out)
-    record = Record()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     try:
         prepare(console.print)
+        record = Record()
         lengths = Lengths(arguments.idle, arguments.loaded, arguments.train)
         with Live(View(record), console=console, refresh_per_second=2 if console.is_terminal else 0.05):
             Show(folder, record, lengths).run()
@@ -75,10 +75,13 @@ def main() -> int:
     except KeyboardInterrupt:
         print(f"demo: interrupted; the run is in {folder}", file=sys.stderr)
         return 130
-    file = report.write(folder, record, of_sizes(packets(folder / "card.pcapng"), arguments.train))
+    passed = list(packets(folder / "card.pcapng"))
+    syncs = covered(passed)
+    file = report.write(folder, record, of_sizes(passed, arguments.train), syncs)
     for name in (IDLE, LOADED):
         found = record.offsets_in(name)
         console.print(f"{name}: {len(found)} Sync, offset {rms(found):.2f} ns r.m.s., peak {peak(found)} ns")
+    console.print(f"{syncs[1]} of {syncs[0]} Sync under load came in the middle of a train at line rate")
     console.print(f"the report: {file}")
     wrong = verdict(record)
     for sentence in wrong[:10]:

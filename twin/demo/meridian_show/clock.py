@@ -13,8 +13,8 @@ from meridian_machine.processes import guarded, stop
 from .record import Offset, Record
 
 LINE = re.compile(r"master offset +(-?\d+) (s\d) freq +([+-]?\d+) path delay +(-?\d+)")
-#: A line for each Sync; the machine's own clock is not twin time, so ptp4l is not to compare the two.
-OPTIONS = "--summary_interval=-10 --tx_timestamp_timeout=2000 --sanity_freq_limit=0"
+#: A line for each Sync. The machine's own clock is not twin time, so ptp4l is not to compare the two, and has patience.
+OPTIONS = "--summary_interval=-10 --tx_timestamp_timeout=2000 --sanity_freq_limit=0 --announceReceiptTimeout=255"
 UNIT = "meridian-ptp4l@port0"
 SET_UP = f"""
 sed -i 's/^PTP_OPTIONS=.*/PTP_OPTIONS="{OPTIONS}"/' /etc/meridian/ptp.conf

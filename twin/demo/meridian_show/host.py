@@ -26,7 +26,9 @@ def pf_and_vfs(shown: str) -> dict[str, dict[str, dict[str, int]]]:
     (link,) = json.loads(shown)
     found = {"PF": link["stats64"]}
     for vf in link.get("vfinfo_list", []):
-        found[f"VF {vf['vf']}"] = vf["stats"]
+        # Of what a VF sends, iproute2 says tx_packets and tx_bytes.
+        ways = {way: {name.removeprefix("tx_"): n for name, n in of.items()} for way, of in vf["stats"].items()}
+        found[f"VF {vf['vf']}"] = ways
     return found
 
 
@@ -82,8 +84,8 @@ class Host:
         """Pings and TCP of the PF to the far end, until the machine ends."""
         far = far_end.address(0, 1)
         self.run(
-            f"setsid ping -i 0.5 -W 20 -s 1400 {far} >{PING_LOG} 2>&1 </dev/null &\n"
-            f"setsid iperf3 -c {far} -t 3600 -b 4M >/tmp/demo-iperf 2>&1 </dev/null & sleep 0.1"
+            f"setsid ping -i 1 -W 20 -s 1400 {far} >{PING_LOG} 2>&1 </dev/null &\n"
+            f"setsid iperf3 -c {far} -t 3600 -b 500K -l 1400 >/tmp/demo-iperf 2>&1 </dev/null & sleep 0.1"
         )
 
     def _pings(self) -> None:

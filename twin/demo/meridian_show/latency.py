@@ -15,6 +15,29 @@ LINE = 25e9
 AROUND = 24  # bytes of the wire around a frame: preamble, FCS, gap
 
 
+NEAR_NS = 2000  # between a Sync and its neighbours of a train: a frame of the largest size, and some
+
+
+def is_sync(data: bytes) -> bool:
+    """Of PTP over UDP and IPv4."""
+    return data[12:14] == b"\x08\x00" and data[36:38] == b"\x01\x3f" and data[42:43] and data[42] & 15 == 0
+
+
+def covered(packets: Iterable[Passed]) -> tuple[int, int]:
+    """Of the Sync messages from the first train to the last: how many, and how many in the middle of a train."""
+    came = sorted((it.time_ns, it.data) for it in packets if it.inbound and it.interface.startswith("wire"))
+    ours = [n for n, (_, data) in enumerate(came) if number_of(data) is not None]
+    if not ours:
+        return 0, 0
+    syncs = [n for n in range(ours[0], ours[-1]) if is_sync(came[n][1])]
+    among = [
+        n
+        for n in syncs
+        if all(number_of(came[k][1]) is not None and abs(came[k][0] - came[n][0]) < NEAR_NS for k in (n - 1, n + 1))
+    ]
+    return len(syncs), len(among)
+
+
 @dataclass(frozen=True)
 class OfSize:
     """Frames of one size with FCS. nanoseconds: from the wire to the DMA engine's stream, sorted; line: share of the

@@ -128,7 +128,7 @@ def traffic_section(record: Record) -> str:
     return f"<h2>Who got what</h2>{text}{dropped}{rates_plot(record)}"
 
 
-def trains_section(sizes: Sequence[OfSize]) -> str:
+def trains_section(sizes: Sequence[OfSize], syncs: tuple[int, int]) -> str:
     theirs = {
         int(row["packet_bytes_without_fcs"]): row
         for row in published("silicom_testpmd_25g.csv")
@@ -157,10 +157,11 @@ def trains_section(sizes: Sequence[OfSize]) -> str:
         "<p class=note>Trains come at line rate; the published rates are of a host that kept up on hardware, which an "
         "emulated machine cannot be: how fast the shell itself is says <code>make bench-shell</code>.</p>"
     )
-    return f"<h2>Trains at line rate</h2>{table(head, rows)}{note}{latency_plot(sizes)}"
+    around = f"<p>Of {syncs[0]} Sync messages under load, {syncs[1]} came in the middle of a train.</p>"
+    return f"<h2>Trains at line rate</h2>{around}{table(head, rows)}{note}{latency_plot(sizes)}"
 
 
-def write(folder: Path, record: Record, sizes: Sequence[OfSize]) -> Path:
+def write(folder: Path, record: Record, sizes: Sequence[OfSize], syncs: tuple[int, int]) -> Path:
     notes = table(("second", "what happened"), [[f"{at:.0f}", text] for at, text in record.notes])
     captures = "".join(f"<li><code>{html.escape(path.name)}</code></li>" for path in sorted(folder.glob("*.pcap*")))
     page = f"""<!doctype html>
@@ -168,7 +169,7 @@ def write(folder: Path, record: Record, sizes: Sequence[OfSize]) -> Path:
 <h1>Meridian: the demo</h1>
 <p>The shell's Verilog in cycle-accurate simulation, with real drivers, kernels and programs in emulated machines around
 it. MAC, QDMA IP and PCIe are models. Twin time is the simulation's; nothing of this ran on hardware.</p>
-{clock_section(record)}{traffic_section(record)}{trains_section(sizes)}
+{clock_section(record)}{traffic_section(record)}{trains_section(sizes, syncs)}
 <h2>The run</h2>{notes}<ul>{captures}</ul>
 </body></html>
 """

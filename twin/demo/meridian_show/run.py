@@ -22,13 +22,13 @@ from meridian_machine.sd_machine import default_image
 from meridian_twin.control import Control
 from nested_vm import SUITE, Vm, vm_files
 
-from .burst import Bursts
+from .burst import SYNC_LOG, Bursts
 from .clock import Clock
 from .host import Host
 from .record import IDLE, LOADED, Record
 
 VFS = [bytes.fromhex(f"0200000000{16 + n:02x}") for n in range(2)]
-GRANDMASTER = "ptp:transport=udp4,log_sync=-3,log_delay_req=-3,log_announce=-1,drift_ppb=12000,link_delay=250ns"
+GRANDMASTER = f"ptp:transport=udp4,log_sync={SYNC_LOG},log_delay_req={SYNC_LOG},log_announce=-2,link_delay=250ns"
 CLOCKS = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
 LOCK_SECONDS = 240
 TICK = 1.0
@@ -145,7 +145,10 @@ class Show:
         vm.run(f"ping {far_end.address(0, 1)} >/tmp/ping &")
         self.record.begin(LOADED)
         pf = guest.address()
-        with contextlib.closing(Bursts(self.folder / "wire", [pf, *VFS], self.lengths.train, self.record)):
+        with (
+            Control(self.folder / "control") as control,
+            contextlib.closing(Bursts(self.folder / "wire", [pf, *VFS], self.lengths.train, control, self.record)),
+        ):
             self._for(host, self.lengths.loaded)
         self.record.begin("what the programs say")
         counted = testpmd.statistics()
