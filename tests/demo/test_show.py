@@ -114,7 +114,7 @@ def test_trains_come_at_line_rate_and_are_timed(run_card: Callable[..., Any], tm
     file = report.write(tmp_path, made([1, 0, 1, 0, 1, 0, 1, 0]), sizes, (3, 2))
     page = file.read_text()
     assert page.count("<svg") == 3
-    assert "Silicom" in page and "1518 B" in page and "card.pcapng" in page
+    assert "Silicom" in page and "1514 B" in page and "card.pcapng" in page
     ET.fromstring(page.partition("\n")[2].replace('<meta charset="utf-8">', ""))
 
 

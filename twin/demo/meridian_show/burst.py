@@ -16,7 +16,7 @@ from .record import Record
 
 SOURCE = bytes.fromhex("020000000099")
 ETHERTYPE = b"\x88\xb5"  # IEEE 802's for experiments
-SIZES = (64, 128, 256, 512, 1024, 1518)  # with FCS
+SIZES = (68, 132, 260, 516, 1028, 1518)  # with FCS: those of the published figures, and the largest
 SYNC_LOG = -3  # log2 of the seconds between two Sync
 PERIOD_PS = int(10**12 * 2.0**SYNC_LOG)
 SYNC_PS = 1_000_000  # when in each period one is sent

@@ -23,7 +23,7 @@ REFERENCE = ROOT / "docs" / "reference"
 STYLE = """
 body { font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .25em .8em; border-bottom: 1px solid #ccc; text-align: right }
-td:first-child, th:first-child { text-align: left } figure { margin: 1.5em 0 } figcaption { color: #555 }
+td:first-child, th:first-child, .words td { text-align: left } figure { margin: 1.5em 0 } figcaption { color: #555 }
 svg { max-width: 100%; height: auto } .note { color: #555 }
 """
 
@@ -89,7 +89,7 @@ def latency_plot(sizes: Sequence[OfSize]) -> str:
     for it in sizes:
         if it.nanoseconds:
             steps = range(1, len(it.nanoseconds) + 1)
-            axes.step(it.nanoseconds, [100 * n / len(it.nanoseconds) for n in steps], label=f"{it.size} B")
+            axes.step(it.nanoseconds, [100 * n / len(it.nanoseconds) for n in steps], label=f"{it.size - 4} B")
     axes.set(xlabel="ns from the wire to the DMA engine", ylabel="% of frames", xscale="log")
     axes.legend(fontsize=7)
     return svg(
@@ -139,13 +139,13 @@ def trains_section(sizes: Sequence[OfSize], syncs: tuple[int, int]) -> str:
         full = 25e9 / ((it.size + 20) * 8)
         if not it.nanoseconds:
             continue
-        other = theirs.get(it.size)
+        other = theirs.get(it.size - 4)
         rows.append(
-            [f"{it.size} B", f"{it.sent:,}", f"{100 * it.line:.1f} %", f"{rate(full * it.line)}f/s",
+            [f"{it.size - 4} B", f"{it.sent:,}", f"{100 * it.line:.1f} %", f"{rate(full * it.line)}f/s",
              f"{rate(float(other['pps']))}f/s" if other else "", it.quantile(0.5), it.quantile(0.99)]
         )  # fmt: skip
     head = (
-        "with FCS",
+        "without FCS",
         "frames",
         "of the line in a train",
         "which is",
@@ -154,7 +154,7 @@ def trains_section(sizes: Sequence[OfSize], syncs: tuple[int, int]) -> str:
         "99 %",
     )
     note = (
-        "<p class=note>Trains come at line rate; the published rates are of a host that kept up on hardware, which an "
+        "<p class='note'>Trains come at line rate; the published rates are of a host that kept up on hardware, which an "
         "emulated machine cannot be: how fast the shell itself is says <code>make bench-shell</code>.</p>"
     )
     around = f"<p>Of {syncs[0]} Sync messages under load, {syncs[1]} came in the middle of a train.</p>"
@@ -170,7 +170,7 @@ def write(folder: Path, record: Record, sizes: Sequence[OfSize], syncs: tuple[in
 <p>The shell's Verilog in cycle-accurate simulation, with real drivers, kernels and programs in emulated machines around
 it. MAC, QDMA IP and PCIe are models. Twin time is the simulation's; nothing of this ran on hardware.</p>
 {clock_section(record)}{traffic_section(record)}{trains_section(sizes, syncs)}
-<h2>The run</h2>{notes}<ul>{captures}</ul>
+<h2>The run</h2><div class="words">{notes}</div><ul>{captures}</ul>
 </body></html>
 """
     file = folder / "report.html"
