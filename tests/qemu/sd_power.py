@@ -91,19 +91,19 @@ class Cut:
         random_ = random.Random(seed)
         return [Cut(("update", "start")[i % 2], random_.uniform(0, 1.1)) for i in range(count)]
 
-    def make(self, rig: Rig, update_seconds: float) -> None:
+    def make(self, rig: Rig, machine: SdMachine, update_seconds: float) -> None:
+        """In this machine, which has come up well, or in a start behind it."""
         if self.of == "start":
-            with rig.machine() as machine:
+            machine.cut()
+            with rig.machine() as another:
                 time.sleep(self.part * sum(rig.starts) / len(rig.starts))
-                machine.cut()
+                another.cut()
             return
-        with rig.up() as machine:
-            machine.run("true", check=True)
-            command = [*machine.ssh(), UPDATE]
-            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
-                time.sleep(self.part * update_seconds)
-                machine.cut()
-                session.kill()
+        command = [*machine.ssh(), UPDATE]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
+            time.sleep(self.part * update_seconds)
+            machine.cut()
+            session.kill()
 
 
 def writes(log: Path) -> Iterator[tuple[int, bytes]]:

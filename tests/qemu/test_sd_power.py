@@ -8,6 +8,7 @@ SD card has no cache, and tells Linux so, as most real ones do. A card that forg
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -116,25 +117,23 @@ def test_a_root_that_nobody_can_log_in_to_gives_way(image: Path, tmp_path: Path)
 
 def power_cuts(image: Path, folder: Path, count: int) -> None:
     rig = Rig(image, folder)
-    with rig.up() as machine:
+    ran, cuts = [], Cut.some(count, SEED)
+    with ExitStack() as stack:
+        machine = stack.enter_context(rig.up())
         machine.run("true", check=True)
         started = time.monotonic()
         machine.run(UPDATE, UPDATE_SECONDS, check=True)
         seconds = time.monotonic() - started
-        machine.cut()
-    ran = []
-    for number, cut in enumerate(Cut.some(count, SEED)):
-        cut.make(rig, seconds)
-        assert rig.is_whole(rig.card.marked()), f"try {number}, {cut}"
-        # The next cut of an update starts it, too: here it is looked at.
-        with rig.up() as machine:
+        for number, cut in enumerate(cuts):
+            cut.make(rig, machine, seconds)
+            told = f"try {number}, {cut}"
+            assert rig.is_whole(rig.card.marked()), told
+            machine = stack.enter_context(rig.up())
             ran.append(running(machine))
-            assert ran[-1] == rig.card.marked(), f"try {number}, {cut}"
-            assert machine.run("test -w /data && touch /etc/changed && cat /etc/machine-id").text.strip(), (
-                f"try {number}"
-            )
+            assert ran[-1] == rig.card.marked(), told
+            assert machine.run("test -w /data && touch /etc/changed && cat /etc/machine-id").text.strip(), told
             until_well(machine)
-            machine.cut()
+            print(f"{told}: root {ran[-1]}, {rig.starts[-1]:.0f} s", flush=True)
     print(f"{count} power cuts: roots {ran}, {sum(rig.starts) / len(rig.starts):.0f} s a start, update {seconds:.0f} s")
     assert count < 20 or set(ran) == {2, 3}
 
