@@ -31,6 +31,7 @@ def made(offsets: list[int], state: str = "s2") -> Record:
     """A record of a minute, its second half under load."""
     record = Record(start=time.monotonic() - 60)
     record.phases += [Phase(IDLE, 0), Phase(LOADED, 30), Phase("ending", 60)]
+    record.pings.append((40.0, "PF", 1.5))
     half = len(offsets) // 2
     for number, offset in enumerate(offsets):
         at = number % half + (30.5 if number >= half else 0.5)
@@ -64,9 +65,18 @@ def test_figures_of_the_clock() -> None:
     ],
 )
 def test_a_promise_that_is_not_kept_is_told(record: Record, words: list[str]) -> None:
-    found = verdict(record)
+    found = verdict(record, (8, 8))
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
+
+
+def test_a_load_that_was_not_there_is_told() -> None:
+    record = made([0, 1, 0, 1, 0, 1, 1, 1])
+    assert verdict(record, (8, 8)) == []
+    assert ["load was not there" in sentence for sentence in verdict(record, (8, 4))] == [True]
+    assert len(verdict(record, (0, 0))) == 1
+    record.pings.clear()
+    assert ["ping of the PF" in sentence for sentence in verdict(record, (8, 8))] == [True]
 
 
 def test_what_linux_prints_is_understood() -> None:

@@ -83,7 +83,7 @@ def main() -> int:
         console.print(f"{name}: {len(found)} Sync, offset {rms(found):.2f} ns r.m.s., peak {peak(found)} ns")
     console.print(f"{syncs[1]} of {syncs[0]} Sync under load came in the middle of a train at line rate")
     console.print(f"the report: {file}")
-    wrong = verdict(record)
+    wrong = verdict(record, syncs)
     for sentence in wrong[:10]:
         print(f"demo: {sentence}", file=sys.stderr)
     return 1 if wrong else 0

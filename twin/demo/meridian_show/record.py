@@ -103,12 +103,16 @@ def peak(offsets: list[Offset]) -> int:
     return max((abs(it.offset) for it in offsets), default=0)
 
 
-def verdict(record: Record) -> list[str]:
-    """What the demo promises and did not keep."""
+def verdict(record: Record, syncs: tuple[int, int]) -> list[str]:
+    """What the demo promises and did not keep. syncs: under load, and those of them in the middle of a train."""
     loaded = record.offsets_in(LOADED)
     wrong = [f"ptp4l left s2 under load at {it.at:.0f} s" for it in loaded if it.state != "s2"]
     if not loaded:
         wrong.append("ptp4l said nothing under load")
     elif rms(loaded) > rms(record.offsets_in(IDLE)) + 0.5:
         wrong.append("the clock is worse under load")
+    if 2 * syncs[1] <= syncs[0]:
+        wrong.append(f"the load was not there: {syncs[1]} of {syncs[0]} Sync came in the middle of a train")
+    if not record.pings:
+        wrong.append("no ping of the PF was answered")
     return wrong
