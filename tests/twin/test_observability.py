@@ -94,7 +94,8 @@ def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> Non
 def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """A source beside the card's pin, while time is left out between its edges; and one that nobody knows."""
     log = tmp_path / "log"
-    card = run_card("--ext-ts", "pps:offset_ns=-500000000,width=1ms", "--log", str(log))
+    pulse = "pps:offset_ns=-500000000,width=1ms"
+    card = run_card("--ext-ts", pulse, "--log", str(log), "--time", "lockstep")  # a free card would run ahead of us
     stamps: list[int] = []
     with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
         ps.phc.stamp_edges()
@@ -102,7 +103,7 @@ def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Pa
             host.link.advance(10**12)
             stamps += ps.phc.edges_ns()
     events = map(json.loads, log.read_text().splitlines())
-    edges = [event for event in events if event["ev"] == "ext_ts"][:6]  # time goes on when the host has left
+    edges = [event for event in events if event["ev"] == "ext_ts"]
     assert [event["level"] for event in edges] == [True, False] * 3
     for second, (rise, fall) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
         # To the next edge of a clock.

@@ -27,7 +27,7 @@ class Control(Closing):
         except OSError as error:
             self._socket.close()
             raise ControlError(f"no card answers at {path}: {error.strerror}") from None
-        self._lines = self._socket.makefile("rw")
+        self._lines = self._socket.makefile()
 
     def close(self) -> None:
         self._lines.close()
@@ -46,8 +46,10 @@ class Control(Closing):
                 raise ControlError(answer["error"])
 
     def send(self, line: str) -> None:
-        self._lines.write(line + "\n")
-        self._lines.flush()
+        try:
+            self._socket.sendall(f"{line}\n".encode())
+        except OSError as error:
+            raise ControlError(f"the card takes no more: {error}") from None
 
     def line(self) -> dict[str, Any]:
         """The next line, answer or event."""
