@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The card as a grandmaster, and as a boundary clock: a real ptp4l with software timestamps, on an interface of Linux at
+"""The card as a grandmaster, and as a boundary clock: a real ptp4l with software timestamps, on a veth or a TAP device at
 the other end of the wire, follows it. That one only watches, as a clock of this machine is not to be set."""
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def identity(guest: Guest, where: str) -> str:
     return re.search(r"clockIdentity\s+(\S+)", text)[1]  # type: ignore[index]
 
 
-def test_the_card_leads(linuxptp: Path, tmp_path: Path) -> None:
-    setting = Setting(hardware=None, ps=PsHardware())
+@pytest.mark.parametrize("veth", [True, False], ids=["veth", "tap"])
+def test_the_card_leads(linuxptp: Path, tmp_path: Path, veth: bool) -> None:
+    setting = Setting(hardware=None, ps=PsHardware(), veth=veth)
     with Twin(setting, tmp_path) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
         guest.wait_link()
@@ -96,7 +97,7 @@ def test_the_card_leads(linuxptp: Path, tmp_path: Path) -> None:
 
 def test_a_boundary_clock(linuxptp: Path, tmp_path: Path) -> None:
     """Port 0 follows, port 1 leads, with one clock."""
-    setting = Setting(hardware=None, ps=PsHardware(), ports=2, wires=[f"0={GRANDMASTER.wire()}"])
+    setting = Setting(hardware=None, ps=PsHardware(), ports=2, wires=[f"0={GRANDMASTER.wire()}"], veth=True)
     with Twin(setting, tmp_path) as twin, twin.ps_machine() as machine:
         guest = Guest(machine)
         guest.wait_link()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The far end of the card's wires: interfaces in a network namespace that lives as long as the card's process.
 
-The card is started in a namespace of its own and makes a TAP device for each port there, so nothing is seen in the
-system's own network, and nothing is left when the card has gone.
+The card is started in a namespace of its own and makes a TAP device for each port there, or takes an end of a veth pair
+that was made before it, so nothing is seen in the system's own network, and nothing is left when the card has gone.
 """
 
 from __future__ import annotations
@@ -33,14 +33,23 @@ def address(port: int, host: int) -> str:
     return f"10.44.{port}.{host}"
 
 
-def wire(port: int) -> str:
+def wire(port: int, veth: bool = False) -> str:
     """What the card takes for --wire."""
-    return f"{port}=tap:name={interface(port)}"
+    return f"{port}=packet:interface=card{port}" if veth else f"{port}=tap:name={interface(port)}"
 
 
-def unshared() -> list[str]:
-    """Words before a command that is to have a network of its own. Without root it is root of its own user namespace."""
-    return ["unshare", "--net", *(() if os.geteuid() == 0 else ("--map-root-user",))]
+def unshared(veths: Sequence[int] = ()) -> list[str]:
+    """Words before a command that is to have a network of its own, with veth pairs for these ports. Without root it is
+    root of its own user namespace."""
+    words = ["unshare", "--net", *(() if os.geteuid() == 0 else ("--map-root-user",))]
+    if not veths:
+        return words
+    # A veth leaves the cutting of long segments to who reads it, and the card cuts none.
+    pairs = [
+        f"ip link add {interface(port)} gso_max_segs 1 type veth peer name card{port} && ip link set card{port} up"
+        for port in veths
+    ]
+    return [*words, "sh", "-c", " && ".join([*pairs, 'exec "$@"']), "sh"]
 
 
 class Peer:

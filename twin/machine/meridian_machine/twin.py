@@ -27,7 +27,8 @@ RUNS = tools.ROOT / "build" / "twin"
 
 @dataclass(frozen=True)
 class Setting:
-    """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to.
+    """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to,
+    which is a TAP device, or one end of a veth pair.
 
     hardware: of the host machine; ps: of the PS; none: there is no such machine. shell: options of its generator, as
     --functions 12. driver and ps_driver: their sources; none is loaded without one.
@@ -41,6 +42,7 @@ class Setting:
     wires: Sequence[str] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
+    veth: bool = False
     driver: Path | None = SOURCE
     ps_driver: Path | None = PS_SOURCE
     pcap: bool = False
@@ -84,14 +86,16 @@ class Twin:
         setting, folder = self.setting, self.folder
         given = {int(wire.partition("=")[0]) for wire in setting.wires}
         ours = [port for port in range(setting.ports) if port not in given]
-        options = [word for wire in (*map(peer.wire, ours), *setting.wires) for word in ("--wire", wire)]
+        wires = [peer.wire(port, setting.veth) for port in ours]
+        options = [word for wire in (*wires, *setting.wires) for word in ("--wire", wire)]
         options += ["--log", str(folder / "card.jsonl")]
         if setting.pcap:
             options += ["--capture", str(folder / "card.pcapng")]
         if setting.wave:
             options += ["--trace", str(folder / "card.fst")]
+        before = peer.unshared(ours if setting.veth else ())
         self.card = self._stack.enter_context(
-            CardProcess(program, *options, *setting.card_options, through=[*peer.unshared(), *guarded([])])
+            CardProcess(program, *options, *setting.card_options, through=[*before, *guarded([])])
         )
         self.peer = peer.Peer(self.card.pid)
         self._stack.callback(self.peer.close)
