@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of the receive and transmit functions a port uses. */
+#include <rte_cpuflags.h>
 #include <rte_string_fns.h>
 #include <rte_vect.h>
 
@@ -18,7 +19,12 @@ struct named_rx {
 static const struct named_rx rx_bursts[] = {
 	{ meridian_recv_simple, "Scalar" },
 	{ meridian_recv_scattered, "Scalar Scattered" },
-	{ meridian_recv_vector, "Vector" },
+#if defined(RTE_ARCH_X86)
+	{ meridian_recv_sse, "Vector SSE" },
+	{ meridian_recv_avx2, "Vector AVX2" },
+#elif defined(RTE_ARCH_ARM64)
+	{ meridian_recv_neon, "Vector Neon" },
+#endif
 };
 
 /* Whether a frame may take several buffers of some queue. */
@@ -39,12 +45,33 @@ meridian_is_scattered(const struct rte_eth_dev *dev)
 	return false;
 }
 
-/* A vector wants the long completions. */
-static bool
-may_vector(const struct rte_eth_dev *dev)
+/* The widest of this machine that EAL allows; NULL if there is none. */
+static eth_rx_burst_t
+vector_of_machine(void)
 {
-	return meridian_has_vector() && rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_128 &&
-	       meridian_can(meridian_of(dev), MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK);
+#if defined(RTE_ARCH_X86)
+	uint16_t bits = rte_vect_get_max_simd_bitwidth();
+
+	if (bits >= RTE_VECT_SIMD_256 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
+		return meridian_recv_avx2;
+	if (bits >= RTE_VECT_SIMD_128)
+		return meridian_recv_sse;
+#elif defined(RTE_ARCH_ARM64)
+	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_128)
+		return meridian_recv_neon;
+#endif
+	return NULL;
+}
+
+/* A vector wants the long completions. */
+static eth_rx_burst_t
+unscattered(const struct rte_eth_dev *dev)
+{
+	eth_rx_burst_t vector = vector_of_machine();
+
+	if (vector && meridian_can(meridian_of(dev), MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
+		return vector;
+	return meridian_recv_simple;
 }
 
 /**
@@ -57,9 +84,7 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	uint64_t offloads = dev->data->dev_conf.txmode.offloads;
 	uint16_t i;
 
-	dev->rx_pkt_burst = may_vector(dev) ? meridian_recv_vector : meridian_recv_simple;
-	if (meridian_is_scattered(dev))
-		dev->rx_pkt_burst = meridian_recv_scattered;
+	dev->rx_pkt_burst = meridian_is_scattered(dev) ? meridian_recv_scattered : unscattered(dev);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct meridian_tx *tx = dev->data->tx_queues[i];
 

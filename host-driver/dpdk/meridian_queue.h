@@ -151,9 +151,10 @@ void meridian_fill_rx(struct meridian_rx *rx);
 uint32_t meridian_completions_ready(const struct meridian_rx *rx, uint32_t limit);
 void meridian_tell_completions(struct meridian_rx *rx);
 
-/* meridian_rx_sse.c and its like: only for completions of 16 bytes. */
-uint16_t meridian_recv_vector(void *queue, struct rte_mbuf **mbufs, uint16_t count);
-bool meridian_has_vector(void);
+/* Each in its meridian_rx_*.c: only for completions of 16 bytes. */
+uint16_t meridian_recv_sse(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_recv_avx2(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_recv_neon(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 
 /* meridian_tx.c */
 uint16_t meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);

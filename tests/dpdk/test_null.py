@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -44,7 +45,10 @@ def some_frames(seed: int, count: int, longest: int) -> list[bytes]:
     return [random.randbytes(size) for size in sizes]
 
 
-@pytest.mark.parametrize(("size", "options"), [(60, []), (1514, []), (60, ["--force-max-simd-bitwidth=64"])])
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [(60, []), (1514, []), (60, ["--force-max-simd-bitwidth=64"]), (60, ["--force-max-simd-bitwidth=128"])],
+)
 def test_received_frames_are_whole_and_in_order(
     testpmd: Testpmd, tmp_path: Path, size: int, options: list[str]
 ) -> None:
@@ -179,6 +183,14 @@ def test_a_ring_that_the_card_does_not_have_is_refused(testpmd: Testpmd) -> None
     assert "receive queue 0 cannot have 320 descriptors: a ring has 64 to 4096, a power of two" in output
 
 
+@pytest.mark.parametrize(("bits", "way"), [(64, "Scalar"), (128, "Vector SSE"), (256, "Vector AVX2")])
+def test_the_widest_vector_that_is_allowed_receives(testpmd: Testpmd, bits: int, way: str) -> None:
+    if bits == 256 and "avx2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX2")
+    output = testpmd.run([NULL], eal=[f"--force-max-simd-bitwidth={bits}"], script=["show rxq info 0 0"])
+    assert re.search(r"Burst mode: (.*)", output)[1].strip() == way  # type: ignore[index]
+
+
 def test_what_the_port_says_of_itself(testpmd: Testpmd) -> None:
     script = ["show port info 0", "show port 0 rss-hash", "show rxq info 0 0", "show port summary 0"]
     output = testpmd.run([f"{NULL},mac=02:4d:52:44:4e:01"], script=script)
@@ -191,6 +203,6 @@ def test_what_the_port_says_of_itself(testpmd: Testpmd) -> None:
         "Max possible number of RXDs per queue: 4096",
         "Hash key size in bytes: 40",
         "Redirection table size: 128",
-        "Burst mode: Vector",
+        "Burst mode: Vector ",
     ):
         assert words in output, words

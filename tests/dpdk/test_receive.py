@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Receive functions by themselves, those of arm64 emulated: every kind of completion, every mbuf looked at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS = 100_000
+SEED = 20261122
+SANITIZED = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def output(*command: str | Path, minutes: int = 10) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60 * minutes, check=False)
+    assert done.returncode == 0, f"{words}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
+    return done.stdout.strip()
+
+
+def fetched(*words: str) -> str:
+    return output(ROOT / "scripts" / "fetch-source", *words)
+
+
+def built(folder: Path, *options: str) -> Path:
+    source = f"DPDK_SOURCE={fetched('dpdk')}"
+    driver = ROOT / "host-driver" / "dpdk"
+    output("make", "-s", "-C", driver, "-j", str(os.cpu_count()), *options, source, f"OUTPUT={folder}")
+    return folder / "receive_test"
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
+    output(ROOT / "scripts" / "setup", "--dpdk")
+    flags = [f"EXTRA_CFLAGS={SANITIZED}", f"EXTRA_LDFLAGS={SANITIZED}"]
+    return [built(tmp_path_factory.mktemp("native"), "receive_test", *flags)]
+
+
+@pytest.fixture(scope="module")
+def arm64(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
+    """With the whole driver's objects, which have to compile."""
+    output(ROOT / "scripts" / "setup", "--dpdk")
+    output(ROOT / "scripts" / "setup", "--arm64")
+    headers = f"DPDK_ROOT={fetched('--binary', '--arch', 'arm64', 'libdpdk-dev')}"
+    options = ["CC=aarch64-linux-gnu-gcc", headers, "EXTRA_LDFLAGS=-static"]
+    program = built(tmp_path_factory.mktemp("arm64"), "objects", "receive_test", *options)
+    return [Path(fetched("--binary", "qemu-user-static")) / "usr/bin/qemu-aarch64-static", program]
+
+
+@pytest.mark.parametrize(
+    ("machine", "way"),
+    [*(("native", way) for way in ("simple", "scattered", "sse", "avx2")), ("arm64", "simple"), ("arm64", "neon")],
+)
+def test_every_mbuf_is_as_its_completion_says(machine: str, way: str, request: pytest.FixtureRequest) -> None:
+    if way == "avx2" and "avx2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX2")
+    frames, word = output(*request.getfixturevalue(machine), way, str(ROUNDS), str(SEED)).split()
+    assert word == "frames"
+    assert int(frames) > 10 * ROUNDS
