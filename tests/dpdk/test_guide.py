@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the guide of published figures says is what testpmd takes: each form, on the simulated card, and every row."""
+
+from __future__ import annotations
+
+import csv
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dpdk_fixtures import library, testpmd
+from meridian_twin import CardProcess
+from testpmd import Testpmd
+
+__all__ = ["library", "testpmd"]  # fixtures
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDE = (DOCS / "dpdk.md").read_text()
+ADDRESS = "02:4d:52:44:4e:07"
+ROWS = re.findall(r"^\| (`.*?`.*?) \| `(\w+)` \| (.*?) \| (.*?) \|$", GUIDE, re.MULTILINE)
+
+
+def numbers(text: str) -> set[int]:
+    """Of "64, 128" or "64 to 4096 in steps of 64"."""
+    if found := re.fullmatch(r"(\d+) to (\d+) in steps of (\d+)", text):
+        first, last, step = map(int, found.groups())
+        return set(range(first, last + 1, step))
+    return {int(word) for word in text.split(", ")}
+
+
+def block(words: str) -> list[str]:
+    """The lines of the block that has them."""
+    return next(lines for lines in re.findall(r"```\n(.*?)```", GUIDE, re.DOTALL) if words in lines).splitlines()
+
+
+def filled(text: str, mode: str, size: int, queues: int) -> str:
+    text = text.replace("$((SIZE + 4))", str(size + 4)).replace("$SIZE", str(size)).replace("$MODE", mode)
+    return text.replace("$QUEUES", str(queues)).replace("$ADDRESS", ADDRESS)
+
+
+def test_every_row_of_the_tables_is_named() -> None:
+    for direction, mode in (("rx", "rxonly"), ("tx", "txonly")):
+        with (DOCS / "reference" / "silicom_testpmd_25g.csv").open() as file:
+            rows = {
+                int(row["packet_bytes_without_fcs"]) for row in csv.DictReader(file) if row["direction"] == direction
+            }
+        assert [numbers(size) for _, of, size, _ in ROWS if of == mode] == [rows]
+    with (DOCS / "reference" / "qdma_dpdk_forwarding.csv").open() as file:
+        settings = {(int(row["packet_bytes"]), int(row["queues"])) for row in csv.DictReader(file)}
+    ((_, _, sizes, queues),) = (row for row in ROWS if row[1] == "io")
+    assert {(size, count) for size in numbers(sizes) for count in numbers(queues)} == settings
+
+
+def check_counters(pmd: Testpmd, direction: str, size: int) -> None:
+    deadline = time.monotonic() + 60
+    while (counted := pmd.statistics())[f"{direction}-packets"] < 2000:
+        assert time.monotonic() < deadline, counted
+        time.sleep(0.1)
+    assert counted[f"{direction}-bytes"] == size * counted[f"{direction}-packets"]
+    assert counted["RX-errors"] == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "queues"),
+    [
+        *(("rxonly", size, 1) for size in (64, 1024)),
+        *(("txonly", size, 1) for size in (64, 1024)),
+        *(("io", size, queues) for size, queues in ((64, 1), (64, 8), (1536, 2), (4096, 4))),
+    ],
+)
+def test_a_row(
+    built_card: Callable[..., Path], testpmd: Callable[..., Testpmd], mode: str, size: int, queues: int
+) -> None:
+    card_line, _ = block("--wire 0=traffic")
+    (wire,) = re.findall(r"0=(traffic:.*)$", card_line)
+    start, *prompt = block("--forward-mode=$MODE")
+    (more,) = re.findall(r"With `SIZE` over 1514, `(.*?)`", GUIDE)
+    start += f" {more}" if size > 1514 else ""
+    options = filled(start.partition(" -- -i ")[2], mode, size, queues).split()
+    # This machine has fewer cores than the guide's.
+    options = [re.sub(r"--nb-cores=\d+", "--nb-cores=1", option) for option in options]
+    wire = filled(wire, mode, size, queues) + (",send=0" if mode == "txonly" else "")
+    said: dict[str, str] = {}
+    with CardProcess(built_card(), "--time", "free", "--wire", f"0={wire}") as card:
+        pmd = testpmd(card, *options, more=f"mac={ADDRESS}", memory=512)
+        pmd.command("port start all")
+        for line in prompt:
+            order = line.removeprefix("testpmd> ")
+            if order == "show port stats 0":
+                check_counters(pmd, "TX" if mode == "txonly" else "RX", size)
+            said[order] = pmd.quit() if order == "quit" else pmd.command(order)
+    assert re.search(
+        r"Burst mode: " + ("Scalar Scattered" if size > 1514 else r"Vector \w+"), said["show rxq info 0 0"]
+    )
+    if queues > 1:
+        used = re.findall(r"RX Port= 0/Queue=\s*(\d+)", said["stop"])
+        assert len(used) == queues, said["stop"]
+
+
+def test_who_sends(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """The other testpmd's frames: of the size, to the address, in many flows."""
+    start = next(line for line in block("pmd -a $GENERATOR") if "txonly" in line)
+    options = filled(start.partition(" -- -i ")[2], "txonly", 256, 4).split()
+    card = run_card()
+    pmd = testpmd(card, *[option for option in options if not option.startswith("--nb-cores")])
+    pmd.command("port start all")
+    pmd.command("start")
+    frames, deadline = [], time.monotonic() + 60
+    while len(frames) < 200:
+        assert time.monotonic() < deadline, len(frames)
+        frames += [frame.data for frame in card.wires[0].take()]
+        time.sleep(0.02)
+    assert {len(frame) for frame in frames} == {256}
+    assert {frame[:6].hex(":") for frame in frames} == {ADDRESS}
+    assert len({frame[26:38] for frame in frames}) > 8
+    pmd.quit()
