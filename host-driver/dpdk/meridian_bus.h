@@ -47,6 +47,7 @@ struct meridian_bus_ops {
  * @interrupt: of the function's MSI-X vectors, NULL: none, then link and mailbox are polled
  * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
  * @is_vf: which registers there are
+ * @is_loop: what is sent comes back, so loopback mode is what it is in
  *
  * The card is given addresses as the IOVAs of EAL's memory. A card outside PCIe should register its
  * driver with RTE_VDEV_DRV_NEED_IOVA_AS_VA, so that they are addresses of this process.
@@ -57,6 +58,7 @@ struct meridian_bus {
 	struct rte_intr_handle *interrupt;
 	char card[64];
 	bool is_vf;
+	bool is_loop;
 };
 
 /**

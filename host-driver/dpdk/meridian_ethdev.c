@@ -102,9 +102,10 @@ configure(struct rte_eth_dev *dev)
 {
 	struct rte_eth_rss_conf *rss = &dev->data->dev_conf.rx_adv_conf.rss_conf;
 	bool is_rss = dev->data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG;
+	struct meridian_bus *bus = dev->process_private;
 	struct meridian *m = meridian_of(dev);
 
-	if (dev->data->dev_conf.lpbk_mode) {
+	if (dev->data->dev_conf.lpbk_mode && !bus->is_loop) {
 		MERIDIAN_LOG(ERR, "%s: the card has no loopback mode", m->data->name);
 		return -ENOTSUP;
 	}

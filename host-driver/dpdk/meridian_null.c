@@ -205,6 +205,7 @@ probe(struct rte_vdev_device *device)
 			free(null);
 		return error;
 	}
+	null->bus.is_loop = null->card->loop;
 	if (is_primary)
 		meridian_null_begin(null->card);
 	return meridian_attach(&device->device, &null->bus);
