@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from meridian_card import Simulator
 from meridian_twin import CardProcess
-from meridian_twin.wire import Wire
+from meridian_twin.wire import Wire, WireError
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
@@ -81,7 +81,11 @@ class RunningCard(CardProcess):
         paths = [Path(self._wires.name) / str(port) for port in range(ports)]
         named = [word for port, path in enumerate(paths) for word in ("--wire", f"{port}=socket:path={path}")]
         super().__init__(program, *named, *options)
-        self.wires = [Wire(path) for path in paths]
+        try:
+            self.wires = [Wire(path) for path in paths]
+        except WireError:
+            self.close()
+            raise
 
     def close(self) -> None:
         for wire in getattr(self, "wires", []):
