@@ -6,6 +6,7 @@
 #include "qdma_service.h"
 
 #define STATUS_INTERVAL	3	/* as qdma_write_tables() has it */
+#define RING_ALIGN	64
 
 #define CAN(name)	MERIDIAN_IDENT_CAPABILITIES_ ## name ## _MASK
 
@@ -45,30 +46,6 @@ static void put_word(struct qdma_message *message, u32 at, u32 word)
 		message->byte[at + i] = word >> 8 * i;
 }
 
-static bool is_same(const u8 *one, const u8 *other)
-{
-	return memcmp(one, other, QDMA_ADDRESS_BYTES) == 0;
-}
-
-static bool is_group(const u8 *address)
-{
-	return address[0] & 1;
-}
-
-static bool is_broadcast(const u8 *address)
-{
-	static const u8 all[QDMA_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-
-	return is_same(address, all);
-}
-
-static bool is_nothing(const u8 *address)
-{
-	static const u8 none[QDMA_ADDRESS_BYTES];
-
-	return is_same(address, none);
-}
-
 static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 index, bool is_c2h)
 {
 	u32 queue = vf->base + index;
@@ -98,13 +75,6 @@ static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
 	}
 	qdma_map_function(service->qdma, vf->function, 0, 0);
 	vf->mapped = 0;
-	vf->count = 0;
-}
-
-static void forget_address(struct qdma_service *service, struct qdma_vf *vf, u32 index)
-{
-	service->ops->remove_address(service->owner, vf, vf->address[index]);
-	memcpy(vf->address[index], vf->address[--vf->addresses], QDMA_ADDRESS_BYTES);
 }
 
 /**
@@ -117,16 +87,29 @@ static void forget_address(struct qdma_service *service, struct qdma_vf *vf, u32
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
 	take_queues(service, vf);
-	while (vf->addresses)
-		forget_address(service, vf, 0);
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
-	vf->has_own = false;
+	qdma_remove_addresses(service, vf);
+	vf->count = 0;
+	vf->addresses = 0;
+	vf->is_away = false;
 	vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	vf->strip = false;
 	vf->tx_offload = false;
 	vf->is_known = false;
 	service->ops->set_switches(service->owner, vf);
+}
+
+/**
+ * qdma_suspend_vf() - take from the card what a VF had that was reset
+ * @service: its PF's
+ * @vf: the VF
+ *
+ * A driver that asks for its queues again without a new hello finds the rest as it was.
+ */
+void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf)
+{
+	take_queues(service, vf);
+	qdma_remove_addresses(service, vf);
+	vf->is_away = true;
 }
 
 static int hello(const struct asked *asked)
@@ -175,11 +158,8 @@ static int map_queues(const struct asked *asked)
 		return -QDMA_REFUSE_BUSY;
 	service->ops->set_queues(service->owner, vf, count);
 	vf->mapped = count;
-	if (!count || vf->has_own)
-		return 0;
-	vf->has_own = !service->ops->add_address(service->owner, vf, vf->own);
-	if (!vf->has_own)
-		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
+	if (count && !vf->has_own)
+		qdma_add_own(service, vf);
 	return 0;
 }
 
@@ -232,9 +212,11 @@ static int start_queue(const struct asked *asked)
 	qdma_message_get_queue(asked->request, &queue);
 	if (!owns(asked->vf, queue.queue))
 		return -QDMA_REFUSE_QUEUE;
-	/* Interrupt rings are not served; the shell's completions have 8 or 16 bytes. */
-	if (queue.aggregate || queue.entry_log2 > can(asked, CAN(COMPLETION16)))
+	/* Interrupt rings are not served; the shell has streams; completions of 8 or 16 bytes. */
+	if (queue.aggregate || queue.is_mapped || queue.entry_log2 > can(asked, CAN(COMPLETION16)))
 		return -QDMA_REFUSE_UNSUPPORTED;
+	if (queue.ring % RING_ALIGN || (queue.is_c2h && queue.completions % RING_ALIGN))
+		return -QDMA_REFUSE_PARAMETER;
 	queue.function = asked->vf->function;
 	refusal = qdma_request_setting(&queue, &asked->service->qdma->tables, &h2c, &c2h);
 	if (refusal)
@@ -267,102 +249,9 @@ static int tell_config(const struct asked *asked)
 	return 0;
 }
 
-/* Returns the place of an address among those beside the VF's own, or their number. */
-static u32 find_address(const struct qdma_vf *vf, const u8 *address)
-{
-	u32 i;
-
-	for (i = 0; i < vf->addresses; i++) {
-		if (is_same(vf->address[i], address))
-			break;
-	}
-	return i;
-}
-
-/* One that is kept for a VF is nobody else's, though its owner be away. */
-static bool is_kept(const struct asked *asked, const u8 *address)
-{
-	const struct qdma_service *service = asked->service;
-	u32 i;
-
-	for (i = 0; i < service->vfs; i++) {
-		if (&service->vf[i] != asked->vf && is_same(service->vf[i].own, address))
-			return true;
-	}
-	return false;
-}
-
-static int add_address(const struct asked *asked, const u8 *address)
-{
-	struct qdma_service *service = asked->service;
-
-	if (is_kept(asked, address) ||
-	    service->ops->add_address(service->owner, asked->vf, address))
-		return -QDMA_REFUSE_PARAMETER;
-	return 0;
-}
-
-static int change_own(const struct asked *asked, const u8 *address)
-{
-	struct qdma_service *service = asked->service;
-	struct qdma_vf *vf = asked->vf;
-	u32 place;
-
-	if (is_same(address, vf->own))
-		return 0;
-	if (is_group(address) || (vf->is_fixed && !vf->is_trusted))
-		return -QDMA_REFUSE_PARAMETER;
-	place = find_address(vf, address);
-	if (place < vf->addresses)
-		memcpy(vf->address[place], vf->address[--vf->addresses], QDMA_ADDRESS_BYTES);
-	else if (add_address(asked, address))
-		return -QDMA_REFUSE_PARAMETER;
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
-	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
-	vf->has_own = true;
-	return 0;
-}
-
-static int add_other(const struct asked *asked, const u8 *address)
-{
-	struct qdma_vf *vf = asked->vf;
-	int refusal;
-
-	if (!is_group(address) && !vf->is_trusted)
-		return -QDMA_REFUSE_PARAMETER;
-	if (is_same(address, vf->own) || find_address(vf, address) < vf->addresses)
-		return 0;
-	if (vf->addresses == QDMA_VF_ADDRESSES)
-		return -QDMA_REFUSE_PARAMETER;
-	refusal = add_address(asked, address);
-	if (!refusal)
-		memcpy(vf->address[vf->addresses++], address, QDMA_ADDRESS_BYTES);
-	return refusal;
-}
-
-static int remove_other(const struct asked *asked, const u8 *address)
-{
-	u32 place = find_address(asked->vf, address);
-
-	if (place < asked->vf->addresses)
-		forget_address(asked->service, asked->vf, place);
-	return 0;
-}
-
 static int set_address(const struct asked *asked)
 {
-	const u8 *byte = asked->request->byte, *address = &byte[MERIDIAN_ADDRESS_ADDRESS];
-
-	if (is_nothing(address) || byte[MERIDIAN_ADDRESS_ADD] > 1 || byte[MERIDIAN_ADDRESS_OWN] > 1)
-		return -QDMA_REFUSE_PARAMETER;
-	if (byte[MERIDIAN_ADDRESS_OWN])
-		return change_own(asked, address);
-	/* Those it receives anyway. */
-	if (is_broadcast(address))
-		return 0;
-	return byte[MERIDIAN_ADDRESS_ADD] ? add_other(asked, address) :
-					    remove_other(asked, address);
+	return qdma_set_address(asked->service, asked->vf, asked->request);
 }
 
 static int set_flags(const struct asked *asked)
@@ -467,6 +356,8 @@ int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,
 
 	if (!vf->is_known && op != QDMA_OP_HELLO)
 		return -QDMA_REFUSE_NOT_THERE;
+	if (vf->is_away)
+		qdma_resume_addresses(service, vf);
 	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		if (requests[i].op == op)
 			return requests[i].answer(&asked);

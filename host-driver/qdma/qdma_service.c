@@ -3,7 +3,7 @@
 #include "qdma_service.h"
 
 #define PATIENCE_NS	20000000u	/* that a VF has to take its answer */
-#define AHEAD		64		/* messages of a VF before it is slowed: more than bring-up has */
+#define AHEAD		64		/* messages of a VF before it is slowed: bring-up's */
 
 static struct qdma_vf *find_vf(struct qdma_service *service, u32 function)
 {
@@ -129,7 +129,7 @@ bool qdma_service_turn(struct qdma_service *service, u64 now)
 }
 
 /**
- * qdma_service_look() - find VFs that were reset, and forget them
+ * qdma_service_look() - find VFs that were reset, and take from the card what they had
  * @service: that was started
  */
 void qdma_service_look(struct qdma_service *service)
@@ -140,7 +140,7 @@ void qdma_service_look(struct qdma_service *service)
 		struct qdma_vf *vf = &service->vf[i];
 
 		if (vf->mapped && !service->ops->has_queues(service->owner, vf))
-			qdma_drop_vf(service, vf);
+			qdma_suspend_vf(service, vf);
 	}
 }
 

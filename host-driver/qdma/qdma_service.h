@@ -36,6 +36,7 @@ struct qdma_rss {
  * @h2c: bitmap of its transmit queues that have contexts
  * @c2h: bitmap of its receive queues that have contexts
  * @is_known: it has said hello
+ * @is_away: it was reset and has said nothing since; the card's filter has none of @address
  * @own: its address
  * @has_own: the card's filter has it
  * @is_fixed: @own is the administrator's choice
@@ -59,6 +60,7 @@ struct qdma_vf {
 	u32 h2c;
 	u32 c2h;
 	bool is_known;
+	bool is_away;
 	u8 own[QDMA_ADDRESS_BYTES];
 	bool has_own;
 	bool is_fixed;
@@ -93,7 +95,7 @@ enum qdma_vf_trouble {
  * @add_address: the VF receives it; not if it is somebody else's
  * @remove_address: no longer
  * @has_queues: the VF still has those of @set_queues, which a reset of it takes
- * @tell: once for each time
+ * @tell: each time, however often
  */
 struct qdma_service_ops {
 	void (*set_queues)(void *owner, const struct qdma_vf *vf, u32 count);
@@ -120,7 +122,7 @@ struct qdma_service_ops {
  * @vfs: how many
  * @quiet: ns until which nobody is heard, as one floods
  * @taken: messages out of the mailbox
- * @refused: of those, answered with a reason or from nobody's VF
+ * @refused: of those, answered with a reason, or of no VF of this PF's
  * @slowed: of those, sent by a VF that floods
  * @untaken: answers that a VF did not take
  *
@@ -153,5 +155,13 @@ void qdma_service_stop(struct qdma_service *service);
 int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,
 		    const struct qdma_message *request, struct qdma_message *answer);
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf);
+
+/* qdma_addresses.c */
+int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
+		     const struct qdma_message *request);
+void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf);
 
 #endif
