@@ -15,7 +15,7 @@ struct rte_device;
 struct rte_intr_handle;
 
 /* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
-#define MERIDIAN_DEVARGS	"queues", "mac"
+#define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages"
 
 /* BARs, as PCIe numbers them. */
 #define MERIDIAN_BAR_QDMA	0
@@ -47,6 +47,8 @@ struct meridian_bus_ops {
  * @interrupt: of the function's MSI-X vectors, NULL: none, then link and mailbox are polled
  * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
  * @is_vf: which registers there are
+ * @first_vf: number of a PF's first VF within the card; 0: it has none
+ * @vf_stride: from one VF to the next
  *
  * The card is given addresses as the IOVAs of EAL's memory. A card outside PCIe should register its
  * driver with RTE_VDEV_DRV_NEED_IOVA_AS_VA, so that they are addresses of this process.
@@ -57,6 +59,8 @@ struct meridian_bus {
 	struct rte_intr_handle *interrupt;
 	char card[64];
 	bool is_vf;
+	uint32_t first_vf;
+	uint32_t vf_stride;
 };
 
 /**

@@ -181,11 +181,20 @@ static bool owns(const struct qdma_vf *vf, u32 queue)
 	return queue >= vf->base && queue < vf->base + vf->count;
 }
 
+/* One that runs is stopped first: the card counts what it has until then. */
+static void stop_before_start(struct qdma_service *service, struct qdma_vf *vf, u32 index,
+			      bool is_c2h)
+{
+	if ((is_c2h ? vf->c2h : vf->h2c) & BIT(index))
+		stop_queue(service, vf, index, is_c2h);
+}
+
 static int start_h2c(const struct asked *asked, struct qdma_h2c_setting *setting)
 {
 	struct qdma_service *service = asked->service;
 	struct qdma_vf *vf = asked->vf;
 
+	stop_before_start(service, vf, setting->queue - vf->base, false);
 	setting->on_credit = can(asked, CAN(PACING));
 	service->ops->set_tx(service->owner, setting->queue, true, vf->tx_offload);
 	vf->h2c |= BIT(setting->queue - vf->base);
@@ -197,6 +206,7 @@ static int start_c2h(const struct asked *asked, const struct qdma_c2h_setting *s
 	struct qdma_service *service = asked->service;
 	struct qdma_vf *vf = asked->vf;
 
+	stop_before_start(service, vf, setting->queue - vf->base, true);
 	service->ops->set_rx(service->owner, setting->queue, buffer, setting->entry_log2);
 	vf->c2h |= BIT(setting->queue - vf->base);
 	return qdma_c2h_start(service->qdma, setting) ? -QDMA_REFUSE_BUSY : 0;

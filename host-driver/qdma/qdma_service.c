@@ -93,14 +93,18 @@ static void take(struct qdma_service *service, const struct qdma_message *reques
  * qdma_service_start() - VFs may come
  * @service: filled in but for what is counted
  *
- * They begin without queues, whatever a driver before left of them.
+ * They begin without queues: those that a driver before has left are stopped, for the card counts
+ * the buffers of a queue until then.
  */
 void qdma_service_start(struct qdma_service *service)
 {
 	u32 i;
 
-	for (i = 0; i < service->vfs; i++)
+	for (i = 0; i < service->vfs; i++) {
+		service->vf[i].h2c = BIT(QDMA_VF_QUEUES) - 1;
+		service->vf[i].c2h = BIT(QDMA_VF_QUEUES) - 1;
 		qdma_drop_vf(service, &service->vf[i]);
+	}
 	qdma_mailbox_clear(service->qdma);
 }
 

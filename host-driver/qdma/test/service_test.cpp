@@ -2,6 +2,7 @@
 // What a PF does for its VFs, and what it does not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -98,6 +99,29 @@ TEST_F(Service, QueuesRun) {
   EXPECT_FALSE(pf.shell.queues[264].is_paced);
   EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_WRITE, 264, false)), 0);
   EXPECT_TRUE(pf.shell.queues[264].is_asking);
+}
+
+/// Its buffers are counted until it is invalidated.
+TEST_F(Service, AQueueThatRunsIsStoppedBeforeItStarts) {
+  const auto invalidates = [&](unsigned select, unsigned queue) {
+    const std::uint32_t command = select << 1 | QDMA_CONTEXT_INVALIDATE << 5 | queue << 7;
+    return std::ranges::count(pf.card.commands, command) != 0;
+  };
+  bring_up(4);
+  EXPECT_FALSE(invalidates(QDMA_SELECT_SW_C2H, 257)) << "it did not run";
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 257, true)), 0);
+  EXPECT_TRUE(invalidates(QDMA_SELECT_SW_C2H, 257));
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 257, false)), 0);
+  EXPECT_TRUE(invalidates(QDMA_SELECT_SW_H2C, 257));
+  EXPECT_FALSE(invalidates(QDMA_SELECT_SW_C2H, 257));
+}
+
+TEST_F(Service, WhatRanBeforeIsStopped) {
+  pf.card.context(QDMA_SELECT_SW_C2H, 263)[1] = 1;
+  pf.card.context(QDMA_SELECT_SW_H2C, 272)[1] = 1;
+  qdma_service_start(&pf.service);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 263));
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 272));
 }
 
 TEST_F(Service, QueuesOfOthersAreRefused) {
@@ -311,11 +335,14 @@ TEST_F(Service, HelloTakesEverything) {
   pf.vf(4).is_trusted = true;
   EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
   EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), 0);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), 0);
   EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
   EXPECT_TRUE(pf.shell.filter.empty());
   EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
   for (unsigned queue = 256; queue < 264; ++queue) EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
   EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), -QDMA_REFUSE_QUEUE);
+  bring_up(4);
+  EXPECT_FALSE(pf.shell.queues[256].is_asking);
 }
 
 TEST_F(Service, AResetIsCleanedUp) {
