@@ -11,8 +11,8 @@
 
 #include "../include/meridian_regs.h"
 #include "../qdma/meridian_mailbox.h"
-#include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
+#include "../qdma/qdma_service.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"
 #include "meridian_log.h"
@@ -22,7 +22,10 @@
 #define MERIDIAN_PORTS		4
 #define MERIDIAN_QUEUES		64	/* of a PF, if nothing else is said; PF n's begin at 64 n */
 #define MERIDIAN_QUEUES_MAX	256	/* of a PF */
-#define MERIDIAN_QUEUES_OF_VF	8	/* of a VF at most */
+#define MERIDIAN_QUEUES_OF_VF	QDMA_VF_QUEUES
+#define MERIDIAN_VFS		32	/* of a PF at most */
+#define MERIDIAN_VF_MESSAGES	200	/* of a VF in a second, when it floods, if nothing is said */
+#define MERIDIAN_VF_MESSAGES_MAX 100000
 #define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
 #define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
 #define MERIDIAN_KEY_BYTES	(4 * MERIDIAN_KEY_WORDS)
@@ -124,6 +127,7 @@ struct meridian_entry {
  * @entry_count: how many
  * @baseline: of the card's counters, as statistics were reset
  * @pf_version: of the messages that the PF of a VF knows
+ * @vfs: that a PF serves, NULL: none
  */
 struct meridian {
 	struct qdma_device qdma;
@@ -154,6 +158,25 @@ struct meridian {
 	uint32_t entry_count;
 	uint64_t *baseline;
 	uint32_t pf_version;
+	struct meridian_vfs *vfs;
+};
+
+/**
+ * struct meridian_options - what devargs say
+ * @queues: of each PF
+ * @address: of the port; zero: nothing is said
+ * @vfs: that a PF serves
+ * @trusted: bitmap of them
+ * @vf_address: of the first one, others have those behind it; zero: they have random ones
+ * @vf_messages: that one which floods is heard in a second
+ */
+struct meridian_options {
+	uint32_t queues;
+	struct rte_ether_addr address;
+	uint32_t vfs;
+	uint32_t trusted;
+	struct rte_ether_addr vf_address;
+	uint32_t vf_messages;
 };
 
 static inline struct meridian *
@@ -187,8 +210,8 @@ int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
 int meridian_identify(struct meridian *m, uint32_t queues);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_set_queues(struct meridian *m, uint32_t count);
-void meridian_set_buffer_size(struct meridian *m, uint32_t queue, uint32_t bytes);
-void meridian_set_switch(struct meridian *m, uint32_t queue, uint32_t mask, bool on);
+void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking);
+void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t entry_log2);
 
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(const char *name);
@@ -203,6 +226,14 @@ int meridian_set_own_address(struct meridian *m, const struct rte_ether_addr *ad
 int meridian_ask_flags(struct meridian *m);
 int meridian_join_pf_again(struct meridian *m);
 bool meridian_was_reset(struct meridian *m);
+
+/* meridian_vfs.c, meridian_options.c */
+int meridian_start_vfs(struct meridian *m, const struct meridian_options *options);
+void meridian_restart_vfs(struct meridian *m);
+void meridian_stop_vfs(struct meridian *m);
+bool meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address);
+uint64_t *meridian_vf_counts(struct meridian *m);
+int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
 
 /* meridian_ring.c */
 int meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
@@ -228,11 +259,14 @@ void meridian_set_status_calls(struct rte_eth_dev *dev);
 /* meridian_filter.c, meridian_group.c */
 int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		     uint32_t value);
+int meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
 int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
 int meridian_sync_filter(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
-int meridian_join_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
-void meridian_leave_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+int meridian_join_group(struct meridian *m, uint32_t function,
+			const struct rte_ether_addr *address, uint16_t vid);
+void meridian_leave_group(struct meridian *m, uint32_t function,
+			  const struct rte_ether_addr *address, uint16_t vid);
 
 /* meridian_receive.c: what ethdev says of the addresses to be received */
 int meridian_promiscuous_on(struct rte_eth_dev *dev);
@@ -249,6 +283,7 @@ int meridian_vlan_offload(struct rte_eth_dev *dev, int mask);
 
 /* meridian_rss.c */
 void meridian_default_rss(struct meridian *m);
+void meridian_write_function_rss(struct meridian *m, uint32_t function, const struct qdma_rss *rss);
 int meridian_write_rss(struct meridian *m);
 void meridian_spread(struct meridian *m, uint32_t queues);
 int meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,

@@ -15,7 +15,7 @@ struct rte_device;
 struct rte_intr_handle;
 
 /* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
-#define MERIDIAN_DEVARGS	"queues", "mac"
+#define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages"
 
 /* BARs, as PCIe numbers them. */
 #define MERIDIAN_BAR_QDMA	0
@@ -48,6 +48,8 @@ struct meridian_bus_ops {
  * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
  * @is_vf: which registers there are
  * @is_loop: what is sent comes back, so loopback mode is what it is in
+ * @first_vf: number of a PF's first VF within the card; 0: it has none
+ * @vf_stride: from one VF to the next
  *
  * The card is given addresses as the IOVAs of EAL's memory. A card outside PCIe should register its
  * driver with RTE_VDEV_DRV_NEED_IOVA_AS_VA, so that they are addresses of this process.
@@ -59,6 +61,8 @@ struct meridian_bus {
 	char card[64];
 	bool is_vf;
 	bool is_loop;
+	uint32_t first_vf;
+	uint32_t vf_stride;
 };
 
 /**

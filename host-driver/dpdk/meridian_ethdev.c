@@ -248,6 +248,7 @@ reset(struct rte_eth_dev *dev)
 	if (m->qdma.is_vf)
 		return meridian_join_pf_again(m);
 	qdma_write_tables(&m->qdma, &m->qdma.tables);
+	meridian_restart_vfs(m);
 	return qdma_check_tables(&m->qdma);
 }
 

@@ -62,6 +62,20 @@ meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint1
 	return result < 0 ? result : -ENOSPC;
 }
 
+/* Returns the function that the card has an entry for, -ENOENT without, or another errno. */
+int
+meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+{
+	int result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
+
+	if (result == MERIDIAN_MAC_RESULT_NOT_FOUND)
+		return -ENOENT;
+	if (result < 0)
+		return result;
+	return (meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_STATUS) &
+		MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK) >> MERIDIAN_FILTER_MAC_STATUS_INDEX_SHIFT;
+}
+
 int
 meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
 {
@@ -72,7 +86,7 @@ static int
 install(struct meridian *m, const struct meridian_entry *entry)
 {
 	if (rte_is_multicast_ether_addr(&entry->address))
-		return meridian_join_group(m, &entry->address, entry->vid);
+		return meridian_join_group(m, m->function, &entry->address, entry->vid);
 	return meridian_mac_add(m, &entry->address, entry->vid, m->function);
 }
 
@@ -80,7 +94,7 @@ static void
 uninstall(struct meridian *m, const struct meridian_entry *entry)
 {
 	if (rte_is_multicast_ether_addr(&entry->address))
-		meridian_leave_group(m, &entry->address, entry->vid);
+		meridian_leave_group(m, m->function, &entry->address, entry->vid);
 	else
 		meridian_mac_remove(m, &entry->address, entry->vid);
 }

@@ -88,10 +88,12 @@ write_all(struct meridian *m, const struct rte_ether_addr *address)
 		write_groups(m, word, address);
 }
 
+/* function: of the PF or a VF of its. */
 int
-meridian_join_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ether_addr *address,
+		    uint16_t vid)
 {
-	uint32_t word = m->function / 32, bit = RTE_BIT32(m->function % 32);
+	uint32_t word = function / 32, bit = RTE_BIT32(function % 32);
 	int index = find_group(m, address, vid), error;
 	struct meridian_group *group;
 	bool is_new;
@@ -122,16 +124,17 @@ meridian_join_group(struct meridian *m, const struct rte_ether_addr *address, ui
 }
 
 void
-meridian_leave_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+meridian_leave_group(struct meridian *m, uint32_t function, const struct rte_ether_addr *address,
+		     uint16_t vid)
 {
-	uint32_t word = m->function / 32;
+	uint32_t word = function / 32;
 	int index = find_group(m, address, vid);
 	struct meridian_group *group;
 
 	if (index < 0)
 		return;
 	group = &m->card->group[index];
-	group->functions[word] &= ~RTE_BIT32(m->function % 32);
+	group->functions[word] &= ~RTE_BIT32(function % 32);
 	if (!is_used(group)) {
 		meridian_mac_remove(m, address, vid);
 		clear_group(m, index);

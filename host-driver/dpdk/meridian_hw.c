@@ -194,8 +194,8 @@ meridian_set_queues(struct meridian *m, uint32_t count)
 }
 
 /* queue: absolute. The shell counts buffers by it. To be flushed before the queue starts. */
-void
-meridian_set_buffer_size(struct meridian *m, uint32_t queue, uint32_t bytes)
+static void
+set_buffer_size(struct meridian *m, uint32_t queue, uint32_t bytes)
 {
 	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_BUFFER_SIZE,
 		       bytes << MERIDIAN_FILTER_BUFFER_SIZE_BYTES_SHIFT |
@@ -203,11 +203,48 @@ meridian_set_buffer_size(struct meridian *m, uint32_t queue, uint32_t bytes)
 }
 
 /* queue: absolute; mask: MERIDIAN_QUEUE_SWITCHES_*. To be flushed before the queue starts. */
-void
-meridian_set_switch(struct meridian *m, uint32_t queue, uint32_t mask, bool on)
+static void
+set_switch(struct meridian *m, uint32_t queue, uint32_t mask, bool on)
 {
 	uint32_t offset = MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue);
 	uint32_t value = meridian_read(m, offset);
 
 	meridian_write(m, offset, on ? value | mask : value & ~mask);
+}
+
+/**
+ * meridian_set_tx() - how a transmit queue is served
+ * @m: a PF, whose card's lock is held
+ * @queue: absolute
+ * @is_paced: at the rates of its function, then its context must fetch descriptors on credit
+ * @is_asking: its descriptors may have requests
+ *
+ * In force on return.
+ */
+void
+meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, is_paced);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, is_asking);
+	meridian_flush(m);
+}
+
+/**
+ * meridian_set_rx() - what a receive queue has
+ * @m: a PF, whose card's lock is held
+ * @queue: absolute
+ * @buffer: bytes of each of its buffers
+ * @entry_log2: a completion has 8 << entry_log2 bytes
+ *
+ * In force on return.
+ */
+void
+meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t entry_log2)
+{
+	set_buffer_size(m, queue, buffer);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK, entry_log2 != 0);
+	meridian_flush(m);
 }

@@ -19,17 +19,11 @@ map_queues(struct meridian *m, uint32_t count)
 static int
 start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
 {
-	bool paced = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	int error;
 
-	setting->on_credit = paced;
+	setting->on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	pthread_mutex_lock(&m->card->lock);
-	if (paced)
-		meridian_set_switch(m, setting->queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, true);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
-		meridian_set_switch(m, setting->queue,
-				    MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, true);
-	meridian_flush(m);
+	meridian_set_tx(m, setting->queue, true, true);
 	error = qdma_h2c_start(&m->qdma, setting);
 	pthread_mutex_unlock(&m->card->lock);
 	return error;
@@ -41,11 +35,7 @@ start_rx(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer)
 	int error;
 
 	pthread_mutex_lock(&m->card->lock);
-	meridian_set_buffer_size(m, setting->queue, buffer);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK))
-		meridian_set_switch(m, setting->queue, MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK,
-				    setting->entry_log2 != 0);
-	meridian_flush(m);
+	meridian_set_rx(m, setting->queue, buffer, setting->entry_log2);
 	error = qdma_c2h_start(&m->qdma, setting);
 	pthread_mutex_unlock(&m->card->lock);
 	return error;
@@ -61,11 +51,7 @@ stop(struct meridian *m, uint32_t queue, bool is_rx)
 		error = qdma_c2h_stop(&m->qdma, queue);
 	} else {
 		error = qdma_h2c_stop(&m->qdma, queue);
-		if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK))
-			meridian_set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, false);
-		if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
-			meridian_set_switch(m, queue,
-					    MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, false);
+		meridian_set_tx(m, queue, false, false);
 	}
 	/* The card touches the queue's memory no more when a register was read. */
 	meridian_present(m);

@@ -2,18 +2,11 @@
 /* From a bus to a port and back. */
 #include <stdlib.h>
 
-#include <rte_kvargs.h>
 #include <rte_malloc.h>
 
 #include "meridian.h"
 
 RTE_LOG_REGISTER_DEFAULT(meridian_logtype, NOTICE);
-
-/* What devargs say. */
-struct options {
-	uint32_t queues;
-	struct rte_ether_addr address;
-};
 
 /* What an attached port has beside its queues. */
 void
@@ -21,6 +14,7 @@ meridian_give_up(struct meridian *m)
 {
 	if (m->bus->is_vf)
 		meridian_leave_pf(m);
+	meridian_stop_vfs(m);
 	if (m->card != NULL)
 		meridian_card_put(m->card);
 	rte_free(m->baseline);
@@ -29,59 +23,7 @@ meridian_give_up(struct meridian *m)
 }
 
 static int
-take_queues(const char *key, const char *value, void *result)
-{
-	struct options *options = result;
-	char *end;
-	unsigned long count = value != NULL ? strtoul(value, &end, 10) : 0;
-
-	if (count < 1 || count > MERIDIAN_QUEUES_MAX || *end) {
-		MERIDIAN_LOG(ERR, "%s=%s: a function has 1 to %u queues", key,
-			     value != NULL ? value : "", MERIDIAN_QUEUES_MAX);
-		return -EINVAL;
-	}
-	options->queues = count;
-	return 0;
-}
-
-static int
-take_address(const char *key, const char *value, void *result)
-{
-	struct options *options = result;
-
-	if (value == NULL || rte_ether_unformat_addr(value, &options->address) ||
-	    !rte_is_valid_assigned_ether_addr(&options->address)) {
-		MERIDIAN_LOG(ERR, "%s=%s: that is no unicast address", key,
-			     value != NULL ? value : "");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Keys of the bus are the bus driver's to check. */
-static int
-take_options(const struct rte_devargs *devargs, struct options *options)
-{
-	struct rte_kvargs *keys;
-	int error;
-
-	options->queues = MERIDIAN_QUEUES;
-	if (devargs == NULL || devargs->args == NULL || *devargs->args == '\0')
-		return 0;
-	keys = rte_kvargs_parse(devargs->args, NULL);
-	if (keys == NULL) {
-		MERIDIAN_LOG(ERR, "\"%s\" is no list of KEY=VALUE", devargs->args);
-		return -EINVAL;
-	}
-	error = rte_kvargs_process(keys, "queues", take_queues, options);
-	if (!error)
-		error = rte_kvargs_process(keys, "mac", take_address, options);
-	rte_kvargs_free(keys);
-	return error;
-}
-
-static int
-identify_pf(struct meridian *m, const struct options *options)
+identify_pf(struct meridian *m, const struct meridian_options *options)
 {
 	int error;
 
@@ -108,11 +50,15 @@ identify_pf(struct meridian *m, const struct options *options)
 static int
 identify(struct rte_eth_dev *dev, struct meridian *m)
 {
-	struct options options = { 0 };
-	int error = take_options(dev->device->devargs, &options);
+	struct meridian_options options;
+	int error = meridian_take_options(dev->device->devargs, &options);
 
 	if (error)
 		return error;
+	if (m->bus->is_vf && options.vfs) {
+		MERIDIAN_LOG(ERR, "%s: vfs=%u: a VF has no VFs", m->data->name, options.vfs);
+		return -EINVAL;
+	}
 	dev->data->mac_addrs = rte_calloc("meridian", MERIDIAN_ADDRESSES,
 					  sizeof(struct rte_ether_addr), 0);
 	m->baseline = rte_calloc("meridian", 64, sizeof(*m->baseline), 0);
@@ -126,6 +72,8 @@ identify(struct rte_eth_dev *dev, struct meridian *m)
 	}
 	if (!error && !rte_is_zero_ether_addr(&options.address))
 		dev->data->mac_addrs[0] = options.address;
+	if (!error && options.vfs)
+		error = meridian_start_vfs(m, &options);
 	return error;
 }
 

@@ -58,6 +58,8 @@ replace(struct rte_eth_dev *dev, uint32_t index, const struct rte_ether_addr *ad
 	struct rte_ether_addr *place = &dev->data->mac_addrs[index], before = *place;
 	int error;
 
+	if (meridian_is_of_vf(meridian_of(dev), address))
+		return -EADDRINUSE;
 	*place = *address;
 	error = sync_filter(meridian_of(dev));
 	*place = before;

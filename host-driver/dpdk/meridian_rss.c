@@ -26,6 +26,27 @@ meridian_default_rss(struct meridian *m)
 }
 
 /**
+ * meridian_write_function_rss() - how the frames of a function are spread
+ * @m: a PF, whose card's lock is held
+ * @function: itself or a VF of its
+ * @rss: to be in force on return
+ */
+void
+meridian_write_function_rss(struct meridian *m, uint32_t function, const struct qdma_rss *rss)
+{
+	uint32_t base = MERIDIAN_FUNCTION_BASE(function);
+	unsigned int i;
+
+	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_KEY(i), rss->key[i]);
+	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
+		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->entry[i]);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
+	meridian_flush(m);
+}
+
+/**
  * meridian_write_rss() - key, indirection and order, as they are to be
  * @m: a PF
  *
@@ -34,16 +55,15 @@ meridian_default_rss(struct meridian *m)
 int
 meridian_write_rss(struct meridian *m)
 {
-	unsigned int i;
+	struct qdma_rss rss = { .is_microsoft = m->is_microsoft };
 
+	static_assert(sizeof(rss.key) == sizeof(m->key) &&
+		      sizeof(rss.entry) == sizeof(m->indirection),
+		      "the library and the register map have the same RSS");
+	memcpy(rss.key, m->key, sizeof(rss.key));
+	memcpy(rss.entry, m->indirection, sizeof(rss.entry));
 	pthread_mutex_lock(&m->card->lock);
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		meridian_write_function(m, MERIDIAN_FUNCTION_HASH_KEY(i), m->key[i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		meridian_write_function(m, MERIDIAN_FUNCTION_INDIRECTION(i), m->indirection[i]);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
-		meridian_write_function(m, MERIDIAN_FUNCTION_HASH_ORDER, m->is_microsoft);
-	meridian_flush(m);
+	meridian_write_function_rss(m, m->function, &rss);
 	pthread_mutex_unlock(&m->card->lock);
 	return 0;
 }

@@ -77,6 +77,11 @@ static const struct named driver_tx_counters[] = {
 	{ "tx_no_memory", offsetof(struct meridian_tx, no_memory) },
 };
 
+/* What VFs have asked their PF for: by the places of meridian_vf_counts(). */
+static const char * const vf_counters[] = {
+	"vf_messages", "vf_messages_refused", "vf_messages_slowed", "vf_answers_untaken",
+};
+
 static uint32_t
 card_counters(const struct meridian *m)
 {
@@ -181,6 +186,8 @@ meridian_stats_reset(struct rte_eth_dev *dev)
 		tx->no_memory = 0;
 	}
 	dev->data->rx_mbuf_alloc_failed = 0;
+	if (meridian_vf_counts(m) != NULL)
+		memset(meridian_vf_counts(m), 0, RTE_DIM(vf_counters) * sizeof(uint64_t));
 	/* The card's counters are never cleared. */
 	for (i = 0; i < card_counters(m); i++)
 		m->baseline[i] = read_card(m, i);
@@ -203,7 +210,8 @@ sum(void **queues, uint16_t count, uint32_t offset)
 static uint32_t
 xstats(const struct meridian *m)
 {
-	return RTE_DIM(driver_counters) + RTE_DIM(driver_tx_counters) + card_counters(m);
+	return RTE_DIM(driver_counters) + RTE_DIM(driver_tx_counters) + card_counters(m) +
+	       (m->vfs != NULL ? RTE_DIM(vf_counters) : 0);
 }
 
 int
@@ -223,6 +231,8 @@ meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 					driver_tx_counters[i].offset);
 	for (i = 0; i < card_counters(m); i++)
 		stats[at++].value = read_card(m, i) - m->baseline[i];
+	for (i = 0; meridian_vf_counts(m) != NULL && i < RTE_DIM(vf_counters); i++)
+		stats[at++].value = meridian_vf_counts(m)[i];
 	for (i = 0; i < at; i++)
 		stats[i].id = i;
 	return at;
@@ -242,6 +252,7 @@ meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 		      unsigned int count)
 {
 	const struct meridian *m = meridian_of(dev);
+	uint32_t i;
 
 	if (names == NULL || count < xstats(m))
 		return xstats(m);
@@ -250,5 +261,7 @@ meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 	put_names(&names, function_counters, RTE_DIM(function_counters));
 	if (!m->qdma.is_vf)
 		put_names(&names, port_counters, RTE_DIM(port_counters));
+	for (i = 0; m->vfs != NULL && i < RTE_DIM(vf_counters); i++, names++)
+		rte_strscpy(names->name, vf_counters[i], sizeof(names->name));
 	return xstats(m);
 }

@@ -124,7 +124,7 @@ take_options(const char *arguments, struct options *options)
 	int error;
 
 	if (given == NULL) {
-		MERIDIAN_LOG(ERR, "\"%s\": give socket=PATH, and function=N, pf=N, queues=N or mac=ADDRESS",
+		MERIDIAN_LOG(ERR, "\"%s\": give socket=PATH, and function=N, pf=N, or what all devices take",
 			     arguments);
 		return -EINVAL;
 	}
@@ -161,6 +161,8 @@ open_twin(const struct options *options)
 				    length - sizeof(twin->bus.card) + 1));
 	twin->bus.ops = &ops;
 	twin->bus.is_vf = options->function >= FIRST_VF;
+	twin->bus.first_vf = twin->bus.is_vf ? 0 : FIRST_VF;
+	twin->bus.vf_stride = 1;
 	twin->function = options->function;
 	if (meridian_twin_connect(twin, options->socket)) {
 		free(twin);
@@ -210,4 +212,5 @@ static struct rte_vdev_driver meridian_twin_driver = {
 
 RTE_PMD_REGISTER_VDEV(net_meridian_twin, meridian_twin_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_meridian_twin,
-			      "socket=<path> function=<0-255> pf=<0-3> queues=<1-256> mac=<address>");
+			      "socket=<path> function=<0-255> pf=<0-3> queues=<1-256> mac=<address> "
+			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000>");

@@ -74,6 +74,7 @@ struct qdma_hello {
 /**
  * struct qdma_queue_request - one direction of a queue, in values instead of indices
  * @is_c2h: receive
+ * @is_mapped: memory mapped, no stream
  * @queue: absolute
  * @function: whose
  * @ring: address of the descriptor ring
@@ -93,6 +94,7 @@ struct qdma_hello {
  */
 struct qdma_queue_request {
 	bool is_c2h;
+	bool is_mapped;
 	u32 queue;
 	u32 function;
 	u64 ring;

@@ -248,7 +248,7 @@ static u32 flags_of(const struct qdma_queue_request *request)
  */
 void qdma_message_put_queue(struct qdma_message *message, const struct qdma_queue_request *request)
 {
-	u32 kind = KIND_STREAM;
+	u32 kind = request->is_mapped ? 0 : KIND_STREAM;
 
 	kind |= request->is_c2h ? KIND_C2H | KIND_COMPLETION : KIND_NO_COMPLETION;
 	put(message, AT_QUEUE, 2, request->queue);
@@ -276,6 +276,7 @@ void qdma_message_get_queue(const struct qdma_message *message, struct qdma_queu
 
 	memset(request, 0, sizeof(*request));
 	request->is_c2h = get(message, AT_KIND, 1) & KIND_C2H;
+	request->is_mapped = !(get(message, AT_KIND, 1) & KIND_STREAM);
 	request->queue = get(message, AT_QUEUE, 2);
 	request->function = values & 0xffff;
 	request->ring = get(message, AT_RING, 8);

@@ -40,6 +40,7 @@ class Testpmd(Prompt):
         command += [word for vdev in vdevs for word in ("--vdev", vdev)]
         command += ["--", "-i", "--total-num-mbufs=20000", "--disable-device-start", *options]
         self._text = ""
+        self.said = ""  # all of it up to the last prompt
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
         )
@@ -113,4 +114,5 @@ class Testpmd(Prompt):
                 raise TestpmdError(f"testpmd ended with {self._process.wait(COMMAND_SECONDS)}: {self._text}")
             self._text += data.decode(errors="replace")
         answer, _, self._text = self._text.partition(PROMPT)
+        self.said += answer
         return answer

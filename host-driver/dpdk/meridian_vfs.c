@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * VFs of a PF. What they ask for is heard and done by the library (../qdma/qdma_service.h), a few
+ * hundred times a second, whether the port is started or not; here is what the card does of it.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include <rte_alarm.h>
+#include <rte_random.h>
+
+#include "meridian.h"
+
+#define PERIOD_US	2000
+#define LOOK_NS		250000000ull	/* between looks for VFs that were reset */
+#define TURNS		16		/* messages of one period */
+#define TELL_NS		60000000000ull	/* of what may go on for hours */
+#define TROUBLES	3
+
+/**
+ * struct meridian_vfs - what a PF has for its VFs
+ * @service: the library's
+ * @vf: the VFs
+ * @told: ns at which the log had a trouble of a VF, by enum qdma_vf_trouble
+ * @looked: ns at which VFs that were reset were looked for
+ */
+struct meridian_vfs {
+	struct qdma_service service;
+	struct qdma_vf vf[MERIDIAN_VFS];
+	uint64_t told[MERIDIAN_VFS][TROUBLES];
+	uint64_t looked;
+};
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static void
+write_vf(struct meridian *m, const struct qdma_vf *vf, uint32_t offset, uint32_t value)
+{
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(vf->function) + offset, value);
+}
+
+static uint32_t
+queues_of(struct meridian *m, const struct qdma_vf *vf)
+{
+	return meridian_read(m, MERIDIAN_FUNCTION_BASE(vf->function) + MERIDIAN_FUNCTION_QCONF) &
+	       MERIDIAN_FUNCTION_QCONF_COUNT_MASK;
+}
+
+static void
+set_queues(void *owner, const struct qdma_vf *vf, u32 count)
+{
+	struct meridian *m = owner;
+	struct qdma_rss rss = { 0 };
+	uint32_t i;
+
+	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
+	for (i = 0; i < QDMA_RSS_WORDS; i++)
+		rss.key[i] = (uint32_t)rte_rand();
+	for (i = 0; i < QDMA_RSS_ENTRIES && count; i++)
+		rss.entry[i] = i % count;
+	if (count)
+		meridian_write_function_rss(m, vf->function, &rss);
+	write_vf(m, vf, MERIDIAN_FUNCTION_QCONF,
+		 count ? vf->base << MERIDIAN_FUNCTION_QCONF_BASE_SHIFT | count : 0);
+	meridian_flush(m);
+}
+
+static void
+set_switches(void *owner, const struct qdma_vf *vf)
+{
+	struct meridian *m = owner;
+
+	write_vf(m, vf, MERIDIAN_FUNCTION_FLAGS, vf->flags);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
+		write_vf(m, vf, MERIDIAN_FUNCTION_VLAN,
+			 vf->strip ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
+	meridian_flush(m);
+}
+
+static void
+set_tx(void *owner, u32 queue, bool is_paced, bool is_asking)
+{
+	meridian_set_tx(owner, queue, is_paced, is_asking);
+}
+
+static void
+set_rx(void *owner, u32 queue, u32 buffer, u32 entry_log2)
+{
+	meridian_set_rx(owner, queue, buffer, entry_log2);
+}
+
+static void
+set_rss(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss)
+{
+	meridian_write_function_rss(owner, vf->function, rss);
+}
+
+static bool
+is_own(const struct meridian *m, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < MERIDIAN_ADDRESSES; i++) {
+		if (rte_is_same_ether_addr(&m->data->mac_addrs[i], address))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_of(const struct qdma_vf *vf, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < vf->addresses && !vf->is_away; i++) {
+		if (memcmp(vf->address[i], address, RTE_ETHER_ADDR_LEN) == 0)
+			return true;
+	}
+	return vf->has_own && memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0;
+}
+
+/* An entry of a function of ours that does not know of it was left by a driver before. */
+static bool
+is_used(const struct meridian *m, uint32_t function, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->vfs->service.vfs; i++) {
+		if (m->vfs->vf[i].function == function)
+			return is_of(&m->vfs->vf[i], address);
+	}
+	return function != m->function;
+}
+
+static int
+add_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
+{
+	const struct rte_ether_addr *address = (const struct rte_ether_addr *)bytes;
+	struct meridian *m = owner;
+	int user;
+
+	if (rte_is_multicast_ether_addr(address))
+		return meridian_join_group(m, vf->function, address, MERIDIAN_ANY_VLAN);
+	user = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
+	if (user != -ENOENT && (user < 0 || is_used(m, user, address)))
+		return -EADDRINUSE;
+	if (is_own(m, address))
+		return -EADDRINUSE;
+	if (user >= 0)
+		meridian_mac_remove(m, address, MERIDIAN_ANY_VLAN);
+	return meridian_mac_add(m, address, MERIDIAN_ANY_VLAN, vf->function);
+}
+
+static void
+remove_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
+{
+	const struct rte_ether_addr *address = (const struct rte_ether_addr *)bytes;
+
+	if (rte_is_multicast_ether_addr(address))
+		meridian_leave_group(owner, vf->function, address, MERIDIAN_ANY_VLAN);
+	else
+		meridian_mac_remove(owner, address, MERIDIAN_ANY_VLAN);
+}
+
+static bool
+has_queues(void *owner, const struct qdma_vf *vf)
+{
+	return queues_of(owner, vf) != 0;
+}
+
+static void
+tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
+{
+	static const char * const sentences[TROUBLES] = {
+		[QDMA_VF_FLOODS] = "floods its PF with messages, and is slowed",
+		[QDMA_VF_IS_DEAF] = "does not take its answers",
+		[QDMA_VF_HAS_NO_ADDRESS] = "gets no frames: the card's filter does not take its address",
+	};
+	struct meridian *m = owner;
+	uint32_t index = vf - m->vfs->vf;
+	uint64_t *told = &m->vfs->told[index][trouble], now = now_ns();
+
+	if (*told && now - *told < TELL_NS)
+		return;
+	*told = now;
+	MERIDIAN_LOG(WARNING, "%s: VF %u (function %u) %s", m->data->name, index, vf->function,
+		     sentences[trouble]);
+}
+
+static const struct qdma_service_ops ops = {
+	.set_queues = set_queues,
+	.set_switches = set_switches,
+	.set_tx = set_tx,
+	.set_rx = set_rx,
+	.set_rss = set_rss,
+	.add_address = add_address,
+	.remove_address = remove_address,
+	.has_queues = has_queues,
+	.tell = tell,
+};
+
+static void
+serve(void *argument)
+{
+	struct meridian *m = argument;
+	struct meridian_vfs *vfs = m->vfs;
+	uint64_t now = now_ns();
+	unsigned int turns = 0;
+
+	pthread_mutex_lock(&m->card->lock);
+	while (turns < TURNS && qdma_service_turn(&vfs->service, now_ns()))
+		turns++;
+	if (now - vfs->looked >= LOOK_NS) {
+		qdma_service_look(&vfs->service);
+		vfs->looked = now;
+	}
+	pthread_mutex_unlock(&m->card->lock);
+	rte_eal_alarm_set(PERIOD_US, serve, m);
+}
+
+/* The addresses of the administrator's choice begin at the first. */
+static void
+choose_address(struct qdma_vf *vf, uint32_t index, const struct rte_ether_addr *first)
+{
+	uint64_t number = 0;
+	int i;
+
+	if (rte_is_zero_ether_addr(first)) {
+		rte_eth_random_addr(vf->own);
+		return;
+	}
+	for (i = 0; i < RTE_ETHER_ADDR_LEN; i++)
+		number = number << 8 | first->addr_bytes[i];
+	number += index;
+	for (i = RTE_ETHER_ADDR_LEN - 1; i >= 0; i--, number >>= 8)
+		vf->own[i] = (uint8_t)number;
+	vf->is_fixed = true;
+}
+
+static int
+check(struct meridian *m, const struct meridian_options *options, uint32_t first_queue)
+{
+	const struct meridian_bus *bus = m->bus;
+	uint32_t functions = (meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) &
+			      MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK) >>
+			     MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT;
+	uint32_t last = bus->first_vf + (options->vfs - 1) * bus->vf_stride;
+
+	if (!m->qdma.has_mailbox || !bus->first_vf) {
+		MERIDIAN_LOG(ERR, "%s: vfs=%u: VFs are served of a card process alone", m->data->name,
+			     options->vfs);
+		return -ENOTSUP;
+	}
+	if (last < functions &&
+	    first_queue + MERIDIAN_QUEUES_OF_VF * (last + 1 - MERIDIAN_PFS) <= m->qdma.queues)
+		return 0;
+	MERIDIAN_LOG(ERR, "%s: vfs=%u: the card has %u functions and %u queues: no room for function %u",
+		     m->data->name, options->vfs, functions, m->qdma.queues, last);
+	return -ENOSPC;
+}
+
+/* Of devargs, which may give one address twice, or run into multicast. */
+static int
+check_addresses(const struct meridian *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->vfs->service.vfs; i++) {
+		const struct rte_ether_addr *own = (const struct rte_ether_addr *)m->vfs->vf[i].own;
+
+		if (rte_is_unicast_ether_addr(own) && !is_own(m, own))
+			continue;
+		MERIDIAN_LOG(ERR, "%s: " RTE_ETHER_ADDR_PRT_FMT " cannot be VF %u's",
+			     m->data->name, RTE_ETHER_ADDR_BYTES(own), i);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * meridian_start_vfs() - serve VFs from now on
+ * @m: a PF that is identified
+ * @options: how many, and what may they
+ *
+ * Return: 0 or a negative errno; the log says why.
+ */
+int
+meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
+{
+	uint32_t first_queue = MERIDIAN_PFS * options->queues, i;
+	int error = check(m, options, first_queue);
+	struct meridian_vfs *vfs;
+
+	if (error)
+		return error;
+	vfs = calloc(1, sizeof(*vfs));
+	if (vfs == NULL)
+		return -ENOMEM;
+	for (i = 0; i < options->vfs; i++) {
+		struct qdma_vf *vf = &vfs->vf[i];
+
+		vf->function = m->bus->first_vf + i * m->bus->vf_stride;
+		vf->base = first_queue + MERIDIAN_QUEUES_OF_VF * (vf->function - MERIDIAN_PFS);
+		vf->is_trusted = options->trusted >> i & 1;
+		choose_address(vf, i, &options->vf_address);
+	}
+	vfs->service = (struct qdma_service){
+		.qdma = &m->qdma,
+		.ops = &ops,
+		.owner = m,
+		.pfs = MERIDIAN_PFS,
+		.capabilities = m->capabilities,
+		.max_frame = m->max_frame,
+		.message_ns = 1000000000 / options->vf_messages,
+		.vf = vfs->vf,
+		.vfs = options->vfs,
+	};
+	m->vfs = vfs;
+	error = check_addresses(m);
+	if (error) {
+		free(vfs);
+		m->vfs = NULL;
+		return error;
+	}
+	meridian_restart_vfs(m);
+	rte_eal_alarm_set(PERIOD_US, serve, m);
+	return 0;
+}
+
+/* VFs begin anew, as after a reset of their PF. */
+void
+meridian_restart_vfs(struct meridian *m)
+{
+	if (m->vfs == NULL)
+		return;
+	pthread_mutex_lock(&m->card->lock);
+	qdma_service_start(&m->vfs->service);
+	pthread_mutex_unlock(&m->card->lock);
+}
+
+/* When it returns, no VF has anything of the card. */
+void
+meridian_stop_vfs(struct meridian *m)
+{
+	if (m->vfs == NULL)
+		return;
+	rte_eal_alarm_cancel(serve, m);
+	pthread_mutex_lock(&m->card->lock);
+	qdma_service_stop(&m->vfs->service);
+	pthread_mutex_unlock(&m->card->lock);
+	free(m->vfs);
+	m->vfs = NULL;
+}
+
+/* Whether a PF's VF has or keeps the address. */
+bool
+meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address)
+{
+	bool is_there = false;
+	uint32_t i;
+
+	if (m->vfs == NULL || rte_is_multicast_ether_addr(address))
+		return false;
+	pthread_mutex_lock(&m->card->lock);
+	for (i = 0; i < m->vfs->service.vfs; i++) {
+		const struct qdma_vf *vf = &m->vfs->vf[i];
+
+		is_there |= memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0 || is_of(vf, address);
+	}
+	pthread_mutex_unlock(&m->card->lock);
+	return is_there;
+}
+
+/* What VFs have asked: taken, refused, slowed, untaken of struct qdma_service; NULL: no VFs. */
+uint64_t *
+meridian_vf_counts(struct meridian *m)
+{
+	static_assert(offsetof(struct qdma_service, untaken) ==
+		      offsetof(struct qdma_service, taken) + 3 * sizeof(uint64_t),
+		      "the counts stand together");
+	return m->vfs != NULL ? &m->vfs->service.taken : NULL;
+}

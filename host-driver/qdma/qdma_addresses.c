@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+/* The addresses that VFs receive: one of its own each, and others beside it. */
+#include "meridian_mailbox.h"
+#include "qdma_service.h"
+
+static bool is_same(const u8 *one, const u8 *other)
+{
+	return memcmp(one, other, QDMA_ADDRESS_BYTES) == 0;
+}
+
+static bool is_group(const u8 *address)
+{
+	return address[0] & 1;
+}
+
+static bool is_broadcast(const u8 *address)
+{
+	static const u8 all[QDMA_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+
+	return is_same(address, all);
+}
+
+static bool is_nothing(const u8 *address)
+{
+	static const u8 none[QDMA_ADDRESS_BYTES];
+
+	return is_same(address, none);
+}
+
+/**
+ * qdma_remove_addresses() - take what a VF receives out of the card's filter
+ * @service: its PF's
+ * @vf: the VF
+ */
+void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf)
+{
+	u32 i;
+
+	for (i = 0; i < vf->addresses && !vf->is_away; i++)
+		service->ops->remove_address(service->owner, vf, vf->address[i]);
+	if (vf->has_own)
+		service->ops->remove_address(service->owner, vf, vf->own);
+	vf->has_own = false;
+}
+
+static void forget_address(struct qdma_vf *vf, u32 index)
+{
+	vf->addresses--;
+	memmove(vf->address[index], vf->address[vf->addresses], QDMA_ADDRESS_BYTES);
+}
+
+/**
+ * qdma_add_own() - let a VF receive its own address
+ * @service: its PF's
+ * @vf: the VF, which does not
+ */
+void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
+{
+	vf->has_own = !service->ops->add_address(service->owner, vf, vf->own);
+	if (!vf->has_own)
+		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
+}
+
+/**
+ * qdma_resume_addresses() - let a VF that was reset receive what it did
+ * @service: its PF's
+ * @vf: the VF, which has been heard again
+ *
+ * What is somebody else's by now is lost.
+ */
+void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf)
+{
+	u32 i;
+
+	vf->is_away = false;
+	for (i = vf->addresses; i-- > 0;) {
+		if (service->ops->add_address(service->owner, vf, vf->address[i]))
+			forget_address(vf, i);
+	}
+}
+
+/* Returns the place of an address among those beside the VF's own, or their number. */
+static u32 find_address(const struct qdma_vf *vf, const u8 *address)
+{
+	u32 i;
+
+	for (i = 0; i < vf->addresses; i++) {
+		if (is_same(vf->address[i], address))
+			break;
+	}
+	return i;
+}
+
+/* One that is kept for a VF is nobody else's, though its owner be away. */
+static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf,
+		    const u8 *address)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		if (&service->vf[i] != vf && is_same(service->vf[i].own, address))
+			return true;
+	}
+	return false;
+}
+
+static int add_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	if (is_kept(service, vf, address) ||
+	    service->ops->add_address(service->owner, vf, address))
+		return -QDMA_REFUSE_PARAMETER;
+	return 0;
+}
+
+static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	u32 place;
+
+	if (is_same(address, vf->own))
+		return 0;
+	if (is_group(address) || (vf->is_fixed && !vf->is_trusted))
+		return -QDMA_REFUSE_PARAMETER;
+	place = find_address(vf, address);
+	if (place < vf->addresses)
+		forget_address(vf, place);
+	else if (add_address(service, vf, address))
+		return -QDMA_REFUSE_PARAMETER;
+	if (vf->has_own)
+		service->ops->remove_address(service->owner, vf, vf->own);
+	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
+	vf->has_own = true;
+	return 0;
+}
+
+static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	int refusal;
+
+	if (!is_group(address) && !vf->is_trusted)
+		return -QDMA_REFUSE_PARAMETER;
+	if (is_same(address, vf->own) || find_address(vf, address) < vf->addresses)
+		return 0;
+	if (vf->addresses == QDMA_VF_ADDRESSES)
+		return -QDMA_REFUSE_PARAMETER;
+	refusal = add_address(service, vf, address);
+	if (!refusal)
+		memcpy(vf->address[vf->addresses++], address, QDMA_ADDRESS_BYTES);
+	return refusal;
+}
+
+static int remove_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	u32 place = find_address(vf, address);
+
+	if (place == vf->addresses)
+		return 0;
+	service->ops->remove_address(service->owner, vf, address);
+	forget_address(vf, place);
+	return 0;
+}
+
+/**
+ * qdma_set_address() - let a VF receive an address, or no longer
+ * @service: its PF's
+ * @vf: the VF
+ * @request: MERIDIAN_OP_ADDRESS
+ *
+ * Return: 0 or a negative enum qdma_refusal.
+ */
+int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
+		     const struct qdma_message *request)
+{
+	const u8 *byte = request->byte, *address = &byte[MERIDIAN_ADDRESS_ADDRESS];
+
+	if (is_nothing(address) || byte[MERIDIAN_ADDRESS_ADD] > 1 || byte[MERIDIAN_ADDRESS_OWN] > 1)
+		return -QDMA_REFUSE_PARAMETER;
+	if (byte[MERIDIAN_ADDRESS_OWN])
+		return change_own(service, vf, address);
+	/* Those it receives anyway. */
+	if (is_broadcast(address))
+		return 0;
+	return byte[MERIDIAN_ADDRESS_ADD] ? add_other(service, vf, address) :
+					    remove_other(service, vf, address);
+}

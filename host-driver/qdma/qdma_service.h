@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * What a PF does for its VFs: hears their messages, the public drivers' and Meridian's, and does
+ * what they ask for as far as they may. Who asks is whom the mailbox names; what is asked for is
+ * believed in nothing. Nothing here waits for a VF.
+ */
+#ifndef QDMA_SERVICE_H
+#define QDMA_SERVICE_H
+
+#include "qdma_mailbox.h"
+
+#define QDMA_ADDRESS_BYTES	6
+#define QDMA_VF_ADDRESSES	32	/* that a VF receives beside its own */
+#define QDMA_VF_QUEUES		8	/* of a VF at most */
+#define QDMA_RSS_WORDS		10
+#define QDMA_RSS_ENTRIES	128
+
+/**
+ * struct qdma_rss - which of a VF's queues a frame goes to
+ * @is_microsoft: order of bits, else OpenNIC's
+ * @key: of the hash
+ * @entry: queues, counted from the VF's first
+ */
+struct qdma_rss {
+	bool is_microsoft;
+	u32 key[QDMA_RSS_WORDS];
+	u16 entry[QDMA_RSS_ENTRIES];
+};
+
+/**
+ * struct qdma_vf - a VF as its PF knows it
+ * @function: its number within the card
+ * @base: first of the queues that are kept for it
+ * @count: queues it was given
+ * @mapped: queues that frames may go to
+ * @h2c: bitmap of its transmit queues that have contexts
+ * @c2h: bitmap of its receive queues that have contexts
+ * @is_known: it has said hello
+ * @is_away: it was reset and has said nothing since; the card's filter has none of @address
+ * @own: its address
+ * @has_own: the card's filter has it
+ * @is_fixed: @own is the administrator's choice
+ * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
+ * @flags: MERIDIAN_FUNCTION_FLAGS_* that it is to have
+ * @strip: its frames lose their 802.1Q tag
+ * @tx_offload: its transmit queues ask the card for things from their next start on
+ * @address: that it receives beside its own
+ * @addresses: how many
+ * @owed: ns at which what its messages are charged is paid
+ * @answer: that it has not taken yet
+ * @is_waiting: there is one
+ * @patience: ns at which @answer is thrown away
+ * @is_deaf: it did not take the last one
+ */
+struct qdma_vf {
+	u32 function;
+	u32 base;
+	u32 count;
+	u32 mapped;
+	u32 h2c;
+	u32 c2h;
+	bool is_known;
+	bool is_away;
+	u8 own[QDMA_ADDRESS_BYTES];
+	bool has_own;
+	bool is_fixed;
+	bool is_trusted;
+	u32 flags;
+	bool strip;
+	bool tx_offload;
+	u8 address[QDMA_VF_ADDRESSES][QDMA_ADDRESS_BYTES];
+	u32 addresses;
+	u64 owed;
+	struct qdma_message answer;
+	bool is_waiting;
+	u64 patience;
+	bool is_deaf;
+};
+
+/* Of a VF, worth a word to the administrator. */
+enum qdma_vf_trouble {
+	QDMA_VF_FLOODS,
+	QDMA_VF_IS_DEAF,
+	QDMA_VF_HAS_NO_ADDRESS,
+};
+
+/**
+ * struct qdma_service_ops - the card beside its IP; what is written is in force on return
+ * @set_queues: frames may go to so many queues from the VF's first on, spread evenly by a key that
+ *	nobody had; 0: none
+ * @set_switches: the VF's @flags and @strip
+ * @set_tx: a transmit queue is paced and may have requests in its descriptors, or neither
+ * @set_rx: bytes of a receive queue's buffers, and size of its completions
+ * @set_rss: as the VF asks
+ * @add_address: the VF receives it; not if it is somebody else's
+ * @remove_address: no longer
+ * @has_queues: the VF still has those of @set_queues, which a reset of it takes
+ * @tell: each time, however often
+ */
+struct qdma_service_ops {
+	void (*set_queues)(void *owner, const struct qdma_vf *vf, u32 count);
+	void (*set_switches)(void *owner, const struct qdma_vf *vf);
+	void (*set_tx)(void *owner, u32 queue, bool is_paced, bool is_asking);
+	void (*set_rx)(void *owner, u32 queue, u32 buffer, u32 entry_log2);
+	void (*set_rss)(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss);
+	int (*add_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
+	void (*remove_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
+	bool (*has_queues)(void *owner, const struct qdma_vf *vf);
+	void (*tell)(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble);
+};
+
+/**
+ * struct qdma_service - a PF's VFs
+ * @qdma: the PF
+ * @ops: the card beside its IP
+ * @owner: what @ops are given
+ * @pfs: of the card
+ * @capabilities: MERIDIAN_IDENT_CAPABILITIES_* of the card
+ * @max_frame: bytes without FCS
+ * @message_ns: what a VF is charged for a message
+ * @vf: the VFs; function, base and own are set, and what the administrator says of them
+ * @vfs: how many
+ * @quiet: ns until which nobody is heard, as one floods
+ * @taken: messages out of the mailbox
+ * @refused: of those, answered with a reason, or of no VF of this PF's
+ * @slowed: of those, sent by a VF that floods
+ * @untaken: answers that a VF did not take
+ *
+ * Calls of one service come one at a time, and not beside other users of the PF's contexts and
+ * filter.
+ */
+struct qdma_service {
+	struct qdma_device *qdma;
+	const struct qdma_service_ops *ops;
+	void *owner;
+	u32 pfs;
+	u32 capabilities;
+	u32 max_frame;
+	u32 message_ns;
+	struct qdma_vf *vf;
+	u32 vfs;
+	u64 quiet;
+	u64 taken;
+	u64 refused;
+	u64 slowed;
+	u64 untaken;
+};
+
+void qdma_service_start(struct qdma_service *service);
+bool qdma_service_turn(struct qdma_service *service, u64 now);
+void qdma_service_look(struct qdma_service *service);
+void qdma_service_stop(struct qdma_service *service);
+
+/* qdma_requests.c */
+int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,
+		    const struct qdma_message *request, struct qdma_message *answer);
+void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf);
+
+/* qdma_addresses.c */
+int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
+		     const struct qdma_message *request);
+void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf);
+
+#endif

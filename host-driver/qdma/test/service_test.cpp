@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a PF does for its VFs, and what it does not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "fake_shell.hpp"
+
+namespace {
+
+constexpr Address alien{2, 1, 1, 1, 1, 1}, group{1, 0, 0x5e, 0, 0, 1};
+constexpr Address broadcast{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+constexpr std::uint32_t promiscuous = MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+constexpr std::uint32_t all_multicast = MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
+
+class Service : public testing::Test {
+ protected:
+  Service() : pf(3) {}
+  ~Service() override { pf.check(); }
+
+  /// The VF has said hello, and has queues that frames may go to.
+  void bring_up(unsigned function, unsigned queues = 2) {
+    EXPECT_EQ(pf.ask(function, message_of(QDMA_OP_HELLO)), 0);
+    EXPECT_EQ(pf.ask(function, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, queues)), 0);
+    EXPECT_EQ(pf.ask(function, range_message(QDMA_OP_FMAP, FakePf::base_of(function), queues)), 0);
+    for (unsigned i = 0; i < queues; ++i) {
+      EXPECT_EQ(pf.ask(function, queue_message(QDMA_OP_CONTEXT_WRITE, FakePf::base_of(function) + i, false)), 0);
+      EXPECT_EQ(pf.ask(function, queue_message(QDMA_OP_CONTEXT_WRITE, FakePf::base_of(function) + i, true)), 0);
+    }
+  }
+
+  bool is_live(unsigned select, unsigned queue) { return (pf.card.context(select, queue)[1] & 1) != 0; }
+  std::set<std::uint32_t> listeners(const Address& address) {
+    const auto found = pf.shell.filter.find(address);
+    return found == pf.shell.filter.end() ? std::set<std::uint32_t>{} : found->second;
+  }
+  Address own(unsigned function) { return address_of(pf.vf(function).own); }
+
+  FakePf pf;
+};
+
+TEST_F(Service, TellsWhatItIs) {
+  qdma_message answer;
+  ASSERT_EQ(pf.ask(5, message_of(QDMA_OP_HELLO), &answer), 0);
+  qdma_hello hello{};
+  qdma_message_get_hello(&answer, &hello);
+  EXPECT_EQ(hello.pfs, 4U);
+  EXPECT_EQ(hello.queue_count, 0U);
+  EXPECT_EQ(qdma_message_destination(&answer), 5U);
+  ASSERT_EQ(pf.ask(5, message_of(QDMA_OP_TABLES), &answer), 0);
+  qdma_tables tables{};
+  qdma_message_get_tables(&answer, &tables);
+  EXPECT_EQ(std::memcmp(&tables, &qdma_default_tables, sizeof tables), 0);
+  ASSERT_EQ(pf.ask(5, message_of(MERIDIAN_OP_CONFIG), &answer), 0);
+  EXPECT_EQ(address_of(&answer.byte[MERIDIAN_CONFIG_ADDRESS]), own(5));
+  EXPECT_EQ(answer.byte[MERIDIAN_CONFIG_TRUSTED], 0);
+  EXPECT_EQ(answer.byte[MERIDIAN_CONFIG_VERSION], MERIDIAN_MAILBOX_VERSION);
+  EXPECT_EQ(answer.byte[MERIDIAN_CONFIG_MAX_FRAME] | answer.byte[MERIDIAN_CONFIG_MAX_FRAME + 1] << 8, 9600);
+}
+
+TEST_F(Service, NobodyIsServedBeforeHello) {
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 2)), -QDMA_REFUSE_NOT_THERE);
+  EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), -QDMA_REFUSE_NOT_THERE);
+  bring_up(4);
+  pf.say(4, message_of(QDMA_OP_VF_BYE));
+  EXPECT_TRUE(pf.card.sent.empty()) << "nobody waits for it";
+  EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), -QDMA_REFUSE_NOT_THERE);
+}
+
+TEST_F(Service, StrangersAndAnswersAreNotAnswered) {
+  pf.say(99, message_of(QDMA_OP_HELLO));
+  EXPECT_TRUE(pf.card.sent.empty());
+  pf.say(4, message_of(QDMA_OP_HELLO | QDMA_RESPONSE));
+  EXPECT_TRUE(pf.card.sent.empty());
+  EXPECT_EQ(pf.service.taken, 2U);
+  EXPECT_EQ(pf.service.refused, 1U);
+}
+
+TEST_F(Service, UnknownOperationsAreRefused) {
+  bring_up(4);
+  for (const unsigned op : {7U, 9U, 12U, 16U, 18U, 19U, 21U, 0x3fU, 0x46U, 0x7fU})
+    EXPECT_EQ(pf.ask(4, message_of(op)), -QDMA_REFUSE_UNSUPPORTED) << op;
+}
+
+TEST_F(Service, QueuesRun) {
+  bring_up(5);
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 264));
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 265));
+  EXPECT_TRUE(pf.shell.queues[264].is_paced);
+  EXPECT_FALSE(pf.shell.queues[264].is_asking);
+  EXPECT_EQ(pf.shell.queues[265].buffer, 2048U);
+  EXPECT_EQ(pf.shell.functions[5].queues, 2U);
+  EXPECT_EQ(listeners(own(5)), std::set<std::uint32_t>{5});
+  EXPECT_EQ(pf.ask(5, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), 0);
+  EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_INVALIDATE, 264, false)), 0);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 264));
+  EXPECT_FALSE(pf.shell.queues[264].is_paced);
+  EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_WRITE, 264, false)), 0);
+  EXPECT_TRUE(pf.shell.queues[264].is_asking);
+}
+
+/// Its buffers are counted until it is invalidated.
+TEST_F(Service, AQueueThatRunsIsStoppedBeforeItStarts) {
+  const auto invalidates = [&](unsigned select, unsigned queue) {
+    const std::uint32_t command = select << 1 | QDMA_CONTEXT_INVALIDATE << 5 | queue << 7;
+    return std::ranges::count(pf.card.commands, command) != 0;
+  };
+  bring_up(4);
+  EXPECT_FALSE(invalidates(QDMA_SELECT_SW_C2H, 257)) << "it did not run";
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 257, true)), 0);
+  EXPECT_TRUE(invalidates(QDMA_SELECT_SW_C2H, 257));
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 257, false)), 0);
+  EXPECT_TRUE(invalidates(QDMA_SELECT_SW_H2C, 257));
+  EXPECT_FALSE(invalidates(QDMA_SELECT_SW_C2H, 257));
+}
+
+TEST_F(Service, WhatRanBeforeIsStopped) {
+  pf.card.context(QDMA_SELECT_SW_C2H, 263)[1] = 1;
+  pf.card.context(QDMA_SELECT_SW_H2C, 272)[1] = 1;
+  qdma_service_start(&pf.service);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 263));
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 272));
+}
+
+TEST_F(Service, QueuesOfOthersAreRefused) {
+  bring_up(4);
+  bring_up(5);
+  for (const unsigned queue : {0U, 63U, 255U, 258U, 263U, 264U, 266U, 272U, 0xffffU})
+    for (const unsigned op : {QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_CLEAR, QDMA_OP_CONTEXT_INVALIDATE}) {
+      EXPECT_EQ(pf.ask(4, queue_message(op, queue, false)), -QDMA_REFUSE_QUEUE) << queue;
+      EXPECT_EQ(pf.ask(4, queue_message(op, queue, true)), -QDMA_REFUSE_QUEUE) << queue;
+      EXPECT_TRUE(pf.card.commands.empty());
+    }
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 264, 2)), -QDMA_REFUSE_COUNT);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 3)), -QDMA_REFUSE_COUNT);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, ~0U)), -QDMA_REFUSE_COUNT);
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 264));
+}
+
+TEST_F(Service, TheFunctionOfARequestIsTheMailboxs) {
+  bring_up(4);
+  qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, false);
+  message.byte[36] = 5;
+  ASSERT_EQ(pf.ask(4, message), 0);
+  EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[0] >> 17, 4U);
+}
+
+TEST_F(Service, NoMoreQueuesThanThereAre) {
+  qdma_message answer;
+  ASSERT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  ASSERT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, 7, ~0U), &answer), 0);
+  std::uint32_t base = 0, count = 0;
+  qdma_message_get_range(&answer, &base, &count);
+  EXPECT_EQ(base, 256U);
+  EXPECT_EQ(count, 8U);
+}
+
+TEST_F(Service, WhoAsksForFewerQueuesLosesTheOthers) {
+  bring_up(4, 8);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 1)), 0);
+  for (unsigned queue = 256; queue < 264; ++queue) {
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, queue)) << queue;
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue)) << queue;
+  }
+  EXPECT_EQ(pf.shell.functions[4].queues, 0U);
+}
+
+TEST_F(Service, ContextsAreChecked) {
+  bring_up(4);
+  const auto refusal = [&](unsigned at, unsigned value, bool is_c2h = true) {
+    qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, is_c2h);
+    message.byte[at] = value;
+    const int status = pf.ask(4, message);
+    EXPECT_TRUE(status == 0 || pf.card.commands.empty());
+    return status;
+  };
+  EXPECT_EQ(refusal(41, 8), -QDMA_REFUSE_UNSUPPORTED) << "an interrupt ring";
+  EXPECT_EQ(refusal(8, 2 | 2 << 2), -QDMA_REFUSE_UNSUPPORTED) << "memory mapped";
+  EXPECT_EQ(refusal(34, 4 << 4 | 2 << 2), -QDMA_REFUSE_UNSUPPORTED) << "completions of 32 bytes";
+  EXPECT_EQ(refusal(34, 4 << 4 | 1 << 2), 0) << "completions of 16 bytes";
+  EXPECT_EQ(refusal(34, 6 << 4), -QDMA_REFUSE_PARAMETER) << "a trigger that is none";
+  EXPECT_EQ(refusal(16, 0x20), -QDMA_REFUSE_PARAMETER) << "a ring at an odd address";
+  EXPECT_EQ(refusal(16, 0x20, false), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(refusal(24, 4), -QDMA_REFUSE_PARAMETER) << "completions at an odd address";
+  EXPECT_EQ(refusal(24, 4, false), 0) << "which a transmit queue does not have";
+  EXPECT_EQ(refusal(42, 1), -QDMA_REFUSE_RING);
+  EXPECT_EQ(refusal(46, 1), -QDMA_REFUSE_RING);
+  EXPECT_EQ(refusal(44, 1), -QDMA_REFUSE_BUFFER);
+  EXPECT_EQ(refusal(38, 1), -QDMA_REFUSE_COUNTER);
+  EXPECT_EQ(refusal(39, 99), -QDMA_REFUSE_TIMER);
+}
+
+TEST_F(Service, CardsThatCannotAreNotAsked) {
+  pf.service.capabilities = 0;
+  bring_up(4);
+  qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, true);
+  message.byte[34] |= 1 << 2;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 1)), -QDMA_REFUSE_UNSUPPORTED);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), -QDMA_REFUSE_UNSUPPORTED);
+  message = rss_message(2);
+  EXPECT_EQ(pf.ask(4, message), 0);
+  message.byte[MERIDIAN_RSS_MICROSOFT] = 1;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED);
+  EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[1] & 2, 0U) << "nothing grants credit";
+}
+
+TEST_F(Service, AddressesOfOthersAreRefused) {
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, address_message(own(5), true, true)), -QDMA_REFUSE_PARAMETER) << "though 5 is away";
+  bring_up(5);
+  pf.vf(4).is_trusted = true;
+  for (const bool is_own : {false, true}) {
+    EXPECT_EQ(pf.ask(4, address_message(own(5), true, is_own)), -QDMA_REFUSE_PARAMETER);
+    EXPECT_EQ(pf.ask(4, address_message(own(5), false, is_own)), is_own ? -QDMA_REFUSE_PARAMETER : 0);
+    EXPECT_EQ(pf.ask(4, address_message(Address{}, true, is_own)), -QDMA_REFUSE_PARAMETER);
+    pf.shell.taken = {alien};
+    EXPECT_EQ(pf.ask(4, address_message(alien, true, is_own)), -QDMA_REFUSE_PARAMETER);
+  }
+  EXPECT_EQ(listeners(own(5)), std::set<std::uint32_t>{5});
+  EXPECT_EQ(pf.ask(4, address_message(group, true, true)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, address_message(broadcast, true, true)), -QDMA_REFUSE_PARAMETER);
+  qdma_message message = address_message({2, 3, 3, 3, 3, 3}, true, false);
+  message.byte[MERIDIAN_ADDRESS_ADD] = 2;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
+  message = address_message({2, 3, 3, 3, 3, 3}, true, true);
+  message.byte[MERIDIAN_ADDRESS_OWN] = 0x80;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
+}
+
+TEST_F(Service, AnAddressOfItsOwn) {
+  bring_up(4);
+  const Address before = own(4);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
+  EXPECT_EQ(own(4), alien);
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
+  EXPECT_TRUE(listeners(before).empty());
+  pf.vf(4).is_fixed = true;
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0) << "it has that";
+  EXPECT_EQ(pf.ask(4, address_message(before, true, true)), -QDMA_REFUSE_PARAMETER);
+  pf.vf(4).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, address_message(before, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(before, true, true)), 0) << "one of its others becomes its own";
+  EXPECT_EQ(pf.vf(4).addresses, 0U);
+  EXPECT_EQ(listeners(before), std::set<std::uint32_t>{4});
+  EXPECT_TRUE(listeners(alien).empty());
+}
+
+TEST_F(Service, AnAddressThatFindsNoRoomIsTold) {
+  pf.shell.room = 0;
+  bring_up(4);
+  EXPECT_EQ(pf.shell.told[QDMA_VF_HAS_NO_ADDRESS], 1U);
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), -QDMA_REFUSE_PARAMETER);
+  pf.shell.room = 1;
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
+  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
+}
+
+TEST_F(Service, OtherAddressesAreForTheTrusted) {
+  bring_up(4);
+  bring_up(5);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0) << "groups are for all";
+  EXPECT_EQ(pf.ask(5, address_message(group, true, false)), 0);
+  EXPECT_EQ(pf.ask(5, address_message(group, true, false)), 0) << "again";
+  EXPECT_EQ(pf.ask(5, address_message(broadcast, true, false)), 0) << "which comes anyway";
+  EXPECT_EQ(listeners(group), (std::set<std::uint32_t>{4, 5}));
+  EXPECT_EQ(pf.ask(4, address_message(group, false, false)), 0);
+  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{5});
+  pf.vf(4).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(own(4), false, false)), 0) << "its own stays";
+  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
+}
+
+TEST_F(Service, ThereIsAnEndOfAddresses) {
+  bring_up(4);
+  Address address = group;
+  for (unsigned i = 0; i < QDMA_VF_ADDRESSES; ++i, ++address[5])
+    EXPECT_EQ(pf.ask(4, address_message(address, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(address, true, false)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, address_message(group, false, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(address, true, false)), 0);
+}
+
+TEST_F(Service, FlagsAreForTheTrusted) {
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, flags_message(all_multicast)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, flags_message(0)), 0);
+  EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
+  pf.vf(4).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous | all_multicast)), 0);
+  EXPECT_EQ(pf.shell.functions[4].flags, promiscuous | all_multicast | MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
+  EXPECT_EQ(pf.ask(4, flags_message(MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, flags_message(0x100)), -QDMA_REFUSE_PARAMETER);
+}
+
+TEST_F(Service, Switches) {
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 1)), 0);
+  EXPECT_TRUE(pf.shell.functions[4].strip);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 2)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 255)), -QDMA_REFUSE_PARAMETER);
+  pf.say(4, message_of(QDMA_OP_VF_BYE));
+  EXPECT_FALSE(pf.shell.functions[4].strip);
+}
+
+TEST_F(Service, RssStaysWithinItsQueues) {
+  bring_up(4, 3);
+  qdma_message message = rss_message(3);
+  message.byte[MERIDIAN_RSS_MICROSOFT] = 1;
+  message.byte[MERIDIAN_RSS_KEY + 4] = 0x78;
+  message.byte[MERIDIAN_RSS_KEY + 7] = 0x12;
+  ASSERT_EQ(pf.ask(4, message), 0);
+  const qdma_rss& rss = pf.shell.functions[4].rss;
+  EXPECT_TRUE(rss.is_microsoft);
+  EXPECT_EQ(rss.key[1], 0x12000078U);
+  EXPECT_EQ(rss.entry[5], 2);
+  EXPECT_EQ(rss.entry[127], 1);
+  EXPECT_EQ(pf.ask(4, rss_message(4)), -QDMA_REFUSE_PARAMETER);
+  message.byte[MERIDIAN_RSS_MICROSOFT] = 2;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
+  message = rss_message(3);
+  message.byte[MERIDIAN_RSS_INDIRECTION + 63] = 0x30;
+  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER) << "the last entry";
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 0)), 0);
+  EXPECT_EQ(pf.ask(4, rss_message(1)), -QDMA_REFUSE_PARAMETER) << "without queues";
+}
+
+TEST_F(Service, HelloTakesEverything) {
+  bring_up(4, 8);
+  pf.vf(4).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), 0);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), 0);
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
+  for (unsigned queue = 256; queue < 264; ++queue) EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), -QDMA_REFUSE_QUEUE);
+  bring_up(4);
+  EXPECT_FALSE(pf.shell.queues[256].is_asking);
+}
+
+TEST_F(Service, AResetIsCleanedUp) {
+  bring_up(4);
+  bring_up(5);
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
+  qdma_service_look(&pf.service);
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 256)) << "none was reset";
+  pf.shell.functions[4].queues = 0;
+  qdma_service_look(&pf.service);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 256));
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 257));
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 264)) << "the other goes on";
+  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{own(5), {5}}}));
+}
+
+TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
+  bring_up(4);
+  bring_up(5);
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
+  pf.shell.functions[4].queues = 0;
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), 0);
+  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
+  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
+}
+
+TEST_F(Service, WhatWasResetLeavesItsAddressToOthers) {
+  bring_up(4);
+  bring_up(5);
+  pf.vf(4).is_trusted = pf.vf(5).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.ask(5, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER);
+  pf.shell.functions[4].queues = 0;
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(pf.ask(5, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{5});
+  EXPECT_EQ(pf.vf(4).addresses, 0U);
+}
+
+TEST_F(Service, TheEndTakesEverything) {
+  bring_up(4);
+  bring_up(6);
+  qdma_service_stop(&pf.service);
+  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 256));
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 272));
+}
+
+TEST_F(Service, AFloodIsSlowedAndTold) {
+  constexpr std::uint64_t second = 1000000000;
+  unsigned taken = 0;
+  for (std::uint64_t ns = 0; ns < second; ns += 100000, pf.now += 100000) {
+    if (pf.card.incoming.empty()) pf.card.incoming.emplace_back(4, message_of(MERIDIAN_OP_CONFIG));
+    if (qdma_service_turn(&pf.service, pf.now)) ++taken;
+    EXPECT_TRUE(taken > 60 || pf.service.slowed == 0) << "bring-up has as many";
+  }
+  EXPECT_GE(taken, 64U + 190U);
+  EXPECT_LE(taken, 64U + 210U) << "200 a second";
+  EXPECT_EQ(pf.shell.told[QDMA_VF_FLOODS], pf.service.slowed);
+  EXPECT_GE(pf.service.slowed, 190U);
+  // Another waits no longer than for a message.
+  pf.card.incoming.clear();
+  pf.card.incoming.emplace_back(5, message_of(QDMA_OP_HELLO));
+  pf.now += pf.service.message_ns;
+  EXPECT_TRUE(qdma_service_turn(&pf.service, pf.now));
+  // Time pays.
+  pf.now += second;
+  const std::uint64_t slowed = pf.service.slowed;
+  bring_up(4);
+  EXPECT_EQ(pf.service.slowed, slowed);
+}
+
+TEST_F(Service, WhoIsDeafIsNotWaitedFor) {
+  constexpr std::uint64_t patience = 20000000;
+  pf.card.target_is_busy = true;
+  pf.say(4, message_of(QDMA_OP_HELLO));
+  EXPECT_TRUE(pf.card.sent.empty());
+  pf.now += patience / 2;
+  pf.card.target_is_busy = false;
+  EXPECT_FALSE(qdma_service_turn(&pf.service, pf.now));
+  ASSERT_EQ(pf.card.sent.size(), 1U) << "late, but not too late";
+  EXPECT_EQ(pf.card.sent[0].first, 4U);
+  pf.card.target_is_busy = true;
+  pf.say(4, message_of(MERIDIAN_OP_CONFIG));
+  pf.now += patience;
+  EXPECT_FALSE(qdma_service_turn(&pf.service, pf.now));
+  EXPECT_EQ(pf.service.untaken, 1U);
+  EXPECT_EQ(pf.shell.told[QDMA_VF_IS_DEAF], 1U);
+  pf.say(4, message_of(MERIDIAN_OP_CONFIG));
+  EXPECT_EQ(pf.service.untaken, 2U) << "at once";
+  pf.card.target_is_busy = false;
+  EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0) << "it hears again";
+  EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0);
+}
+
+TEST_F(Service, ASecondRequestTakesThePlaceOfAnAnswer) {
+  pf.card.target_is_busy = true;
+  pf.say(4, message_of(QDMA_OP_HELLO));
+  pf.say(4, message_of(MERIDIAN_OP_CONFIG));
+  EXPECT_EQ(pf.service.untaken, 2U);
+  pf.say(5, message_of(QDMA_OP_HELLO));
+  EXPECT_EQ(pf.service.untaken, 2U) << "5 has not been deaf yet";
+  pf.say(5, message_of(QDMA_OP_VF_BYE));
+  EXPECT_FALSE(pf.vf(5).is_waiting);
+}
+
+TEST_F(Service, ACardThatIsGoneEndsEverything) {
+  bring_up(4);
+  pf.card.gone = true;
+  EXPECT_FALSE(qdma_service_turn(&pf.service, pf.now));
+  qdma_service_look(&pf.service);
+  pf.card.gone = false;
+}
+
+/// Messages that no driver would send, many of them nearly right.
+class Attacker {
+ public:
+  explicit Attacker(unsigned seed) : random(seed) {}
+
+  unsigned below(unsigned limit) { return random() % limit; }
+  bool rarely() { return below(8) == 0; }
+
+  qdma_message message() {
+    qdma_message message = likely();
+    for (unsigned flips = rarely() ? 1 + below(4) : 0; flips != 0; --flips) message.byte[below(128)] = random();
+    if (below(64) == 0)
+      for (std::uint8_t& byte : message.byte) byte = random();
+    return message;
+  }
+
+ private:
+  std::uint32_t count() { return rarely() ? random() : below(10); }
+  std::uint32_t queue() { return rarely() ? random() & 0xffff : 248 + below(48); }
+
+  Address address() {
+    if (rarely()) return broadcast;
+    return {static_cast<std::uint8_t>(below(3)), 0, 0, 0, 0, static_cast<std::uint8_t>(below(80))};
+  }
+
+  qdma_message likely() {
+    static constexpr unsigned queue_ops[] = {QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_CLEAR,
+                                             QDMA_OP_CONTEXT_INVALIDATE};
+    switch (below(12)) {
+      case 0:
+        return message_of(below(4) == 0 ? QDMA_OP_VF_BYE : QDMA_OP_HELLO);
+      case 1:
+        return range_message(QDMA_OP_QUEUE_REQUEST, random(), count());
+      case 2:
+        return range_message(QDMA_OP_FMAP, 256 + 8 * below(5), count());
+      case 3:
+      case 4:
+      case 5:
+        return queue_message(queue_ops[below(4)], queue(), rarely() != (below(2) == 0));
+      case 6:
+      case 7:
+        return address_message(address(), below(3) != 0, rarely());
+      case 8:
+        return flags_message(rarely() ? random() : below(16));
+      case 9:
+        return byte_message(below(2) == 0 ? MERIDIAN_OP_STRIP : MERIDIAN_OP_TX_OFFLOAD, below(3));
+      case 10:
+        return rss_message(1 + below(8));
+      default:
+        return message_of(random() & 0xff);
+    }
+  }
+
+  std::mt19937 random;
+};
+
+class Attack : public testing::TestWithParam<unsigned> {};
+
+/// Whatever VFs say and whenever they are reset: what is in force is theirs, and nothing is left of who has gone.
+TEST_P(Attack, TakesNothingFromOthers) {
+  FakePf pf(4);
+  Attacker attacker(GetParam());
+  pf.vf(5).is_trusted = true;
+  pf.vf(6).is_fixed = true;
+  pf.shell.taken = {{2, 0, 0, 0, 0, 77}};
+  std::uint64_t refused = 0, answered = 0;
+  for (unsigned turn = 0; turn < 100000; ++turn) {
+    const unsigned function = FakePf::first + attacker.below(5);  // the last is no VF of this PF
+    pf.card.target_is_busy = attacker.rarely();
+    pf.now += attacker.below(2) == 0 ? 10000000 : 100;
+    pf.card.incoming.clear();
+    pf.card.incoming.emplace_back(function, attacker.message());
+    pf.card.sent.clear();
+    pf.card.writes.clear();
+    pf.card.commands.clear();
+    qdma_service_turn(&pf.service, pf.now);
+    for (const auto& [target, message] : pf.card.sent) {
+      ASSERT_TRUE(target >= FakePf::first && target < FakePf::first + 4);
+      ++answered;
+      refused += qdma_message_status(&message) != 0;
+    }
+    for (const std::uint32_t command : pf.card.commands) {
+      const unsigned select = command >> 1 & 15, number = command >> 7 & 0x1fff;
+      const unsigned owner = (number - FakePf::first_queue) / FakePf::of_vf + FakePf::first;
+      ASSERT_EQ(select == QDMA_SELECT_FMAP ? number : owner, function);
+    }
+    if (attacker.below(200) == 0) {
+      const unsigned reset = FakePf::first + attacker.below(4);
+      pf.shell.functions[reset].queues = 0;
+      const bool had = pf.vf(reset).mapped != 0;
+      qdma_service_look(&pf.service);
+      for (const auto& [address, listeners] : pf.shell.filter) ASSERT_FALSE(had && listeners.contains(reset));
+    }
+    if (attacker.below(1000) == 0) {
+      pf.card.incoming.clear();
+      qdma_service_stop(&pf.service);
+      ASSERT_TRUE(pf.shell.filter.empty());
+    }
+    pf.check();
+    if (HasFatalFailure()) FAIL() << "turn " << turn;
+  }
+  EXPECT_GT(answered, 20000U);
+  EXPECT_GT(refused, answered / 4);
+  EXPECT_LT(refused, answered * 9 / 10) << "some of it must be right";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Attack, testing::Values(1, 2, 3));
+
+}  // namespace

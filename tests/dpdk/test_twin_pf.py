@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd on a PF of the card process that serves VFs: other processes, a port of its own process, Python's driver."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from dpdk_fixtures import library, testpmd
+from meridian_twin import Link
+from meridian_twin.mailbox import COMMAND, RESPONSE, SEND, Code, Message, Op, place
+from meridian_twin.memory import Memory
+from meridian_twin.protocol import Role
+from meridian_twin.vf import Vf
+from pf import ADDRESS, address_of
+from sessions import xstats
+from test_twin_attach import MAC, MINE, PEER, from_wire, udp
+from test_twin_vf import FIRST, frames_for, started
+from testpmd import Testpmd, TestpmdError
+
+__all__ = ["library", "testpmd"]  # fixtures
+Start = Callable[..., Testpmd]
+SERVING = f"mac={MAC},vfs=4,vf_mac=02:aa:bb:cc:dd:04"  # address_of() each
+ALIEN = bytes.fromhex("020909090909")
+GROUP = bytes.fromhex("01005e000005")
+
+
+def text_of(address: bytes) -> str:
+    return address.hex(":")
+
+
+def from_first(address: bytes) -> bytes:
+    """A frame that the first VF may send, too."""
+    return address + address_of(FIRST) + udp(100, 1)[12:]
+
+
+def pf_of(testpmd: Start, card: Any, more: str = "", **other: Any) -> Testpmd:
+    """Not promiscuous, so what it sends came to its own address."""
+    pmd = testpmd(card, more=SERVING + more, **other)
+    pmd.command("set promisc 0 off")
+    pmd.start("io")
+    return pmd
+
+
+def there_and_back(card: Any, pmd: Testpmd, frames: list[bytes]) -> None:
+    for frame in frames:
+        card.wires[0].send(frame)
+    assert from_wire(pmd, card.wires[0], len(frames)) == frames
+
+
+def counts(pf: Testpmd) -> dict[str, int]:
+    return {name: n for name, n in xstats(pf.command("show port xstats 0")).items() if name.startswith("vf_")}
+
+
+@contextmanager
+def python_vf(card: Any, function: int = FIRST) -> Iterator[Vf]:
+    """A VF that is played by Python; as it leaves, its function is reset."""
+    memory = Memory(1 << 24, function=function)
+    link = Link(card.socket, Role.PCIE_FUNCTION, function=function)
+    try:
+        link.share(memory)
+        yield Vf(link, function, memory)
+    finally:
+        link.close()
+        memory.close()
+
+
+def receive(vf: Vf, address: bytes, own: bool = False) -> int:
+    """Asks to receive an address; the status of the answer."""
+    fields = ((8 + at, "B", byte) for at, byte in enumerate(address))
+    vf.link.wait(vf.mailbox.can_send, "room in the mailbox")
+    vf.mailbox.send(Message(ADDRESS, 0, 0, 0, place(*fields, (14, "B", 1), (15, "B", own))))
+    answers: list[Message] = []
+
+    def answered() -> bool:
+        answer = vf.mailbox.receive()
+        answers.extend([answer] if answer else [])
+        return bool(answers)
+
+    vf.link.wait(answered, "an answer")
+    assert answers[0].op == ADDRESS | RESPONSE
+    return answers[0].status
+
+
+def test_processes(run_card: Any, testpmd: Start) -> None:
+    """PF and VFs get their own frames; a VF is killed and comes back, and the others go on."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    vfs = [started(testpmd, card, function) for function in (FIRST, FIRST + 1)]
+    for function, vf in enumerate(vfs, FIRST):
+        there_and_back(card, vf, frames_for(function))
+    there_and_back(card, pf, [udp(size, size) for size in (60, 1514)])
+    assert [pmd.statistics()["RX-packets"] for pmd in (pf, *vfs)] == [2, 3, 3]
+    vfs[0].kill()
+    there_and_back(card, vfs[1], frames_for(FIRST + 1))
+    again = started(testpmd, card, FIRST)
+    there_and_back(card, again, frames_for(FIRST))
+    again.quit()
+    vfs[1].quit()
+    assert counts(pf)["vf_answers_untaken"] == 0
+    assert "floods" not in pf.quit()
+
+
+def test_one_process(run_card: Any, testpmd: Start) -> None:
+    """A PF and its VF as two ports of one testpmd: what comes to one leaves by the other."""
+    card = run_card()
+    vf = f"net_meridian_twin1,socket={card.socket},function={FIRST}"
+    pmd = pf_of(testpmd, card, vdevs=[vf])
+    there_and_back(card, pmd, frames_for(FIRST))
+    there_and_back(card, pmd, [MINE + address_of(FIRST) + udp(100, 1)[12:]])
+    assert pmd.statistics(0)["TX-packets"] == 3
+    assert pmd.statistics(1)["TX-packets"] == 1
+    pmd.quit()
+
+
+def test_trust(run_card: Any, testpmd: Start) -> None:
+    """Promiscuous, more addresses and one of its own choice are for the VF that is trusted, groups for any."""
+    card = run_card()
+    pf_of(testpmd, card, ",trusted=0x2")
+    plain, trusted = (started(testpmd, card, function) for function in (FIRST, FIRST + 1))
+    assert "Operation not permitted - ignore" in plain.start_text
+    assert "Promiscuous mode: disabled" in plain.command("show port info 0")
+    assert "Promiscuous mode: enabled" in trusted.command("show port info 0")
+    card.wires[0].send(ALIEN + PEER + udp(100, 1)[12:])
+    trusted.wait("a frame of another", lambda: trusted.statistics()["RX-packets"] == 1)
+    trusted.command("set promisc 0 off")
+    trusted.command("stop")
+    trusted.start("rxonly")
+    assert "refuses operation 0x41" in plain.command(f"mac_addr set 0 {text_of(ALIEN)}")
+    assert "refuses operation 0x41" in plain.command(f"mac_addr add 0 {text_of(ALIEN)}")
+    assert "refuses" not in trusted.command(f"mac_addr add 0 {text_of(ALIEN)}")
+    assert "refuses" not in plain.command(f"mcast_addr add 0 {text_of(GROUP)}")
+    for address in (ALIEN, GROUP, bytes.fromhex("020909090908"), bytes.fromhex("01005e000006")):
+        card.wires[0].send(from_first(address))
+    for frame in frames_for(FIRST):
+        card.wires[0].send(frame)
+    assert from_wire(plain, card.wires[0], 4) == [from_first(GROUP), *frames_for(FIRST)]
+    trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
+
+
+def used_queues(pmd: Testpmd) -> set[int]:
+    return {int(queue) for queue in re.findall(r"RX Port= 0/Queue=\s*(\d+)", pmd.command("show fwd stats all"))}
+
+
+def test_receive_offloads(run_card: Any, testpmd: Start) -> None:
+    """RSS and tags of a VF, which its PF writes."""
+    card = run_card()
+    pf_of(testpmd, card)
+    vf = testpmd(card, "--rxq=4", "--txq=4", "--rss-ip", "--nb-cores=1", function=FIRST)
+    vf.start("io")
+    mine = 2 * address_of(FIRST)
+    frames = [mine + udp(100, number, flow=number)[12:] for number in range(64)]
+    for frame in frames:
+        card.wires[0].send(frame)
+    assert sorted(from_wire(vf, card.wires[0], len(frames))) == sorted(frames)
+    assert used_queues(vf) == {0, 1, 2, 3}
+    for part in range(0, 128, 8):  # testpmd takes words of 128 letters
+        vf.command("port config 0 rss reta " + ",".join(f"({part + entry},2)" for entry in range(8)))
+    vf.command("clear fwd stats all")
+    there_and_back(card, vf, frames)
+    assert used_queues(vf) == {2}
+    vf.command("vlan set strip on 0")
+    card.wires[0].send(mine + bytes.fromhex("81000005") + frames[0][12:])
+    assert from_wire(vf, card.wires[0], 1) == [frames[0]]
+    vf.command("vlan set strip off 0")
+    tagged = mine + bytes.fromhex("81000005") + frames[0][12:]
+    there_and_back(card, vf, [tagged])
+
+
+def test_the_public_drivers_messages(run_card: Any, testpmd: Start) -> None:
+    """A VF that knows no messages of ours has frames, too."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    with python_vf(card) as vf:
+        vf.bring_up(queues=2)
+        card.wires[0].send(frames_for(FIRST)[1])
+        assert vf.receive(1) == [frames_for(FIRST)[1]]
+        vf.send(frames_for(FIRST)[2], queue=1)
+        assert from_wire(pf, card.wires[0], 1) == [frames_for(FIRST)[2]]
+        vf.stop()
+    assert counts(pf)["vf_messages_refused"] == 0
+
+
+def test_what_a_vf_had_goes_with_its_reset(run_card: Any, testpmd: Start) -> None:
+    card = run_card()
+    pf = pf_of(testpmd, card, ",trusted=0x3")
+    with python_vf(card, FIRST + 1) as other:
+        other.bring_up(queues=1)
+        with python_vf(card) as vf:
+            vf.bring_up(queues=1)
+            assert receive(vf, ALIEN) == 0
+            assert receive(other, ALIEN) == -Code.BAD_PARAMETER
+            assert receive(other, address_of(FIRST), own=True) == -Code.BAD_PARAMETER
+        pf.wait("the address", lambda: receive(other, ALIEN) == 0)
+        assert receive(other, address_of(FIRST), own=True) == -Code.BAD_PARAMETER, "that one is kept"
+        card.wires[0].send(ALIEN + PEER + udp(100, 1)[12:])
+        assert other.receive(1) == [ALIEN + PEER + udp(100, 1)[12:]]
+
+    pf.wait("the address again", lambda: "error" not in pf.command(f"mac_addr add 0 {text_of(ALIEN)}"))
+    there_and_back(card, pf, [ALIEN + PEER + udp(100, 1)[12:]])
+
+
+def test_one_attacks(run_card: Any, testpmd: Start) -> None:
+    """Messages that no driver sends do no harm."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    victim = started(testpmd, card, FIRST + 1)
+    random = Random(1)
+    with python_vf(card) as vf:
+
+        def say(message: Message) -> None:
+            vf.link.wait(vf.mailbox.can_send, "room in the mailbox")
+            vf.mailbox.send(message)
+            vf.mailbox.receive()
+
+        vf.hello()
+        for _ in range(300):
+            op = random.choice([*range(21), *range(0x40, 0x46), random.randrange(256)])
+            queue = 256 + random.randrange(32)
+            say(Message(op, 0, random.randrange(8), 0, queue.to_bytes(2, "little") + random.randbytes(120)))
+        there_and_back(card, victim, frames_for(FIRST + 1))
+    assert counts(pf)["vf_messages_refused"] > 100
+
+
+def test_one_floods(run_card: Any, testpmd: Start) -> None:
+    """It is slowed, counted and told; another comes up and has its frames meanwhile."""
+    card = run_card()
+    pf = pf_of(testpmd, card, ",vf_messages=20")
+    over = threading.Event()
+    with python_vf(card) as vf:
+
+        def flood() -> None:
+            while not over.is_set():
+                vf.link.wait(vf.mailbox.can_send, "room in the mailbox")
+                vf.mailbox.write(COMMAND, SEND)
+
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            pf.wait("the flood", lambda: counts(pf)["vf_messages_slowed"] >= 5)
+            there_and_back(card, started(testpmd, card, FIRST + 1), frames_for(FIRST + 1))
+        finally:
+            over.set()
+            thread.join(30)
+        assert not thread.is_alive()
+    assert f"VF 0 (function {FIRST}) floods its PF with messages" in pf.said
+
+
+def test_a_vf_that_does_not_take_its_answers(run_card: Any, testpmd: Start) -> None:
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    with python_vf(card) as deaf, python_vf(card, FIRST + 1) as other:
+        for op in (Op.HELLO, Op.CSR):
+            deaf.link.wait(deaf.mailbox.can_send, "room in the mailbox")
+            deaf.mailbox.send(Message(op))
+        other.bring_up(queues=1)
+        pf.wait("the loss of an answer", lambda: counts(pf)["vf_answers_untaken"] == 1)
+    assert f"function {FIRST}) does not take its answers" in pf.said
+
+
+def test_another_pf_takes_over(run_card: Any, testpmd: Start) -> None:
+    """A PF is killed: its VF is told, and begins anew with the next PF, whatever the first has left in the card."""
+    card = run_card()
+    first = pf_of(testpmd, card)
+    vf = started(testpmd, card, FIRST)
+    there_and_back(card, vf, frames_for(FIRST))
+    first.kill()
+    second = pf_of(testpmd, card)
+    vf.wait("the loss", lambda: "has lost its queues" in vf.command("show port stats 0") + vf.said)
+    vf.quit()
+    there_and_back(card, started(testpmd, card, FIRST), frames_for(FIRST))
+    second.command("show port info 0")
+    assert "gets no frames" not in second.said
+
+
+def test_a_null_card_has_no_vfs(library: Path) -> None:
+    with pytest.raises(TestpmdError, match="VFs are served of a card process alone"):
+        Testpmd(library, ["net_meridian_null0,vfs=1"], memory=64)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("vfs=33", "vfs=33: a PF serves 0 to 32 VFs"),
+        ("vfs=1,function=4", "vfs=1: a VF has no VFs"),
+        ("vfs=1,vf_messages=0", "vf_messages=0: a VF that floods is heard 1 to 100000 times a second"),
+        ("vfs=1,trusted=yes", "trusted=yes: give a bitmap of VFs"),
+        ("vfs=1,vf_mac=01:00:00:00:00:01", "vf_mac=01:00:00:00:00:01: that is no unicast address"),
+        ("vfs=2,vf_mac=02:00:00:00:00:01,mac=02:00:00:00:00:02", "02:00:00:00:00:02 cannot be VF 1's"),
+        ("vfs=2,vf_mac=02:ff:ff:ff:ff:ff", "03:00:00:00:00:00 cannot be VF 1's"),
+    ],
+)
+def test_refuses_in_a_sentence(run_card: Any, library: Path, arguments: str, sentence: str) -> None:
+    card = run_card()
+    with pytest.raises(TestpmdError, match=re.escape(sentence)):
+        Testpmd(library, [f"net_meridian_twin0,socket={card.socket},{arguments}"], memory=64)
