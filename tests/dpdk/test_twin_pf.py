@@ -71,11 +71,11 @@ def python_vf(card: Any, function: int = FIRST) -> Iterator[Vf]:
         memory.close()
 
 
-def receive(vf: Vf, address: bytes, own: bool = False) -> int:
-    """Asks to receive an address; the status of the answer."""
+def receive(vf: Vf, address: bytes, own: bool = False, add: bool = True) -> int:
+    """Asks to receive an address, or no longer; the status of the answer."""
     fields = ((8 + at, "B", byte) for at, byte in enumerate(address))
     vf.link.wait(vf.mailbox.can_send, "room in the mailbox")
-    vf.mailbox.send(Message(ADDRESS, 0, 0, 0, place(*fields, (14, "B", 1), (15, "B", own))))
+    vf.mailbox.send(Message(ADDRESS, 0, 0, 0, place(*fields, (14, "B", add), (15, "B", own))))
     answers: list[Message] = []
 
     def answered() -> bool:
@@ -201,6 +201,11 @@ def test_what_a_vf_had_goes_with_its_reset(run_card: Any, testpmd: Start) -> Non
         assert receive(other, address_of(FIRST), own=True) == -Code.BAD_PARAMETER, "that one is kept"
         card.wires[0].send(ALIEN + PEER + udp(100, 1)[12:])
         assert other.receive(1) == [ALIEN + PEER + udp(100, 1)[12:]]
+        assert receive(other, ALIEN, add=False) == 0
+        for frame in (ALIEN + PEER + udp(100, 1)[12:], frames_for(FIRST + 1)[0]):
+            card.wires[0].send(frame)
+        assert other.receive(1) == frames_for(FIRST + 1)[:1]
+        assert receive(other, ALIEN) == 0
 
     pf.wait("the address again", lambda: "error" not in pf.command(f"mac_addr add 0 {text_of(ALIEN)}"))
     there_and_back(card, pf, [ALIEN + PEER + udp(100, 1)[12:]])
@@ -224,6 +229,9 @@ def test_one_attacks(run_card: Any, testpmd: Start) -> None:
             op = random.choice([*range(21), *range(0x40, 0x46), random.randrange(256)])
             queue = 256 + random.randrange(32)
             say(Message(op, 0, random.randrange(8), 0, queue.to_bytes(2, "little") + random.randbytes(120)))
+        say(Message(Op.HELLO))
+        for kind in (1, 3):  # a stream, in one direction and the other
+            say(Message(Op.CONTEXT_INVALIDATE, 0, 0, 0, place((6, "H", 264), (8, "B", kind))))
         there_and_back(card, victim, frames_for(FIRST + 1))
     assert counts(pf)["vf_messages_refused"] > 100
 
