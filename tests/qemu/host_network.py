@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driver_machine import PF_DEVICE, Guest, running
-from machine_testpmd import give_to, vf_name
+from driver_machine import running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
+from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_machine.testpmd import give_to, vf_name
 
 FAR = far_end.address(0, 1)
 WIRE = far_end.interface(0)

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import MODULE, PF_DEVICE, Link, linked
-from machine_testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
+from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
+from meridian_machine.guest import MODULE, PF_DEVICE
+from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from testpmd_checks import (
     FAR,
     LARGE,

@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import PF_DEVICE
 from host_leaks import CHECKED
 from host_network import Network, network
 from meridian_machine import Hardware
+from meridian_machine.guest import PF_DEVICE
 from vf_attacks import Victims, attack_from, build_attack, slow_mail
 
 pytestmark = pytest.mark.qemu

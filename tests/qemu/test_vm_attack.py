@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from host_leaks import CHECKED
 from host_network import FAR, Network, network
-from machine_testpmd import prepare_vfio, vf_name
-from nested_vm import HOST, SUITE, VF, Vm, VmError, vm_files
+from meridian_machine.nested_vm import HOST, SUITE, VF, Vm, VmError, vm_files
+from meridian_machine.testpmd import prepare_vfio, vf_name
 from vf_attacks import Victims, add, build_attack, faults, parts, patience, slow_mail
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]

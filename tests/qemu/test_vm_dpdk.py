@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import PF_DEVICE, Link, linked
-from machine_testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
+from driver_machine import Link, linked
 from meridian_machine import tools
-from nested_vm import HOST, SUITE, VF, DebianVm, debian_vm_files
+from meridian_machine.guest import PF_DEVICE
+from meridian_machine.nested_vm import HOST, SUITE, VF, DebianVm, debian_vm_files
+from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from testpmd_checks import LARGE, address, check_mac, check_rxonly, check_txonly, pieces, text
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]

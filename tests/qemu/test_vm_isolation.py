@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import PF_DEVICE, Link, linked, tool
-from machine_testpmd import give_to, prepare_vfio, vf_name
-from nested_vm import HOST, SUITE, Vm, vm_files
+from driver_machine import Link, linked, tool
+from meridian_machine.guest import PF_DEVICE
+from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
 from vf_attacks import build_attack, faults
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]

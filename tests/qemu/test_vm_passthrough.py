@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from driver_machine import MODULE, PF_DEVICE
 from host_network import FAR, Network, network
-from machine_testpmd import prepare_vfio, vf_name
-from nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.guest import MODULE, PF_DEVICE
+from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.testpmd import prepare_vfio, vf_name
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 VM = "10.44.0.50"

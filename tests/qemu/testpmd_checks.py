@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from random import Random
 
 from driver_machine import Link
-from machine_testpmd import MachineTestpmd
+from meridian_machine.testpmd import MachineTestpmd
 from packets import checksum
 
 FAR = bytes.fromhex("021111111111")

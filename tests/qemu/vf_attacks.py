@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from driver_machine import Guest
 from host_leaks import held
 from host_network import FAR, MEGABYTE, Function, Network
 from meridian_machine import tools
+from meridian_machine.guest import Guest
 
 PART = 25_000  # messages and doorbells between two resets of the VF
 SLOW = 10  # messages a second: a simulated PF reads them slowly, and would not call it a flood

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from driver_machine import PF_DEVICE, Guest
-from machine_program import Program, ProgramError
-from testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
+from .guest import PF_DEVICE, Guest
+from .program import Program, ProgramError
+from .testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
 
 LIBRARY = "librte_net_meridian.so"
 

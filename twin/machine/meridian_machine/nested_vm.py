@@ -15,17 +15,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from driver_machine import Guest
-from machine_program import Program, ProgramError
-from meridian_machine import Hardware, Image, driver
-from meridian_machine.initrd import Content, cpio, initrd
-from meridian_machine.machine import Done
+from . import driver
+from .guest import Guest
+from .hardware import Hardware
+from .initrd import Content, cpio, initrd
+from .machine import Done
+from .program import Program, ProgramError
+from .tools import Image
 
 SUITE = "bookworm"  # whose machines have QEMU
 #: Its timer ticks for ever: emulated QEMU 10.0 loses an interrupt now and then while a virtual machine runs, and a host
 #: machine that sleeps until the one interrupt that it has asked its timer for does not wake up.
 TICKING = "nohz=off highres=off"
-#: Of the host machine. One processor: see host_leaks.
+#: Of the host machine. One processor: between two, emulated QEMU 10.0 loses the end of an interrupt now and then.
 HOST = Hardware(memory=2048, cpus=1, iommu=True, kernel=TICKING)
 KERNEL, RAMDISK, DEBIAN_RAMDISK = "vm-kernel", "vm-initrd", "vm-debian-initrd"
 COMMANDS = Path(__file__).with_name("vm_commands")

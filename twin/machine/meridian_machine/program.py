@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Sequence
 
-from driver_machine import Guest
+from .guest import Guest
 
 QUIT_SECONDS = 60
 
