@@ -27,7 +27,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
     program = build_attack(tmp_path_factory.mktemp("attack"))
     hardware = Hardware(iommu=True, kernel=CHECKED.kernel)
     with network(vfs=0, hardware=hardware, files={program.name: program}) as it:
-        slow_mail(it)
+        slow_mail(it, 10)
         it.make_vfs(2)
         yield it
         it.end_vfs()

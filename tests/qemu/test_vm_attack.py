@@ -28,7 +28,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
     hardware = replace(HOST, kernel=f"{HOST.kernel} {CHECKED.kernel}")
     with network(vfs=0, suite=SUITE, hardware=hardware, files=vm_files({program.name: program})) as it:
         prepare_vfio(it.guest, hugepages=0)
-        slow_mail(it)
+        slow_mail(it, 2)
         it.make_vfs_for_vm()
         yield it
         it.end_vfs()

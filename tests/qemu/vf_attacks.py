@@ -16,7 +16,6 @@ from meridian_machine import tools
 from meridian_machine.guest import Guest
 
 PART = 25_000  # messages and doorbells between two resets of the VF
-SLOW = 10  # messages a second: a simulated PF reads them slowly, and would not call it a flood
 LOST = ("card_rx_queue_full", "card_rx_copy_cut", "card_rx_disabled", "card_rx_bad_queue", "card_tx_spoof")
 DEVLINK = "pci/0000:01:00.0"
 
@@ -30,9 +29,12 @@ def build_attack(folder: Path) -> Path:
     return program
 
 
-def slow_mail(net: Network) -> None:
-    """A VF may send SLOW messages a second. While there are no VFs."""
-    net.guest.run(f"devlink dev param set {DEVLINK} name vf_message_rate value {SLOW} cmode driverinit")
+def slow_mail(net: Network, rate: int) -> None:
+    """A VF may send that many messages a second, as a simulated PF reads them slowly, and would not call it a flood.
+
+    While there are no VFs.
+    """
+    net.guest.run(f"devlink dev param set {DEVLINK} name vf_message_rate value {rate} cmode driverinit")
     net.guest.run(f"devlink dev reload {DEVLINK}", 120)
     net.pf.up()
 
