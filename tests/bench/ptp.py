@@ -21,7 +21,7 @@ from statistics import mean
 
 import dpkt
 import matplotlib
-from driver_machine import Guest
+from meridian_machine.guest import Guest
 from ptp_run import SYNC_LOG, Grandmaster, Samples, ps_with, ptp4l
 from report import ROOT, Figure, write
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driver_machine import Guest, Link
+from driver_machine import Link
+from meridian_machine.guest import Guest
 
 
 @dataclass

@@ -3,95 +3,21 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from meridian_machine import Hardware, Machine, Setting, Twin, tools
-from meridian_machine import peer as far_end
+from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.guest import PEER, PF_DEVICE, Guest
 from meridian_twin.wire import Wire
 from peer import Peer
 
-PF_DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
-HERE = far_end.address(0, 2)
-PEER = far_end.address(0, 1)
-MODULE = "/run/twin/meridian.ko"
 XDP_TOOL = Path(__file__).with_name("xdp_tool.c")
 NET_LOAD = Path(__file__).parents[1] / "bench" / "net_load.c"
-_TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
-
-
-class GuestError(AssertionError):
-    """A script failed, or the kernel complains."""
-
-
-class Guest:
-    """A machine, told what to do line by line."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-
-    def try_run(self, script: str, seconds: float = 60) -> tuple[int, str]:
-        """(exit status, output) of a script."""
-        done = self.machine.run(f"exec 2>&1\n{script}", seconds)
-        return done.status, done.text
-
-    def run(self, script: str, seconds: float = 60) -> str:
-        """Output of a script that must succeed."""
-        status, text = self.try_run(script, seconds)
-        if status:
-            raise GuestError(f"{script}: status {status}: {text}\n{self.log()}")
-        return text
-
-    def until(self, script: str, wanted: str, seconds: float = 30) -> str:
-        """Runs a script again and again until its output matches; the output."""
-        deadline = time.monotonic() + seconds
-        while True:
-            _, text = self.try_run(script, seconds)
-            if re.search(wanted, text):
-                return text
-            if time.monotonic() > deadline:
-                raise GuestError(f"{script} does not give {wanted!r} but {text!r}\n{self.log()}")
-            time.sleep(0.1)
-
-    def log(self) -> str:
-        """What the kernel has said since the driver was loaded first."""
-        text = self.try_run("dmesg")[1]
-        return text[max(text.find("meridian"), 0) :]
-
-    def check(self) -> None:
-        """Raises unless the kernel's log is free of warnings and worse."""
-        log = self.log()
-        if _TROUBLE.search(log):
-            raise GuestError(f"the kernel complains: {log}")
-
-    def load(self) -> None:
-        """The driver, its interface up with its address."""
-        self.run(f"insmod {MODULE} && ip address add {HERE}/24 dev eth0 && ip link set eth0 up")
-        self.wait_link()
-
-    def wait_link(self) -> None:
-        self.until("cat /sys/class/net/eth0/carrier", "1")
-
-    def ping(self, count: int = 2, size: int = 56) -> None:
-        """Every one is answered, whole."""
-        text = self.run(f"ping -c {count} -i 0.1 -W 10 -M do -s {size} {PEER}")
-        assert f" {count} received" in text, text
-
-    def statistics(self, interface: str = "eth0", enter: str = "") -> dict[str, int]:
-        """Of `ethtool -S`. enter: what goes before a command in the interface's network namespace."""
-        pairs = (line.split(":") for line in self.run(f"{enter}ethtool -S {interface}").splitlines()[1:])
-        return {name.strip(): int(value) for name, value in pairs}
-
-    def address(self, interface: str = "eth0", enter: str = "") -> bytes:
-        text = self.run(f"{enter}cat /sys/class/net/{interface}/address")
-        return bytes.fromhex(text.strip().replace(":", ""))
 
 
 @dataclass

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from driver_machine import Guest
 from meridian_machine import Hardware
+from meridian_machine.guest import Guest
 
 #: Of a machine whose leaks are looked for. One processor: between two, emulated QEMU 10.0 loses the end of an interrupt
 #: now and then (its APIC keeps a call of the other processor in service), and the machine stands still.

@@ -16,10 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driver_machine import PF_DEVICE, Guest, running
+from driver_machine import running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
+from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_machine.testpmd import give_to, vf_name
 
 FAR = far_end.address(0, 1)
 WIRE = far_end.interface(0)
@@ -101,6 +103,13 @@ class Network:
             self.guest.run(f"ip netns add vf{number} && ip link set {name} netns vf{number}")
             self.vfs.append(Function(self.guest, name, f"10.44.0.{10 + number}", f"vf{number}"))
             self.vfs[-1].up()
+
+    def make_vfs_for_vm(self) -> None:
+        """Two: VF 0 is for a virtual machine, at vfio-pci, VF 1 in a namespace."""
+        self.make_vfs(2)
+        self.vfs.pop(0)
+        self.guest.run("ip netns del vf0")
+        give_to(self.guest, vf_name(self.guest, 0), "vfio-pci")
 
     def end_vfs(self) -> None:
         for vf in self.vfs:

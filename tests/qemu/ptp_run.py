@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from driver_machine import Guest
 from meridian_machine import Hardware, PsHardware, Setting, Twin
+from meridian_machine.guest import Guest
 
 SECOND_PS = 10**12
 SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import HERE, PF_DEVICE, Link, linked
+from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
+from meridian_machine.guest import HERE, PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 DEVICE = "pci/0000:01:00.0"

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import HERE, PEER, Link, link
+from driver_machine import Link, link
+from meridian_machine.guest import HERE, PEER
 from peer import IPV4, ethernet, udp
 
 __all__ = ["link"]

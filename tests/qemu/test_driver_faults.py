@@ -9,8 +9,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from driver_machine import MODULE, PF_DEVICE, Guest, Link, linked, vfs_apart
+from driver_machine import Link, linked, vfs_apart
 from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.guest import MODULE, PF_DEVICE, Guest
 
 pytestmark = pytest.mark.qemu
 COMMAND = 0x844

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from data_server import DataServer, digest
-from driver_machine import PEER, Guest, Link, link, running
+from driver_machine import Link, link, running
 from meridian_machine import Setting, Twin, peer, tools
+from meridian_machine.guest import PEER, Guest
 
 __all__ = ["link"]
 pytestmark = pytest.mark.qemu

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import PF_DEVICE, Link, linked
+from driver_machine import Link, linked
 from meridian_machine import tools
+from meridian_machine.guest import PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from driver_function import Function
-from driver_machine import HERE, PEER, Link, linked, tool, vfs_apart
+from driver_machine import Link, linked, tool, vfs_apart
 from meridian_golden.rss import DEFAULT_KEY, rss_hash
 from meridian_machine import tools
+from meridian_machine.guest import HERE, PEER
 from peer import IPV4, checksum, ethernet, ipv4
 
 pytestmark = pytest.mark.qemu

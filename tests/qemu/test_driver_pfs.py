@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest, running
+from driver_machine import running
 from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
 SECOND = "ip netns exec two"

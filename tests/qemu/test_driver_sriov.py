@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import PF_DEVICE, Guest, running, vfs_apart
+from driver_machine import running, vfs_apart
 from meridian_machine import Setting, Twin, tools
+from meridian_machine.guest import PF_DEVICE, Guest
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 FAR = "10.44.0.1"

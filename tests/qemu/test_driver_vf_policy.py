@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import NET_LOAD, Guest, Link, linked, tool, vfs_apart
+from driver_machine import NET_LOAD, Link, linked, tool, vfs_apart
 from meridian_machine import tools
+from meridian_machine.guest import Guest
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 NOBODY = bytes.fromhex("029900000099")

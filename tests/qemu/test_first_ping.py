@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest, linked
-from machine_program import Program
-from meridian_machine import Hardware, Setting, Twin, tools
+from driver_machine import linked
+from meridian_machine import Hardware, Setting, Twin, nested_vm, tools
+from meridian_machine.guest import Guest
+from meridian_machine.program import Program
 
 pytestmark = pytest.mark.qemu
 FIRST_PING, VM = (tools.ROOT / "docs" / name for name in ("first-ping.md", "vm.md"))
@@ -106,6 +107,6 @@ def test_a_vf_for_dpdk() -> None:
 def test_the_guide_gives_a_vf_to_qemu_as_the_tests_do() -> None:
     """A virtual machine with a VF is started by nested_vm, with the guide's options."""
     (line,) = (line for line in commands("QEMU", VM) if line.startswith("qemu-system"))
-    source = (Path(__file__).with_name("nested_vm.py")).read_text()
+    source = Path(nested_vm.__file__).read_text()
     for option in re.findall(r"-device (\S+)", line):
         assert option.replace("$VF", "{function}") in source.replace(',id=vf"', '"'), option

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import PF_DEVICE
 from host_network import MEGABYTE, Network, network
 from meridian_machine import Hardware
+from meridian_machine.guest import PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 MEMORY = 1024

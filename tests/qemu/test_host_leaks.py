@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import PF_DEVICE
 from host_leaks import CHECKED, Held, held
 from host_network import Network, network
 from meridian_machine import tools
+from meridian_machine.guest import PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 VFS = 8

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import PF_DEVICE, Guest
 from host_network import MEGABYTE, WIRE, Function, Network, network
+from meridian_machine.guest import PF_DEVICE, Guest
 
 pytestmark = pytest.mark.qemu
 LONGEST = 9582  # the card's 9600 bytes, less header and VLAN tag

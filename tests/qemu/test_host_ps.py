@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
-from driver_machine import Guest, Link, linked, vfs_apart
+from driver_machine import Link, linked, vfs_apart
 from host_network import FAR, Function
 from meridian_machine import tools
+from meridian_machine.guest import Guest
 from ps_host import MAC, PsHost, ps_host
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]

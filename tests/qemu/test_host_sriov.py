@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from driver_machine import PF_DEVICE
 from host_network import network
+from meridian_machine.guest import PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 VFS = 4  # the default shell has functions for so many

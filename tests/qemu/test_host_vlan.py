@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest, running, vfs_apart
+from driver_machine import running, vfs_apart
 from host_network import Function
 from meridian_machine import Setting, Twin
+from meridian_machine.guest import Guest
 from meridian_twin.wire import Wire
 from peer import Peer
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import Hardware, PsHardware, Setting, Twin, tools
 from meridian_machine import driver as drivers
 from meridian_machine import peer as far_end
+from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
 HOST, PS = far_end.address(0, drivers.HOST), far_end.address(0, drivers.PS)

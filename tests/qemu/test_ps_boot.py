@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine import driver as drivers
 from meridian_machine import peer as far_end
+from meridian_machine.guest import Guest
 from meridian_twin import Link
 from meridian_twin.card import LinkedCard
 

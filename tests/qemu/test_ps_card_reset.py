@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driver_machine import PEER, Guest
 from meridian_machine import PsHardware, computer, tools
 from meridian_machine import driver as drivers
+from meridian_machine.guest import PEER, Guest
 from peer import Peer
 
 pytestmark = pytest.mark.qemu

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import PEER, Guest, Link
+from driver_machine import Link
 from meridian_machine import PsHardware, Setting, Twin, tools
+from meridian_machine.guest import PEER, Guest
 from meridian_twin.wire import Wire
 from peer import Peer, ethernet
 from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse

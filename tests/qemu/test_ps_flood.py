@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from host_load import MAC, host_load
+from meridian_machine.guest import Guest
 from meridian_twin.control import Control
 from ptp_run import Running, Samples, ps_with, running
 from test_ptp_load import BUSY, CLOCKS, GIVEN, LINE, SERVO

@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from host_load import LENGTH, MAC, host_load
 from host_network import IPERF_PORT, Function, server
 from meridian_machine import PsHardware, Setting, Twin
 from meridian_machine import driver as drivers
 from meridian_machine import peer as far_end
+from meridian_machine.guest import Guest
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 BYTES = 100_000

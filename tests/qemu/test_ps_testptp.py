@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import PsHardware, tools
+from meridian_machine.guest import Guest
 from ptp_run import SECOND_PS, edges, ps_with, pulses
 
 pytestmark = pytest.mark.qemu

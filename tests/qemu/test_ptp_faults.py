@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import PsHardware, Twin, computer, tools
 from meridian_machine import driver as drivers
+from meridian_machine.guest import Guest
 from meridian_twin import CardProcess
 from meridian_twin.control import Control
 from ptp_run import Grandmaster, ps_with, pulse_errors, pulses, running

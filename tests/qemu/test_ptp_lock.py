@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import Twin
+from meridian_machine.guest import Guest
 from ptp_run import Grandmaster, ps_with, ptp4l, pulse_errors, pulses
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]

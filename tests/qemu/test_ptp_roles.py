@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import Guest
 from meridian_machine import PsHardware, Setting, Twin, tools
+from meridian_machine.guest import Guest
 from meridian_machine.processes import guarded, stop
 from ptp_run import Grandmaster, running
 

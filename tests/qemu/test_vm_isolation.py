@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import PF_DEVICE, Link, linked, tool
-from machine_testpmd import give_to, prepare_vfio, vf_name
-from meridian_machine import tools
-from nested_vm import HOST, SUITE, Vm, vm_files
+from driver_machine import Link, linked, tool
+from meridian_machine.guest import PF_DEVICE
+from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
+from vf_attacks import build_attack, faults
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 HERE = Path(__file__).parent
@@ -24,11 +23,7 @@ FRAMES = 20
 
 @pytest.fixture(scope="module")
 def attacker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program, library = tmp_path_factory.mktemp("attack") / "vf_attack", tools.ROOT / "host-driver" / "qdma"
-    sources = [HERE / "vf_attack.c", *sorted(library.glob("*.c"))]
-    command = ["gcc", "-static", "-O2", "-Wall", "-Werror", f"-I{library}", "-o", program, *sources]
-    subprocess.run(command, check=True, timeout=60)
-    return program
+    return build_attack(tmp_path_factory.mktemp("attack"))
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +48,6 @@ def others_go_on(link: Link) -> None:
     assert " 3 received" in text, text
 
 
-def faults(link: Link) -> set[str]:
-    """Functions that the IOMMU has caught at what is not theirs."""
-    return set(re.findall(r"DMAR: \[DMA (?:Read|Write)[^\]]*\] Request device \[([^\]]*)\]", link.guest.run("dmesg")))
-
-
 def spoofed(link: Link) -> int:
     """Frames of VF 0 that the card has dropped for their source address."""
     entry = json.loads(link.guest.run("ip -s -j link show eth0"))[0]
@@ -68,9 +58,9 @@ def test_dma_of_a_vf_without_memory_is_caught(link: Link, attacker: Path) -> Non
     """Nobody drives it, so nothing is mapped for it; its rings are at addresses of its choice."""
     name = vf_name(link.guest, 0)
     link.guest.run(f"echo {name} >{PF_DEVICE}/virtfn0/driver/unbind; echo 1 >{PF_DEVICE}/virtfn0/enable")
-    assert faults(link) == set()
+    assert faults(link.guest) == set()
     link.guest.run(f"/run/twin/vf_attack $(readlink -f {PF_DEVICE}/virtfn0) 3000 1", 300)
-    assert faults(link) == {name.removeprefix("0000:")}
+    assert faults(link.guest) == {name.removeprefix("0000:")}
     others_go_on(link)
     link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset; echo 0 >{PF_DEVICE}/virtfn0/enable; dmesg -C")
     link.guest.check()
@@ -107,7 +97,7 @@ def test_a_vm_that_writes_nonsense_harms_itself_only(link: Link) -> None:
         for _ in range(6):
             others_go_on(link)
             time.sleep(2)
-        assert faults(link) == {vf_name(link.guest, 0).removeprefix("0000:")}
+        assert faults(link.guest) == {vf_name(link.guest, 0).removeprefix("0000:")}
     finally:
         vm.kill()
     assert link.guest.statistics()["vf_messages"] > 100

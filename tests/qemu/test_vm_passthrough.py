@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from driver_machine import MODULE, PF_DEVICE
 from host_network import FAR, Network, network
-from machine_testpmd import give_to, prepare_vfio, vf_name
-from nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.guest import MODULE, PF_DEVICE
+from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
+from meridian_machine.testpmd import prepare_vfio, vf_name
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 VM = "10.44.0.50"
@@ -23,16 +23,9 @@ def net() -> Iterator[Network]:
     """The PF, a VF in a network namespace, and another for virtual machines: VF 0."""
     with network(vfs=0, suite=SUITE, hardware=HOST, files=vm_files()) as it:
         prepare_vfio(it.guest, hugepages=0)
-        make_vfs(it)
+        it.make_vfs_for_vm()
         yield it
         it.end_vfs()
-
-
-def make_vfs(net: Network) -> None:
-    net.make_vfs(2)
-    net.vfs.pop(0)
-    net.guest.run("ip netns del vf0")
-    give_to(net.guest, vf_name(net.guest, 0), "vfio-pci")
 
 
 @contextmanager
@@ -121,7 +114,7 @@ def test_a_pf_driver_that_goes_takes_the_vf_out_of_the_vm(net: Network) -> None:
         guest.run(f"insmod {MODULE}")
         guest.run(f"ip address add {net.pf.address}/24 dev eth0; ip link set eth0 up")
         net.pf.ping()
-        make_vfs(net)
+        net.make_vfs_for_vm()
         vm.monitor(f"device_add vfio-pci,host={vf_name(guest, 0)},bus=vfport,id=vf")
         vm.run("for try in $(seq 100); do [ -e /sys/class/net/eth0 ] && break; sleep 0.5; done; ls /sys/class/net/eth0")
         vm.up(VM)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * vf_attack DEVICE COUNT SEED: a VF in hostile hands. Rings doorbells and sends its PF messages, COUNT of both together,
- * as no driver would, through the BARs of DEVICE, the VF's folder in /sys/bus/pci/devices, which has no driver. Now and
- * then it comes up as it should, with rings at addresses of its choice. Prints "MESSAGES DOORBELLS ANSWERS".
+ * vf_attack DEVICE COUNT SEED [around]: a VF in hostile hands. Rings doorbells and sends its PF messages, COUNT of both
+ * together, as no driver would, through the BARs of DEVICE, the VF's folder in /sys/bus/pci/devices, which has no driver.
+ * Now and then it comes up as it should, with rings at addresses of its choice. With "around" it also reads and writes
+ * what is beside its page of BAR2 in the machine's addresses, which is for a virtual machine: elsewhere there are other
+ * functions. Prints "MESSAGES DOORBELLS ANSWERS", then for "around" how many accesses to how many pages there were.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,12 +18,13 @@
 #define BAR0_BYTES (32 << 10)
 #define BAR2_BYTES 4096
 #define QUEUES 8
+#define AROUND 16  // pages on each side
 #define PATIENCE 200  // polls, each half a millisecond at least
 
 static struct qdma_device qdma;
-static volatile u32 *page;
+static volatile u32 *page, *around[2 * AROUND];
 static u64 state;
-static unsigned messages, doorbells, answers;
+static unsigned messages, doorbells, answers, pages, strays;
 
 u32 qdma_os_read(const void *bar, u32 offset) {
   return *(const volatile u32 *)((const char *)bar + offset);
@@ -53,6 +56,50 @@ static void *map(const char *device, const char *name, size_t bytes) {
     exit(1);
   }
   return at;
+}
+
+// Pages beside that of BAR2 which the kernel maps; BAR2 itself is no larger than its page.
+static void map_around(const char *device) {
+  unsigned long long start;
+  char path[256];
+  FILE *list;
+  int file;
+
+  snprintf(path, sizeof path, "%s/resource2", device);
+  file = open(path, O_RDWR);
+  if (mmap(NULL, 2 * BAR2_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) != MAP_FAILED) {
+    printf("BAR2 has more than a page\n");
+    exit(1);
+  }
+  close(file);
+  snprintf(path, sizeof path, "%s/resource", device);
+  list = fopen(path, "r");
+  if (!list || fscanf(list, "%*[^\n]\n%*[^\n]\n%llx", &start) != 1) {
+    perror(path);
+    exit(1);
+  }
+  fclose(list);
+  file = open("/dev/mem", O_RDWR | O_SYNC);
+  for (int i = -AROUND; i <= AROUND; i++) {
+    off_t offset = start + (off_t)i * BAR2_BYTES;
+    void *at = i ? mmap(NULL, BAR2_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset) : MAP_FAILED;
+
+    if (at != MAP_FAILED) around[pages++] = at;
+  }
+  if (!pages) {
+    perror("/dev/mem");
+    exit(1);
+  }
+}
+
+static void stray(void) {
+  volatile u32 *word = &around[any(pages)][any(BAR2_BYTES / 4)];
+
+  strays++;
+  if (any(2))
+    *word = any(0);
+  else
+    (void)*word;
 }
 
 // Memory and bus mastering: what it reads and writes is the IOMMU's to judge.
@@ -168,6 +215,7 @@ static void act(void) {
                               QDMA_DOORBELL_CMPT_CIDX};
   struct qdma_message answer;
 
+  if (pages && !any(16)) stray();
   switch (any(64)) {
   case 0:
     if (!any(64)) come_up();
@@ -209,7 +257,7 @@ static void act(void) {
 }
 
 int main(int count, char **words) {
-  if (count != 4) return 2;
+  if (count != 4 && count != 5) return 2;
   enable(words[1]);
   if (qdma_identify_vf(&qdma, map(words[1], "resource0", BAR0_BYTES))) {
     printf("this is no VF\n");
@@ -217,8 +265,11 @@ int main(int count, char **words) {
   }
   page = map(words[1], "resource2", BAR2_BYTES);
   state = strtoull(words[3], NULL, 0) * 0x9e3779b97f4a7c15ull | 1;
+  if (count == 5) map_around(words[1]);
   come_up();
   while (messages + doorbells < strtoul(words[2], NULL, 0)) act();
-  printf("%u %u %u\n", messages, doorbells, answers);
+  printf("%u %u %u", messages, doorbells, answers);
+  if (count == 5) printf(" %u %u", strays, pages);
+  printf("\n");
   return 0;
 }

@@ -7,20 +7,20 @@ import argparse
 import sys
 from pathlib import Path
 
-from driver_machine import GuestError
-from machine_program import ProgramError
 from meridian_machine import MachineError, SdError
+from meridian_machine.guest import GuestError
+from meridian_machine.nested_vm import VmError
 from meridian_machine.peer import PeerError
+from meridian_machine.program import ProgramError
+from meridian_machine.testpmd_prompt import TestpmdError
 from meridian_machine.tools import BuildError
 from meridian_machine.twin import new_run
 from meridian_twin.control import ControlError
 from meridian_twin.pcapng import packets
 from meridian_twin.process import CardError
 from meridian_twin.wire import WireError
-from nested_vm import VmError
 from rich.console import Console
 from rich.live import Live
-from testpmd_prompt import TestpmdError
 
 from . import report
 from .latency import covered, of_sizes

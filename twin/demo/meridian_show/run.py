@@ -12,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from driver_machine import Guest
-from machine_testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from meridian_machine import Hardware, Machine, PsHardware, SdCard, SdMachine, Setting, Twin, computer, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
+from meridian_machine.guest import Guest
+from meridian_machine.nested_vm import SUITE, Vm, vm_files
 from meridian_machine.processes import guarded, stop
 from meridian_machine.sd_machine import default_image
+from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from meridian_twin.control import Control
-from nested_vm import SUITE, Vm, vm_files
 
 from .burst import SYNC_LOG, Bursts
 from .clock import Clock

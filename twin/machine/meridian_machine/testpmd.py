@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from driver_machine import PF_DEVICE, Guest
-from machine_program import Program, ProgramError
-from testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
+from .guest import PF_DEVICE, Guest
+from .program import Program, ProgramError
+from .testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
 
 LIBRARY = "librte_net_meridian.so"
 
@@ -38,10 +38,15 @@ class MachineTestpmd(Prompt):
     """One process; functions: of PCI, each with the driver's arguments if it needs some; options: of testpmd itself."""
 
     def __init__(
-        self, guest: Guest, functions: Sequence[str], *options: str, name: str = "pmd", eal: Sequence[str] = ()
+        self,
+        guest: Guest,
+        functions: Sequence[str],
+        *options: str,
+        name: str = "pmd",
+        eal: Sequence[str] = ("-l", "0-1"),
     ) -> None:
         # Its prompt is not buffered, so what it prints must not be, either.
-        command = ["stdbuf", "-o0", "dpdk-testpmd", "-d", f"/run/twin/{LIBRARY}", "-l", "0-1", "-m", "128"]
+        command = ["stdbuf", "-o0", "dpdk-testpmd", "-d", f"/run/twin/{LIBRARY}", "-m", "128"]
         command += ["--no-telemetry", f"--file-prefix={name}", *eal]
         command += [word for function in functions for word in ("-a", function)]
         command += ["--", "-i", "--total-num-mbufs=20000", "--disable-device-start", *options]

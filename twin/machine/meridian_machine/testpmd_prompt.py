@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 PROMPT = "testpmd> "
-START_SECONDS = 60
-COMMAND_SECONDS = 30
+START_SECONDS = 120
+COMMAND_SECONDS = 60
 
 
 class TestpmdError(Exception):
@@ -30,7 +30,7 @@ class Prompt(abc.ABC):
 
     def start(self, mode: str = "io") -> None:
         """Starts the ports, and forwarding in that mode."""
-        answer = self.command("port start all", 60)
+        answer = self.command("port start all", 2 * COMMAND_SECONDS)
         if "fail" in answer.lower() or "error" in answer.lower():
             raise TestpmdError(answer)
         self.command(f"set fwd {mode}")
