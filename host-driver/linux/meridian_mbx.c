@@ -73,6 +73,22 @@ static void set_range(struct meridian *m, struct meridian_vf *vf, u32 count)
 	meridian_flush(m);
 }
 
+/* From its queue of that number on. No frames come any more before queues go. */
+static void take_queues(struct meridian *m, struct meridian_vf *vf, u32 first)
+{
+	u32 i;
+
+	set_range(m, vf, 0);
+	for (i = first; i < vf->count; i++) {
+		qdma_h2c_stop(&m->qdma, base_of(vf) + i);
+		qdma_c2h_stop(&m->qdma, base_of(vf) + i);
+		meridian_set_paced(m, base_of(vf) + i, false);
+		meridian_set_tx_offload(m, base_of(vf) + i, false);
+	}
+	qdma_map_function(&m->qdma, vf->function, 0, 0);
+	vf->count = first;
+}
+
 /**
  * meridian_drop_vf() - take all from a VF that it has asked for
  * @m: its PF, whose card's lock is held
@@ -80,18 +96,8 @@ static void set_range(struct meridian *m, struct meridian_vf *vf, u32 count)
  */
 void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf)
 {
-	unsigned int i;
-
-	set_range(m, vf, 0);
-	for (i = 0; i < vf->count; i++) {
-		qdma_h2c_stop(&m->qdma, base_of(vf) + i);
-		qdma_c2h_stop(&m->qdma, base_of(vf) + i);
-		meridian_set_paced(m, base_of(vf) + i, false);
-		meridian_set_tx_offload(m, base_of(vf) + i, false);
-	}
-	qdma_map_function(&m->qdma, vf->function, 0, 0);
+	take_queues(m, vf, 0);
 	meridian_remove_entries(m, vf);
-	vf->count = 0;
 	vf->flags = 0;
 	vf->strip = false;
 	vf->tx_offload = false;
@@ -109,13 +115,17 @@ static int hello(struct meridian *m, struct meridian_vf *vf, struct qdma_message
 	return 0;
 }
 
+/* Of queues that it gives up none is to run on. */
 static int give_queues(struct meridian *m, struct meridian_vf *vf,
 		       const struct qdma_message *request, struct qdma_message *answer)
 {
 	u32 base, count;
 
 	qdma_message_get_range(request, &base, &count);
-	vf->count = min_t(u32, count, MERIDIAN_QUEUES_OF_VF);
+	count = min_t(u32, count, MERIDIAN_QUEUES_OF_VF);
+	if (count < vf->count)
+		take_queues(m, vf, count);
+	vf->count = count;
 	qdma_message_put_range(answer, base_of(vf), vf->count);
 	return 0;
 }

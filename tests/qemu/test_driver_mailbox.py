@@ -100,6 +100,13 @@ def test_queues_of_others_are_refused(link: Link) -> None:
     assert refusals(link, CONTEXT, f"{CONTEXT}@6=ffff", "0b@6=0000") == [QUEUE] * 3
 
 
+def test_queues_that_are_given_up_are_taken(link: Link) -> None:
+    with_queues(link)
+    assert refusals(link, RSS) == [0]
+    fewer = QUEUES.replace("@12=02", "@12=01")
+    assert refusals(link, fewer, RSS) == [0, PARAMETER], "what it keeps is to be mapped again"
+
+
 def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
     with_queues(link)
     messages = [
