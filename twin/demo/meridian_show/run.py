@@ -16,7 +16,7 @@ from meridian_machine import Hardware, Machine, PsHardware, SdCard, SdMachine, S
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 from meridian_machine.guest import Guest
-from meridian_machine.nested_vm import SUITE, Vm, vm_files
+from meridian_machine.nested_vm import SUITE, TICKING, Vm, vm_files
 from meridian_machine.processes import guarded, stop
 from meridian_machine.sd_machine import default_image
 from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
@@ -81,7 +81,7 @@ class Show:
         options = [*CLOCKS, "--control", str(self.folder / "control")]
         return Setting(
             suite=SUITE,
-            hardware=Hardware(memory=2048, iommu=True),
+            hardware=Hardware(memory=2048, iommu=True, kernel=TICKING),
             wires=[f"0={wire}"],
             card_options=options,
             pcap=True,
