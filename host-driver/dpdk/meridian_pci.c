@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The card on PCIe, bound to vfio-pci or another driver that hands its BARs out. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_io.h>
@@ -69,6 +71,38 @@ take_bar(const struct rte_pci_device *device, struct pci_bus *pci, unsigned int 
 	return -ENODEV;
 }
 
+/* Of the device's folder in sysfs; 0: it is not there. */
+static uint32_t
+sysfs_number(const struct rte_pci_device *device, const char *name)
+{
+	const struct rte_pci_addr *at = &device->addr;
+	unsigned int number;
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/" PCI_PRI_FMT "/%s", rte_pci_get_sysfs_path(), at->domain,
+		 at->bus, at->devid, at->function, name);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%u", &number) != 1)
+		number = 0;
+	fclose(file);
+	return number;
+}
+
+/* Functions of a card are numbered as PCIe routes to them, from its first PF on. */
+static void
+find_vfs(const struct rte_pci_device *device, struct meridian_bus *bus)
+{
+	uint32_t offset = sysfs_number(device, "sriov_offset");
+
+	if (bus->is_vf || !offset)
+		return;
+	bus->first_vf = device->addr.function + offset;
+	bus->vf_stride = sysfs_number(device, "sriov_stride");
+}
+
 static int
 probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 {
@@ -82,6 +116,7 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 	pci->bus.interrupt = device->intr_handle;
 	snprintf(pci->bus.card, sizeof(pci->bus.card), "%04x:%02x:%02x", device->addr.domain,
 		 device->addr.bus, device->addr.devid);
+	find_vfs(device, &pci->bus);
 	error = take_bar(device, pci, MERIDIAN_BAR_QDMA, QDMA_BYTES);
 	if (!error)
 		error = take_bar(device, pci, MERIDIAN_BAR_SHELL, SHELL_BYTES);
@@ -122,4 +157,6 @@ static struct rte_pci_driver meridian_pci_driver = {
 RTE_PMD_REGISTER_PCI(net_meridian, meridian_pci_driver);
 RTE_PMD_REGISTER_PCI_TABLE(net_meridian, ids);
 RTE_PMD_REGISTER_KMOD_DEP(net_meridian, "* vfio-pci | uio_pci_generic");
-RTE_PMD_REGISTER_PARAM_STRING(net_meridian, "queues=<1-256> mac=<address>");
+RTE_PMD_REGISTER_PARAM_STRING(net_meridian,
+			      "queues=<1-256> mac=<address> "
+			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000>");

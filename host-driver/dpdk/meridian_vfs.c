@@ -254,7 +254,7 @@ check(struct meridian *m, const struct meridian_options *options, uint32_t first
 	uint32_t last = bus->first_vf + (options->vfs - 1) * bus->vf_stride;
 
 	if (!m->qdma.has_mailbox || !bus->first_vf) {
-		MERIDIAN_LOG(ERR, "%s: vfs=%u: VFs are served of a card process alone", m->data->name,
+		MERIDIAN_LOG(ERR, "%s: vfs=%u: the function has no VFs", m->data->name,
 			     options->vfs);
 		return -ENOTSUP;
 	}

@@ -7,6 +7,7 @@ The machine is of bookworm, for whose DPDK a mirror is sure to have the headers 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -126,6 +127,26 @@ def test_two_processes(link: Link) -> None:
                 send(link, to_vf(vf, (64, 1000)))
                 assert on_wire(link, address(vf), 2) == to_vf(vf, (64, 1000))
         link.guest.ping()
+
+
+@pytest.mark.long
+def test_a_second_process_of_one_vf(link: Link) -> None:
+    """Two queues, a process on each; the second ends, and the first has its queue for itself."""
+    queues = ["--rxq=2", "--txq=2", "--rss-ip", "--num-procs=2"]
+    frames = [udp(address(0), address(0), 100, number, number % FLOWS) for number in range(FLOWS)]
+    with testpmd(link, 0, *queues, "--proc-id=0") as first:
+        first.start("io")
+        also = ("-l", "0-1", "--proc-type=secondary", "--file-prefix=vf0")
+        second = MachineTestpmd(link.guest, [vf_name(link.guest, 0)], *queues, "--proc-id=1", name="second", eal=also)
+        with second:
+            send(link, frames)
+            time.sleep(2)
+            alone = on_wire(link, address(0), len(frames) // 8)
+            assert len(alone) < len(frames), "half of them is the second one's"
+            second.start("io")
+            assert sorted(alone + on_wire(link, address(0), len(frames) - len(alone))) == sorted(frames)
+        send(link, frames)
+        assert sorted(on_wire(link, address(0), len(alone))) == sorted(alone)
 
 
 @pytest.mark.long

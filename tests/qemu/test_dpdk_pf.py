@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""testpmd as the PF of a card on PCIe, which serves VFs: another testpmd's, and Linux's.
+
+VFIO lets a VF go to who knows the token of who has the PF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from driver_machine import Link, linked
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import MODULE, PF_DEVICE
+from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
+from testpmd_checks import FAR, LARGE, SIZES, address, on_wire, send, text, to_vf, udp
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+PF = "0000:01:00.0"
+VFS = 2
+TOKEN = ("-l", "0-1", "--vfio-vf-token", "6d657269-6469-416e-8000-000000000001")
+PF_ADDRESS = bytes.fromhex("02aabbccddee")
+SERVING = f"{PF},mac={text(PF_ADDRESS)},vfs={VFS},vf_mac={text(address(0))}"
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    library = tools.built("build-dpdk", "--suite", "bookworm", minutes=10)
+    with linked("bookworm", {LIBRARY: library}, Hardware(memory=2048, iommu=True)) as it:
+        prepare_vfio(it.guest)
+        it.guest.run("rmmod meridian && echo 1 >/sys/module/vfio_pci/parameters/enable_sriov", 60)
+        give_to(it.guest, PF, "vfio-pci")
+        yield it
+
+
+@pytest.fixture
+def pf(link: Link) -> Iterator[MachineTestpmd]:
+    """At work, with VFs that nobody has."""
+    guest = link.guest
+    with MachineTestpmd(guest, [SERVING], name="pf", eal=TOKEN) as pmd:
+        pmd.command("set promisc 0 off")
+        pmd.start("io")
+        guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo {VFS} >{PF_DEVICE}/sriov_numvfs")
+        yield pmd
+        guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs", 60)
+        guest.check()
+
+
+def vf_testpmd(link: Link, number: int, *options: str) -> MachineTestpmd:
+    give_to(link.guest, vf_name(link.guest, number), "vfio-pci")
+    return MachineTestpmd(link.guest, [vf_name(link.guest, number)], *options, name=f"vf{number}", eal=TOKEN)
+
+
+def check_back(link: Link, frames: list[bytes], to: bytes) -> None:
+    """What testpmd gives back as it came."""
+    send(link, frames)
+    assert sorted(on_wire(link, frames[0][6:12], len(frames))) == sorted(frames), text(to)
+
+
+def test_vfs_of_two_processes(link: Link, pf: MachineTestpmd) -> None:
+    """Each frame to the function that has its address, the PF's to the PF; one VF is killed and comes again."""
+    with vf_testpmd(link, 0, *LARGE) as first:
+        first.start("io")
+        second = vf_testpmd(link, 1)
+        second.start("io")
+        check_back(link, to_vf(0), address(0))
+        check_back(link, to_vf(1, (60, 500, 1514)), address(1))
+        check_back(link, [udp(PF_ADDRESS, PF_ADDRESS, size, size) for size in (60, 1514)], PF_ADDRESS)
+        second.kill()
+        check_back(link, to_vf(0, SIZES[:3]), address(0))
+        with vf_testpmd(link, 1) as again:
+            again.start("io")
+            check_back(link, to_vf(1, (64, 1000)), address(1))
+        assert first.statistics()["RX-packets"] == len(SIZES) + 3
+    assert pf.statistics()["RX-packets"] == 2
+
+
+def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
+    """Its driver asks a PF of DPDK for all that it asks a PF of Linux for."""
+    guest = link.guest
+    function = vf_name(guest, 0)
+    guest.run(f"insmod {MODULE}")
+    give_to(guest, function, "meridian")
+    interface = guest.run(f"ls /sys/bus/pci/devices/{function}/net").strip()
+    assert guest.address(interface) == address(0)
+    guest.run(f"ip address add 10.44.0.2/24 dev {interface} && ip link set {interface} up")
+    guest.until(f"cat /sys/class/net/{interface}/operstate", "up")
+    guest.ping(5, 1400)
+    guest.run(f"ip link set {interface} mtu 9000; ethtool -L {interface} combined 2", 60)
+    guest.ping(5, 8000)
+    assert "vf_messages: 0\n" not in pf.command("show port xstats 0")
+    guest.run("rmmod meridian", 60)
+
+
+def test_who_does_not_know_the_token_does_not_get_a_vf(link: Link, pf: MachineTestpmd) -> None:
+    give_to(link.guest, vf_name(link.guest, 0), "vfio-pci")
+    options = f"-d /run/twin/{LIBRARY} -m 64 --no-telemetry --file-prefix=alien -l 0 -a {vf_name(link.guest, 0)}"
+    _, said = link.guest.try_run(f"timeout 60 dpdk-testpmd {options} -- --total-num-mbufs=2000 </dev/null 2>&1", 90)
+    assert "Getting a vfio_dev_fd" in said and "No probed ethernet devices" in said, said
+    frames = [udp(PF_ADDRESS, PF_ADDRESS, 100, 1)]
+    check_back(link, frames, FAR)
+    assert pf.statistics()["RX-packets"] == 1
