@@ -73,7 +73,9 @@ def check_counters(pmd: Testpmd, direction: str, size: int) -> None:
 def test_a_row(
     built_card: Callable[..., Path], testpmd: Callable[..., Testpmd], mode: str, size: int, queues: int
 ) -> None:
-    card_line, _ = block("--wire 0=traffic")
+    card_line, testpmd_line = block("--wire 0=traffic")
+    memory = int(re.findall(r"--no-huge -m (\d+) ", testpmd_line)[0])
+    assert "--total-num-mbufs=20000 " in testpmd_line, "as the tests' testpmd has it"
     (wire,) = re.findall(r"0=(traffic:.*)$", card_line)
     start, *prompt = block("--forward-mode=$MODE")
     (more,) = re.findall(r"With `SIZE` over 1514, `(.*?)`", GUIDE)
@@ -84,7 +86,7 @@ def test_a_row(
     wire = filled(wire, mode, size, queues) + (",send=0" if mode == "txonly" else "")
     said: dict[str, str] = {}
     with CardProcess(built_card(), "--time", "free", "--wire", f"0={wire}") as card:
-        pmd = testpmd(card, *options, more=f"mac={ADDRESS}", memory=512)
+        pmd = testpmd(card, *options, more=f"mac={ADDRESS}", memory=memory)
         pmd.command("port start all")
         for line in prompt:
             order = line.removeprefix("testpmd> ")
