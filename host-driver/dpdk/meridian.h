@@ -26,9 +26,7 @@
 #define MERIDIAN_VFS		32	/* of a PF at most */
 #define MERIDIAN_VF_MESSAGES	200	/* of a VF in a second, when it floods, if nothing is said */
 #define MERIDIAN_VF_MESSAGES_MAX 100000
-#define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
-#define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
-#define MERIDIAN_KEY_BYTES	(4 * MERIDIAN_KEY_WORDS)
+#define MERIDIAN_KEY_BYTES	(4 * QDMA_RSS_WORDS)
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_GROUP_WORDS	8
 #define MERIDIAN_ADDRESSES	64	/* unicast, of a port */
@@ -117,9 +115,7 @@ struct meridian_entry {
  * @silent: how often in a row it has not answered
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
- * @is_microsoft: order of bits of the hash
- * @key: of the hash
- * @indirection: of the hash
+ * @rss: how its frames are spread
  * @vlans: bitmap of those that are received, if asked for
  * @multicast: addresses
  * @multicasts: how many
@@ -148,9 +144,7 @@ struct meridian {
 	unsigned int silent;
 	bool is_removed;
 	bool is_reset;
-	bool is_microsoft;
-	uint32_t key[MERIDIAN_KEY_WORDS];
-	uint16_t indirection[MERIDIAN_INDIRECTION];
+	struct qdma_rss rss;
 	uint64_t vlans[4096 / 64];
 	struct rte_ether_addr multicast[MERIDIAN_MULTICAST];
 	uint32_t multicasts;
@@ -285,7 +279,6 @@ int meridian_vlan_offload(struct rte_eth_dev *dev, int mask);
 void meridian_default_rss(struct meridian *m);
 void meridian_write_function_rss(struct meridian *m, uint32_t function, const struct qdma_rss *rss);
 int meridian_write_rss(struct meridian *m);
-void meridian_spread(struct meridian *m, uint32_t queues);
 int meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
 		      uint16_t size);
 int meridian_reta_get(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,

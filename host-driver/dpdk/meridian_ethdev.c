@@ -64,7 +64,7 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->rx_offload_capa = rx_offloads(m);
 	info->tx_offload_capa = tx_offloads(m);
 	info->tx_queue_offload_capa = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-	info->reta_size = MERIDIAN_INDIRECTION;
+	info->reta_size = QDMA_RSS_ENTRIES;
 	info->hash_key_size = MERIDIAN_KEY_BYTES;
 	info->flow_type_rss_offloads = meridian_rss_types(m);
 	info->rx_desc_lim = limits;
@@ -112,7 +112,7 @@ configure(struct rte_eth_dev *dev)
 	if (is_rss)
 		dev->data->dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH &
 						       rx_offloads(m);
-	meridian_spread(m, is_rss && dev->data->nb_rx_queues ? dev->data->nb_rx_queues : 1);
+	qdma_spread(&m->rss, is_rss && dev->data->nb_rx_queues ? dev->data->nb_rx_queues : 1);
 	if (is_rss && rss->rss_key != NULL)
 		return meridian_rss_set(dev, rss);
 	return 0;

@@ -4,25 +4,15 @@
 
 #include "meridian.h"
 
-/* Spread evenly over the first queues. */
-void
-meridian_spread(struct meridian *m, uint32_t queues)
-{
-	unsigned int i;
-
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		m->indirection[i] = i % queues;
-}
-
 /* A key of the port's own, in Microsoft's order if the card can. */
 void
 meridian_default_rss(struct meridian *m)
 {
 	unsigned int i;
 
-	m->is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		m->key[i] = (uint32_t)rte_rand();
+	m->rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
+	for (i = 0; i < QDMA_RSS_WORDS; i++)
+		m->rss.key[i] = (uint32_t)rte_rand();
 }
 
 /**
@@ -37,9 +27,12 @@ meridian_write_function_rss(struct meridian *m, uint32_t function, const struct 
 	uint32_t base = MERIDIAN_FUNCTION_BASE(function);
 	unsigned int i;
 
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+	static_assert(QDMA_RSS_WORDS == MERIDIAN_FUNCTION_HASH_KEY_MAX &&
+		      QDMA_RSS_ENTRIES == MERIDIAN_FUNCTION_INDIRECTION_MAX,
+		      "the library and the register map have the same RSS");
+	for (i = 0; i < QDMA_RSS_WORDS; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_KEY(i), rss->key[i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
+	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->entry[i]);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
@@ -55,15 +48,8 @@ meridian_write_function_rss(struct meridian *m, uint32_t function, const struct 
 int
 meridian_write_rss(struct meridian *m)
 {
-	struct qdma_rss rss = { .is_microsoft = m->is_microsoft };
-
-	static_assert(sizeof(rss.key) == sizeof(m->key) &&
-		      sizeof(rss.entry) == sizeof(m->indirection),
-		      "the library and the register map have the same RSS");
-	memcpy(rss.key, m->key, sizeof(rss.key));
-	memcpy(rss.entry, m->indirection, sizeof(rss.entry));
 	pthread_mutex_lock(&m->card->lock);
-	meridian_write_function_rss(m, m->function, &rss);
+	meridian_write_function_rss(m, m->function, &m->rss);
 	pthread_mutex_unlock(&m->card->lock);
 	return 0;
 }
@@ -99,13 +85,12 @@ int
 meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size)
 {
 	struct meridian *m = meridian_of(dev);
-	uint16_t before[MERIDIAN_INDIRECTION];
+	const struct qdma_rss before = m->rss;
 	unsigned int i;
 	int error;
 
-	if (size != MERIDIAN_INDIRECTION)
+	if (size != QDMA_RSS_ENTRIES)
 		return -EINVAL;
-	memcpy(before, m->indirection, sizeof(before));
 	for (i = 0; i < size; i++) {
 		const struct rte_eth_rss_reta_entry64 *part = &reta[i / RTE_ETH_RETA_GROUP_SIZE];
 		unsigned int at = i % RTE_ETH_RETA_GROUP_SIZE;
@@ -113,14 +98,14 @@ meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta
 		if (!(part->mask >> at & 1))
 			continue;
 		if (part->reta[at] >= dev->data->nb_rx_queues) {
-			memcpy(m->indirection, before, sizeof(before));
+			m->rss = before;
 			return -EINVAL;
 		}
-		m->indirection[i] = part->reta[at];
+		m->rss.entry[i] = part->reta[at];
 	}
 	error = put_in_force(m);
 	if (error)
-		memcpy(m->indirection, before, sizeof(before));
+		m->rss = before;
 	return error;
 }
 
@@ -130,13 +115,13 @@ meridian_reta_get(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta
 	struct meridian *m = meridian_of(dev);
 	unsigned int i;
 
-	if (size != MERIDIAN_INDIRECTION)
+	if (size != QDMA_RSS_ENTRIES)
 		return -EINVAL;
 	for (i = 0; i < size; i++) {
 		unsigned int at = i % RTE_ETH_RETA_GROUP_SIZE;
 
 		if (reta[i / RTE_ETH_RETA_GROUP_SIZE].mask >> at & 1)
-			reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[at] = m->indirection[i];
+			reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[at] = m->rss.entry[i];
 	}
 	return 0;
 }
@@ -146,19 +131,18 @@ int
 meridian_rss_set(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 {
 	struct meridian *m = meridian_of(dev);
-	uint32_t before[MERIDIAN_KEY_WORDS];
+	const struct qdma_rss before = m->rss;
 	int error;
 
 	if (conf->rss_key == NULL)
 		return 0;
 	if (conf->rss_key_len != MERIDIAN_KEY_BYTES)
 		return -EINVAL;
-	memcpy(before, m->key, sizeof(before));
 	/* The card has the first byte lowest. */
-	memcpy(m->key, conf->rss_key, MERIDIAN_KEY_BYTES);
+	memcpy(m->rss.key, conf->rss_key, MERIDIAN_KEY_BYTES);
 	error = put_in_force(m);
 	if (error)
-		memcpy(m->key, before, sizeof(before));
+		m->rss = before;
 	return error;
 }
 
@@ -168,7 +152,7 @@ meridian_rss_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 	struct meridian *m = meridian_of(dev);
 
 	if (conf->rss_key != NULL && conf->rss_key_len >= MERIDIAN_KEY_BYTES) {
-		memcpy(conf->rss_key, m->key, MERIDIAN_KEY_BYTES);
+		memcpy(conf->rss_key, m->rss.key, MERIDIAN_KEY_BYTES);
 		conf->rss_key_len = MERIDIAN_KEY_BYTES;
 	}
 	conf->rss_hf = dev->data->nb_rx_queues > 1 ? meridian_rss_types(m) : 0;

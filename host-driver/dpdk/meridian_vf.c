@@ -170,16 +170,11 @@ static int
 write_rss(struct meridian *m)
 {
 	struct qdma_message request;
-	unsigned int i;
 
 	if (m->pf_version < 2)
 		return 0;
 	begin(m, &request, MERIDIAN_OP_RSS);
-	request.byte[MERIDIAN_RSS_MICROSOFT] = m->is_microsoft;
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		put_word(&request, MERIDIAN_RSS_KEY + 4 * i, m->key[i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		request.byte[MERIDIAN_RSS_INDIRECTION + i / 2] |= m->indirection[i] << 4 * (i % 2);
+	qdma_message_put_rss(&request, &m->rss);
 	return ask(m, &request, NULL);
 }
 

@@ -63,10 +63,10 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	for (i = 0; i < QDMA_RSS_WORDS; i++)
 		rss.key[i] = (uint32_t)rte_rand();
-	for (i = 0; i < QDMA_RSS_ENTRIES && count; i++)
-		rss.entry[i] = i % count;
-	if (count)
+	if (count) {
+		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
+	}
 	write_vf(m, vf, MERIDIAN_FUNCTION_QCONF,
 		 count ? vf->base << MERIDIAN_FUNCTION_QCONF_BASE_SHIFT | count : 0);
 	meridian_flush(m);

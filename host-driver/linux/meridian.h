@@ -19,6 +19,7 @@
 #include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_ring.h"
+#include "../qdma/qdma_service.h"
 #include "meridian_queue.h"
 #include "meridian_vfs.h"
 
@@ -33,8 +34,6 @@
 #define MERIDIAN_RING_DEFAULT	512
 #define MERIDIAN_DEFAULT_USECS	5
 #define MERIDIAN_DEFAULT_FRAMES	64
-#define MERIDIAN_INDIRECTION	MERIDIAN_FUNCTION_INDIRECTION_MAX
-#define MERIDIAN_KEY_WORDS	MERIDIAN_FUNCTION_HASH_KEY_MAX
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_GROUP_WORDS	8
 #define MERIDIAN_ANY_VLAN	0xffff
@@ -47,7 +46,6 @@ static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 	      SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) <= PAGE_SIZE);
 
 #define MERIDIAN_VF_QUEUE_BASE	(MERIDIAN_PFS * MERIDIAN_QUEUES)	/* first queue of VFs */
-#define MERIDIAN_QUEUES_OF_VF	8	/* of each VF at most */
 #define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
 
 struct meridian;
@@ -146,18 +144,6 @@ struct meridian_coalesce {
 };
 
 /**
- * struct meridian_rss - which queue a frame goes to
- * @indirection: the queue for each value of the hash's lowest bits
- * @key: of the hash, least significant word first
- * @is_microsoft: the hash is Microsoft's, not OpenNIC's
- */
-struct meridian_rss {
-	u32 indirection[MERIDIAN_INDIRECTION];
-	u32 key[MERIDIAN_KEY_WORDS];
-	bool is_microsoft;
-};
-
-/**
  * struct meridian_counts - what all queues have counted
  * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error,
  *   checksum_good, checksum_bad
@@ -219,8 +205,7 @@ struct meridian_missed {
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
- * @message_us: of a PF: what it charges a VF for a message
- * @mail: of a PF: written under the card's lock
+ * @vf_service: of a PF: does what they ask for; under the card's lock
  * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
  * @stats_lock: of all below
  * @counted: channels that count; they outlive this number
@@ -247,7 +232,7 @@ struct meridian {
 	unsigned int queue_limit;
 	struct meridian_config config;
 	struct meridian_coalesce coalesce;
-	struct meridian_rss rss;
+	struct qdma_rss rss;
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
@@ -265,8 +250,7 @@ struct meridian {
 	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
-	u32 message_us;
-	struct meridian_mail mail;
+	struct qdma_service vf_service;
 	struct list_head broadcasts;
 	spinlock_t stats_lock; /* what get_stats64 needs */
 	unsigned int counted;
@@ -320,22 +304,14 @@ bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
 void meridian_sync_filter(struct meridian *m);
-int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
-void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
-void meridian_remove_entries(struct meridian *m, struct meridian_vf *vf);
-int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
-void meridian_sync_broadcasts(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
 
 /* meridian_rss.c */
 void meridian_default_indirection(struct meridian *m);
 void meridian_read_key(struct meridian *m);
-void meridian_fill_indirection(struct meridian_rss *rss, u32 queues);
 int meridian_write_rss(struct meridian *m);
-void meridian_put_rss(struct qdma_message *message, const struct meridian_rss *rss);
-bool meridian_get_rss(const struct qdma_message *message, struct meridian_rss *rss, u32 queues);
-void meridian_write_function_rss(struct meridian *m, u32 function, const struct meridian_rss *rss);
+void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss);
 
 struct ethtool_rxfh_param;
 

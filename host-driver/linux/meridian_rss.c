@@ -6,25 +6,12 @@
 #include "meridian.h"
 
 /**
- * meridian_fill_indirection() - spread evenly
- * @rss: whose table it is
- * @queues: over so many
- */
-void meridian_fill_indirection(struct meridian_rss *rss, u32 queues)
-{
-	unsigned int i;
-
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		rss->indirection[i] = ethtool_rxfh_indir_default(i, queues);
-}
-
-/**
  * meridian_default_indirection() - spread over all queues
  * @m: the function
  */
 void meridian_default_indirection(struct meridian *m)
 {
-	meridian_fill_indirection(&m->rss, m->config.queues);
+	qdma_spread(&m->rss, m->config.queues);
 }
 
 /**
@@ -35,7 +22,7 @@ void meridian_read_key(struct meridian *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+	for (i = 0; i < QDMA_RSS_WORDS; i++)
 		m->rss.key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
 }
 
@@ -45,15 +32,15 @@ void meridian_read_key(struct meridian *m)
  * @function: itself or a VF of its
  * @rss: to be in force on return
  */
-void meridian_write_function_rss(struct meridian *m, u32 function, const struct meridian_rss *rss)
+void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss)
 {
 	u32 base = MERIDIAN_FUNCTION_BASE(function);
 	unsigned int i;
 
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
+	for (i = 0; i < QDMA_RSS_WORDS; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_KEY(i), rss->key[i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->indirection[i]);
+	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
+		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->entry[i]);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
 	meridian_flush(m);
@@ -71,63 +58,20 @@ int meridian_write_rss(struct meridian *m)
 	return 0;
 }
 
-/**
- * meridian_put_rss() - what a VF asks for
- * @message: MERIDIAN_OP_RSS
- * @rss: all of it
- */
-void meridian_put_rss(struct qdma_message *message, const struct meridian_rss *rss)
-{
-	unsigned int i;
-
-	message->byte[MERIDIAN_RSS_MICROSOFT] = rss->is_microsoft;
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		put_unaligned_le32(rss->key[i], &message->byte[MERIDIAN_RSS_KEY + 4 * i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++)
-		message->byte[MERIDIAN_RSS_INDIRECTION + i / 2] |= rss->indirection[i]
-								   << 4 * (i % 2);
-}
-
-/**
- * meridian_get_rss() - look what a VF asks for
- * @message: MERIDIAN_OP_RSS
- * @rss: result
- * @queues: that the VF has
- *
- * Return: false if it cannot be.
- */
-bool meridian_get_rss(const struct qdma_message *message, struct meridian_rss *rss, u32 queues)
-{
-	unsigned int i;
-
-	if (message->byte[MERIDIAN_RSS_MICROSOFT] > 1)
-		return false;
-	rss->is_microsoft = message->byte[MERIDIAN_RSS_MICROSOFT];
-	for (i = 0; i < MERIDIAN_KEY_WORDS; i++)
-		rss->key[i] = get_unaligned_le32(&message->byte[MERIDIAN_RSS_KEY + 4 * i]);
-	for (i = 0; i < MERIDIAN_INDIRECTION; i++) {
-		rss->indirection[i] = message->byte[MERIDIAN_RSS_INDIRECTION + i / 2] >>
-				      4 * (i % 2) & 0xf;
-		if (rss->indirection[i] >= queues)
-			return false;
-	}
-	return true;
-}
-
 u32 meridian_rxfh_key_size(struct net_device *netdev)
 {
-	return 4 * MERIDIAN_KEY_WORDS;
+	return 4 * QDMA_RSS_WORDS;
 }
 
 u32 meridian_rxfh_indir_size(struct net_device *netdev)
 {
-	return MERIDIAN_INDIRECTION;
+	return QDMA_RSS_ENTRIES;
 }
 
 /* Takes it if the card does, or its PF. */
-static int change(struct meridian *m, const struct meridian_rss *rss)
+static int change(struct meridian *m, const struct qdma_rss *rss)
 {
-	struct meridian_rss before = m->rss;
+	struct qdma_rss before = m->rss;
 	int error = 0;
 
 	m->rss = *rss;
@@ -144,9 +88,9 @@ int meridian_get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 	unsigned int i;
 
 	rxfh->hfunc = ETH_RSS_HASH_TOP;
-	if (rxfh->indir)
-		memcpy(rxfh->indir, m->rss.indirection, sizeof(m->rss.indirection));
-	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
+	for (i = 0; rxfh->indir && i < QDMA_RSS_ENTRIES; i++)
+		rxfh->indir[i] = m->rss.entry[i];
+	for (i = 0; rxfh->key && i < QDMA_RSS_WORDS; i++)
 		put_unaligned_le32(m->rss.key[i], &rxfh->key[4 * i]);
 	return 0;
 }
@@ -155,7 +99,7 @@ int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 		      struct netlink_ext_ack *extack)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_rss rss = m->rss;
+	struct qdma_rss rss = m->rss;
 	unsigned int i;
 
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
@@ -163,9 +107,9 @@ int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 	/* The PF of a VF may be too old to be asked. */
 	if (meridian_is_vf(m->pdev) && m->pf_version < 2)
 		return -EOPNOTSUPP;
-	if (rxfh->indir)
-		memcpy(rss.indirection, rxfh->indir, sizeof(rss.indirection));
-	for (i = 0; rxfh->key && i < MERIDIAN_KEY_WORDS; i++)
+	for (i = 0; rxfh->indir && i < QDMA_RSS_ENTRIES; i++)
+		rss.entry[i] = rxfh->indir[i];
+	for (i = 0; rxfh->key && i < QDMA_RSS_WORDS; i++)
 		rss.key[i] = get_unaligned_le32(&rxfh->key[4 * i]);
 	return change(m, &rss);
 }
@@ -248,7 +192,7 @@ u32 meridian_priv_flags(struct net_device *netdev)
 int meridian_set_priv_flags(struct net_device *netdev, u32 flags)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_rss rss = m->rss;
+	struct qdma_rss rss = m->rss;
 
 	if (flags & ~PRIV_MICROSOFT || (flags && !meridian_priv_flag_count(m)))
 		return -EOPNOTSUPP;

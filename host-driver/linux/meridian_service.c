@@ -102,8 +102,10 @@ static void do_service(struct work_struct *work)
 	/* What an interrupt has left. */
 	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
 		take_errors(m);
-	if (m->vfs)
+	if (m->vfs) {
 		meridian_serve_vfs(m);
+		meridian_look_at_vfs(m);
+	}
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))

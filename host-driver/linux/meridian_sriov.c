@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* VFs of a PF: how many. */
-#include <linux/etherdevice.h>
-
 #include "compat.h"
 #include "meridian.h"
 #include "meridian_devlink.h"
@@ -17,57 +15,6 @@ static u32 first_function(struct meridian *m, u16 *stride)
 	pci_read_config_word(m->pdev, position + PCI_SRIOV_VF_OFFSET, &offset);
 	pci_read_config_word(m->pdev, position + PCI_SRIOV_VF_STRIDE, stride);
 	return m->function + offset;
-}
-
-static int make_vfs(struct meridian *m, int count)
-{
-	struct meridian_vf *vf = kcalloc(count, sizeof(*vf), GFP_KERNEL);
-	u16 stride;
-	u32 first = first_function(m, &stride);
-	int i;
-
-	if (!vf)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		vf[i].function = first + i * stride;
-		eth_random_addr(vf[i].address);
-		INIT_LIST_HEAD(&vf[i].entries);
-	}
-	mutex_lock(&m->card->lock);
-	m->vf = vf;
-	m->vfs = count;
-	m->message_us = USEC_PER_SEC / meridian_may_messages(m->devlink);
-	for (i = 0; i < count; i++) {
-		meridian_write_vf(m, &vf[i]);
-		meridian_write_vf_policy(m, &vf[i]);
-	}
-	qdma_mailbox_clear(&m->qdma);
-	qdma_mailbox_interrupt(&m->qdma, 0, true);
-	mutex_unlock(&m->card->lock);
-	return 0;
-}
-
-static void end_vfs(struct meridian *m)
-{
-	unsigned int i;
-
-	mutex_lock(&m->card->lock);
-	qdma_mailbox_interrupt(&m->qdma, 0, false);
-	for (i = 0; i < m->vfs; i++) {
-		struct meridian_vf *vf = &m->vf[i];
-
-		vf->min_rate = 0;
-		vf->max_rate = 0;
-		vf->link_state = 0;
-		vf->vlan = 0;
-		meridian_drop_vf(m, vf);
-		meridian_write_vf_policy(m, vf);
-	}
-	meridian_sync_broadcasts(m);
-	kfree(m->vf);
-	m->vf = NULL;
-	m->vfs = 0;
-	mutex_unlock(&m->card->lock);
 }
 
 static int start(struct meridian *m, int count)
@@ -86,13 +33,13 @@ static int start(struct meridian *m, int count)
 			   count, m->functions, first);
 		return -ENOSPC;
 	}
-	error = make_vfs(m, count);
+	error = meridian_make_vfs(m, first, stride, count, meridian_may_messages(m->devlink));
 	if (error)
 		return error;
 	/* VFs of this very system say hello before this returns. */
 	error = pci_enable_sriov(m->pdev, count);
 	if (error) {
-		end_vfs(m);
+		meridian_end_vfs(m);
 		return error;
 	}
 	netdev_info(m->netdev, "%d VFs from function %u on\n", count, m->vf[0].function);
@@ -112,7 +59,7 @@ int meridian_end_sriov(struct meridian *m)
 		return -EBUSY;
 	}
 	pci_disable_sriov(m->pdev);
-	end_vfs(m);
+	meridian_end_vfs(m);
 	return 0;
 }
 

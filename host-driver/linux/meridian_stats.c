@@ -100,7 +100,7 @@ static const struct named port_counters[] = {
 	PORT("tx_from_ps", TX_FROM_PS),
 };
 
-#define MAIL(name, field) { "vf_" name, offsetof(struct meridian_mail, field) }
+#define MAIL(name, field) { "vf_" name, offsetof(struct qdma_service, field) }
 
 /* What VFs have asked their PF for. */
 static const struct named mail_counts[] = {
@@ -349,6 +349,6 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(mail_counts); i++)
-		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->mail + mail_counts[i].offset));
+		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->vf_service + mail_counts[i].offset));
 	put_queues(m, data);
 }

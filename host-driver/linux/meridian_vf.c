@@ -158,7 +158,7 @@ static int write_rss(struct meridian *m)
 	if (m->pf_version < 2)
 		return 0;
 	begin(m, &request, MERIDIAN_OP_RSS);
-	meridian_put_rss(&request, &m->rss);
+	qdma_message_put_rss(&request, &m->rss);
 	return ask(m, &request, NULL);
 }
 
@@ -325,7 +325,7 @@ static int ask_queues(struct meridian *m)
 	int error;
 
 	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
-	qdma_message_put_range(&request, QDMA_ALL_ONES, MERIDIAN_QUEUES_OF_VF);
+	qdma_message_put_range(&request, QDMA_ALL_ONES, QDMA_VF_QUEUES);
 	error = ask(m, &request, &answer);
 	if (error)
 		return error;

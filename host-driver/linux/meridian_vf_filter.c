@@ -61,19 +61,6 @@ void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 
 }
 
 /**
- * meridian_remove_entries() - all that a VF has
- * @m: its PF, whose card's lock is held
- * @vf: the VF
- */
-void meridian_remove_entries(struct meridian *m, struct meridian_vf *vf)
-{
-	struct meridian_entry *entry, *next;
-
-	list_for_each_entry_safe(entry, next, &vf->entries, list)
-		meridian_uninstall(m, vf->function, entry);
-}
-
-/**
  * meridian_move_entries() - what a VF has, to the VLAN that it is in now
  * @m: its PF, whose card's lock is held
  * @vf: the VF
@@ -113,7 +100,7 @@ static bool has_vf_in(const struct meridian *m, u16 vid)
 	return false;
 }
 
-static void take_broadcasts(struct meridian *m, u32 function, struct list_head *entries, u16 vid)
+static void want_broadcasts(struct meridian *m, u32 function, struct list_head *entries, u16 vid)
 {
 	struct meridian_entry like = { .vid = vid }, *entry;
 
@@ -130,6 +117,25 @@ static void take_broadcasts(struct meridian *m, u32 function, struct list_head *
 }
 
 /**
+ * meridian_take_broadcasts() - a VF gets the broadcasts of its VLAN, or no longer
+ * @m: its PF, whose card's lock is held; gets them, too
+ * @vf: the VF; in no VLAN it gets all that are in none
+ * @is_there: it has queues for them
+ */
+void meridian_take_broadcasts(struct meridian *m, struct meridian_vf *vf, bool is_there)
+{
+	u8 all[ETH_ALEN];
+
+	eth_broadcast_addr(all);
+	if (!is_there) {
+		meridian_remove_entry(m, vf, all);
+	} else if (vf->vlan) {
+		want_broadcasts(m, vf->function, &vf->entries, vid_of(vf));
+		want_broadcasts(m, m->function, &m->broadcasts, vid_of(vf));
+	}
+}
+
+/**
  * meridian_sync_broadcasts() - who gets the broadcasts of which VLAN
  * @m: a PF, whose card's lock is held
  *
@@ -141,10 +147,8 @@ void meridian_sync_broadcasts(struct meridian *m)
 	int i;
 
 	for (i = 0; i < m->vfs; i++) {
-		if (!m->vf[i].vlan || !m->vf[i].mapped)
-			continue;
-		take_broadcasts(m, m->vf[i].function, &m->vf[i].entries, vid_of(&m->vf[i]));
-		take_broadcasts(m, m->function, &m->broadcasts, vid_of(&m->vf[i]));
+		if (m->vf_service.vf[i].mapped)
+			meridian_take_broadcasts(m, &m->vf[i], true);
 	}
 	list_for_each_entry_safe(entry, next, &m->broadcasts, list) {
 		if (!has_vf_in(m, entry->vid))

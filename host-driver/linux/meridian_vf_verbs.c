@@ -26,22 +26,21 @@ static void unlock_vf(struct meridian *m)
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_vf *vf = lock_vf(m, index);
+	struct qdma_vf *vf;
 	int error = 0;
 
-	if (!vf)
+	if (!lock_vf(m, index))
 		return -EINVAL;
+	vf = &m->vf_service.vf[index];
 	if (is_zero_ether_addr(address)) {
 		vf->is_fixed = false;
 	} else if (!is_valid_ether_addr(address)) {
 		error = -EINVAL;
-	} else if (vf->is_known && !ether_addr_equal(address, vf->address)) {
-		error = meridian_add_entry(m, vf, address);
-		if (!error)
-			meridian_remove_entry(m, vf, vf->address);
-	}
-	if (!error && !is_zero_ether_addr(address)) {
-		ether_addr_copy(vf->address, address);
+	} else if (qdma_give_address(&m->vf_service, vf, address)) {
+		netdev_err(netdev, "VF %d: %pM is somebody else's, or the card's filter is full\n",
+			   index, address);
+		error = -EADDRINUSE;
+	} else {
 		vf->is_fixed = true;
 		netdev_info(netdev, "VF %d has address %pM: reload its driver\n", index, address);
 	}
@@ -52,14 +51,10 @@ int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address)
 int meridian_set_vf_trust(struct net_device *netdev, int index, bool is_trusted)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_vf *vf = lock_vf(m, index);
 
-	if (!vf)
+	if (!lock_vf(m, index))
 		return -EINVAL;
-	vf->is_trusted = is_trusted;
-	if (!is_trusted)
-		vf->flags = 0;
-	meridian_write_vf(m, vf);
+	qdma_trust_vf(&m->vf_service, &m->vf_service.vf[index], is_trusted);
 	unlock_vf(m);
 	return 0;
 }
@@ -72,7 +67,7 @@ int meridian_set_vf_spoofchk(struct net_device *netdev, int index, bool is_check
 	if (!vf)
 		return -EINVAL;
 	vf->may_spoof = !is_checked;
-	meridian_write_vf(m, vf);
+	meridian_write_vf_switches(m, vf);
 	unlock_vf(m);
 	return 0;
 }
@@ -177,7 +172,7 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 	if (!vf)
 		return -EINVAL;
 	vf->vlan = vid | qos << VLAN_PRIO_SHIFT;
-	meridian_write_vf(m, vf);
+	meridian_write_vf_switches(m, vf);
 	error = meridian_move_entries(m, vf);
 	meridian_sync_broadcasts(m);
 	if (error)
@@ -236,9 +231,9 @@ int meridian_get_vf_config(struct net_device *netdev, int index, struct ifla_vf_
 	if (!vf)
 		return -EINVAL;
 	info->vf = index;
-	ether_addr_copy(info->mac, vf->address);
+	ether_addr_copy(info->mac, m->vf_service.vf[index].own);
 	info->spoofchk = !vf->may_spoof;
-	info->trusted = vf->is_trusted;
+	info->trusted = m->vf_service.vf[index].is_trusted;
 	info->linkstate = vf->link_state;
 	info->max_tx_rate = vf->max_rate;
 	info->min_tx_rate = vf->min_rate;

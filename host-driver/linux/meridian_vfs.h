@@ -7,72 +7,41 @@
 #include <linux/netdevice.h>
 
 struct meridian;
-struct qdma_message;
 
 /**
- * struct meridian_vf - a VF as its PF knows it
+ * struct meridian_vf - what the administrator says of a VF beside struct qdma_vf
  * @function: its number within the card
- * @count: queues it was given
- * @is_known: it has said hello
- * @address: its own
- * @is_fixed: the system's administrator has chosen @address
- * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
  * @may_spoof: it may send with any source address
- * @flags: that it has asked for
- * @mapped: queues that frames may go to
- * @strip: its frames lose their 802.1Q tag
  * @entries: what it has in the card's filter
- * @tx_offload: its transmit queues ask for things
  * @vlan: control information of the tag that its frames get; 0: none
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
  * @link_state: IFLA_VF_LINK_STATE_*
- * @owed: ns of ktime at which what its messages are charged is paid
- * @is_deaf: it has not taken the last answer
  */
 struct meridian_vf {
 	u32 function;
-	u32 count;
-	bool is_known;
-	u8 address[ETH_ALEN];
-	bool is_fixed;
-	bool is_trusted;
 	bool may_spoof;
-	u32 flags;
-	u32 mapped;
-	bool strip;
 	struct list_head entries;
-	bool tx_offload;
 	u16 vlan;
 	u32 min_rate;
 	u32 max_rate;
 	u32 link_state;
-	u64 owed;
-	bool is_deaf;
 };
 
-/**
- * struct meridian_mail - messages of a PF's VFs
- * @taken: out of the mailbox
- * @refused: of those, answered with a reason
- * @slowed: of those, sent by a VF that floods
- * @untaken: answers that a VF did not take
- */
-struct meridian_mail {
-	u64 taken;
-	u64 refused;
-	u64 slowed;
-	u64 untaken;
-};
-
-/* meridian_mbx.c */
-int meridian_answer_vf(struct meridian *m, struct meridian_vf *vf,
-		       const struct qdma_message *request, struct qdma_message *answer);
-void meridian_drop_vf(struct meridian *m, struct meridian_vf *vf);
-void meridian_write_vf(struct meridian *m, struct meridian_vf *vf);
-
-/* meridian_mail.c */
+/* meridian_vfs.c */
+int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int count,
+		      unsigned int messages);
+void meridian_end_vfs(struct meridian *m);
+void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy);
 void meridian_serve_vfs(struct meridian *m);
+void meridian_look_at_vfs(struct meridian *m);
+
+/* meridian_vf_filter.c */
+int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
+void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
+int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
+void meridian_take_broadcasts(struct meridian *m, struct meridian_vf *vf, bool is_there);
+void meridian_sync_broadcasts(struct meridian *m);
 
 /* meridian_sriov.c */
 int meridian_sriov_configure(struct meridian *m, int count);

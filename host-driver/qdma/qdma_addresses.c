@@ -104,48 +104,55 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
 	return false;
 }
 
-static int add_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+/**
+ * qdma_give_address() - another address of its own for a VF
+ * @service: its PF's
+ * @vf: the VF; one that is away receives it when it comes
+ * @address: unicast
+ *
+ * Return: 0; -QDMA_REFUSE_PARAMETER, as it is somebody else's or finds no room.
+ */
+int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	if (is_kept(service, vf, address) ||
-	    service->ops->add_address(service->owner, vf, address))
+	bool is_here = vf->is_known && !vf->is_away;
+	u32 place = find_address(vf, address);
+
+	if (is_same(address, vf->own))
+		return 0;
+	if (place < vf->addresses)
+		forget_address(vf, place);
+	else if (is_kept(service, vf, address) ||
+		 (is_here && service->ops->add_address(service->owner, vf, address)))
 		return -QDMA_REFUSE_PARAMETER;
+	if (vf->has_own)
+		service->ops->remove_address(service->owner, vf, vf->own);
+	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
+	vf->has_own = is_here;
 	return 0;
 }
 
 static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	u32 place;
-
 	if (is_same(address, vf->own))
 		return 0;
 	if (is_group(address) || (vf->is_fixed && !vf->is_trusted))
 		return -QDMA_REFUSE_PARAMETER;
-	place = find_address(vf, address);
-	if (place < vf->addresses)
-		forget_address(vf, place);
-	else if (add_address(service, vf, address))
-		return -QDMA_REFUSE_PARAMETER;
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
-	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
-	vf->has_own = true;
-	return 0;
+	return qdma_give_address(service, vf, address);
 }
 
 static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	int refusal;
-
 	if (!is_group(address) && !vf->is_trusted)
 		return -QDMA_REFUSE_PARAMETER;
 	if (is_same(address, vf->own) || find_address(vf, address) < vf->addresses)
 		return 0;
 	if (vf->addresses == QDMA_VF_ADDRESSES)
 		return -QDMA_REFUSE_PARAMETER;
-	refusal = add_address(service, vf, address);
-	if (!refusal)
-		memcpy(vf->address[vf->addresses++], address, QDMA_ADDRESS_BYTES);
-	return refusal;
+	if (is_kept(service, vf, address) ||
+	    service->ops->add_address(service->owner, vf, address))
+		return -QDMA_REFUSE_PARAMETER;
+	memcpy(vf->address[vf->addresses++], address, QDMA_ADDRESS_BYTES);
+	return 0;
 }
 
 static int remove_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)

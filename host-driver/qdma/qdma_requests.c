@@ -112,6 +112,20 @@ void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf)
 	vf->is_away = true;
 }
 
+/**
+ * qdma_trust_vf() - say whether a VF is trusted
+ * @service: its PF's
+ * @vf: the VF
+ * @is_trusted: if not, it loses what it has asked for as one that is; addresses stay
+ */
+void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_trusted)
+{
+	vf->is_trusted = is_trusted;
+	if (!is_trusted)
+		vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+	service->ops->set_switches(service->owner, vf);
+}
+
 static int hello(const struct asked *asked)
 {
 	const struct qdma_hello hello = {
@@ -160,6 +174,8 @@ static int map_queues(const struct asked *asked)
 	vf->mapped = count;
 	if (count && !vf->has_own)
 		qdma_add_own(service, vf);
+	/* A reset has taken them. */
+	service->ops->set_switches(service->owner, vf);
 	return 0;
 }
 
@@ -303,21 +319,10 @@ static int set_tx_offload(const struct asked *asked)
 
 static int set_rss(const struct asked *asked)
 {
-	const struct qdma_message *request = asked->request;
-	u8 order = request->byte[MERIDIAN_RSS_MICROSOFT];
 	struct qdma_rss rss;
-	u32 i;
 
-	if (order > 1)
+	if (!qdma_message_get_rss(asked->request, &rss, asked->vf->mapped))
 		return -QDMA_REFUSE_PARAMETER;
-	rss.is_microsoft = order;
-	for (i = 0; i < QDMA_RSS_WORDS; i++)
-		rss.key[i] = word_at(request, MERIDIAN_RSS_KEY + 4 * i);
-	for (i = 0; i < QDMA_RSS_ENTRIES; i++) {
-		rss.entry[i] = request->byte[MERIDIAN_RSS_INDIRECTION + i / 2] >> 4 * (i % 2) & 0xf;
-		if (rss.entry[i] >= asked->vf->mapped)
-			return -QDMA_REFUSE_PARAMETER;
-	}
 	if (rss.is_microsoft && !can(asked, CAN(MICROSOFT_HASH)))
 		return -QDMA_REFUSE_UNSUPPORTED;
 	asked->service->ops->set_rss(asked->service->owner, asked->vf, &rss);

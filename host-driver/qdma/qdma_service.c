@@ -3,6 +3,7 @@
 #include "qdma_service.h"
 
 #define PATIENCE_NS	20000000u	/* that a VF has to take its answer */
+#define RETRY_NS	500000u		/* after which one is tried again */
 #define AHEAD		64		/* messages of a VF before it is slowed: bring-up's */
 
 static struct qdma_vf *find_vf(struct qdma_service *service, u32 function)
@@ -130,6 +131,24 @@ bool qdma_service_turn(struct qdma_service *service, u64 now)
 		return false;
 	take(service, &request, source, now);
 	return true;
+}
+
+/**
+ * qdma_service_wait() - when a turn may do what it could not
+ * @service: that was started
+ * @now: as for qdma_service_turn()
+ *
+ * Return: ns until then; 0: nothing is held up.
+ */
+u64 qdma_service_wait(const struct qdma_service *service, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		if (service->vf[i].is_waiting)
+			return RETRY_NS;
+	}
+	return service->quiet > now ? service->quiet - now : 0;
 }
 
 /**

@@ -8,24 +8,11 @@
 #define QDMA_SERVICE_H
 
 #include "qdma_mailbox.h"
+#include "qdma_rss.h"
 
 #define QDMA_ADDRESS_BYTES	6
 #define QDMA_VF_ADDRESSES	32	/* that a VF receives beside its own */
 #define QDMA_VF_QUEUES		8	/* of a VF at most */
-#define QDMA_RSS_WORDS		10
-#define QDMA_RSS_ENTRIES	128
-
-/**
- * struct qdma_rss - which of a VF's queues a frame goes to
- * @is_microsoft: order of bits, else OpenNIC's
- * @key: of the hash
- * @entry: queues, counted from the VF's first
- */
-struct qdma_rss {
-	bool is_microsoft;
-	u32 key[QDMA_RSS_WORDS];
-	u16 entry[QDMA_RSS_ENTRIES];
-};
 
 /**
  * struct qdma_vf - a VF as its PF knows it
@@ -148,6 +135,7 @@ struct qdma_service {
 
 void qdma_service_start(struct qdma_service *service);
 bool qdma_service_turn(struct qdma_service *service, u64 now);
+u64 qdma_service_wait(const struct qdma_service *service, u64 now);
 void qdma_service_look(struct qdma_service *service);
 void qdma_service_stop(struct qdma_service *service);
 
@@ -156,10 +144,12 @@ int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,
 		    const struct qdma_message *request, struct qdma_message *answer);
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_trusted);
 
 /* qdma_addresses.c */
 int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
+int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf);

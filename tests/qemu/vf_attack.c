@@ -19,7 +19,9 @@
 #define BAR2_BYTES 4096
 #define QUEUES 8
 #define AROUND 16  // pages on each side
-#define PATIENCE 200  // polls, each half a millisecond at least
+// Polls, each half a millisecond at least: for what it needs to come up, and for what it can do without.
+#define PATIENCE 200
+#define LITTLE_PATIENCE 10
 
 static struct qdma_device qdma;
 static volatile u32 *page, *around[2 * AROUND];
@@ -225,7 +227,8 @@ static void act(void) {
     break;
   case 5:  // another, deaf to its answers
     for (u32 more = any(4) ? 0 : any(8); more--;) {
-      for (int polls = 0; polls < PATIENCE && qdma_read(&qdma, qdma.mailbox + QDMA_MAILBOX_STATUS) & QDMA_MAILBOX_STATUS_OUT;
+      for (int polls = 0;
+           polls < LITTLE_PATIENCE && qdma_read(&qdma, qdma.mailbox + QDMA_MAILBOX_STATUS) & QDMA_MAILBOX_STATUS_OUT;
            polls++)
         usleep(500);
       send(QDMA_MAILBOX_WORDS);
@@ -246,7 +249,7 @@ static void act(void) {
     break;
   case 6 ... 11:  // polite, so that it is heard
     send(QDMA_MAILBOX_WORDS);
-    if (any(2)) hear(&answer, PATIENCE / 10);
+    if (any(2)) hear(&answer, LITTLE_PATIENCE);
     break;
   case 12 ... 15:
     send(QDMA_MAILBOX_WORDS);

@@ -248,6 +248,33 @@ TEST_F(Service, AnAddressOfItsOwn) {
   EXPECT_TRUE(listeners(alien).empty());
 }
 
+TEST_F(Service, TheAdministratorGivesAnAddress) {
+  const Address before = own(4), other{2, 7, 7, 7, 7, 7};
+  const auto give = [&](unsigned function, const Address& address) {
+    return qdma_give_address(&pf.service, &pf.vf(function), address.data());
+  };
+  EXPECT_EQ(give(4, own(5)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(give(4, alien), 0);
+  EXPECT_TRUE(pf.shell.filter.empty()) << "it is not there yet";
+  bring_up(4);
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
+  EXPECT_EQ(give(4, other), 0);
+  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
+  pf.shell.taken = {before};
+  EXPECT_EQ(give(4, before), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(own(4), other);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(give(4, alien), 0) << "one of its others";
+  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{alien, {4}}}));
+  pf.shell.functions[4].queues = 0;
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(give(4, other), 0);
+  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
+  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
+}
+
 TEST_F(Service, AnAddressThatFindsNoRoomIsTold) {
   pf.shell.room = 0;
   bring_up(4);
@@ -296,6 +323,17 @@ TEST_F(Service, FlagsAreForTheTrusted) {
   EXPECT_EQ(pf.shell.functions[4].flags, promiscuous | all_multicast | MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
   EXPECT_EQ(pf.ask(4, flags_message(MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK)), -QDMA_REFUSE_PARAMETER);
   EXPECT_EQ(pf.ask(4, flags_message(0x100)), -QDMA_REFUSE_PARAMETER);
+}
+
+TEST_F(Service, TrustThatIsTakenTakesFlags) {
+  bring_up(4);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), 0);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.shell.functions[4].flags, promiscuous | MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
+  qdma_trust_vf(&pf.service, &pf.vf(4), false);
+  EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), -QDMA_REFUSE_PARAMETER);
 }
 
 TEST_F(Service, Switches) {
@@ -364,11 +402,13 @@ TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
   bring_up(5);
   EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
   pf.shell.functions[4].queues = 0;
+  pf.shell.functions[4].flags = 0;
   qdma_service_look(&pf.service);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
   EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), 0);
   EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
   EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
+  EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
 }
 
 TEST_F(Service, WhatWasResetLeavesItsAddressToOthers) {
@@ -406,6 +446,9 @@ TEST_F(Service, AFloodIsSlowedAndTold) {
   EXPECT_LE(taken, 64U + 210U) << "200 a second";
   EXPECT_EQ(pf.shell.told[QDMA_VF_FLOODS], pf.service.slowed);
   EXPECT_GE(pf.service.slowed, 190U);
+  EXPECT_LE(qdma_service_wait(&pf.service, pf.now), pf.service.message_ns);
+  EXPECT_EQ(qdma_service_wait(&pf.service, pf.service.quiet - 7), 7U);
+  EXPECT_EQ(qdma_service_wait(&pf.service, pf.service.quiet), 0U);
   // Another waits no longer than for a message.
   pf.card.incoming.clear();
   pf.card.incoming.emplace_back(5, message_of(QDMA_OP_HELLO));
@@ -423,10 +466,13 @@ TEST_F(Service, WhoIsDeafIsNotWaitedFor) {
   pf.card.target_is_busy = true;
   pf.say(4, message_of(QDMA_OP_HELLO));
   EXPECT_TRUE(pf.card.sent.empty());
+  EXPECT_GT(qdma_service_wait(&pf.service, pf.now), 0U);
+  EXPECT_LT(qdma_service_wait(&pf.service, pf.now), patience);
   pf.now += patience / 2;
   pf.card.target_is_busy = false;
   EXPECT_FALSE(qdma_service_turn(&pf.service, pf.now));
   ASSERT_EQ(pf.card.sent.size(), 1U) << "late, but not too late";
+  EXPECT_EQ(qdma_service_wait(&pf.service, pf.now), 0U);
   EXPECT_EQ(pf.card.sent[0].first, 4U);
   pf.card.target_is_busy = true;
   pf.say(4, message_of(MERIDIAN_OP_CONFIG));
@@ -476,14 +522,14 @@ class Attacker {
     return message;
   }
 
- private:
-  std::uint32_t count() { return rarely() ? random() : below(10); }
-  std::uint32_t queue() { return rarely() ? random() & 0xffff : 248 + below(48); }
-
   Address address() {
     if (rarely()) return broadcast;
     return {static_cast<std::uint8_t>(below(3)), 0, 0, 0, 0, static_cast<std::uint8_t>(below(80))};
   }
+
+ private:
+  std::uint32_t count() { return rarely() ? random() : below(10); }
+  std::uint32_t queue() { return rarely() ? random() & 0xffff : 248 + below(48); }
 
   qdma_message likely() {
     static constexpr unsigned queue_ops[] = {QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_CLEAR,
@@ -552,6 +598,13 @@ TEST_P(Attack, TakesNothingFromOthers) {
       const bool had = pf.vf(reset).mapped != 0;
       qdma_service_look(&pf.service);
       for (const auto& [address, listeners] : pf.shell.filter) ASSERT_FALSE(had && listeners.contains(reset));
+    }
+    if (attacker.below(100) == 0) {  // the administrator
+      qdma_vf& vf = pf.vf(FakePf::first + attacker.below(4));
+      if (attacker.below(2) == 0)
+        qdma_trust_vf(&pf.service, &vf, attacker.below(2) == 0);
+      else if (const Address address = attacker.address(); (address[0] & 1) == 0)
+        qdma_give_address(&pf.service, &vf, address.data());
     }
     if (attacker.below(1000) == 0) {
       pf.card.incoming.clear();

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VFs of a PF. What they ask for is heard and done by the library (../qdma/qdma_service.h); here is
+ * what the card does of it, and what a VF that sends too many messages may cost.
+ */
+#include <linux/bitfield.h>
+#include <linux/etherdevice.h>
+#include <linux/ktime.h>
+#include <linux/ratelimit.h>
+
+#include "compat.h"
+#include "meridian.h"
+
+/* Of one interrupt: messages at most, and time that VFs who are slow or flood may take. */
+#define TURNS		64
+#define WAIT_NS		(NSEC_PER_SEC / 4)
+#define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours */
+#define TELL_BURST	4
+
+static void write_function(struct meridian *m, const struct qdma_vf *vf, u32 offset, u32 value)
+{
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(vf->function) + offset, value);
+}
+
+static struct meridian_vf *policy_of(const struct meridian *m, const struct qdma_vf *vf)
+{
+	return &m->vf[vf - m->vf_service.vf];
+}
+
+/* A key that was no other VF's. */
+static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
+{
+	struct qdma_rss rss = {};
+	struct meridian *m = owner;
+
+	write_function(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
+	if (count) {
+		netdev_rss_key_fill(rss.key, sizeof(rss.key));
+		qdma_spread(&rss, count);
+		meridian_write_function_rss(m, vf->function, &rss);
+	}
+	write_function(m, vf, MERIDIAN_FUNCTION_QCONF,
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? vf->base : 0) |
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
+	meridian_flush(m);
+	meridian_take_broadcasts(m, policy_of(m, vf), count);
+}
+
+static void set_switches(void *owner, const struct qdma_vf *vf)
+{
+	const struct meridian_vf *policy = policy_of(owner, vf);
+	struct meridian *m = owner;
+	u32 flags = vf->flags, vlan = 0;
+
+	/* Of a VLAN, by meridian_take_broadcasts(). */
+	if (policy->vlan)
+		flags &= ~MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+	if (policy->may_spoof)
+		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
+	write_function(m, vf, MERIDIAN_FUNCTION_FLAGS, flags);
+	/* A VF in a VLAN does not see it. */
+	if (policy->vlan)
+		vlan = policy->vlan | MERIDIAN_FUNCTION_VLAN_INSERT_MASK;
+	if (policy->vlan || vf->strip)
+		vlan |= MERIDIAN_FUNCTION_VLAN_STRIP_MASK;
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
+		write_function(m, vf, MERIDIAN_FUNCTION_VLAN, vlan);
+	meridian_flush(m);
+}
+
+/**
+ * meridian_write_vf_switches() - flags and VLAN of a VF, as they are to be
+ * @m: its PF, whose card's lock is held
+ * @policy: of the VF
+ */
+void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy)
+{
+	set_switches(m, &m->vf_service.vf[policy - m->vf]);
+}
+
+static void set_tx(void *owner, u32 queue, bool is_paced, bool is_asking)
+{
+	meridian_set_paced(owner, queue, is_paced);
+	meridian_set_tx_offload(owner, queue, is_asking);
+	meridian_flush(owner);
+}
+
+static void set_rx(void *owner, u32 queue, u32 buffer, u32 entry_log2)
+{
+	meridian_set_buffer_size(owner, queue, buffer);
+	meridian_set_entry_size(owner, queue, entry_log2);
+	meridian_flush(owner);
+}
+
+static void set_rss(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss)
+{
+	meridian_write_function_rss(owner, vf->function, rss);
+}
+
+static int add_address(void *owner, const struct qdma_vf *vf, const u8 *address)
+{
+	return meridian_add_entry(owner, policy_of(owner, vf), address);
+}
+
+static void remove_address(void *owner, const struct qdma_vf *vf, const u8 *address)
+{
+	meridian_remove_entry(owner, policy_of(owner, vf), address);
+}
+
+static bool has_queues(void *owner, const struct qdma_vf *vf)
+{
+	u32 range = meridian_read(owner, MERIDIAN_FUNCTION_BASE(vf->function) +
+					 MERIDIAN_FUNCTION_QCONF);
+
+	return FIELD_GET(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, range);
+}
+
+static void tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
+{
+	static DEFINE_RATELIMIT_STATE(floods, TELL_INTERVAL, TELL_BURST);
+	static DEFINE_RATELIMIT_STATE(is_deaf, TELL_INTERVAL, TELL_BURST);
+	static DEFINE_RATELIMIT_STATE(has_no_address, TELL_INTERVAL, TELL_BURST);
+	struct device *dev = &((struct meridian *)owner)->pdev->dev;
+
+	switch (trouble) {
+	case QDMA_VF_FLOODS:
+		if (__ratelimit(&floods))
+			dev_warn(dev, "function %u floods its PF with messages\n", vf->function);
+		break;
+	case QDMA_VF_IS_DEAF:
+		if (__ratelimit(&is_deaf))
+			dev_warn(dev, "function %u does not take its messages\n", vf->function);
+		break;
+	case QDMA_VF_HAS_NO_ADDRESS:
+		if (__ratelimit(&has_no_address))
+			dev_warn(dev, "the card's filter does not take %pM of function %u\n",
+				 vf->own, vf->function);
+		break;
+	}
+}
+
+static const struct qdma_service_ops ops = {
+	.set_queues = set_queues,
+	.set_switches = set_switches,
+	.set_tx = set_tx,
+	.set_rx = set_rx,
+	.set_rss = set_rss,
+	.add_address = add_address,
+	.remove_address = remove_address,
+	.has_queues = has_queues,
+	.tell = tell,
+};
+
+static u32 base_of(u32 function)
+{
+	return MERIDIAN_VF_QUEUE_BASE + QDMA_VF_QUEUES * (function - MERIDIAN_FIRST_VF);
+}
+
+/**
+ * meridian_make_vfs() - serve VFs from now on
+ * @m: their PF, which has none
+ * @first: number of the first one's function
+ * @stride: to that of the next
+ * @count: how many
+ * @messages: of each a second, before it is slowed
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int count,
+		      unsigned int messages)
+{
+	struct qdma_vf *vf = kcalloc(count, sizeof(*vf), GFP_KERNEL);
+	struct meridian_vf *policy = kcalloc(count, sizeof(*policy), GFP_KERNEL);
+	unsigned int i;
+
+	if (!vf || !policy) {
+		kfree(vf);
+		kfree(policy);
+		return -ENOMEM;
+	}
+	for (i = 0; i < count; i++) {
+		vf[i].function = first + i * stride;
+		vf[i].base = base_of(vf[i].function);
+		eth_random_addr(vf[i].own);
+		policy[i].function = vf[i].function;
+		INIT_LIST_HEAD(&policy[i].entries);
+	}
+	mutex_lock(&m->card->lock);
+	m->vf = policy;
+	m->vfs = count;
+	m->vf_service.qdma = &m->qdma;
+	m->vf_service.ops = &ops;
+	m->vf_service.owner = m;
+	m->vf_service.pfs = MERIDIAN_PFS;
+	m->vf_service.capabilities = m->capabilities;
+	m->vf_service.max_frame = m->max_frame;
+	m->vf_service.message_ns = NSEC_PER_SEC / messages;
+	m->vf_service.vf = vf;
+	m->vf_service.vfs = count;
+	qdma_service_start(&m->vf_service);
+	for (i = 0; i < count; i++)
+		meridian_write_vf_policy(m, &policy[i]);
+	qdma_mailbox_interrupt(&m->qdma, 0, true);
+	mutex_unlock(&m->card->lock);
+	return 0;
+}
+
+/**
+ * meridian_end_vfs() - no VFs any more
+ * @m: their PF
+ */
+void meridian_end_vfs(struct meridian *m)
+{
+	unsigned int i;
+
+	mutex_lock(&m->card->lock);
+	qdma_mailbox_interrupt(&m->qdma, 0, false);
+	qdma_service_stop(&m->vf_service);
+	for (i = 0; i < m->vfs; i++) {
+		struct meridian_vf *policy = &m->vf[i];
+
+		policy->may_spoof = false;
+		policy->vlan = 0;
+		policy->min_rate = 0;
+		policy->max_rate = 0;
+		policy->link_state = 0;
+		meridian_write_vf_switches(m, policy);
+		meridian_write_vf_policy(m, policy);
+	}
+	meridian_sync_broadcasts(m);
+	m->vf_service.vfs = 0;
+	kfree(m->vf_service.vf);
+	m->vf_service.vf = NULL;
+	kfree(m->vf);
+	m->vf = NULL;
+	m->vfs = 0;
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_serve_vfs() - answer what VFs have asked
+ * @m: their PF
+ *
+ * May sleep. What is left after some turns, or some waiting for VFs that are slow or flood, is
+ * answered when it is called next.
+ */
+void meridian_serve_vfs(struct meridian *m)
+{
+	u64 waited = 0, wait = 0;
+	unsigned int turn;
+
+	for (turn = 0; turn < TURNS && waited < WAIT_NS; turn++, waited += wait) {
+		bool is_there;
+
+		mutex_lock(&m->card->lock);
+		is_there = m->vfs && qdma_service_turn(&m->vf_service, ktime_get_ns());
+		wait = m->vfs ? qdma_service_wait(&m->vf_service, ktime_get_ns()) : 0;
+		mutex_unlock(&m->card->lock);
+		if (wait)
+			fsleep(div_u64(min_t(u64, wait, WAIT_NS - waited), NSEC_PER_USEC));
+		else if (!is_there)
+			break;
+	}
+}
+
+/**
+ * meridian_look_at_vfs() - take from the card what VFs had that were reset
+ * @m: their PF
+ */
+void meridian_look_at_vfs(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	if (m->vfs)
+		qdma_service_look(&m->vf_service);
+	mutex_unlock(&m->card->lock);
+}
