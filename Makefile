@@ -7,6 +7,8 @@ SHELL := bash
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host`, too).
 PCAP ?=
 QUICK ?=
+# One suite of `make test` or `make test-long`; a name that is none tells them all.
+ONLY ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes.
@@ -38,10 +40,10 @@ demo: setup ## everything at once in front of you, then a report; QUICK=1: a rea
 	@scripts/demo $(if $(PCAP),--pcap "$(PCAP)") $(if $(QUICK),--quick)
 
 test: setup ## everything that must always pass
-	@scripts/run-tests
+	@scripts/run-tests $(if $(ONLY),--only "$(ONLY)")
 
-test-long: setup ## more seeds and more points of the parameter space
-	@scripts/run-tests --long
+test-long: setup ## more seeds, more points of the parameter space, all tests on machines; hours. ONLY=NAME: one suite of it
+	@scripts/run-tests --long $(if $(ONLY),--only "$(ONLY)")
 
 lint: setup ## shell scripts, formats, licences, Verilator lint of the whole shell
 	@scripts/lint

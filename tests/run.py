@@ -31,9 +31,7 @@ class Suite:
 def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
-    # What is left out of make test is what is slow, and machines of older suites.
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
-    on_machines = "qemu" if long else "quick and not long"
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
@@ -55,8 +53,31 @@ def suites(long: bool) -> list[Suite]:
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
-        pytest("machines", on_machines, 360 if long else 40, "machines", [] if long else ["-k", "not bookworm"]),
+        # What is left out of make test is what is slow, and machines of older suites.
+        *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", ["-k", "not bookworm"])]),
     ]
+
+
+#: Of all tests on machines: name, beginning of the files' names, minutes.
+PARTS = [
+    ("Linux driver", ["driver"], 90),
+    ("host", ["host", "first"], 120),
+    ("DPDK and VMs", ["dpdk", "vm"], 90),
+    ("PS", ["ps"], 90),
+    ("PTP", ["ptp"], 120),
+    ("SD card", ["sd"], 240),
+]
+
+
+def machines() -> list[Suite]:
+    """All tests on machines, in parts that can be run by themselves; the first has what no other has."""
+    folder = ROOT / "tests" / "qemu"
+    found, elsewhere = [], []
+    for name, starts, minutes in PARTS:
+        files = sorted(str(file) for start in starts for file in folder.glob(f"test_{start}_*.py"))
+        found.append(pytest(f"machines: {name}", "qemu", minutes, f"machines-{starts[0]}", files[1:], files[0]))
+        elsewhere += [word for file in files for word in ("--ignore", file)]
+    return [pytest("machines", "qemu", 60, "machines", elsewhere), *found]
 
 
 def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), tests: str = "tests") -> Suite:
@@ -100,13 +121,14 @@ def run(suite: Suite) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--long", action="store_true", help="also what is left out of make test")
-    parser.add_argument("--only", metavar="NAME", help="one suite")
+    parser.add_argument("--only", metavar="NAME", help="one suite; a name that is none tells them all")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     shutil.rmtree(REPORTS, ignore_errors=True)
     chosen = [s for s in suites(arguments.long) if arguments.only in (None, s.name)]
     if not chosen:
-        parser.error(f"no suite {arguments.only!r}; there are: " + ", ".join(s.name for s in suites(False)))
+        names = ", ".join(repr(suite.name) for suite in suites(arguments.long))
+        parser.error(f"no suite {arguments.only!r}; there are {names}")
     totals = [run(suite) for suite in chosen]
     passed, failed = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{passed} passed, {failed} failed", flush=True)
