@@ -11,19 +11,46 @@
 			 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | \
 			 RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
 
+/*
+ * Where receive queues interrupt, who is woken may switch that off while another thread receives,
+ * as the event adapter does: the card must not hear of an index that is older than one it knows.
+ */
+#define LOCKED(burst) \
+static uint16_t \
+locked_ ## burst(void *queue, struct rte_mbuf **mbufs, uint16_t count) \
+{ \
+	struct meridian_rx *rx = queue; \
+	uint16_t frames; \
+	\
+	rte_spinlock_lock(&rx->lock); \
+	frames = meridian_recv_ ## burst(queue, mbufs, count); \
+	rte_spinlock_unlock(&rx->lock); \
+	return frames; \
+}
+
+LOCKED(simple)
+LOCKED(scattered)
+#if defined(RTE_ARCH_X86)
+LOCKED(sse)
+LOCKED(avx2)
+#elif defined(RTE_ARCH_ARM64)
+LOCKED(neon)
+#endif
+
 struct named_rx {
 	eth_rx_burst_t burst;
+	eth_rx_burst_t locked;
 	const char *name;
 };
 
 static const struct named_rx rx_bursts[] = {
-	{ meridian_recv_simple, "Scalar" },
-	{ meridian_recv_scattered, "Scalar Scattered" },
+	{ meridian_recv_simple, locked_simple, "Scalar" },
+	{ meridian_recv_scattered, locked_scattered, "Scalar Scattered" },
 #if defined(RTE_ARCH_X86)
-	{ meridian_recv_sse, "Vector SSE" },
-	{ meridian_recv_avx2, "Vector AVX2" },
+	{ meridian_recv_sse, locked_sse, "Vector SSE" },
+	{ meridian_recv_avx2, locked_avx2, "Vector AVX2" },
 #elif defined(RTE_ARCH_ARM64)
-	{ meridian_recv_neon, "Vector Neon" },
+	{ meridian_recv_neon, locked_neon, "Vector Neon" },
 #endif
 };
 
@@ -74,6 +101,16 @@ unscattered(const struct rte_eth_dev *dev)
 	return meridian_recv_simple;
 }
 
+static eth_rx_burst_t
+with_lock(eth_rx_burst_t burst)
+{
+	unsigned int i = 0;
+
+	while (rx_bursts[i].burst != burst)
+		i++;
+	return rx_bursts[i].locked;
+}
+
 /**
  * meridian_choose_bursts() - the fastest that can do what was asked for
  * @dev: a port whose queues are set up; in any process
@@ -85,6 +122,8 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	uint16_t i;
 
 	dev->rx_pkt_burst = meridian_is_scattered(dev) ? meridian_recv_scattered : unscattered(dev);
+	if (meridian_is_interrupting(dev))
+		dev->rx_pkt_burst = with_lock(dev->rx_pkt_burst);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct meridian_tx *tx = dev->data->tx_queues[i];
 
@@ -102,7 +141,8 @@ meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(rx_bursts); i++) {
-		if (dev->rx_pkt_burst == rx_bursts[i].burst) {
+		if (dev->rx_pkt_burst == rx_bursts[i].burst ||
+		    dev->rx_pkt_burst == rx_bursts[i].locked) {
 			rte_strscpy(mode->info, rx_bursts[i].name, sizeof(mode->info));
 			return 0;
 		}
