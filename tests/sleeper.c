@@ -6,11 +6,9 @@
  *   show       what there was: see show()
  *   on, off    interrupts of all queues
  *   most N     of frames that a wake takes before the queue may interrupt again; 0: all there are
- *   storm N    another thread switches interrupts of all queues off and on again so many times
  *   restart    of the port
  *   quit
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +35,6 @@ static struct rte_mempool *pool;
 static struct rte_epoll_event input = {.epdata = {.event = EPOLLIN, .data = INPUT}};
 static unsigned long most, wakes, empty, others, repeated, different, frames_of[QUEUES];
 static unsigned char seen[NUMBERS];
-static pthread_t storm;
-static unsigned long storm_rounds;
-static int storm_runs;
 
 static void must(int error, const char *what) {
   if (error < 0)
@@ -57,6 +52,14 @@ static void start(void) {
   for (uintptr_t queue = 0; queue < queues; queue++)
     must(rte_eth_dev_rx_intr_ctl_q(PORT, queue, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, (void *)queue), "epoll");
   interrupts(1);
+}
+
+/* Who is woken and who receives may be two: bursts say that they know. */
+static void show_way(void) {
+  struct rte_eth_burst_mode mode;
+
+  must(rte_eth_rx_burst_mode_get(PORT, 0, &mode), "burst mode");
+  printf("bursts: %s\n", mode.info);
 }
 
 static void configure(void) {
@@ -119,27 +122,9 @@ static void wake(uint16_t queue) {
   must(rte_eth_dev_rx_intr_enable(PORT, queue), "enable");
 }
 
-static void *run_storm(void *unused) {
-  (void)unused;
-  for (unsigned long i = 0; i < storm_rounds; i++) {
-    interrupts(0);
-    interrupts(1);
-  }
-  __atomic_store_n(&storm_runs, 0, __ATOMIC_RELEASE);
-  return NULL;
-}
-
-static void begin_storm(unsigned long rounds) {
-  storm_rounds = rounds;
-  storm_runs = 1;
-  must(-pthread_create(&storm, NULL, run_storm, NULL), "thread");
-  pthread_detach(storm);
-}
-
 /* empty: wakes without a frame; other: frames of somebody else; queue: frames of each. */
 static void show(void) {
-  printf("wakes %lu empty %lu numbers %lu repeated %lu other %lu storm %d", wakes, empty, different, repeated, others,
-         __atomic_load_n(&storm_runs, __ATOMIC_ACQUIRE));
+  printf("wakes %lu empty %lu numbers %lu repeated %lu other %lu", wakes, empty, different, repeated, others);
   for (uint16_t queue = 0; queue < queues; queue++)
     printf(" queue%u %lu", queue, frames_of[queue]);
   printf("\n");
@@ -157,8 +142,6 @@ static void do_line(char *line) {
     interrupts(word[1] == 'n');
   } else if (strcmp(word, "most") == 0) {
     most = number;
-  } else if (strcmp(word, "storm") == 0) {
-    begin_storm(number);
   } else if (strcmp(word, "restart") == 0) {
     must(rte_eth_dev_stop(PORT), "stop");
     start();
@@ -195,6 +178,7 @@ int main(int count, char **words) {
     return 2;
   configure();
   start();
+  show_way();
   must(rte_epoll_ctl(RTE_EPOLL_PER_THREAD, EPOLL_CTL_ADD, STDIN_FILENO, &input), "input");
   printf("sleeper> ");
   fflush(stdout);

@@ -19,6 +19,6 @@ def sleeper(folder: Path) -> Path:
     )
     program = folder / SOURCE.stem
     libraries = [f"-lrte_{name}" for name in ("eal", "ethdev", "mbuf", "mempool")]
-    command = ["gcc", "-O2", "-pthread", "-Wall", "-Wextra", "-Werror", *shlex.split(flags.stdout)]
+    command = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", *shlex.split(flags.stdout)]
     subprocess.run([*command, "-o", str(program), str(SOURCE), *libraries], check=True, timeout=300)
     return program

@@ -11,32 +11,6 @@
 			 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | \
 			 RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
 
-/*
- * Where receive queues interrupt, who is woken may switch that off while another thread receives,
- * as the event adapter does: the card must not hear of an index that is older than one it knows.
- */
-#define LOCKED(burst) \
-static uint16_t \
-locked_ ## burst(void *queue, struct rte_mbuf **mbufs, uint16_t count) \
-{ \
-	struct meridian_rx *rx = queue; \
-	uint16_t frames; \
-	\
-	rte_spinlock_lock(&rx->lock); \
-	frames = meridian_recv_ ## burst(queue, mbufs, count); \
-	rte_spinlock_unlock(&rx->lock); \
-	return frames; \
-}
-
-LOCKED(simple)
-LOCKED(scattered)
-#if defined(RTE_ARCH_X86)
-LOCKED(sse)
-LOCKED(avx2)
-#elif defined(RTE_ARCH_ARM64)
-LOCKED(neon)
-#endif
-
 struct named_rx {
 	eth_rx_burst_t burst;
 	eth_rx_burst_t locked;
@@ -44,13 +18,13 @@ struct named_rx {
 };
 
 static const struct named_rx rx_bursts[] = {
-	{ meridian_recv_simple, locked_simple, "Scalar" },
-	{ meridian_recv_scattered, locked_scattered, "Scalar Scattered" },
+	{ meridian_recv_simple, meridian_locked_simple, "Scalar" },
+	{ meridian_recv_scattered, meridian_locked_scattered, "Scalar Scattered" },
 #if defined(RTE_ARCH_X86)
-	{ meridian_recv_sse, locked_sse, "Vector SSE" },
-	{ meridian_recv_avx2, locked_avx2, "Vector AVX2" },
+	{ meridian_recv_sse, meridian_locked_sse, "Vector SSE" },
+	{ meridian_recv_avx2, meridian_locked_avx2, "Vector AVX2" },
 #elif defined(RTE_ARCH_ARM64)
-	{ meridian_recv_neon, locked_neon, "Vector Neon" },
+	{ meridian_recv_neon, meridian_locked_neon, "Vector Neon" },
 #endif
 };
 
@@ -141,11 +115,13 @@ meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(rx_bursts); i++) {
-		if (dev->rx_pkt_burst == rx_bursts[i].burst ||
-		    dev->rx_pkt_burst == rx_bursts[i].locked) {
-			rte_strscpy(mode->info, rx_bursts[i].name, sizeof(mode->info));
-			return 0;
-		}
+		bool is_locked = dev->rx_pkt_burst == rx_bursts[i].locked;
+
+		if (!is_locked && dev->rx_pkt_burst != rx_bursts[i].burst)
+			continue;
+		snprintf(mode->info, sizeof(mode->info), "%s%s", rx_bursts[i].name,
+			 is_locked ? " Locked" : "");
+		return 0;
 	}
 	return -EINVAL;
 }

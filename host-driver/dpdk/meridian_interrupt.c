@@ -94,8 +94,7 @@ meridian_stop_interrupts(struct rte_eth_dev *dev)
 
 /*
  * The card takes the mode with the doorbell; each one that arms is for one interrupt. If there are
- * completions that nobody has read, the interrupt comes at once. The lock keeps the index from
- * being older than one that a burst has told.
+ * completions that nobody has read, the interrupt comes at once.
  */
 static int
 set_interrupt(struct rte_eth_dev *dev, uint16_t index, bool on)
@@ -109,10 +108,7 @@ set_interrupt(struct rte_eth_dev *dev, uint16_t index, bool on)
 	}
 	if (dev->data->rx_queue_state[index] != RTE_ETH_QUEUE_STATE_STARTED)
 		return -EINVAL;
-	rte_spinlock_lock(&rx->lock);
-	rx->mode = on ? rx->armed_mode : rx->quiet_mode;
-	meridian_tell_now(rx);
-	rte_spinlock_unlock(&rx->lock);
+	meridian_set_mode(rx, on ? rx->armed_mode : rx->quiet_mode);
 	return 0;
 }
 

@@ -172,6 +172,14 @@ uint16_t meridian_recv_sse(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 uint16_t meridian_recv_avx2(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_recv_neon(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 
+/* meridian_rx_locked.c */
+void meridian_set_mode(struct meridian_rx *rx, uint32_t mode);
+uint16_t meridian_locked_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_scattered(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_sse(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_avx2(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_neon(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+
 /* meridian_tx.c */
 uint16_t meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count);
