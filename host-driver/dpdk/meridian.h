@@ -243,6 +243,14 @@ int meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index);
 void meridian_rx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_rxq_info *info);
 void meridian_tx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_txq_info *info);
 
+/* meridian_interrupt.c */
+bool meridian_is_interrupting(const struct rte_eth_dev *dev);
+int meridian_check_interrupts(const struct rte_eth_dev *dev);
+int meridian_start_interrupts(struct rte_eth_dev *dev);
+void meridian_stop_interrupts(struct rte_eth_dev *dev);
+int meridian_enable_interrupt(struct rte_eth_dev *dev, uint16_t index);
+int meridian_disable_interrupt(struct rte_eth_dev *dev, uint16_t index);
+
 /* meridian_burst.c */
 void meridian_choose_bursts(struct rte_eth_dev *dev);
 int meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_burst_mode *mode);

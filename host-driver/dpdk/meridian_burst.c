@@ -13,17 +13,18 @@
 
 struct named_rx {
 	eth_rx_burst_t burst;
+	eth_rx_burst_t locked;
 	const char *name;
 };
 
 static const struct named_rx rx_bursts[] = {
-	{ meridian_recv_simple, "Scalar" },
-	{ meridian_recv_scattered, "Scalar Scattered" },
+	{ meridian_recv_simple, meridian_locked_simple, "Scalar" },
+	{ meridian_recv_scattered, meridian_locked_scattered, "Scalar Scattered" },
 #if defined(RTE_ARCH_X86)
-	{ meridian_recv_sse, "Vector SSE" },
-	{ meridian_recv_avx2, "Vector AVX2" },
+	{ meridian_recv_sse, meridian_locked_sse, "Vector SSE" },
+	{ meridian_recv_avx2, meridian_locked_avx2, "Vector AVX2" },
 #elif defined(RTE_ARCH_ARM64)
-	{ meridian_recv_neon, "Vector Neon" },
+	{ meridian_recv_neon, meridian_locked_neon, "Vector Neon" },
 #endif
 };
 
@@ -74,6 +75,16 @@ unscattered(const struct rte_eth_dev *dev)
 	return meridian_recv_simple;
 }
 
+static eth_rx_burst_t
+with_lock(eth_rx_burst_t burst)
+{
+	unsigned int i = 0;
+
+	while (rx_bursts[i].burst != burst)
+		i++;
+	return rx_bursts[i].locked;
+}
+
 /**
  * meridian_choose_bursts() - the fastest that can do what was asked for
  * @dev: a port whose queues are set up; in any process
@@ -85,6 +96,8 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	uint16_t i;
 
 	dev->rx_pkt_burst = meridian_is_scattered(dev) ? meridian_recv_scattered : unscattered(dev);
+	if (meridian_is_interrupting(dev))
+		dev->rx_pkt_burst = with_lock(dev->rx_pkt_burst);
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct meridian_tx *tx = dev->data->tx_queues[i];
 
@@ -102,10 +115,13 @@ meridian_rx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(rx_bursts); i++) {
-		if (dev->rx_pkt_burst == rx_bursts[i].burst) {
-			rte_strscpy(mode->info, rx_bursts[i].name, sizeof(mode->info));
-			return 0;
-		}
+		bool is_locked = dev->rx_pkt_burst == rx_bursts[i].locked;
+
+		if (!is_locked && dev->rx_pkt_burst != rx_bursts[i].burst)
+			continue;
+		snprintf(mode->info, sizeof(mode->info), "%s%s", rx_bursts[i].name,
+			 is_locked ? " Locked" : "");
+		return 0;
 	}
 	return -EINVAL;
 }

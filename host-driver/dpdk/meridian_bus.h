@@ -44,7 +44,8 @@ struct meridian_bus_ops {
  * @ops: how
  * @doorbells: where doorbells begin in memory (in BAR0 0x18000 of a PF, 0x3000 of a VF), if
  *	ops->doorbell is NULL. Secondary processes must have it at the same address
- * @interrupt: of the function's MSI-X vectors, NULL: none, then link and mailbox are polled
+ * @interrupt: of the function's MSI-X vectors, NULL: none, then receive queues do not interrupt
+ * @vectors: how many it has
  * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
  * @is_vf: which registers there are
  * @is_loop: what is sent comes back, so loopback mode is what it is in
@@ -58,6 +59,7 @@ struct meridian_bus {
 	const struct meridian_bus_ops *ops;
 	volatile void *doorbells;
 	struct rte_intr_handle *interrupt;
+	uint32_t vectors;
 	char card[64];
 	bool is_vf;
 	bool is_loop;

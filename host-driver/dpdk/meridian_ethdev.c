@@ -104,7 +104,10 @@ configure(struct rte_eth_dev *dev)
 	bool is_rss = dev->data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG;
 	struct meridian_bus *bus = dev->process_private;
 	struct meridian *m = meridian_of(dev);
+	int error = meridian_check_interrupts(dev);
 
+	if (error)
+		return error;
 	if (dev->data->dev_conf.lpbk_mode && !bus->is_loop) {
 		MERIDIAN_LOG(ERR, "%s: the card has no loopback mode", m->data->name);
 		return -ENOTSUP;
@@ -177,12 +180,16 @@ start(struct rte_eth_dev *dev)
 
 	dev->data->scattered_rx = meridian_is_scattered(dev);
 	meridian_choose_bursts(dev);
+	error = meridian_start_interrupts(dev);
+	if (error)
+		return error;
 	error = start_function(dev);
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not start: %s", m->data->name,
 			     strerror(-error));
 		stop_queues(dev);
 		m->ops->map_queues(m, 0);
+		meridian_stop_interrupts(dev);
 		return error;
 	}
 	if (!m->qdma.is_vf)
@@ -212,6 +219,7 @@ stop(struct rte_eth_dev *dev)
 	}
 	stop_queues(dev);
 	m->ops->map_queues(m, 0);
+	meridian_stop_interrupts(dev);
 	return 0;
 }
 
@@ -332,6 +340,8 @@ const struct eth_dev_ops meridian_primary_ops = {
 	.tx_queue_release = meridian_tx_release,
 	.rx_queue_start = meridian_rx_start,
 	.rx_queue_stop = meridian_rx_stop,
+	.rx_queue_intr_enable = meridian_enable_interrupt,
+	.rx_queue_intr_disable = meridian_disable_interrupt,
 	.tx_queue_start = meridian_tx_start,
 	.tx_queue_stop = meridian_tx_stop,
 	.rxq_info_get = meridian_rx_info,

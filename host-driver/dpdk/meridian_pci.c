@@ -21,6 +21,12 @@
 #define QDMA_BYTES	0x8000
 #define SHELL_BYTES	0x1000
 
+/* Of PCI's configuration space. */
+#define CAPABILITIES		0x34
+#define CAPABILITIES_MOST	48
+#define CAPABILITY_MSIX		0x11
+#define MSIX_LAST		0x7ff
+
 struct pci_bus {
 	struct meridian_bus bus;
 	uint8_t *bar[MERIDIAN_BAR_SHELL + 1];
@@ -91,6 +97,32 @@ sysfs_number(const struct rte_pci_device *device, const char *name)
 	return number;
 }
 
+static uint32_t
+read_config(const struct rte_pci_device *device, uint32_t offset, size_t bytes)
+{
+	uint32_t value = 0;
+
+	return rte_pci_read_config(device, &value, bytes, offset) == (int)bytes ?
+	       rte_le_to_cpu_32(value) : 0;
+}
+
+/* Entries of the function's MSI-X table. */
+static uint32_t
+msix_vectors(const struct rte_pci_device *device)
+{
+	uint32_t at = read_config(device, CAPABILITIES, 1);
+	unsigned int steps;
+
+	for (steps = 0; at && steps < CAPABILITIES_MOST; steps++) {
+		uint32_t head = read_config(device, at, 4);
+
+		if ((head & 0xff) == CAPABILITY_MSIX)
+			return (head >> 16 & MSIX_LAST) + 1;
+		at = head >> 8 & 0xff;
+	}
+	return 0;
+}
+
 /* Functions of a card are numbered as PCIe routes to them, from its first PF on. */
 static void
 find_vfs(const struct rte_pci_device *device, struct meridian_bus *bus)
@@ -114,6 +146,7 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 	pci->bus.ops = &ops;
 	pci->bus.is_vf = (device->id.device_id & 0xf000) == VF_DEVICE;
 	pci->bus.interrupt = device->intr_handle;
+	pci->bus.vectors = msix_vectors(device);
 	snprintf(pci->bus.card, sizeof(pci->bus.card), "%04x:%02x:%02x", device->addr.domain,
 		 device->addr.bus, device->addr.devid);
 	find_vfs(device, &pci->bus);

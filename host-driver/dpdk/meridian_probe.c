@@ -92,6 +92,7 @@ init(struct rte_eth_dev *dev, void *argument)
 	}
 	m->bus = argument;
 	m->data = dev->data;
+	dev->intr_handle = m->bus->interrupt;
 	error = identify(dev, m);
 	if (error) {
 		meridian_give_up(m);

@@ -4,6 +4,7 @@
 #define MERIDIAN_QUEUE_H
 
 #include <rte_io.h>
+#include <rte_spinlock.h>
 
 #include <ethdev_driver.h>
 
@@ -47,7 +48,9 @@ struct rte_memzone;
  * @is_failed: the card has said what cannot be; nothing is read until the queue is started anew
  * @is_deferred: not started with the port
  *
- * @head, @tail, @left: of a frame of several buffers
+ * @quiet_mode: @mode that does not interrupt
+ * @armed_mode: @mode that does at the next completion, once
+ * @lock: of a port with interrupts of receive queues, for bursts and @mode
  */
 struct meridian_rx {
 	uint64_t *ring;
@@ -81,6 +84,9 @@ struct meridian_rx {
 
 	const struct rte_memzone *ring_zone;
 	const struct rte_memzone *completion_zone;
+	uint32_t quiet_mode;
+	uint32_t armed_mode;
+	rte_spinlock_t lock;
 	uint16_t free_thresh;
 } __rte_cache_aligned;
 
@@ -144,6 +150,16 @@ meridian_ring_bell(volatile uint32_t *bell, uint16_t port_id, uint32_t offset, u
 	bus->ops->doorbell(bus, offset, value);
 }
 
+/* The card gets the completions that were read, and the queue's mode. */
+static __rte_always_inline void
+meridian_tell_now(struct meridian_rx *rx)
+{
+	rx->told = rx->completed;
+	meridian_ring_bell(rx->doorbells ? rx->doorbells + QDMA_DOORBELL_CMPT_CIDX / 4 : NULL,
+			   rx->port_id, 16 * rx->index + QDMA_DOORBELL_CMPT_CIDX,
+			   (rx->completed & rx->completion_mask) | rx->mode);
+}
+
 /* meridian_rx.c */
 uint16_t meridian_recv_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_recv_scattered(void *queue, struct rte_mbuf **mbufs, uint16_t count);
@@ -155,6 +171,14 @@ void meridian_tell_completions(struct meridian_rx *rx);
 uint16_t meridian_recv_sse(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_recv_avx2(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_recv_neon(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+
+/* meridian_rx_locked.c */
+void meridian_set_mode(struct meridian_rx *rx, uint32_t mode);
+uint16_t meridian_locked_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_scattered(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_sse(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_avx2(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_locked_neon(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 
 /* meridian_tx.c */
 uint16_t meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);

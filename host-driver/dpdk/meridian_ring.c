@@ -2,6 +2,7 @@
 /* Queues: their memory, and how they start and stop on the card. */
 #include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_interrupts.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
@@ -243,6 +244,8 @@ reset_rx(struct rte_eth_dev *dev, struct meridian_rx *rx)
 {
 	const struct qdma_tables *tables = &meridian_of(dev)->qdma.tables;
 	uint32_t frame = dev->data->mtu + MERIDIAN_FRAME_OVERHEAD;
+	uint32_t timer = qdma_nearest(tables->timers, STATUS_USECS);
+	uint32_t counter = qdma_nearest(tables->counters, STATUS_FRAMES);
 
 	rx->posted = 0;
 	rx->taken = 0;
@@ -251,9 +254,11 @@ reset_rx(struct rte_eth_dev *dev, struct meridian_rx *rx)
 	rx->is_failed = false;
 	rx->max_length = meridian_is_scattered(dev) ? frame : RTE_MIN(frame, rx->buffer_bytes);
 	rx->offload_mask = offload_mask(dev->data->dev_conf.rxmode.offloads);
-	rx->mode = qdma_completion_mode(QDMA_TRIGGER_USER_TIMER_COUNT,
-					qdma_nearest(tables->timers, STATUS_USECS),
-					qdma_nearest(tables->counters, STATUS_FRAMES));
+	rx->quiet_mode = qdma_completion_mode(QDMA_TRIGGER_USER_TIMER_COUNT, timer, counter);
+	rx->armed_mode = qdma_completion_mode(QDMA_TRIGGER_EVERY, timer, counter) |
+			 QDMA_DOORBELL_CMPT_ARM;
+	rx->mode = rx->quiet_mode;
+	rte_spinlock_init(&rx->lock);
 	memset(rx->completions, 0, rx->completion_zone->len);
 }
 
@@ -281,6 +286,12 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 
 	if (dev->data->rx_queue_state[index] == RTE_ETH_QUEUE_STATE_STARTED)
 		return 0;
+	if (meridian_is_interrupting(dev)) {
+		setting.interrupt = true;
+		setting.vector = RTE_INTR_VEC_RXTX_OFFSET + index;
+		/* So that doorbells switch interrupts on and off. */
+		setting.full_update = true;
+	}
 	reset_rx(dev, rx);
 	error = m->ops->start_rx(m, &setting, rx->buffer_bytes);
 	if (error) {
@@ -288,8 +299,7 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 			     m->data->name, index, strerror(-error));
 		return error;
 	}
-	meridian_ring_bell(rx->doorbells ? rx->doorbells + QDMA_DOORBELL_CMPT_CIDX / 4 : NULL,
-			   rx->port_id, 16 * index + QDMA_DOORBELL_CMPT_CIDX, rx->mode);
+	meridian_tell_now(rx);
 	meridian_fill_rx(rx);
 	if (!rx->posted)
 		MERIDIAN_LOG(WARNING, "%s: pool %s has no mbufs left for receive queue %u",

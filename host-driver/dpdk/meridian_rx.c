@@ -68,10 +68,7 @@ meridian_tell_completions(struct meridian_rx *rx)
 {
 	if (rx->completed - rx->told < MERIDIAN_BATCH)
 		return;
-	rx->told = rx->completed;
-	meridian_ring_bell(rx->doorbells ? rx->doorbells + QDMA_DOORBELL_CMPT_CIDX / 4 : NULL,
-			   rx->port_id, 16 * rx->index + QDMA_DOORBELL_CMPT_CIDX,
-			   (rx->completed & rx->completion_mask) | rx->mode);
+	meridian_tell_now(rx);
 }
 
 static inline const uint64_t *

@@ -131,6 +131,9 @@ start_rx(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer)
 		.timer = tables->timers[setting->timer_index],
 		.trigger = setting->trigger,
 		.entry_log2 = setting->entry_log2,
+		.vector = setting->vector,
+		.interrupt = setting->interrupt,
+		.full_update = setting->full_update,
 		.prefetch = setting->prefetch,
 	};
 

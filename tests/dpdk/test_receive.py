@@ -53,10 +53,13 @@ def arm64(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
 
 @pytest.mark.parametrize(
     ("machine", "way"),
-    [*(("native", way) for way in ("simple", "scattered", "sse", "avx2")), ("arm64", "simple"), ("arm64", "neon")],
+    [
+        *(("native", lock + way) for lock in ("", "locked-") for way in ("simple", "scattered", "sse", "avx2")),
+        *(("arm64", way) for way in ("simple", "neon", "locked-neon")),
+    ],
 )
 def test_every_mbuf_is_as_its_completion_says(machine: str, way: str, request: pytest.FixtureRequest) -> None:
-    if way == "avx2" and "avx2" not in Path("/proc/cpuinfo").read_text():
+    if way.endswith("avx2") and "avx2" not in Path("/proc/cpuinfo").read_text():
         pytest.skip("this processor has no AVX2")
     frames, word = output(*request.getfixturevalue(machine), way, str(ROUNDS), str(SEED)).split()
     assert word == "frames"

@@ -2,7 +2,8 @@
 /*
  * Receive functions without EAL and a card: completions of every kind, written as a card does, and
  * each mbuf beside what its completion says. So it runs for any machine, emulated or not.
- *   receive_test simple|scattered|sse|avx2|neon ROUNDS SEED
+ *   receive_test [locked-]simple|scattered|sse|avx2|neon ROUNDS SEED
+ * locked: as where queues interrupt.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,9 +54,13 @@ static struct rte_mbuf *buffer[SLOTS];
 static volatile uint32_t doorbells[16];
 static struct rte_mempool pool;
 static struct meridian_rx rx;
+static bool is_locked;
 
-/* Of the card: completions written, buffers used; of the frames, which come next. */
-static uint32_t written, used, read_next;
+/*
+ * Of the card: completions written, buffers used; of the frames, which come next; how far the card
+ * knows them to be read.
+ */
+static uint32_t written, used, read_next, heard;
 static struct frame frames[ENTRIES];
 
 /* What the functions under test call of EAL. */
@@ -126,21 +131,31 @@ give_back(struct rte_mbuf *mbuf)
 }
 
 static void
+ring_bell(struct meridian_bus *unused_bus __rte_unused, uint32_t offset, uint32_t value)
+{
+	must(offset != QDMA_DOORBELL_CMPT_CIDX || rte_spinlock_is_locked(&rx.lock), "another may");
+	doorbells[offset / 4] = value;
+}
+
+static void
 begin(void)
 {
+	static const struct meridian_bus_ops ops = { .doorbell = ring_bell };
+	static struct meridian_bus bus = { .ops = &ops };
 	static struct rte_eth_dev_data data;
 	struct rte_mbuf like = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = PORT };
 	unsigned int i;
 
 	rte_mbuf_refcnt_set(&like, 1);
 	rte_eth_devices[PORT].data = &data;
+	rte_eth_devices[PORT].process_private = &bus;
 	rte_mempool_ops_table.num_ops = 1;
 	rte_mempool_ops_table.ops[0].enqueue = pool_give;
 	rte_mempool_ops_table.ops[0].dequeue = pool_take;
 	memset(&rx, 0, sizeof(rx));
 	memset(completions, 0, sizeof(completions));
 	doorbells[QDMA_DOORBELL_CMPT_CIDX / 4] = 0;
-	written = used = read_next = unused_count = 0;
+	written = used = read_next = heard = unused_count = 0;
 	for (i = 0; i < MBUFS; i++) {
 		mbufs[i].pool = &pool;
 		mbufs[i].next = NULL;
@@ -151,7 +166,7 @@ begin(void)
 	rx.ring = ring;
 	rx.completions = completions;
 	rx.buffer = buffer;
-	rx.doorbells = doorbells;
+	rx.doorbells = is_locked ? NULL : doorbells;
 	memcpy(&rx.mbuf_words, &like.rearm_data, sizeof(rx.mbuf_words));
 	rx.offload_mask = random_below(2) ? UINT64_MAX : RTE_MBUF_F_RX_RSS_HASH;
 	rx.pool = &pool;
@@ -318,6 +333,29 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 	return !is_bad;
 }
 
+/* The card hears of what was read, and never of less than before. */
+static void
+check_told(void)
+{
+	uint32_t told = doorbells[QDMA_DOORBELL_CMPT_CIDX / 4] & (ENTRIES - 1);
+
+	must(((told - heard) & (ENTRIES - 1)) <= ((read_next - heard) & (ENTRIES - 1)),
+	     "told %u after %u, of %u", told, heard, read_next & (ENTRIES - 1));
+	heard = told;
+}
+
+/* Where queues interrupt, another thread may do so at any time but while this one tells the card. */
+static void
+change_mode(void)
+{
+	uint32_t mode = random_below(2) ? QDMA_DOORBELL_CMPT_ARM : 0;
+
+	must(!rte_spinlock_is_locked(&rx.lock), "the lock is kept");
+	meridian_set_mode(&rx, mode);
+	must(doorbells[QDMA_DOORBELL_CMPT_CIDX / 4] == (mode | (read_next & (ENTRIES - 1))),
+	     "%#x", doorbells[QDMA_DOORBELL_CMPT_CIDX / 4]);
+}
+
 /* Return: frames. */
 static uint64_t
 run(eth_rx_burst_t receive, unsigned int rounds)
@@ -332,6 +370,9 @@ run(eth_rx_burst_t receive, unsigned int rounds)
 		while (count-- && card_writes(may_be_bad))
 			;
 		if (burst(receive, &packets, &bytes)) {
+			check_told();
+			if (is_locked && random_below(4) == 0)
+				change_mode();
 			/* Long ways without a fault, too. */
 			may_be_bad = round_number % 4096 > 2048;
 			continue;
@@ -351,14 +392,20 @@ main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		eth_rx_burst_t receive;
+		bool is_locked;
 	} ways[] = {
-		{ "simple", meridian_recv_simple },
-		{ "scattered", meridian_recv_scattered },
+		{ "simple", meridian_recv_simple, false },
+		{ "scattered", meridian_recv_scattered, false },
+		{ "locked-simple", meridian_locked_simple, true },
+		{ "locked-scattered", meridian_locked_scattered, true },
 #if defined(RTE_ARCH_X86)
-		{ "sse", meridian_recv_sse },
-		{ "avx2", meridian_recv_avx2 },
+		{ "sse", meridian_recv_sse, false },
+		{ "avx2", meridian_recv_avx2, false },
+		{ "locked-sse", meridian_locked_sse, true },
+		{ "locked-avx2", meridian_locked_avx2, true },
 #elif defined(RTE_ARCH_ARM64)
-		{ "neon", meridian_recv_neon },
+		{ "neon", meridian_recv_neon, false },
+		{ "locked-neon", meridian_locked_neon, true },
 #endif
 	};
 	unsigned int i;
@@ -367,6 +414,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], ways[i].name) != 0)
 			continue;
 		random_state = strtoull(argv[3], NULL, 10) | 1;
+		is_locked = ways[i].is_locked;
 		printf("%" PRIu64 " frames\n", run(ways[i].receive, strtoul(argv[2], NULL, 10)));
 		return 0;
 	}
