@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -17,6 +18,7 @@ from meridian_machine import PsHardware, SdCard, SdMachine
 EMPTY = "modprobe.blacklist=meridian_ps"
 UPDATE = "meridian-update /dev/vda"
 UPDATE_SECONDS = 3600
+BEHIND_SECONDS = 30
 MEBI = 1 << 20
 SECTOR = 512
 
@@ -78,9 +80,16 @@ def until_well(machine: SdMachine, seconds: float = 60) -> None:
         time.sleep(0.2)
 
 
+def written(machine: SdMachine) -> int:
+    """Bytes that its QEMU has written, nearly all of them to the card."""
+    found = re.search(r"^wchar: (\d+)", Path(f"/proc/{machine.pid}/io").read_text(), re.MULTILINE)
+    assert found
+    return int(found[1])
+
+
 @dataclass(frozen=True)
 class Cut:
-    """When the power goes: so far into the time that a start, or an update, takes."""
+    """When the power goes: so far into the time that a start takes, or into what an update writes."""
 
     of: str
     part: float
@@ -91,7 +100,7 @@ class Cut:
         random_ = random.Random(seed)
         return [Cut(("update", "start")[i % 2], random_.uniform(0, 1.1)) for i in range(count)]
 
-    def make(self, rig: Rig, machine: SdMachine, update_seconds: float) -> None:
+    def make(self, rig: Rig, machine: SdMachine, update_bytes: int) -> None:
         """In this machine, which has come up well, or in a start behind it."""
         if self.of == "start":
             machine.cut()
@@ -99,9 +108,15 @@ class Cut:
                 time.sleep(self.part * sum(rig.starts) / len(rig.starts))
                 another.cut()
             return
-        command = [*machine.ssh(), UPDATE]
+        command, until = [*machine.ssh(), UPDATE], written(machine) + self.part * update_bytes
+        deadline = time.monotonic() + UPDATE_SECONDS
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
-            time.sleep(self.part * update_seconds)
+            while written(machine) < until and session.poll() is None:
+                assert time.monotonic() < deadline, "the update does not come to its end"
+                time.sleep(0.01)
+            if self.part > 1:
+                assert session.wait(UPDATE_SECONDS) == 0
+                time.sleep(BEHIND_SECONDS * (self.part - 1))
             machine.cut()
             session.kill()
 
