@@ -31,31 +31,32 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
         it.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
-def make_vf(link: Link) -> None:
-    """One without a driver, which answers accesses."""
-    link.guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
-    link.guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0) >/sys/bus/pci/drivers/meridian/unbind")
-    link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/enable")
+def make_vf(link: Link, count: int = 1) -> None:
+    """Some without a driver, which answer accesses."""
+    link.guest.run(f"echo {count} >{PF_DEVICE}/sriov_numvfs")
+    for vf in range(count):
+        link.guest.run(f"basename $(readlink {PF_DEVICE}/virtfn{vf}) >/sys/bus/pci/drivers/meridian/unbind")
+        link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn{vf}/enable")
 
 
-def ask(link: Link, *messages: str) -> list[tuple[int, bytes]]:
+def ask(link: Link, *messages: str, vf: int = 0) -> list[tuple[int, bytes]]:
     """Status of each answer, 0 or why it is refused, and its bytes from the eighth on."""
-    text = link.guest.run(f"/run/twin/mailbox_tool {PF_DEVICE}/virtfn0/resource0 {' '.join(messages)}")
+    text = link.guest.run(f"/run/twin/mailbox_tool {PF_DEVICE}/virtfn{vf}/resource0 {' '.join(messages)}")
     pairs = [line.split() for line in text.splitlines()]
     return [(-int(status), bytes.fromhex(data)) for status, data in pairs]
 
 
-def refusals(link: Link, *messages: str) -> list[int]:
-    return [status for status, _ in ask(link, *messages)]
+def refusals(link: Link, *messages: str, vf: int = 0) -> list[int]:
+    return [status for status, _ in ask(link, *messages, vf=vf)]
 
 
-def with_queues(link: Link) -> str:
+def with_queues(link: Link, vf: int = 0) -> str:
     """The VF has two queues; the range as messages have it."""
-    (_, _), (status, data) = ask(link, HELLO, QUEUES)
+    (_, _), (status, data) = ask(link, HELLO, QUEUES, vf=vf)
     assert status == 0
     assert int.from_bytes(data[4:8], "little") == 2
     place = f"@8={data[:4].hex()}@12={data[4:8].hex()}"
-    assert refusals(link, FMAP + place) == [0]
+    assert refusals(link, FMAP + place, vf=vf) == [0]
     return place
 
 
@@ -122,3 +123,19 @@ def test_who_is_not_trusted_stays_by_itself(link: Link) -> None:
 def test_what_is_no_message_is_refused(link: Link) -> None:
     unknown = [*(f"{op:02x}" for op in (0x46, 0x47, 0x7F)), "0c", "12"]
     assert refusals(link, HELLO, *unknown) == [0, *[UNSUPPORTED] * len(unknown)]
+
+
+def test_what_is_reset_leaves_its_addresses_to_others(link: Link) -> None:
+    """The PF finds the reset by itself; who had the address finds it taken when it goes on."""
+    wanted = f"{ADDRESS}@8=02aa00000077@14=0100"
+    link.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
+    make_vf(link, 2)
+    link.guest.run("ip link set eth0 vf 0 trust on; ip link set eth0 vf 1 trust on")
+    places = [with_queues(link, vf) for vf in (0, 1)]
+    assert refusals(link, wanted) == [0]
+    assert refusals(link, wanted, vf=1) == [PARAMETER]
+    link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset && sleep 2")
+    assert refusals(link, wanted, vf=1) == [0]
+    assert refusals(link, FMAP + places[0], wanted) == [0, PARAMETER]
+    link.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
+    make_vf(link)
