@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from meridian_machine import PsHardware, SdCard, SdMachine
+from meridian_machine.sd_card import SECTOR
 
 # There is no logic to read registers of.
 EMPTY = "modprobe.blacklist=meridian_ps"
@@ -20,7 +21,6 @@ UPDATE = "meridian-update /dev/vda"
 UPDATE_SECONDS = 3600
 BEHIND_SECONDS = 30
 MEBI = 1 << 20
-SECTOR = 512
 
 
 class Rig:
@@ -121,10 +121,19 @@ class Cut:
             session.kill()
 
 
+def noting(card: SdCard, log: Path) -> str:
+    """The card as QEMU's -drive has it, so that each write is noted in a file; see `writes`."""
+    log.touch()
+    noted = f"driver=blklogwrites,log-super-update-interval=1,file.driver=raw,file.file.filename={card.path}"
+    return f"{noted},log.driver=raw,log.file.filename={log}"
+
+
 def writes(log: Path) -> Iterator[tuple[int, bytes]]:
     """What QEMU's blklogwrites has noted, in order: first sector, and bytes."""
     with log.open("rb") as file:
         header = file.read(28)
+        if not header:  # there were none
+            return
         assert int.from_bytes(header[:8], "little") == 0x6A736677736872
         count, size = int.from_bytes(header[16:24], "little"), int.from_bytes(header[24:28], "little")
         at = size

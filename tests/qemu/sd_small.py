@@ -12,6 +12,7 @@ from pathlib import Path
 
 from meridian_machine import MachineError, SdCard, SdError, SdMachine
 from meridian_machine.sd_card import ENTRIES, ENTRY, MARK, SECTOR, TRIAL, TRIAL_MAGIC, TRIES
+from sd_power import noting
 
 MEBI = 1 << 20
 FAT, ROOT_A, ROOT_B, TOTAL = 4, 64, 96, 128
@@ -103,10 +104,11 @@ def by_stand_in(card: SdCard, folder: Path) -> int | None:
 
 
 def by_uboot(card: SdCard, folder: Path, firmware: Path) -> int | None:
-    """The partition that U-Boot starts, after as many resets as it makes; None: nothing."""
+    """The partition that U-Boot starts, after as many resets as it makes; None: nothing. `folder`/writes*: its writes."""
     folder.mkdir(exist_ok=True)
-    for _ in range(3):
-        with SdMachine(card, folder, firmware=firmware) as machine:
+    for start in range(3):
+        drive = noting(card, folder / f"writes{start}")
+        with SdMachine(card, folder, firmware=firmware, drive=drive) as machine:
             try:
                 machine.wait_for(EITHER, SECONDS)
             except MachineError:

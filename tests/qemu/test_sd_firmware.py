@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from meridian_machine import MachineError, PsHardware, SdCard, SdMachine, Setting, Twin
+from meridian_machine.sd_card import SECTOR
 from meridian_machine.sd_machine import default_firmware, default_image
-from sd_power import broken, running, until_well
+from sd_power import broken, running, until_well, writes
 from sd_small import ALL, State, by_stand_in, by_uboot, idle_kernel, put
 
 pytestmark = pytest.mark.qemu
@@ -55,9 +56,15 @@ def test_uboot_and_the_twin_start_the_same_root(
     state: State, root: int | None, firmware: Path, boot: Path, tmp_path: Path
 ) -> None:
     theirs, ours = state.card(tmp_path / "theirs.img", boot), state.card(tmp_path / "ours.img", boot)
+    before = bytes(theirs.first_sector())
     assert by_uboot(theirs, tmp_path / "uboot", firmware) == root
     assert by_stand_in(ours, tmp_path / "twin") == root
     assert theirs.first_sector() == ours.first_sector()
+    # So when the power goes meanwhile, the sector is as before or as behind it.
+    logs = (tmp_path / "uboot").glob("writes*")
+    noted = [(first, len(data)) for log in logs for first, data in writes(log)]
+    assert bool(noted) == (theirs.first_sector() != before)
+    assert set(noted) <= {(0, SECTOR)}
 
 
 @pytest.fixture(scope="module")

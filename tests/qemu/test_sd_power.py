@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from meridian_machine.sd_card import ENTRIES, ENTRY, MARK, TRIAL, TRIAL_MAGIC
+from meridian_machine.sd_card import ENTRIES, ENTRY, MARK, SECTOR, TRIAL, TRIAL_MAGIC
 from meridian_machine.sd_machine import default_image
-from sd_power import SECTOR, UPDATE, UPDATE_SECONDS, Cut, Rig, broken, running, until_well, writes, written
+from sd_power import UPDATE, UPDATE_SECONDS, Cut, Rig, broken, noting, running, until_well, writes, written
 
 pytestmark = pytest.mark.qemu
 SEED = 20261121
@@ -61,9 +61,7 @@ def test_an_update_at_every_write(image: Path, tmp_path: Path) -> None:
     rig = Rig(image, tmp_path)
     before = bytes(rig.card.first_sector())
     log = tmp_path / "writes"
-    log.touch()
-    noted = f"driver=blklogwrites,file.driver=raw,file.file.filename={rig.card.path}"
-    with rig.up(f"{noted},log.driver=raw,log.file.filename={log}") as machine:
+    with rig.up(noting(rig.card, log)) as machine:
         assert running(machine) == 2
         machine.run(UPDATE, UPDATE_SECONDS, check=True)
         machine.power_off()
