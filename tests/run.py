@@ -61,8 +61,8 @@ def suites(long: bool) -> list[Suite]:
 #: Of all tests on machines: name, beginning of the files' names, minutes.
 PARTS = [
     ("Linux driver", ["driver"], 90),
-    ("host", ["host", "first"], 120),
-    ("DPDK and VMs", ["dpdk", "vm"], 90),
+    ("host", ["host", "first"], 180),
+    ("DPDK and VMs", ["dpdk", "vm"], 180),
     ("PS", ["ps"], 90),
     ("PTP", ["ptp"], 120),
     ("SD card", ["sd"], 240),

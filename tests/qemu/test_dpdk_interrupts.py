@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from dpdk_pf import PF, TOKEN, serving, take_pf
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import MODULE, PF_DEVICE
@@ -19,7 +20,6 @@ from sleeper import sleeper
 from testpmd_checks import FAR, address, send, text, udp
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
-PF = "0000:01:00.0"
 PF_NUMBER = 9
 FLOWS = 64  # so many that none of four queues is left out
 BURSTS = (1, 3, 40, 400)
@@ -32,9 +32,9 @@ ADAPTER = "event_eth_rx_intr_adapter_autotest"
 class Sleeper:
     """The program on a function; frames that are sent to it are numbered from 0 on."""
 
-    def __init__(self, link: Link, function: str, number: int, queues: int) -> None:
+    def __init__(self, link: Link, function: str, number: int, queues: int, eal: Sequence[str] = ()) -> None:
         command = ["stdbuf", "-o0", "/run/twin/sleeper", "-d", f"/run/twin/{LIBRARY}", "-m", "128", "--no-telemetry"]
-        command += ["-l", "0", "--file-prefix=sleeper", "-a", function, "--", str(queues)]
+        command += [*eal, "-l", "0", "--file-prefix=sleeper", "-a", function, "--", str(queues)]
         self.link, self.address, self.queues = link, address(number), queues
         self.program = Program(link.guest, "sleeper", command, PROMPT, SECONDS)
         self.sent = 0
@@ -108,8 +108,8 @@ class Sleeper:
 
 
 @contextmanager
-def sleeping(link: Link, function: str, number: int, queues: int) -> Iterator[Sleeper]:
-    it = Sleeper(link, function, number, queues)
+def sleeping(link: Link, function: str, number: int, queues: int, eal: Sequence[str] = ()) -> Iterator[Sleeper]:
+    it = Sleeper(link, function, number, queues, eal)
     try:
         assert re.search("bursts: .* Locked\n", it.program.start_text)
         yield it
@@ -144,8 +144,7 @@ def vf(link: Link) -> str:
 def pf(link: Link) -> Iterator[str]:
     """From meridian.ko, and back."""
     guest = link.guest
-    guest.run("rmmod meridian", 60)
-    give_to(guest, PF, "vfio-pci")
+    take_pf(guest)
     yield f"{PF},mac={text(address(PF_NUMBER))},queues="
     give_to(guest, PF, "")
     guest.run(f"insmod {MODULE}")
@@ -181,6 +180,14 @@ def test_more_queues_than_a_pf_has_vectors(link: Link, pf: str) -> None:
     assert "10 receive queues that interrupt take 11 MSI-X vectors, the function has 10" in said, said
     with sleeping(link, f"{pf}64", PF_NUMBER, 9) as it:
         it.check_bursts()
+
+
+def test_a_vf_whose_pf_is_in_dpdk(link: Link, pf: str) -> None:
+    with serving(link, 1):
+        function = vf_name(link.guest, 0)
+        give_to(link.guest, function, "vfio-pci")
+        with sleeping(link, function, 0, 4, TOKEN) as it:
+            it.check()
 
 
 def test_dpdks_own_test_of_its_adapter(link: Link, pf: str) -> None:

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""testpmd as the PF of a card on PCIe, which serves VFs: another testpmd's, and Linux's.
-
-VFIO lets a VF go to who knows the token of who has the PF.
-"""
+"""testpmd as the PF of a card on PCIe, which serves VFs: another testpmd's, and Linux's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from dpdk_pf import PF_ADDRESS, TOKEN, serving, take_pf
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import MODULE, PF_DEVICE
+from meridian_machine.guest import MODULE
 from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from testpmd_checks import FAR, LARGE, SIZES, address, on_wire, send, text, to_vf, udp
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
-PF = "0000:01:00.0"
-VFS = 2
-TOKEN = ("-l", "0-1", "--vfio-vf-token", "6d657269-6469-416e-8000-000000000001")
-PF_ADDRESS = bytes.fromhex("02aabbccddee")
-SERVING = f"{PF},mac={text(PF_ADDRESS)},vfs={VFS},vf_mac={text(address(0))}"
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +21,21 @@ def link() -> Iterator[Link]:
     library = tools.built("build-dpdk", "--suite", "bookworm", minutes=10)
     with linked("bookworm", {LIBRARY: library}, Hardware(memory=2048, iommu=True)) as it:
         prepare_vfio(it.guest)
-        it.guest.run("rmmod meridian && echo 1 >/sys/module/vfio_pci/parameters/enable_sriov", 60)
-        give_to(it.guest, PF, "vfio-pci")
+        take_pf(it.guest)
         yield it
 
 
 @pytest.fixture
 def pf(link: Link) -> Iterator[MachineTestpmd]:
-    """At work, with VFs that nobody has."""
-    guest = link.guest
-    with MachineTestpmd(guest, [SERVING], name="pf", eal=TOKEN) as pmd:
-        pmd.command("set promisc 0 off")
-        pmd.start("io")
-        guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo {VFS} >{PF_DEVICE}/sriov_numvfs")
-        yield pmd
-        guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs", 60)
-        guest.check()
+    with serving(link, 2) as it:
+        yield it
 
 
 def vf_testpmd(link: Link, number: int, *options: str) -> MachineTestpmd:
     give_to(link.guest, vf_name(link.guest, number), "vfio-pci")
-    return MachineTestpmd(link.guest, [vf_name(link.guest, number)], *options, name=f"vf{number}", eal=TOKEN)
+    return MachineTestpmd(
+        link.guest, [vf_name(link.guest, number)], *options, name=f"vf{number}", eal=("-l", "0-1", *TOKEN)
+    )
 
 
 def check_back(link: Link, frames: list[bytes], to: bytes) -> None:
