@@ -18,7 +18,8 @@ AROUND = 20  # bytes of the wire around a frame with its FCS
 SMALLEST, TRAIN = 64, 1000
 GAP_PS = 250_000  # for a message of PTP and a frame for the host
 START_PS, STEP_PS = 5 * 10**9, 100_000_000
-OTHERS, PTP = (134, 128), (21, 64)  # 200,000 and 32,000 frames a second; three quarters of a ring of 256 are for others
+OTHERS, PTP = (134, 200), (21, 64)  # 200,000 and 32,000 frames a second
+RING_LOG2 = 9  # with bursts, of the size that Linux gives them
 MESSAGES = 40  # of PTP, 1024 Sync a second and as many that follow
 CONFIGURATIONS = {
     "default": (),
@@ -67,7 +68,7 @@ class World:
         for port in self.ports:
             self.host.add_mac(MINE, port=port)
             self.ps.card.set_ps_limit(port, OTHERS if is_limited else None, PTP)
-            self.ps.start(port, ARM)
+            self.ps.start(port, ARM, RING_LOG2 if is_limited else 8)
         self.host.settle()
         self.of_host = 0
         self.of_ps: list[Counter[bool]] = [Counter() for _ in self.ports]  # by whether it is of PTP
