@@ -123,6 +123,8 @@ struct meridian_entry {
  * @entry_count: how many
  * @baseline: of the card's counters, as statistics were reset
  * @pf_version: of the messages that the PF of a VF knows
+ * @is_pf_silent: the PF of a VF has not answered the last question
+ * @is_loss_seen: as it was looked for, the VF had lost its queues
  * @vfs: that a PF serves, NULL: none
  */
 struct meridian {
@@ -152,6 +154,8 @@ struct meridian {
 	uint32_t entry_count;
 	uint64_t *baseline;
 	uint32_t pf_version;
+	bool is_pf_silent;
+	bool is_loss_seen;
 	struct meridian_vfs *vfs;
 };
 

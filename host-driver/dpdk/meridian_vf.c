@@ -8,8 +8,9 @@
 
 #include "meridian.h"
 
-/* The public drivers wait ten seconds for an answer. */
-#define ANSWER_POLLS	10000
+/* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */
+#define ANSWER_SECONDS	10
+#define SILENT_SECONDS	1
 #define ANSWER_POLL_US	1000
 
 #define PROMISCUOUS	MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK
@@ -19,16 +20,27 @@ static_assert(PROMISCUOUS == MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK &&
 	      ALL_MULTICAST == MERIDIAN_VF_FLAGS_ALL_MULTICAST_MASK,
 	      "a VF sees its flags where its PF writes them");
 
+static uint64_t
+end_of_wait(const struct meridian *m)
+{
+	return rte_get_timer_cycles() +
+	       rte_get_timer_hz() * (m->is_pf_silent ? SILENT_SECONDS : ANSWER_SECONDS);
+}
+
 static int
 post(struct meridian *m, const struct qdma_message *request)
 {
-	int error = -EBUSY, polls;
+	uint64_t end = end_of_wait(m);
+	bool is_last;
+	int error;
 
-	for (polls = 0; polls < ANSWER_POLLS && error == -EBUSY; polls++) {
+	do {
+		is_last = rte_get_timer_cycles() >= end;
 		error = qdma_mailbox_send(&m->qdma, 0, request);
-		if (error == -EBUSY)
-			rte_delay_us_sleep(ANSWER_POLL_US);
-	}
+		if (error != -EBUSY)
+			return error;
+		rte_delay_us_sleep(ANSWER_POLL_US);
+	} while (!is_last);
 	return error;
 }
 
@@ -36,21 +48,22 @@ post(struct meridian *m, const struct qdma_message *request)
 static int
 wait_answer(struct meridian *m, uint32_t op, struct qdma_message *answer)
 {
+	uint64_t end = end_of_wait(m);
 	uint32_t source;
-	int polls;
+	bool is_last;
 
-	for (polls = 0; polls < ANSWER_POLLS; polls++) {
-		int error = qdma_mailbox_receive(&m->qdma, answer, &source);
+	do {
+		int error;
 
-		if (error == -EAGAIN) {
+		is_last = rte_get_timer_cycles() >= end;
+		error = qdma_mailbox_receive(&m->qdma, answer, &source);
+		if (error == -EAGAIN)
 			rte_delay_us_sleep(ANSWER_POLL_US);
-			continue;
-		}
-		if (error)
+		else if (error)
 			return error;
-		if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
+		else if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
 			return qdma_message_status(answer) ? -EACCES : 0;
-	}
+	} while (!is_last);
 	return -ETIMEDOUT;
 }
 
@@ -60,7 +73,7 @@ begin(struct meridian *m, struct qdma_message *request, uint32_t op)
 	qdma_message_init(request, op, m->function, 0);
 }
 
-/* Returns 0; -EACCES if the PF refuses, -ETIMEDOUT if it is silent. */
+/* Returns 0; -EACCES if the PF refuses, -EBUSY or -ETIMEDOUT if it is silent. */
 static int
 ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
 {
@@ -69,13 +82,17 @@ ask(struct meridian *m, const struct qdma_message *request, struct qdma_message 
 
 	if (answer == NULL)
 		answer = &unused;
+	/* The answer to the last question may have come late. */
+	if (m->is_pf_silent)
+		qdma_mailbox_clear(&m->qdma);
 	error = post(m, request);
 	if (!error)
 		error = wait_answer(m, qdma_message_op(request), answer);
 	if (error == -EACCES)
 		MERIDIAN_LOG(WARNING, "%s: the PF refuses operation %#x: %d", m->data->name,
 			     qdma_message_op(request), qdma_message_status(answer));
-	else if (error == -ETIMEDOUT)
+	m->is_pf_silent = error == -EBUSY || error == -ETIMEDOUT;
+	if (m->is_pf_silent)
 		MERIDIAN_LOG(ERR, "%s: the PF does not answer operation %#x", m->data->name,
 			     qdma_message_op(request));
 	return error;
@@ -449,18 +466,29 @@ meridian_join_pf_again(struct meridian *m)
 	return join_pf(m);
 }
 
+/* The number that every VF has tells that the count is one: during a reset, reads give anything. */
+static bool
+has_lost_queues(struct meridian *m)
+{
+	return !(meridian_read(m, MERIDIAN_VF_QUEUES) & MERIDIAN_VF_QUEUES_COUNT_MASK) &&
+	       meridian_read(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC;
+}
+
 /**
  * meridian_was_reset() - whether a VF has lost the queues that it was given
  * @m: a VF that is started
  *
- * A function level reset takes them, and so does a PF that begins anew.
+ * A function level reset takes them, and so does a PF that begins anew. A reset may last 100 ms, in
+ * which what is sent to the PF is lost: call this less often, and a loss is told at the second
+ * sight.
  */
 bool
 meridian_was_reset(struct meridian *m)
 {
-	uint32_t queues = meridian_read(m, MERIDIAN_VF_QUEUES);
+	bool was_seen = m->is_loss_seen, is_lost = has_lost_queues(m);
 
-	return queues != QDMA_ALL_ONES && !(queues & MERIDIAN_VF_QUEUES_COUNT_MASK);
+	m->is_loss_seen = is_lost && !was_seen;
+	return is_lost && was_seen;
 }
 
 /**

@@ -201,6 +201,8 @@ struct meridian_missed {
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
  * @mailbox_lock: of a VF: one question at a time
+ * @is_pf_silent: of a VF: its PF has not answered the last question
+ * @is_loss_seen: of a VF: as the service has looked, it had lost its queues
  * @asked_flags: of a VF: what it has asked its PF for
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
@@ -246,6 +248,8 @@ struct meridian {
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
 	struct mutex mailbox_lock; /* questions */
+	bool is_pf_silent;
+	bool is_loss_seen;
 	u32 asked_flags;
 	u8 pf_version;
 	struct meridian_vf *vf;

@@ -6,45 +6,55 @@
 #include "compat.h"
 #include "meridian.h"
 
-/* The public drivers wait ten seconds for an answer. */
-#define ANSWER_POLLS	10000
+/* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */
+#define ANSWER_WAIT	(10 * HZ)
+#define SILENT_WAIT	HZ
 
 u32 meridian_read_vf(struct meridian *m, u32 offset)
 {
 	return meridian_read(m, offset);
 }
 
+static unsigned long end_of_wait(const struct meridian *m)
+{
+	return jiffies + (m->is_pf_silent ? SILENT_WAIT : ANSWER_WAIT);
+}
+
 static int send(struct meridian *m, const struct qdma_message *request)
 {
-	unsigned int polls;
-	int error = -EBUSY;
+	unsigned long end = end_of_wait(m);
+	bool is_last;
+	int error;
 
-	for (polls = 0; polls < ANSWER_POLLS && error == -EBUSY; polls++) {
+	do {
+		is_last = time_after(jiffies, end);
 		error = qdma_mailbox_send(&m->qdma, 0, request);
-		if (error == -EBUSY)
-			usleep_range(500, 1500);
-	}
+		if (error != -EBUSY)
+			return error;
+		usleep_range(500, 1500);
+	} while (!is_last);
 	return error;
 }
 
 /* What else comes meanwhile is thrown away. */
 static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer)
 {
-	unsigned int polls;
+	unsigned long end = end_of_wait(m);
+	bool is_last;
 	u32 source;
 
-	for (polls = 0; polls < ANSWER_POLLS; polls++) {
-		int error = qdma_mailbox_receive(&m->qdma, answer, &source);
+	do {
+		int error;
 
-		if (error == -EAGAIN) {
+		is_last = time_after(jiffies, end);
+		error = qdma_mailbox_receive(&m->qdma, answer, &source);
+		if (error == -EAGAIN)
 			usleep_range(500, 1500);
-			continue;
-		}
-		if (error)
+		else if (error)
 			return error;
-		if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
+		else if (qdma_message_op(answer) == (op | QDMA_RESPONSE))
 			return qdma_message_status(answer) ? -EACCES : 0;
-	}
+	} while (!is_last);
 	return -ETIMEDOUT;
 }
 
@@ -53,16 +63,27 @@ static void begin(struct meridian *m, struct qdma_message *request, u32 op)
 	qdma_message_init(request, op, m->function, 0);
 }
 
-/* Returns 0; -EACCES if the PF refuses, -ETIMEDOUT if it is silent. */
+static void note_silence(struct meridian *m, bool is_silent)
+{
+	if (is_silent && !m->is_pf_silent)
+		dev_err(&m->pdev->dev, "the PF does not answer: is its driver loaded?\n");
+	m->is_pf_silent = is_silent;
+}
+
+/* Returns 0; -EACCES if the PF refuses, -EBUSY or -ETIMEDOUT if it is silent. */
 static int ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
 {
 	struct qdma_message unused;
 	int error;
 
 	mutex_lock(&m->mailbox_lock);
+	/* The answer to the last question may have come late. */
+	if (m->is_pf_silent)
+		qdma_mailbox_clear(&m->qdma);
 	error = send(m, request);
 	if (!error)
 		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused);
+	note_silence(m, error == -EBUSY || error == -ETIMEDOUT);
 	mutex_unlock(&m->mailbox_lock);
 	if (error == -EACCES)
 		dev_warn(&m->pdev->dev, "the PF refuses operation %#x: %d\n",
@@ -403,17 +424,28 @@ int meridian_identify_vf(struct meridian *m)
 	return error;
 }
 
+/* The number that every VF has tells that the count is one: during a reset, reads give anything. */
+static bool has_lost_queues(struct meridian *m)
+{
+	u32 queues = meridian_read_vf(m, MERIDIAN_VF_QUEUES);
+
+	return !FIELD_GET(MERIDIAN_VF_QUEUES_COUNT_MASK, queues) &&
+	       meridian_read_vf(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC;
+}
+
 /**
  * meridian_was_reset() - whether a VF has lost the queues that it was given
  * @m: a VF that is up
  *
- * A function level reset from outside its driver takes them.
+ * A function level reset from outside its driver takes them. It may last 100 ms, in which what is
+ * sent to the PF is lost: call this less often, and a loss is told at the second sight.
  */
 bool meridian_was_reset(struct meridian *m)
 {
-	u32 queues = meridian_read_vf(m, MERIDIAN_VF_QUEUES);
+	bool was_seen = m->is_loss_seen, is_lost = has_lost_queues(m);
 
-	return queues != QDMA_ALL_ONES && !FIELD_GET(MERIDIAN_VF_QUEUES_COUNT_MASK, queues);
+	m->is_loss_seen = is_lost && !was_seen;
+	return is_lost && was_seen;
 }
 
 /**
