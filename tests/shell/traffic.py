@@ -63,7 +63,7 @@ class World:
             members = set(random.sample(functions, random.randrange(geometry.functions)))
             bench.add_group(group, port, address, vid, members)
             self.groups.append((port, address, vid))
-        shell.run(10_000)
+        bench.step(10_000)
 
     def _set_up_function(self, function: int) -> None:
         random, bench = self.random, self.bench
