@@ -19,6 +19,8 @@ from meridian_machine import (
     MachineTimeout,
     tools,
 )
+from meridian_machine.computer import Computer
+from meridian_machine.machine import RACE
 from meridian_twin import CardProcess
 from meridian_twin.process import CardError
 
@@ -161,6 +163,33 @@ def test_a_qemu_that_does_not_start_says_why(qemu: Path, tmp_path: Path) -> None
         pytest.raises(MachineError, match=r"status 1: .*no card answers at"),
     ):
         machine.wait_ready()
+
+
+def racing(qemu: Path, folder: Path, times: int) -> Path:
+    """The real QEMU, but for so many starts that end as on a busy machine they may."""
+    program, words = folder / "qemu", folder / "words"
+    words.write_text(f"physmem.c: {RACE}.\n")
+    race = f"n=$(cat {folder}/n 2>/dev/null || echo 0); echo $((n + 1)) >{folder}/n; [ $n -lt {times} ]"
+    program.write_text(f'#!/bin/sh\nif {race}; then cat {words} >&2; kill -ABRT $$; fi\nexec {qemu} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_race_within_the_firmware_costs_a_start(
+    qemu: Path, built_card: Callable[..., Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], times: int
+) -> None:
+    program = racing(qemu, tmp_path, times)
+    computer = Computer(program, Image.build(tools.SUITES[0]), Hardware(memory=512, cpus=1))
+    with CardProcess(built_card(), "--wire", "0=none") as card:
+        if times == 1:
+            with computer.boot(tmp_path, card.socket, card.check) as machine:
+                assert machine.run("lspci -d 10ee:").text
+        else:
+            with pytest.raises(MachineError, match="iotlb_to_section"):
+                computer.boot(tmp_path, card.socket, card.check)
+    assert "failed.; it is started once more" in capfd.readouterr().err
+    assert (tmp_path / "n").read_text().strip() == "2"
 
 
 def test_a_machine_without_its_root_says_so_at_once(qemu: Path, tmp_path: Path) -> None:

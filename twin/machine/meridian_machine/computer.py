@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from . import driver, tools
 from .hardware import Hardware
 from .initrd import Content, initrd
-from .machine import Machine
+from .machine import FirmwareRace, Machine
 from .ps_hardware import PsHardware
 
 LOAD_SECONDS = 120
@@ -28,6 +29,13 @@ class Computer:
 
     def boot(self, folder: Path, socket: Path, watch: Callable[[], object]) -> Machine:
         """Ready for scripts, set up. What is left of it is in the folder. Raises MachineError."""
+        try:
+            return self._boot(folder, socket, watch)
+        except FirmwareRace as error:
+            print(f"twin: {error.sentence}; it is started once more", file=sys.stderr)
+            return self._boot(folder, socket, watch)
+
+    def _boot(self, folder: Path, socket: Path, watch: Callable[[], object]) -> Machine:
         machine = Machine(self.qemu, self.image, folder, socket, self.hardware, self.files, watch)
         try:
             machine.wait_ready()
