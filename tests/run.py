@@ -30,13 +30,13 @@ class Suite:
 
 def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
-    unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.Long")
+    unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}"
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
-        Suite("unit and formal", [str(scripts / "sbt"), unit], 120 if long else 45, REPORTS / "unit"),
+        Suite("unit and formal", [str(scripts / "sbt"), unit], 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
