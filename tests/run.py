@@ -46,7 +46,7 @@ def suites(long: bool) -> list[Suite]:
             10,
             REPORTS / "vivado",
         ),
-        pytest("whole shell and card", shell, 120 if long else 30, "shell", elsewhere),
+        pytest("whole shell and card", shell, 180 if long else 30, "shell", elsewhere),
         Suite("QEMU", [str(scripts / "build-qemu")], 45),
         Suite("image of a host", [str(scripts / "build-image")], 20),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20),
