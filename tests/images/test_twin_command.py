@@ -18,6 +18,8 @@ from meridian_machine import tools
 
 pytestmark = pytest.mark.qemu
 TWIN = str(tools.ROOT / "scripts" / "twin")
+# Ctrl-C is heard, even if these tests run where nobody does: in the background of a script.
+HEARING = ["env", "--default-signal=INT", TWIN]
 SECONDS = 600
 
 
@@ -77,11 +79,12 @@ def wait_for(condition, what: str, seconds: float = 30) -> None:
 @pytest.fixture
 def working(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A twin that is in the middle of a command."""
-    command = [TWIN, "run", "--no-driver", "--run-dir", str(tmp_path / "run"), "--", "echo here; sleep 1000"]
+    command = [*HEARING, "run", "--no-driver", "--run-dir", str(tmp_path / "run"), "--", "echo here; sleep 1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) as process:
         ready, _, _ = select.select([process.stdout], [], [], SECONDS)
         assert ready
-        assert process.stdout is not None and process.stdout.readline() == b"here\n"
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"here\n", process.stderr.read().decode()
         yield process
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
