@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,28 @@ def test_a_vf_that_is_not_trusted_is_told(run_card: Any, testpmd: Callable[..., 
             assert "Operation not permitted - ignore" in pmd.start_text
             assert "ip link set DEVICE vf NUMBER trust on" in pmd.start_text
             assert "Promiscuous mode: disabled" in pmd.command("show port info 0")
+            pmd.quit()
+
+
+def test_a_pf_that_is_silent_is_waited_for_once(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """Ten seconds for the first question, less for each that follows; when it answers again, all is well."""
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128))
+        with served(host):
+            pmd = started(testpmd, card, FIRST)
+            pmd.command("stop")
+        began = time.monotonic()
+        said = pmd.command("port stop 0", 120)
+        took, unanswered = time.monotonic() - began, said.count("the PF does not answer operation")
+        assert unanswered >= 2
+        assert 10 <= took < 10 * unanswered, f"{took:.1f} s for {unanswered} questions"
+        with served(host):
+            pmd.start("io")
+            for frame in frames_for(FIRST):
+                card.wires[0].send(frame)
+            assert from_wire(pmd, card.wires[0], 3) == frames_for(FIRST)
             pmd.quit()
 
 

@@ -83,8 +83,11 @@ def working(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) as process:
         ready, _, _ = select.select([process.stdout], [], [], SECONDS)
         assert ready
-        assert process.stdout is not None and process.stderr is not None
-        assert process.stdout.readline() == b"here\n", process.stderr.read().decode()
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        if said != b"here\n":
+            os.killpg(process.pid, signal.SIGKILL)
+            pytest.fail(f"{said!r}: {process.communicate(timeout=30)[1].decode()}")
         yield process
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
