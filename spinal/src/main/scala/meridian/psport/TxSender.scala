@@ -55,6 +55,9 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
     val drain = Reg(UInt(log2Up(words) + 1 bits)) init 0
     val left = Reg(UInt(12 bits)) init 0 // words of the frame in turn still to be read
     val skip = Reg(UInt(log2Up(words) + 1 bits)) init 0 // words behind them of frames that are not sent
+    val skipMore = UInt(12 bits) // words of a frame that turns out not to be sent in this cycle
+    // Frames may be given up in the very cycle in which those before them are skipped.
+    skip := ((left === 0) ? U(0) | skip) + skipMore
     val address = Stream(UInt(log2Up(words) bits))
     address.valid := left =/= 0
     address.payload := drain.resized
@@ -64,7 +67,6 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
       left := left - 1
     } elsewhen (left === 0) {
       drain := drain + skip
-      skip := 0
     }
     io.released := drain
   }
@@ -126,6 +128,7 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
     completion.high := flags ## B(0, 48 bits)
     io.completion << completion.queue(maxCompletions, latency = 1)
 
+    buffer.skipMore := 0
     when(completion.fire) {
       when(send) {
         buffer.left := frame.beats
@@ -135,7 +138,7 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
         align.wordsLeft := frame.beats
         align.beatsLeft := ((frame.length +^ 7) >> 3).resized
       } elsewhen (frame.error === FrameError.bus || frame.error === FrameError.none) {
-        buffer.skip := (buffer.skip + frame.beats).resized // all of it is in the buffer
+        buffer.skipMore := frame.beats // all of it is in the buffer
       }
     }
     io.done.valid := RegNext(completion.fire) init False
