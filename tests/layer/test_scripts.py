@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from card_programs import Programs
 
 LAYERS = Path(__file__).resolve().parents[2] / "meta-layer"
 HEALTH = LAYERS / "meta-meridian/recipes-connectivity/meridian-ptp/files/meridian-ptp-health"
@@ -59,6 +60,12 @@ def test_health_says_how_it_is_used() -> None:
     assert subprocess.run([str(HEALTH)], capture_output=True, timeout=10, check=False).returncode == 2
 
 
+def test_health_is_told_by_the_images_programs(image_programs: Programs) -> None:
+    for states, sentence in ((["MASTER", "SLAVE"], "locked: -3 ns"), (["FAULTY"], "not following: ports are FAULTY")):
+        done = image_programs.run(HEALTH, "--answers", "-", text=answers(states))
+        assert done.stdout.startswith(sentence), done
+
+
 def system(folder: Path, manifest: str | None, driver: str = "MAJOR=1\nMINOR=2\n") -> Path:
     firmware, share = folder / "lib/firmware/meridian", folder / "usr/share/meridian"
     firmware.mkdir(parents=True)
@@ -92,29 +99,30 @@ MANIFEST = f"bitstream=shell.bit.bin\nmap=1.2\nsha256={SUM}\n"
         (None, 1, "no "),
     ],
 )
-def test_bitstream_fits_the_driver(tmp_path: Path, manifest: str | None, status: int, sentence: str) -> None:
-    command = [str(FPGA), "--check", "--root", str(system(tmp_path, manifest))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+def test_bitstream_fits_the_driver(
+    programs: Programs, tmp_path: Path, manifest: str | None, status: int, sentence: str
+) -> None:
+    done = programs.run(FPGA, "--check", "--root", system(tmp_path, manifest))
     assert done.returncode == status and sentence in done.stderr, done
     assert bool(done.stderr) == bool(sentence)
 
 
-def test_nothing_is_loaded_that_does_not_fit(tmp_path: Path) -> None:
+def test_nothing_is_loaded_that_does_not_fit(programs: Programs, tmp_path: Path) -> None:
     manager = system(tmp_path, MANIFEST.replace("1.2", "2.0")) / "sys/class/fpga_manager/fpga0"
     manager.mkdir(parents=True)
     for name in ("flags", "firmware", "state"):
         (manager / name).write_text("as it was")
-    done = subprocess.run([str(FPGA), "--root", str(tmp_path)], capture_output=True, timeout=10, check=False)
+    done = programs.run(FPGA, "--root", tmp_path)
     assert done.returncode == 1
     assert all((manager / name).read_text() == "as it was" for name in ("flags", "firmware", "state"))
 
 
-def test_logic_that_does_not_start_gets_no_driver(tmp_path: Path) -> None:
+def test_logic_that_does_not_start_gets_no_driver(programs: Programs, tmp_path: Path) -> None:
     manager = system(tmp_path, MANIFEST) / "sys/class/fpga_manager/fpga0"
     manager.mkdir(parents=True)
     for name in ("flags", "firmware"):
         (manager / name).touch()
     (manager / "state").write_text("write complete error\n")
-    done = subprocess.run([str(FPGA), "--root", str(tmp_path)], capture_output=True, text=True, timeout=10, check=False)
+    done = programs.run(FPGA, "--root", tmp_path)
     assert done.returncode == 1 and "state is 'write complete error'" in done.stderr
     assert (manager / "firmware").read_text() == "meridian/shell.bit.bin\n"

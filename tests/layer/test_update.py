@@ -8,10 +8,13 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from card_programs import Programs
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]
 UPDATE = ROOT / "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/meridian-update"
 MEBI = 1 << 20
@@ -19,9 +22,9 @@ MEBI = 1 << 20
 PARTS = {1: (4, 4), 2: (8, 12), 3: (20, 12), 4: (32, 4)}
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [str(UPDATE), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment())
+@pytest.fixture
+def run(programs: Programs) -> Run:
+    return lambda *arguments: programs.run(UPDATE, *arguments)
 
 
 def environment() -> dict[str, str]:
@@ -81,9 +84,9 @@ def disk(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_other_root_is_written_and_marked(disk: Path, tmp_path: Path) -> None:
+def test_the_other_root_is_written_and_marked(disk: Path, tmp_path: Path, run: Run) -> None:
     before = {number: partition(disk, number) for number in PARTS}
-    content = root_image(tmp_path / "root", 5 * MEBI + 12345, 7)
+    content = root_image(tmp_path / "root", 5 * MEBI + 24 * 512, 7)
     done = run("--disk", disk, tmp_path / "root")
     assert done.returncode == 0, done.stderr
     assert (marked(disk), trial(disk)) == ([3], 3)
@@ -98,7 +101,7 @@ def test_the_other_root_is_written_and_marked(disk: Path, tmp_path: Path) -> Non
     assert (marked(disk), trial(disk)) == ([3], None)
 
 
-def test_a_root_that_is_well_is_on_trial_no_longer(disk: Path, tmp_path: Path) -> None:
+def test_a_root_that_is_well_is_on_trial_no_longer(disk: Path, tmp_path: Path, run: Run) -> None:
     root_image(tmp_path / "root", MEBI, 7)
     assert run("--disk", disk, "--tries", "7", tmp_path / "root").returncode == 0
     table = disk.read_bytes()[:512]
@@ -116,18 +119,24 @@ def test_a_root_that_is_well_is_on_trial_no_longer(disk: Path, tmp_path: Path) -
         assert run("--disk", disk, "--tries", tries, tmp_path / "root").returncode == 2
 
 
-def test_there_is_no_way_back_to_what_is_no_whole_root(disk: Path) -> None:
+def test_there_is_no_way_back_to_what_is_no_whole_root(disk: Path, run: Run) -> None:
     done = run("--disk", disk, "--back")
     assert done.returncode == 1 and "partition 3 has no whole root" in done.stderr
     assert marked(disk) == [2]
 
 
-def test_what_cannot_be_a_root_changes_nothing(disk: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_a_root_changes_nothing(disk: Path, tmp_path: Path, run: Run) -> None:
     before = disk.read_bytes()
     (tmp_path / "large").write_bytes(b"")
-    os.truncate(tmp_path / "large", 12 * MEBI + 1)
-    (tmp_path / "text").write_text("no file system")
-    reasons = {"large": "has 12582913 bytes", "text": "no ext4", "missing": "cannot be read"}
+    os.truncate(tmp_path / "large", 12 * MEBI + 512)
+    (tmp_path / "text").write_bytes(b"no file system".ljust(512))
+    (tmp_path / "odd").write_bytes(bytes(1000))
+    reasons = {
+        "odd": "not whole sectors",
+        "large": "has 12583424 bytes, partition 3 12582912",
+        "text": "no ext4",
+        "missing": "cannot be read",
+    }
     for name, reason in reasons.items():
         done = run("--disk", disk, tmp_path / name)
         assert done.returncode == 1 and reason in done.stderr, done
@@ -135,7 +144,7 @@ def test_what_cannot_be_a_root_changes_nothing(disk: Path, tmp_path: Path) -> No
     assert disk.read_bytes() == before
 
 
-def test_a_disk_of_somebody_else_is_refused(disk: Path, tmp_path: Path) -> None:
+def test_a_disk_of_somebody_else_is_refused(disk: Path, tmp_path: Path, run: Run) -> None:
     root_image(tmp_path / "root", MEBI, 1)
     subprocess.run(
         ["sfdisk", "-q", "-A", str(disk), "1"], check=True, timeout=20, env=environment(), capture_output=True
@@ -149,7 +158,9 @@ def test_a_disk_of_somebody_else_is_refused(disk: Path, tmp_path: Path) -> None:
     assert disk.read_bytes() == before
 
 
-def test_killed_at_any_moment_one_whole_root_is_marked(disk: Path, tmp_path: Path) -> None:
+def test_killed_at_any_moment_one_whole_root_is_marked(
+    disk: Path, tmp_path: Path, run: Run, programs: Programs
+) -> None:
     running = partition(disk, 2)
     content = root_image(tmp_path / "root", 10 * MEBI, 3)
     started = time.monotonic()
@@ -160,8 +171,8 @@ def test_killed_at_any_moment_one_whole_root_is_marked(disk: Path, tmp_path: Pat
     (tmp_path / "other").write_bytes(content)
     ends = set()
     for turn in range(12):
-        with subprocess.Popen([str(UPDATE), "--disk", str(disk), str(tmp_path / "root")], start_new_session=True,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()) as process:  # fmt: skip
+        with subprocess.Popen([*programs.shell, str(UPDATE), "--disk", str(disk), str(tmp_path / "root")], start_new_session=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=programs.environment()) as process:  # fmt: skip
             time.sleep(whole * turn / 10)
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
