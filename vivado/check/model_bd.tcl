@@ -18,6 +18,19 @@ namespace eval ::stub {
     }
   }
 
+  # Whether the PS has memory above 2 GiB, by its properties: an address segment of its own, seen in public block
+  # designs of boards with 4 GB and missing from those of boards with 2 GB.
+  proc high_memory {} {
+    foreach name {BUS_WIDTH DRAM_WIDTH DEVICE_CAPACITY} {
+      set $name [lindex [value zynq PSU__DDRC__$name] 0]
+      if {[set $name] eq {}} {
+        return 0
+      }
+    }
+    set ranks [value zynq PSU__DDRC__RANK_ADDR_COUNT]
+    return [expr {$BUS_WIDTH / $DRAM_WIDTH * $DEVICE_CAPACITY * (1 << ($ranks eq {} ? 0 : $ranks)) > 2048 * 8}]
+  }
+
   # A pin of a cell, if the cell's properties let it be there.
   proc cell_pin {path} {
     variable kind
@@ -59,7 +72,16 @@ namespace eval ::stub::do {
       need $interface
       return $rest
     }
+    # As Vivado does it: nothing, with a warning.
+    if {[string match */HP0_DDR_HIGH $rest] && ![high_memory]} {
+      return {}
+    }
     return [cell_pin $rest]
+  }
+  proc assign_bd_address {given rest} {
+    if {[lindex $rest 0] eq {}} {
+      error "assign_bd_address: no address segment"
+    }
   }
   proc connect_bd_net {given rest} {
     lassign $rest from to

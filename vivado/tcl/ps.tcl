@@ -16,6 +16,36 @@ namespace eval ps {
     PSU__NUM_FABRIC_RESETS 1
   }
 
+  # Bytes of the DDR memory by a preset: chips side by side, times ranks, without those for ECC. 0: the preset does not
+  # say.
+  proc ddr_bytes {preset} {
+    foreach name {BUS_WIDTH DRAM_WIDTH DEVICE_CAPACITY} {
+      if {![dict exists $preset PSU__DDRC__$name]} {
+        return 0
+      }
+      # "32 Bit", "8192 MBits".
+      set $name [lindex [dict get $preset PSU__DDRC__$name] 0]
+    }
+    set ranks 1
+    if {[dict exists $preset PSU__DDRC__RANK_ADDR_COUNT]} {
+      set ranks [expr {1 << [dict get $preset PSU__DDRC__RANK_ADDR_COUNT]}]
+    }
+    return [expr {wide($BUS_WIDTH) / $DRAM_WIDTH * $DEVICE_CAPACITY * $ranks * 1048576 / 8}]
+  }
+
+  # The address segments of the PS's memory, as the shell's DMA sees them: what is above 2 GiB has a segment of its own,
+  # which is not there otherwise (UG1085, address map).
+  proc segments {preset} {
+    set found [get_bd_addr_segs zynq/SAXIGP2/HP0_DDR_LOW]
+    set high [get_bd_addr_segs -quiet zynq/SAXIGP2/HP0_DDR_HIGH]
+    set memory [ddr_bytes $preset]
+    if {$memory && ($memory > 0x80000000) != ($high ne {})} {
+      error "the PS: the preset has [expr {$memory >> 20}] MiB of memory, and HP0_DDR_HIGH is\
+        [expr {$high eq {} ? {missing} : {there}}]: the DDR settings of the preset are not those of the board"
+    }
+    return [concat $found $high]
+  }
+
   proc external_pin {cell pin name} {
     make_bd_pins_external [get_bd_pins $cell/$pin]
     set_property name $name [get_bd_ports -of_objects [get_bd_nets -of_objects [get_bd_pins $cell/$pin]]]
@@ -59,8 +89,8 @@ namespace eval ps {
     set_property CONFIG.ASSOCIATED_BUSIF m_axil_card:s_axi_dma [get_bd_ports ps_clk]
     set_property CONFIG.ASSOCIATED_RESET ps_resetn [get_bd_ports ps_clk]
 
-    foreach segment {HP0_DDR_LOW HP0_DDR_HIGH} {
-      assign_bd_address -target_address_space /s_axi_dma [get_bd_addr_segs zynq/SAXIGP2/$segment] -force
+    foreach segment [segments $ps_preset] {
+      assign_bd_address -target_address_space /s_axi_dma $segment -force
     }
     assign_bd_address -offset 0xA0000000 -range 1M -target_address_space zynq/Data \
       [get_bd_addr_segs m_axil_card/Reg] -force
