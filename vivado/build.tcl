@@ -2,7 +2,7 @@
 # Builds the bitstream of a board, without a project: vivado -mode batch -source vivado/build.tcl -tclargs NAME=VALUE
 # and so on (scripts/bitstream). Arguments: tcl/settings.tcl.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate implement outputs} {
+foreach part {settings releases board ip qdma ethernet clocking ps crossings gate waivers implement outputs} {
   source [file join $tcl $part.tcl]
 }
 
@@ -31,9 +31,11 @@ proc build {arguments} {
 
   implement::synthesise $board
   implement::constrain $board
+  set reports [file join [settings::get output] reports]
+  waivers::create $reports synthesised
   implement::check_lanes $board
   implement::place_and_route
-  set reports [file join [settings::get output] reports]
+  waivers::create $reports routed
   implement::reports $reports
   gate::check $reports [dict get $board totals]
   outputs::write $board $inputs

@@ -98,7 +98,7 @@ def test_no_input_of_an_ip_is_left_open() -> None:
 
 def crossings(board: str) -> list[tuple[str, list[str], str, str, str]]:
     text = (rtl(board) / "Shell.crossings.tcl").read_text()
-    found = re.findall(r"^crossing (\w+) (?:\{(.*?)\}|(\S+)) (\w+) (\S+) (\w+)$", text, re.MULTILINE)
+    found = re.findall(r"^crossing (\w+) (?:\{(.*?)\}|(\S+)) (\w+) (\S+) (\w+)(?: \{.*\})?$", text, re.MULTILINE)
     assert len(found) == len([line for line in text.splitlines() if line.startswith("crossing")])
     return [(kind, (many or one).split(), source, to, target) for kind, many, one, source, to, target in found]
 
@@ -133,15 +133,22 @@ def test_every_synchroniser_is_constrained(board: str) -> None:
 def test_the_real_crossings_pass_the_build(board: str, tmp_path: Path) -> None:
     folder = rtl(board)
     netlist = netlist_of.cells((folder / "Shell.v").read_text(), "Shell", "shell/")
-    wrappers = [x for x in (DATA / "cells.txt").read_text().splitlines() if not x.startswith("shell/")]
+    wrappers = [x for x in (DATA / "cells.txt").read_text().splitlines() if not x.startswith(("shell/", "path "))]
     cells = tmp_path / "cells"
-    cells.write_text("\n".join(wrappers) + "\n" + netlist)
+    paths = [
+        f"path shell/{source}_reg shell/{to}_reg plain"
+        for kind, sources, _, to, _ in crossings(board)
+        if kind == "held"
+        for source in sources[:1]
+    ]
+    cells.write_text("\n".join([*wrappers, netlist, *paths]) + "\n")
     run = build(tmp_path / "whole", board, rtl=folder, cells=cells)
     assert run.status == 0, run.said
     said = re.search(r"crossings: (.*)", run.said)[1]
     counts = {name: int(count) for name, count in (part.split() for part in said.split(", "))}
     assert counts["max_delay"] >= counts["sync"] + counts["bus"] + counts["held"] + counts["input"]
     assert counts["bus_skew"] == counts["bus"]
+    assert f"for {counts['held']} held crossings" in run.said
     # A register that synthesis has taken away, or renamed, stops the build.
     gone = next(source[0] for kind, source, *_ in crossings(board) if kind == "sync")
     cells.write_text(cells.read_text().replace(f"shell/{gone}_reg ", f"shell/{gone}_renamed "))

@@ -229,8 +229,11 @@ namespace eval ::stub::do {
     set found {}
     foreach pattern [lindex $rest 0] {
       if {[regexp {^(.*)\[(\*|\d+)\]$} $pattern -> base index]} {
-        if {[dict exists $::stub::cells $base] && [lindex [dict get $::stub::cells $base] 1] > 1} {
-          lappend found $pattern
+        set width [expr {[dict exists $::stub::cells $base] ? [lindex [dict get $::stub::cells $base] 1] : 0}]
+        for {set bit 0} {$width > 1 && $bit < $width} {incr bit} {
+          if {$index in [list * $bit]} {
+            lappend found "$base\[$bit\]"
+          }
         }
       } elseif {[string match {*\*} $pattern]} {
         lappend found {*}[dict keys $::stub::cells $pattern]
@@ -244,17 +247,20 @@ namespace eval ::stub::do {
     return $found
   }
   proc get_pins {given rest} {
-    set rest [lindex $rest 0]
-    if {[regexp {^(.*)/PRE$} $rest -> cell] && [get_cells {-quiet 1} [list $cell]] ne {}} {
-      return $rest
+    set found {}
+    foreach pin [lindex $rest 0] {
+      if {[regexp {^shell/(axi_aclk|ps_clk|mac_[rt]x_clk_\d)$} $pin]} {
+        lappend found $pin
+      } elseif {[regexp {^(.*)/(PRE|CLR|C|D|CE|R|S)$} $pin -> cell name]} {
+        foreach one [get_cells {-quiet 1} [list [list $cell]]] {
+          lappend found $one/$name
+        }
+      }
     }
-    if {[regexp {^shell/(axi_aclk|ps_clk|mac_[rt]x_clk_\d)$} $rest]} {
-      return $rest
+    if {$found eq {} && ![dict exists $given -quiet]} {
+      error "get_pins: no pin $rest"
     }
-    if {[dict exists $given -quiet]} {
-      return {}
-    }
-    error "get_pins: no pin $rest"
+    return $found
   }
   proc get_clocks {given rest} {
     return clock:[lindex [split [option $given -of_objects] /] end]

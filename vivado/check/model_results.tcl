@@ -46,7 +46,7 @@ namespace eval ::stub::do {
     }
   }
   foreach name {
-    report_timing_summary report_timing check_timing report_cdc report_bus_skew report_pulse_width report_exceptions
+    report_timing_summary report_timing check_timing report_bus_skew report_pulse_width report_exceptions
     report_clock_interaction report_utilization report_design_analysis report_methodology report_drc
   } {
     interp alias {} ::stub::do::$name {} ::stub::do::report $name

@@ -4,7 +4,8 @@
 #
 #   tclsh stub.tcl RELEASE LOG CELLS REPORTS SCRIPT ARGUMENTS...
 #
-# CELLS: the netlist's cells, lines NAME REF WIDTH. REPORTS: folder of the reports that it hands out.
+# CELLS: the netlist's cells, lines NAME REF WIDTH, and its clock crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl).
+# REPORTS: folder of the reports that it hands out.
 # MERIDIAN_STUB_REFUSE in the environment names a property that this Vivado does not take, though it knows it.
 namespace eval ::stub {
   variable folder [file dirname [file normalize [info script]]]
@@ -14,6 +15,7 @@ namespace eval ::stub {
   variable reports
   variable cells
   variable files {}
+  variable paths {}
 
   # Commands that only ask leave no trace.
   variable asking {
@@ -50,7 +52,28 @@ namespace eval ::stub {
     }
     set line [string map $places $line]
     # Folders of the cache are named by hash.
+    set line [folded $line]
     lappend log [regsub -all {CACHE/([a-z0-9_]+)-[0-9a-f]{16}} $line {CACHE/\1}]
+  }
+
+  # Bits of one register that follow each other are one word.
+  proc folded {line} {
+    set words {}
+    set last {}
+    foreach word [split $line { }] {
+      set key {}
+      if {[regexp {^(\{*)([^{}]*_reg)\[\d+\](/\w+)?(\}*)$} $word -> open base pin close]} {
+        set key "$base $pin"
+        if {$key eq $last} {
+          lset words end "$first$base\[*\]$pin$close"
+          continue
+        }
+        set first $open
+      }
+      set last $key
+      lappend words $word
+    }
+    return [join $words { }]
   }
 
   proc call {name arguments} {
@@ -126,10 +149,14 @@ namespace eval ::stub {
     }
     set cells [dict create]
     foreach line [lines $cells_file] {
+      if {[string match "path *" $line]} {
+        lappend ::stub::paths [lrange $line 1 end]
+        continue
+      }
       lassign $line name ref width
       dict set cells $name [list $ref $width]
     }
-    foreach part {model_ip model_bd model_design model_results} {
+    foreach part {model_cdc model_ip model_bd model_design model_results} {
       source [file join $folder $part.tcl]
     }
     proc ::unknown {name args} {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Constrains every clock crossing of the shell. Which there are is written by the shell's generator, from the netlist it
-# writes: Shell.crossings.tcl has one line `crossing KIND FROM CLOCK TO CLOCK` each. A name that finds nothing stops the
-# build: Vivado itself would only warn, and time the path as if the clocks had to do with each other, or not at all.
+# writes: Shell.crossings.tcl has one line `crossing KIND FROM CLOCK TO CLOCK ?REASON?` each. A name without a cell
+# stops the build: Vivado itself would only warn, and time the path as if the clocks had to do with each other, or not
+# at all.
 #
 # sync    one bit into a synchroniser
-# bus     several bits into a synchroniser, of which one changes at a time (Gray)
-# held    registers that stand still while they are taken over
+# bus     two bits or more into a synchroniser, of which one changes at a time (Gray)
+# held    registers that stand still while they are taken over, for the reason that the shell's source declares
 # memory  the memory of a dual-clock FIFO
 # input   a pin of the shell that a synchroniser listens to
 namespace eval crossings {
@@ -13,6 +14,8 @@ namespace eval crossings {
   variable done
   variable periods {}
   variable inputs {}
+  # Of each held crossing: its reason, the clock pins of its sources and the pins of its targets.
+  variable held {}
 
   # Registers by their path in the shell's Verilog; a list of paths gives all of theirs.
   proc registers {paths what} {
@@ -68,13 +71,23 @@ namespace eval crossings {
     }
   }
 
-  proc crossing {kind from from_clock to to_clock} {
+  proc crossing {kind from from_clock to to_clock {reason {}}} {
     variable prefix
     variable inputs
+    variable held
     variable done
+    if {($kind eq "held") != ($reason ne {})} {
+      error "crossing: $kind $from -> $to: a held crossing, and no other, has a reason"
+    }
     switch $kind {
-      sync - held {
+      sync {
         constrain [registers $from source] [registers $to target] [period $to_clock]
+      }
+      held {
+        set sources [registers $from source]
+        set targets [registers $to target]
+        constrain $sources $targets [period $to_clock]
+        lappend held [list $reason $sources $targets]
       }
       bus {
         set shorter [expr {min([period $from_clock], [period $to_clock])}]
@@ -124,6 +137,7 @@ namespace eval crossings {
     variable done
     variable periods {}
     variable inputs $drivers
+    variable held {}
     array unset done
     array set done {max_delay 0 bus_skew 0 block_ram 0 sync 0 bus 0 held 0 memory 0 input 0}
     check_clocks $promised

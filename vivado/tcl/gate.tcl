@@ -73,22 +73,37 @@ namespace eval gate {
     return $result
   }
 
-  # Critical findings of report_cdc -details, as "CDC-n from -> to". Its tables have rule and severity in either order.
-  proc crossings {text} {
+  # Findings of report_cdc -details, each as rule, severity and its two pins, or the rest of the line if it has none.
+  # Its tables have rule and severity in either order.
+  proc cdc_findings {text} {
     set found {}
     foreach line [split $text \n] {
-      if {[regexp {(CDC-\d+)\s+Critical\s+(.*)$} $line -> rule rest] ||
-          [regexp {Critical\s+(CDC-\d+)\s+(.*)$} $line -> rule rest]} {
-        set pins {}
-        foreach word [split $rest] {
-          if {[string match */* $word]} {
-            lappend pins $word
-          }
+      set severities {Critical|Warning|Info}
+      if {![regexp "(CDC-\\d+)\\s+($severities)\\s+(.*)$" $line -> rule severity rest] &&
+          ![regexp "($severities)\\s+(CDC-\\d+)\\s+(.*)$" $line -> severity rule rest]} {
+        continue
+      }
+      set pins {}
+      foreach word [split $rest] {
+        if {[regexp {/[A-Z][A-Z0-9_]*(\[\d+\])?$} $word]} {
+          lappend pins $word
         }
-        if {$pins eq {}} {
-          lappend pins [string trim $rest]
-        }
-        lappend found "$rule [join $pins { -> }]"
+      }
+      if {[llength $pins] < 2} {
+        set pins [list [string trim $rest] {}]
+      }
+      lappend found [list $rule $severity {*}[lrange $pins 0 1]]
+    }
+    return $found
+  }
+
+  # The critical ones, as "CDC-n from -> to".
+  proc crossings {text} {
+    set found {}
+    foreach finding [cdc_findings $text] {
+      lassign $finding rule severity from to
+      if {$severity eq "Critical"} {
+        lappend found [string trimright "$rule $from -> $to" { ->}]
       }
     }
     return $found

@@ -80,10 +80,11 @@ object GenerateShell {
       oneFilePerComponent = false,
       inlineRom = true
     ).generateVerilog(new Shell(param))
-    CrossingWriter(
-      report.toplevel,
-      new File(output, "Shell.crossings.tcl"),
-      pin => Shell.simulationPins.contains(pin.getName())
-    )
+    try CrossingWriter(Shell.crossings(report.toplevel), report.toplevel, new File(output, "Shell.crossings.tcl"))
+    catch {
+      case error: IllegalArgumentException =>
+        Console.err.println(s"GenerateShell: ${error.getMessage}")
+        sys.exit(1)
+    }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.crossing.CrossingFinder
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
 import meridian.regs.{CardRegs, RegCrossing}
@@ -103,4 +104,11 @@ object Shell {
 
   /** Outputs that hardware leaves open. */
   val simulationPins = Set("idle", "sim_quiet_cycles")
+
+  /** Whether an input may change at any time: the state of a link, and what comes in by a pin of the board. */
+  def asynchronousPin(pin: BaseType): Boolean = pin.getName().matches("mac_link_up_\\d+|ext_ts_in")
+
+  /** The clock crossings of an elaborated shell. */
+  def crossings(shell: Component): CrossingFinder =
+    new CrossingFinder(shell, pin => simulationPins.contains(pin.getName()), asynchronousPin)
 }

@@ -10,16 +10,20 @@ object CrossingWriter {
   private def word(names: Seq[String]) = if (names.size == 1) names.head else names.mkString("{", " ", "}")
 
   def lines(crossings: Seq[Crossing]): Seq[String] =
-    crossings.map(c => s"crossing ${c.kind} ${word(c.from)} ${c.fromClock} ${c.to} ${c.toClock}")
+    crossings.map { c =>
+      val reason = if (c.reason.isEmpty) "" else s" {${c.reason}}"
+      s"crossing ${c.kind} ${word(c.from)} ${c.fromClock} ${c.to} ${c.toClock}$reason"
+    }
 
-  /** @param open the outputs that are left open in hardware */
-  def apply(top: Component, file: File, open: BaseType => Boolean): Unit = {
+  /** Ends with what is wrong if a crossing is not safe. */
+  def apply(finder: CrossingFinder, top: Component, file: File): Unit = {
+    val found = lines(finder.crossings)
     val writer = new PrintWriter(file)
     writer.println("# SPDX-License-Identifier: Apache-2.0")
     writer.println(
       s"# Clock crossings of ${top.definitionName}, written with its Verilog: see vivado/tcl/crossings.tcl."
     )
-    lines(new CrossingFinder(top, open).crossings).foreach(line => writer.println(line))
+    found.foreach(line => writer.println(line))
     writer.close()
   }
 }

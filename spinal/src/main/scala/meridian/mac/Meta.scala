@@ -2,6 +2,7 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.crossing.Crossing
 import meridian.ptp.PtpTime
 import spinal.core._
 import spinal.lib._
@@ -47,8 +48,10 @@ object PsFilterConfig {
     to.allMulticast := BufferCC(from.allMulticast, False)
     to.promiscuous := BufferCC(from.promiscuous, False)
     to.valid := BufferCC(from.valid, B(0, p.psAddresses bits))
-    // An address changes only while its valid bit is low, and is looked at only while that is high.
-    to.address := RegNext(from.address).addTag(crossClockDomain)
+    to.address := Crossing.held(
+      RegNext(from.address),
+      "An address of the PS changes only while its valid bit is low and is looked at only while that is high."
+    )
     to
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.ptp
 
+import meridian.crossing.Crossing
 import spinal.core._
 import spinal.lib._
 
@@ -106,8 +107,10 @@ class TimeCrossing(
 
     // The PHC's time at the toggle, and the clock's when it was seen. The sample does not change within 25 ps cycles
     // of the toggle, and is used after three dst cycles.
-    val sample = Reg(PtpFineTime()).addTag(crossClockDomain)
-    val sampleStepped = RegInit(False).addTag(crossClockDomain)
+    private val still =
+      "A sample of the time stands still for 25 cycles of ps_clk after its toggle and is taken at the toggle."
+    val sample = Crossing.held(Reg(PtpFineTime()), still)
+    val sampleStepped = Crossing.held(RegInit(False), still)
     val held = Reg(CarriedTime())
     when(seen) {
       sample := ps.sample

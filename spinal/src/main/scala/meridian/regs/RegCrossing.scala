@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.crossing.Crossing
 import spinal.core._
 import spinal.lib._
 
@@ -94,9 +95,12 @@ class RegCrossing(
     answer.refused.init(True)
     answer.unmapped.init(False)
 
-    val command = Reg(RegCommand(addressWidth))
+    val command = Crossing.held(
+      Reg(RegCommand(addressWidth)),
+      "A command stands still from before its toggle until the toggle has come back."
+    )
     when(!busy && request =/= seen) {
-      command := host.hostCommand.addTag(crossClockDomain) // still since before the toggle that was just seen
+      command := host.hostCommand
       seen := request
       busy := True
       issue := True
@@ -112,5 +116,5 @@ class RegCrossing(
   }
   psAcknowledge := ps.done
   psAnswer := ps.answer
-  psAnswer.addTag(crossClockDomain) // still since before the toggle that the host has just seen
+  Crossing.held(psAnswer, "An answer stands still from before its toggle until the next command.")
 }

@@ -32,7 +32,7 @@ class CrossingFinderTest extends AnyFunSuite {
       io.bus := BufferCC(from.gray, B(0, 8 bits))
       io.seen := BufferCC(io.pin, False)
       io.debug := BufferCC(from.pulse, False)
-      val taken = Reg(Bits(8 bits)).addTag(crossClockDomain)
+      val taken = Crossing.held(Reg(Bits(8 bits)), "It stands still.")
       when(io.flag)(taken := from.held)
       io.taken := taken
       val place = Reg(UInt(4 bits)) init 0
@@ -48,7 +48,7 @@ class CrossingFinderTest extends AnyFunSuite {
     assert(
       lines.map(_.replaceAll("\\S*_buffercc", "CC")).sorted == Seq(
         "crossing bus from_gray clkA CC/buffers_0 clkB",
-        "crossing held from_held clkA to_taken clkB",
+        "crossing held from_held clkA to_taken clkB {It stands still.}",
         "crossing input pin clkB CC/buffers_0 clkB",
         "crossing memory memory clkA memory_spinal_port1 clkB",
         "crossing sync from_flag clkA CC/buffers_0 clkB"
