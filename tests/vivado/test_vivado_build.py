@@ -64,6 +64,22 @@ def test_ip_is_made_once(tmp_path: Path) -> None:
     assert "create_ip" not in again.log and again.log.count("read_ip") == 3
 
 
+def test_ip_of_another_licence_is_made_anew(tmp_path: Path) -> None:
+    first = build(tmp_path, licence="Hardware_Evaluation")
+    assert first.status == 0 and "ip: xxv_ethernet_0, licence Hardware_Evaluation" in first.said, first.said
+    again = build(tmp_path, licence="Purchased")
+    assert again.status == 0, again.said
+    assert "xxv_ethernet_0 was made with the licence Hardware_Evaluation and now has Purchased" in again.said
+    assert again.log.count("create_ip") == 1 and "create_ip -name xxv_ethernet" in again.log
+    assert "create_ip" not in build(tmp_path, licence="Purchased").log
+
+
+def test_a_licence_without_a_bitstream_ends_the_build_at_once(tmp_path: Path) -> None:
+    run = build(tmp_path, licence="Design_Linking")
+    assert run.status == 1 and "IP xxv_ethernet has a licence of the kind Design_Linking" in run.said
+    assert "synth_design" not in run.log
+
+
 def test_identification_reaches_the_top(tmp_path: Path) -> None:
     assert "-generic BUILD_HASH=32'h0123abcd -generic BUILD_DATE=32'd1700000000" in build(tmp_path).log
 

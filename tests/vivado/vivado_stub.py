@@ -45,8 +45,11 @@ def build(
     settings: Path | None = None,
     arguments: tuple[str, ...] = (),
     refuse: str = "",
+    licence: str = "Purchased",
 ) -> Run:
-    """Builds a board with the stand-in for a release; `refuse` is a property that it does not take."""
+    """Builds a board with the stand-in for a release; `refuse` is a property that it does not take, `licence` the state
+    of the Ethernet IP's.
+    """
     out.mkdir(parents=True, exist_ok=True)
     data = root / "tests/vivado/data"
     if board == "fb4xxvg-z21d" and settings is None:
@@ -58,7 +61,7 @@ def build(
     log = out / "log"
     command = ["tclsh", str(root / "vivado/check/stub.tcl"), release, str(log), str(cells or data / "cells.txt")]
     command += [str(data / "reports" / reports), str(root / "vivado/build.tcl"), *given]
-    environment = {**os.environ, "MERIDIAN_STUB_REFUSE": refuse}
+    environment = {**os.environ, "MERIDIAN_STUB_REFUSE": refuse, "MERIDIAN_STUB_LICENCE": licence}
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=out
     )

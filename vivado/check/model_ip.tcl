@@ -171,6 +171,24 @@ namespace eval ::stub::do {
     set ::stub::property($module) $values
     lappend ::stub::finished $module
   }
+  proc remove_files {given rest} {
+    set module [file rootname [file tail $rest]]
+    unset ::stub::kind([need $module])
+    set at [lsearch $::stub::finished $module]
+    set ::stub::finished [lreplace $::stub::finished $at $at]
+  }
+  # A table with a line an instance.
+  proc report_ip_status {given rest} {
+    set bought Purchased
+    if {[info exists ::env(MERIDIAN_STUB_LICENCE)]} {
+      set bought $::env(MERIDIAN_STUB_LICENCE)
+    }
+    set table "| Instance Name | License |"
+    foreach object [lsort [array names ::stub::kind]] {
+      append table "\n| $object | [expr {$::stub::kind($object) eq {xxv_ethernet} ? $bought : {Included}}] |"
+    }
+    return $table
+  }
   proc get_ips {given rest} {
     return [need $rest]
   }

@@ -4,8 +4,9 @@
 #
 #   tclsh stub.tcl RELEASE LOG CELLS REPORTS SCRIPT ARGUMENTS...
 #
-# CELLS: the netlist's cells, lines NAME REF WIDTH, and its clock crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl).
+# CELLS: the netlist's cells, lines NAME REF WIDTH, and its crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl).
 # REPORTS: folder of the reports that it hands out.
+# MERIDIAN_STUB_LICENCE in the environment is the state of the licence of the Ethernet IP, Purchased if it is not set.
 # MERIDIAN_STUB_REFUSE in the environment names a property that this Vivado does not take, though it knows it.
 namespace eval ::stub {
   variable folder [file dirname [file normalize [info script]]]
@@ -19,7 +20,8 @@ namespace eval ::stub {
 
   # Commands that only ask leave no trace.
   variable asking {
-    version get_ipdefs get_ips get_property list_property list_property_value get_files get_bd_pins get_bd_ports
+    report_ip_status version get_ipdefs get_ips get_property list_property list_property_value get_files
+    get_bd_pins get_bd_ports
     get_bd_nets get_bd_intf_pins get_bd_intf_ports get_bd_intf_nets get_bd_addr_segs current_bd_design current_design
     get_cells get_pins get_ports get_clocks get_package_pins get_sites filter get_hw_devices set_property
   }

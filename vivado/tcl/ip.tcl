@@ -45,6 +45,18 @@ namespace eval ip {
     return [expr {"CONFIG.$name" in [list_property $object]}]
   }
 
+  # What the licence of an IP's module allows now, in the words of report_ip_status: Included, Purchased,
+  # Hardware_Evaluation or Design_Linking; several if its parts differ, `unknown` if Vivado says none.
+  proc licence {module} {
+    set words {}
+    foreach line [split [report_ip_status -license_status -return_string] \n] {
+      if {[string first $module $line] >= 0} {
+        lappend words {*}[regexp -all -inline {Included|Purchased|Hardware_Evaluation|Design_Linking} $line]
+      }
+    }
+    return [expr {$words eq {} ? {unknown} : [lsort -unique $words]}]
+  }
+
   # An IP `name` as module `module`: from the cache, or made. `steps` are dicts of properties in the order they are
   # to be set, `optional` a dict of those that are set where they exist.
   proc create {release part name module steps {optional {}}} {
@@ -52,10 +64,19 @@ namespace eval ip {
     set key [hash::of [list $release $part $name $module $steps $optional]]
     set folder [file join [settings::get cache] $module-$key]
     set xci [file join $folder $module $module.xci]
-    if {[file exists [file join $folder complete]]} {
-      puts "ip: $module from [settings::shown $folder]"
+    set complete [file join $folder complete]
+    if {[file exists $complete]} {
       read_ip $xci
-      return
+      set in [open $complete]
+      set made_with [string trim [read $in]]
+      close $in
+      if {[licence $module] eq $made_with} {
+        puts "ip: $module from [settings::shown $folder], licence $made_with"
+        return
+      }
+      # What was synthesised with an evaluation licence stops after hours, whatever licence there is later.
+      puts "ip: $module was made with the licence $made_with and now has [licence $module]: it is made anew"
+      remove_files [get_files $xci]
     }
     puts "ip: $module is made in [settings::shown $folder]"
     file delete -force $folder
@@ -69,8 +90,16 @@ namespace eval ip {
       }
     }
     configure $object "IP $name" $all
+    set licence [licence $module]
+    if {"Design_Linking" in $licence} {
+      error "IP $name has a licence of the kind Design_Linking, with which Vivado writes no bitstream:\
+        get one that is Purchased, or for evaluation Hardware_Evaluation"
+    }
     generate_target all $object
     synth_ip $object
-    close [open [file join $folder complete] w]
+    set out [open $complete w]
+    puts $out $licence
+    close $out
+    puts "ip: $module, licence $licence"
   }
 }
