@@ -35,7 +35,7 @@ def test_boards_are_alike(board: str) -> None:
     """Each says what it is made of and that it never ran."""
     text = (ROOT / f"vivado/boards/{board}/README.md").read_text()
     assert "Not built and not run on hardware" in text
-    for row in ("part", "PCIe", "Ethernet", "Vivado", "licences"):
+    for row in ("part", "PCIe", "Ethernet", "FEC", "Vivado", "licences"):
         assert re.search(rf"^\| [\w, ]*{row}", text, re.MULTILINE), row
 
 

@@ -24,6 +24,8 @@ MISTAKES = {
         "tcl/ethernet.tcl", "CORE {Ethernet MAC+PCS/PMA 64-bit}] [dict create", "CORE {Ethernet MAC+PCS/PMA 64-bit}",
         "BASE_R_KR is 'BASE-KR', asked for 'BASE-R'"),
     "no timestamps": ("tcl/ethernet.tcl", "ENABLE_TIME_STAMPING 1", "ENABLE_TIME_STAMPING 0", LOG),
+    "block that does not reach the quad": ("boards/zcu106/board.tcl", "pcie_block X0Y0", "pcie_block X0Y1",
+                                           "no PCIe block and quad 'X0Y1 GTH_Quad_224' in the facts"),
     "pin twice": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN A31", "PACKAGE_PIN A32", "pin A32 is given to"),
     "pin of another lane": ("boards/t1-rfsoc/pins.xdc", "PACKAGE_PIN K33", "PACKAGE_PIN K35", LOG),
     "port that is none": ("boards/t1-rfsoc/pins.xdc", "pcie_rxp[7]", "pcie_rxp[8]", "no port pcie_rxp[8]"),
@@ -81,7 +83,8 @@ def plant(tmp_path: Path, name: str, old: str, new: str) -> Path:
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found(mistake: str, tmp_path: Path) -> None:
     name, old, new, says = MISTAKES[mistake]
-    run = build(tmp_path / "out", root=plant(tmp_path, name, old, new))
+    board = "zcu106" if "zcu106" in name else "t1-rfsoc"
+    run = build(tmp_path / "out", board, root=plant(tmp_path, name, old, new))
     if says == LOG:
         assert run.status == 0, run.said
         assert run.log.splitlines() != (GOLDEN / "t1-rfsoc.log").read_text().splitlines()

@@ -130,6 +130,24 @@ namespace eval ::stub {
     return ""
   }
 
+  # The PCIe block reaches the quad, as far as the facts know. A device and package that they do not know is not judged.
+  proc check_site {object} {
+    variable folder
+    variable part
+    regexp {^[^-]+-[^-]+} $part device
+    set rows {}
+    foreach line [lines [file join $folder facts pcie_sites.txt]] {
+      lassign $line name block quad
+      if {$name eq $device} {
+        lappend rows [list $block $quad]
+      }
+    }
+    set is [list [value $object pcie_blk_locn] [value $object select_quad]]
+    if {$rows ne {} && $is ni $rows} {
+      error "$device: no PCIe block and quad '$is' in the facts (vivado/check/facts/pcie_sites.txt)"
+    }
+  }
+
   proc need {object} {
     variable kind
     if {![info exists kind($object)]} {
@@ -210,6 +228,9 @@ namespace eval ::stub::do {
   }
   proc synth_ip {given rest} {
     lappend ::stub::finished [need $rest]
+    if {$::stub::kind($rest) eq "qdma"} {
+      check_site $rest
+    }
     set folder [file join $::stub::place($rest) $rest]
     file mkdir $folder
     set out [open [file join $folder $rest.xci] w]

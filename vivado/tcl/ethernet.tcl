@@ -23,6 +23,8 @@ namespace eval ethernet {
         ENABLE_TX_FLOW_CONTROL_LOGIC 0 \
         ENABLE_RX_FLOW_CONTROL_LOGIC 0 \
         INCLUDE_AUTO_NEG_LT_LOGIC None \
+        INCLUDE_RSFEC_LOGIC 0 \
+        INCLUDE_FEC_LOGIC 0 \
         RUNTIME_SWITCH 0 \
       ]]
       set lanes [dict create]

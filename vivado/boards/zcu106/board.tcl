@@ -10,13 +10,14 @@ board host_mhz 125
 board vfs {3 3 3 3}
 
 board pcie_lanes 4
-# Unverified: which of the device's two blocks reaches quad 224.
+# Unverified: which of the device's two blocks reaches quad 224 (check/facts/pcie_sites.txt).
 board pcie_block X0Y0
 board pcie_quad GTH_Quad_224
 
 board eth_gt GTH
 board eth_quad Quad_X0Y2
 board eth_lanes {X0Y10 X0Y11}
+# The second Si570 (U56, USER_MGT_SI570) as it is after power-up, and as the layer's device tree sets it.
 board eth_refclk_mhz 156.25
 
 board pl_clock_mhz 125.000

@@ -24,7 +24,7 @@ set_property PACKAGE_PIN AG5 [get_ports {pcie_txn[2]}]
 set_property PACKAGE_PIN AH4 [get_ports {pcie_txp[3]}]
 set_property PACKAGE_PIN AH3 [get_ports {pcie_txn[3]}]
 
-# SFP+ cages, quad 225; the reference clock is the Si570's
+# SFP+ cages, quad 225; the reference clock is that of the second Si570 (U56, USER_MGT_SI570), 156.25 MHz
 set_property PACKAGE_PIN U10 [get_ports eth_refclk_p]
 set_property PACKAGE_PIN U9 [get_ports eth_refclk_n]
 set_property PACKAGE_PIN AA2 [get_ports {eth_rxp[0]}]
