@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.ShellParam
 import spinal.core._
 
 /** What is kept of a function between two looks at it. */
-case class FunctionAccount(p: ShellParam, levelBits: Int, quietBits: Int) extends Bundle {
+case class FunctionAccount(levelBits: Int, quietBits: Int) extends Bundle {
   val most, least = SInt(levelBits bits) // levels of the buckets of its maximum and minimum
   val frames = UInt(Arrived.framesBits bits) // that had come
   val bytes = UInt(Arrived.bytesBits bits)
   val outstanding = UInt(8 bits) // descriptors granted whose frames have not come
-  val reserved = UInt(24 bits) // the bytes these are taken to have
-  val port = p.portType() // to which these are
   val quiet = UInt(quietBits bits) // refills since a frame came, while some were outstanding
 }

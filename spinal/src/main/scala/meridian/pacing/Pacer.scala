@@ -16,7 +16,7 @@ import spinal.lib._
   * status: every message of the DMA engine about descriptors; switches: every write to the switches of a queue. Never
   * both in a cycle: hold the messages off. frames: the stream of the DMA engine, only looked at.
   */
-class Pacer(p: ShellParam) extends Component {
+class Pacer(val p: ShellParam) extends Component {
   val io = new Bundle {
     val status = slave(Flow(TmStatusPins()))
     val switches = slave(Flow(QueueSwitchWrite(p)))

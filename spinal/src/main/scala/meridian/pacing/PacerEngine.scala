@@ -68,7 +68,15 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   lists.io.function := function
 
   val ports = (0 until functions).map(f => if (f < p.functions) io.ports(f) else U(0, p.portBits bits))
-  val port = RegNext(Vec(ports)(function))
+
+  // Taken out at step 3, before which port and share are known, and put in again at step 15.
+  val onTheWay = new PortTotals(p, functionBits, shareBits = 24, totalBits = 32)
+  onTheWay.io.function := function
+  onTheWay.io.port := RegNext(Vec(ports)(function))
+  onTheWay.io.begins := visits(3)
+  onTheWay.io.ends := visits(15)
+  val port = onTheWay.io.sampled
+  val totals = onTheWay.io.totals
 
   // A bit a function: what speaks for a visit.
   val flags = new Area {
@@ -96,7 +104,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     when(cycles.andR)(due := True)
 
     val visits = flags.first.io.found || flags.others.io.found
-    val free = phase === Phase.rest && io.ready && !io.back.valid
+    val free = phase === Phase.rest && io.ready && onTheWay.io.ready && !io.back.valid
     val refills = free && due
     val activates = free && !due && io.active.valid && !(activated && visits)
     val urgent = free && !due && !activates && flags.first.io.found
@@ -132,7 +140,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     when(forgets || activates(9))(phase := Phase.rest)
   }
 
-  val accounts = Mem(FunctionAccount(p, levelBits, quietBits), functions)
+  val accounts = Mem(FunctionAccount(levelBits, quietBits), functions)
   val account = RegNext(accounts.readSync(function))
   io.question := function
 
@@ -156,21 +164,17 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val most = bucket(account.most, rates(0), -(1 << 24))
     val least = bucket(account.least, rates(1), -baseBytes)
     val full = most.full && least.full
-    val others = Reg(UInt(32 bits)) // bytes on their way to the port, of all other functions
+    val others = onTheWay.io.others
     val window = RegNext(
       PerPort(flags.guard.asBools, port) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits)
     )
-  }
-  val totals = Vec(Reg(UInt(32 bits)) init 0, p.ports)
-  for ((total, i) <- totals.zipWithIndex) when(visits(3) && account.port === i)(total := total - account.reserved)
-  when(visits(4)) {
-    settle.others := totals.zipWithIndex.map { case (total, i) => total.andMask(port === i) }.reduce(_ | _)
   }
 
   // The bytes on their way, first of those left, then with those granted.
   val granted = Reg(UInt(6 bits))
   val outstanding = RegNext(settle.left + granted)
   val reserved = Delay(outstanding * settle.arrived.mean, 2)
+  onTheWay.io.share := reserved
 
   // Steps 7 to 11: whether there is room, and the grant.
   val decide = new Area {
@@ -249,16 +253,13 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     next.frames := settle.arrived.frames
     next.bytes := settle.arrived.bytes
     next.outstanding := outstanding
-    next.reserved := reserved
     next.quiet := settle.quiet
-    next.port := port
     val clear = Reg(UInt(functionBits + 1 bits)) init 0
     when(!clear.msb)(clear := clear + 1)
     val data = cloneOf(next)
     data.assignFromBits(next.asBits.andMask(clear.msb))
     accounts.write(clear.msb ? function | clear.resized, data, ends || !clear.msb)
     when(ends) {
-      for ((total, i) <- totals.zipWithIndex) when(port === i)(total := settle.others + reserved)
       flags.room(function) := decide.room
       flags.urgent(function) := decide.urgent
       phase := Phase.rest

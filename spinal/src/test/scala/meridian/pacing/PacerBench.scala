@@ -45,7 +45,7 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   cd.forkStimulus(4)
   for (flow <- Seq(dut.io.status.valid, dut.io.switches.valid, dut.io.rate.valid, dut.io.frames.valid)) flow #= false
   dut.io.owner.result.valid #= false
-  dut.io.ports.foreach(_ #= 0)
+  val ports = Array.fill(p.functions)(0) // of each function
   dut.io.credit.ready #= false
   dut.io.status.payload.mm #= false
   cd.waitSampling()
@@ -62,6 +62,20 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
     q.keep = keep
     q.paced = true
     switches += ((queue, true))
+  }
+
+  /** What the pacer takes to be on its way to each port, against the sum of what it keeps of the functions; once a visit
+    * is over.
+    */
+  def checkTotals(): Unit = {
+    val onTheWay = dut.engine.onTheWay
+    val kept = (0 until 1 << dut.functionBits).map(onTheWay.shares.getBigInt(_))
+    val bytesBits = widthOf(onTheWay.io.share)
+    val shares = kept.map(word => ((word >> bytesBits).toInt, word & ((BigInt(1) << bytesBits) - 1)))
+    for ((total, port) <- onTheWay.totals.zipWithIndex) {
+      val sum = shares.collect { case (`port`, bytes) => bytes }.sum
+      assert(total.toBigInt == sum, s"$sum bytes are on their way to port $port, and its total is ${total.toBigInt}")
+    }
   }
 
   /** The driver invalidates the queue; what was fetched may still come. */
@@ -88,6 +102,7 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   }
 
   def run(cycles: Int): Unit = for (_ <- 0 until cycles) {
+    for ((port, function) <- ports.zipWithIndex) dut.io.ports(function) #= port
     control()
     engine()
     beat()
@@ -176,6 +191,8 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   }
 
   private def sample(): Unit = {
+    val engine = dut.engine
+    if (engine.onTheWay.io.ready.toBoolean && engine.phase.toEnum == engine.Phase.rest) checkTotals()
     // The owner of a queue is known two cycles after the question.
     answers += (if (dut.io.owner.query.valid.toBoolean) dut.io.owner.query.payload.toInt else -1)
     answers.dequeue()

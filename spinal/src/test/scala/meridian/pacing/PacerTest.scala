@@ -9,9 +9,17 @@ import scala.util.Random
 
 /** The pacer against rates measured at the stream. */
 class PacerTest extends AnyFunSuite {
-  val p = ShellParam(functions = 8, queues = 64)
-  lazy val pacer = SimConfig.withVerilator.compile(new Pacer(p))
-  lazy val slowPacer = SimConfig.withVerilator.compile(new Pacer(p.copy(hostMhz = 125)))
+  val p = ShellParam(ports = 3, functions = 8, queues = 64)
+  private def compiled(p: ShellParam) = SimConfig.withVerilator.compile {
+    val pacer = new Pacer(p)
+    val onTheWay = pacer.engine.onTheWay
+    for (seen <- onTheWay.totals :+ pacer.engine.phase) seen.simPublic()
+    onTheWay.io.ready.simPublic()
+    onTheWay.shares.simPublic()
+    pacer
+  }
+  lazy val pacer = compiled(p)
+  lazy val slowPacer = compiled(p.copy(hostMhz = 125))
 
   def bench(name: String, seed: Int = 1, trip: Int = 500, drain: Double = 12.5, slow: Boolean = false)(
       body: (PacerBench, Random) => Unit
@@ -19,7 +27,7 @@ class PacerTest extends AnyFunSuite {
     test(name) {
       (if (slow) slowPacer else pacer).doSim(name.replace(' ', '_'), seed) { dut =>
         val random = new Random(seed)
-        val b = new PacerBench(p, dut, random, trip, drain)
+        val b = new PacerBench(dut.p, dut, random, trip, drain)
         b.run(p.queues + 100)
         body(b, random)
       }
@@ -165,5 +173,26 @@ class PacerTest extends AnyFunSuite {
     val mbps = measure(b, 200000)
     near(mbps(3), 1000, 200000, "limited")
     near(mbps.sum, 25000, 200000, "the line")
+  }
+
+  // Three ports, so that a number names one that does not exist.
+  bench("functions change their port under traffic, and no port is closed or forgotten", seed = 10) { (b, random) =>
+    for (function <- 0 until 8; k <- 0 to 1) b.start(8 * function + k, function, 64)(random.between(60, 1515))
+    for (round <- 0 until 400) {
+      val function = random.nextInt(8)
+      // A function without queues, as one that a PF has just made, is bound like any other.
+      if (random.nextInt(4) == 0) for (k <- 0 to 1) if (b.queues(8 * function + k).keep > 0) b.stop(8 * function + k)
+      b.ports(function) = random.nextInt(4)
+      b.run(100 + random.nextInt(300))
+    }
+    for (function <- 0 until 8) b.ports(function) = function % 3
+    for (function <- 0 until 8; k <- 0 to 1) b.queues(8 * function + k).keep = 64
+    b.run(300000) // frames of stopped queues that never come are given up after a millisecond
+    val mbps = measure(b, 100000)
+    near(mbps.sum, 25000, 100000, "the line")
+    for (port <- 0 until 3) {
+      val sent = mbps.zipWithIndex.collect { case (rate, function) if function % 3 == port => rate }.sum
+      assert(sent > 25000 / 3 * 0.7, s"port $port sends $sent Mb/s: $mbps")
+    }
   }
 }

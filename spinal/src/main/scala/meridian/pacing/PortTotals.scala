@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.pacing
+
+import meridian.ShellParam
+import spinal.core._
+import spinal.lib._
+
+/** The bytes on their way to each port, as the sum of the shares of the functions that send there.
+  *
+  * A visit takes the share of one function out and puts another one in. `begins` takes it out of the port it was put
+  * into, and samples `port`, to which the new one will belong: a function that is bound to another port in the middle of
+  * a visit is found there by the next. From PortTotals.latency cycles after `begins` on, `others` is what the other
+  * functions have on their way to the sampled port. `ends` puts `share` in; it may come in that cycle or later.
+  *
+  * `function` is set two cycles before `begins` and stays until `ends`. Between the two, `totals` lack its share. A port
+  * that does not exist has no total, and its `others` are 0.
+  *
+  * ready 2^functionBits cycles after reset; there must be no visit before.
+  */
+class PortTotals(p: ShellParam, functionBits: Int, shareBits: Int, val totalBits: Int) extends Component {
+  val io = new Bundle {
+    val function = in UInt (functionBits bits)
+    val port = in(p.portType())
+    val begins, ends = in Bool ()
+    val share = in UInt (shareBits bits)
+    val sampled = out(p.portType()) // from the cycle after begins on
+    val others = out UInt (totalBits bits)
+    val totals = out Vec (UInt(totalBits bits), p.ports)
+    val ready = out Bool ()
+  }
+
+  case class Share() extends Bundle {
+    val bytes = UInt(shareBits bits)
+    val port = p.portType()
+  }
+  val clearing = Reg(UInt(functionBits + 1 bits)) init 0
+  io.ready := clearing.msb
+  when(!io.ready)(clearing := clearing + 1)
+
+  val port = RegNextWhen(io.port, io.begins)
+  val next = Share()
+  next.bytes := io.share
+  next.port := port
+  val data = Share()
+  data.assignFromBits(next.asBits.andMask(io.ready))
+  val shares = Mem(Share(), 1 << functionBits)
+  shares.write(io.ready ? io.function | clearing.resized, data, io.ends || !io.ready)
+  val last = RegNext(shares.readSync(io.function))
+
+  val totals = Vec(Reg(UInt(totalBits bits)) init 0, p.ports)
+  val others = Reg(UInt(totalBits bits))
+  when(RegNext(io.begins, False)) {
+    others := totals.zipWithIndex.map { case (total, i) => total.andMask(port === i) }.reduce(_ | _)
+  }
+  for ((total, i) <- totals.zipWithIndex) {
+    when(io.begins && last.port === i)(total := total - last.bytes)
+    when(io.ends && port === i)(total := others + io.share)
+  }
+  io.sampled := port
+  io.others := others
+  io.totals := totals
+}
+
+object PortTotals {
+  val latency = 2
+}

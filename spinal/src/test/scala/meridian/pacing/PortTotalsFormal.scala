@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.pacing
+
+import meridian.{Proof, ShellParam}
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.formal._
+import spinal.lib._
+
+/** The totals with what is to be proved of them, for any visits, while functions change their port in any cycle. */
+class ProvenPortTotals(functionBits: Int, shareBits: Int)
+    extends PortTotals(ShellParam(ports = 2), functionBits, shareBits, totalBits = functionBits + shareBits) {
+  val functions = 1 << functionBits
+  val visiting = RegInit(False)
+  when(io.begins)(visiting := True)
+  when(io.ends)(visiting := False)
+  val age = Proof.count(True, io.begins, 3) // cycles since begins, less one
+  val same = RegNext(io.function === RegNext(io.function)) // in the two cycles before
+  assume(!visiting || io.function === RegNext(io.function))
+  assume(!io.begins || io.ready && !visiting && same && io.function === RegNext(io.function))
+  assume(!io.ends || visiting && !io.begins && age + 1 >= PortTotals.latency)
+  // The next visit reads what this one has written.
+  val rested = Proof.count(True, io.ends || !io.ready, 3)
+  assume(!io.begins || rested >= 2)
+
+  val kept = (0 until functions).map(function => shares.readAsync(U(function, functionBits bits)))
+  def sum(port: Int): UInt = kept.zipWithIndex
+    .map { case (share, function) =>
+      share.bytes.andMask(share.port === port && !(visiting && io.function === function)).resize(totalBits)
+    }
+    .reduce(_ + _)
+
+  when(io.ready) {
+    for (port <- 0 until 2) {
+      assert(io.totals(port) === sum(port))
+      when(visiting && age + 1 >= PortTotals.latency && io.sampled === port)(assert(io.others === sum(port)))
+    }
+  } otherwise {
+    assert(!visiting && io.totals.map(_ === 0).andR)
+    // What the induction rests on: so far the clearing has come.
+    for ((share, function) <- kept.zipWithIndex)
+      when(clearing > function)(assert(share.asBits === 0))
+  }
+}
+
+/** By induction, for any run of visits. Small counters and two functions, the structure the same. */
+class PortTotalsFormal extends AnyFunSuite {
+  test("the total of a port is what its functions have on their way, though they change their port") {
+    Proof()
+      .withProve(8)
+      .doVerify(new Component {
+        val dut = FormalDut(new ProvenPortTotals(functionBits = 1, shareBits = 2))
+        assumeInitial(ClockDomain.current.isResetActive)
+        for (signal <- Seq(dut.io.function, dut.io.port, dut.io.share)) anyseq(signal)
+        for (signal <- Seq(dut.io.begins, dut.io.ends)) anyseq(signal)
+      })
+  }
+}
