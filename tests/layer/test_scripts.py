@@ -126,3 +126,45 @@ def test_logic_that_does_not_start_gets_no_driver(programs: Programs, tmp_path: 
     done = programs.run(FPGA, "--root", tmp_path)
     assert done.returncode == 1 and "state is 'write complete error'" in done.stderr
     assert (manager / "firmware").read_text() == "meridian/shell.bit.bin\n"
+
+
+def bound(folder: Path, manager: str = "operating\n") -> Path:
+    """A system whose driver has the card; the driver's folder of sysfs."""
+    root = system(folder, MANIFEST)
+    files = root / "sys/class/fpga_manager/fpga0"
+    driver = root / "sys/bus/platform/drivers/meridian_ps"
+    for place in (files, driver / "a0000000.ethernet"):
+        place.mkdir(parents=True)
+    for name in ("flags", "firmware"):
+        (files / name).write_text("as it was")
+    (files / "state").write_text(manager)
+    return driver
+
+
+def test_no_logic_is_loaded_under_a_driver(programs: Programs, tmp_path: Path) -> None:
+    """As by `systemctl restart meridian-fpga`; this driver does not let go."""
+    driver = bound(tmp_path)
+    done = programs.run(FPGA, "--root", tmp_path)
+    assert done.returncode == 1 and "the driver still has a0000000.ethernet" in done.stderr
+    assert (driver / "unbind").read_text() == "a0000000.ethernet\n"
+    manager = tmp_path / "sys/class/fpga_manager/fpga0"
+    assert all((manager / name).read_text() == "as it was" for name in ("flags", "firmware"))
+
+
+def test_a_driver_that_let_go_is_put_back(image_programs: Programs, tmp_path: Path) -> None:
+    """The files of sysfs do nothing; programs beside them do what the kernel would."""
+    driver = bound(tmp_path)
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    # The last that is looked at before the card is to be gone, and what loads a module that is there already.
+    for name, text in {
+        "basename": f"rmdir {driver}/a0000000.ethernet; echo a0000000.ethernet",
+        "modprobe": ":",
+    }.items():
+        (beside / name).write_text(f"#!/bin/sh\n{text}\n")
+        (beside / name).chmod(0o755)
+    programs = Programs(f"{beside}:{image_programs.path}", image_programs.shell)
+    done = programs.run(FPGA, "--root", tmp_path)
+    assert (tmp_path / "sys/class/fpga_manager/fpga0/firmware").read_text() == "meridian/shell.bit.bin\n"
+    assert (driver / "bind").read_text() == "a0000000.ethernet\n"
+    assert done.returncode == 1 and "the driver refuses the card" in done.stderr, "the card did not come back here"
