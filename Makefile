@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream program flash-card image petalinux flash check-vivado docs clean
+.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host`, too).
 PCAP ?=
@@ -98,6 +98,9 @@ twin-run: ## boot that machine, run CMD in it as root, print what it prints
 
 bitstream: ## BOARD=...: Vivado's bitstream, .bin and XSA → build/vivado/BOARD (needs Vivado; never run here)
 	@scripts/bitstream build "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+
+probe: ## BOARD=...: ask Vivado for what is inferred here, say what differs (ten minutes; needs Vivado, never run here)
+	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
 	@scripts/bitstream program "$(BOARD)" "$(HW_SERVER)"

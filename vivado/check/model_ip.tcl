@@ -130,6 +130,58 @@ namespace eval ::stub {
     return ""
   }
 
+  # Blocks of the device, or the quads that the block reaches that was chosen.
+  proc sites_of {object name} {
+    variable folder
+    variable part
+    regexp {^[^-]+-[^-]+} $part device
+    set found {}
+    foreach line [lines [file join $folder facts pcie_sites.txt]] {
+      lassign $line is block quad
+      if {$is eq $device && $name eq "pcie_blk_locn"} {
+        lappend found $block
+      } elseif {$is eq $device && $block eq [value $object pcie_blk_locn]} {
+        lappend found $quad
+      }
+    }
+    return $found
+  }
+
+  # The template of an instance, which shows the ports of an IP, by facts/ports.txt.
+  proc template {module} {
+    variable folder
+    variable kind
+    set sizes [dict create]
+    if {$kind($module) eq "qdma"} {
+      dict set sizes W [regsub _bit [value $module axi_data_width] {}]
+      dict set sizes L [string range [value $module pl_link_cap_max_link_width] 1 end]
+    }
+    set out [open [file join $::stub::place($module) $module $module.veo] w]
+    set inside 0
+    foreach line [lines [file join $folder facts ports.txt]] {
+      lassign $line direction name width optional
+      if {$direction eq "module"} {
+        set inside [expr {$name eq $module}]
+      } elseif {$inside && $optional eq {}} {
+        if {[dict exists $sizes $width]} {
+          set width [dict get $sizes $width]
+        }
+        set names [list $name]
+        if {[string match *{N}* $name]} {
+          set names {}
+          for {set port 0} {$port < [value $module NUM_OF_CORES]} {incr port} {
+            lappend names [string map [list {{N}} $port] $name]
+          }
+        }
+        foreach one $names {
+          set range [expr {$width == 1 ? {} : "\[[expr {$width - 1}] : 0\] "}]
+          puts $out "  .${one}(${one}),  // $direction wire $range$one"
+        }
+      }
+    }
+    close $out
+  }
+
   # The PCIe block reaches the quad, as far as the facts know. A device and package that they do not know is not judged.
   proc check_site {object} {
     variable folder
@@ -221,6 +273,9 @@ namespace eval ::stub::do {
     lassign $rest name object
     set ip $::stub::kind([need $object])
     set name [regsub ^CONFIG\\. $name {}]
+    if {$name in {pcie_blk_locn select_quad}} {
+      return [sites_of $object $name]
+    }
     if {[dict exists $::stub::allowed($ip) $name]} {
       return [dict get $::stub::allowed($ip) $name]
     }
@@ -240,6 +295,11 @@ namespace eval ::stub::do {
   proc generate_target {given rest} {
     if {[lindex $rest 1] eq "zynq_ps.bd" && "validated" ni $::stub::finished} {
       error "generate_target: the block design is not validated"
+    }
+    lassign $rest what object
+    if {$what eq "instantiation_template"} {
+      file mkdir [file join $::stub::place($object) $object]
+      template $object
     }
   }
   proc get_files {given rest} {

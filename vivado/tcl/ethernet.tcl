@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Settings of the 10G/25G Ethernet IP: one core a port in one quad, timestamps, control and status by wires.
 namespace eval ethernet {
-  proc create {release board} {
+  proc steps {board} {
     dict with board {
       # CORE puts rate, BASE-KR and reference clock back to defaults, so it comes first.
       set steps [list [dict create CORE {Ethernet MAC+PCS/PMA 64-bit}] [dict create \
@@ -34,7 +34,11 @@ namespace eval ethernet {
         incr number
       }
       lappend steps $lanes
-      ip::create $release $part xxv_ethernet xxv_ethernet_0 $steps
     }
+    return $steps
+  }
+
+  proc create {release board} {
+    ip::create $release [dict get $board part] xxv_ethernet xxv_ethernet_0 [steps $board]
   }
 }
