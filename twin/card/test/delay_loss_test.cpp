@@ -132,5 +132,71 @@ TEST(DelayLoss, KeepsPtpExact) {
   }
 }
 
+/// Messages that tell when others left, and those, which may come later.
+struct TwoStep {
+  std::map<unsigned, SlaveMessage> events, follow_ups;  // by sequence
+
+  void add(const SlaveMessage& message, unsigned event) {
+    if (message.type == event) events[message.sequence] = message;
+    if (message.type == event + 8 - (event == 3 ? 1 : 0)) follow_ups[message.sequence] = message;
+  }
+
+  /// Every follow-up agrees with its event message, which came `in_order` ns after it left, or `late` ns later still.
+  /// How many came before it.
+  unsigned check(double in_order, double late) const {
+    unsigned overtook = 0, held_back = 0;
+    for (const auto& [sequence, follow_up] : follow_ups) {
+      const auto& event = events.at(sequence);
+      const double left = static_cast<double>(follow_up.timestamp_ns) + follow_up.correction_ns;
+      const double way = static_cast<double>(event.t_ps) / 1000 - left;
+      const bool is_late = way > in_order + late / 2;
+      EXPECT_NEAR(way, is_late ? in_order + late : in_order, 1) << sequence;
+      held_back += is_late ? 1U : 0U;
+      overtook += follow_up.t_ps < event.t_ps ? 1U : 0U;
+    }
+    EXPECT_GT(held_back, overtook);
+    return overtook;
+  }
+};
+
+TEST(DelayLoss, FollowUpsThatOvertakeTellWhenTheOtherLeft) {
+  GrandmasterSetting setting;
+  setting.transport = PtpTransport::ethernet;
+  setting.log_sync = -6;
+  setting.log_announce = 10;
+  setting.follow_up_ps = 20'000'000;
+  DelayLossSetting faults;
+  faults.in = {.delay_ps = 3'000'000, .reorder = 0.5, .reorder_ps = 30'000'000};
+  DelayLoss end(std::make_unique<Grandmaster>(setting, WireSetting{}), faults, {});
+  WireBench bench(end);
+  TwoStep sync, answer;
+  for (unsigned round = 0; round < 200; ++round) {
+    bench.run_for(15 * ms + 4 * ms / 10);
+    bench.send(slave_frame(slave_request(0x2, 54, round), 14, true));
+    bench.run_for(ms / 10);
+    for (const auto& frame : bench.take()) {
+      const auto message = slave_read(frame, 14);
+      sync.add(message, 0);
+      answer.add(message, 3);
+    }
+  }
+  EXPECT_GT(sync.check(3000, 30'000), 30U);
+  EXPECT_GT(answer.check(3000, 30'000), 30U);
+}
+
+TEST(DelayLoss, ASecondOfTwoIsWholeWithoutTheFirst) {
+  DelayLossSetting faults;
+  faults.in = {.duplicate = 1};
+  DelayLoss end(std::make_unique<Grandmaster>(GrandmasterSetting{}, WireSetting{}), faults, {});
+  auto frames = end.poll(2'000'000, 0);
+  ASSERT_EQ(frames.size(), 4U);  // Announce and Sync
+  for (const unsigned second : {1U, 3U}) {
+    const std::size_t length = frames[second].bytes.size();
+    frames[second].on_start(frames[second].bytes, 3'000'000);  // a reset of the card's MAC dropped the first
+    EXPECT_EQ(frames[second].bytes.size(), length);
+    expect_checksums(frames[second].bytes, 42);
+  }
+}
+
 }  // namespace
 }  // namespace meridian

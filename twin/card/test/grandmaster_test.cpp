@@ -189,6 +189,26 @@ TEST(Grandmaster, AnnouncesWhatItIsSetTo) {
   EXPECT_EQ(m[63], 0x20);
 }
 
+TEST(Grandmaster, TellsOfASyncThatTheCardHasDroppedWhenItWasToLeave) {
+  GrandmasterSetting setting;
+  setting.transport = PtpTransport::ethernet;
+  setting.clock.offset_ns = 5'000'000'000;
+  setting.start_ps = second;
+  setting.delay_ps = 250'000;
+  Grandmaster end(setting, {});
+  const std::uint64_t sync_ps = end.next_ps() + 2'000'000;
+  EXPECT_TRUE(end.poll(sync_ps, most_pending).empty());
+  EXPECT_EQ(end.statistics().overrun, 2U);  // Announce and Sync
+  auto frames = end.poll(sync_ps + setting.follow_up_ps, 0);
+  ASSERT_EQ(frames.size(), 1U);
+  frames[0].on_start(frames[0].bytes, frames[0].at_ps + 8 * 320);
+  const auto message = slave_read({frames[0].bytes, 0}, 14);
+  EXPECT_EQ(message.type, 8U);
+  const double planned_ns = static_cast<double>(frames[0].at_ps - setting.delay_ps - setting.follow_up_ps) / 1000;
+  const double told_ns = static_cast<double>(message.timestamp_ns) + message.correction_ns;
+  EXPECT_NEAR(told_ns, 5e9 + planned_ns + 2.56, 0.001);
+}
+
 TEST(Grandmaster, SpeaksGptp) {
   GrandmasterSetting setting;
   setting.gptp = true;

@@ -28,14 +28,14 @@ DelayLoss::DelayLoss(std::unique_ptr<WireEnd> inner, const DelayLossSetting& set
   check(setting.out);
 }
 
-std::uint64_t DelayLoss::Way::arrival(std::uint64_t departure_ps, Counts& counts) {
+DelayLoss::Way::Arrival DelayLoss::Way::arrival(std::uint64_t departure_ps, Counts& counts) {
   const auto jitter = static_cast<std::uint64_t>(random.fraction() * static_cast<double>(setting.jitter_ps));
   const std::uint64_t arrival_ps = std::max(departure_ps + setting.delay_ps + jitter, last_ps);
   if (happens(setting.reorder)) {
     ++counts.reordered;
-    return arrival_ps + setting.reorder_ps;
+    return {arrival_ps + setting.reorder_ps, true};
   }
-  return last_ps = arrival_ps;
+  return {last_ps = arrival_ps, false};
 }
 
 void DelayLoss::take(RxFrame frame, std::uint64_t now_ps) {
@@ -43,15 +43,19 @@ void DelayLoss::take(RxFrame frame, std::uint64_t now_ps) {
   const std::uint64_t length_ps = wire_.frame_ps(frame.bytes.size());
   free_ps_ = start_ps + length_ps;
   departures_.push_back(start_ps);
+  const auto depart = [&] {
+    if (auto hook = std::exchange(frame.on_start, {})) hook(frame.bytes, start_ps + wire::preamble * wire_.byte_ps());
+  };
   ++statistics_.in.frames;
   if (in_.happens(in_.setting.loss)) {
     ++statistics_.in.lost;
-    if (frame.on_start) frame.on_start(frame.bytes, start_ps + wire::preamble * wire_.byte_ps());
-    return;
+    return depart();
   }
-  const std::uint64_t arrival_ps = in_.arrival(start_ps, statistics_.in);
+  const auto [arrival_ps, held_back] = in_.arrival(start_ps, statistics_.in);
+  if (held_back) depart();
   const bool twice = in_.happens(in_.setting.duplicate);
-  const auto copy = std::make_shared<Bytes>();  // the frame as it left
+  // The frame as it left; what it was to be, if the card's MAC drops the first.
+  const auto copy = std::make_shared<Bytes>(frame.bytes);
   RxFrame out;
   out.bytes = frame.bytes;
   out.bad = frame.bad;
@@ -80,7 +84,7 @@ void DelayLoss::receive(const TxFrame& frame) {
     ++statistics_.out.lost;
     return;
   }
-  const std::uint64_t late_ps = out_.arrival(frame.t_end_ps, statistics_.out) - frame.t_end_ps;
+  const std::uint64_t late_ps = out_.arrival(frame.t_end_ps, statistics_.out).ps - frame.t_end_ps;
   TxFrame out = frame;
   out.t_ps += late_ps;
   out.t_end_ps += late_ps;

@@ -35,8 +35,9 @@ struct DelayLossSetting {
 ///
 /// The other end's frames leave it at line rate, each at its time, and arrive later by the delay drawn for it, or
 /// later still if the card's MAC is busy then. The other end's on_start gets the moment of departure that belongs to
-/// the frame's arrival, so that delays are exact; a lost frame departs too. What the card's MAC does not take, with
-/// 1024 frames waiting, is dropped.
+/// the frame's arrival, so that delays are exact; a lost frame departs too. A frame that is held back departs when it
+/// is taken, so that one that overtakes it may tell when that was. What the card's MAC does not take, with 1024 frames
+/// waiting, is dropped.
 class DelayLoss : public WireEnd {
  public:
   DelayLoss(std::unique_ptr<WireEnd> inner, const DelayLossSetting& setting, const WireSetting& wire);
@@ -63,8 +64,13 @@ class DelayLoss : public WireEnd {
   struct Way {
     Way(const WaySetting& s, std::uint64_t seed) : setting(s), random(seed) {}
 
+    struct Arrival {
+      std::uint64_t ps;
+      bool held_back;
+    };
+
     bool happens(double probability) { return probability > 0 && random.fraction() < probability; }
-    std::uint64_t arrival(std::uint64_t departure_ps, Counts& counts);
+    Arrival arrival(std::uint64_t departure_ps, Counts& counts);
 
     WaySetting setting;
     Random random;

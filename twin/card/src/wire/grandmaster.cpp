@@ -103,6 +103,20 @@ void Grandmaster::queue(Bytes frame, std::uint64_t leaves_ps, Hook hook) {
   out_.emplace(out.at_ps, std::move(out));
 }
 
+void Grandmaster::send_two_step(const Bytes& event, const Bytes& follow_up, PtpPath::To to, std::uint64_t leaves_ps,
+                                std::int64_t correction) {
+  // The hook of a frame that the card's MAC drops is never called; such a one has left when it was to leave.
+  const auto left = std::make_shared<std::optional<PtpInstant>>();
+  const auto planned_ps = static_cast<std::int64_t>(leaves_ps + wire::preamble * wire_.byte_ps());
+  send(event, to, leaves_ps, [left](std::span<std::uint8_t>, const PtpInstant& sent) { *left = sent; });
+  send(follow_up, to, leaves_ps + setting_.follow_up_ps,
+       [left, planned_ps, correction, clock = clock_](std::span<std::uint8_t> message, const PtpInstant&) {
+         const PtpInstant sent = *left ? **left : clock->at(planned_ps);
+         put_timestamp(message, sent);
+         put_correction(message, add_corrections(correction, scaled_ns(0, sent.ps)));
+       });
+}
+
 void Grandmaster::announce(std::uint64_t at_ps) {
   PtpHeader head = header(PtpType::announce, announce_sequence_++, setting_.log_announce);
   if (setting_.ptp_timescale) head.flags |= ptp_flag::ptp_timescale;
@@ -132,18 +146,12 @@ void Grandmaster::sync(std::uint64_t at_ps) {
     });
     return;
   }
-  // The wire keeps the order, so the follow-up's hook runs after that of the Sync.
-  const auto sync_sent = std::make_shared<PtpInstant>();
   head.flags |= ptp_flag::two_step;
-  send(build_ptp(head), PtpPath::To::all, at_ps,
-       [sync_sent](std::span<std::uint8_t>, const PtpInstant& sent) { *sync_sent = sent; });
+  const Bytes event = build_ptp(head);
   head.type = PtpType::follow_up;
   head.flags = 0;
-  send(build_ptp(head, setting_.gptp ? follow_up_information_tlv() : Bytes{}), PtpPath::To::all,
-       at_ps + setting_.follow_up_ps, [sync_sent](std::span<std::uint8_t> message, const PtpInstant&) {
-         put_timestamp(message, *sync_sent);
-         put_correction(message, scaled_ns(0, sync_sent->ps));
-       });
+  const Bytes follow_up = build_ptp(head, setting_.gptp ? follow_up_information_tlv() : Bytes{});
+  send_two_step(event, follow_up, PtpPath::To::all, at_ps, 0);
 }
 
 std::vector<RxFrame> Grandmaster::poll(std::uint64_t now_ps, std::size_t pending) {

@@ -110,6 +110,9 @@ class Grandmaster : public WireEnd {
                     std::uint64_t at_ps);
   void answer_pdelay(const PtpHeader& request, const PtpInstant& received, std::uint64_t at_ps);
   void send(const Bytes& message, PtpPath::To to, std::uint64_t leaves_ps, Hook hook = {});
+  /// Sends an event message and, after follow_up_ps, the one that tells when it left, plus a correction in scaled ns.
+  void send_two_step(const Bytes& event, const Bytes& follow_up, PtpPath::To to, std::uint64_t leaves_ps,
+                     std::int64_t correction);
   void queue(Bytes frame, std::uint64_t leaves_ps, Hook hook);
   void drop(Drop reason) { ++statistics_.dropped[static_cast<std::size_t>(reason)]; }
 

@@ -4,15 +4,6 @@
 
 namespace meridian {
 
-namespace {
-
-/// Of corrections: a hostile one may wrap, as its field does.
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-}  // namespace
-
 void Grandmaster::answer_delay(const PtpHeader& request, const PtpPayload& payload, const PtpInstant& received,
                                std::uint64_t at_ps) {
   PtpHeader head = header(PtpType::delay_resp, request.sequence, setting_.log_delay_req);
@@ -21,7 +12,7 @@ void Grandmaster::answer_delay(const PtpHeader& request, const PtpPayload& paylo
     head.flags |= ptp_flag::unicast;
     head.log_interval = 0x7f;
   }
-  head.correction = add(request.correction, -scaled_ns(0, received.ps));
+  head.correction = add_corrections(request.correction, -scaled_ns(0, received.ps));
   Bytes message = build_ptp(head);
   put_timestamp(message, received);
   put_port(message, ptp_layout::requesting_port, request.source);
@@ -39,7 +30,7 @@ void Grandmaster::answer_pdelay(const PtpHeader& request, const PtpInstant& rece
     put_port(message, ptp_layout::requesting_port, request.source);
     send(message, PtpPath::To::peer, at_ps,
          [received, correction = request.correction](std::span<std::uint8_t> answer, const PtpInstant& sent) {
-           put_correction(answer, add(correction, scaled_between(received, sent)));
+           put_correction(answer, add_corrections(correction, scaled_between(received, sent)));
          });
     return;
   }
@@ -48,19 +39,12 @@ void Grandmaster::answer_pdelay(const PtpHeader& request, const PtpInstant& rece
   Bytes message = build_ptp(head);
   put_timestamp(message, received);
   put_port(message, ptp_layout::requesting_port, request.source);
-  const auto answer_sent = std::make_shared<PtpInstant>();
-  send(message, PtpPath::To::peer, at_ps,
-       [answer_sent](std::span<std::uint8_t>, const PtpInstant& sent) { *answer_sent = sent; });
   head.type = PtpType::pdelay_resp_follow_up;
   head.flags = 0;
   head.correction = 0;
   Bytes follow_up = build_ptp(head);
   put_port(follow_up, ptp_layout::requesting_port, request.source);
-  send(follow_up, PtpPath::To::peer, at_ps + setting_.follow_up_ps,
-       [answer_sent, correction = request.correction](std::span<std::uint8_t> answer, const PtpInstant&) {
-         put_timestamp(answer, *answer_sent);
-         put_correction(answer, add(correction, scaled_ns(0, answer_sent->ps)));
-       });
+  send_two_step(message, follow_up, PtpPath::To::peer, at_ps, request.correction);
 }
 
 bool Grandmaster::answer_arp(const TxFrame& frame) {

@@ -29,6 +29,11 @@ constexpr std::int64_t scaled_between(const PtpInstant& a, const PtpInstant& b) 
   return scaled_ns(b.ns - a.ns, std::int64_t{b.ps}) - scaled_ns(0, std::int64_t{a.ps});
 }
 
+/// Of corrections: a hostile one may wrap, as its field does.
+constexpr std::int64_t add_corrections(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 /// messageType (IEEE 1588-2019 table 36).
 enum class PtpType : std::uint8_t {
   sync = 0x0,
