@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,10 +74,18 @@ def test_doorbells_agree_with_the_header() -> None:
     assert (int(head[1]), int(queue[1])) == (doorbells.HEAD, doorbells.STRIDE)
 
 
+def whole(peer: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = peer.recv(size - len(data))
+        assert piece, "the client has closed its end"
+        data += piece
+    return data
+
+
 def take(peer: socket.socket) -> tuple[Header, bytes]:
-    head = Header.unpack(peer.recv(Header.length(), socket.MSG_WAITALL))
-    rest = head.size - Header.length()
-    return head, peer.recv(rest, socket.MSG_WAITALL) if rest else b""
+    head = Header.unpack(whole(peer, Header.length()))
+    return head, whole(peer, head.size - Header.length())
 
 
 def give(peer: socket.socket, kind: int, payload: bytes = b"", **fields: int) -> None:
@@ -179,6 +188,30 @@ def test_serves_dma_while_it_waits_for_a_reply(tmp_path: Path) -> None:
         assert memory.read(0x1200, 5) == b"world"
         assert link.take_interrupts(2, 6) == 1
         assert link.take_interrupts(2, 6) == 0
+    memory.close()
+
+
+def test_dma_keeps_its_order_while_an_answer_waits_for_room(tmp_path: Path) -> None:
+    memory = Memory(1 << 20, base=0)
+    reads, size = 16, protocol.MAX_PAYLOAD  # more than the socket holds
+
+    def peer(card: socket.socket) -> None:
+        asked, _ = take(card)
+        ask = [Header(Header.length(), Type.DMA_READ, tag=tag, value=size).pack() for tag in range(reads)]
+        old = Header(Header.length() + 3, Type.DMA_WRITE, address=0x80000).pack() + b"OLD"
+        card.sendall(b"".join(ask) + old)
+        assert card.recv(1, socket.MSG_PEEK)  # the answers have begun, and nobody takes them
+        time.sleep(0.2)
+        give(card, Type.DMA_WRITE, b"NEW", address=0x80000)
+        time.sleep(0.2)
+        for _ in range(reads):
+            take(card)
+        give(card, Type.BAR_READ | protocol.REPLY, tag=asked.tag)
+
+    with played(tmp_path / "s", peer) as path, Link(path) as link:
+        link.share(memory, mapped=False)
+        link.read(0, 0, 0)
+        assert memory.read(0x80000, 3) == b"NEW"
     memory.close()
 
 

@@ -66,6 +66,7 @@ class Link(Closing, Waiting):
         self._buffer = bytearray()
         self._out = bytearray()
         self._flushing = False
+        self._arrived: deque[Message] = deque()  # in the order in which the card sent them
         self._replies: dict[int, Message] = {}
         self._awaited: set[int] = set()
         self._error = ""
@@ -267,11 +268,14 @@ class Link(Closing, Waiting):
             self._error = self._error or "the card is gone"
             return
         self._buffer += data
-        for header, payload in self._messages():
-            self._take(header, payload)
+        self._split()
+        # An answer that waits for room in the socket may come here again: that call goes on with the same queue, so
+        # the card's accesses keep their order.
+        while self._arrived:
+            self._take(*self._arrived.popleft())
 
-    def _messages(self) -> deque[Message]:
-        messages: deque[Message] = deque()
+    def _split(self) -> None:
+        """Takes whole messages off the buffer."""
         at = 0
         while len(self._buffer) - at >= Header.length():
             header = Header.unpack(bytes(self._buffer[at : at + Header.length()]))
@@ -279,10 +283,9 @@ class Link(Closing, Waiting):
                 raise LinkError(f"the card sent a message of {header.size} bytes")
             if len(self._buffer) - at < header.size:
                 break
-            messages.append((header, bytes(self._buffer[at + Header.length() : at + header.size])))
+            self._arrived.append((header, bytes(self._buffer[at + Header.length() : at + header.size])))
             at += header.size
         del self._buffer[:at]
-        return messages
 
     def _take(self, header: Header, payload: bytes) -> None:
         self.messages["received"] += 1
