@@ -45,14 +45,11 @@ def some_frames() -> list[bytes]:
     [
         (b"", "too few"),
         (b"GIF89a" + bytes(100), "not a pcap or pcapng"),
-        (None, "truncated"),
-        (b"\x0a\x0d\x0d\x0a" + bytes(40), "not a capture that can be read"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(40), "no byte-order magic"),
     ],
 )
-def test_bad_file_is_told(tmp_path: Path, content: bytes | None, words: str) -> None:
+def test_bad_file_is_told(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "bad.pcap"
-    if content is None:
-        content = make_pcap(file, some_frames()).read_bytes()[:-3]
     file.write_bytes(content)
     with pytest.raises(capture.CaptureError, match=words):
         capture.read(file)

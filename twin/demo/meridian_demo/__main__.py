@@ -30,21 +30,22 @@ def _script(*command: str) -> str:
 
 
 def _captures(console: Console) -> list[capture.Frame]:
-    """All Ethernet captures of Debian's tcpdump source that are whole; that suite has broken ones on purpose."""
+    """Of all captures of Debian's tcpdump source what is Ethernet and whole; that suite has broken ones on purpose."""
     folder = Path(_script("fetch-source", "tcpdump")) / "tests"
     frames: list[capture.Frame] = []
-    used = left = padded = 0
+    used = left = padded = partly = 0
     for file in sorted([*folder.glob("*.pcap"), *folder.glob("*.pcapng")]):
         try:
             found = capture.read(file)
         except capture.CaptureError:
             left += 1
             continue
-        used, padded = used + 1, padded + found.padded
+        used, padded, partly = used + 1, padded + found.padded, partly + bool(found.left_out())
         frames += found.frames
     console.print(f"{len(frames)} frames of {used} captures from tcpdump's test suite (PTP among them);")
     console.print(
-        f"{left} captures are not Ethernet or broken on purpose; {padded} frames padded to 60 bytes as on a wire"
+        f"{left} captures hold no whole Ethernet frame, {partly} others hold records that are left out;"
+        f" {padded} frames padded to 60 bytes as on a wire"
     )
     return frames
 
@@ -63,6 +64,8 @@ def main() -> int:
         if arguments.pcap:
             found = capture.read(arguments.pcap)
             console.print(f"{len(found.frames)} frames of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
+            for reason in found.left_out():
+                console.print(f"left out: {reason}")
             frames = found.frames
         else:
             frames = _captures(console)

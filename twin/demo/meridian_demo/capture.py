@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads captures (pcap and pcapng, through dpkt) and writes pcaps."""
+"""Reads captures (pcap and pcapng) and writes pcaps (through dpkt)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dpkt
+
+from .records import FormatError, Record, TornError, records
 
 ETHERNET = 1
 MIN_FRAME = 60
@@ -29,54 +31,60 @@ class Capture:
     frames: list[Frame]
     padded: int = 0  # captured by their sender before its MAC padded them: padded again, as on the wire
     skipped: int = 0  # empty records, and those longer than any frame
+    cut: int = 0  # of which the capture kept a part only
+    foreign: int = 0  # of an interface that is not Ethernet
+    torn: str = ""  # where and why the file breaks off
 
-
-def _check_length(file: Path, data: bytes) -> None:
-    """Finds a record cut short: dpkt reads what is there of it and would not tell."""
-    if len(data) < 24:
-        raise CaptureError(f"{file}: {len(data)} bytes are too few for a capture; is the file complete?")
-    little = data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
-    big = data[:4] in (b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d")
-    if not little and not big:
-        if data[:4] == b"\x0a\x0d\x0d\x0a":
-            return  # pcapng: blocks carry their length twice, dpkt checks
-        raise CaptureError(f"{file}: not a pcap or pcapng file (it starts with {data[:4].hex(' ')})")
-    order = "little" if little else "big"
-    position = 24
-    while position < len(data):
-        length = int.from_bytes(data[position + 8 : position + 12], order)
-        if position + 16 + length > len(data):
-            raise CaptureError(
-                f"{file}: truncated: the record at byte {position} ends beyond the file; capture it again"
-            )
-        position += 16 + length
+    def left_out(self) -> list[str]:
+        """What is not among the frames: a sentence for each reason."""
+        counts = [
+            (self.cut, "records were cut by the snap length: capture whole frames (tcpdump -s 0)"),
+            (self.foreign, "records are of interfaces that are not Ethernet"),
+            (self.skipped, f"records are empty or longer than {LONGEST} bytes"),
+        ]
+        return [f"{count} {reason}" for count, reason in counts if count] + ([self.torn] if self.torn else [])
 
 
 def read(file: Path) -> Capture:
-    """All Ethernet frames of a capture, padded to the Ethernet minimum as the wire had them."""
+    """All whole Ethernet frames of a capture, padded to the Ethernet minimum as the wire had them; the rest is counted.
+
+    Raises CaptureError if there is none.
+    """
     try:
-        data = file.read_bytes()
+        content = file.read_bytes()
     except OSError as error:
         raise CaptureError(f"{file}: cannot be read: {error.strerror}") from error
-    _check_length(file, data)
     capture = Capture([])
+    link_types: set[int] = set()
     try:
-        with file.open("rb") as stream:
-            reader = dpkt.pcap.UniversalReader(stream)
-            if reader.datalink() != ETHERNET:
-                raise CaptureError(f"{file}: link type {reader.datalink()} is not Ethernet (1)")
-            for _, record in reader:
-                if not 0 < len(record) <= LONGEST:
-                    capture.skipped += 1
-                    continue
-                if len(record) < MIN_FRAME:
-                    capture.padded += 1
-                capture.frames.append(Frame(bytes(record).ljust(MIN_FRAME, b"\0"), file.name))
-    except (ValueError, dpkt.Error, EOFError, IndexError) as error:
-        raise CaptureError(f"{file}: not a capture that can be read: {error or type(error).__name__}") from error
+        for record in records(content):
+            link_types.add(record.link_type)
+            _take(capture, record, file.name)
+    except TornError as error:
+        capture.torn = str(error)
+    except FormatError as error:
+        raise CaptureError(f"{file}: {error}") from error
     if not capture.frames:
-        raise CaptureError(f"{file}: no frame in it")
+        raise CaptureError(f"{file}: {_why_none(capture, link_types)}")
     return capture
+
+
+def _take(capture: Capture, record: Record, source: str) -> None:
+    if record.link_type != ETHERNET:
+        capture.foreign += 1
+    elif len(record.data) != record.length:
+        capture.cut += 1
+    elif not 0 < record.length <= LONGEST:
+        capture.skipped += 1
+    else:
+        capture.padded += record.length < MIN_FRAME
+        capture.frames.append(Frame(record.data.ljust(MIN_FRAME, b"\0"), source))
+
+
+def _why_none(capture: Capture, link_types: set[int]) -> str:
+    if link_types and ETHERNET not in link_types:
+        return f"link type {', '.join(map(str, sorted(link_types)))} is not Ethernet (1)"
+    return "; ".join(["no frame in it that can be played", *capture.left_out()])
 
 
 def write(file: Path, frames: Iterable[tuple[int, bytes]]) -> int:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is played of a capture file, and what is said of the rest."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from capture_files import (
+    ETHERNET,
+    RAW_IP,
+    UNKNOWN,
+    Kept,
+    block,
+    corpus,
+    interface,
+    pcap,
+    pcapng,
+    section,
+    simple_packet,
+)
+from meridian_demo import capture
+
+FRAMES = [b"a" * 60, b"b" * 1514]
+ROUNDS = 3000
+
+
+def read(folder: Path, content: bytes) -> capture.Capture:
+    file = folder / "capture"
+    file.write_bytes(content)
+    return capture.read(file)
+
+
+@pytest.mark.parametrize("name", corpus())
+def test_every_kind_of_file_is_played(name: str, tmp_path: Path) -> None:
+    found = read(tmp_path, corpus()[name])
+    assert [frame.data for frame in found.frames] == FRAMES
+    assert (found.cut, found.skipped, found.torn) == (0, 0, "")
+
+
+@pytest.mark.parametrize("make", [pcap, pcapng])
+def test_frames_that_were_cut_are_left_out_and_counted(make, tmp_path: Path) -> None:
+    cut = Kept(b"c" * 1514, keep=96)
+    found = read(tmp_path, make([cut, Kept(FRAMES[0]), cut]))
+    assert [frame.data for frame in found.frames] == FRAMES[:1]
+    assert found.left_out() == ["2 records were cut by the snap length: capture whole frames (tcpdump -s 0)"]
+    with pytest.raises(capture.CaptureError, match="1 records were cut by the snap length"):
+        read(tmp_path, make([cut]))
+
+
+def test_a_simple_packet_is_cut_by_the_snap_length_of_its_interface(tmp_path: Path) -> None:
+    frames = [simple_packet(Kept(b"c" * 1514, keep=96)), simple_packet(Kept(b"a" * 60))]
+    found = read(tmp_path, section() + interface(snap=96) + b"".join(frames))
+    assert [frame.data for frame in found.frames] == FRAMES[:1]
+    assert found.cut == 1
+
+
+@pytest.mark.parametrize("name", corpus())
+def test_a_file_that_breaks_off_is_played_up_to_there(name: str, tmp_path: Path) -> None:
+    content = corpus()[name]
+    for missing in (1, 3, 4, 100):
+        found = read(tmp_path, content[:-missing])
+        assert [frame.data for frame in found.frames] == FRAMES[:1]
+        assert found.torn.startswith("truncated: the ")
+    with pytest.raises(capture.CaptureError) as error:
+        read(tmp_path, content[:40])
+    assert str(error.value).startswith(f"{tmp_path / 'capture'}: ") and "truncated" in str(error.value)
+
+
+def test_interfaces_that_are_not_ethernet_are_left_out(tmp_path: Path) -> None:
+    frames = [Kept(b"x" * 40, interface=1), Kept(FRAMES[0]), Kept(b"y" * 40, interface=1)]
+    found = read(tmp_path, pcapng(frames, (ETHERNET, RAW_IP)))
+    assert [frame.data for frame in found.frames] == FRAMES[:1]
+    assert found.left_out() == ["2 records are of interfaces that are not Ethernet"]
+    with pytest.raises(capture.CaptureError, match=r"link type 101, 127 is not Ethernet \(1\)"):
+        read(tmp_path, pcapng([Kept(b"x" * 40), Kept(b"x" * 40, interface=1)], (RAW_IP, 127)))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (pcap([]), "no frame in it that can be played$"),
+        (pcapng([]), "no frame in it that can be played$"),
+        (section(), "no frame in it that can be played$"),
+        (section() + UNKNOWN, "no frame in it that can be played$"),
+        (pcap([Kept(b"")]), "1 records are empty or longer"),
+        (pcap([Kept(bytes(70_000))]), "1 records are empty or longer"),
+        (pcapng([Kept(bytes(60), interface=3)]), "of an interface that nobody describes"),
+        (section() + block(3, bytes(4)), "of an interface that nobody describes"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(40), "the section at byte 0 has no byte-order magic"),
+        (section()[:-4] + b"\0\0\0\x01", "has two different lengths"),
+        (section() + b"\x06\0\0\0\x0d\0\0\0" + bytes(20), "says that it is 13 bytes long"),
+    ],
+)
+def test_a_file_with_nothing_to_play_says_why(content: bytes, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(capture.CaptureError, match=reason):
+        read(tmp_path, content)
+
+
+def test_whatever_the_bytes_there_are_frames_or_a_reason(tmp_path: Path) -> None:
+    """Files of the corpus with bytes changed, taken away and repeated."""
+    chance = random.Random(7)
+    files = list(corpus().values())
+    for _ in range(ROUNDS):
+        content = bytearray(chance.choice(files))
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(content))
+            content[at] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
+        if chance.random() < 0.3:
+            del content[chance.randrange(len(content)) :]
+        if chance.random() < 0.2:
+            at = chance.randrange(len(content) + 1)
+            content[at:at] = content[: chance.randrange(100)]
+        try:
+            found = read(tmp_path, bytes(content))
+        except capture.CaptureError as error:
+            assert len(str(error).partition("capture: ")[2]) > 10
+        else:
+            assert found.frames and all(len(frame.data) >= 60 for frame in found.frames)
