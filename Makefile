@@ -91,7 +91,7 @@ twin-ps-sd: ## start the PS from its SD card, a grandmaster on the wire, until i
 	@scripts/twin ps --image --wire 0=ptp:transport=udp4,log_sync=-3,log_delay_req=-3 $(TWIN_ARGS) -- \
 	  'for i in $$(seq 180); do meridian-ptp-health /usr/share/meridian/ptp/default.conf && exit; sleep 1; done; exit 1'
 
-twin-run: export TWIN_CMD = $(CMD)
+twin-run: export TWIN_CMD = $(value CMD)
 twin-run: ## boot that machine, run CMD in it as root, print what it prints
 	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"

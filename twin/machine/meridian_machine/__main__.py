@@ -26,7 +26,36 @@ from .sd_machine import SdMachine, default_firmware, default_image
 from .twin import RUNS, Setting, Twin, discard, new_run
 
 TIMED_OUT, FAILED, INTERRUPTED = 124, 125, 130
+MOST_PORTS = 4
+MOST_SECONDS = 10_000_000
 ERRORS = (tools.BuildError, CardError, MachineError, PeerError, SdError, OSError)
+
+
+def words(text: str) -> list[str]:
+    """Of the value of an option that holds several, in the shell's quotes."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}".lower()) from None
+
+
+def wire(text: str) -> str:
+    """PORT=SPEC; the card looks at SPEC."""
+    port, _, spec = text.partition("=")
+    if not (port.isascii() and port.isdigit() and int(port) < MOST_PORTS and spec):
+        raise argparse.ArgumentTypeError(f"{text!r} is not PORT=SPEC with a PORT of 0 to {MOST_PORTS - 1}")
+    return text
+
+
+def positive(text: str) -> float:
+    """Seconds."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0, {MOST_SECONDS} at most")
+    return seconds
 
 
 def setting_of(arguments: argparse.Namespace) -> Setting:
@@ -37,7 +66,7 @@ def setting_of(arguments: argparse.Namespace) -> Setting:
             arguments.memory,
             arguments.cpus,
             arguments.device,
-            extra=shlex.split(arguments.qemu),
+            extra=arguments.qemu,
             iommu=arguments.iommu,
         ),
         ps=None if arguments.ps is None else PsHardware(),
@@ -51,7 +80,7 @@ def ps_setting_of(arguments: argparse.Namespace) -> Setting:
     return card_of(
         arguments,
         hardware=None,
-        ps=PsHardware(arguments.memory, arguments.cpus, extra=shlex.split(arguments.qemu)),
+        ps=PsHardware(arguments.memory, arguments.cpus, extra=arguments.qemu),
         ps_driver=arguments.driver and arguments.driver.resolve(),
     )
 
@@ -61,7 +90,7 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
         suite=arguments.suite,
         ports=arguments.ports,
         wires=arguments.wire,
-        card_options=shlex.split(arguments.card),
+        card_options=arguments.card,
         pcap=arguments.pcap,
         wave=arguments.wave,
         **machines,
@@ -126,7 +155,7 @@ def from_sd(arguments: argparse.Namespace, folder: Path) -> int:
     """The PS as its SD card has it: the driver and all else are of the image."""
     image = default_image() if arguments.image == Path() else arguments.image
     setting = replace(ps_setting_of(arguments), ps=None)
-    hardware = PsHardware(arguments.memory, arguments.cpus, extra=shlex.split(arguments.qemu))
+    hardware = PsHardware(arguments.memory, arguments.cpus, extra=arguments.qemu)
     place = folder / "ps"
     place.mkdir(exist_ok=True)
     card = SdCard.copy(image, place / "sd.img")
@@ -172,10 +201,13 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
     common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
     common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
-    common.add_argument("--ports", type=int, default=1, choices=range(1, 5), help="Ethernet ports of the card (1)")
+    common.add_argument(
+        "--ports", type=int, default=1, choices=range(1, MOST_PORTS + 1), help="Ethernet ports of the card (1)"
+    )
     common.add_argument(
         "--wire",
         action="append",
+        type=wire,
         default=[],
         metavar="PORT=SPEC",
         help="what a port's wire ends in, as meridian_card has it (an interface in a network namespace)",
@@ -185,12 +217,14 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
     common.add_argument("--keep", action="store_true", help="keep the run directory of a run that went well")
     common.add_argument(
-        "--card", default="", metavar="OPTIONS", help="more of meridian_card, as --card='--ppm mac_rx_0=5'"
+        "--card", type=words, default=[], metavar="OPTIONS", help="more of meridian_card, as --card='--ppm mac_rx_0=5'"
     )
-    common.add_argument("--qemu", default="", metavar="OPTIONS", help="more of QEMU, as --qemu='-device igb'")
+    common.add_argument(
+        "--qemu", type=words, default=[], metavar="OPTIONS", help="more of QEMU, as --qemu='-device igb'"
+    )
 
     timed = argparse.ArgumentParser(add_help=False)
-    timed.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of the command (600)")
+    timed.add_argument("--timeout", type=positive, default=600, metavar="SECONDS", help="of the command (600)")
     plugged = argparse.ArgumentParser(add_help=False)
     plugged.add_argument(
         "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
@@ -205,7 +239,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="CMD",
         help="the card's own PS beside it, with its driver; CMD is done in it first, a line for the shell",
     )
-    plugged.add_argument("--ps-timeout", type=float, default=120, metavar="SECONDS", help="of that command (120)")
+    plugged.add_argument("--ps-timeout", type=positive, default=120, metavar="SECONDS", help="of that command (120)")
     plugged.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
 
     one = commands.add_parser(
@@ -250,6 +284,11 @@ def ended(number: int, _: FrameType | None) -> None:
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
+def is_kept(arguments: argparse.Namespace) -> bool:
+    """Whether the run directory stays after a run that did not fail."""
+    return bool(arguments.keep or arguments.run_dir is not None or arguments.pcap or arguments.wave)
+
+
 def main(line: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(line)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -264,12 +303,12 @@ def main(line: Sequence[str] | None = None) -> int:
     keep = True
     try:
         status = arguments.act(arguments, folder)
-        keep = arguments.keep or arguments.run_dir is not None or arguments.pcap or arguments.wave
+        keep = is_kept(arguments)
     except ERRORS as error:
         print(f"twin: {error}", file=sys.stderr)
         status = TIMED_OUT if isinstance(error, MachineTimeout) else FAILED
     except KeyboardInterrupt:
-        keep = arguments.keep or arguments.run_dir is not None
+        keep = is_kept(arguments)
         status = INTERRUPTED
     if keep:
         print(f"twin: the run is in {folder}", file=sys.stderr)

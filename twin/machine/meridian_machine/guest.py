@@ -8,7 +8,7 @@ import time
 
 from . import driver
 from . import peer as far_end
-from .machine import Machine
+from .machine import Done, Machine
 
 PF_DEVICE = driver.PCI
 HERE = far_end.address(0, 2)
@@ -29,15 +29,25 @@ class Guest:
 
     def try_run(self, script: str, seconds: float = 60) -> tuple[int, str]:
         """(exit status, output) of a script."""
-        done = self.machine.run(f"exec 2>&1\n{script}", seconds)
+        done = self._done(script, seconds)
         return done.status, done.text
 
     def run(self, script: str, seconds: float = 60) -> str:
         """Output of a script that must succeed."""
-        status, text = self.try_run(script, seconds)
-        if status:
-            raise GuestError(f"{script}: status {status}: {text}\n{self.log()}")
-        return text
+        return self._succeeded(script, seconds).text
+
+    def run_for_bytes(self, script: str, seconds: float = 60) -> bytes:
+        """The same as it was written."""
+        return self._succeeded(script, seconds).stdout
+
+    def _done(self, script: str, seconds: float) -> Done:
+        return self.machine.run(f"exec 2>&1\n{script}", seconds)
+
+    def _succeeded(self, script: str, seconds: float) -> Done:
+        done = self._done(script, seconds)
+        if done.status:
+            raise GuestError(f"{script}: status {done.status}: {done.text}\n{self.log()}")
+        return done
 
     def until(self, script: str, wanted: str, seconds: float = 30) -> str:
         """Runs a script again and again until its output matches; the output."""

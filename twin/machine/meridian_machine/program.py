@@ -50,12 +50,14 @@ class Program:
             "  if ((turn < 20)); then sleep 0.1; else sleep 1; fi\n"
             f"done; cat {self._base}.new"
         )
-        text = self.guest.run(script, 3 * seconds + 30)
-        answer, prompt, _ = text.partition(self.prompt)
+        said = self.guest.run_for_bytes(script, 3 * seconds + 30)
+        # Bytes are counted, as the program may write what is no UTF-8.
+        answer, prompt, _ = said.partition(self.prompt.encode())
         if not prompt:
+            text = said.decode(errors="replace")
             raise ProgramError(f"no prompt after {seconds:.0f} s, or it has ended: {text}")
-        self._seen += len((answer + prompt).encode())
-        return answer
+        self._seen += len(answer + prompt)
+        return answer.decode(errors="replace")
 
     def command(self, line: str, seconds: float) -> str:
         self.say(line)

@@ -46,6 +46,8 @@ def _made(command: Sequence[str], target: Path) -> Path:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except FileNotFoundError:
         raise BuildError(f"there is no {command[0]}: scripts/setup --images installs it") from None
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"{target}: {command[0]} is not done after {SECONDS} s") from None
     if done.returncode != 0:
         raise BuildError(f"{target}: {done.stderr.strip()}")
     return target

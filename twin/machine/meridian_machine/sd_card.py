@@ -25,9 +25,12 @@ class SdError(Exception):
 
 def done(*command: str) -> None:
     """Raises SdError with the command's own words."""
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise SdError(f"{command[0]} is not done after {SECONDS} s") from None
     if ended.returncode != 0:
-        raise SdError(ended.stderr.strip())
+        raise SdError(ended.stderr.strip() or f"{command[0]} ended with status {ended.returncode}")
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,10 @@ class SdCard:
         target.unlink(missing_ok=True)
         where = f"{self.path}?offset={self.partition(partition)[0]}"
         command = ["/sbin/debugfs", "-R", f"dump {name} {target}", where]
-        subprocess.run(command, check=False, timeout=SECONDS, capture_output=True)
+        try:
+            subprocess.run(command, check=False, timeout=SECONDS, capture_output=True)
+        except subprocess.TimeoutExpired:
+            raise SdError(f"{self.path}: reading {name} of partition {partition} takes more than {SECONDS} s") from None
         return target if target.exists() and target.stat().st_size else None
 
     def start(self, folder: Path) -> Start:

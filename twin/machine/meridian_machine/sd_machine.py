@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import tools
+from . import sd_card, tools
 from .machine import TAIL_LINES, Done, MachineError, MachineTimeout
 from .processes import guarded, stop
 from .ps_hardware import PsHardware
@@ -22,6 +22,8 @@ UP = re.compile("meridian login:")
 TICK = 0.1
 POWER_OFF_SECONDS = 60
 LOGIN_SECONDS = 300
+LOGIN_PAUSE = 1
+SSH_FAILED = 255  # the status of ssh for an error of its own; a command may end with it, too
 
 
 def default_image() -> Path:
@@ -65,10 +67,11 @@ class SdMachine:
         self.card, self.folder, self._watch = card, folder, watch
         self.console, self._errors = folder / "console.log", folder / "qemu.log"
         self.port = free_port()
+        self._lets_in = False
         self._key = folder / "key"
         if not self._key.exists():
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "twin", "-f", str(self._key)]
-            subprocess.run(command, check=True, timeout=LOGIN_SECONDS)
+            sd_card.done(*command)
             card.add_key(self._key.with_name("key.pub"))
         self.console.unlink(missing_ok=True)
         drive = drive or f"file={card.path},format=raw"
@@ -163,24 +166,38 @@ class SdMachine:
         return ["ssh", "-F", "none", "-i", str(self._key), "-p", str(self.port), *words, "root@127.0.0.1"]
 
     def run(self, script: str, seconds: float = 120, check: bool = False) -> Done:
-        """Runs a script for its shell, by ssh, as root. A machine that has just come up may take a moment for that."""
-        deadline = time.monotonic() + LOGIN_SECONDS
-        while True:
-            self._watch()
-            try:
-                ended = subprocess.run(
-                    [*self.ssh(), script], capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
-                )
-            except subprocess.TimeoutExpired:
-                raise self._told(MachineTimeout, f"{script!r} is not done after {seconds:.0f} s") from None
-            if ended.returncode != 255 or time.monotonic() > deadline:
-                break
-            time.sleep(1)
-        done = Done(ended.returncode, ended.stdout, ended.stderr)
+        """Runs a script once for its shell, by ssh, as root. Raises MachineError if nobody can log in.
+
+        A machine that has just come up may take a moment before it lets somebody log in.
+        """
+        self._log_in()
+        done = self._try_run(script, seconds)
         if check and done.status != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip()
             raise self._told(MachineError, f"{script!r} ended with status {done.status}: {said}")
         return done
+
+    def _log_in(self) -> None:
+        """Waits until ssh lets somebody log in. Only this is tried again, as a script may have done half its work."""
+        deadline = time.monotonic() + LOGIN_SECONDS
+        while not self._lets_in:
+            self._watch()
+            if self.ended:
+                raise self._told(MachineError, f"the machine ended with status {self._process.returncode}")
+            done = self._try_run("true", LOGIN_SECONDS)
+            if done.status == SSH_FAILED and time.monotonic() > deadline:
+                said = done.stderr.decode(errors="replace").strip()
+                raise self._told(MachineError, f"ssh does not log in within {LOGIN_SECONDS} s: {said}")
+            self._lets_in = done.status != SSH_FAILED
+            time.sleep(0 if self._lets_in else LOGIN_PAUSE)
+
+    def _try_run(self, script: str, seconds: float) -> Done:
+        command = [*self.ssh(), script]
+        try:
+            ended = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
+        except subprocess.TimeoutExpired:
+            raise self._told(MachineTimeout, f"{script!r} is not done after {seconds:.0f} s") from None
+        return Done(ended.returncode, ended.stdout, ended.stderr)
 
     def power_off(self, seconds: float = POWER_OFF_SECONDS) -> None:
         """Ends it in order."""

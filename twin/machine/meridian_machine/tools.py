@@ -24,7 +24,7 @@ def built(script: str, *arguments: str, minutes: int) -> Path:
         raise BuildError(f"scripts/{script} is not done after {minutes} minutes") from None
     if done.returncode != 0:
         raise BuildError(f"scripts/{script} failed")
-    return Path(done.stdout.split()[-1])
+    return Path(done.stdout.splitlines()[-1])
 
 
 def qemu() -> Path:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from meridian_twin import CardProcess
+from meridian_twin.process import CardError
 
 from . import computer, peer, tools
 from .driver import PS_SOURCE, SOURCE
@@ -85,6 +86,8 @@ class Twin:
     def _start(self, program: Path) -> None:
         setting, folder = self.setting, self.folder
         given = {int(wire.partition("=")[0]) for wire in setting.wires}
+        if given and max(given) >= setting.ports:
+            raise CardError(f"--wire names port {max(given)}, the last port is {setting.ports - 1}: add --ports")
         ours = [port for port in range(setting.ports) if port not in given]
         wires = [peer.wire(port, setting.veth) for port in ours]
         options = [word for wire in (*wires, *setting.wires) for word in ("--wire", wire)]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a command reaches a card's PS by ssh: here with an ssh of our own, as no machine is needed to see who tries again."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from meridian_machine import sd_machine
+from meridian_machine.machine import MachineError
+from meridian_machine.sd_machine import SdMachine
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SdMachine]:
+    """Of a process that does nothing; `ssh` fails as often as the file `refusals` has bytes, then runs the command."""
+    (tmp_path / "ssh").write_text(
+        '#!/bin/bash\necho "${@: -1}" >>"$0.log"\n'
+        'if [ -s "${0%/*}/refusals" ]; then truncate -s -1 "${0%/*}/refusals"; echo refused >&2; exit 255; fi\n'
+        'bash -c "${@: -1}"\n'
+    )
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(sd_machine, "LOGIN_PAUSE", 0)
+    one = SdMachine.__new__(SdMachine)
+    one.folder, one.console, one.port = tmp_path, tmp_path / "console.log", 1
+    one._key, one._watch, one._lets_in = tmp_path / "key", lambda: None, False
+    one._process = subprocess.Popen(["sleep", "60"])
+    yield one
+    one.cut()
+
+
+def tried(machine: SdMachine) -> list[str]:
+    return (machine.folder / "ssh.log").read_text().splitlines()
+
+
+def test_a_command_that_ends_with_the_status_of_ssh_runs_once(machine: SdMachine) -> None:
+    assert machine.run("exit 255").status == 255
+    assert tried(machine) == ["true", "exit 255"]
+    assert machine.run("exit 3").status == 3
+    assert tried(machine)[2:] == ["exit 3"]
+
+
+def test_only_the_login_is_tried_again(machine: SdMachine) -> None:
+    (machine.folder / "refusals").write_text("xxx")
+    assert machine.run("echo done").text == "done\n"
+    assert tried(machine) == ["true"] * 4 + ["echo done"]
+
+
+def test_nobody_waits_for_a_machine_that_has_ended(machine: SdMachine) -> None:
+    (machine.folder / "refusals").write_text("x" * 1000)
+    machine.cut()
+    with pytest.raises(MachineError, match="the machine ended with status -9"):
+        machine.run("true")
+
+
+def test_a_login_that_never_works_ends_with_the_words_of_ssh(
+    machine: SdMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.folder / "refusals").write_text("x" * 1000)
+    monkeypatch.setattr(sd_machine, "LOGIN_SECONDS", 0.2)
+    with pytest.raises(MachineError, match="does not log in within 0.2 s: refused"):
+        machine.run("true")

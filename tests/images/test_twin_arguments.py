@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The twin command without a machine: what it says of wrong arguments, and what it keeps."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from meridian_machine import __main__ as command
+from meridian_machine import tools
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--card", "'"], "no closing quotation"),
+        (["--qemu", '-device "igb'], "no closing quotation"),
+        (["--wire", "foo"], "'foo' is not PORT=SPEC"),
+        (["--wire", "x=none"], "'x=none' is not PORT=SPEC"),
+        (["--wire", "4=none"], "'4=none' is not PORT=SPEC with a PORT of 0 to 3"),
+        (["--wire", "0="], "'0=' is not PORT=SPEC"),
+        (["--wire", "²=none"], "is not PORT=SPEC"),
+        (["--timeout", "0"], "'0' is not a number of seconds above 0"),
+        (["--timeout", "nan"], "'nan' is not a number of seconds"),
+        (["--timeout", "soon"], "'soon' is not a number of seconds"),
+        (["--ports", "5"], "invalid choice: 5"),
+    ],
+)
+def test_a_wrong_argument_is_refused_in_a_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["run", *arguments, "--", "true"])
+    assert ended.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_wire_of_a_port_that_the_card_lacks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tools, "built", lambda *_, **__: tmp_path)
+    status = command.main(["ps", "--wire", "2=none", "--run-dir", str(tmp_path / "run"), "--no-driver", "--", "true"])
+    assert status == command.FAILED
+    assert "--wire names port 2, the last port is 0: add --ports" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "kept"), [("--pcap", True), ("--wave", True), ("--keep", True), (None, False)])
+def test_what_was_asked_for_is_kept_after_ctrl_c(
+    option: str | None, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    def interrupted(_: argparse.Namespace, folder: Path) -> int:
+        folders.append(folder)
+        (folder / "card.pcapng").write_bytes(b"frames")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "run", interrupted)
+    assert command.main(["run", *([option] if option else []), "--", "true"]) == command.INTERRUPTED
+    (folder,) = folders
+    assert (folder / "card.pcapng").exists() == kept
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("line", ["x=5; echo $x", "echo $$ $(id -u) ${HOME}", "echo 'a b' \"c\" \\$d", "echo #1 `pwd`"])
+def test_make_twin_run_hands_on_the_command_as_it_is(line: str, tmp_path: Path) -> None:
+    shutil.copy(tools.ROOT / "Makefile", tmp_path)
+    (tmp_path / "scripts").mkdir()
+    for name, script in (("setup", "true"), ("twin", 'printf "%s" "${@: -1}"')):
+        (tmp_path / "scripts" / name).write_text(f"#!/bin/bash\n{script}\n")
+        (tmp_path / "scripts" / name).chmod(0o755)
+    make = ["make", "--no-print-directory", "-C", str(tmp_path), "twin-run", f"CMD={line}"]
+    done = subprocess.run(make, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == line
