@@ -70,14 +70,19 @@ class FakeCard : public LinkCard {
   void ps_read(std::uint64_t offset, unsigned, Read done) override {
     done(MERIDIAN_LINK_OK, registers[{999U, 0U, offset}]);
   }
-  void ps_write(std::uint64_t offset, unsigned, std::uint64_t value) override { registers[{999U, 0U, offset}] = value; }
+  void ps_write(std::uint64_t offset, unsigned, std::uint64_t value) override {
+    ++ps_writes;
+    registers[{999U, 0U, offset}] = value;
+  }
+  bool takes_access(meridian_link_role role) const override {
+    return (takes || role == MERIDIAN_LINK_AXI) && (role == MERIDIAN_LINK_AXI ? ps_writes : writes) < access_limit;
+  }
   void reset_ps() override { ++ps_resets; }
   void set_lockstep(bool on) override { lockstep = on; }
   void advance(std::uint64_t ps, Done done) override {
     time_ps += ps;
     done(MERIDIAN_LINK_OK);
   }
-  bool takes_access(meridian_link_role role) const override { return role == MERIDIAN_LINK_AXI || takes; }
 
   std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::uint64_t> registers;
   std::vector<std::string> log;
@@ -85,7 +90,8 @@ class FakeCard : public LinkCard {
   std::vector<Read> held;
   std::function<void()> on_reset;
   bool hold = false, lockstep = false, takes = true;
-  unsigned host_resets = 0, ps_resets = 0, writes = 0;
+  unsigned host_resets = 0, ps_resets = 0, writes = 0, ps_writes = 0;
+  unsigned access_limit = ~0U;  // writes of each side that the card takes before its register bus is full
   std::uint64_t time_ps = 0;
 };
 

@@ -189,6 +189,64 @@ TEST_F(Link, LetsTheNextInThoughMuchOfTheLastOneIsUnread) {
   EXPECT_EQ(card.writes, 1000U);
 }
 
+/// Writes that a client posts before it closes its socket, while the card's register bus takes a few at a time.
+class PostedWrites : public LinkTest, public ::testing::WithParamInterface<unsigned> {
+ protected:
+  static Bytes posts(unsigned count) {
+    auto write = make(MERIDIAN_LINK_BAR_WRITE);
+    write.width = 4;
+    Bytes all;
+    for (unsigned i = 0; i < count; ++i) {
+      write.value = i;
+      const Bytes one = TestClient::message(write);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+};
+
+TEST_P(PostedWrites, AreCarriedOutAfterThePsHasLeft) {
+  card.access_limit = 64;
+  {
+    TestClient ps = join(MERIDIAN_LINK_AXI);
+    ASSERT_EQ(ps.send_raw(posts(GetParam())), GetParam() * sizeof(meridian_link_header));
+  }
+  for (unsigned turn = 0; turn < 100 && server->has_ps(); ++turn) {
+    settle();
+    EXPECT_LE(card.ps_writes, card.access_limit);
+    card.access_limit += 64;
+  }
+  EXPECT_FALSE(server->has_ps());
+  EXPECT_EQ(card.ps_writes, GetParam());
+  EXPECT_EQ((card.registers[{999U, 0U, 0U}]), GetParam() - 1);
+}
+
+TEST_P(PostedWrites, AreCarriedOutThoughTheCardCannotAnswer) {
+  card.access_limit = 10;
+  {
+    TestClient host = join(MERIDIAN_LINK_PCIE);
+    enable(host, 0);
+    auto read = make(MERIDIAN_LINK_BAR_READ, 8);
+    read.width = 4;
+    host.send(read);
+    ASSERT_EQ(host.send_raw(posts(GetParam())), GetParam() * sizeof(meridian_link_header));
+  }
+  ReadResult result;
+  server->poll(0);
+  server->host().read(0, 0x1000, 4, result.done());  // of a host that has left
+  for (unsigned turn = 0; turn < 300 && server->has_host(); ++turn) {
+    settle();
+    card.access_limit += 10;
+  }
+  EXPECT_EQ(result.calls, 1U);
+  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  EXPECT_EQ(card.writes, GetParam());
+  EXPECT_EQ(card.host_resets, 1U);
+  EXPECT_EQ(server->statistics().timeouts, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, PostedWrites, ::testing::Values(100, 300, 2000));
+
 TEST_F(Link, AdvancesTimeForWhoHasTheCommand) {
   TestClient host = join(MERIDIAN_LINK_PCIE, "stepper", MERIDIAN_LINK_LOCKSTEP);
   EXPECT_TRUE(card.lockstep);

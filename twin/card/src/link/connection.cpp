@@ -25,11 +25,17 @@ Connection::Connection(Descriptor socket, const LinkSetting& setting, Clock::tim
 }
 
 void Connection::receive() {
-  if (reader_.receive(socket_.get()) == MessageReader::Received::end) gone_ = true;
+  const MessageReader::Received received = reader_.receive(socket_.get());
+  // A client that takes nothing more sends nothing more either, once what it had sent is read.
+  ended_ = received == MessageReader::Received::end || (mute_ && received == MessageReader::Received::nothing);
+}
+
+void Connection::finish() {
+  if (ended_ && !reader_.has_message()) gone_ = true;
 }
 
 void Connection::send(const meridian_link_header& header, std::span<const std::uint8_t> payload) {
-  if (failed()) return;
+  if (failed() || mute_) return;
   writer_.append(header, payload);
   if (writer_.waiting() > setting_.output_bytes) {
     // Nobody would read the sentence behind all that.
@@ -51,7 +57,9 @@ void Connection::flush(Clock::time_point now) {
   if (gone_) return;
   switch (writer_.flush(socket_.get())) {
     case MessageWriter::Flushed::broken:
-      gone_ = true;
+      mute_ = true;
+      writer_.clear();
+      stuck_since_.reset();
       break;
     case MessageWriter::Flushed::none:
       if (!stuck_since_) stuck_since_ = now;

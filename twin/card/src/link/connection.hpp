@@ -51,6 +51,15 @@ class Connection {
   void fail(const std::string& sentence);
 
   bool failed() const { return !reason_.empty() || gone_; }
+
+  /// The client has closed its end or takes nothing more. What it sent before is still read and carried out.
+  bool leaves() const { return ended_ || mute_; }
+
+  /// Its end has been read, so the socket has no more news.
+  bool ended() const { return ended_; }
+
+  /// Makes it failed() once the client has closed its end and no whole message is left.
+  void finish();
   const std::string& reason() const { return reason_; }
 
   /// The client has closed its end; what it sent before may still be there to be read.
@@ -74,6 +83,8 @@ class Connection {
   std::optional<Clock::time_point> stuck_since_;  // it takes nothing of what waits
   std::optional<Clock::time_point> failed_at_;
   std::string reason_;
+  bool mute_ = false;   // the client takes nothing more
+  bool ended_ = false;  // the end of what it sent has been read
   bool gone_ = false;
 };
 

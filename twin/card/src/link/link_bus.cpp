@@ -17,7 +17,8 @@ LinkBus::LinkBus(meridian_link_role role, const LinkSetting& setting, LinkServer
     : role_(role), setting_(setting), statistics_(statistics) {}
 
 bool LinkBus::allowed(unsigned function) const {
-  return client_ && !client_->failed() && function < functions && (role_ == MERIDIAN_LINK_AXI || enabled_[function]);
+  return client_ && !client_->failed() && !client_->leaves() && function < functions &&
+         (role_ == MERIDIAN_LINK_AXI || enabled_[function]);
 }
 
 SharedRegion* LinkBus::region(unsigned function, std::uint64_t address, std::size_t bytes) {

@@ -136,7 +136,8 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
   for (const auto& client : clients) {
     const bool reads = !client->failed() && p.hears(*client);
     const int events = (reads ? POLLIN : 0) | (client->waiting() > 0 ? POLLOUT : 0);
-    watched.push_back({client->socket(), static_cast<short>(events), 0});
+    // A client that has closed its end while nobody hears it would wake the card again and again.
+    watched.push_back({events != 0 && !client->ended() ? client->socket() : -1, static_cast<short>(events), 0});
   }
   for (const int descriptor : extra) watched.push_back({descriptor, POLLIN, 0});
   int wait_ms = timeout_ms <= 0 ? 0 : p.wait_ms(timeout_ms, now);
@@ -152,13 +153,14 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
   if (watched[0].revents != 0) p.accept();
   for (std::size_t i = 0; i < clients.size(); ++i) {
     const Parts::Client& client = clients[i];
-    const bool has_news = (watched[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
+    const bool has_news = client->leaves() || (watched[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
     // What is left from the last turn goes first, so that the buffer has room.
     if (p.backlog(*client)) p.serve(client);
-    if (has_news && !client->failed() && !p.backlog(*client)) {
+    if (has_news && !client->failed() && !client->ended() && !client->reader().has_message()) {
       client->receive();
       p.serve(client);
     }
+    client->finish();
   }
   for (const auto& client : p.clients)
     if (client->waiting() > 0) client->flush(now);

@@ -23,6 +23,11 @@ void MessageWriter::append(meridian_link_header header, std::span<const std::uin
   if (!payload.empty()) std::memcpy(buffer_.data() + at + sizeof(header), payload.data(), payload.size());
 }
 
+void MessageWriter::clear() {
+  buffer_.clear();
+  begin_ = 0;
+}
+
 MessageWriter::Flushed MessageWriter::flush(int socket) {
   bool any = false;
   while (waiting() > 0) {

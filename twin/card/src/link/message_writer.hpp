@@ -22,6 +22,9 @@ class MessageWriter {
 
   std::size_t waiting() const { return buffer_.size() - begin_; }
 
+  /// Forgets what waits.
+  void clear();
+
  private:
   Bytes buffer_;
   std::size_t begin_ = 0;

@@ -19,7 +19,8 @@ constexpr std::uint64_t bar2_bytes = 0x400000;
 constexpr std::uint64_t vf_bar2_bytes = 0x1000;
 constexpr std::uint64_t ps_bytes = 0x10000;
 constexpr unsigned first_vf = 4;
-constexpr std::size_t open_accesses = 64;  // on a register bus, before its client has to wait
+constexpr std::uint64_t longest_access_ps = 1'000'000;  // of a register in the shell
+constexpr std::size_t open_accesses = 64;               // on a register bus, before its client has to wait
 
 }  // namespace
 
@@ -129,6 +130,10 @@ void CardNode::reset_function(unsigned function, Done done) {
 
 void CardNode::reset_host() {
   event("reset_host", {});
+  // Writes that were posted before the reset take effect.
+  for (const auto end = card_.now_ps() + longest_access_ps * open_accesses;
+       bar2_.pending() != 0 && card_.now_ps() < end; bar2_.collect())
+    card_.step();
   qdma_.reset();
   card_.set_reset(Reset::host, true);
   bar2_.reset();
