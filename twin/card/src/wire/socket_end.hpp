@@ -40,6 +40,7 @@ class SocketEnd final : public WireEnd {
 
   Listener listener_;
   Descriptor client_;
+  bool reset_ = false;            // the client has closed its end with frames unread
   std::deque<Bytes> unsent_;      // messages to the client
   std::vector<RxFrame> fetched_;  // frames from it
   std::uint64_t sent_ = 0, received_ = 0, malformed_ = 0, dropped_ = 0;
