@@ -169,6 +169,28 @@ TEST(ReplayEnd, KeepsRecordedTimes) {
   }
 }
 
+TEST(ReplayEnd, CountsWhatItLeavesOut) {
+  TestFile file(".pcap");
+  record(file.path(), {{60, 1'000}, {64, 2'000}, {70, 3'000}});
+  std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 1);
+  ReplayEnd end({.file = file.path(), .loops = 2}, {});
+  WireBench bench(end);
+  bench.run_until(10'000'000);
+  EXPECT_EQ(bench.take().size(), 4U);
+  EXPECT_TRUE(end.statistics().broken_off);
+  EXPECT_EQ(end.statistics().left_out, 0U);
+}
+
+TEST(ReplayEnd, GoesOnWhenTimesGoBackwards) {
+  TestFile file(".pcap");
+  record(file.path(), {{60, 5'000'000'000}, {64, 1'000}, {70, 4'000'000'000}, {80, 5'000'001'000}});
+  ReplayEnd end({.file = file.path(), .recorded_times = true, .loops = 2}, {});
+  WireBench bench(end);
+  bench.run_until(20'000'000);
+  EXPECT_EQ(bench.take().size(), 8U);
+  EXPECT_TRUE(end.done());
+}
+
 TEST(ReplayEnd, LoopsAtTheRecordedPace) {
   TestFile file(".pcap");
   record(file.path(), {{60, 1'000}, {60, 2'000}, {60, 3'000}});

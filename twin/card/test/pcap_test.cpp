@@ -76,6 +76,39 @@ TEST(PcapReader, ReadsFramesInOrder) {
   EXPECT_EQ(reader.count(), 2U);
 }
 
+TEST(PcapReader, LeavesOutWhatWasCutAndCountsIt) {
+  TemporaryFile file;
+  file.header(1);
+  file.frame(60, 1514, 'a');
+  file.frame(60, 60, 'b');
+  file.frame(0, 0, 'c');
+  file.frame(96, 1514, 'd');
+  file.frame(70, 70, 'e');
+  PcapReader reader(file.write());
+  EXPECT_EQ(reader.next(), Bytes(60, 'b'));
+  EXPECT_EQ(reader.next(), Bytes(70, 'e'));
+  EXPECT_EQ(reader.next(), std::nullopt);
+  EXPECT_EQ(reader.count(), 2U);
+  EXPECT_EQ(reader.cut(), 2U);
+  EXPECT_EQ(reader.unfit(), 1U);
+  EXPECT_EQ(reader.broken(), "");
+}
+
+TEST(PcapReader, EndsWhereAFileBreaksOffAndSaysSo) {
+  for (const std::size_t missing : {1U, 59U, 60U, 61U, 75U}) {
+    TemporaryFile file;
+    file.header(1);
+    file.frame(64, 64, 'a');
+    file.frame(60, 60, 'b');
+    file.cut(missing);
+    PcapReader reader(file.write());
+    EXPECT_EQ(reader.next(), Bytes(64, 'a'));
+    EXPECT_EQ(reader.next(), std::nullopt);
+    EXPECT_FALSE(reader.broken().empty()) << missing;
+    EXPECT_EQ(reader.next(), std::nullopt);
+  }
+}
+
 TEST(PcapReader, TellsWhatIsWrong) {
   EXPECT_NE(error_of("/nowhere/at.pcap").find("/nowhere/at.pcap"), std::string::npos);
   {
@@ -86,16 +119,23 @@ TEST(PcapReader, TellsWhatIsWrong) {
   {
     TemporaryFile file;
     file.header(1);
-    file.frame(60, 60, 'a');
+    EXPECT_NE(error_of(file.write()).find("holds no frame that can be sent"), std::string::npos);
+  }
+  {
+    TemporaryFile file;
+    file.header(1);
     file.frame(60, 1514, 'b');
-    EXPECT_NE(error_of(file.write()).find("frame 2: only 60 of its 1514 bytes"), std::string::npos);
+    file.frame(0, 0, 'c');
+    const std::string error = error_of(file.write());
+    EXPECT_NE(error.find("1 frames were cut by the snap length"), std::string::npos);
+    EXPECT_NE(error.find("1 frames are empty"), std::string::npos);
   }
   {
     TemporaryFile file;
     file.header(1);
     file.frame(60, 60, 'a');
     file.cut(10);
-    EXPECT_NE(error_of(file.write()).find("frame 1: "), std::string::npos);
+    EXPECT_NE(error_of(file.write()).find("truncated"), std::string::npos);
   }
   {
     TemporaryFile file;

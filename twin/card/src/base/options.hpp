@@ -2,6 +2,8 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,15 @@ class Arguments {
   template <typename Number>
   Number number() {
     return parse<Number>(value());
+  }
+
+  /// A number in a unit that is `factor` of a smaller one, which the result is in.
+  std::uint64_t scaled(std::uint64_t factor) {
+    const auto number_given = number<std::uint64_t>();
+    if (number_given > std::numeric_limits<std::uint64_t>::max() / factor)
+      throw InputError(option_ + ": " + std::to_string(number_given) + " is too large, the largest is " +
+                       std::to_string(std::numeric_limits<std::uint64_t>::max() / factor));
+    return factor * number_given;
   }
 
   /// NAME=VALUE, as the value of the option at hand.

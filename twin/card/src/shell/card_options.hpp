@@ -40,13 +40,13 @@ inline bool take_card_option(Arguments& arguments, CardSetting& card) {
   } else if (option == "--tx-latency") {
     card.tx_latency_ns = arguments.number<std::uint32_t>();
   } else if (option == "--hang-us") {
-    card.hang_ps = 1'000'000 * arguments.number<std::uint64_t>();
+    card.hang_ps = arguments.scaled(1'000'000);
   } else if (option == "--trace") {
     card.trace_file = arguments.value();
   } else if (option == "--trace-from") {
-    card.trace_from_ps = 1000 * arguments.number<std::uint64_t>();
+    card.trace_from_ps = arguments.scaled(1000);
   } else if (option == "--trace-to") {
-    card.trace_to_ps = 1000 * arguments.number<std::uint64_t>();
+    card.trace_to_ps = arguments.scaled(1000);
   } else {
     return false;
   }

@@ -220,7 +220,13 @@ void Scenario::feed() {
       mac.send(std::move(frame));
     }
     if (end) {
-      emit({{"ev", "rx_pcap_end"}, {"port", port}, {"frames", capture.reader->count()}, {"t_ps", card_.now_ps()}});
+      const PcapReader& reader = *capture.reader;
+      emit({{"ev", "rx_pcap_end"},
+            {"port", port},
+            {"frames", reader.count()},
+            {"left_out", reader.cut() + reader.unfit()},
+            {"broken", reader.broken()},
+            {"t_ps", card_.now_ps()}});
       it = captures_.erase(it);
     } else {
       ++it;

@@ -100,7 +100,7 @@ Options parse_arguments(std::vector<std::string> given) {
     else if (option == "--time")
       options.time = time_named(arguments.value());
     else if (option == "--for")
-      options.end_ps = 1000 * arguments.number<std::uint64_t>();
+      options.end_ps = arguments.scaled(1000);
     else if (!take_card_option(arguments, card.node.card) && !take_qdma_option(arguments, card.node.qdma))
       throw InputError(arguments.is_option() ? "no option is named " + option + " (see --help)"
                                              : "what is " + option + "? (see --help)");

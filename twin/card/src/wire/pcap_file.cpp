@@ -23,17 +23,36 @@ PcapReader::PcapReader(std::string path) : path_(std::move(path)) {
                      ", not Ethernet (1)");
 }
 
+std::string PcapReader::why_no_frame() const {
+  std::string why;
+  const auto add = [&why](const std::string& reason) { why += (why.empty() ? ": " : "; ") + reason; };
+  if (cut_ != 0) add(std::to_string(cut_) + " frames were cut by the snap length, capture them whole (tcpdump -s 0)");
+  if (unfit_ != 0) add(std::to_string(unfit_) + " frames are empty or longer than 65535 bytes");
+  if (!broken_.empty()) add(broken_);
+  return "capture " + path_ + " holds no frame that can be sent" + why;
+}
+
 std::optional<Bytes> PcapReader::next() {
+  if (!broken_.empty()) return std::nullopt;
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
-  const int result = pcap_next_ex(file_.get(), &header, &data);
-  if (result == PCAP_ERROR_BREAK) return std::nullopt;
-  const std::string where = "capture " + path_ + ", frame " + std::to_string(count_ + 1) + ": ";
-  if (result != 1) throw InputError(where + pcap_geterr(file_.get()));
-  if (header->caplen != header->len)
-    throw InputError(where + "only " + std::to_string(header->caplen) + " of its " + std::to_string(header->len) +
-                     " bytes were captured");
-  if (header->len == 0 || header->len > 65535) throw InputError(where + "its length is " + std::to_string(header->len));
+  for (;;) {
+    const int result = pcap_next_ex(file_.get(), &header, &data);
+    if (result != 1) {
+      if (result != PCAP_ERROR_BREAK) {
+        broken_ = pcap_geterr(file_.get());
+        if (broken_.empty()) broken_ = "the file breaks off";
+      }
+      if (count_ == 0) throw InputError(why_no_frame());
+      return std::nullopt;
+    }
+    if (header->caplen != header->len)
+      ++cut_;
+    else if (header->len == 0 || header->len > 65535)
+      ++unfit_;
+    else
+      break;
+  }
   ++count_;
   // With nanosecond precision the field for microseconds holds nanoseconds.
   const auto seconds = static_cast<std::int64_t>(header->ts.tv_sec);

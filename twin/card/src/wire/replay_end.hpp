@@ -22,9 +22,10 @@ struct ReplaySetting {
 
 /// Sends the frames of a capture file to the card; what the card sends is counted and dropped.
 ///
-/// The file is read through once at the start, so that InputError comes then. A frame whose recorded time lies before
-/// its predecessor's goes right behind it. A loop begins one mean distance of frames after the last frame of the
-/// one before.
+/// The file is read through once at the start, so that InputError comes then. Frames that were cut by the capture's
+/// snap length, and what follows the place where a file breaks off, are left out and counted. A frame whose recorded
+/// time lies before its predecessor's goes right behind it. A loop begins one mean distance of frames after the last
+/// frame of the one before.
 class ReplayEnd : public WireEnd {
  public:
   ReplayEnd(const ReplaySetting& setting, const WireSetting& wire);
@@ -37,12 +38,16 @@ class ReplayEnd : public WireEnd {
     report("sent", static_cast<double>(statistics_.sent));
     report("loops", static_cast<double>(statistics_.loops));
     report("received", static_cast<double>(statistics_.received));
+    report("left_out", static_cast<double>(statistics_.left_out));
+    report("broken_off", statistics_.broken_off ? 1 : 0);
   }
 
   struct Statistics {
     std::uint64_t sent = 0;      // handed over
     std::uint64_t loops = 0;     // begun
     std::uint64_t received = 0;  // from the card
+    std::uint64_t left_out = 0;  // frames of the file that were cut, are empty or too long
+    bool broken_off = false;     // the file ends within a frame
   };
   const Statistics& statistics() const { return statistics_; }
 
