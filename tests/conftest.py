@@ -29,7 +29,7 @@ def programs() -> Callable[..., Path]:
             command = [str(ROOT / "scripts" / "build-card"), *generator]
             done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
             assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-            folders[generator] = Path(done.stdout.split()[-1])
+            folders[generator] = Path(done.stdout.splitlines()[-1])
         return folders[generator]
 
     return build

@@ -37,7 +37,9 @@ def measure(board: str) -> list[Figure]:
         ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), board], capture_output=True, text=True, timeout=10, check=True
     ).stdout.split()
     generate = [str(ROOT / "scripts/build-card"), "--verilog-only", *options]
-    verilog = Path(subprocess.run(generate, capture_output=True, text=True, timeout=900, check=True).stdout.split()[-1])
+    verilog = Path(
+        subprocess.run(generate, capture_output=True, text=True, timeout=900, check=True).stdout.splitlines()[-1]
+    )
     log = ROOT / "build/bench" / f"yosys-{board}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     print(f"synthesising {board} with yosys (some minutes)", flush=True)

@@ -164,7 +164,7 @@ def main() -> int:
         done = subprocess.run([ROOT / "scripts" / "build-card"], stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             return done.returncode
-        folder = Path(done.stdout.split()[-1])
+        folder = Path(done.stdout.splitlines()[-1])
     figures = [idle(folder / "meridian_card"), doorbell(folder / "meridian_card", 200)]
     for size in (64, 1518):
         figures += busy(folder / "meridian_card", size, arguments.seconds)

@@ -232,7 +232,7 @@ def main() -> int:
         subprocess.run(command, check=True, timeout=60)
         program = subprocess.run(
             [SOURCE.parents[2] / "scripts" / "build-qemu"], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout.split()[-1]
+        ).stdout.splitlines()[-1]
         plugin = Path(program).parents[1] / "lib" / "libcount_instructions.so"
         with Twin(Setting(hardware=hardware(marks, plugin)), folder) as twin:
             # QEMU makes the wires of the other cards where ours has its own.

@@ -25,7 +25,7 @@ def library() -> Path:
     command = [str(ROOT / "scripts" / "build-dpdk")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
     assert done.returncode == 0, done.stderr
-    return Path(done.stdout.split()[-1])
+    return Path(done.stdout.splitlines()[-1])
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def rtl(board: str) -> Path:
     command = [str(ROOT / "scripts/build-card"), "--verilog-only", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
-    return Path(done.stdout.split()[-1]).parent
+    return Path(done.stdout.splitlines()[-1]).parent
 
 
 def table(board: str) -> dict[str, facts.Module]:
