@@ -3,7 +3,7 @@
 # -tclargs board=NAME output=FOLDER file=SETTINGS. Writes FOLDER/probe.txt, a fact a line; check/probe.py compares it
 # with check/facts. Builds no IP and no bitstream. A step that fails is written down as `error`, and the rest goes on.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate} {
+foreach part {settings releases board ip qdma ethernet clocking ps crossings gate implement} {
   source [file join $tcl $part.tcl]
 }
 
@@ -133,6 +133,15 @@ namespace eval probe {
     }
   }
 
+  # Messages that the build makes errors of, by number: how often Vivado gave each for a mistake made on purpose.
+  proc messages {} {
+    catch {get_ports -quiet no_such_port}
+    catch {get_ports no_such_port}
+    foreach id [array names implement::mistakes] {
+      fact message [string map [list { } _] $id] [get_msg_config -id $id -count]
+    }
+  }
+
   proc run {arguments} {
     variable facts
     settings::parse [concat {rtl=. cache=. hash=00000000 date=0} $arguments]
@@ -161,6 +170,7 @@ namespace eval probe {
     step "PS" {processing_system $board}
     step "sites" {sites $board}
     step "crossings" {crossings $board $folder}
+    step "messages" {messages}
     set out [open [file join $folder probe.txt] w]
     puts $out [join $facts \n]
     close $out

@@ -32,6 +32,7 @@ DIFFERENCES = {
     "rule": ("model_cdc.tcl", "CDC-1 Critical", "CDC-2 Warning", "without a waiver: bit_b_reg is ['CDC-2 Warning']"),
     "waiver": ("model_cdc.tcl", "$id $source $target] ni $waivers", "$id $source $target] ni {}", "after a waiver: bit_b_reg is ['CDC-1 Critical'], not []"),
     "command": ("facts/commands.txt", "phys_opt_design -directive= ; 0 0\n", "", "there is no command phys_opt_design"),
+    "message": ("facts/messages.txt", "Synth 8-689", "Synth 8-6890", "Vivado has no message Synth 8-689 for its mistake"),
     "step": ("facts/commands.txt", "link_design -part= ; 0 0\n", "", "not asked: sites"),
 }  # fmt: skip
 

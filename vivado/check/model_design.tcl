@@ -169,6 +169,15 @@ namespace eval ::stub::do {
       error "link_design: the project's part is $::stub::part"
     }
   }
+  # Vivado gave a message as often as it had cause to, if it has it under this number.
+  proc get_msg_config {given rest} {
+    foreach line [lines [file join $::stub::folder facts messages.txt]] {
+      if {[string match "[option $given -id] *" $line]} {
+        return 1
+      }
+    }
+    return 0
+  }
   proc synth_design {given rest} {
     # The probe's design has no IP, and its netlist is the one that the check is given.
     if {[option $given -top] eq "probe"} {

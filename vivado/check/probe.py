@@ -144,6 +144,11 @@ def differences(answers: Answers) -> list[str]:
         site = answers.one("site", f"eth_rxp[{port}]")
         if not site.endswith(f"_CHANNEL_{lane}"):
             wrong.append(f"port {port} is at the site '{site}', eth_lanes says {lane}")
+    wrong += [
+        f"Vivado has no message {name.replace('_', ' ')} for its mistake"
+        for name, count in answers.of["message"]
+        if count == "0"
+    ]
     return wrong + crossings(answers)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few clock crossings for vivado/probe.tcl: a bit and a word without synchroniser, a word with a clock enable, a bit
-// with a synchroniser, one with logic before it.
+// with a synchroniser, one with logic before it; and an instance with a wire that is too narrow, which Vivado reports.
 `default_nettype none
 module probe (
     input  wire clk_a,
@@ -31,6 +31,15 @@ module probe (
     word_b <= word_a;
     if (flag_b[1] != seen_b) held_b <= held_a;
   end
-  assign out = {word_b, held_b, bit_b, flag_b[1], mixed_b[1], seen_b};
+  wire narrow;
+  probe_part part (.in(in[3:0]), .out(narrow));
+  assign out = {word_b, held_b, bit_b, flag_b[1], mixed_b[1], seen_b ^ narrow};
+endmodule
+
+module probe_part (
+    input  wire [7:0] in,
+    output wire out
+);
+  assign out = ^in;
 endmodule
 `default_nettype wire

@@ -20,7 +20,7 @@ namespace eval ::stub {
 
   # Commands that only ask leave no trace.
   variable asking {
-    report_ip_status version get_ipdefs get_ips get_property list_property list_property_value get_files
+    get_msg_config report_ip_status version get_ipdefs get_ips get_property list_property list_property_value get_files
     get_bd_pins get_bd_ports
     get_bd_nets get_bd_intf_pins get_bd_intf_ports get_bd_intf_nets get_bd_addr_segs current_bd_design current_design
     get_cells get_pins get_ports get_clocks get_package_pins get_sites filter get_hw_devices set_property

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # From sources to a routed design with its reports.
 namespace eval implement {
+  # Messages of Vivado that are mistakes here, by their number.
+  variable mistakes
+  array set mistakes {
+    {Synth 8-689} "a port of another width than its wire"
+    {Vivado 12-584} "a port in the constraints that the design has not"
+  }
   variable wrappers [file join [file dirname [file dirname [file normalize [info script]]]] rtl]
 
   proc sources {} {
@@ -10,9 +16,10 @@ namespace eval implement {
 
   proc synthesise {board} {
     variable wrappers
-    # A port of another width than its wire, and a port in the constraints that the design has not, are mistakes.
-    set_msg_config -id {Synth 8-689} -new_severity ERROR
-    set_msg_config -id {Vivado 12-584} -new_severity ERROR
+    variable mistakes
+    foreach id [lsort [array names mistakes]] {
+      set_msg_config -id $id -new_severity ERROR
+    }
     foreach source [sources] {
       if {[file extension $source] eq ".sv"} {
         read_verilog -sv $source
