@@ -56,6 +56,7 @@ MISTAKES = {
     "crossing that is gone": ("../tests/vivado/data/Shell.crossings.tcl", "bus a/gray", "bus a/grey", "no cell for source"),
     "crossing of a pin": ("../tests/vivado/data/Shell.crossings.tcl", "input mac_link_up_0", "input link_0", "nobody says"),
     "parameter that is none": ("rtl/meridian_top.sv", "BUILD_HASH", "COMMIT", "parameter COMMIT is not given"),
+    "registers that become one": ("tcl/implement.tcl", " -keep_equivalent_registers", "", "no cell for source shell/a/copy"),
     "newer Tcl": ("tcl/board.tcl", "concat $pins $ps", "lmap x [concat $pins $ps] {set x}", "no command lmap"),
     "size of the device": ("boards/t1-rfsoc/board.tcl", "lut 425280", "lut 230400", "board.tcl says 230400"),
     "key of a board": ("boards/t1-rfsoc/board.tcl", "board pcie_lanes 8", "board lanes 8", "unknown key lanes"),

@@ -207,6 +207,12 @@ namespace eval ::stub::do {
     }
     set ::stub::ports [find_ports $top $parameters $macros]
     advance synth none
+    # Vivado makes one of registers that hold the same, unless it is told not to (UG901).
+    if {![dict exists $given -keep_equivalent_registers]} {
+      foreach pair $::stub::same {
+        dict unset ::stub::cells [lindex $pair 1]
+      }
+    }
     foreach file $::stub::xdc {
       read_constraints $file
     }

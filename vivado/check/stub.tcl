@@ -4,7 +4,8 @@
 #
 #   tclsh stub.tcl RELEASE LOG CELLS REPORTS SCRIPT ARGUMENTS...
 #
-# CELLS: the netlist's cells, lines NAME REF WIDTH, and its crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl).
+# CELLS: the netlist's cells, lines NAME REF WIDTH, and its crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl);
+# `same A B`: two registers that hold the same.
 # REPORTS: folder of the reports that it hands out.
 # MERIDIAN_STUB_LICENCE in the environment is the state of the licence of the Ethernet IP, Purchased if it is not set.
 # MERIDIAN_STUB_REFUSE in the environment names a property that this Vivado does not take, though it knows it.
@@ -17,6 +18,7 @@ namespace eval ::stub {
   variable cells
   variable files {}
   variable paths {}
+  variable same {}
 
   # Commands that only ask leave no trace.
   variable asking {
@@ -151,6 +153,10 @@ namespace eval ::stub {
     }
     set cells [dict create]
     foreach line [lines $cells_file] {
+      if {[string match "same *" $line]} {
+        lappend ::stub::same [lrange $line 1 end]
+        continue
+      }
       if {[string match "path *" $line]} {
         lappend ::stub::paths [lrange $line 1 end]
         continue

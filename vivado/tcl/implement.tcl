@@ -40,10 +40,11 @@ namespace eval implement {
       foreach macro $defines {
         lappend macros -verilog_define $macro
       }
+      # Registers that hold the same, as the sample of the time for each MAC clock, keep their names for crossings.tcl.
       synth_design -top meridian_top -part $part -include_dirs $wrappers {*}$macros \
         -generic LANES=$pcie_lanes -generic PORTS=$ports -generic HOST_BYTES=$host_bytes \
         -generic BUILD_HASH=32'h[settings::get hash] -generic BUILD_DATE=32'd[settings::get date] \
-        -flatten_hierarchy rebuilt
+        -flatten_hierarchy rebuilt -keep_equivalent_registers
     }
   }
 

@@ -26,18 +26,19 @@ object Crossing {
     override def allowMultipleInstance = false
   }
 
-  /** Declares that what passes `signal` stands still while another clock takes it over, and why. The signal is the
-    * register on either side, or a wire between them. A crossing without a synchroniser that passes no such signal ends
-    * the generation.
+  /** Declares that `signal` stands still while another clock takes it over, and why: the value to take. A crossing
+    * without a synchroniser whose path passes no such value ends the generation. It is a wire, as SpinalHDL would mark a
+    * register ASYNC_REG, which is for synchronisers only: Vivado keeps such registers close together and as they are.
     *
     * @param reason a sentence; it goes into Vivado's waiver of the crossing
     */
   def held[T <: Data](signal: T, reason: String): T = {
     require(reason.matches("[A-Za-z0-9 .,;:()'_-]+"), s"'$reason': a reason is a sentence of plain characters")
-    for (part <- signal.flatten) {
+    val still = CombInit(signal).setCompositeName(signal, "held")
+    for (part <- still.flatten) {
       part.addTag(crossClockDomain)
       part.addTag(Held(reason))
     }
-    signal
+    still
   }
 }

@@ -110,7 +110,6 @@ class CrossingFinder(
   private def reasonOf(target: BaseType, group: Seq[BaseType]): String = {
     val reasons = mutable.LinkedHashSet[String]()
     def declared(signal: BaseType) = held(signal).exists { tag => reasons += tag.reason; true }
-    if (declared(target)) return reasons.mkString(" ")
     val undeclared = drivers.of(drivers.statements(target), declared).toSet[BaseNode]
     if (group.exists(undeclared)) "" else reasons.mkString(" ")
   }
@@ -138,6 +137,13 @@ class CrossingFinder(
     for (c <- all if c.kind == "held" && c.reason.isEmpty)
       yield s"${c.to} (${c.toClock}) takes ${c.from.mkString(", ")} (${c.fromClock}) without a synchroniser: " +
         "put a BufferCC between, or declare by Crossing.held why the source stands still"
+
+  /** SpinalHDL writes ASYNC_REG at a register with this tag, and its own check is then silent. */
+  private def tagged: Seq[String] =
+    for {
+      register <- live.collect { case signal: BaseType if signal.isReg && synchroniser(signal).isEmpty => signal }
+      if register.hasTag(crossClockDomain) && !register.component.isInstanceOf[BufferCC[_]]
+    } yield s"${path(register)} (${clock(register.clockDomain)}) is tagged crossClockDomain: use Crossing.held"
 
   /** So does one behind a pin that may change at any time. */
   private def unsampled: Seq[String] =
@@ -221,7 +227,8 @@ class CrossingFinder(
       "bring them into that clock first"
 
   /** What is wrong with the crossings, a sentence each. */
-  lazy val refused: Seq[String] = (undeclared ++ unsampled ++ gated ++ twice ++ uncontrolled ++ intoMemories).distinct
+  lazy val refused: Seq[String] =
+    (undeclared ++ tagged ++ unsampled ++ gated ++ twice ++ uncontrolled ++ intoMemories).distinct
 
   /** Every crossing once, in the order of its target's path. */
   lazy val crossings: Seq[Crossing] = {

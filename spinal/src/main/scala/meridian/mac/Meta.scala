@@ -48,10 +48,11 @@ object PsFilterConfig {
     to.allMulticast := BufferCC(from.allMulticast, False)
     to.promiscuous := BufferCC(from.promiscuous, False)
     to.valid := BufferCC(from.valid, B(0, p.psAddresses bits))
-    to.address := Crossing.held(
-      RegNext(from.address),
+    val address = Crossing.held(
+      from.address,
       "An address of the PS changes only while its valid bit is low and is looked at only while that is high."
     )
+    to.address := RegNext(address)
     to
   }
 }

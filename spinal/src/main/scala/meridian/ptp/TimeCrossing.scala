@@ -109,12 +109,14 @@ class TimeCrossing(
     // of the toggle, and is used after three dst cycles.
     private val still =
       "A sample of the time stands still for 25 cycles of ps_clk after its toggle and is taken at the toggle."
-    val sample = Crossing.held(Reg(PtpFineTime()), still)
-    val sampleStepped = Crossing.held(RegInit(False), still)
+    val psSample = Crossing.held(ps.sample, still)
+    val psSampleStepped = Crossing.held(ps.sampleStepped, still)
+    val sample = Reg(PtpFineTime())
+    val sampleStepped = RegInit(False)
     val held = Reg(CarriedTime())
     when(seen) {
-      sample := ps.sample
-      sampleStepped := ps.sampleStepped
+      sample := psSample
+      sampleStepped := psSampleStepped
       held := clock.io.now
     }
 

@@ -95,18 +95,21 @@ class RegCrossing(
     answer.refused.init(True)
     answer.unmapped.init(False)
 
-    val command = Crossing.held(
-      Reg(RegCommand(addressWidth)),
-      "A command stands still from before its toggle until the toggle has come back."
-    )
+    val command = Reg(RegCommand(addressWidth))
+    val held =
+      Crossing.held(host.hostCommand, "A command stands still from before its toggle until the toggle has come back.")
     when(!busy && request =/= seen) {
-      command := host.hostCommand
+      command := held
       seen := request
       busy := True
       issue := True
     }
     io.ps.cmd.valid := issue
-    io.ps.cmd.payload := command
+    io.ps.cmd.write := command.write
+    io.ps.cmd.address := command.address
+    io.ps.cmd.data := command.data
+    io.ps.cmd.function := command.function
+    io.ps.cmd.fromHost := True // a constant would leave no register to constrain
     when(io.ps.cmd.fire) { issue := False }
     when(io.ps.rsp.valid) {
       answer := io.ps.rsp.payload
@@ -115,6 +118,5 @@ class RegCrossing(
     }
   }
   psAcknowledge := ps.done
-  psAnswer := ps.answer
-  Crossing.held(psAnswer, "An answer stands still from before its toggle until the next command.")
+  psAnswer := Crossing.held(ps.answer, "An answer stands still from before its toggle until the next command.")
 }

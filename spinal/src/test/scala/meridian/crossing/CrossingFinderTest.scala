@@ -32,8 +32,9 @@ class CrossingFinderTest extends AnyFunSuite {
       io.bus := BufferCC(from.gray, B(0, 8 bits))
       io.seen := BufferCC(io.pin, False)
       io.debug := BufferCC(from.pulse, False)
-      val taken = Crossing.held(Reg(Bits(8 bits)), "It stands still.")
-      when(io.flag)(taken := from.held)
+      val taken = Reg(Bits(8 bits))
+      val still = Crossing.held(from.held, "It stands still.")
+      when(io.flag)(taken := still)
       io.taken := taken
       val place = Reg(UInt(4 bits)) init 0
       place := place + 1
