@@ -19,6 +19,18 @@ BUILD_MINUTES = 20
 Start = Callable[..., Simulator]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--endurance", type=int, default=300, metavar="SECONDS", help="how long each test of endurance runs (300)"
+    )
+
+
+@pytest.fixture(scope="session")
+def endurance(request: pytest.FixtureRequest) -> int:
+    """Seconds for which a test does what must not fail once."""
+    return request.config.getoption("--endurance")
+
+
 @pytest.fixture(scope="session")
 def programs() -> Callable[..., Path]:
     """The folder with the programs of a configuration."""

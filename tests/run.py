@@ -66,6 +66,7 @@ PARTS = [
     ("PS", ["ps"], 90),
     ("PTP", ["ptp"], 120),
     ("SD card", ["sd"], 240),
+    ("endurance", ["endurance"], 120),
 ]
 
 
