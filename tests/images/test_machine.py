@@ -165,31 +165,82 @@ def test_a_qemu_that_does_not_start_says_why(qemu: Path, tmp_path: Path) -> None
         machine.wait_ready()
 
 
-def racing(qemu: Path, folder: Path, times: int) -> Path:
-    """The real QEMU, but for so many starts that end as on a busy machine they may."""
-    program, words = folder / "qemu", folder / "words"
-    words.write_text(f"physmem.c: {RACE}.\n")
-    race = f"n=$(cat {folder}/n 2>/dev/null || echo 0); echo $((n + 1)) >{folder}/n; [ $n -lt {times} ]"
-    program.write_text(f'#!/bin/sh\nif {race}; then cat {words} >&2; kill -ABRT $$; fi\nexec {qemu} "$@"\n')
+BOOTING = "[    0.3] smp: Bringing up secondary CPUs ..."
+STALLED = "[   31.7] rcu: rcu_preempt kthread timer wakeup didn't happen for 5251 jiffies! g-1159 f0x0"
+
+
+def spoilt(qemu: Path, folder: Path, times: int, said: str, end: str) -> Path:
+    """The real QEMU, but for so many starts whose console says this and that go on with the command `end`."""
+    program, words, console = folder / "qemu", folder / "words", folder / "console.log"
+    words.write_text(said)
+    count = f"n=$(cat {folder}/n 2>/dev/null || echo 0); echo $((n + 1)) >{folder}/n"
+    program.write_text(
+        f'#!/bin/sh\n{count}\nif [ $n -lt {times} ]; then cat {words} >{console}; {end}; fi\nexec {qemu} "$@"\n'
+    )
     program.chmod(0o755)
     return program
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_race_within_the_firmware_costs_a_start(
-    qemu: Path, built_card: Callable[..., Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], times: int
+@pytest.mark.parametrize(
+    ("times", "said", "end", "reason"),
+    [
+        (1, "", f'echo "physmem.c: {RACE}." >&2; kill -ABRT $$', "iotlb_to_section"),
+        (1, BOOTING, f'echo "physmem.c: {RACE}." >&2; kill -ABRT $$', "iotlb_to_section"),
+        (2, BOOTING, f'echo "physmem.c: {RACE}." >&2; kill -ABRT $$', "iotlb_to_section"),
+        (1, STALLED, "exec sleep 1000", "timer wakeup didn't happen"),
+        (2, STALLED, "exec sleep 1000", "timer wakeup didn't happen"),
+    ],
+    ids=["assertion", "assertion while the kernel boots", "two assertions", "stall", "two stalls"],
+)
+def test_a_fault_of_the_emulator_costs_a_start(
+    qemu: Path,
+    built_card: Callable[..., Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    times: int,
+    said: str,
+    end: str,
+    reason: str,
 ) -> None:
-    program = racing(qemu, tmp_path, times)
+    program = spoilt(qemu, tmp_path, times, said, end.replace("`", "\\`"))
     computer = Computer(program, Image.build(tools.SUITES[0]), Hardware(memory=512, cpus=1))
+    started = time.monotonic()
     with CardProcess(built_card(), "--wire", "0=none") as card:
         if times == 1:
             with computer.boot(tmp_path, card.socket, card.check) as machine:
                 assert machine.run("lspci -d 10ee:").text
         else:
-            with pytest.raises(MachineError, match="iotlb_to_section"):
+            with pytest.raises(MachineError, match=reason):
                 computer.boot(tmp_path, card.socket, card.check)
-    assert "failed.; it is started once more" in capfd.readouterr().err
+            assert time.monotonic() - started < 30, "a stall is not waited for"
+    told = capfd.readouterr().err
+    assert reason in told and "it is started once more" in told
     assert (tmp_path / "n").read_text().strip() == "2"
+    assert (tmp_path / "console-first.log").read_text() == said
+    assert (tmp_path / "qemu-first.log").exists()
+
+
+def test_an_assertion_during_set_up_costs_a_start(
+    qemu: Path, built_card: Callable[..., Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The machine is up and has spoken; QEMU ends while the script that sets it up runs."""
+    program = tmp_path / "qemu"
+    count = f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); echo $((n + 1)) >{tmp_path}/n"
+    words = tmp_path / "words"
+    words.write_text(f"physmem.c: {RACE}.\n")
+    program.write_text(
+        f'#!/bin/bash\n{count}\nif [ $n = 1 ]; then exec {qemu} "$@"; fi\n'
+        f'{qemu} "$@" &\nwhile ! grep -q set-up {tmp_path}/console.log; do sleep 0.2; done\n'
+        f"kill -KILL $!; cat {words} >&2; kill -ABRT $$\n"
+    )
+    program.chmod(0o755)
+    setup = "echo set-up >/dev/console; sleep 2"
+    computer = Computer(program, Image.build(tools.SUITES[0]), Hardware(memory=512, cpus=1), setup=setup)
+    with CardProcess(built_card(), "--wire", "0=none") as card:
+        computer.boot(tmp_path, card.socket, card.check).close()
+    assert "it is started once more" in capfd.readouterr().err
+    assert (tmp_path / "n").read_text().strip() == "2"
+    assert "set-up" in (tmp_path / "console-first.log").read_text()
 
 
 def test_a_machine_without_its_root_says_so_at_once(qemu: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import driver, tools
 from .hardware import Hardware
 from .initrd import Content, initrd
-from .machine import FirmwareRace, Machine
+from .machine import EmulatorFault, Machine
 from .ps_hardware import PsHardware
 
 LOAD_SECONDS = 120
@@ -28,15 +28,18 @@ class Computer:
     setup: str = ""
 
     def boot(self, folder: Path, socket: Path, watch: Callable[[], object]) -> Machine:
-        """Ready for scripts, set up. What is left of it is in the folder. Raises MachineError."""
-        try:
-            return self._boot(folder, socket, watch)
-        except FirmwareRace as error:
-            print(f"twin: {error.sentence}; it is started once more", file=sys.stderr)
-            return self._boot(folder, socket, watch)
-
-    def _boot(self, folder: Path, socket: Path, watch: Callable[[], object]) -> Machine:
+        """Ready for scripts, set up. What is left of it is in the folder, with the logs of a first start that the
+        emulator has spoilt as console-first.log and qemu-first.log. Raises MachineError.
+        """
         machine = Machine(self.qemu, self.image, folder, socket, self.hardware, self.files, watch)
+        try:
+            return self._set_up(machine)
+        except EmulatorFault as error:
+            print(f"twin: {error.sentence}; it is started once more", file=sys.stderr)
+        machine.keep_logs("first")
+        return self._set_up(Machine(self.qemu, self.image, folder, socket, self.hardware, self.files, watch))
+
+    def _set_up(self, machine: Machine) -> Machine:
         try:
             machine.wait_ready()
             if self.setup:
