@@ -20,7 +20,7 @@ from peer import Peer, ethernet
 from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
 
 pytestmark = pytest.mark.qemu
-LONGEST = 9582  # the largest MTU
+LONGEST = 9578  # the largest MTU: the card's 9600 bytes, less header and two VLAN tags
 PTP_GROUP = "01:1b:19:00:00:00"
 PORT, RING = 0xA000_2000, 0xA000_C000
 TX_PRODUCER, INTERRUPT_ENABLE = RING + 0x30, RING + 0x44
@@ -85,6 +85,24 @@ def test_a_frame_beyond_the_mtu_is_dropped_and_counted(ps: Link) -> None:
     ps.guest.ping()
 
 
+@pytest.mark.parametrize("mtu", [1500, 4096, LONGEST])
+def test_a_frame_of_the_mtu_has_room_for_two_tags(ps: Link, mtu: int) -> None:
+    """And for no byte more."""
+    guest, own = ps.guest, ps.guest.address()
+    tags = bytes.fromhex("00c8 8100 0064") + MARK.to_bytes(2, "big")
+    guest.run(f"ip link set eth0 mtu {mtu}")
+    guest.wait_link()
+    for payload, fits in ((mtu, True), (mtu + 1, False)):
+        before = guest.statistics()
+        ps.peer.wire.send(ethernet(own, ps.peer.mac, 0x88A8, tags + bytes(payload)))
+        guest.ping(count=1)
+        now = guest.statistics()
+        dropped = sum(now[name] - before[name] for name in ("card_rx_buffer_small", "port_rx_oversize"))
+        assert dropped == (0 if fits else 1), (mtu, payload)
+    guest.run("ip link set eth0 mtu 1500")
+    guest.wait_link()
+
+
 def test_the_card_filters_as_the_lists_say(ps: Link) -> None:
     """Sent: to nobody here, to a group. What comes is counted by the driver; the ping behind it came in order."""
 
@@ -127,7 +145,6 @@ def test_rings_and_moderation_can_be_set(ps: Link) -> None:
     assert re.findall(r"\n[rt]x-(?:usecs|frames):\s+(\d+)", guest.run("ethtool -c eth0")) == ["200", "8", "0", "0"]
     guest.ping()
     assert guest.try_run("ethtool -C eth0 rx-frames 256")[0] != 0
-    assert "ptpv2-event" in guest.run("ethtool -T eth0")
     assert "25000Mb/s" in guest.run("ethtool eth0")
     assert "map 1." in guest.run("ethtool -i eth0")
 
@@ -245,6 +262,23 @@ def ptp_server(guest: Guest) -> Iterator[None]:
         raise AssertionError(f"{error}; ptp4l: {guest.run('cat /tmp/ptp4l')}") from None
     finally:
         guest.run("kill $(cat /tmp/pid)")
+
+
+def test_whoever_wants_some_frames_stamped_gets_all(ps: Link) -> None:
+    """As the card stamps them all, behind whatever tags they are. Numbers are those of <linux/net_tstamp.h>."""
+    none, all_frames, last = 0, 1, 14  # that hwstamp_ctl knows
+
+    def settings(options: str) -> list[int]:
+        """tx_type and rx_filter that are in force afterwards."""
+        text = ps.guest.run(f"hwstamp_ctl -i eth0 {options}")
+        return [int(it) for it in re.findall(r"(?:tx_type|rx_filter) (\d+)", text)][-2:]
+
+    told = ps.guest.run("ethtool -T eth0").partition("Receive Filter Modes:")[2]
+    assert re.findall(r"^\s+(\w[\w-]*)", told, re.MULTILINE) == ["none", "all"]
+    for wanted in range(all_frames, last + 1):
+        assert settings(f"-t 1 -r {wanted}") == [1, all_frames], wanted
+    assert settings("") == [1, all_frames]
+    assert settings(f"-t 0 -r {none}") == [0, none]
 
 
 def test_timestamps_are_the_wires(ps: Link) -> None:

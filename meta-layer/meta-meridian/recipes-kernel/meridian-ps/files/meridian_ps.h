@@ -24,6 +24,7 @@
 #define MERIDIAN_PS_PORTS	MERIDIAN_PS_RING_MAX
 #define MERIDIAN_PS_ADDRESSES	MERIDIAN_PORT_PS_ADDRESS_LOW_MAX
 #define MERIDIAN_PS_LONGEST	9600	/* bytes of a frame that a descriptor can have */
+#define MERIDIAN_PS_HEADER	(ETH_HLEN + 2 * VLAN_HLEN) /* with two VLAN tags */
 #define MERIDIAN_PS_RING_SMALL	64
 #define MERIDIAN_PS_RING_LARGE	4096
 #define MERIDIAN_PS_STAMPS	16	/* the card keeps as many until they are read */
@@ -236,7 +237,7 @@ enum {
  * @tx: transmit
  * @stamp: transmit timestamps
  * @tstamp_tx: HWTSTAMP_TX_*
- * @tstamp_rx: HWTSTAMP_FILTER_*
+ * @tstamp_rx: HWTSTAMP_FILTER_ALL or HWTSTAMP_FILTER_NONE
  * @config: see there
  * @rx_coalesce: see there
  * @tx_coalesce: see there

@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which frames get timestamps. The card stamps every frame of the wire. */
-#include <linux/ptp_classify.h>
-
+/* Whether frames get timestamps. The card stamps every frame that it receives from the wire. */
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
-
-#define EVENT_MESSAGES	4	/* types below it: Sync, Delay_Req, Pdelay_Req, Pdelay_Resp */
-
-static bool is_ptp_event(struct sk_buff *skb)
-{
-	unsigned int class = ptp_classify_raw(skb);
-	struct ptp_header *header;
-
-	if ((class & PTP_CLASS_VMASK) != PTP_CLASS_V2)
-		return false;
-	header = ptp_parse_header(skb, class);
-	return header && ptp_get_msgtype(header, class) < EVENT_MESSAGES;
-}
 
 /**
  * meridian_ps_stamp_rx() - give a received frame its timestamp, if it is to have one
  * @port: it came by
- * @skb: at its MAC header
+ * @skb: it
  * @seconds: when it came
  * @nanoseconds: and the rest
  */
 void meridian_ps_stamp_rx(struct meridian_ps_port *port, struct sk_buff *skb, u64 seconds,
 			  u32 nanoseconds)
 {
-	int filter = READ_ONCE(port->tstamp_rx);
-
-	if (filter == HWTSTAMP_FILTER_ALL ||
-	    (filter == HWTSTAMP_FILTER_PTP_V2_EVENT && is_ptp_event(skb)))
+	if (READ_ONCE(port->tstamp_rx) == HWTSTAMP_FILTER_ALL)
 		skb_hwtstamps(skb)->hwtstamp = ktime_set(seconds, nanoseconds);
 }
 
@@ -45,12 +27,17 @@ int meridian_ps_hwtstamp_get(struct net_device *netdev, struct kernel_hwtstamp_c
 	return 0;
 }
 
-/* What is asked for, or what has it all. */
+/* Whoever wants some frames gets all of them, behind whatever tags they are. */
 static int filter_for(int filter)
 {
 	switch (filter) {
 	case HWTSTAMP_FILTER_NONE:
 		return HWTSTAMP_FILTER_NONE;
+	case HWTSTAMP_FILTER_ALL:
+	case HWTSTAMP_FILTER_SOME:
+	case HWTSTAMP_FILTER_PTP_V1_L4_EVENT:
+	case HWTSTAMP_FILTER_PTP_V1_L4_SYNC:
+	case HWTSTAMP_FILTER_PTP_V1_L4_DELAY_REQ:
 	case HWTSTAMP_FILTER_PTP_V2_L4_EVENT:
 	case HWTSTAMP_FILTER_PTP_V2_L4_SYNC:
 	case HWTSTAMP_FILTER_PTP_V2_L4_DELAY_REQ:
@@ -60,12 +47,6 @@ static int filter_for(int filter)
 	case HWTSTAMP_FILTER_PTP_V2_EVENT:
 	case HWTSTAMP_FILTER_PTP_V2_SYNC:
 	case HWTSTAMP_FILTER_PTP_V2_DELAY_REQ:
-		return HWTSTAMP_FILTER_PTP_V2_EVENT;
-	case HWTSTAMP_FILTER_ALL:
-	case HWTSTAMP_FILTER_SOME:
-	case HWTSTAMP_FILTER_PTP_V1_L4_EVENT:
-	case HWTSTAMP_FILTER_PTP_V1_L4_SYNC:
-	case HWTSTAMP_FILTER_PTP_V1_L4_DELAY_REQ:
 	case HWTSTAMP_FILTER_NTP_ALL:
 		return HWTSTAMP_FILTER_ALL;
 	default:

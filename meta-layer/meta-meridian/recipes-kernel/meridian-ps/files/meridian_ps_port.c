@@ -329,7 +329,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	netdev->features |= NETIF_F_HIGHDMA;
 	netdev->min_mtu = ETH_MIN_MTU;
-	netdev->max_mtu = card->longest - ETH_HLEN - VLAN_HLEN;
+	netdev->max_mtu = max_t(u32, card->longest - MERIDIAN_PS_HEADER, ETH_DATA_LEN);
 	netif_napi_add(netdev, &port->napi, poll);
 	netif_carrier_off(netdev);
 	error = take_address(port, node);

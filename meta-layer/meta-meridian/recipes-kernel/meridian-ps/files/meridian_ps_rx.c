@@ -50,7 +50,7 @@ int meridian_ps_alloc_rx(struct meridian_ps_port *port)
 	int error;
 
 	/* The card drops and counts what is longer than its buffer. */
-	rx->room = port->config.mtu + ETH_HLEN + VLAN_HLEN;
+	rx->room = port->config.mtu + MERIDIAN_PS_HEADER;
 	for (rx->order = 0; room_of(rx->order) < rx->room; rx->order++)
 		;
 	error = meridian_ps_alloc_ring(port, &rx->ring, port->config.rx_size);
