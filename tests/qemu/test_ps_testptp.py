@@ -105,12 +105,14 @@ def test_time_is_set_and_read(clock: Clock) -> None:
     assert 0 <= int(clock.guest.run("date +%s")) - 1_800_000_000 < 60
 
 
-def test_time_before_1970_is_refused(clock: Clock) -> None:
-    clock.ask("-T 1000")
-    said, before, after = clock.ask("-t -2000")
+@pytest.mark.parametrize("step", [2000, 64, 50])
+def test_time_before_1970_is_refused(clock: Clock, step: int) -> None:
+    """Of a step that sets the clock, and of those that the card makes, up to a minute."""
+    clock.ask("-T 1")
+    said, before, after = clock.ask(f"-t -{step}")
     # By the kernel's PTP core, or, where that does not look, by the driver.
     assert re.match("clock_adjtime: (Invalid argument|Numerical result out of range)", said)
-    assert 1000 * SECOND <= before < after < 1100 * SECOND
+    assert SECOND <= before < after < 40 * SECOND
 
 
 @pytest.mark.parametrize("step", [(1000, 0), (-7, 0), (0, 123456789), (0, -999999999), (63, 250000001)])

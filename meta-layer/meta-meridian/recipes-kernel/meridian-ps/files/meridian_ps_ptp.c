@@ -92,6 +92,10 @@ static int step(struct meridian_ps *card, s64 delta)
 {
 	struct timespec64 time;
 
+	meridian_ps_time(card, &time, NULL);
+	time = timespec64_add(time, ns_to_timespec64(delta));
+	if (!is_time(&time))
+		return -ERANGE;
 	if (delta >= -MAX_ADJUSTS * MAX_ADJUST && delta <= MAX_ADJUSTS * MAX_ADJUST) {
 		while (delta) {
 			s64 part = clamp_t(s64, delta, -MAX_ADJUST, MAX_ADJUST);
@@ -103,10 +107,6 @@ static int step(struct meridian_ps *card, s64 delta)
 		}
 		return 0;
 	}
-	meridian_ps_time(card, &time, NULL);
-	time = timespec64_add(time, ns_to_timespec64(delta));
-	if (!is_time(&time))
-		return -ERANGE;
 	set_time(card, &time);
 	return 0;
 }
