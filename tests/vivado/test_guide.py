@@ -50,3 +50,13 @@ def test_what_the_guide_quotes_is_said() -> None:
     assert "no vivado on PATH" in GUIDE.read_text() and "no $1 on PATH" in said
     for sentence in ("not following: no grandmaster", "not following: ports are"):
         assert sentence.split(": ")[1] in health.read_text() and sentence in GUIDE.read_text(), sentence
+
+
+def test_linux_leaves_the_transceivers_their_clock() -> None:
+    """The card's own Linux programs the oscillator behind the transceivers to what the bitstream was built for."""
+    board = (ROOT / "vivado/boards/zcu106/board.tcl").read_text()
+    tree = (ROOT / "meta-layer/meta-meridian-bsp/recipes-bsp/device-tree/files/meridian-zcu106.dts").read_text()
+    mhz = float(re.search(r"^board eth_refclk_mhz (\S+)$", board, re.MULTILINE)[1])
+    node = re.search(r"&si570_2 \{(.*?)\};", tree, re.DOTALL)
+    assert node, "the tree leaves the second Si570 as the kernel's has it"
+    assert re.search(r"clock-frequency = <(\d+)>;", node[1])[1] == str(round(mhz * 1e6))
