@@ -42,7 +42,11 @@ def suites(long: bool) -> list[Suite]:
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
         Suite(
             "Vivado build",
-            [str(scripts / "check-vivado"), f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}"],
+            [
+                str(scripts / "check-vivado"),
+                f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}",
+                *([] if long else ["-m", "not long"]),
+            ],
             10,
             REPORTS / "vivado",
         ),

@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      2
+#define MERIDIAN_MAP_MINOR                                      3
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -409,6 +409,11 @@
 #define MERIDIAN_PORT_HOST_ENABLE_RX_MASK                       0x00000001u
 #define MERIDIAN_PORT_HOST_ENABLE_TX_SHIFT                      1
 #define MERIDIAN_PORT_HOST_ENABLE_TX_MASK                       0x00000002u
+#define MERIDIAN_PORT_RECEIVER                                  0x008
+#define MERIDIAN_PORT_RECEIVER_IN_RESET_SHIFT                   0
+#define MERIDIAN_PORT_RECEIVER_IN_RESET_MASK                    0x00000001u
+#define MERIDIAN_PORT_RECEIVER_RESETS_SHIFT                     8
+#define MERIDIAN_PORT_RECEIVER_RESETS_MASK                      0xffffff00u
 #define MERIDIAN_PORT_PS_FILTER                                 0x100
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_SHIFT                    0
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_MASK                     0x00000001u

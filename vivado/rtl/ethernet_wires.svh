@@ -25,5 +25,6 @@
   wire [15:0] tx_ptp_tstamp_tag_``N; \
   wire [79:0] tx_ptp_tstamp_``N; \
   wire [79:0] ctl_tx_systemtimerin_``N; \
-  wire mac_link_up_``N;
+  wire mac_link_up_``N; \
+  wire mac_rx_restart_``N;
 `include "each_port.svh"

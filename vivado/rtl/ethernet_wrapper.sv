@@ -40,21 +40,28 @@ module ethernet_wrapper #(
     , output wire [15:0] tx_ptp_tstamp_tag_``N \
     , output wire [79:0] tx_ptp_tstamp_``N \
     , input  wire [79:0] ctl_tx_systemtimerin_``N \
-    , output wire mac_link_up_``N
+    , output wire mac_link_up_``N \
+    , input  wire mac_rx_restart_``N
 `include "each_port.svh"
 );
   // The other side is told when nothing is received here, and gets idles while it says so of us (IEEE 802.3, clause 46).
+  // The shell resets a receiver that finds no lock, each lane's alone; the IP wants that in the free running clock.
 `define PORT(N) \
-  wire status_``N, remote_fault_``N, linked_``N, send_rfi_``N, send_idle_``N; \
-  reg link_up_``N, remote_fault_seen_``N; \
-  always @(posedge mac_rx_clk_``N) begin \
-    link_up_``N <= status_``N; \
-    remote_fault_seen_``N <= remote_fault_``N; \
-  end \
+  wire status_``N, remote_fault_``N, link_up_``N, remote_fault_seen_``N; \
+  wire linked_``N, send_rfi_``N, send_idle_``N, restart_``N; \
+  link_state link_state_``N ( \
+      .clk(mac_rx_clk_``N), \
+      .reset(mac_rx_reset_``N), \
+      .status(status_``N), \
+      .remote_fault(remote_fault_``N), \
+      .link_up(link_up_``N), \
+      .remote_fault_seen(remote_fault_seen_``N) \
+  ); \
   assign mac_link_up_``N = link_up_``N; \
   flag_sync link_sync_``N (.clk(mac_tx_clk_``N), .in(link_up_``N), .out(linked_``N)); \
   assign send_rfi_``N = !linked_``N; \
-  flag_sync fault_sync_``N (.clk(mac_tx_clk_``N), .in(remote_fault_seen_``N), .out(send_idle_``N));
+  flag_sync fault_sync_``N (.clk(mac_tx_clk_``N), .in(remote_fault_seen_``N), .out(send_idle_``N)); \
+  flag_sync restart_sync_``N (.clk(dclk), .in(mac_rx_restart_``N), .out(restart_``N));
 `include "each_port.svh"
 
   xxv_ethernet_0 ethernet (
@@ -91,7 +98,7 @@ module ethernet_wrapper #(
       .rx_reset_``N(1'b0), \
       .tx_reset_``N(1'b0), \
       .gtwiz_reset_tx_datapath_``N(1'b0), \
-      .gtwiz_reset_rx_datapath_``N(1'b0), \
+      .gtwiz_reset_rx_datapath_``N(restart_``N), \
       .txoutclksel_in_``N(3'b101), \
       .rxoutclksel_in_``N(3'b101), \
       .gt_loopback_in_``N(3'b000), \

@@ -63,15 +63,18 @@ namespace eval implement {
     # A constant, or a pin of the board that its timing.xdc has a false path for.
     set drivers {ext_ts_in {}}
     for {set port 0} {$port < [dict get $board ports]} {incr port} {
-      lappend drivers mac_link_up_$port ethernet/link_up_${port}_reg
+      lappend drivers mac_link_up_$port ethernet/link_state_$port/link_up_reg
     }
     crossings::constrain_shell [file join [settings::get rtl] Shell.crossings.tcl] [clocks $board] $drivers
     # Those of the wrappers.
     for {set port 0} {$port < [dict get $board ports]} {incr port} {
       foreach {from to} {link_up link_sync remote_fault_seen fault_sync} {
-        crossings::constrain [get_cells ethernet/${from}_${port}_reg] \
+        crossings::constrain [get_cells ethernet/link_state_$port/${from}_reg] \
           [get_cells "ethernet/${to}_$port/flops_reg\[0\]"] [crossings::period mac_tx_clk_$port]
       }
+      # The reset of a receiver, from ps_clk to the free running clock of 100 MHz.
+      crossings::constrain [crossings::registers ps/recovery_$port/reset source] \
+        [get_cells "ethernet/restart_sync_$port/flops_reg\[0\]"] 10.0
     }
     crossings::reset_synchronisers {ps_reset dclk_reset}
   }

@@ -29,6 +29,7 @@ class PsSide(p: ShellParam) extends Component {
     val interrupt = out Bool ()
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
+    val macRxRestart = out Bits (p.ports bits)
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits)
     val time = out(PtpFineTime())
     val stepped = out Bool ()
@@ -77,8 +78,18 @@ class PsSide(p: ShellParam) extends Component {
     regs.io.rxRecord(i) << io.rxRecord(i)
     regs.io.txRecord(i) << io.txRecord(i)
   }
+  val recovery = List.tabulate(p.ports) { i =>
+    val receiver = new RxRecovery(RxRecovery.timing(p.psFrequency))
+    receiver.io.link := regs.io.psLinkUp(i)
+    receiver.io.skip := io.skip
+    regs.io.rxReset(i) := receiver.io.reset
+    regs.io.rxResets(i) := receiver.io.resets
+    io.macRxRestart(i) := receiver.io.reset
+    receiver
+  }
   io.idle := port.io.idle
+  private def shorter(a: UInt, b: UInt) = (a < b) ? a | b
   io.quietCycles := RegNext(
-    (port.io.timerCycles < phc.io.quietCycles) ? port.io.timerCycles | phc.io.quietCycles
+    (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles)).reduceBalancedTree(shorter)
   ) init 0
 }

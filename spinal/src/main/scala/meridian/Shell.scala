@@ -29,6 +29,7 @@ class Shell(p: ShellParam) extends Component {
   ps.io.build_date := io.build_date
   ps.io.build_hash := io.build_hash
   ps.io.macLinkUp := Vec(io.port.map(_.mac_link_up)).asBits
+  for ((port, i) <- io.port.zipWithIndex) port.mac_rx_restart := ps.io.macRxRestart(i)
   ps.io.skip := io.sim_skip_ps
   io.ps_irq := ps.io.interrupt
 

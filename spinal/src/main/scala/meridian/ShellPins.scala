@@ -33,6 +33,9 @@ case class PortPins() extends Bundle {
   val ctl_tx_systemtimerin = out Bits (80 bits)
   val mac_link_up = in Bool ()
 
+  /** Resets the data path of the receiver, from a register of ps_clk: high for 1 us, see RxRecovery. */
+  val mac_rx_restart = out Bool ()
+
   /** Cycles that one edge stands for: 1, but for a simulation that skips idle time. */
   val sim_skip_mac_rx, sim_skip_mac_tx = in UInt (32 bits)
 

@@ -29,6 +29,8 @@ class CardRegs(p: ShellParam) extends Component {
     val host = slave(RegPort(addressBits)) // from HostRegs by RegCrossing
     val build_date, build_hash = in Bits (32 bits) // still after start-up
     val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
+    val rxReset = in Bits (p.ports bits) // of RxRecovery
+    val rxResets = in Vec (UInt(24 bits), p.ports)
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
     val limit = out Vec (PsLimit(), p.ports)
@@ -90,6 +92,8 @@ class CardRegs(p: ShellParam) extends Component {
   io.psLinkUp := RegNext(linkUp, B(0, p.ports bits))
   for ((port, i) <- ports.zipWithIndex) {
     port.io.linkUp := linkUp(i)
+    port.io.rxReset := io.rxReset(i)
+    port.io.rxResets := io.rxResets(i)
     io.psHostRxEnable(i) := port.io.hostRxEnable
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter

@@ -33,6 +33,8 @@ class PortRegs(p: ShellParam) extends Component {
   val io = new Bundle {
     val bus = slave(RegPort(12))
     val linkUp = in Bool () // already in the ps clock
+    val rxReset = in Bool ()
+    val rxResets = in UInt (24 bits)
     val openNic = in(PortRegs.EnableWrite())
     val hostRxEnable, hostTxEnable = out Bool ()
     val filter = out(PsFilterConfig(p))
@@ -59,6 +61,13 @@ class PortRegs(p: ShellParam) extends Component {
   when(io.openNic.tx.valid) { tx := io.openNic.tx.payload }
   io.hostRxEnable := rx
   io.hostTxEnable := tx
+  val receiver = page.reg(
+    0x08,
+    "receiver",
+    "The card resets the port's receiver while it finds no lock: after 100 ms, then again and again, every 800 ms in the end"
+  )
+  page.show(receiver, 0, "in_reset", io.rxReset, "it is held in reset now, for 1 us")
+  page.show(receiver, 8, "resets", io.rxResets, "resets since the card's own; wraps")
 
   val filter = page.reg(PortRegs.psOnly, "ps_filter", "Which frames the PS receives")
   io.filter.enable := page.rw(filter, 0, "enable", Bool(), "0: none at all")

@@ -20,6 +20,12 @@ class RegAccessTest extends RegsSuite {
     assert(dut.filter(0).address(3).toBigInt == BigInt("0e000019c201", 16))
     assert(dut.filter(0).valid.toInt == 8 && dut.filter(0).enable.toBoolean && dut.filter(0).allMulticast.toBoolean)
     assert(dut.filter(1).valid.toInt == 0 && !dut.filter(1).enable.toBoolean)
+    // What became of a receiver without lock, of each port its own.
+    dut.rxReset #= 2
+    dut.rxResets(0) #= 0x123456
+    dut.rxResets(1) #= 7
+    settle()
+    assert(ps.read(0x2008) == 0x12345600L && bar2.read(0x103008) == 0x701)
     // The host reads it and cannot change it.
     assert(bar2.read(0x102100) == 5)
     assert(bar2.writeFull(0x102100, 0) == 2)

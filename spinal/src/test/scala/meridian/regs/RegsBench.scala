@@ -41,6 +41,10 @@ class RegsBench(p: ShellParam) extends Component {
   host.io.functionReset := functionReset
   val macLinkUp = in Bits (p.ports bits)
   card.io.macLinkUp := macLinkUp
+  val rxReset = in Bits (p.ports bits)
+  card.io.rxReset := rxReset
+  val rxResets = in Vec (UInt(24 bits), p.ports)
+  card.io.rxResets := rxResets
 
   val flags = out(FunctionFlags(p))
   flags := host.io.flags

@@ -29,6 +29,8 @@ abstract class RegsSuite extends AnyFunSuite {
     dut.build_hash #= BigInt("cafe0123", 16)
     dut.functionReset #= 0
     dut.macLinkUp #= 3
+    dut.rxReset #= 0
+    dut.rxResets.foreach(_ #= 0)
     dut.range.ready #= false
     dut.macCommand.ready #= false
     dut.macAnswer.valid #= false
