@@ -78,6 +78,8 @@ struct Card::Parts {
   std::function<void()> observer;
   std::function<void(std::uint64_t)> host_edge;
   std::function<void(const Card::TimerEdge&)> timer_watch;
+  std::function<void(unsigned)> restart_watch;
+  std::uint32_t restarting = 0;         // receivers that the shell holds in reset, by port
   std::optional<FineMoment> ptp_start;  // first edge of ps out of reset
   Waveform waveform;
 };
@@ -145,6 +147,12 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
   if ((live >> ps_clock & 1) != 0) {
     ps_bus.sample(now_ps);
     ps_memory.sample(now_ps);
+    for (unsigned port = 0; port < shell_ports; ++port) {
+      const std::uint32_t bit = std::uint32_t{1} << port;
+      const bool was = (restarting & bit) != 0;
+      restarting = ports[port].rx_restart != 0 ? restarting | bit : restarting & ~bit;
+      if ((restarting & bit) != 0 && !was && restart_watch) restart_watch(port);
+    }
   }
   for (unsigned port = 0; port < shell_ports; ++port) {
     if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].sample(now_ps);
@@ -414,6 +422,10 @@ void Card::set_reset(Reset reset, bool asserted, unsigned port) {
 void Card::set_link(unsigned port, bool up) {
   parts_->ports.at(port).link_up = up;
   parts_->unsettled = true;
+}
+
+void Card::watch_rx_restarts(std::function<void(unsigned)> watch) {
+  parts_->restart_watch = std::move(watch);
 }
 
 void Card::set_external_timestamp(bool level) {

@@ -107,6 +107,10 @@ class Card {
   void set_reset(Reset reset, bool asserted, unsigned port = 0);
 
   void set_link(unsigned port, bool up);
+
+  /// Called when the shell begins to reset the receiver of a port.
+  void watch_rx_restarts(std::function<void(unsigned port)> watch);
+
   void set_external_timestamp(bool level);
 
   bool idle_pin() const;

@@ -33,6 +33,7 @@ struct ShellPort {
   Pin tx_clk;
   Pin tx_reset;
   Pin link_up;
+  Pin rx_restart;
   Pin32 rx_skip;
   Pin32 tx_skip;
   MacRxPins rx;
@@ -57,7 +58,7 @@ class Shell {
 #define MERIDIAN_SHELL_PORT(i)                                                                                   \
   ShellPort {                                                                                                    \
     s.mac_rx_clk_##i, s.mac_rx_reset_##i, s.mac_tx_clk_##i, s.mac_tx_reset_##i, s.mac_link_up_##i,               \
-        s.sim_skip_mac_rx_##i, s.sim_skip_mac_tx_##i,                                                            \
+        s.mac_rx_restart_##i, s.sim_skip_mac_rx_##i, s.sim_skip_mac_tx_##i,                                      \
         MacRxPins{s.rx_axis_tvalid_##i,      s.rx_axis_tdata_##i,                                                \
                   s.rx_axis_tkeep_##i,       s.rx_axis_tlast_##i,                                                \
                   s.rx_axis_tuser_##i,       s.rx_ptp_tstamp_valid_##i,                                          \

@@ -47,6 +47,8 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
   card_.ps_memory().attach(&ps_tap_);
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
+  receiver_resets_.assign(Card::ports(), 0);
+  card_.watch_rx_restarts([this](unsigned port) { receiver_reset(port); });
 }
 
 meridian_link_welcome CardNode::welcome() const {
@@ -210,11 +212,20 @@ std::vector<int> CardNode::descriptors() const {
   return result;
 }
 
-void CardNode::set_link(unsigned port, bool up) {
+void CardNode::set_link(unsigned port, bool up, bool until_reset) {
+  const std::uint32_t bit = std::uint32_t{1} << port;
+  deaf_ = up && until_reset ? deaf_ | bit : deaf_ & ~bit;
+  up = up && !until_reset;
   event("link", {{"port", port}, {"up", up}});
   card_.mac_rx(port).set_link(up);
   card_.mac_tx(port).set_link(up);
   card_.set_link(port, up);
+}
+
+void CardNode::receiver_reset(unsigned port) {
+  event("rx_reset", {{"port", port}});
+  ++receiver_resets_.at(port);
+  if ((deaf_ >> port & 1) != 0) set_link(port, true);
 }
 
 void CardNode::set_external_timestamp(bool level) {
@@ -239,6 +250,7 @@ nlohmann::json CardNode::statistics() {
     result["ports"].push_back({{"rx", counters(card_.mac_rx(port).statistics())},
                                {"tx", counters(card_.mac_tx(port).statistics())},
                                {"link_up", card_.mac_rx(port).link()},
+                               {"rx_resets", receiver_resets_[port]},
                                {"cut", wires_[port].lost()}});
   const LinkServer::Statistics& link = server_.statistics();
   result["link"] = {{"host", server_.has_host()},

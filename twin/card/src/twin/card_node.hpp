@@ -79,8 +79,9 @@ class CardNode final : public LinkCard {
            !takes_access(MERIDIAN_LINK_AXI);
   }
 
-  /// Both the MAC and the shell's pin.
-  void set_link(unsigned port, bool up);
+  /// Both the MAC and the shell's pin. With until_reset there is a signal, and the receiver finds no lock in it before
+  /// the shell has reset it: the link comes up then. A later call overrides that.
+  void set_link(unsigned port, bool up, bool until_reset = false);
 
   /// The pin for external timestamps.
   void set_external_timestamp(bool level);
@@ -106,6 +107,7 @@ class CardNode final : public LinkCard {
 
  private:
   void wake_wires();
+  void receiver_reset(unsigned port);
 
   /// Something to be told to whoever follows, and to the log.
   void event(const char* what, nlohmann::json fields);
@@ -126,7 +128,9 @@ class CardNode final : public LinkCard {
   std::ofstream log_;
   std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
   std::uint64_t skipped_ps_ = 0;
-  unsigned resets_ = 0;  // of functions, under way
+  unsigned resets_ = 0;                         // of functions, under way
+  std::uint32_t deaf_ = 0;                      // ports whose receiver wants a reset before it locks
+  std::vector<std::uint64_t> receiver_resets_;  // by port
   bool interrupt_level_ = false;
   bool pps_level_ = false;
   bool perout_level_ = false;

@@ -45,7 +45,11 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"help", {"names the operations", &Control::help}},
       {"follow", {"on (true): events come as lines of their own", &Control::follow}},
       {"stats", {"counters of the MACs, the link and the simulation", &Control::statistics}},
-      {"link", {"port (0), up: the link of a port goes up or down", &Control::link}},
+      {"link",
+       {"port (0), up: the link of a port goes up or down; with until_reset true it comes up when the card has reset "
+        "the "
+        "receiver",
+        &Control::link}},
       {"cut", {"port (0), on: nothing passes on the wire of a port, and its link stays up", &Control::cut}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
@@ -97,7 +101,7 @@ Json Control::statistics(const Json&) {
 }
 
 Json Control::link(const Json& request) {
-  node_.set_link(port(request), flag(request, "up"));
+  node_.set_link(port(request), flag(request, "up"), request.contains("until_reset") && flag(request, "until_reset"));
   return {};
 }
 
