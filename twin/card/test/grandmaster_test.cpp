@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/random.hpp"
 #include "ptp_slave.hpp"
+#include "wire/make_wire_end.hpp"
 
 namespace meridian {
 namespace {
@@ -273,6 +276,78 @@ TEST(Grandmaster, AnswersArpForItsAddressOnly) {
   EXPECT_EQ(big_endian(frames[0].bytes, 38, 4), 0xc0a82a05U);
   EXPECT_EQ(end.statistics().arp_answered, 1U);
   EXPECT_EQ(end.statistics().dropped[0], 1U);
+}
+
+/// A frame of the slave's with tags, outermost first.
+Bytes tagged(Bytes frame, const std::vector<std::pair<unsigned, unsigned>>& tags) {
+  Bytes words;
+  for (const auto& [type, tci] : tags)
+    for (const unsigned word : {type, tci}) {
+      words.push_back(static_cast<std::uint8_t>(word >> 8));
+      words.push_back(static_cast<std::uint8_t>(word));
+    }
+  frame.insert(frame.begin() + 12, words.begin(), words.end());
+  return frame;
+}
+
+TEST(Grandmaster, SpeaksInVlansOnly) {
+  const std::vector<std::pair<unsigned, unsigned>> one = {{0x8100, 100}}, two = {{0x88a8, 200}, {0x8100, 100}};
+  for (const auto& tags : {one, two})
+    for (const auto* transport : {"udp4", "udp6", "ethernet"}) {
+      const bool has_two = tags.size() == 2;
+      auto end = make_wire_end(
+          std::string("ptp:log_announce=10,vlan=100") + (has_two ? ",svlan=200" : "") + ",transport=" + transport, {});
+      WireBench bench(*end);
+      const std::size_t at =
+          std::map<std::string, std::size_t>{{"udp4", 42}, {"udp6", 62}, {"ethernet", 14}}[transport];
+      bench.run_until(second / 2);
+      bench.take();
+      std::map<std::string, double> told;
+      const auto send = [&](const Bytes& frame) {
+        bench.send(frame);
+        bench.run_for(100'000'000);
+        end->report([&](std::string_view name, double value) { told[std::string(name)] = value; });
+        return bench.take();
+      };
+      const Bytes request = slave_frame(slave_request(0x1, 44, 9), at, false);
+      const auto priority = [&](unsigned bits) {
+        auto with = tags;
+        with.back().second |= bits;
+        return with;
+      };
+      for (const auto& right : {tags, priority(0xe000)}) {
+        const auto frames = send(tagged(request, right));
+        ASSERT_EQ(frames.size(), 1U) << transport;
+        Bytes answer = frames[0].bytes;
+        const Bytes words = tagged(Bytes(12), tags);
+        EXPECT_TRUE(std::equal(words.begin() + 12, words.end(), answer.begin() + 12));
+        answer.erase(answer.begin() + 12, answer.begin() + 12 + 4 * static_cast<long>(tags.size()));
+        expect_checksums(answer, at);
+        const auto message = slave_read({answer, 0}, at);
+        EXPECT_EQ(message.type, 9U);
+        EXPECT_EQ(message.sequence, 9U);
+      }
+      // No tag, another VLAN, another type of tag, one more, one less.
+      auto other = tags, more = tags;
+      other.back().second ^= 1;
+      more.push_back({0x8100, 5});
+      const decltype(other) swapped = has_two ? decltype(other){tags[1], tags[0]} : decltype(other){{0x88a8, 100}};
+      const decltype(other) less(tags.begin() + 1, tags.end());
+      const double before = told["dropped_foreign"];
+      for (const auto& wrong : {{}, other, swapped, more, less}) EXPECT_TRUE(send(tagged(request, wrong)).empty());
+      EXPECT_EQ(told["dropped_foreign"] - before, 5);
+      if (at != 42) continue;
+      Bytes arp = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0,   0,   0,  0, 5, 8, 6, 0, 1, 8, 0,   6,   4,  0,
+                   1,    2,    0,    0,    0,    0,    5, 192, 168, 42, 5, 0, 0, 0, 0, 0, 0, 192, 168, 42, 1};
+      arp.resize(60);
+      EXPECT_TRUE(send(arp).empty());
+      const auto answers = send(tagged(arp, tags));
+      ASSERT_EQ(answers.size(), 1U);
+      EXPECT_EQ(big_endian(answers[0].bytes, 14, 2), tags[0].second);
+      EXPECT_EQ(big_endian(answers[0].bytes, 12 + 4 * tags.size(), 2), 0x0806U);
+      EXPECT_EQ(told["arp_answered"], 1);
+      EXPECT_EQ(told["sent_sync"], 1);  // the first; an answer of ARP is none of PTP's messages
+    }
 }
 
 TEST(Grandmaster, CountsWhatItCannotTake) {

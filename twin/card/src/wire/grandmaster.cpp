@@ -67,7 +67,7 @@ GrandmasterSetting checked(GrandmasterSetting setting) {
 Grandmaster::Grandmaster(const GrandmasterSetting& setting, const WireSetting& wire)
     : setting_(checked(setting)),
       wire_(wire),
-      path_(setting_.transport, setting_.address, setting_.gptp),
+      path_(setting_.transport, setting_.address, setting_.gptp, setting_.tags),
       clock_(std::make_shared<GrandmasterClock>(setting_.clock)),
       port_{identity_of(setting_.address.mac), 1},
       to_card_ps_(setting_.delay_ps + static_cast<std::uint64_t>(setting_.asymmetry_ps)),
@@ -176,7 +176,7 @@ std::vector<RxFrame> Grandmaster::poll(std::uint64_t now_ps, std::size_t pending
     }
     RxFrame& frame = out_.begin()->second;
     const auto type = static_cast<std::size_t>(frame.bytes[path_.offset()] & 15);
-    if (get_be<std::uint16_t>(frame.bytes, 12) != layout::type_arp) ++statistics_.sent[type];
+    if (get_be<std::uint16_t>(frame.bytes, path_.type_at()) != layout::type_arp) ++statistics_.sent[type];
     frames.push_back(std::move(frame));
   }
   return frames;

@@ -24,6 +24,7 @@ struct GrandmasterSetting {
   PtpAddress address{{0x02, 0x00, 0x5e, 0x15, 0x88, 0x01},
                      {192, 168, 42, 1},
                      {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x00, 0x00, 0x5e, 0xff, 0xfe, 0x15, 0x88, 0x01}};
+  VlanTags tags;  // of all its frames; what comes without them is not for it
   bool two_step = true;
   std::uint8_t domain = 0;
   std::uint8_t major_sdo = 0;  // transportSpecific of older versions

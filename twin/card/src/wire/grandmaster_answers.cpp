@@ -48,9 +48,10 @@ void Grandmaster::answer_pdelay(const PtpHeader& request, const PtpInstant& rece
 }
 
 bool Grandmaster::answer_arp(const TxFrame& frame) {
-  if (setting_.transport != PtpTransport::udp4) return false;
-  auto answer = arp_answer(frame.bytes, setting_.address.mac, setting_.address.ip4);
+  if (setting_.transport != PtpTransport::udp4 || !path_.tags().match(frame.bytes)) return false;
+  auto answer = arp_answer(path_.tags().strip(frame.bytes), setting_.address.mac, setting_.address.ip4);
   if (!answer) return false;
+  path_.tags().insert(*answer);
   ++statistics_.arp_answered;
   queue(std::move(*answer), frame.t_end_ps + from_card_ps_ + setting_.turnaround_ps, {});
   return true;

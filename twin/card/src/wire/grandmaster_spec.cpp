@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "wire/clock_spec.hpp"
 #include "wire/end_kinds.hpp"
 #include "wire/grandmaster.hpp"
+#include "wire/ip_frame.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {
 
 const std::string_view ptp_help = R"(  ptp               a PTP grandmaster; its clock runs on twin time
     transport=udp4    udp4, udp6 or ethernet
+    vlan=... svlan=...   its frames have an 802.1Q tag of that number, and before it a service tag (0x88A8); 0 to 4094
     two_step=1        0: one-step
     profile=default   default (IEEE 1588) or gptp (IEEE 802.1AS: Ethernet, two-step)
     domain=0 sdo=0    sdo: majorSdoId (transportSpecific)
@@ -41,6 +45,10 @@ std::unique_ptr<WireEnd> make_ptp(EndSpec& spec, const WireSetting& wire) {
   if (s.gptp && spec.has("transport") && s.transport != PtpTransport::ethernet)
     spec.refuse("transport", "ethernet only with profile=gptp");
   if (s.gptp && !s.two_step) spec.refuse("two_step", "1 only with profile=gptp");
+  std::vector<VlanTag> tags;
+  for (const auto& [name, type] : {std::pair{"svlan", layout::type_service_vlan}, {"vlan", layout::type_vlan}})
+    if (spec.has(name)) tags.push_back({type, static_cast<std::uint16_t>(spec.number(name, 0, 0, 4094))});
+  s.tags = VlanTags(std::move(tags));
   s.domain = octet("domain", s.domain);
   s.major_sdo = static_cast<std::uint8_t>(spec.number("sdo", s.gptp ? 1 : 0, 0, 15));
   s.priority1 = octet("priority1", s.priority1);

@@ -20,6 +20,7 @@ constexpr std::uint16_t type_ip4 = 0x0800;
 constexpr std::uint16_t type_arp = 0x0806;
 constexpr std::uint16_t type_vlan = 0x8100;
 constexpr std::uint16_t type_ip6 = 0x86dd;
+constexpr std::uint16_t type_service_vlan = 0x88a8;
 constexpr std::uint16_t type_ptp = 0x88f7;
 constexpr std::uint8_t protocol_udp = 17;
 constexpr std::size_t shortest_frame = 60;  // without FCS

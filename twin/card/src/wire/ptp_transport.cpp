@@ -35,16 +35,20 @@ bool is_ip6_multicast(const Ip6Address& address, const Ip6Address& group) {
 
 }  // namespace
 
+std::size_t PtpPath::payload_at() const {
+  return layout::ethernet + tags_.bytes();
+}
+
 std::size_t PtpPath::offset() const {
   switch (transport_) {
     case PtpTransport::udp4:
-      return layout::ethernet + layout::ip4 + layout::udp;
+      return payload_at() + layout::ip4 + layout::udp;
     case PtpTransport::udp6:
-      return layout::ethernet + layout::ip6 + layout::udp;
+      return payload_at() + layout::ip6 + layout::udp;
     case PtpTransport::ethernet:
       break;
   }
-  return layout::ethernet;
+  return payload_at();
 }
 
 Bytes PtpPath::wrap(std::span<const std::uint8_t> message, bool event, To to) const {
@@ -53,12 +57,14 @@ Bytes PtpPath::wrap(std::span<const std::uint8_t> message, bool event, To to) co
 }
 
 Bytes PtpPath::wrap(std::span<const std::uint8_t> message, bool event, const PtpAddress& to) const {
-  Bytes frame(std::max(offset() + message.size(), layout::shortest_frame));
+  Bytes frame(layout::ethernet);
   put_bytes(frame, 0, to.mac);
   put_bytes(frame, 6, own_.mac);
+  tags_.insert(frame);
+  frame.resize(std::max(offset() + message.size(), layout::shortest_frame));
   put_bytes(frame, offset(), message);
   if (transport_ == PtpTransport::ethernet) {
-    put_be(frame, 12, layout::type_ptp);
+    put_be(frame, type_at(), layout::type_ptp);
     return frame;
   }
   const std::size_t segment = offset() - layout::udp;
@@ -68,20 +74,20 @@ Bytes PtpPath::wrap(std::span<const std::uint8_t> message, bool event, const Ptp
   put_be(frame, segment + 2, port);
   put_be(frame, segment + 4, static_cast<std::uint16_t>(length));
   if (transport_ == PtpTransport::udp4) {
-    put_be(frame, 12, layout::type_ip4);
+    put_be(frame, type_at(), layout::type_ip4);
     const std::uint8_t ttl = to.ip4 == to_peer[0].ip4 ? 1 : 64;
-    put_ip4(frame, layout::ethernet, own_.ip4, to.ip4, layout::protocol_udp, length, ttl);
+    put_ip4(frame, payload_at(), own_.ip4, to.ip4, layout::protocol_udp, length, ttl);
   } else {
-    put_be(frame, 12, layout::type_ip6);
+    put_be(frame, type_at(), layout::type_ip6);
     const std::uint8_t hops = to.ip6 == to_peer[1].ip6 ? 1 : 64;
-    put_ip6(frame, layout::ethernet, own_.ip6, to.ip6, layout::protocol_udp, length, hops);
+    put_ip6(frame, payload_at(), own_.ip6, to.ip6, layout::protocol_udp, length, hops);
   }
-  set_udp_checksum(frame, layout::ethernet, segment);
+  set_udp_checksum(frame, payload_at(), segment);
   return frame;
 }
 
 void PtpPath::update_checksum(Bytes& frame) const {
-  if (transport_ != PtpTransport::ethernet) set_udp_checksum(frame, layout::ethernet, offset() - layout::udp);
+  if (transport_ != PtpTransport::ethernet) set_udp_checksum(frame, payload_at(), offset() - layout::udp);
 }
 
 bool PtpPath::for_us(const MacAddress& destination) const {
@@ -90,14 +96,14 @@ bool PtpPath::for_us(const MacAddress& destination) const {
 }
 
 std::variant<PtpPayload, PtpFrameFault> PtpPath::unwrap(std::span<const std::uint8_t> frame) const {
-  if (frame.size() < layout::ethernet || !for_us(address_at<6>(frame, 0))) return PtpFrameFault::foreign;
-  const auto type = get_be<std::uint16_t>(frame, 12);
+  if (!tags_.match(frame) || !for_us(address_at<6>(frame, 0))) return PtpFrameFault::foreign;
+  const auto type = get_be<std::uint16_t>(frame, type_at());
   PtpAddress from{address_at<6>(frame, 6), {}, {}};
-  constexpr std::size_t ip = layout::ethernet;
+  const std::size_t ip = payload_at();
   switch (transport_) {
     case PtpTransport::ethernet:
       if (type != layout::type_ptp) return PtpFrameFault::foreign;
-      return PtpPayload{layout::ethernet, frame.size() - layout::ethernet, std::nullopt, from};
+      return PtpPayload{ip, frame.size() - ip, std::nullopt, from};
     case PtpTransport::udp4: {
       if (type != layout::type_ip4) return PtpFrameFault::foreign;
       if (frame.size() < ip + layout::ip4 || frame[ip] >> 4 != 4) return PtpFrameFault::ip;

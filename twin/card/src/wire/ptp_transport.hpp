@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "base/frame.hpp"
 #include "wire/addresses.hpp"
+#include "wire/vlan_tags.hpp"
 
 namespace meridian {
 
@@ -33,12 +35,13 @@ enum class PtpFrameFault : std::uint8_t {
   udp,      // length, checksum
 };
 
-/// PTP over one transport, at one address: IEEE 1588-2019 annexes C (UDP/IPv4), D (UDP/IPv6) and E (Ethernet).
+/// PTP over one transport, at one address, behind these VLAN tags and no others: IEEE 1588-2019 annexes C (UDP/IPv4),
+/// D (UDP/IPv6) and E (Ethernet).
 class PtpPath {
  public:
   /// peer_multicast: everything goes to the address of peer delay, as IEEE 802.1AS has it.
-  PtpPath(PtpTransport transport, const PtpAddress& own, bool peer_multicast = false)
-      : transport_(transport), own_(own), peer_multicast_(peer_multicast) {}
+  PtpPath(PtpTransport transport, const PtpAddress& own, bool peer_multicast = false, VlanTags tags = {})
+      : transport_(transport), own_(own), peer_multicast_(peer_multicast), tags_(std::move(tags)) {}
 
   enum class To : std::uint8_t { all, peer };
 
@@ -55,8 +58,13 @@ class PtpPath {
   std::variant<PtpPayload, PtpFrameFault> unwrap(std::span<const std::uint8_t> frame) const;
 
   std::size_t offset() const;
+  const VlanTags& tags() const { return tags_; }
+
+  /// Where the frame's EtherType is, behind the tags.
+  std::size_t type_at() const { return payload_at() - 2; }
 
  private:
+  std::size_t payload_at() const;
   bool for_us(const MacAddress& destination) const;
   std::variant<PtpPayload, PtpFrameFault> unwrap_udp(std::span<const std::uint8_t> frame, std::size_t ip,
                                                      std::size_t segment, std::size_t length, bool checksum_must,
@@ -65,6 +73,7 @@ class PtpPath {
   PtpTransport transport_;
   PtpAddress own_;
   bool peer_multicast_;
+  VlanTags tags_;
 };
 
 }  // namespace meridian
