@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from meridian_machine import tools
-from meridian_machine.sd_card import ENTRIES, ENTRY, MARK, SECTOR, TRIAL, TRIAL_MAGIC
+from meridian_machine.sd_card import NO_TRIAL, RECORD, RECORD_MAGIC, SECTOR
 from meridian_machine.sd_machine import default_image
 from sd_power import UPDATE, UPDATE_SECONDS, Cut, Rig, broken, noting, running, until_well, writes, written
 
@@ -49,9 +49,9 @@ def check_every_moment(rig: Rig, before: bytes, log: Path) -> None:
                 if place == MAGIC_AT:
                     has_head = content[1080 % SECTOR :][:2] == b"\x53\xef"
             moments += 1
-            marked = [n for n in range(1, 5) if table[ENTRIES + ENTRY * (n - 1)] & MARK]
-            assert marked in ([2], [3])
-            assert not wrong or (marked == [2] and table[TRIAL : TRIAL + 2] != TRIAL_MAGIC)
+            record = table[RECORD : RECORD + 4]
+            marked = [record[2] if record[:2] == RECORD_MAGIC else 2]
+            assert not wrong or (marked == [2] and (record[:2] != RECORD_MAGIC or record[3] == NO_TRIAL))
             # A head is one write of several sectors.
             assert not has_head or max(wrong, default=0) < 4096 // SECTOR
             marks += marked if marks[-1:] != marked else []
@@ -69,14 +69,14 @@ def test_an_update_at_every_write(image: Path, tmp_path: Path) -> None:
         machine.run(UPDATE, UPDATE_SECONDS, check=True)
         machine.power_off()
     check_every_moment(rig, before, log)
-    assert (rig.card.marked(), rig.card.trial()) == (3, 3)
+    assert rig.card.record() == (3, 3)
     with rig.up() as machine:
         assert running(machine) == 3
         until_well(machine)
         assert rig.card.marked() == 3
-        assert machine.run("meridian-update --back").text == "partition 2 is marked\n"
+        assert machine.run("meridian-update --back").text == "partition 2 is started next, on trial\n"
         machine.power_off()
-    assert (rig.card.marked(), rig.card.trial()) == (2, None)
+    assert rig.card.record() == (2, 3)
 
 
 def test_a_root_that_does_not_start_gives_way(image: Path, tmp_path: Path) -> None:

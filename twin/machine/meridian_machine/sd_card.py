@@ -12,9 +12,8 @@ from pathlib import Path
 SECTOR = 512
 ROOTS = (2, 3)
 ENTRIES, ENTRY = 446, 16
-# Mark and trial of meta-layer's meridian-update and boot.cmd.meridian.
-MARK, TRIAL, TRIES = 0x80, 436, 438
-TRIAL_MAGIC = b"MT"
+# The record of meta-layer's meridian-update and boot.cmd.meridian: magic number, root, starts left.
+RECORD, RECORD_MAGIC, NO_TRIAL = 436, b"MR", 0xFF
 LEGACY_HEADER = 64 + 8  # of U-Boot's image with one script in it
 SECONDS = 60
 
@@ -72,25 +71,25 @@ class SdCard:
         start, size = (int.from_bytes(sector[at + 4 * i : at + 4 * i + 4], "little") for i in range(2))
         return start * SECTOR, size * SECTOR
 
+    def record(self) -> tuple[int, int | None]:
+        """The root that is to start, and how many starts its trial has left; None: it is not on trial."""
+        record = self.first_sector()[RECORD : RECORD + 4]
+        if record[:2] != RECORD_MAGIC:
+            return ROOTS[0], None
+        return record[2] if record[2] in ROOTS else ROOTS[0], None if record[3] == NO_TRIAL else record[3]
+
     def marked(self) -> int:
-        """The root that is to start. Raises SdError if there is not just one."""
-        sector = self.first_sector()
-        found = [number for number in range(1, 5) if sector[ENTRIES + ENTRY * (number - 1)] & MARK]
-        if len(found) != 1 or found[0] not in ROOTS:
-            raise SdError(f"{self.path}: of its partitions {found} are marked, not one of {ROOTS}")
-        return found[0]
+        """The root that is to start."""
+        return self.record()[0]
 
     def trial(self) -> int | None:
-        """How many starts the marked root has left; None: it is not on trial."""
-        sector = self.first_sector()
-        return sector[TRIES] if sector[TRIAL : TRIAL + 2] == TRIAL_MAGIC else None
+        """How many starts the root that is to start has left; None: it is not on trial."""
+        return self.record()[1]
 
     def mark(self, partition: int, tries: int | None = None) -> None:
         """The root that is to start, and how many starts it has if it is on trial."""
         sector = self.first_sector()
-        for number in ROOTS:
-            sector[ENTRIES + ENTRY * (number - 1)] = MARK if number == partition else 0
-        sector[TRIAL : TRIES + 1] = TRIAL_MAGIC + bytes([tries]) if tries is not None else bytes(3)
+        sector[RECORD : RECORD + 4] = RECORD_MAGIC + bytes([partition, NO_TRIAL if tries is None else tries])
         with self.path.open("r+b") as file:
             file.write(sector)
 
@@ -110,30 +109,39 @@ class SdCard:
             raise SdError(f"{self.path}: reading {name} of partition {partition} takes more than {SECONDS} s") from None
         return target if target.exists() and target.stat().st_size else None
 
+    def boot_script(self, target: Path) -> Path:
+        """A copy of the FAT partition's boot script. Raises SdError."""
+        target.unlink(missing_ok=True)
+        done("mcopy", "-i", f"{self.path}@@{self.partition(1)[0]}", "::boot.scr", str(target))
+        return target
+
     def start(self, folder: Path) -> Start:
         """What U-Boot and boot.cmd.meridian do: counts a trial down, goes back when none is left or the root does not
         load. The files are put into the folder. Raises SdError."""
-        partition, tries = self.marked(), self.trial()
-        script, kernel, tree, ramdisk = (
-            self.file(partition, f"/boot/{name}", folder / f"boot-{name}")
-            for name in ("boot.scr", "Image", "system.dtb", "initrd")
-        )
-        if not script:
-            raise SdError(f"{self.path}: partition {partition} has no /boot/boot.scr")
-        if tries:
-            self.mark(partition, tries - 1)
-        if tries != 0 and kernel and tree:
-            return Start(partition, kernel, tree, ramdisk, self._line(script, partition))
-        if tries is None:
-            raise SdError(f"{self.path}: partition {partition} has not got both Image and system.dtb in /boot")
-        self.mark(5 - partition, None)
-        return self.start(folder)
+        script = self.boot_script(folder / "boot.scr")
+        partition, tries = self.record()
+        if tries == 0:
+            partition, tries = 5 - partition, None
+            self.mark(partition)
+        if tries is not None:
+            tries -= 1
+            self.mark(partition, tries)
+        for number in (partition, 5 - partition):
+            kernel, tree, ramdisk = (
+                self.file(number, f"/boot/{name}", folder / f"boot-{name}")
+                for name in ("Image", "system.dtb", "initrd")
+            )
+            if kernel and tree:
+                return Start(number, kernel, tree, ramdisk, self._line(script, number))
+            if tries is not None and number == partition:
+                self.mark(5 - partition)
+        raise SdError(f"{self.path}: no root has both Image and system.dtb in /boot")
 
     def _line(self, script: Path, partition: int) -> str:
         """The kernel's command line, by the boot script's own words."""
         text = script.read_bytes()[LEGACY_HEADER:].decode(errors="replace")
-        found = re.search(r'^setenv bootargs "(.*)"$', text, re.MULTILINE)
+        found = re.search(r'^\s*setenv bootargs "(.*)"$', text, re.MULTILINE)
         if not found:
-            raise SdError(f"{self.path}: the boot script of partition {partition} sets no bootargs")
+            raise SdError(f"{self.path}: the boot script sets no bootargs")
         disk = int.from_bytes(self.first_sector()[440:444], "little")
-        return found[1].replace("${meridian_root}", f"{disk:08x}-{partition:02d}")
+        return found[1].replace("${meridian_uuid}", f"{disk:08x}-{partition:02d}")

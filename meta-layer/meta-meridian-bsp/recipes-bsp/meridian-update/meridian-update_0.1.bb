@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 SUMMARY = "Writes the root file system that is not running, and marks it for the next start"
-DESCRIPTION = "Update of the SD card's two roots; what was cut short, or does not come up, leaves the running one marked"
+DESCRIPTION = "Update of the SD card's two roots; what was cut short, or does not come up, gives way to the other"
 SECTION = "bsp"
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://${COMMON_LICENSE_DIR}/Apache-2.0;md5=89aea4e17d99a7cacdbeed46a0096b10"
@@ -31,4 +31,4 @@ do_install() {
 # The class adds the unit that is enabled; the other one is started by it.
 FILES:${PN} += "${systemd_system_unitdir}"
 
-RDEPENDS:${PN} = "util-linux-blockdev util-linux-findmnt util-linux-sfdisk"
+RDEPENDS:${PN} = "e2fsprogs util-linux-blockdev util-linux-findmnt util-linux-sfdisk"
