@@ -39,7 +39,7 @@ def system(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(programs: Programs, disk: Disk, system: Path) -> Run:
-    return lambda *words: programs.run(UPDATE, "--disk", disk.path, "--root", system, *words)
+    return lambda *words: programs.run(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words)
 
 
 def test_the_other_root_is_written_and_started_next(disk: Disk, tmp_path: Path, run: Run) -> None:
@@ -155,7 +155,7 @@ def test_the_root_that_runs_is_not_written_if_its_disk_is_named(
     (folder / "findmnt").chmod(0o755)
     seen = Programs(f"{folder}:{programs.path}", programs.shell)
     running = disk.partition(3)
-    done = seen.run(UPDATE, "--disk", disk.path, "--root", system, tmp_path / "root")
+    done = seen.run(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root")
     assert done.returncode == 0, done
     assert disk.partition(3) == running and disk.record() == (2, 3)
 
@@ -193,7 +193,16 @@ def test_killed_at_any_moment_one_whole_root_is_started_next(
     whole = time.monotonic() - started
     assert run("--back").returncode == 0
 
-    command = [*programs.shell, str(UPDATE), "--disk", str(disk.path), "--root", str(system), str(tmp_path / "root")]
+    command = [
+        *programs.shell,
+        str(UPDATE),
+        "--unsigned",
+        "--disk",
+        str(disk.path),
+        "--root",
+        str(system),
+        str(tmp_path / "root"),
+    ]
     ends = set()
     for turn in range(12):
         other = root_image(tmp_path / "other", turn, 10 * MEBI)

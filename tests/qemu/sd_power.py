@@ -17,7 +17,7 @@ from meridian_machine.sd_card import SECTOR
 
 # There is no logic to read registers of.
 EMPTY = "modprobe.blacklist=meridian_ps"
-UPDATE = "meridian-update /dev/vda"
+UPDATE = "meridian-update --unsigned /dev/vda"
 UPDATE_SECONDS = 3600
 BEHIND_SECONDS = 30
 MEBI = 1 << 20
