@@ -9,6 +9,7 @@ SRC_URI = "\
     file://meridian-update \
     file://meridian-update-good.service \
     file://meridian-update-bad.service \
+    file://meridian-watchdog.conf \
 "
 
 S = "${WORKDIR}"
@@ -23,12 +24,13 @@ do_configure[noexec] = "1"
 do_compile[noexec] = "1"
 
 do_install() {
-    install -d ${D}${sbindir} ${D}${systemd_system_unitdir}
+    install -d ${D}${sbindir} ${D}${systemd_system_unitdir} ${D}${systemd_unitdir}/system.conf.d
     install -m 0755 ${S}/meridian-update ${D}${sbindir}
     install -m 0644 ${S}/meridian-update-good.service ${S}/meridian-update-bad.service ${D}${systemd_system_unitdir}
+    install -m 0644 ${S}/meridian-watchdog.conf ${D}${systemd_unitdir}/system.conf.d
 }
 
 # The class adds the unit that is enabled; the other one is started by it.
-FILES:${PN} += "${systemd_system_unitdir}"
+FILES:${PN} += "${systemd_system_unitdir} ${systemd_unitdir}/system.conf.d"
 
-RDEPENDS:${PN} = "e2fsprogs util-linux-blockdev util-linux-findmnt util-linux-sfdisk"
+RDEPENDS:${PN} = "e2fsprogs openssh-keygen util-linux-blockdev util-linux-findmnt util-linux-sfdisk"
