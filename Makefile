@@ -17,8 +17,13 @@ SETTINGS ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
-# Hand-off of `make petalinux`, and a kas file of your own for `make image`.
+# Hand-off of `make image` and `make petalinux`. Of `make image`: the bitstream with its register map, if not those beside
+# the hand-off; who may log in, who signs updates; a kas file of your own.
 XSA ?=
+BITSTREAM ?=
+MAP ?=
+KEYS ?=
+UPDATE_KEYS ?=
 KAS ?=
 # Device and image of `make flash`; YES=1 asks nothing.
 SD ?=
@@ -108,8 +113,9 @@ program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
 flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
 
-image: ## BOARD=...: the SD card image by Yocto (hours, network; never run here); KAS=file.yml with settings of your own
-	@scripts/yocto-image "$(BOARD)" $(if $(KAS),"$(KAS)")
+image: ## BOARD=... KEYS=file.pub: the SD card image by Yocto from what make bitstream left (hours, network; never run here)
+	@scripts/yocto-image $(if $(XSA),--xsa "$(XSA)") $(if $(BITSTREAM),--bitstream "$(BITSTREAM)") $(if $(MAP),--map "$(MAP)") \
+	  $(if $(KEYS),--keys "$(KEYS)") $(if $(UPDATE_KEYS),--update-keys "$(UPDATE_KEYS)") "$(BOARD)" $(if $(KAS),"$(KAS)")
 
 petalinux: ## BOARD=...: the same by PetaLinux, from the XSA of make bitstream or XSA=... (needs PetaLinux; never run here)
 	@scripts/petalinux "$(BOARD)" $(if $(XSA),"$(XSA)")

@@ -21,3 +21,7 @@ layer_machine() { # BOARD: prints its machine; else a sentence
   fi
   printf '%s\n' "$machine"
 }
+
+layer_board_dts() { # BOARD: prints what sdtgen calls the board; nothing if AMD has no name for it
+  awk -v board="$1" '!/^#/ && $1 == board && $3 != "-" {print $3}' "$MERIDIAN_ROOT/meta-layer/boards"
+}

@@ -38,3 +38,28 @@ def test_the_driver_tells_its_register_map() -> None:
     command = ["sed", "-n", "-e", expression[1], str(ROOT / "host-driver/include/meridian_regs.h")]
     told = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     assert re.fullmatch(r"MAJOR=[0-9]+\nMINOR=[0-9]+\n", told)
+
+
+# Of the PS's preset: name of a peripheral there, its nodes in the kernel's tree of the board.
+PERIPHERALS = {
+    "CAN1": ["can1"],
+    "DISPLAYPORT": ["zynqmp_dpdma", "zynqmp_dpsub"],
+    "ENET3": ["gem3"],
+    "I2C0": ["i2c0"],
+    "I2C1": ["i2c1"],
+    "SATA": ["sata"],
+    "SD1": ["sdhci1"],
+    "UART0": ["uart0"],
+    "UART1": ["uart1"],
+    "USB0": ["usb0"],
+}
+
+
+def test_the_tree_has_no_peripheral_that_the_preset_lacks() -> None:
+    """A register that is read without its clock hangs the processors."""
+    preset = (ROOT / "vivado/boards/zcu106/ps.tcl").read_text()
+    tree = (LAYERS / "meta-meridian-bsp/recipes-bsp/device-tree/files/meridian-zcu106.dts").read_text()
+    off = set(re.findall(r'&(\w+) \{\s+status = "disabled";', tree))
+    for name, nodes in PERIPHERALS.items():
+        lacks = f"PSU__{name}__PERIPHERAL__ENABLE 1" not in preset
+        assert [node for node in nodes if (node in off) != lacks] == [], name
