@@ -24,13 +24,15 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   // A ring never holds more than the counters can tell.
   assume(left + more < (1 << countBits))
 
-  // Where the queue is: waiting inside, handed out, or at rest.
-  val inside, out, looking = RegInit(False)
+  // Where the queue is: waiting inside, handed out, or at rest. held: it was out when it was looked at, and is since.
+  val inside, out, looking, held = RegInit(False)
   val handed = io.active.fire && io.active.payload === one
   val pushed = waiting.io.push.fire && waiting.io.push.payload === one
   when(handed) { out := True; inside := False }
   when(pushed) { inside := True; out := False }
   when(release && queue === one)(out := False)
+  when(io.look.valid)(held := out && io.look.payload === one)
+  when(pushed || release && queue === one)(held := False)
   when(io.look.valid)(looking := True)
   when(io.commit.valid)(looking := False)
   val age = Proof.count(True, io.look.valid, 7)
@@ -39,11 +41,11 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   // The FIFO gives what it got, and has room for every queue once.
   assume(!handed || inside && !pushed)
   assume(waiting.io.push.ready)
-  // Who is handed a queue looks at it, commits that once, and gives back only what it has.
-  assume(!io.commit.valid || known && io.commit.payload <= io.pending)
-  assume(!(io.look.valid && (io.commit.valid || looking)))
-  assume(!(io.look.valid && io.look.payload === one) || out)
-  assume(!(io.back.valid && io.back.payload === one) || out && !looking && !io.look.valid)
+  // Any queue is looked at, also one that is nobody's, and again without a commit. Who is handed a queue commits it once
+  // a look, that many descriptors at most, and gives it back at any time but with a commit.
+  assume(!io.commit.valid || known && io.commit.payload <= io.pending && (queue =/= one || held))
+  assume(!(io.look.valid && io.commit.valid))
+  assume(!(io.back.valid && io.back.payload === one) || out && !(io.commit.valid && queue === one))
   assume(!(io.switch.valid && io.news.valid))
 
   // What is to be proved.
@@ -65,13 +67,13 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   val granted = grants.readAsync(one)
   val resting1 = marks.readAsync(one)
   assert(!(inside && out) && !(activating && (inside || out)))
-  when(looking && queue === one)(assert(out))
+  when(held)(assert(out && queue === one))
   when(Delay(ready, CreditBank.latency, init = False)) {
     for (value <- stored) {
       assert((value.resize(countBits) - granted).resize(left.getWidth) === left)
       assert((value.msb =/= resting1) === (inside || out || activating))
     }
-    when(known && queue === one) {
+    when(known && held) {
       assert(mark === stored.head.msb)
       when(!drainedNow) {
         assert(used === granted && pending.resize(left.getWidth) <= left)
