@@ -15,8 +15,10 @@
  * Requests and replies: a request has one reply with its tag and type + MERIDIAN_LINK_REPLY; BAR_WRITE, DMA_WRITE, MSIX
  * and INTERRUPT have none. The card repeats the request's header in its reply, but for size, type, status and value.
  * Replies may come in another order than their requests. A reply whose status is INVALID has a sentence as payload, in
- * UTF-8 without a zero. At most MERIDIAN_LINK_MAX_REQUESTS of a client's requests may be without a reply. The tags of
- * each side are its own; the card's reads have different ones as long as they are open.
+ * UTF-8 without a zero. At most MERIDIAN_LINK_MAX_REQUESTS of a client's requests may be without a reply. Of the card's
+ * reads, MERIDIAN_LINK_MAX_READS of together MERIDIAN_LINK_MAX_READ_BYTES may be, reads of 0 bytes not counted: a client
+ * need not keep more answers for a card that does not take them. The tags of each side are its own; the card's reads
+ * have different ones as long as they are open.
  *
  * Order: messages of one direction are carried out in the order sent. A DMA_WRITE is in memory before a DMA_READ,
  * MSIX, INTERRUPT or reply behind it is acted on, and so is what the card wrote into shared memory before it sent
@@ -47,6 +49,8 @@
 #define MERIDIAN_LINK_MAX_PAYLOAD 65536u
 #define MERIDIAN_LINK_MAX_REGIONS 16u
 #define MERIDIAN_LINK_MAX_REQUESTS 64u
+#define MERIDIAN_LINK_MAX_READS 1024u
+#define MERIDIAN_LINK_MAX_READ_BYTES 16777216u
 #define MERIDIAN_LINK_MAX_DOORBELLS 2048u /* queues of a function */
 #define MERIDIAN_LINK_ALL_FUNCTIONS 0xffffu
 #define MERIDIAN_LINK_REPLY 0x80u

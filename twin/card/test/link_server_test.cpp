@@ -108,6 +108,79 @@ TEST_F(Link, AnswersReadsInWhateverOrderTheyComeBack) {
   EXPECT_FALSE(server->waits());
 }
 
+TEST_F(Link, AsksForNoMoreThanAClientHasToBear) {
+  setting.answer_time = std::chrono::seconds(60);
+  start();
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 0);
+  constexpr unsigned more = 10;
+  for (const std::uint32_t bytes : {4U, MERIDIAN_LINK_MAX_PAYLOAD}) {
+    const unsigned most = std::min(MERIDIAN_LINK_MAX_READS, MERIDIAN_LINK_MAX_READ_BYTES / bytes);
+    std::vector<ReadResult> results(most + more);
+    for (ReadResult& result : results) server->host().read(0, 0x1000, bytes, result.done());
+    std::vector<meridian_link_header> asked;
+    for (unsigned i = 0; i < most; ++i) asked.push_back(next(host).header);
+    settle();
+    EXPECT_FALSE(host.take()) << "one more than " << most << " of " << bytes;
+    for (unsigned i = 0; i < most; ++i) {
+      asked[i].type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+      host.send(asked[i], Bytes(bytes, static_cast<std::uint8_t>(i)));
+      settle(1);
+      EXPECT_EQ(results[i].calls, 1U);
+      if (i < more) asked.push_back(next(host).header);
+    }
+    EXPECT_TRUE(server->waits());
+    for (unsigned i = most; i < most + more; ++i) {
+      asked[i].type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+      host.send(asked[i], Bytes(bytes, 1));
+      settle(1);
+      EXPECT_EQ(results[i].calls, 1U);
+    }
+    EXPECT_FALSE(server->waits());
+  }
+}
+
+TEST_F(Link, ReadsThatWaitAreUnsupportedWhenTheClientLeaves) {
+  std::vector<ReadResult> results(MERIDIAN_LINK_MAX_READS + 3);
+  {
+    TestClient host = join(MERIDIAN_LINK_PCIE);
+    enable(host, 0);
+    for (ReadResult& result : results) server->host().read(0, 0x1000, 4, result.done());
+  }
+  settle(20);
+  for (const ReadResult& result : results) {
+    EXPECT_EQ(result.calls, 1U);
+    EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  }
+  EXPECT_FALSE(server->waits());
+}
+
+TEST_F(Link, TellsThePsWhetherAWriteIsInItsMemory) {
+  std::vector<MemoryBus::Status> told;
+  const auto done = [&told](MemoryBus::Status status) { told.push_back(status); };
+  server->ps().write_answered(0x1000, Bytes(8, 1), done);
+  ASSERT_EQ(told.size(), 1U) << "without a PS it is told at once";
+  EXPECT_EQ(told.back(), MemoryBus::Status::unsupported);
+  TestClient ps = join(MERIDIAN_LINK_AXI);
+  for (const auto status : {MERIDIAN_LINK_OK, MERIDIAN_LINK_UNSUPPORTED}) {
+    told.clear();
+    server->ps().write_answered(0x1000, Bytes(8, 1), done);
+    EXPECT_EQ(next(ps).header.type, MERIDIAN_LINK_DMA_WRITE);
+    auto answer = next(ps).header;
+    ASSERT_EQ(answer.type, MERIDIAN_LINK_DMA_READ);
+    EXPECT_EQ(answer.address, 0x1000U);
+    EXPECT_EQ(answer.value, 8U);
+    EXPECT_TRUE(server->waits());
+    EXPECT_TRUE(told.empty());
+    answer.type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+    answer.status = static_cast<std::uint16_t>(status);
+    ps.send(answer, Bytes(status == MERIDIAN_LINK_OK ? 8 : 0, 1));
+    settle();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told.back(), status == MERIDIAN_LINK_OK ? MemoryBus::Status::ok : MemoryBus::Status::unsupported);
+  }
+}
+
 TEST_F(Link, SendsWritesAndInterruptsInOrder) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   enable(host, 3);

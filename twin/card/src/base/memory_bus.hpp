@@ -29,4 +29,14 @@ class MemoryBus {
   virtual void interrupt(unsigned function, unsigned vector) = 0;
 };
 
+/// The PS's: AXI answers writes, too.
+class AxiMemoryBus : public MemoryBus {
+ public:
+  using WriteDone = std::function<void(Status)>;
+
+  /// As write() of function 0; done is called exactly once, before the call returns or later, and says whether all of
+  /// it is in memory.
+  virtual void write_answered(std::uint64_t address, std::span<const std::uint8_t> data, WriteDone done) = 0;
+};
+
 }  // namespace meridian

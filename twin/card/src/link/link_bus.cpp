@@ -47,8 +47,24 @@ void LinkBus::read(unsigned function, std::uint64_t address, std::uint32_t bytes
     done(Status::ok, copy);
     return;
   }
+  const bool is_late = is_full(bytes) || !waiting_.empty();
   ++reads_;
-  ask(function, address, bytes, std::move(done));
+  if (is_late)
+    waiting_.push_back({function, address, bytes, std::move(done)});
+  else
+    ask(function, address, bytes, std::move(done));
+}
+
+bool LinkBus::is_full(std::uint32_t bytes) const {
+  return open_reads() >= MERIDIAN_LINK_MAX_READS || bytes_ + bytes > MERIDIAN_LINK_MAX_READ_BYTES;
+}
+
+void LinkBus::ask_waiting() {
+  while (!waiting_.empty() && !is_full(waiting_.front().bytes)) {
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    ask(next.function, next.address, next.bytes, std::move(next.done));
+  }
 }
 
 void LinkBus::ask(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) {
@@ -58,22 +74,36 @@ void LinkBus::ask(unsigned function, std::uint64_t address, std::uint32_t bytes,
   header.function = static_cast<std::uint16_t>(function);
   header.address = address;
   header.value = bytes;
+  bytes_ += bytes;
   open_.emplace(header.tag, Read{function, bytes, Connection::Clock::now(), std::move(done)});
   client_->send(header);
 }
 
 void LinkBus::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
+  put(function, address, data);
+}
+
+void LinkBus::write_answered(std::uint64_t address, std::span<const std::uint8_t> data, WriteDone done) {
+  const Put way = put(0, address, data);
+  if (way == Put::sent)
+    read(0, address, static_cast<std::uint32_t>(data.size()),
+         [done = std::move(done)](Status status, std::span<const std::uint8_t>) { done(status); });
+  else
+    done(way == Put::in_memory ? Status::ok : Status::unsupported);
+}
+
+LinkBus::Put LinkBus::put(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
   ++statistics_.dma_writes;
   if (data.empty() || data.size() > MERIDIAN_LINK_MAX_PAYLOAD || !allowed(function) ||
       !in_address_space(address, data.size())) {
     ++statistics_.unsupported;
-    return;
+    return Put::nowhere;
   }
   SharedRegion* shared = region(function, address, data.size());
   if (shared != nullptr && shared->place().writable != 0) {
     statistics_.shared_bytes += data.size();
     shared->write(address, data);
-    return;
+    return Put::in_memory;
   }
   Order& order = order_[function];
   order.by_message = !regions_.empty();
@@ -84,6 +114,7 @@ void LinkBus::write(unsigned function, std::uint64_t address, std::span<const st
   header.function = static_cast<std::uint16_t>(function);
   header.address = address;
   client_->send(header, data);
+  return Put::sent;
 }
 
 void LinkBus::interrupt(unsigned function, unsigned vector) {
@@ -107,10 +138,15 @@ void LinkBus::detach() {
   regions_.clear();
   enabled_.fill(false);
   order_.fill(Order{});
-  reads_ = 0;
+  reads_ = bytes_ = 0;
   const auto left = std::exchange(open_, {});
+  const auto never_asked = std::exchange(waiting_, {});
   for (const auto& [tag, read] : left) {
     if (!read.done) continue;
+    ++statistics_.unsupported;
+    read.done(Status::unsupported, {});
+  }
+  for (const Waiting& read : never_asked) {
     ++statistics_.unsupported;
     read.done(Status::unsupported, {});
   }
@@ -127,6 +163,7 @@ void LinkBus::answered(const LinkMessage& reply) {
                     std::to_string(wanted));
   const Read read = std::move(found->second);
   open_.erase(found);
+  bytes_ -= read.bytes;
   if (!read.done) {
     Order& order = order_[read.function];
     order.by_message = order.behind;
@@ -134,6 +171,7 @@ void LinkBus::answered(const LinkMessage& reply) {
     return;
   }
   --reads_;
+  ask_waiting();
   if (ok) {
     statistics_.message_bytes += reply.payload.size();
     read.done(Status::ok, reply.payload);

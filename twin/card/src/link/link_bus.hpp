@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +21,7 @@ namespace meridian {
 ///
 /// Both ways keep one order: a write by message takes all later accesses of its function along, until the client has
 /// answered a read behind it (a fence is a read of no bytes).
-class LinkBus final : public MemoryBus {
+class LinkBus final : public AxiMemoryBus {
  public:
   static constexpr unsigned functions = 256;
 
@@ -28,6 +29,8 @@ class LinkBus final : public MemoryBus {
 
   void read(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) override;
   void write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) override;
+  /// As function 0. Where it goes by message, a read behind it tells whether memory is there.
+  void write_answered(std::uint64_t address, std::span<const std::uint8_t> data, WriteDone done) override;
   void interrupt(unsigned function, unsigned vector) override;
 
   /// A client plays the role from now on.
@@ -50,6 +53,10 @@ class LinkBus final : public MemoryBus {
 
   bool waits() const { return reads_ > 0; }
 
+  /// Reads without the fences that the client has to answer, and of how many bytes.
+  std::size_t open_reads() const { return reads_ - waiting_.size(); }
+  std::size_t open_bytes() const { return bytes_; }
+
   /// When the oldest read or fence will have waited too long.
   std::optional<Connection::Clock::time_point> deadline() const;
 
@@ -66,9 +73,20 @@ class LinkBus final : public MemoryBus {
     bool behind = false;      // and something was written behind it
   };
 
+  struct Waiting {
+    unsigned function;
+    std::uint64_t address;
+    std::uint32_t bytes;
+    ReadDone done;
+  };
+
   bool allowed(unsigned function) const;
   SharedRegion* region(unsigned function, std::uint64_t address, std::size_t bytes);
+  enum class Put : std::uint8_t { nowhere, in_memory, sent };
+  Put put(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data);
+  bool is_full(std::uint32_t bytes) const;
   void ask(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done);
+  void ask_waiting();
 
   meridian_link_role role_;
   const LinkSetting& setting_;
@@ -78,7 +96,9 @@ class LinkBus final : public MemoryBus {
   std::array<bool, functions> enabled_{};
   std::array<Order, functions> order_{};
   std::map<std::uint32_t, Read> open_;  // by tag, which counts up: the first is the oldest
-  std::size_t reads_ = 0;               // open ones without the fences
+  std::size_t reads_ = 0;               // without the fences, the waiting ones included
+  std::size_t bytes_ = 0;               // of the open ones
+  std::deque<Waiting> waiting_;         // for room within what a client has to bear
   std::uint32_t next_tag_ = 1;
   unsigned line_level_ = 0;
 };

@@ -170,7 +170,7 @@ void LinkServer::poll(int timeout_ms, std::span<const int> extra) {
 MemoryBus& LinkServer::host() {
   return parts_->host;
 }
-MemoryBus& LinkServer::ps() {
+AxiMemoryBus& LinkServer::ps() {
   return parts_->ps;
 }
 bool LinkServer::has_host() const {

@@ -72,7 +72,7 @@ class LinkServer {
 
   /// Memory and interrupts of the client in that role; without one, reads are unsupported and writes go nowhere.
   MemoryBus& host();
-  MemoryBus& ps();
+  AxiMemoryBus& ps();
 
   bool has_host() const;
   bool has_ps() const;

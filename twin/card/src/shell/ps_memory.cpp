@@ -151,18 +151,17 @@ void PsMemory::sample(std::uint64_t now_ps) {
 }
 
 void PsMemory::start_read(Burst& burst) {
-  burst.answer = std::make_shared<Answer>();
   const std::uint64_t first = burst.address & ~std::uint64_t{7};
   const std::uint64_t step = std::uint64_t{1} << burst.size;
   const std::uint64_t end = ((burst.address / step + burst.beats) * step + 7) & ~std::uint64_t{7};
   if (attached_ == nullptr) {
     burst.answer->data = store(first, end - first);
-    burst.answer->arrived = true;
     return;
   }
+  ++burst.answer->awaited;
   attached_->read(0, first, static_cast<std::uint32_t>(end - first),
                   [answer = burst.answer](MemoryBus::Status status, std::span<const std::uint8_t> data) {
-                    answer->arrived = true;
+                    --answer->awaited;
                     answer->failed = status != MemoryBus::Status::ok;
                     answer->data.assign(data.begin(), data.end());
                   });
@@ -178,10 +177,15 @@ void PsMemory::finish_write(const Burst& burst) {
     std::size_t to = from;
     while (to < burst.data.size() && burst.written[to]) ++to;
     const auto run = std::span(burst.data).subspan(from, to - from);
-    if (attached_ != nullptr)
-      attached_->write(0, first + from, run);
-    else
+    if (attached_ != nullptr) {
+      ++burst.answer->awaited;
+      attached_->write_answered(first + from, run, [answer = burst.answer](MemoryBus::Status status) {
+        --answer->awaited;
+        answer->failed = answer->failed || status != MemoryBus::Status::ok;
+      });
+    } else {
       load(first + from, run);
+    }
     from = to;
   }
 }
@@ -204,15 +208,16 @@ void PsMemory::drive() {
   // Data is taken behind its address only; a master must be ready for that (AXI4 A3.3.1).
   const bool want = std::any_of(writes_.begin(), writes_.end(), [](const Burst& b) { return !b.complete; });
   pins_.wready = want && random_.percent(timing_.ready_percent);
-  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && reads_.front().answer->arrived &&
+  if (!read_offered_ && !reads_.empty() && reads_.front().due <= cycle_ && reads_.front().answer->awaited == 0 &&
       random_.percent(timing_.valid_percent)) {
     read_beat();
     read_offered_ = true;
   }
   pins_.rvalid = read_offered_;
-  if (!response_offered_ && !writes_.empty() && writes_.front().complete && writes_.front().due <= cycle_) {
+  if (!response_offered_ && !writes_.empty() && writes_.front().complete && writes_.front().due <= cycle_ &&
+      writes_.front().answer->awaited == 0) {
     pins_.bid = writes_.front().id;
-    pins_.bresp = 0;
+    pins_.bresp = writes_.front().answer->failed ? decode_error : 0;
     response_offered_ = true;
   }
   pins_.bvalid = response_offered_;

@@ -37,8 +37,8 @@ class PsMemory {
 
   void set_timing(const Timing& timing) { timing_ = timing; }
 
-  /// Bursts go to this memory instead of the pages here; nullptr: back again. What nobody answers is a DECERR.
-  void attach(MemoryBus* memory) { attached_ = memory; }
+  /// Bursts go to this memory instead of the pages here; nullptr: back again. What nobody takes or answers is a DECERR.
+  void attach(AxiMemoryBus* memory) { attached_ = memory; }
 
   /// Access to the pages from the PS side, at once.
   void load(std::uint64_t address, std::span<const std::uint8_t> bytes);
@@ -64,11 +64,11 @@ class PsMemory {
   static constexpr std::size_t page_limit = std::size_t{1} << 17;  // 512 MB: a runaway DMA ends there
   using Page = std::array<std::uint8_t, page_bytes>;
 
-  /// What the memory said to a read, which may outlive the burst.
+  /// What the memory said to a burst, which may outlive it.
   struct Answer {
-    bool arrived = false;
+    unsigned awaited = 0;  // answers that have not come
     bool failed = false;
-    Bytes data;
+    Bytes data = {};  // of a read
   };
   struct Burst {
     std::uint64_t address;
@@ -78,9 +78,9 @@ class PsMemory {
     std::uint64_t due;  // cycle; of a write once its last beat is taken
     unsigned done = 0;
     bool complete = false;
-    Bytes data = {};                           // of a write, from its first 8-byte word on
-    std::vector<bool> written = {};            // which of these bytes
-    std::shared_ptr<Answer> answer = nullptr;  // of a read
+    Bytes data = {};                 // of a write, from its first 8-byte word on
+    std::vector<bool> written = {};  // which of these bytes
+    std::shared_ptr<Answer> answer = std::make_shared<Answer>();
   };
   /// What was offered and not taken, which must not change.
   struct Held {
@@ -101,7 +101,7 @@ class PsMemory {
   [[noreturn]] void fail(const std::string& what, std::uint64_t now_ps) const;
 
   AxiPins pins_;
-  MemoryBus* attached_ = nullptr;
+  AxiMemoryBus* attached_ = nullptr;
   Random random_;
   Timing timing_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "meridian_regs.h"
 #include "qdma/registers.hpp"
 
 namespace meridian {
@@ -49,6 +50,9 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
   card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
   receiver_resets_.assign(Card::ports(), 0);
   card_.watch_rx_restarts([this](unsigned port) { receiver_reset(port); });
+  const std::uint32_t geometry = card_.read(card_.pf_bus(), MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY).data;
+  functions_ = (geometry & MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK) >> MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT;
+  if (setting_.qdma.functions != 0) functions_ = setting_.qdma.functions;
 }
 
 meridian_link_welcome CardNode::welcome() const {
@@ -57,7 +61,7 @@ meridian_link_welcome CardNode::welcome() const {
   welcome.version = MERIDIAN_LINK_VERSION;
   welcome.ports = static_cast<std::uint8_t>(Card::ports());
   welcome.pfs = static_cast<std::uint8_t>(setting_.qdma.pfs);
-  welcome.functions = 256;
+  welcome.functions = static_cast<std::uint16_t>(functions_);
   welcome.queues = static_cast<std::uint16_t>(setting_.qdma.queues);
   welcome.build_hash = setting_.card.build_hash;
   welcome.build_date = setting_.card.build_date;

@@ -128,6 +128,7 @@ class CardNode final : public LinkCard {
   std::ofstream log_;
   std::uint64_t rest_since_ps_ = 0;  // the card has been at rest since then
   std::uint64_t skipped_ps_ = 0;
+  unsigned functions_ = 0;                      // that PCIe offers
   unsigned resets_ = 0;                         // of functions, under way
   std::uint32_t deaf_ = 0;                      // ports whose receiver wants a reset before it locks
   std::vector<std::uint64_t> receiver_resets_;  // by port

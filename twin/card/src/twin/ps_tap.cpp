@@ -47,6 +47,15 @@ void PsTap::register_write(std::uint64_t offset, std::uint32_t value) {
 
 void PsTap::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
   memory_.write(function, address, data);
+  look(address, data);
+}
+
+void PsTap::write_answered(std::uint64_t address, std::span<const std::uint8_t> data, WriteDone done) {
+  memory_.write_answered(address, data, std::move(done));
+  look(address, data);
+}
+
+void PsTap::look(std::uint64_t address, std::span<const std::uint8_t> data) {
   if (!tap_ || data.size() != completion_bytes) return;
   for (unsigned port = 0; port < most_ports; ++port)
     for (unsigned transmit = 0; transmit < 2; ++transmit) {

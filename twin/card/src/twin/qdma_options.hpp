@@ -12,6 +12,7 @@ namespace meridian {
 constexpr std::string_view qdma_options_help =
     R"(  --qdma eqdma5|eqdma4  what the IP says it is (eqdma5); eqdma4 satisfies older public drivers too
   --pfs N               physical functions, 1 to 4 (4)
+  --pcie-functions N    functions that PCIe offers, 4 to 256; VFs begin at 4 (as many as the shell has)
   --pcie GEN:LANES      the way to host memory, as 3:8 (unlimited)
   --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
   --pcie-tags N         reads in flight (256)
@@ -33,6 +34,8 @@ inline bool take_qdma_option(Arguments& arguments, QdmaSetting& qdma) {
     qdma.version = version == "eqdma5" ? QdmaVersion::eqdma5 : QdmaVersion::eqdma4;
   } else if (option == "--pfs") {
     qdma.pfs = number(1, 4);
+  } else if (option == "--pcie-functions") {
+    qdma.functions = number(4, 256);
   } else if (option == "--pcie") {
     const std::string& text = arguments.value();
     const auto colon = text.find(':');
