@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,8 @@ def plugged_into(machine: type[Qtest]) -> Any:
     def plug(run_card: Callable[..., Any], qemu: Path) -> Iterator[Callable[..., tuple[Qtest, Wire]]]:
         links: list[Qtest] = []
 
-        def plug(*options: Any, **named: Any) -> tuple[Qtest, Wire]:
-            card = run_card("--time", "wall")
+        def plug(*options: Any, card_options: Sequence[str] = (), **named: Any) -> tuple[Qtest, Wire]:
+            card = run_card("--time", "wall", *card_options)
             links.append(machine(qemu, card.socket, *options, **named))
             return links[-1], card.wires[0]
 

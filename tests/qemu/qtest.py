@@ -69,6 +69,11 @@ class Qtest(Waiting):
     def errors(self) -> str:
         return Path(self._errors.name).read_text(errors="replace").strip()
 
+    @property
+    def pid(self) -> int:
+        """Of QEMU."""
+        return self._process.pid
+
     def ended(self, seconds: float) -> int:
         """QEMU's status, when it has ended by itself."""
         return self._process.wait(timeout=seconds)
@@ -89,6 +94,12 @@ class Qtest(Waiting):
 
     def _ask(self, command: str) -> list[bytes]:
         """The words of the answer; interrupts that come before it are taken."""
+        try:
+            return self._exchange(command)
+        except OSError as error:
+            raise LinkError(f"QEMU is gone ({error}): {self.errors()}") from None
+
+    def _exchange(self, command: str) -> list[bytes]:
         self._socket.sendall(command.encode() + b"\n")
         while line := self._answers.readline().split():
             if line[0] == b"OK":

@@ -8,6 +8,7 @@ an interrupt can be seen.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from meridian_machine.hardware import with_card
@@ -31,18 +32,20 @@ MEMORY_AND_MASTER, MEMORY_ONLY = 6, 2
 class QtestLink(Qtest):
     """The card's functions in a QEMU of its own, enumerated. Offers what `meridian_twin.Host` and `Vf` ask of a link.
 
-    vfs: to enable, of each PF.
+    vfs: to enable, of each PF. more: options of QEMU.
     """
 
     role = Role.PCIE
     lockstep = False
 
-    def __init__(self, qemu: Path, card: Path, pfs: int = 1, vfs: int = 0, patience: float = 60) -> None:
+    def __init__(
+        self, qemu: Path, card: Path, pfs: int = 1, vfs: int = 0, patience: float = 60, more: Sequence[str] = ()
+    ) -> None:
         self.pfs = pfs
         self.vfs = vfs
         self._words: dict[int, list[int]] = {}  # by function: where its vectors write
         self.interrupts: Counter[tuple[int, int]] = Counter()
-        super().__init__(qemu, with_card(card, device=f"pfs={pfs},vfs={max(vfs, 8)}"), patience)
+        super().__init__(qemu, [*with_card(card, device=f"pfs={pfs}"), *more], patience)
 
     def _begin(self) -> None:
         self.memory.allocate(MEGABYTE)  # holes and firmware of a PC

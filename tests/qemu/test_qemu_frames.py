@@ -14,7 +14,7 @@ from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
 from meridian_twin.wire import Wire
 from qemu_fixtures import on_wire, plugged_into, qemu
-from qtest_link import FIRST_VF, QtestLink
+from qtest_link import EXPRESS, FIRST_VF, SRIOV, QtestLink
 
 __all__ = ["qemu"]
 pytestmark = pytest.mark.qemu
@@ -156,6 +156,57 @@ def test_a_vf_without_bus_mastering_touches_no_memory(plug: Callable[..., tuple[
     assert f"meridian_dma_write function {FIRST_VF} " not in link.trace.read_text()
 
 
+def test_vfs_are_those_that_the_card_offers(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    """Whatever QEMU is asked for: the PFs share what the card has behind function 4."""
+    for pfs, offered, each in [(1, (), 4), (2, (), 2), (4, (), 1), (2, ("--pcie-functions", "11"), 3)]:
+        link, _ = plug(pfs=pfs, card_options=offered)
+        assert [link.offered_vfs(pf) for pf in range(pfs)] == [each] * pfs
+        assert [link.first_vf(pf) for pf in range(pfs)] == [FIRST_VF + pf * each for pf in range(pfs)]
+
+
+def ones(link: QtestLink, function: int) -> list[bool]:
+    """Of each width in both BARs, the end of a BAR among them: all ones are read, and what is written vanishes."""
+    read = []
+    for bar, offset in ((0, 0), (0, 0x2000), (2, 0), (2, 0xFF8)):
+        for width in (1, 2, 4, 8):
+            link.write(function, bar, offset, 0, width)
+            read.append(link.read(function, bar, offset, width) == (1 << 8 * width) - 1)
+    return read
+
+
+def answers(link: QtestLink, function: int) -> bool:
+    return link.read(function, 0, 0 if function < FIRST_VF else 0x5014) >> 16 == 0x1FD3
+
+
+def test_a_function_without_its_memory_bit_reads_as_ones(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    """A PF and a VF, as a root complex answers for them; nothing of it reaches the card."""
+    link, _ = plug(vfs=1)
+    PfService(host := Host(link, memory=link.memory), range(64, 128))
+    host.bring_up()
+    Vf(link, FIRST_VF, link.memory).hello()
+    for function in (0, FIRST_VF):
+        before = link.trace.read_text().count("meridian_bar_")
+        link.config_write(link._device(function), 0x04, 0)
+        assert all(ones(link, function))
+        assert link.trace.read_text().count("meridian_bar_") == before
+        link.enable(function)
+        assert answers(link, function)
+    assert link.read(0, 0, 0) >> 16 == 0x1FD3
+
+
+def test_a_function_that_is_reset_or_not_there_reads_as_ones(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
+    link, _ = plug(vfs=2)
+    link.reset_function(FIRST_VF)
+    assert all(ones(link, FIRST_VF))
+    assert answers(link, FIRST_VF + 1)
+    link.config_write(link._device(0), SRIOV + 0x08, 0)
+    assert all(ones(link, FIRST_VF + 1))
+    assert all(ones(link, FIRST_VF + 100)), "in the port's window, and nobody's"
+    control = link.config_read(link._device(0), EXPRESS + 8)
+    link.config_write(link._device(0), EXPRESS + 8, control | 1 << 15)
+    assert all(ones(link, 0))
+
+
 def test_every_pf_drives_its_queues_and_its_vfs(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
     link, wire = plug(pfs=4, vfs=1)
     assert [link.config_read(link._device(pf), 0) for pf in range(4)] == [0x9_03F_10EE + (pf << 24) for pf in range(4)]
@@ -176,8 +227,8 @@ def test_every_pf_drives_its_queues_and_its_vfs(plug: Callable[..., tuple[QtestL
 
 
 def test_252_vfs_of_one_pf(plug: Callable[..., tuple[QtestLink, Wire]]) -> None:
-    """Bus numbers beyond a slot, by ARI; the last one has its mailbox."""
-    link, _ = plug(vfs=252)
+    """PCIe may offer more than the shell has. Bus numbers beyond a slot, by ARI; the last one has its mailbox."""
+    link, _ = plug(card_options=["--pcie-functions", "256"], vfs=252)
     host = Host(link, memory=link.memory)
     host.bring_up()
     PfService(host, range(64, 128))

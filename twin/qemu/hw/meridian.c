@@ -6,6 +6,7 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "hw/pci/msix.h"
+#include "hw/pci/pci_bus.h"
 #include "hw/pci/pcie_sriov.h"
 #include "hw/qdev-properties.h"
 #include "meridian.h"
@@ -25,8 +26,10 @@ static MeridianFunction *meridian_find(MeridianCard *card, unsigned number)
         }
         vf = number - pf->first_vf;
         if (vf < meridian_pf_vfs(pf)) {
-            return MERIDIAN_FUNCTION(
-                pcie_sriov_get_vf_at_index(PCI_DEVICE(pf), vf));
+            PCIDevice *dev = pcie_sriov_get_vf_at_index(PCI_DEVICE(pf), vf);
+
+            /* A guest may have ejected it from under its PF. */
+            return DEVICE(dev)->realized ? MERIDIAN_FUNCTION(dev) : NULL;
         }
     }
     return NULL;
@@ -96,7 +99,8 @@ static bool meridian_share(MeridianCard *s, Error **errp)
     MeridianPf *own = MERIDIAN_PF(s);
     const struct meridian_link_welcome *card =
         meridian_link_welcome(MERIDIAN_FUNCTION(s)->link);
-    unsigned rest = MAX(card->functions, MERIDIAN_FIRST_VF) - MERIDIAN_FIRST_VF;
+    unsigned rest = MIN(MAX(card->functions, MERIDIAN_FIRST_VF),
+                        MERIDIAN_MAX_FUNCTIONS) - MERIDIAN_FIRST_VF;
 
     if (s->pfs < 1 || s->pfs > MIN(card->pfs, MERIDIAN_MAX_PFS)) {
         error_setg(errp, "pfs=%u: this card has %u PFs", s->pfs, card->pfs);
@@ -107,12 +111,48 @@ static bool meridian_share(MeridianCard *s, Error **errp)
     return true;
 }
 
+/*
+ * QEMU reads 0 where nothing is. A root complex answers for a function that does
+ * not: its BARs are off, it is being reset, or it is not there. All ones then.
+ */
+static uint64_t meridian_nobody_read(void *opaque, hwaddr address,
+                                     unsigned size)
+{
+    return UINT64_MAX;
+}
+
+static void meridian_nobody_write(void *opaque, hwaddr address, uint64_t value,
+                                  unsigned size)
+{
+}
+
+static const MemoryRegionOps meridian_nobody_ops = {
+    .read = meridian_nobody_read,
+    .write = meridian_nobody_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
+};
+
+/* The windows of a root port show the memory of the bus behind it. */
+static void meridian_answer_for_nobody(MeridianCard *s)
+{
+    PCIBus *bus = pci_get_bus(PCI_DEVICE(s));
+
+    if (pci_bus_is_root(bus)) {
+        return; /* its memory has more in it than PCIe */
+    }
+    memory_region_init_io(&s->nobody, OBJECT(s), &meridian_nobody_ops, s,
+                          "meridian-nobody", UINT64_MAX);
+    memory_region_add_subregion_overlap(bus->address_space_mem, 0, &s->nobody,
+                                        -1);
+}
+
 static void meridian_take_out(MeridianCard *s)
 {
     for (unsigned i = 1; i < MERIDIAN_MAX_PFS; i++) {
         if (s->pf[i]) {
-            object_unparent(OBJECT(s->pf[i]));
-            s->pf[i] = NULL;
+            object_unparent(OBJECT(s->pf[i])); /* which clears it */
         }
     }
 }
@@ -125,8 +165,9 @@ static bool meridian_add_pf(MeridianCard *s, unsigned number, Error **errp)
                                              TYPE_MERIDIAN_PF);
     MeridianPf *pf = MERIDIAN_PF(other);
 
-    MERIDIAN_FUNCTION(pf)->link = MERIDIAN_FUNCTION(s)->link;
+    MERIDIAN_FUNCTION(pf)->link = meridian_link_ref(MERIDIAN_FUNCTION(s)->link);
     MERIDIAN_FUNCTION(pf)->number = number;
+    pf->card = s;
     pf->vectors = own->vectors;
     pf->vfs = own->vfs;
     pf->first_vf = MERIDIAN_FIRST_VF + number * own->vfs;
@@ -151,6 +192,7 @@ static void meridian_realize(PCIDevice *dev, Error **errp)
     if (!f->link) {
         return;
     }
+    MERIDIAN_PF(s)->card = s;
     if (!meridian_share(s, errp) || !meridian_pf_init(MERIDIAN_PF(s), errp)) {
         goto fail;
     }
@@ -170,18 +212,25 @@ static void meridian_realize(PCIDevice *dev, Error **errp)
         meridian_function_set_next(MERIDIAN_FUNCTION(s->pf[i]),
                                    i + 1 < s->pfs ? i + 1 : 0);
     }
+    meridian_answer_for_nobody(s);
     return;
 
 fail:
     meridian_link_close(f->link);
-    f->link = NULL;
+    s->pf[0] = NULL;
 }
 
 static void meridian_exit(PCIDevice *dev)
 {
-    meridian_take_out(MERIDIAN(dev));
-    meridian_pf_exit(dev);
+    MeridianCard *s = MERIDIAN(dev);
+
     meridian_link_close(MERIDIAN_FUNCTION(dev)->link);
+    if (memory_region_is_mapped(&s->nobody)) {
+        memory_region_del_subregion(pci_get_bus(dev)->address_space_mem,
+                                    &s->nobody);
+    }
+    meridian_take_out(s);
+    meridian_pf_exit(dev);
 }
 
 static const Property meridian_properties[] = {

@@ -24,6 +24,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(MeridianCard, MERIDIAN)
 #define MERIDIAN_VENDOR_ID 0x10ee
 #define MERIDIAN_SUBSYSTEM_ID 0x0007
 #define MERIDIAN_MAX_PFS 4
+#define MERIDIAN_MAX_FUNCTIONS 256
 #define MERIDIAN_FIRST_VF 4 /* PFs are 0 to 3 in the card */
 #define MERIDIAN_NEXT_PF 0x100 /* from one PF's device id to the next one's */
 
@@ -36,7 +37,7 @@ typedef struct MeridianBar {
 struct MeridianFunction {
     PCIDevice parent_obj;
 
-    MeridianLink *link; /* PF 0's */
+    MeridianLink *link; /* PF 0's, with a reference of this function's own */
     unsigned number;    /* in the card */
     unsigned parent;    /* the number of its PF, its own for a PF */
     bool enabled;       /* the card knows that it may access memory */
@@ -47,6 +48,7 @@ struct MeridianFunction {
 struct MeridianPf {
     MeridianFunction parent_obj;
 
+    MeridianCard *card; /* NULL: its slot has given it up */
     uint16_t vectors;
     uint16_t vfs;
     unsigned first_vf; /* its number in the card; the others follow */
@@ -58,6 +60,7 @@ struct MeridianCard {
 
     char *path;
     uint8_t pfs;
+    MemoryRegion nobody; /* behind the card's port, where no BAR is */
     MeridianPf *pf[MERIDIAN_MAX_PFS]; /* NULL: not there */
 };
 
@@ -84,7 +87,7 @@ bool meridian_function_in_flr(MeridianFunction *f);
 void meridian_function_write_config(PCIDevice *dev, uint32_t address,
                                     uint32_t value, int bytes);
 
-/* link, number, vectors, vfs and first_vf are set. */
+/* card, link, number, vectors, vfs and first_vf are set. */
 bool meridian_pf_init(MeridianPf *pf, Error **errp);
 void meridian_pf_exit(PCIDevice *dev);
 

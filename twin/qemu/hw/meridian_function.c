@@ -148,6 +148,16 @@ void meridian_function_write_config(PCIDevice *dev, uint32_t address,
     }
 }
 
+/* Its own calls may be under way until here. */
+static void meridian_function_finalize(Object *obj)
+{
+    MeridianFunction *f = MERIDIAN_FUNCTION(obj);
+
+    if (f->link) {
+        meridian_link_unref(f->link);
+    }
+}
+
 static void meridian_function_class_init(ObjectClass *class, void *data)
 {
     DeviceClass *dc = DEVICE_CLASS(class);
@@ -164,6 +174,7 @@ static const TypeInfo meridian_function_info = {
     .name = TYPE_MERIDIAN_FUNCTION,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(MeridianFunction),
+    .instance_finalize = meridian_function_finalize,
     .abstract = true,
     .class_init = meridian_function_class_init,
     .interfaces = (InterfaceInfo[]) {

@@ -10,28 +10,49 @@
 #include "hw/net/trace.h"
 #include "meridian_link_internal.h"
 
-static void G_GNUC_PRINTF(2, 3)
-meridian_link_lose(MeridianLink *link, const char *format, ...)
+MeridianLink *meridian_link_ref(MeridianLink *link)
 {
-    va_list arguments;
+    link->references++;
+    return link;
+}
 
-    if (link->lost) {
+void meridian_link_unref(MeridianLink *link)
+{
+    if (--link->references) {
         return;
     }
+    assert(link->state == MERIDIAN_LINK_CLOSED);
+    meridian_link_socket_close(&link->socket);
+    timer_free(link->timer);
+    g_free(link->why);
+    g_free(link->path);
+    g_free(link);
+}
+
+void meridian_link_lose(MeridianLink *link, const char *format, ...)
+{
+    MeridianLinkState was = link->state;
+    va_list arguments;
+
+    if (was == MERIDIAN_LINK_LOST || was == MERIDIAN_LINK_CLOSED) {
+        return;
+    }
+    g_free(link->why);
     va_start(arguments, format);
-    link->lost = g_strdup_vprintf(format, arguments);
+    link->why = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    link->state = MERIDIAN_LINK_LOST;
     qemu_set_fd_handler(link->socket.fd, NULL, NULL, NULL);
     shutdown(link->socket.fd, SHUT_RDWR); /* the card need not wait for us */
-    trace_meridian_lost(link->path, link->lost);
-    if (link->retry) {
+    trace_meridian_lost(link->path, link->why);
+    timer_mod(link->timer, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) +
+                           MERIDIAN_LINK_RETRY_MS);
+    if (was == MERIDIAN_LINK_UP) {
+        error_report("meridian: the card at %s is lost: %s", link->path,
+                     link->why);
         if (link->role == MERIDIAN_LINK_AXI) {
             link->ops->interrupt(link->opaque, false);
         }
-        error_report("meridian: the card at %s is lost: %s", link->path,
-                     link->lost);
-        timer_mod(link->retry, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) +
-                               MERIDIAN_LINK_RETRY_MS);
     }
 }
 
@@ -39,7 +60,7 @@ static void meridian_link_send(MeridianLink *link,
                                struct meridian_link_header *header,
                                const void *payload, uint32_t bytes)
 {
-    if (!link->lost &&
+    if (link->state == MERIDIAN_LINK_UP &&
         !meridian_link_socket_send(&link->socket, header, payload, bytes)) {
         meridian_link_lose(link, "it has gone or takes nothing more");
     }
@@ -104,20 +125,12 @@ static void meridian_link_interrupt(MeridianLink *link,
     }
 }
 
-void meridian_link_take(void *opaque,
-                        const struct meridian_link_header *header,
-                        const uint8_t *payload, uint32_t bytes)
+static void meridian_link_carry_out(MeridianLink *link,
+                                    const struct meridian_link_header *header,
+                                    const uint8_t *payload, uint32_t bytes)
 {
-    MeridianLink *link = opaque;
     bool ok;
 
-    if (link->lost) {
-        return;
-    }
-    if (header->type & MERIDIAN_LINK_REPLY) {
-        meridian_link_take_reply(link, header, payload, bytes);
-        return;
-    }
     switch (header->type) {
     case MERIDIAN_LINK_DMA_READ:
         meridian_link_serve_read(link, header);
@@ -139,29 +152,51 @@ void meridian_link_take(void *opaque,
     }
 }
 
-static void meridian_link_receive(MeridianLink *link, int timeout_ms)
+void meridian_link_take(void *opaque,
+                        const struct meridian_link_header *header,
+                        const uint8_t *payload, uint32_t bytes)
+{
+    MeridianLink *link = opaque;
+
+    if (link->state == MERIDIAN_LINK_GREETING) {
+        meridian_link_greeted(link, header, payload, bytes);
+    } else if (link->state != MERIDIAN_LINK_UP) {
+        return;
+    } else if (link->depth == MERIDIAN_LINK_MAX_DEPTH) {
+        meridian_link_lose(link, "its interrupts cause one another");
+    } else if (header->type & MERIDIAN_LINK_REPLY) {
+        meridian_link_take_reply(link, header, payload, bytes);
+    } else {
+        link->depth++;
+        meridian_link_carry_out(link, header, payload, bytes);
+        link->depth--;
+    }
+}
+
+void meridian_link_receive(MeridianLink *link, int timeout_ms)
 {
     if (!meridian_link_socket_receive(&link->socket, timeout_ms)) {
         meridian_link_lose(link, "it has gone");
     }
 }
 
-void meridian_link_readable(void *opaque)
-{
-    meridian_link_receive(opaque, 0);
-}
-
-bool meridian_link_ask(MeridianLink *link, struct meridian_link_header *header,
-                       const void *payload, uint32_t bytes,
-                       MeridianLinkWait *wait)
+/* False, with a sentence in the log, if there is no good answer. */
+static bool meridian_link_ask(MeridianLink *link,
+                              struct meridian_link_header *header,
+                              const void *payload, uint32_t bytes,
+                              MeridianLinkWait *wait)
 {
     int64_t now = qemu_clock_get_ms(QEMU_CLOCK_REALTIME);
     int64_t deadline = now + MERIDIAN_LINK_PATIENCE_MS;
 
+    if (link->state != MERIDIAN_LINK_UP) {
+        return false;
+    }
+    meridian_link_ref(link);
     wait->tag = header->tag = ++link->tag;
     QLIST_INSERT_HEAD(&link->waits, wait, next);
     meridian_link_send(link, header, payload, bytes);
-    while (!wait->done && !link->lost) {
+    while (!wait->done && link->state == MERIDIAN_LINK_UP) {
         now = qemu_clock_get_ms(QEMU_CLOCK_REALTIME);
         if (now >= deadline) {
             meridian_link_lose(link, "no answer for %d s",
@@ -176,8 +211,9 @@ bool meridian_link_ask(MeridianLink *link, struct meridian_link_header *header,
         error_report("meridian: the card at %s refused: %.*s", link->path,
                      (int)MIN(wait->bytes, sizeof(wait->payload)),
                      wait->payload);
-        return false;
+        wait->done = false;
     }
+    meridian_link_unref(link);
     return wait->done;
 }
 
@@ -213,7 +249,9 @@ void meridian_link_write(MeridianLink *link, unsigned function, unsigned bar,
     };
 
     trace_meridian_bar_write(function, bar, offset, width, value);
+    meridian_link_ref(link);
     meridian_link_send(link, &header, NULL, 0);
+    meridian_link_unref(link);
 }
 
 bool meridian_link_share(MeridianLink *link, uint64_t address, uint64_t bytes,
@@ -227,6 +265,9 @@ bool meridian_link_share(MeridianLink *link, uint64_t address, uint64_t bytes,
     MeridianLinkWait wait = {};
     bool ok;
 
+    if (link->state != MERIDIAN_LINK_UP) {
+        return false;
+    }
     link->socket.pass = fd;
     ok = meridian_link_ask(link, &header, &region, sizeof(region), &wait);
     trace_meridian_memory(address, bytes, ok);

@@ -6,10 +6,11 @@
  *
  * All of it runs under the big QEMU lock. A call that waits for the card goes
  * on serving the card's DMA and interrupts. A card that leaves, says what
- * makes no sense, or does not answer for MERIDIAN_LINK_PATIENCE_MS, is lost:
- * reads are all ones from then on and writes go nowhere, as from a card that
- * was pulled out of its slot; the PS's interrupt line is low. Once a card of the
- * same kind answers at the path, it takes its place, in the state after a reset.
+ * makes no sense, lets more wait than it may ask for, or does not answer for
+ * MERIDIAN_LINK_PATIENCE_MS, is lost: reads are all ones from then on and writes
+ * go nowhere, as from a card that was pulled out of its slot; the PS's interrupt
+ * line is low. Once a card of the same kind welcomes us at the path, which nobody
+ * waits for, it takes its place, in the state after a reset.
  */
 #ifndef HW_NET_MERIDIAN_LINK_CLIENT_H
 #define HW_NET_MERIDIAN_LINK_CLIENT_H
@@ -33,11 +34,22 @@ typedef struct MeridianLinkOps {
     void (*back)(void *opaque);
 } MeridianLinkOps;
 
+/* Waits for the card's welcome. The caller has a reference. */
 MeridianLink *meridian_link_open(const char *path,
                                  enum meridian_link_role role,
                                  const MeridianLinkOps *ops, void *opaque,
                                  Error **errp);
+
+/*
+ * The device is gone: from now on no op is called, and the link is as a lost
+ * one. May come while the link's own calls are under way, as a guest can make
+ * an interrupt's message unplug the card.
+ */
 void meridian_link_close(MeridianLink *link);
+
+/* Whoever calls has a reference. The last one frees, after the close. */
+MeridianLink *meridian_link_ref(MeridianLink *link);
+void meridian_link_unref(MeridianLink *link);
 
 /* In the host's byte order. */
 const struct meridian_link_welcome *meridian_link_welcome(MeridianLink *link);

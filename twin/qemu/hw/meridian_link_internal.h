@@ -12,6 +12,9 @@
 
 #define MERIDIAN_LINK_RETRY_MS 500
 
+/* Messages that come while one is carried out, by what a guest has made of it. */
+#define MERIDIAN_LINK_MAX_DEPTH 8
+
 /* A request on its way; it stands on the stack of who waits. */
 typedef struct MeridianLinkWait {
     uint32_t tag;
@@ -22,29 +25,42 @@ typedef struct MeridianLinkWait {
     QLIST_ENTRY(MeridianLinkWait) next;
 } MeridianLinkWait;
 
+typedef enum MeridianLinkState {
+    MERIDIAN_LINK_LOST,     /* the socket stays open for who is still using it */
+    MERIDIAN_LINK_GREETING, /* HELLO is sent */
+    MERIDIAN_LINK_UP,
+    MERIDIAN_LINK_CLOSED,   /* for good: the device is gone */
+} MeridianLinkState;
+
 struct MeridianLink {
+    unsigned references; /* the functions', and those of calls under way */
+    MeridianLinkState state;
     MeridianLinkSocket socket;
     char *path;
     enum meridian_link_role role;
     const MeridianLinkOps *ops;
     void *opaque;
     uint32_t tag;
-    /* What is wrong. The socket stays open for who is still using it. */
-    char *lost;
-    QEMUTimer *retry; /* set once there has been a card */
+    unsigned depth; /* of messages being carried out */
+    char *why;      /* it is lost; the first reason counts */
+    QEMUTimer *timer; /* to greet the card again, or to give its welcome up */
     QLIST_HEAD(, MeridianLinkWait) waits;
-    struct meridian_link_welcome welcome;
+    struct meridian_link_welcome welcome; /* its magic is 0 before the first */
 };
+
+/* Nothing more is sent or taken; begins again after a while. */
+void G_GNUC_PRINTF(2, 3)
+meridian_link_lose(MeridianLink *link, const char *format, ...);
+
+/* The answer to HELLO. */
+void meridian_link_greeted(MeridianLink *link,
+                           const struct meridian_link_header *header,
+                           const uint8_t *payload, uint32_t bytes);
 
 /* One message of the card. */
 MeridianLinkTake meridian_link_take;
 
-/* What has come, without waiting; for the main loop. */
-void meridian_link_readable(void *opaque);
-
-/* False, with a sentence in the log, if there is no good answer. */
-bool meridian_link_ask(MeridianLink *link, struct meridian_link_header *header,
-                       const void *payload, uint32_t bytes,
-                       MeridianLinkWait *wait);
+/* What has come within timeout_ms. */
+void meridian_link_receive(MeridianLink *link, int timeout_ms);
 
 #endif

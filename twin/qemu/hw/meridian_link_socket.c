@@ -27,14 +27,28 @@ bool meridian_link_socket_connect(MeridianLinkSocket *s, const char *path,
                                   MeridianLinkTake *take, void *opaque,
                                   Error **errp)
 {
-    ERRP_GUARD();
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-    s->fd = unix_connect(path, errp);
-    if (s->fd < 0) {
-        error_prepend(errp, "no card answers at %s: ", path);
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        error_setg(errp, "no card answers at %s: the path is longer than %zu "
+                   "bytes", path, sizeof(address.sun_path) - 1);
         return false;
     }
+    strcpy(address.sun_path, path);
+    s->fd = qemu_socket(AF_UNIX, SOCK_STREAM, 0);
+    if (s->fd < 0) {
+        error_setg_errno(errp, errno, "no socket for the card at %s", path);
+        return false;
+    }
+    /* A card that accepts nobody any more must not make us wait. */
     qemu_socket_set_nonblock(s->fd);
+    if (RETRY_ON_EINTR(connect(s->fd, (struct sockaddr *)&address,
+                               sizeof(address))) < 0) {
+        error_setg_errno(errp, errno, "no card answers at %s", path);
+        close(s->fd);
+        s->fd = -1;
+        return false;
+    }
     s->take = take;
     s->opaque = opaque;
     s->in = g_byte_array_new();
@@ -129,18 +143,18 @@ static bool meridian_link_socket_flush(MeridianLinkSocket *s)
 
     while (s->out->len) {
         GPollFD poll = { .fd = s->fd, .events = G_IO_IN | G_IO_OUT };
+        int64_t rest = deadline - qemu_clock_get_ms(QEMU_CLOCK_REALTIME);
         ssize_t sent = meridian_link_socket_write(s);
 
         if (sent >= 0) {
             g_byte_array_remove_range(s->out, 0, sent);
             continue;
         }
-        if (errno != EAGAIN ||
-            qemu_clock_get_ms(QEMU_CLOCK_REALTIME) > deadline) {
+        if (errno != EAGAIN || rest <= 0) {
             return false;
         }
         /* The card may wait for an answer before it takes more. */
-        g_poll(&poll, 1, MERIDIAN_LINK_PATIENCE_MS);
+        g_poll(&poll, 1, rest);
         if ((poll.revents & ~G_IO_OUT) &&
             !meridian_link_socket_receive(s, 0)) {
             return false;
@@ -156,6 +170,9 @@ bool meridian_link_socket_send(MeridianLinkSocket *s,
     struct meridian_link_header wire = *header;
     bool ok;
 
+    if (s->out->len > MERIDIAN_LINK_MAX_WAITING) {
+        return false;
+    }
     wire.size = sizeof(wire) + bytes;
     meridian_link_header_swap(&wire);
     g_byte_array_append(s->out, (uint8_t *)&wire, sizeof(wire));

@@ -9,8 +9,14 @@
 
 #include "meridian_link.h"
 
-/* The card gives a client 10 s for an answer; we give the card longer. */
-#define MERIDIAN_LINK_PATIENCE_MS 30000
+/*
+ * The card gives a client 10 s for an answer; we give the card longer, but not
+ * so long that a guest takes its own processor for stuck (20 s in Linux).
+ */
+#define MERIDIAN_LINK_PATIENCE_MS 15000
+
+/* What may wait for a card that does not read: all it may ask for, and more. */
+#define MERIDIAN_LINK_MAX_WAITING (2 * MERIDIAN_LINK_MAX_READ_BYTES)
 
 /*
  * One message. It may send, and may come to be called again while it does; so
@@ -30,7 +36,7 @@ typedef struct MeridianLinkSocket {
     int pass; /* a file descriptor that goes with the next message; -1: none */
 } MeridianLinkSocket;
 
-/* An error names the path. */
+/* Without waiting. An error names the path. */
 bool meridian_link_socket_connect(MeridianLinkSocket *s, const char *path,
                                   MeridianLinkTake *take, void *opaque,
                                   Error **errp);
@@ -38,7 +44,8 @@ void meridian_link_socket_close(MeridianLinkSocket *s);
 
 /*
  * Sends header and payload; header->size is set here. While the card takes
- * nothing, what it sends is taken. False if the card is gone.
+ * nothing, what it sends is taken. False if the card is gone, or lets more than
+ * MERIDIAN_LINK_MAX_WAITING wait for it.
  */
 bool meridian_link_socket_send(MeridianLinkSocket *s,
                                struct meridian_link_header *header,

@@ -79,8 +79,15 @@ static void meridian_pf_realize(PCIDevice *dev, Error **errp)
 
 void meridian_pf_exit(PCIDevice *dev)
 {
+    MeridianFunction *f = MERIDIAN_FUNCTION(dev);
+    MeridianPf *pf = MERIDIAN_PF(dev);
+
+    if (pf->card) {
+        pf->card->pf[f->number] = NULL;
+        pf->card = NULL;
+    }
     pcie_sriov_pf_exit(dev);
-    meridian_function_exit(MERIDIAN_FUNCTION(dev));
+    meridian_function_exit(f);
 }
 
 static void meridian_pf_reset_hold(Object *obj, ResetType type)
@@ -104,7 +111,7 @@ static const VMStateDescription meridian_vmstate = {
 
 static const Property meridian_pf_properties[] = {
     DEFINE_PROP_UINT16("vectors", MeridianPf, vectors, 10),
-    DEFINE_PROP_UINT16("vfs", MeridianPf, vfs, 8),
+    DEFINE_PROP_UINT16("vfs", MeridianPf, vfs, MERIDIAN_MAX_FUNCTIONS),
 };
 
 static void meridian_pf_class_init(ObjectClass *class, void *data)

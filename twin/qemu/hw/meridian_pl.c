@@ -118,7 +118,11 @@ static void meridian_pl_realize(DeviceState *dev, Error **errp)
 
 static void meridian_pl_unrealize(DeviceState *dev)
 {
-    meridian_link_close(MERIDIAN_PL(dev)->link);
+    MeridianPl *s = MERIDIAN_PL(dev);
+
+    meridian_link_close(s->link);
+    meridian_link_unref(s->link);
+    s->link = NULL;
 }
 
 static void meridian_pl_reset_hold(Object *obj, ResetType type)

@@ -18,7 +18,7 @@ static void meridian_vf_realize(PCIDevice *dev, Error **errp)
         .msix_table = 0x4000, .msix_pba = 0x4800, .vectors = 8,
     };
 
-    f->link = pf->link;
+    f->link = meridian_link_ref(pf->link);
     f->number = MERIDIAN_PF(pf)->first_vf + pcie_sriov_vf_number(dev);
     f->parent = pf->number;
     meridian_function_init(f, &layout, errp);
