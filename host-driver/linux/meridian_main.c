@@ -206,6 +206,7 @@ int meridian_attach(struct meridian_devlink *devlink)
 	if (!meridian_is_vf(pdev)) {
 		meridian_enable_port(m, true);
 		meridian_set_switching(m, true);
+		meridian_limit_vfs(m);
 	}
 	meridian_start_service(m);
 	set_function(devlink, m);

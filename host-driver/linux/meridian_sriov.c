@@ -17,6 +17,32 @@ static u32 first_function(struct meridian *m, u16 *stride)
 	return m->function + offset;
 }
 
+/**
+ * meridian_limit_vfs() - let sriov_totalvfs say how many VFs there can be
+ * @m: a PF
+ *
+ * What PCIe offers is a setting of the IP and may be more than the shell was built with. Who asks
+ * for more than the limit gets -ERANGE from the kernel, before this driver hears of it.
+ */
+void meridian_limit_vfs(struct meridian *m)
+{
+	int position = pci_find_ext_capability(m->pdev, PCI_EXT_CAP_ID_SRIOV);
+	u16 offered, stride;
+	u32 count, first;
+
+	if (!position)
+		return;
+	pci_read_config_word(m->pdev, position + PCI_SRIOV_TOTAL_VF, &offered);
+	first = first_function(m, &stride);
+	count = first < m->functions ? (m->functions - 1 - first) / max_t(u16, stride, 1) + 1 : 0;
+	count = min3(count, (u32)offered, (u32)VF_LIMIT);
+	if (pci_sriov_set_totalvfs(m->pdev, count))
+		netdev_warn(m->netdev, "sriov_totalvfs stays as it is while there are VFs\n");
+	else if (count < offered)
+		netdev_info(m->netdev, "%u VFs at most: the card has %u functions, VFs begin at %u\n",
+			    count, m->functions, first);
+}
+
 static int start(struct meridian *m, int count)
 {
 	u16 stride;
@@ -27,12 +53,6 @@ static int start(struct meridian *m, int count)
 		return -EBUSY;
 	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
-	/* What PCIe offers is a setting of the IP and may be more than the shell was built with. */
-	if (first + (count - 1) * stride >= m->functions) {
-		netdev_err(m->netdev, "no room for %d VFs: the card has %u functions, VFs begin at %u\n",
-			   count, m->functions, first);
-		return -ENOSPC;
-	}
 	error = meridian_make_vfs(m, first, stride, count, meridian_may_messages(m->devlink));
 	if (error)
 		return error;

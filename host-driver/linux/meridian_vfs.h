@@ -44,6 +44,7 @@ void meridian_take_broadcasts(struct meridian *m, struct meridian_vf *vf, bool i
 void meridian_sync_broadcasts(struct meridian *m);
 
 /* meridian_sriov.c */
+void meridian_limit_vfs(struct meridian *m);
 int meridian_sriov_configure(struct meridian *m, int count);
 int meridian_end_sriov(struct meridian *m);
 

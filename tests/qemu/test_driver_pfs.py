@@ -53,6 +53,27 @@ def test_one_goes_down_and_up_while_the_other_works(guest: Guest) -> None:
     assert " 2 received" in guest.run(f"{SECOND} ping -c 2 -i 0.1 -W 10 10.44.0.1")
 
 
+def test_both_have_vfs(guest: Guest) -> None:
+    """The second PF's begin behind those of the first; each is served by its own PF."""
+    devices = ["/sys/bus/pci/devices/0000:01:00.0", "/sys/bus/pci/devices/0000:01:00.1"]
+    for number, device in enumerate(devices):
+        assert guest.run(f"cat {device}/sriov_totalvfs").strip() == "2"
+        guest.run(f"echo 2 >{device}/sriov_numvfs")
+        for vf in (0, 1):
+            space = f"vf{number}{vf}"
+            name = guest.run(f"ls {device}/virtfn{vf}/net").strip()
+            enter = f"ip netns exec {space}"
+            guest.run(f"ip netns add {space} && ip link set {name} netns {space}")
+            guest.run(f"{enter} ip address add 10.44.0.{10 + 2 * number + vf}/24 dev {name}")
+            guest.run(f"{enter} ip link set {name} up")
+            guest.until(f"{enter} ip link show {name}", "LOWER_UP")
+    for space in ("vf00", "vf01", "vf10", "vf11"):
+        assert " 3 received" in guest.run(f"ip netns exec {space} ping -c 3 -i 0.1 -W 10 10.44.0.1")
+    for number, device in enumerate(devices):
+        guest.run(f"ip netns del vf{number}0 && ip netns del vf{number}1 && echo 0 >{device}/sriov_numvfs")
+    guest.ping(3)
+
+
 def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove")
     guest.ping(3)
