@@ -44,7 +44,9 @@ def is_ptp(frame: bytes) -> bool:
     def word(at: int) -> int:
         return int.from_bytes(before_last[at : at + 2], "big")
 
-    at = 16 if word(12) in COUNTED_VLAN_TYPES else 12
+    at = 12
+    while at < 20 and word(at) in COUNTED_VLAN_TYPES:
+        at += 4
     behind = PORT_BEHIND.get(word(at))
     return word(at) == PTP_TYPE or (behind is not None and word(at + behind) in PTP_PORTS)
 

@@ -77,7 +77,7 @@ class MacRx(p: ShellParam) extends Component {
 
   val vlan = Reg(Bool())
   val tpid = beat.data(39 downto 32) ## beat.data(47 downto 40)
-  when(beat.valid && check.io.second)(vlan := tpid === 0x8100 || tpid === 0x88a8)
+  when(beat.valid && check.io.second)(vlan := PtpFinder.isTag(tpid))
 
   val policer = new PsPolicer(p)
   policer.io.limit := io.psLimit

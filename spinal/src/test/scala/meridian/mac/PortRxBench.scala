@@ -193,15 +193,19 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
       data(at + 1) = word.toByte
     }
     val types = Seq(0x88f7, 0x0800, 0x86dd, 0x88f6)
-    if (random.nextInt(3) == 0) put(12 + Seq(0, 0, 4)(random.nextInt(3)), types(random.nextInt(4)))
-    for (at <- Seq(36, 40, 56, 60)) if (random.nextInt(3) == 0) put(at, 318 + random.nextInt(4))
+    val tags = random.nextInt(4)
+    if (random.nextInt(3) == 0) {
+      for (i <- 0 until tags) put(12 + 4 * i, Seq(0x8100, 0x88a8)(random.nextInt(2)))
+      put(12 + 4 * tags, types(random.nextInt(4)))
+    }
+    for (at <- Seq(36, 40, 44, 48, 56, 60, 64, 68)) if (random.nextInt(3) == 0) put(at, 318 + random.nextInt(4))
   }
 
   /** Of the beats before the last. */
   def isPtp(frame: WireFrame): Boolean = {
     val d = frame.data
     def word(at: Int) = if (at / 8 < (d.length - 1) / 8) (d(at) & 0xff) << 8 | d(at + 1) & 0xff else -1
-    val at = if (Seq(0x8100, 0x88a8).contains(word(12))) 16 else 12
+    val at = 12 + 4 * Seq(12, 16).takeWhile(i => Seq(0x8100, 0x88a8).contains(word(i))).size
     val port = word(at) match {
       case 0x0800 => word(at + 24)
       case 0x86dd => word(at + 44)
