@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      3
+#define MERIDIAN_MAP_MINOR                                      4
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -289,6 +289,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK       0x00002000u
 #define MERIDIAN_IDENT_CAPABILITIES_PS_LIMIT_SHIFT              14
 #define MERIDIAN_IDENT_CAPABILITIES_PS_LIMIT_MASK               0x00004000u
+#define MERIDIAN_IDENT_CAPABILITIES_STAMP_LATENCY_SHIFT         15
+#define MERIDIAN_IDENT_CAPABILITIES_STAMP_LATENCY_MASK          0x00008000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -435,6 +437,8 @@
 #define MERIDIAN_PORT_PS_PTP_LIMIT_RATE_MASK                    0x000003ffu
 #define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_SHIFT                  16
 #define MERIDIAN_PORT_PS_PTP_LIMIT_BURST_MASK                   0x00ff0000u
+#define MERIDIAN_PORT_RX_LATENCY                                0x110
+#define MERIDIAN_PORT_TX_LATENCY                                0x114
 #define MERIDIAN_PORT_PS_ADDRESS_LOW(i)                         (0x140 + 0x8 * (i))
 #define MERIDIAN_PORT_PS_ADDRESS_LOW_MAX                        16
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH(i)                        (0x144 + 0x8 * (i))

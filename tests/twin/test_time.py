@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -65,20 +66,106 @@ def test_skipped_time_is_the_same_time(run_card: Callable[..., Any]) -> None:
     assert after - before == pytest.approx(expected, abs=2000)
 
 
-def test_stamps_carry_the_macs_latency(run_card: Callable[..., Any]) -> None:
-    """The PS's receive stamp is the end of the delimiter on the PTP clock, plus the latency that was set."""
-    stamps = {}
-    for latency in (0, 250):
-        card = run_card("--rx-latency", str(latency))
-        with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
-            ps.start(0, PEER)
-            host.link.advance(20_000_000)
-            at = host.link.advance(0) + 3_000_000
-            card.wires[0].send(frame(1, PEER), at_ps=at)
-            host.link.advance(10_000_000)
-            (got,) = ps.ports[0].poll()
-            stamps[latency] = got.time_ns - at // 1000
-    assert stamps[250] - stamps[0] == pytest.approx(250, abs=1)
+@dataclass(frozen=True)
+class Apart:
+    """How far stamps of a port are from the wire's own times, in ns."""
+
+    rx: float
+    tx: float
+
+
+def stamped(host: Host, ps: Ps, card: Any, port: int) -> Apart:
+    """By a frame each way; a stamp is told to a nanosecond, and a frame starts at a multiple of four bytes."""
+    at = host.link.advance(0) + 3_000_000
+    card.wires[port].send(frame(1, PEER), at_ps=at)
+    ps.send(frame(2, MINE, PEER), port, tag=7, timestamp=True)
+    host.link.advance(10_000_000)
+    (got,), (sent,) = ps.ports[port].poll(), card.wires[port].take()
+    (stamp,) = ps.ports[port].timestamps()
+    assert stamp.tag == 7
+    return Apart(got.time_ns - at / 1000, stamp.time_ns - sent.time_ps / 1000)
+
+
+def measured(
+    run_card: Callable[..., Any],
+    of_macs: tuple[int, int],
+    told: dict[int, tuple[float, float]],
+    configuration: tuple[str, ...] = (),
+    *more: str,
+) -> list[Apart]:
+    """Of each port. of_macs: latencies of all MACs, receive and transmit; told: to the card, of some ports."""
+    options = ["--rx-latency", str(of_macs[0]), "--tx-latency", str(of_macs[1]), *more]
+    card = run_card(*options, configuration=configuration)
+    ports = range(2 if "--ports" in configuration else 1)
+    with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
+        for port in ports:
+            ps.start(port, PEER)
+        host.link.advance(20_000_000)
+        for port, latencies in told.items():
+            ps.card.set_stamp_latency(port, *latencies)
+        host.link.advance(20_000_000)
+        return [stamped(host, ps, card, port) for port in ports]
+
+
+def test_stamps_refer_to_the_connector(run_card: Callable[..., Any]) -> None:
+    """The MACs' latencies show in them until the card is told; what it is told counts to a fraction."""
+    (plain,) = measured(run_card, (0, 0), {})
+    (moved,) = measured(run_card, (250, 130), {})
+    assert moved.rx - plain.rx == pytest.approx(250, abs=1)
+    assert moved.tx - plain.tx == pytest.approx(-130, abs=1)
+    for of_macs, told in (((250, 130), (250, 130)), ((7, 901), (6.75, 901.25)), ((0, 0), (-0.25, 0))):
+        (found,) = measured(run_card, of_macs, {0: told})
+        assert (found.rx, found.tx) == pytest.approx((plain.rx, plain.tx), abs=1.5), (of_macs, told)
+    (found,) = measured(run_card, (0, 0), {0: (-32_000, 32_000)})  # beyond what a frame takes
+    assert (found.rx - plain.rx, found.tx - plain.tx) == pytest.approx((32_000, 32_000), abs=1.5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rate", ["10", "25"])
+def test_latencies_are_of_a_port(run_card: Callable[..., Any], rate: str) -> None:
+    configuration = ("--ports", "2", "--line-rate", rate)
+    plain = measured(run_card, (300, 200), {}, configuration, "--rate", rate)
+    found = measured(run_card, (300, 200), {1: (300, 200)}, configuration, "--rate", rate)
+    assert (found[0].rx, found[0].tx) == pytest.approx((plain[0].rx, plain[0].tx), abs=4)
+    assert found[1].rx - plain[1].rx == pytest.approx(-300, abs=4)
+    assert found[1].tx - plain[1].tx == pytest.approx(200, abs=4)
+
+
+def test_a_link_that_comes_up_has_latencies_of_its_own(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """Within the spread, and the same until it goes down."""
+    card = run_card("--rx-latency", "100", "--latency-spread", "60", "--control", str(tmp_path / "control"))
+    with (
+        Control(tmp_path / "control") as control,
+        Host.connect(card.socket, lockstep=True) as host,
+        Ps.connect(card.socket) as ps,
+    ):
+        ps.start(0, PEER)
+        host.link.advance(20_000_000)
+        found = []
+        for _ in range(8):
+            found.append(stamped(host, ps, card, 0))
+            again = stamped(host, ps, card, 0)
+            assert (again.rx, again.tx) == pytest.approx((found[-1].rx, found[-1].tx), abs=2)
+            for up in (False, True):
+                control.ask("link", port=0, up=up)
+                host.link.advance(1_000_000)
+    rx, tx = sorted(apart.rx for apart in found), sorted(-apart.tx for apart in found)
+    assert 10 < rx[-1] - rx[0] <= 62, rx
+    assert 10 < tx[-1] - tx[0] <= 62, tx
+
+
+def test_the_host_reads_latencies_and_cannot_write_them(run_card: Callable[..., Any]) -> None:
+    card = run_card()
+    with Host.connect(card.socket, lockstep=True) as host, Ps.connect(card.socket) as ps:
+        ps.card.set_stamp_latency(0, 1.5, -0.25)
+        host.link.advance(1_000_000)
+        for name, word in (("RX_LATENCY", 0x1_8000), ("TX_LATENCY", 0xFFFF_C000)):
+            at = host.card.regs.address("PORT", name, 0)
+            assert host.card.read(at) == word
+            host.card.access(at, 5)
+            assert host.card.read(at) == word
+        refused = host.card.regs.address("IDENT", "HOST_REFUSED")
+        assert host.card.read(refused) == 2
 
 
 @pytest.mark.long

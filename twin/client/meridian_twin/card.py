@@ -236,6 +236,12 @@ class Card(ABC):
             enable = field("PORT", "PS_LIMIT", "ENABLE").at(1)
             self.write(self.regs.ps_address("PORT", "PS_LIMIT", port), words["PS_LIMIT"] | enable, "ps")
 
+    def set_stamp_latency(self, port: int, rx_ns: float, tx_ns: float) -> None:
+        """What a frame takes between the connector of a port and where its MAC stamps it."""
+        for name, latency in (("RX_LATENCY", rx_ns), ("TX_LATENCY", tx_ns)):
+            word = round(latency * (1 << 16)) & 0xFFFF_FFFF
+            self.write(self.regs.ps_address("PORT", name, port), word, "ps")
+
     # Receive filter
 
     def mac_command(

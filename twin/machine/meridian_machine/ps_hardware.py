@@ -57,7 +57,8 @@ def _made(command: Sequence[str], target: Path) -> Path:
 class PsHardware:
     """What a user may choose of it.
 
-    memory: MiB, 2048 at most; cpus: 4 at most; kernel: more of its command line; extra: QEMU's options.
+    memory: MiB, 2048 at most; cpus: 4 at most; kernel: more of its command line; extra: QEMU's options; tree: source of
+    the device tree, which may include ps.dts.
     """
 
     serial: ClassVar[str] = "virtio-serial-device"
@@ -66,13 +67,14 @@ class PsHardware:
     cpus: int = 2
     kernel: str = ""
     extra: Sequence[str] = ()
+    tree: Path = TREE
 
     def options(self, image: Image, initrd: Path, socket: Path | None, kernel_line: str = "") -> list[str]:
         """Of the whole machine but its console and its serial ports. The device tree is put beside the RAM disk."""
         return [
             *self._processors(socket),
             *("-kernel", str(image.kernel), "-initrd", str(initrd)),
-            *("-dtb", str(device_tree(initrd.with_name("ps.dtb")))),
+            *("-dtb", str(device_tree(initrd.with_name("ps.dtb"), self.tree))),
             *("-append", self._line(KERNEL_LINE, self.kernel, kernel_line)),
             *("-drive", f"if=none,id=disk,file={image.root},format=raw,readonly=on"),
             *("-device", "virtio-blk-device,drive=disk"),

@@ -17,6 +17,7 @@ SRC_URI = "\
     file://meridian_ps_ethtool.c \
     file://meridian_ps_filter.c \
     file://meridian_ps_hwtstamp.c \
+    file://meridian_ps_latency.c \
     file://meridian_ps_limit.c \
     file://meridian_ps_mac_stats.c \
     file://meridian_ps_main.c \

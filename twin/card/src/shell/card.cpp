@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "shell/card_clocks.hpp"
 #include "shell/shell.hpp"
 #include "shell/waveform.hpp"
@@ -51,6 +52,7 @@ struct Card::Parts {
   explicit Parts(const CardSetting& s);
 
   void step();
+  void draw_latencies(unsigned port);
   void eval();
   void tick_sample(std::uint32_t rising);
   void tick_drive(std::uint32_t rising);
@@ -65,6 +67,7 @@ struct Card::Parts {
   std::vector<std::uint8_t*> clock_pin;
   std::vector<MacRx> mac_rx;
   std::vector<MacTx> mac_tx;
+  Random latency_spread{setting.seed ^ 0x1a};
   Qdma qdma;
   AxilMaster pf_bus;
   AxilMaster ps_bus;
@@ -105,8 +108,7 @@ Card::Parts::Parts(const CardSetting& s)
     mac_rx.emplace_back(port.rx, static_cast<double>(clocks.setting(rx_clock(i)).period_fs) / 1000.0);
     mac_tx.emplace_back(port.tx, "mac tx " + std::to_string(i),
                         static_cast<double>(clocks.setting(tx_clock(i)).period_fs) / 1000.0);
-    mac_rx.back().set_timestamp_latency(s.rx_latency_ns);
-    mac_tx.back().set_timestamp_latency(s.tx_latency_ns);
+    draw_latencies(i);
     port.rx_reset = port.tx_reset = 1;
     port.link_up = 1;
     port.rx_skip = port.tx_skip = 1;
@@ -127,6 +129,12 @@ Card::Parts::Parts(const CardSetting& s)
   ps_memory.reset();
   if (!setting.trace_file.empty()) waveform.start(setting.trace_file, setting.trace_from_ps, setting.trace_to_ps);
   shell.eval();
+}
+
+void Card::Parts::draw_latencies(unsigned port) {
+  const auto more = [this] { return latency_spread.below(setting.latency_spread_ns + 1); };
+  mac_rx[port].set_timestamp_latency(setting.rx_latency_ns + more());
+  mac_tx[port].set_timestamp_latency(setting.tx_latency_ns + more());
 }
 
 void Card::Parts::eval() {
@@ -420,6 +428,7 @@ void Card::set_reset(Reset reset, bool asserted, unsigned port) {
 }
 
 void Card::set_link(unsigned port, bool up) {
+  if (up && parts_->ports.at(port).link_up == 0) parts_->draw_latencies(port);
   parts_->ports.at(port).link_up = up;
   parts_->unsettled = true;
 }

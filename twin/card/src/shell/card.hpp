@@ -35,9 +35,10 @@ struct CardSetting {
   std::string trace_file;                     // FST; none when empty
   std::uint64_t trace_from_ps = 0;
   std::uint64_t trace_to_ps = ~std::uint64_t{0};
-  std::uint32_t rx_latency_ns = 0;  // of the MACs: fixed, added to every timestamp
-  std::uint32_t tx_latency_ns = 0;
-  bool use_idle_pin = false;  // drain() waits for the shell's idle pin too
+  std::uint32_t rx_latency_ns = 0;      // from the connector to where a MAC stamps, so its stamps are later by it
+  std::uint32_t tx_latency_ns = 0;      // from there to the connector, so its stamps are earlier
+  std::uint32_t latency_spread_ns = 0;  // most that both have more, drawn for each port and way at each link-up
+  bool use_idle_pin = false;            // drain() waits for the shell's idle pin too
   std::uint32_t build_date = 0x20260101;
   std::uint32_t build_hash = 0x00c0ffee;
 };
@@ -106,6 +107,7 @@ class Card {
   /// Holds a part in reset or lets it go; port matters for the MAC's only. What the models at its pins held is lost.
   void set_reset(Reset reset, bool asserted, unsigned port = 0);
 
+  /// A link that comes up has latencies of its own.
   void set_link(unsigned port, bool up);
 
   /// Called when the shell begins to reset the receiver of a port.

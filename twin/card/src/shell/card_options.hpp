@@ -14,7 +14,8 @@ constexpr std::string_view card_options_help =
   --rate 10|25          line rate of all ports in Gb/s (25)
   --ppm CLOCK=PPM       a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --phase CLOCK=FS      first edge of a clock, in femtoseconds
-  --rx-latency NS --tx-latency NS   fixed, which the MACs add to every timestamp (0)
+  --rx-latency NS --tx-latency NS   of a frame between the connector and where the MACs stamp it (0)
+  --latency-spread NS   more of both, 0 to NS, drawn for each port and way whenever its link comes up (0)
   --hang-us N           longest wait for an answer that must come (100)
   --trace FILE.fst      waveforms (in a build with -DTRACE=ON)
   --trace-from NS --trace-to NS   of this time only
@@ -39,6 +40,8 @@ inline bool take_card_option(Arguments& arguments, CardSetting& card) {
     card.rx_latency_ns = arguments.number<std::uint32_t>();
   } else if (option == "--tx-latency") {
     card.tx_latency_ns = arguments.number<std::uint32_t>();
+  } else if (option == "--latency-spread") {
+    card.latency_spread_ns = arguments.number<std::uint32_t>();
   } else if (option == "--hang-us") {
     card.hang_ps = arguments.scaled(1'000'000);
   } else if (option == "--trace") {

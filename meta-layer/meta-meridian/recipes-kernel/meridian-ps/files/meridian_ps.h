@@ -219,6 +219,16 @@ struct meridian_ps_limits {
 	struct meridian_ps_rate ptp;
 };
 
+/**
+ * struct meridian_ps_latency - what frames take between the connector and where the MAC stamps them
+ * @rx_ps: picoseconds, from the connector
+ * @tx_ps: picoseconds, to it
+ */
+struct meridian_ps_latency {
+	s32 rx_ps;
+	s32 tx_ps;
+};
+
 enum {
 	MERIDIAN_PS_FLAG_UP,		/* the rings run */
 	MERIDIAN_PS_FLAG_STARVED,	/* the receive ring has found no memory */
@@ -243,6 +253,7 @@ enum {
  * @tx_coalesce: see there
  * @address: what the card's filter holds, as its registers have it; 0: nothing
  * @limits: see there
+ * @latency: see there
  * @service: looks after link and timeouts while the port is up
  * @restart: takes the rings down and up
  * @restarts: how often the rings were taken down and up, by why
@@ -268,6 +279,7 @@ struct meridian_ps_port {
 	struct meridian_ps_coalesce tx_coalesce;
 	u64 address[MERIDIAN_PS_ADDRESSES];
 	struct meridian_ps_limits limits;
+	struct meridian_ps_latency latency;
 	struct delayed_work service;
 	struct work_struct restart;
 	struct {
@@ -433,6 +445,11 @@ int meridian_ps_set_mac_address(struct net_device *netdev, void *data);
 /* meridian_ps_limit.c */
 void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_node *node);
 void meridian_ps_write_limits(struct meridian_ps_port *port);
+
+/* meridian_ps_latency.c */
+void meridian_ps_init_latency(struct meridian_ps_port *port, const struct device_node *node);
+void meridian_ps_write_latency(struct meridian_ps_port *port);
+int meridian_ps_add_latency_files(struct meridian_ps_port *port);
 
 /* meridian_ps_stamp.c */
 void meridian_ps_init_stamp(struct meridian_ps_port *port);

@@ -121,7 +121,8 @@ static int probe(struct platform_device *pdev)
 		return dev_err_probe(dev, error, "cannot start\n");
 	/* Users see the ports when all else is there. */
 	for (i = 0; !error && i < card->ports; i++)
-		error = devm_register_netdev(dev, card->port[i]->netdev);
+		error = devm_register_netdev(dev, card->port[i]->netdev) ?:
+			meridian_ps_add_latency_files(card->port[i]);
 	return error;
 }
 

@@ -97,6 +97,7 @@ int meridian_ps_up(struct meridian_ps_port *port)
 	meridian_ps_write_coalesce(port);
 	/* A card that was reset has none. */
 	meridian_ps_write_limits(port);
+	meridian_ps_write_latency(port);
 	meridian_ps_place_ring(port, &port->tx.ring);
 	meridian_ps_place_ring(port, &port->rx.ring);
 	napi_enable(&port->napi);
@@ -338,6 +339,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	disable_interrupts(port);
 	meridian_ps_close_filter(port);
 	meridian_ps_init_limits(port, node);
+	meridian_ps_init_latency(port, node);
 	error = end_rings(port);
 	if (error)
 		return error;

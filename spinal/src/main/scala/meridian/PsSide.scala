@@ -23,6 +23,7 @@ class PsSide(p: ShellParam) extends Component {
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
     val filter = out Vec (PsFilterConfig(p), p.ports)
     val limit = out Vec (PsLimit(), p.ports)
+    val latency = out Vec (StampLatency(), p.ports)
     val axi = slave(AxiLite4(CardRegs.axiConfig))
     val memory = master(Axi4(PsAxi.config))
     val host = slave(RegPort(CardRegs.addressBits))
@@ -54,6 +55,7 @@ class PsSide(p: ShellParam) extends Component {
   io.psHostTxEnable := regs.io.psHostTxEnable
   io.filter := regs.io.filter
   io.limit := regs.io.limit
+  io.latency := regs.io.latency
 
   val phc = new PhcWithPins(p.psFrequency)
   phc.io.signals <> regs.io.phc

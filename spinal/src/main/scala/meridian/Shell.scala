@@ -65,16 +65,19 @@ class Shell(p: ShellParam) extends Component {
     tx.io.record >> ps.io.txRecord(i)
     tx.io.timestamps >> ps.io.txTimestamp(i)
 
-    /** The PTP clock in a clock of the MAC, which stamps with it. */
-    def carry(cd: ClockDomain, skip: UInt) = {
+    /** The PTP clock in a clock of the MAC, which stamps with it: as much ahead as frames are still to go to the connector
+      * when they are stamped.
+      */
+    def carry(cd: ClockDomain, skip: UInt, ahead: SInt) = {
       val crossing = new TimeCrossing(clocks.ps, cd, p.psFrequency, p.macFrequency)
       crossing.io.psTime := ps.io.time
       crossing.io.psStepped := ps.io.stepped
+      crossing.io.psAhead := ahead
       crossing.io.dstSkip := skip
       crossing
     }
-    val rxTime = carry(clocks.macRx(i), pins.sim_skip_mac_rx)
-    val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx)
+    val rxTime = carry(clocks.macRx(i), pins.sim_skip_mac_rx, -ps.io.latency(i).rx)
+    val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
     ps.io.phcLocked(2 * i) := rxTime.io.dstLocked

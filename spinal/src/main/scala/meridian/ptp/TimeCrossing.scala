@@ -9,6 +9,9 @@ object TimeCrossing {
 
   /** Samples from a load, or a step, to io.locked. */
   val lockSamples = 32
+
+  /** Bits below a nanosecond of io.psAhead. */
+  val aheadFraction = 16
 }
 
 /** Carries the time of the PHC into the clock of a MAC, as ctl_*_systemtimerin of the MAC IP wants it: every cycle, to
@@ -20,8 +23,10 @@ object TimeCrossing {
   * which a PI loop averages: proportional 1/4, then 1/8, then 1/16 while it settles, integral 1/4096 into the step a
   * cycle. An error of more than a dst cycle, as after a set of the PHC, loads the time outright.
   *
-  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with. It never runs back
-  * but by a load. io.dstLocked says that 32 samples (4 us) passed since the last load or step of the PHC.
+  * io.dstTime is the PHC's io.time extrapolated to the dst clock edge that io.dstTime changes with, and io.psAhead more:
+  * a MAC stamps where it captures a frame, so its time is ahead, or behind, by what the frame takes between there and the
+  * connector. io.dstTime never runs back but by a load. io.dstLocked says that 32 samples (4 us) passed since the last
+  * load, step of the PHC, or change of io.psAhead, which counts as one.
   *
   * io.dstSkip is the number of cycles a dst edge stands for (1 in hardware, see [[Phc]]). A sample that may have been
   * under way during a skip is not used. When 4095 or more cycles were skipped since the last sample used, the loop
@@ -63,25 +68,49 @@ class TimeCrossing(
   val io = new Bundle {
     val psTime = in(PtpFineTime())
     val psStepped = in Bool ()
+    val psAhead = in SInt (32 bits) // 2^-16 ns
     val dstSkip = in UInt (32 bits)
     val dstTime = out(PtpTime())
     val dstLocked = out Bool ()
   }
 
-  /** Latch, then toggle one cycle later: the words are stable before and long after the toggle is seen. */
+  /** Latch, add, then toggle a cycle after the sum: the words are stable before and long after the toggle is seen. */
+  private val addCycles = 3
   val ps = new ClockingArea(psCd) {
     val count = Reg(UInt(log2Up(sampleCycles) bits)) init 0
     val toggle = RegInit(False)
-    val sample = Reg(PtpFineTime())
     val stepped = RegInit(False)
     val sampleStepped = RegInit(False)
     stepped := stepped || io.psStepped
     count := count + 1
+    val latched = new Area {
+      val time = Reg(PtpFineTime())
+      val ahead = Reg(SInt(32 bits)) init 0
+      val stepped = Reg(Bool())
+    }
+    when(count === sampleCycles - 1 - addCycles) {
+      latched.time := io.psTime
+      latched.ahead := io.psAhead
+      latched.stepped := stepped || io.psStepped || io.psAhead =/= latched.ahead
+      stepped := False
+    }
+
+    // Less than a second is added or taken away.
+    private val part = (latched.time.nanoseconds(29 downto 0) @@ latched.time.fraction).resize(64 bits).asSInt
+    private val second = S(Phc.second << 32, 64 bits)
+    val sum = RegNext(part + (latched.ahead << (32 - TimeCrossing.aheadFraction)).resize(64 bits))
+    val next = RegNext(latched.time.seconds + 1)
+    val previous = RegNext(latched.time.seconds - 1)
+    val over = RegNext(sum - second)
+    val under = RegNext(sum + second)
+    val sample = Reg(PtpFineTime())
     when(count === sampleCycles - 1) {
       count := 0
-      sample := io.psTime
-      sampleStepped := stepped || io.psStepped
-      stepped := False
+      val fine = Mux(sum.msb, under, Mux(over.msb, sum, over)).asBits
+      sample.fraction := fine(31 downto 0).asUInt
+      sample.nanoseconds := fine(61 downto 32).asUInt.resized
+      sample.seconds := Mux(sum.msb, previous, Mux(over.msb, latched.time.seconds, next))
+      sampleStepped := latched.stepped
     }
     when(count === 0) {
       toggle := !toggle
@@ -120,10 +149,10 @@ class TimeCrossing(
       held := clock.io.now
     }
 
-    /** From the sample to what the clock should have held in cycle 0: the time from latch to toggle, from toggle to the
+    /** From the latch to what the clock should have held in cycle 0: the time from latch to toggle, from toggle to the
       * clock edge that begins cycle 0 (between synchroniser - 1 and synchroniser), and what the clock is ahead.
       */
-    private val offset = 2 * psPeriod + (synchroniser - 0.5 + roundLatency) * dstPeriod
+    private val offset = (2 + addCycles) * psPeriod + (synchroniser - 0.5 + roundLatency) * dstPeriod
 
     /** How far the sample is ahead of the clock, in 2^-16 ns. Registers that settle one after the other from what is
       * held; the comments name the cycle from which each is right.

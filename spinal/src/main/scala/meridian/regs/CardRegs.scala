@@ -4,7 +4,7 @@ package meridian.regs
 import meridian.ShellParam
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
 import meridian.psport.PsPortControl
-import meridian.ptp.PhcSignals
+import meridian.ptp.{PhcSignals, StampLatency}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -34,6 +34,7 @@ class CardRegs(p: ShellParam) extends Component {
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits) // to HostRegs
     val filter = out Vec (PsFilterConfig(p), p.ports)
     val limit = out Vec (PsLimit(), p.ports)
+    val latency = out Vec (StampLatency(), p.ports)
     val rings = Vec(master(PsPortControl()), p.ports)
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
@@ -98,6 +99,7 @@ class CardRegs(p: ShellParam) extends Component {
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
     io.limit(i) := port.io.limit
+    io.latency(i) := port.io.latency
     io.rings(i) <> rings(i).io.control
     counters(i).io.rx << io.rxRecord(i)
     counters(i).io.tx << io.txRecord(i)

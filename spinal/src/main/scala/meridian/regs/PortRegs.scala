@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.ShellParam
 import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
+import meridian.ptp.StampLatency
 import spinal.core._
 import spinal.lib._
 
@@ -39,6 +40,7 @@ class PortRegs(p: ShellParam) extends Component {
     val hostRxEnable, hostTxEnable = out Bool ()
     val filter = out(PsFilterConfig(p))
     val limit = out(PsLimit())
+    val latency = out(StampLatency())
     val hostRefused = out Bool ()
   }
   val page = new RegPage(PortRegs.place)
@@ -107,6 +109,27 @@ class PortRegs(p: ShellParam) extends Component {
     )
   }
   io.limit.enable := page.rw(others, 31, "enable", Bool(), "1: both limits hold; 0: every frame may come")
+
+  for (
+    (at, name, latency, doc) <- Seq(
+      (
+        0x10,
+        "rx_latency",
+        io.latency.rx,
+        "from the connector to where the MAC stamps it; taken off every receive stamp"
+      ),
+      (
+        0x14,
+        "tx_latency",
+        io.latency.tx,
+        "from where the MAC stamps it to the connector; added to every transmit stamp"
+      )
+    )
+  ) {
+    val register =
+      page.reg(PortRegs.psOnly + at, name, s"What a frame takes $doc. A change counts as a step of the clock")
+    latency := page.rw(register, 0, "latency", SInt(32 bits), "signed, in 2^-16 ns")
+  }
 
   page.array(
     PortRegs.psOnly + 0x40,

@@ -12,6 +12,7 @@ class CrossedPhc(dstFrequency: HertzNumber) extends Component {
   val io = new Bundle {
     val control = spinal.lib.slave(PhcControl())
     val psSkip, dstSkip = in UInt (32 bits)
+    val psAhead = in SInt (32 bits)
     val psTime = out(PtpFineTime())
     val dstTime = out(PtpTime())
     val dstLocked = out Bool ()
@@ -23,6 +24,7 @@ class CrossedPhc(dstFrequency: HertzNumber) extends Component {
   io.psTime := phc.io.time
   crossing.io.psTime := phc.io.time
   crossing.io.psStepped := phc.io.stepped
+  crossing.io.psAhead := io.psAhead
   crossing.io.dstSkip := io.dstSkip
   io.dstTime := crossing.io.dstTime
   io.dstLocked := crossing.io.dstLocked
@@ -105,6 +107,7 @@ class TimeCrossingTest extends AnyFunSuite {
     dut.io.control.increment #= BigInt(4) << 32
     dut.io.psSkip #= 1
     dut.io.dstSkip #= 1
+    dut.io.psAhead #= 0
     sleep(10)
     val b = new Bench(dut, dstFs, psPhase)
     b.run(50000000L)((_, _) => ())
@@ -193,6 +196,36 @@ class TimeCrossingTest extends AnyFunSuite {
         val (rms, peak) = figures(errors.result())
         println(f"$name increment +100 ppm: rms $rms%.3f ns, peak $peak%.3f ns")
         assert(rms < 1.0 && peak < 2.6 && b.locked)
+      }
+    }
+
+    test(s"$name is ahead or behind by what it is told, to a fraction of a nanosecond") {
+      compiled.doSim(seed = 5) { dut =>
+        val b = bench(dut, math.round(period / (1 + 30e-6)), 700001L)
+        set(dut, b, secondFine * 1000 - (BigInt(60000) << 32))
+        lock(b, 20000000000L)
+        val (highest, lowest) = (BigInt(2).pow(31) - 1, -BigInt(2).pow(31))
+        for (units <- Seq[BigInt](250 << 16, 250 << 16 | 0x6000, -(313 << 16) + 0x4000, highest, lowest, 5, 0)) {
+          val was = dut.io.psAhead.toBigInt
+          dut.io.psAhead #= units
+          b.run(400000000L)((_, _) => ())
+          assert(b.locked == (units == was), s"$units: the change is a step")
+          val took = lock(b, 8000000000L)
+          val errors = Vector.newBuilder[Double]
+          // Seconds turn meanwhile, here and in the PHC.
+          set(dut, b, secondFine * 1000 - (BigInt(20000) << 32))
+          b.run(400000000L)((_, _) => ())
+          lock(b, 8000000000L)
+          b.run(40000000000L)((_, e) => errors += e)
+          val ahead = units.toDouble / 65536
+          val all = errors.result().map(_ - ahead)
+          val mean = all.sum / all.size
+          val (rms, peak) = figures(all)
+          println(
+            f"$name ahead by $ahead%.4f ns: locked after ${took * 1e-9}%.1f us, mean $mean%+.3f ns, rms $rms%.3f ns"
+          )
+          assert(math.abs(mean) < 0.2 && rms < 1.0 && peak < 2.6)
+        }
       }
     }
 

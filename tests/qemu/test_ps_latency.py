@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a frame takes between the connector and where the MAC stamps it: the device tree has it, files show and change it,
+and the card's registers get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from meridian_machine import PsHardware
+from meridian_machine.guest import Guest
+from ptp_run import ps_with
+
+pytestmark = pytest.mark.qemu
+RX_PS, TX_PS = 413_000, 127_000
+RX_LATENCY, TX_LATENCY = 0xA000_2110, 0xA000_2114
+LATENCY = "/sys/class/net/eth0/latency"
+TREE = f"""/include/ "ps.dts"
+&meridian {{
+    ethernet-ports {{
+        #address-cells = <1>;
+        #size-cells = <0>;
+        ethernet-port@0 {{
+            reg = <0>;
+            meridian,stamp-latency = <10 7 9>, <25 {RX_PS} {TX_PS}>;
+        }};
+    }};
+}};
+"""
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    folder: Path = tmp_path_factory.mktemp("latency")
+    tree = folder / "latency.dts"
+    tree.write_text(TREE)
+    # A test reads registers that the driver has.
+    with ps_with([], folder, hardware=PsHardware(kernel="iomem=relaxed", tree=tree)) as (_, guest):
+        yield guest
+
+
+def told(guest: Guest) -> list[int]:
+    return [int(it) for it in guest.run(f"cat {LATENCY}/rx_ps {LATENCY}/tx_ps").split()]
+
+
+def registers(guest: Guest) -> list[int]:
+    """Signed, in 2^-16 ns."""
+    words = [int(guest.run(f"busybox devmem {at:#x}"), 16) for at in (RX_LATENCY, TX_LATENCY)]
+    return [word - (word >> 31 << 32) for word in words]
+
+
+def test_latencies_come_from_the_device_tree_and_from_files(guest: Guest) -> None:
+    """They are kept over a restart of the port."""
+    assert told(guest) == [RX_PS, TX_PS]
+    assert registers(guest) == [413 << 16, 127 << 16]
+    guest.run(f"echo 1500 >{LATENCY}/rx_ps && echo -250 >{LATENCY}/tx_ps")
+    assert registers(guest) == [0x1_8000, -0x4000]
+    for wrong in ("32000001", "-32000001", "x", "1.5"):
+        assert guest.try_run(f"echo {wrong} >{LATENCY}/rx_ps")[0] != 0, wrong
+    assert told(guest) == [1500, -250]
+    guest.run("ip link set eth0 down && ip link set eth0 up")
+    guest.wait_link()
+    assert registers(guest) == [0x1_8000, -0x4000]
