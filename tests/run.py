@@ -30,7 +30,7 @@ class Suite:
 
 def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
-    unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}"
+    unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.LongTest")
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian
+
+import spinal.core._
+import spinal.core.formal.SpinalFormalConfig
+
+import java.nio.file.{Files, Path, Paths}
+import scala.jdk.CollectionConverters._
+import scala.sys.process._
+
+/** Proofs by property directed reachability, for runs of any length, without invariants by hand: Yosys makes an and-inverter
+  * graph of a component with its asserts and assumes, and ABC decides it. Memories have to be small.
+  */
+object Pdr {
+
+  /** Fails unless every assert of the component holds in all cycles, and each cover can be reached.
+    *
+    * @param seconds of ABC's time, after which the proof has failed
+    */
+  def prove(top: => Component, seconds: Int = 300): Unit = check(top, s"pdr -T $seconds")
+
+  /** The same in the first cycles after reset, for what is too large. */
+  def bounded(top: => Component, cycles: Int, seconds: Int = 300): Unit = check(top, s"bmc3 -F $cycles -T $seconds")
+
+  /** Fails unless an assert does not hold any more once the one place in the Verilog that reads `from` reads `to`: what
+    * the proof is worth.
+    */
+  def catches(top: => Component, from: String, to: String, seconds: Int = 300): Unit = within { work =>
+    val verilog = generate(work, top)
+    assert(verilog.split(java.util.regex.Pattern.quote(from), -1).length == 2, s"'$from' is not there once: $work")
+    decide(work, "mutation", covers.replaceAllIn(verilog.replace(from, to), ""), s"pdr -T $seconds") match {
+      case Reached(_) =>
+      case other      => throw new AssertionError(s"'$to' instead of '$from' is not noticed, $other: $work")
+    }
+  }
+
+  private val covers = "(?m)^ *cover\\((.*)\\); //(.*)$".r
+  private val asserts = "(?m)^ *assert\\(.*\\); //.*$".r
+
+  /** A folder that stays if what is done in it fails. */
+  private def within(action: Path => Unit): Unit = {
+    val work = Files.createTempDirectory(Files.createDirectories(Paths.get("simWorkspace", "pdr")), "proof")
+    action(work)
+    Files.list(work).iterator.asScala.foreach(Files.delete)
+    Files.delete(work)
+  }
+
+  private def generate(work: Path, top: => Component): String = {
+    val config = new SpinalFormalConfig().withSyncResetDefault._spinalConfig.includeFormal
+    val report = config.copy(targetDirectory = work.toString).generateSystemVerilog(top)
+    Files.readString(work.resolve(s"${report.toplevelName}.sv")).replace("(* keep_hierarchy = \"TRUE\" *)", "")
+  }
+
+  private def check(top: => Component, engine: String): Unit = within { work =>
+    val verilog = generate(work, top)
+    decide(work, "asserts", covers.replaceAllIn(verilog, ""), engine) match {
+      case Proved     =>
+      case Reached(n) => throw new AssertionError(s"an assert does not hold in cycle $n: $work")
+      case Undecided  => throw new AssertionError(s"not decided by $engine: $work")
+    }
+    val noAsserts = asserts.replaceAllIn(verilog, ";")
+    for ((cover, i) <- covers.findAllMatchIn(verilog).toSeq.zipWithIndex) {
+      val text = noAsserts.replace(cover.matched, s"assert(!(${cover.group(1)})); //")
+      decide(work, s"cover$i", covers.replaceAllIn(text, ""), engine.replace("pdr", "bmc3")) match {
+        case Reached(_) =>
+        case other      => throw new AssertionError(s"a cover is not reached, $other,${cover.group(2)}: $work")
+      }
+    }
+  }
+
+  private sealed trait Result
+  private case object Proved extends Result
+  private case class Reached(cycle: Int) extends Result
+  private case object Undecided extends Result
+
+  private def decide(work: Path, name: String, verilog: String, engine: String): Result = {
+    Files.writeString(work.resolve(s"$name.sv"), verilog)
+    Files.writeString(work.resolve(s"$name.ys"), script(name, "module (\\w+)".r.findFirstMatchIn(verilog).get.group(1)))
+    run(work, Seq("yosys", "-q", s"$name.ys"))
+    val said = run(work, Seq("berkeley-abc", "-c", s"read_aiger $name.aig; fold; strash; $engine"))
+    Files.writeString(work.resolve(s"$name.log"), said)
+    val failed = "asserted in frame (\\d+)".r.findFirstMatchIn(said).map(found => Reached(found.group(1).toInt))
+    // A bounded check that ran out of time says how far it came.
+    val cycles = "-F (\\d+)".r.findFirstMatchIn(engine).map(_.group(1))
+    val held = said.contains("Property proved") || cycles.exists(n => said.contains(s"No output asserted in $n frames"))
+    failed.getOrElse(if (held) Proved else Undecided)
+  }
+
+  private def run(work: Path, command: Seq[String]): String = {
+    val said = new StringBuilder
+    val status = Process(command, work.toFile) ! ProcessLogger(line => said.append(line).append('\n'))
+    if (status != 0) throw new AssertionError(s"${command.mkString(" ")} in $work: status $status\n$said")
+    said.toString
+  }
+
+  private def script(name: String, top: String): String =
+    s"""read -formal $name.sv
+       |prep -flatten -top $top
+       |memory_map
+       |async2sync
+       |chformal -assume -early
+       |formalff -setundef -clk2ff -ff2anyinit -hierarchy
+       |setundef -undriven -anyseq
+       |formalff -assume
+       |delete -output
+       |opt -full
+       |techmap
+       |opt -fast
+       |formalff -clk2ff -ff2anyinit
+       |simplemap
+       |dffunmap
+       |aigmap
+       |opt_clean
+       |write_aiger -I -B -zinit -no-startoffset $name.aig
+       |""".stripMargin
+}
