@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.{Pdr, Proof, ShellParam}
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.formal._
+import spinal.lib._
+
+/** The exit with any frames for two ports that come and go, and are full at any time. A beat carries a bit that changes
+  * from frame to frame, by which frames are told apart.
+  */
+class TxExitProof extends Component {
+  val p = ShellParam(ports = 2)
+  val dut = FormalDut(new TxExit(p))
+  assumeInitial(ClockDomain.current.isResetActive)
+  val beats = dut.io.beats
+  Proof.drive(beats)
+  anyseq(dut.io.ports)
+  anyseq(dut.io.copyLost)
+  for (tx <- dut.io.tx) anyseq(tx.ready)
+
+  val starts = Proof.starts(beats)
+  val decision = RegNextWhen(beats.decision, beats.fire)
+  assume(starts || beats.decision.asBits === decision.asBits) // VlanInsert holds it for the frame
+  val over = RegNextWhen(beats.over && !beats.last, beats.fire) init False
+  assume(!over || beats.over) // a frame that is too long stays so
+  assume(beats.decision.port < p.ports)
+  assume(Seq(TxVerdict.sent, TxVerdict.spoof, TxVerdict.disabled).map(beats.decision.verdict === _).orR)
+  assume(!beats.decision.to.functions || !beats.decision.to.ps)
+  assume(beats.decision.to.wire || beats.decision.to.functions || beats.decision.to.ps)
+  val id = RegInit(False) toggleWhen (beats.fire && beats.last)
+  assume(beats.data(0) === id)
+  assume(beats.data >> 1 === 0)
+
+  // The end of a frame that is good goes to its port two cycles before its record is there.
+  val good = Vec(Bool(), p.ports)
+  for ((feed, i) <- dut.feeds.zipWithIndex) {
+    val fed = feed.pull()
+    good(i) := fed.valid && fed.ready && fed.last && !fed.meta
+  }
+  val record = dut.io.record
+  val sent = record.verdict === TxVerdict.sent
+  for (i <- 0 until p.ports)
+    assert(Delay(good(i), 2, init = False) === (record.valid && sent && record.port === i), "an end without its record")
+  assert(record.valid === Delay(beats.fire && beats.last, 2, init = False), "a frame has one record")
+
+  // What leaves at a port: frames that do not mix, and each has its end.
+  for (tx <- dut.io.tx) {
+    assert(Proof.holds(tx), "a beat on offer stays")
+    val begins = Proof.starts(tx)
+    val owner = RegNextWhen(tx.data(0), tx.fire)
+    when(tx.valid && !begins && !(tx.last && tx.meta))(assert(tx.data(0) === owner, "frames mix"))
+  }
+  // Frames are swallowed at one beat a cycle, whatever the ports do; nobody waits for a port that is down.
+  when(beats.valid && beats.decision.verdict =/= TxVerdict.sent)(assert(beats.ready))
+  cover(good(0) && Delay(good(1), 1, init = False))
+}
+
+class TxExitFormal extends AnyFunSuite {
+  test("frames do not mix, and a good end at a port comes exactly with its record, for any run") {
+    Pdr.prove(new TxExitProof)
+  }
+}
