@@ -328,6 +328,7 @@ struct meridian_ps_ptp {
  * struct meridian_ps - the card
  * @dev: platform device
  * @regs: the card's registers
+ * @irq: the kernel's number of its interrupt
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
  * @ports: it has
  * @addresses: that the filter of a port holds
@@ -339,6 +340,7 @@ struct meridian_ps_ptp {
 struct meridian_ps {
 	struct device *dev;
 	void __iomem *regs;
+	int irq;
 	u32 capabilities;
 	u32 ports;
 	u32 addresses;
@@ -409,6 +411,7 @@ int meridian_ps_up(struct meridian_ps_port *port);
 void meridian_ps_down(struct meridian_ps_port *port);
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config);
 bool meridian_ps_port_interrupt(struct meridian_ps_port *port);
+bool meridian_ps_mask_port(struct meridian_ps_port *port);
 
 /* meridian_ps_ring.c */
 int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size);
@@ -478,6 +481,7 @@ void meridian_ps_restart_perout(struct meridian_ps *card);
 void meridian_ps_write_pins(struct meridian_ps *card);
 void meridian_ps_close_pins(struct meridian_ps *card);
 bool meridian_ps_ptp_interrupt(struct meridian_ps *card);
+bool meridian_ps_mask_events(struct meridian_ps *card);
 
 /* meridian_ps_stats.c */
 void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);

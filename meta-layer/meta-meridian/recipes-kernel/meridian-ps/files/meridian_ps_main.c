@@ -71,6 +71,17 @@ static int identify(struct meridian_ps *card)
 	return 0;
 }
 
+/* Masks what is enabled and has nobody to look after it; whether there was something. */
+static bool mask_others(struct meridian_ps *card)
+{
+	bool is_ours = meridian_ps_mask_events(card);
+	unsigned int i;
+
+	for (i = 0; i < card->ports; i++)
+		is_ours |= meridian_ps_mask_port(card->port[i]);
+	return is_ours;
+}
+
 static irqreturn_t interrupt(int irq, void *data)
 {
 	struct meridian_ps *card = data;
@@ -79,7 +90,7 @@ static irqreturn_t interrupt(int irq, void *data)
 
 	for (i = 0; i < card->ports; i++)
 		is_ours |= meridian_ps_port_interrupt(card->port[i]);
-	return IRQ_RETVAL(is_ours);
+	return IRQ_RETVAL(is_ours || mask_others(card));
 }
 
 static int probe(struct platform_device *pdev)
@@ -87,7 +98,7 @@ static int probe(struct platform_device *pdev)
 	struct device *dev = &pdev->dev;
 	struct meridian_ps *card;
 	struct resource *window;
-	int error, irq;
+	int error;
 	unsigned int i;
 
 	card = devm_kzalloc(dev, sizeof(*card), GFP_KERNEL);
@@ -108,15 +119,15 @@ static int probe(struct platform_device *pdev)
 	error = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(ADDRESS_BITS));
 	if (error)
 		return dev_err_probe(dev, error, "no memory within %u bits\n", ADDRESS_BITS);
-	irq = platform_get_irq(pdev, 0);
-	if (irq < 0)
-		return irq;
+	card->irq = platform_get_irq(pdev, 0);
+	if (card->irq < 0)
+		return card->irq;
 	/* Whatever ran here before may have left causes enabled, and rings that write to memory. */
 	error = meridian_ps_init_ptp(card);
 	for (i = 0; !error && i < card->ports; i++)
 		error = meridian_ps_add_port(card, i);
 	if (!error)
-		error = devm_request_irq(dev, irq, interrupt, 0, dev_name(dev), card);
+		error = devm_request_irq(dev, card->irq, interrupt, 0, dev_name(dev), card);
 	if (error)
 		return dev_err_probe(dev, error, "cannot start\n");
 	/* Users see the ports when all else is there. */

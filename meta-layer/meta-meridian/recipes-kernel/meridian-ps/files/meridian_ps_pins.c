@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What hangs on the clock: pulse per second, periodic output, external timestamps. */
+#include <linux/interrupt.h>
 #include <linux/math64.h>
 
 #include "meridian_ps_compat.h"
@@ -13,8 +14,16 @@ static void write_events(struct meridian_ps *card, u32 mask, bool on)
 {
 	struct meridian_ps_ptp *ptp = &card->ptp;
 
-	WRITE_ONCE(ptp->events, on ? ptp->events | mask : ptp->events & ~mask);
-	meridian_ps_ptp_write(card, MERIDIAN_PTP_EVENT_ENABLE, ptp->events);
+	if (on) {
+		WRITE_ONCE(ptp->events, ptp->events | mask);
+		meridian_ps_ptp_write(card, MERIDIAN_PTP_EVENT_ENABLE, ptp->events);
+		return;
+	}
+	/* The handler answers for an event as long as the card may raise it. */
+	meridian_ps_ptp_write(card, MERIDIAN_PTP_EVENT_ENABLE, ptp->events & ~mask);
+	meridian_ps_ptp_read(card, MERIDIAN_PTP_EVENT_ENABLE);
+	WRITE_ONCE(ptp->events, ptp->events & ~mask);
+	synchronize_irq(card->irq);
 }
 
 static void write_span(struct meridian_ps *card, u32 seconds, u32 nanoseconds, u64 span)
@@ -235,4 +244,22 @@ bool meridian_ps_ptp_interrupt(struct meridian_ps *card)
 			stamps++;
 	}
 	return is_ours || stamps;
+}
+
+/**
+ * meridian_ps_mask_events() - mask what the clock raises and nobody asked for
+ * @card: whose
+ *
+ * Return: whether there was something.
+ */
+bool meridian_ps_mask_events(struct meridian_ps *card)
+{
+	u32 enabled = meridian_ps_ptp_read(card, MERIDIAN_PTP_EVENT_ENABLE);
+	/* Read second: an event is asked for before it is enabled. */
+	u32 events = READ_ONCE(card->ptp.events);
+
+	if (!(enabled & ~events))
+		return false;
+	meridian_ps_ptp_write(card, MERIDIAN_PTP_EVENT_ENABLE, enabled & events);
+	return true;
 }

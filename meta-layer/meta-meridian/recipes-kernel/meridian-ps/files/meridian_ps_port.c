@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A port as a network device: up and down, its part of the interrupt, its poll. */
+#include <linux/interrupt.h>
+#include <linux/of.h>
 #include <linux/of_net.h>
 
 #include "meridian_ps_compat.h"
@@ -16,6 +18,12 @@
 		 MERIDIAN_PS_RING_INTERRUPT_STATUS_TX_TIMESTAMP_MASK)
 #define FAULT	MERIDIAN_PS_RING_INTERRUPT_STATUS_ERROR_MASK
 
+static u32 pending(struct meridian_ps_port *port)
+{
+	return meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_STATUS) &
+	       meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE);
+}
+
 /**
  * meridian_ps_port_interrupt() - a port's part of the card's interrupt
  * @port: it
@@ -28,8 +36,7 @@ bool meridian_ps_port_interrupt(struct meridian_ps_port *port)
 
 	if (!test_bit(MERIDIAN_PS_FLAG_UP, &port->flags))
 		return false;
-	causes = meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_STATUS) &
-		 meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE);
+	causes = pending(port);
 	if (causes & FAULT) {
 		meridian_ps_ring_write(port, MERIDIAN_PS_RING_INTERRUPT_STATUS, FAULT);
 		schedule_work(&port->restart);
@@ -38,6 +45,31 @@ bool meridian_ps_port_interrupt(struct meridian_ps_port *port)
 		meridian_ps_ring_write(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR, POLLED);
 		napi_schedule_irqoff(&port->napi);
 	}
+	return causes;
+}
+
+static void disable_interrupts(struct meridian_ps_port *port)
+{
+	meridian_ps_ring_write(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE, 0);
+	meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE);
+}
+
+/**
+ * meridian_ps_mask_port() - mask what a port that is not up still raises
+ * @port: it
+ *
+ * Nobody else would, and the card's interrupt is a level: on the processor that takes it nothing
+ * but its handler would run, until the kernel gave the interrupt up, for all ports and the clock.
+ *
+ * Return: whether there was something.
+ */
+bool meridian_ps_mask_port(struct meridian_ps_port *port)
+{
+	u32 causes = pending(port);
+
+	/* In this order: a port that is coming up is up before it enables a cause. */
+	if (causes && !test_bit(MERIDIAN_PS_FLAG_UP, &port->flags))
+		disable_interrupts(port);
 	return causes;
 }
 
@@ -66,12 +98,6 @@ static int end_rings(struct meridian_ps_port *port)
 	int error = meridian_ps_reset_ring(port, &port->tx.ring);
 
 	return meridian_ps_reset_ring(port, &port->rx.ring) ?: error;
-}
-
-static void disable_interrupts(struct meridian_ps_port *port)
-{
-	meridian_ps_ring_write(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE, 0);
-	meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE);
 }
 
 /**
@@ -129,6 +155,8 @@ int meridian_ps_up(struct meridian_ps_port *port)
  */
 void meridian_ps_down(struct meridian_ps_port *port)
 {
+	/* While the port is up its handler answers for what it raises. */
+	disable_interrupts(port);
 	netif_addr_lock_bh(port->netdev);
 	meridian_ps_close_filter(port);
 	clear_bit(MERIDIAN_PS_FLAG_UP, &port->flags);
@@ -136,10 +164,10 @@ void meridian_ps_down(struct meridian_ps_port *port)
 	netif_tx_disable(port->netdev);
 	/* Nobody is to think that the queue has stood still for long. */
 	netif_trans_update(port->netdev);
-	disable_interrupts(port);
 	napi_disable(&port->napi);
-	/* The poll may have enabled them last. */
+	/* The poll may have enabled them again, and a handler may be about to disable them. */
 	disable_interrupts(port);
+	synchronize_irq(port->card->irq);
 	if (end_rings(port)) {
 		netdev_err(port->netdev, "memory that the card may still write to is kept for it\n");
 		port->restarts.failed++;

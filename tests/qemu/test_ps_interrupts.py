@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The card's interrupt is a level, one for all ports and the clock: whatever raises it is masked by somebody, also while
+a port goes down or nobody wants an event of the clock any more. If not, the kernel gives the interrupt up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from driver_machine import Link
+from meridian_machine import PsHardware
+from meridian_machine.guest import Guest
+from peer import BROADCAST, ethernet
+from ps_link import EVENT_ENABLE, INTERRUPT_ENABLE, INTERRUPT_STATUS, WRITABLE, interrupts, ps_link, register, until
+
+pytestmark = pytest.mark.qemu
+CLOCK = "/sys/class/ptp/ptp0"
+SECOND = 1 << 0  # of the clock's events
+MARK = 0x88B5
+FEW = 20
+
+
+@pytest.fixture(scope="module")
+def ps() -> Iterator[Link]:
+    # One processor: a level that stays keeps it from ever masking the cause.
+    with ps_link(PsHardware(kernel=WRITABLE, cpus=1)) as link:
+        yield link
+
+
+def is_sane(guest: Guest, before: tuple[int, int], most: int) -> None:
+    taken, unwanted = interrupts(guest)
+    assert taken - before[0] <= most and unwanted - before[1] <= most, (before, taken, unwanted)
+    assert "nobody cared" not in guest.log()
+
+
+@pytest.mark.quick
+def test_a_port_that_is_down_is_masked(ps: Link) -> None:
+    """A cause is left over from before, and somebody enables it."""
+    guest = ps.guest
+    guest.run(f"busybox devmem {INTERRUPT_ENABLE:#x} 32 0")
+    ps.peer.wire.send(ethernet(BROADCAST, ps.peer.mac, MARK, b"left over"))
+    until(lambda: bool(register(guest, INTERRUPT_STATUS) & 1), "receive cause")
+    guest.run("ip link set eth0 down")
+    assert register(guest, INTERRUPT_STATUS) & 1
+    before = interrupts(guest)
+    guest.run(f"busybox devmem {INTERRUPT_ENABLE:#x} 32 0xf")
+    until(lambda: register(guest, INTERRUPT_ENABLE) == 0, "port that is masked")
+    is_sane(guest, before, FEW)
+    guest.run("ip link set eth0 up")
+    guest.wait_link()
+    guest.ping()
+
+
+@pytest.mark.quick
+def test_an_event_that_nobody_wants_is_masked(ps: Link) -> None:
+    guest = ps.guest
+    guest.run(f"echo 1 >{CLOCK}/pps_enable")
+    before = interrupts(guest)
+    guest.until("cat /sys/class/pps/pps0/assert", "#[1-9]")
+    guest.run(f"echo 0 >{CLOCK}/pps_enable")
+    guest.run(f"sleep 2; busybox devmem {EVENT_ENABLE:#x} 32 {SECOND}")
+    until(lambda: register(guest, EVENT_ENABLE) == 0, "event that is masked")
+    is_sane(guest, before, FEW)
+    guest.ping()
