@@ -165,6 +165,8 @@ void meridian_ps_down(struct meridian_ps_port *port)
 	/* Nobody is to think that the queue has stood still for long. */
 	netif_trans_update(port->netdev);
 	napi_disable(&port->napi);
+	/* The poll may have woken the queue behind the first call. */
+	netif_tx_disable(port->netdev);
 	/* The poll may have enabled them again, and a handler may be about to disable them. */
 	disable_interrupts(port);
 	synchronize_irq(port->card->irq);
