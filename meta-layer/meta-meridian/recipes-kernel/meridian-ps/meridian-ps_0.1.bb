@@ -14,6 +14,7 @@ SRC_URI = "\
     file://Makefile \
     file://meridian_ps.h \
     file://meridian_ps_compat.h \
+    file://meridian_ps_detach.c \
     file://meridian_ps_ethtool.c \
     file://meridian_ps_filter.c \
     file://meridian_ps_hwtstamp.c \

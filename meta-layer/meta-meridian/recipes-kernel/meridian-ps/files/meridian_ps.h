@@ -256,6 +256,8 @@ enum {
  * @latency: see there
  * @service: looks after link and timeouts while the port is up
  * @restart: takes the rings down and up
+ * @detached: looks whether the card has ended the rings of a port that is detached
+ * @patience: jiffies until it looks again
  * @restarts: how often the rings were taken down and up, by why
  * @restarts.rx_error: the receive ring had stopped by itself
  * @restarts.tx_error: the transmit ring had
@@ -282,6 +284,8 @@ struct meridian_ps_port {
 	struct meridian_ps_latency latency;
 	struct delayed_work service;
 	struct work_struct restart;
+	struct delayed_work detached;
+	unsigned long patience;
 	struct {
 		u64 rx_error;
 		u64 tx_error;
@@ -408,7 +412,7 @@ bool meridian_ps_present(struct meridian_ps *card);
 /* meridian_ps_port.c */
 int meridian_ps_add_port(struct meridian_ps *card, u32 index);
 int meridian_ps_up(struct meridian_ps_port *port);
-void meridian_ps_down(struct meridian_ps_port *port);
+int meridian_ps_down(struct meridian_ps_port *port);
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config);
 bool meridian_ps_port_interrupt(struct meridian_ps_port *port);
 bool meridian_ps_mask_port(struct meridian_ps_port *port);
@@ -418,7 +422,8 @@ int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_rin
 void meridian_ps_free_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
 void meridian_ps_place_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
 void meridian_ps_start_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
-int meridian_ps_reset_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);
+int meridian_ps_reset_rings(struct meridian_ps_port *port);
+bool meridian_ps_has_ended(struct meridian_ps_port *port);
 void meridian_ps_write_coalesce(struct meridian_ps_port *port);
 u32 meridian_ps_ring_error(struct meridian_ps_port *port, const struct meridian_ps_ring *ring);
 bool meridian_ps_take(struct meridian_ps_ring *ring, u64 *done);
@@ -426,12 +431,14 @@ bool meridian_ps_take(struct meridian_ps_ring *ring, u64 *done);
 /* meridian_ps_rx.c */
 int meridian_ps_alloc_rx(struct meridian_ps_port *port);
 void meridian_ps_free_rx(struct meridian_ps_port *port);
+void meridian_ps_leave_rx(struct meridian_ps_port *port);
 bool meridian_ps_fill_rx(struct meridian_ps_port *port);
 int meridian_ps_poll_rx(struct meridian_ps_port *port, int budget);
 
 /* meridian_ps_tx.c */
 int meridian_ps_alloc_tx(struct meridian_ps_port *port);
 void meridian_ps_free_tx(struct meridian_ps_port *port);
+void meridian_ps_leave_tx(struct meridian_ps_port *port);
 netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget);
 
@@ -439,6 +446,10 @@ void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget);
 int meridian_ps_init_service(struct meridian_ps_port *port);
 void meridian_ps_start_service(struct meridian_ps_port *port);
 void meridian_ps_stop_service(struct meridian_ps_port *port);
+
+/* meridian_ps_detach.c */
+int meridian_ps_init_detach(struct meridian_ps_port *port);
+void meridian_ps_detach(struct meridian_ps_port *port);
 
 /* meridian_ps_filter.c */
 void meridian_ps_set_rx_mode(struct net_device *netdev);

@@ -92,14 +92,6 @@ static int poll(struct napi_struct *napi, int budget)
 	return frames;
 }
 
-/* Takes the rings back from the card; what it does not give back stays its own, and is lost. */
-static int end_rings(struct meridian_ps_port *port)
-{
-	int error = meridian_ps_reset_ring(port, &port->tx.ring);
-
-	return meridian_ps_reset_ring(port, &port->rx.ring) ?: error;
-}
-
 /**
  * meridian_ps_up() - start the rings
  * @port: with @config set; under RTNL
@@ -108,7 +100,7 @@ static int end_rings(struct meridian_ps_port *port)
  */
 int meridian_ps_up(struct meridian_ps_port *port)
 {
-	int error = end_rings(port);
+	int error = meridian_ps_reset_rings(port);
 
 	if (error)
 		return error;
@@ -152,9 +144,14 @@ int meridian_ps_up(struct meridian_ps_port *port)
 /**
  * meridian_ps_down() - stop the rings
  * @port: that is up; under RTNL
+ *
+ * Return: 0 or a negative error; then the card has not ended the rings, and the port is detached
+ *	   until it does.
  */
-void meridian_ps_down(struct meridian_ps_port *port)
+int meridian_ps_down(struct meridian_ps_port *port)
 {
+	int error;
+
 	/* While the port is up its handler answers for what it raises. */
 	disable_interrupts(port);
 	netif_addr_lock_bh(port->netdev);
@@ -170,15 +167,15 @@ void meridian_ps_down(struct meridian_ps_port *port)
 	/* The poll may have enabled them again, and a handler may be about to disable them. */
 	disable_interrupts(port);
 	synchronize_irq(port->card->irq);
-	if (end_rings(port)) {
-		netdev_err(port->netdev, "memory that the card may still write to is kept for it\n");
-		port->restarts.failed++;
-		port->rx.ring.descriptor = NULL;
-		port->tx.ring.descriptor = NULL;
+	error = meridian_ps_reset_rings(port);
+	if (error) {
+		meridian_ps_detach(port);
+	} else {
+		meridian_ps_free_rx(port);
+		meridian_ps_free_tx(port);
 	}
-	meridian_ps_free_rx(port);
-	meridian_ps_free_tx(port);
 	meridian_ps_expire_stamps(port, true);
+	return error;
 }
 
 /**
@@ -186,7 +183,7 @@ void meridian_ps_down(struct meridian_ps_port *port)
  * @port: up or not; under RTNL
  * @config: it
  *
- * Return: 0 or a negative error; then what was before is in force.
+ * Return: 0 or a negative error; then what was before is in force, or will be when the port is back.
  */
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config)
 {
@@ -199,7 +196,9 @@ int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_p
 		port->config = *config;
 		return 0;
 	}
-	meridian_ps_down(port);
+	error = meridian_ps_down(port);
+	if (error)
+		return error;
 	port->config = *config;
 	error = meridian_ps_up(port);
 	if (!error)
@@ -349,7 +348,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	u64_stats_init(&port->tx.sent.sync);
 	u64_stats_init(&port->tx.done.sync);
 	meridian_ps_init_stamp(port);
-	error = meridian_ps_init_service(port);
+	error = meridian_ps_init_service(port) ?: meridian_ps_init_detach(port);
 	if (error)
 		return error;
 	SET_NETDEV_DEV(netdev, card->dev);
@@ -370,7 +369,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	meridian_ps_close_filter(port);
 	meridian_ps_init_limits(port, node);
 	meridian_ps_init_latency(port, node);
-	error = end_rings(port);
+	error = meridian_ps_reset_rings(port);
 	if (error)
 		return error;
 	card->port[index] = port;

@@ -87,32 +87,50 @@ void meridian_ps_start_ring(struct meridian_ps_port *port, struct meridian_ps_ri
 }
 
 /**
- * meridian_ps_reset_ring() - stop a ring, and take it back to its first descriptor
- * @port: it is of
- * @ring: may be one that the card has from somebody before
+ * meridian_ps_has_ended() - look whether the card has given both rings up
+ * @port: whose rings it was told to reset
+ *
+ * Return: whether it has; false, too, while it does not answer.
+ */
+bool meridian_ps_has_ended(struct meridian_ps_port *port)
+{
+	u32 status = meridian_ps_ring_read(port, MERIDIAN_PS_RING_RX_STATUS) |
+		     meridian_ps_ring_read(port, MERIDIAN_PS_RING_TX_STATUS);
+
+	return !(status & MERIDIAN_PS_RING_RX_STATUS_RUNNING_MASK);
+}
+
+static void write_reset(struct meridian_ps_port *port, const struct meridian_ps_ring *ring, u32 bit)
+{
+	u32 offset = ring->block + MERIDIAN_PS_RING_RX_CONTROL;
+	/* It is not to change while the ring runs. */
+	u32 size = meridian_ps_ring_read(port, offset) & MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_MASK;
+
+	meridian_ps_ring_write(port, offset, size | bit);
+}
+
+/**
+ * meridian_ps_reset_rings() - stop both rings, and take them back to their first descriptor
+ * @port: whose rings may be those that the card has from somebody before
  *
  * May sleep.
  *
- * Return: 0; -ETIMEDOUT if it does not end, then the card may still write to its memory.
+ * Return: 0; -ETIMEDOUT if they do not end, then the card may still write to their memory.
  */
-int meridian_ps_reset_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring)
+int meridian_ps_reset_rings(struct meridian_ps_port *port)
 {
-	u32 offset = ring->block + MERIDIAN_PS_RING_RX_CONTROL, value, status;
+	bool has_ended;
 	int error;
 
-	/* The size is not to change while the ring runs. */
-	value = meridian_ps_ring_read(port, offset) & MERIDIAN_PS_RING_RX_CONTROL_SIZE_LOG2_MASK;
-	meridian_ps_ring_write(port, offset, value | MERIDIAN_PS_RING_RX_CONTROL_RESET_MASK);
-	error = read_poll_timeout(meridian_ps_ring_read, status,
-				  !(status & MERIDIAN_PS_RING_RX_STATUS_RUNNING_MASK),
-				  STOP_POLL_US, STOP_LIMIT_US, false, port,
-				  ring->block + MERIDIAN_PS_RING_RX_STATUS);
+	write_reset(port, &port->tx.ring, MERIDIAN_PS_RING_RX_CONTROL_RESET_MASK);
+	write_reset(port, &port->rx.ring, MERIDIAN_PS_RING_RX_CONTROL_RESET_MASK);
+	error = read_poll_timeout(meridian_ps_has_ended, has_ended, has_ended, STOP_POLL_US,
+				  STOP_LIMIT_US, false, port);
 	if (error)
-		dev_err(port->card->dev, "port %u: the %s ring does not end: status %#x\n",
-			port->index, ring->block ? "transmit" : "receive", status);
-	else
-		meridian_ps_ring_write(port, offset, value);
-	return error;
+		return error;
+	write_reset(port, &port->tx.ring, 0);
+	write_reset(port, &port->rx.ring, 0);
+	return 0;
 }
 
 static u32 coalesce(const struct meridian_ps_coalesce *coalesce)

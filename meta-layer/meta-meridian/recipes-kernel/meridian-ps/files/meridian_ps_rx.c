@@ -65,15 +65,14 @@ int meridian_ps_alloc_rx(struct meridian_ps_port *port)
 
 /**
  * meridian_ps_free_rx() - undo meridian_ps_alloc_rx(), and take the buffers back
- * @port: whose ring the card has no more; if it still may have, the ring has no descriptors, and
- *	  the buffers are left to it
+ * @port: whose ring the card has no more
  */
 void meridian_ps_free_rx(struct meridian_ps_port *port)
 {
 	struct meridian_ps_rx *rx = &port->rx;
 	u32 i;
 
-	if (rx->pool && rx->ring.descriptor) {
+	if (rx->pool) {
 		for (i = 0; i < rx->ring.size; i++) {
 			if (rx->page[i])
 				page_pool_put_full_page(rx->pool, rx->page[i], false);
@@ -84,6 +83,18 @@ void meridian_ps_free_rx(struct meridian_ps_port *port)
 	kvfree(rx->page);
 	rx->page = NULL;
 	meridian_ps_free_ring(port, &rx->ring);
+}
+
+/**
+ * meridian_ps_leave_rx() - leave the ring and its buffers to the card for good
+ * @port: that goes, and whose ring the card still may have
+ */
+void meridian_ps_leave_rx(struct meridian_ps_port *port)
+{
+	/* Frames that are with others come back to it. */
+	if (port->rx.pool)
+		page_pool_destroy(port->rx.pool);
+	kvfree(port->rx.page);
 }
 
 /**

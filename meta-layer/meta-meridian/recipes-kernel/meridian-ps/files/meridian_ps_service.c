@@ -100,25 +100,34 @@ static bool has_stopped(struct meridian_ps_port *port)
 	return rx || tx;
 }
 
+static void make_anew(struct meridian_ps_port *port)
+{
+	int error;
+
+	if (test_bit(MERIDIAN_PS_FLAG_UP, &port->flags) && meridian_ps_down(port))
+		return;
+	error = meridian_ps_up(port);
+	if (!error)
+		return;
+	if (error == -ETIMEDOUT) {
+		meridian_ps_detach(port);
+	} else {
+		/* The service tries again. */
+		port->restarts.failed++;
+		set_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
+	}
+}
+
 static void do_restart(struct work_struct *work)
 {
 	struct meridian_ps_port *port = container_of(work, struct meridian_ps_port, restart);
-	bool is_up;
 
 	rtnl_lock();
-	is_up = test_bit(MERIDIAN_PS_FLAG_UP, &port->flags);
-	if (is_up && has_stopped(port))
+	if (test_bit(MERIDIAN_PS_FLAG_UP, &port->flags) && has_stopped(port))
 		set_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
 	if (test_and_clear_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags) &&
-	    netif_running(port->netdev)) {
-		if (is_up)
-			meridian_ps_down(port);
-		/* The service tries again. */
-		if (meridian_ps_up(port)) {
-			port->restarts.failed++;
-			set_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
-		}
-	}
+	    netif_running(port->netdev) && netif_device_present(port->netdev))
+		make_anew(port);
 	rtnl_unlock();
 }
 

@@ -32,8 +32,7 @@ static void unmap(struct meridian_ps_port *port, const struct meridian_ps_tx_fra
 
 /**
  * meridian_ps_free_tx() - undo meridian_ps_alloc_tx(), and drop the frames that did not leave
- * @port: whose ring the card has no more; if it still may have, the ring has no descriptors, and
- *	  the frames are left to it
+ * @port: whose ring the card has no more
  */
 void meridian_ps_free_tx(struct meridian_ps_port *port)
 {
@@ -41,7 +40,7 @@ void meridian_ps_free_tx(struct meridian_ps_port *port)
 	u64 dropped = 0;
 	u32 i;
 
-	for (i = 0; tx->ring.descriptor && i < tx->ring.size; i++) {
+	for (i = 0; tx->frame && i < tx->ring.size; i++) {
 		if (!tx->frame[i].skb)
 			continue;
 		unmap(port, &tx->frame[i]);
@@ -54,6 +53,15 @@ void meridian_ps_free_tx(struct meridian_ps_port *port)
 	kvfree(tx->frame);
 	tx->frame = NULL;
 	meridian_ps_free_ring(port, &tx->ring);
+}
+
+/**
+ * meridian_ps_leave_tx() - leave the ring and its frames to the card for good
+ * @port: that goes, and whose ring the card still may have
+ */
+void meridian_ps_leave_tx(struct meridian_ps_port *port)
+{
+	kvfree(port->tx.frame);
 }
 
 static u32 room(const struct meridian_ps_tx *tx)
