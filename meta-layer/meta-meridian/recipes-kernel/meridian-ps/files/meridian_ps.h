@@ -155,7 +155,7 @@ struct meridian_ps_wait {
 
 /**
  * struct meridian_ps_stamp - transmit timestamps
- * @lock: of all of it
+ * @lock: of all of it; netpoll sends frames with interrupts off
  * @wait: those under way
  * @turn: makes the tags of a place differ
  * @delivered: timestamps handed to who asked

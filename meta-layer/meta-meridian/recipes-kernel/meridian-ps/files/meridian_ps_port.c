@@ -79,6 +79,14 @@ static int poll(struct napi_struct *napi, int budget)
 	int frames;
 
 	/*
+	 * Netpoll, with interrupts off, wants room in the transmit ring and nothing else. It may
+	 * call in between, so no cause is cleared: the next poll would not come.
+	 */
+	if (!budget) {
+		meridian_ps_poll_tx(port, budget);
+		return 0;
+	}
+	/*
 	 * The card forgets a cause with the completions that are in memory by then. A write may
 	 * be on its way for a while, and the rings are not to be looked at before it is there: it
 	 * is when what is read behind it has come.
@@ -183,7 +191,7 @@ int meridian_ps_down(struct meridian_ps_port *port)
  * @port: up or not; under RTNL
  * @config: it
  *
- * Return: 0 or a negative error; then what was before is in force, or will be when the port is back.
+ * Return: 0 or a negative error; then what was before is in force, or is when the port is back.
  */
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config)
 {

@@ -30,11 +30,12 @@ bool meridian_ps_want_stamp(struct meridian_ps_port *port, struct sk_buff *skb, 
 {
 	struct meridian_ps_stamp *stamp = &port->stamp;
 	struct meridian_ps_wait *wait;
+	unsigned long flags;
 	unsigned int i;
 
 	if (READ_ONCE(port->tstamp_tx) != HWTSTAMP_TX_ON)
 		return false;
-	spin_lock_bh(&stamp->lock);
+	spin_lock_irqsave(&stamp->lock, flags);
 	for (i = 0; i < MERIDIAN_PS_STAMPS && stamp->wait[i].skb; i++)
 		;
 	if (i == MERIDIAN_PS_STAMPS) {
@@ -47,7 +48,7 @@ bool meridian_ps_want_stamp(struct meridian_ps_port *port, struct sk_buff *skb, 
 		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 		*tag = wait->tag;
 	}
-	spin_unlock_bh(&stamp->lock);
+	spin_unlock_irqrestore(&stamp->lock, flags);
 	return i < MERIDIAN_PS_STAMPS;
 }
 
@@ -56,8 +57,9 @@ static struct sk_buff *take(struct meridian_ps_stamp *stamp, u16 tag, u64 *count
 {
 	struct meridian_ps_wait *wait = &stamp->wait[tag & PLACE_MASK];
 	struct sk_buff *skb = NULL;
+	unsigned long flags;
 
-	spin_lock_bh(&stamp->lock);
+	spin_lock_irqsave(&stamp->lock, flags);
 	if (wait->skb && wait->tag == tag) {
 		swap(skb, wait->skb);
 		if (counter)
@@ -65,7 +67,7 @@ static struct sk_buff *take(struct meridian_ps_stamp *stamp, u16 tag, u64 *count
 	} else {
 		stamp->unknown++;
 	}
-	spin_unlock_bh(&stamp->lock);
+	spin_unlock_irqrestore(&stamp->lock, flags);
 	return skb;
 }
 
@@ -122,18 +124,19 @@ void meridian_ps_poll_stamps(struct meridian_ps_port *port)
 void meridian_ps_expire_stamps(struct meridian_ps_port *port, bool all)
 {
 	struct meridian_ps_stamp *stamp = &port->stamp;
+	unsigned long flags;
 	unsigned int i;
 
 	for (i = 0; i < MERIDIAN_PS_STAMPS; i++) {
 		struct meridian_ps_wait *wait = &stamp->wait[i];
 		struct sk_buff *skb = NULL;
 
-		spin_lock_bh(&stamp->lock);
+		spin_lock_irqsave(&stamp->lock, flags);
 		if (wait->skb && (all || time_after(jiffies, wait->since + LIMIT))) {
 			swap(skb, wait->skb);
 			stamp->late++;
 		}
-		spin_unlock_bh(&stamp->lock);
+		spin_unlock_irqrestore(&stamp->lock, flags);
 		dev_kfree_skb_any(skb);
 	}
 }
