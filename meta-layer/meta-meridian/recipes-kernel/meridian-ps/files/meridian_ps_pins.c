@@ -113,6 +113,22 @@ static int enable_perout(struct meridian_ps *card, const struct ptp_perout_reque
 	return 0;
 }
 
+static bool is_stamped(struct meridian_ps *card)
+{
+	return meridian_ps_ptp_read(card, MERIDIAN_PTP_STATUS) & MERIDIAN_PTP_STATUS_STAMPED_MASK;
+}
+
+/* Edges that nobody waits for any more are not to be told to who asks next. */
+static void drop_stamps(struct meridian_ps *card)
+{
+	unsigned int i;
+
+	meridian_ps_ptp_write(card, MERIDIAN_PTP_EXTTS, 0);
+	/* One that came just before may be on its way. */
+	for (i = 0; i < 2 * EXTTS_FIFO && is_stamped(card); i++)
+		meridian_ps_ptp_write(card, MERIDIAN_PTP_COMMAND, MERIDIAN_PTP_COMMAND_POP_MASK);
+}
+
 static int enable_extts(struct meridian_ps *card, const struct ptp_extts_request *request, int on)
 {
 	struct meridian_ps_ptp *ptp = &card->ptp;
@@ -128,9 +144,14 @@ static int enable_extts(struct meridian_ps *card, const struct ptp_extts_request
 	/* Who does not say wants one of them. */
 	if (on && !edges)
 		edges = MERIDIAN_PTP_EXTTS_RISING_MASK;
+	if (!on || !ptp->extts) {
+		write_events(card, MERIDIAN_PTP_EVENT_ENABLE_STAMPED_ENABLE_MASK, false);
+		drop_stamps(card);
+	}
 	ptp->extts = edges;
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_EXTTS, edges);
-	write_events(card, MERIDIAN_PTP_EVENT_ENABLE_STAMPED_ENABLE_MASK, on);
+	if (on)
+		write_events(card, MERIDIAN_PTP_EVENT_ENABLE_STAMPED_ENABLE_MASK, true);
 	return 0;
 }
 
@@ -194,7 +215,7 @@ void meridian_ps_close_pins(struct meridian_ps *card)
 	card->ptp.pps &= ~MERIDIAN_PTP_PPS_ENABLE_MASK;
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_PPS, card->ptp.pps);
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_PEROUT, 0);
-	meridian_ps_ptp_write(card, MERIDIAN_PTP_EXTTS, 0);
+	drop_stamps(card);
 }
 
 static void take_pulse(struct meridian_ps *card)
@@ -210,7 +231,7 @@ static bool take_stamp(struct meridian_ps *card)
 	struct ptp_clock_event event = { .type = PTP_CLOCK_EXTTS };
 	u64 high;
 
-	if (!(meridian_ps_ptp_read(card, MERIDIAN_PTP_STATUS) & MERIDIAN_PTP_STATUS_STAMPED_MASK))
+	if (!is_stamped(card))
 		return false;
 	high = meridian_ps_ptp_read(card, MERIDIAN_PTP_EXTTS_SECONDS_HIGH);
 	event.timestamp = (high << 32 |
