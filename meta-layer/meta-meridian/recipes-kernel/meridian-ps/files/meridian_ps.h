@@ -79,15 +79,36 @@ struct meridian_ps_ring {
 	u16 consumer;
 };
 
+/**
+ * struct meridian_ps_rx_stats - what the poll counts of frames received
+ * @sync: of all of it
+ * @packets: handed to the stack
+ * @bytes: of these
+ * @no_memory: frames lost, as there was no memory for them
+ * @no_buffer: how often there was no memory for a buffer; the ring is shorter, no frame is lost
+ * @errors: frames that the card says are wrong
+ * @bad_completion: frames of a length that cannot be
+ */
 struct meridian_ps_rx_stats {
 	struct u64_stats_sync sync;
 	u64_stats_t packets;
 	u64_stats_t bytes;
 	u64_stats_t no_memory;
+	u64_stats_t no_buffer;
 	u64_stats_t errors;
 	u64_stats_t bad_completion;
 };
 
+/**
+ * struct meridian_ps_tx_stats - what is counted of frames sent
+ * @sync: of all of it
+ * @packets: that the card has taken and not refused
+ * @bytes: of these
+ * @dropped: not given to the card, or not taken by it when its ring ended
+ * @errors: frames that the card could not send
+ * @stopped: how often the queue was stopped, as the ring was full
+ * @woken: how often it was woken
+ */
 struct meridian_ps_tx_stats {
 	struct u64_stats_sync sync;
 	u64_stats_t packets;
@@ -95,6 +116,7 @@ struct meridian_ps_tx_stats {
 	u64_stats_t dropped;
 	u64_stats_t errors;
 	u64_stats_t stopped;
+	u64_stats_t woken;
 };
 
 /**

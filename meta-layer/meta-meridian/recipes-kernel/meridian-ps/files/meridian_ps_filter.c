@@ -2,8 +2,8 @@
 /*
  * Which frames of the wire the PS gets. The card matches a few addresses; frames to them are not
  * the host's unless they are multicast, and find room in the card's buffers when a storm of others
- * fills them. So addresses of PTP come first, and what does not fit is got by the wider switches:
- * all multicast, or a copy of everything.
+ * fills them. So the port's own address and the groups of PTP come first, and what does not fit is
+ * got by the wider switches: all multicast, or a copy of everything.
  */
 #include <linux/etherdevice.h>
 
@@ -65,17 +65,14 @@ static bool is_ptp(const u8 *address)
 	return false;
 }
 
-static bool add_multicast(struct wanted *wanted, struct net_device *netdev)
+static bool add_multicast(struct wanted *wanted, struct net_device *netdev, bool of_ptp)
 {
 	struct netdev_hw_addr *address;
 	bool ok = true;
-	int is_rest;
 
-	for (is_rest = 0; is_rest < 2; is_rest++) {
-		netdev_for_each_mc_addr(address, netdev) {
-			if (is_ptp(address->addr) != is_rest)
-				ok &= add(wanted, address->addr);
-		}
+	netdev_for_each_mc_addr(address, netdev) {
+		if (is_ptp(address->addr) == of_ptp)
+			ok &= add(wanted, address->addr);
 	}
 	return ok;
 }
@@ -141,9 +138,11 @@ void meridian_ps_set_rx_mode(struct net_device *netdev)
 	if (!test_bit(MERIDIAN_PS_FLAG_UP, &port->flags))
 		return;
 	add(&wanted, netdev->dev_addr);
+	if (!add_multicast(&wanted, netdev, true))
+		filter |= MERIDIAN_PORT_PS_FILTER_ALL_MULTICAST_MASK;
 	if (!add_unicast(&wanted, netdev) || netdev->flags & IFF_PROMISC)
 		filter |= MERIDIAN_PORT_PS_FILTER_PROMISCUOUS_MASK;
-	if (!add_multicast(&wanted, netdev) || netdev->flags & IFF_ALLMULTI)
+	if (!add_multicast(&wanted, netdev, false) || netdev->flags & IFF_ALLMULTI)
 		filter |= MERIDIAN_PORT_PS_FILTER_ALL_MULTICAST_MASK;
 	write_entries(port, &wanted);
 	meridian_ps_port_write(port, MERIDIAN_PORT_PS_FILTER, filter);

@@ -97,6 +97,13 @@ void meridian_ps_leave_rx(struct meridian_ps_port *port)
 	kvfree(port->rx.page);
 }
 
+static void count(struct meridian_ps_rx *rx, u64_stats_t *counter)
+{
+	u64_stats_update_begin(&rx->stats.sync);
+	u64_stats_inc(counter);
+	u64_stats_update_end(&rx->stats.sync);
+}
+
 /**
  * meridian_ps_fill_rx() - post buffers until the ring is full
  * @port: it is of
@@ -118,9 +125,7 @@ bool meridian_ps_fill_rx(struct meridian_ps_port *port)
 		struct page *page = page_pool_dev_alloc_pages(rx->pool);
 
 		if (unlikely(!page)) {
-			u64_stats_update_begin(&rx->stats.sync);
-			u64_stats_inc(&rx->stats.no_memory);
-			u64_stats_update_end(&rx->stats.sync);
+			count(rx, &rx->stats.no_buffer);
 			ok = false;
 			break;
 		}
@@ -158,13 +163,6 @@ static struct sk_buff *build(struct meridian_ps_port *port, struct page *page, u
 	__skb_put(skb, length);
 	skb_mark_for_recycle(skb);
 	return skb;
-}
-
-static void count(struct meridian_ps_rx *rx, u64_stats_t *counter)
-{
-	u64_stats_update_begin(&rx->stats.sync);
-	u64_stats_inc(counter);
-	u64_stats_update_end(&rx->stats.sync);
 }
 
 /* Hands a frame up; returns its bytes, 0 if there was none that could be. */

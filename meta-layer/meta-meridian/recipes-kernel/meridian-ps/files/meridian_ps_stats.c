@@ -51,7 +51,7 @@ static const struct named port_counters[] = {
 
 /* In the order of driver_values(). */
 static const char driver_names[][ETH_GSTRING_LEN] = {
-	"rx_no_memory", "rx_bad_completion", "tx_dropped", "tx_stopped",
+	"rx_no_memory", "rx_no_buffer", "rx_bad_completion", "tx_dropped", "tx_stopped",
 	"tx_stamps", "tx_stamps_late", "tx_stamps_unknown", "tx_stamps_skipped",
 	"restarts_rx_error", "restarts_tx_error", "restarts_tx_timeout", "restarts_card_reset",
 	"restarts_failed",
@@ -127,8 +127,8 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 	/* Frames that the ring was too slow for, in the card's buffer before it. */
 	stats->rx_fifo_errors =
 		meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW);
-	stats->tx_packets = SENT_STAT(packets);
-	stats->tx_bytes = SENT_STAT(bytes);
+	stats->tx_packets = DONE_STAT(packets);
+	stats->tx_bytes = DONE_STAT(bytes);
 	stats->tx_dropped = SENT_STAT(dropped) + DONE_STAT(dropped);
 	stats->tx_errors = DONE_STAT(errors);
 }
@@ -157,7 +157,7 @@ void meridian_ps_stats_strings(u8 *data)
 static u64 *driver_values(struct meridian_ps_port *port, u64 *data)
 {
 	const u64 values[] = {
-		RX_STAT(no_memory), RX_STAT(bad_completion),
+		RX_STAT(no_memory), RX_STAT(no_buffer), RX_STAT(bad_completion),
 		SENT_STAT(dropped) + DONE_STAT(dropped), SENT_STAT(stopped),
 		port->stamp.delivered, port->stamp.late, port->stamp.unknown, port->stamp.skipped,
 		port->restarts.rx_error, port->restarts.tx_error, port->restarts.tx_timeout,

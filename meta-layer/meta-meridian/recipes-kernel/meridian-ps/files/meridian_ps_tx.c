@@ -131,7 +131,6 @@ static netdev_tx_t drop(struct meridian_ps_port *port, struct sk_buff *skb)
 netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct meridian_ps_port *port = netdev_priv(netdev);
-	struct meridian_ps_tx_stats *stats = &port->tx.sent;
 	u32 length = skb->len;
 	dma_addr_t dma;
 
@@ -149,10 +148,6 @@ netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netde
 	/* From here on the skb may be gone. */
 	if (__netdev_sent_queue(netdev, length, netdev_xmit_more()))
 		ring_doorbell(port);
-	u64_stats_update_begin(&stats->sync);
-	u64_stats_inc(&stats->packets);
-	u64_stats_add(&stats->bytes, length);
-	u64_stats_update_end(&stats->sync);
 	return NETDEV_TX_OK;
 }
 
@@ -164,7 +159,8 @@ netdev_tx_t meridian_ps_start_xmit(struct sk_buff *skb, struct net_device *netde
 void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget)
 {
 	struct meridian_ps_tx *tx = &port->tx;
-	u64 packets = 0, bytes = 0, errors = 0, done;
+	u32 packets = 0, bytes = 0, errors = 0, error_bytes = 0;
+	u64 done;
 
 	while (meridian_ps_take(&tx->ring, &done)) {
 		u32 next = meridian_ps_next(&tx->ring, tx->ring.consumer);
@@ -173,6 +169,7 @@ void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget)
 
 		if (unlikely(done & MERIDIAN_PS_DONE_ERROR)) {
 			errors++;
+			error_bytes += frame->length;
 			/* It is not sent: there is nothing to wait for. */
 			if (le16_to_cpu(descriptor->request) & MERIDIAN_PS_WANT_STAMP)
 				meridian_ps_cancel_stamp(port, le16_to_cpu(descriptor->tag));
@@ -189,11 +186,17 @@ void meridian_ps_poll_tx(struct meridian_ps_port *port, int budget)
 		return;
 	netdev_completed_queue(port->netdev, packets, bytes);
 	u64_stats_update_begin(&tx->done.sync);
+	u64_stats_add(&tx->done.packets, packets - errors);
+	u64_stats_add(&tx->done.bytes, bytes - error_bytes);
 	u64_stats_add(&tx->done.errors, errors);
 	u64_stats_update_end(&tx->done.sync);
 	/* Pairs with the barrier of who stops the queue. */
 	smp_mb();
 	if (netif_queue_stopped(port->netdev) && room(tx) >= tx->ring.size / 4 &&
-	    test_bit(MERIDIAN_PS_FLAG_UP, &port->flags))
+	    test_bit(MERIDIAN_PS_FLAG_UP, &port->flags)) {
+		u64_stats_update_begin(&tx->done.sync);
+		u64_stats_inc(&tx->done.woken);
+		u64_stats_update_end(&tx->done.sync);
 		netif_wake_queue(port->netdev);
+	}
 }
