@@ -362,6 +362,7 @@ struct meridian_ps_ptp {
  * @counter_lock: one at a time reads counters of two words
  * @port: those that have a netdev
  * @ptp: the clock
+ * @watch: looks after it
  */
 struct meridian_ps {
 	struct device *dev;
@@ -374,6 +375,7 @@ struct meridian_ps {
 	spinlock_t counter_lock; /* see above */
 	struct meridian_ps_port *port[MERIDIAN_PS_PORTS];
 	struct meridian_ps_ptp ptp;
+	struct delayed_work watch;
 };
 
 static inline u32 meridian_ps_read(struct meridian_ps *card, u32 offset)
@@ -515,6 +517,11 @@ void meridian_ps_write_pins(struct meridian_ps *card);
 void meridian_ps_close_pins(struct meridian_ps *card);
 bool meridian_ps_ptp_interrupt(struct meridian_ps *card);
 bool meridian_ps_mask_events(struct meridian_ps *card);
+
+/* meridian_ps_watch.c */
+int meridian_ps_init_watch(struct meridian_ps *card);
+void meridian_ps_start_watch(struct meridian_ps *card);
+void meridian_ps_check_clock(struct meridian_ps *card);
 
 /* meridian_ps_stats.c */
 void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);

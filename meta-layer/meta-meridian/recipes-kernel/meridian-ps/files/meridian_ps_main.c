@@ -123,7 +123,7 @@ static int probe(struct platform_device *pdev)
 	if (card->irq < 0)
 		return card->irq;
 	/* Whatever ran here before may have left causes enabled, and rings that write to memory. */
-	error = meridian_ps_init_ptp(card);
+	error = meridian_ps_init_ptp(card) ?: meridian_ps_init_watch(card);
 	for (i = 0; !error && i < card->ports; i++)
 		error = meridian_ps_add_port(card, i);
 	if (!error)

@@ -32,7 +32,7 @@ static void feed(struct meridian_ps_port *port)
 	local_bh_enable();
 }
 
-/* A card that was reset, or loaded anew, knows nothing of its rings and its clock. */
+/* A card that was reset, or loaded anew, knows nothing of its rings. */
 static bool was_reset(struct meridian_ps_port *port)
 {
 	u32 control = meridian_ps_ring_read(port, MERIDIAN_PS_RING_RX_CONTROL);
@@ -61,7 +61,6 @@ static void look(struct meridian_ps_port *port)
 		if (was_reset(port)) {
 			port->restarts.card_reset++;
 			netdev_warn(port->netdev, "the card was reset\n");
-			meridian_ps_restore_ptp(port->card);
 			set_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
 		}
 		update_link(port);
