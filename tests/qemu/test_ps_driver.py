@@ -5,26 +5,24 @@ happens when a ring is broken. One machine of each suite for all, whose wire end
 from __future__ import annotations
 
 import re
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from driver_machine import Link
-from meridian_machine import PsHardware, Setting, Twin, tools
-from meridian_machine.guest import PEER, Guest
-from meridian_twin.wire import Wire
+from meridian_machine import tools
+from meridian_machine.guest import Guest
 from peer import Peer, ethernet
+from ps_link import CLOCK_REGISTERS, INTERRUPT_ENABLE, PORT, RING, ps_link, register, until
 from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
 
 pytestmark = pytest.mark.qemu
 LONGEST = 9578  # the largest MTU: the card's 9600 bytes, less header and two VLAN tags
 PTP_GROUP = "01:1b:19:00:00:00"
-PORT, RING = 0xA000_2000, 0xA000_C000
-TX_PRODUCER, INTERRUPT_ENABLE = RING + 0x30, RING + 0x44
-PTP_STATUS = 0xA000_1004
+ADDRESSES = 16  # places in the card's filter
+ADDRESS = PORT + 0x140
+TX_PRODUCER = RING + 0x30
+PTP_STATUS = CLOCK_REGISTERS + 0x4
 PEROUT_RUNS = 1 << 16
 MARK = 0x88B5
 CLOCK = "/sys/class/ptp/ptp0"
@@ -42,24 +40,8 @@ tx_timestamp_timeout 2000
 
 @pytest.fixture(scope="module", params=tools.SUITES)
 def ps(request: pytest.FixtureRequest) -> Iterator[Link]:
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
-        folder, path = Path(name), Path(name) / "wire"
-        # A test writes into registers that the driver has.
-        hardware = PsHardware(kernel="iomem=relaxed")
-        setting = Setting(request.param, hardware=None, ps=hardware, wires=[f"0=socket:path={path}"])
-        with Twin(setting, folder) as twin, Wire(path) as wire, Peer(wire, PEER) as peer, twin.ps_machine() as machine:
-            guest = Guest(machine)
-            guest.wait_link()
-            yield Link(twin, guest, peer)
-            guest.run("rmmod meridian_ps")
-            guest.check()
-
-
-def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"no {what} in {seconds} s"
-        time.sleep(0.05)
+    with ps_link(suite=request.param) as link:
+        yield link
 
 
 def received(guest: Guest) -> int:
@@ -131,6 +113,33 @@ def test_the_card_filters_as_the_lists_say(ps: Link) -> None:
     ps.guest.run("ip link set eth0 address 02:00:00:00:00:77")
     ps.guest.ping()
     assert come(stranger, stranger) == 2
+
+
+def test_groups_of_ptp_have_places_before_unicast_addresses(ps: Link) -> None:
+    guest = ps.guest
+
+    def places() -> set[str]:
+        words = guest.run(f"for at in $(seq {ADDRESS} 4 {ADDRESS + 8 * ADDRESSES - 4}); do busybox devmem $at; done")
+        values = [int(word, 16) for word in words.split()]
+        pairs = zip(values[::2], values[1::2], strict=True)
+        return {
+            (low | (high & 0xFFFF) << 32).to_bytes(6, "little").hex(":") for low, high in pairs if high >> 31
+        }
+
+    many = [f"02:00:00:00:01:{number:02x}" for number in range(ADDRESSES - 1)]
+    for address in many:
+        guest.run(f"bridge fdb add {address} dev eth0")
+    assert places() >= set(many)
+    guest.run(f"ip maddress add {PTP_GROUP} dev eth0")
+    assert PTP_GROUP in places()
+    before = received(guest)
+    for to in (PTP_GROUP, *many):  # what has no place now comes by the wider switch
+        ps.peer.wire.send(ethernet(bytes.fromhex(to.replace(":", "")), ps.peer.mac, MARK, b"x"))
+    until(lambda: received(guest) >= before + 1 + len(many), "frames to all of them")
+    for address in many:
+        guest.run(f"bridge fdb del {address} dev eth0")
+    guest.run(f"ip maddress del {PTP_GROUP} dev eth0")
+    guest.ping()
 
 
 def test_rings_and_moderation_can_be_set(ps: Link) -> None:

@@ -10,9 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from meridian_machine import PsHardware
+from meridian_twin.control import Control
+from ps_link import CLOCK_REGISTERS, WRITABLE, register
 from ptp_run import CLOCK, SECOND_PS, ps_with, pulses
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
+STATUS, EXTTS = CLOCK_REGISTERS + 0x4, CLOCK_REGISTERS + 0x6C
+STAMPED = 1 << 17
 CYCLE_NS = 4
 STAMP_NS = CYCLE_NS + 1  # of an edge: half a cycle either way, and what the pulse and the simulated pin are late
 STEPS = (0.25, -0.125000003, 30.000000501, -29.123456789, 63.75)
@@ -43,6 +48,34 @@ def test_its_own_pulse_is_stamped_at_the_second(tmp_path: Path) -> None:
     errors = [(stamp + 5 * 10**8) % 10**9 - 5 * 10**8 for stamp in stamps]
     assert max(map(abs, errors)) <= STAMP_NS, errors
     assert all(abs(after - before - 10**9) <= CYCLE_NS for before, after in pairwise(stamps))
+
+
+def test_an_edge_that_nobody_waited_for_is_not_told_later(tmp_path: Path) -> None:
+    """It was stamped while nobody listened, as one may be while its input is switched off."""
+    fifo, path = f"{CLOCK}/fifo", tmp_path / "control"
+    hardware = PsHardware(kernel=WRITABLE)
+    with ps_with([], tmp_path, ["--control", str(path)], hardware=hardware) as (_, guest), Control(path) as control:
+
+        def edge() -> None:
+            for level in (True, False):
+                control.ask("ext_ts", level=level)
+
+        def stamped() -> bool:
+            return bool(register(guest, STATUS) & STAMPED)
+
+        deadline = time.monotonic() + 30
+        while not stamped():
+            assert time.monotonic() < deadline, "no edge is stamped"
+            guest.run(f"busybox devmem {EXTTS:#x} 32 1")
+            edge()
+        for _ in range(2):
+            now = float(re.search(r"clock time is ([\d.]+)", guest.run("phc_ctl eth0 get"))[1])  # type: ignore[index]
+            guest.run(f"echo 0 1 >{CLOCK}/extts_enable")
+            edge()
+            told = guest.until(f"cat {fifo}", r"\d+ \d+ \d+").split()
+            assert int(told[1]) + int(told[2]) * 1e-9 >= now
+            guest.run(f"echo 0 0 >{CLOCK}/extts_enable")
+            assert not stamped()
 
 
 def test_a_step_is_exact(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ SRC_URI = "\
     file://meridian_ps_mac_stats.c \
     file://meridian_ps_main.c \
     file://meridian_ps_pins.c \
+    file://meridian_ps_pm.c \
     file://meridian_ps_port.c \
     file://meridian_ps_ptp.c \
     file://meridian_ps_ring.c \

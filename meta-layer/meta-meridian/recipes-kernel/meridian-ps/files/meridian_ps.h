@@ -256,6 +256,7 @@ enum {
 	MERIDIAN_PS_FLAG_STARVED,	/* the receive ring has found no memory */
 	MERIDIAN_PS_FLAG_RESTART,	/* the rings must be taken down and up */
 	MERIDIAN_PS_FLAG_ABSENT,	/* the card does not answer */
+	MERIDIAN_PS_FLAG_STUCK,		/* the card does not end the rings */
 };
 
 /**
@@ -474,6 +475,10 @@ void meridian_ps_stop_service(struct meridian_ps_port *port);
 /* meridian_ps_detach.c */
 int meridian_ps_init_detach(struct meridian_ps_port *port);
 void meridian_ps_detach(struct meridian_ps_port *port);
+void meridian_ps_look_again(struct meridian_ps_port *port);
+
+/* meridian_ps_pm.c */
+extern const struct dev_pm_ops meridian_ps_pm_ops;
 
 /* meridian_ps_filter.c */
 void meridian_ps_set_rx_mode(struct net_device *netdev);

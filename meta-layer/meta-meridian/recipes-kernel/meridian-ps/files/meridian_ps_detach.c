@@ -24,7 +24,10 @@ static bool attach(struct meridian_ps_port *port)
 	free_rings(port);
 	if (netif_running(port->netdev) && meridian_ps_up(port))
 		return false;
+	if (netif_running(port->netdev))
+		meridian_ps_start_service(port);
 	clear_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
+	clear_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags);
 	netif_device_attach(port->netdev);
 	netdev_info(port->netdev, "the card has ended the rings, the port is back\n");
 	return true;
@@ -47,19 +50,29 @@ static void do_detached(struct work_struct *work)
 }
 
 /**
+ * meridian_ps_look_again() - look soon, and then less and less often, whether the rings have ended
+ * @port: whose did not
+ */
+void meridian_ps_look_again(struct meridian_ps_port *port)
+{
+	port->patience = FIRST_LOOK;
+	schedule_delayed_work(&port->detached, port->patience);
+}
+
+/**
  * meridian_ps_detach() - take a port from the stack until the card has ended its rings
  * @port: that is not up, its rings told to reset; under RTNL
  */
 void meridian_ps_detach(struct meridian_ps_port *port)
 {
 	port->restarts.failed++;
+	set_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags);
 	netif_device_detach(port->netdev);
 	netif_carrier_off(port->netdev);
 	if (net_ratelimit())
 		netdev_err(port->netdev,
 			   "the card does not end the rings: the port is detached until it does\n");
-	port->patience = FIRST_LOOK;
-	schedule_delayed_work(&port->detached, port->patience);
+	meridian_ps_look_again(port);
 }
 
 /* The port's netdev is nobody's any more. */
@@ -68,7 +81,7 @@ static void end(void *data)
 	struct meridian_ps_port *port = data;
 
 	cancel_delayed_work_sync(&port->detached);
-	if (netif_device_present(port->netdev))
+	if (!test_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags))
 		return;
 	if (meridian_ps_has_ended(port)) {
 		free_rings(port);

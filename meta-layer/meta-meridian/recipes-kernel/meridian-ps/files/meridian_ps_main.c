@@ -161,6 +161,7 @@ static struct platform_driver meridian_ps_driver = {
 	.driver = {
 		.name = MERIDIAN_PS_NAME,
 		.of_match_table = matches,
+		.pm = pm_sleep_ptr(&meridian_ps_pm_ops),
 	},
 };
 module_platform_driver(meridian_ps_driver);

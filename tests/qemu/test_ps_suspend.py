@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PS sleeps and wakes: as far as its devices with Linux's own test of that (pm_test), as QEMU's machine has no way to
+be woken. The clock goes on meanwhile, and what was set is set again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from driver_machine import Link
+from ps_link import ps_link
+
+pytestmark = [pytest.mark.qemu, pytest.mark.quick]
+SECONDS = 5  # that Linux's test waits
+
+
+@pytest.fixture(scope="module")
+def ps() -> Iterator[Link]:
+    with ps_link() as link:
+        yield link
+
+
+def sleep(link: Link) -> None:
+    link.guest.run("echo devices >/sys/power/pm_test && echo freeze >/sys/power/state", 90)
+    assert re.search("suspend debug: Waiting for", link.guest.log())
+
+
+def time_of(link: Link) -> float:
+    return float(re.search(r"clock time is ([\d.]+)", link.guest.run("phc_ctl eth0 get"))[1])  # type: ignore[index]
+
+
+def test_a_port_sleeps_and_wakes(ps: Link) -> None:
+    guest = ps.guest
+    guest.run("ethtool -G eth0 rx 128 tx 128; ethtool -C eth0 rx-usecs 77; phc_ctl eth0 set 1000; phc_ctl eth0 freq 5000")
+    guest.wait_link()
+    guest.ping()
+    for _ in range(2):
+        before = time_of(ps)
+        sleep(ps)
+        guest.wait_link()
+        guest.ping()
+        assert time_of(ps) >= before + SECONDS
+    assert "rx-usecs:\t77" in guest.run("ethtool -c eth0")
+    assert guest.statistics()["restarts_failed"] == 0
+    assert "the clock was reset" not in guest.log()
+
+
+def test_a_port_that_is_closed_stays_closed(ps: Link) -> None:
+    guest = ps.guest
+    guest.run("ip link set eth0 down")
+    sleep(ps)
+    assert "state DOWN" in guest.run("ip link show eth0")
+    guest.run("ip link set eth0 up && ip address replace 10.44.0.3/24 dev eth0")
+    guest.wait_link()
+    guest.ping()
