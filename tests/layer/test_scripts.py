@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from card_programs import Programs
 
 LAYERS = Path(__file__).resolve().parents[2] / "meta-layer"
-HEALTH = LAYERS / "meta-meridian/recipes-connectivity/meridian-ptp/files/meridian-ptp-health"
+PTP = LAYERS / "meta-meridian/recipes-connectivity/meridian-ptp/files"
+HEALTH = PTP / "meridian-ptp-health"
 FPGA = LAYERS / "meta-meridian-bsp/recipes-bsp/meridian-fpga/files/meridian-fpga"
 
 
@@ -52,6 +54,69 @@ def answers(states: list[str], offset: int = -3, present: str = "true") -> str:
 )
 def test_health(said: str, options: tuple[str, ...], status: int, sentence: str) -> None:
     got = health(said, *options)
+    assert got[0] == status and got[1].startswith(sentence), got
+
+
+def programs(folder: Path, **texts: str) -> dict[str, str]:
+    """An environment with programs of these texts before all others."""
+    for name, text in texts.items():
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def pmc(folder: Path, *ingress: int, utc: int | None = None) -> str:
+    """One that says another ingress time at each call, and the last one from then on; the clock has UTC or is so far
+    ahead of it."""
+    for number, time in enumerate(ingress):
+        scale = f"\t\tcurrentUtcOffset           {utc or 0}\n\t\tptpTimescale               {int(utc is not None)}\n"
+        (folder / f"said{number}").write_text(answers(["SLAVE"]) + f"\t\tingress_time               {time}\n" + scale)
+    return (
+        f'cd {folder}; n=$(cat asked 2>/dev/null || echo 0); echo $((n + 1)) >asked; '
+        f'cat said$n 2>/dev/null || cat said{len(ingress) - 1}'
+    )  # fmt: skip
+
+
+def asked(environment: dict[str, str], *options: str) -> tuple[int, str]:
+    command = [str(HEALTH), *options, "ptp4l.conf"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    return done.returncode, done.stdout.strip()
+
+
+def test_an_old_offset_is_no_lock(tmp_path: Path) -> None:
+    """ptp4l tells the offset of the last Sync, however long ago that was."""
+    for name, times in {"new": (1000, 1000, 2000), "old": (1000,)}.items():
+        (tmp_path / name).mkdir()
+        status, sentence = asked(programs(tmp_path / name, pmc=pmc(tmp_path / name, *times)))
+        wanted = "locked: -3 ns" if name == "new" else "unlocked: no Sync comes, the last offset is old"
+        assert (status, sentence.startswith(wanted)) == (int(name == "old"), True), sentence
+
+
+@pytest.mark.parametrize(
+    ("runs", "compared", "utc", "status", "sentence"),
+    [
+        (True, -99_000, None, 0, "locked: -3 ns"),
+        (True, 101_000, None, 1, "unlocked: the system's clock is 101000 ns from port0's, more than 100000"),
+        (True, -37_000_000_012, 37, 0, "locked: -3 ns"),
+        (True, 37_000_000_012, 37, 0, "locked: -3 ns"),
+        (True, -37_000_000_012, None, 1, "unlocked: the system's clock is 37000000012 ns from port0's"),
+        (True, 0, 37, 1, "unlocked: the system's clock is 37000000000 ns"),
+        (False, 0, None, 1, "unlocked: phc2sys does not run"),
+        (True, None, None, 1, "unknown: the system's clock and port0's cannot be compared"),
+    ],
+)
+def test_the_system_follows_too(
+    tmp_path: Path, runs: bool, compared: int | None, utc: int | None, status: int, sentence: str
+) -> None:
+    said = f"echo 'phc_ctl[7.1]: offset from CLOCK_REALTIME is {compared}ns'" if compared is not None else "exit 1"
+    environment = programs(
+        tmp_path,
+        pmc=pmc(tmp_path, 1000, 2000, utc=utc),
+        systemctl=f'[ "$*" = "-q is-active meridian-phc2sys@port0.service" ] && {str(runs).lower()}',
+        phc_ctl=f'[ "$*" = "-q -- port0 cmp" ] && {said}',
+    )
+    got = asked(environment, "--system", "port0")
     assert got[0] == status and got[1].startswith(sentence), got
 
 

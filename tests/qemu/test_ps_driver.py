@@ -13,7 +13,7 @@ from driver_machine import Link
 from meridian_machine import tools
 from meridian_machine.guest import Guest
 from peer import Peer, ethernet
-from ps_link import CLOCK_REGISTERS, INTERRUPT_ENABLE, PORT, RING, ps_link, register, until
+from ps_link import CLOCK_REGISTERS, INTERRUPT_ENABLE, PORT, RING, ps_link, until
 from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
 
 pytestmark = pytest.mark.qemu
@@ -122,9 +122,7 @@ def test_groups_of_ptp_have_places_before_unicast_addresses(ps: Link) -> None:
         words = guest.run(f"for at in $(seq {ADDRESS} 4 {ADDRESS + 8 * ADDRESSES - 4}); do busybox devmem $at; done")
         values = [int(word, 16) for word in words.split()]
         pairs = zip(values[::2], values[1::2], strict=True)
-        return {
-            (low | (high & 0xFFFF) << 32).to_bytes(6, "little").hex(":") for low, high in pairs if high >> 31
-        }
+        return {(low | (high & 0xFFFF) << 32).to_bytes(6, "little").hex(":") for low, high in pairs if high >> 31}
 
     many = [f"02:00:00:00:01:{number:02x}" for number in range(ADDRESSES - 1)]
     for address in many:

@@ -32,7 +32,9 @@ def time_of(link: Link) -> float:
 
 def test_a_port_sleeps_and_wakes(ps: Link) -> None:
     guest = ps.guest
-    guest.run("ethtool -G eth0 rx 128 tx 128; ethtool -C eth0 rx-usecs 77; phc_ctl eth0 set 1000; phc_ctl eth0 freq 5000")
+    guest.run(
+        "ethtool -G eth0 rx 128 tx 128; ethtool -C eth0 rx-usecs 77; phc_ctl eth0 set 1000; phc_ctl eth0 freq 5000"
+    )
     guest.wait_link()
     guest.ping()
     for _ in range(2):

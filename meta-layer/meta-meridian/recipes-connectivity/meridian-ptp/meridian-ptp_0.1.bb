@@ -15,6 +15,7 @@ SRC_URI = "\
     file://meridian-ptp-health@.service \
     file://meridian-ptp-health@.timer \
     file://meridian-ptp-health \
+    file://timesyncd-meridian.conf \
 "
 
 S = "${WORKDIR}"
@@ -40,6 +41,8 @@ do_install() {
     install -m 0644 ${S}/meridian-ptp4l@.service ${S}/meridian-phc2sys@.service ${S}/meridian-ptp-health@.service \
         ${S}/meridian-ptp-health@.timer ${D}${systemd_system_unitdir}
     install -m 0755 ${S}/meridian-ptp-health ${D}${sbindir}
+    install -D -m 0644 ${S}/timesyncd-meridian.conf \
+        ${D}${systemd_system_unitdir}/systemd-timesyncd.service.d/meridian.conf
 }
 
 # The class adds units that are enabled; that of the health check is started by its timer alone.
