@@ -26,6 +26,7 @@ SRC_URI = "\
     file://meridian_ps_pm.c \
     file://meridian_ps_port.c \
     file://meridian_ps_ptp.c \
+    file://meridian_ps_queue_stats.c \
     file://meridian_ps_ring.c \
     file://meridian_ps_rx.c \
     file://meridian_ps_service.c \

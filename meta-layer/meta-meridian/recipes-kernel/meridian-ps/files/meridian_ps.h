@@ -533,7 +533,16 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 int meridian_ps_stats_count(void);
 void meridian_ps_stats_strings(u8 *data);
 void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data);
+u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter);
+u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset);
 u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset);
+u64 meridian_ps_read_policed(struct meridian_ps_port *port);
+
+/* meridian_ps_queue_stats.c */
+#ifdef MERIDIAN_PS_HAS_QUEUE_STATS
+extern const struct netdev_stat_ops meridian_ps_stat_ops;
+void meridian_ps_ts_stats(struct net_device *netdev, struct ethtool_ts_stats *stats);
+#endif
 
 /* meridian_ps_mac_stats.c */
 void meridian_ps_mac_stats(struct net_device *netdev, struct ethtool_eth_mac_stats *stats);

@@ -20,6 +20,30 @@
 #define kernel_ethtool_ts_info ethtool_ts_info
 #endif
 
+/* A pool did not know whom it is for. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define MERIDIAN_PS_POOL_OWNER(its_napi, its_netdev) .napi = its_napi, .netdev = its_netdev,
+#else
+#define MERIDIAN_PS_POOL_OWNER(its_napi, its_netdev)
+#endif
+
+/* Nobody could ask which interrupt and which queues a NAPI has. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define netif_napi_set_irq(napi, irq) do { } while (0)
+#define netif_queue_set_napi(netdev, queue, type, napi) do { } while (0)
+#endif
+
+/* Statistics of queues and of timestamps had private names alone. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <net/netdev_queues.h>
+#define MERIDIAN_PS_HAS_QUEUE_STATS
+#define MERIDIAN_PS_SET_STAT_OPS(netdev, ops) ((netdev)->stat_ops = (ops))
+#define MERIDIAN_PS_TS_STATS(get) .get_ts_stats = get,
+#else
+#define MERIDIAN_PS_SET_STAT_OPS(netdev, ops) do { } while (0)
+#define MERIDIAN_PS_TS_STATS(get)
+#endif
+
 /* What a driver does not name is refused before it is asked. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define MERIDIAN_PS_PTP_FLAGS \

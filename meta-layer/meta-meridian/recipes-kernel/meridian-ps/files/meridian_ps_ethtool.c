@@ -137,6 +137,7 @@ const struct ethtool_ops meridian_ps_ethtool_ops = {
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = get_link_ksettings,
 	.get_ts_info = get_ts_info,
+	MERIDIAN_PS_TS_STATS(meridian_ps_ts_stats)
 	.get_ringparam = get_ringparam,
 	.set_ringparam = set_ringparam,
 	.get_coalesce = get_coalesce,

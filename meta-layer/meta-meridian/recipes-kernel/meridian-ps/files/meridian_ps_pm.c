@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Suspend and resume: the rings end, and are made anew; the clock goes on, unless the card was off. */
+/* Suspend and resume: the rings end and are made anew; the clock goes on, if the card does. */
 #include <linux/platform_device.h>
 #include <linux/pm.h>
 #include <linux/rtnetlink.h>

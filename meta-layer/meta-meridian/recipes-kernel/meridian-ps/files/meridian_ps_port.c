@@ -368,7 +368,11 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netdev->features |= NETIF_F_HIGHDMA;
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->max_mtu = max_t(u32, card->longest - MERIDIAN_PS_HEADER, ETH_DATA_LEN);
+	MERIDIAN_PS_SET_STAT_OPS(netdev, &meridian_ps_stat_ops);
 	netif_napi_add(netdev, &port->napi, poll);
+	netif_napi_set_irq(&port->napi, card->irq);
+	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_RX, &port->napi);
+	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_TX, &port->napi);
 	netif_carrier_off(netdev);
 	error = take_address(port, node);
 	if (error)

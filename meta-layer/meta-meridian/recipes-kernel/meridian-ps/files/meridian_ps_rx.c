@@ -26,6 +26,7 @@ static int make_pool(struct meridian_ps_port *port)
 		.pool_size = rx->ring.size,
 		.nid = NUMA_NO_NODE,
 		.dev = port->card->dev,
+		MERIDIAN_PS_POOL_OWNER(&port->napi, port->netdev)
 		.dma_dir = DMA_FROM_DEVICE,
 		.max_len = rx->room,
 		.offset = HEADROOM,

@@ -57,7 +57,14 @@ static const char driver_names[][ETH_GSTRING_LEN] = {
 	"restarts_failed",
 };
 
-static u64 read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter)
+/**
+ * meridian_ps_read_stat() - a number that the driver counts
+ * @sync: of the number
+ * @counter: it
+ *
+ * Return: its value.
+ */
+u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter)
 {
 	unsigned int start;
 	u64 value;
@@ -69,9 +76,10 @@ static u64 read_stat(const struct u64_stats_sync *sync, const u64_stats_t *count
 	return value;
 }
 
-#define RX_STAT(counter)	read_stat(&port->rx.stats.sync, &port->rx.stats.counter)
-#define SENT_STAT(counter)	read_stat(&port->tx.sent.sync, &port->tx.sent.counter)
-#define DONE_STAT(counter)	read_stat(&port->tx.done.sync, &port->tx.done.counter)
+/* Of a port at hand. */
+#define RX_STAT(counter)	meridian_ps_read_stat(&port->rx.stats.sync, &port->rx.stats.counter)
+#define SENT_STAT(counter)	meridian_ps_read_stat(&port->tx.sent.sync, &port->tx.sent.counter)
+#define DONE_STAT(counter)	meridian_ps_read_stat(&port->tx.done.sync, &port->tx.done.counter)
 
 /* Reading the low word holds the high one. */
 static u64 read_counter(struct meridian_ps *card, u32 offset)
@@ -85,7 +93,14 @@ static u64 read_counter(struct meridian_ps *card, u32 offset)
 	return value;
 }
 
-static u64 read_ring(struct meridian_ps_port *port, u32 offset)
+/**
+ * meridian_ps_read_ring_counter() - a counter of the port's rings
+ * @port: it
+ * @offset: MERIDIAN_PS_RING_*_LOW
+ *
+ * Return: its value.
+ */
+u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset)
 {
 	return read_counter(port->card, MERIDIAN_PS_RING_PS_BASE(port->index) + offset);
 }
@@ -102,8 +117,13 @@ u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
 	return read_counter(port->card, MERIDIAN_PORT_COUNTERS_PS_BASE(port->index) + offset);
 }
 
-/* Frames over the limits of the port. */
-static u64 read_policed(struct meridian_ps_port *port)
+/**
+ * meridian_ps_read_policed() - frames that were over the limits of the port
+ * @port: it
+ *
+ * Return: their number.
+ */
+u64 meridian_ps_read_policed(struct meridian_ps_port *port)
 {
 	u64 ptp;
 
@@ -119,11 +139,13 @@ void meridian_ps_get_stats64(struct net_device *netdev, struct rtnl_link_stats64
 	stats->rx_packets = RX_STAT(packets);
 	stats->rx_bytes = RX_STAT(bytes);
 	stats->rx_dropped = RX_STAT(no_memory);
-	stats->rx_length_errors = read_ring(port, MERIDIAN_PS_RING_RX_BUFFER_SMALL_LOW);
+	stats->rx_length_errors =
+		meridian_ps_read_ring_counter(port, MERIDIAN_PS_RING_RX_BUFFER_SMALL_LOW);
 	stats->rx_errors = RX_STAT(errors) + RX_STAT(bad_completion) + stats->rx_length_errors;
-	stats->rx_missed_errors = read_ring(port, MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW) +
-				  read_ring(port, MERIDIAN_PS_RING_RX_INSIDE_LOW) +
-				  read_policed(port);
+	stats->rx_missed_errors =
+		meridian_ps_read_ring_counter(port, MERIDIAN_PS_RING_RX_NO_DESCRIPTOR_LOW) +
+		meridian_ps_read_ring_counter(port, MERIDIAN_PS_RING_RX_INSIDE_LOW) +
+		meridian_ps_read_policed(port);
 	/* Frames that the ring was too slow for, in the card's buffer before it. */
 	stats->rx_fifo_errors =
 		meridian_ps_read_port_counter(port, MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_OVERFLOW);
@@ -175,7 +197,7 @@ void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data)
 
 	data = driver_values(port, data);
 	for (i = 0; i < ARRAY_SIZE(ring_counters); i++)
-		*data++ = read_ring(port, ring_counters[i].offset);
+		*data++ = meridian_ps_read_ring_counter(port, ring_counters[i].offset);
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		*data++ = meridian_ps_read_port_counter(port, port_counters[i].offset);
 }

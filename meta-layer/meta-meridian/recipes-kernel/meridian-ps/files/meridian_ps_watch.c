@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A card that was reset, or whose logic was loaded anew, runs its clock at the nominal frequency and
- * has no pins on. It is noticed whether a port is up or not, and told all of it again; the time
- * itself is lost.
+ * A card that was reset, or whose logic was loaded anew, runs its clock at the nominal frequency
+ * and has no pins on. It is noticed whether a port is up or not, and told all of it again; the
+ * time itself is lost.
  */
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
