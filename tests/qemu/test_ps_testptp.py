@@ -83,7 +83,7 @@ def test_capabilities(clock: Clock) -> None:
         "external time stamp channels": 1,
         "programmable periodic signals": 1,
         "pulse per second": 1,
-        "programmable pins": 0,
+        "programmable pins": 2,
         "cross timestamping": 0,
         "adjust_phase": 0,
         "maximum phase adjustment (ns)": 0,

@@ -11,6 +11,7 @@ FILESEXTRAPATHS:prepend := "${THISDIR}/../../../../host-driver/include:"
 
 SRC_URI = "\
     file://Kbuild \
+    file://Kconfig \
     file://Makefile \
     file://meridian_ps.h \
     file://meridian_ps_compat.h \

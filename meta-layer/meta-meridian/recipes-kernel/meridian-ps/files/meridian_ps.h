@@ -27,6 +27,7 @@
 #define MERIDIAN_PS_HEADER	(ETH_HLEN + 2 * VLAN_HLEN) /* with two VLAN tags */
 #define MERIDIAN_PS_RING_SMALL	64
 #define MERIDIAN_PS_RING_LARGE	4096
+#define MERIDIAN_PS_PINS	2	/* that can be asked for: input, periodic output */
 #define MERIDIAN_PS_STAMPS	16	/* the card keeps as many until they are read */
 
 /**
@@ -321,6 +322,7 @@ struct meridian_ps_port {
 /**
  * struct meridian_ps_ptp - the PTP clock
  * @info: what the kernel calls
+ * @pin: what each is for
  * @clock: the kernel's
  * @command: one at a time changes the clock and its pins
  * @latch: one at a time reads the clock
@@ -336,6 +338,7 @@ struct meridian_ps_port {
  */
 struct meridian_ps_ptp {
 	struct ptp_clock_info info;
+	struct ptp_pin_desc pin[MERIDIAN_PS_PINS];
 	struct ptp_clock *clock;
 	struct mutex command; /* see above */
 	spinlock_t latch; /* see above */
@@ -515,6 +518,9 @@ void meridian_ps_time(struct meridian_ps *card, struct timespec64 *now,
 		      struct ptp_system_timestamp *system);
 
 /* meridian_ps_pins.c */
+extern const struct ptp_pin_desc meridian_ps_pins[MERIDIAN_PS_PINS];
+int meridian_ps_verify_pin(struct ptp_clock_info *info, unsigned int pin,
+			   enum ptp_pin_function function, unsigned int channel);
 int meridian_ps_enable_pins(struct meridian_ps *card, const struct ptp_clock_request *request,
 			    int on);
 void meridian_ps_restart_perout(struct meridian_ps *card);

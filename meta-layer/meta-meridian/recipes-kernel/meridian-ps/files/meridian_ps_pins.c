@@ -10,6 +10,29 @@
 #define HEADSTART	(10 * NSEC_PER_MSEC)	/* between arming an output and its first edge */
 #define EXTTS_FIFO	8
 
+/* Each has one use. */
+const struct ptp_pin_desc meridian_ps_pins[MERIDIAN_PS_PINS] = {
+	{ .name = "extts", .index = 0, .func = PTP_PF_EXTTS, .chan = 0 },
+	{ .name = "perout", .index = 1, .func = PTP_PF_PEROUT, .chan = 0 },
+};
+
+/**
+ * meridian_ps_verify_pin() - look whether a pin can be what somebody wants
+ * @info: of the clock
+ * @pin: index
+ * @function: wanted
+ * @channel: of the function
+ *
+ * Return: 0 if it is that anyway, else -EOPNOTSUPP.
+ */
+int meridian_ps_verify_pin(struct ptp_clock_info *info, unsigned int pin,
+			   enum ptp_pin_function function, unsigned int channel)
+{
+	if (function != meridian_ps_pins[pin].func || channel != meridian_ps_pins[pin].chan)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
 static void write_events(struct meridian_ps *card, u32 mask, bool on)
 {
 	struct meridian_ps_ptp *ptp = &card->ptp;

@@ -164,6 +164,7 @@ static const struct ptp_clock_info clock_info = {
 	.max_adj = MAX_PPB,
 	.n_ext_ts = 1,
 	.n_per_out = 1,
+	.n_pins = MERIDIAN_PS_PINS,
 	.pps = 1,
 	MERIDIAN_PS_PTP_FLAGS
 	.adjfine = adjfine,
@@ -171,6 +172,7 @@ static const struct ptp_clock_info clock_info = {
 	.gettimex64 = gettimex64,
 	.settime64 = settime64,
 	.enable = enable,
+	.verify = meridian_ps_verify_pin,
 };
 
 static void end(void *data)
@@ -206,6 +208,8 @@ int meridian_ps_init_ptp(struct meridian_ps *card)
 	ptp->increment = read_increment(card, MERIDIAN_PTP_INCREMENT_NANOSECONDS,
 					MERIDIAN_PTP_INCREMENT_FRACTION);
 	ptp->info = clock_info;
+	memcpy(ptp->pin, meridian_ps_pins, sizeof(ptp->pin));
+	ptp->info.pin_config = ptp->pin;
 	ptp->clock = ptp_clock_register(&ptp->info, card->dev);
 	/* A kernel without PTP clocks has no reason to load this. */
 	if (!ptp->clock)
