@@ -142,7 +142,7 @@ def test_the_device_tree_has_the_layers_node(card: SdCard, tmp_path: Path) -> No
     text = subprocess.run(
         ["dtc", "-q", "-I", "dtb", "-O", "dts", str(tree)], capture_output=True, text=True, timeout=20, check=True
     ).stdout
-    assert re.search(r'ethernet@a0000000 \{\s+compatible = "meridian,shell"', text)
+    assert re.search(r'ethernet@a0000000 \{\s+compatible = "meridian,shell-1", "meridian,shell"', text)
     assert "mmc@ff170000" in text
 
 

@@ -43,7 +43,7 @@ def test_the_ps_boots_and_sees_the_shell(suite: str, tmp_path: Path) -> None:
             magic = card.read(card.regs.address("IDENT", "MAGIC"))
         assert int(guest.run(f"busybox devmem {WINDOW:#x}"), 16) == magic
         place = guest.run(f"cat {drivers.PLATFORM}/of_node/compatible")
-        assert place.rstrip("\0\n") == "meridian,shell"
+        assert place.rstrip("\0\n").split("\0") == ["meridian,shell-1", "meridian,shell"]
         assert guest.run("which ethtool ip phc_ctl ping ptp4l tcpdump") != ""
         guest.check()
 
@@ -60,7 +60,12 @@ def test_ping_crosses_card_and_wire(suite: str, tmp_path: Path) -> None:
         guest.run("(echo hello | setsid nc -l -N 7000) >/dev/null 2>&1 &")
         guest.until("ss -tln", ":7000")
         twin.peer.do("bash", "-c", f'read -rt 15 word </dev/tcp/{HERE}/7000 && [ "$word" = hello ]')
+        address = guest.address(interface)
+        assert address[0] & 3 == 2  # of one station, given by nobody
         guest.run(f"rmmod meridian_ps && insmod {MODULE}")
+        # It is made of the board's serial number.
+        assert guest.address(interface) == address
+        assert "by chance" not in guest.log()
         guest.run(f"ip address add {HERE}/24 dev {interface} && ip link set {interface} up")
         guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
         guest.ping()

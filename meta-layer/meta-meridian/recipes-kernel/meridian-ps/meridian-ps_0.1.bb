@@ -14,6 +14,7 @@ SRC_URI = "\
     file://Kconfig \
     file://Makefile \
     file://meridian_ps.h \
+    file://meridian_ps_address.c \
     file://meridian_ps_compat.h \
     file://meridian_ps_detach.c \
     file://meridian_ps_ethtool.c \

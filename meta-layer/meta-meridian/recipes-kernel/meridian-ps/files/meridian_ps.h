@@ -445,6 +445,9 @@ int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_p
 bool meridian_ps_port_interrupt(struct meridian_ps_port *port);
 bool meridian_ps_mask_port(struct meridian_ps_port *port);
 
+/* meridian_ps_address.c */
+int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *node);
+
 /* meridian_ps_ring.c */
 int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size);
 void meridian_ps_free_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring);

@@ -150,6 +150,8 @@ static void shutdown(struct platform_device *pdev)
 }
 
 static const struct of_device_id matches[] = {
+	{ .compatible = "meridian,shell-1" },
+	/* What trees had before the register map's major version was in the name. */
 	{ .compatible = "meridian,shell" },
 	{}
 };

@@ -2,7 +2,6 @@
 /* A port as a network device: up and down, its part of the interrupt, its poll. */
 #include <linux/interrupt.h>
 #include <linux/of.h>
-#include <linux/of_net.h>
 
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
@@ -304,20 +303,6 @@ static void put_node(void *node)
 	of_node_put(node);
 }
 
-static int take_address(struct meridian_ps_port *port, struct device_node *node)
-{
-	int error = node ? of_get_ethdev_address(node, port->netdev) : -ENODEV;
-
-	if (error == -EPROBE_DEFER)
-		return error;
-	if (error) {
-		eth_hw_addr_random(port->netdev);
-		dev_info(port->card->dev, "port %u: no address in the device tree, %pM by chance\n",
-			 port->index, port->netdev->dev_addr);
-	}
-	return 0;
-}
-
 /**
  * meridian_ps_add_port() - make a port's network device
  * @card: the card
@@ -374,7 +359,7 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_RX, &port->napi);
 	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_TX, &port->napi);
 	netif_carrier_off(netdev);
-	error = take_address(port, node);
+	error = meridian_ps_take_address(port, node);
 	if (error)
 		return error;
 	disable_interrupts(port);
