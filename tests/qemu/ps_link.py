@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 import time
@@ -50,6 +51,19 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None
     while not condition():
         assert time.monotonic() < deadline, f"no {what} in {seconds} s"
         time.sleep(0.05)
+
+
+# Rate and burst that a port's limits have at first, by their number: for frames that are not of PTP, and those that are.
+POLICERS = {1: (200_000, 200), 2: (16_000, 64)}
+
+
+def set_policer(guest: Guest, number: int, rate: int, burst: int = 1) -> None:
+    guest.run(f"devlink trap policer set platform/a0000000.ethernet policer {number} rate {rate} burst {burst}")
+
+
+def policers(guest: Guest) -> dict[int, tuple[int, int]]:
+    said = json.loads(guest.run("devlink -j trap policer show"))["trap_policer"]["platform/a0000000.ethernet"]
+    return {it["policer"]: (it["rate"], it["burst"]) for it in said}
 
 
 def register(guest: Guest, address: int) -> int:

@@ -11,9 +11,20 @@ from contextlib import contextmanager
 import pytest
 from driver_machine import Link
 from meridian_machine import tools
-from meridian_machine.guest import Guest
+from meridian_machine.guest import Guest, GuestError
 from peer import Peer, ethernet
-from ps_link import CLOCK_REGISTERS, INTERRUPT_ENABLE, PORT, RING, ps_link, until
+from ps_link import (
+    CLOCK_REGISTERS,
+    INTERRUPT_ENABLE,
+    POLICERS,
+    PORT,
+    RING,
+    policers,
+    ps_link,
+    register,
+    set_policer,
+    until,
+)
 from ptp_frames import DELAY_RESP, FOLLOW_UP, SYNC, PtpMessage, delay_req, parse
 
 pytestmark = pytest.mark.qemu
@@ -156,23 +167,24 @@ def test_rings_and_moderation_can_be_set(ps: Link) -> None:
     assert "map 1." in guest.run("ethtool -i eth0")
 
 
-def test_limits_are_what_the_files_say(ps: Link) -> None:
+def test_limits_are_what_devlink_says(ps: Link) -> None:
     """And hold: of a burst of a hundred frames the card lets through ten, and every message of PTP."""
-    guest, folder = ps.guest, "/sys/class/net/eth0/limits"
+    guest = ps.guest
 
     def registers() -> tuple[int, int]:
-        others, ptp = (int(guest.run(f"busybox devmem {PORT + at:#x}"), 16) for at in (0x104, 0x108))
+        others, ptp = (register(guest, PORT + at) for at in (0x104, 0x108))
         return others, ptp
 
-    given = {"enabled": 1, "others_rate": 200000, "others_burst": 200, "ptp_rate": 16000, "ptp_burst": 64}
-    assert {name: int(guest.run(f"cat {folder}/{name}")) for name in given} == given
-    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
-    for name, value in (("enabled", 2), ("others_rate", 1_524_389), ("ptp_burst", 256), ("ptp_rate", "x")):
-        assert guest.try_run(f"echo {value} >{folder}/{name}")[0] != 0, f"{name} of {value} was taken"
-    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    given = (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    assert policers(guest) == POLICERS
+    assert registers() == given
+    for number, rate, burst in ((1, 1_524_389, 10), (2, 10, 256), (2, 10, 0), (3, 10, 10)):
+        with pytest.raises(GuestError):
+            set_policer(guest, number, rate, burst)
+    assert registers() == given and policers(guest) == POLICERS
 
     before, count = guest.statistics(), 100
-    guest.run(f"cd {folder} && echo 0 >enabled && echo 1490 >others_rate && echo 10 >others_burst && echo 1 >enabled")
+    set_policer(guest, 1, 1490, 10)
     assert registers()[0] == 1 << 31 | 10 << 16 | 1
     own, of = guest.address(), ps.peer.mac
     for kind in (MARK, 0x88F7):
@@ -185,9 +197,15 @@ def test_limits_are_what_the_files_say(ps: Link) -> None:
     assert now["port_rx_ps_ptp_policed"] == before["port_rx_ps_ptp_policed"]
     assert now["card_rx_frames"] - before["card_rx_frames"] >= count + 20 - policed
     assert int(guest.run("cat /sys/class/net/eth0/statistics/rx_missed_errors")) >= policed
-    for name, value in given.items():
-        guest.run(f"echo {value} >{folder}/{name}")
-    assert registers() == (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
+    # Without one limit, the other holds; without both, the card has none.
+    set_policer(guest, 1, 0)
+    assert registers() == (1 << 31 | 255 << 16 | 0x3FF, given[1])
+    set_policer(guest, 2, 0)
+    assert registers()[0] >> 31 == 0
+    for number, (rate, burst) in POLICERS.items():
+        set_policer(guest, number, rate, burst)
+    assert registers() == given
+    assert "fw.map" in guest.run("devlink dev info")
     ps.guest.ping()
 
 

@@ -12,6 +12,7 @@ import pytest
 from host_load import MAC, host_load
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from ps_link import POLICERS, set_policer
 from ptp_run import Running, Samples, ps_with, running
 from test_ptp_load import BUSY, CLOCKS, GIVEN, LINE, SERVO
 
@@ -26,7 +27,6 @@ TO_HOST = f"traffic:size=500,rate=3000pps,dmac={MAC.hex(':')},id=1"
 SYNC_SECONDS = 2.0 ** BUSY.logs[0]
 SYNCS = 30
 LOOK_US = 500
-LIMITS = "/sys/class/net/eth0/limits"
 LOST = (
     "port_rx_ps_ptp_policed", "port_rx_ps_overflow", "card_rx_no_descriptor", "card_rx_errors",
     "tx_stamps_late", "tx_stamps_unknown", "tx_stamps_skipped",
@@ -77,11 +77,13 @@ def test_a_flood_at_its_address_costs_the_ps_no_message_of_ptp(tmp_path: Path) -
             assert set(samples.states) == {"s2"} and samples.peak() <= 2
             assert took > 0 and abs(now["port_rx_to_host"] - took) < 20
 
-            guest.run(f"echo 0 >{LIMITS}/enabled")
+            for policer in POLICERS:
+                set_policer(guest, policer, 0)
             before = guest.statistics()
             samples = during(ptp4l, control, SYNCS)
             now = grown(guest, before)
-            guest.run(f"echo 1 >{LIMITS}/enabled")
+            for policer, (rate, burst) in POLICERS.items():
+                set_policer(guest, policer, rate, burst)
             print(f"without limits {len(samples.offsets)} samples, {now['card_rx_no_descriptor']} without descriptor")
             assert now["card_rx_no_descriptor"] > now["port_rx_ps_policed"]
             assert len(samples.offsets) < SYNCS // 2

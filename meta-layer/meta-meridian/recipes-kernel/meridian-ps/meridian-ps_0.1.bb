@@ -17,6 +17,7 @@ SRC_URI = "\
     file://meridian_ps_address.c \
     file://meridian_ps_compat.h \
     file://meridian_ps_detach.c \
+    file://meridian_ps_devlink.c \
     file://meridian_ps_ethtool.c \
     file://meridian_ps_filter.c \
     file://meridian_ps_hwtstamp.c \

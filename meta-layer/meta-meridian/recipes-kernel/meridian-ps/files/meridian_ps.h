@@ -27,6 +27,8 @@
 #define MERIDIAN_PS_HEADER	(ETH_HLEN + 2 * VLAN_HLEN) /* with two VLAN tags */
 #define MERIDIAN_PS_RING_SMALL	64
 #define MERIDIAN_PS_RING_LARGE	4096
+#define MERIDIAN_PS_LARGEST_RATE	1524388	/* frames a second, of a limit */
+#define MERIDIAN_PS_LARGEST_BURST	255
 #define MERIDIAN_PS_PINS	2	/* that can be asked for: input, periodic output */
 #define MERIDIAN_PS_STAMPS	16	/* the card keeps as many until they are read */
 
@@ -220,7 +222,7 @@ struct meridian_ps_coalesce {
 
 /**
  * struct meridian_ps_rate - how many frames may come
- * @rate: a second
+ * @rate: a second; 0: any
  * @burst: at once
  */
 struct meridian_ps_rate {
@@ -231,13 +233,11 @@ struct meridian_ps_rate {
 /**
  * struct meridian_ps_limits - what the card lets through from the wire
  * @lock: one at a time writes them to the card
- * @enabled: 0 or 1
  * @others: what is not of PTP
  * @ptp: what is
  */
 struct meridian_ps_limits {
 	struct mutex lock; /* see above */
-	u32 enabled;
 	struct meridian_ps_rate others;
 	struct meridian_ps_rate ptp;
 };
@@ -494,6 +494,18 @@ int meridian_ps_set_mac_address(struct net_device *netdev, void *data);
 /* meridian_ps_limit.c */
 void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_node *node);
 void meridian_ps_write_limits(struct meridian_ps_port *port);
+void meridian_ps_set_limit(struct meridian_ps_port *port, struct meridian_ps_rate *limit,
+			   const struct meridian_ps_rate *wanted);
+
+/* meridian_ps_devlink.c */
+#if IS_ENABLED(CONFIG_NET_DEVLINK)
+int meridian_ps_init_devlink(struct meridian_ps *card);
+#else
+static inline int meridian_ps_init_devlink(struct meridian_ps *card)
+{
+	return 0;
+}
+#endif
 
 /* meridian_ps_latency.c */
 void meridian_ps_init_latency(struct meridian_ps_port *port, const struct device_node *node);

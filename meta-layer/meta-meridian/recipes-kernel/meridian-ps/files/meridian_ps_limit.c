@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How many frames of the wire the card lets through to this port, those of PTP and all others
- * apart: /sys/class/net/NAME/limits. A flood at the port's addresses then costs no frame of PTP,
- * nor all of a processor.
+ * apart. A flood at the port's addresses then costs no frame of PTP, nor all of a processor.
  */
-#include <linux/device.h>
 #include <linux/math64.h>
 #include <linux/of.h>
-#include <linux/sysfs.h>
 
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
@@ -15,8 +12,7 @@
 /* A rate of 1 in the registers is UNIT / 2^UNIT_SHIFT frames a second. */
 #define UNIT		390625000
 #define UNIT_SHIFT	18
-#define LARGEST_RATE	FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_RATE_MASK)
-#define LARGEST_BURST	FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_BURST_MASK)
+#define LARGEST_UNITS	FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_RATE_MASK)
 
 /* What a processor of the card can just do with frames of any size; a millisecond of it at once. */
 #define DEFAULT_RATE		200000
@@ -33,16 +29,18 @@ static u32 units_of(u32 rate)
 	u64 units = DIV_ROUND_CLOSEST_ULL((u64)rate << UNIT_SHIFT, UNIT);
 
 	/* What is asked for is not to be nothing, nor more than there is. */
-	return rate ? clamp_t(u64, units, 1, LARGEST_RATE) : 0;
+	return clamp_t(u64, units, 1, LARGEST_UNITS);
 }
 
-static u32 largest_rate(void)
-{
-	return div_u64((u64)LARGEST_RATE * UNIT, 1 << UNIT_SHIFT);
-}
-
+/* The card has one switch for both: where one has no limit, it gets the largest. */
 static u32 word_of(const struct meridian_ps_rate *rate)
 {
+	const struct meridian_ps_rate none = {
+		MERIDIAN_PS_LARGEST_RATE, MERIDIAN_PS_LARGEST_BURST,
+	};
+
+	if (!rate->rate)
+		rate = &none;
 	return FIELD_PREP(MERIDIAN_PORT_PS_LIMIT_RATE_MASK, units_of(rate->rate)) |
 	       FIELD_PREP(MERIDIAN_PORT_PS_LIMIT_BURST_MASK, rate->burst);
 }
@@ -71,94 +69,26 @@ void meridian_ps_write_limits(struct meridian_ps_port *port)
 		meridian_ps_port_write(port, MERIDIAN_PORT_PS_LIMIT, word);
 		meridian_ps_port_read(port, MERIDIAN_PORT_PS_LIMIT);
 	}
-	if (port->limits.enabled)
+	if (port->limits.ptp.rate || port->limits.others.rate)
 		word |= MERIDIAN_PORT_PS_LIMIT_ENABLE_MASK;
 	meridian_ps_port_write(port, MERIDIAN_PORT_PS_LIMIT, word);
 	mutex_unlock(&port->limits.lock);
 }
 
-struct limit_attribute {
-	struct device_attribute attribute;
-	u32 offset;	/* of its u32 in struct meridian_ps_limits */
-};
-
-static u32 *value_of(struct device *dev, struct device_attribute *attribute,
-		     struct meridian_ps_port **port)
+/**
+ * meridian_ps_set_limit() - put another limit into force
+ * @port: of the limit
+ * @limit: one of the port's
+ * @wanted: its rate is 0 for none, else not more than MERIDIAN_PS_LARGEST_RATE
+ */
+void meridian_ps_set_limit(struct meridian_ps_port *port, struct meridian_ps_rate *limit,
+			   const struct meridian_ps_rate *wanted)
 {
-	*port = netdev_priv(to_net_dev(dev));
-	return (void *)&(*port)->limits +
-	       container_of(attribute, struct limit_attribute, attribute)->offset;
-}
-
-static ssize_t show(struct device *dev, struct device_attribute *attribute, char *text)
-{
-	struct meridian_ps_port *port;
-	u32 *value = value_of(dev, attribute, &port);
-
-	return sysfs_emit(text, "%u\n", READ_ONCE(*value));
-}
-
-static ssize_t set(struct device *dev, struct device_attribute *attribute, const char *text,
-		   size_t length, u32 largest)
-{
-	struct meridian_ps_port *port;
-	u32 *value = value_of(dev, attribute, &port);
-	u32 wanted;
-	int error = kstrtou32(text, 0, &wanted);
-
-	if (error)
-		return error;
-	if (wanted > largest)
-		return -ERANGE;
-	WRITE_ONCE(*value, wanted);
+	mutex_lock(&port->limits.lock);
+	*limit = *wanted;
+	mutex_unlock(&port->limits.lock);
 	meridian_ps_write_limits(port);
-	return length;
 }
-
-static ssize_t set_switch(struct device *dev, struct device_attribute *attribute, const char *text,
-			  size_t length)
-{
-	return set(dev, attribute, text, length, 1);
-}
-
-static ssize_t set_rate(struct device *dev, struct device_attribute *attribute, const char *text,
-			size_t length)
-{
-	return set(dev, attribute, text, length, largest_rate());
-}
-
-static ssize_t set_burst(struct device *dev, struct device_attribute *attribute, const char *text,
-			 size_t length)
-{
-	return set(dev, attribute, text, length, LARGEST_BURST);
-}
-
-static struct limit_attribute limits[] = {
-	{ __ATTR(enabled, 0644, show, set_switch),
-	  offsetof(struct meridian_ps_limits, enabled) },
-	{ __ATTR(others_rate, 0644, show, set_rate),
-	  offsetof(struct meridian_ps_limits, others.rate) },
-	{ __ATTR(others_burst, 0644, show, set_burst),
-	  offsetof(struct meridian_ps_limits, others.burst) },
-	{ __ATTR(ptp_rate, 0644, show, set_rate),
-	  offsetof(struct meridian_ps_limits, ptp.rate) },
-	{ __ATTR(ptp_burst, 0644, show, set_burst),
-	  offsetof(struct meridian_ps_limits, ptp.burst) },
-};
-
-static struct attribute *attributes[] = {
-	&limits[0].attribute.attr,
-	&limits[1].attribute.attr,
-	&limits[2].attribute.attr,
-	&limits[3].attribute.attr,
-	&limits[4].attribute.attr,
-	NULL
-};
-
-static const struct attribute_group group = {
-	.name = "limits",
-	.attrs = attributes,
-};
 
 static void read_pair(const struct device_node *node, const char *property,
 		      struct meridian_ps_rate *rate)
@@ -167,8 +97,8 @@ static void read_pair(const struct device_node *node, const char *property,
 
 	if (!node || of_property_read_u32_array(node, property, pair, ARRAY_SIZE(pair)))
 		return;
-	rate->rate = min(pair[0], largest_rate());
-	rate->burst = min_t(u32, pair[1], LARGEST_BURST);
+	rate->rate = min_t(u32, pair[0], MERIDIAN_PS_LARGEST_RATE);
+	rate->burst = clamp_t(u32, pair[1], 1, MERIDIAN_PS_LARGEST_BURST);
 }
 
 /**
@@ -180,13 +110,12 @@ void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_
 {
 	struct meridian_ps_limits *limits = &port->limits;
 
+	BUILD_BUG_ON(((u64)LARGEST_UNITS * UNIT) >> UNIT_SHIFT != MERIDIAN_PS_LARGEST_RATE);
+	BUILD_BUG_ON(FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_BURST_MASK) != MERIDIAN_PS_LARGEST_BURST);
 	mutex_init(&limits->lock);
-	limits->enabled = 1;
 	limits->others = (struct meridian_ps_rate){ DEFAULT_RATE, DEFAULT_BURST };
 	limits->ptp = (struct meridian_ps_rate){ DEFAULT_PTP_RATE, DEFAULT_PTP_BURST };
 	read_pair(node, "meridian,receive-limit", &limits->others);
 	read_pair(node, "meridian,ptp-receive-limit", &limits->ptp);
-	if (has_limits(port))
-		port->netdev->sysfs_groups[0] = &group;
 	meridian_ps_write_limits(port);
 }

@@ -127,6 +127,8 @@ static int probe(struct platform_device *pdev)
 	for (i = 0; !error && i < card->ports; i++)
 		error = meridian_ps_add_port(card, i);
 	if (!error)
+		error = meridian_ps_init_devlink(card);
+	if (!error)
 		error = devm_request_irq(dev, card->irq, interrupt, 0, dev_name(dev), card);
 	if (error)
 		return dev_err_probe(dev, error, "cannot start\n");
