@@ -50,18 +50,32 @@ def test_a_card_that_was_reset_is_served_again(run_card: Callable[..., Any], tmp
         until(lambda: abs(frequency_ppb(guest) - 100_000) < 1, "frequency that is back")
         assert guest.statistics()["restarts_card_reset"] == 1
         assert guest.statistics()["restarts_failed"] == 0
-        # So is its clock while no port is up, with what hangs on it.
-        guest.run("echo 1 >/sys/class/ptp/ptp0/pps_enable; phc_ctl eth0 freq -- -70000; ip link set eth0 down")
+        # Rings that do not end are not waited for again and again: the port is detached until another card is there.
         second.stop()
+        status, text = guest.try_run("ip link set eth0 mtu 2000")
+        assert status != 0 and "timed out" in text, text
+        assert guest.try_run("ip link set eth0 mtu 2000")[0] != 0
+        assert guest.log().count("the card does not end the rings") == 1
         third = run_card("--time", "wall")
         place.unlink()
         place.symlink_to(third.socket)
+        guest.until("dmesg", "the port is back", 90)
+        guest.wait_link()
+        with Peer(third.wires[0], PEER):
+            guest.ping()
+        assert guest.run("cat /sys/class/net/eth0/mtu") == "1500\n"
+        # So is its clock while no port is up, with what hangs on it.
+        guest.run("echo 1 >/sys/class/ptp/ptp0/pps_enable; phc_ctl eth0 freq -- -70000; ip link set eth0 down")
+        third.stop()
+        fourth = run_card("--time", "wall")
+        place.unlink()
+        place.symlink_to(fourth.socket)
         until(lambda: register(guest, PPS) & 1 == 1, "pulse that is back")
         assert abs(frequency_ppb(guest) + 70_000) < 1
         guest.run("echo 0 >/sys/class/ptp/ptp0/pps_enable; ip link set eth0 up")
         guest.wait_link()
         # A ring of which nothing is known keeps its memory, and a card that is not there is refused in a sentence.
-        third.stop()
+        fourth.stop()
         guest.until("dmesg", "does not answer any more[^$]*does not answer any more")
         guest.run(f"rmmod meridian_ps && insmod {MODULE}")
         assert "memory that the card may still write to is kept for it" in guest.log()
