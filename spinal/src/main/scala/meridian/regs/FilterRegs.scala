@@ -13,7 +13,8 @@ object FilterRegs {
 /** Registers of the receive filter (host clock).
   *
   * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. Group lists are
-  * kept here as well, for reading back; they are cleared after reset; accesses wait until then.
+  * kept here as well, for reading back; they are cleared after reset; accesses wait until then. A queue that a function
+  * level reset takes from its function loses its buffer size.
   *
   * Latency: 1 cycle a register access.
   */
@@ -24,11 +25,12 @@ class FilterRegs(p: ShellParam) extends Component {
     val answer = slave(Flow(MacAnswer(p)))
     val group = master(Flow(GroupWrite(p)))
     val bufferSize = master(Flow(BufferSizeWrite(p)))
+    val released = slave(Flow(p.queueType())) // taken from its function by a reset
     val enforce = out Bool ()
   }
   val page = new RegPage(FilterRegs.place)
   val sweeping = Bool() // group lists are being cleared
-  page.attach(io.bus, ready = !sweeping)
+  page.attach(io.bus, ready = !sweeping && !io.released.valid)
 
   val mac = new Area {
     val low = page.rw(
@@ -136,10 +138,25 @@ class FilterRegs(p: ShellParam) extends Component {
       "a frame for a queue with too few free buffers is dropped and counted"
     )
     val size = page.reg(0x34, "buffer_size", "A write sets the size of a queue's receive buffers")
-    val bytes = page.rw(size, 0, "bytes", UInt(16 bits), "bytes in a buffer; 0: a frame takes one buffer")
+    val bytes = page.rw(
+      size,
+      0,
+      "bytes",
+      UInt(16 bits),
+      "bytes in a buffer; 0: a frame takes one buffer. A function level reset leaves 0"
+    )
     val queue = page.rw(size, 16, "queue", UInt(11 bits), "queue, counted over all functions")
-    io.bufferSize.valid := RegNext(size.hitDoWrite, False)
-    io.bufferSize.bytes := bytes
-    io.bufferSize.queue := queue
+    val next = Flow(BufferSizeWrite(p))
+    next.valid := RegNext(size.hitDoWrite, False)
+    next.bytes := bytes
+    next.queue := queue
+    // Whoever gets the queue next may use others. A write of the cycle before comes first, as its queue may be this one.
+    val gone = io.released.stage()
+    when(gone.valid) {
+      next.valid := True
+      next.bytes := 0
+      next.queue := gone.payload
+    }
+    io.bufferSize << next
   }
 }

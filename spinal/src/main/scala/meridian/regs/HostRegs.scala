@@ -147,6 +147,7 @@ class HostRegs(p: ShellParam) extends Component {
   io.enforce := filter.io.enforce
 
   queues.io.released << io.released
+  filter.io.released << io.released
   io.switches << queues.io.switches
   io.rate << functions.io.rate
   io.tag << functions.io.tag

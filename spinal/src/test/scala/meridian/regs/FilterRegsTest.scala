@@ -51,6 +51,23 @@ class FilterRegsTest extends RegsSuite {
     bar2.write(0x110034, 200 << 16 | 4096)
     bar2.write(0x110034, 201 << 16 | 2048)
     assert(sizes == List((200, 4096), (201, 2048)))
+    // What a reset takes from its function has no size any more, whatever is written meanwhile.
+    sizes = Nil
+    val released = Seq.fill(200)(random.nextInt(256))
+    val written = fork {
+      for (i <- 0 until 60) bar2.write(0x110034, 256 + i << 16 | 1000 + i)
+    }
+    for (queue <- released) {
+      dut.released.valid #= true
+      dut.released.payload #= queue
+      dut.hostClock.waitSampling()
+      dut.released.valid #= false
+      if (random.nextBoolean()) dut.hostClock.waitSampling(random.nextInt(12))
+    }
+    written.join()
+    dut.hostClock.waitSampling(4)
+    assert(sizes.filter(_._1 < 256) == released.map((_, 0)))
+    assert(sizes.filter(_._1 >= 256) == (0 until 60).map(i => (256 + i, 1000 + i)))
     bar2.write(0x110030, 1)
     assert(dut.enforce.toBoolean)
 
