@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
+import meridian.regs.CounterHighs
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif._
@@ -9,13 +10,15 @@ import spinal.lib.bus.regif.AccessType._
 /** The registers of one port on a RegIf bus of 32 bits; the parent wires control to PsPort's io.control of the port.
   *
   * The registers of all ports have the same names: RegIf knows them as instances of one block, PS_PORT. 64-bit counters
-  * are read low word first: that read keeps the high word, which the read of the high register then returns.
+  * are read low word first: that read keeps the high word, for each reader apart, and the read of the high register then
+  * returns it.
   *
   * @param busif the bus
   * @param base  address of the first register, a multiple of PsPortRegisters.size
   * @param port  the Ethernet port
+  * @param reader who makes the access under way, CounterReader.of
   */
-class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
+class PsPortRegisters(busif: BusIf, base: BigInt, port: Int, reader: UInt = U(0)) extends Area {
   require(busif.busDataWidth == 32, s"the bus is ${busif.busDataWidth} bits wide: registers are 32-bit words")
   require(base % PsPortRegisters.size == 0, s"base is $base: choose a multiple of ${PsPortRegisters.size}")
   require(port >= 0 && port <= 3, s"port is $port: choose 0 to 3")
@@ -117,12 +120,12 @@ class PsPortRegisters(busif: BusIf, base: BigInt, port: Int) extends Area {
   )
 
   at(0x80)
+  private val highs = new CounterHighs(reader)
   private def counter(text: String, value: UInt, doc: String): Unit = {
     val low = register(s"${text}_LOW", s"$doc; low word, to be read first")
     readOnly(low, 0, value(31 downto 0), "count", s"bits 31 to 0: $doc")
-    val high = register(s"${text}_HIGH", s"$doc; high word as of the last read of the low word")
-    val kept = RegNextWhen(value(63 downto 32), low.hitDoRead) init 0
-    readOnly(high, 0, kept, "count", s"bits 63 to 32: $doc")
+    val high = register(s"${text}_HIGH", s"$doc; high word as of the same reader's read of the low word just before")
+    readOnly(high, 0, highs.of(low, value).asUInt, "count", s"bits 63 to 32: $doc")
   }
   private val c = control.counters
   counter("RX_FRAMES", c.rxFrames, "frames received into memory")

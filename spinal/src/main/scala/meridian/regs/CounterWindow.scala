@@ -6,7 +6,7 @@ import spinal.core._
 import spinal.lib._
 
 /** Serves a page of which a window shows the 64-bit counters of a port. Reading the low word keeps the high word, apart
-  * for the PS and for the host.
+  * for the PS and for each PF.
   *
   * Latency: 3 cycles, or those of the question and 5 more.
   *
@@ -34,7 +34,8 @@ class CounterWindow(
   val asked = Reg(PortQuestion())
   val exists = Reg(Bool())
   val value = Reg(Bits(32 bits))
-  val highs = Vec(Reg(Bits(32 bits)), 2)
+  val highs = Vec(Reg(Bits(32 bits)), CounterReader.count)
+  val reader = CounterReader.of(command)
   question.valid := phase === Phase.ask
   question.payload := asked
   memory.bus.rdat := value
@@ -69,8 +70,7 @@ class CounterWindow(
           asked.step := sum.step
         }
       }
-      val index = command.fromHost.asUInt
-      value := command.address(2) ? highs(index) | B(0, 32 bits)
+      value := command.address(2) ? highs(reader) | B(0, 32 bits)
       phase := Phase.ask
       when(command.write || command.address(2)) { phase := Phase.access }
     }
@@ -78,14 +78,14 @@ class CounterWindow(
       when(question.ready) { phase := Phase.await }
       when(!exists) {
         question.valid := False
-        highs(command.fromHost.asUInt) := B(0, 32 bits)
+        highs(reader) := B(0, 32 bits)
         phase := Phase.access
       }
     }
     is(Phase.await) {
       when(answer.valid) {
         value := answer.payload(31 downto 0).asBits
-        highs(command.fromHost.asUInt) := answer.payload(63 downto 32).asBits
+        highs(reader) := answer.payload(63 downto 32).asBits
         phase := Phase.access
       }
     }

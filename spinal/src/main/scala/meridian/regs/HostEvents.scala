@@ -25,8 +25,7 @@ object HostEvents {
   )
 }
 
-/** 64-bit counters of single events (host clock). The low word's read holds the high word; there is one holder a
-  * counter, for all PFs together.
+/** 64-bit counters of single events (host clock). The low word's read holds the high word, for each PF apart.
   *
   * Latency: 1 cycle a register access. One event of each kind a cycle.
   */
@@ -47,6 +46,7 @@ class HostEvents(p: ShellParam) extends Component {
     io.unmapped,
     io.cardTimeout
   )
+  val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
   for (((event, (name, doc)), i) <- events.zip(HostEvents.names).zipWithIndex) {
     val count = Reg(UInt(64 bits)) init 0
     count := count + U(event)
@@ -55,8 +55,8 @@ class HostEvents(p: ShellParam) extends Component {
     page.word(
       8 * i + 4,
       s"${name}_high",
-      RegNextWhen(count(63 downto 32), lowWord.hitDoRead, U(0, 32 bits)).asBits,
-      s"$doc; high word as of the last read of the low word"
+      highs.of(lowWord, count),
+      s"$doc; high word as of the same reader's read of the low word just before"
     )
   }
 }

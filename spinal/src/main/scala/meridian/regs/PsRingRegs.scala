@@ -23,6 +23,6 @@ class PsRingRegs(port: Int) extends Component {
   val denied = io.bus.cmd.fromHost && io.bus.cmd.write
   page.attach(io.bus, allow = !denied)
   io.hostRefused := RegNext(io.bus.cmd.fire && denied, False)
-  val rings = new PsPortRegisters(page.busif, 0, port)
+  val rings = new PsPortRegisters(page.busif, 0, port, CounterReader.of(io.bus.cmd.payload))
   io.control <> rings.control
 }
