@@ -129,13 +129,15 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val chain = new FlushChain(4)
+    val chain = new FlushChain(5)
     chain.io.flush := reset.io.flush
     offload.io.flush := chain.io.ask(0)
     txFilter.io.flush := chain.io.ask(1)
     veb.io.flush := chain.io.ask(2)
     rxFilter.io.flush := chain.io.ask(3)
-    chain.io.answer := rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed ## offload.io.flushed
+    egress.io.flush := chain.io.ask(4)
+    chain.io.answer := egress.io.flushed ## rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed ##
+      offload.io.flushed
     reset.io.flushed := chain.io.flushed.asBits
   }
 

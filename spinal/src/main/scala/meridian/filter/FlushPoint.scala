@@ -2,6 +2,7 @@
 package meridian.filter
 
 import spinal.core._
+import spinal.lib._
 
 /** Tells when everything that began before a moment has ended, though more begins meanwhile. Things end in the order in
   * which they began.
@@ -30,4 +31,18 @@ class FlushPoint(countBits: Int) extends Component {
   }
   io.flushed := RegNext(reached && !io.flush) init False
   io.idle := RegNext(begun === ended) init True
+}
+
+object FlushPoint {
+
+  /** Asks several points at once; the pulse comes a cycle after the last of them has answered. */
+  def all(flush: Bool, points: FlushPoint*): Bool = {
+    val all = Bool()
+    val answered = for (point <- points) yield {
+      point.io.flush := flush
+      RegInit(False) setWhen (point.io.flushed) clearWhen (flush || all)
+    }
+    all := answered.andR
+    all
+  }
 }

@@ -3,6 +3,7 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.frame.{FrameStream, PriorityMerge}
+import meridian.host.FlushChain
 import spinal.core._
 import spinal.lib._
 
@@ -57,7 +58,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val credit = master(CreditLookup(p))
     val idle = out(Bool())
 
-    /** Asks when every frame and copy begun before it has left; `flushed` answers with a pulse. */
+    /** Asks when every frame and copy begun before it has left at c2h; `flushed` answers with a pulse. */
     val flush = in(Bool())
     val flushed = out(Bool())
   }
@@ -131,10 +132,15 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     val copies = new FlushPoint(log2Up(Replicator.copiesAhead) + 1)
     copies.io.begin := lookup.io.copyDecision.valid && lookup.io.copyDecision.deliver
     copies.io.end := replicator.io.frame.fire && replicator.io.frame.last
-    for (point <- Seq(frames, copies)) point.io.flush := io.flush
-    val framesDone = RegInit(False) setWhen (frames.io.flushed) clearWhen (io.flush || io.flushed)
-    val copiesDone = RegInit(False) setWhen (copies.io.flushed) clearWhen (io.flush || io.flushed)
-    io.flushed := framesDone && copiesDone
+    // Behind the decisions: what has gone into the merge and is not out of it.
+    val leaving = new FlushPoint(2)
+    leaving.io.begin := Seq(unicast, replicator.io.frame).map(frame => frame.fire && frame.last).orR
+    leaving.io.end := io.c2h.fire && io.c2h.last
+    val chain = new FlushChain(2)
+    chain.io.flush := io.flush
+    chain.io.answer(0) := FlushPoint.all(chain.io.ask(0), frames, copies)
+    chain.io.answer(1) := FlushPoint.all(chain.io.ask(1), leaving)
+    io.flushed := chain.io.flushed
   }
   val stored = !replicator.io.empty || replicator.io.frame.valid
   io.idle := !rxInFrame && waiting.io.occupancy === 0 && !stored && !merge.io.out.valid

@@ -2,7 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{C2hMeta, QueueSwitchWrite}
+import meridian.filter.{C2hMeta, FlushPoint, QueueSwitchWrite}
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -34,6 +34,12 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
 
     /** Pulses for the counters: a frame taken by the IP, dropped by it, or met by a bad descriptor. */
     val accepted, dropped, failed = out Bool ()
+
+    /** Asks when every frame taken before it, and its completion, has been taken by the IP; `flushed` answers with a
+      * pulse.
+      */
+    val flush = in Bool ()
+    val flushed = out Bool ()
   }
 
   val completion = new Completion(p, completionDepth)
@@ -79,6 +85,15 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
   entry.payload.stripped := meta.stripped
   entry.payload.tci := meta.tci
   when(entry.fire)(packet := packet + 1)
+
+  val flushing = new Area {
+    val frames = new FlushPoint(3)
+    frames.io.end := io.c2h.fire && io.c2h.tlast
+    val completions = new FlushPoint(log2Up(completionDepth) + 2)
+    completions.io.end := io.cmpt.fire
+    for (point <- Seq(frames, completions)) point.io.begin := entry.fire
+    io.flushed := FlushPoint.all(io.flush, frames, completions)
+  }
 
   io.accepted := RegNext(io.c2h.fire && io.c2h.tlast) init False
   // The IP reports each descriptor of a frame; only the last of them ends a frame.

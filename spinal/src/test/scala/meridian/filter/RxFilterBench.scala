@@ -79,6 +79,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
   dut.io.indirection.valid #= false
   dut.io.hashKey.valid #= false
   dut.io.group.valid #= false
+  dut.io.flush #= false
   apply()
 
   private def serve[R](latency: Int, asked: => Option[R])(answer: Option[R] => Unit): Unit = {
@@ -129,6 +130,8 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     Told(flow.verdict.toEnum, flow.port.toInt, function, flow.copy.toBoolean, flow.length.toInt)
   }
   private var beats = mutable.ArrayBuffer[Int]()
+  var lastOut = 0L // cycle of the last beat at c2h
+  val flushedAt = mutable.ArrayBuffer[Long]()
   private var first = 0L
   private var target = (0, 0, 0, (BigInt(0), HashType.none: HashType.E), Option.empty[Int])
   cd.onSamplings {
@@ -137,6 +140,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     if (dut.io.rx.valid.toBoolean && dut.io.rx.ready.toBoolean && dut.io.rx.last.toBoolean) lastBeats += cycle
     records ++= told(dut.io.record)
     copyRecords ++= told(dut.io.copyRecord)
+    if (dut.io.flushed.toBoolean) flushedAt += cycle
     if (dut.io.c2h.valid.toBoolean && dut.io.c2h.ready.toBoolean) {
       val meta = dut.io.c2h.fragment.meta
       val hash = (meta.hash.value.toBigInt, meta.hash.kind.toEnum)
@@ -151,6 +155,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       beats ++= data.take(p.hostBytes - mty).map(_ & 0xff)
       if (dut.io.c2h.last.toBoolean) {
         assert(beats.size == target._3, "length of a frame at c2h")
+        lastOut = cycle
         arrived += Arrived(target._1, target._2, target._4, target._5, beats.toSeq, first)
         beats = mutable.ArrayBuffer[Int]()
       }
@@ -262,6 +267,12 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
       assert(!cd.waitSamplingWhere(20000)(dut.io.rx.ready.toBoolean), "rx stands still")
     }
     dut.io.rx.valid #= false
+  }
+
+  def flush(): Unit = {
+    dut.io.flush #= true
+    cd.waitSampling()
+    dut.io.flush #= false
   }
 
   def drain(): Unit = {

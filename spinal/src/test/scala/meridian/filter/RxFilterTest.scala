@@ -280,4 +280,46 @@ class RxFilterTest extends AnyFunSuite {
         bench.check()
       }
     }
+
+  for ((name, p, seed) <- Seq(("256 bit", small, 27), ("512 bit", large, 28)))
+    test(s"a flush is answered when all frames and copies begun before it have left at c2h, not before, $name") {
+      run(p, seed) { (_, bench) =>
+        val address = plain(p, bench)
+        bench.config.broadcast(0) = true
+        bench.config.broadcast(1) = true
+        for (f <- 0 until 4) bench.config.strip(f) = true
+        bench.settle()
+        bench.flush()
+        bench.cd.waitSampling(20)
+        assert(bench.flushedAt.size == 1, "nothing inside")
+        // One beat of one frame, whatever it is, may stand anywhere on its way.
+        for (round <- 0 until 60) {
+          bench.clear()
+          bench.flushedAt.clear()
+          bench.readyChance = 0
+          // A copy begins when its queue is looked up, which a frame before it can delay: it is alone.
+          val copied = round % 4 == 3
+          if (copied) bench.send(untagged(bench, broadcast, 60 + bench.random.nextInt(80)))
+          else
+            for (_ <- 0 until 1 + round % 3) {
+              val to = address(bench.random.nextInt(4))
+              val frame = untagged(bench, to, 60 + bench.random.nextInt(80))
+              if (bench.random.nextBoolean()) Seq(0x81, 0, 0, 0).copyToArray(frame.bytes, 12) // it will lose that
+              bench.send(frame)
+            }
+          bench.cd.waitSampling((if (copied) 80 else 0) + bench.random.nextInt(80))
+          bench.flush()
+          bench.cd.waitSampling(60)
+          assert(bench.flushedAt.isEmpty, s"round $round: a frame waits at c2h")
+          bench.readyChance = 0.2
+          bench.drain()
+          bench.cd.waitSampling(30)
+          assert(bench.flushedAt.size == 1, s"round $round")
+          assert(bench.arrived.isEmpty || bench.lastOut < bench.flushedAt.head)
+          assert(bench.flushedAt.head - bench.lastOut <= 12, s"${bench.flushedAt.head - bench.lastOut} cycles")
+          bench.readyChance = 1
+          bench.check()
+        }
+      }
+    }
 }

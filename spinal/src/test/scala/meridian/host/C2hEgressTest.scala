@@ -40,7 +40,9 @@ class C2hEgressTest extends AnyFunSuite {
     var frames, completions, accepted, dropped, failed = 0
     var gap = false // a beat was missing inside the window of full speed
     val lastAt = mutable.ArrayBuffer[Long]()
+    val flushed = mutable.ArrayBuffer[(Int, Int)]() // frames and completions that had left at each answer
     private val bytes = mutable.ArrayBuffer[Byte]()
+    dut.io.flush #= false
     dut.io.status.valid #= false
     dut.io.status.payload.randomize()
     dut.io.switches.valid #= false
@@ -98,6 +100,7 @@ class C2hEgressTest extends AnyFunSuite {
       if (dut.io.accepted.toBoolean) accepted += 1
       if (dut.io.dropped.toBoolean) dropped += 1
       if (dut.io.failed.toBoolean) failed += 1
+      if (dut.io.flushed.toBoolean) flushed += ((frames, completions))
     }
     cd.waitSampling(5)
     for (queue <- 0 until p.queues) switchQueue(queue, queue % 2 == 1)
@@ -171,6 +174,40 @@ class C2hEgressTest extends AnyFunSuite {
         h.cmpt.pace(1.0f)
         h.drain()
       }
+    }
+  }
+
+  for (width <- Seq(32, 64)) {
+    val p = ShellParam(hostBytes = width)
+    lazy val compiled = SimConfig.compile(new C2hEgress(p, completionDepth))
+
+    test(s"$width bytes: a flush is answered when the IP has taken every frame before it, and its completion") {
+      for ((stopped, i) <- Seq("c2h", "completions", "both").zipWithIndex)
+        compiled.doSim(s"flush$width$stopped", seed = 20 + i) { dut =>
+          val h = new Harness(dut, p)
+          def flush(): Unit = { dut.io.flush #= true; h.cd.waitSampling(); dut.io.flush #= false }
+          flush()
+          h.cd.waitSampling(6)
+          assert(h.flushed.toSeq == Seq((0, 0)), "nothing inside")
+          for (round <- 1 to 20) {
+            if (stopped != "completions") h.c2h.pace(0.0f)
+            if (stopped != "c2h") h.cmpt.pace(0.0f)
+            // What the stages behind the entry take in at once.
+            for (_ <- 0 until 1 + simRandom.nextInt(if (stopped == "completions") 10 else 2)) h.send(60 min width)
+            waitFor(h.cd, "the last beat", 100)(h.source.pending == 0)
+            h.cd.waitSampling(3 + simRandom.nextInt(40))
+            flush()
+            h.cd.waitSampling(60)
+            assert(h.flushed.size == round, s"$stopped, round $round: a frame or a completion waits")
+            h.c2h.pace(0.2f)
+            h.cmpt.pace(0.2f)
+            h.drain()
+            h.cd.waitSampling(8)
+            assert(h.flushed.size == round + 1 && h.flushed.last == ((h.sent.size, h.sent.size)))
+            h.c2h.pace(1.0f)
+            h.cmpt.pace(1.0f)
+          }
+        }
     }
   }
 
