@@ -25,6 +25,7 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_no_function", TX_NO_FUNCTION),
 	FUNCTION("tx_disabled", TX_DISABLED),
 	FUNCTION("tx_spoof", TX_SPOOF),
+	FUNCTION("tx_control_frame", TX_CONTROL_FRAME),
 	FUNCTION("tx_offload_skipped", TX_OFFLOAD_SKIPPED),
 	FUNCTION("tx_runt", TX_RUNT),
 	FUNCTION("tx_oversize", TX_OVERSIZE),

@@ -77,7 +77,8 @@ set_switches(void *owner, const struct qdma_vf *vf)
 {
 	struct meridian *m = owner;
 
-	write_vf(m, vf, MERIDIAN_FUNCTION_FLAGS, vf->flags);
+	write_vf(m, vf, MERIDIAN_FUNCTION_FLAGS,
+		 vf->flags | (vf->is_trusted ? MERIDIAN_FUNCTION_FLAGS_CONTROL_FRAMES_MASK : 0));
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK))
 		write_vf(m, vf, MERIDIAN_FUNCTION_VLAN,
 			 vf->strip ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);

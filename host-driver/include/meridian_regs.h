@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      4
+#define MERIDIAN_MAP_MINOR                                      5
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -42,7 +42,8 @@
 #define MERIDIAN_TX_VERDICT_VEB_FULL                            11
 #define MERIDIAN_TX_VERDICT_PS_FULL                             12
 #define MERIDIAN_TX_VERDICT_HAIRPIN                             13
-#define MERIDIAN_TX_VERDICTS                                    14
+#define MERIDIAN_TX_VERDICT_CONTROL_FRAME                       14
+#define MERIDIAN_TX_VERDICTS                                    15
 
 /* mac_command.operation. */
 #define MERIDIAN_MAC_OPERATION_ADD                              0
@@ -291,6 +292,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_PS_LIMIT_MASK               0x00004000u
 #define MERIDIAN_IDENT_CAPABILITIES_STAMP_LATENCY_SHIFT         15
 #define MERIDIAN_IDENT_CAPABILITIES_STAMP_LATENCY_MASK          0x00008000u
+#define MERIDIAN_IDENT_CAPABILITIES_CONTROL_FRAMES_SHIFT        16
+#define MERIDIAN_IDENT_CAPABILITIES_CONTROL_FRAMES_MASK         0x00010000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -773,6 +776,7 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_VEB_FULL         0x8d8
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_PS_FULL          0x8e0
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_HAIRPIN          0x8e8
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_CONTROL_FRAME    0x8f0
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_BYTES            0x900
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_BYTES            0x908
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPIES           0x910
@@ -810,6 +814,8 @@
 #define MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK                0x00000004u
 #define MERIDIAN_FUNCTION_FLAGS_TRUSTED_SHIFT                   3
 #define MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK                    0x00000008u
+#define MERIDIAN_FUNCTION_FLAGS_CONTROL_FRAMES_SHIFT            4
+#define MERIDIAN_FUNCTION_FLAGS_CONTROL_FRAMES_MASK             0x00000010u
 #define MERIDIAN_FUNCTION_PORT                                  0x008
 #define MERIDIAN_FUNCTION_PORT_PORT_SHIFT                       0
 #define MERIDIAN_FUNCTION_PORT_PORT_MASK                        0x00000003u
@@ -868,6 +874,7 @@
 #define MERIDIAN_FUNCTION_COUNTER_TX_VEB_FULL                   0x8d8
 #define MERIDIAN_FUNCTION_COUNTER_TX_PS_FULL                    0x8e0
 #define MERIDIAN_FUNCTION_COUNTER_TX_HAIRPIN                    0x8e8
+#define MERIDIAN_FUNCTION_COUNTER_TX_CONTROL_FRAME              0x8f0
 #define MERIDIAN_FUNCTION_COUNTER_RX_BYTES                      0x900
 #define MERIDIAN_FUNCTION_COUNTER_TX_BYTES                      0x908
 #define MERIDIAN_FUNCTION_COUNTER_RX_COPIES                     0x910
@@ -901,6 +908,8 @@
 #define MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK                      0x00000004u
 #define MERIDIAN_VF_FLAGS_TRUSTED_SHIFT                         3
 #define MERIDIAN_VF_FLAGS_TRUSTED_MASK                          0x00000008u
+#define MERIDIAN_VF_FLAGS_CONTROL_FRAMES_SHIFT                  4
+#define MERIDIAN_VF_FLAGS_CONTROL_FRAMES_MASK                   0x00000010u
 #define MERIDIAN_VF_QUEUES                                      0x014
 #define MERIDIAN_VF_QUEUES_COUNT_SHIFT                          0
 #define MERIDIAN_VF_QUEUES_COUNT_MASK                           0x0000ffffu
@@ -929,6 +938,7 @@
 #define MERIDIAN_VF_COUNTER_TX_VEB_FULL                         0x8d8
 #define MERIDIAN_VF_COUNTER_TX_PS_FULL                          0x8e0
 #define MERIDIAN_VF_COUNTER_TX_HAIRPIN                          0x8e8
+#define MERIDIAN_VF_COUNTER_TX_CONTROL_FRAME                    0x8f0
 #define MERIDIAN_VF_COUNTER_RX_BYTES                            0x900
 #define MERIDIAN_VF_COUNTER_TX_BYTES                            0x908
 #define MERIDIAN_VF_COUNTER_RX_COPIES                           0x910

@@ -261,7 +261,9 @@ int meridian_get_vf_stats(struct net_device *netdev, int index, struct ifla_vf_s
 	stats->tx_bytes = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_BYTES);
 	stats->rx_dropped = meridian_read_counter(m,
 						  base + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL);
-	stats->tx_dropped = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_SPOOF);
+	stats->tx_dropped = meridian_read_counter(m, base + MERIDIAN_FUNCTION_COUNTER_TX_SPOOF) +
+			    meridian_read_counter(m, base +
+						     MERIDIAN_FUNCTION_COUNTER_TX_CONTROL_FRAME);
 	unlock_vf(m);
 	return 0;
 }

@@ -57,6 +57,8 @@ static void set_switches(void *owner, const struct qdma_vf *vf)
 		flags &= ~MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	if (policy->may_spoof)
 		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
+	if (vf->is_trusted)
+		flags |= MERIDIAN_FUNCTION_FLAGS_CONTROL_FRAMES_MASK;
 	write_function(m, vf, MERIDIAN_FUNCTION_FLAGS, flags);
 	/* A VF in a VLAN does not see it. */
 	if (policy->vlan)

@@ -175,6 +175,8 @@ void qdma_service_stop(struct qdma_service *service)
 {
 	u32 i;
 
-	for (i = 0; i < service->vfs; i++)
+	for (i = 0; i < service->vfs; i++) {
+		service->vf[i].is_trusted = false;
 		qdma_drop_vf(service, &service->vf[i]);
+	}
 }

@@ -27,7 +27,8 @@
  * @own: its address
  * @has_own: the card's filter has it
  * @is_fixed: @own is the administrator's choice
- * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses
+ * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses, and send
+ *	frames that control the link
  * @flags: MERIDIAN_FUNCTION_FLAGS_* that it is to have
  * @strip: its frames lose their 802.1Q tag
  * @tx_offload: its transmit queues ask the card for things from their next start on
@@ -75,7 +76,7 @@ enum qdma_vf_trouble {
  * struct qdma_service_ops - the card beside its IP; what is written is in force on return
  * @set_queues: frames may go to so many queues from the VF's first on, spread evenly by a key that
  *	nobody had; 0: none
- * @set_switches: the VF's @flags and @strip
+ * @set_switches: the VF's @flags and @strip, and what @is_trusted lets it send
  * @set_tx: a transmit queue is paced and may have requests in its descriptors, or neither
  * @set_rx: bytes of a receive queue's buffers, and size of its completions
  * @set_rss: as the VF asks

@@ -29,6 +29,7 @@ Start = Callable[..., Testpmd]
 SERVING = f"mac={MAC},vfs=4,vf_mac=02:aa:bb:cc:dd:04"  # address_of() each
 ALIEN = bytes.fromhex("020909090909")
 GROUP = bytes.fromhex("01005e000005")
+LLDP = bytes.fromhex("0180c200000e")
 
 
 def text_of(address: bytes) -> str:
@@ -142,6 +143,28 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
         card.wires[0].send(frame)
     assert from_wire(plain, card.wires[0], 4) == [from_first(GROUP), *frames_for(FIRST)]
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
+
+
+def test_control_frames(run_card: Any, testpmd: Start) -> None:
+    """What a switch takes from its neighbour is sent by the VF that is trusted, and by no other."""
+    card = run_card()
+    pf_of(testpmd, card, ",trusted=0x2")
+    plain, trusted = (started(testpmd, card, function) for function in (FIRST, FIRST + 1))
+    trusted.command("set promisc 0 off")
+    for function, pmd in enumerate((plain, trusted), FIRST):
+        assert "refuses" not in pmd.command(f"mcast_addr add 0 {text_of(LLDP)}")
+        pmd.command("stop")
+        pmd.start("io")
+        lldp = LLDP + address_of(function) + udp(100, 1)[12:]
+        other = GROUP[:5] + bytes([function]) + lldp[6:]
+        assert "refuses" not in pmd.command(f"mcast_addr add 0 {text_of(other[:6])}")
+        pmd.command("clear port xstats 0")
+        for frame in (lldp, other):
+            card.wires[0].send(frame)
+        pmd.wait("both", lambda pmd=pmd: pmd.statistics()["RX-packets"] >= 2)
+        returned = from_wire(pmd, card.wires[0], 1 if pmd is plain else 2)
+        assert returned == ([other] if pmd is plain else [lldp, other])
+        assert xstats(pmd.command("show port xstats 0"))["card_tx_control_frame"] == (1 if pmd is plain else 0)
 
 
 def used_queues(pmd: Testpmd) -> set[int]:

@@ -117,6 +117,34 @@ def test_switch_keeps_known_unicast_inside(bridge):
     assert bridge.transmit(16, frame(BOB, ALICE)).on_wire
 
 
+@pytest.mark.parametrize(
+    ("head", "controls"),
+    [
+        ("0180c2000001", True),  # where PAUSE goes
+        ("0180c200000f", True),
+        ("0180c2000010", False),
+        ("0180c2000100", False),
+        ("024242424242 8808", True),
+        ("024242424242 8100 0005 8808", True),
+        ("024242424242 88a8 0005 8808", True),
+        ("024242424242 8809", False),
+        ("024242424242 0800 0005 8808", False),
+    ],
+)
+def test_frames_that_control_the_link_are_for_the_wire_and_for_who_may_send_them(bridge, head, controls):
+    head = bytes.fromhex(head)
+    data = (head[:6] + ALICE + head[6:]).ljust(60, b"\0")
+    bridge.addresses[0, ALICE, 5] = 4
+    bridge.addresses[0, bytes.fromhex("024242424242"), None] = 5
+    bridge.multicast_groups[0, head[:6], None] = {5}
+    inside = bridge.transmit(16, data)
+    assert inside.verdict == ("controlFrame" if controls else "sent" if head[0] & 1 else "switched")
+    bridge.functions[4].control_frames = True
+    outcome = bridge.transmit(16, data)
+    assert outcome.on_wire == (controls or bool(head[0] & 1)) and outcome.inside != controls
+    assert not controls or not outcome.to_ps
+
+
 def test_switch_copies_broadcast_to_all_but_the_sender(bridge):
     outcome = bridge.transmit(16, frame(EVERYBODY, ALICE))
     assert outcome.on_wire and outcome.to_ps and targets(outcome) == {0, 5} and outcome.copying

@@ -14,6 +14,7 @@ from meridian_machine.guest import Guest
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 NOBODY = bytes.fromhex("029900000099")
+PAUSE, LLDP = bytes.fromhex("0180c2000001"), bytes.fromhex("0180c200000e")
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +167,43 @@ def test_a_vf_in_a_vlan_does_not_see_it(link: Link) -> None:
 def test_vlans_that_cannot_be_are_refused(link: Link) -> None:
     for wrong in ("vlan 4095", "vlan 5 proto 802.1ad"):
         assert link.guest.try_run(f"ip link set eth0 vf 1 {wrong}")[0] != 0, wrong
+
+
+def refused(guest: Guest, vf: int) -> int:
+    text = guest.run(inside(vf, f"ethtool -S eth{vf + 1}"))
+    return int(re.search(r"card_tx_control_frame: (\d+)", text)[1])
+
+
+def dropped(guest: Guest, vf: int) -> int:
+    text = guest.run(f"ip -s link show eth0 | grep -A 6 'vf {vf} '")
+    return int(re.search(r"TX:.*\n +\d+ +\d+ +(\d+)", text)[1])
+
+
+def test_a_vf_that_is_not_trusted_cannot_speak_to_the_switch(link: Link) -> None:
+    """Neither PAUSE nor LLDP leaves; with trust both do, by the wire and to nobody inside."""
+    guest, peer, sender = link.guest, link.peer, own(link.guest, 0)
+    guest.run("ip link set eth0 vf 1 trust on")
+    guest.run(inside(1, "ip link set eth2 allmulticast on"))
+
+    def send(destination: bytes) -> list[bytes]:
+        start = len(peer.other)
+        guest.run(inside(0, f"/run/twin/net_load send eth1 {destination.hex(':')} 100 20 1"))
+        guest.run(inside(0, f"/run/twin/net_load send eth1 {NOBODY.hex(':')} 100 1 1"))
+        last = NOBODY + sender
+        deadline = time.monotonic() + 60
+        while not any(frame[:12] == last for frame in peer.other[start:]) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert any(frame[:12] == last for frame in peer.other[start:]), "the frame behind them"
+        return [frame for frame in peer.other[start:] if frame[:12] == destination + sender]
+
+    for trusted in (False, True, False):
+        guest.run(f"ip link set eth0 vf 0 trust {'on' if trusted else 'off'}")
+        for destination in (PAUSE, LLDP):
+            before, lost = refused(guest, 0), dropped(guest, 0)
+            seen = int(guest.run(inside(1, "cat /sys/class/net/eth2/statistics/multicast")))
+            assert len(send(destination)) == (20 if trusted else 0)
+            assert refused(guest, 0) - before == dropped(guest, 0) - lost == (0 if trusted else 20)
+            after = int(guest.run(inside(1, "cat /sys/class/net/eth2/statistics/multicast")))
+            assert after - seen < 20, "they are for the other end of the wire alone"
+    guest.run(inside(1, "ip link set eth2 allmulticast off"))
+    guest.run("ip link set eth0 vf 1 trust off")

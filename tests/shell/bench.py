@@ -16,7 +16,7 @@ from functools import cached_property
 from meridian_card import PsFrame, PsPort, Shell, Simulator, Timestamp
 from meridian_golden.frame import Header, parse
 from meridian_golden.limit import Limit
-from meridian_golden.shell import GoldenShell, RxOutcome, TxOutcome
+from meridian_golden.shell import PFS, GoldenShell, RxOutcome, TxOutcome
 
 #: From a frame's last bit at the pins to its last decision, and from a setting's write to when all follow it.
 INSIDE_NS = 20_000
@@ -164,14 +164,23 @@ class Bench:
         self.reset_functions.add(function)
         self.set_switches(range(self.queue_home(function), self.queue_home(function + 1)))
 
-    def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
+    def set_flags(
+        self,
+        function: int,
+        broadcast: bool,
+        all_multicast: bool,
+        promiscuous: bool,
+        trusted: bool,
+        control_frames: bool = False,
+    ) -> None:
         def apply(golden: GoldenShell) -> None:
             state = golden.functions[function]
             state.broadcast, state.all_multicast = broadcast, all_multicast
             state.promiscuous, state.trusted = promiscuous, trusted
+            state.control_frames = control_frames or function < PFS
 
         with self.changing(apply):
-            self.shell.set_flags(function, broadcast, all_multicast, promiscuous, trusted)
+            self.shell.set_flags(function, broadcast, all_multicast, promiscuous, trusted, control_frames)
 
     def set_function_port(self, function: int, port: int) -> None:
         with self.changing(lambda golden: setattr(golden.functions[function], "port", port)):

@@ -27,7 +27,7 @@ RX_VERDICTS = (
 )  # fmt: skip
 TX_VERDICTS = (
     "sent", "noFunction", "disabled", "spoof", "runt", "oversize", "error", "linkDown", "hostDisabled",
-    "switched", "toPs", "vebFull", "psFull", "hairpin",
+    "switched", "toPs", "vebFull", "psFull", "hairpin", "controlFrame",
 )  # fmt: skip
 Slot = tuple[str, int]  # ("function", n), or ("port", n) for frames of no function
 Place = tuple[Slot, str]  # and a verdict

@@ -34,7 +34,7 @@ class Changes:
         return self.world.random.randrange(self.world.bench.geometry.ports)
 
     def change_flags(self) -> None:
-        self.world.bench.set_flags(self._function(), *(self.world.random.random() < 0.4 for _ in range(4)))
+        self.world.bench.set_flags(self._function(), *(self.world.random.random() < 0.4 for _ in range(5)))
 
     def change_queues(self) -> None:
         world, function = self.world, self._function()

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bench import Bench
-from meridian_golden.frame import BROADCAST, VLAN_TYPE
+from meridian_golden.frame import BROADCAST, LINK_LOCAL, MAC_CONTROL_TYPE, SERVICE_TYPE, VLAN_TYPE
 from meridian_golden.limit import PTP_PORTS, PTP_TYPE, Limit, Rate
 from packets import packet, scrambled, spoilt
 
 VIDS = (0, 5, 6, 100, 4095)
-SERVICE_TYPE = 0x88A8
 IPV4, IPV6 = 0x0800, 0x86DD
 ID_BYTES = 6
 PLENTY = 60_000
@@ -69,7 +68,7 @@ class World:
         random, bench = self.random, self.bench
         port = random.randrange(bench.geometry.ports)
         bench.set_function_port(function, port)
-        bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4)))
+        bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4, 0.4)))
         bench.set_microsoft_hash(function, random.random() < 0.4)
         insert = random.randrange(16) << 12 | random.choice(VIDS) if random.random() < 0.3 else None
         bench.set_vlan(function, random.random() < 0.4, insert)
@@ -181,6 +180,14 @@ class World:
         for place in (36, 40, 56, 60):
             frame[place : place + 2] = random.choice((*PTP_PORTS, 321)).to_bytes(2, "big")
 
+    def _control(self, frame: bytes) -> bytes:
+        """As one that controls the link, or nearly."""
+        random = self.random
+        if random.random() < 0.5:
+            return LINK_LOCAL + bytes([random.randrange(18)]) + frame[6:]
+        at = random.choice((12, 12, 16, 20))
+        return frame[:at] + (MAC_CONTROL_TYPE ^ (random.random() < 0.1)).to_bytes(2, "big") + frame[at + 2 :]
+
     def destination(self, port: int) -> tuple[bytes, int | None]:
         """Somebody's address (mostly somebody on that port) and the VLAN it is known for."""
         random = self.random
@@ -241,6 +248,8 @@ class World:
         frame = self.frame(destination, source, vid, length, bare)
         if random.random() < 0.7:
             frame = scrambled(random, frame, ID_BYTES)
+        if length >= 40 and random.random() < 0.1:
+            frame = self._control(frame)
         return queue, frame, random.random() < 0.02, metadata
 
     def sent_by_ps(self, port: int = 0) -> bytes:

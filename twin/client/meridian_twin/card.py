@@ -115,8 +115,22 @@ class Card(ABC):
         word = field("FUNCTION", "QCONF", "BASE").at(base) | field("FUNCTION", "QCONF", "COUNT").at(count)
         self.write(self.regs.address("FUNCTION", "QCONF", function), word)
 
-    def set_flags(self, function: int, broadcast: bool, all_multicast: bool, promiscuous: bool, trusted: bool) -> None:
-        flags = {"BROADCAST": broadcast, "ALL_MULTICAST": all_multicast, "PROMISCUOUS": promiscuous, "TRUSTED": trusted}
+    def set_flags(
+        self,
+        function: int,
+        broadcast: bool,
+        all_multicast: bool,
+        promiscuous: bool,
+        trusted: bool,
+        control_frames: bool = False,
+    ) -> None:
+        flags = {
+            "BROADCAST": broadcast,
+            "ALL_MULTICAST": all_multicast,
+            "PROMISCUOUS": promiscuous,
+            "TRUSTED": trusted,
+            "CONTROL_FRAMES": control_frames,
+        }
         word = sum(self.regs.field("FUNCTION", "FLAGS", name).at(int(on)) for name, on in flags.items())
         self.write(self.regs.address("FUNCTION", "FLAGS", function), word)
 

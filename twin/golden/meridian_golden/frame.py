@@ -6,10 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BROADCAST = b"\xff" * 6
+SERVICE_TYPE = 0x88A8
+#: PAUSE and priority flow control (IEEE 802.3, annex 31A).
+MAC_CONTROL_TYPE = 0x8808
+#: Of the addresses that no bridge forwards (IEEE 802.1Q, table 8-1), the last byte up to 0F.
+LINK_LOCAL = bytes.fromhex("0180c20000")
 #: The tag the filters and RSS look at (802.1Q); a service tag is to them a frame without a VLAN.
 VLAN_TYPE = 0x8100
 #: What the counters call a VLAN frame.
-COUNTED_VLAN_TYPES = (VLAN_TYPE, 0x88A8)
+COUNTED_VLAN_TYPES = (VLAN_TYPE, SERVICE_TYPE)
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,14 @@ class Header:
     @property
     def counted_as_vlan(self) -> bool:
         return self.tagged or self.ethertype in COUNTED_VLAN_TYPES
+
+
+def controls_link(frame: bytes) -> bool:
+    """It is for the other end of the wire alone: by its type, behind one tag at most, or by its address."""
+    padded = frame[:18].ljust(18, b"\0")
+    outer, inner = (int.from_bytes(padded[at : at + 2], "big") for at in (12, 16))
+    link_local = frame[:5] == LINK_LOCAL and frame[5] < 16
+    return link_local or MAC_CONTROL_TYPE in (outer, inner if outer in COUNTED_VLAN_TYPES else None)
 
 
 def without_tag(frame: bytes) -> bytes:

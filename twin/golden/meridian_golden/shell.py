@@ -7,13 +7,15 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from .checksum import Checksums, checksums
-from .frame import parse, with_tag, without_tag
+from .frame import controls_link, parse, with_tag, without_tag
 from .limit import Limit
 from .offload import filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
+#: The first functions of a card are PFs.
+PFS = 4
 #: Who sent a frame inside the card, where it was no function.
 OF_PS = -1
 
@@ -28,6 +30,7 @@ class Function:
     all_multicast: bool = False
     promiscuous: bool = False
     trusted: bool = False
+    control_frames: bool = False
     queue_base: int = 0
     queue_count: int = 0
     indirection: list[int] = field(default_factory=lambda: [0] * 128)
@@ -117,10 +120,11 @@ class GoldenShell:
         self.ports = [Port() for _ in range(ports)]
         self.functions = {
             number: Function(
-                port=number if number < min(ports, 4) else 0,
-                all_multicast=number < 4,
-                promiscuous=number < 4,
-                trusted=number < 4,
+                port=number if number < min(ports, PFS) else 0,
+                all_multicast=number < PFS,
+                promiscuous=number < PFS,
+                trusted=number < PFS,
+                control_frames=number < PFS,
             )
             for number in range(functions)
         }
@@ -259,12 +263,17 @@ class GoldenShell:
         state = self.functions[number]
         if state.insert is not None and parse(frame).tagged:
             return TxOutcome("spoof", number, state.port)
+        controls = controls_link(frame)
         tag = vlan if state.insert is None else state.insert
         if tag is not None:
             frame = with_tag(frame, tag)
         header = parse(frame)
         if not state.trusted and self._lookup(self.addresses, state.port, header.source, header.vid) != number:
             return TxOutcome("spoof", number, state.port)
+        if controls:
+            if not state.control_frames:
+                return TxOutcome("controlFrame", number, state.port)
+            return TxOutcome("sent", number, state.port, data=frame)
         return self._switch(number, state.port, frame)
 
     def _switch(self, number: int, port_number: int, frame: bytes) -> TxOutcome:

@@ -12,6 +12,7 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
   val allMulticast = Bits(p.functions bits)
   val promiscuous = Bits(p.functions bits) // takes unicast nobody else is known for
   val trusted = Bits(p.functions bits) // no anti-spoof check
+  val control = Bits(p.functions bits) // may send frames that control the link
   val strip = Bits(p.functions bits) // its received frames lose their 802.1Q tag
   val insert = Bits(p.functions bits) // it is in a VLAN that it does not see
   val port = Vec(p.portType(), p.functions) // the port each function is bound to

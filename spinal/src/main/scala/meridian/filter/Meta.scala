@@ -98,7 +98,8 @@ object TxVerdict extends SpinalEnum {
   toPs, // handed to the PS inside the card, and not to the wire
   vebFull, // was for a function inside the card, whose buffer had no room
   psFull, // was for the PS inside the card, whose buffer had no room
-  hairpin // unicast for the very function that sent it
+  hairpin, // unicast for the very function that sent it
+  controlFrame // link control, which the function may not send
   = newElement()
 }
 

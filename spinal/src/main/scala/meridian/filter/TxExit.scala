@@ -101,7 +101,8 @@ class TxExit(p: ShellParam) extends Component {
     val zero = RegNext(word.zero)
     val source = RegNext(decision)
     val verdict = RegNext(decision.verdict)
-    val byAddress = Seq(TxVerdict.sent, TxVerdict.spoof, TxVerdict.hairpin).map(decision.verdict === _).orR
+    val byAddress =
+      Seq(TxVerdict.sent, TxVerdict.spoof, TxVerdict.controlFrame, TxVerdict.hairpin).map(decision.verdict === _).orR
     when(byAddress) {
       when(word.over)(verdict := TxVerdict.oversize)
       when(word.error)(verdict := TxVerdict.error)

@@ -18,6 +18,7 @@ import spinal.lib._
   *   - error: marked bad by the DMA engine
   *   - oversize: more than maxFrame bytes
   *   - spoof: source address or VLAN are not the function's, or a function that is put into a VLAN brings a tag
+  *   - controlFrame: PAUSE, PFC or another frame for the other end of the wire alone, which the function may not send
   *   - hairpin: unicast for the very function that sends it
   *   - sent, or what [[TxRoute]] makes of it: switched or toPs; vebFull or psFull if its buffer had no room
   *
@@ -88,6 +89,9 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val shorter = beat.last && beat.mty > p.hostBytes - 15
     def byteAt(i: Int) = beat.data(8 * i, 8 bits)
     val tagged = byteAt(12) === 0x81 && byteAt(13) === 0x00
+    val serviceTagged = byteAt(12) === 0x88 && byteAt(13) === 0xa8
+    def isControl(at: Int) = byteAt(at) === 0x88 && byteAt(at + 1) === 0x08
+    val hasInner = !(beat.last && beat.mty > p.hostBytes - 18)
     val high = byteAt(14)(3 downto 0).andMask(!shorter)
     val low = byteAt(15).andMask(!short)
 
@@ -97,6 +101,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     lookup.io.header.source := beat.data(48, 48 bits)
     lookup.io.header.tagged := tagged
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
+    lookup.io.header.macControl := isControl(12) || (tagged || serviceTagged) && hasInner && isControl(16)
     lookup.io.header.tag := beat.meta.tag
     lookup.io.header.unfilled := beat.meta.unfilled
     lookup.io.header.runt := beat.last && (beat.meta.zero || beat.mty > p.hostBytes - 14)

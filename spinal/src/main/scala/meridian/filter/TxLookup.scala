@@ -13,6 +13,7 @@ case class TxHeader(p: ShellParam) extends Bundle {
   val source = Bits(48 bits)
   val tagged = Bool()
   val vid = UInt(12 bits)
+  val macControl = Bool() // by its type, behind a tag if it has one
   val tag = TxTag() // the frame asks for it
   val unfilled = Bool()
   val runt = Bool()
@@ -30,11 +31,15 @@ case class TxDecision(p: ShellParam) extends Bundle {
 }
 
 /** Decides by the header: queue, owner, its VLAN, port state, anti-spoof, route. The first reason against a frame in the order
-  * noFunction, hostDisabled, disabled, linkDown, runt, spoof, hairpin is its verdict.
+  * noFunction, hostDisabled, disabled, linkDown, runt, spoof, controlFrame, hairpin is its verdict.
   *
   * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
   * function passes without. A function that `tag` puts into a VLAN must not bring a tag of its own, be it trusted or not, and
   * its tag goes before one that the frame asks for. All is decided by the frame with the tag that it gets.
+  *
+  * Frames that control the link, between the two ends of the wire: MAC control (0x8808: PAUSE and PFC) and the group
+  * addresses that no bridge forwards (IEEE 802.1Q, table 8-1: 01-80-C2-00-00-00 to 0F). Only a function with `control` sends them, and to
+  * the wire only.
   *
   * Latency queueLatency + macLatency + 2 cycles, one header a cycle, no back-pressure.
   */
@@ -75,6 +80,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val function = RegNext(owned.owner.function)
     val enabled = RegNext(owned.flagOf(io.functions.enable))
     val trusted = RegNext(owned.flagOf(io.functions.trusted))
+    val mayControl = RegNext(owned.flagOf(io.functions.control))
     val port = RegNext(TxRoute.port(io.functions, owned.owner.function))
     val tags = Mem(TxTag(), 1 << owned.bits)
     tags.write(io.tag.function.resized, io.tag.tag, io.tag.valid)
@@ -94,6 +100,8 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val function = RegNext(named.function)
     val enabled = RegNext(named.enabled)
     val trusted = RegNext(named.trusted)
+    val mayControl = RegNext(named.mayControl)
+    val control = RegNext(named.header.macControl || TxLookup.isLinkLocal(named.header.destination))
     val port = RegNext(named.port)
 
     // A function bound to a port this card does not have finds it switched off.
@@ -137,6 +145,8 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   val checked = new Area {
     val decision = Delay(routed.decision, macLatency)
     val trusted = Delay(routed.trusted, macLatency)
+    val mayControl = Delay(routed.mayControl, macLatency)
+    val control = Delay(routed.control, macLatency)
     val foreign = Delay(routed.foreign, macLatency)
     val value = io.mac.result.value
     val own = io.mac.result.hit && !value.isGroup && value.index === decision.function
@@ -153,11 +163,24 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     io.decision.payload := decision
     when(decision.verdict === TxVerdict.sent) {
       io.decision.to := route
-      when(!route.somewhere)(io.decision.verdict := TxVerdict.hairpin)
+      when(control) {
+        io.decision.to.wire := mayControl
+        io.decision.to.functions := False
+        io.decision.to.ps := False
+        when(!mayControl)(io.decision.verdict := TxVerdict.controlFrame)
+      } elsewhen (!route.somewhere) {
+        io.decision.verdict := TxVerdict.hairpin
+      }
       when(foreign || !trusted && !own) {
         io.decision.to.nowhere()
         io.decision.verdict := TxVerdict.spoof
       }
     }
   }
+}
+
+object TxLookup {
+
+  /** Of the addresses that no bridge forwards; the first byte on the wire in bits 7:0. */
+  def isLinkLocal(address: Bits): Bool = address(39 downto 0) === 0xc28001L && address(47 downto 44) === 0
 }

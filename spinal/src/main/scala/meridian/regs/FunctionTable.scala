@@ -69,7 +69,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val sweepIndex = sweep.take(7).asUInt
 
   val ranges = Mem(Bits(32 bits), 1 << indexBits)
-  val settings = Mem(Bits(26 bits), 1 << indexBits)
+  val settings = Mem(Bits(27 bits), 1 << indexBits)
   val indirections = Mem(p.queueType(), 128 << indexBits)
   val keys = Mem(Bits(32 bits), 16 << indexBits)
   val rates = Mem(UInt(Pacing.rateBits bits), 2 << indexBits)
@@ -171,17 +171,17 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val now = new Area {
     val write = Reg(Flow(new Bundle {
       val function = UInt(indexBits bits)
-      val flags = Bits(4 bits)
+      val flags = Bits(FunctionViews.flagBits bits)
       val port = p.portType()
       val strip, insert, down = Bool()
     }))
     write.valid.init(False)
     def defaults(k: Int) = (0 until p.functions).map(f => BigInt(FunctionViews.defaultFlags(f) >> k & 1) << f).sum
-    val flags = Vec.tabulate(4)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
+    val flags = Vec.tabulate(FunctionViews.flagBits)(k => Reg(Bits(p.functions bits)).init(defaults(k)))
     val port = Vec.tabulate(p.functions)(f => Reg(p.portType()).init(FunctionViews.defaultPort(f, p.ports)))
     val strip, insert, down = Reg(Bits(p.functions bits)) init 0
     for (f <- 0 until p.functions) when(write.valid && write.function === f) {
-      for (k <- 0 until 4) flags(k)(f) := write.flags(k)
+      for (k <- 0 until FunctionViews.flagBits) flags(k)(f) := write.flags(k)
       port(f) := write.port
       strip(f) := write.strip
       insert(f) := write.insert
@@ -192,6 +192,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     io.flags.allMulticast := flags(1)
     io.flags.promiscuous := flags(2)
     io.flags.trusted := flags(3)
+    io.flags.control := flags(FunctionViews.controlFlag)
     io.flags.strip := strip
     io.flags.insert := insert
     io.flags.port := port
@@ -203,16 +204,21 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val portExists = command.data.asUInt < p.ports
     val accessPort = view.function.port.hitDoWrite && portExists
     val defaultSetting = Vec((0 until 1 << indexBits).map { f =>
-      B(FunctionViews.defaultPort(f, p.ports) << 4 | FunctionViews.defaultFlags(f), 26 bits)
+      val flags = FunctionViews.defaultFlags(f)
+      B((flags >> 4) << 26 | FunctionViews.defaultPort(f, p.ports) << 4 | flags & 15, 27 bits)
     })
     val accessVlan = view.function.vlan.hitDoWrite
     val accessLink = view.function.link.hitDoWrite && !refused
-    val newSetting = (accessLink ? command.data(1 downto 0) | state.linkState) ##
+    // A PF may always, so that a driver of a map without this flag does not take it away.
+    val control = command.data(FunctionViews.controlFlag) || index.resize(8 bits) < p.pfs
+    val newSetting = (accessFlags ? control | state.flags(FunctionViews.controlFlag)) ## (accessLink ? command.data(
+      1 downto 0
+    ) | state.linkState) ##
       (accessVlan ? command.data(15 downto 0) | state.tag.tci) ##
       (accessVlan ? command.data(16) | state.tag.insert) ##
       (accessVlan ? command.data(17) | state.strip) ##
       (accessPort ? command.data(1 downto 0) | state.port.asBits) ##
-      (accessFlags ? command.data(3 downto 0) | state.flags)
+      (accessFlags ? command.data(3 downto 0) | state.flags(3 downto 0))
     val accessSetting = accessFlags || accessPort || accessVlan || accessLink
     settings.write(
       sweeping ? sweepFunction | index,
@@ -221,7 +227,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     )
     now.write.valid := accessSetting
     now.write.function := index
-    now.write.flags := newSetting(3 downto 0)
+    now.write.flags := newSetting(26) ## newSetting(3 downto 0)
     now.write.port := newSetting(5 downto 4).asUInt
     now.write.strip := newSetting(6)
     now.write.down := newSetting(25 downto 24) === FunctionViews.linkDown
@@ -292,7 +298,7 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
       state.function := index.resized
       state.base := words.range(31 downto 16).asUInt
       state.count := words.range(15 downto 0).asUInt
-      state.flags := words.setting(3 downto 0)
+      state.flags := words.setting(26) ## words.setting(3 downto 0)
       state.port := words.setting(5 downto 4).asUInt
       state.strip := words.setting(6)
       state.tag.insert := words.setting(7)

@@ -39,11 +39,16 @@ object FunctionViews {
     "broadcast" -> "takes broadcast frames",
     "all_multicast" -> "takes every multicast frame",
     "promiscuous" -> "takes unicast frames that nobody else is known for",
-    "trusted" -> "may send with any source address and VLAN"
+    "trusted" -> "may send with any source address and VLAN",
+    "control_frames" -> "may send frames that control the link: EtherType 0x8808, and to 01-80-C2-00-00-00 to 0F. A PF always may"
   )
 
+  /** The place of control_frames. */
+  val controlFlag = 4
+  val flagBits = flagNames.size
+
   /** Flags of function f after reset, in the order of flagNames: a PF takes and may send all, as under OpenNIC. */
-  def defaultFlags(f: Int): Int = if (f < 4) 15 else 1
+  def defaultFlags(f: Int): Int = if (f < 4) 31 else 1
 
   /** Values of link_state. */
   val linkUp = 1
@@ -58,7 +63,7 @@ case class FunctionState(p: ShellParam) extends Bundle {
   val function = p.functionType()
   val base = UInt(16 bits)
   val count = UInt(16 bits)
-  val flags = Bits(4 bits)
+  val flags = Bits(FunctionViews.flagBits bits)
   val port = p.portType()
   val strip = Bool()
   val linkState = Bits(2 bits)

@@ -9,7 +9,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 4
+  val minor = 5
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -29,7 +29,8 @@ object Identification {
     "vlan_insert" -> "functions in a VLAN that they do not see",
     "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them",
     "ps_limit" -> "limits of the frames that the PS gets from the wire",
-    "stamp_latency" -> "timestamps that refer to the connector, by the latencies of a port"
+    "stamp_latency" -> "timestamps that refer to the connector, by the latencies of a port",
+    "control_frames" -> "frames that control the link are for functions that may send them"
   )
 }
 

@@ -171,6 +171,7 @@ class RxFilterBench(dut: RxFilter, p: ShellParam, latencies: Latencies, seed: In
     dut.io.functions.allMulticast #= bits(config.allMulticast)
     dut.io.functions.promiscuous #= bits(config.promiscuous)
     dut.io.functions.trusted #= 0
+    dut.io.functions.control #= 0
     dut.io.functions.strip #= bits(config.strip)
     dut.io.functions.insert #= bits(config.insert)
     for ((port, i) <- config.portOf.zipWithIndex) dut.io.functions.port(i) #= port

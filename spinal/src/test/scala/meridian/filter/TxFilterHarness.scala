@@ -16,7 +16,8 @@ case class TxFrame(
     error: Boolean = false,
     zero: Boolean = false,
     ask: Option[Int] = None, // a tag
-    unfilled: Boolean = false
+    unfilled: Boolean = false,
+    came: Option[TxFrame] = None // of one with a tag that it got: without
 ) {
   def length: Int = if (zero) 0 else bytes.length
 }
@@ -39,7 +40,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
 
   val owners = mutable.Map[Int, Int]()
   val entries = mutable.Map[(Int, BigInt, Int), (Boolean, Int)]() // port, address, vid -> group?, index
-  val enabled, trusted = mutable.Set[Int]()
+  val enabled, trusted, control = mutable.Set[Int]()
   val portOf = mutable.Map[Int, Int]().withDefaultValue(0)
   val txEnable, linkUp = mutable.Set[Int](0 until p.ports: _*)
   val veb = mutable.Set[Int]()
@@ -152,6 +153,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     for (f <- 0 until p.functions by 2; other <- vlan.take(p.functions)) // those others reach them by
       entries((portOf(f), address(f), other)) = (false, f)
     trusted += 1
+    control ++= (0 until p.functions).filter(_ % 3 == 0)
     apply()
     writeTags()
   }
@@ -171,6 +173,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     def bits(set: mutable.Set[Int]) = set.foldLeft(BigInt(0))(_ setBit _)
     dut.io.functions.enable #= bits(enabled)
     dut.io.functions.trusted #= bits(trusted)
+    dut.io.functions.control #= bits(control)
     for (
       other <- Seq(
         dut.io.functions.broadcast,
@@ -222,18 +225,26 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   /** The frame as it goes out, if it does. */
   def tagged(frame: TxFrame): TxFrame = owners.get(frame.queue).flatMap(tags.get).orElse(frame.ask) match {
     case Some(tci) if frame.bytes.length >= 14 =>
-      frame.copy(bytes = frame.bytes.patch(12, Seq(0x81, 0, tci >> 8, tci).map(_.toByte), 0))
+      frame.copy(bytes = frame.bytes.patch(12, Seq(0x81, 0, tci >> 8, tci).map(_.toByte), 0), came = Some(frame))
     case _ => frame
   }
 
   private def vidOf(wire: Array[Int]) = if (wire(12) == 0x81 && wire(13) == 0) (wire(14) & 15) << 8 | wire(15) else 0
+
+  /** Of a frame for the other end of the wire alone. */
+  def isControl(frame: TxFrame): Boolean = {
+    val bytes = onWire(frame.came.getOrElse(frame))
+    def typeAt(at: Int) = bytes(at) << 8 | bytes(at + 1)
+    val behindTag = Seq(0x8100, 0x88a8).contains(typeAt(12)) && typeAt(16) == 0x8808
+    typeAt(12) == 0x8808 || behindTag || bytes.take(5).toSeq == Seq(1, 0x80, 0xc2, 0, 0) && bytes(5) < 16
+  }
 
   /** Where a frame goes that may be sent: to the wire, to functions, to the PS. */
   def route(frame: TxFrame, port: Int, function: Int): (Boolean, Boolean, Boolean) = {
     val wire = onWire(frame)
     val to = toBig(wire.take(6).map(_.toByte).toSeq)
     val broadcast = wire.take(6).forall(_ == 255)
-    if (!veb(port)) (true, false, false)
+    if (!veb(port) || isControl(frame)) (true, false, false)
     else if (wire(0) % 2 == 1) (true, true, broadcast && psEnable(port))
     else if (psEnable(port) && to == psAddress(port)) (false, false, true)
     else
@@ -255,6 +266,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     val own = entries.get((port, toBig(wire.slice(6, 12).map(_.toByte).toSeq), vid)) == function.map((false, _))
     val byAddress =
       if (foreign || function.exists(!trusted(_)) && !own) TxVerdict.spoof
+      else if (isControl(came) && function.exists(!control(_))) TxVerdict.controlFrame
       else if (function.exists(route(frame, port, _) == (false, false, false))) TxVerdict.hairpin
       else TxVerdict.sent
     val stays = if (byAddress == TxVerdict.sent) frame else came // what is dropped anyway gets no tag

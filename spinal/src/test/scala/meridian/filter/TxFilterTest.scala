@@ -41,7 +41,9 @@ class TxFilterTest extends AnyFunSuite {
       val frame = h
         .ownFrame(queue, length)
         .copy(error = simRandom.nextInt(8) == 0, ask = ask, unfilled = simRandom.nextInt(4) == 0)
-      if (length >= 14) simRandom.nextInt(12) match {
+      if (length >= 14 && simRandom.nextInt(6) == 0) frame.bytes(0) = (frame.bytes(0) & 0xfe).toByte
+      if (length >= 14 && simRandom.nextInt(6) == 0) makeControl(frame.bytes)
+      else if (length >= 14) simRandom.nextInt(12) match {
         case 0                => frame.bytes(6 + simRandom.nextInt(6)) = simRandom.nextInt().toByte
         case 1                => Seq(0x81, 0x00).zipWithIndex.foreach { case (b, i) => frame.bytes(12 + i) = b.toByte }
         case 2 if length > 16 => frame.bytes(15) = simRandom.nextInt().toByte
@@ -60,6 +62,23 @@ class TxFilterTest extends AnyFunSuite {
         case _ =>
       }
       frame
+    }
+
+    /** Of it a frame for the other end of the wire, or one that differs from such in a byte. */
+    def makeControl(bytes: Array[Byte]): Unit = {
+      val tagged = simRandom.nextBoolean()
+      simRandom.nextInt(3) match {
+        case 0 => Seq(1, 0x80, 0xc2, 0, 0, simRandom.nextInt(18)).map(_.toByte).copyToArray(bytes)
+        case 1 if tagged && bytes.length > 18 =>
+          if (simRandom.nextBoolean()) Seq(0x81, 0).map(_.toByte).copyToArray(bytes, 12)
+          else Seq(0x88, 0xa8).map(_.toByte).copyToArray(bytes, 12)
+          Seq(0x88, 8).map(_.toByte).copyToArray(bytes, 16)
+        case _ => Seq(0x88, 8).map(_.toByte).copyToArray(bytes, 12)
+      }
+      if (simRandom.nextInt(4) == 0) {
+        val at = simRandom.nextInt(bytes.length min 18)
+        bytes(at) = (bytes(at) ^ 1 << simRandom.nextInt(8)).toByte
+      }
     }
 
     test(s"$width bytes: every frame gets the verdict of the rules, one record, and its port or nothing") {

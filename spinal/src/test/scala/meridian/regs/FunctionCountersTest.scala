@@ -90,7 +90,7 @@ class FunctionCountersTest extends RegsSuite {
           s"${c.name} of port $i"
         )
     }
-    assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 30) == 0 && bar2.read(0x200800 + 8 * 44) == 0)
+    assert(bar2.read(0x200800 + 8 * 9) == 0 && bar2.read(0x200800 + 8 * 31) == 0 && bar2.read(0x200800 + 8 * 44) == 0)
     // Single events.
     bar2.write(0x5000, 1, 7)
     dut.c2hDrop #= true

@@ -10,16 +10,19 @@ class FunctionRegsTest extends RegsSuite {
   run("functions after reset, their pages and their reset", 2) { s =>
     import s._
     assert(dut.flags.broadcast.toInt == 0xfff && dut.flags.promiscuous.toInt == 15)
-    assert(dut.flags.allMulticast.toInt == 15 && dut.flags.trusted.toInt == 15)
+    assert(dut.flags.allMulticast.toInt == 15 && dut.flags.trusted.toInt == 15 && dut.flags.control.toInt == 15)
     assert((0 until 12).map(dut.flags.port(_).toInt) == Seq(0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    for (f <- 0 until 12) assert(bar2.read(0x200004 + 0x1000 * f, random.nextInt(4)) == (if (f < 4) 15 else 1))
-    val flags = Array.tabulate(12)(f => if (f < 4) 15 else 1)
+    for (f <- 0 until 12) assert(bar2.read(0x200004 + 0x1000 * f, random.nextInt(4)) == (if (f < 4) 31 else 1))
+    val flags = Array.tabulate(12)(f => if (f < 4) 31 else 1)
     val port = Array.tabulate(12)(f => if (f == 1) 1 else 0)
     for (_ <- 0 until 60) {
       val f = random.nextInt(12)
       val page = 0x200000 + 0x1000 * f
-      if (random.nextBoolean()) { flags(f) = random.nextInt(16); bar2.write(page + 4, flags(f)) }
-      else {
+      if (random.nextBoolean()) {
+        flags(f) = random.nextInt(32)
+        bar2.write(page + 4, flags(f))
+        if (f < 4) flags(f) |= 16 // a PF may send control frames, whatever its driver knows of them
+      } else {
         val wanted = random.nextInt(4)
         assert(bar2.writeFull(page + 8, wanted) == (if (wanted < 2) 0 else 2))
         if (wanted < 2) port(f) = wanted
@@ -32,9 +35,10 @@ class FunctionRegsTest extends RegsSuite {
         dut.flags.broadcast,
         dut.flags.allMulticast,
         dut.flags.promiscuous,
-        dut.flags.trusted
+        dut.flags.trusted,
+        dut.flags.control
       ).map(_.toInt >> f & 1)
-      assert(got == (0 until 4).map(flags(f) >> _ & 1))
+      assert(got == (0 until 5).map(flags(f) >> _ & 1))
       assert(dut.flags.port(f).toInt == port(f))
     }
     // Same storage as OpenNIC's block, and queues beyond the card's are refused.
@@ -107,7 +111,7 @@ class FunctionRegsTest extends RegsSuite {
     dut.functionReset #= 0
     settle()
     assert(bar2.read(0x205018) == 0x3ffff && tag(5)._1 && dut.flags.insert.toBigInt == 0x30)
-    assert(bar2.read(0x202004) == 15)
+    assert(bar2.read(0x202004) == 31)
   }
 
   run("a function's link: its port's at first, and down disables it", 63) { s =>
