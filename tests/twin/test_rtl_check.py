@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLANTED = """
-  reg [9:0] planted_count = 0;
+  reg [7:0] planted_count = 0;
   always @(posedge ps_clk) begin
     planted_count <= planted_count + 1;
     if(&planted_count) begin
@@ -30,7 +30,7 @@ def built(*options: str) -> Path:
 
 @pytest.mark.long
 def test_a_check_that_fails_in_the_rtl_ends_the_card(tmp_path: Path) -> None:
-    """The shell is built once more, with a check in it that fails after 1,024 cycles."""
+    """The shell is built once more, with a check in it that fails in its 256th cycle."""
     verilog = built("--verilog-only").read_text()
     begin = verilog.index("\nmodule Shell (")
     end = verilog.index("\nendmodule\n", begin)
