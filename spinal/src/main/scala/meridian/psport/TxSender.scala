@@ -57,7 +57,7 @@ class TxSender(p: ShellParam, words: Int, patience: Int) extends Component {
     val skip = Reg(UInt(log2Up(words) + 1 bits)) init 0 // words behind them of frames that are not sent
     val skipMore = UInt(12 bits) // words of a frame that turns out not to be sent in this cycle
     // Frames may be given up in the very cycle in which those before them are skipped.
-    skip := ((left === 0) ? U(0) | skip) + skipMore
+    skip := (((left === 0) ? U(0) | skip) + skipMore).resized
     val address = Stream(UInt(log2Up(words) bits))
     address.valid := left =/= 0
     address.payload := drain.resized
