@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from card_programs import Programs
+from layer_fixtures import image_programs
+
+__all__ = ["image_programs"]
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "meta-layer/meta-meridian-bsp/files/meridian-preinit.sh.in"
 WORDS = {

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from card_programs import Programs
+from layer_fixtures import image_programs, programs
+
+__all__ = ["image_programs", "programs"]
 
 LAYERS = Path(__file__).resolve().parents[2] / "meta-layer"
 PTP = LAYERS / "meta-meridian/recipes-connectivity/meridian-ptp/files"
@@ -57,7 +60,7 @@ def test_health(said: str, options: tuple[str, ...], status: int, sentence: str)
     assert got[0] == status and got[1].startswith(sentence), got
 
 
-def programs(folder: Path, **texts: str) -> dict[str, str]:
+def stand_ins(folder: Path, **texts: str) -> dict[str, str]:
     """An environment with programs of these texts before all others."""
     for name, text in texts.items():
         program = folder / name
@@ -88,7 +91,7 @@ def test_an_old_offset_is_no_lock(tmp_path: Path) -> None:
     """ptp4l tells the offset of the last Sync, however long ago that was."""
     for name, times in {"new": (1000, 1000, 2000), "old": (1000,)}.items():
         (tmp_path / name).mkdir()
-        status, sentence = asked(programs(tmp_path / name, pmc=pmc(tmp_path / name, *times)))
+        status, sentence = asked(stand_ins(tmp_path / name, pmc=pmc(tmp_path / name, *times)))
         wanted = "locked: -3 ns" if name == "new" else "unlocked: no Sync comes, the last offset is old"
         assert (status, sentence.startswith(wanted)) == (int(name == "old"), True), sentence
 
@@ -110,7 +113,7 @@ def test_the_system_follows_too(
     tmp_path: Path, runs: bool, compared: int | None, utc: int | None, status: int, sentence: str
 ) -> None:
     said = f"echo 'phc_ctl[7.1]: offset from CLOCK_REALTIME is {compared}ns'" if compared is not None else "exit 1"
-    environment = programs(
+    environment = stand_ins(
         tmp_path,
         pmc=pmc(tmp_path, 1000, 2000, utc=utc),
         systemctl=f'[ "$*" = "-q is-active meridian-phc2sys@port0.service" ] && {str(runs).lower()}',

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 from card_programs import Programs
+from layer_fixtures import image_programs, programs
 from update_disk import MEBI, PARTS, Disk, new_disk, root_image
+
+__all__ = ["image_programs", "programs"]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]

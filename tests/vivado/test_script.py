@@ -8,9 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-import netlist_of
 import pytest
-from test_top import rtl
+from test_top import write_cells
 from vivado_stub import DATA, ROOT
 
 pytestmark = pytest.mark.vivado
@@ -86,9 +85,7 @@ def test_program(cards: int, tmp_path: Path) -> None:
 def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
     """As make bitstream does it; only vivado itself is not the real one."""
     cells = tmp_path / "cells"
-    wrappers = [x for x in (DATA / "cells.txt").read_text().splitlines() if not x.startswith("shell/")]
-    shell = netlist_of.cells((rtl("t1-rfsoc") / "Shell.v").read_text(), "Shell", "shell/")
-    cells.write_text("\n".join(wrappers) + "\n" + shell)
+    write_cells("t1-rfsoc", cells)
     path = stand_in(
         tmp_path / "bin",
         "vivado",
