@@ -163,7 +163,8 @@ def test_control_frames(run_card: Any, testpmd: Start) -> None:
             card.wires[0].send(frame)
         pmd.wait("both", lambda pmd=pmd: pmd.statistics()["RX-packets"] >= 2)
         returned = from_wire(pmd, card.wires[0], 1 if pmd is plain else 2)
-        assert returned == ([other] if pmd is plain else [lldp, other])
+        # Both VFs take the first, so it is copied, and a frame for one function may overtake copies.
+        assert sorted(returned) == sorted([other] if pmd is plain else [lldp, other])
         assert xstats(pmd.command("show port xstats 0"))["card_tx_control_frame"] == (1 if pmd is plain else 0)
 
 
