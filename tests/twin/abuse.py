@@ -152,7 +152,8 @@ class Abuse(Attacks):
             status = card.read(regs.address("FILTER", "MAC_STATUS"))
             assert regs.field("FILTER", "MAC_STATUS", "INDEX").of(status) == function
         for function in VICTIMS:
-            assert card.read(regs.address("FUNCTION", "FLAGS", function)) == 0
+            control = regs.field("FUNCTION", "FLAGS", "CONTROL_FRAMES").at(int(function < 4))  # a PF always has it
+            assert card.read(regs.address("FUNCTION", "FLAGS", function)) == control
             queues = card.read(regs.address("FUNCTION", "QCONF", function))
             assert regs.field("FUNCTION", "QCONF", "BASE").of(queues) == self.base(function)
             assert regs.field("FUNCTION", "QCONF", "COUNT").of(queues) == QUEUES
