@@ -197,12 +197,19 @@ def test_logic_that_does_not_start_gets_no_driver(programs: Programs, tmp_path: 
 
 
 def bound(folder: Path, manager: str = "operating\n") -> Path:
-    """A system whose driver has the card; the driver's folder of sysfs."""
+    """A system whose driver has the card, beside the processors' own Ethernet; the driver's folder of sysfs."""
     root = system(folder, MANIFEST)
     files = root / "sys/class/fpga_manager/fpga0"
     driver = root / "sys/bus/platform/drivers/meridian_ps"
     for place in (files, driver / "a0000000.ethernet"):
         place.mkdir(parents=True)
+    for name, compatible in {
+        "a0000000.ethernet": b"meridian,shell-1\0meridian,shell\0",
+        "ff0e0000.ethernet": b"xlnx,zynqmp-gem\0cdns,gem\0",
+    }.items():
+        node = root / "sys/bus/platform/devices" / name / "of_node"
+        node.mkdir(parents=True)
+        (node / "compatible").write_bytes(compatible)
     for name in ("flags", "firmware"):
         (files / name).write_text("as it was")
     (files / "state").write_text(manager)
@@ -236,3 +243,26 @@ def test_a_driver_that_let_go_is_put_back(image_programs: Programs, tmp_path: Pa
     assert (tmp_path / "sys/class/fpga_manager/fpga0/firmware").read_text() == "meridian/shell.bit.bin\n"
     assert (driver / "bind").read_text() == "a0000000.ethernet\n"
     assert done.returncode == 1 and "the driver refuses the card" in done.stderr, "the card did not come back here"
+
+
+def test_a_card_that_a_failed_start_left_without_its_driver_gets_it_back(
+    image_programs: Programs, tmp_path: Path
+) -> None:
+    """The module is there from the start before, in which the FPGA manager refused the bitstream."""
+    driver = bound(tmp_path)
+    (driver / "a0000000.ethernet").rmdir()
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "modprobe").write_text("#!/bin/sh\n")
+    (beside / "modprobe").chmod(0o755)
+    programs = Programs(f"{beside}:{image_programs.path}", image_programs.shell)
+    programs.run(FPGA, "--root", tmp_path)
+    assert (driver / "bind").read_text() == "a0000000.ethernet\n"
+
+
+def test_the_driver_keeps_the_card_where_no_logic_can_be_loaded(programs: Programs, tmp_path: Path) -> None:
+    driver = bound(tmp_path)
+    (tmp_path / "sys/class/fpga_manager/fpga0/firmware").unlink()
+    done = programs.run(FPGA, "--root", tmp_path)
+    assert done.returncode == 1 and "no FPGA manager at" in done.stderr
+    assert not (driver / "unbind").exists()
