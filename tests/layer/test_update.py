@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -154,13 +155,125 @@ def test_the_root_that_runs_is_not_written_if_its_disk_is_named(
     disk.put(3, root_image(tmp_path / "root", 7))
     folder = tmp_path / "found"
     folder.mkdir()
-    (folder / "findmnt").write_text(f"#!/bin/sh\necho {named}p3\n")
+    (folder / "findmnt").write_text(f'#!/bin/sh\n[ "$*" = "-n -o SOURCE /" ] && echo {named}p3\n')
     (folder / "findmnt").chmod(0o755)
     seen = Programs(f"{folder}:{programs.path}", programs.shell)
     running = disk.partition(3)
     done = seen.run(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root")
     assert done.returncode == 0, done
     assert disk.partition(3) == running and disk.record() == (2, 3)
+
+
+@dataclass
+class Running:
+    """A system that runs from partition 2 of a card, whose data partition is a folder. disk: the card; stand_ins: before
+    all other programs."""
+
+    disk: Path
+    stand_ins: Path
+    data: Path
+
+    def changes(self, number: int) -> Path:
+        """What was changed in /etc under that root."""
+        return self.data / f"overlay-etc/root{number}"
+
+
+@pytest.fixture
+def running(tmp_path: Path, disk: Disk) -> Running:
+    system = Running(tmp_path / "mmcblk9", tmp_path / "found", tmp_path / "data")
+    system.disk.symlink_to(disk.path)
+    system.stand_ins.mkdir()
+    (system.stand_ins / "findmnt").write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in "-n -o SOURCE /") echo {system.disk}p2 ;; *"-S {system.disk}p4") echo {system.data} ;;\n'
+        f'*"-S {system.disk}p3") [ -e {tmp_path}/mounted ] && echo /mnt ;; *) exit 1 ;; esac\n'
+    )
+    (system.stand_ins / "findmnt").chmod(0o755)
+    for number in (2, 3):
+        (system.changes(number) / "upper").mkdir(parents=True)
+    return system
+
+
+def run_there(running: Running, programs: Programs, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    seen = Programs(f"{running.stand_ins}:{programs.path}", programs.shell)
+    return seen.run(UPDATE, "--unsigned", *words)
+
+
+def test_a_new_root_has_no_changes_of_the_one_before_it(
+    disk: Disk, tmp_path: Path, programs: Programs, running: Running
+) -> None:
+    """They are gone before it is written: whenever the power goes, no start has the one with the other's changes."""
+    root_image(tmp_path / "root", 7)
+    # The first sync comes behind the first write.
+    (running.stand_ins / "sync").write_text(f"#!/bin/sh\n[ ! -e {running.changes(3)} ] || touch {tmp_path}/together\n")
+    (running.stand_ins / "sync").chmod(0o755)
+    done = run_there(running, programs, tmp_path / "root")
+    assert done.returncode == 0, done
+    assert disk.record() == (3, 3)
+    assert [folder.name for folder in (running.data / "overlay-etc").iterdir()] == ["root2"]
+    assert not (tmp_path / "together").exists()
+
+
+def test_another_card_that_is_written_leaves_the_changes_of_this_one(
+    tmp_path: Path, programs: Programs, running: Running
+) -> None:
+    """In a reader, say; its record names the same root as runs here."""
+    other = tmp_path / "other"
+    other.mkdir()
+    card = new_disk(other / "card")
+    root_image(tmp_path / "root", 7)
+    done = run_there(running, programs, "--disk", card.path, tmp_path / "root")
+    assert done.returncode == 0, done
+    assert card.record() == (3, 3)
+    assert (running.changes(3) / "upper").is_dir() and (running.changes(2) / "upper").is_dir()
+
+
+def test_a_root_that_is_mounted_is_not_written(
+    disk: Disk, tmp_path: Path, programs: Programs, running: Running
+) -> None:
+    """Somebody looks into it; the kernel writes its own view of the file system when it is unmounted."""
+    root_image(tmp_path / "root", 7)
+    before = disk.path.read_bytes()
+    (tmp_path / "mounted").touch()
+    done = run_there(running, programs, tmp_path / "root")
+    assert done.returncode == 1 and "partition 3 is mounted on /mnt" in done.stderr, done
+    assert disk.path.read_bytes() == before and (running.changes(3) / "upper").is_dir()
+
+
+def unheard(programs: Programs, disk: Disk, system: Path, *words: str | Path) -> int:
+    """Its exit status when all that it says meets a full disk."""
+    command = [*programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words]
+    with Path("/dev/full").open("w") as full:
+        environment = programs.environment()
+        return subprocess.run(command, stdout=full, stderr=full, env=environment, check=False, timeout=60).returncode
+
+
+def test_what_is_done_is_done_once_even_if_nobody_hears_of_it(
+    disk: Disk, tmp_path: Path, image_programs: Programs, system: Path
+) -> None:
+    root_image(tmp_path / "root", 7)
+    for words, record in (
+        ((tmp_path / "root",), (3, 3)),
+        (("--status",), (3, 3)),
+        (("--back",), (2, None)),
+        (("--back",), (3, 3)),
+        (("--good",), (3, None)),
+    ):
+        assert unheard(image_programs, disk, system, *words) == 0, words
+        assert disk.record() == record, words
+
+
+def test_what_is_refused_is_refused_even_if_nobody_hears_of_it(
+    disk: Disk, tmp_path: Path, programs: Programs, system: Path
+) -> None:
+    """The first file of the manifest has another content, the last one is right."""
+    root_image(tmp_path / "wrong", 7, wrong=("Image",))
+    root_image(tmp_path / "right", 7)
+    before = disk.path.read_bytes()
+    assert unheard(programs, disk, system, tmp_path / "wrong") == 1
+    assert unheard(programs, disk, system, "--tries", "9", tmp_path / "right") == 2
+    assert unheard(programs, disk, system, "--help", tmp_path / "right") == 0
+    assert disk.path.read_bytes() == before
 
 
 def test_two_at_once_are_refused(disk: Disk, tmp_path: Path, run: Run) -> None:
