@@ -21,7 +21,9 @@ KAS = """#!/usr/bin/env bash
 echo "kas $*" >>"$CALLS"
 build=$KAS_WORK_DIR/build
 case "$1" in
-  shell) mkdir -p "$build/conf/machine" && touch "$build/conf/machine/$(sed 's/.*--machine-name \\([^ ]*\\).*/\\1/' <<<"$*").conf" ;;
+  shell)
+    mkdir -p "$build/conf/machine"
+    echo "$MADE" >"$build/conf/machine/$(sed 's/.*--machine-name \\([^ ]*\\).*/\\1/' <<<"$*").conf" ;;
   build)
     cat "${2##*:}" >>"$CALLS"
     mkdir -p "$build/tmp/deploy/images/meridian-zcu106-card"
@@ -35,6 +37,7 @@ class Tree:
 
     def __init__(self, place: Path) -> None:
         self.place, self.calls = place / "tree", place / "calls"
+        self.made = 'XILINX_WITH_ESW = "sdt"'
         for name in ("meta-layer/boards", "meta-layer/kas", "scripts/yocto-image", "scripts/env.sh", "scripts/layer.sh",
                      "scripts/requirements.txt", "scripts/requirements-layer.txt", "spinal/project/build.properties"):  # fmt: skip
             source, target = ROOT / name, self.place / name
@@ -77,6 +80,7 @@ class Tree:
             "PATH": f"{self.programs}:{os.environ['PATH']}",
             "XDG_CACHE_HOME": str(self.place.parent / "cache"),
             "CALLS": str(self.calls),
+            "MADE": self.made,
         }
         somebody = [] if root or os.geteuid() else ["unshare", "--user", "--map-user=1000"]
         done = subprocess.run(
@@ -119,6 +123,14 @@ def test_the_whole_way_from_the_hand_off_to_the_image(tree: Tree, tmp_path: Path
         f'MERIDIAN_UPDATE_KEYS = "{tree.key}"',
     ]
     assert f"output: {work}/build/tmp/deploy/images/meridian-zcu106-card/" in said
+
+
+def test_a_machine_without_firmware_is_refused(tree: Tree) -> None:
+    """gen-machineconf of another release makes one, and the card would have no boot.bin."""
+    tree.made = "require conf/machine/meridian-zcu106.conf"
+    status, said = tree.run("--keys", tree.key, "zcu106")
+    assert status == 1 and "no firmware (XILINX_WITH_ESW)" in said, said
+    assert "kas build" not in tree.calls.read_text()
 
 
 def test_what_a_card_that_boots_needs_is_told(tree: Tree) -> None:
