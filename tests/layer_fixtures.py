@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from card_programs import Programs
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 #: Of packages that the image has beside busybox: util-linux, e2fsprogs, openssh.
 PACKAGED = ("blockdev", "findmnt", "sfdisk", "debugfs", "e2fsck", "ssh-keygen")
 
