@@ -17,13 +17,15 @@ SETTINGS ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
-# Hand-off of `make image` and `make petalinux`. Of `make image`: the bitstream with its register map, if not those beside
-# the hand-off; who may log in, who signs updates; a kas file of your own.
+# Of `make image` and `make petalinux`: hand-off, and the bitstream with its register map, if not those of make bitstream;
+# who may log in, who signs updates. Of `make image`: a kas file of your own.
 XSA ?=
 BITSTREAM ?=
 MAP ?=
 KEYS ?=
 UPDATE_KEYS ?=
+image_options = $(if $(XSA),--xsa "$(XSA)") $(if $(BITSTREAM),--bitstream "$(BITSTREAM)") $(if $(MAP),--map "$(MAP)") \
+  $(if $(KEYS),--keys "$(KEYS)") $(if $(UPDATE_KEYS),--update-keys "$(UPDATE_KEYS)")
 KAS ?=
 # Device and image of `make flash`; YES=1 asks nothing.
 SD ?=
@@ -114,11 +116,10 @@ flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash mem
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
 
 image: ## BOARD=... KEYS=file.pub: the SD card image by Yocto from what make bitstream left (hours, network; never run here)
-	@scripts/yocto-image $(if $(XSA),--xsa "$(XSA)") $(if $(BITSTREAM),--bitstream "$(BITSTREAM)") $(if $(MAP),--map "$(MAP)") \
-	  $(if $(KEYS),--keys "$(KEYS)") $(if $(UPDATE_KEYS),--update-keys "$(UPDATE_KEYS)") "$(BOARD)" $(if $(KAS),"$(KAS)")
+	@scripts/yocto-image $(image_options) "$(BOARD)" $(if $(KAS),"$(KAS)")
 
-petalinux: ## BOARD=...: the same by PetaLinux, from the XSA of make bitstream or XSA=... (needs PetaLinux; never run here)
-	@scripts/petalinux "$(BOARD)" $(if $(XSA),"$(XSA)")
+petalinux: ## BOARD=... KEYS=file.pub: the same by PetaLinux (needs PetaLinux; never run here)
+	@scripts/petalinux $(image_options) "$(BOARD)"
 
 flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what make image built, and read it back
 	@scripts/flash-sd $(if $(YES),--yes) "$(SD)" $(if $(IMAGE),"$(IMAGE)")

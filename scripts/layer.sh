@@ -25,3 +25,61 @@ layer_machine() { # BOARD: prints its machine; else a sentence
 layer_board_dts() { # BOARD: prints what sdtgen calls the board; nothing if AMD has no name for it
   awk -v board="$1" '!/^#/ && $1 == board && $3 != "-" {print $3}' "$MERIDIAN_ROOT/meta-layer/boards"
 }
+
+layer_options_help() { # the options that layer_options takes
+  cat <<'TEXT'
+  --xsa FILE          the hardware hand-off; build/vivado/BOARD/meridian-BOARD.xsa if it is not named
+  --bitstream FILE    what the card's Linux loads into the logic, a .bit.bin; that beside the hand-off
+  --map MAJOR.MINOR   the bitstream's register map; that which the .txt beside it tells
+  --keys FILE         public keys that may log in as root, as in authorized_keys; there is no password
+  --update-keys FILE  public keys that sign updates; without it, updates have to be unsigned (meridian-update --help)
+TEXT
+}
+
+# shellcheck disable=SC2034 # the variables are for who calls it
+layer_options() { # WORD...: sets check, xsa, bitstream, map, keys, update_keys, board, and words behind it; 2: wrong words
+  local name
+  check="" xsa="" bitstream="" map="" keys="" update_keys=""
+  while (($#)); do
+    case "$1" in
+      --check) check=yes && shift ;;
+      --xsa | --bitstream | --map | --keys | --update-keys)
+        [ $# -ge 2 ] || return 2
+        name=${1#--} && printf -v "${name//-/_}" '%s' "$2" && shift 2
+        ;;
+      -*) return 2 ;;
+      *) break ;;
+    esac
+  done
+  [ $# -ge 1 ] || return 2
+  board=$1 words=("${@:2}")
+}
+
+layer_inputs() { # fills in what make bitstream has left, and adds what a card that boots lacks to missing
+  local built=$MERIDIAN_ROOT/build/vivado/$board/meridian-$board told
+  : "${xsa:=$built.xsa}" "${bitstream:=$built.bit.bin}"
+  told=${bitstream%.bit.bin}.txt
+  [ -n "$map" ] || [ ! -e "$told" ] || map=$(sed -n 's/^map //p' "$told" | tail -n 1)
+  [ -e "$xsa" ] || missing+=("hand-off: no $xsa; run 'make bitstream BOARD=$board' first, or say XSA=FILE")
+  [ -e "$bitstream" ] ||
+    missing+=("bitstream: no $bitstream; 'make bitstream BOARD=$board' makes it if bootgen is on PATH, or say BITSTREAM=FILE MAP=1.2")
+  [[ $map =~ ^[0-9]+\.[0-9]+$ ]] ||
+    missing+=("register map of the bitstream: '$map' is not MAJOR.MINOR; 'make bitstream' prints it, say MAP=1.2")
+  if [ -z "$keys" ]; then
+    missing+=("keys: nobody could log in, as there is no password; say KEYS=FILE, as KEYS=~/.ssh/id_ed25519.pub")
+  elif ! grep -qsE '^[^#]*(ssh|ecdsa|sk)-[^ ]+ +AAAA' "$keys"; then
+    missing+=("keys: there is no public key in $keys")
+  fi
+  [ -z "$update_keys" ] || grep -qsE '^(ssh|ecdsa|sk)-[^ ]+ +AAAA' "$update_keys" ||
+    missing+=("update keys: there is no public key in $update_keys")
+  ((EUID)) || missing+=("another user: bitbake does not run as root")
+}
+
+layer_settings() { # prints the variables of meta-layer/README.md for these inputs
+  cat <<CONF
+MERIDIAN_BITSTREAM = "$(realpath -- "$bitstream")"
+MERIDIAN_BITSTREAM_MAP = "$map"
+MERIDIAN_AUTHORIZED_KEYS = "$(realpath -- "$keys")"
+MERIDIAN_UPDATE_KEYS = "${update_keys:+$(realpath -- "$update_keys")}"
+CONF
+}

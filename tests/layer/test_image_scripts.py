@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -81,95 +80,3 @@ def test_wrong_words_are_told(script: str) -> None:
     status, said = run(ROOT / "scripts" / script, "kcu105")
     assert status == 1 and "no Linux for board 'kcu105': BOARD is one of fb4xxvg-z21d zcu106" in said
     assert run(ROOT / "scripts" / script, "--help")[0] == 0
-
-
-TOOLS = {
-    "petalinux-config": """
-config=project-spec/configs/config
-case "$*" in
-  --get-hw-description*)
-    # A choice of its own, in place of ours.
-    sed -i '/ROOTFS_EXT4/d; s/^# CONFIG_SUBSYSTEM_ROOTFS_INITRD is not set/CONFIG_SUBSYSTEM_ROOTFS_INITRD=y/' $config
-    echo 'CONFIG_SYSTEM_ZYNQMP=y' >>$config
-    sed -i '/ADD_EXTRA_USERS/d' project-spec/configs/rootfs_config
-    echo 'CONFIG_ADD_EXTRA_USERS="root:root"' >>project-spec/configs/rootfs_config ;;
-esac
-if [ -n "${STUBBORN:-}" ]; then sed -i "/$STUBBORN/d" $config; fi
-""",
-    "petalinux-build": "mkdir -p images/linux && touch images/linux/meridian-image-zynqmp.rootfs.wic.gz\n",
-    "petalinux-package": 'if [ -z "${NO_BOOT:-}" ]; then touch images/linux/BOOT.BIN; fi\n',
-}
-
-
-class Tree:
-    """What scripts/petalinux is made of, apart, with programs of PetaLinux' names that only note how they are called."""
-
-    def __init__(self, place: Path) -> None:
-        self.place, self.log = place / "tree", place / "log"
-        for name in ("petalinux", "meta-layer/boards", "scripts/petalinux", "scripts/env.sh", "scripts/layer.sh",
-                     "scripts/requirements.txt", "spinal/project/build.properties"):  # fmt: skip
-            source, target = ROOT / name, self.place / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
-        self.programs = place / "bin"
-        self.programs.mkdir()
-        for name, text in TOOLS.items():
-            program = self.programs / name
-            program.write_text(f'#!/usr/bin/env bash\nset -e\necho "{name} $*" >>{self.log}\n{text}')
-            program.chmod(0o755)
-        self.xsa = place / "board.xsa"
-        self.xsa.touch()
-
-    def run(self, *words: str | Path, **environment: str) -> tuple[int, str]:
-        given = {"PATH": f"{self.programs}:{os.environ['PATH']}", "PETALINUX_VER": "2024.2", **environment}
-        return run(self.place / "scripts/petalinux", *words, **given)
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Tree:
-    return Tree(tmp_path)
-
-
-def test_petalinux_gets_ours_and_builds(tree: Tree) -> None:
-    status, said = tree.run("fb4xxvg-z21d", tree.xsa)
-    assert status == 0, said
-    assert tree.log.read_text().splitlines() == [
-        f"petalinux-config --get-hw-description={tree.xsa} --silentconfig",
-        "petalinux-config --silentconfig",
-        "petalinux-config -c rootfs --silentconfig",
-        "petalinux-build -c meridian-image",
-        "petalinux-package boot --u-boot --fpga --force",
-    ]
-    out = tree.place / "build/petalinux/fb4xxvg-z21d"
-    assert f"output: {out}/images/linux/meridian-image-zynqmp.rootfs.wic.gz" in said
-    config = (out / "project-spec/configs/config").read_text()
-    assert 'CONFIG_YOCTO_INCLUDE_MACHINE_NAME="meridian-z21d"\n' in config
-    assert f'CONFIG_USER_LAYER_1="{tree.place}/meta-layer/meta-meridian-bsp"\n' in config
-    assert "CONFIG_SUBSYSTEM_ROOTFS_EXT4=y\n" in config and "ROOTFS_INITRD=y" not in config
-    users = re.findall("CONFIG_ADD_EXTRA_USERS=.*", (out / "project-spec/configs/rootfs_config").read_text())
-    assert users == ['CONFIG_ADD_EXTRA_USERS=""']
-
-
-def test_what_petalinux_does_not_take_is_told(tree: Tree) -> None:
-    status, said = tree.run("zcu106", tree.xsa, STUBBORN="USER_LAYER_1")
-    assert (
-        status == 1
-        and "PetaLinux does not take, of petalinux/project-spec/configs/config:\nCONFIG_USER_LAYER_1=" in said
-    )
-    assert "petalinux-build" not in tree.log.read_text()
-    status, said = tree.run("zcu106", tree.xsa, NO_BOOT="1")
-    assert status == 1 and "petalinux-package made no" in said
-
-
-def test_petalinux_says_what_is_missing(tree: Tree, tmp_path: Path) -> None:
-    (tmp_path / "board.bit").touch()
-    for words, environment, sentence in (
-        (("zcu106",), {}, "run 'make bitstream BOARD=zcu106' first, or say XSA=FILE"),
-        (("zcu106", tmp_path / "board.bit"), {}, "is no hand-off: Vivado's are called .xsa"),
-        (("zcu106", tree.xsa), {"PATH": os.environ["PATH"]}, "no petalinux-config on PATH: install PetaLinux 2024.2"),
-        (("zcu106", tree.xsa), {"PETALINUX_VER": "2023.1"}, "this is PetaLinux 2023.1, the project is for 2024.2"),
-        (("zcu106", tree.xsa), {"PETALINUX_VER": ""}, "PetaLinux of a version that it does not tell"),
-    ):
-        status, said = tree.run(*words, **environment)
-        assert status == 1 and sentence in said, said
-    assert not tree.log.exists()
