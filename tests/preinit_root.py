@@ -93,6 +93,15 @@ class PreinitRoot:
         said = dict(line.split(": ", 1) for line in done.stdout.splitlines() if line[:6] in ("word: ", "motd: "))
         return said["word"], said["motd"]
 
+    def change(self, *commands: str) -> None:
+        """By debugfs, on the data partition."""
+        for command in commands:
+            done = subprocess.run(
+                ["/sbin/debugfs", "-w", "-R", command, str(self.data)],
+                check=True, timeout=60, capture_output=True, text=True,
+            )  # fmt: skip
+            assert len(done.stderr.splitlines()) < 2, done
+
     def files(self, folder: str) -> str:
         """What the data partition has there."""
         done = subprocess.run(

@@ -43,20 +43,26 @@ def test_a_root_has_changes_of_its_own_and_begins_with_those_of_the_other(card: 
 
 def test_changes_that_both_roots_shared_come_along(card: PreinitRoot, tmp_path: Path) -> None:
     (tmp_path / "word").write_text("shared\n")
-    commands = ["mkdir overlay-etc", "mkdir overlay-etc/upper", f"write {tmp_path}/word overlay-etc/upper/word"]
-    for command in commands:
-        subprocess.run(
-            ["/sbin/debugfs", "-w", "-R", command, str(card.data)], check=True, timeout=20, capture_output=True
-        )
+    card.change("mkdir overlay-etc", "mkdir overlay-etc/upper", f"write {tmp_path}/word overlay-etc/upper/word")
     assert card.start(3) == ("shared", "")
 
 
 def test_a_copy_that_was_cut_short_is_made_again(card: PreinitRoot) -> None:
     card.start(2, "mine")
-    for command in ("mkdir overlay-etc/root3.new", "mkdir overlay-etc/root3.new/upper"):
-        subprocess.run(
-            ["/sbin/debugfs", "-w", "-R", command, str(card.data)], check=True, timeout=20, capture_output=True
-        )
+    card.change("mkdir overlay-etc/root3.new", "mkdir overlay-etc/root3.new/upper")
+    assert card.start(3) == ("mine", "")
+
+
+def test_changes_that_find_no_room_for_a_copy_are_copied_at_a_later_start(card: PreinitRoot, tmp_path: Path) -> None:
+    """Half a copy neither fills the data partition nor counts as the changes of the new root."""
+    card.start(2, "mine")
+    (tmp_path / "big").write_bytes(os.urandom(25 << 20))
+    big = "/overlay-etc/root2/upper/big"
+    card.change(f"write {tmp_path}/big {big}")
+    word, motd = card.start(3, "theirs")
+    assert word == "the root's" and "The changes of /etc of the other root cannot be copied" in motd
+    assert "root3" not in card.files("/overlay-etc")
+    card.change(f"rm {big}")
     assert card.start(3) == ("mine", "")
 
 
