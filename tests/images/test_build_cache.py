@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts/build-qemu and scripts/build-sd keep in the cache: by what they know it, and who may be using it. Compilers
+and package mirrors are stand-ins here, the scripts are the real ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 60
+# Whatever is compiled is a program that sleeps.
+GCC = """while [ $# -gt 0 ]; do
+  [ "$1" != -o ] || cp --remove-destination "$(command -v sleep)" "$2"
+  shift
+done
+"""
+NINJA = """case "$*" in
+  *"-t commands"*) echo "gcc -o qemu-system-x86_64 " ;;
+  *)
+    echo built >>"$BUILDS"
+    sleep 1
+    for program in qemu-system-x86_64 qemu-system-aarch64; do
+      cp --remove-destination "$(command -v sleep)" "$2/$program"
+    done ;;
+esac
+"""
+PYTHON = """mkdir -p "$3/bin"
+printf '#!/bin/sh\\n' >"$3/bin/pip"
+chmod +x "$3/bin/pip"
+"""
+
+
+class Tree:
+    """A checkout with these scripts and folders, a cache of its own, and stand-ins before all programs."""
+
+    def __init__(self, place: Path, *names: str) -> None:
+        self.place, self.cache, self.programs = place / "tree", place / "cache/meridian", place / "bin"
+        self.builds = place / "builds"
+        self.programs.mkdir(parents=True)
+        for name in ("scripts/env.sh", "scripts/requirements.txt", "spinal/project/build.properties", *names):
+            source, target = ROOT / name, self.place / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+        self.script("setup", "")
+
+    def program(self, file: Path, text: str) -> None:
+        file.write_text(f"#!/bin/sh\n{text}")
+        file.chmod(0o755)
+
+    def script(self, name: str, text: str) -> None:
+        self.program(self.place / "scripts" / name, text)
+
+    def start(self, name: str, *words: str, **more: str) -> subprocess.Popen[str]:
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.cache.parent), "BUILDS": str(self.builds), **more}
+        environment["PATH"] = f"{self.programs}:{os.environ['PATH']}"
+        return subprocess.Popen(
+            [str(self.place / "scripts" / name), *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        )  # fmt: skip
+
+    def run(self, name: str, *words: str, **more: str) -> tuple[int, str, str]:
+        with self.start(name, *words, **more) as process:
+            said, errors = process.communicate(timeout=SECONDS)
+        return process.returncode, said.strip(), errors
+
+
+@pytest.fixture
+def qemu(tmp_path: Path) -> Tree:
+    tree = Tree(tmp_path, "scripts/build-qemu", "scripts/requirements-qemu.txt", "twin/qemu", "twin/card/include")
+    for patch in (tree.place / "twin/qemu/patches").glob("*.patch"):
+        patch.write_text("--- a/word\n+++ b/word\n@@ -1 +1 @@\n-one\n+two\n")
+    source = tmp_path / "source"
+    for name, text in {
+        "VERSION": "10.0\n", "word": "one\n", "hw/net/trace-events": "", "hw/net/meson.build": "", "hw/net/Kconfig": "",
+        "pc-bios/meson.build": "",
+    }.items():  # fmt: skip
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    tree.program(source / "configure", "mkdir -p pc-bios/optionrom && touch pc-bios/optionrom/rom.bin\n")
+    bios = tmp_path / "seabios/usr/share/seabios/bios-256k.bin"
+    bios.parent.mkdir(parents=True)
+    bios.touch()
+    tree.script("fetch-source", f'[ "$1" = --binary ] && echo {tmp_path}/seabios || echo {source}\n')
+    for name, text in {"gcc": GCC, "ninja": NINJA, "python3": PYTHON, "make": "", "pkg-config": ""}.items():
+        tree.program(tree.programs / name, text)
+    return tree
+
+
+def test_a_qemu_that_runs_is_in_nobodys_way(qemu: Tree) -> None:
+    """Its programs are made once more for the sanitizer while a machine runs."""
+    status, program, errors = qemu.run("build-qemu")
+    assert status == 0, errors
+    with subprocess.Popen([program, str(SECONDS)]) as machine:
+        try:
+            status, sanitized, errors = qemu.run("build-qemu", "--sanitize")
+            assert status == 0 and Path(sanitized).exists(), errors
+            assert machine.poll() is None
+        finally:
+            machine.kill()
+
+
+def test_who_has_waited_for_a_build_does_not_build_again(qemu: Tree) -> None:
+    with qemu.start("build-qemu") as first:
+        while not qemu.builds.exists():
+            assert first.poll() is None, first.communicate()
+            time.sleep(0.02)
+        status, program, errors = qemu.run("build-qemu")
+        assert (first.wait(SECONDS), status) == (0, 0), errors
+    assert Path(program).exists() and qemu.builds.read_text() == "built\n"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "meta-layer/meta-meridian-bsp/conf/machine/include/meridian.inc",
+        "meta-layer/meta-meridian-bsp/files/meridian-preinit.sh.in",
+        "meta-layer/meta-meridian-bsp/recipes-bsp/u-boot/files/boot.cmd.meridian",
+        "meta-layer/meta-meridian-bsp/wic/meridian-sd.wks",
+        "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/meridian-update",
+        "twin/images/sd/init",
+        "twin/images/ps.dts",
+    ],
+)
+def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path, file: str) -> None:
+    tree = Tree(tmp_path, "scripts/build-sd", "scripts/apt.sh", "meta-layer", "twin/images")
+    image = tmp_path / "image"
+    image.mkdir()
+    (image / "release").write_text("6.12\n")
+    for name in ("build-image", "build-sd-base", "build-module"):
+        tree.script(name, f"echo {image}\n")
+    # It ends the build behind the place where the key is known.
+    tree.script("fetch-source", "exit 1\n")
+    known = []
+    for _ in range(2):
+        assert tree.run("build-sd")[0] != 0
+        known.append({folder.name for folder in tree.cache.glob("sd-*") if folder.is_dir()})
+        with (tree.place / file).open("a") as changed:
+            changed.write("\n# another\n")
+    assert len(known[0]) == 1 and len(known[1]) == 2, known
