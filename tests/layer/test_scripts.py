@@ -102,7 +102,7 @@ def test_an_old_offset_is_no_lock(tmp_path: Path) -> None:
         (True, -99_000, None, 0, "locked: -3 ns"),
         (True, 101_000, None, 1, "unlocked: the system's clock is 101000 ns from port0's, more than 100000"),
         (True, -37_000_000_012, 37, 0, "locked: -3 ns"),
-        (True, 37_000_000_012, 37, 0, "locked: -3 ns"),
+        (True, 37_000_000_012, 37, 1, "unlocked: the system's clock is 74000000012 ns from port0's"),
         (True, -37_000_000_012, None, 1, "unlocked: the system's clock is 37000000012 ns from port0's"),
         (True, 0, 37, 1, "unlocked: the system's clock is 37000000000 ns"),
         (False, 0, None, 1, "unlocked: phc2sys does not run"),
