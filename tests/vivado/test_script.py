@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -113,3 +114,28 @@ def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
     stand_in(tmp_path / "bin", "bootgen", "exit 1\n")
     status, said = run("build", "t1-rfsoc", **path)
     assert status == 1 and "bootgen failed; its log:" in said
+
+
+@pytest.mark.parametrize("bootgen", [None, "exit 1\n"], ids=["absent", "failing"])
+def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_path: Path) -> None:
+    """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
+    tree, programs = tmp_path / "tree", tmp_path / "bin"
+    for name in ("scripts/bitstream", "scripts/env.sh", "scripts/requirements.txt", "spinal/project/build.properties",
+                 "vivado/boards", "vivado/tcl", "host-driver/include/meridian_regs.h"):  # fmt: skip
+        source, target = ROOT / name, tree / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    stand_in(tree / "scripts", "build-card", "echo /rtl/Shell.v\n")
+    stand_in(programs, "git", "echo 01234567\n")
+    path = stand_in(programs, "vivado", "touch meridian-t1-rfsoc.bit && echo hash >meridian-t1-rfsoc.txt\n")
+    stand_in(programs, "bootgen", 'touch "${2%.bif}.bit.bin"\n')
+    command = [str(tree / "scripts/bitstream"), "build", "t1-rfsoc"]
+    loaded = tree / "build/vivado/t1-rfsoc/meridian-t1-rfsoc.bit.bin"
+    for turn in ("with bootgen", "then without"):
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **path}
+        )
+        assert loaded.exists() == (turn == "with bootgen"), (turn, done)
+        (programs / "bootgen").unlink(missing_ok=True)
+        if bootgen:
+            stand_in(programs, "bootgen", bootgen)
