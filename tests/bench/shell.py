@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the shell does at its pins: line rate, latency, priority of the PS, storm, clock; measured by shell_bench.
+And how far apart its ports are, with a host's queues in the twin.
 
 Sizes are without FCS. Each configuration is built once (minutes) and kept in the cache. --quick takes one port of
 256 bit, few sizes and no VFs; without it everything runs.
@@ -19,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from meridian_twin import CardProcess
 from report import Figure, write
+from senders import Load, Ports
 
 ROOT = Path(__file__).resolve().parents[2]
 FCS = 4
@@ -196,6 +199,32 @@ def storm(shell: Shell) -> Iterator[Figure]:
             yield Figure("storm_unicast_percent", point, value, "%", goal=">= 100", runs=entry["runs"])
 
 
+def other_ports(shell: Shell) -> Iterator[Figure]:
+    """What the last port sends while a function with eight queues fills port 0, of what it sends when nobody else does.
+
+    Host and card as in the twin, PCIe without limit. bytes: of the frames of the last port's one queue; load: of the
+    others. Queues that are not paced, as those of public drivers, have no goal: the stream is one, and in order.
+    """
+    sizes = (60, 64, 1514, 9014)
+    wires = [word for port in range(shell.ports) for word in ("--wire", f"{port}=none")]
+    for paced in (True, False):
+        for size, load in ((size, load) for size in sizes for load in sizes):
+            print(f"{shell}: a port with {size} bytes beside a full one with {load}, {paced=}", flush=True)
+            full = Load(4, 0, 8, load, paced)
+            other = Load(5, shell.ports - 1, 1, size, paced)
+            with tempfile.TemporaryDirectory(prefix="meridian-bench-") as folder:
+                control = Path(folder) / "control"
+                options = ("--time", "lockstep", "--seed", "1", "--control", str(control), *wires)
+                with CardProcess(shell.program.parent / "meridian_card", *options) as card:
+                    world = Ports(card, control, [full, other])
+                    _, beside, alone = world.beside(full, other)
+                    world.close()
+            point = {"ports": shell.ports, "width": shell.width, "bytes": size, "paced": paced}
+            point["load"] = f"port 0 full of {load} bytes"
+            percent = round(min(100.0, 100 * beside / alone), 2)
+            yield Figure("other_port_percent", point, percent, "%", goal=">= 99.0" if paced else None)
+
+
 def size_list(text: str) -> list[int]:
     """64,65,128 or 64-1518 or both."""
     sizes: list[int] = []
@@ -226,7 +255,10 @@ def measure(quick: bool, sizes: list[int]) -> Iterator[Figure]:
     yield from duplex(wide, mixed)
     yield from storm(Shell(1, 256, 256).built())
     for ports, width in ((2, 256), (2, 512), (4, 512)):
-        yield from duplex(Shell(ports, width).built(), mixed)
+        shell = Shell(ports, width).built()
+        yield from duplex(shell, mixed)
+        if (ports, width) != (2, 512):
+            yield from other_ports(shell)
 
 
 def main() -> int:

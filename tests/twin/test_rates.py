@@ -7,64 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from meridian_twin import CardProcess, Host, QueueSetting
+from meridian_twin import CardProcess, QueueSetting
 from meridian_twin.contexts import Select
-from meridian_twin.driver import Queues
+from senders import PACED, PLAIN, World
 
-PACED = QueueSetting(ring=513, paced=True)
-PLAIN = QueueSetting(ring=513)
 FIRST = 4
 MS = 10**9
-
-
-def mac(function: int) -> bytes:
-    return bytes([2, 0, 0, 0, 1, function])
-
-
-class World:
-    """A card whose functions always have something to send."""
-
-    STEP_PS = 40_000_000  # a ring does not run empty meanwhile
-
-    def __init__(self, card: CardProcess) -> None:
-        self.host = Host.connect(card.socket, lockstep=True, memory=128 << 20)
-        self.sizes: dict[int, int] = {}  # of the frames, by function
-
-    def start(self, setting: QueueSetting, functions: range, vf: QueueSetting | None = None, queues: int = 2) -> None:
-        self.host.bring_up(2, setting=setting)
-        for number, function in enumerate(functions):
-            self.host.bring_up_vf(function, queues, 64 + queues * number, vf or setting)
-            self.host.add_mac(mac(function), function)
-        self.host.settle()
-
-    def fill(self) -> None:
-        for function, size in self.sizes.items():
-            queues: Queues = self.host.functions[function] if function else self.host
-            frame = (mac(99) + mac(function) + b"\x88\xb5").ljust(size, b"\x5a")
-            for pair in queues.pairs:
-                room = pair.h2c.room()
-                for _ in range(room):
-                    pair.h2c.post(frame)
-                if room:
-                    pair.h2c.ring()
-
-    def run(self, ps: int) -> int:
-        end = self.host.link.advance(0) + ps
-        now = 0
-        while now < end:
-            self.fill()
-            now = self.host.link.advance(self.STEP_PS)
-        return now
-
-    def count(self, name: str) -> dict[int, int]:
-        return {function: self.host.card.counters("FUNCTION", function)[name] for function in self.sizes}
-
-    def rates(self, ps: int) -> dict[int, float]:
-        """Mb/s of each function in that time."""
-        began, before = self.host.link.advance(0), self.count("tx_bytes")
-        self.run(ps)
-        ended, after = self.host.link.advance(0), self.count("tx_bytes")
-        return {f: (after[f] - before[f]) * 8e6 / (ended - began) for f in self.sizes}
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ package meridian
 import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
+import meridian.mac.HostTxMeta
 import meridian.pacing.Pacer
 import meridian.regs.{HostRegs, RegPort}
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
@@ -17,7 +18,8 @@ import spinal.lib.bus.amba4.axilite._
 class HostSide(p: ShellParam) extends Component {
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
-    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
+    val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes))
     val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
@@ -66,7 +68,9 @@ class HostSide(p: ShellParam) extends Component {
     ingress.io.h2c << io.qdma.m_axis_h2c
     offload.io.h2c << ingress.io.frames
     offload.io.switches << regs.io.switches
-    txFilter.io.h2c << offload.io.frames.haltWhen(psLookup.io.hold)
+    val frames = offload.io.frames.haltWhen(psLookup.io.hold)
+    txFilter.io.h2c << frames
+    txFilter.io.paced := pacer.io.paced
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
     txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
@@ -115,7 +119,9 @@ class HostSide(p: ShellParam) extends Component {
     pacer.io.switches << regs.io.switches
     pacer.io.ports := regs.io.flags.port
     pacer.io.rate << regs.io.rate
-    pacer.io.frames << ingress.io.frames.toFlowFire
+    pacer.io.frames << transmit.frames.toFlowFire
+    pacer.io.buffered := io.txPaced
+    for ((sends, port) <- pacer.io.sends.asBools.zip(regs.io.ports)) sends := port.linkUp && port.txEnable
     pacer.io.owner <> queues.io.owner(2)
     pacer.io.credit >> io.qdma.dsc_crdt_in
   }

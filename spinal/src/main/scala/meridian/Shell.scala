@@ -60,6 +60,7 @@ class Shell(p: ShellParam) extends Component {
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
     pins.connectTx(tx.io.pins)
     tx.io.host << host.io.tx(i)
+    host.io.txPaced(i) := tx.io.paced
     bridge.io.tx << ps.io.tx(i)
     tx.io.ps << bridge.io.wireTx
     tx.io.record >> ps.io.txRecord(i)

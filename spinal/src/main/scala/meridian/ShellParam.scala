@@ -16,7 +16,7 @@ import spinal.lib._
   * @param groups         multicast groups with a function list of their own
   * @param psAddresses    destination addresses the PS listens to, a port
   * @param rxBufferBytes  receive buffer towards the host, a port
-  * @param txBufferBytes  transmit buffer from the host, a port
+  * @param txBufferBytes  transmit buffer from the host, a port; from 32 KiB on it keeps ports apart for paced queues
   * @param psBufferBytes  receive and transmit buffer of the PS, a port and direction
   * @param copyBufferBytes buffer of frames that wait to be copied to several functions
   * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
@@ -82,6 +82,9 @@ case class ShellParam(
   def functionType() = UInt(functionBits bits)
   def queueType() = UInt(queueBits bits)
   def lengthType() = UInt(lengthBits bits)
+
+  /** Beats in a transmit buffer. */
+  def txBeatsType() = UInt(log2Up(txBufferBytes / hostBytes) + 1 bits)
 
   /** index < limit, also where every index is. */
   def below(index: UInt, limit: Int): Bool = if (limit >> index.getWidth != 0) True else index < limit

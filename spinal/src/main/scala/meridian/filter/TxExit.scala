@@ -3,6 +3,7 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
+import meridian.mac.HostTxMeta
 import spinal.core._
 import spinal.lib._
 
@@ -14,18 +15,19 @@ case class TxCopyLost() extends Bundle {
 /** Sends frames as decided: passing ones go to their port, others are swallowed at one beat a cycle; each frame ends in
   * one record. What stays inside the card leaves at `copy` beside it, a cycle later than the beat is taken.
   *
-  * `tx.meta` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
+  * `tx.meta.drop` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
   * end, for the beat that makes a frame too long (the rest is swallowed), and for the end made up for a frame whose port
   * lost its link or was switched off while the frame went out. So a port that is down holds nobody up: what it still owes
   * is that one made-up end, kept aside until the port takes it. What has been copied of such a frame ends with `drop`.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. A full port stalls all frames behind.
+  * Latency 1 cycle, one beat a cycle, no bubble between frames. A full port stalls all frames behind: the pacer
+  * keeps paced frames from finding it full, and nothing does so for others.
   */
 class TxExit(p: ShellParam) extends Component {
   val io = new Bundle {
     val beats = slave(Stream(Fragment(TxBeat(p))))
     val ports = in(Vec(PortFlags(p), p.ports))
-    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))
@@ -46,13 +48,14 @@ class TxExit(p: ShellParam) extends Component {
   val toWire = passing && decision.to.wire
   val ends = Vec(RegInit(False), p.ports) // the port is owed the end of a frame that was cut
 
-  val feeds = Vec(FrameStream(p.hostBytes, Bool()), p.ports)
+  val feeds = Vec(FrameStream(p.hostBytes, HostTxMeta()), p.ports)
   for ((feed, i) <- feeds.zipWithIndex) {
     feed.valid := ends(i) || io.beats.valid && toWire && port === i
     feed.last := ends(i) || word.last || word.over
     feed.data := word.data
     feed.mty := word.mty
-    feed.meta := ends(i) || word.over || word.error
+    feed.meta.drop := ends(i) || word.over || word.error
+    feed.meta.paced := decision.paced
     when(feed.ready)(ends(i) := False)
     io.tx(i) << feed.m2sPipe()
   }

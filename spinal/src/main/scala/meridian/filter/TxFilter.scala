@@ -3,7 +3,7 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.frame.FrameStream
-import meridian.mac.PsFilterConfig
+import meridian.mac.{HostTxMeta, PsFilterConfig}
 import spinal.core._
 import spinal.lib._
 
@@ -30,7 +30,8 @@ import spinal.lib._
   * on its way out.
   *
   * Latency macLatency + queueLatency + 5 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
-  * transmit buffer stalls, through a buffer of 32 beats; nothing else does. Frames of any length pass through.
+  * transmit buffer stalls the frames of all ports, through a buffer of 32 beats; nothing else does. Frames of paced queues
+  * do not fill it (see [[meridian.pacing.PacerEngine]]), those of others may. Frames of any length pass through.
   *
   * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
   * unanswered one.
@@ -44,6 +45,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
 
   val io = new Bundle {
     val h2c = slave(FrameStream(p.hostBytes, TxMeta(p)))
+    val paced = in Bool () // so is the queue of the first beat taken TxLookup.pacedLatency cycles ago
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
     val destination = master(MacLookup(p))
@@ -51,7 +53,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val functions = in(FunctionFlags(p))
     val tag = slave(Flow(TxTagWrite(p)))
     val ports = in(Vec(PortFlags(p), p.ports))
-    val tx = Vec(master(FrameStream(p.hostBytes, Bool())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))
@@ -76,6 +78,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   words.io.push.zero := beat.meta.zero
 
   val lookup = new TxLookup(p, macLatency, queueLatency)
+  lookup.io.paced := io.paced
   lookup.io.owner <> io.owner
   lookup.io.mac <> io.mac
   lookup.io.destination <> io.destination

@@ -28,6 +28,7 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val to = TxDestinations() // of a frame that may go out
   val tag = TxTag() // likewise
   val unfilled = Bool()
+  val paced = Bool() // of a paced queue
 }
 
 /** Decides by the header: queue, owner, its VLAN, port state, anti-spoof, route. The first reason against a frame in the order
@@ -48,10 +49,14 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     macLatency >= PsClassifier.latency,
     s"macLatency is $macLatency: the PS's addresses take ${PsClassifier.latency} cycles"
   )
-  require(queueLatency >= 1, s"queueLatency is $queueLatency: the table answers after at least a cycle")
+  require(
+    queueLatency >= TxLookup.pacedLatency,
+    s"queueLatency is $queueLatency: whether a queue is paced is known after ${TxLookup.pacedLatency} cycles"
+  )
 
   val io = new Bundle {
     val header = slave(Flow(TxHeader(p)))
+    val paced = in Bool () // so is the queue of the header, TxLookup.pacedLatency cycles later
     val owner = master(QueueLookup(p))
     val mac = master(MacLookup(p))
     val destination = master(MacLookup(p))
@@ -76,6 +81,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
 
   val named = new Area {
     val header = RegNext(owned.header)
+    val paced = RegNext(Delay(io.paced, queueLatency - TxLookup.pacedLatency))
     val known = RegNext(owned.known)
     val function = RegNext(owned.owner.function)
     val enabled = RegNext(owned.flagOf(io.functions.enable))
@@ -134,6 +140,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     decision.to.nowhere()
     decision.tag := tag
     decision.unfilled := RegNext(named.header.unfilled)
+    decision.paced := RegNext(named.paced)
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)
@@ -183,4 +190,7 @@ object TxLookup {
 
   /** Of the addresses that no bridge forwards; the first byte on the wire in bits 7:0. */
   def isLinkLocal(address: Bits): Bool = address(39 downto 0) === 0xc28001L && address(47 downto 44) === 0
+
+  /** Cycles from a header to whether its queue is paced. */
+  val pacedLatency = 2
 }

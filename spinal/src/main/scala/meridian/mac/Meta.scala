@@ -68,6 +68,12 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
   val ptp = Bool() // of a good frame: which of the limits is its
 }
 
+/** Of a frame of the host on its way to the buffer of its port. */
+case class HostTxMeta() extends Bundle {
+  val drop = Bool() // with the last beat: the frame is not to be sent
+  val paced = Bool() // of a paced queue; the same from the first beat on
+}
+
 /** One per frame handed to the MAC; in the transmit clock of the MAC. */
 case class MacTxRecord(p: ShellParam) extends Bundle {
   val length = p.lengthType()

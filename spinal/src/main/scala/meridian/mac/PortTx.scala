@@ -20,8 +20,10 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val io = new Bundle {
 
-    /** meta with the last beat: drop the frame. */
-    val host = slave(FrameStream(p.hostBytes, HardType(Bool())))
+    val host = slave(FrameStream(p.hostBytes, HardType(HostTxMeta())))
+
+    /** Host clock: beats of paced frames in the host's buffer, those of a frame that is still written included. */
+    val paced = out(p.txBeatsType())
     val ps = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
 
@@ -40,17 +42,20 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
   val hostBuffer = new PacketBuffer(
     p.hostBytes,
     p.txBufferBytes,
-    HardType(new NoData),
+    HardType(Bool()),
     p.txBufferBytes / smallestFrame,
     hostCd,
-    macTxCd
+    macTxCd,
+    marks = Some((paced: Bool) => paced)
   )
   hostBuffer.io.push.arbitrationFrom(io.host)
   hostBuffer.io.push.data := io.host.data
   hostBuffer.io.push.mty := io.host.mty
   hostBuffer.io.push.last := io.host.last
-  hostBuffer.io.drop := io.host.meta
+  hostBuffer.io.push.meta := io.host.meta.paced
+  hostBuffer.io.drop := io.host.meta.drop
   hostBuffer.io.abort := False
+  io.paced := hostBuffer.io.marked.get
 
   val psBuffer = new PacketBuffer(
     p.psBytes,

@@ -2,9 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.CreditBank
+import meridian.filter.{CreditBank, TxMeta}
 import meridian.frame.FrameWord
-import meridian.host.H2cMeta
 import spinal.core._
 import spinal.lib._
 
@@ -27,13 +26,13 @@ object Arrived {
 /** Counts the frames of paced queues for the function that pays for them, whatever becomes of them later: they have
   * used the DMA engine's stream. Bytes are those of layer 2 as they go out: padded to 60, without FCS.
   *
-  * frames: the stream of the DMA engine, only looked at. One frame a cycle; it shows in `arrived` Arrived.latency cycles
+  * frames: what TxFilter takes, only looked at. One frame a cycle; it shows in `arrived` Arrived.latency cycles
   * after a question that was asked in a later cycle than `news` told of it.
   */
 class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
   val io = new Bundle {
-    val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, H2cMeta(p)))))
-    val queue = out(p.queueType())
+    val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, TxMeta(p)))))
+    val queue = out(p.queueType()) // of the beat a cycle ago
     val payer = in(Payer(functionBits)) // of queue, 1 cycle later
     val question = in UInt (functionBits bits)
     val arrived = out(Arrived())
@@ -77,7 +76,10 @@ class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
     before.assignFromBits(bank.io.value(0).asBits)
     after.frames := before.frames + 1
     after.bytes := before.bytes + bytes
-    after.mean := before.mean - (before.mean >> 3) + (bytes >> 3)
+    // An eighth of the way to the last length, rounded away from 0: frames of one length have just that mean.
+    val way = bytes.intoSInt - before.mean.intoSInt
+    val more = (!way.msb && way(2 downto 0).orR).asUInt.intoSInt
+    after.mean := (before.mean.intoSInt + (way >> 3) + more).asUInt.resized
     when(!Delay(io.ready, CreditBank.latency, init = False)) {
       after.frames := 0
       after.bytes := 0

@@ -2,9 +2,9 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.{QueueLookup, QueueSwitchWrite}
+import meridian.filter.{QueueLookup, QueueSwitchWrite, TxMeta}
 import meridian.frame.FrameWord
-import meridian.host.{DescriptorCreditPins, H2cMeta, TmStatusPins}
+import meridian.host.{DescriptorCreditPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
 
@@ -14,14 +14,18 @@ import spinal.lib._
   * Only queues switched to paced take part; the DMA engine must fetch their descriptors on credit alone.
   *
   * status: every message of the DMA engine about descriptors; switches: every write to the switches of a queue. Never
-  * both in a cycle: hold the messages off. frames: the stream of the DMA engine, only looked at.
+  * both in a cycle: hold the messages off. frames: what TxFilter takes, only looked at: from there a frame reaches the
+  * buffer of its port, or is gone, within Pacing.filterBeats beats.
   */
 class Pacer(val p: ShellParam) extends Component {
   val io = new Bundle {
     val status = slave(Flow(TmStatusPins()))
     val switches = slave(Flow(QueueSwitchWrite(p)))
     val rate = slave(Flow(RateWrite(p)))
-    val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, H2cMeta(p)))))
+    val frames = slave(Flow(Fragment(FrameWord(p.hostBytes, TxMeta(p)))))
+    val paced = out Bool () // so is the queue of the beat of frames TxLookup.pacedLatency cycles ago
+    val buffered = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
+    val sends = in Bits (p.ports bits) // the port takes frames; if not, they are dropped before its buffer
     val owner = master(QueueLookup(p))
     val ports = in Vec (p.portType(), p.functions) // of each function
     val credit = master(Stream(DescriptorCreditPins()))
@@ -48,6 +52,9 @@ class Pacer(val p: ShellParam) extends Component {
   arrivals.io.payer := queues.io.payer
   when(!RegNext(p.below(arrivals.io.queue, p.queues)))(arrivals.io.payer.valid := False)
 
+  io.paced := arrivals.io.payer.valid
+  engine.io.buffered := io.buffered
+  engine.io.sends := io.sends
   engine.io.rate << io.rate
   engine.io.ports := io.ports
   engine.io.active << queues.io.active

@@ -9,12 +9,17 @@ import spinal.lib._
 /** Decides who may fetch descriptors, one function at a time: settles what has come of it and is its due, and if there
   * is room grants its next queue a batch of about 8 KiB.
   *
-  * Functions below their minimum go first, then all others in turn, and these only while fewer than windowBytes are on
-  * their way to their port; while one is below its minimum, guardBytes, as the DMA engine serves queues in turn. A
-  * function has room while its bucket covers what is on its way, taken as frames of its mean length.
+  * Functions below their minimum go first, then all others in turn. A function has room while its bucket covers what is
+  * on its way, taken as frames of its mean length.
+  *
+  * No port is granted more than its transmit buffer holds: it is closed unless fewer than windowBytes of paced frames are
+  * on their way to it and in its buffer. So no paced frame waits at the head of the stream for a buffer that is full of
+  * paced frames, whatever becomes of the port. For functions above their minimum it is also closed while guardBytes are on
+  * their way and another is below its minimum, as the DMA engine serves queues in turn. Lengths that are not the mean can
+  * exceed the window: by maxOutstanding frames of a function at most, and until they have left the port is closed.
   *
   * A visit takes 17 cycles, a queue that becomes active 10, a refill of a function every 64 cycles one of the visits. A
-  * grant on a full line takes two visits, as the first finds that the line has room: at least 5 million grants a second,
+  * grant on a full line takes two visits, as the first finds that the line has room: at least 4 million grants a second,
   * of up to 32 descriptors.
   */
 class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Component {
@@ -24,8 +29,10 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   val fractionBits = rateShift - turnBits
   val levelBits = RateBucket.levelBits(fractionBits)
   val quietBits = 18 - turnBits // about a millisecond
-  val batchMost = 32
-  val batchBytes = 8 * 1024
+  val tightBytes = 8 * 1024 // less room than this is filled frame by frame
+  val window = windowBytes(p)
+  val shareBits = 24
+  val totalBits = 32
 
   val io = new Bundle {
     val rate = slave(Flow(RateWrite(p)))
@@ -39,6 +46,8 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val drained = slave(Flow(UInt(functionBits bits)))
     val owner = master(QueueLookup(p))
     val ports = in Vec (p.portType(), p.functions) // of each function
+    val buffered = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
+    val sends = in Bits (p.ports bits) // the port takes frames
     val question = out UInt (functionBits bits)
     val arrived = in(Arrived())
     val news = slave(Flow(UInt(functionBits bits)))
@@ -70,7 +79,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   val ports = (0 until functions).map(f => if (f < p.functions) io.ports(f) else U(0, p.portBits bits))
 
   // Taken out at step 3, before which port and share are known, and put in again at step 15.
-  val onTheWay = new PortTotals(p, functionBits, shareBits = 24, totalBits = 32)
+  val onTheWay = new PortTotals(p, functionBits, shareBits, totalBits)
   onTheWay.io.function := function
   onTheWay.io.port := RegNext(Vec(ports)(function))
   onTheWay.io.begins := visits(3)
@@ -78,20 +87,43 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   val port = onTheWay.io.sampled
   val totals = onTheWay.io.totals
 
+  // How many bytes may be on their way to a port. While it drops its frames they do not get to its buffer, and what is in
+  // it does not count; a batch is granted at times then, or frames that are dropped would fill the stream.
+  val rooms = for (i <- 0 until p.ports) yield new Area {
+    val guard = Reg(Bool()) init False // a function on the port is below its minimum
+    val dropping = Reg(UInt(log2Up(dropCycles) bits)) init 0 // cycles until the next batch of a port that drops
+    when(dropping =/= 0)(dropping := dropping - 1)
+    val waits = U(window, log2Up(p.txBufferBytes) + 1 bits).andMask(dropping =/= 0)
+    val used = RegNext(io.sends(i) ? (io.buffered(i) << log2Up(p.hostBytes)) | waits)
+    val all = RegNext((used < window) ? (window - used) | U(0)).resize(log2Up(window + 1))
+    val narrow = guardBytes min window
+    val others = RegNext((guard && all > narrow) ? U(narrow, widthOf(all) bits) | all)
+  }
+
+  /** What a frame of a mean length is taken to need in the buffer of its port. */
+  def bufferSpace(mean: UInt): UInt = {
+    val bits = log2Up(p.hostBytes)
+    ((mean +^ (4 + p.hostBytes - 1)) >> bits) << bits
+  }
+
   // A bit a function: what speaks for a visit.
   val flags = new Area {
     val arrived = Reg(Bits(functions bits)) init 0 // frames have come since the last visit
     val room = Reg(Bits(functions bits)) init 0
     val urgent = Reg(Bits(functions bits)) init 0 // below its minimum
     val settling = Reg(Bits(functions bits)) init 0 // a queue was drained: no grants until nothing is on its way
-    val guard = Reg(Bits(p.ports bits)) init 0 // somebody on the port is below its minimum
-    val open = Reg(Bits(p.ports bits)) init 0 // few enough bytes are on their way to the port
+    val fits = Reg(Bits(p.ports bits)) init 0 // the port's buffer has room for another batch
+    val open = Reg(Bits(p.ports bits)) init 0 // and functions above their minimum may use it
+    val fitsTo = RegNext(Vec(ports.map(PerPort(fits.asBools, _))).asBits)
     val openTo = RegNext(Vec(ports.map(PerPort(open.asBools, _))).asBits)
     val worth = lists.io.some & (arrived | room)
     val first = new FunctionFinder(functionBits)
-    first.io.wish := worth & urgent
+    first.io.wish := worth & urgent & fitsTo
     val others = new FunctionFinder(functionBits)
-    others.io.wish := worth & openTo | arrived & ~openTo
+    others.io.wish := worth & openTo
+    // Apart from those who may be granted something: whose frames come must not change whose turn it is.
+    val settled = new FunctionFinder(functionBits)
+    settled.io.wish := arrived & ~(worth & openTo)
   }
 
   val start = new Area {
@@ -99,29 +131,42 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val due = RegInit(False)
     val next = Reg(UInt(functionBits bits)) init 0
     val refill = Reg(Bool())
+    val turn = Reg(Bool()) // the function is visited as its turn has come: only then it may be granted what is for all
     val activated = RegInit(False) // so that activations and visits take turns
     cycles := cycles + 1
     when(cycles.andR)(due := True)
 
-    val visits = flags.first.io.found || flags.others.io.found
+    val settles = RegInit(False) // whoever only settles goes before the others, in every other visit
+    val visits = Seq(flags.first, flags.others, flags.settled).map(_.io.found).orR
     val free = phase === Phase.rest && io.ready && onTheWay.io.ready && !io.back.valid
     val refills = free && due
     val activates = free && !due && io.active.valid && !(activated && visits)
     val urgent = free && !due && !activates && flags.first.io.found
-    val other = free && !due && !activates && !urgent && flags.others.io.found
+    // The turn must not pass to somebody for room that the visit before has used: the finder sees that four cycles later.
+    val rested = Reg(UInt(3 bits)) init 0
+    when(phase === Phase.visit)(rested := 0) elsewhen (!rested.andR)(rested := rested + 1)
+    val calm = free && !due && !activates && !urgent
+    val settle = calm && flags.settled.io.found && (settles || !flags.others.io.found)
+    val other = calm && flags.others.io.found && !settle && rested >= 4
     io.active.ready := activates
     flags.first.io.take := urgent
     flags.others.io.take := other
+    flags.settled.io.take := settle
     when(free) {
       refill := refills
-      function := Mux(due, next, Mux(flags.first.io.found, flags.first.io.index, flags.others.io.index))
+      turn := other
+      function := flags.others.io.index
+      when(settle)(function := flags.settled.io.index)
+      when(flags.first.io.found)(function := flags.first.io.index)
+      when(due)(function := next)
       queue := io.active.payload
     }
     when(refills) {
       next := next + 1
       due := cycles.andR
     }
-    when(refills || urgent || other) { phase := Phase.visit; activated := False }
+    when(settle || other)(settles := other)
+    when(refills || urgent || settle || other) { phase := Phase.visit; activated := False }
     when(activates) { phase := Phase.activate; activated := True }
     step := (phase === Phase.rest) ? U(0) | (step + 1)
   }
@@ -165,15 +210,17 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val least = bucket(account.least, rates(1), -baseBytes)
     val full = most.full && least.full
     val others = onTheWay.io.others
-    val window = RegNext(
-      PerPort(flags.guard.asBools, port) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits)
-    )
+    def here(rooms: Seq[UInt]) =
+      RegNext(rooms.zipWithIndex.map { case (room, i) => room.andMask(port === i) }.reduce(_ | _))
+    val room = here(rooms.map(_.all))
+    val roomOfOthers = here(rooms.map(_.others))
   }
 
   // The bytes on their way, first of those left, then with those granted.
   val granted = Reg(UInt(6 bits))
   val outstanding = RegNext(settle.left + granted)
-  val reserved = Delay(outstanding * settle.arrived.mean, 2)
+  val space = RegNext(bufferSpace(settle.arrived.mean))
+  val reserved = Delay(outstanding * space, 2).resize(shareBits)
   onTheWay.io.share := reserved
 
   // Steps 7 to 11: whether there is room, and the grant.
@@ -184,24 +231,25 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     )
     val some = RegNextWhen(lists.io.some(function), visits(4))
     val settling = RegNextWhen(flags.settling(function), visits(6))
-    // Room that a visit itself finds is for whoever is next, or who sends now would keep all others out.
-    val wasOpen = RegNextWhen(flags.openTo(function), visits(2))
     val bytes = (reserved << fractionBits).resize(levelBits + 2).asSInt
     val mostLeft = RegNextWhen(settle.most.next - bytes, visits(7))
     val leastLeft = RegNextWhen(settle.least.next - bytes, visits(7))
-    val open = RegNextWhen(wasOpen && settle.others + reserved < settle.window, visits(7))
+    val bytesToPort = RegNextWhen(settle.others + reserved, visits(7))
+    val fits = RegNextWhen(bytesToPort < settle.room, visits(8))
+    // Room that a visit finds, or the one before has found, is for whoever is next, or who sends now would keep all
+    // others out.
+    val open = RegNextWhen(start.turn && bytesToPort < settle.roomOfOthers, visits(8))
     val urgent = RegNext(promised && !leastLeft.msb)
     val room = RegNext(!(limited && mostLeft.msb) && settle.left <= maxOutstanding - batchMost && !settling)
 
     val mean = settle.arrived.mean
-    val limits = Seq(256 -> 32, 1024 -> 16, 2048 -> 8, 4096 -> 4)
-    val batches = limits.foldRight(U(2, 6 bits)) { case ((below, n), more) => (mean < below) ? U(n, 6 bits) | more }
+    val whole = batches.foldRight(U(1, 6 bits)) { case ((below, n), more) => (mean < below) ? U(n, 6 bits) | more }
     // Little room is filled frame by frame, so that a slow function sends evenly.
-    val tight = limited && mostLeft < (batchBytes << fractionBits)
-    val limit = RegNext(tight ? U(1, 6 bits) | batches)
+    val tight = limited && mostLeft < (tightBytes << fractionBits)
+    val limit = RegNext(tight ? U(1, 6 bits) | whole)
     val batch = RegNext((io.pending > limit) ? limit | io.pending.resize(6 bits))
 
-    val wants = RegNextWhen(some && ownerRight && room && (open || urgent) && !io.grant.valid, visits(9))
+    val wants = RegNextWhen(some && ownerRight && room && (open || urgent && fits) && !io.grant.valid, visits(9))
     val strange = RegNextWhen(some && !ownerRight, visits(9))
     val rest = RegNext(io.rest)
     lists.io.advance := visits(11) && (wants || strange)
@@ -229,6 +277,10 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     }
     io.grant.valid := valid
     io.grant.payload := payload
+  }
+
+  for ((room, i) <- rooms.zipWithIndex) when(visits(11) && granted =/= 0 && port === i && !io.sends(i)) {
+    room.dropping.setAll()
   }
 
   // A queue that has to be told as active again.
@@ -272,10 +324,11 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
 
   for (i <- 0 until p.ports) {
     val here = RegNext(Vec(ports.map(_ === i)).asBits)
-    flags.guard(i) := (lists.io.some & flags.urgent & here).orR
+    rooms(i).guard := (lists.io.some & flags.urgent & here).orR
     // A visit takes its function out of the total until its end.
     when(phase =/= Phase.visit) {
-      flags.open(i) := totals(i) < (flags.guard(i) ? U(guardBytes) | U(windowBytes, log2Up(windowBytes + 1) bits))
+      flags.fits(i) := totals(i) < rooms(i).all
+      flags.open(i) := totals(i) < rooms(i).others
     }
   }
 

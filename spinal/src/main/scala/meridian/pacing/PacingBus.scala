@@ -24,11 +24,36 @@ object Pacing {
   val burstShift = 17
   val baseBytes = 16 * 1024
 
-  /** Bytes that may be on their way to a port before functions above their minimum wait; and the same while another one
-    * of the port is below its minimum.
+  /** Descriptors of a batch, by the largest mean length they are granted for: about 8 KiB, one of anything longer. */
+  val batches = Seq(256 -> 32, 512 -> 16, 1024 -> 8, 1568 -> 6, 2048 -> 4, 4096 -> 2)
+  val batchMost = batches.head._2
+
+  /** Beats of frames that have come and are not yet in the buffer of a port: TxFilter holds 32 and its registers, and the
+    * buffer itself says a little early that it is full.
     */
-  val windowBytes = 64 * 1024
-  val guardBytes = 8 * 1024
+  val filterBeats = 48
+
+  /** What a frame of so many bytes needs of a transmit buffer: whole beats, and perhaps those of a tag. */
+  def bufferBytes(p: ShellParam, length: Int): Int = (length + 4 + p.hostBytes - 1) / p.hostBytes * p.hostBytes
+
+  /** What a batch needs of a transmit buffer at most, if its frames have their mean length. */
+  def batchBytes(p: ShellParam): Int =
+    (batches.map { case (below, n) => n * bufferBytes(p, below - 1) } :+ bufferBytes(p, p.maxFrame)).max
+
+  /** Paced bytes on their way to a port, and in its buffer, below which there is another grant: with that batch the buffer
+    * is full at most. A buffer of less than 32 KiB has little or no room beside a batch; a quarter of it is the window
+    * then, so that frames move, but ports are not apart.
+    */
+  def windowBytes(p: ShellParam): Int =
+    (p.txBufferBytes - batchBytes(p) - filterBeats * p.hostBytes) max p.txBufferBytes / 4
+
+  /** Cycles between the batches of a port that drops its frames, as it has no link. */
+  val dropCycles = 4096
+
+  /** Bytes that may be on their way to a port, without those in its buffer, while one of its functions is below its
+    * minimum, before the others wait.
+    */
+  val guardBytes = 10 * 1024
 }
 
 /** A write to a rate of a function; 0: no limit. */

@@ -37,7 +37,7 @@ class TxExitProof extends Component {
   val good = Vec(Bool(), p.ports)
   for ((feed, i) <- dut.feeds.zipWithIndex) {
     val fed = feed.pull()
-    good(i) := fed.valid && fed.ready && fed.last && !fed.meta
+    good(i) := fed.valid && fed.ready && fed.last && !fed.meta.drop
   }
   val record = dut.io.record
   val sent = record.verdict === TxVerdict.sent
@@ -50,7 +50,7 @@ class TxExitProof extends Component {
     assert(Proof.holds(tx), "a beat on offer stays")
     val begins = Proof.starts(tx)
     val owner = RegNextWhen(tx.data(0), tx.fire)
-    when(tx.valid && !begins && !(tx.last && tx.meta))(assert(tx.data(0) === owner, "frames mix"))
+    when(tx.valid && !begins && !(tx.last && tx.meta.drop))(assert(tx.data(0) === owner, "frames mix"))
   }
   // Frames are swallowed at one beat a cycle, whatever the ports do; nobody waits for a port that is down.
   when(beats.valid && beats.decision.verdict =/= TxVerdict.sent)(assert(beats.ready))

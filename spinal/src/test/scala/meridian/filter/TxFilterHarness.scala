@@ -54,6 +54,8 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
   val sent = mutable.ArrayBuffer[TxFrame]()
   val records = mutable.ArrayBuffer[(TxVerdict.E, Int, Option[Int], Int)]() // verdict, port, function, length
   val delivered = Array.fill(p.ports)(mutable.ArrayBuffer[Array[Byte]]())
+  val marked = Array.fill(p.ports)(mutable.ArrayBuffer[Boolean]()) // whether a frame delivered is told to be paced
+  val paced = mutable.Set[Int]() // queues
   val rolledBack = Array.fill(p.ports)(mutable.ArrayBuffer[Int]()) // beats
   val copies = mutable.Queue[Copied]()
   val lastAt = mutable.ArrayBuffer[Long]()
@@ -65,21 +67,28 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
 
   val sinks = for (i <- 0 until p.ports) yield {
     val bytes = mutable.ArrayBuffer[Byte]()
+    val marks = mutable.Set[Boolean]()
     new StreamSink(dut.io.tx(i), cd)({ word =>
       val last = word.last.toBoolean
       val mty = word.fragment.mty.toInt
       bytes ++= toBytes(word.fragment.data.toBigInt, width)
-      if (last && word.fragment.meta.toBoolean) rolledBack(i) += bytes.size / width
-      else if (last) delivered(i) += bytes.dropRight(mty).toArray
-      else assert(mty == 0)
+      val rolls = last && word.fragment.meta.drop.toBoolean
+      marks += word.fragment.meta.paced.toBoolean
+      if (rolls) rolledBack(i) += bytes.size / width
+      else if (last) {
+        delivered(i) += bytes.dropRight(mty).toArray
+        assert(marks.size == 1, "a frame is paced in some of its beats")
+        marked(i) += marks.head
+      } else assert(mty == 0)
       if (last) {
         bytes.clear()
+        marks.clear()
         lastAt += cycles.now
       }
     })
   }
 
-  private val queueAnswers, macAnswers, destinationAnswers = mutable.Queue[() => Unit]()
+  private val queueAnswers, macAnswers, destinationAnswers, pacedAnswers = mutable.Queue[() => Unit]()
   private def serve(mac: MacLookup, answers: mutable.Queue[() => Unit]): Unit = {
     val asked = mac.query.valid.toBoolean
     val key = (mac.query.port.toInt, mac.query.address.toBigInt, mac.query.vid.toInt)
@@ -110,6 +119,10 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
       owner.result.payload.function #= found.fold(simRandom.nextInt(256))(identity)
     }
     if (queueAnswers.size == queueLatency) queueAnswers.dequeue().apply()
+
+    val isPaced = if (queried) paced(owner.query.payload.toInt) else simRandom.nextBoolean()
+    pacedAnswers.enqueue(() => dut.io.paced #= isPaced)
+    if (pacedAnswers.size == TxLookup.pacedLatency) pacedAnswers.dequeue().apply()
 
     serve(dut.io.mac, macAnswers)
     serve(dut.io.destination, destinationAnswers)
@@ -143,6 +156,7 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
 
   /** Functions 0 to n-1 with two queues each, addresses and ports of their own; function 1 is trusted. */
   def configure(): Unit = {
+    paced ++= (0 until 2 * p.functions).filter(_ % 3 == 0)
     for (f <- 0 until p.functions) {
       owners(2 * f) = f
       owners(2 * f + 1) = f
@@ -339,6 +353,8 @@ class TxFilterHarness(dut: TxFilter, p: ShellParam, macLatency: Int, queueLatenc
     for (port <- 0 until p.ports) {
       val right = sent.zip(judged).collect { case (f, (TxVerdict.sent, `port`, _, _)) => tagged(f).bytes.toSeq }
       assert(delivered(port).map(_.toSeq) == right, s"port $port")
+      val marks = sent.zip(judged).collect { case (f, (TxVerdict.sent, `port`, _, _)) => paced(f.queue) }
+      assert(marked(port) == marks, s"what is paced on port $port")
       for (beats <- rolledBack(port)) assert((beats - 1) * width <= p.maxFrame, "a dropped frame went on too long")
     }
   }

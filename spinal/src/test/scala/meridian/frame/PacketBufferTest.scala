@@ -22,7 +22,8 @@ class PacketBufferTest extends AnyFunSuite {
       HardType(UInt(16 bits)),
       frames,
       ClockDomain.external("push"),
-      ClockDomain.external("pop")
+      ClockDomain.external("pop"),
+      marks = Some((meta: UInt) => meta.lsb)
     )
   )
 
@@ -92,7 +93,7 @@ class PacketBufferTest extends AnyFunSuite {
         dut.io.push.data #= word.zipWithIndex.map { case (b, k) => BigInt(b & 0xff) << (8 * k) }.sum
         dut.io.push.last #= last
         dut.io.push.mty #= bytes - word.length
-        if (last) dut.io.push.meta #= frame.meta else dut.io.push.meta #= random.nextInt(65536)
+        dut.io.push.meta #= (if (last) frame.meta else random.nextInt(32768) * 2 + frame.meta % 2)
         dut.io.drop #= (if (last) fate == 1 else random.nextBoolean())
         if (i == abortAt) {
           dut.io.abort #= true
@@ -124,6 +125,7 @@ class PacketBufferTest extends AnyFunSuite {
       }
       dut.popCd.waitSampling(50)
       assert(!dut.io.pop.valid.toBoolean && dut.io.occupancy.toInt == 0, "something is left in the buffer")
+      assert(dut.io.marked.get.toInt == 0, "something marked is left in the buffer")
     }
   }
 
@@ -183,6 +185,24 @@ class PacketBufferTest extends AnyFunSuite {
       }
       assert(stored >= frames - 2 && stored < frames + 8, s"$stored frames stored")
       bench.drain()
+    }
+  }
+
+  test("the words of marked frames are counted while they are stored, however many are rolled back") {
+    compiled.doSim("marked", seed = 12) { dut =>
+      val bench = new Bench(dut, 4000, 2560, 12)
+      for (_ <- 0 until 40) {
+        bench.popReadyPercent = 0
+        dut.popCd.waitSampling(2)
+        for (_ <- 0 until 4) bench.push(bench.randomFrame(200), bench.random.nextInt(3))
+        dut.pushCd.waitSampling(20)
+        val words =
+          bench.expected.toSeq.flatMap(frame => Seq.fill((frame.data.length + bytes - 1) / bytes)(frame.meta % 2))
+        // The first word stands behind the memory.
+        assert(dut.io.marked.get.toInt == words.drop(1).sum)
+        assert(dut.io.occupancy.toInt == (words.length - 1 max 0))
+        bench.drain()
+      }
     }
   }
 

@@ -97,7 +97,7 @@ class PortTxTest extends AnyFunSuite {
     private def word(bytes: Array[Byte]): BigInt =
       bytes.zipWithIndex.map { case (b, k) => BigInt(b & 0xff) << (8 * k) }.sum
 
-    def sendHost(data: Array[Byte], drop: Boolean = false): Unit = {
+    def sendHost(data: Array[Byte], drop: Boolean = false, paced: Boolean = random.nextBoolean()): Unit = {
       val words = data.grouped(p.hostBytes).toSeq
       if (!drop) fromHost += Pinned(pad(data), None)
       for ((w, i) <- words.zipWithIndex) {
@@ -108,7 +108,8 @@ class PortTxTest extends AnyFunSuite {
         dut.io.host.data #= word(w) | (((BigInt(1) << 256) - 1) & ~((BigInt(1) << (8 * w.length)) - 1))
         dut.io.host.last #= last
         dut.io.host.mty #= p.hostBytes - w.length
-        dut.io.host.meta #= (if (last) drop else random.nextBoolean())
+        dut.io.host.meta.drop #= (if (last) drop else random.nextBoolean())
+        dut.io.host.meta.paced #= paced
         dut.hostCd.waitSampling()
         bounded(!dut.io.host.ready.toBoolean, dut.hostCd)
         lastTime = simTime()
@@ -150,6 +151,8 @@ class PortTxTest extends AnyFunSuite {
 
     def check(): Unit = {
       settle()
+      dut.hostCd.waitSampling(20)
+      assert(dut.io.paced.toInt == 0, "beats of paced frames that are gone")
       def plain(frames: Iterable[Pinned]) = frames.map(f => f.data -> f.tag).toSeq
       assert(records.length == pinned.length && !dut.io.recordLost.toBoolean, "records")
       val (ps, host) = pinned.zip(records).partition(_._2._2)
@@ -307,6 +310,27 @@ class PortTxTest extends AnyFunSuite {
       b.check()
     }
   }
+
+  for ((mac, seed) <- Seq(2560 -> 11, 6400 -> 12))
+    bench(s"beats of paced frames are counted while they are in the buffer at $mac ps", seed, mac) { b =>
+      for (round <- 0 until 12) {
+        b.readyPercent = 0
+        b.dut.macTxCd.waitSampling(4)
+        var beats = 0
+        for (_ <- 0 until 8) {
+          val (data, drop, paced) =
+            (b.data(60 + b.random.nextInt(300)), b.random.nextInt(3) == 0, b.random.nextBoolean())
+          b.sendHost(data, drop, paced)
+          if (paced && !drop) beats += (data.length + p.hostBytes - 1) / p.hostBytes
+        }
+        b.dut.hostCd.waitSampling(20)
+        // The first word is on its way out, and not in the memory any more.
+        val counted = b.dut.io.paced.toInt
+        assert(counted <= beats && counted >= beats - 3, s"$counted beats are counted, $beats are stored")
+        b.readyPercent = Seq(100, 20)(round % 2)
+        b.check()
+      }
+    }
 
   bench("a host frame longer than the buffer does not stop the port", 10) { b =>
     b.sendHost(b.data(100))

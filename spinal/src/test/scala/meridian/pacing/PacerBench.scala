@@ -23,14 +23,14 @@ class HostQueue {
 /** The pacer with a DMA engine that fetches descriptors on credit, `trip` cycles away, and a stream of all queues that
   * drains at `drain` bytes a cycle. It holds the grants against what was posted.
   */
-class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500, drain: Double = 12.5) {
+class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 500, drain: Double = 12.5) {
   val cd = dut.clockDomain
   val queues = Array.fill(p.queues)(new HostQueue)
   val bytes = new Array[Long](p.functions) // that have come, with padding
   val frames = new Array[Long](p.functions)
   var cycle = 0L
   private val coming = mutable.Queue[(Long, Int, Int)]() // when, queue, length
-  private val stream = mutable.Queue[(Int, Int)]()
+  protected val stream = mutable.Queue[(Int, Int)]() // queue, length
   private val switches = mutable.Queue[(Int, Boolean)]()
   private val rates = mutable.Queue[(Int, Boolean, Long)]()
   // As the registers do after reset.
@@ -39,13 +39,15 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
   private val answers = mutable.Queue[Int](-1, -1)
   private var budget = 0.0
   private var left = 0
-  private val granted = mutable.Queue[Int]() // queues with something to fetch, in turn
+  protected val granted = mutable.Queue[Int]() // queues with something to fetch, in turn
   private var current = (0, 0)
 
   cd.forkStimulus(4)
   for (flow <- Seq(dut.io.status.valid, dut.io.switches.valid, dut.io.rate.valid, dut.io.frames.valid)) flow #= false
   dut.io.owner.result.valid #= false
   val ports = Array.fill(p.functions)(0) // of each function
+  dut.io.buffered.foreach(_ #= 0)
+  dut.io.sends #= (BigInt(1) << p.ports) - 1
   dut.io.credit.ready #= false
   dut.io.status.payload.mm #= false
   cd.waitSampling()
@@ -147,13 +149,17 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
     }
   }
 
-  private def engine(): Unit = {
+  protected var under = 0 // bytes fetched that wait for the stream
+
+  protected def engine(): Unit = {
     while (granted.nonEmpty) {
       val number = granted.dequeue()
       val q = queues(number)
       if (q.granted > q.fetched) {
         q.fetched += 1
-        coming += ((cycle + trip, number, q.size()))
+        val size = q.size()
+        coming += ((cycle + trip, number, size))
+        under += size
         granted += number
         return
       }
@@ -161,11 +167,15 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
     }
   }
 
-  private def beat(): Unit = {
+  /** What has made its way from the host. */
+  protected def arrive(): Unit =
     while (coming.nonEmpty && coming.head._1 <= cycle) {
       val (_, queue, length) = coming.dequeue()
       stream += ((queue, length))
     }
+
+  protected def beat(): Unit = {
+    arrive()
     budget = (budget + drain) min (4 * drain + 2 * p.hostBytes)
     dut.io.frames.valid #= false
     if (left == 0 && stream.nonEmpty && budget > 0) {
@@ -216,6 +226,15 @@ class PacerBench(val p: ShellParam, dut: Pacer, random: Random, trip: Int = 500,
 }
 
 object PacerBench {
+
+  def compile(p: ShellParam): SimCompiled[Pacer] = SimConfig.withVerilator.compile {
+    val pacer = new Pacer(p)
+    val onTheWay = pacer.engine.onTheWay
+    for (seen <- onTheWay.totals :+ pacer.engine.phase) seen.simPublic()
+    onTheWay.io.ready.simPublic()
+    onTheWay.shares.simPublic()
+    pacer
+  }
 
   /** The register's value. */
   def rate(megabits: Double): Long = (megabits * 65536 / 125).round
