@@ -24,9 +24,15 @@ class Kept:
         return self.data[: self.keep]
 
 
-def pcap(frames: Iterable[Kept], order: str = "<", nano: bool = False, link_type: int = ETHERNET) -> bytes:
+def pcap(
+    frames: Iterable[Kept],
+    order: str = "<",
+    nano: bool = False,
+    link_type: int = ETHERNET,
+    version: tuple[int, int] = (2, 4),
+) -> bytes:
     magic = 0xA1B23C4D if nano else 0xA1B2C3D4
-    content = struct.pack(order + "IHHIIII", magic, 2, 4, 0, 0, 65535, link_type)
+    content = struct.pack(order + "IHHIIII", magic, *version, 0, 0, 65535, link_type)
     for frame in frames:
         seconds, rest = divmod(frame.time_ns, 10**9)
         fraction = rest if nano else rest // 1000
@@ -40,18 +46,27 @@ def block(kind: int, body: bytes, order: str = "<") -> bytes:
     return struct.pack(order + "I", kind) + size + body + size
 
 
-def section(order: str = "<") -> bytes:
-    return block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
+def option(code: int, value: bytes, order: str = "<") -> bytes:
+    return struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
 
 
-def interface(link_type: int = ETHERNET, snap: int = 0, order: str = "<") -> bytes:
-    return block(1, struct.pack(order + "HHI", link_type, 0, snap), order)
+def section(order: str = "<", major: int = 1) -> bytes:
+    return block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, major, 0, -1), order)
 
 
-def packet(frame: Kept, order: str = "<") -> bytes:
+def interface(link_type: int = ETHERNET, snap: int = 0, order: str = "<", options: bytes = b"") -> bytes:
+    return block(1, struct.pack(order + "HHI", link_type, 0, snap) + options, order)
+
+
+def packet(frame: Kept, order: str = "<", options: bytes = b"") -> bytes:
     time = divmod(frame.time_ns // 1000, 1 << 32)
     head = struct.pack(order + "IIIII", frame.interface, *time, len(frame.kept), len(frame.data))
-    return block(6, head + frame.kept, order)
+    return block(6, head + frame.kept + bytes(-len(frame.kept) % 4) + options, order)
+
+
+def flags(value: int, order: str = "<") -> bytes:
+    """Of a packet, with the option that ends the list."""
+    return option(2, struct.pack(order + "I", value), order) + option(0, b"", order)
 
 
 def simple_packet(frame: Kept, order: str = "<") -> bytes:

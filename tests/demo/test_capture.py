@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from capture_files import (
     Kept,
     block,
     corpus,
+    flags,
     interface,
+    option,
+    packet,
     pcap,
     pcapng,
     section,
@@ -77,15 +81,62 @@ def test_interfaces_that_are_not_ethernet_are_left_out(tmp_path: Path) -> None:
         read(tmp_path, pcapng([Kept(b"x" * 40), Kept(b"x" * 40, interface=1)], (RAW_IP, 127)))
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_an_fcs_that_the_file_tells_of_is_taken_off(order: str, tmp_path: Path) -> None:
+    with_fcs = [Kept(frame + b"FCS!") for frame in FRAMES]
+    only_that_cut = Kept(FRAMES[0] + b"FCS!", keep=60)
+    found = read(tmp_path, pcap([*with_fcs, only_that_cut], order, link_type=ETHERNET | 1 << 26 | 2 << 28))
+    assert [frame.data for frame in found.frames] == [*FRAMES, FRAMES[0]]
+    told = interface(order=order, options=option(13, b"\4", order) + option(0, b"", order))
+    both = b"".join(packet(frame, order) for frame in with_fcs)
+    by_packet = packet(Kept(FRAMES[0] + b"F"), order, flags(1 << 5, order))
+    found = read(tmp_path, section(order) + told + both + by_packet)
+    assert [frame.data for frame in found.frames] == [*FRAMES, FRAMES[0]]
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_frames_that_were_received_with_an_error_are_left_out(order: str, tmp_path: Path) -> None:
+    bad = packet(Kept(FRAMES[1]), order, flags(1 << 24 | 1, order))
+    good = packet(Kept(FRAMES[0]), order, flags(1, order))
+    found = read(tmp_path, section(order) + interface(order=order) + bad + good)
+    assert [frame.data for frame in found.frames] == FRAMES[:1]
+    assert found.left_out() == ["1 records were received with an error"]
+
+
+def test_options_that_end_beyond_their_block_hold_nothing(tmp_path: Path) -> None:
+    endless = option(2, bytes(5000))[:8]
+    found = read(tmp_path, section() + interface(options=endless) + packet(Kept(FRAMES[0]), options=endless))
+    assert [frame.data for frame in found.frames] == FRAMES[:1]
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(capture.CaptureError, match="is not a regular file"):
+            capture.read(name)
+    with pytest.raises(capture.CaptureError, match="No such file"):
+        capture.read(tmp_path / "nothing")
+
+
+def test_a_file_that_is_too_long_for_memory_says_so(tmp_path: Path) -> None:
+    with (tmp_path / "capture").open("wb") as file:
+        file.truncate(capture.LARGEST + 1)  # a hole
+    with pytest.raises(capture.CaptureError, match="is longer than 1024 MiB"):
+        capture.read(tmp_path / "capture")
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
+        (pcap([Kept(FRAMES[0])], version=(3, 0)), "version 3.0 of pcap is not known here"),
+        (section(major=2) + interface() + packet(Kept(FRAMES[0])), "is of version 2 of pcapng"),
         (pcap([]), "no frame in it that can be played$"),
         (pcapng([]), "no frame in it that can be played$"),
         (section(), "no frame in it that can be played$"),
         (section() + UNKNOWN, "no frame in it that can be played$"),
-        (pcap([Kept(b"")]), "1 records are empty or longer"),
-        (pcap([Kept(bytes(70_000))]), "1 records are empty or longer"),
+        (pcap([Kept(b"")]), "1 records are empty, longer"),
+        (pcap([Kept(bytes(70_000))]), "1 records are empty, longer"),
+        (pcap([Kept(bytes(60))])[:-64] + bytes([40]) + bytes(63), "shorter than what was kept of them"),
         (pcapng([Kept(bytes(60), interface=3)]), "of an interface that nobody describes"),
         (section() + block(3, bytes(4)), "of an interface that nobody describes"),
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "the section at byte 0 has no byte-order magic"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from .records import FormatError, Record, TornError, records
 
 ETHERNET = 1
 MIN_FRAME = 60
+LARGEST = 1 << 30  # file, as it is held in memory
 LONGEST = 65535  # of a frame the MAC model sends; captures of a segmenting sender have longer ones
 
 
@@ -30,7 +32,8 @@ class Frame:
 class Capture:
     frames: list[Frame]
     padded: int = 0  # captured by their sender before its MAC padded them: padded again, as on the wire
-    skipped: int = 0  # empty records, and those longer than any frame
+    skipped: int = 0  # empty records, those longer than any frame, and those with more than the frame had
+    faulty: int = 0  # received with an error, as a wrong FCS
     cut: int = 0  # of which the capture kept a part only
     foreign: int = 0  # of an interface that is not Ethernet
     torn: str = ""  # where and why the file breaks off
@@ -40,17 +43,24 @@ class Capture:
         counts = [
             (self.cut, "records were cut by the snap length: capture whole frames (tcpdump -s 0)"),
             (self.foreign, "records are of interfaces that are not Ethernet"),
-            (self.skipped, f"records are empty or longer than {LONGEST} bytes"),
+            (self.faulty, "records were received with an error"),
+            (self.skipped, f"records are empty, longer than {LONGEST} bytes, or shorter than what was kept of them"),
         ]
         return [f"{count} {reason}" for count, reason in counts if count] + ([self.torn] if self.torn else [])
 
 
 def read(file: Path) -> Capture:
-    """All whole Ethernet frames of a capture, padded to the Ethernet minimum as the wire had them; the rest is counted.
+    """All whole Ethernet frames of a capture, without FCS, padded to the Ethernet minimum as the wire had them; the rest
+    is counted.
 
     Raises CaptureError if there is none.
     """
     try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe, or a device that has no end
+            raise CaptureError(f"{file}: is not a regular file")
+        if status.st_size > LARGEST:
+            raise CaptureError(f"{file}: is longer than {LARGEST >> 20} MiB: take a part of it (editcap -r)")
         content = file.read_bytes()
     except OSError as error:
         raise CaptureError(f"{file}: cannot be read: {error.strerror}") from error
@@ -72,10 +82,12 @@ def read(file: Path) -> Capture:
 def _take(capture: Capture, record: Record, source: str) -> None:
     if record.link_type != ETHERNET:
         capture.foreign += 1
-    elif len(record.data) != record.length:
+    elif len(record.data) < record.length:
         capture.cut += 1
-    elif not 0 < record.length <= LONGEST:
+    elif not 0 < record.length <= LONGEST or len(record.data) > record.length:
         capture.skipped += 1
+    elif record.faulty:
+        capture.faulty += 1
     else:
         capture.padded += record.length < MIN_FRAME
         capture.frames.append(Frame(record.data.ljust(MIN_FRAME, b"\0"), source))

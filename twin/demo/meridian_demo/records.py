@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of pcap and pcapng files, with what a capture says of each: its link type, and whether it was cut.
+"""Records of pcap and pcapng files, with what a capture says of each: link type, FCS, errors, whether it was cut.
 
-dpkt is not used for this: it takes the link type of a pcapng file's first interface for all of them, and does not tell a
-record that the capture's snap length has cut. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+dpkt is not used for this: it takes the link type of a pcapng file's first interface for all of them, and tells neither
+FCS nor errors, nor a record that the capture's snap length has cut. Formats: draft-ietf-opsawg-pcap,
+draft-ietf-opsawg-pcapng.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from dataclasses import dataclass
 
 _PCAP = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\xa1\xb2\x3c\x4d": ">"}
 _PCAP_HEADER, _PCAP_RECORD = 24, 16
+_PCAP_VERSIONS = (2, 3), (2, 4)
 _SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_LINK_TYPE_BITS = 0xFFFF  # of pcap's 32-bit field; the others tell of the FCS
+_LINK_TYPE_BITS = 0xFFFF  # of pcap's 32-bit field
+_FCS_IS_TOLD = 1 << 26  # of the same: its highest 4 bits are then 16-bit words of FCS
+_OPTION_FCS, _OPTION_FLAGS = 13, 2  # of an interface, of a packet
+_FLAGS_OF_ERRORS = 0xFFFF0000
 _SHORTEST_BLOCK, _SHORTEST_SECTION = 12, 28
 
 
@@ -29,11 +34,27 @@ class TornError(FormatError):
 
 @dataclass(frozen=True)
 class Record:
-    """length: of the frame on the wire; data: what the capture kept of it."""
+    """length: of the frame on the wire; data: what the capture kept of it; both without FCS. faulty: received so."""
 
     link_type: int
     length: int
     data: bytes
+    faulty: bool = False
+
+
+@dataclass(frozen=True)
+class _Interface:
+    """snap: the longest that it keeps, 0 without a limit; fcs: bytes that end each frame."""
+
+    link_type: int
+    snap: int = 0
+    fcs: int = 0
+
+    def record(self, length: int, kept: bytes, flags: int = 0) -> Record:
+        """A packet's own length of the FCS goes before the interface's."""
+        wire = max(length - (flags >> 5 & 0xF or self.fcs), 0)
+        data = kept if len(kept) > length else kept[:wire]
+        return Record(self.link_type, wire, data, bool(flags & _FLAGS_OF_ERRORS))
 
 
 def records(content: bytes) -> Iterator[Record]:
@@ -48,7 +69,11 @@ def records(content: bytes) -> Iterator[Record]:
 
 
 def _of_pcap(content: bytes, order: str) -> Iterator[Record]:
-    link_type = struct.unpack_from(order + "I", content, 20)[0] & _LINK_TYPE_BITS
+    version = struct.unpack_from(order + "HH", content, 4)
+    if version not in _PCAP_VERSIONS:
+        raise FormatError("version {}.{} of pcap is not known here".format(*version))
+    (link,) = struct.unpack_from(order + "I", content, 20)
+    interface = _Interface(link & _LINK_TYPE_BITS, fcs=2 * (link >> 28) if link & _FCS_IS_TOLD else 0)
     at = _PCAP_HEADER
     while at < len(content):
         start = at + _PCAP_RECORD
@@ -57,13 +82,13 @@ def _of_pcap(content: bytes, order: str) -> Iterator[Record]:
         captured, length = struct.unpack_from(order + "II", content, at + 8)
         if start + captured > len(content):
             raise TornError(f"truncated: the record at byte {at} ends beyond the file")
-        yield Record(link_type, length, content[start : start + captured])
+        yield interface.record(length, content[start : start + captured])
         at = start + captured
 
 
 def _of_pcapng(content: bytes) -> Iterator[Record]:
     order = "<"
-    interfaces: list[tuple[int, int]] = []  # link type and snap length of each
+    interfaces: list[_Interface] = []
     at = 0
     while at < len(content):
         if at + _SHORTEST_BLOCK > len(content):
@@ -72,6 +97,9 @@ def _of_pcapng(content: bytes) -> Iterator[Record]:
             if content[at + 8 : at + 12] not in _BYTE_ORDER:
                 raise TornError(f"the section at byte {at} has no byte-order magic")
             order = _BYTE_ORDER[content[at + 8 : at + 12]]
+            major = int.from_bytes(content[at + 12 : at + 14], "little" if order == "<" else "big")
+            if major != 1:
+                raise TornError(f"the section at byte {at} is of version {major} of pcapng, which is not known here")
             interfaces = []
         kind, size = struct.unpack_from(order + "II", content, at)
         if size % 4 or size < (_SHORTEST_SECTION if kind == _SECTION else _SHORTEST_BLOCK):
@@ -87,21 +115,37 @@ def _of_pcapng(content: bytes) -> Iterator[Record]:
         at += size
 
 
-def _of_block(kind: int, body: bytes, order: str, interfaces: list[tuple[int, int]]) -> Iterator[Record]:
+def _of_block(kind: int, body: bytes, order: str, interfaces: list[_Interface]) -> Iterator[Record]:
     """Blocks of other kinds hold no frames."""
     if kind == _INTERFACE:
-        interfaces.append(struct.unpack_from(order + "H2xI", body))
+        fcs = _option(body[8:], _OPTION_FCS, order, 1)
+        interfaces.append(_Interface(*struct.unpack_from(order + "H2xI", body), fcs))
     elif kind == _SIMPLE_PACKET:
         (length,) = struct.unpack_from(order + "I", body)
-        link_type, snap = interfaces[0]
-        yield _kept(link_type, length, min(length, snap or length), body[4:])
+        interface = interfaces[0]
+        yield interface.record(length, _kept(min(length, interface.snap or length), body[4:]))
     elif kind in (_PACKET, _OLD_PACKET):
         number = struct.unpack_from(order + ("I" if kind == _PACKET else "H"), body)[0]
         captured, length = struct.unpack_from(order + "II", body, 12)
-        yield _kept(interfaces[number][0], length, captured, body[20:])
+        flags = _option(body[20 + captured + -captured % 4 :], _OPTION_FLAGS, order, 4)
+        yield interfaces[number].record(length, _kept(captured, body[20:]), flags)
 
 
-def _kept(link_type: int, length: int, captured: int, data: bytes) -> Record:
+def _kept(captured: int, data: bytes) -> bytes:
     if captured > len(data):
         raise IndexError
-    return Record(link_type, length, data[:captured])
+    return data[:captured]
+
+
+def _option(options: bytes, wanted: int, order: str, size: int) -> int:
+    """A number out of a block's options: the last one, 0 without one. Options end where one goes beyond the block."""
+    found = at = 0
+    while at + 4 <= len(options):
+        code, length = struct.unpack_from(order + "HH", options, at)
+        value = options[at + 4 : at + 4 + length]
+        if code == 0 or len(value) < length:
+            break
+        if code == wanted and length >= size:
+            found = int.from_bytes(value[:size], "little" if order == "<" else "big")
+        at += 4 + length + -length % 4
+    return found

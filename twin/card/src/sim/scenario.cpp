@@ -224,7 +224,7 @@ void Scenario::feed() {
       emit({{"ev", "rx_pcap_end"},
             {"port", port},
             {"frames", reader.count()},
-            {"left_out", reader.cut() + reader.unfit()},
+            {"left_out", reader.left_out()},
             {"broken", reader.broken()},
             {"t_ps", card_.now_ps()}});
       it = captures_.erase(it);

@@ -1,67 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/pcap_file.hpp"
 
-#include <pcap/pcap.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 
 namespace meridian {
 
-void PcapReader::Close::operator()(pcap* file) const {
-  pcap_close(file);
-}
+namespace {
 
-PcapReader::PcapReader(std::string path) : path_(std::move(path)) {
-  char error[PCAP_ERRBUF_SIZE] = "";
-  file_.reset(pcap_open_offline_with_tstamp_precision(path_.c_str(), PCAP_TSTAMP_PRECISION_NANO, error));
-  if (file_ == nullptr) throw InputError("capture " + path_ + ": " + error);
-  if (pcap_datalink(file_.get()) != DLT_EN10MB)
-    throw InputError("capture " + path_ + ": its link type is " + std::to_string(pcap_datalink(file_.get())) +
-                     ", not Ethernet (1)");
+constexpr std::uint16_t ethernet = 1;
+
+}  // namespace
+
+PcapReader::PcapReader(std::string path) : path_(std::move(path)), records_(path_) {
+  const auto type = records_.link_type();
+  if (type && *type != ethernet)
+    throw InputError("capture " + path_ + ": its link type is " + std::to_string(*type) + ", not Ethernet (1)");
 }
 
 std::string PcapReader::why_no_frame() const {
   std::string why;
   const auto add = [&why](const std::string& reason) { why += (why.empty() ? ": " : "; ") + reason; };
   if (cut_ != 0) add(std::to_string(cut_) + " frames were cut by the snap length, capture them whole (tcpdump -s 0)");
-  if (unfit_ != 0) add(std::to_string(unfit_) + " frames are empty or longer than 65535 bytes");
-  if (!broken_.empty()) add(broken_);
+  if (unfit_ != 0)
+    add(std::to_string(unfit_) + " frames are empty, longer than 65535 bytes, or shorter than what was kept of them");
+  if (faulty_ != 0) add(std::to_string(faulty_) + " frames were received with an error");
+  if (foreign_ != 0) add(std::to_string(foreign_) + " frames are of interfaces that are not Ethernet");
+  if (!broken().empty()) add(broken());
   return "capture " + path_ + " holds no frame that can be sent" + why;
 }
 
-std::optional<Bytes> PcapReader::next() {
-  if (!broken_.empty()) return std::nullopt;
-  pcap_pkthdr* header = nullptr;
-  const u_char* data = nullptr;
-  for (;;) {
-    const int result = pcap_next_ex(file_.get(), &header, &data);
-    if (result != 1) {
-      if (result != PCAP_ERROR_BREAK) {
-        broken_ = pcap_geterr(file_.get());
-        if (broken_.empty()) broken_ = "the file breaks off";
-      }
-      if (count_ == 0) throw InputError(why_no_frame());
-      return std::nullopt;
-    }
-    if (header->caplen != header->len)
-      ++cut_;
-    else if (header->len == 0 || header->len > 65535)
-      ++unfit_;
-    else
-      break;
+/// Counts it if not.
+bool PcapReader::fits(const CaptureRecord& record) {
+  std::uint64_t* reason = nullptr;
+  if (record.link_type != ethernet) {
+    reason = &foreign_;
+  } else if (record.kept < record.length) {
+    reason = &cut_;
+  } else if (record.length == 0 || record.kept > record.length || record.length > CaptureRecords::longest) {
+    reason = &unfit_;
+  } else if (record.faulty) {
+    reason = &faulty_;
   }
-  ++count_;
-  // With nanosecond precision the field for microseconds holds nanoseconds.
-  const auto seconds = static_cast<std::int64_t>(header->ts.tv_sec);
-  const auto nanoseconds = static_cast<std::int64_t>(header->ts.tv_usec);
-  constexpr std::int64_t last_second = 9'000'000'000;
-  time_ns_ = seconds < 0 || nanoseconds < 0
-                 ? 0
-                 : static_cast<std::uint64_t>(std::min(seconds, last_second) * 1'000'000'000 + nanoseconds);
-  return Bytes(data, data + header->caplen);
+  if (reason != nullptr) ++*reason;
+  return reason == nullptr;
+}
+
+std::optional<Bytes> PcapReader::next() {
+  while (auto record = records_.next()) {
+    if (!fits(*record)) continue;
+    ++count_;
+    time_ns_ = record->time_ns;
+    return std::move(record->data);
+  }
+  if (count_ == 0) throw InputError(why_no_frame());
+  return std::nullopt;
 }
 
 }  // namespace meridian

@@ -2,19 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/frame.hpp"
-
-struct pcap;
+#include "wire/capture_records.hpp"
 
 namespace meridian {
 
-/// Ethernet frames of a capture file, read one by one. A frame that cannot be sent as it was is left out and counted; a
-/// file that breaks off ends there, with the reason. InputError tells the file and the reason when it is not a capture,
-/// not of Ethernet, or holds no frame that can be sent.
+/// Ethernet frames of a capture file without their FCS, read one by one. A frame that cannot be sent as it was is left
+/// out and counted; a file that breaks off ends there, with the reason. InputError tells the file and the reason when
+/// it is not a capture, not a regular file, or holds no frame that can be sent.
 class PcapReader {
  public:
   explicit PcapReader(std::string path);
@@ -28,24 +26,24 @@ class PcapReader {
   /// Frames given so far.
   std::uint64_t count() const { return count_; }
 
-  /// Frames left out so far: the capture's snap length cut them; they are empty or longer than 65,535 bytes.
+  /// Frames left out so far: the capture's snap length cut them; they are empty, longer than 65,535 bytes or shorter
+  /// than what was kept of them; they were received with an error; they are not Ethernet's.
   std::uint64_t cut() const { return cut_; }
   std::uint64_t unfit() const { return unfit_; }
+  std::uint64_t faulty() const { return faulty_; }
+  std::uint64_t foreign() const { return foreign_; }
+  std::uint64_t left_out() const { return cut_ + unfit_ + faulty_ + foreign_; }
 
   /// Why the file ends before its time; empty for a whole one.
-  const std::string& broken() const { return broken_; }
+  const std::string& broken() const { return records_.broken(); }
 
  private:
+  bool fits(const CaptureRecord& record);
   std::string why_no_frame() const;
 
-  struct Close {
-    void operator()(pcap* file) const;
-  };
-
   std::string path_;
-  std::unique_ptr<pcap, Close> file_;
-  std::uint64_t count_ = 0, cut_ = 0, unfit_ = 0;
-  std::string broken_;
+  CaptureRecords records_;
+  std::uint64_t count_ = 0, cut_ = 0, unfit_ = 0, faulty_ = 0, foreign_ = 0;
   std::uint64_t time_ns_ = 0;
 };
 

@@ -31,7 +31,7 @@ void ReplayEnd::scan() {
     if (reader.count() == 1) first_ns_ = last_ns = reader.time_ns();
     last_ns = std::max(last_ns, reader.time_ns());
   }
-  statistics_.left_out = reader.cut() + reader.unfit();
+  statistics_.left_out = reader.left_out();
   statistics_.broken_off = !reader.broken().empty();
   const std::uint64_t span_ns = last_ns - first_ns_;
   loop_ns_ = span_ns + span_ns / std::max<std::uint64_t>(1, reader.count() - 1);

@@ -46,7 +46,7 @@ class ReplayEnd : public WireEnd {
     std::uint64_t sent = 0;      // handed over
     std::uint64_t loops = 0;     // begun
     std::uint64_t received = 0;  // from the card
-    std::uint64_t left_out = 0;  // frames of the file that were cut, are empty or too long
+    std::uint64_t left_out = 0;  // frames of the file that cannot be sent as they were
     bool broken_off = false;     // the file ends within a frame
   };
   const Statistics& statistics() const { return statistics_; }
