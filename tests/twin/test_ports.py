@@ -64,6 +64,19 @@ def test_paced_queues_and_others_share_a_port(cards: Callable[..., Any]) -> None
         assert min(rates.values()) > 2000
 
 
+@pytest.mark.parametrize(("percent", "queues"), [(40, 8), (1, 8), (0, 8), (0, 1)])
+def test_a_slow_or_paused_port_holds_up_no_other(cards: Callable[..., Any], percent: int, queues: int) -> None:
+    """40 %: a link of 10 Gb/s beside one of 25; 0: the MAC takes nothing, as its peer asks for a pause again and again."""
+    slow, other = Load(FIRST, 0, queues, 1514), Load(SECOND, 1, 1, 1514)
+    with cards(slow, other) as world:
+        world.control.ask("share", port=0, percent=percent)
+        wires = world.measure(slow, other)
+        assert wires[0] == pytest.approx(25 * percent / 100, rel=0.02, abs=0.15)
+        assert wires[1] > 0.99 * 25
+        world.control.ask("share", port=0, percent=100)
+        assert min(world.measure(slow, other)) > 0.99 * 25
+
+
 def test_a_port_without_link_holds_up_no_other(cards: Callable[..., Any]) -> None:
     down, other = Load(FIRST, 0, 8, 1514), Load(SECOND, 1, 1, 1514)
     with cards(down, other) as world:

@@ -111,6 +111,41 @@ TEST(MacTx, HoldsTheShellToTheRateOfTheWire) {
   }
 }
 
+TEST(MacTx, TakesItsShareOfTheWireAndNoFrameWhenItIsPaused) {
+  TxBench bench;
+  const Bytes frame = numbered(1514);
+  bench.mac.set_share(40);
+  for (unsigned sent = 0; sent < 100;) sent += bench.tick(frame);
+  const double cycles = static_cast<double>(bench.cycle);
+  EXPECT_NEAR(cycles, 100 * static_cast<double>(wire::cost(1514)) / 8 / 0.4, 0.02 * cycles);
+
+  bench.mac.set_share(0);
+  for (unsigned tick = 0; tick < 10000; ++tick) EXPECT_FALSE(bench.tick(frame));
+  // The frame that waits meanwhile does not change, and goes out with all others.
+  bench.mac.set_share(100);
+  for (unsigned sent = 0; sent < 100;) sent += bench.tick(frame);
+  unsigned out = 0;
+  while (const auto gone = bench.mac.pop()) {
+    EXPECT_EQ(gone->bytes, frame);
+    ++out;
+  }
+  EXPECT_EQ(out, 200U);
+}
+
+TEST(MacTx, EndsAFrameThatHasBegunWhenItIsPaused) {
+  TxBench bench;
+  const Bytes frame = numbered(1514);
+  for (unsigned tick = 0; tick < 20; ++tick) bench.tick(frame);
+  bench.mac.set_share(0);
+  unsigned sent = 0;
+  for (unsigned tick = 0; tick < 1000; ++tick) sent += bench.tick(frame);
+  EXPECT_EQ(sent, 1U);
+}
+
+TEST(MacTx, RefusesAShareBeyondTheWire) {
+  EXPECT_THROW(TxBench().mac.set_share(101), InputError);
+}
+
 TEST(MacTx, StampsTheStartOfFrameAndReturnsTheTag) {
   TxBench bench;
   const Bytes frame = numbered(60);

@@ -90,6 +90,8 @@ void MacTx::accept(std::uint64_t now_ps) {
   frame_.aborted = pins_.tuser != 0;
   frame_.t_end_ps = wire_ps(start_ + wire::preamble + frame_.bytes.size() + wire::fcs, now_ps);
   in_frame_ = false;
+  const std::uint64_t end = start_ + wire::preamble + frame_.bytes.size() + wire::fcs + wire::gap;
+  if (share_ != 0 && share_ != 100) paused_until_ = end + (end - start_) * (100 - share_) / share_;
   if (lost_) {
     ++statistics_.link_down;
     return;
@@ -104,6 +106,12 @@ void MacTx::accept(std::uint64_t now_ps) {
 void MacTx::set_link(bool up) {
   link_ = up;
   if (!up) lost_ = true;
+}
+
+void MacTx::set_share(unsigned percent) {
+  if (percent > 100) throw InputError("a MAC's share of its wire is " + std::to_string(percent) + " %: give 0 to 100");
+  share_ = percent;
+  paused_until_ = 0;
 }
 
 void MacTx::reset() {
@@ -123,7 +131,8 @@ void MacTx::drive() {
   }
   ++cycle_;
   while (!leaving_.empty() && leaving_.front() <= wire::cycle_start(cycle_)) leaving_.pop_front();
-  pins_.tready = leaving_.size() < store_beats;
+  const bool paused = !in_frame_ && (share_ == 0 || wire::cycle_start(cycle_ + latency_cycles) < paused_until_);
+  pins_.tready = leaving_.size() < store_beats && !paused;
   pins_.tstamp_valid = 0;
   if (!answers_.empty() && answers_.front().cycle <= cycle_) {
     pins_.tstamp_valid = 1;

@@ -39,6 +39,9 @@ struct TxFrame {
 /// the edge before it, plus the half cycle by which a delimiter in the second lane ends after that edge (1 ns of 1.28
 /// at 25 Gb/s, 3 ns of 3.2 at 10 Gb/s), less a fixed latency. Its accuracy is that of MacRx.
 ///
+/// A MAC can be slower than its wire, as one whose peer asks for pauses (IEEE 802.3 annex 31B): it takes no new frame
+/// until its share of the time since the last one has passed. A frame that has begun goes on at the rate of the wire.
+///
 /// A link that is down passes nothing: a frame during which it is down at any time is counted and gone. Its timestamp
 /// comes back all the same, as the MAC does not know that nobody listens.
 class MacTx {
@@ -56,6 +59,9 @@ class MacTx {
 
   /// Frames that get a wrong FCS on demand.
   FcsFault& fcs_fault() { return fcs_fault_; }
+
+  /// How much of the wire's time frames may take: 100 (at first) is all of it, 0 takes no frame more.
+  void set_share(unsigned percent);
 
   std::optional<TxFrame> pop();
   bool has_frame() const { return !done_.empty(); }
@@ -118,6 +124,8 @@ class MacTx {
   std::uint64_t held_data_ = 0;
   std::uint8_t held_keep_ = 0;
   std::uint8_t held_last_ = 0;
+  std::uint64_t paused_until_ = 0;  // position on the wire before which no frame begins
+  unsigned share_ = 100;            // percent
   std::uint32_t latency_ns_ = 0;
   bool link_ = true;
   bool lost_ = false;  // the link was down during the frame in progress

@@ -47,10 +47,12 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"stats", {"counters of the MACs, the link and the simulation", &Control::statistics}},
       {"link",
        {"port (0), up: the link of a port goes up or down; with until_reset true it comes up when the card has reset "
-        "the "
-        "receiver",
+        "the receiver",
         &Control::link}},
       {"cut", {"port (0), on: nothing passes on the wire of a port, and its link stays up", &Control::cut}},
+      {"share",
+       {"port (0), percent: the part of its wire's time that a MAC sends in, as if paused by its peer; 0 sends none",
+        &Control::share}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
@@ -107,6 +109,11 @@ Json Control::link(const Json& request) {
 
 Json Control::cut(const Json& request) {
   node_.cut_wire(port(request), flag(request, "on"));
+  return {};
+}
+
+Json Control::share(const Json& request) {
+  node_.card().mac_tx(port(request)).set_share(number(request, "percent", 0U, 100U));
   return {};
 }
 

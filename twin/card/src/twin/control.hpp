@@ -41,6 +41,7 @@ class Control {
   Json statistics(const Json& request);
   Json link(const Json& request);
   Json cut(const Json& request);
+  Json share(const Json& request);
   Json fcs(const Json& request);
   Json external_timestamp(const Json& request);
   Json trace(const Json& request);
