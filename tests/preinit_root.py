@@ -37,6 +37,15 @@ case "$*" in
   *"proc /proc") /bin/mount --bind /cmdline /proc/cmdline ;;
 esac
 """
+# Behind each of these programs the data partition is copied as it is then, or with all that was written before.
+NOTED = ("cp", "mkdir", "mount", "mv", "rm", "sync")
+NOTE = """#!/bin/sh
+/bin/busybox {name} "$@"
+status=$?
+[ ! -e /settled ] || /bin/busybox sync
+[ ! -e /kept ] || /usr/bin/cp --sparse=always /dev/data "/kept/$(/bin/busybox ls /kept | /bin/busybox wc -l)"
+exit $status
+"""
 # In a mount namespace: programs and libraries of this computer for busybox and e2fsck, loop devices, the data partition.
 SCRIPT = """
 set -eu
@@ -72,7 +81,10 @@ class PreinitRoot:
         for program in Path(programs.path).iterdir():
             if program.resolve() == busybox:
                 (root / "bin" / program.name).symlink_to("busybox")
+        for name in NOTED:
+            (root / "bin" / name).unlink()
         for name, text in {
+            **{f"bin/{name}": NOTE.format(name=name) for name in NOTED},
             "sbin/preinit": TEMPLATE.read_text().format(**WORDS),
             "sbin/init": INIT,
             "sbin/mount": MOUNT,
@@ -92,6 +104,18 @@ class PreinitRoot:
         assert done.returncode == 0, done
         said = dict(line.split(": ", 1) for line in done.stdout.splitlines() if line[:6] in ("word: ", "motd: "))
         return said["word"], said["motd"]
+
+    def cuts(self, partition: int, word: str, settled: bool) -> list[Path]:
+        """The data partition as a power cut behind each step of such a start leaves it, in order. settled: the kernel has
+        written everything by then; else what it has written by itself."""
+        if settled:
+            (self.root / "settled").touch()
+        kept = self.root / "kept"
+        kept.mkdir()
+        self.start(partition, word)
+        found = sorted(kept.iterdir(), key=lambda path: int(path.name))
+        kept.rename(self.root.with_name("kept"))
+        return [self.root.with_name("kept") / path.name for path in found]
 
     def change(self, *commands: str) -> None:
         """By debugfs, on the data partition."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -51,6 +52,25 @@ def test_a_copy_that_was_cut_short_is_made_again(card: PreinitRoot) -> None:
     card.start(2, "mine")
     card.change("mkdir overlay-etc/root3.new", "mkdir overlay-etc/root3.new/upper")
     assert card.start(3) == ("mine", "")
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["unsettled", "settled"])
+def test_a_power_cut_behind_any_step_of_a_first_start_loses_nothing(card: PreinitRoot, settled: bool) -> None:
+    card.start(2, "mine")
+    copied = set()
+    for data in card.cuts(3, "theirs", settled):
+        shutil.copyfile(data, card.data)
+        had = [name for name in ("root3.new", "root3") if f"/{name}/" in card.files("/overlay-etc")]
+        copied.add(" ".join(had))
+        word, motd = card.start(3)
+        assert word in ("mine", "theirs") and motd == "", data
+        assert card.start(2) == ("mine", ""), data
+        checked = subprocess.run(
+            ["/sbin/e2fsck", "-fn", str(card.data)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert checked.returncode == 0, checked.stdout
+    assert word == "theirs", "the last cut is behind the sync"
+    assert {"", "root3.new", "root3"} <= copied, copied
 
 
 def test_changes_that_find_no_room_for_a_copy_are_copied_at_a_later_start(card: PreinitRoot, tmp_path: Path) -> None:
