@@ -95,6 +95,18 @@ def test_a_damaged_data_partition_is_mended(card: PreinitRoot) -> None:
     assert card.start(2) == ("mine", "")
 
 
+def test_a_data_partition_that_the_kernel_found_wrong_is_put_right_before_it_is_used(card: PreinitRoot) -> None:
+    """It can be mounted all the same, and would get worse with each start."""
+    card.start(2, "mine")
+    # The kernel's mark, and a file that it does not know of as used.
+    card.change("set_super_value state 2", "freei /overlay-etc/root2/upper/word")
+    assert card.start(2) == ("mine", "")
+    state = subprocess.run(
+        ["/sbin/e2fsck", "-nf", str(card.data)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert state.returncode == 0, state.stdout
+
+
 @pytest.mark.parametrize("damage", ["bytes", "short"])
 def test_without_a_data_partition_it_starts_and_says_so(card: PreinitRoot, damage: str) -> None:
     card.data.write_bytes(os.urandom(1 << 20) if damage == "bytes" else b"")
