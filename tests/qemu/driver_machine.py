@@ -67,10 +67,10 @@ def vfs_apart(guest: Guest, count: int = 1) -> Iterator[None]:
     guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
-def tool(folder: Path, source: Path) -> Path:
+def tool(folder: Path, source: Path, compiler: str = "gcc") -> Path:
     """A program of ours for the machine, in that folder."""
     program = folder / source.stem
-    command = ["gcc", "-static", "-pthread", "-Wall", "-Werror", "-o", str(program), str(source)]
+    command = [compiler, "-static", "-pthread", "-Wall", "-Werror", "-o", str(program), str(source)]
     subprocess.run(command, check=True, timeout=60)
     return program
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One processor changes the memory map by the card's configuration space while the other one lives by its timers.
+ * One processor changes the memory map by the card's configuration space while the other one lives by its timers and
+ * reads a register of a neighbour, which lies behind the card in the map.
  *
- * usage: map_race toggle|move SECONDS: the memory bit of the card's command register goes off and on, or its BAR0 goes
- * to the end of the bridge's window and back. Prints the changes made, the timers that ran off, and by how many
- * milliseconds the latest one came late.
+ * usage: map_race toggle|move SECONDS NEIGHBOUR: the memory bit of the card's command register goes off and on, or its
+ * BAR0 goes to the end of the bridge's window and back. NEIGHBOUR: PCI address of a virtio device without a driver.
+ * Prints the changes made, the timers that ran off, the reads of the neighbour, how many of these were answered by
+ * another device, and by how many milliseconds the latest timer came late.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,8 +29,15 @@
 #define BAR0 0x10
 #define MEMORY 2
 #define TIMERS 4
+#define NEIGHBOUR_BAR "resource4"
+#define QUEUES 0x10 /* of the common configuration of virtio 1: vector of the configuration, number of queues */
 
 static atomic_int over;
+
+struct reading {
+	const volatile uint32_t *at;
+	unsigned long reads, wrong;
+};
 
 struct timing {
 	unsigned long runs;
@@ -79,6 +89,37 @@ static void *live_by_timers(void *argument)
 	return NULL;
 }
 
+static void *read_neighbour(void *argument)
+{
+	struct reading *reading = argument;
+	uint32_t expected = *reading->at;
+
+	stay_on(1);
+	while (!over) {
+		for (int i = 0; i < 100; i++)
+			reading->wrong += *reading->at != expected;
+		reading->reads += 100;
+		sched_yield();
+	}
+	return NULL;
+}
+
+static const volatile uint32_t *neighbour_register(const char *address)
+{
+	char path[128];
+	char *bar;
+	int file;
+
+	snprintf(path, sizeof(path), DEVICES "%s/" NEIGHBOUR_BAR, address);
+	file = open(path, O_RDWR | O_SYNC);
+	if (file < 0)
+		fail(path);
+	bar = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+	if (bar == MAP_FAILED)
+		fail(path);
+	return (const volatile uint32_t *)(bar + QUEUES);
+}
+
 /* The highest place for bytes in the bridge's window that begin has a place in, aligned to their number. */
 static uint64_t other_place(uint64_t begin, uint64_t bytes)
 {
@@ -116,27 +157,35 @@ static uint32_t get(int config, off_t at, size_t bytes)
 
 int main(int argc, char **argv)
 {
-	int toggles = argc == 3 && !strcmp(argv[1], "toggle");
-	int64_t end = argc == 3 ? now_ns() + atoi(argv[2]) * INT64_C(1000000000) : 0;
+	int toggles = argc == 4 && !strcmp(argv[1], "toggle");
+	int64_t end = argc == 4 ? now_ns() + atoi(argv[2]) * INT64_C(1000000000) : 0;
 	struct timing timing[TIMERS] = {};
-	pthread_t threads[TIMERS];
+	pthread_t threads[TIMERS], reader;
+	struct reading reading = {};
 	unsigned long changes = 0;
 	uint32_t places[2] = {};
 	int config;
 
-	if (argc != 3 || (!toggles && strcmp(argv[1], "move"))) {
-		fprintf(stderr, "usage: map_race toggle|move SECONDS\n");
+	if (argc != 4 || (!toggles && strcmp(argv[1], "move"))) {
+		fprintf(stderr, "usage: map_race toggle|move SECONDS NEIGHBOUR\n");
 		return 2;
 	}
 	config = open(CARD "/config", O_RDWR);
 	if (config < 0)
 		fail(CARD);
+	reading.at = neighbour_register(argv[3]);
+	if (!*reading.at || *reading.at == ~UINT32_C(0)) {
+		fprintf(stderr, "map_race: the neighbour is not there\n");
+		return 1;
+	}
 	stay_on(0);
 	set(config, COMMAND, get(config, COMMAND, 2) | MEMORY, 2);
 	if (!toggles) {
 		places[0] = get(config, BAR0, 4) & ~0xfu;
 		places[1] = other_place((uint64_t)get(config, BAR0 + 4, 4) << 32 | places[0], 256 << 10);
 	}
+	if (pthread_create(&reader, NULL, read_neighbour, &reading))
+		fail("thread");
 	for (int i = 0; i < TIMERS; i++)
 		if (pthread_create(&threads[i], NULL, live_by_timers, &timing[i]))
 			fail("thread");
@@ -148,6 +197,7 @@ int main(int argc, char **argv)
 			set(config, BAR0, places[changes % 2], 4);
 	}
 	over = 1;
+	pthread_join(reader, NULL);
 	for (int i = 0; i < TIMERS; i++) {
 		pthread_join(threads[i], NULL);
 		timing[0].runs += i ? timing[i].runs : 0;
@@ -157,7 +207,7 @@ int main(int argc, char **argv)
 	if (!toggles)
 		set(config, BAR0, places[0], 4);
 	set(config, COMMAND, get(config, COMMAND, 2) | MEMORY, 2);
-	printf("%lu changes, %lu timers, latest %lld ms\n", changes, timing[0].runs,
-	       (long long)(timing[0].latest_ns / 1000000));
+	printf("%lu changes, %lu timers, %lu reads, %lu wrong, latest %lld ms\n", changes, timing[0].runs, reading.reads,
+	       reading.wrong, (long long)(timing[0].latest_ns / 1000000));
 	return 0;
 }
