@@ -102,7 +102,7 @@ def test_the_whole_way_from_the_hand_off_to_the_image(tree: Tree, tmp_path: Path
     work = tree.place / "build/yocto"
     sdt, shell, build, *settings = tree.calls.read_text().splitlines()
     assert sdt == f"sdtgen -xsa {tree.built}/meridian-zcu106.xsa -dir {work}/hand-off/zcu106/sdt -board_dts zcu106-reva"
-    files = f"{tree.place}/meta-layer/kas/meridian-zcu106.yml:{work}/hand-off/zcu106/mine.yml"
+    files = f"{tree.place}/meta-layer/kas/meridian-zcu106.yml:{work}/hand-off/zcu106/0/mine.yml"
     assert shell.startswith("kas shell -c ") and shell.endswith(f" parse-sdt {files}")
     for words in (
         f"--hw-description '{work}/hand-off/zcu106/sdt'",
@@ -131,6 +131,21 @@ def test_a_machine_without_firmware_is_refused(tree: Tree) -> None:
     status, said = tree.run("--keys", tree.key, "zcu106")
     assert status == 1 and "no firmware (XILINX_WITH_ESW)" in said, said
     assert "kas build" not in tree.calls.read_text()
+
+
+def test_settings_of_ones_own_are_all_there_whatever_their_files_are_called(tree: Tree, tmp_path: Path) -> None:
+    texts = {}
+    for name in ("a/mine.yml", "b/mine.yml", "card.yml"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        texts[file] = f"header:\n  version: 16\n# of {name}\n"
+        file.write_text(texts[file])
+    status, said = tree.run("--keys", tree.key, "zcu106", *texts)
+    assert status == 0, said
+    build = next(line for line in tree.calls.read_text().splitlines() if line.startswith("kas build "))
+    _, *given, card = map(Path, build.removeprefix("kas build ").split(":"))
+    assert [file.read_text() for file in given] == list(texts.values())
+    assert "MERIDIAN_BITSTREAM = " in card.read_text()
 
 
 def test_what_a_card_that_boots_needs_is_told(tree: Tree) -> None:
