@@ -48,6 +48,7 @@ class Tree:
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
         self.script("setup", "")
+        self.program(self.programs / "sudo", 'exec "$@"\n')
 
     def program(self, file: Path, text: str) -> None:
         file.write_text(f"#!/bin/sh\n{text}")
