@@ -123,6 +123,20 @@ def test_the_system_follows_too(
     assert got[0] == status and got[1].startswith(sentence), got
 
 
+def test_a_limit_that_ptp_conf_does_not_have_yet_is_the_usual_one(tmp_path: Path) -> None:
+    """An update keeps a ptp.conf that was changed before; systemd makes an empty word of what is not in it."""
+    words = ("--limit", "", "--system", "port0", "--system-limit", "")
+    for apart, wanted in (
+        (99_000, (0, "locked: -3 ns from 00b0ae.fffe.010203")),
+        (101_000, (1, "unlocked: the system's")),
+    ):
+        folder = tmp_path / str(apart)
+        folder.mkdir()
+        stubs = {"systemctl": "true", "phc_ctl": f"echo 'offset from CLOCK_REALTIME is {apart}ns'"}
+        status, sentence = asked(stand_ins(folder, pmc=pmc(folder, 1000, 2000), **stubs), *words)
+        assert (status, sentence[: len(wanted[1])]) == wanted, sentence
+
+
 def test_health_says_how_it_is_used() -> None:
     assert health("", "--limit", "close")[0] == 2
     assert subprocess.run([str(HEALTH)], capture_output=True, timeout=10, check=False).returncode == 2
