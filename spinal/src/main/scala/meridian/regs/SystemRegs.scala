@@ -35,15 +35,12 @@ class SystemRegs(p: ShellParam) extends Component {
     val reset = page.reg(at, s"${name}_reset", s"$doc: reset")
     val request = page.rw(reset, 0, "request", Bits(width bits), "1: status falls and comes back")
     val hit = RegNext(reset.hitDoWrite, False)
-    val done, due = Reg(Bits(width bits)) init B(implemented, width bits)
-    when(tick) {
-      done := due
-      due := B(implemented, width bits)
-    }
-    when(hit) {
-      done := done & ~request
-      due := due & ~request
-    }
+    val all = B(implemented, width bits)
+    val done, due = Reg(Bits(width bits)) init all
+    // A reset in the cycle of a tick holds back its own blocks only.
+    val falls = request.andMask(hit)
+    done := Mux(tick, due, done) & ~falls
+    due := Mux(tick, all, due) & ~falls
     page.show(
       page.reg(at + 4, s"${name}_status", s"$doc: reset done"),
       0,
