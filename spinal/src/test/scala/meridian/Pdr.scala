@@ -16,8 +16,10 @@ object Pdr {
   /** Fails unless every assert of the component holds in all cycles, and each cover can be reached.
     *
     * @param seconds of ABC's time, after which the proof has failed
+    * @param reduce  registers that are always the same are merged first, which pays where there are many
     */
-  def prove(top: => Component, seconds: Int = 300): Unit = check(top, s"pdr -T $seconds")
+  def prove(top: => Component, seconds: Int = 300, reduce: Boolean = false): Unit =
+    check(top, (if (reduce) "scorr; dc2; " else "") + s"pdr -T $seconds")
 
   /** The same in the first cycles after reset, for what is too large. */
   def bounded(top: => Component, cycles: Int, seconds: Int = 300): Unit = check(top, s"bmc3 -F $cycles -T $seconds")
@@ -25,13 +27,19 @@ object Pdr {
   /** Fails unless an assert does not hold any more once the one place in the Verilog that reads `from` reads `to`: what
     * the proof is worth.
     */
-  def catches(top: => Component, from: String, to: String, seconds: Int = 300): Unit = within { work =>
-    val verilog = generate(work, top)
-    assert(verilog.split(java.util.regex.Pattern.quote(from), -1).length == 2, s"'$from' is not there once: $work")
-    decide(work, "mutation", covers.replaceAllIn(verilog.replace(from, to), ""), s"pdr -T $seconds") match {
-      case Reached(_) =>
-      case other      => throw new AssertionError(s"'$to' instead of '$from' is not noticed, $other: $work")
-    }
+  def catches(top: => Component, from: String, to: String, cycles: Int = 60, seconds: Int = 300): Unit = within {
+    work =>
+      val verilog = generate(work, top)
+      assert(verilog.split(java.util.regex.Pattern.quote(from), -1).length == 2, s"'$from' is not there once: $work")
+      decide(
+        work,
+        "mutation",
+        covers.replaceAllIn(verilog.replace(from, to), ""),
+        s"bmc3 -F $cycles -T $seconds"
+      ) match {
+        case Reached(_) =>
+        case other      => throw new AssertionError(s"'$to' instead of '$from' is not noticed, $other: $work")
+      }
   }
 
   private val covers = "(?m)^ *cover\\((.*)\\); //(.*)$".r

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.{Pdr, Proof}
+import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -34,5 +34,8 @@ class FlushPointProof extends Component {
 class FlushPointFormal extends AnyFunSuite {
   test("an answer comes when all that began before the last question has ended, and not earlier, for any run") {
     Pdr.prove(new FlushPointProof)
+  }
+  test("the proof notices an answer to a question that has been replaced", LongTest) {
+    Pdr.catches(new FlushPointProof, "(reached && (! io_flush))", "reached")
   }
 }

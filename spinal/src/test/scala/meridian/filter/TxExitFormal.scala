@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.{Pdr, Proof, ShellParam}
+import meridian.{LongTest, Pdr, Proof, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -60,5 +60,8 @@ class TxExitProof extends Component {
 class TxExitFormal extends AnyFunSuite {
   test("frames do not mix, and a good end at a port comes exactly with its record, for any run") {
     Pdr.prove(new TxExitProof)
+  }
+  test("the proof notices a beat that is taken while its port gets the end of a frame that was cut", LongTest) {
+    Pdr.catches(new TxExitProof, "(feeds_0_ready && (! ends_0))", "feeds_0_ready")
   }
 }

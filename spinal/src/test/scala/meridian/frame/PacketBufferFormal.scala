@@ -85,7 +85,8 @@ class PacketBufferFormal extends AnyFunSuite {
   test("nothing lost, nothing twice, in order, roll-back leaves no trace: 26 cycles") {
     Pdr.bounded(new PacketBufferProof, cycles = 26)
   }
-  test("the proof notices a roll-back that leaves its words", LongTest) {
-    Pdr.catches(new PacketBufferProof, "push_write <= push_commit;", "push_write <= push_next;")
+  test("the proof notices a dropped frame that leaves its words", LongTest) {
+    val (all, abort) = ("(((push_take && io_push_payload_last) && io_drop) || io_abort)", "io_abort")
+    Pdr.catches(new PacketBufferProof, all, abort)
   }
 }
