@@ -43,5 +43,5 @@ class QueueLists(queueBits: Int, functionBits: Int) extends Component {
 object QueueLists {
 
   /** Cycles from a function, or a change of its list, to all of what is known of it. */
-  val latency = 4
+  val latency = 5
 }
