@@ -155,6 +155,32 @@ TEST_F(Link, ReadsThatWaitAreUnsupportedWhenTheClientLeaves) {
   EXPECT_FALSE(server->waits());
 }
 
+TEST_F(Link, AFunctionThatWasResetReadsNothingMore) {
+  setting.answer_time = std::chrono::seconds(60);
+  start();
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 0);
+  enable(host, 5);
+  constexpr std::uint32_t bytes = MERIDIAN_LINK_MAX_PAYLOAD;
+  std::vector<ReadResult> results(MERIDIAN_LINK_MAX_READ_BYTES / bytes);
+  for (ReadResult& result : results) server->host().read(0, 0x1000, bytes, result.done());
+  ReadResult late;
+  server->host().read(5, 0x2000, 4, late.done());
+  std::vector<meridian_link_header> asked;
+  for (unsigned i = 0; i < results.size(); ++i) asked.push_back(next(host).header);
+  auto reset = make(MERIDIAN_LINK_RESET_FUNCTION, 7);
+  reset.function = 5;
+  host.send(reset);
+  EXPECT_EQ(next(host).header.type, MERIDIAN_LINK_RESET_FUNCTION | MERIDIAN_LINK_REPLY);
+  // There is room for what has waited.
+  asked[0].type = MERIDIAN_LINK_DMA_READ | MERIDIAN_LINK_REPLY;
+  host.send(asked[0], Bytes(bytes, 1));
+  settle(20);
+  EXPECT_FALSE(host.take());
+  EXPECT_EQ(late.calls, 1U);
+  EXPECT_EQ(late.status, MemoryBus::Status::unsupported);
+}
+
 TEST_F(Link, TellsThePsWhetherAWriteIsInItsMemory) {
   std::vector<MemoryBus::Status> told;
   const auto done = [&told](MemoryBus::Status status) { told.push_back(status); };

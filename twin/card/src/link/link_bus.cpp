@@ -63,7 +63,14 @@ void LinkBus::ask_waiting() {
   while (!waiting_.empty() && !is_full(waiting_.front().bytes)) {
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    ask(next.function, next.address, next.bytes, std::move(next.done));
+    if (allowed(next.function)) {
+      ask(next.function, next.address, next.bytes, std::move(next.done));
+    } else {
+      // It was disabled or reset meanwhile.
+      --reads_;
+      ++statistics_.unsupported;
+      next.done(Status::unsupported, {});
+    }
   }
 }
 
