@@ -353,6 +353,13 @@ TEST_F(Link, AdvancesTimeForWhoHasTheCommand) {
   advance.value = 5000;
   host.send(advance);
   EXPECT_EQ(next(host).header.value, 5000U);
+  // Time would begin again with what has no room in it.
+  advance.value = ~std::uint64_t{0} - 1000;
+  host.send(advance);
+  const Reply endless = next(host);
+  EXPECT_EQ(endless.header.status, MERIDIAN_LINK_INVALID);
+  EXPECT_EQ(endless.text(), "ADVANCE by 18446744073709550615 ps; 1000000000000000000 ps are the most at once");
+  EXPECT_EQ(card.time_ps, 5000U);
   TestClient ps = connect();
   auto hello = make_hello(MERIDIAN_LINK_AXI);
   hello.flags = MERIDIAN_LINK_LOCKSTEP;

@@ -9,6 +9,7 @@ namespace meridian {
 namespace {
 
 constexpr unsigned pfs = 4;
+constexpr std::uint64_t longest_advance_ps = 1'000'000'000'000'000'000;  // eleven days; time has 64 bits
 
 template <typename T>
 T payload_as(const LinkMessage& message, const char* name) {
@@ -218,6 +219,9 @@ LinkCard::Done LinkServer::Parts::replying(const Client& client, const meridian_
 
 void LinkServer::Parts::advance(const Client& client, const meridian_link_header& header) {
   if (!client->lockstep) throw LinkError("ADVANCE is for a client that asked for LOCKSTEP in its HELLO");
+  if (header.value > longest_advance_ps)
+    throw LinkError("ADVANCE by " + std::to_string(header.value) + " ps; " + std::to_string(longest_advance_ps) +
+                    " ps are the most at once");
   card.advance(header.value, replying(client, header));
 }
 
