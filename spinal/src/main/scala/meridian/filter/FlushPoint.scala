@@ -4,8 +4,8 @@ package meridian.filter
 import spinal.core._
 import spinal.lib._
 
-/** Tells when everything that began before a moment has ended, though more begins meanwhile. Things end in the order in
-  * which they began.
+/** Tells when everything that began before a moment, or in its cycle, has ended, though more begins meanwhile. Things end
+  * in the order in which they began, in the same cycle at the earliest.
   *
   * flush marks the moment; flushed answers with a pulse, 2 cycles after the last end at the earliest. A new flush replaces
   * an unanswered one.
@@ -27,7 +27,7 @@ class FlushPoint(countBits: Int) extends Component {
   when(reached)(busy := False)
   when(io.flush) {
     busy := True
-    until := begun
+    until := begun + U(io.begin)
   }
   io.flushed := RegNext(reached && !io.flush) init False
   io.idle := RegNext(begun === ended) init True

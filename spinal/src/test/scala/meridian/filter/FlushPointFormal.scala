@@ -15,13 +15,13 @@ class FlushPointProof extends Component {
   val io = dut.io
   for (input <- Seq(io.begin, io.end, io.flush)) anyseq(input)
 
-  // What is under way, and of it what began before the last question.
+  // What is under way, and of it what began before the last question, or with it.
   val open, before = Reg(UInt(countBits bits)) init 0
-  assume(!io.end || open =/= 0)
-  assume(!io.begin || open =/= most)
+  assume(!io.end || open =/= 0 || io.begin) // what begins may end in the same cycle
+  assume(!io.begin || io.end || open =/= most)
   open := open + U(io.begin) - U(io.end)
   when(io.end && before =/= 0)(before := before - 1)
-  when(io.flush)(before := open - U(io.end))
+  when(io.flush)(before := open + U(io.begin) - U(io.end))
   val asked = RegInit(False) clearWhen io.flushed setWhen io.flush
 
   when(io.flushed)(assert(asked && before === 0, "an answer before all has ended, or without a question"))

@@ -322,4 +322,27 @@ class RxFilterTest extends AnyFunSuite {
         }
       }
     }
+
+  // A last beat of 4 bytes or less goes into the beat before, which leaves as it comes into the strip.
+  for ((name, p, seed) <- Seq(("256 bit", small, 29), ("512 bit", large, 30)))
+    test(s"a flush is answered without further frames, whatever leaves in the cycle in which it is asked, $name") {
+      run(p, seed) { (_, bench) =>
+        val address = plain(p, bench)
+        bench.config.strip(0) = true
+        bench.settle()
+        for (beats <- 3 to 14; last <- 1 to 5) {
+          bench.flushedAt.clear()
+          val frames = for (length <- Seq(200, (beats - 1) * p.hostBytes + last)) yield {
+            val frame = untagged(bench, address(0), length)
+            Seq(0x81, 0, 0, 0).copyToArray(frame.bytes, 12)
+            frame
+          }
+          fork { bench.cd.waitSampling(2); bench.flush() }
+          frames.foreach(bench.send(_))
+          bench.cd.waitSampling(100)
+          assert(bench.flushedAt.size == 1, s"a frame of $beats beats, $last bytes in the last")
+          bench.check()
+        }
+      }
+    }
 }
