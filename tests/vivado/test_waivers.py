@@ -59,6 +59,22 @@ def test_what_is_not_declared_ends_the_build_before_it_is_routed(extra: str, fin
     assert "route_design" not in run.log
 
 
+@pytest.mark.parametrize("step", ["synth", "route"])
+def test_a_copy_that_vivado_makes_of_a_register_is_the_same_crossing(step: str, tmp_path: Path) -> None:
+    run = with_cells(tmp_path, HELD, f"{HELD}\nreplica shell/a/mode_reg shell/a/mode_reg_replica {step}")
+    assert run.status == 0, run.said
+    both = "{shell/a/mode_reg/C shell/a/mode_reg_replica/C}"
+    assert f"-id CDC-1 -description {{Meridian: It is set once.}} -from {both}" in run.log
+    # What is copied later has the constraint of its original.
+    assert ("-from {shell/a/mode_reg shell/a/mode_reg_replica}" in run.log) == (step == "synth")
+
+
+def test_a_copy_of_a_synchronised_register_is_constrained(tmp_path: Path) -> None:
+    run = with_cells(tmp_path, HELD, f"{HELD}\nreplica shell/a/flag_reg shell/a/flag_reg_replica synth")
+    assert run.status == 0, run.said
+    assert "-from {shell/a/flag_reg shell/a/flag_reg_replica} -to shell/a/sync/buffers_0_reg" in run.log
+
+
 def test_a_declaration_for_nothing_ends_the_build(tmp_path: Path) -> None:
     run = with_cells(tmp_path, HELD, "")
     assert run.status == 1, run.said

@@ -142,6 +142,43 @@ namespace eval ::stub {
       error "${to}_design after $step"
     }
     set step $to
+    replicate
+  }
+
+  # Copies of registers that the step makes: cells of their own, which constraints by name do not have (UG903).
+  proc replicate {} {
+    variable step
+    variable replicas
+    variable cells
+    variable paths
+    foreach replica $replicas {
+      lassign $replica of name when
+      if {$when eq $step} {
+        dict set cells $name [dict get $cells $of]
+        foreach path $paths {
+          if {[lindex $path 0] eq $of} {
+            lappend paths [lreplace $path 0 0 $name]
+          }
+        }
+      }
+    }
+  }
+
+  # With the copies of a cell, which know whose they are.
+  proc with_replicas {names} {
+    variable replicas
+    variable cells
+    set all $names
+    foreach name $names {
+      regexp {^(.*?)(\[\d+\])?$} $name -> base bit
+      foreach replica $replicas {
+        set copy [lindex $replica 1]$bit
+        if {[lindex $replica 0] eq $base && [dict exists $cells [lindex $replica 1]] && $copy ni $all} {
+          lappend all $copy
+        }
+      }
+    }
+    return $all
   }
 }
 
@@ -271,7 +308,7 @@ namespace eval ::stub::do {
     if {$found eq {} && ![dict exists $given -quiet]} {
       error "get_cells: no cell [lindex $rest 0]"
     }
-    return $found
+    return [expr {[dict exists $given -include_replicated_objects] ? [with_replicas $found] : $found}]
   }
   proc get_pins {given rest} {
     set found {}

@@ -5,7 +5,8 @@
 #   tclsh stub.tcl RELEASE LOG CELLS REPORTS SCRIPT ARGUMENTS...
 #
 # CELLS: the netlist's cells, lines NAME REF WIDTH, and its crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl);
-# `same A B`: two registers that hold the same.
+# `same A B`: two registers that hold the same; `replica OF NAME STEP`: a copy of a register, made for timing by STEP, synth
+# or route, whose paths are those of the register.
 # REPORTS: folder of the reports that it hands out.
 # MERIDIAN_STUB_LICENCE in the environment is the state of the licence of the Ethernet IP, Purchased if it is not set.
 # MERIDIAN_STUB_REFUSE in the environment names a property that this Vivado does not take, though it knows it.
@@ -19,6 +20,7 @@ namespace eval ::stub {
   variable files {}
   variable paths {}
   variable same {}
+  variable replicas {}
 
   # Commands that only ask leave no trace.
   variable asking {
@@ -155,6 +157,10 @@ namespace eval ::stub {
     foreach line [lines $cells_file] {
       if {[string match "same *" $line]} {
         lappend ::stub::same [lrange $line 1 end]
+        continue
+      }
+      if {[string match "replica *" $line]} {
+        lappend ::stub::replicas [lrange $line 1 end]
         continue
       }
       if {[string match "path *" $line]} {

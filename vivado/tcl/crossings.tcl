@@ -14,15 +14,29 @@ namespace eval crossings {
   variable done
   variable periods {}
   variable inputs {}
-  # Of each held crossing: its reason, the clock pins of its sources and the pins of its targets.
+  # Of each held crossing: its reason, its sources and its targets.
   variable held {}
 
-  # Registers by their path in the shell's Verilog; a list of paths gives all of theirs.
+  # Cells with the copies that Vivado made of them for timing, which have names of their own.
+  proc with_copies {cells} {
+    return [get_cells -quiet -include_replicated_objects $cells]
+  }
+
+  # A register of the wrappers and its copies.
+  proc of_wrapper {name} {
+    set found [with_copies [list $name]]
+    if {![llength $found]} {
+      error "crossing: no cell $name: it was renamed or optimised away"
+    }
+    return $found
+  }
+
+  # Registers by their path in the shell's Verilog, and their copies; a list of paths gives all of theirs.
   proc registers {paths what} {
     variable prefix
     set cells {}
     foreach path $paths {
-      set found [get_cells -quiet [list "$prefix${path}_reg" "$prefix${path}_reg\[*\]"]]
+      set found [with_copies [list "$prefix${path}_reg" "$prefix${path}_reg\[*\]"]]
       if {![llength $found]} {
         error "crossing: no cell for $what $prefix$path: it was renamed or optimised away.\
           If it is gone for a reason, the shell should not have it; if its name changed, see vivado/tcl/crossings.tcl"
@@ -98,7 +112,7 @@ namespace eval crossings {
           error "crossing: nobody says what drives shell/$from: see implement::constrain"
         }
         if {[dict get $inputs $from] ne {}} {
-          constrain [get_cells [dict get $inputs $from]] [registers $to target] [period $to_clock]
+          constrain [of_wrapper [dict get $inputs $from]] [registers $to target] [period $to_clock]
         }
       }
       memory {

@@ -69,7 +69,7 @@ namespace eval implement {
     # Those of the wrappers.
     for {set port 0} {$port < [dict get $board ports]} {incr port} {
       foreach {from to} {link_up link_sync remote_fault_seen fault_sync} {
-        crossings::constrain [get_cells ethernet/link_state_$port/${from}_reg] \
+        crossings::constrain [crossings::of_wrapper ethernet/link_state_$port/${from}_reg] \
           [get_cells "ethernet/${to}_$port/flops_reg\[0\]"] [crossings::period mac_tx_clk_$port]
       }
       # The reset of a receiver, from ps_clk to the free running clock of 100 MHz.

@@ -15,15 +15,22 @@ namespace eval waivers {
   variable seen
   array set seen {}
 
-  # Numbers of the held crossings by the cells of their targets.
+  # Numbers of the held crossings by the cells of their targets, and the sources by number. A step of the implementation
+  # may have copied registers on the way.
   variable into
   array set into {}
+  variable sources
+  array set sources {}
 
   proc index {} {
     variable into
+    variable sources
+    array unset into
     set number 0
     foreach crossing $crossings::held {
-      foreach target [lindex $crossing 2] {
+      lassign $crossing reason from to
+      set sources($number) [crossings::with_copies $from]
+      foreach target [crossings::with_copies $to] {
         lappend into($target) $number
       }
       incr number
@@ -33,10 +40,11 @@ namespace eval waivers {
   # The number of the held crossing that has both pins of a finding, or -1.
   proc crossing_of {from to} {
     variable into
+    variable sources
     set cell [file dirname $to]
     if {[info exists into($cell)]} {
       foreach number $into($cell) {
-        if {[file dirname $from] in [lindex [lindex $crossings::held $number] 1]} {
+        if {[file dirname $from] in $sources($number)} {
           return $number
         }
       }
@@ -61,6 +69,7 @@ namespace eval waivers {
     variable rules
     variable waived
     variable seen
+    variable sources
     set wanted [dict create]
     foreach finding [gate::cdc_findings $text] {
       lassign $finding rule severity from to
@@ -71,8 +80,8 @@ namespace eval waivers {
             continue
           }
           set seen($number) 1
-          if {$severity eq "Critical" && $rule in $rules && ![info exists waived($rule,$number,$target)]} {
-            set waived($rule,$number,$target) 1
+          if {$severity eq "Critical" && $rule in $rules && ![info exists waived($rule,$source,$target)]} {
+            set waived($rule,$source,$target) 1
             dict lappend wanted [list $rule $number] $target
           }
         }
@@ -81,9 +90,9 @@ namespace eval waivers {
     set count 0
     dict for {key targets} $wanted {
       lassign $key rule number
-      lassign [lindex $crossings::held $number] reason sources
+      lassign [lindex $crossings::held $number] reason
       set clock_pins {}
-      foreach cell $sources {
+      foreach cell $sources($number) {
         lappend clock_pins $cell/C
       }
       create_waiver -type CDC -id $rule -description "Meridian: $reason" \
@@ -98,8 +107,6 @@ namespace eval waivers {
   proc create {folder step} {
     variable rounds
     variable seen
-    variable into
-    array unset into
     index
     set total 0
     file mkdir $folder
@@ -120,8 +127,8 @@ namespace eval waivers {
     set number 0
     foreach crossing $crossings::held {
       if {![info exists seen($number)]} {
-        lassign $crossing reason sources targets
-        error "waivers: report_cdc knows no path from [lindex $sources 0] to [lindex $targets 0],\
+        lassign $crossing reason from to
+        error "waivers: report_cdc knows no path from [lindex $from 0] to [lindex $to 0],\
           which the shell declares as held ($reason): is it gone, or are its clocks related?"
       }
       incr number
