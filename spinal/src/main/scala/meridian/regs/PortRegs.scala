@@ -6,6 +6,7 @@ import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
 import meridian.ptp.StampLatency
 import spinal.core._
 import spinal.lib._
+import spinal.lib.bus.regif.AccessType
 
 object PortRegs {
   val place = PagePlace(
@@ -19,14 +20,16 @@ object PortRegs {
   /** From here on only the PS may write. */
   val psOnly = 0x100
 
+  /** Cycles without a write to an address before one is told as valid; a power of two. */
+  val addressSettles = 8
+
   /** MAC enables have two doors: the port's page and the MAC block of OpenNIC. */
   case class EnableWrite() extends Bundle { val rx, tx = Flow(Bool()) }
 }
 
 /** A port's control registers (ps clock).
   *
-  * An address of the PS filter must only be written while its valid bit is 0: the receive clock of the MAC reads it
-  * without a handshake.
+  * An address of the PS filter is told to the clocks of the MAC and of the host 8 cycles after it was written.
   *
   * Latency: 1 cycle a register access.
   */
@@ -131,6 +134,23 @@ class PortRegs(p: ShellParam) extends Component {
     latency := page.rw(register, 0, "latency", SInt(32 bits), "signed, in 2^-16 ns")
   }
 
+  /** The MAC's receive clock and the host's clock take an address without a handshake. So it changes only while its valid
+    * bit is 0, and is told as valid when no address was written for some cycles: it has reached the slowest clock by then.
+    * Accesses are 10 cycles apart at least, so a valid bit that fell is known before the address changes.
+    */
+  val addresses = new Area {
+    val valid, told = Vec.fill(p.psAddresses)(RegInit(False))
+    val address = Vec.fill(p.psAddresses)(Reg(Bits(48 bits)) init 0)
+    val written = Bits(2 * p.psAddresses bits)
+    val rest = Reg(UInt(log2Up(PortRegs.addressSettles) bits)) init 0
+    when(written.orR)(rest := 0) elsewhen (!rest.andR)(rest := rest + 1)
+    for (i <- 0 until p.psAddresses) {
+      told(i) := valid(i) && (told(i) || rest.andR)
+    }
+    io.filter.valid := told.asBits
+    io.filter.address := address
+  }
+  private val stays = "stays as it is while valid is 1"
   page.array(
     PortRegs.psOnly + 0x40,
     "ps_address_low",
@@ -138,16 +158,25 @@ class PortRegs(p: ShellParam) extends Component {
     8,
     "Address the PS listens to, first four bytes on the wire"
   ) { (i, r) =>
-    io.filter.address(i)(31 downto 0) := page.rw(r, 0, "address", Bits(32 bits), "first byte on the wire in 7:0")
+    val address = addresses.address(i)
+    page.show(r, 0, "address", address(31 downto 0), s"first byte on the wire in 7:0; $stays", AccessType.RW)
+    addresses.written(2 * i) := r.hitDoWrite
+    when(r.hitDoWrite && !addresses.valid(i))(address(31 downto 0) := page.bus.wdat)
   }
   page.array(
     PortRegs.psOnly + 0x44,
     "ps_address_high",
     p.psAddresses,
     8,
-    "The rest of it, and whether it counts; write the address while valid is 0"
+    "The rest of it, and whether it counts"
   ) { (i, r) =>
-    io.filter.address(i)(47 downto 32) := page.rw(r, 0, "address", Bits(16 bits), "fifth byte on the wire in 7:0")
-    io.filter.valid(i) := page.rw(r, 31, "valid", Bool(), "the PS takes frames to this address")
+    val address = addresses.address(i)
+    page.show(r, 0, "address", address(47 downto 32), s"fifth byte on the wire in 7:0; $stays", AccessType.RW)
+    page.show(r, 31, "valid", addresses.valid(i), "the PS takes frames to this address", AccessType.RW)
+    addresses.written(2 * i + 1) := r.hitDoWrite
+    when(r.hitDoWrite) {
+      addresses.valid(i) := page.bus.wdat(31)
+      when(!addresses.valid(i))(address(47 downto 32) := page.bus.wdat(15 downto 0))
+    }
   }
 }

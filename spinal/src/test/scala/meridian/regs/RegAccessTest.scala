@@ -3,6 +3,8 @@ package meridian.regs
 
 import spinal.core.sim._
 
+import scala.collection.mutable
+
 /** Who may reach what, from both sides: the host with its VFs, and the PS; resets and stopped clocks between them. */
 class RegAccessTest extends RegsSuite {
   run("identification and PS filter, from both sides", 4) { s =>
@@ -49,6 +51,56 @@ class RegAccessTest extends RegsSuite {
     }
     both.foreach(_.join())
     println(s"slowest read ${ps.slowest} ps cycles, ${bar2.slowest} host cycles")
+  }
+
+  run("an address of the PS stands still while others may look at it, however it is written", 73) { s =>
+    import s._
+    val apart = 8 // cycles: more than three of the slowest clock that looks
+    val entries = for (port <- 0 until 2; i <- 0 until p.psAddresses) yield (port, i)
+    val valid = mutable.Map[(Int, Int), Boolean]().withDefaultValue(false)
+    val address = mutable.Map[(Int, Int), BigInt]().withDefaultValue(0)
+    val fell, changed = mutable.Map[(Int, Int), Long]().withDefaultValue(-1000L)
+    var cycle, changes, rises = 0L
+    dut.psClock.onSamplings {
+      cycle += 1
+      for (entry @ (port, i) <- entries) {
+        val now = dut.filter(port).valid.toBigInt.testBit(i)
+        val value = dut.filter(port).address(i).toBigInt
+        if (value != address(entry)) {
+          assert(!now && !valid(entry), s"address $i of port $port changes while it is valid")
+          assert(
+            cycle - fell(entry) >= apart,
+            s"address $i of port $port was valid ${cycle - fell(entry)} cycles before"
+          )
+          changed(entry) = cycle
+          changes += 1
+        }
+        if (now && !valid(entry)) {
+          assert(cycle - changed(entry) >= apart, s"address $i of port $port has just changed, and is valid")
+          rises += 1
+        }
+        if (!now && valid(entry)) fell(entry) = cycle
+        valid(entry) = now
+        address(entry) = value
+      }
+    }
+    for (round <- 0 until 120) {
+      val entry @ (port, i) = entries(random.nextInt(entries.size))
+      val (low, high) = (0x2140 + 0x1000 * port + 8 * i, 0x2144 + 0x1000 * port + 8 * i)
+      val wanted = BigInt(48, random)
+      // As drivers do: all of it goes with the valid bit, and comes with it.
+      if (random.nextInt(4) != 0) ps.write(high, 0)
+      else ps.write(high, (ps.read(high) & 0xffff) | (if (random.nextBoolean()) BigInt(1) << 31 else 0))
+      val stays = ps.read(high).testBit(31)
+      ps.write(low, wanted & 0xffffffffL)
+      ps.write(high, wanted >> 32 | BigInt(1) << 31)
+      if (random.nextBoolean()) {
+        dut.psClock.waitSampling(20)
+        assert(valid(entry) && (stays || address(entry) == wanted))
+        assert((ps.read(high) & 0xffff) == address(entry) >> 32 && ps.read(low) == (address(entry) & 0xffffffffL))
+      }
+    }
+    assert(changes > 60 && rises > 60, s"$changes changes, $rises times valid")
   }
 
   run("any address, any strobe, any function is answered", 5) { s =>
