@@ -46,9 +46,10 @@ class HostEvents(p: ShellParam) extends Component {
     io.unmapped,
     io.cardTimeout
   )
+  val counts = Vec.fill(events.size)(Reg(UInt(64 bits)) init 0)
   val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
   for (((event, (name, doc)), i) <- events.zip(HostEvents.names).zipWithIndex) {
-    val count = Reg(UInt(64 bits)) init 0
+    val count = counts(i)
     count := count + U(event)
     val lowWord = page.reg(8 * i, s"${name}_low", s"$doc; low word, to be read first")
     page.show(lowWord, 0, "count", count(31 downto 0).asBits, "bits 31 to 0")

@@ -37,6 +37,7 @@ abstract class RegsSuite extends AnyFunSuite {
     for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
     dut.txRecord.valid #= false
     dut.c2hDrop #= false
+    dut.ringBytes #= 0
     dut.released.valid #= false
     dut.macRx.foreach(_.valid #= false)
     dut.macTx.foreach(_.valid #= false)
