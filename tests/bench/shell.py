@@ -255,21 +255,25 @@ def measure(quick: bool, sizes: list[int]) -> Iterator[Figure]:
     yield from duplex(wide, mixed)
     yield from storm(Shell(1, 256, 256).built())
     for ports, width in ((2, 256), (2, 512), (4, 512)):
-        shell = Shell(ports, width).built()
-        yield from duplex(shell, mixed)
-        if (ports, width) != (2, 512):
-            yield from other_ports(shell)
+        yield from duplex(Shell(ports, width).built(), mixed)
+    yield from isolation()
+
+
+def isolation() -> Iterator[Figure]:
+    for ports, width in ((2, 256), (4, 512)):
+        yield from other_ports(Shell(ports, width).built())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one configuration and few sizes")
     parser.add_argument("--sizes", type=size_list, metavar="A,B-C,...", help="of the rates; default 64-1518,9600")
+    parser.add_argument("--isolation", action="store_true", help="only what ports take from each other")
     arguments = parser.parse_args()
     chosen = "64,65,96,97,128,129,256,512,1024,1518,9600" if arguments.quick else "64-1518,9600"
     sizes = arguments.sizes or size_list(chosen)
-    figures = list(measure(arguments.quick, sizes))
-    write("shell", "cycle-accurate simulation", figures)
+    figures = list(isolation() if arguments.isolation else measure(arguments.quick, sizes))
+    write("isolation" if arguments.isolation else "shell", "cycle-accurate simulation", figures)
     missed = [figure for figure in figures if figure.missed()]
     for figure in missed:
         with_ = " ".join(f"{key}={value}" for key, value in figure.point.items())
