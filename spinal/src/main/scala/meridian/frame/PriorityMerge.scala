@@ -28,7 +28,8 @@ class PriorityMerge[T <: Data](beatType: HardType[T], secondAfter: Int) extends 
   val inFrame = RegNextWhen(!merged.last, merged.fire) init False
   val ofSecond = Reg(Bool())
   val ahead = Reg(UInt(log2Up(secondAfter + 1) bits)) init 0
-  val secondDue = ahead === secondAfter
+  // ahead is secondAfter: a register of its own, as a comparison is too deep beside ready.
+  val secondDue = RegInit(False)
   val choice = Mux(inFrame, ofSecond, io.second.valid && (secondDue || !io.first.valid))
   // The choice as it is if first is valid: ready matters then only, and valid comes late in its cycle.
   val choiceBeforeFirst = Mux(inFrame, ofSecond, io.second.valid && secondDue)
@@ -37,8 +38,13 @@ class PriorityMerge[T <: Data](beatType: HardType[T], secondAfter: Int) extends 
   merged.payload := Mux(choice, io.second.payload, io.first.payload)
   io.second.ready := choice && merged.ready
   io.first.ready := !choiceBeforeFirst && merged.ready
-  when(io.second.fire && io.second.last)(ahead := 0)
-    .elsewhen(io.first.fire && io.first.last && !secondDue)(ahead := ahead + 1)
+  when(io.second.fire && io.second.last) {
+    ahead := 0
+    secondDue := False
+  } elsewhen (io.first.fire && io.first.last && !secondDue) {
+    ahead := ahead + 1
+    secondDue := ahead === secondAfter - 1
+  }
   io.out << merged.m2sPipe()
   io.next.valid := inFrame && Mux(ofSecond, io.second.valid, io.firstThere)
   io.next.payload := Mux(ofSecond, io.second.payload, io.first.payload)

@@ -22,7 +22,7 @@ import spinal.lib._
   * The completion leaves ChecksumCheck.latency + 3 cycles after the frame's last beat, with the verdicts on its checksums.
   *
   * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of every handshake are registered. A
-  * stalled completion channel stops the data at the last beat of a frame once `completionDepth` completions wait.
+  * stalled completion channel stops the data once `completionDepth` completions wait.
   */
 class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
   val io = new Bundle {
@@ -48,7 +48,8 @@ class C2hEgress(p: ShellParam, completionDepth: Int = 32) extends Component {
   val check = new ChecksumCheck(p)
   completion.io.verdicts << check.io.verdict
 
-  val frames = io.frames.haltWhen(io.frames.last && !completion.io.entries.ready)
+  // Not for the last beat alone: which beat is the last is known late, and whether one is taken reaches far back.
+  val frames = io.frames.haltWhen(!completion.io.entries.ready)
   val meta = io.frames.meta
   val rest = meta.length(log2Up(p.hostBytes) - 1 downto 0) // bytes in the last beat, 0 for a full one
 

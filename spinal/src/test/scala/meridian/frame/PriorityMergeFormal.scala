@@ -66,6 +66,7 @@ class PriorityMergeProof(secondAfter: Int) extends Component {
   // For the induction: where the monitors and the merge stand to each other.
   val (ahead, inFrame, owner) = (dut.ahead.pull(), dut.inFrame.pull(), dut.ofSecond.pull())
   assert(since === ahead && passedSecond <= ahead)
+  assert(dut.secondDue.pull() === (ahead === secondAfter))
   assert(inFrame === !(firstStarts && secondStarts))
   when(inFrame)(assert(owner === !secondStarts))
   when(held)(assert(inFrame === !out.last))
