@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.Promise
 import spinal.core._
 import spinal.lib._
 
@@ -31,6 +32,8 @@ class FlushPoint(countBits: Int) extends Component {
   }
   io.flushed := RegNext(reached && !io.flush) init False
   io.idle := RegNext(begun === ended) init True
+  Promise(!io.end || begun =/= ended || io.begin, "something ends that has not begun")
+  Promise(!io.begin || io.end || begun + 1 =/= ended, "too much is under way")
 }
 
 object FlushPoint {

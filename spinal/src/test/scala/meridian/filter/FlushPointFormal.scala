@@ -17,8 +17,6 @@ class FlushPointProof extends Component {
 
   // What is under way, and of it what began before the last question, or with it.
   val open, before = Reg(UInt(countBits bits)) init 0
-  assume(!io.end || open =/= 0 || io.begin) // what begins may end in the same cycle
-  assume(!io.begin || io.end || open =/= most)
   open := open + U(io.begin) - U(io.end)
   when(io.end && before =/= 0)(before := before - 1)
   when(io.flush)(before := open + U(io.begin) - U(io.end))
