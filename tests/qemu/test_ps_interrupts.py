@@ -4,7 +4,9 @@ a port goes down or nobody wants an event of the clock any more. If not, the ker
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from driver_machine import Link
@@ -62,3 +64,52 @@ def test_an_event_that_nobody_wants_is_masked(ps: Link) -> None:
     until(lambda: register(guest, EVENT_ENABLE) == 0, "event that is masked")
     is_sane(guest, before, FEW)
     guest.ping()
+
+
+@contextmanager
+def flood(link: Link) -> Iterator[None]:
+    """Frames to all from the far end, some hundreds a second."""
+    end = threading.Event()
+    frame = ethernet(BROADCAST, link.peer.mac, MARK, b"flood")
+
+    def run() -> None:
+        while not end.wait(0.001):
+            link.peer.wire.send(frame)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join(timeout=30)
+
+
+def down_and_up(link: Link, rounds: int) -> None:
+    guest = link.guest
+    # Each frame raises an interrupt.
+    guest.run("ethtool -C eth0 rx-usecs 0 rx-frames 1")
+    counted = "cat /sys/class/net/eth0/statistics/rx_packets"
+    received, before = int(guest.run(counted)), interrupts(guest)
+    toggle = f"echo 1 >{CLOCK}/pps_enable; ip link set eth0 down; echo 0 >{CLOCK}/pps_enable; ip link set eth0 up"
+    with flood(link):
+        guest.run(f"for round in $(seq {rounds}); do {toggle}; done", 60 + 2 * rounds)
+    frames = int(guest.run(counted)) - received
+    taken, unwanted = interrupts(guest)
+    print(f"{rounds} rounds, {frames} frames, {taken - before[0]} interrupts, {unwanted - before[1]} of nobody")
+    assert frames > rounds
+    assert unwanted - before[1] <= 2 * rounds
+    is_sane(guest, before, 2 * frames + 10 * rounds)
+    guest.run("ip address replace 10.44.0.3/24 dev eth0; ethtool -C eth0 rx-usecs 10 rx-frames 32")
+    guest.wait_link()
+    guest.ping()
+
+
+@pytest.mark.quick
+def test_a_port_goes_down_and_up_under_a_flood(ps: Link) -> None:
+    down_and_up(ps, 20)
+
+
+@pytest.mark.long
+def test_a_port_goes_down_and_up_under_a_flood_a_thousand_times(ps: Link) -> None:
+    down_and_up(ps, 1000)
