@@ -12,6 +12,8 @@ static int sleep_port(struct meridian_ps_port *port)
 {
 	struct net_device *netdev = port->netdev;
 
+	if (test_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags))
+		return meridian_ps_has_ended(port) ? 0 : -EBUSY;
 	if (!netif_device_present(netdev) || !netif_running(netdev))
 		return 0;
 	meridian_ps_stop_service(port);
