@@ -5,8 +5,8 @@
 #   tclsh stub.tcl RELEASE LOG CELLS REPORTS SCRIPT ARGUMENTS...
 #
 # CELLS: the netlist's cells, lines NAME REF WIDTH, and its crossings, lines `path FROM TO CIRCUIT` (model_cdc.tcl);
-# `same A B`: two registers that hold the same; `replica OF NAME STEP`: a copy of a register, made for timing by STEP, synth
-# or route, whose paths are those of the register.
+# `same A B`: two registers that hold the same; `replica OF NAME STEP`: a copy of a register, made for timing by STEP,
+# synth or route, whose paths are those of the register.
 # REPORTS: folder of the reports that it hands out.
 # MERIDIAN_STUB_LICENCE in the environment is the state of the licence of the Ethernet IP, Purchased if it is not set.
 # MERIDIAN_STUB_REFUSE in the environment names a property that this Vivado does not take, though it knows it.

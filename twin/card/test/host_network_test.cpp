@@ -155,10 +155,22 @@ TEST(TapEnd, SaysWhyThereIsNone) {
   });
 }
 
+/// The kernel drops what is sent on an interface until it has worked off the event that its carrier is there.
+void wait_up(const std::string& interface) {
+  const std::string look = "ip -o link show dev " + interface + " | grep -q 'state UP'";
+  for (int wait = 0; wait < 100; ++wait) {
+    if (std::system(("PATH=$PATH:/usr/sbin:/sbin; " + look).c_str()) == 0) return;
+    ::poll(nullptr, 0, 50);
+  }
+  throw std::runtime_error(interface + " is not up within five seconds");
+}
+
 void make_veth() {
   ip("link add veth0 type veth peer name veth1");
   ip("link set veth0 up");
   ip("link set veth1 up");
+  wait_up("veth0");
+  wait_up("veth1");
 }
 
 TEST(PacketSocketEnd, CarriesFramesWithTheirTags) {
