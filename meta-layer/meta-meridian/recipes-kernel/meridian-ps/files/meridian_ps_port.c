@@ -42,6 +42,8 @@ bool meridian_ps_port_interrupt(struct meridian_ps_port *port)
 	}
 	if (causes & POLLED) {
 		meridian_ps_ring_write(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE_CLEAR, POLLED);
+		/* The write is posted: until it is there, the level raises one more of nobody. */
+		meridian_ps_ring_read(port, MERIDIAN_PS_RING_INTERRUPT_ENABLE);
 		napi_schedule_irqoff(&port->napi);
 	}
 	return causes;
