@@ -18,14 +18,16 @@ BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
 # Of `make image` and `make petalinux`: hand-off, and the bitstream with its register map, if not those of make bitstream;
-# who may log in, who signs updates. Of `make image`: a kas file of your own.
+# who may log in, who signs updates, the update's version. Of `make image`: a kas file of your own.
 XSA ?=
 BITSTREAM ?=
 MAP ?=
 KEYS ?=
 UPDATE_KEYS ?=
+UPDATE_VERSION ?=
 image_options = $(if $(XSA),--xsa "$(XSA)") $(if $(BITSTREAM),--bitstream "$(BITSTREAM)") $(if $(MAP),--map "$(MAP)") \
-  $(if $(KEYS),--keys "$(KEYS)") $(if $(UPDATE_KEYS),--update-keys "$(UPDATE_KEYS)")
+  $(if $(KEYS),--keys "$(KEYS)") $(if $(UPDATE_KEYS),--update-keys "$(UPDATE_KEYS)") \
+  $(if $(UPDATE_VERSION),--update-version "$(UPDATE_VERSION)")
 KAS ?=
 # Device and image of `make flash`; YES=1 asks nothing.
 SD ?=

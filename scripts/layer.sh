@@ -33,17 +33,18 @@ layer_options_help() { # the options that layer_options takes
   --map MAJOR.MINOR   the bitstream's register map; that which the .txt beside it tells
   --keys FILE         public keys that may log in as root, as in authorized_keys; there is no password
   --update-keys FILE  public keys that sign updates; without it, updates have to be unsigned (meridian-update --help)
+  --update-version N  a whole number, raised with each update: a card refuses what is older than what it runs; else 0
 TEXT
 }
 
 # shellcheck disable=SC2034 # the variables are for who calls it
-layer_options() { # WORD...: sets check, xsa, bitstream, map, keys, update_keys, board, and words behind it; 2: wrong words
+layer_options() { # WORD...: sets check, xsa, bitstream, map, keys, update_keys, update_version, board, words behind it; 2: wrong words
   local name
-  check="" xsa="" bitstream="" map="" keys="" update_keys=""
+  check="" xsa="" bitstream="" map="" keys="" update_keys="" update_version=0
   while (($#)); do
     case "$1" in
       --check) check=yes && shift ;;
-      --xsa | --bitstream | --map | --keys | --update-keys)
+      --xsa | --bitstream | --map | --keys | --update-keys | --update-version)
         [ $# -ge 2 ] || return 2
         name=${1#--} && printf -v "${name//-/_}" '%s' "$2" && shift 2
         ;;
@@ -72,6 +73,8 @@ layer_inputs() { # fills in what make bitstream has left, and adds what a card t
   fi
   [ -z "$update_keys" ] || grep -qsE '^(ssh|ecdsa|sk)-[^ ]+ +AAAA' "$update_keys" ||
     missing+=("update keys: there is no public key in $update_keys")
+  [[ $update_version =~ ^[0-9]{1,18}$ ]] ||
+    missing+=("version of the update: '$update_version' is no whole number of at most 18 digits")
   ((EUID)) || missing+=("another user: bitbake does not run as root")
 }
 
@@ -81,5 +84,6 @@ MERIDIAN_BITSTREAM = "$(realpath -- "$bitstream")"
 MERIDIAN_BITSTREAM_MAP = "$map"
 MERIDIAN_AUTHORIZED_KEYS = "$(realpath -- "$keys")"
 MERIDIAN_UPDATE_KEYS = "${update_keys:+$(realpath -- "$update_keys")}"
+MERIDIAN_UPDATE_VERSION = "$update_version"
 CONF
 }

@@ -105,6 +105,7 @@ def test_the_whole_way_from_the_hand_off_to_a_card_that_has_all(tree: Tree, tmp_
         'MERIDIAN_BITSTREAM_MAP = "1.3"',
         f'MERIDIAN_AUTHORIZED_KEYS = "{tree.key}"',
         'MERIDIAN_UPDATE_KEYS = ""',
+        'MERIDIAN_UPDATE_VERSION = "0"',
     ):
         assert f"{line}\n" in settings
 

@@ -97,7 +97,8 @@ def tree(tmp_path: Path) -> Tree:
 
 def test_the_whole_way_from_the_hand_off_to_the_image(tree: Tree, tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text("header:\n  version: 16\n")
-    status, said = tree.run("--keys", tree.key, "--update-keys", tree.key, "zcu106", tmp_path / "mine.yml")
+    updates = ("--update-keys", tree.key, "--update-version", "7")
+    status, said = tree.run("--keys", tree.key, *updates, "zcu106", tmp_path / "mine.yml")
     assert status == 0, said
     work = tree.place / "build/yocto"
     sdt, shell, build, *settings = tree.calls.read_text().splitlines()
@@ -121,6 +122,7 @@ def test_the_whole_way_from_the_hand_off_to_the_image(tree: Tree, tmp_path: Path
         'MERIDIAN_BITSTREAM_MAP = "1.3"',
         f'MERIDIAN_AUTHORIZED_KEYS = "{tree.key}"',
         f'MERIDIAN_UPDATE_KEYS = "{tree.key}"',
+        'MERIDIAN_UPDATE_VERSION = "7"',
     ]
     assert f"output: {work}/build/tmp/deploy/images/meridian-zcu106-card/" in said
 
@@ -158,6 +160,7 @@ def test_what_a_card_that_boots_needs_is_told(tree: Tree) -> None:
     (tree.place / "empty.pub").write_text("# nobody\n")
     assert "keys: there is no public key in" in missing("--keys", tree.place / "empty.pub", "zcu106")
     assert "update keys: there is no public key" in missing("--keys", tree.key, "--update-keys", "/nowhere", "zcu106")
+    assert "'1.2' is no whole number" in missing("--keys", tree.key, "--update-version", "1.2", "zcu106")
     (tree.built / "meridian-zcu106.txt").unlink()
     assert "'' is not MAJOR.MINOR; 'make bitstream' prints it" in missing("--keys", tree.key, "zcu106")
     said = missing("--keys", tree.key, "fb4xxvg-z21d")

@@ -33,12 +33,14 @@ def root_image(
     machine: str = MACHINE,
     lacking: tuple[str, ...] = (),
     wrong: tuple[str, ...] = (),
+    version: str | None = None,
 ) -> bytes:
-    """A root in an ext4 file system. lacking: files of /boot that it has not; wrong: files other than in the manifest."""
+    """A root in an ext4 file system. lacking: files of /boot that it has not; wrong: files other than in the manifest;
+    version: None: the manifest names none."""
     boot = path.with_suffix(".root") / "boot"
     boot.mkdir(parents=True)
     numbers = random.Random(seed)
-    lines = [f"machine={machine}\n"]
+    lines = [f"machine={machine}\n"] + ([] if version is None else [f"version={version}\n"])
     for name in ("Image", "system.dtb"):
         data = numbers.randbytes(100_000)
         (boot / name).write_bytes(data)

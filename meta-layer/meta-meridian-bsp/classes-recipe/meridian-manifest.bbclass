@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes /boot/meridian.manifest into an image's root: the machine, and the hashes of what a start and the logic need.
-# meridian-update looks at it before it has a root started.
+# Writes /boot/meridian.manifest into an image's root: the machine, the version, and the hashes of what a start and the
+# logic need. meridian-update looks at it before it has a root started.
+
+# A whole number that is raised with each update that is published: a card refuses what is older than what it runs.
+MERIDIAN_UPDATE_VERSION ?= "0"
 
 ROOTFS_POSTPROCESS_COMMAND:append = " meridian_manifest"
 
@@ -17,7 +20,11 @@ meridian_manifest() {
     for name in Image system.dtb; do
         [ -e "${IMAGE_ROOTFS}/boot/$name" ] || bbfatal "the root has no /boot/$name, so it cannot start"
     done
-    printf 'machine=%s\n' "${MACHINE}" > "${IMAGE_ROOTFS}/boot/meridian.manifest"
+    case "${MERIDIAN_UPDATE_VERSION}" in
+    '' | *[!0-9]* | ???????????????????*)
+        bbfatal "MERIDIAN_UPDATE_VERSION '${MERIDIAN_UPDATE_VERSION}' is no whole number of at most 18 digits" ;;
+    esac
+    printf 'machine=%s\nversion=%s\n' "${MACHINE}" "${MERIDIAN_UPDATE_VERSION}" > "${IMAGE_ROOTFS}/boot/meridian.manifest"
     firmware=$(cd "${IMAGE_ROOTFS}" && find .${nonarch_base_libdir}/firmware/meridian -type f 2> /dev/null || true)
     for file in boot/Image boot/system.dtb boot/initrd $firmware; do
         if [ -e "${IMAGE_ROOTFS}/$file" ]; then
