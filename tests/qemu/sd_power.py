@@ -114,6 +114,7 @@ class Cut:
             while written(machine) < until and session.poll() is None:
                 assert time.monotonic() < deadline, "the update does not come to its end"
                 time.sleep(0.01)
+            assert session.poll() in (None, 0), "the update was refused or failed, so there is nothing to cut"
             if self.part > 1:
                 assert session.wait(UPDATE_SECONDS) == 0
                 time.sleep(BEHIND_SECONDS * (self.part - 1))

@@ -131,6 +131,8 @@ def power_cuts(image: Path, folder: Path, count: int) -> None:
         before = written(machine)
         machine.run(UPDATE, UPDATE_SECONDS, check=True)
         update = written(machine) - before
+        # The first cut's update needs a card that is not on trial.
+        machine.run("meridian-update --back", check=True)
         for number, cut in enumerate(cuts):
             cut.make(rig, machine, update)
             told = f"try {number}, {cut}"
