@@ -91,6 +91,24 @@ def test_a_wire_that_is_cut(run_card: Callable[..., Any], tmp_path: Path) -> Non
     assert sent == [frame(4, to=PEER, of=MINE)]
 
 
+def test_memory_of_the_ps_that_stands_still(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """Frames for it wait in the card, and come in their order when memory answers again."""
+    card = run_card("--control", str(tmp_path / "control"))
+    frames = [frame(number) for number in range(5)]
+    got: list[bytes] = []
+    with Control(tmp_path / "control") as control, Ps.connect(card.socket) as ps:
+        ps.start(0, MINE)
+        ps.card.access(0, None, "ps")  # behind the writes of the start
+        control.ask("ps_memory", on=False)
+        for one in frames:
+            card.wires[0].send(one)
+        ps.link.wait(lambda: control.ask("stats")["ports"][0]["rx"]["frames"] == len(frames), "frames in the card")
+        assert ps.ports[0].poll() == []
+        control.ask("ps_memory", on=True)
+        ps.link.wait(lambda: len(got.extend(f.data for f in ps.ports[0].poll()) or got) == len(frames), "the frames")
+    assert got == frames
+
+
 def test_a_receivers_pulse_is_stamped(run_card: Callable[..., Any], tmp_path: Path) -> None:
     """A source beside the card's pin, while time is left out between its edges; and one that nobody knows."""
     log = tmp_path / "log"
@@ -135,6 +153,7 @@ def test_wrong_fcs_on_demand(run_card: Callable[..., Any], tmp_path: Path) -> No
         ('{"op": 7}', "a text is wanted"),
         ('{"op": "link", "port": 9, "up": true}', "choose 0 to 0"),
         ('{"op": "link"}', "true or false is wanted"),
+        ('{"op": "ps_memory"}', "true or false is wanted"),
         ('{"op": "fcs", "direction": "up"}', "rx or tx"),
         ('{"op": "fcs", "direction": "rx", "probability": 2}', "choose 0.0 to 1.0"),
         ('{"op": "capture", "file": "/nowhere/at/all"}', "nowhere"),

@@ -56,6 +56,7 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
+      {"ps_memory", {"on: memory of the PS answers the card; if not, it stands still", &Control::ps_memory}},
       {"capture", {"file: pcapng of wire, host and PS from now on", &Control::capture}},
       {"capture_end", {"ends the capture, tells how many frames are in it", &Control::capture_end}},
       {"trace", {"file, for_ns: waveforms (FST) from now on (in a build with -DTRACE=ON)", &Control::trace}},
@@ -131,6 +132,13 @@ Json Control::fcs(const Json& request) {
 
 Json Control::external_timestamp(const Json& request) {
   node_.set_external_timestamp(flag(request, "level"));
+  return {};
+}
+
+Json Control::ps_memory(const Json& request) {
+  PsMemory::Timing timing;
+  if (!flag(request, "on")) timing.ready_percent = timing.valid_percent = 0;
+  node_.card().ps_memory().set_timing(timing);
   return {};
 }
 

@@ -44,6 +44,7 @@ class Control {
   Json share(const Json& request);
   Json fcs(const Json& request);
   Json external_timestamp(const Json& request);
+  Json ps_memory(const Json& request);
   Json trace(const Json& request);
   Json capture(const Json& request);
   Json capture_end(const Json& request);
