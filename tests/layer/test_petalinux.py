@@ -12,9 +12,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from image_tree import KEY, ImageTree
 
-ROOT = Path(__file__).resolve().parents[2]
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n"
 FAT = 1 << 20
 TOOLS = {
     "petalinux-config": """
@@ -42,39 +41,17 @@ gzip <card >meridian-image-zynqmp.rootfs.wic.gz
 }
 
 
-class Tree:
-    """What scripts/petalinux is made of, apart, with all that it needs."""
+class Tree(ImageTree):
+    """What scripts/petalinux is made of, apart, with PetaLinux' programs, which note their words in log."""
 
     def __init__(self, place: Path) -> None:
-        self.place, self.log = place / "tree", place / "log"
-        for name in ("petalinux", "meta-layer/boards", "scripts/petalinux", "scripts/env.sh", "scripts/layer.sh",
-                     "scripts/requirements.txt", "spinal/project/build.properties"):  # fmt: skip
-            source, target = ROOT / name, self.place / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
-        self.programs = place / "bin"
-        self.programs.mkdir()
+        super().__init__(place, "petalinux", "petalinux")
+        self.log = place / "log"
         for name, text in TOOLS.items():
-            program = self.programs / name
-            program.write_text(f'#!/usr/bin/env bash\nset -e\necho "{name} $*" >>{self.log}\n{text}')
-            program.chmod(0o755)
-        self.built = self.place / "build/vivado/zcu106"
-        self.built.mkdir(parents=True)
-        for ending in ("xsa", "bit.bin"):
-            (self.built / f"meridian-zcu106.{ending}").touch()
-        (self.built / "meridian-zcu106.txt").write_text("map 1.3\n")
-        self.key = place / "key.pub"
-        self.key.write_text(KEY)
+            self.program(name, f'#!/usr/bin/env bash\nset -e\necho "{name} $*" >>{self.log}\n{text}')
 
-    def run(self, *words: str | Path, root: bool = False, **environment: str) -> tuple[int, str]:
-        """As another user than root, as bitbake wants it; the files are still root's own."""
-        given = {"PATH": f"{self.programs}:{os.environ['PATH']}", "PETALINUX_VER": "2024.2", **environment}
-        somebody = [] if root or os.geteuid() else ["unshare", "--user", "--map-user=1000"]
-        done = subprocess.run(
-            [*somebody, str(self.place / "scripts/petalinux"), *map(str, words)],
-            capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **given},
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "PETALINUX_VER": "2024.2"}
 
 
 @pytest.fixture

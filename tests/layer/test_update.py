@@ -15,14 +15,13 @@ from pathlib import Path
 import pytest
 from card_programs import Programs
 from layer_fixtures import image_programs, programs
-from update_disk import MEBI, PARTS, Disk, new_disk, root_image
+from update_disk import KEY, MEBI, PARTS, Disk, new_disk, root_image, system_with_key
 
 __all__ = ["image_programs", "programs"]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]
 UPDATE = ROOT / "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/meridian-update"
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n"
 
 
 @pytest.fixture
@@ -32,13 +31,7 @@ def disk(tmp_path: Path) -> Disk:
 
 @pytest.fixture
 def system(tmp_path: Path) -> Path:
-    """What --good looks at: somebody may log in."""
-    folder = tmp_path / "system"
-    (folder / "etc").mkdir(parents=True)
-    (folder / "etc/passwd").write_text("daemon:x:1:1::/:/bin/false\nroot:x:0:0:root:/home/root:/bin/sh\n")
-    (folder / "home/root/.ssh").mkdir(parents=True)
-    (folder / "home/root/.ssh/authorized_keys").write_text(KEY)
-    return folder
+    return system_with_key(tmp_path / "system")
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from card_programs import Programs
 from disk_cuts import Recorder, cuts
 from layer_fixtures import image_programs, programs
-from update_disk import MAGIC, MEBI, NO_TRIAL, PARTS, RECORD, new_disk, root_image
+from update_disk import MAGIC, MEBI, NO_TRIAL, PARTS, RECORD, new_disk, root_image, system_with_key
 
 __all__ = ["image_programs", "programs"]
 
@@ -18,17 +17,6 @@ UPDATE = ROOT / "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/
 EACH, SEED = 40, 20261122
 EXT4 = 1080
 Record = tuple[int, int | None]
-
-
-@pytest.fixture
-def system(tmp_path: Path) -> Path:
-    """Somebody may log in."""
-    folder = tmp_path / "system"
-    (folder / "etc").mkdir(parents=True)
-    (folder / "etc/passwd").write_text("root:x:0:0:root:/home/root:/bin/sh\n")
-    (folder / "home/root/.ssh").mkdir(parents=True)
-    (folder / "home/root/.ssh/authorized_keys").write_text("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n")
-    return folder
 
 
 def record_of(disk: bytearray) -> Record:
@@ -60,12 +48,10 @@ def cut_all(recorder: Recorder, whole: dict[int, list[bytes]], written: set[int]
     return len(records), set(records)
 
 
-def test_an_update_and_its_trial_leave_a_root_whenever_the_power_goes(
-    tmp_path: Path, programs: Programs, system: Path
-) -> None:
+def test_an_update_and_its_trial_leave_a_root_whenever_the_power_goes(tmp_path: Path, programs: Programs) -> None:
     """Two updates one after the other, so that each partition is once what runs and once what is written, with a root in
     it before; each with the end of its trial, and the way back of the second."""
-    disk = new_disk(tmp_path / "disk")
+    disk, system = new_disk(tmp_path / "disk"), system_with_key(tmp_path / "system")
     disk.put(3, old := root_image(tmp_path / "old", 2))
     running = {2: (tmp_path / "running").read_bytes(), 3: old}
     total, at_first = 0, {(2, None)}

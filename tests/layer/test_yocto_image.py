@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from image_tree import ImageTree
 
-ROOT = Path(__file__).resolve().parents[2]
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n"
 SDTGEN = """#!/bin/sh
 echo "sdtgen $*" >>"$CALLS"
 """
@@ -32,62 +31,27 @@ esac
 """
 
 
-class Tree:
-    """What scripts/yocto-image is made of, apart, with all that it needs."""
+class Tree(ImageTree):
+    """What scripts/yocto-image is made of, apart, with all that it needs; sdtgen and kas note their words in calls."""
 
     def __init__(self, place: Path) -> None:
-        self.place, self.calls = place / "tree", place / "calls"
+        super().__init__(place, "yocto-image", "meta-layer/kas", "scripts/requirements-layer.txt")
+        self.calls, self.cache = place / "calls", place / "cache"
         self.made = 'XILINX_WITH_ESW = "sdt"'
-        for name in ("meta-layer/boards", "meta-layer/kas", "scripts/yocto-image", "scripts/env.sh", "scripts/layer.sh",
-                     "scripts/requirements.txt", "scripts/requirements-layer.txt", "spinal/project/build.properties"):  # fmt: skip
-            source, target = ROOT / name, self.place / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
-        self.programs = place / "bin"
-        self.programs.mkdir()
         self.program("sdtgen", SDTGEN)
         self.program("locale", "#!/bin/sh\necho en_US.utf8\n")
         self.program("df", "#!/bin/sh\necho 200G\n")
         for name in ("chrpath", "cpio", "diffstat", "gawk", "file", "lz4c", "rpcgen", "pzstd", "wget"):
             self.program(name, "#!/bin/sh\n")
-        sums = subprocess.run(
-            ["sha256sum", str(self.place / "scripts/requirements-layer.txt")],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        venv = place / "cache/meridian" / f"venv-layer-{sums.stdout[:12]}"
+        sums = hashlib.sha256((self.place / "scripts/requirements-layer.txt").read_bytes()).hexdigest()
+        venv = self.cache / "meridian" / f"venv-layer-{sums[:12]}"
         (venv / "bin").mkdir(parents=True)
         (venv / ".complete").touch()
         self.program("kas", KAS, venv / "bin")
-        self.built = self.place / "build/vivado/zcu106"
-        self.built.mkdir(parents=True)
-        for ending in ("xsa", "bit.bin"):
-            (self.built / f"meridian-zcu106.{ending}").touch()
-        (self.built / "meridian-zcu106.txt").write_text("sha256 of all\nmap 1.3\n")
-        self.key = place / "key.pub"
-        self.key.write_text(KEY)
 
-    def program(self, name: str, text: str, folder: Path | None = None) -> None:
-        file = (folder or self.programs) / name
-        file.write_text(text)
-        file.chmod(0o755)
-
-    def run(self, *words: str | Path, root: bool = False) -> tuple[int, str]:
-        """As another user than root, as bitbake wants it; the files are still root's own."""
-        environment = {
-            **os.environ,
-            "PATH": f"{self.programs}:{os.environ['PATH']}",
-            "XDG_CACHE_HOME": str(self.place.parent / "cache"),
-            "CALLS": str(self.calls),
-            "MADE": self.made,
-        }
-        somebody = [] if root or os.geteuid() else ["unshare", "--user", "--map-user=1000"]
-        done = subprocess.run(
-            [*somebody, str(self.place / "scripts/yocto-image"), *map(str, words)],
-            capture_output=True, text=True, timeout=60, check=False, env=environment,
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
+    def environment(self) -> dict[str, str]:
+        mine = {"XDG_CACHE_HOME": str(self.cache), "CALLS": str(self.calls), "MADE": self.made}
+        return {**super().environment(), **mine}
 
 
 @pytest.fixture
@@ -185,7 +149,7 @@ def test_packages_that_are_missing_are_named(tree: Tree) -> None:
 
 @pytest.mark.parametrize("made", ["machine", "image"])
 def test_what_was_not_made_is_told(tree: Tree, made: str) -> None:
-    kas = next((tree.place.parent / "cache/meridian").glob("venv-*/bin/kas"))
+    kas = next((tree.cache / "meridian").glob("venv-*/bin/kas"))
     kas.write_text(kas.read_text().replace("  shell)" if made == "machine" else "  build)", "  none)"))
     status, said = tree.run("--keys", tree.key, "zcu106")
     assert status == 1 and f"made no {'machine meridian-zcu106-card' if made == 'machine' else ''}" in said

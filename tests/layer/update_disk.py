@@ -15,6 +15,7 @@ MEBI = 1 << 20
 MACHINE = "meridian-test"
 # Starts and sizes of the four partitions, in MiB, smaller than those of the SD layout.
 PARTS = {1: (4, 4), 2: (8, 12), 3: (20, 12), 4: (32, 4)}
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n"
 RECORD, MAGIC, NO_TRIAL = 436, b"MR", 0xFF
 
 
@@ -55,6 +56,15 @@ def root_image(
     tool("mke2fs", "-q", "-t", "ext4", "-b", "1024", "-d", str(boot.parent), str(path), f"{size // 1024}k")
     shutil.rmtree(boot.parent)
     return path.read_bytes()
+
+
+def system_with_key(folder: Path) -> Path:
+    """What --good looks at: somebody may log in."""
+    (folder / "etc").mkdir(parents=True)
+    (folder / "etc/passwd").write_text("daemon:x:1:1::/:/bin/false\nroot:x:0:0:root:/home/root:/bin/sh\n")
+    (folder / "home/root/.ssh").mkdir(parents=True)
+    (folder / "home/root/.ssh/authorized_keys").write_text(KEY)
+    return folder
 
 
 @dataclass
