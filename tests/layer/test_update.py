@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from card_programs import Programs
 from layer_fixtures import image_programs, programs
-from update_disk import KEY, MEBI, PARTS, Disk, new_disk, root_image, system_with_key
+from update_disk import KEY, MAGIC, MEBI, NO_TRIAL, PARTS, RECORD, Disk, new_disk, root_image, system_with_key
 
 __all__ = ["image_programs", "programs"]
 
@@ -233,12 +234,22 @@ def test_a_root_that_is_mounted_is_not_written(
     assert disk.path.read_bytes() == before and (running.changes(3) / "upper").is_dir()
 
 
+def test_what_may_not_be_on_the_card_is_told(disk: Disk, tmp_path: Path, programs: Programs, running: Running) -> None:
+    """The card takes no more writes: in an update, and when the record that names the root that does not run is mended."""
+    root_image(tmp_path / "root", 7)
+    (running.stand_ins / "sync").write_text("#!/bin/sh\nexit 1\n")
+    (running.stand_ins / "sync").chmod(0o755)
+    for word, marked in ((tmp_path / "root", 2), ("--back", 2), (tmp_path / "root", 3)):
+        disk.put(3, root_image(tmp_path / "old", 8))
+        with disk.path.open("r+b") as file:
+            file.seek(RECORD)
+            file.write(MAGIC + bytes([marked, NO_TRIAL]))
+        done = run_there(running, programs, word)
+        assert done.returncode == 1 and "what was written may not be on the card" in done.stderr, done
+
+
 def unheard(programs: Programs, disk: Disk, system: Path, *words: str | Path) -> int:
-    """Its exit status when all that it says meets a full disk."""
-    command = [*programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words]
-    with Path("/dev/full").open("w") as full:
-        environment = programs.environment()
-        return subprocess.run(command, stdout=full, stderr=full, env=environment, check=False, timeout=60).returncode
+    return programs.unheard(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words)
 
 
 def test_what_is_done_is_done_once_even_if_nobody_hears_of_it(
@@ -278,6 +289,18 @@ def test_two_at_once_are_refused(disk: Disk, tmp_path: Path, run: Run) -> None:
         assert done.returncode == 1 and "another meridian-update is at work" in done.stderr
         assert disk.path.read_bytes() == before
     assert run(tmp_path / "root").returncode == 0
+
+
+def test_who_looks_at_a_disk_that_was_written_is_waited_for(disk: Disk, tmp_path: Path, run: Run) -> None:
+    """udev does, with a shared lock, and a busy system takes it longer than somebody who writes is waited for."""
+    root_image(tmp_path / "root", 7)
+    with disk.path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        timer = threading.Timer(8, lambda: fcntl.flock(held, fcntl.LOCK_UN))
+        timer.start()
+        done = run(tmp_path / "root")
+        timer.join()
+    assert done.returncode == 0 and disk.record() == (3, 3), done
 
 
 def test_a_disk_of_somebody_else_is_refused(tmp_path: Path, programs: Programs) -> None:
