@@ -78,6 +78,7 @@ def test_io_every_size(run_card: Any, testpmd: Start, sizes: tuple[int, ...], tm
     pmd.quit()
 
 
+@pytest.mark.pcie_link("fast")  # a slow one thins the stream, and the card sleeps between its frames
 def test_messages_of_a_stream(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
     """Forwarding takes hardly a message: those that wake a card which has fallen asleep."""
     control = tmp_path / "control"

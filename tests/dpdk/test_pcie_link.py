@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Half of the DPDK driver's tests have a card with a slow PCIe link, the same ones in each run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pcie_link import LINKS, drawn
+
+
+def link_of(card: Any) -> str:
+    """By the options of its program."""
+    words = Path(f"/proc/{card.pid}/cmdline").read_text().split("\0")
+    given = words[words.index("--pcie") + 1] if "--pcie" in words else ""
+    return next(name for name, options in LINKS.items() if given == "".join(options[1:2]))
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_card_has_the_link_that_the_tests_name_draws(
+    run_card: Any, request: pytest.FixtureRequest, number: int
+) -> None:
+    config, name = request.config, request.node.nodeid
+    link = config.getoption("--pcie-link") or drawn(name, config.getoption("--pcie-seed"))
+    assert link_of(run_card()) == link
+
+
+@pytest.mark.pcie_link("narrow")
+def test_a_mark_wins(run_card: Any) -> None:
+    assert link_of(run_card()) == "narrow"
+
+
+def test_half_of_the_names_draw_a_slow_link() -> None:
+    links = [drawn(f"dpdk/test_x.py::test[{number}]", seed) for number in range(200) for seed in (1, 2)]
+    assert 160 < links.count("fast") < 240
+    assert links.count("fast") + links.count("far") == len(links)
+    assert drawn("qemu/test_dpdk_vf.py", 1) == "far"  # as ever

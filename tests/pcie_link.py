@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way to host memory of the cards in the DPDK driver's tests: without latency in half of them, slow in the others.
+
+Where DMA takes no time, a driver that looks too early, or gives memory back too soon, goes unseen. A hash of the test's
+name draws fast or far, or a hash of the file's or fixture's name where several tests share a card: it is the same in
+each run. --pcie-seed draws others, --pcie-link gives all tests one. A test that is about one link has the mark pcie_link
+with its name. The JUnit report names the link of each test, and so does the text of one that fails.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from meridian_twin import CardProcess
+
+#: Files of the drivers' tests that draw.
+TESTS = ("qemu/test_dpdk_", "dpdk/test_")
+LINKS = {
+    "fast": (),
+    # Of a slot far behind switches; and, for who asks for it, of one lane whose few reads in flight wait for each other.
+    "far": ("--pcie", "3:8", "--pcie-round-trip", "20000"),
+    "narrow": ("--pcie", "2:1", "--pcie-round-trip", "3000", "--pcie-tags", "8"),
+}
+_name, _link = "", "fast"  # of what runs now, if it has a link of its own
+_started: dict[str, str] = {}  # links of the cards until now, by the name that drew them
+_start = CardProcess.__init__
+
+
+def _start_with_link(self: CardProcess, program: Path | str, *options: str, **named: Any) -> None:
+    if _name:
+        _started[_name] = _link
+    _start(self, program, *LINKS[_link], *options, **named)
+
+
+def drawn(name: str, seed: int) -> str:
+    return ("far", "fast")[hashlib.sha256(f"{seed} {name}".encode()).digest()[0] % 2]
+
+
+@contextmanager
+def _link_of(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+    global _name, _link
+    before = _name, _link
+    if node.nodeid.startswith(TESTS):
+        option, mark = node.config.getoption, node.get_closest_marker("pcie_link")
+        link = mark.args[0] if mark else option("--pcie-link")
+        _name, _link = node.nodeid, link or drawn(node.nodeid, option("--pcie-seed"))
+    else:
+        _name, _link = "", "fast"
+    try:
+        yield
+    finally:
+        _name, _link = before
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pcie-link", choices=list(LINKS), help="of all cards in the drivers' tests (drawn by name)")
+    parser.addoption("--pcie-seed", type=int, default=1, metavar="N", help="draws other links (1)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    CardProcess.__init__ = _start_with_link  # type: ignore[method-assign]
+    config.add_cleanup(lambda: setattr(CardProcess, "__init__", _start))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+    """A fixture of one test has the test's link, one of a file has the file's. No fixture of a session starts a card."""
+    with _link_of(request.node):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _link_of(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
+    links = [_started[node.nodeid] for node in item.listchain() if node.nodeid in _started]
+    if links and call.when == "call":
+        item.user_properties.append(("pcie_link", links[-1]))
+    report = yield
+    if links and report.failed:
+        report.sections.append(("PCIe link of the card", " ".join((f"--pcie-link {links[-1]}:", *LINKS[links[-1]]))))
+    return report
