@@ -154,6 +154,23 @@ TEST_F(LinkAbuse, NoAnswerToARead) {
   expect_works();
 }
 
+TEST_F(LinkAbuse, TheOldestReadIsTheFirstToBeLateWhenTagsCountAround) {
+  setting.answer_time = std::chrono::seconds(1);
+  setting.first_tag = 0xffffffff;
+  start();
+  TestClient host = join(MERIDIAN_LINK_PCIE, "sleeper");
+  enable(host, 0);
+  ReadResult old, young;
+  const auto began = std::chrono::steady_clock::now();
+  server->host().read(0, 0x1000, 4, old.done());
+  EXPECT_EQ(next(host).header.tag, 0xffffffffU);
+  while (std::chrono::steady_clock::now() < began + std::chrono::milliseconds(600)) server->poll(10);
+  server->host().read(0, 0x1000, 4, young.done());
+  EXPECT_EQ(next(host).header.tag, 0U);
+  EXPECT_EQ(error(host), "sleeper has not answered a DMA read in time");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(1500));
+}
+
 TEST_F(LinkAbuse, NoHello) {
   TestClient silent = connect();
   TestClient half = connect();

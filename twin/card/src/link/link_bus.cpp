@@ -14,7 +14,7 @@ bool in_address_space(std::uint64_t address, std::size_t bytes) {
 }  // namespace
 
 LinkBus::LinkBus(meridian_link_role role, const LinkSetting& setting, LinkServer::Statistics& statistics)
-    : role_(role), setting_(setting), statistics_(statistics) {}
+    : role_(role), setting_(setting), statistics_(statistics), next_tag_(setting.first_tag) {}
 
 bool LinkBus::allowed(unsigned function) const {
   return client_ && !client_->failed() && !client_->leaves() && function < functions &&
@@ -190,7 +190,10 @@ void LinkBus::answered(const LinkMessage& reply) {
 
 std::optional<Connection::Clock::time_point> LinkBus::deadline() const {
   if (open_.empty()) return std::nullopt;
-  return open_.begin()->second.since + setting_.answer_time;
+  // Tags count around: those from the next one on are of the turn before.
+  const auto last_turn = open_.lower_bound(next_tag_);
+  const auto oldest = last_turn == open_.end() ? open_.begin() : last_turn;
+  return oldest->second.since + setting_.answer_time;
 }
 
 }  // namespace meridian

@@ -95,11 +95,11 @@ class LinkBus final : public AxiMemoryBus {
   RegionTable regions_;
   std::array<bool, functions> enabled_{};
   std::array<Order, functions> order_{};
-  std::map<std::uint32_t, Read> open_;  // by tag, which counts up: the first is the oldest
+  std::map<std::uint32_t, Read> open_;  // by tag, which counts up and around
   std::size_t reads_ = 0;               // without the fences, the waiting ones included
   std::size_t bytes_ = 0;               // of the open ones
   std::deque<Waiting> waiting_;         // for room within what a client has to bear
-  std::uint32_t next_tag_ = 1;
+  std::uint32_t next_tag_;
   unsigned line_level_ = 0;
 };
 

@@ -51,6 +51,7 @@ struct LinkSetting {
   std::size_t output_bytes = 64 << 20;           // a client for which more waits is dropped
   std::size_t patient_bytes = 4 << 20;           // with more than that, waits() asks for patience
   std::size_t connections = 16;                  // more are refused
+  std::uint32_t first_tag = 1;                   // of the reads of host and PS each; those after it count up
 };
 
 /// The card's end of the link (meridian_link.h). Single-threaded: all work is done in poll().
