@@ -95,6 +95,8 @@ def test_program_tells_what_is_wrong(built_card: Any) -> None:
     with pytest.raises(CardError, match="no option is named --nonsense") as error:
         CardProcess(built_card(), "--nonsense")
     assert error.value.status == 2
+    with pytest.raises(CardError, match="this shell was generated for a host clock of 250 MHz, not 125"):
+        CardProcess(built_card(), "--host-mhz", "125")
 
 
 def run(card: Any, *line: str) -> subprocess.CompletedProcess[str]:

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "qdma/csr.hpp"
+#include "qdma/qdma_ip.hpp"
+#include "shell/card_clocks.hpp"
 
 namespace meridian {
 namespace {
@@ -23,6 +27,18 @@ TEST(ClockScheduler, WalksThroughDistinctMomentsInOrder) {
     EXPECT_EQ(clocks.now_ps(), e.ps);
     EXPECT_EQ(edge.rising, e.rising);
     EXPECT_EQ(edge.falling, 0U);
+  }
+}
+
+TEST(HostClock, IsWhatTheShellWasGeneratedForAndWhatTimersOfTheIpCount) {
+  for (const auto& [mhz, period_fs] : {std::pair{250U, 4'000'000U}, {125U, 8'000'000U}}) {
+    EXPECT_EQ(clock_settings({}, 1, mhz)[host_clock].period_fs, period_fs);
+    EXPECT_EQ(clock_settings({}, 1, mhz)[ps_clock].period_fs, 4'000'000U);
+    QdmaSetting setting;
+    setting.user_mhz = mhz;
+    Csr csr(setting);
+    csr.write(reg::timer_count, 3);
+    EXPECT_EQ(csr.timer_ps(0), 3U * 25U * period_fs / 1000);
   }
 }
 

@@ -12,7 +12,6 @@ namespace meridian {
 
 namespace {
 
-constexpr double host_mhz = 250;
 constexpr std::uint64_t look_ps = 200'000;  // between looks into the receive ring of the PS
 
 constexpr MacAddress function_address(unsigned function) {
@@ -74,7 +73,7 @@ void Bench::duplex(std::size_t length) {
   double achieved = 0;
   for (unsigned port = 0; port < ports; ++port) achieved += rx[port].mpps("rx") + tx[port].mpps("tx");
   const auto beats = static_cast<double>((length + Card::host_bytes() - 1) / Card::host_bytes());
-  const double ceiling = 2 * std::min(ports * 1e6 / wire_ps(length), host_mhz / beats);
+  const double ceiling = 2 * std::min(ports * 1e6 / wire_ps(length), Card::host_mhz() / beats);
   Json with = point(length);
   with["ceiling_mpps"] = ceiling;
   // Beyond the ceiling is only what a frame more or less at the ends of the run makes.

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::uint32_t identifier_value = 0x1fd30000;
 constexpr std::uint32_t stream_only = 0x30000;
-constexpr std::uint64_t cycle_ps = 4000;  // timers count the user clock, 250 MHz
 
 /// One field of 6 bits a PF, a bitmap of BARs.
 std::uint32_t bars(unsigned pfs, std::uint32_t bitmap) {
@@ -47,7 +46,8 @@ Csr::Csr(const QdmaSetting& setting)
       vf_version_(setting.version == QdmaVersion::eqdma5 ? 0x1fd30220 : 0x1fd30110),
       pf_bars_int_(bars(setting.pfs, 1)),
       pf_bars_ext_(bars(setting.pfs, 4)),
-      queues_(setting.queues) {
+      queues_(setting.queues),
+      cycle_ps_(1'000'000 / setting.user_mhz) {
   reset();
 }
 
@@ -75,7 +75,7 @@ void Csr::write(std::uint32_t offset, std::uint32_t value) {
 }
 
 std::uint64_t Csr::timer_ps(unsigned index) const {
-  return std::uint64_t{read(reg::timer_count + 4 * index) & 0xffff} * read(reg::timer_tick) * cycle_ps;
+  return std::uint64_t{read(reg::timer_count + 4 * index) & 0xffff} * read(reg::timer_tick) * cycle_ps_;
 }
 
 }  // namespace meridian

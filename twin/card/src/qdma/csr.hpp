@@ -51,6 +51,7 @@ class Csr {
 
   std::array<std::uint32_t, reg::csr_end / 4> words_{};
   std::uint32_t misc_cap_, vf_version_, pf_bars_int_, pf_bars_ext_, queues_;
+  std::uint64_t cycle_ps_;
 };
 
 }  // namespace meridian

@@ -16,12 +16,13 @@ enum class QdmaVersion { eqdma4, eqdma5 };
 
 struct QdmaSetting {
   QdmaVersion version = QdmaVersion::eqdma5;
-  unsigned pfs = 4;        // 1 to 4
-  unsigned functions = 0;  // that PCIe offers, VFs begin at 4; 0: as many as the shell has
-  unsigned queues = 2048;  // told in the capability register
-  PcieSetting pcie;        // unlimited by default
-  bool c2h_drop = false;   // a frame without a buffer is dropped; the IP stops its stream until there is one
-  bool h2c_merge = false;  // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
+  unsigned pfs = 4;         // 1 to 4
+  unsigned functions = 0;   // that PCIe offers, VFs begin at 4; 0: as many as the shell has
+  unsigned queues = 2048;   // told in the capability register
+  PcieSetting pcie;         // unlimited by default
+  bool c2h_drop = false;    // a frame without a buffer is dropped; the IP stops its stream until there is one
+  bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
+  unsigned user_mhz = 250;  // clock of the streams, which timers count
   std::uint64_t seed = 1;
 };
 

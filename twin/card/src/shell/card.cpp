@@ -25,6 +25,11 @@ std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
     throw InputError("this shell was generated for ports of " + std::to_string(shell_line_rate) + " Gb/s, not " +
                      std::to_string(rate) + ": give --rate " + std::to_string(shell_line_rate) +
                      ", or build one with scripts/build-card --line-rate " + std::to_string(rate));
+  if (setting.host_mhz != 0 && setting.host_mhz != shell_host_mhz)
+    throw InputError("this shell was generated for a host clock of " + std::to_string(shell_host_mhz) + " MHz, not " +
+                     std::to_string(setting.host_mhz) +
+                     ": leave --host-mhz out, or build one with scripts/build-card " + "--host-mhz " +
+                     std::to_string(setting.host_mhz));
   auto context = std::make_unique<VerilatedContext>();
   // Registers that nobody resets start at random values, as they may in hardware.
   context->randReset(2);
@@ -92,7 +97,7 @@ Card::Parts::Parts(const CardSetting& s)
       context(make_context(s)),
       shell(*context),
       ports(shell.ports()),
-      clocks(clock_settings(s, shell_ports), !s.trace_file.empty()),
+      clocks(clock_settings(s, shell_ports, shell_host_mhz), !s.trace_file.empty()),
       qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
            QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr()), QdmaCredit(shell.credit(), s.seed ^ 0xcd)},
       pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
@@ -253,7 +258,7 @@ void Card::Parts::step() {
 }
 
 Card::Card(const CardSetting& setting) : parts_(std::make_unique<Parts>(setting)) {
-  const std::uint64_t longest_fs = std::max(host_period_fs, mac_period_fs(setting.rate));
+  const std::uint64_t longest_fs = std::max(host_period_fs(shell_host_mhz), mac_period_fs(setting.rate));
   run_for(reset_cycles * longest_fs / 1000);
   set_reset(Reset::host, false);
   set_reset(Reset::ps, false);
@@ -271,6 +276,9 @@ unsigned Card::ports() {
 }
 unsigned Card::host_bytes() {
   return shell_host_bytes;
+}
+unsigned Card::host_mhz() {
+  return shell_host_mhz;
 }
 std::uint64_t Card::now_ps() const {
   return parts_->now_ps;

@@ -30,6 +30,7 @@ struct ClockOffset {
 struct CardSetting {
   std::uint64_t seed = 1;
   MacRate rate = MacRate::gbps25;
+  unsigned host_mhz = 0;                      // clock of the host's side; 0: what the shell was generated for
   std::map<std::string, ClockOffset> clocks;  // by name: host, ps, mac_rx_0, mac_tx_0, ...
   std::uint64_t hang_ps = 100'000'000;        // longest wait for something that must come
   std::string trace_file;                     // FST; none when empty
@@ -60,6 +61,7 @@ class Card {
 
   static unsigned ports();
   static unsigned host_bytes();
+  static unsigned host_mhz();
 
   std::uint64_t now_ps() const;
 

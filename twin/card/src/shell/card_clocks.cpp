@@ -7,7 +7,7 @@
 
 namespace meridian {
 
-std::vector<ClockSetting> clock_settings(const CardSetting& setting, unsigned ports) {
+std::vector<ClockSetting> clock_settings(const CardSetting& setting, unsigned ports, unsigned host_mhz) {
   std::vector<ClockSetting> clocks;
   auto offsets = setting.clocks;
   const auto add = [&](const std::string& name, std::uint64_t nominal_fs) {
@@ -17,7 +17,7 @@ std::vector<ClockSetting> clock_settings(const CardSetting& setting, unsigned po
     const std::uint64_t phase = offset.phase_fs.value_or(7001 + 311'117 * clocks.size());
     clocks.push_back(ClockSetting::make(name, nominal_fs, offset.ppm, phase));
   };
-  add("host", host_period_fs);
+  add("host", host_period_fs(host_mhz));
   add("ps", ps_period_fs);
   for (unsigned port = 0; port < ports; ++port) {
     add("mac_rx_" + std::to_string(port), mac_period_fs(setting.rate));

@@ -9,7 +9,9 @@
 
 namespace meridian {
 
-constexpr std::uint64_t host_period_fs = 4'000'000;  // 250 MHz
+constexpr std::uint64_t host_period_fs(unsigned mhz) {
+  return 1'000'000'000 / mhz;
+}
 constexpr std::uint64_t ps_period_fs = 4'000'000;
 
 constexpr std::uint64_t mac_period_fs(MacRate rate) {
@@ -26,6 +28,6 @@ constexpr unsigned tx_clock(unsigned port) {
 }
 
 /// In the scheduler's order. InputError for an offset of a clock that is not there.
-std::vector<ClockSetting> clock_settings(const CardSetting& setting, unsigned ports);
+std::vector<ClockSetting> clock_settings(const CardSetting& setting, unsigned ports, unsigned host_mhz);
 
 }  // namespace meridian

@@ -12,6 +12,7 @@ namespace meridian {
 constexpr std::string_view card_options_help =
     R"(  --seed N              random back-pressure and initial register values (1)
   --rate 10|25          line rate of all ports in Gb/s (25)
+  --host-mhz 125|250    clock of the host's side (what the shell was generated for, which it has to be)
   --ppm CLOCK=PPM       a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --phase CLOCK=FS      first edge of a clock, in femtoseconds
   --rx-latency NS --tx-latency NS   of a frame between the connector and where the MACs stamp it (0)
@@ -30,6 +31,9 @@ inline bool take_card_option(Arguments& arguments, CardSetting& card) {
     const auto rate = arguments.number<unsigned>();
     if (rate != 10 && rate != 25) throw InputError("--rate: choose 10 or 25");
     card.rate = rate == 10 ? MacRate::gbps10 : MacRate::gbps25;
+  } else if (option == "--host-mhz") {
+    card.host_mhz = arguments.number<unsigned>();
+    if (card.host_mhz != 125 && card.host_mhz != 250) throw InputError("--host-mhz: choose 125 or 250");
   } else if (option == "--ppm") {
     const auto [clock, ppm] = arguments.named_number<double>();
     card.clocks[clock].ppm = ppm;

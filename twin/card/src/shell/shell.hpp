@@ -19,12 +19,16 @@
 #if !defined(HOST_BYTES) || (HOST_BYTES != 32 && HOST_BYTES != 64)
 #error "define HOST_BYTES as 32 or 64, as the Verilog was generated"
 #endif
+#if !defined(HOST_MHZ) || (HOST_MHZ != 125 && HOST_MHZ != 250)
+#error "define HOST_MHZ as 125 or 250, as the Verilog was generated"
+#endif
 
 namespace meridian {
 
 constexpr unsigned shell_ports = PORTS;
 constexpr unsigned shell_host_bytes = HOST_BYTES;
 constexpr unsigned shell_line_rate = LINE_RATE;
+constexpr unsigned shell_host_mhz = HOST_MHZ;
 
 /// Clock, reset and MAC pins of one port.
 struct ShellPort {

@@ -107,6 +107,7 @@ Options parse_arguments(std::vector<std::string> given) {
   }
   for (CardOptions& card : options.cards) {
     card.node.qdma.seed = card.node.card.seed;
+    card.node.qdma.user_mhz = meridian::Card::host_mhz();
     if (card.node.socket.empty() && !options.help) throw InputError("give --socket PATH for each card (see --help)");
   }
   return options;
