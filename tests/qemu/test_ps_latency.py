@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from driver_machine import tool
 from meridian_machine import PsHardware
 from meridian_machine.guest import Guest
 from ptp_run import ps_with
@@ -15,6 +16,7 @@ from ptp_run import ps_with
 pytestmark = pytest.mark.qemu
 RX_PS, TX_PS = 413_000, 127_000
 RX_LATENCY, TX_LATENCY = 0xA000_2110, 0xA000_2114
+RACE = Path(__file__).with_name("latency_race.c")
 LATENCY = "/sys/class/net/eth0/latency"
 TREE = f"""/include/ "ps.dts"
 &meridian {{
@@ -35,8 +37,10 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     folder: Path = tmp_path_factory.mktemp("latency")
     tree = folder / "latency.dts"
     tree.write_text(TREE)
+    race = {RACE.stem: tool(folder, RACE, "aarch64-linux-gnu-gcc")}
     # A test reads registers that the driver has.
-    with ps_with([], folder, hardware=PsHardware(kernel="iomem=relaxed", tree=tree)) as (_, guest):
+    hardware = PsHardware(kernel="iomem=relaxed", tree=tree, cpus=4)
+    with ps_with([], folder, hardware=hardware, files=race) as (_, guest):
         yield guest
 
 
@@ -62,3 +66,9 @@ def test_latencies_come_from_the_device_tree_and_from_files(guest: Guest) -> Non
     guest.run("ip link set eth0 down && ip link set eth0 up")
     guest.wait_link()
     assert registers(guest) == [0x1_8000, -0x4000]
+
+
+def test_of_two_who_write_at_once_one_is_last(guest: Guest) -> None:
+    """In the file and in the register the same one."""
+    text = guest.run(f"/run/twin/{RACE.stem} {LATENCY}/rx_ps {RX_LATENCY:#x} 500", 120)
+    assert text.startswith("0 of 500 rounds"), text

@@ -244,10 +244,12 @@ struct meridian_ps_limits {
 
 /**
  * struct meridian_ps_latency - what frames take between the connector and where the MAC stamps them
+ * @lock: one at a time changes them and writes them to the card, so that both agree
  * @rx_ps: picoseconds, from the connector
  * @tx_ps: picoseconds, to it
  */
 struct meridian_ps_latency {
+	struct mutex lock; /* see above */
 	s32 rx_ps;
 	s32 tx_ps;
 };

@@ -6,6 +6,7 @@
  */
 #include <linux/device.h>
 #include <linux/math64.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/sysfs.h>
 
@@ -35,6 +36,15 @@ static u32 units_of(s32 picoseconds)
 	return DIV_S64_ROUND_CLOSEST((s64)picoseconds * (1 << FRACTION), 1000);
 }
 
+/*
+ * Under the lock: who changes one, or a port that comes up, would else write what is old by then.
+ */
+static void write_both(struct meridian_ps_port *port)
+{
+	meridian_ps_port_write(port, MERIDIAN_PORT_RX_LATENCY, units_of(port->latency.rx_ps));
+	meridian_ps_port_write(port, MERIDIAN_PORT_TX_LATENCY, units_of(port->latency.tx_ps));
+}
+
 /**
  * meridian_ps_write_latency() - bring the card's latencies to those of the port
  * @port: it; a card that cannot move its timestamps is left alone
@@ -43,10 +53,9 @@ void meridian_ps_write_latency(struct meridian_ps_port *port)
 {
 	if (!has_latency(port))
 		return;
-	meridian_ps_port_write(port, MERIDIAN_PORT_RX_LATENCY,
-			       units_of(READ_ONCE(port->latency.rx_ps)));
-	meridian_ps_port_write(port, MERIDIAN_PORT_TX_LATENCY,
-			       units_of(READ_ONCE(port->latency.tx_ps)));
+	mutex_lock(&port->latency.lock);
+	write_both(port);
+	mutex_unlock(&port->latency.lock);
 }
 
 struct latency_attribute {
@@ -82,8 +91,10 @@ static ssize_t set(struct device *dev, struct device_attribute *attribute, const
 		return error;
 	if (wanted < -MOST_PS || wanted > MOST_PS)
 		return -ERANGE;
+	mutex_lock(&port->latency.lock);
 	WRITE_ONCE(*value, wanted);
-	meridian_ps_write_latency(port);
+	write_both(port);
+	mutex_unlock(&port->latency.lock);
 	return length;
 }
 
@@ -126,6 +137,7 @@ void meridian_ps_init_latency(struct meridian_ps_port *port, const struct device
 	struct latency_row rows[MOST_ROWS];
 	int cells, i;
 
+	mutex_init(&port->latency.lock);
 	cells = node ? of_property_read_variable_u32_array(node, "meridian,stamp-latency",
 							   (u32 *)rows, ROW_CELLS,
 							   MOST_ROWS * ROW_CELLS) : 0;
