@@ -179,9 +179,12 @@ def test_limits_are_what_devlink_says(ps: Link) -> None:
     given = (1 << 31 | 200 << 16 | 134, 64 << 16 | 11)
     assert policers(guest) == POLICERS
     assert registers() == given
-    for number, rate, burst in ((1, 1_524_389, 10), (2, 10, 256), (2, 10, 0), (3, 10, 10)):
+    for number, rate, burst in ((1, 1_524_389, 10), (2, 1490, 256), (2, 1490, 0), (3, 1490, 10)):
         with pytest.raises(GuestError):
             set_policer(guest, number, rate, burst)
+    for number, rate in ((1, 1), (2, 1489)):
+        with pytest.raises(GuestError, match="the smallest rate is 1490 frames a second; 0 is no limit"):
+            set_policer(guest, number, rate)
     assert registers() == given and policers(guest) == POLICERS
 
     before, count = guest.statistics(), 100

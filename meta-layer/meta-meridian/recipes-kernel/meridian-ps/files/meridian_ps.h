@@ -27,7 +27,8 @@
 #define MERIDIAN_PS_HEADER	(ETH_HLEN + 2 * VLAN_HLEN) /* with two VLAN tags */
 #define MERIDIAN_PS_RING_SMALL	64
 #define MERIDIAN_PS_RING_LARGE	4096
-#define MERIDIAN_PS_LARGEST_RATE	1524388	/* frames a second, of a limit */
+#define MERIDIAN_PS_SMALLEST_RATE	1490	/* frames a second, of a limit */
+#define MERIDIAN_PS_LARGEST_RATE	1524388	/* the same */
 #define MERIDIAN_PS_LARGEST_BURST	255
 #define MERIDIAN_PS_PINS	2	/* that can be asked for: input, periodic output */
 #define MERIDIAN_PS_STAMPS	16	/* the card keeps as many until they are read */

@@ -4,12 +4,14 @@
  * frames that are not of PTP, and the next for those that are. Rate 0 is no limit.
  */
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <net/devlink.h>
 
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
 
 #define LIMITS	2	/* of a port */
+#define SMALLEST	__stringify(MERIDIAN_PS_SMALLEST_RATE)
 
 /**
  * struct meridian_ps_devlink - what devlink has of a card
@@ -42,6 +44,11 @@ static int set_policer(struct devlink *devlink, const struct devlink_trap_police
 	struct meridian_ps_port *port = port_of(devlink, policer);
 	const struct meridian_ps_rate wanted = { .rate = rate, .burst = burst };
 
+	if (rate && rate < MERIDIAN_PS_SMALLEST_RATE) {
+		NL_SET_ERR_MSG(extack,
+			       "the smallest rate is " SMALLEST " frames a second; 0 is no limit");
+		return -ERANGE;
+	}
 	meridian_ps_set_limit(port, is_ptp(policer) ? &port->limits.ptp : &port->limits.others,
 			      &wanted);
 	return 0;

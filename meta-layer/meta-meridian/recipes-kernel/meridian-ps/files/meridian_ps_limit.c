@@ -28,8 +28,7 @@ static u32 units_of(u32 rate)
 {
 	u64 units = DIV_ROUND_CLOSEST_ULL((u64)rate << UNIT_SHIFT, UNIT);
 
-	/* What is asked for is not to be nothing, nor more than there is. */
-	return clamp_t(u64, units, 1, LARGEST_UNITS);
+	return min_t(u64, units, LARGEST_UNITS);
 }
 
 /* The card has one switch for both: where one has no limit, it gets the largest. */
@@ -79,7 +78,7 @@ void meridian_ps_write_limits(struct meridian_ps_port *port)
  * meridian_ps_set_limit() - put another limit into force
  * @port: of the limit
  * @limit: one of the port's
- * @wanted: its rate is 0 for none, else not more than MERIDIAN_PS_LARGEST_RATE
+ * @wanted: its rate is 0 for none, else MERIDIAN_PS_SMALLEST_RATE to MERIDIAN_PS_LARGEST_RATE
  */
 void meridian_ps_set_limit(struct meridian_ps_port *port, struct meridian_ps_rate *limit,
 			   const struct meridian_ps_rate *wanted)
@@ -90,13 +89,20 @@ void meridian_ps_set_limit(struct meridian_ps_port *port, struct meridian_ps_rat
 	meridian_ps_write_limits(port);
 }
 
-static void read_pair(const struct device_node *node, const char *property,
-		      struct meridian_ps_rate *rate)
+static void read_pair(struct meridian_ps_port *port, const struct device_node *node,
+		      const char *property, struct meridian_ps_rate *rate)
 {
 	u32 pair[2];
 
 	if (!node || of_property_read_u32_array(node, property, pair, ARRAY_SIZE(pair)))
 		return;
+	if (pair[0] && pair[0] < MERIDIAN_PS_SMALLEST_RATE) {
+		dev_warn(port->card->dev,
+			 "port %u: %s has a rate of %u, but the smallest is %u: %u is taken\n",
+			 port->index, property, pair[0], MERIDIAN_PS_SMALLEST_RATE,
+			 MERIDIAN_PS_SMALLEST_RATE);
+		pair[0] = MERIDIAN_PS_SMALLEST_RATE;
+	}
 	rate->rate = min_t(u32, pair[0], MERIDIAN_PS_LARGEST_RATE);
 	rate->burst = clamp_t(u32, pair[1], 1, MERIDIAN_PS_LARGEST_BURST);
 }
@@ -110,12 +116,13 @@ void meridian_ps_init_limits(struct meridian_ps_port *port, const struct device_
 {
 	struct meridian_ps_limits *limits = &port->limits;
 
+	BUILD_BUG_ON(UNIT >> UNIT_SHIFT != MERIDIAN_PS_SMALLEST_RATE);
 	BUILD_BUG_ON(((u64)LARGEST_UNITS * UNIT) >> UNIT_SHIFT != MERIDIAN_PS_LARGEST_RATE);
 	BUILD_BUG_ON(FIELD_MAX(MERIDIAN_PORT_PS_LIMIT_BURST_MASK) != MERIDIAN_PS_LARGEST_BURST);
 	mutex_init(&limits->lock);
 	limits->others = (struct meridian_ps_rate){ DEFAULT_RATE, DEFAULT_BURST };
 	limits->ptp = (struct meridian_ps_rate){ DEFAULT_PTP_RATE, DEFAULT_PTP_BURST };
-	read_pair(node, "meridian,receive-limit", &limits->others);
-	read_pair(node, "meridian,ptp-receive-limit", &limits->ptp);
+	read_pair(port, node, "meridian,receive-limit", &limits->others);
+	read_pair(port, node, "meridian,ptp-receive-limit", &limits->ptp);
 	meridian_ps_write_limits(port);
 }
