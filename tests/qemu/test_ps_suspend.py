@@ -6,18 +6,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from driver_machine import Link
+from meridian_machine import tools
+from meridian_machine.driver import modules
 from ps_link import ps_link
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 SECONDS = 1  # that Linux's test waits
 
 
+NO_MEMORY = Path(__file__).with_name("no_memory")
+
+
 @pytest.fixture(scope="module")
 def ps() -> Iterator[Link]:
-    with ps_link() as link:
+    with ps_link(files=modules(tools.SUITES[0], NO_MEMORY, "ps")) as link:
         # It waits busily, which the kernel takes for a lock-up where the machine is slow.
         link.guest.run(f"echo {SECONDS} >/sys/module/suspend/parameters/pm_test_delay")
         yield link
@@ -48,6 +54,20 @@ def test_a_port_sleeps_and_wakes(ps: Link) -> None:
     assert "rx-usecs:\t77" in guest.run("ethtool -c eth0")
     assert guest.statistics()["restarts_failed"] == 0
     assert "the clock was reset" not in guest.log()
+
+
+def test_a_port_that_wakes_without_memory_says_so_and_comes_back(ps: Link) -> None:
+    guest = ps.guest
+    guest.run("insmod /run/twin/no_memory.ko device=a0000000.ethernet")
+    sleep(ps)
+    log = guest.log()
+    assert "no memory for the rings: the port is detached until there is some" in log
+    assert "the card does not end the rings" not in log
+    guest.run("rmmod no_memory")
+    guest.until("dmesg", "the port is back", 90)
+    guest.wait_link()
+    guest.ping()
+    assert guest.statistics()["restarts_failed"] == 1
 
 
 def test_a_port_that_is_closed_stays_closed(ps: Link) -> None:

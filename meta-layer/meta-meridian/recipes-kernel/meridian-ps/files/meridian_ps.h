@@ -483,7 +483,7 @@ void meridian_ps_stop_service(struct meridian_ps_port *port);
 
 /* meridian_ps_detach.c */
 int meridian_ps_init_detach(struct meridian_ps_port *port);
-void meridian_ps_detach(struct meridian_ps_port *port);
+void meridian_ps_detach(struct meridian_ps_port *port, int error);
 void meridian_ps_look_again(struct meridian_ps_port *port);
 
 /* meridian_ps_pm.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A port whose rings the card does not end, as memory does not answer it. The port is detached from
- * the stack, and what the card may still write to is kept, until the card has ended them.
+ * the stack, and what the card may still write to is kept, until the card has ended them. A port
+ * that finds no memory for its rings when the system wakes is detached until there is some.
  */
 #include <linux/rtnetlink.h>
 
@@ -29,7 +30,7 @@ static bool attach(struct meridian_ps_port *port)
 	clear_bit(MERIDIAN_PS_FLAG_RESTART, &port->flags);
 	clear_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags);
 	netif_device_attach(port->netdev);
-	netdev_info(port->netdev, "the card has ended the rings, the port is back\n");
+	netdev_info(port->netdev, "the port is back\n");
 	return true;
 }
 
@@ -60,18 +61,22 @@ void meridian_ps_look_again(struct meridian_ps_port *port)
 }
 
 /**
- * meridian_ps_detach() - take a port from the stack until the card has ended its rings
+ * meridian_ps_detach() - take a port from the stack until its rings have ended and can start anew
  * @port: that is not up, its rings told to reset; under RTNL
+ * @error: why: -ETIMEDOUT if the rings do not end, else what meridian_ps_up() returned
  */
-void meridian_ps_detach(struct meridian_ps_port *port)
+void meridian_ps_detach(struct meridian_ps_port *port, int error)
 {
 	port->restarts.failed++;
 	set_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags);
 	netif_device_detach(port->netdev);
 	netif_carrier_off(port->netdev);
-	if (net_ratelimit())
+	if (error == -ETIMEDOUT && net_ratelimit())
 		netdev_err(port->netdev,
 			   "the card does not end the rings: the port is detached until it does\n");
+	else if (net_ratelimit())
+		netdev_err(port->netdev,
+			   "no memory for the rings: the port is detached until there is some\n");
 	meridian_ps_look_again(port);
 }
 

@@ -27,14 +27,16 @@ static int sleep_port(struct meridian_ps_port *port)
 static void wake_port(struct meridian_ps_port *port)
 {
 	struct net_device *netdev = port->netdev;
+	int error;
 
 	if (test_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags)) {
 		meridian_ps_look_again(port);
 		return;
 	}
 	if (netif_running(netdev) && !test_bit(MERIDIAN_PS_FLAG_UP, &port->flags)) {
-		if (meridian_ps_up(port)) {
-			meridian_ps_detach(port);
+		error = meridian_ps_up(port);
+		if (error) {
+			meridian_ps_detach(port, error);
 			return;
 		}
 		meridian_ps_start_service(port);

@@ -178,7 +178,7 @@ int meridian_ps_down(struct meridian_ps_port *port)
 	synchronize_irq(port->card->irq);
 	error = meridian_ps_reset_rings(port);
 	if (error) {
-		meridian_ps_detach(port);
+		meridian_ps_detach(port, error);
 	} else {
 		meridian_ps_free_rx(port);
 		meridian_ps_free_tx(port);

@@ -109,7 +109,7 @@ static void make_anew(struct meridian_ps_port *port)
 	if (!error)
 		return;
 	if (error == -ETIMEDOUT) {
-		meridian_ps_detach(port);
+		meridian_ps_detach(port, error);
 	} else {
 		/* The service tries again. */
 		port->restarts.failed++;
