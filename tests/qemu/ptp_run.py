@@ -18,12 +18,18 @@ from meridian_machine.guest import Guest
 SECOND_PS = 10**12
 SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests
 CALM = 16  # samples of a settled clock
+CYCLE_NS = 4  # of the clock that drives the pulse per second
 CLOCK = "/sys/class/ptp/ptp0"
-# The machine's own clock is the host's and jitters against twin time, so ptp4l is not to compare the two.
+# The machine's own clock is the host's and jitters against twin time, so ptp4l is not to compare the two. It counts the
+# time without an Announce by the machine's clock, too, which goes on while the card waits for a processor: so it waits
+# for ten seconds. For the same reason it asks for the peer delay once a second: ptp4l 4.2 takes two answers between two of
+# its requests for those of two peers, whoever sent them, and stops the port for 16 seconds when that happens again and
+# again; an answer that is later than the next request comes together with that one's.
 PTP4L = " ".join(
     [
         "--summary_interval=-10 --tx_timestamp_timeout=2000 --sanity_freq_limit=0 --logAnnounceInterval=-1",
-        f"--logMinDelayReqInterval={SYNC_LOG} --logMinPdelayReqInterval={SYNC_LOG} --clientOnly=1",
+        "--announceReceiptTimeout=20 --logMinPdelayReqInterval=0",
+        f"--logMinDelayReqInterval={SYNC_LOG} --clientOnly=1",
     ]
 )
 OLD_PTP4L = PTP4L.replace("clientOnly", "slaveOnly")
@@ -31,10 +37,28 @@ LINE = re.compile(r"master offset +(-?\d+) (s\d) freq +([+-]?\d+) path delay +(-
 
 
 @dataclass(frozen=True)
+class Tag:
+    """Of a VLAN; service: of type 0x88A8."""
+
+    vlan: int
+    service: bool = False
+
+    @property
+    def option(self) -> str:
+        """Of a grandmaster."""
+        return "svlan" if self.service else "vlan"
+
+    @property
+    def protocol(self) -> str:
+        return "802.1ad" if self.service else "802.1Q"
+
+
+@dataclass(frozen=True)
 class Grandmaster:
     """One of those on the wire, each in a domain of its own, its clock off by its own.
 
-    spec: of `meridian_card --wire`; options: of ptp4l, to find it; logs: of the intervals of Sync, Delay_Req, Announce.
+    spec: of `meridian_card --wire`; options: of ptp4l, to find it; logs: of the intervals of Sync, Delay_Req, Announce;
+    tags: those of its frames, outermost first.
     """
 
     name: str
@@ -45,15 +69,22 @@ class Grandmaster:
     offset_ns: int = 0
     link_delay_ns: int = 250
     logs: tuple[int, int, int] = (SYNC_LOG, SYNC_LOG, -1)
+    tags: tuple[Tag, ...] = ()
 
     def wire(self) -> str:
         fixed = "log_sync={},log_delay_req={},log_announce={}".format(*self.logs)
         mine = f"domain={self.domain},drift_ppb={self.drift_ppb},offset_ns={self.offset_ns}"
-        return f"ptp:{self.spec},{fixed},{mine},link_delay={self.link_delay_ns}ns"
+        tags = "".join(f",{tag.option}={tag.vlan}" for tag in self.tags)
+        return f"ptp:{self.spec},{fixed},{mine},link_delay={self.link_delay_ns}ns{tags}"
+
+    @property
+    def interface(self) -> str:
+        """The PS's, where its frames come out without their tags."""
+        return ".".join(["eth0", *(str(tag.vlan) for tag in self.tags)])
 
     def found(self) -> str:
         """Options of a ptp4l that is to follow it."""
-        return f"--domainNumber={self.domain} {self.options}"
+        return f"-i {self.interface} --domainNumber={self.domain} {self.options}"
 
     def at(self, twin_ps: int) -> float:
         """Its time in ps at a moment of twin time; of one without wander."""
@@ -117,6 +148,19 @@ def ps_with(
             guest.check()
 
 
+def make_vlans(guest: Guest, tags: Sequence[Tag], address: str) -> None:
+    """An interface of the PS for each tag and those outside it, unless it is there; the innermost gets an address."""
+    guest.run("modprobe 8021q")
+    name = "eth0"
+    for tag in tags:
+        below, name = name, f"{name}.{tag.vlan}"
+        link = f"ip link add link {below} name {name} type vlan proto {tag.protocol} id {tag.vlan}"
+        guest.run(f"[ -e /sys/class/net/{name} ] || {link} && ip link set {name} up")
+    guest.run(f"ip address replace {address} dev {name}")
+    # ptp4l takes the interface's link-local address, which has to be there and no longer on trial.
+    guest.until(f"ip -6 address show dev {name} scope link -tentative", "inet6")
+
+
 class Running:
     """A ptp4l at work in a guest."""
 
@@ -159,7 +203,8 @@ def running(guest: Guest, options: str, where: str = "/tmp/ptp4l") -> Iterator[R
     """ptp4l with these options beside those that a twin needs."""
     program = "strings -a $(command -v ptp4l) 2>/dev/null || cat $(command -v ptp4l)"
     guest.run(f"({program}) | grep -qa clientOnly && echo '{PTP4L}' >/tmp/options || echo '{OLD_PTP4L}' >/tmp/options")
-    command = f"ptp4l -i eth0 -m -q $(cat /tmp/options) --uds_address={where}.socket {options}"
+    interface = "" if re.match("-i ", options) else "-i eth0"
+    command = f"ptp4l {interface} -m -q $(cat /tmp/options) --uds_address={where}.socket {options}"
     guest.run(f"{command} >{where} 2>&1 & echo $! >{where}.pid")
     try:
         domain = re.search(r"domainNumber=(\d+)", options)

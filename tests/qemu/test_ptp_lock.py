@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from meridian_machine import Twin
 from meridian_machine.guest import Guest
-from ptp_run import Grandmaster, ps_with, ptp4l, pulse_errors, pulses
+from ptp_run import CYCLE_NS, Grandmaster, Tag, make_vlans, ps_with, ptp4l, pulse_errors, pulses
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 SAMPLES = 40  # of each run, eight a second
-CYCLE_NS = 4  # of the clock that drives the pulse
+TAGS = (Tag(200, service=True), Tag(100))
 GRANDMASTERS = [
     Grandmaster("two-step E2E UDP", 0, "transport=udp4", "-4 -E", 1500, 17),
     Grandmaster(
@@ -35,12 +35,14 @@ GRANDMASTERS = [
         3_600_000_000_000,
     ),
     Grandmaster("two-step E2E Ethernet", 4, "transport=ethernet", "-2 -E", 100_000, 5),
+    Grandmaster("two-step E2E IPv6 in two VLANs", 5, "transport=udp6", "-6 -E", 8000, tags=TAGS),
 ]
 
 
 @pytest.fixture(scope="module")
 def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Twin, Guest]]:
     with ps_with(GRANDMASTERS, tmp_path_factory.mktemp("ptp")) as it:
+        make_vlans(it[1], TAGS, "10.43.0.5/24")
         yield it
 
 
