@@ -77,7 +77,7 @@ class Shell(p: ShellParam) extends Component {
       crossing.io.dstSkip := skip
       crossing
     }
-    val rxTime = carry(clocks.macRx(i), pins.sim_skip_mac_rx, -ps.io.latency(i).rx)
+    val rxTime = carry(clocks.macRx(i), pins.sim_skip_mac_rx, StampLatency.behind(ps.io.latency(i).rx))
     val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits

@@ -9,3 +9,9 @@ import spinal.core._
 case class StampLatency() extends Bundle {
   val rx, tx = SInt(32 bits)
 }
+
+object StampLatency {
+
+  /** -latency, or the highest value for that of the lowest, which has no opposite. */
+  def behind(latency: SInt): SInt = (latency === latency.minValue) ? S(latency.maxValue, 32 bits) | -latency
+}
