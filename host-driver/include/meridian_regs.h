@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      5
+#define MERIDIAN_MAP_MINOR                                      6
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -489,6 +489,7 @@
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_NOWHERE               0x0e8
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_POLICED            0x0f0
 #define MERIDIAN_PORT_COUNTERS_COUNTER_RX_PS_PTP_POLICED        0x0f8
+#define MERIDIAN_PORT_COUNTERS_COUNTER_RX_UNCOUNTED             0x100
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_FRAMES                0x400
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_GOOD_FRAMES           0x408
 #define MERIDIAN_PORT_COUNTERS_COUNTER_TX_BYTES                 0x410

@@ -22,6 +22,7 @@ REASONS = {
     "rx_ps_overflow": "PS buffer full",
     "rx_ps_policed": "over the PS's limit",
     "rx_ps_ptp_policed": "over the PS's limit of PTP",
+    "rx_uncounted": "too fast to be counted otherwise",
     "rx_no_match": "unicast nobody takes",
     "rx_no_listener": "broadcast or multicast nobody wants",
     "rx_disabled": "function off",

@@ -44,6 +44,7 @@ static const struct named port_counters[] = {
 	PORT("rx_ps_policed", RX_PS_POLICED),
 	PORT("rx_ps_ptp_policed", RX_PS_PTP_POLICED),
 	PORT("rx_nowhere", RX_NOWHERE),
+	PORT("rx_uncounted", RX_UNCOUNTED),
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),
 	PORT("tx_from_ps", TX_FROM_PS),

@@ -162,6 +162,7 @@ class MacRx(p: ShellParam) extends Component {
     record.psOverflow := record.forPs && !verdict.psPoliced && (ps.dropper.io.lost || verdict.psRefused)
     record.psPoliced := record.forPs && verdict.psPoliced
     record.ptp := verdict.ptp
+    record.uncounted := 0
     io.record.valid := RegNext(verdict.valid) init False
     io.record.payload := RegNext(record)
   }

@@ -66,6 +66,7 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
   val hostOverflow, psOverflow = Bool() // and where it found no room
   val psPoliced = Bool() // or was over the PS's limit
   val ptp = Bool() // of a good frame: which of the limits is its
+  val uncounted = UInt(16 bits) // frames just before it whose records found no room; 65535 for more
 }
 
 /** Of a frame of the host on its way to the buffer of its port. */

@@ -36,9 +36,6 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
 
     /** Ps clock. */
     val record = master(Stream(MacRxRecord(p)))
-
-    /** Ps clock, until the next reset: records came faster than they were taken, so counters are wrong. */
-    val recordLost = out Bool ()
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
@@ -76,9 +73,13 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     psBuffer.io.push << mac.io.ps
     psBuffer.io.abort := mac.io.psAbort
     psBuffer.io.drop := False
-    val record = mac.io.record.toStream
-    records.io.push << record
-    val recordLost = RegInit(False) setWhen (record.valid && !record.ready && records.io.up)
+    // Runts may come faster than records are taken: those without room are told of by number, with the next one.
+    val uncounted = Reg(UInt(16 bits)) init 0
+    records.io.push.valid := mac.io.record.valid
+    records.io.push.payload := mac.io.record.payload
+    records.io.push.payload.uncounted.allowOverride() := uncounted
+    when(mac.io.record.valid && !records.io.push.ready && !uncounted.andR)(uncounted := uncounted + 1)
+    when(records.io.push.fire || !records.io.up)(uncounted := 0)
   }
 
   io.host.arbitrationFrom(hostBuffer.io.pop)
@@ -102,7 +103,4 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.psIdle := psBuffer.io.idle
 
   io.record << records.io.pop
-  psCd on {
-    io.recordLost := BufferCC(macRx.recordLost, False)
-  }
 }

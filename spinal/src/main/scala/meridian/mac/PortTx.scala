@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import meridian.frame._
 import spinal.core._
 import spinal.lib._
@@ -33,9 +33,6 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** Ps clock. */
     val record = master(Stream(MacTxRecord(p)))
     val timestamps = master(Stream(TxTimestamp()))
-
-    /** Ps clock, until the next reset: records or timestamps came faster than they were taken. */
-    val recordLost, timestampLost = out Bool ()
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
@@ -97,14 +94,11 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     timestamp.timestamp := RegNext(io.pins.tstamp)
     val stamped = timestamp.toStream
     timestamps.io.push << stamped
-    val recordLost = RegInit(False) setWhen (record.valid && !record.ready && records.io.up)
-    val timestampLost = RegInit(False) setWhen (stamped.valid && !stamped.ready && timestamps.io.up)
+    // A frame takes 8 cycles at the least, and both sinks are faster.
+    Promise(!record.valid || record.ready || !records.io.up, "the record of a frame that was sent is lost")
+    Promise(!stamped.valid || stamped.ready || !timestamps.io.up, "a transmit timestamp is lost")
   }
 
   io.record << records.io.pop
   io.timestamps << timestamps.io.pop
-  psCd on {
-    io.recordLost := BufferCC(macTx.recordLost, False)
-    io.timestampLost := BufferCC(macTx.timestampLost, False)
-  }
 }

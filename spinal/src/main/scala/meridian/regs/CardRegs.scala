@@ -39,7 +39,7 @@ class CardRegs(p: ShellParam) extends Component {
     val phc = master(PhcSignals())
     val phcLocked = in Bits (2 * p.ports bits) // from the MACs' clocks
     val phcInterrupt = out Bool ()
-    val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 5 cycles
+    val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
   }
 

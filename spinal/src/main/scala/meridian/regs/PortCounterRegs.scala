@@ -13,7 +13,7 @@ object PortCounterRegs {
 /** Counts the frames of a port, and shows that since reset in a page of its own; OpenNIC's MAC block asks for the
   * growth since a tick (ps clock).
   *
-  * Records are taken in 5 cycles each at the most. Latency: a counter is read in 14 to 28 cycles.
+  * Records are taken in 6 cycles each at the most. Latency: a counter is read in 14 to 28 cycles.
   */
 class PortCounterRegs(p: ShellParam) extends Component {
   val io = new Bundle {

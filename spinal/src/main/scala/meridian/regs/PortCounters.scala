@@ -21,6 +21,7 @@ object PortCounters {
   val nowhere = 36
   val psPoliced = 37
   val psPtpPoliced = 38
+  val uncounted = 39
   val goodBytes = 40
   val badBytes = 41
   val entries = 64
@@ -63,7 +64,8 @@ object PortCounters {
           sum("ps_overflow", psOverflow, "good frames the buffer to the PS had no room for"),
           sum("nowhere", nowhere, "good frames that were for neither"),
           sum("ps_policed", psPoliced, "good frames for the PS, not of PTP, over their limit"),
-          sum("ps_ptp_policed", psPtpPoliced, "good frames of PTP for the PS over their limit")
+          sum("ps_ptp_policed", psPtpPoliced, "good frames of PTP for the PS over their limit"),
+          sum("uncounted", uncounted, "frames that came too fast for any other counter: runts, one after the other")
         )
       else Seq(sum("from_host", toHost, "frames of the host"), sum("from_ps", toPs, "frames of the PS"))
     common ++ bins ++ own

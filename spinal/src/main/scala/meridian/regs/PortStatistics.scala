@@ -6,11 +6,14 @@ import meridian.mac.{MacRxRecord, MacTxRecord}
 import spinal.core._
 import spinal.lib._
 
-/** What one frame counts: a size, its bytes, a class or error, and up to two destinations. */
+/** What one frame counts: a size, its bytes, a class or error, and up to two destinations; and how many before it did
+  * not count.
+  */
 case class PortEvent() extends Bundle {
   val length = UInt(17 bits) // with FCS
-  val index = Vec(UInt(6 bits), 3)
-  val valid = Bits(3 bits)
+  val index = Vec(UInt(6 bits), 4)
+  val valid = Bits(4 bits)
+  val uncounted = UInt(16 bits) // the amount of the last
   val bad = Bool()
 }
 
@@ -33,7 +36,9 @@ object PortEvent {
     e.index(1) := r.forHost ? (r.hostOverflow ? U(hostOverflow, 6 bits) | U(toHost, 6 bits)) | U(nowhere, 6 bits)
     e.index(2) := r.psOverflow ? U(psOverflow, 6 bits) | U(toPs, 6 bits)
     when(r.psPoliced) { e.index(2) := r.ptp ? U(psPtpPoliced, 6 bits) | U(psPoliced, 6 bits) }
-    e.valid := (!e.bad && r.forPs) ## (!e.bad && (r.forHost || !r.forPs)) ## True
+    e.index(3) := PortCounters.uncounted
+    e.uncounted := r.uncounted
+    e.valid := (r.uncounted =/= 0) ## (!e.bad && r.forPs) ## (!e.bad && (r.forHost || !r.forPs)) ## True
     e
   }
 
@@ -44,7 +49,9 @@ object PortEvent {
     e.index(0) := frameClass(r.multicast, r.broadcast, r.vlan)
     e.index(1) := r.fromPs ? U(toPs, 6 bits) | U(toHost, 6 bits)
     e.index(2) := 0
-    e.valid := B"011"
+    e.index(3) := 0
+    e.uncounted := 0
+    e.valid := B"0011"
     e
   }
 }
@@ -60,8 +67,8 @@ case class PortQuestion() extends Bundle {
 
 /** The counters of one direction of a port (ps clock). io.tick notes how much each has grown since the tick before.
   *
-  * Throughput: an event in 5 cycles at most, which is more often than the smallest frames come at 25 Gbit/s; in between
-  * events.ready falls. Latency: a question is answered after 6 cycles and one more a place. For 70 cycles after a tick,
+  * Throughput: an event in 5 cycles at most, which is more often than the smallest frames come at 25 Gbit/s, or 6 with
+  * one that tells of uncounted frames; in between events.ready falls. Latency: a question is answered after 6 cycles and one more a place. For 70 cycles after a tick,
   * and after reset, questions wait. The places of a sum are read one after the other while frames go on being counted.
   */
 class PortStatistics extends Component {
@@ -74,12 +81,12 @@ class PortStatistics extends Component {
   import PortCounters._
   val bank = new CounterBank(entries, amountBits = 17)
 
-  /** An event is a list of adds, done one a cycle: bytes, size, class or error, destinations. */
+  /** An event is a list of adds, done one a cycle: bytes, size, class or error, destinations, uncounted frames. */
   val counting = new Area {
     val arrived = io.event.m2sPipe()
     val event = Reg(PortEvent())
     val bin = Reg(UInt(6 bits))
-    val left = Reg(Bits(5 bits)) init 0
+    val left = Reg(Bits(6 bits)) init 0
     val now = OHMasking.first(left)
     val after = left & ~now
     left := after
@@ -98,7 +105,8 @@ class PortStatistics extends Component {
         Seq(event.bad ? U(badBytes, 6 bits) | U(goodBytes, 6 bits), bin) ++ event.index
       )
     )
-    bank.io.add.amount := RegNext(now.lsb ? event.length | U(1, 17 bits))
+    val amount = now.msb ? event.uncounted.resize(17) | U(1, 17 bits)
+    bank.io.add.amount := RegNext(now.lsb ? event.length | amount)
   }
 
   /** Growth since the tick before, a place each, and what stood there then. */

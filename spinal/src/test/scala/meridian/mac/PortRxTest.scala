@@ -72,6 +72,25 @@ class PortRxTest extends AnyFunSuite {
       b.check()
     }
 
+  bench("runts that come faster than they can be counted are told of by number", 15) { b =>
+    b.configure(listening)
+    b.recordEvery = 6
+    for (round <- 0 until 6) {
+      b.forget()
+      b.uncounted = 0
+      val runts = 40 + b.random.nextInt(400)
+      for (_ <- 0 until runts) b.send(b.frame(1 + b.random.nextInt(8), stranger), Seq(0, 2)(round % 2))
+      b.dut.macRxCd.waitSampling(200)
+      val found = b.told.length + b.uncounted
+      // The last ones come with the next frame.
+      b.send(b.frame(100, psAddress))
+      b.settle()
+      assert(b.told.length + b.uncounted == runts + 1, s"$runts runts")
+      assert(found <= runts && (runts < 100 || b.uncounted > 0), "none was too fast")
+      assert(b.psFrames.length == 1 && b.told.last.forPs)
+    }
+  }
+
   for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 45000))
     bench(s"latency at $mac ps", 4, mac) { b =>
       b.configure(listening)
