@@ -37,6 +37,7 @@ class PsFrame:
     seconds: int
     nanoseconds: int
     inside: bool = False  # of a function of the host: it has no timestamp
+    stamped: bool = True
 
     @property
     def time_ns(self) -> int:
@@ -74,6 +75,7 @@ class PsPort:
         self.waiting: deque[tuple[bytes, int, bool]] = deque()
         self._in_flight: deque[tuple[int, int]] = deque()
         self._buffers: dict[int, int] = {}
+        self.all_stamped = True  # a frame of the wire without a timestamp is an error
 
     def start(self) -> None:
         """Resets both rings, whatever they were left at, fills the receive ring and starts both."""
@@ -179,12 +181,13 @@ class PsPort:
             flags = int.from_bytes(said[14:16], "little")
             if flags & GENERATION != self._generation(self.rx_consumer):
                 break
-            if flags & ERROR or bool(flags & STAMPED) == bool(flags & INSIDE):
+            stamped, inside = bool(flags & STAMPED), bool(flags & INSIDE)
+            if flags & ERROR or (stamped and inside) or (self.all_stamped and not stamped and not inside):
                 raise PsPortError(f"port {self.port}, receive descriptor {self.rx_consumer}: flags {flags:#x}")
             length = int.from_bytes(said[4:6], "little")
             data = self._memory(self._buffers.pop(self.rx_consumer), length)
             seconds, nanoseconds = int.from_bytes(said[8:14], "little"), int.from_bytes(said[:4], "little")
-            frames.append(PsFrame(data, seconds, nanoseconds, bool(flags & INSIDE)))
+            frames.append(PsFrame(data, seconds, nanoseconds, inside, stamped))
             self.rx_consumer += 1
         self._post(len(frames))
         return frames

@@ -81,6 +81,8 @@ class Shell(p: ShellParam) extends Component {
     val txTime = carry(clocks.macTx(i), pins.sim_skip_mac_tx, ps.io.latency(i).tx)
     pins.ctl_rx_systemtimerin := rxTime.io.dstTime.asBits
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
+    rx.io.timeKnown := rxTime.io.dstKnown
+    tx.io.timeKnown := txTime.io.dstKnown
     ps.io.phcLocked(2 * i) := rxTime.io.dstLocked
     ps.io.phcLocked(2 * i + 1) := txTime.io.dstLocked
   }

@@ -35,6 +35,7 @@ class MacRx(p: ShellParam) extends Component {
     val psFilter = in(PsFilterConfig(p))
     val psLimit = in(PsLimit())
     val skip = in UInt (32 bits) // see FrameBucket
+    val timeKnown = in Bool () // the MAC stamps with the PHC's time; what it told before is no timestamp
     val host = master(FrameStream(p.hostBytes, HardType(new NoData)))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
@@ -60,7 +61,7 @@ class MacRx(p: ShellParam) extends Component {
     beat.count := RegNext(count)
     beat.error := RegNext(io.pins.tuser || !io.pins.tkeep(0)) // a last beat of no byte is no frame of the MAC
     val stamp = RegNext(io.pins.tstamp)
-    val stampValid = RegNext(io.pins.tstampValid) init False
+    val stampValid = RegNext(io.pins.tstampValid && io.timeKnown) init False
     val lastBeat = beat.valid && beat.last
   }
   import input.{beat, lastBeat}

@@ -34,6 +34,9 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     /** Receive clock of the MAC; see FrameBucket. */
     val skip = in UInt (32 bits)
 
+    /** Receive clock of the MAC; see TimeCrossing. */
+    val timeKnown = in Bool ()
+
     /** Ps clock. */
     val record = master(Stream(MacRxRecord(p)))
   }
@@ -64,6 +67,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     mac.io.psFilter := filter
     mac.io.psLimit := PsLimit.crossed(io.psLimit)
     mac.io.skip := io.skip
+    mac.io.timeKnown := io.timeKnown
     mac.io.hostUp := hostBuffer.io.up
     hostBuffer.io.push << mac.io.host
     hostBuffer.io.abort := mac.io.hostAbort

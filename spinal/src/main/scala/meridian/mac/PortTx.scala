@@ -33,6 +33,9 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** Ps clock. */
     val record = master(Stream(MacTxRecord(p)))
     val timestamps = master(Stream(TxTimestamp()))
+
+    /** MacTx clock: the MAC stamps with the PHC's time. Until then the frames of the PS wait. See TimeCrossing. */
+    val timeKnown = in Bool ()
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
@@ -78,7 +81,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
     val mac = new MacTx(p)
     mac.io.host << downsizer.io.output
-    mac.io.ps.arbitrationFrom(psBuffer.io.pop)
+    mac.io.ps.arbitrationFrom(psBuffer.io.pop.haltWhen(!io.timeKnown))
     mac.io.ps.data := psBuffer.io.pop.data
     mac.io.ps.mty := psBuffer.io.pop.mty
     mac.io.ps.last := psBuffer.io.pop.last

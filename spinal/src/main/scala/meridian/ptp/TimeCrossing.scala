@@ -10,6 +10,9 @@ object TimeCrossing {
   /** Samples from a load, or a step, to io.locked. */
   val lockSamples = 32
 
+  /** Samples from the last load behind a reset to io.dstKnown: 1 us, more than a MAC keeps a timestamp before it tells it. */
+  val knownSamples = 8
+
   /** Bits below a nanosecond of io.psAhead. */
   val aheadFraction = 16
 }
@@ -27,6 +30,10 @@ object TimeCrossing {
   * a MAC stamps where it captures a frame, so its time is ahead, or behind, by what the frame takes between there and the
   * connector. io.dstTime never runs back but by a load. io.dstLocked says that 32 samples (4 us) passed since the last
   * load, step of the PHC, or change of io.psAhead, which counts as one.
+  *
+  * io.dstKnown says that since the last reset of dst the time was loaded where it had to be, and 8 samples in a row were
+  * near it: all that a MAC tells by then was stamped with the time of the PHC, to a dst cycle. It is high 1.5 us after a
+  * reset at the latest, and stays high until the next.
   *
   * io.dstSkip is the number of cycles a dst edge stands for (1 in hardware, see [[Phc]]). A sample that may have been
   * under way during a skip is not used. When 4095 or more cycles were skipped since the last sample used, the loop
@@ -72,6 +79,7 @@ class TimeCrossing(
     val dstSkip = in UInt (32 bits)
     val dstTime = out(PtpTime())
     val dstLocked = out Bool ()
+    val dstKnown = out Bool ()
   }
 
   /** Latch, add, then toggle a cycle after the sum: the words are stable before and long after the toggle is seen. */
@@ -126,7 +134,8 @@ class TimeCrossing(
 
     /** The cycle in which the toggle is seen is number 0; `after(n)` is high in cycle n. */
     val toggle = BufferCC(ps.toggle, init = False, bufferDepth = Some(synchroniser))
-    val ignore = RegInit(False) setWhen skipped
+    // What is seen first behind a reset may be a toggle of long ago.
+    val ignore = RegInit(True) setWhen skipped
     val seen = toggle =/= (RegNext(toggle) init False)
     ignore clearWhen (seen && !skipped)
     val after = Vec(Reg(Bool()) init False, loadLatency)
@@ -249,9 +258,15 @@ class TimeCrossing(
       when(load || free.andR) {
         count := 0
       }
+
+      val good = Reg(UInt(log2Up(TimeCrossing.knownSamples) bits)) init 0
+      val known = RegInit(False) setWhen (steer && good.andR)
+      when(steer)(good := good + 1)
+      when(load)(good := 0)
     }
 
     io.dstTime := clock.io.rounded
     io.dstLocked := loop.locked
+    io.dstKnown := loop.known
   }
 }

@@ -57,6 +57,7 @@ class PortRxBench(val dut: PortRx, p: ShellParam, macPeriod: Int, hostPeriod: In
   private val hostBytes, psBytes = mutable.ArrayBuffer[Byte]()
   restrict(None)
   dut.io.skip #= 1
+  dut.io.timeKnown #= true
   dut.io.pins.tvalid #= false
   dut.io.pins.tstampValid #= false
   dut.io.host.ready #= false

@@ -91,6 +91,19 @@ class PortRxTest extends AnyFunSuite {
     }
   }
 
+  bench("a timestamp of a time that is not known is not valid", 16) { b =>
+    b.configure(listening)
+    for (round <- 0 until 12) {
+      b.dut.io.timeKnown #= round % 3 == 0
+      b.dut.macRxCd.waitSampling(2)
+      b.forget()
+      for (_ <- 0 until 10)
+        b.send(b.frame(60 + b.random.nextInt(100), psAddress).copy(stampBeat = b.random.nextInt(7)), 4)
+      b.settle()
+      assert(b.psFrames.length == 10 && b.psFrames.forall(_.stampValid == (round % 3 == 0)))
+    }
+  }
+
   for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 45000))
     bench(s"latency at $mac ps", 4, mac) { b =>
       b.configure(listening)

@@ -39,6 +39,7 @@ class PortTxTest extends AnyFunSuite {
     dut.io.ps.valid #= false
     dut.io.pins.tready #= false
     dut.io.pins.tstampValid #= false
+    dut.io.timeKnown #= true
     dut.io.record.ready #= true
     dut.io.timestamps.ready #= true
     dut.hostCd.forkStimulus(host)
@@ -268,6 +269,18 @@ class PortTxTest extends AnyFunSuite {
     }
     b.dut.psCd.waitSampling(20)
     assert(b.stamps == stamps)
+  }
+
+  bench("frames of the PS wait until the time of their timestamps is known, those of the host do not", 13) { b =>
+    for (_ <- 0 until 8) {
+      b.dut.io.timeKnown #= false
+      b.sendPs(b.data(100), Some(5))
+      for (_ <- 0 until 3) b.sendHost(b.data(60 + b.random.nextInt(300)))
+      b.dut.hostCd.waitSampling(200 + b.random.nextInt(200))
+      assert(b.pinned.length == 3 && b.pinned.forall(_.tag.isEmpty), s"${b.pinned.length} frames were sent")
+      b.dut.io.timeKnown #= true
+      b.check()
+    }
   }
 
   bench("a host in reset stops no frame that is stored, and none of the PS", 8) { b =>

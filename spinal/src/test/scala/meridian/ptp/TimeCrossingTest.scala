@@ -15,7 +15,7 @@ class CrossedPhc(dstFrequency: HertzNumber) extends Component {
     val psAhead = in SInt (32 bits)
     val psTime = out(PtpFineTime())
     val dstTime = out(PtpTime())
-    val dstLocked = out Bool ()
+    val dstLocked, dstKnown = out Bool ()
   }
   val phc = psCd(new Phc(250 MHz))
   val crossing = new TimeCrossing(psCd, dstCd, 250 MHz, dstFrequency)
@@ -28,6 +28,7 @@ class CrossedPhc(dstFrequency: HertzNumber) extends Component {
   crossing.io.dstSkip := io.dstSkip
   io.dstTime := crossing.io.dstTime
   io.dstLocked := crossing.io.dstLocked
+  io.dstKnown := crossing.io.dstKnown
 }
 
 class TimeCrossingTest extends AnyFunSuite {
@@ -226,6 +227,38 @@ class TimeCrossingTest extends AnyFunSuite {
           )
           assert(math.abs(mean) < 0.2 && rms < 1.0 && peak < 2.6)
         }
+      }
+    }
+
+    test(s"$name: behind a reset of the MAC at any time, a time that is told as known is right to a cycle") {
+      compiled.doSim(seed = 6) { dut =>
+        val b = bench(dut, math.round(period / (1 - 40e-6)), 700001L)
+        val random = new scala.util.Random(6)
+        set(dut, b, secondFine * 1000 + (BigInt(77) << 32))
+        lock(b, 20000000000L)
+        var worst, unknown = 0.0
+        var latest = 0L
+        for (_ <- 0 until 200) {
+          dut.dstCd.assertReset()
+          b.run(20 * period + random.nextInt(300) * 1000000L)((_, _) => ())
+          dut.dstCd.deassertReset()
+          val start = b.now
+          var known = -1L
+          b.run(3000000000L) { (now, e) =>
+            if (dut.io.dstKnown.toBoolean) {
+              if (known < 0) known = now
+              worst = worst.max(math.abs(e))
+            } else {
+              assert(known < 0, "the time is not known any more")
+              unknown = unknown.max(math.abs(e))
+            }
+          }
+          assert(known > 0, "the time is never known")
+          latest = latest.max(known - start)
+        }
+        println(f"$name: known after ${latest * 1e-9}%.2f us, then $worst%.3f ns off at most, $unknown%.0f ns before")
+        assert(worst < period * 1e-6 && latest < 1500000000L)
+        assert(unknown > 1e6, "nothing was to be told")
       }
     }
 
