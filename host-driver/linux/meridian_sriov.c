@@ -32,7 +32,10 @@ void meridian_limit_vfs(struct meridian *m)
 
 	if (!position)
 		return;
+	/* A capability may offer none; then the kernel has no limit to set. */
 	pci_read_config_word(m->pdev, position + PCI_SRIOV_TOTAL_VF, &offered);
+	if (!offered)
+		return;
 	first = first_function(m, &stride);
 	count = first < m->functions ? (m->functions - 1 - first) / max_t(u16, stride, 1) + 1 : 0;
 	count = min3(count, (u32)offered, (u32)VF_LIMIT);
