@@ -12,6 +12,8 @@ from meridian_twin.contexts import Select
 from senders import PACED, PLAIN, World
 
 FIRST = 4
+#: Of vivado/boards/zcu106: a host clock of 125 MHz.
+ZCU106 = ("--ports", "2", "--line-rate", "10", "--host-bytes", "32", "--host-mhz", "125", "--functions", "16")
 MS = 10**9
 
 
@@ -103,6 +105,23 @@ def test_queues_stop_and_functions_are_reset_while_they_wait(world: World) -> No
     rates = world.rates(2 * MS)
     assert rates[FIRST] == pytest.approx(1000, rel=0.05)
     assert rates[FIRST + 1] == pytest.approx(1000, rel=0.05)
+
+
+@pytest.mark.long
+def test_rates_of_a_slower_host_clock(built_card: Any) -> None:
+    """They are the same: the register's unit does not follow the clock."""
+    options = ("--time", "lockstep", "--seed", "1", "--rate", "10", "--wire", "0=none", "--wire", "1=none")
+    with CardProcess(built_card(*ZCU106), *options) as card:
+        world = World(card)
+        world.start(PACED, range(FIRST, FIRST + 2))
+        world.host.card.set_tx_rate(FIRST, maximum=500)
+        world.host.settle()
+        world.sizes = {FIRST: 1514, FIRST + 1: 1514}
+        world.run(MS // 2)
+        rates = world.rates(4 * MS)
+        assert rates[FIRST] == pytest.approx(500, rel=0.05)
+        assert rates[FIRST + 1] > 0.97 * (10000 - 500) * 1514 / 1538
+        world.host.close()
 
 
 def test_registers(world: World) -> None:
