@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,6 +83,39 @@ class Netlist:
             result.dsp += count if kind == "DSP48E2" else 0
         self._walk(result)
         return result
+
+    def parts(self) -> Counter[str]:
+        """LUTs by the component that they belong to, those of distributed RAM with them.
+
+        A LUT whose net the design does not name belongs to the component of what it feeds.
+        """
+        reads: dict[int, list[str]] = defaultdict(list)
+        for name, cell in self.cells.items():
+            for pin, bits in cell["connections"].items():
+                if cell["port_directions"].get(pin) == "input" and pin not in CLOCK_PINS:
+                    for bit in bits:
+                        reads[bit].append(name)
+        luts: Counter[str] = Counter()
+        for name, cell in self.cells.items():
+            kind = cell["type"]
+            size = LUT_RAM.get(kind, int(kind.startswith("LUT") and kind[3:].isdigit()))
+            if size:
+                luts[self._part(name, reads)] += size
+        return luts
+
+    def _part(self, cell: str, reads: dict[int, list[str]]) -> str:
+        seen, queue = {cell}, deque([cell])
+        while queue:
+            at = self.cells[queue.popleft()]
+            named = self._output(at)
+            if named != at["type"] and not named.startswith("$"):
+                return named.rpartition(".")[0] or "top"
+            outputs = [b for p, v in at["connections"].items() if at["port_directions"].get(p) == "output" for b in v]
+            for reader in (reader for bit in outputs for reader in reads.get(bit, [])):
+                if reader not in seen:
+                    seen.add(reader)
+                    queue.append(reader)
+        return "top"
 
     def _inputs(self, name: str, pin: str, index: int) -> tuple[list[int], int]:
         """Bits that bit `index` of an output pin depends on without a register between, and the levels it adds."""

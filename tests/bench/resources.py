@@ -17,6 +17,8 @@ from synthesis import CLOCKS, synthesize
 ROOT = Path(__file__).resolve().parents[2]
 #: Paths a clock that --paths prints, each into another register.
 PATHS = 20
+#: LUTs of the smallest component that --parts prints.
+PART = 100
 
 
 def main() -> int:
@@ -24,6 +26,7 @@ def main() -> int:
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths a clock over the limit")
+    parser.add_argument("--parts", action="store_true", help="print the LUTs of each component that has a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
@@ -44,7 +47,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as work:
             log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
-            result = Netlist(synthesize(verilog, "Shell", Path(work), log), "Shell").resources()
+            netlist = Netlist(synthesize(verilog, "Shell", Path(work), log), "Shell")
+        result = netlist.resources()
+        if arguments.parts:
+            for part, luts in netlist.parts().most_common():
+                if luts >= PART:
+                    print(f"  {luts} LUT in {part}")
         point = {"ports": ports, "width": 8 * width, "functions": functions}
         small = (ports, width, functions) == (1, 32, 8)
         figures.append(Figure("lut", point, result.lut, "LUT", goal="< 40000" if small else None))

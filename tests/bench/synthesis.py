@@ -21,8 +21,8 @@ class Clock:
 
 
 CLOCKS = [
-    Clock("axi_aclk", 250.0, 9),
-    Clock("ps_clk", 250.0, 9),
+    Clock("axi_aclk", 250.0, 8),
+    Clock("ps_clk", 250.0, 8),
     Clock("mac_rx_clk", 390.625, 5),
     Clock("mac_tx_clk", 390.625, 5),
 ]

@@ -90,3 +90,16 @@ def test_a_loop_is_told(tmp_path: Path) -> None:
     cells = [cell("LUT1", A=[10], O=[11]), cell("LUT1", A=[11], O=[10]), flip_flop(10, 12)]
     with pytest.raises(RuntimeError, match="loop"):
         ends(tmp_path, cells)
+
+
+def test_a_lut_belongs_to_the_component_that_it_feeds(tmp_path: Path) -> None:
+    cells = [flip_flop("0", 10), *luts(10, 3), flip_flop(13, 20), *luts(20, 2)]
+    names = {10: "a.held", 11: "$1", 12: "$2", 13: "$3", 20: "b.c.held", 21: "$4", 22: "out"}
+    module = {
+        "cells": {f"cell{i}": c for i, c in enumerate(cells)},
+        "netnames": {name: {"bits": [bit]} for bit, name in names.items()},
+        "ports": {},
+    }
+    file = tmp_path / "netlist.json"
+    file.write_text(json.dumps({"modules": {"Top": module}}))
+    assert Netlist(file, "Top").parts() == {"b.c": 3, "top": 2}

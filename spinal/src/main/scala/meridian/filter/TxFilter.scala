@@ -29,7 +29,7 @@ import spinal.lib._
   * its header is judged as it would go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
   * on its way out.
   *
-  * Latency macLatency + queueLatency + 5 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
+  * Latency macLatency + queueLatency + 6 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
   * transmit buffer stalls the frames of all ports, through a buffer of 32 beats; nothing else does. Frames of paced queues
   * do not fill it (see [[meridian.pacing.PacerEngine]]), those of others may. Frames of any length pass through.
   *
@@ -39,8 +39,8 @@ import spinal.lib._
 class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   val depth = 32
   require(
-    macLatency + queueLatency + 9 <= depth,
-    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 9} cycles"
+    macLatency + queueLatency + 10 <= depth,
+    s"macLatency $macLatency and queueLatency $queueLatency: $depth beats of buffer do not cover more than ${depth - 10} cycles"
   )
 
   val io = new Bundle {

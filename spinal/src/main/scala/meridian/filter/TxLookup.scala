@@ -42,7 +42,7 @@ case class TxDecision(p: ShellParam) extends Bundle {
   * addresses that no bridge forwards (IEEE 802.1Q, table 8-1: 01-80-C2-00-00-00 to 0F). Only a function with `control` sends them, and to
   * the wire only.
   *
-  * Latency queueLatency + macLatency + 2 cycles, one header a cycle, no back-pressure.
+  * Latency queueLatency + macLatency + 3 cycles, one header a cycle, no back-pressure.
   */
 class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   require(
@@ -149,24 +149,30 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     when(!known)(decision.verdict := TxVerdict.noFunction)
   }
 
+  val answered = new Area {
+    val function = Delay(routed.decision.function, macLatency)
+    def isOwn(result: MacResult) = result.hit && !result.value.isGroup && result.value.index === function
+    val own = RegNext(isOwn(io.mac.result.payload))
+    val found = RegNext(io.destination.result.hit)
+    val ofSender = RegNext(isOwn(io.destination.result.payload))
+  }
+
   val checked = new Area {
-    val decision = Delay(routed.decision, macLatency)
-    val trusted = Delay(routed.trusted, macLatency)
-    val mayControl = Delay(routed.mayControl, macLatency)
-    val control = Delay(routed.control, macLatency)
-    val foreign = Delay(routed.foreign, macLatency)
-    val value = io.mac.result.value
-    val own = io.mac.result.hit && !value.isGroup && value.index === decision.function
+    val latency = macLatency + 1
+    val decision = Delay(routed.decision, latency)
+    val trusted = Delay(routed.trusted, latency)
+    val mayControl = Delay(routed.mayControl, latency)
+    val control = Delay(routed.control, latency)
+    val foreign = Delay(routed.foreign, latency)
+    import answered.{found, ofSender, own}
 
-    val group = Delay(routed.destination.lsb, macLatency)
-    val veb = Delay(routed.veb, macLatency)
+    val group = Delay(routed.destination.lsb, latency)
+    val veb = Delay(routed.veb, latency)
     def ofPs(flag: Destination => Bool) =
-      Delay(PerPort(routed.ofPs.map(flag), Delay(routed.port, PsClassifier.latency)), macLatency - PsClassifier.latency)
-    val found = io.destination.result.payload
-    val ofSender = found.hit && !found.value.isGroup && found.value.index === decision.function
-    val route = TxRoute(veb, group, found.hit, ofSender, ofPs(_.exact), ofPs(_.forPs))
+      Delay(PerPort(routed.ofPs.map(flag), Delay(routed.port, PsClassifier.latency)), latency - PsClassifier.latency)
+    val route = TxRoute(veb, group, found, ofSender, ofPs(_.exact), ofPs(_.forPs))
 
-    io.decision.valid := Delay(routed.valid, macLatency, init = False)
+    io.decision.valid := Delay(routed.valid, latency, init = False)
     io.decision.payload := decision
     when(decision.verdict === TxVerdict.sent) {
       io.decision.to := route

@@ -36,16 +36,18 @@ class ChecksumCheck(p: ShellParam) extends Component {
   /** A sum that holds its own complement; a second carry cannot arise of so few words. */
   def isGood(sum: ChecksumSum): Bool = sum.folded === 0xffff
 
-  // Whether the frame's beats so far had a checksum of UDP.
+  // Whether the frame's beats so far had a checksum of UDP, with the sums.
   val hasChecksum = Reg(Bool())
-  val udpChecksum = RegNext(packet.chosen(packet.mask.l4Checksum).orR)
-  when(packet.udp.valid)(hasChecksum := (hasChecksum && !packet.udp.begins) || udpChecksum)
+  val udpChecksum = RegNext(packet.chosen(packet.mask.l4Checksum))
+  when(RegNext(packet.udp.valid, init = False)) {
+    hasChecksum := (hasChecksum && !RegNext(packet.udp.begins)) || RegNext(udpChecksum.orR)
+  }
 
   // With the sums.
   val end = new Area {
     val ended = Delay(packet.beat.valid && packet.beat.last, 3, init = False)
     val has = packet.end
-    val summed = has.longEnough && (has.tcp || has.udp && has.rightLength && RegNext(hasChecksum))
+    val summed = has.longEnough && (has.tcp || has.udp && has.rightLength && hasChecksum)
 
     def verdict(checked: Bool, isGood: Bool) = {
       val verdict = Checksum()

@@ -117,7 +117,7 @@ class TxFilterTest extends AnyFunSuite {
         assert(h.lastAt.last - h.lastAt.head == 199L * beats, "a beat was lost between frames")
         val latency = h.lastAt.head - h.lastIn.head
         println(s"$width bytes: last beat in to last beat out $latency cycles, tables $macLatency and $queueLatency")
-        assert(latency == macLatency + queueLatency + 5)
+        assert(latency == macLatency + queueLatency + 6)
         for (i <- 0 until 200) h.send(h.ownFrame(0, 64).copy(queue = 4))
         h.drain()
         h.check()
