@@ -24,12 +24,12 @@ MEBI = 1 << 20
 
 
 class Rig:
-    """A copy of the image, started again and again, with an update in a disk beside it."""
+    """A copy of the image, or a card that is given, started again and again, with an update in a disk beside it."""
 
-    def __init__(self, image: Path, folder: Path, update: Path | None = None) -> None:
-        self.root = image.with_name("root.ext4")
+    def __init__(self, image: Path, folder: Path, update: Path | None = None, card: SdCard | None = None) -> None:
+        self.image, self.root = image, image.with_name("root.ext4")
         self.update, self.folder = update or self.root, folder
-        self.card = SdCard.copy(image, folder / "sd.img")
+        self.card = card or SdCard.copy(image, folder / "sd.img")
         self.starts: list[float] = []
 
     def machine(self, drive: str = "") -> SdMachine:
@@ -122,10 +122,12 @@ class Cut:
             session.kill()
 
 
-def noting(card: SdCard, log: Path) -> str:
-    """The card as QEMU's -drive has it, so that each write is noted in a file; see `writes`."""
+def noting(card: SdCard, log: Path, until_killed: bool = False) -> str:
+    """The card as QEMU's -drive has it, so that each write is noted in a file; see `writes`. until_killed: also those before
+    QEMU is killed, for which it waits at each write until the file is on the disk; else it is to end by itself."""
     log.touch()
-    noted = f"driver=blklogwrites,log-super-update-interval=1,file.driver=raw,file.file.filename={card.path}"
+    interval = 1 if until_killed else 4096
+    noted = f"driver=blklogwrites,log-super-update-interval={interval},file.driver=raw,file.file.filename={card.path}"
     return f"{noted},log.driver=raw,log.file.filename={log}"
 
 

@@ -112,7 +112,7 @@ def by_stand_in(card: SdCard, folder: Path) -> int | None:
 def by_uboot(card: SdCard, folder: Path, firmware: Path) -> int | None:
     """The partition that U-Boot starts; None: nothing. `folder`/writes: its writes."""
     folder.mkdir(exist_ok=True)
-    drive = noting(card, folder / "writes")
+    drive = noting(card, folder / "writes", until_killed=True)
     with SdMachine(card, folder, firmware=firmware, drive=drive) as machine:
         machine.wait_for(EITHER, SECONDS)
         text = machine.text()
