@@ -7,7 +7,6 @@ The machine is of bookworm, for whose DPDK a mirror is sure to have the headers 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +28,7 @@ from testpmd_checks import (
     text,
     to_vf,
     udp,
+    until_quiet,
 )
 
 pytestmark = pytest.mark.qemu
@@ -140,8 +140,7 @@ def test_a_second_process_of_one_vf(link: Link) -> None:
         second = MachineTestpmd(link.guest, [vf_name(link.guest, 0)], *queues, "--proc-id=1", name="second", eal=also)
         with second:
             send(link, frames)
-            time.sleep(2)
-            alone = on_wire(link, address(0), len(frames) // 8)
+            alone = on_wire(link, address(0), len(frames) // 8) + until_quiet(link, address(0))
             assert len(alone) < len(frames), "half of them is the second one's"
             second.start("io")
             assert sorted(alone + on_wire(link, address(0), len(frames) - len(alone))) == sorted(frames)

@@ -57,6 +57,19 @@ def on_wire(link: Link, of: bytes, count: int, seconds: float = 30) -> list[byte
         time.sleep(0.05)
 
 
+def until_quiet(link: Link, of: bytes, seconds: float = 4) -> list[bytes]:
+    """Frames that this address sends, until none has come for so long, taken off."""
+    frames: list[bytes] = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        more = on_wire(link, of, 0)
+        frames += more
+        if more:
+            deadline = time.monotonic() + seconds
+        time.sleep(0.05)
+    return frames
+
+
 def send(link: Link, frames: Sequence[bytes]) -> None:
     for frame in frames:
         link.peer.wire.send(frame)
