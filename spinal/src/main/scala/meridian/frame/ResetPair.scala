@@ -14,12 +14,13 @@ import spinal.lib._
   * while: a side clears nothing before the other has seen its reset, and says so after the clear.
   *
   * pushUp, popUp: the side may use the crossing. pushClear, popClear: resets for its pointers, active high, from a
-  * register. A restart takes about 2 * settle + 8 cycles of the slower clock.
+  * register. A restart takes 3 * settle + 10 cycles of the slower clock at the most, counted from the
+  * end of the reset, or of the hold.
   *
   * @param settle cycles a flag of the other side must stand before it is believed; a power of two. 4 cover one cycle
   *               by which synchronisers differ; 16 leave room
   */
-class ResetPair(pushCd: ClockDomain, popCd: ClockDomain, settle: Int = 16) extends Component {
+class ResetPair(val pushCd: ClockDomain, val popCd: ClockDomain, settle: Int = 16) extends Component {
   require(isPow2(settle) && settle >= 4, s"settle is $settle: choose a power of two from 4 on")
   for (cd <- Seq(pushCd, popCd)) require(cd.reset != null, "both clock domains of a ResetPair need a reset pin")
 
@@ -75,6 +76,9 @@ class ResetPair(pushCd: ClockDomain, popCd: ClockDomain, settle: Int = 16) exten
 }
 
 object ResetPair {
+
+  /** Cycles of the slower clock that a restart takes at the most. */
+  def longest(settle: Int): Int = 3 * settle + 10
 
   /** The clock of cd, reset by clear. */
   def clearedBy(cd: ClockDomain, clear: Bool): ClockDomain =
