@@ -20,4 +20,14 @@ object Promise {
     val proven = GenerationFlags.formal.isEnabled && parent != null && parent.parent == null
     if (proven) assume(holds) else assert(holds, what, FAILURE)
   }
+
+  /** Cycles since the last one with the event, less one, up to a limit at which it stays; from 0 on after reset. Promises
+    * read such registers alone, so synthesis leaves them out.
+    */
+  def since(event: Bool, limit: Int): UInt = {
+    val cycles = Reg(UInt(log2Up(limit + 1) bits)) init 0
+    when(cycles =/= limit)(cycles := cycles + 1)
+    when(event)(cycles := 0)
+    cycles
+  }
 }

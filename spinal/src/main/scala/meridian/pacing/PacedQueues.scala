@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
+import meridian.Promise
 import meridian.filter.CreditBank
 import spinal.core._
 import spinal.lib._
@@ -135,6 +136,39 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   io.back.ready := !activated
   io.active << waiting.io.pop
   assert(!waiting.io.push.isStall, "a queue is active twice", FAILURE)
+
+  val promised = new Area {
+    val out = Reg(Bits((1 << queueBits) bits)) init 0 // the queue is with whoever took it from active
+    when(io.active.fire)(out(io.active.payload) := True)
+    when(io.back.fire)(out(io.back.payload) := False)
+    when(release)(out(queue) := False)
+    val looking, held = RegInit(False) // a look has not been committed; its queue was out then, and is since
+    val age = Promise.since(io.look.valid, PacedQueues.latency - 1)
+    val known = looking && age === PacedQueues.latency - 1
+    when(io.look.valid) {
+      looking := True
+      held := out(io.look.payload)
+    }
+    when(io.commit.valid)(looking := False)
+    when(release || io.back.fire && io.back.payload === (io.look.valid ? io.look.payload | queue))(held := False)
+    Promise(!io.commit.valid || known && !io.look.valid, "a grant before the queue's descriptors are known")
+    Promise(!io.commit.valid || io.commit.payload <= io.pending, "a grant of more than there is")
+    Promise(!io.commit.valid || held, "a grant to a queue that is nobody's to grant")
+    val busy = io.commit.valid && queue === io.back.payload
+    Promise(!io.back.valid || out(io.back.payload) && !busy, "a queue is given back that was not taken")
+    Promise(!io.switch.valid || !io.news.valid, "a switch comes in the cycle of news")
+
+    // A ring never holds more than the counters can tell. Of each queue the descriptors granted, as in grants.
+    val granted = table(
+      UInt(countBits bits),
+      drains || taken,
+      drains ? news.third.queue | queue,
+      drains ? here.resize(countBits) | (used + io.commit.payload)
+    )
+    val left = here.resize(countBits) - granted.readAsync(news.third.queue)
+    val posts = news.third.valid && !news.third.drain
+    Promise(!posts || left +^ news.third.amount < (1 << countBits), "a ring holds more than can be counted")
+  }
 }
 
 object PacedQueues {

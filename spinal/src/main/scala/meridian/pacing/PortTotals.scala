@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import spinal.core._
 import spinal.lib._
 
@@ -59,6 +59,20 @@ class PortTotals(p: ShellParam, functionBits: Int, shareBits: Int, val totalBits
   io.sampled := port
   io.others := others
   io.totals := totals
+
+  val promised = new Area {
+    val visiting = RegInit(False)
+    when(io.begins)(visiting := True)
+    when(io.ends)(visiting := False)
+    val age = Promise.since(io.begins, PortTotals.latency - 1)
+    val rested = Promise.since(io.ends || !io.ready, 2) // what the visit before has written is read then
+    val same = io.function === RegNext(io.function)
+    Promise(!visiting || same, "the function changes in its visit")
+    Promise(!io.begins || io.ready && !visiting && same && RegNext(same, False), "a visit begins too early")
+    Promise(!io.begins || rested === 2, "a visit begins while the one before is written")
+    Promise(!io.ends || visiting && !io.begins, "a visit ends that has not begun")
+    Promise(!io.ends || age === PortTotals.latency - 1, "a visit ends before the total of others is known")
+  }
 }
 
 object PortTotals {

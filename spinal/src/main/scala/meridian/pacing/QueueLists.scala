@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
+import meridian.Promise
 import spinal.core._
 import spinal.lib._
 
@@ -38,6 +39,19 @@ class QueueLists(queueBits: Int, functionBits: Int) extends Component {
   when(io.advance && only && !io.keep)(some(io.function) := False)
   io.head := head
   io.some := some
+
+  val promised = new Area {
+    val changes = io.append.valid || io.advance
+    val moved = io.function =/= RegNext(io.function)
+    val known = Promise.since(changes || moved, QueueLists.latency - 1) === QueueLists.latency - 1 && !moved
+    val listed = Reg(Bits((1 << queueBits) bits)) init 0
+    when(io.append.valid)(listed(io.append.payload) := True)
+    when(io.advance && !io.keep)(listed(head) := False)
+    Promise(!changes || known, "a list is changed before its head is known")
+    Promise(!(io.append.valid && io.advance), "a list is changed in two ways at once")
+    Promise(!io.advance || some(io.function), "the head of an empty list is taken away")
+    Promise(!io.append.valid || !listed(io.append.payload), "a queue is put into a list, and is in one")
+  }
 }
 
 object QueueLists {

@@ -21,32 +21,20 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   val spent = granting ? io.commit.payload.resize(left.getWidth) | U(0)
   val more = posts(news.third) ? news.third.amount.resize(left.getWidth) | U(0)
   left := drops(news.third) ? U(0) | (left - spent + more)
-  // A ring never holds more than the counters can tell.
-  assume(left + more < (1 << countBits))
 
   // Where the queue is: waiting inside, handed out, or at rest. held: it was out when it was looked at, and is since.
-  val inside, out, looking, held = RegInit(False)
+  val inside, out = RegInit(False)
+  val held = promised.held && queue === one
   val handed = io.active.fire && io.active.payload === one
   val pushed = waiting.io.push.fire && waiting.io.push.payload === one
   when(handed) { out := True; inside := False }
   when(pushed) { inside := True; out := False }
   when(release && queue === one)(out := False)
-  when(io.look.valid)(held := out && io.look.payload === one)
-  when(pushed || release && queue === one)(held := False)
-  when(io.look.valid)(looking := True)
-  when(io.commit.valid)(looking := False)
-  val age = Proof.count(True, io.look.valid, 7)
-  val known = looking && age + 1 >= PacedQueues.latency
 
   // The FIFO gives what it got, and has room for every queue once.
   assume(!handed || inside && !pushed)
   assume(waiting.io.push.ready)
-  // Any queue is looked at, also one that is nobody's, and again without a commit. Who is handed a queue commits it once
-  // a look, that many descriptors at most, and gives it back at any time but with a commit.
-  assume(!io.commit.valid || known && io.commit.payload <= io.pending && (queue =/= one || held))
-  assume(!(io.look.valid && io.commit.valid))
-  assume(!(io.back.valid && io.back.payload === one) || out && !(io.commit.valid && queue === one))
-  assume(!(io.switch.valid && io.news.valid))
+  // The rest is promised. Any queue is looked at, also one that is nobody's, and again without a commit.
 
   // What is to be proved.
   when(granting)(assert(io.commit.payload <= left))
@@ -67,13 +55,15 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   val granted = grants.readAsync(one)
   val resting1 = marks.readAsync(one)
   assert(!(inside && out) && !(activating && (inside || out)))
-  when(held)(assert(out && queue === one))
+  when(held)(assert(out))
+  assert(promised.out(one) === out)
   when(Delay(ready, CreditBank.latency, init = False)) {
     for (value <- stored) {
       assert((value.resize(countBits) - granted).resize(left.getWidth) === left)
       assert((value.msb =/= resting1) === (inside || out || activating))
     }
-    when(known && held) {
+    assert(promised.granted.readAsync(one) === granted)
+    when(promised.known && held) {
       assert(mark === stored.head.msb)
       when(!drainedNow) {
         assert(used === granted && pending.resize(left.getWidth) <= left)

@@ -11,18 +11,7 @@ import spinal.lib._
 class ProvenPortTotals(functionBits: Int, shareBits: Int)
     extends PortTotals(ShellParam(ports = 2), functionBits, shareBits, totalBits = functionBits + shareBits) {
   val functions = 1 << functionBits
-  val visiting = RegInit(False)
-  when(io.begins)(visiting := True)
-  when(io.ends)(visiting := False)
-  val age = Proof.count(True, io.begins, 3) // cycles since begins, less one
-  val same = RegNext(io.function === RegNext(io.function)) // in the two cycles before
-  assume(!visiting || io.function === RegNext(io.function))
-  assume(!io.begins || io.ready && !visiting && same && io.function === RegNext(io.function))
-  assume(!io.ends || visiting && !io.begins && age + 1 >= PortTotals.latency)
-  // The next visit reads what this one has written.
-  val rested = Proof.count(True, io.ends || !io.ready, 3)
-  assume(!io.begins || rested >= 2)
-
+  val visiting = promised.visiting
   val kept = (0 until functions).map(function => shares.readAsync(U(function, functionBits bits)))
   def sum(port: Int): UInt = kept.zipWithIndex
     .map { case (share, function) =>
@@ -33,7 +22,7 @@ class ProvenPortTotals(functionBits: Int, shareBits: Int)
   when(io.ready) {
     for (port <- 0 until 2) {
       assert(io.totals(port) === sum(port))
-      when(visiting && age + 1 >= PortTotals.latency && io.sampled === port)(assert(io.others === sum(port)))
+      when(visiting && promised.age === PortTotals.latency - 1 && io.sampled === port)(assert(io.others === sum(port)))
     }
   } otherwise {
     assert(!visiting && io.totals.map(_ === 0).andR)

@@ -12,13 +12,6 @@ import spinal.lib._
   */
 class ProvenQueueLists(queueBits: Int) extends QueueLists(queueBits, functionBits = 1) {
   val queues = 1 << queueBits
-  val changes = io.append.valid || io.advance
-  // One change at a time, when all is known.
-  val known = Proof.count(True, changes || io.function =/= RegNext(io.function), QueueLists.latency - 1)
-  val ready = known === QueueLists.latency - 1 && io.function === RegNext(io.function)
-  assume(!changes || ready && !(io.append.valid && io.advance))
-  assume(!io.advance || io.some(io.function))
-
   val lists = for (function <- 0 until 2) yield new Area {
     val mine = io.function === function
     val queue = Vec(Reg(UInt(queueBits bits)), queues) // the head first
@@ -33,11 +26,10 @@ class ProvenQueueLists(queueBits: Int) extends QueueLists(queueBits, functionBit
       for ((to, from) <- queue.zip(queue.tail)) to := from
       when(io.keep)(queue((size - 1).resized) := queue.head) otherwise (size := size - 1)
     }
-    assume(!io.append.valid || !has(io.append.payload))
 
     // What is to be proved.
     assert(io.some(function) === (size =/= 0), "a list is forgotten")
-    when(mine && ready && size =/= 0)(assert(io.head === queue.head, "another queue at the head"))
+    when(mine && promised.known && size =/= 0)(assert(io.head === queue.head, "another queue at the head"))
     cover(size === 2 && mine && io.advance && io.keep)
 
     // What the induction rests on: the memories hold the list.
@@ -49,7 +41,10 @@ class ProvenQueueLists(queueBits: Int) extends QueueLists(queueBits, functionBit
     }
     for (i <- 0 until queues - 1) when(there(i + 1))(assert(nexts.readAsync(queue(i)) === queue(i + 1)))
   }
-  for (i <- 0 until queues) when(lists(0).there(i))(assert(!lists(1).has(lists(0).queue(i))))
+  for (i <- 0 until queues) {
+    when(lists(0).there(i))(assert(!lists(1).has(lists(0).queue(i))))
+    assert(promised.listed(i) === lists.map(_.has(U(i, queueBits bits))).orR)
+  }
 }
 
 class QueueListsFormal extends AnyFunSuite {
