@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import meridian.frame.FrameStream
 import meridian.mac.HostTxMeta
 import spinal.core._
@@ -132,5 +132,17 @@ class TxExit(p: ShellParam) extends Component {
     record.length := Mux(zero, U(0), Mux(bytes > 65535, U(65535), bytes).resize(p.lengthBits))
     io.record.valid := RegNext(valid) init False
     io.record.payload := RegNext(record)
+  }
+
+  val promised = new Area {
+    val before = RegNextWhen(decision, io.beats.fire)
+    val over = RegNextWhen(word.over, io.beats.fire)
+    val valid = io.beats.valid
+    val somewhere = decision.to.wire || decision.to.functions || decision.to.ps
+    val sent = decision.verdict === TxVerdict.sent
+    Promise(!valid || first || decision.asBits === before.asBits, "a frame has two decisions")
+    Promise(!valid || first || !over || word.over, "a frame that was too long is not any more")
+    Promise(!valid || sent === somewhere, "a frame is sent nowhere, or one that is not sent goes somewhere")
+    Promise(!valid || !sent || p.below(decision.port, p.ports), "a frame is sent to a port that does not exist")
   }
 }

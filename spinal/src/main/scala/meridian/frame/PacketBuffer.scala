@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.frame
 
+import meridian.Promise
 import spinal.core._
 import spinal.lib._
 
@@ -114,6 +115,15 @@ class PacketBuffer[M <: Data](
     when((io.push.fire && io.push.last) || io.abort) {
       inFrame := False
       active := False
+    }
+  }
+
+  val promised = new ClockingArea(pushCd) {
+    Promise(!io.push.valid || io.push.last || io.push.mty === 0, "a beat before the last has bytes that are not used")
+    for (mark <- marks) {
+      val marked = mark(io.push.meta)
+      val same = marked === RegNextWhen(marked, io.push.fire)
+      Promise(!io.push.valid || !swallow.inFrame || same, "a frame is marked for a part of it")
     }
   }
 

@@ -15,20 +15,12 @@ class TxExitProof extends Component {
   val dut = FormalDut(new TxExit(p))
   assumeInitial(ClockDomain.current.isResetActive)
   val beats = dut.io.beats
-  Proof.drive(beats)
+  anyseq(beats.valid)
+  anyseq(beats.payload)
   anyseq(dut.io.ports)
   anyseq(dut.io.copyLost)
   for (tx <- dut.io.tx) anyseq(tx.ready)
 
-  val starts = Proof.starts(beats)
-  val decision = RegNextWhen(beats.decision, beats.fire)
-  assume(starts || beats.decision.asBits === decision.asBits) // VlanInsert holds it for the frame
-  val over = RegNextWhen(beats.over && !beats.last, beats.fire) init False
-  assume(!over || beats.over) // a frame that is too long stays so
-  assume(beats.decision.port < p.ports)
-  assume(Seq(TxVerdict.sent, TxVerdict.spoof, TxVerdict.disabled).map(beats.decision.verdict === _).orR)
-  assume(!beats.decision.to.functions || !beats.decision.to.ps)
-  assume(beats.decision.to.wire || beats.decision.to.functions || beats.decision.to.ps)
   val id = RegInit(False) toggleWhen (beats.fire && beats.last)
   assume(beats.data(0) === id)
   assume(beats.data >> 1 === 0)
@@ -52,6 +44,13 @@ class TxExitProof extends Component {
     val owner = RegNextWhen(tx.data(0), tx.fire)
     when(tx.valid && !begins && !(tx.last && tx.meta.drop))(assert(tx.data(0) === owner, "frames mix"))
   }
+  // What stays inside the card is kept exactly of a frame that is not rolled back.
+  val copy = dut.io.copy
+  val copied = RegNext(copy.valid && copy.last, False)
+  val kept = RegNext(copy.valid && copy.last && !copy.drop, False)
+  val inside = Seq(TxVerdict.switched, TxVerdict.toPs, TxVerdict.vebFull, TxVerdict.psFull)
+  val keeps = (TxVerdict.sent +: inside).map(record.verdict === _).orR
+  when(record.valid)(assert(!copied || kept === keeps, "a copy that its record does not tell, or none that it tells"))
   // Frames are swallowed at one beat a cycle, whatever the ports do; nobody waits for a port that is down.
   when(beats.valid && beats.decision.verdict =/= TxVerdict.sent)(assert(beats.ready))
   cover(good(0) && Delay(good(1), 1, init = False))

@@ -20,7 +20,6 @@ class PacketBufferProof extends Component {
   anyseq(io.drop)
   anyseq(io.abort)
   anyseq(io.pop.ready)
-  when(!io.push.last)(assume(io.push.mty === 0))
   assume(io.push.data(8 * bytes - 1 downto 1) === 0) // a bit tells words apart as well as a word does
 
   val indexBits = 5

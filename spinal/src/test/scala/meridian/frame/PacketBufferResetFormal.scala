@@ -28,7 +28,6 @@ class PacketBufferResetProof(dropper: Boolean) extends Component {
   anyseq(offered.payload)
   assume(offered.data(15 downto 5) === 0)
   assume(offered.data(4 downto 0) === offered.meta ## word ## offered.last)
-  assume(offered.last || offered.mty === 0)
   val taken, ends, kept = Bool() // in this cycle: a word, the last of a frame; and the frame counts as written
   if (dropper) {
     val in = FormalDut(pushing.cd(new FrameDropper(2, kind)))

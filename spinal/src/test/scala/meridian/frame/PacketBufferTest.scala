@@ -263,6 +263,7 @@ class PacketBufferTest extends AnyFunSuite {
         for (_ <- 0 until 4) bench.push(bench.randomFrame(200), 0)
         dut.io.push.valid #= true
         dut.io.push.last #= false
+        dut.io.push.mty #= 0
         dut.pushCd.waitSampling(1 + bench.random.nextInt(5))
         dut.io.push.valid #= false
         dut.pushCd.assertReset()

@@ -289,6 +289,7 @@ class PortTxTest extends AnyFunSuite {
       for (_ <- 0 until 3) b.sendHost(b.data(60 + b.random.nextInt(300)))
       b.dut.io.host.valid #= true
       b.dut.io.host.last #= false
+      b.dut.io.host.mty #= 0
       b.dut.hostCd.waitSampling(1 + b.random.nextInt(4))
       b.dut.io.host.valid #= false
       val ps = fork(for (i <- 0 until 12) b.sendPs(b.data(60 + b.random.nextInt(300)), Some(i)))

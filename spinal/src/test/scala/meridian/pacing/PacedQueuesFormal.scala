@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.Proof
+import meridian.{LongTest, Pdr, Proof}
 import meridian.filter.CreditBank
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
@@ -79,16 +79,18 @@ class ProvenPacedQueues(queueBits: Int, countBits: Int) extends PacedQueues(queu
   * by induction, for any run of news, switches and grants. Small counters and two queues, the structure the same.
   */
 class PacedQueuesFormal extends AnyFunSuite {
+  class Dut extends Component {
+    val dut = FormalDut(new ProvenPacedQueues(queueBits = 1, countBits = 2))
+    assumeInitial(ClockDomain.current.isResetActive)
+    for (flow <- Seq(dut.io.switch, dut.io.news, dut.io.look, dut.io.commit, dut.io.assign)) anyseq(flow)
+    anyseq(dut.io.active.ready)
+    Proof.drive(dut.io.back)
+    anyseq(dut.io.arrival)
+  }
   test("grants are those of a queue counted by itself, and no queue is lost") {
-    Proof()
-      .withProve(8)
-      .doVerify(new Component {
-        val dut = FormalDut(new ProvenPacedQueues(queueBits = 1, countBits = 2))
-        assumeInitial(ClockDomain.current.isResetActive)
-        for (flow <- Seq(dut.io.switch, dut.io.news, dut.io.look, dut.io.commit, dut.io.assign)) anyseq(flow)
-        anyseq(dut.io.active.ready)
-        Proof.drive(dut.io.back)
-        anyseq(dut.io.arrival)
-      })
+    Proof().withProve(8).doVerify(new Dut)
+  }
+  test("the proof notices a queue that rests though more was posted since it was looked at", LongTest) {
+    Pdr.catches(new Dut, "(! postedNow)", "1'b1")
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.Proof
+import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -56,5 +56,8 @@ class QueueListsFormal extends AnyFunSuite {
   }
   test("a function's queues are served in turn, and none is lost or in two lists, for any run") {
     Proof().withProve(7).withCover(24).doVerify(new Dut)
+  }
+  test("the proof notices a head that leaves a list of one queue for what is behind it", LongTest) {
+    Pdr.catches(new Dut, "(io_advance && (! only))", "io_advance")
   }
 }
