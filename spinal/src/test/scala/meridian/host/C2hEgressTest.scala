@@ -175,6 +175,36 @@ class C2hEgressTest extends AnyFunSuite {
         h.drain()
       }
     }
+
+    test(
+      s"$width bytes: full completions hold up the next frame from its first beat on, and never one that has begun"
+    ) {
+      compiled.doSim(s"halt$width", seed = 10) { dut =>
+        val h = new Harness(dut, p)
+        var inFrame = false
+        var held = 0
+        h.cd.onSamplings {
+          val (valid, ready) = (dut.io.frames.valid.toBoolean, dut.io.frames.ready.toBoolean)
+          assert(!inFrame || ready, "a frame that has begun is held up")
+          if (valid && !ready) held += 1
+          if (valid && ready) inFrame = !dut.io.frames.last.toBoolean
+        }
+        for (pace <- Seq(0.02f, 0.1f, 0.5f)) {
+          h.cmpt.pace(pace)
+          for (_ <- 0 until 100) h.send(1 + simRandom.nextInt(5 * width))
+          h.drain()
+        }
+        assert(held > 1000, s"held up in $held cycles only")
+        // As long as none leaves, no beat of a further frame is taken.
+        h.cmpt.pace(0.0f)
+        for (_ <- 0 until 60) h.send(3 * width)
+        h.cd.waitSampling(600)
+        val taken = 180 - h.source.pending - 1 // one is on offer
+        assert(taken % 3 == 0 && taken / 3 >= completionDepth && !inFrame, s"$taken beats of frames with 3 beats")
+        h.cmpt.pace(1.0f)
+        h.drain()
+      }
+    }
   }
 
   for (width <- Seq(32, 64)) {
