@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of updates: an image that is older than the root that runs is taken only by a word, also if it is signed."""
+"""Versions of updates: meridian-update takes an image that is older than the root that runs only with --older, also if
+the image is signed."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def test_what_is_not_older_is_taken(card: Card, runs: str | None, update: str | 
 
 
 @pytest.mark.parametrize(("runs", "update"), [("7", "6"), ("10", "9"), ("010", "9"), ("1", None), ("1", "0")])
-def test_what_is_older_is_taken_by_a_word_only(card: Card, runs: str, update: str | None) -> None:
+def test_what_is_older_is_taken_only_with_the_option(card: Card, runs: str, update: str | None) -> None:
     card.runs(runs)
     before = card.disk.path.read_bytes()
     done = card.update(update)

@@ -12,40 +12,22 @@ from driver_machine import tool
 from meridian_machine import PsHardware
 from meridian_machine.guest import Guest
 from ptp_run import ps_with
+from stamp_latency import FOLDER, latencies, latency_tree
 
 pytestmark = pytest.mark.qemu
 RX_PS, TX_PS = 413_000, 127_000
 RX_LATENCY, TX_LATENCY = 0xA000_2110, 0xA000_2114
 RACE = Path(__file__).with_name("latency_race.c")
-LATENCY = "/sys/class/net/eth0/latency"
-TREE = f"""/include/ "ps.dts"
-&meridian {{
-    ethernet-ports {{
-        #address-cells = <1>;
-        #size-cells = <0>;
-        ethernet-port@0 {{
-            reg = <0>;
-            meridian,stamp-latency = <10 7 9>, <25 {RX_PS} {TX_PS}>;
-        }};
-    }};
-}};
-"""
 
 
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     folder: Path = tmp_path_factory.mktemp("latency")
-    tree = folder / "latency.dts"
-    tree.write_text(TREE)
     race = {RACE.stem: tool(folder, RACE, "aarch64-linux-gnu-gcc")}
     # A test reads registers that the driver has.
-    hardware = PsHardware(kernel="iomem=relaxed", tree=tree, cpus=4)
+    hardware = PsHardware(kernel="iomem=relaxed", tree=latency_tree(folder, RX_PS, TX_PS), cpus=4)
     with ps_with([], folder, hardware=hardware, files=race) as (_, guest):
         yield guest
-
-
-def told(guest: Guest) -> list[int]:
-    return [int(it) for it in guest.run(f"cat {LATENCY}/rx_ps {LATENCY}/tx_ps").split()]
 
 
 def registers(guest: Guest) -> list[int]:
@@ -56,13 +38,13 @@ def registers(guest: Guest) -> list[int]:
 
 def test_latencies_come_from_the_device_tree_and_from_files(guest: Guest) -> None:
     """They are kept over a restart of the port."""
-    assert told(guest) == [RX_PS, TX_PS]
+    assert latencies(guest) == [RX_PS, TX_PS]
     assert registers(guest) == [413 << 16, 127 << 16]
-    guest.run(f"echo 1500 >{LATENCY}/rx_ps && echo -250 >{LATENCY}/tx_ps")
+    guest.run(f"echo 1500 >{FOLDER}/rx_ps && echo -250 >{FOLDER}/tx_ps")
     assert registers(guest) == [0x1_8000, -0x4000]
     for wrong in ("32000001", "-32000001", "x", "1.5"):
-        assert guest.try_run(f"echo {wrong} >{LATENCY}/rx_ps")[0] != 0, wrong
-    assert told(guest) == [1500, -250]
+        assert guest.try_run(f"echo {wrong} >{FOLDER}/rx_ps")[0] != 0, wrong
+    assert latencies(guest) == [1500, -250]
     guest.run("ip link set eth0 down && ip link set eth0 up")
     guest.wait_link()
     assert registers(guest) == [0x1_8000, -0x4000]
@@ -70,5 +52,5 @@ def test_latencies_come_from_the_device_tree_and_from_files(guest: Guest) -> Non
 
 def test_of_two_who_write_at_once_one_is_last(guest: Guest) -> None:
     """In the file and in the register the same one."""
-    text = guest.run(f"/run/twin/{RACE.stem} {LATENCY}/rx_ps {RX_LATENCY:#x} 500", 120)
+    text = guest.run(f"/run/twin/{RACE.stem} {FOLDER}/rx_ps {RX_LATENCY:#x} 500", 120)
     assert text.startswith("0 of 500 rounds"), text

@@ -14,23 +14,11 @@ from meridian_machine import PsHardware, Twin
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
 from ptp_run import CYCLE_NS, Grandmaster, Samples, ps_with, pulse_errors, pulses, running
+from stamp_latency import FOLDER, latencies, latency_tree
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 SAMPLES, PULSES = 24, 3
 RX_NS, TX_NS, SPREAD_NS = 413, 127, 60
-LATENCY = "/sys/class/net/eth0/latency"
-TREE = f"""/include/ "ps.dts"
-&meridian {{
-    ethernet-ports {{
-        #address-cells = <1>;
-        #size-cells = <0>;
-        ethernet-port@0 {{
-            reg = <0>;
-            meridian,stamp-latency = <10 7 9>, <25 {1000 * RX_NS} {1000 * TX_NS}>;
-        }};
-    }};
-}};
-"""
 END_TO_END = Grandmaster("end to end", 0, "transport=udp4", "-4 -E", 1500, 17)
 PEER_DELAY = Grandmaster("peer delay", 1, "transport=ethernet", "-2 -P", -800, 99)
 
@@ -39,20 +27,14 @@ PEER_DELAY = Grandmaster("peer delay", 1, "transport=ethernet", "-2 -P", -800, 9
 def card(folder: Path, *options: str) -> Iterator[tuple[Twin, Guest]]:
     """With latencies, which the device tree has for its rate."""
     latency = ["--rx-latency", str(RX_NS), "--tx-latency", str(TX_NS)]
-    tree = folder / "latency.dts"
-    tree.write_text(TREE)
-    hardware = PsHardware(tree=tree)
+    hardware = PsHardware(tree=latency_tree(folder, 1000 * RX_NS, 1000 * TX_NS))
     with ps_with([END_TO_END, PEER_DELAY], folder, [*latency, *options], hardware=hardware) as (twin, guest):
-        assert told(guest) == [1000 * RX_NS, 1000 * TX_NS]
+        assert latencies(guest) == [1000 * RX_NS, 1000 * TX_NS]
         yield twin, guest
 
 
-def told(guest: Guest) -> list[int]:
-    return [int(it) for it in guest.run(f"cat {LATENCY}/rx_ps {LATENCY}/tx_ps").split()]
-
-
 def tell(guest: Guest, rx_ps: int, tx_ps: int) -> None:
-    guest.run(f"echo {rx_ps} >{LATENCY}/rx_ps && echo {tx_ps} >{LATENCY}/tx_ps")
+    guest.run(f"echo {rx_ps} >{FOLDER}/rx_ps && echo {tx_ps} >{FOLDER}/tx_ps")
 
 
 def follow(twin: Twin, guest: Guest, grandmaster: Grandmaster) -> tuple[Samples, float]:

@@ -77,7 +77,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     psBuffer.io.push << mac.io.ps
     psBuffer.io.abort := mac.io.psAbort
     psBuffer.io.drop := False
-    // Runts may come faster than records are taken: those without room are told of by number, with the next one.
+    // Runts may come faster than records are taken; the next record has the number of those that found no room.
     val uncounted = Reg(UInt(16 bits)) init 0
     records.io.push.valid := mac.io.record.valid
     records.io.push.payload := mac.io.record.payload

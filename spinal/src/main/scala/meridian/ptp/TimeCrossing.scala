@@ -134,7 +134,7 @@ class TimeCrossing(
 
     /** The cycle in which the toggle is seen is number 0; `after(n)` is high in cycle n. */
     val toggle = BufferCC(ps.toggle, init = False, bufferDepth = Some(synchroniser))
-    // What is seen first behind a reset may be a toggle of long ago.
+    // The first toggle that is seen behind a reset may be older than the reset: its sample is not used.
     val ignore = RegInit(True) setWhen skipped
     val seen = toggle =/= (RegNext(toggle) init False)
     ignore clearWhen (seen && !skipped)

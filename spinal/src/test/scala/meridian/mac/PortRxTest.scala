@@ -72,7 +72,7 @@ class PortRxTest extends AnyFunSuite {
       b.check()
     }
 
-  bench("runts that come faster than they can be counted are told of by number", 15) { b =>
+  bench("the next record has the number of runts that came faster than they can be counted", 15) { b =>
     b.configure(listening)
     b.recordEvery = 6
     for (round <- 0 until 6) {
