@@ -301,6 +301,46 @@ def test_who_looks_at_a_disk_that_was_written_is_waited_for(disk: Disk, tmp_path
         done = run(tmp_path / "root")
         timer.join()
     assert done.returncode == 0 and disk.record() == (3, 3), done
+    assert done.stderr.count("another program looks at") == 1, done
+
+
+def test_who_looks_at_a_disk_for_ever_is_not_waited_for_for_ever(
+    disk: Disk, tmp_path: Path, programs: Programs, system: Path
+) -> None:
+    """Here a second is as long as a program needs to start."""
+    root_image(tmp_path / "root", 7)
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "sleep").write_text("#!/bin/sh\n")
+    (beside / "sleep").chmod(0o755)
+    seen = Programs(f"{beside}:{programs.path}", programs.shell)
+    before = disk.path.read_bytes()
+    with disk.path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        for words in ((tmp_path / "root",), ("--status",)):
+            done = seen.run(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words)
+            assert done.returncode == 1 and f"has looked at {disk.path} for a minute" in done.stderr, done
+    assert disk.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+def test_who_waits_for_a_disk_can_be_stopped(
+    disk: Disk, tmp_path: Path, programs: Programs, system: Path, signal_: signal.Signals
+) -> None:
+    """As by Ctrl-C, which all programs in front get. Nothing is left of it, and nobody else is held up."""
+    root_image(tmp_path / "root", 7)
+    (tmp_path / "tmp").mkdir()
+    command = [*programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root"]
+    environment = {**programs.environment(), "TMPDIR": str(tmp_path / "tmp")}
+    with disk.path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        with subprocess.Popen(command, env=environment, start_new_session=True) as waiting:
+            time.sleep(2)
+            assert waiting.poll() is None
+            os.killpg(waiting.pid, signal_)
+            assert waiting.wait(5) == -signal_
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert disk.record() == (2, None) and not list((tmp_path / "tmp").iterdir())
 
 
 def test_a_disk_of_somebody_else_is_refused(tmp_path: Path, programs: Programs) -> None:

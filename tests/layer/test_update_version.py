@@ -31,10 +31,12 @@ class Card:
     def runs(self, version: str | None) -> None:
         self.disk.put(2, root_image(self.folder / "running", 1, version=version))
 
-    def update(self, version: str | None, *words: str) -> subprocess.CompletedProcess[str]:
+    def update(
+        self, version: str | None, *words: str, seen: Programs | None = None
+    ) -> subprocess.CompletedProcess[str]:
         root_image(self.folder / "root", 7, version=version)
         command = ("--unsigned", "--disk", self.disk.path, *words, self.folder / "root")
-        return self._programs.run(UPDATE, *map(str, command))
+        return (seen or self._programs).run(UPDATE, *map(str, command))
 
     def back(self) -> subprocess.CompletedProcess[str]:
         return self._programs.run(UPDATE, "--disk", self.disk.path, "--back")
@@ -67,13 +69,37 @@ def test_what_is_older_is_taken_only_with_the_option(card: Card, runs: str, upda
     assert done.returncode == 0 and card.disk.record() == (3, 3), done
 
 
-@pytest.mark.parametrize("version", ["", "1.2", "-1", "v7", "7 8", "1" * 19])
+@pytest.mark.parametrize("version", ["", "1.2", "-1", "+7", " 7", "v7", "0x7", "7 8", "7\r", "7\nversion=8", "1" * 19])
 def test_a_version_that_is_no_number_is_refused(card: Card, version: str) -> None:
     before = card.disk.path.read_bytes()
     for words in ((), ("--older",)):
         done = card.update(version, *words)
-        assert done.returncode == 1 and f"version '{version}', which is no whole number" in done.stderr, done
+        told = version.replace("\nversion=", "\n").replace("\r", "\n")  # as Python reads the text
+        assert done.returncode == 1 and f"version '{told}', which is no whole number" in done.stderr, done
         assert card.disk.path.read_bytes() == before
+
+
+def test_a_root_that_runs_with_a_version_that_is_no_number_is_left_with_the_option(card: Card) -> None:
+    card.runs("1.2")
+    done = card.update("7")
+    assert done.returncode == 1 and "partition 2, which runs, has version '1.2'" in done.stderr, done
+    assert card.update("7", "--older").returncode == 0 and card.disk.record() == (3, 3)
+
+
+def test_an_image_that_becomes_an_older_one_while_it_is_written_is_not_started(
+    card: Card, tmp_path: Path, programs: Programs
+) -> None:
+    """The version is looked at once more in what the card has."""
+    card.runs("7")
+    root_image(tmp_path / "old", 7, version="6")
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    # The first sync comes behind the first write, long after the look at the file.
+    (beside / "sync").write_text(f"#!/bin/sh\ncat {tmp_path}/old >{tmp_path}/root\n")
+    (beside / "sync").chmod(0o755)
+    done = card.update("8", seen=Programs(f"{beside}:{programs.path}", programs.shell))
+    assert done.returncode == 1 and "partition 3 has version 6, which is older than 7, which runs" in done.stderr, done
+    assert card.disk.record() == (2, None)
 
 
 def test_what_was_older_once_is_what_runs_now(card: Card) -> None:
