@@ -2,7 +2,7 @@
 """The way to host memory of the cards in the DPDK driver's tests: without latency in half of them, slow in the others.
 
 Where DMA takes no time, a driver that looks too early, or gives memory back too soon, goes unseen. A hash of the test's
-name draws fast or far, or a hash of the file's or fixture's name where several tests share a card: it is the same in
+name draws fast or far, or one of the fixture's name and parameter where several tests share a card: it is the same in
 each run. --pcie-seed draws others, --pcie-link gives all tests one. A test that is about one link has the mark pcie_link
 with its name. The JUnit report names the link of each test, and so does the text of one that fails.
 """
@@ -26,13 +26,13 @@ LINKS = {
     "far": ("--pcie", "3:8", "--pcie-round-trip", "20000"),
     "narrow": ("--pcie", "2:1", "--pcie-round-trip", "3000", "--pcie-tags", "8"),
 }
-_name, _link = "", "fast"  # of what runs now, if it has a link of its own
-_started: dict[str, str] = {}  # links of the cards until now, by the name that drew them
+_name, _link = ("", ""), "fast"  # of what runs now, if it has a link of its own: test or file, and a shared fixture
+_started: dict[tuple[str, str], str] = {}  # links of the last cards, by that name
 _start = CardProcess.__init__
 
 
 def _start_with_link(self: CardProcess, program: Path | str, *options: str, **named: Any) -> None:
-    if _name:
+    if any(_name):
         _started[_name] = _link
     _start(self, program, *LINKS[_link], *options, **named)
 
@@ -42,15 +42,17 @@ def drawn(name: str, seed: int) -> str:
 
 
 @contextmanager
-def _link_of(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+def _link_of(node: pytest.Item | pytest.Collector, fixture: str = "", parameter: int = 0) -> Iterator[None]:
+    """fixture: one that several tests share, and the number of its parameter."""
     global _name, _link
     before = _name, _link
     if node.nodeid.startswith(TESTS):
         option, mark = node.config.getoption, node.get_closest_marker("pcie_link")
         link = mark.args[0] if mark else option("--pcie-link")
-        _name, _link = node.nodeid, link or drawn(node.nodeid, option("--pcie-seed"))
+        name = f"{node.nodeid}::{fixture}[{parameter}]" if fixture else node.nodeid
+        _name, _link = (node.nodeid, fixture), link or drawn(name, option("--pcie-seed"))
     else:
-        _name, _link = "", "fast"
+        _name, _link = ("", ""), "fast"
     try:
         yield
     finally:
@@ -69,8 +71,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
-    """A fixture of one test has the test's link, one of a file has the file's. No fixture of a session starts a card."""
-    with _link_of(request.node):
+    """A fixture of one test has the test's link, one of a file its own. No fixture of a session starts a card."""
+    shared = "" if isinstance(request.node, pytest.Item) else fixturedef.argname
+    with _link_of(request.node, shared, request.param_index):
         return (yield)
 
 
@@ -82,7 +85,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
-    links = [_started[node.nodeid] for node in item.listchain() if node.nodeid in _started]
+    names = [(node.nodeid, name) for node in item.listchain() for name in ("", *getattr(item, "fixturenames", ()))]
+    links = [_started[name] for name in names if name in _started]
     if links and call.when == "call":
         item.user_properties.append(("pcie_link", links[-1]))
     report = yield

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from meridian_twin import CardProcess
 from pcie_link import LINKS, drawn
 
 
@@ -29,6 +31,21 @@ def test_a_card_has_the_link_that_the_tests_name_draws(
 @pytest.mark.pcie_link("narrow")
 def test_a_mark_wins(run_card: Any) -> None:
     assert link_of(run_card()) == "narrow"
+
+
+@pytest.fixture(scope="module", params=range(4))
+def shared(request: pytest.FixtureRequest, built_card: Any) -> Iterator[tuple[CardProcess, str]]:
+    """A card of several tests, and the name that draws its link."""
+    with CardProcess(built_card(), "--time", "free", "--wire", "0=none") as card:
+        yield card, f"dpdk/test_pcie_link.py::shared[{request.param}]"
+
+
+def test_a_card_that_tests_share_draws_for_itself(
+    shared: tuple[CardProcess, str], request: pytest.FixtureRequest
+) -> None:
+    config, (card, name) = request.config, shared
+    link = config.getoption("--pcie-link") or drawn(name, config.getoption("--pcie-seed"))
+    assert link_of(card) == link
 
 
 def test_half_of_the_names_draw_a_slow_link() -> None:
