@@ -151,6 +151,8 @@ meridian_identify(struct meridian *m, uint32_t queues)
 				  ident_field(m, MERIDIAN_IDENT_QUEUES,
 					      MERIDIAN_IDENT_QUEUES_GROUPS_MASK));
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
+	m->qdma.user_mhz = ident_field(m, MERIDIAN_IDENT_CLOCKS,
+				       MERIDIAN_IDENT_CLOCKS_HOST_MHZ_MASK);
 	m->capabilities = read_ident(m, MERIDIAN_IDENT_CAPABILITIES);
 	m->port = meridian_read_function(m, MERIDIAN_FUNCTION_PORT) &
 		  MERIDIAN_FUNCTION_PORT_PORT_MASK;

@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      6
+#define MERIDIAN_MAP_MINOR                                      7
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -313,6 +313,9 @@
 #define MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK                 0x00ff0000u
 #define MERIDIAN_IDENT_MAX_FRAME                                0x020
 #define MERIDIAN_IDENT_SCRATCH                                  0x024
+#define MERIDIAN_IDENT_CLOCKS                                   0x028
+#define MERIDIAN_IDENT_CLOCKS_HOST_MHZ_SHIFT                    0
+#define MERIDIAN_IDENT_CLOCKS_HOST_MHZ_MASK                     0x0000ffffu
 #define MERIDIAN_IDENT_UNMAPPED                                 0x030
 #define MERIDIAN_IDENT_HOST_REFUSED                             0x034
 #define MERIDIAN_IDENT_PARTIAL_WRITE                            0x038

@@ -94,6 +94,8 @@ int meridian_identify(struct meridian *m)
 				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
 					  read_ident(m, MERIDIAN_IDENT_QUEUES)));
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
+	m->qdma.user_mhz = FIELD_GET(MERIDIAN_IDENT_CLOCKS_HOST_MHZ_MASK,
+				     read_ident(m, MERIDIAN_IDENT_CLOCKS));
 	m->capabilities = read_ident(m, MERIDIAN_IDENT_CAPABILITIES);
 	m->port = FIELD_GET(MERIDIAN_FUNCTION_PORT_PORT_MASK,
 			    meridian_read_function(m, MERIDIAN_FUNCTION_PORT));

@@ -2,7 +2,6 @@
 /* Identification of a function and the card-wide registers, which any PF may write. */
 #include "qdma_device.h"
 
-#define TICK_CYCLES		250	/* 1 us at 250 MHz */
 #define H2C_FETCHES		8	/* reads of descriptors under way */
 #define C2H_FETCHES		5
 #define FETCH_LIMIT		2	/* 32 descriptors a read */
@@ -111,7 +110,7 @@ int qdma_identify_vf(struct qdma_device *qdma, void __iomem *bar)
 
 /**
  * qdma_write_tables() - the tables, and the engines' settings
- * @qdma: a PF; one of a card is enough
+ * @qdma: a PF that knows its clock; one of a card is enough
  * @tables: kept in the device
  */
 void qdma_write_tables(struct qdma_device *qdma, const struct qdma_tables *tables)
@@ -125,7 +124,7 @@ void qdma_write_tables(struct qdma_device *qdma, const struct qdma_tables *table
 		qdma_os_write(qdma->bar, QDMA_COUNTER(i), tables->counters[i]);
 		qdma_os_write(qdma->bar, QDMA_BUFFER_SIZE(i), tables->buffers[i]);
 	}
-	qdma_os_write(qdma->bar, QDMA_TIMER_TICK, TICK_CYCLES);
+	qdma_os_write(qdma->bar, QDMA_TIMER_TICK, qdma->user_mhz);
 	qdma_os_write(qdma->bar, QDMA_DESCRIPTOR_CONFIG,
 		      C2H_FETCHES << 20 | H2C_FETCHES << 10 | FETCH_LIMIT << 3 | STATUS_INTERVAL);
 	cache = qdma_read(qdma, QDMA_PREFETCH_CACHE) & 0xff;
@@ -149,6 +148,8 @@ int qdma_check_tables(struct qdma_device *qdma)
 {
 	u32 i;
 
+	if (qdma_read(qdma, QDMA_TIMER_TICK) != qdma->user_mhz)
+		return -EIO;
 	for (i = 0; i < QDMA_TABLE_ENTRIES; i++) {
 		if (qdma_read(qdma, QDMA_RING_SIZE(i)) != qdma->tables.rings[i] ||
 		    qdma_read(qdma, QDMA_TIMER(i)) != qdma->tables.timers[i] ||

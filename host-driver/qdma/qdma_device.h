@@ -36,6 +36,8 @@ struct qdma_tables {
  * @ip: which IP (enum qdma_ip), of a PF
  * @function: number of the function within the IP, of a PF
  * @queues: how many the IP has, of a PF
+ * @user_mhz: clock of the streams, which timers count; of a PF, whose driver sets it, as the IP
+ *	does not tell it
  * @has_mailbox: of a PF
  * @has_flr: of a PF
  * @tables: of a PF, as written by qdma_write_tables()
@@ -49,6 +51,7 @@ struct qdma_device {
 	u32 ip;
 	u32 function;
 	u32 queues;
+	u32 user_mhz;
 	bool has_mailbox;
 	bool has_flr;
 	struct qdma_tables tables;

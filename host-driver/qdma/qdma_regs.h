@@ -23,7 +23,7 @@
 #define QDMA_TIMER(i)			(0xa00 + 4 * (i))	/* ticks */
 #define QDMA_COUNTER(i)			(0xa40 + 4 * (i))	/* completions */
 #define QDMA_BUFFER_SIZE(i)		(0xab0 + 4 * (i))	/* bytes */
-#define QDMA_TIMER_TICK			0xb0c			/* cycles, 4 ns each */
+#define QDMA_TIMER_TICK			0xb0c			/* cycles of the user clock */
 #define QDMA_DESCRIPTOR_CONFIG		0x250
 #define QDMA_PREFETCH_CONFIG_1		0xa80
 #define QDMA_PREFETCH_CONFIG_2		0xa84

@@ -12,11 +12,10 @@ import pytest
 import test_changes
 import test_random
 from bench import WIRE_OVERHEAD, Bench
+from boards import ZCU106
 from conftest import Start
 from test_random import WIDE
 
-#: Of vivado/boards/zcu106.
-ZCU106 = ("--ports", "2", "--line-rate", "10", "--host-bytes", "32", "--host-mhz", "125", "--functions", "16")
 PS = bytes.fromhex("02000000000a")
 GROUP = bytes.fromhex("011b19000000")
 HOST = bytes.fromhex("02000000bb02")

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from boards import ZCU106
 from meridian_twin import CardProcess, QueueSetting
 from meridian_twin.contexts import Select
 from senders import PACED, PLAIN, World
 
 FIRST = 4
-#: Of vivado/boards/zcu106: a host clock of 125 MHz.
-ZCU106 = ("--ports", "2", "--line-rate", "10", "--host-bytes", "32", "--host-mhz", "125", "--functions", "16")
 MS = 10**9
 
 

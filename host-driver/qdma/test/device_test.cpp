@@ -37,6 +37,7 @@ TEST(Tables, AreWrittenAndChecked) {
   FakeCard card;
   qdma_device qdma{};
   ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  qdma.user_mhz = 250;
   qdma_write_tables(&qdma, &qdma_default_tables);
   EXPECT_EQ(card.registers[0x204], 2049U);
   EXPECT_EQ(card.registers[0x204 + 60], 16385U);
@@ -48,6 +49,20 @@ TEST(Tables, AreWrittenAndChecked) {
   EXPECT_EQ(qdma_check_tables(&qdma), 0);
   card.registers[0xa44] = 5;
   EXPECT_EQ(qdma_check_tables(&qdma), -EIO);
+}
+
+TEST(Tables, CountMicrosecondsByWhateverClock) {
+  FakeCard card;
+  qdma_device qdma{};
+  ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  for (const unsigned mhz : {125U, 250U}) {
+    qdma.user_mhz = mhz;
+    qdma_write_tables(&qdma, &qdma_default_tables);
+    EXPECT_EQ(card.registers[0xb0c], mhz);
+    EXPECT_EQ(qdma_check_tables(&qdma), 0);
+    ++card.registers[0xb0c];
+    EXPECT_EQ(qdma_check_tables(&qdma), -EIO);
+  }
 }
 
 TEST(Tables, HoldWhatTheDriversLookFor) {

@@ -103,6 +103,7 @@ const qdma_service_ops FakeShell::ops = {
 
 FakePf::FakePf(unsigned count) : vfs(count) {
   EXPECT_EQ(qdma_identify(&pf, &card), 0);
+  pf.user_mhz = 250;
   qdma_write_tables(&pf, &qdma_default_tables);
   for (unsigned i = 0; i < count; ++i) {
     vfs[i].function = first + i;

@@ -9,7 +9,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 6
+  val minor = 7
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -66,6 +66,8 @@ class IdentRegs(p: ShellParam) extends Component {
   page.show(filter, 16, "ps_addresses", U(p.psAddresses, 8 bits), "addresses in the PS filter of a port")
   page.word(0x20, "max_frame", B(p.maxFrame, 32 bits), "largest frame in bytes without FCS")
   page.rw(page.reg(0x24, "scratch", "For tests of the path to the registers"), 0, "value", Bits(32 bits), "no effect")
+  val clocks = page.reg(0x28, "clocks", "Clocks of the build")
+  page.show(clocks, 0, "host_mhz", U(p.hostMhz, 16 bits), "MHz of the host streams; timers of the DMA engine count it")
   for (
     (at, name, event, doc) <- Seq(
       (0x30, "unmapped", io.unmapped, "accesses of this bank where no register is"),
