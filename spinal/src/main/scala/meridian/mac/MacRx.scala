@@ -35,7 +35,7 @@ class MacRx(p: ShellParam) extends Component {
     val psFilter = in(PsFilterConfig(p))
     val psLimit = in(PsLimit())
     val skip = in UInt (32 bits) // see FrameBucket
-    val timeKnown = in Bool () // the MAC stamps with the PHC's time; what it told before is no timestamp
+    val timeKnown = in Bool () // the MAC stamps with the PHC's time; frames that began before have no timestamp
     val host = master(FrameStream(p.hostBytes, HardType(new NoData)))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
@@ -61,7 +61,8 @@ class MacRx(p: ShellParam) extends Component {
     beat.count := RegNext(count)
     beat.error := RegNext(io.pins.tuser || !io.pins.tkeep(0)) // a last beat of no byte is no frame of the MAC
     val stamp = RegNext(io.pins.tstamp)
-    val stampValid = RegNext(io.pins.tstampValid && io.timeKnown) init False
+    val stampValid = RegNext(io.pins.tstampValid) init False
+    val timeKnown = RegNext(io.timeKnown) init False
     val lastBeat = beat.valid && beat.last
   }
   import input.{beat, lastBeat}
@@ -91,7 +92,10 @@ class MacRx(p: ShellParam) extends Component {
     val held = Reg(RxStamp())
     held.valid init False
     val now = RxStamp()
-    now.valid := input.stampValid || (held.valid && !check.io.first)
+    // The MAC stamps a frame where it begins, and may tell so as late as with its end.
+    val knownBefore = RegNextWhen(input.timeKnown, check.io.first)
+    val known = Mux(check.io.first, input.timeKnown, knownBefore)
+    now.valid := input.stampValid && known || (held.valid && !check.io.first)
     now.time := Mux(input.stampValid, input.stamp, held.time)
     val inFrame = beat.valid || !check.io.first
     when(inFrame)(held := now)

@@ -104,6 +104,26 @@ class PortRxTest extends AnyFunSuite {
     }
   }
 
+  bench("a timestamp of a frame that began before the time was known is not valid, whenever it is told", 17) { b =>
+    b.configure(listening)
+    for (round <- 0 until 40) {
+      val frame = b.frame(600 + b.random.nextInt(600), psAddress)
+      val beats = (frame.data.length + 7) / 8
+      b.dut.io.timeKnown #= false
+      b.forget()
+      b.dut.macRxCd.waitSampling(2)
+      val traffic = fork {
+        b.send(frame.copy(stampBeat = Seq(0, beats / 2, beats - 1)(round % 3)), b.random.nextInt(2))
+        b.send(b.frame(60 + b.random.nextInt(100), psAddress).copy(stampBeat = b.random.nextInt(7)), 4)
+      }
+      b.dut.macRxCd.waitSampling(2 + b.random.nextInt(beats - 4))
+      b.dut.io.timeKnown #= true
+      traffic.join()
+      b.settle()
+      assert(b.psFrames.map(_.stampValid) == Seq(false, true), s"round $round")
+    }
+  }
+
   for ((mac, budget) <- Seq(2560 -> 30000, 6400 -> 45000))
     bench(s"latency at $mac ps", 4, mac) { b =>
       b.configure(listening)
