@@ -55,7 +55,8 @@ class TxExit(p: ShellParam) extends Component {
     feed.data := word.data
     feed.mty := word.mty
     feed.meta.drop := ends(i) || word.over || word.error
-    feed.meta.paced := decision.paced
+    // An end that is made up has the mark of the frame that was cut, whatever has come since.
+    feed.meta.paced := ends(i) ? RegNextWhen(feed.meta.paced, feed.fire) | decision.paced
     when(feed.ready)(ends(i) := False)
     io.tx(i) << feed.m2sPipe()
   }

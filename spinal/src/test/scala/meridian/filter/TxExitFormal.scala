@@ -43,6 +43,8 @@ class TxExitProof extends Component {
     val begins = Proof.starts(tx)
     val owner = RegNextWhen(tx.data(0), tx.fire)
     when(tx.valid && !begins && !(tx.last && tx.meta.drop))(assert(tx.data(0) === owner, "frames mix"))
+    val paced = RegNextWhen(tx.meta.paced, tx.fire)
+    when(tx.valid && !begins)(assert(tx.meta.paced === paced, "a frame is marked for a part of it"))
   }
   // What stays inside the card is kept exactly of a frame that is not rolled back.
   val copy = dut.io.copy
@@ -62,5 +64,12 @@ class TxExitFormal extends AnyFunSuite {
   }
   test("the proof notices a beat that is taken while its port gets the end of a frame that was cut", LongTest) {
     Pdr.catches(new TxExitProof, "(feeds_0_ready && (! ends_0))", "feeds_0_ready")
+  }
+  test("the proof notices an end that is made up and has the mark of another frame", LongTest) {
+    Pdr.catches(
+      new TxExitProof,
+      "(ends_0 ? feeds_0_payload_fragment_meta_paced_regNextWhen : io_beats_payload_fragment_decision_paced)",
+      "io_beats_payload_fragment_decision_paced"
+    )
   }
 }
