@@ -10,7 +10,9 @@ object TimeCrossing {
   /** Samples from a load, or a step, to io.locked. */
   val lockSamples = 32
 
-  /** Samples from the last load behind a reset to io.dstKnown: 1 us, more than a MAC keeps a timestamp before it tells it. */
+  /** Samples from the load behind a reset to io.dstKnown: 1 us, more than what a MAC stamps takes to the first beat it
+    * shows of it.
+    */
   val knownSamples = 8
 
   /** Bits below a nanosecond of io.psAhead. */
@@ -32,8 +34,8 @@ object TimeCrossing {
   * load, step of the PHC, or change of io.psAhead, which counts as one.
   *
   * io.dstKnown says that since the last reset of dst the time was loaded where it had to be, and 8 samples in a row were
-  * near it: all that a MAC tells by then was stamped with the time of the PHC, to a dst cycle. It is high 1.5 us after a
-  * reset at the latest, and stays high until the next.
+  * near it, or steps of the PHC: all that begins by then is stamped with the time of the PHC, to a dst cycle. It is high
+  * 1.5 us after a reset at the latest, however often the PHC is stepped, and stays high until the next.
   *
   * io.dstSkip is the number of cycles a dst edge stands for (1 in hardware, see [[Phc]]). A sample that may have been
   * under way during a skip is not used. When 4095 or more cycles were skipped since the last sample used, the loop
@@ -134,7 +136,8 @@ class TimeCrossing(
 
     /** The cycle in which the toggle is seen is number 0; `after(n)` is high in cycle n. */
     val toggle = BufferCC(ps.toggle, init = False, bufferDepth = Some(synchroniser))
-    // The first toggle that is seen behind a reset may be older than the reset: its sample is not used.
+    // The first toggle that is seen behind a reset may be older than the reset, and its sample be changing in this very
+    // cycle: it is not used.
     val ignore = RegInit(True) setWhen skipped
     val seen = toggle =/= (RegNext(toggle) init False)
     ignore clearWhen (seen && !skipped)
@@ -259,10 +262,12 @@ class TimeCrossing(
         count := 0
       }
 
+      // A step of the PHC is loaded, and says nothing against the time before it.
+      val loaded = RegInit(False) setWhen load
+      val right = steer || load && sampleStepped && loaded
       val good = Reg(UInt(log2Up(TimeCrossing.knownSamples) bits)) init 0
-      val known = RegInit(False) setWhen (steer && good.andR)
-      when(steer)(good := good + 1)
-      when(load)(good := 0)
+      val known = RegInit(False) setWhen (right && good.andR)
+      when(right)(good := good + 1) elsewhen (load)(good := 0)
     }
 
     io.dstTime := clock.io.rounded

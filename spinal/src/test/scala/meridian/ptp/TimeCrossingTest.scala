@@ -124,6 +124,14 @@ class TimeCrossingTest extends AnyFunSuite {
     dut.io.control.set.valid #= false
   }
 
+  private def adjust(dut: CrossedPhc, b: Bench, amount: BigInt): Unit = {
+    dut.io.control.adjust.valid #= true
+    dut.io.control.adjust.nanoseconds #= amount >> 32
+    dut.io.control.adjust.fraction #= amount & 0xffffffffL
+    b.run(psFs)((_, _) => ())
+    dut.io.control.adjust.valid #= false
+  }
+
   /** r.m.s. and peak, in ns. */
   private def figures(errors: Seq[Double]): (Double, Double) =
     (math.sqrt(errors.map(e => e * e).sum / errors.size), errors.map(math.abs).max)
@@ -230,7 +238,9 @@ class TimeCrossingTest extends AnyFunSuite {
       }
     }
 
-    test(s"$name: behind a reset of the MAC at any time, a time that is told as known is right to a cycle") {
+    test(
+      s"$name: behind a reset of the MAC at any time, the first time that is loaded is right to a cycle, and known in time"
+    ) {
       compiled.doSim(seed = 6) { dut =>
         val b = bench(dut, math.round(period / (1 - 40e-6)), 700001L)
         val random = new scala.util.Random(6)
@@ -244,10 +254,13 @@ class TimeCrossingTest extends AnyFunSuite {
           dut.dstCd.deassertReset()
           val start = b.now
           var known = -1L
+          var loaded = false
           b.run(3000000000L) { (now, e) =>
+            if (math.abs(e) < 1e6) loaded = true
+            if (loaded) worst = worst.max(math.abs(e))
             if (dut.io.dstKnown.toBoolean) {
               if (known < 0) known = now
-              worst = worst.max(math.abs(e))
+              assert(loaded)
             } else {
               assert(known < 0, "the time is not known any more")
               unknown = unknown.max(math.abs(e))
@@ -259,6 +272,29 @@ class TimeCrossingTest extends AnyFunSuite {
         println(f"$name: known after ${latest * 1e-9}%.2f us, then $worst%.3f ns off at most, $unknown%.0f ns before")
         assert(worst < period * 1e-6 && latest < 1500000000L)
         assert(unknown > 1e6, "nothing was to be told")
+      }
+    }
+
+    test(s"$name: behind a reset of the MAC the time is known in time, however often the PHC is stepped") {
+      compiled.doSim(seed = 7) { dut =>
+        val b = bench(dut, math.round(period / (1 - 40e-6)), 700001L)
+        val random = new scala.util.Random(7)
+        set(dut, b, secondFine * 1000)
+        lock(b, 20000000000L)
+        for (round <- 0 until 40) {
+          val every = Seq(60, 124, 700, 1000)(round % 4) * 1000000L // from twice a sample on
+          dut.dstCd.assertReset()
+          b.run(20 * period + random.nextInt(300) * 1000000L)((_, _) => ())
+          dut.dstCd.deassertReset()
+          val start = b.now
+          while (!dut.io.dstKnown.toBoolean) {
+            assert(b.now - start < 1500000000L, s"steps every $every fs")
+            adjust(dut, b, BigInt(random.nextInt(2000) - 1000) << 32)
+            b.run(every - psFs)((_, _) => ())
+          }
+          b.run(400000000L)((_, _) => ())
+          b.run(100000000L)((_, e) => assert(math.abs(e) < period * 1e-6))
+        }
       }
     }
 
