@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import spinal.core._
 import spinal.lib._
 
@@ -23,8 +23,8 @@ class CopyIterator(p: ShellParam) extends Component {
     val asked, valid = RegInit(False)
     val list = Reg(Bits(p.functions bits))
     // Still since the question was asked, so it may take a cycle of its own.
-    val named = UIntToOh(io.job.source.function, 1 << p.functionBits).take(p.functions)
-    val sender = RegNext(named.andMask(io.job.source.isFunction))
+    val oneHot = UIntToOh(io.job.source.function, 1 << p.functionBits).take(p.functions)
+    val sender = RegNext(oneHot.andMask(io.job.source.isFunction))
     io.list.query.valid := io.job.valid && !asked && !valid
     io.list.query.payload := io.job.list
     val answered = Delay(io.list.query.valid, FunctionList.latency, init = False)
@@ -33,6 +33,9 @@ class CopyIterator(p: ShellParam) extends Component {
       valid := True
       list := io.list.list & ~sender
     }
+    private val named = io.job.list.asBits ## io.job.source.asBits
+    private val kept = io.job.valid && named === RegNext(named)
+    Promise(!RegNext(io.job.isStall, False) || kept, "a job changes after its list was asked for")
   }
 
   // Two levels, so that no priority choice spans more than 16 bits.
