@@ -19,10 +19,13 @@ object Pdr {
     * @param reduce  registers that are always the same are merged first, which pays where there are many
     */
   def prove(top: => Component, seconds: Int = 300, reduce: Boolean = false): Unit =
-    check(top, (if (reduce) "scorr; dc2; " else "") + s"pdr -T $seconds")
+    check(top, reduced(reduce) + s"pdr -T $seconds")
 
   /** The same in the first cycles after reset, for what is too large. */
-  def bounded(top: => Component, cycles: Int, seconds: Int = 300): Unit = check(top, s"bmc3 -F $cycles -T $seconds")
+  def bounded(top: => Component, cycles: Int, seconds: Int = 300, reduce: Boolean = false): Unit =
+    check(top, reduced(reduce) + s"bmc3 -F $cycles -T $seconds")
+
+  private def reduced(reduce: Boolean): String = if (reduce) "scleanup; scorr; dc2; " else ""
 
   /** Fails unless an assert does not hold any more once the one place in the Verilog that reads `from` reads `to`: what
     * the proof is worth.

@@ -22,7 +22,7 @@ case class BeatInfo(p: ShellParam) extends Bundle {
 /** Stores frames for several functions once and reads them out once for each function.
   *
   * A frame that is to be stored first reserves room for all its bytes: `reserved` answers in the same cycle, and is low
-  * if the room (p.copyBufferBytes, in whole beats a frame) is not there. Frames from inside the card find room in half
+  * if the room (of `words`, in whole beats a frame) is not there. Frames from inside the card find room in half
   * of it only, so that no function keeps out what comes from the wire. Its beats then come at `write`, frames in the
   * order of their reservations, one beat a cycle, and are always taken. Once a frame is whole, its copies ask for their
   * queues at `request`, one after another, and are answered at `decision`, in order and never held up. Copies to be
@@ -31,9 +31,10 @@ case class BeatInfo(p: ShellParam) extends Bundle {
   *
   * From the frame's last beat to the first request: about 8 cycles when nothing is before it. Back-pressure at `frame`
   * or `request` keeps frames stored, and at last makes `reserved` low; it reaches no other port.
+  *
+  * @param words beats of the buffer, a power of two
   */
-class Replicator(p: ShellParam) extends Component {
-  val words = p.copyBufferBytes / p.hostBytes
+class Replicator(p: ShellParam, words: Int) extends Component {
   val frames = words / ((p.minFrame + p.hostBytes - 1) / p.hostBytes)
   def wordType() = UInt(log2Up(words) bits)
   def countType() = UInt(log2Up(words) + 1 bits)

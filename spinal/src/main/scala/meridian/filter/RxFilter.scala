@@ -64,7 +64,7 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   }
   val header = new HeaderExtract(p)
   val lookup = new RxLookup(p, macLatency, rangeLatency, queueLatency, creditLatency)
-  val replicator = new Replicator(p)
+  val replicator = new Replicator(p, p.copyBufferBytes / p.hostBytes)
 
   val rx = io.rx.haltWhen(lookup.io.hold)
   header.io.beat << rx.toFlowFire
@@ -87,37 +87,14 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   lookup.io.copy << replicator.io.request
   lookup.io.copyDecision >> replicator.io.decision
 
-  // The beats wait here for the decision. A frame whose decision is on its way has at least one beat here, so there is
-  // always a place for the decision.
-  val waiting = StreamFifo(Fragment(BeatData(p)), RxFilter.waitingBeats, latency = 1)
-  val decisions = StreamFifo(RxDecision(p), RxFilter.waitingBeats, latency = 0)
-  waiting.io.push.arbitrationFrom(rx)
-  waiting.io.push.last := rx.last
-  waiting.io.push.data := rx.fragment.data
-  waiting.io.push.mty := rx.fragment.mty
-  decisions.io.push.valid := lookup.io.decision.valid
-  decisions.io.push.payload := lookup.io.decision.payload
+  val split = new RxSplit(p, RxFilter.waitingBeats)
+  split.io.rx << rx
+  split.io.decision << lookup.io.decision
+  split.io.copy >> replicator.io.write
 
-  val decision = decisions.io.pop
-  val unicast = FrameStream(p.hostBytes, RxTarget(p))
-  val split = new Area {
-    val beat = waiting.io.pop
-    val decided = beat.valid && decision.valid
-    beat.ready := decision.valid && (unicast.ready || !decision.deliver)
-    decision.ready := beat.fire && beat.last
-    unicast.valid := decided && decision.deliver
-    unicast.last := beat.last
-    unicast.fragment.data := beat.data
-    unicast.fragment.mty := beat.mty
-    unicast.fragment.meta := decision.target
-    replicator.io.write.valid := decided && decision.copy
-    replicator.io.write.last := beat.last
-    replicator.io.write.fragment := beat.data
-  }
-
-  val merge = new PriorityMerge(unicast.fragmentType, RxFilter.copyAfter)
-  merge.io.first << unicast
-  merge.io.firstThere := split.beat.valid // a frame under way has its decision
+  val merge = new PriorityMerge(split.io.unicast.fragmentType, RxFilter.copyAfter)
+  merge.io.first << split.io.unicast
+  merge.io.firstThere := split.io.unicastMayCome
   merge.io.second << replicator.io.frame
   val strip = new VlanStrip(p)
   strip.io.in << merge.io.out
@@ -128,13 +105,13 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   val flushing = new Area {
     val frames = new FlushPoint(log2Up(RxFilter.waitingBeats) + 1)
     frames.io.begin := io.rx.fire && !rxInFrame
-    frames.io.end := waiting.io.pop.fire && waiting.io.pop.last
+    frames.io.end := split.io.ended
     val copies = new FlushPoint(log2Up(Replicator.copiesAhead) + 1)
     copies.io.begin := lookup.io.copyDecision.valid && lookup.io.copyDecision.deliver
     copies.io.end := replicator.io.frame.fire && replicator.io.frame.last
     // Behind the decisions: what has gone into the merge and is not out of it.
     val leaving = new FlushPoint(2)
-    leaving.io.begin := Seq(unicast, replicator.io.frame).map(frame => frame.fire && frame.last).orR
+    leaving.io.begin := Seq(split.io.unicast, replicator.io.frame).map(frame => frame.fire && frame.last).orR
     leaving.io.end := io.c2h.fire && io.c2h.last
     val chain = new FlushChain(2)
     chain.io.flush := io.flush
@@ -143,11 +120,5 @@ class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
     io.flushed := chain.io.flushed
   }
   val stored = !replicator.io.empty || replicator.io.frame.valid
-  io.idle := !rxInFrame && waiting.io.occupancy === 0 && !stored && !merge.io.out.valid
-}
-
-/** A beat without what is known of the whole frame. */
-case class BeatData(p: ShellParam) extends Bundle {
-  val data = Bits(8 * p.hostBytes bits)
-  val mty = UInt(log2Up(p.hostBytes) bits)
+  io.idle := !rxInFrame && split.io.empty && !stored && !merge.io.out.valid
 }

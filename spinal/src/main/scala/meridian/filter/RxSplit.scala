@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.filter
+
+import meridian.{Promise, ShellParam}
+import meridian.frame.FrameStream
+import spinal.core._
+import spinal.lib._
+
+/** Lets the beats of received frames wait for what the lookups decide of each frame, and sends them where they belong.
+  *
+  * Decisions come in the order of the frames, each behind the first beat of its frame, and are always taken. A frame
+  * that is delivered leaves at `unicast` as fast as that is ready, one to copy at `copy`, which is never held up; any
+  * other is swallowed at a beat a cycle. From a beat to its exit it takes 2 cycles at least, one beat a cycle, without a
+  * bubble.
+  *
+  * io.unicastMayCome: a beat waits, of a frame that may have to leave at `unicast`. io.ended: the last beat of a frame
+  * leaves. io.empty: no beat waits.
+  *
+  * @param beats that can wait
+  */
+class RxSplit(p: ShellParam, beats: Int) extends Component {
+  val io = new Bundle {
+    val rx = slave(FrameStream(p.hostBytes, RxMeta(p)))
+    val decision = slave(Flow(RxDecision(p)))
+    val unicast = master(FrameStream(p.hostBytes, RxTarget(p)))
+    val copy = master(Flow(Fragment(Bits(8 * p.hostBytes bits))))
+    val unicastMayCome = out(Bool())
+    val ended = out(Bool())
+    val empty = out(Bool())
+  }
+  // A frame whose decision is on its way has at least one beat here, so there is always a place for the decision.
+  val waiting = StreamFifo(Fragment(BeatData(p)), beats, latency = 1)
+  val decisions = StreamFifo(RxDecision(p), beats, latency = 0)
+  waiting.io.push.arbitrationFrom(io.rx)
+  waiting.io.push.last := io.rx.last
+  waiting.io.push.data := io.rx.fragment.data
+  waiting.io.push.mty := io.rx.fragment.mty
+  decisions.io.push.valid := io.decision.valid
+  decisions.io.push.payload := io.decision.payload
+
+  val beat = waiting.io.pop
+  val decision = decisions.io.pop
+  val decided = beat.valid && decision.valid
+  beat.ready := decision.valid && (io.unicast.ready || !decision.deliver)
+  decision.ready := beat.fire && beat.last
+  io.unicast.valid := decided && decision.deliver
+  io.unicast.last := beat.last
+  io.unicast.fragment.data := beat.data
+  io.unicast.fragment.mty := beat.mty
+  io.unicast.fragment.meta := decision.target
+  io.copy.valid := decided && decision.copy
+  io.copy.last := beat.last
+  io.copy.fragment := beat.data
+  io.unicastMayCome := beat.valid
+  io.ended := beat.fire && beat.last
+  io.empty := waiting.io.occupancy === 0
+
+  val promises = new Area {
+    val one = io.decision.deliver && io.decision.copy
+    Promise(!io.decision.valid || !one, "a frame is delivered and copied")
+    val begins = io.rx.fire && (RegNextWhen(io.rx.last, io.rx.fire) init True)
+    val undecided = Reg(UInt(log2Up(beats) + 1 bits)) init 0
+    undecided := undecided + U(begins) - U(io.decision.valid)
+    Promise(!io.decision.valid || undecided =/= 0, "a decision of a frame that has not come")
+  }
+  assert(!io.decision.valid || decisions.io.push.ready, "a decision is lost", FAILURE)
+}
+
+/** A beat without what is known of the whole frame. */
+case class BeatData(p: ShellParam) extends Bundle {
+  val data = Bits(8 * p.hostBytes bits)
+  val mty = UInt(log2Up(p.hostBytes) bits)
+}
