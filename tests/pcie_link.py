@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way to host memory of the cards in the DPDK driver's tests: without latency in half of them, slow in the others.
+"""The way to host memory of the cards in the drivers' tests: without latency in half of them, slow in the others.
 
 Where DMA takes no time, a driver that looks too early, or gives memory back too soon, goes unseen. A hash of the test's
 name draws fast or far, or one of the fixture's name and parameter where several tests share a card: it is the same in
@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from meridian_twin import CardProcess
 
-#: Files of the drivers' tests that draw.
-TESTS = ("qemu/test_dpdk_", "dpdk/test_")
+#: Files of the drivers' tests.
+TESTS = ("qemu/test_driver_", "qemu/test_dpdk_", "dpdk/test_")
 LINKS = {
     "fast": (),
     # Of a slot far behind switches; and, for who asks for it, of one lane whose few reads in flight wait for each other.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Half of the DPDK driver's tests have a card with a slow PCIe link, the same ones in each run."""
+"""Half of the drivers' tests have a card with a slow PCIe link, the same ones in each run."""
 
 from __future__ import annotations
 
