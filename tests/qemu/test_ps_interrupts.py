@@ -66,6 +66,26 @@ def test_an_event_that_nobody_wants_is_masked(ps: Link) -> None:
     guest.ping()
 
 
+@pytest.mark.quick
+def test_a_pulse_is_one_interrupt_while_no_port_is_up(ps: Link) -> None:
+    guest = ps.guest
+    guest.run("ip link set eth0 down")
+    pulse = "cat /sys/class/pps/pps0/assert"
+    guest.run(f"echo 1 >{CLOCK}/pps_enable")
+
+    def pulses() -> int:
+        return int(guest.run(pulse).split("#")[1])
+
+    first = pulses()
+    until(lambda: pulses() > first, "pulse")
+    had, before = pulses(), interrupts(guest)
+    until(lambda: pulses() >= had + 5, "five pulses")
+    after, counted = interrupts(guest), pulses() - had
+    guest.run(f"echo 0 >{CLOCK}/pps_enable; ip link set eth0 up; ip address replace 10.44.0.3/24 dev eth0")
+    guest.wait_link()
+    assert after[1] == before[1] and after[0] - before[0] <= counted, (before, after, counted)
+
+
 @contextmanager
 def flood(link: Link) -> Iterator[None]:
     """Frames to all from the far end, some hundreds a second."""

@@ -71,12 +71,10 @@ void meridian_ps_detach(struct meridian_ps_port *port, int error)
 	set_bit(MERIDIAN_PS_FLAG_STUCK, &port->flags);
 	netif_device_detach(port->netdev);
 	netif_carrier_off(port->netdev);
-	if (error == -ETIMEDOUT && net_ratelimit())
-		netdev_err(port->netdev,
-			   "the card does not end the rings: the port is detached until it does\n");
-	else if (net_ratelimit())
-		netdev_err(port->netdev,
-			   "no memory for the rings: the port is detached until there is some\n");
+	if (net_ratelimit())
+		netdev_err(port->netdev, "%s\n", error == -ETIMEDOUT ?
+			   "the card does not end the rings: the port is detached until it does" :
+			   "no memory for the rings: the port is detached until there is some");
 	meridian_ps_look_again(port);
 }
 

@@ -246,6 +246,8 @@ static void take_pulse(struct meridian_ps *card)
 	struct ptp_clock_event event = { .type = PTP_CLOCK_PPS };
 
 	meridian_ps_ptp_write(card, MERIDIAN_PTP_EVENT, MERIDIAN_PTP_EVENT_SECOND_MASK);
+	/* The write is posted: until it is there, the level raises one more of nobody. */
+	meridian_ps_ptp_read(card, MERIDIAN_PTP_EVENT);
 	ptp_clock_event(card->ptp.clock, &event);
 }
 
