@@ -141,8 +141,8 @@ class ReplicatorProof extends Component {
 
 /** In the first cycles only, in which frames and copies follow each other; the smallest buffer that holds four frames. */
 class ReplicatorFormal extends AnyFunSuite {
-  test("each copy has the bytes of its frame, in any run of 18 cycles", LongTest) {
-    Pdr.bounded(new ReplicatorProof, 18, seconds = 1200, reduce = true)
+  test("each copy has the bytes of its frame, in any run of 20 cycles", LongTest) {
+    Pdr.bounded(new ReplicatorProof, 20, seconds = 1200, reduce = true)
   }
   private def notices(what: String, from: String, to: String): Unit =
     test(s"the proof notices $what", LongTest) { Pdr.catches(new ReplicatorProof, from, to, 24, 900) }
