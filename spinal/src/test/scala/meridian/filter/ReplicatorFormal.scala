@@ -151,11 +151,7 @@ class ReplicatorFormal extends AnyFunSuite {
     "((! room_left[16]) && (! room_jobsFull))",
     "(! room_jobsFull)"
   )
-  notices(
-    "a copy that begins where the one before ended",
-    "(read_start + _zz_read_start)",
-    "(read_start + read_offset)"
-  )
+  notices("a last beat with a wrong count of bytes", "(~ _zz_read_mty_1)", "_zz_read_mty_1")
   notices(
     "copies that are asked for before their frame is whole",
     "(io_write_valid && io_write_payload_last)",
