@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from boards import ZCU106
+from zcu106 import ZCU106
 from dpdk_fixtures import library, testpmd
 from meridian_twin import Link
 from meridian_twin.protocol import Role

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from boards import ZCU106
+from zcu106 import ZCU106
 from driver_machine import running
 from meridian_machine import Hardware, Setting, Twin
 

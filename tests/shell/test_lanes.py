@@ -12,7 +12,7 @@ import pytest
 import test_changes
 import test_random
 from bench import WIRE_OVERHEAD, Bench
-from boards import ZCU106
+from zcu106 import ZCU106
 from conftest import Start
 from test_random import WIDE
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from boards import ZCU106
+from zcu106 import ZCU106
 from meridian_twin import CardProcess, QueueSetting
 from meridian_twin.contexts import Select
 from senders import PACED, PLAIN, World
