@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from zcu106 import ZCU106
 from dpdk_fixtures import library, testpmd
 from meridian_twin import Link
 from meridian_twin.protocol import Role
 from testpmd import Testpmd
+from zcu106 import ZCU106
 
 __all__ = ["library", "testpmd"]  # fixtures
 TIMER_TICK = 0xB0C  # of BAR0, in cycles

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from zcu106 import ZCU106
 from driver_machine import running
 from meridian_machine import Hardware, Setting, Twin
+from zcu106 import ZCU106
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 TIMER_TICK = 0xB0C  # of BAR0, in cycles

@@ -12,9 +12,9 @@ import pytest
 import test_changes
 import test_random
 from bench import WIRE_OVERHEAD, Bench
-from zcu106 import ZCU106
 from conftest import Start
 from test_random import WIDE
+from zcu106 import ZCU106
 
 PS = bytes.fromhex("02000000000a")
 GROUP = bytes.fromhex("011b19000000")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from zcu106 import ZCU106
 from meridian_twin import CardProcess, QueueSetting
 from meridian_twin.contexts import Select
 from senders import PACED, PLAIN, World
+from zcu106 import ZCU106
 
 FIRST = 4
 MS = 10**9

@@ -370,6 +370,7 @@ struct meridian_ps_ptp {
  * @port: those that have a netdev
  * @ptp: the clock
  * @watch: looks after it
+ * @asleep: from suspend to resume, when no port may start its rings; under RTNL
  */
 struct meridian_ps {
 	struct device *dev;
@@ -383,6 +384,7 @@ struct meridian_ps {
 	struct meridian_ps_port *port[MERIDIAN_PS_PORTS];
 	struct meridian_ps_ptp ptp;
 	struct delayed_work watch;
+	bool asleep;
 };
 
 static inline u32 meridian_ps_read(struct meridian_ps *card, u32 offset)

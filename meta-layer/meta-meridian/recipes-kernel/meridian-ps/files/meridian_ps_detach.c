@@ -41,7 +41,7 @@ static void do_detached(struct work_struct *work)
 
 	if (meridian_ps_has_ended(port)) {
 		rtnl_lock();
-		is_back = attach(port);
+		is_back = !port->card->asleep && attach(port);
 		rtnl_unlock();
 	}
 	if (is_back)

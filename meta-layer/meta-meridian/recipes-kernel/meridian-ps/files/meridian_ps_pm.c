@@ -52,6 +52,7 @@ static int resume(struct device *dev)
 	meridian_ps_check_clock(card);
 	meridian_ps_start_watch(card);
 	rtnl_lock();
+	card->asleep = false;
 	for (i = 0; i < card->ports; i++)
 		wake_port(card->port[i]);
 	rtnl_unlock();
@@ -66,12 +67,13 @@ static int suspend(struct device *dev)
 
 	cancel_delayed_work_sync(&card->watch);
 	rtnl_lock();
+	card->asleep = true;
 	for (i = 0; !error && i < card->ports; i++) {
 		error = sleep_port(card->port[i]);
 		netif_device_detach(card->port[i]->netdev);
 	}
 	rtnl_unlock();
-	/* They take RTNL, and find the port detached. */
+	/* They take RTNL, and find the port detached and the card asleep. */
 	for (i = 0; i < card->ports; i++) {
 		cancel_work_sync(&card->port[i]->restart);
 		cancel_delayed_work_sync(&card->port[i]->detached);
