@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -330,7 +331,9 @@ def test_who_waits_for_a_disk_can_be_stopped(
     """As by Ctrl-C, which all programs in front get. Nothing is left of it, and nobody else is held up."""
     root_image(tmp_path / "root", 7)
     (tmp_path / "tmp").mkdir()
-    command = [*programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root"]
+    # Who runs the tests in the background ignores SIGINT, and a shell cannot change that.
+    heard = [str(shutil.which("env")), "--default-signal=INT"]
+    command = [*heard, *programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root"]
     environment = {**programs.environment(), "TMPDIR": str(tmp_path / "tmp")}
     with disk.path.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_SH)
