@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the shell's generator for boards that differ from the default."""
+"""What the shell's generator is told for the ZCU106, which differs from the default."""
 
 from __future__ import annotations
 
-#: Of vivado/boards/zcu106: ports of 10G and a host clock of 125 MHz.
+#: The board has ports of 10G and a host clock of 125 MHz, as vivado/boards/zcu106 says.
 ZCU106 = ("--ports", "2", "--line-rate", "10", "--host-bytes", "32", "--host-mhz", "125", "--functions", "16")

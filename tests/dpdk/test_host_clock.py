@@ -27,7 +27,7 @@ def test_a_tick_of_the_timers_is_a_microsecond(
 ) -> None:
     card = run_card(*options, configuration=configuration)
     pmd = testpmd(card)
-    # As another PF sees it.
+    # Another PF reads what the driver has written.
     other = Link(card.socket, Role.PCIE_FUNCTION, function=1)
     try:
         assert other.read(1, 0, TIMER_TICK) == mhz

@@ -328,10 +328,10 @@ def test_who_looks_at_a_disk_for_ever_is_not_waited_for_for_ever(
 def test_who_waits_for_a_disk_can_be_stopped(
     disk: Disk, tmp_path: Path, programs: Programs, system: Path, signal_: signal.Signals
 ) -> None:
-    """As by Ctrl-C, which all programs in front get. Nothing is left of it, and nobody else is held up."""
+    """All programs in front get the signal, as by Ctrl-C. No file and no lock is left behind."""
     root_image(tmp_path / "root", 7)
     (tmp_path / "tmp").mkdir()
-    # Who runs the tests in the background ignores SIGINT, and a shell cannot change that.
+    # Tests that run in the background inherit an ignored SIGINT, which a shell cannot change.
     heard = [str(shutil.which("env")), "--default-signal=INT"]
     command = [*heard, *programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root"]
     environment = {**programs.environment(), "TMPDIR": str(tmp_path / "tmp")}

@@ -40,7 +40,7 @@ def carrier(guest: Guest, vf: int, up: bool) -> None:
 
 
 def answered(guest: Guest, vf: int, address: str, count: int = 2) -> int:
-    """Of so many requests, or of as many as it takes for so many answers: more come back where they are late."""
+    """How many answers come, up to count. ping sends more requests while answers are late, so more could come."""
     text = guest.try_run(inside(vf, f"ping -c {count} -i 0.1 -w 5 {address}"))[1]
     return min(count, int(re.search(r"(\d+) received", text)[1]))
 

@@ -139,7 +139,7 @@ class ReplicatorProof extends Component {
   cover(!dut.io.reserved && reserve.valid && length === 1)
 }
 
-/** In the first cycles only, in which frames and copies follow each other; the smallest buffer that holds four frames. */
+/** The proofs cover the first cycles only, in which some frames and copies follow each other. */
 class ReplicatorFormal extends AnyFunSuite {
   test("each copy has the bytes of its frame, in any run of 20 cycles", LongTest) {
     Pdr.bounded(new ReplicatorProof, 20, seconds = 1200, reduce = true)

@@ -109,7 +109,7 @@ class RxSplitProof extends Component {
   cover(here && !rx.ready && unicast.ready)
 }
 
-/** In the first cycles only: the beats that wait are too much state for a proof of any run. */
+/** The proofs cover the first cycles only, as the beats that wait are too much state for a proof of any run. */
 class RxSplitFormal extends AnyFunSuite {
   test(
     "each frame leaves whole where it was decided to go, and no decision is lost, in any run of 12 cycles",
