@@ -16,14 +16,17 @@ from ps_link import ps_link
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 SECONDS = 1  # that Linux's test waits
-
-
 NO_MEMORY = Path(__file__).with_name("no_memory")
+HOLD_RTNL = Path(__file__).with_name("hold_rtnl")
+BACK = "the port is back"
 
 
 @pytest.fixture(scope="module")
 def ps() -> Iterator[Link]:
-    with ps_link(files=modules(tools.SUITES[0], NO_MEMORY, "ps")) as link:
+    files = {
+        name: file for folder in (NO_MEMORY, HOLD_RTNL) for name, file in modules(tools.SUITES[0], folder, "ps").items()
+    }
+    with ps_link(files=files) as link:  # type: ignore[arg-type]
         # It waits busily, which the kernel takes for a lock-up where the machine is slow.
         link.guest.run(f"echo {SECONDS} >/sys/module/suspend/parameters/pm_test_delay")
         yield link
@@ -64,10 +67,27 @@ def test_a_port_that_wakes_without_memory_says_so_and_comes_back(ps: Link) -> No
     assert "no memory for the rings: the port is detached until there is some" in log
     assert "the card does not end the rings" not in log
     guest.run("rmmod no_memory")
-    guest.until("dmesg", "the port is back", 90)
+    guest.until("dmesg", BACK, 90)
     guest.wait_link()
     guest.ping()
     assert guest.statistics()["restarts_failed"] == 1
+
+
+@pytest.mark.long
+def test_a_port_that_looks_for_memory_does_not_come_back_while_the_system_sleeps(ps: Link) -> None:
+    """It looks 8 s and 16 s behind its wake-up, the second time while suspend waits for the network's lock before it."""
+    guest = ps.guest
+    guest.run("insmod /run/twin/no_memory.ko device=a0000000.ethernet")
+    sleep(ps)
+    times = guest.log().count(BACK)
+    guest.run("sleep 11; insmod /run/twin/hold_rtnl.ko seconds=9; rmmod no_memory")
+    sleep(ps)
+    before, _, behind = guest.log().rpartition("suspend debug: Waiting for")
+    assert before.count(BACK) == times and behind.count(BACK) <= 1
+    guest.until("dmesg", f"(?s)({BACK}.*){{{times + 1}}}", 90)
+    guest.run("rmmod hold_rtnl")
+    guest.wait_link()
+    guest.ping()
 
 
 def test_a_port_that_is_closed_stays_closed(ps: Link) -> None:

@@ -73,15 +73,17 @@ static int suspend(struct device *dev)
 		netif_device_detach(card->port[i]->netdev);
 	}
 	rtnl_unlock();
+	/* Memory that the card still writes to is not to sleep. */
+	if (error) {
+		resume(dev);
+		return error;
+	}
 	/* They take RTNL, and find the port detached and the card asleep. */
 	for (i = 0; i < card->ports; i++) {
 		cancel_work_sync(&card->port[i]->restart);
 		cancel_delayed_work_sync(&card->port[i]->detached);
 	}
-	/* Memory that the card still writes to is not to sleep. */
-	if (error)
-		resume(dev);
-	return error;
+	return 0;
 }
 
 DEFINE_SIMPLE_DEV_PM_OPS(meridian_ps_pm_ops, suspend, resume);
