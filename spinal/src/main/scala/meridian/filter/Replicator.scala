@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -127,6 +127,44 @@ class Replicator(p: ShellParam, words: Int) extends Component {
     frame.fragment.mty := beat.linked.mty
     frame.fragment.meta := beat.linked.meta
     io.frame << frame.s2mPipe()
+  }
+
+  // What was reserved and has not been written, and what was asked and has not been answered.
+  val promises = new Area {
+    val beats = Mem(countType(), frames)
+    beats.write(room.jobWrite.resized, room.needed.resize(beats.width), room.take)
+    val written = Reg(UInt(log2Up(frames) + 1 bits)) init 0
+    val inFrame = Reg(countType()) init 0
+    when(io.write.valid) {
+      inFrame := inFrame + 1
+      when(io.write.last) {
+        inFrame := 0
+        written := written + 1
+      }
+    }
+    val whole = inFrame === beats.readAsync(written.resized) - 1
+    Promise(!io.write.valid || written =/= room.jobWrite, "a frame is written that has no room")
+    Promise(!io.write.valid || io.write.last === whole, "a frame has another number of beats than its room")
+
+    case class Asked() extends Bundle {
+      val some, last = Bool()
+      val function = p.functionType()
+      val length = p.lengthType()
+    }
+    val questions = Mem(Asked(), Replicator.copiesAhead)
+    val asked, answered = Reg(UInt(log2Up(Replicator.copiesAhead) + 1 bits)) init 0
+    val question = Asked()
+    question.assignSomeByName(io.request.payload)
+    questions.write(asked.resized, question, io.request.fire)
+    asked := asked + U(io.request.fire)
+    answered := answered + U(io.decision.valid)
+    val of = questions.readAsync(answered.resized)
+    val (decision, target) = (io.decision.payload, io.decision.target)
+    val length = target.length +^ Mux(target.strip, U(4), U(0))
+    Promise(!io.decision.valid || asked =/= answered, "a decision that was not asked for")
+    Promise(!io.decision.valid || decision.last === of.last && length === of.length, "a decision is of another copy")
+    Promise(!io.decision.valid || !of.some || target.function === of.function, "a decision is of another function")
+    Promise(!io.decision.valid || !decision.deliver || of.some, "a copy is delivered to nobody")
   }
 
   def beatsOf(length: UInt): UInt = (length +^ (p.hostBytes - 1)) >> log2Up(p.hostBytes)

@@ -32,41 +32,15 @@ class ReplicatorProof extends Component {
   val take = reserve.valid && dut.io.reserved
   val reserved = Counter(16, take)
 
-  // The beats come frame by frame, as many as were reserved.
-  val lengths = Mem(bytes(), 16)
-  lengths.write(reserved, length, take)
-  val written, inFrame = Reg(number()) init 0
-  val beats = beatsOf(lengths.readAsync(written))
-  write.valid := flag() && written =/= reserved
-  write.last := inFrame === beats - 1
-  anyseq(write.fragment)
-  when(write.valid) {
-    inFrame := inFrame + 1
-    when(write.last) {
-      inFrame := 0
-      written := written + 1
-    }
-  }
-
-  // Answers come in the order of the requests. A tag that goes leaves four bytes less.
-  case class Asked() extends Bundle {
-    val some, last = Bool()
-    val length = bytes()
-  }
-  val asked = StreamFifo(Asked(), 4, latency = 1)
-  asked.io.push.valid := request.valid && request.ready
-  asked.io.push.some := request.some
-  asked.io.push.last := request.last
-  asked.io.push.length := request.length.resized
-  request.ready := flag() && asked.io.push.ready
-  asked.io.pop.ready := flag()
+  // Beats and answers are as the replicator was promised, at any time.
+  anyseq(write.valid)
+  anyseq(write.payload)
+  anyseq(request.ready)
+  anyseq(decision.valid)
   anyseq(decision.payload)
-  decision.valid := asked.io.pop.fire
   val target = decision.target
-  assume(!decision.deliver || asked.io.pop.some)
-  assume(decision.last === asked.io.pop.last)
-  assume(target.length === (asked.io.pop.length - Mux(target.strip, U(4), U(0))).resized)
-  assume(!target.strip || asked.io.pop.length > 4)
+  val written = Counter(16, write.valid && write.last)
+  val inFrame = dut.promises.inFrame.pull()
   anyseq(out.ready)
 
   val requested = Counter(16, request.fire && request.last)
