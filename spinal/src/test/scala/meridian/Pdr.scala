@@ -8,8 +8,8 @@ import java.nio.file.{Files, Path, Paths}
 import scala.jdk.CollectionConverters._
 import scala.sys.process._
 
-/** Proofs by property directed reachability, for runs of any length, without invariants by hand: Yosys makes an and-inverter
-  * graph of a component with its asserts and assumes, and ABC decides it. Memories have to be small.
+/** Proofs by property directed reachability, for runs of any length, without invariants by hand, and by other engines of
+  * ABC: Yosys makes an and-inverter graph of a component with its asserts and assumes, and ABC decides it. Memories have to be small.
   */
 object Pdr {
 
@@ -20,6 +20,18 @@ object Pdr {
     */
   def prove(top: => Component, seconds: Int = 300, reduce: Boolean = false): Unit =
     check(top, reduced(reduce) + s"pdr -T $seconds")
+
+  /** The same for what is too large, by induction: the asserts hold in the first cycles, and in each cycle if all of them
+    * hold in the `steps - 1` before it. So the asserts have to tell of all states that the component can be in.
+    *
+    * @param cycles in which each cover has to be reached
+    */
+  def induction(top: => Component, steps: Int, cycles: Int, seconds: Int = 300): Unit =
+    check(
+      top,
+      s"bmc3 -F ${steps + 1} -T $seconds; orpos; scleanup; ind -F $steps -T $seconds",
+      s"bmc3 -F $cycles -T $seconds"
+    )
 
   /** The same in the first cycles after reset, for what is too large. */
   def bounded(top: => Component, cycles: Int, seconds: Int = 300, reduce: Boolean = false): Unit =
@@ -62,7 +74,9 @@ object Pdr {
     Files.readString(work.resolve(s"${report.toplevelName}.sv")).replace("(* keep_hierarchy = \"TRUE\" *)", "")
   }
 
-  private def check(top: => Component, engine: String): Unit = within { work =>
+  private def check(top: => Component, engine: String): Unit = check(top, engine, engine.replace("pdr", "bmc3"))
+
+  private def check(top: => Component, engine: String, coverEngine: String): Unit = within { work =>
     val verilog = generate(work, top)
     decide(work, "asserts", covers.replaceAllIn(verilog, ""), engine) match {
       case Proved     =>
@@ -72,7 +86,7 @@ object Pdr {
     val noAsserts = asserts.replaceAllIn(verilog, ";")
     for ((cover, i) <- covers.findAllMatchIn(verilog).toSeq.zipWithIndex) {
       val text = noAsserts.replace(cover.matched, s"assert(!(${cover.group(1)})); //")
-      decide(work, s"cover$i", covers.replaceAllIn(text, ""), engine.replace("pdr", "bmc3")) match {
+      decide(work, s"cover$i", covers.replaceAllIn(text, ""), coverEngine) match {
         case Reached(_) =>
         case other      => throw new AssertionError(s"a cover is not reached, $other,${cover.group(2)}: $work")
       }
@@ -93,7 +107,9 @@ object Pdr {
     val failed = "asserted in frame (\\d+)".r.findFirstMatchIn(said).map(found => Reached(found.group(1).toInt))
     // A bounded check that ran out of time says how far it came.
     val cycles = "-F (\\d+)".r.findFirstMatchIn(engine).map(_.group(1))
-    val held = said.contains("Property proved") || cycles.exists(n => said.contains(s"No output asserted in $n frames"))
+    val bounded = cycles.exists(n => said.contains(s"No output asserted in $n frames"))
+    val inductive = !engine.contains("ind ") || said.contains("Networks are equivalent")
+    val held = said.contains("Property proved") || bounded && inductive
     failed.getOrElse(if (held) Proved else Undecided)
   }
 
