@@ -45,6 +45,7 @@ class RxSplitProof extends Component {
   val whole, bitKnown, chosen, delivered, copied = RegInit(False)
   val lastBeat, beat = Reg(index())
   val bit = Reg(Bool())
+  val unused = Reg(UInt(log2Up(p.hostBytes) bits))
   val function = Reg(p.functionType())
   val mine = rx.fire && (picks || here && !whole)
   when(mine && rx.last) {
@@ -55,6 +56,7 @@ class RxSplitProof extends Component {
     bitKnown := True
     beat := came
     bit := rx.data(0)
+    unused := rx.mty
   }
   // A frame may leave in the cycle of its decision.
   val decides = decision.valid && on && decided === frame && !chosen
@@ -92,6 +94,12 @@ class RxSplitProof extends Component {
   val toHost = new Exit(decision.deliver, delivered, unicast.fire, unicast.last, unicast.data(0), "unicast")
   val toCopies = new Exit(decision.copy, copied, copy.valid, copy.last, copy.fragment(0), "copy")
   when(unicast.valid && toHost.now)(assert(unicast.meta.function === target, "a frame goes to another function"))
+  when(unicast.fire && toHost.now && bitKnown && toHost.at === beat)(
+    assert(unicast.mty === unused, "a frame leaves with another number of bytes")
+  )
+  when(!Proof.starts(unicast))(
+    assert(dut.io.unicastMayCome === unicast.valid, "a beat of a frame under way is not told, or is not there")
+  )
   val shown = unicast.last ## unicast.mty ## unicast.data(0) ## unicast.meta.function
   assert(!RegNext(unicast.isStall, False) || unicast.valid && shown === RegNext(shown), "a beat on offer stays")
 
@@ -125,6 +133,16 @@ class RxSplitFormal extends AnyFunSuite {
     "decisions_io_pop_ready = waiting_io_pop_fire"
   )
   notices("a frame that leaves at both exits", "(decided && decisions_io_pop_payload_deliver)", "decided")
+  notices(
+    "a beat that leaves with another number of bytes",
+    "io_unicast_payload_fragment_mty = waiting_io_pop_payload_fragment_mty",
+    "io_unicast_payload_fragment_mty = 5'h0"
+  )
+  notices(
+    "a beat that is not told before the last",
+    "io_unicastMayCome = waiting_io_pop_valid",
+    "io_unicastMayCome = (waiting_io_pop_valid && waiting_io_pop_payload_last)"
+  )
   notices(
     "a frame that is swallowed and waits",
     "(io_unicast_ready || (! decisions_io_pop_payload_deliver))",
