@@ -66,6 +66,16 @@ class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 
     switches += ((queue, true))
   }
 
+  /** Every queue that was handed out is in the list of a function, and no other; once a visit is over. */
+  def checkLists(): Unit = if (!dut.engine.io.back.valid.toBoolean) {
+    val out = dut.queues.promised.out.toBigInt
+    val listed = dut.engine.lists.promised.listed.toBigInt
+    assert(
+      out == listed,
+      s"queues in no list: ${(out &~ listed).toString(16)}, at rest in a list: ${(listed &~ out).toString(16)}"
+    )
+  }
+
   /** What the pacer takes to be on its way to each port, against the sum of what it keeps of the functions; once a visit
     * is over.
     */
@@ -202,7 +212,10 @@ class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 
 
   private def sample(): Unit = {
     val engine = dut.engine
-    if (engine.onTheWay.io.ready.toBoolean && engine.phase.toEnum == engine.Phase.rest) checkTotals()
+    if (engine.onTheWay.io.ready.toBoolean && engine.phase.toEnum == engine.Phase.rest) {
+      checkTotals()
+      checkLists()
+    }
     // The owner of a queue is known two cycles after the question.
     answers += (if (dut.io.owner.query.valid.toBoolean) dut.io.owner.query.payload.toInt else -1)
     answers.dequeue()
@@ -233,6 +246,8 @@ object PacerBench {
     for (seen <- onTheWay.totals :+ pacer.engine.phase) seen.simPublic()
     onTheWay.io.ready.simPublic()
     onTheWay.shares.simPublic()
+    pacer.engine.io.back.valid.simPublic()
+    for (queues <- Seq(pacer.queues.promised.out, pacer.engine.lists.promised.listed)) queues.simPublic()
     pacer
   }
 
