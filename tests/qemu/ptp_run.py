@@ -194,8 +194,8 @@ class Running:
         return self.reach(lambda it: words in it.text, f"'{words}'", seconds)
 
     def ask(self, *what: str) -> str:
-        """Of its management messages."""
-        return self.guest.run(f"{self.pmc} {' '.join(repr(it) for it in what)}")
+        """Of its management messages; pmc waits for an answer no longer than a moment."""
+        return self.guest.until(f"{self.pmc} {' '.join(repr(it) for it in what)}", "RESPONSE")
 
 
 @contextmanager

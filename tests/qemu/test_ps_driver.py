@@ -242,6 +242,17 @@ def test_the_clock_is_set_stepped_and_tuned(ps: Link) -> None:
     guest.run("phc_ctl eth0 freq 0")
 
 
+@pytest.mark.parametrize("step", [-5, -63, -1000])
+def test_a_step_to_before_1970_is_refused(ps: Link, step: int) -> None:
+    """The PTP core of Linux 6.1 and later looks first, then the driver. A step beyond a minute sets the clock."""
+    guest = ps.guest
+    guest.run("phc_ctl eth0 set 1")
+    said = guest.try_run(f"phc_ctl eth0 adj -- {step}; phc_ctl eth0 get")[1]
+    now = re.search(r"clock time is (-?[\d.]+)", said)
+    assert now and 1 <= float(now[1]) < 60, said
+    guest.run("phc_ctl eth0 set")
+
+
 def test_pulses_go_on_when_the_clock_is_stepped(ps: Link) -> None:
     guest = ps.guest
 

@@ -70,7 +70,8 @@ def follower(twin: Twin, linuxptp: Path, interface: str, folder: Path) -> Iterat
 
 
 def identity(guest: Guest, where: str) -> str:
-    text = guest.run(f"pmc -u -b 0 -s {where}.socket 'GET DEFAULT_DATA_SET'")
+    # pmc waits for an answer no longer than a moment.
+    text = guest.until(f"pmc -u -b 0 -s {where}.socket 'GET DEFAULT_DATA_SET'", "clockIdentity")
     return re.search(r"clockIdentity\s+(\S+)", text)[1]  # type: ignore[index]
 
 
