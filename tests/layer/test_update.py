@@ -249,6 +249,67 @@ def test_what_may_not_be_on_the_card_is_told(disk: Disk, tmp_path: Path, program
         assert done.returncode == 1 and "what was written may not be on the card" in done.stderr, done
 
 
+def stand_in(folder: Path, name: str, script: str) -> str:
+    """A program before all others. Returns what has to be before the path then."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    return f"{folder}:"
+
+
+def has_root(disk: Disk, number: int) -> bool:
+    """Whether --back and the boot script see a file system there."""
+    return disk.partition(number, 1082)[1080:] == b"\x53\xef"
+
+
+@pytest.mark.parametrize(
+    ("becomes", "sentence"),
+    [
+        ({"lacking": ("meridian.manifest",)}, "partition 3 has no /boot/meridian.manifest"),
+        ({"machine": "meridian-other"}, "partition 3 is for the machine 'meridian-other'"),
+        ({"wrong": ("Image",)}, "partition 3: its /boot/Image is not what its manifest says"),
+        ({"version": "1.2"}, "partition 3 has version '1.2', which is no whole number"),
+    ],
+)
+def test_what_is_refused_after_it_was_written_is_no_root(
+    disk: Disk, tmp_path: Path, programs: Programs, system: Path, becomes: dict[str, object], sentence: str
+) -> None:
+    """The image becomes another one while it is written. Without a signature, what the card has is the same as the image."""
+    root_image(tmp_path / "root", 7)
+    root_image(tmp_path / "another", 8, **becomes)  # type: ignore[arg-type]
+    # The first sync comes behind the first write, long after the look at the file.
+    first = stand_in(tmp_path / "beside", "sync", f"cat {tmp_path}/another >{tmp_path}/root")
+    seen = Programs(first + programs.path, programs.shell)
+    done = seen.run(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root")
+    assert done.returncode == 1 and sentence in done.stderr, done
+    assert disk.record() == (2, None) and not has_root(disk, 3)
+    assert disk.partition(2, 5 * MEBI) == (tmp_path / "running").read_bytes()
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_not_yet_known_to_be_right_is_no_root(
+    disk: Disk, tmp_path: Path, programs: Programs, system: Path, signal_: signal.Signals
+) -> None:
+    """The program is stopped while it looks at what the card has."""
+    root_image(tmp_path / "root", 7)
+    (tmp_path / "tmp").mkdir()
+    there = f"{disk.path}?offset={PARTS[3][0] * MEBI}"
+    real = shutil.which("debugfs", path=programs.path)
+    looks = f'case "$*" in *"{there}"*) : >{tmp_path}/looks && exec sleep 60 ;; *) exec {real} "$@" ;; esac'
+    first = stand_in(tmp_path / "beside", "debugfs", looks)
+    heard = [str(shutil.which("env")), "--default-signal=INT"]
+    command = [*heard, *programs.shell, UPDATE, "--unsigned", "--disk", disk.path, "--root", system, tmp_path / "root"]
+    environment = {**Programs(first + programs.path, programs.shell).environment(), "TMPDIR": str(tmp_path / "tmp")}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as writing:
+        until = time.monotonic() + 60
+        while not (tmp_path / "looks").exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        assert has_root(disk, 3)
+        os.killpg(writing.pid, signal_)
+        assert writing.wait(30) != 0
+    assert disk.record() == (2, None) and not has_root(disk, 3) and not list((tmp_path / "tmp").iterdir())
+
+
 def unheard(programs: Programs, disk: Disk, system: Path, *words: str | Path) -> int:
     return programs.unheard(UPDATE, "--unsigned", "--disk", disk.path, "--root", system, *words)
 

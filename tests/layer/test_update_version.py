@@ -100,6 +100,7 @@ def test_an_image_that_becomes_an_older_one_while_it_is_written_is_not_started(
     done = card.update("8", seen=Programs(f"{beside}:{programs.path}", programs.shell))
     assert done.returncode == 1 and "partition 3 has version 6, which is older than 7, which runs" in done.stderr, done
     assert card.disk.record() == (2, None)
+    assert card.disk.partition(3, 1082)[1080:] != b"\x53\xef"
 
 
 def test_what_was_older_once_is_what_runs_now(card: Card) -> None:
