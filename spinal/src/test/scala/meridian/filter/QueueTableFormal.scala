@@ -92,6 +92,24 @@ class ProvenQueueTable(p: ShellParam) extends QueueTable(p) {
       when(readyThen)(assert(same(lookup.result.payload, stored))) otherwise (assert(!lookup.result.payload.valid))
     }
   }
+  for (lookup <- io.owner) {
+    val beyond = Delay(lookup.query.valid && lookup.query.payload >= p.queues, QueueTable.latency, init = False)
+    when(beyond)(assert(lookup.result.valid && !lookup.result.payload.valid, "a queue beyond the last has an owner"))
+  }
+  val ofRange = new Area {
+    val query = io.functionRange.query
+    val result = io.functionRange.result
+    val stored = Delay(ranges.head.readAsync(other), QueueTable.latency)
+    val readyThen = Delay(ready, QueueTable.latency - 1, init = False)
+    def asked(what: Bool): Bool = Delay(query.valid && what, QueueTable.latency, init = False)
+    when(asked(query.payload === other.resized)) {
+      assert(result.valid)
+      when(readyThen) {
+        assert(result.count === stored.count && (stored.count === 0 || result.base === stored.base))
+      } otherwise (assert(result.count === 0))
+    }
+    when(asked(query.payload >= p.functions))(assert(result.valid && result.count === 0))
+  }
   // What a write with reset takes away is told once, when it is nobody's; what was wrong with a write is told once.
   val tells = io.released.valid && io.released.payload === one
   val told = RegInit(False) setWhen tells clearWhen io.range.fire
@@ -203,6 +221,7 @@ class QueueTableFormal extends AnyFunSuite {
       ("a queue of another function is taken away", "(scanned_function == function_1)", "1'b1"),
       ("a queue that the function keeps is taken away", "(! kept)", "1'b1"),
       ("a queue is told that is taken away without a reset", "(_zz_ownerWrite_valid && reset)", "_zz_ownerWrite_valid"),
+      ("a function beyond the last has a range", "(lookup_known ? lookup_range_count : 12'h0)", "lookup_range_count"),
       ("a range goes beyond the last queue", "count <= _zz_count;", "count <= count;")
     )
   )
