@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <sys/random.h>
+
 #include <rte_alarm.h>
-#include <rte_random.h>
 
 #include "meridian.h"
 
@@ -58,12 +59,13 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 {
 	struct meridian *m = owner;
 	struct qdma_rss rss = { 0 };
-	uint32_t i;
 
 	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
-	for (i = 0; i < QDMA_RSS_WORDS; i++)
-		rss.key[i] = (uint32_t)rte_rand();
 	if (count) {
+		/* So few bytes always come at once. */
+		if (getrandom(rss.key, sizeof(rss.key), 0) != sizeof(rss.key))
+			MERIDIAN_LOG(ERR, "%s: the system has no random numbers: VF %u's hash key is known",
+				     m->data->name, vf->function);
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}
@@ -140,6 +142,24 @@ is_used(const struct meridian *m, uint32_t function, const struct rte_ether_addr
 	return function != m->function;
 }
 
+/* Its owner by the filter, who has gone if the address is free; -ENOENT: nobody. */
+static int
+find_user(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int user = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
+
+	if (user != -ENOENT && (user < 0 || is_used(m, user, address)))
+		return -EADDRINUSE;
+	return is_own(m, address) ? -EADDRINUSE : user;
+}
+
+static bool
+is_free(void *owner, const struct qdma_vf *vf, const u8 *address)
+{
+	(void)vf;
+	return find_user(owner, (const struct rte_ether_addr *)address) != -EADDRINUSE;
+}
+
 static int
 add_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
 {
@@ -149,11 +169,9 @@ add_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
 
 	if (rte_is_multicast_ether_addr(address))
 		return meridian_join_group(m, vf->function, address, MERIDIAN_ANY_VLAN);
-	user = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
-	if (user != -ENOENT && (user < 0 || is_used(m, user, address)))
-		return -EADDRINUSE;
-	if (is_own(m, address))
-		return -EADDRINUSE;
+	user = find_user(m, address);
+	if (user == -EADDRINUSE)
+		return user;
 	if (user >= 0)
 		meridian_mac_remove(m, address, MERIDIAN_ANY_VLAN);
 	return meridian_mac_add(m, address, MERIDIAN_ANY_VLAN, vf->function);
@@ -201,6 +219,7 @@ static const struct qdma_service_ops ops = {
 	.set_tx = set_tx,
 	.set_rx = set_rx,
 	.set_rss = set_rss,
+	.is_free = is_free,
 	.add_address = add_address,
 	.remove_address = remove_address,
 	.has_queues = has_queues,
@@ -242,6 +261,7 @@ choose_address(struct qdma_vf *vf, uint32_t index, const struct rte_ether_addr *
 	number += index;
 	for (i = RTE_ETHER_ADDR_LEN - 1; i >= 0; i--, number >>= 8)
 		vf->own[i] = (uint8_t)number;
+	memcpy(vf->fixed, vf->own, sizeof(vf->fixed));
 	vf->is_fixed = true;
 }
 

@@ -10,6 +10,31 @@ static u16 vid_of(const struct meridian_vf *vf)
 	return vf->vlan ? vf->vlan & VLAN_VID_MASK : MERIDIAN_ANY_VLAN;
 }
 
+static int look_for_owner(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
+{
+	int error;
+
+	if (ether_addr_equal(address, m->netdev->dev_addr))
+		return -EADDRINUSE;
+	error = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid_of(vf), 0);
+	if (error == MERIDIAN_MAC_RESULT_NOT_FOUND)
+		return 0;
+	return error < 0 ? error : -EADDRINUSE;
+}
+
+/**
+ * meridian_is_free() - look whether a VF may have an address
+ * @m: its PF, whose card's lock is held
+ * @vf: the VF, which does not have it
+ * @address: unicast
+ *
+ * Return: whether it is no other function's.
+ */
+bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
+{
+	return !look_for_owner(m, vf, address);
+}
+
 /**
  * meridian_add_entry() - let a VF receive an address
  * @m: its PF, whose card's lock is held
@@ -26,13 +51,9 @@ int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *add
 	ether_addr_copy(like.address, address);
 	if (meridian_find_entry(&vf->entries, &like))
 		return 0;
-	if (is_unicast_ether_addr(address)) {
-		if (ether_addr_equal(address, m->netdev->dev_addr))
-			return -EADDRINUSE;
-		error = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, like.vid, 0);
-		if (error != MERIDIAN_MAC_RESULT_NOT_FOUND)
-			return error < 0 ? error : -EADDRINUSE;
-	}
+	error = is_unicast_ether_addr(address) ? look_for_owner(m, vf, address) : 0;
+	if (error)
+		return error;
 	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
 	if (!entry)
 		return -ENOMEM;

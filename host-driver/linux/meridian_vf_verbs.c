@@ -41,7 +41,6 @@ int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address)
 			   index, address);
 		error = -EADDRINUSE;
 	} else {
-		vf->is_fixed = true;
 		netdev_info(netdev, "VF %d has address %pM: reload its driver\n", index, address);
 	}
 	unlock_vf(m);

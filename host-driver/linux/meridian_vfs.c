@@ -6,6 +6,7 @@
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/ratelimit.h>
 
 #include "compat.h"
@@ -35,7 +36,7 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 
 	write_function(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
-		netdev_rss_key_fill(rss.key, sizeof(rss.key));
+		get_random_bytes(rss.key, sizeof(rss.key));
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}
@@ -99,6 +100,11 @@ static void set_rss(void *owner, const struct qdma_vf *vf, const struct qdma_rss
 	meridian_write_function_rss(owner, vf->function, rss);
 }
 
+static bool is_free(void *owner, const struct qdma_vf *vf, const u8 *address)
+{
+	return meridian_is_free(owner, policy_of(owner, vf), address);
+}
+
 static int add_address(void *owner, const struct qdma_vf *vf, const u8 *address)
 {
 	return meridian_add_entry(owner, policy_of(owner, vf), address);
@@ -147,6 +153,7 @@ static const struct qdma_service_ops ops = {
 	.set_tx = set_tx,
 	.set_rx = set_rx,
 	.set_rss = set_rss,
+	.is_free = is_free,
 	.add_address = add_address,
 	.remove_address = remove_address,
 	.has_queues = has_queues,

@@ -37,6 +37,7 @@ void meridian_serve_vfs(struct meridian *m);
 void meridian_look_at_vfs(struct meridian *m);
 
 /* meridian_vf_filter.c */
+bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address);
 int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);

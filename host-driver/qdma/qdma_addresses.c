@@ -61,24 +61,6 @@ void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
 		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
 }
 
-/**
- * qdma_resume_addresses() - let a VF that was reset receive what it did
- * @service: its PF's
- * @vf: the VF, which has been heard again
- *
- * What is somebody else's by now is lost.
- */
-void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf)
-{
-	u32 i;
-
-	vf->is_away = false;
-	for (i = vf->addresses; i-- > 0;) {
-		if (service->ops->add_address(service->owner, vf, vf->address[i]))
-			forget_address(vf, i);
-	}
-}
-
 /* Returns the place of an address among those beside the VF's own, or their number. */
 static u32 find_address(const struct qdma_vf *vf, const u8 *address)
 {
@@ -98,14 +80,62 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
 	u32 i;
 
 	for (i = 0; i < service->vfs; i++) {
-		if (&service->vf[i] != vf && is_same(service->vf[i].own, address))
+		const struct qdma_vf *other = &service->vf[i];
+
+		if (other != vf && (is_same(other->own, address) ||
+				    (other->is_fixed && is_same(other->fixed, address))))
 			return true;
 	}
 	return false;
 }
 
+/* One that is away is told what it could not have if it were there. */
+static bool take(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	if (is_kept(service, vf, address))
+		return false;
+	if (vf->is_away)
+		return is_group(address) || service->ops->is_free(service->owner, vf, address);
+	return !service->ops->add_address(service->owner, vf, address);
+}
+
 /**
- * qdma_give_address() - another address of its own for a VF
+ * qdma_resume_addresses() - let a VF receive what it has asked for
+ * @service: its PF's
+ * @vf: the VF, which has queues again
+ *
+ * What is somebody else's by now is lost.
+ */
+void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf)
+{
+	u32 i;
+
+	vf->is_away = false;
+	for (i = vf->addresses; i-- > 0;) {
+		if (!take(service, vf, vf->address[i]))
+			forget_address(vf, i);
+	}
+}
+
+static int set_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	u32 place = find_address(vf, address);
+
+	if (is_same(address, vf->own))
+		return 0;
+	if (place < vf->addresses)
+		forget_address(vf, place);
+	else if (!take(service, vf, address))
+		return -QDMA_REFUSE_PARAMETER;
+	if (vf->has_own)
+		service->ops->remove_address(service->owner, vf, vf->own);
+	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
+	vf->has_own = !vf->is_away;
+	return 0;
+}
+
+/**
+ * qdma_give_address() - the administrator's choice of a VF's own address
  * @service: its PF's
  * @vf: the VF; one that is away receives it when it comes
  * @address: unicast
@@ -114,21 +144,31 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
  */
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	bool is_here = vf->is_known && !vf->is_away;
-	u32 place = find_address(vf, address);
+	int refusal = set_own(service, vf, address);
 
-	if (is_same(address, vf->own))
-		return 0;
-	if (place < vf->addresses)
-		forget_address(vf, place);
-	else if (is_kept(service, vf, address) ||
-		 (is_here && service->ops->add_address(service->owner, vf, address)))
-		return -QDMA_REFUSE_PARAMETER;
+	if (refusal)
+		return refusal;
+	memcpy(vf->fixed, address, QDMA_ADDRESS_BYTES);
+	vf->is_fixed = true;
+	return 0;
+}
+
+/**
+ * qdma_restore_address() - a VF's own address is the administrator's choice again, if there is one
+ * @service: its PF's
+ * @vf: the VF, which has chosen another while it was trusted
+ */
+void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf)
+{
+	if (!vf->is_fixed || !set_own(service, vf, vf->fixed))
+		return;
+	/* The filter has no room for it beside the other one. */
 	if (vf->has_own)
 		service->ops->remove_address(service->owner, vf, vf->own);
-	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
-	vf->has_own = is_here;
-	return 0;
+	vf->has_own = false;
+	memcpy(vf->own, vf->fixed, QDMA_ADDRESS_BYTES);
+	if (!vf->is_away)
+		qdma_add_own(service, vf);
 }
 
 static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
@@ -137,7 +177,7 @@ static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8
 		return 0;
 	if (is_group(address) || (vf->is_fixed && !vf->is_trusted))
 		return -QDMA_REFUSE_PARAMETER;
-	return qdma_give_address(service, vf, address);
+	return set_own(service, vf, address);
 }
 
 static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
@@ -148,8 +188,7 @@ static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 
 		return 0;
 	if (vf->addresses == QDMA_VF_ADDRESSES)
 		return -QDMA_REFUSE_PARAMETER;
-	if (is_kept(service, vf, address) ||
-	    service->ops->add_address(service->owner, vf, address))
+	if (!take(service, vf, address))
 		return -QDMA_REFUSE_PARAMETER;
 	memcpy(vf->address[vf->addresses++], address, QDMA_ADDRESS_BYTES);
 	return 0;
@@ -161,7 +200,8 @@ static int remove_other(struct qdma_service *service, struct qdma_vf *vf, const 
 
 	if (place == vf->addresses)
 		return 0;
-	service->ops->remove_address(service->owner, vf, address);
+	if (!vf->is_away)
+		service->ops->remove_address(service->owner, vf, address);
 	forget_address(vf, place);
 	return 0;
 }

@@ -61,18 +61,23 @@ static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 inde
 	return error;
 }
 
-/* No frames come any more before queues go. */
-static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
+static void stop_queues_from(struct qdma_service *service, struct qdma_vf *vf, u32 first)
 {
 	u32 i;
 
-	service->ops->set_queues(service->owner, vf, 0);
-	for (i = 0; i < QDMA_VF_QUEUES; i++) {
+	for (i = first; i < QDMA_VF_QUEUES; i++) {
 		if (vf->h2c & BIT(i))
 			stop_queue(service, vf, i, false);
 		if (vf->c2h & BIT(i))
 			stop_queue(service, vf, i, true);
 	}
+}
+
+/* No frames come any more before queues go. */
+static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
+{
+	service->ops->set_queues(service->owner, vf, 0);
+	stop_queues_from(service, vf, 0);
 	qdma_map_function(service->qdma, vf->function, 0, 0);
 	vf->mapped = 0;
 }
@@ -82,15 +87,18 @@ static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
  * @service: its PF's
  * @vf: the VF
  *
- * What the administrator says of it stays, and so does its address.
+ * What the administrator says of it stays, and so does its address, or the administrator's choice
+ * of that.
  */
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
 	take_queues(service, vf);
 	qdma_remove_addresses(service, vf);
+	if (vf->is_fixed)
+		memcpy(vf->own, vf->fixed, QDMA_ADDRESS_BYTES);
 	vf->count = 0;
 	vf->addresses = 0;
-	vf->is_away = false;
+	vf->is_away = true;
 	vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	vf->strip = false;
 	vf->tx_offload = false;
@@ -99,7 +107,7 @@ void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 }
 
 /**
- * qdma_suspend_vf() - take from the card what a VF had that was reset
+ * qdma_suspend_vf() - take from the card what a VF had that was reset or gave up its queues
  * @service: its PF's
  * @vf: the VF
  *
@@ -116,13 +124,15 @@ void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf)
  * qdma_trust_vf() - say whether a VF is trusted
  * @service: its PF's
  * @vf: the VF
- * @is_trusted: if not, it loses what it has asked for as one that is; addresses stay
+ * @is_trusted: if not, it loses what it has asked for as one that is; addresses beside its own stay
  */
 void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_trusted)
 {
 	vf->is_trusted = is_trusted;
-	if (!is_trusted)
+	if (!is_trusted) {
 		vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+		qdma_restore_address(service, vf);
+	}
 	service->ops->set_switches(service->owner, vf);
 }
 
@@ -152,7 +162,7 @@ static int give_queues(const struct asked *asked)
 
 	qdma_message_get_range(asked->request, &base, &count);
 	if (vf->mapped || vf->h2c || vf->c2h)
-		take_queues(asked->service, vf);
+		qdma_suspend_vf(asked->service, vf);
 	vf->count = count < QDMA_VF_QUEUES ? count : QDMA_VF_QUEUES;
 	qdma_message_put_range(asked->answer, vf->base, vf->count);
 	return 0;
@@ -168,12 +178,22 @@ static int map_queues(const struct asked *asked)
 	qdma_message_get_range(asked->request, &base, &count);
 	if (count > vf->count || (count && base != vf->base))
 		return -QDMA_REFUSE_COUNT;
+	if (!count) {
+		qdma_suspend_vf(service, vf);
+		return 0;
+	}
+	if (count < vf->mapped) {
+		service->ops->set_queues(service->owner, vf, count);
+		stop_queues_from(service, vf, count);
+	}
 	if (qdma_map_function(service->qdma, vf->function, vf->base, count))
 		return -QDMA_REFUSE_BUSY;
 	service->ops->set_queues(service->owner, vf, count);
 	vf->mapped = count;
-	if (count && !vf->has_own)
+	if (!vf->has_own)
 		qdma_add_own(service, vf);
+	if (vf->is_away)
+		qdma_resume_addresses(service, vf);
 	/* A reset has taken them. */
 	service->ops->set_switches(service->owner, vf);
 	return 0;
@@ -236,8 +256,10 @@ static int start_queue(const struct asked *asked)
 	int refusal;
 
 	qdma_message_get_queue(asked->request, &queue);
-	if (!owns(asked->vf, queue.queue))
+	if (!owns(asked->vf, queue.queue) || queue.queue - asked->vf->base >= asked->vf->mapped)
 		return -QDMA_REFUSE_QUEUE;
+	if (queue.interrupt && queue.vector >= QDMA_VF_VECTORS)
+		return -QDMA_REFUSE_PARAMETER;
 	/* Interrupt rings are not served; the shell has streams; completions of 8 or 16 bytes. */
 	if (queue.aggregate || queue.is_mapped || queue.entry_log2 > can(asked, CAN(COMPLETION16)))
 		return -QDMA_REFUSE_UNSUPPORTED;
@@ -371,8 +393,6 @@ int qdma_do_request(struct qdma_service *service, struct qdma_vf *vf,
 
 	if (!vf->is_known && op != QDMA_OP_HELLO)
 		return -QDMA_REFUSE_NOT_THERE;
-	if (vf->is_away)
-		qdma_resume_addresses(service, vf);
 	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		if (requests[i].op == op)
 			return requests[i].answer(&asked);

@@ -13,6 +13,7 @@
 #define QDMA_ADDRESS_BYTES	6
 #define QDMA_VF_ADDRESSES	32	/* that a VF receives beside its own */
 #define QDMA_VF_QUEUES		8	/* of a VF at most */
+#define QDMA_VF_VECTORS		8	/* of a function, as the IP has them */
 
 /**
  * struct qdma_vf - a VF as its PF knows it
@@ -23,10 +24,11 @@
  * @h2c: bitmap of its transmit queues that have contexts
  * @c2h: bitmap of its receive queues that have contexts
  * @is_known: it has said hello
- * @is_away: it was reset and has said nothing since; the card's filter has none of @address
+ * @is_away: it has no queues that frames may go to, so the card's filter has none of its addresses
  * @own: its address
  * @has_own: the card's filter has it
- * @is_fixed: @own is the administrator's choice
+ * @fixed: the administrator's choice, which @own is but while the VF is trusted
+ * @is_fixed: there is one
  * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses, and send
  *	frames that control the link
  * @flags: MERIDIAN_FUNCTION_FLAGS_* that it is to have
@@ -51,6 +53,7 @@ struct qdma_vf {
 	bool is_away;
 	u8 own[QDMA_ADDRESS_BYTES];
 	bool has_own;
+	u8 fixed[QDMA_ADDRESS_BYTES];
 	bool is_fixed;
 	bool is_trusted;
 	u32 flags;
@@ -80,6 +83,7 @@ enum qdma_vf_trouble {
  * @set_tx: a transmit queue is paced and may have requests in its descriptors, or neither
  * @set_rx: bytes of a receive queue's buffers, and size of its completions
  * @set_rss: as the VF asks
+ * @is_free: a unicast address is nobody else's
  * @add_address: the VF receives it; not if it is somebody else's
  * @remove_address: no longer
  * @has_queues: the VF still has those of @set_queues, which a reset of it takes
@@ -91,6 +95,7 @@ struct qdma_service_ops {
 	void (*set_tx)(void *owner, u32 queue, bool is_paced, bool is_asking);
 	void (*set_rx)(void *owner, u32 queue, u32 buffer, u32 entry_log2);
 	void (*set_rss)(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss);
+	bool (*is_free)(void *owner, const struct qdma_vf *vf, const u8 *address);
 	int (*add_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
 	void (*remove_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
 	bool (*has_queues)(void *owner, const struct qdma_vf *vf);
@@ -151,6 +156,7 @@ void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_tru
 int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
+void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf);

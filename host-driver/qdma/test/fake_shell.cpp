@@ -40,6 +40,11 @@ void set_rss(void* owner, const qdma_vf* vf, const qdma_rss* rss) {
   shell_of(owner).functions[vf->function].rss = *rss;
 }
 
+bool is_free(void* owner, const qdma_vf* /*vf*/, const u8* address) {
+  const FakeShell& shell = shell_of(owner);
+  return !shell.taken.contains(address_of(address)) && !shell.filter.contains(address_of(address));
+}
+
 int add_address(void* owner, const qdma_vf* vf, const u8* address) {
   FakeShell& shell = shell_of(owner);
   const Address key = address_of(address);
@@ -95,6 +100,7 @@ const qdma_service_ops FakeShell::ops = {
     .set_tx = set_tx,
     .set_rx = set_rx,
     .set_rss = set_rss,
+    .is_free = is_free,
     .add_address = add_address,
     .remove_address = remove_address,
     .has_queues = has_queues,
@@ -199,11 +205,13 @@ qdma_message range_message(std::uint32_t op, std::uint32_t base, std::uint32_t c
   return message;
 }
 
-qdma_message queue_message(std::uint32_t op, std::uint32_t queue, bool is_c2h) {
+qdma_message queue_message(std::uint32_t op, std::uint32_t queue, bool is_c2h, int vector) {
   qdma_message message = message_of(op);
   qdma_queue_request request{};
   request.is_c2h = is_c2h;
   request.queue = queue;
+  request.interrupt = vector >= 0;
+  request.vector = std::max(vector, 0);
   request.ring = 0x1'0000'1000;
   request.completions = 0x1'0000'2000;
   request.ring_size = 512;

@@ -75,7 +75,7 @@ class FakePf {
 
 qdma_message message_of(std::uint32_t op);
 qdma_message range_message(std::uint32_t op, std::uint32_t base, std::uint32_t count);
-qdma_message queue_message(std::uint32_t op, std::uint32_t queue, bool is_c2h);
+qdma_message queue_message(std::uint32_t op, std::uint32_t queue, bool is_c2h, int vector = -1);
 qdma_message address_message(const Address& address, bool add, bool own);
 qdma_message byte_message(std::uint32_t op, std::uint8_t value);
 qdma_message flags_message(std::uint32_t flags);

@@ -6,40 +6,9 @@
 #include <cstring>
 #include <random>
 
-#include "fake_shell.hpp"
+#include "service_fixture.hpp"
 
 namespace {
-
-constexpr Address alien{2, 1, 1, 1, 1, 1}, group{1, 0, 0x5e, 0, 0, 1};
-constexpr Address broadcast{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-constexpr std::uint32_t promiscuous = MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
-constexpr std::uint32_t all_multicast = MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
-
-class Service : public testing::Test {
- protected:
-  Service() : pf(3) {}
-  ~Service() override { pf.check(); }
-
-  /// The VF has said hello, and has queues that frames may go to.
-  void bring_up(unsigned function, unsigned queues = 2) {
-    EXPECT_EQ(pf.ask(function, message_of(QDMA_OP_HELLO)), 0);
-    EXPECT_EQ(pf.ask(function, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, queues)), 0);
-    EXPECT_EQ(pf.ask(function, range_message(QDMA_OP_FMAP, FakePf::base_of(function), queues)), 0);
-    for (unsigned i = 0; i < queues; ++i) {
-      EXPECT_EQ(pf.ask(function, queue_message(QDMA_OP_CONTEXT_WRITE, FakePf::base_of(function) + i, false)), 0);
-      EXPECT_EQ(pf.ask(function, queue_message(QDMA_OP_CONTEXT_WRITE, FakePf::base_of(function) + i, true)), 0);
-    }
-  }
-
-  bool is_live(unsigned select, unsigned queue) { return (pf.card.context(select, queue)[1] & 1) != 0; }
-  std::set<std::uint32_t> listeners(const Address& address) {
-    const auto found = pf.shell.filter.find(address);
-    return found == pf.shell.filter.end() ? std::set<std::uint32_t>{} : found->second;
-  }
-  Address own(unsigned function) { return address_of(pf.vf(function).own); }
-
-  FakePf pf;
-};
 
 TEST_F(Service, TellsWhatItIs) {
   qdma_message answer;
@@ -167,6 +136,31 @@ TEST_F(Service, WhoAsksForFewerQueuesLosesTheOthers) {
   EXPECT_EQ(pf.shell.functions[4].queues, 0U);
 }
 
+TEST_F(Service, QueuesThatAreNotMappedDoNotRun) {
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 4)), 0);
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), -QDMA_REFUSE_QUEUE);
+  bring_up(4, 4);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 3)), 0);
+  for (unsigned queue = 256; queue < 260; ++queue) {
+    EXPECT_EQ(is_live(QDMA_SELECT_SW_H2C, queue), queue < 259);
+    EXPECT_EQ(is_live(QDMA_SELECT_SW_C2H, queue), queue < 259);
+  }
+  EXPECT_EQ(pf.shell.functions[4].queues, 3U);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 0)), 0);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 256));
+  EXPECT_EQ(pf.shell.functions[4].queues, 0U);
+}
+
+TEST_F(Service, VectorsOfOthersAreRefused) {
+  bring_up(4);
+  for (const bool is_c2h : {false, true})
+    for (const int vector : {0, 7, 8, 2047}) {
+      qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, is_c2h, vector);
+      EXPECT_EQ(pf.ask(4, message), vector < 8 ? 0 : -QDMA_REFUSE_PARAMETER) << vector;
+    }
+}
+
 TEST_F(Service, ContextsAreChecked) {
   bring_up(4);
   const auto refusal = [&](unsigned at, unsigned value, bool is_c2h = true) {
@@ -205,111 +199,6 @@ TEST_F(Service, CardsThatCannotAreNotAsked) {
   message.byte[MERIDIAN_RSS_MICROSOFT] = 1;
   EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED);
   EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[1] & 2, 0U) << "nothing grants credit";
-}
-
-TEST_F(Service, AddressesOfOthersAreRefused) {
-  bring_up(4);
-  EXPECT_EQ(pf.ask(4, address_message(own(5), true, true)), -QDMA_REFUSE_PARAMETER) << "though 5 is away";
-  bring_up(5);
-  pf.vf(4).is_trusted = true;
-  for (const bool is_own : {false, true}) {
-    EXPECT_EQ(pf.ask(4, address_message(own(5), true, is_own)), -QDMA_REFUSE_PARAMETER);
-    EXPECT_EQ(pf.ask(4, address_message(own(5), false, is_own)), is_own ? -QDMA_REFUSE_PARAMETER : 0);
-    EXPECT_EQ(pf.ask(4, address_message(Address{}, true, is_own)), -QDMA_REFUSE_PARAMETER);
-    pf.shell.taken = {alien};
-    EXPECT_EQ(pf.ask(4, address_message(alien, true, is_own)), -QDMA_REFUSE_PARAMETER);
-  }
-  EXPECT_EQ(listeners(own(5)), std::set<std::uint32_t>{5});
-  EXPECT_EQ(pf.ask(4, address_message(group, true, true)), -QDMA_REFUSE_PARAMETER);
-  EXPECT_EQ(pf.ask(4, address_message(broadcast, true, true)), -QDMA_REFUSE_PARAMETER);
-  qdma_message message = address_message({2, 3, 3, 3, 3, 3}, true, false);
-  message.byte[MERIDIAN_ADDRESS_ADD] = 2;
-  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
-  message = address_message({2, 3, 3, 3, 3, 3}, true, true);
-  message.byte[MERIDIAN_ADDRESS_OWN] = 0x80;
-  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
-}
-
-TEST_F(Service, AnAddressOfItsOwn) {
-  bring_up(4);
-  const Address before = own(4);
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
-  EXPECT_EQ(own(4), alien);
-  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
-  EXPECT_TRUE(listeners(before).empty());
-  pf.vf(4).is_fixed = true;
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0) << "it has that";
-  EXPECT_EQ(pf.ask(4, address_message(before, true, true)), -QDMA_REFUSE_PARAMETER);
-  pf.vf(4).is_trusted = true;
-  EXPECT_EQ(pf.ask(4, address_message(before, true, false)), 0);
-  EXPECT_EQ(pf.ask(4, address_message(before, true, true)), 0) << "one of its others becomes its own";
-  EXPECT_EQ(pf.vf(4).addresses, 0U);
-  EXPECT_EQ(listeners(before), std::set<std::uint32_t>{4});
-  EXPECT_TRUE(listeners(alien).empty());
-}
-
-TEST_F(Service, TheAdministratorGivesAnAddress) {
-  const Address before = own(4), other{2, 7, 7, 7, 7, 7};
-  const auto give = [&](unsigned function, const Address& address) {
-    return qdma_give_address(&pf.service, &pf.vf(function), address.data());
-  };
-  EXPECT_EQ(give(4, own(5)), -QDMA_REFUSE_PARAMETER);
-  EXPECT_EQ(give(4, alien), 0);
-  EXPECT_TRUE(pf.shell.filter.empty()) << "it is not there yet";
-  bring_up(4);
-  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
-  EXPECT_EQ(give(4, other), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
-  pf.shell.taken = {before};
-  EXPECT_EQ(give(4, before), -QDMA_REFUSE_PARAMETER);
-  EXPECT_EQ(own(4), other);
-  qdma_trust_vf(&pf.service, &pf.vf(4), true);
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
-  EXPECT_EQ(give(4, alien), 0) << "one of its others";
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{alien, {4}}}));
-  pf.shell.functions[4].queues = 0;
-  qdma_service_look(&pf.service);
-  EXPECT_EQ(give(4, other), 0);
-  EXPECT_TRUE(pf.shell.filter.empty());
-  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
-}
-
-TEST_F(Service, AnAddressThatFindsNoRoomIsTold) {
-  pf.shell.room = 0;
-  bring_up(4);
-  EXPECT_EQ(pf.shell.told[QDMA_VF_HAS_NO_ADDRESS], 1U);
-  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), -QDMA_REFUSE_PARAMETER);
-  pf.shell.room = 1;
-  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
-}
-
-TEST_F(Service, OtherAddressesAreForTheTrusted) {
-  bring_up(4);
-  bring_up(5);
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER);
-  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0) << "groups are for all";
-  EXPECT_EQ(pf.ask(5, address_message(group, true, false)), 0);
-  EXPECT_EQ(pf.ask(5, address_message(group, true, false)), 0) << "again";
-  EXPECT_EQ(pf.ask(5, address_message(broadcast, true, false)), 0) << "which comes anyway";
-  EXPECT_EQ(listeners(group), (std::set<std::uint32_t>{4, 5}));
-  EXPECT_EQ(pf.ask(4, address_message(group, false, false)), 0);
-  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{5});
-  pf.vf(4).is_trusted = true;
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
-  EXPECT_EQ(pf.ask(4, address_message(own(4), false, false)), 0) << "its own stays";
-  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
-}
-
-TEST_F(Service, ThereIsAnEndOfAddresses) {
-  bring_up(4);
-  Address address = group;
-  for (unsigned i = 0; i < QDMA_VF_ADDRESSES; ++i, ++address[5])
-    EXPECT_EQ(pf.ask(4, address_message(address, true, false)), 0);
-  EXPECT_EQ(pf.ask(4, address_message(address, true, false)), -QDMA_REFUSE_PARAMETER);
-  EXPECT_EQ(pf.ask(4, address_message(group, false, false)), 0);
-  EXPECT_EQ(pf.ask(4, address_message(address, true, false)), 0);
 }
 
 TEST_F(Service, FlagsAreForTheTrusted) {
@@ -409,20 +298,6 @@ TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
   EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
   EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
   EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
-}
-
-TEST_F(Service, WhatWasResetLeavesItsAddressToOthers) {
-  bring_up(4);
-  bring_up(5);
-  pf.vf(4).is_trusted = pf.vf(5).is_trusted = true;
-  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
-  EXPECT_EQ(pf.ask(5, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER);
-  pf.shell.functions[4].queues = 0;
-  qdma_service_look(&pf.service);
-  EXPECT_EQ(pf.ask(5, address_message(alien, true, false)), 0);
-  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{5});
-  EXPECT_EQ(pf.vf(4).addresses, 0U);
 }
 
 TEST_F(Service, TheEndTakesEverything) {
@@ -569,7 +444,7 @@ TEST_P(Attack, TakesNothingFromOthers) {
   FakePf pf(4);
   Attacker attacker(GetParam());
   pf.vf(5).is_trusted = true;
-  pf.vf(6).is_fixed = true;
+  qdma_give_address(&pf.service, &pf.vf(6), pf.vf(6).own);
   pf.shell.taken = {{2, 0, 0, 0, 0, 77}};
   std::uint64_t refused = 0, answered = 0;
   for (unsigned turn = 0; turn < 100000; ++turn) {
@@ -595,9 +470,8 @@ TEST_P(Attack, TakesNothingFromOthers) {
     if (attacker.below(200) == 0) {
       const unsigned reset = FakePf::first + attacker.below(4);
       pf.shell.functions[reset].queues = 0;
-      const bool had = pf.vf(reset).mapped != 0;
       qdma_service_look(&pf.service);
-      for (const auto& [address, listeners] : pf.shell.filter) ASSERT_FALSE(had && listeners.contains(reset));
+      for (const auto& [address, listeners] : pf.shell.filter) ASSERT_FALSE(listeners.contains(reset));
     }
     if (attacker.below(100) == 0) {  // the administrator
       qdma_vf& vf = pf.vf(FakePf::first + attacker.below(4));
