@@ -62,7 +62,7 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 
 	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
-		/* So few bytes always come at once. */
+		/* getrandom() gives up to 256 bytes whole. */
 		if (getrandom(rss.key, sizeof(rss.key), 0) != sizeof(rss.key))
 			MERIDIAN_LOG(ERR, "%s: the system has no random numbers: VF %u's hash key is known",
 				     m->data->name, vf->function);
@@ -142,7 +142,7 @@ is_used(const struct meridian *m, uint32_t function, const struct rte_ether_addr
 	return function != m->function;
 }
 
-/* Its owner by the filter, who has gone if the address is free; -ENOENT: nobody. */
+/* Returns the function that has the address in the filter and has gone; -ENOENT: none has it. */
 static int
 find_user(struct meridian *m, const struct rte_ether_addr *address)
 {

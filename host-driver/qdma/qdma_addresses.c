@@ -89,7 +89,7 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
 	return false;
 }
 
-/* One that is away is told what it could not have if it were there. */
+/* A VF that is away is refused what it would be refused if it were there. */
 static bool take(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
 	if (is_kept(service, vf, address))

@@ -123,7 +123,7 @@ TEST_F(Service, WhatWasResetLeavesItsAddressToOthers) {
   EXPECT_EQ(pf.vf(4).addresses, 0U);
 }
 
-/// Also while it is away, and while who was given it is not there yet.
+/// The first VF is away when another is given the address, and that one is not there yet.
 TEST_F(Service, WhatAnotherWasGivenDoesNotComeBack) {
   bring_up(4);
   qdma_trust_vf(&pf.service, &pf.vf(4), true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A PF with three VFs, and what a VF's driver does to get its queues.
+// The tests of the service have a PF with three VFs, and do what a VF's driver does to get its queues.
 #pragma once
 
 #include <gtest/gtest.h>

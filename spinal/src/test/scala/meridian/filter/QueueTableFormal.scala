@@ -199,7 +199,7 @@ class QueueTableProof extends Component {
   val dut = FormalDut(new ProvenQueueTable(ShellParam(functions = 4, queues = 16)))
   assumeInitial(ClockDomain.current.isResetActive)
   val io = dut.io
-  // Numbers of the shell and some beyond: wider ones add nothing.
+  // The inputs are numbers of the shell and some beyond; wider ones would add nothing.
   anyseq(io.range.valid)
   io.range.function := anyseq(UInt(3 bits)).resized
   io.range.base := anyseq(UInt(5 bits)).resized
