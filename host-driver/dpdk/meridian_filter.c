@@ -90,6 +90,30 @@ install(struct meridian *m, const struct meridian_entry *entry)
 	return meridian_mac_add(m, &entry->address, entry->vid, m->function);
 }
 
+/* An entry of the PF's that is to find room. */
+struct newcomer {
+	struct meridian *m;
+	const struct meridian_entry *entry;
+};
+
+static bool
+fits(void *argument)
+{
+	const struct newcomer *new = argument;
+
+	return install(new->m, new->entry) == 0;
+}
+
+/* What VFs without trust have asked for gives way. */
+static int
+install_firmly(struct meridian *m, const struct meridian_entry *entry)
+{
+	struct newcomer new = { .m = m, .entry = entry };
+	int error = install(m, entry);
+
+	return error == -ENOSPC && meridian_make_room(m, fits, &new) ? 0 : error;
+}
+
 static void
 uninstall(struct meridian *m, const struct meridian_entry *entry)
 {
@@ -208,7 +232,7 @@ install_wanted(struct meridian *m, struct wanted *wanted)
 		if (find(wanted->entry, kept, entry))
 			continue;
 		if (!find(m->entries, m->entry_count, entry))
-			error = install(m, entry);
+			error = install_firmly(m, entry);
 		if (error)
 			flags |= fall_back(m, entry, error);
 		else

@@ -82,6 +82,7 @@ static const struct named driver_tx_counters[] = {
 /* What VFs have asked their PF for: by the places of meridian_vf_counts(). */
 static const char * const vf_counters[] = {
 	"vf_messages", "vf_messages_refused", "vf_messages_slowed", "vf_answers_untaken",
+	"vf_addresses_evicted",
 };
 
 static uint32_t

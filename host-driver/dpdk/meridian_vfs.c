@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include <rte_alarm.h>
+#include <rte_random.h>
 
 #include "meridian.h"
 
@@ -16,7 +17,6 @@
 #define LOOK_NS		250000000ull	/* between looks for VFs that were reset */
 #define TURNS		16		/* messages of one period */
 #define TELL_NS		60000000000ull	/* of what may go on for hours */
-#define TROUBLES	3
 
 /**
  * struct meridian_vfs - what a PF has for its VFs
@@ -28,7 +28,7 @@
 struct meridian_vfs {
 	struct qdma_service service;
 	struct qdma_vf vf[MERIDIAN_VFS];
-	uint64_t told[MERIDIAN_VFS][TROUBLES];
+	uint64_t told[MERIDIAN_VFS][QDMA_VF_TROUBLES];
 	uint64_t looked;
 };
 
@@ -54,6 +54,21 @@ queues_of(struct meridian *m, const struct qdma_vf *vf)
 	       MERIDIAN_FUNCTION_QCONF_COUNT_MASK;
 }
 
+/* A key of zeros would send all frames to one queue. */
+static void
+draw_key(const struct meridian *m, const struct qdma_vf *vf, struct qdma_rss *rss)
+{
+	size_t i;
+
+	/* getrandom() gives up to 256 bytes whole. */
+	if (getrandom(rss->key, sizeof(rss->key), 0) == sizeof(rss->key))
+		return;
+	MERIDIAN_LOG(ERR, "%s: the system has no random numbers: the hash key of function %u can be guessed",
+		     m->data->name, vf->function);
+	for (i = 0; i < RTE_DIM(rss->key); i++)
+		rss->key[i] = (uint32_t)rte_rand();
+}
+
 static void
 set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 {
@@ -62,10 +77,7 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 
 	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
-		/* getrandom() gives up to 256 bytes whole. */
-		if (getrandom(rss.key, sizeof(rss.key), 0) != sizeof(rss.key))
-			MERIDIAN_LOG(ERR, "%s: the system has no random numbers: VF %u's hash key is known",
-				     m->data->name, vf->function);
+		draw_key(m, vf, &rss);
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}
@@ -142,6 +154,26 @@ is_used(const struct meridian *m, uint32_t function, const struct rte_ether_addr
 	return function != m->function;
 }
 
+/* The card's PS listens to it on the port. */
+static bool
+is_of_ps(struct meridian *m, const struct rte_ether_addr *address)
+{
+	uint32_t places = (meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_TABLES) &
+			   MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK) >>
+			  MERIDIAN_IDENT_TABLES_PS_ADDRESSES_SHIFT;
+	uint32_t port = MERIDIAN_PORT_BASE(m->port), low, high, i;
+	const uint8_t *byte = address->addr_bytes;
+
+	low = byte[0] | byte[1] << 8 | byte[2] << 16 | (uint32_t)byte[3] << 24;
+	high = byte[4] | byte[5] << 8 | MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK;
+	for (i = 0; i < RTE_MIN(places, (uint32_t)MERIDIAN_PORT_PS_ADDRESS_LOW_MAX); i++) {
+		if (meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_HIGH(i)) == high &&
+		    meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_LOW(i)) == low)
+			return true;
+	}
+	return false;
+}
+
 /* Returns the function that has the address in the filter and has gone; -ENOENT: none has it. */
 static int
 find_user(struct meridian *m, const struct rte_ether_addr *address)
@@ -150,7 +182,7 @@ find_user(struct meridian *m, const struct rte_ether_addr *address)
 
 	if (user != -ENOENT && (user < 0 || is_used(m, user, address)))
 		return -EADDRINUSE;
-	return is_own(m, address) ? -EADDRINUSE : user;
+	return is_own(m, address) || is_of_ps(m, address) ? -EADDRINUSE : user;
 }
 
 static bool
@@ -197,10 +229,11 @@ has_queues(void *owner, const struct qdma_vf *vf)
 static void
 tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
 {
-	static const char * const sentences[TROUBLES] = {
+	static const char * const sentences[QDMA_VF_TROUBLES] = {
 		[QDMA_VF_FLOODS] = "floods its PF with messages, and is slowed",
 		[QDMA_VF_IS_DEAF] = "does not take its answers",
 		[QDMA_VF_HAS_NO_ADDRESS] = "gets no frames: the card's filter does not take its address",
+		[QDMA_VF_LOSES_GROUP] = "loses a multicast group: another address needs its place in the card's filter",
 	};
 	struct meridian *m = owner;
 	uint32_t index = vf - m->vfs->vf;
@@ -399,12 +432,26 @@ meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address)
 	return is_there;
 }
 
-/* What VFs have asked: taken, refused, slowed, untaken of struct qdma_service; NULL: no VFs. */
+/* What VFs have asked: taken, refused, slowed, untaken, evicted of struct qdma_service; NULL: no VFs. */
 uint64_t *
 meridian_vf_counts(struct meridian *m)
 {
-	static_assert(offsetof(struct qdma_service, untaken) ==
-		      offsetof(struct qdma_service, taken) + 3 * sizeof(uint64_t),
+	static_assert(offsetof(struct qdma_service, evicted) ==
+		      offsetof(struct qdma_service, taken) + 4 * sizeof(uint64_t),
 		      "the counts stand together");
 	return m->vfs != NULL ? &m->vfs->service.taken : NULL;
+}
+
+/**
+ * meridian_make_room() - let what VFs without trust have asked for give way
+ * @m: a PF, whose card's lock is held
+ * @fits: tries whether what needs room in the card's filter finds it
+ * @argument: of @fits
+ *
+ * Return: whether it did.
+ */
+bool
+meridian_make_room(struct meridian *m, bool (*fits)(void *argument), void *argument)
+{
+	return m->vfs != NULL && qdma_make_room(&m->vfs->service, fits, argument);
 }

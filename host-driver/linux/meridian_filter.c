@@ -163,7 +163,7 @@ static u32 install_wanted(struct meridian *m, struct list_head *wanted)
 			kfree(entry);
 			continue;
 		}
-		error = meridian_install(m, m->function, entry);
+		error = meridian_install_firmly(m, m->function, entry);
 		if (error) {
 			flags |= fall_back(m, entry, error);
 			kfree(entry);

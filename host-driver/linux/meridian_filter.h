@@ -28,6 +28,9 @@ void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry 
 struct meridian_entry *meridian_find_entry(struct list_head *list,
 					   const struct meridian_entry *like);
 
+/* meridian_vf_filter.c */
+int meridian_install_firmly(struct meridian *m, u32 function, const struct meridian_entry *entry);
+
 /* meridian_group.c */
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid);
 void meridian_leave_group(struct meridian *m, u32 function, const u8 *address, u16 vid);

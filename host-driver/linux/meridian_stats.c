@@ -110,6 +110,7 @@ static const struct named mail_counts[] = {
 	MAIL("messages_refused", refused),
 	MAIL("messages_slowed", slowed),
 	MAIL("answers_untaken", untaken),
+	MAIL("addresses_evicted", evicted),
 };
 
 /**

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What VFs have in the card's receive filter. */
+#include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 
+#include "compat.h"
 #include "meridian_filter.h"
 
 static u16 vid_of(const struct meridian_vf *vf)
@@ -10,12 +12,50 @@ static u16 vid_of(const struct meridian_vf *vf)
 	return vf->vlan ? vf->vlan & VLAN_VID_MASK : MERIDIAN_ANY_VLAN;
 }
 
+/* The card's PS listens to it on the port. */
+static bool is_of_ps(struct meridian *m, const u8 *address)
+{
+	u32 places = FIELD_GET(MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK,
+			       meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_TABLES));
+	u32 port = MERIDIAN_PORT_BASE(m->port), i;
+
+	for (i = 0; i < min_t(u32, places, MERIDIAN_PORT_PS_ADDRESS_LOW_MAX); i++) {
+		u32 high = meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_HIGH(i));
+
+		if (!(high & MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK) ||
+		    FIELD_GET(MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK, high) !=
+		    get_unaligned_le16(&address[4]))
+			continue;
+		if (meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_LOW(i)) ==
+		    get_unaligned_le32(address))
+			return true;
+	}
+	return false;
+}
+
+static bool is_listed(const struct list_head *entries, const u8 *address)
+{
+	const struct meridian_entry *entry;
+
+	list_for_each_entry(entry, entries, list) {
+		if (ether_addr_equal(entry->address, address))
+			return true;
+	}
+	return false;
+}
+
+/* An address has one owner, in whatever VLAN. */
 static int look_for_owner(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
 {
-	int error;
+	int error, i;
 
-	if (ether_addr_equal(address, m->netdev->dev_addr))
+	if (ether_addr_equal(address, m->netdev->dev_addr) || is_listed(&m->entries, address) ||
+	    is_of_ps(m, address))
 		return -EADDRINUSE;
+	for (i = 0; i < m->vfs; i++) {
+		if (&m->vf[i] != vf && is_listed(&m->vf[i].entries, address))
+			return -EADDRINUSE;
+	}
 	error = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid_of(vf), 0);
 	if (error == MERIDIAN_MAC_RESULT_NOT_FOUND)
 		return 0;
@@ -81,6 +121,63 @@ void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 
 		meridian_uninstall(m, vf->function, entry);
 }
 
+/* An entry that is to find room in the card's filter. */
+struct newcomer {
+	struct meridian *m;
+	u32 function;
+	const struct meridian_entry *entry;
+};
+
+static bool fits(void *argument)
+{
+	const struct newcomer *new = argument;
+
+	return !meridian_install(new->m, new->function, new->entry);
+}
+
+/**
+ * meridian_install_firmly() - put an entry into the card's filter, and make room for it
+ * @m: the PF, whose card's lock is held
+ * @function: of the PF or a VF of its
+ * @entry: what VFs without trust have asked for gives way to it
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_install_firmly(struct meridian *m, u32 function, const struct meridian_entry *entry)
+{
+	struct newcomer new = { .m = m, .function = function, .entry = entry };
+	int error = meridian_install(m, function, entry);
+
+	if (error == -ENOSPC && qdma_make_room(&m->vf_service, fits, &new))
+		return 0;
+	return error;
+}
+
+static struct qdma_vf *service_of(struct meridian *m, const struct meridian_vf *vf)
+{
+	return &m->vf_service.vf[vf - m->vf];
+}
+
+/* A VF's own address is in its new VLAN before it leaves the old one. */
+static int move_own(struct meridian *m, struct meridian_vf *vf)
+{
+	struct qdma_vf *service = service_of(m, vf);
+	struct meridian_entry like = { .vid = vid_of(vf) }, *entry;
+	int error;
+
+	ether_addr_copy(like.address, service->own);
+	if (!service->has_own || meridian_find_entry(&vf->entries, &like))
+		return 0;
+	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
+	error = entry ? meridian_install_firmly(m, vf->function, entry) : -ENOMEM;
+	if (error)
+		kfree(entry);
+	else
+		list_add(&entry->list, &vf->entries);
+	service->has_own = !error;
+	return error;
+}
+
 /**
  * meridian_move_entries() - what a VF has, to the VLAN that it is in now
  * @m: its PF, whose card's lock is held
@@ -90,19 +187,24 @@ void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 
  */
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
 {
+	int result = move_own(m, vf);
 	struct meridian_entry *entry, *next;
 	LIST_HEAD(before);
-	int result = 0;
 
-	list_splice_init(&vf->entries, &before);
-	list_for_each_entry_safe(entry, next, &before, list) {
+	list_for_each_entry_safe(entry, next, &vf->entries, list) {
+		if (entry->vid != vid_of(vf))
+			list_move_tail(&entry->list, &before);
+	}
+	while (!list_empty(&before)) {
 		u8 address[ETH_ALEN];
 		int error;
 
+		entry = list_first_entry(&before, struct meridian_entry, list);
 		ether_addr_copy(address, entry->address);
 		meridian_uninstall(m, vf->function, entry);
 		/* Those come by meridian_sync_broadcasts(). */
-		if (is_broadcast_ether_addr(address))
+		if (is_broadcast_ether_addr(address) ||
+		    ether_addr_equal(address, service_of(m, vf)->own))
 			continue;
 		error = meridian_add_entry(m, vf, address);
 		result = result ? result : error;
@@ -121,58 +223,65 @@ static bool has_vf_in(const struct meridian *m, u16 vid)
 	return false;
 }
 
-static void want_broadcasts(struct meridian *m, u32 function, struct list_head *entries, u16 vid)
+static int want_broadcasts(struct meridian *m, u32 function, struct list_head *entries, u16 vid)
 {
 	struct meridian_entry like = { .vid = vid }, *entry;
+	int error;
 
 	eth_broadcast_addr(like.address);
 	if (meridian_find_entry(entries, &like))
-		return;
+		return 0;
 	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
-	if (entry && !meridian_install(m, function, entry)) {
-		list_add_tail(&entry->list, entries);
-		return;
+	error = entry ? meridian_install_firmly(m, function, entry) : -ENOMEM;
+	if (error) {
+		netdev_warn(m->netdev, "function %u gets no broadcasts of VLAN %u: %d\n", function,
+			    vid, error);
+		kfree(entry);
+		return error;
 	}
-	netdev_warn(m->netdev, "function %u gets no broadcasts of VLAN %u\n", function, vid);
-	kfree(entry);
-}
-
-/**
- * meridian_take_broadcasts() - a VF gets the broadcasts of its VLAN, or no longer
- * @m: its PF, whose card's lock is held; gets them, too
- * @vf: the VF; in no VLAN it gets all that are in none
- * @is_there: it has queues for them
- */
-void meridian_take_broadcasts(struct meridian *m, struct meridian_vf *vf, bool is_there)
-{
-	u8 all[ETH_ALEN];
-
-	eth_broadcast_addr(all);
-	if (!is_there) {
-		meridian_remove_entry(m, vf, all);
-	} else if (vf->vlan) {
-		want_broadcasts(m, vf->function, &vf->entries, vid_of(vf));
-		want_broadcasts(m, m->function, &m->broadcasts, vid_of(vf));
-	}
+	list_add_tail(&entry->list, entries);
+	return 0;
 }
 
 /**
  * meridian_sync_broadcasts() - who gets the broadcasts of which VLAN
  * @m: a PF, whose card's lock is held
  *
- * Those of a VLAN that VFs are in are for these and for the PF.
+ * Those of a VLAN that VFs are in are for these, with or without queues, and for the PF.
+ *
+ * Return: 0 or the first negative error, which the log has, too.
  */
-void meridian_sync_broadcasts(struct meridian *m)
+int meridian_sync_broadcasts(struct meridian *m)
 {
 	struct meridian_entry *entry, *next;
-	int i;
+	int result = 0, error, i;
 
 	for (i = 0; i < m->vfs; i++) {
-		if (m->vf_service.vf[i].mapped)
-			meridian_take_broadcasts(m, &m->vf[i], true);
+		struct meridian_vf *vf = &m->vf[i];
+
+		if (!vf->vlan)
+			continue;
+		error = want_broadcasts(m, vf->function, &vf->entries, vid_of(vf));
+		result = result ? result : error;
+		error = want_broadcasts(m, m->function, &m->broadcasts, vid_of(vf));
+		result = result ? result : error;
 	}
 	list_for_each_entry_safe(entry, next, &m->broadcasts, list) {
 		if (!has_vf_in(m, entry->vid))
 			meridian_uninstall(m, m->function, entry);
 	}
+	return result;
+}
+
+/**
+ * meridian_clear_entries() - take all that a VF has out of the card's filter
+ * @m: its PF, whose card's lock is held
+ * @vf: the VF
+ */
+void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf)
+{
+	struct meridian_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &vf->entries, list)
+		meridian_uninstall(m, vf->function, entry);
 }

@@ -159,7 +159,7 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_vf *vf;
-	int error;
+	int error, missed;
 
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK))
 		return -EOPNOTSUPP;
@@ -173,7 +173,8 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 	vf->vlan = vid | qos << VLAN_PRIO_SHIFT;
 	meridian_write_vf_switches(m, vf);
 	error = meridian_move_entries(m, vf);
-	meridian_sync_broadcasts(m);
+	missed = meridian_sync_broadcasts(m);
+	error = error ? error : missed;
 	if (error)
 		netdev_err(netdev, "VF %d: the card's filter does not take its addresses: %d\n",
 			   index, error);

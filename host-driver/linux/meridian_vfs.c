@@ -15,8 +15,7 @@
 /* Of one interrupt: messages at most, and time that VFs who are slow or flood may take. */
 #define TURNS		64
 #define WAIT_NS		(NSEC_PER_SEC / 4)
-#define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours */
-#define TELL_BURST	4
+#define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours, of each VF */
 
 static void write_function(struct meridian *m, const struct qdma_vf *vf, u32 offset, u32 value)
 {
@@ -44,7 +43,6 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? vf->base : 0) |
 		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
 	meridian_flush(m);
-	meridian_take_broadcasts(m, policy_of(m, vf), count);
 }
 
 static void set_switches(void *owner, const struct qdma_vf *vf)
@@ -53,7 +51,7 @@ static void set_switches(void *owner, const struct qdma_vf *vf)
 	struct meridian *m = owner;
 	u32 flags = vf->flags, vlan = 0;
 
-	/* Of a VLAN, by meridian_take_broadcasts(). */
+	/* Of a VLAN, by meridian_sync_broadcasts(). */
 	if (policy->vlan)
 		flags &= ~MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	if (policy->may_spoof)
@@ -125,24 +123,24 @@ static bool has_queues(void *owner, const struct qdma_vf *vf)
 
 static void tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
 {
-	static DEFINE_RATELIMIT_STATE(floods, TELL_INTERVAL, TELL_BURST);
-	static DEFINE_RATELIMIT_STATE(is_deaf, TELL_INTERVAL, TELL_BURST);
-	static DEFINE_RATELIMIT_STATE(has_no_address, TELL_INTERVAL, TELL_BURST);
 	struct device *dev = &((struct meridian *)owner)->pdev->dev;
 
+	if (!__ratelimit(&policy_of(owner, vf)->told[trouble]))
+		return;
 	switch (trouble) {
 	case QDMA_VF_FLOODS:
-		if (__ratelimit(&floods))
-			dev_warn(dev, "function %u floods its PF with messages\n", vf->function);
+		dev_warn(dev, "function %u floods its PF with messages\n", vf->function);
 		break;
 	case QDMA_VF_IS_DEAF:
-		if (__ratelimit(&is_deaf))
-			dev_warn(dev, "function %u does not take its messages\n", vf->function);
+		dev_warn(dev, "function %u does not take its messages\n", vf->function);
 		break;
 	case QDMA_VF_HAS_NO_ADDRESS:
-		if (__ratelimit(&has_no_address))
-			dev_warn(dev, "the card's filter does not take %pM of function %u\n",
-				 vf->own, vf->function);
+		dev_warn(dev, "the card's filter does not take %pM of function %u\n", vf->own,
+			 vf->function);
+		break;
+	case QDMA_VF_LOSES_GROUP:
+		dev_warn(dev, "function %u loses a multicast group: another address needs its place in the card's filter\n",
+			 vf->function);
 		break;
 	}
 }
@@ -180,7 +178,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 {
 	struct qdma_vf *vf = kcalloc(count, sizeof(*vf), GFP_KERNEL);
 	struct meridian_vf *policy = kcalloc(count, sizeof(*policy), GFP_KERNEL);
-	unsigned int i;
+	unsigned int i, trouble;
 
 	if (!vf || !policy) {
 		kfree(vf);
@@ -193,6 +191,8 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 		eth_random_addr(vf[i].own);
 		policy[i].function = vf[i].function;
 		INIT_LIST_HEAD(&policy[i].entries);
+		for (trouble = 0; trouble < QDMA_VF_TROUBLES; trouble++)
+			ratelimit_state_init(&policy[i].told[trouble], TELL_INTERVAL, 1);
 	}
 	mutex_lock(&m->card->lock);
 	m->vf = policy;
@@ -228,6 +228,7 @@ void meridian_end_vfs(struct meridian *m)
 	for (i = 0; i < m->vfs; i++) {
 		struct meridian_vf *policy = &m->vf[i];
 
+		meridian_clear_entries(m, policy);
 		policy->may_spoof = false;
 		policy->vlan = 0;
 		policy->min_rate = 0;

@@ -5,6 +5,9 @@
 
 #include <linux/if_link.h>
 #include <linux/netdevice.h>
+#include <linux/ratelimit.h>
+
+#include "../qdma/qdma_service.h"
 
 struct meridian;
 
@@ -17,6 +20,7 @@ struct meridian;
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
  * @link_state: IFLA_VF_LINK_STATE_*
+ * @told: limits what the log has of it, by enum qdma_vf_trouble
  */
 struct meridian_vf {
 	u32 function;
@@ -26,6 +30,7 @@ struct meridian_vf {
 	u32 min_rate;
 	u32 max_rate;
 	u32 link_state;
+	struct ratelimit_state told[QDMA_VF_TROUBLES];
 };
 
 /* meridian_vfs.c */
@@ -41,8 +46,8 @@ bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8
 int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
-void meridian_take_broadcasts(struct meridian *m, struct meridian_vf *vf, bool is_there);
-void meridian_sync_broadcasts(struct meridian *m);
+int meridian_sync_broadcasts(struct meridian *m);
+void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf);
 
 /* meridian_sriov.c */
 void meridian_limit_vfs(struct meridian *m);

@@ -28,7 +28,19 @@ static bool is_nothing(const u8 *address)
 }
 
 /**
- * qdma_remove_addresses() - take what a VF receives out of the card's filter
+ * qdma_remove_own() - take a VF's own address out of the card's filter
+ * @service: its PF's
+ * @vf: the VF
+ */
+void qdma_remove_own(struct qdma_service *service, struct qdma_vf *vf)
+{
+	if (vf->has_own)
+		service->ops->remove_address(service->owner, vf, vf->own);
+	vf->has_own = false;
+}
+
+/**
+ * qdma_remove_addresses() - take what a VF receives beside its own out of the card's filter
  * @service: its PF's
  * @vf: the VF
  */
@@ -38,27 +50,12 @@ void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf)
 
 	for (i = 0; i < vf->addresses && !vf->is_away; i++)
 		service->ops->remove_address(service->owner, vf, vf->address[i]);
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
-	vf->has_own = false;
 }
 
 static void forget_address(struct qdma_vf *vf, u32 index)
 {
 	vf->addresses--;
 	memmove(vf->address[index], vf->address[vf->addresses], QDMA_ADDRESS_BYTES);
-}
-
-/**
- * qdma_add_own() - let a VF receive its own address
- * @service: its PF's
- * @vf: the VF, which does not
- */
-void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
-{
-	vf->has_own = !service->ops->add_address(service->owner, vf, vf->own);
-	if (!vf->has_own)
-		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
 }
 
 /* Returns the place of an address among those beside the VF's own, or their number. */
@@ -71,6 +68,115 @@ static u32 find_address(const struct qdma_vf *vf, const u8 *address)
 			break;
 	}
 	return i;
+}
+
+static void lose_address(struct qdma_service *service, struct qdma_vf *vf, u32 place)
+{
+	forget_address(vf, place);
+	service->evicted++;
+	service->ops->tell(service->owner, vf, QDMA_VF_LOSES_GROUP);
+}
+
+/* What a VF has in the card's filter and may lose, or none: its number of addresses. */
+static u32 find_loose(const struct qdma_vf *vf, const u8 *address)
+{
+	return vf->is_trusted || vf->is_away ? vf->addresses : find_address(vf, address);
+}
+
+/* Out of the card's filter for all who may lose it. */
+static void lift(struct qdma_service *service, const u8 *address)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		struct qdma_vf *vf = &service->vf[i];
+
+		if (find_loose(vf, address) < vf->addresses)
+			service->ops->remove_address(service->owner, vf, address);
+	}
+}
+
+/* After lift(): back, or lost if it is to go or finds no room. */
+static void put_back(struct qdma_service *service, const u8 *address, bool is_lost)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		struct qdma_vf *vf = &service->vf[i];
+		u32 place = find_loose(vf, address);
+
+		if (place < vf->addresses &&
+		    (is_lost || service->ops->add_address(service->owner, vf, address)))
+			lose_address(service, vf, place);
+	}
+}
+
+/**
+ * qdma_make_room() - let what VFs without trust have asked for give way
+ * @service: a PF's
+ * @fits: tries whether what needs the room finds it; puts it there if so
+ * @argument: of @fits
+ *
+ * One address after another leaves the card's filter until @fits succeeds. That one is lost, the
+ * others come back at once.
+ *
+ * Return: whether @fits did.
+ */
+bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument)
+{
+	u8 address[QDMA_ADDRESS_BYTES];
+	u32 i, place;
+	bool is_done;
+
+	for (i = 0; i < service->vfs; i++) {
+		struct qdma_vf *vf = &service->vf[i];
+
+		if (vf->is_trusted || vf->is_away)
+			continue;
+		for (place = vf->addresses; place-- > 0;) {
+			memcpy(address, vf->address[place], QDMA_ADDRESS_BYTES);
+			lift(service, address);
+			is_done = fits(argument);
+			put_back(service, address, is_done);
+			if (is_done)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* An own address that needs a place. */
+struct newcomer {
+	struct qdma_service *service;
+	struct qdma_vf *vf;
+	const u8 *address;
+};
+
+static bool fits_in(void *argument)
+{
+	const struct newcomer *new = argument;
+
+	return !new->service->ops->add_address(new->service->owner, new->vf, new->address);
+}
+
+static bool add_firmly(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	struct newcomer new = { .service = service, .vf = vf, .address = address };
+	int error = service->ops->add_address(service->owner, vf, address);
+
+	return !error || (error == -ENOSPC && qdma_make_room(service, fits_in, &new));
+}
+
+/**
+ * qdma_add_own() - let a VF receive its own address
+ * @service: its PF's
+ * @vf: the VF, which does not
+ */
+void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
+{
+	vf->has_own = add_firmly(service, vf, vf->own);
+	if (!vf->has_own)
+		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
 }
 
 /* One that is kept for a VF is nobody else's, though its owner be away. */
@@ -117,34 +223,43 @@ void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf)
 	}
 }
 
-static int set_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+/* The old one goes when the new one is there. Only what is meant @firmly makes others give way. */
+static int set_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address,
+		   bool firmly)
 {
 	u32 place = find_address(vf, address);
+	bool is_there = is_same(address, vf->own) ? vf->has_own :
+						    place < vf->addresses && !vf->is_away;
 
-	if (is_same(address, vf->own))
-		return 0;
+	if (is_kept(service, vf, address))
+		return -QDMA_REFUSE_PARAMETER;
+	if (!is_there)
+		is_there = firmly ? add_firmly(service, vf, address) :
+				    !service->ops->add_address(service->owner, vf, address);
+	if (!is_there)
+		return -QDMA_REFUSE_PARAMETER;
+	if (!is_same(address, vf->own))
+		qdma_remove_own(service, vf);
+	/* Room may have been made at the cost of others. */
+	place = find_address(vf, address);
 	if (place < vf->addresses)
 		forget_address(vf, place);
-	else if (!take(service, vf, address))
-		return -QDMA_REFUSE_PARAMETER;
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
 	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
-	vf->has_own = !vf->is_away;
+	vf->has_own = true;
 	return 0;
 }
 
 /**
  * qdma_give_address() - the administrator's choice of a VF's own address
  * @service: its PF's
- * @vf: the VF; one that is away receives it when it comes
+ * @vf: the VF
  * @address: unicast
  *
  * Return: 0; -QDMA_REFUSE_PARAMETER, as it is somebody else's or finds no room.
  */
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	int refusal = set_own(service, vf, address);
+	int refusal = set_own(service, vf, address, true);
 
 	if (refusal)
 		return refusal;
@@ -160,15 +275,12 @@ int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8
  */
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf)
 {
-	if (!vf->is_fixed || !set_own(service, vf, vf->fixed))
+	if (!vf->is_fixed || !set_own(service, vf, vf->fixed, false))
 		return;
 	/* The filter has no room for it beside the other one. */
-	if (vf->has_own)
-		service->ops->remove_address(service->owner, vf, vf->own);
-	vf->has_own = false;
+	qdma_remove_own(service, vf);
 	memcpy(vf->own, vf->fixed, QDMA_ADDRESS_BYTES);
-	if (!vf->is_away)
-		qdma_add_own(service, vf);
+	qdma_add_own(service, vf);
 }
 
 static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
@@ -177,7 +289,7 @@ static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8
 		return 0;
 	if (is_group(address) || (vf->is_fixed && !vf->is_trusted))
 		return -QDMA_REFUSE_PARAMETER;
-	return set_own(service, vf, address);
+	return set_own(service, vf, address, false);
 }
 
 static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)

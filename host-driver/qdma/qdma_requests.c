@@ -94,11 +94,12 @@ void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
 	take_queues(service, vf);
 	qdma_remove_addresses(service, vf);
-	if (vf->is_fixed)
-		memcpy(vf->own, vf->fixed, QDMA_ADDRESS_BYTES);
 	vf->count = 0;
 	vf->addresses = 0;
 	vf->is_away = true;
+	qdma_restore_address(service, vf);
+	if (!vf->has_own)
+		qdma_add_own(service, vf);
 	vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	vf->strip = false;
 	vf->tx_offload = false;
@@ -111,7 +112,8 @@ void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
  * @service: its PF's
  * @vf: the VF
  *
- * A driver that asks for its queues again without a new hello finds the rest as it was.
+ * Its own address stays. A driver that asks for its queues again without a new hello finds the rest
+ * as it was.
  */
 void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
@@ -185,6 +187,7 @@ static int map_queues(const struct asked *asked)
 	if (count < vf->mapped) {
 		service->ops->set_queues(service->owner, vf, count);
 		stop_queues_from(service, vf, count);
+		vf->mapped = count;
 	}
 	if (qdma_map_function(service->qdma, vf->function, vf->base, count))
 		return -QDMA_REFUSE_BUSY;

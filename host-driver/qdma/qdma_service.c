@@ -95,7 +95,8 @@ static void take(struct qdma_service *service, const struct qdma_message *reques
  * @service: filled in but for what is counted
  *
  * They begin without queues: those that a driver before has left are stopped, for the card counts
- * the buffers of a queue until then.
+ * the buffers of a queue until then. Their own addresses come into the card's filter, anew if they
+ * were there.
  */
 void qdma_service_start(struct qdma_service *service)
 {
@@ -104,6 +105,7 @@ void qdma_service_start(struct qdma_service *service)
 	for (i = 0; i < service->vfs; i++) {
 		service->vf[i].h2c = BIT(QDMA_VF_QUEUES) - 1;
 		service->vf[i].c2h = BIT(QDMA_VF_QUEUES) - 1;
+		qdma_remove_own(service, &service->vf[i]);
 		qdma_drop_vf(service, &service->vf[i]);
 	}
 	qdma_mailbox_clear(service->qdma);
@@ -178,5 +180,6 @@ void qdma_service_stop(struct qdma_service *service)
 	for (i = 0; i < service->vfs; i++) {
 		service->vf[i].is_trusted = false;
 		qdma_drop_vf(service, &service->vf[i]);
+		qdma_remove_own(service, &service->vf[i]);
 	}
 }

@@ -24,9 +24,9 @@
  * @h2c: bitmap of its transmit queues that have contexts
  * @c2h: bitmap of its receive queues that have contexts
  * @is_known: it has said hello
- * @is_away: it has no queues that frames may go to, so the card's filter has none of its addresses
- * @own: its address
- * @has_own: the card's filter has it
+ * @is_away: it has no queues that frames may go to, so the card's filter has none of @address
+ * @own: its address, which the card's filter has from the service's start to its end
+ * @has_own: it has; not if there is no room
  * @fixed: the administrator's choice, which @own is but while the VF is trusted
  * @is_fixed: there is one
  * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses, and send
@@ -68,11 +68,14 @@ struct qdma_vf {
 	bool is_deaf;
 };
 
+#define QDMA_VF_TROUBLES	4
+
 /* Of a VF, worth a word to the administrator. */
 enum qdma_vf_trouble {
 	QDMA_VF_FLOODS,
 	QDMA_VF_IS_DEAF,
 	QDMA_VF_HAS_NO_ADDRESS,
+	QDMA_VF_LOSES_GROUP,	/* that it has joined, as an address needs the room */
 };
 
 /**
@@ -84,7 +87,8 @@ enum qdma_vf_trouble {
  * @set_rx: bytes of a receive queue's buffers, and size of its completions
  * @set_rss: as the VF asks
  * @is_free: a unicast address is nobody else's
- * @add_address: the VF receives it; not if it is somebody else's
+ * @add_address: the VF receives it; -EADDRINUSE if it is somebody else's, -ENOSPC if there is no
+ *	room, or another negative error
  * @remove_address: no longer
  * @has_queues: the VF still has those of @set_queues, which a reset of it takes
  * @tell: each time, however often
@@ -118,6 +122,7 @@ struct qdma_service_ops {
  * @refused: of those, answered with a reason, or of no VF of this PF's
  * @slowed: of those, sent by a VF that floods
  * @untaken: answers that a VF did not take
+ * @evicted: addresses that VFs without trust lost, as others needed the room
  *
  * Calls of one service come one at a time, and not beside other users of the PF's contexts and
  * filter.
@@ -137,6 +142,7 @@ struct qdma_service {
 	u64 refused;
 	u64 slowed;
 	u64 untaken;
+	u64 evicted;
 };
 
 void qdma_service_start(struct qdma_service *service);
@@ -157,7 +163,9 @@ int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
+bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_remove_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf);
 

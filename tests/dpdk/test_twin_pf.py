@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from dpdk_fixtures import library, testpmd
-from meridian_twin import Link
+from meridian_twin import Link, Ps
 from meridian_twin.mailbox import COMMAND, RESPONSE, SEND, Code, Message, Op, place
 from meridian_twin.memory import Memory
 from meridian_twin.protocol import Role
@@ -143,6 +143,17 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
         card.wires[0].send(frame)
     assert from_wire(plain, card.wires[0], 4) == [from_first(GROUP), *frames_for(FIRST)]
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
+
+
+def test_addresses_of_the_ps_are_no_vfs(run_card: Any, testpmd: Start) -> None:
+    card = run_card()
+    pf_of(testpmd, card, ",trusted=0x1")
+    with Ps(Link(card.socket, Role.AXI)) as ps, python_vf(card) as vf:
+        ps.card.set_ps_address(0, 3, ALIEN)
+        vf.bring_up(queues=1)
+        for own in (False, True):
+            assert receive(vf, ALIEN, own) == -Code.BAD_PARAMETER
+        assert receive(vf, bytes([*ALIEN[:5], ALIEN[5] + 1])) == 0
 
 
 def test_control_frames(run_card: Any, testpmd: Start) -> None:

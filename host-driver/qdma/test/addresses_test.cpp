@@ -52,34 +52,38 @@ TEST_F(Service, TheAdministratorGivesAnAddress) {
   };
   EXPECT_EQ(give(4, own(5)), -QDMA_REFUSE_PARAMETER);
   EXPECT_EQ(give(4, alien), 0);
-  EXPECT_TRUE(pf.shell.filter.empty()) << "it is not there yet";
+  EXPECT_EQ(only(4), alien) << "though it is not there yet";
   bring_up(4);
   EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
   EXPECT_EQ(give(4, other), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
+  EXPECT_EQ(only(4), other);
   pf.shell.taken = {before};
   EXPECT_EQ(give(4, before), -QDMA_REFUSE_PARAMETER);
   EXPECT_EQ(own(4), other);
   qdma_trust_vf(&pf.service, &pf.vf(4), true);
   EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
   EXPECT_EQ(give(4, alien), 0) << "one of its others";
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{alien, {4}}}));
-  pf.shell.functions[4].queues = 0;
-  qdma_service_look(&pf.service);
+  EXPECT_EQ(only(4), alien);
+  reset(4);
   EXPECT_EQ(give(4, other), 0);
-  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(only(4), other);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{other, {4}}}));
+  EXPECT_EQ(only(4), other);
 }
 
 TEST_F(Service, AnAddressThatFindsNoRoomIsTold) {
-  pf.shell.room = 0;
-  bring_up(4);
-  EXPECT_EQ(pf.shell.told[QDMA_VF_HAS_NO_ADDRESS], 1U);
-  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), -QDMA_REFUSE_PARAMETER);
-  pf.shell.room = 1;
-  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
+  qdma_service_stop(&pf.service);
+  EXPECT_TRUE(pf.shell.filter.empty());
+  pf.shell.room = 2;
+  qdma_service_start(&pf.service);
+  EXPECT_GE(pf.shell.told[QDMA_VF_HAS_NO_ADDRESS], 1U);
+  EXPECT_FALSE(pf.vf(6).has_own);
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(6), own(6).data()), -QDMA_REFUSE_PARAMETER) << "it has it not";
+  bring_up(6);
+  EXPECT_EQ(pf.ask(6, address_message(group, true, false)), -QDMA_REFUSE_PARAMETER);
+  pf.shell.room = 3;
+  EXPECT_EQ(pf.ask(6, range_message(QDMA_OP_FMAP, 272, 2)), 0);
+  EXPECT_EQ(listeners(own(6)), std::set<std::uint32_t>{6});
 }
 
 TEST_F(Service, OtherAddressesAreForTheTrusted) {
@@ -132,8 +136,20 @@ TEST_F(Service, WhatAnotherWasGivenDoesNotComeBack) {
   qdma_service_look(&pf.service);
   EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(5), alien.data()), 0);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_TRUE(listeners(alien).empty());
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{5});
   bring_up(5);
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{5});
+}
+
+/// Nor does it become the first one's own.
+TEST_F(Service, WhatAnotherWasGivenIsNobodysOwn) {
+  bring_up(4);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  reset(4);
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(5), alien.data()), 0);
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(4), alien.data()), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), -QDMA_REFUSE_PARAMETER);
   EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{5});
 }
 
@@ -143,7 +159,7 @@ TEST_F(Service, TrustThatIsTakenTakesTheAddressThatItAllowed) {
   qdma_trust_vf(&pf.service, &pf.vf(4), true);
   bring_up(4);
   EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{alien, {4}}}));
+  EXPECT_EQ(only(4), alien);
   bring_up(5);
   qdma_trust_vf(&pf.service, &pf.vf(5), true);
   EXPECT_EQ(pf.ask(5, address_message(fixed, true, false)), -QDMA_REFUSE_PARAMETER) << "it is kept";
@@ -164,29 +180,132 @@ TEST_F(Service, AnAddressComesBackWithTheNextDriverOrWhereThereIsNoRoomForTwo) {
   EXPECT_EQ(own(4), fixed);
   bring_up(4);
   EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
-  pf.shell.room = 1;
+  pf.shell.room = 3;
   qdma_trust_vf(&pf.service, &pf.vf(4), false);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{fixed, {4}}}));
+  EXPECT_EQ(only(4), fixed);
   EXPECT_EQ(pf.shell.told[QDMA_VF_HAS_NO_ADDRESS], 0U);
 }
 
-/// Nobody would notice that it was reset.
-TEST_F(Service, WhoHasNoQueuesHasNoAddresses) {
+/// Nobody would notice that it was reset. Its own address stays, so that nobody else gets its place.
+TEST_F(Service, WhoHasNoQueuesHasItsOwnAddressOnly) {
+  const Address before = own(4);
   EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 2)), 0);
   EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
   pf.shell.taken = {alien};
   EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(only(4), before);
   pf.shell.taken.clear();
   EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
-  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(only(4), alien);
+  EXPECT_TRUE(listeners(before).empty());
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{group, {4}}, {alien, {4}}}));
+  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 0)), 0);
-  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(only(4), alien);
   EXPECT_EQ(pf.ask(4, address_message(group, false, false)), 0);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 1)), 0);
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{alien, {4}}}));
+  EXPECT_EQ(only(4), alien);
+}
+
+TEST_F(Service, AnOwnAddressStaysFromTheFirstToTheLast) {
+  const auto all_there = [&] { return only(4) == own(4) && only(5) == own(5) && only(6) == own(6); };
+  EXPECT_TRUE(all_there()) << "before any driver";
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_TRUE(all_there());
+  bring_up(4);
+  reset(4);
+  EXPECT_TRUE(all_there());
+  pf.say(4, message_of(QDMA_OP_VF_BYE));
+  EXPECT_TRUE(all_there());
+  qdma_service_start(&pf.service);
+  EXPECT_TRUE(all_there()) << "a PF that was reset";
+  qdma_service_stop(&pf.service);
+  EXPECT_TRUE(pf.shell.filter.empty());
+}
+
+/// As many as share the slots of an address of its victim.
+class Colliding : public Service {
+ protected:
+  static constexpr Address victims{2, 0, 0, 0, 7, 5}, later{2, 0, 0, 0, 8, 5};
+
+  /// Returns how many the PF lets it join.
+  unsigned join(unsigned function, std::uint8_t slots, std::uint8_t first = 1) {
+    unsigned joined = 0;
+    for (std::uint8_t i = 0; i < FakeShell::slots; ++i)
+      joined += pf.ask(function,
+                       address_message({1, 0, 0, 0, slots, static_cast<std::uint8_t>(first + i)}, true, false)) == 0;
+    return joined;
+  }
+  int give(unsigned function, const Address& address) {
+    return qdma_give_address(&pf.service, &pf.vf(function), address.data());
+  }
+};
+
+TEST_F(Colliding, GroupsDoNotTakeThePlaceOfWhoIsAway) {
+  EXPECT_EQ(give(5, victims), 0);
+  bring_up(4);
+  EXPECT_EQ(join(4, 7), FakeShell::slots - 1) << "before it has come";
+  bring_up(5);
+  EXPECT_EQ(pf.ask(5, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_EQ(join(4, 7), FakeShell::slots - 1) << "while it starts anew";
+  bring_up(5);
+  reset(5);
+  EXPECT_EQ(join(4, 7), FakeShell::slots - 1) << "after a reset";
+  EXPECT_EQ(pf.ask(5, range_message(QDMA_OP_FMAP, 264, 2)), 0);
+  EXPECT_EQ(listeners(victims), std::set<std::uint32_t>{5});
+  EXPECT_EQ(pf.service.evicted, 0U);
+}
+
+TEST_F(Colliding, GroupsGiveWayToAnAddressThatIsGivenLater) {
+  bring_up(4);
+  bring_up(6);
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
+  EXPECT_EQ(join(4, 8), FakeShell::slots);
+  EXPECT_EQ(join(6, 8), FakeShell::slots);
+  EXPECT_EQ(give(5, later), 0);
+  EXPECT_EQ(only(5), later);
+  EXPECT_EQ(pf.service.evicted, 2U) << "one group, of two VFs";
+  EXPECT_EQ(pf.shell.told[QDMA_VF_LOSES_GROUP], 2U);
+  EXPECT_EQ(pf.vf(4).addresses, FakeShell::slots) << "and no other";
+  EXPECT_EQ(pf.vf(6).addresses, FakeShell::slots - 1);
+  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
+  EXPECT_EQ(pf.shell.sharing(later), FakeShell::slots);
+}
+
+TEST_F(Colliding, AFullFilterHasRoomForAnAddressThatIsGiven) {
+  bring_up(4);
+  EXPECT_EQ(join(4, 9), FakeShell::slots);
+  pf.shell.room = pf.shell.filter.size();
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(give(5, later), -QDMA_REFUSE_PARAMETER) << "who is trusted keeps what it has";
+  EXPECT_NE(own(5), later);
+  qdma_trust_vf(&pf.service, &pf.vf(4), false);
+  EXPECT_EQ(give(5, later), 0);
+  EXPECT_EQ(only(5), later);
+}
+
+TEST_F(Colliding, WhatWasGivenComesBackWhenTrustGoes) {
+  EXPECT_EQ(give(5, victims), 0);
+  qdma_trust_vf(&pf.service, &pf.vf(5), true);
+  bring_up(5);
+  EXPECT_EQ(pf.ask(5, address_message(alien, true, true)), 0);
+  bring_up(4);
+  EXPECT_EQ(join(4, 7), FakeShell::slots);
+  qdma_trust_vf(&pf.service, &pf.vf(5), false);
+  EXPECT_EQ(only(5), victims);
+  EXPECT_EQ(pf.vf(4).addresses, FakeShell::slots - 1);
+}
+
+/// Else it could take groups of others away.
+TEST_F(Colliding, WhatAVfChoosesEvictsNobody) {
+  bring_up(4);
+  EXPECT_EQ(join(4, 8), FakeShell::slots);
+  EXPECT_EQ(pf.ask(6, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_EQ(pf.ask(6, address_message(later, true, true)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.vf(4).addresses, FakeShell::slots);
+  EXPECT_EQ(pf.service.evicted, 0U);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ int add_address(void* owner, const qdma_vf* vf, const u8* address) {
   const Address key = address_of(address);
   const bool is_group = (key[0] & 1) != 0, is_there = shell.filter.contains(key);
   if (shell.taken.contains(key) || (!is_group && is_there)) return -EADDRINUSE;
-  if (!is_there && shell.filter.size() == shell.room) return -ENOSPC;
+  if (!is_there && (shell.filter.size() == shell.room || shell.sharing(key) == FakeShell::slots)) return -ENOSPC;
   EXPECT_TRUE(shell.filter[key].insert(vf->function).second) << "twice";
   return 0;
 }
@@ -92,6 +92,10 @@ Address address_of(const std::uint8_t* byte) {
   Address address;
   std::copy_n(byte, address.size(), address.begin());
   return address;
+}
+
+std::size_t FakeShell::sharing(const Address& address) const {
+  return address[4] == 0 ? 0 : std::ranges::count_if(filter, [&](const auto& it) { return it.first[4] == address[4]; });
 }
 
 const qdma_service_ops FakeShell::ops = {
@@ -174,6 +178,8 @@ void FakePf::check() {
     ASSERT_EQ(shell.functions[vf.function].flags & ~allowed, 0U);
     ASSERT_EQ(shell.functions[vf.function].flags, vf.flags);
     ASSERT_LE(vf.addresses, static_cast<std::uint32_t>(QDMA_VF_ADDRESSES));
+    const auto own = shell.filter.find(address_of(vf.own));
+    ASSERT_EQ(vf.has_own, own != shell.filter.end() && own->second.contains(vf.function));
   }
   for (const auto& [address, listeners] : shell.filter) {
     ASSERT_TRUE((address[0] & 1) != 0 || listeners.size() == 1);

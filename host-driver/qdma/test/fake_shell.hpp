@@ -38,6 +38,10 @@ class FakeShell {
   };
 
   static const qdma_service_ops ops;
+  static constexpr unsigned slots = 4;
+
+  /// Entries in the slots of an address: those of one fifth byte, which is not 0, share theirs.
+  std::size_t sharing(const Address& address) const;
 
   std::map<std::uint32_t, Function> functions;
   std::map<std::uint32_t, Queue> queues;

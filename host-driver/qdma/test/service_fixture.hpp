@@ -32,6 +32,19 @@ class Service : public testing::Test {
     const auto found = pf.shell.filter.find(address);
     return found == pf.shell.filter.end() ? std::set<std::uint32_t>{} : found->second;
   }
+  /// The one address that the card's filter has for a VF.
+  Address only(unsigned function) {
+    std::vector<Address> found;
+    for (const auto& [address, those] : pf.shell.filter)
+      if (those.contains(function)) found.push_back(address);
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? Address{} : found.front();
+  }
+  /// The VF was reset, and its PF has seen it.
+  void reset(unsigned function) {
+    pf.shell.functions[function].queues = 0;
+    qdma_service_look(&pf.service);
+  }
   Address own(unsigned function) { return address_of(pf.vf(function).own); }
 
   FakePf pf;

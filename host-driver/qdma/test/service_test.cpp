@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "service_fixture.hpp"
 
@@ -264,7 +263,7 @@ TEST_F(Service, HelloTakesEverything) {
   EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), 0);
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), 0);
   EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
-  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(only(4), own(4));
   EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
   for (unsigned queue = 256; queue < 264; ++queue) EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
   EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), -QDMA_REFUSE_QUEUE);
@@ -278,21 +277,19 @@ TEST_F(Service, AResetIsCleanedUp) {
   EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
   qdma_service_look(&pf.service);
   EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 256)) << "none was reset";
-  pf.shell.functions[4].queues = 0;
-  qdma_service_look(&pf.service);
+  reset(4);
   EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 256));
   EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 257));
   EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 264)) << "the other goes on";
-  EXPECT_EQ(pf.shell.filter, (decltype(pf.shell.filter){{own(5), {5}}}));
+  EXPECT_EQ(only(4), own(4));
 }
 
 TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
   bring_up(4);
   bring_up(5);
   EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
-  pf.shell.functions[4].queues = 0;
   pf.shell.functions[4].flags = 0;
-  qdma_service_look(&pf.service);
+  reset(4);
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
   EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), 0);
   EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
@@ -380,119 +377,5 @@ TEST_F(Service, ACardThatIsGoneEndsEverything) {
   qdma_service_look(&pf.service);
   pf.card.gone = false;
 }
-
-/// Messages that no driver would send, many of them nearly right.
-class Attacker {
- public:
-  explicit Attacker(unsigned seed) : random(seed) {}
-
-  unsigned below(unsigned limit) { return random() % limit; }
-  bool rarely() { return below(8) == 0; }
-
-  qdma_message message() {
-    qdma_message message = likely();
-    for (unsigned flips = rarely() ? 1 + below(4) : 0; flips != 0; --flips) message.byte[below(128)] = random();
-    if (below(64) == 0)
-      for (std::uint8_t& byte : message.byte) byte = random();
-    return message;
-  }
-
-  Address address() {
-    if (rarely()) return broadcast;
-    return {static_cast<std::uint8_t>(below(3)), 0, 0, 0, 0, static_cast<std::uint8_t>(below(80))};
-  }
-
- private:
-  std::uint32_t count() { return rarely() ? random() : below(10); }
-  std::uint32_t queue() { return rarely() ? random() & 0xffff : 248 + below(48); }
-
-  qdma_message likely() {
-    static constexpr unsigned queue_ops[] = {QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_CLEAR,
-                                             QDMA_OP_CONTEXT_INVALIDATE};
-    switch (below(12)) {
-      case 0:
-        return message_of(below(4) == 0 ? QDMA_OP_VF_BYE : QDMA_OP_HELLO);
-      case 1:
-        return range_message(QDMA_OP_QUEUE_REQUEST, random(), count());
-      case 2:
-        return range_message(QDMA_OP_FMAP, 256 + 8 * below(5), count());
-      case 3:
-      case 4:
-      case 5:
-        return queue_message(queue_ops[below(4)], queue(), rarely() != (below(2) == 0));
-      case 6:
-      case 7:
-        return address_message(address(), below(3) != 0, rarely());
-      case 8:
-        return flags_message(rarely() ? random() : below(16));
-      case 9:
-        return byte_message(below(2) == 0 ? MERIDIAN_OP_STRIP : MERIDIAN_OP_TX_OFFLOAD, below(3));
-      case 10:
-        return rss_message(1 + below(8));
-      default:
-        return message_of(random() & 0xff);
-    }
-  }
-
-  std::mt19937 random;
-};
-
-class Attack : public testing::TestWithParam<unsigned> {};
-
-/// Whatever VFs say and whenever they are reset: what is in force is theirs, and nothing is left of who has gone.
-TEST_P(Attack, TakesNothingFromOthers) {
-  FakePf pf(4);
-  Attacker attacker(GetParam());
-  pf.vf(5).is_trusted = true;
-  qdma_give_address(&pf.service, &pf.vf(6), pf.vf(6).own);
-  pf.shell.taken = {{2, 0, 0, 0, 0, 77}};
-  std::uint64_t refused = 0, answered = 0;
-  for (unsigned turn = 0; turn < 100000; ++turn) {
-    const unsigned function = FakePf::first + attacker.below(5);  // the last is no VF of this PF
-    pf.card.target_is_busy = attacker.rarely();
-    pf.now += attacker.below(2) == 0 ? 10000000 : 100;
-    pf.card.incoming.clear();
-    pf.card.incoming.emplace_back(function, attacker.message());
-    pf.card.sent.clear();
-    pf.card.writes.clear();
-    pf.card.commands.clear();
-    qdma_service_turn(&pf.service, pf.now);
-    for (const auto& [target, message] : pf.card.sent) {
-      ASSERT_TRUE(target >= FakePf::first && target < FakePf::first + 4);
-      ++answered;
-      refused += qdma_message_status(&message) != 0;
-    }
-    for (const std::uint32_t command : pf.card.commands) {
-      const unsigned select = command >> 1 & 15, number = command >> 7 & 0x1fff;
-      const unsigned owner = (number - FakePf::first_queue) / FakePf::of_vf + FakePf::first;
-      ASSERT_EQ(select == QDMA_SELECT_FMAP ? number : owner, function);
-    }
-    if (attacker.below(200) == 0) {
-      const unsigned reset = FakePf::first + attacker.below(4);
-      pf.shell.functions[reset].queues = 0;
-      qdma_service_look(&pf.service);
-      for (const auto& [address, listeners] : pf.shell.filter) ASSERT_FALSE(listeners.contains(reset));
-    }
-    if (attacker.below(100) == 0) {  // the administrator
-      qdma_vf& vf = pf.vf(FakePf::first + attacker.below(4));
-      if (attacker.below(2) == 0)
-        qdma_trust_vf(&pf.service, &vf, attacker.below(2) == 0);
-      else if (const Address address = attacker.address(); (address[0] & 1) == 0)
-        qdma_give_address(&pf.service, &vf, address.data());
-    }
-    if (attacker.below(1000) == 0) {
-      pf.card.incoming.clear();
-      qdma_service_stop(&pf.service);
-      ASSERT_TRUE(pf.shell.filter.empty());
-    }
-    pf.check();
-    if (HasFatalFailure()) FAIL() << "turn " << turn;
-  }
-  EXPECT_GT(answered, 20000U);
-  EXPECT_GT(refused, answered / 4);
-  EXPECT_LT(refused, answered * 9 / 10) << "some of it must be right";
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, Attack, testing::Values(1, 2, 3));
 
 }  // namespace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// VFs that say anything, and what their PF keeps from them.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "service_fixture.hpp"
+
+namespace {
+
+/// Messages that no driver would send, many of them nearly right.
+class Attacker {
+ public:
+  /// With even seeds, addresses that share their slots, too.
+  explicit Attacker(unsigned seed) : slots(seed % 2 == 0 ? 3 : 1), random(seed) {}
+
+  unsigned below(unsigned limit) { return random() % limit; }
+  bool rarely() { return below(8) == 0; }
+
+  qdma_message message() {
+    qdma_message message = likely();
+    for (unsigned flips = rarely() ? 1 + below(4) : 0; flips != 0; --flips) message.byte[below(128)] = random();
+    if (below(64) == 0)
+      for (std::uint8_t& byte : message.byte) byte = random();
+    return message;
+  }
+
+  Address address() {
+    if (rarely()) return broadcast;
+    return {static_cast<std::uint8_t>(below(3)), 0, 0, 0, static_cast<std::uint8_t>(below(slots)),
+            static_cast<std::uint8_t>(below(80))};
+  }
+
+ private:
+  std::uint32_t count() { return rarely() ? random() : below(10); }
+  std::uint32_t queue() { return rarely() ? random() & 0xffff : 248 + below(48); }
+
+  qdma_message likely() {
+    static constexpr unsigned queue_ops[] = {QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_WRITE, QDMA_OP_CONTEXT_CLEAR,
+                                             QDMA_OP_CONTEXT_INVALIDATE};
+    switch (below(12)) {
+      case 0:
+        return message_of(below(4) == 0 ? QDMA_OP_VF_BYE : QDMA_OP_HELLO);
+      case 1:
+        return range_message(QDMA_OP_QUEUE_REQUEST, random(), count());
+      case 2:
+        return range_message(QDMA_OP_FMAP, 256 + 8 * below(5), count());
+      case 3:
+      case 4:
+      case 5:
+        return queue_message(queue_ops[below(4)], queue(), rarely() != (below(2) == 0));
+      case 6:
+      case 7:
+        return address_message(address(), below(3) != 0, rarely());
+      case 8:
+        return flags_message(rarely() ? random() : below(16));
+      case 9:
+        return byte_message(below(2) == 0 ? MERIDIAN_OP_STRIP : MERIDIAN_OP_TX_OFFLOAD, below(3));
+      case 10:
+        return rss_message(1 + below(8));
+      default:
+        return message_of(random() & 0xff);
+    }
+  }
+
+  unsigned slots;
+  std::mt19937 random;
+};
+
+class Attack : public testing::TestWithParam<unsigned> {};
+
+/// Whatever VFs say and whenever they are reset: what is in force is theirs, and nothing is left of who has gone.
+TEST_P(Attack, TakesNothingFromOthers) {
+  FakePf pf(4);
+  Attacker attacker(GetParam());
+  pf.vf(5).is_trusted = true;
+  qdma_give_address(&pf.service, &pf.vf(6), pf.vf(6).own);
+  pf.shell.taken = {{2, 0, 0, 0, 0, 77}};
+  std::uint64_t refused = 0, answered = 0;
+  for (unsigned turn = 0; turn < 100000; ++turn) {
+    const unsigned function = FakePf::first + attacker.below(5);  // the last is no VF of this PF
+    pf.card.target_is_busy = attacker.rarely();
+    pf.now += attacker.below(2) == 0 ? 10000000 : 100;
+    pf.card.incoming.clear();
+    pf.card.incoming.emplace_back(function, attacker.message());
+    pf.card.sent.clear();
+    pf.card.writes.clear();
+    pf.card.commands.clear();
+    qdma_service_turn(&pf.service, pf.now);
+    for (const auto& [target, message] : pf.card.sent) {
+      ASSERT_TRUE(target >= FakePf::first && target < FakePf::first + 4);
+      ++answered;
+      refused += qdma_message_status(&message) != 0;
+    }
+    for (const std::uint32_t command : pf.card.commands) {
+      const unsigned select = command >> 1 & 15, number = command >> 7 & 0x1fff;
+      const unsigned owner = (number - FakePf::first_queue) / FakePf::of_vf + FakePf::first;
+      ASSERT_EQ(select == QDMA_SELECT_FMAP ? number : owner, function);
+    }
+    if (attacker.below(200) == 0) {
+      const unsigned reset = FakePf::first + attacker.below(4);
+      pf.shell.functions[reset].queues = 0;
+      qdma_service_look(&pf.service);
+      for (const auto& [address, listeners] : pf.shell.filter)
+        ASSERT_TRUE(!listeners.contains(reset) || address == address_of(pf.vf(reset).own));
+    }
+    if (attacker.below(100) == 0) {  // the administrator
+      qdma_vf& vf = pf.vf(FakePf::first + attacker.below(4));
+      if (attacker.below(2) == 0)
+        qdma_trust_vf(&pf.service, &vf, attacker.below(2) == 0);
+      else if (const Address address = attacker.address(); (address[0] & 1) == 0)
+        qdma_give_address(&pf.service, &vf, address.data());
+    }
+    if (attacker.below(1000) == 0) {
+      pf.card.incoming.clear();
+      qdma_service_stop(&pf.service);
+      ASSERT_TRUE(pf.shell.filter.empty());
+      qdma_service_start(&pf.service);
+    }
+    pf.check();
+    for (const qdma_vf& vf : pf.vfs) ASSERT_TRUE(vf.has_own || pf.shell.sharing(address_of(vf.own)) != 0);
+    if (HasFatalFailure()) FAIL() << "turn " << turn;
+  }
+  EXPECT_GT(answered, 20000U);
+  EXPECT_GT(refused, answered / 4);
+  EXPECT_LT(refused, answered * 9 / 10) << "some of it must be right";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Attack, testing::Values(1, 2, 3, 4));
+
+}  // namespace
