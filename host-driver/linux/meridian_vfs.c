@@ -51,9 +51,12 @@ static void set_switches(void *owner, const struct qdma_vf *vf)
 	struct meridian *m = owner;
 	u32 flags = vf->flags, vlan = 0;
 
-	/* Of a VLAN, by meridian_sync_broadcasts(). */
+	/*
+	 * Flags do not know VLANs: a VF in one gets its broadcasts by meridian_sync_broadcasts(),
+	 * and nothing but its addresses beside, trusted or not.
+	 */
 	if (policy->vlan)
-		flags &= ~MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
+		flags = 0;
 	if (policy->may_spoof)
 		flags |= MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
 	if (vf->is_trusted)

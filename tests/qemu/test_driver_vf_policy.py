@@ -166,6 +166,42 @@ def test_a_vf_in_a_vlan_does_not_see_it(link: Link) -> None:
     assert answered(guest, 0, "10.44.0.1") == 2
 
 
+def test_a_trusted_vf_in_a_vlan_gets_no_frames_of_others(link: Link) -> None:
+    """Promiscuous and with all multicast, it gets what its VLAN has for it, and the wire's unknown without one."""
+    guest, peer = link.guest, link.peer
+    group = bytes.fromhex("01005e0b0c0d")
+
+    def send(to: bytes, vid: int | None = None) -> None:
+        tag = b"" if vid is None else b"\x81\x00" + vid.to_bytes(2, "big")
+        peer.wire.send(to + peer.mac + tag + bytes.fromhex("88b5") + bytes(80))
+
+    def received() -> int:
+        return int(re.search(r"card_rx_delivered: (\d+)", guest.run(inside(0, "ethtool -S eth1")))[1])
+
+    def strangers() -> int:
+        """How many frames of those that are not for it come to the VF."""
+        before = received()
+        for vid in (None, 11):
+            send(group, vid)
+            send(NOBODY, vid)
+        send(own(guest, 0), vlan)
+        deadline = time.monotonic() + 30
+        while received() == before and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        return received() - before - 1
+
+    vlan: int | None = 10
+    guest.run("ip link set eth0 vf 0 trust on && ip link set eth0 vf 0 vlan 10")
+    guest.run(inside(0, "ip link set eth1 promisc on && sleep 1"))
+    assert strangers() == 0
+    guest.run("ip link set eth0 vf 0 vlan 0")
+    vlan = None
+    assert strangers() >= 4, "in no VLAN it has them all"
+    guest.run(inside(0, "ip link set eth1 promisc off"))
+    guest.run("ip link set eth0 vf 0 trust off")
+
+
 def test_vlans_that_cannot_be_are_refused(link: Link) -> None:
     for wrong in ("vlan 4095", "vlan 5 proto 802.1ad"):
         assert link.guest.try_run(f"ip link set eth0 vf 1 {wrong}")[0] != 0, wrong
