@@ -76,6 +76,7 @@ struct meridian_group {
  * @name: of the card
  * @users: PFs
  * @port_users: started PFs of each port
+ * @vfs: that its PFs serve
  * @groups: how many the card has
  * @group: its multicast
  */
@@ -85,6 +86,7 @@ struct meridian_card {
 	char name[64];
 	unsigned int users;
 	unsigned int port_users[MERIDIAN_PORTS];
+	uint32_t vfs;
 	uint32_t groups;
 	struct meridian_group group[MERIDIAN_GROUPS];
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multicast: a group of the card has the functions that listen. All under the card's lock. */
+#include "../qdma/qdma_shares.h"
 #include "meridian.h"
 
 static bool
@@ -88,6 +89,23 @@ write_all(struct meridian *m, const struct rte_ether_addr *address)
 		write_groups(m, word, address);
 }
 
+/* PFs may have any group. */
+static bool
+may_make_group(const struct meridian *m, uint32_t function)
+{
+	struct qdma_shares shares = {
+		.groups = m->card->groups, .pfs = MERIDIAN_PFS, .vfs = m->card->vfs,
+	};
+	uint32_t i;
+
+	static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS, "a bit for each function");
+	if (function < MERIDIAN_PFS)
+		return true;
+	for (i = 0; i < m->card->groups; i++)
+		qdma_count_group(&shares, m->card->group[i].functions, false);
+	return qdma_may_make_group(&shares, function);
+}
+
 /* function: of the PF or a VF of its. */
 int
 meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ether_addr *address,
@@ -102,6 +120,8 @@ meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ethe
 		return index;
 	group = &m->card->group[index];
 	is_new = !is_used(group);
+	if (is_new && !may_make_group(m, function))
+		return -EDQUOT;
 	group->address = *address;
 	group->port = m->port;
 	group->vid = vid;

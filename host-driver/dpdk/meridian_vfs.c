@@ -383,6 +383,9 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		m->vfs = NULL;
 		return error;
 	}
+	pthread_mutex_lock(&m->card->lock);
+	m->card->vfs += vfs->service.vfs;
+	pthread_mutex_unlock(&m->card->lock);
 	meridian_restart_vfs(m);
 	rte_eal_alarm_set(PERIOD_US, serve, m);
 	return 0;
@@ -408,6 +411,7 @@ meridian_stop_vfs(struct meridian *m)
 	rte_eal_alarm_cancel(serve, m);
 	pthread_mutex_lock(&m->card->lock);
 	qdma_service_stop(&m->vfs->service);
+	m->card->vfs -= m->vfs->service.vfs;
 	pthread_mutex_unlock(&m->card->lock);
 	free(m->vfs);
 	m->vfs = NULL;

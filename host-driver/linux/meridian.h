@@ -102,6 +102,7 @@ struct meridian_group {
  * @port_users: bound PFs by port
  * @error_function: the PF that takes the interrupt for errors
  * @errors: that the IP had last
+ * @vfs: of all its PFs
  * @groups: how many the card has
  * @group: those in use
  */
@@ -115,6 +116,7 @@ struct meridian_card {
 	unsigned int port_users[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
+	unsigned int vfs;
 	unsigned int groups;
 	struct meridian_group group[MERIDIAN_GROUPS];
 };

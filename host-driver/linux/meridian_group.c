@@ -3,6 +3,7 @@
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 
+#include "../qdma/qdma_shares.h"
 #include "meridian_filter.h"
 
 static bool is_used(const struct meridian_group *group)
@@ -86,6 +87,26 @@ static void write_all(struct meridian *m, const u8 *address)
 		write_groups(m, 32 * word, address);
 }
 
+/* PFs may have any group, and VFs the broadcasts of their VLAN, which the administrator says. */
+static bool may_make_group(const struct meridian *m, u32 function, const u8 *address)
+{
+	struct qdma_shares shares = {
+		.groups = m->card->groups, .pfs = MERIDIAN_PFS, .vfs = m->card->vfs,
+	};
+	unsigned int i;
+
+	if (function < MERIDIAN_PFS || is_broadcast_ether_addr(address))
+		return true;
+	static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS);
+	for (i = 0; i < m->card->groups; i++) {
+		const struct meridian_group *group = &m->card->group[i];
+
+		qdma_count_group(&shares, group->functions,
+				 is_used(group) && is_broadcast_ether_addr(group->address));
+	}
+	return qdma_may_make_group(&shares, function);
+}
+
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
 {
 	int index = find_group(m, address, vid);
@@ -97,6 +118,8 @@ int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16
 		return index;
 	group = &m->card->group[index];
 	is_new = !is_used(group);
+	if (is_new && !may_make_group(m, function, address))
+		return -EDQUOT;
 	ether_addr_copy(group->address, address);
 	group->port = m->port;
 	group->vid = vid;

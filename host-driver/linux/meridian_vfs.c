@@ -200,6 +200,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 	mutex_lock(&m->card->lock);
 	m->vf = policy;
 	m->vfs = count;
+	m->card->vfs += count;
 	m->vf_service.qdma = &m->qdma;
 	m->vf_service.ops = &ops;
 	m->vf_service.owner = m;
@@ -246,6 +247,7 @@ void meridian_end_vfs(struct meridian *m)
 	m->vf_service.vf = NULL;
 	kfree(m->vf);
 	m->vf = NULL;
+	m->card->vfs -= m->vfs;
 	m->vfs = 0;
 	mutex_unlock(&m->card->lock);
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -143,6 +143,24 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
         card.wires[0].send(frame)
     assert from_wire(plain, card.wires[0], 4) == [from_first(GROUP), *frames_for(FIRST)]
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
+
+
+def test_two_vfs_leave_groups_for_a_third(run_card: Any, testpmd: Start) -> None:
+    """Of 64 groups a quarter is the PF's, and each of four VFs is promised eight."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    with ExitStack() as stack:
+        vfs = [stack.enter_context(python_vf(card, FIRST + i)) for i in range(3)]
+        for vf in vfs:
+            vf.bring_up(queues=1)
+        names = [[bytes.fromhex("01005e01") + bytes([i, name]) for name in range(32)] for i in range(3)]
+        joined = [sum(receive(vf, name) == 0 for name in mine) for vf, mine in zip(vfs, names, strict=True)]
+        assert joined == [64 - 16 - 3 * 8, 8, 8]
+        frame = names[2][7] + PEER + udp(100, 1)[12:]
+        card.wires[0].send(frame)
+        assert vfs[2].receive(1) == [frame]
+        assert receive(vfs[0], names[2][7]) == 0, "a group that is there"
+        assert "error" not in pf.command(f"mcast_addr add 0 {text_of(GROUP)}").lower()
 
 
 def test_addresses_of_the_ps_are_no_vfs(run_card: Any, testpmd: Start) -> None:
