@@ -266,6 +266,7 @@ bool meridian_is_scattered(const struct rte_eth_dev *dev);
 void meridian_set_status_calls(struct rte_eth_dev *dev);
 
 /* meridian_filter.c, meridian_group.c */
+void meridian_draw_hash(struct meridian *m);
 int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		     uint32_t value);
 int meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The card's receive filter: brought in line with what ethdev wants to receive, entry by entry. */
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
 #include <rte_cycles.h>
 
@@ -19,6 +21,36 @@ static void
 write_filter(struct meridian *m, uint32_t offset, uint32_t value)
 {
 	meridian_write(m, MERIDIAN_FILTER_BASE + offset, value);
+}
+
+/**
+ * meridian_draw_hash() - give the card's MAC table a hash that no VF can foresee
+ * @m: a PF, whose card is locked
+ *
+ * A table with entries keeps its hash, as another PF uses it.
+ */
+void
+meridian_draw_hash(struct meridian *m)
+{
+	uint32_t key[3], status;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HASH_KEY_MASK))
+		return;
+	/* getrandom() gives up to 256 bytes whole. */
+	if (getrandom(key, sizeof(key), 0) != sizeof(key)) {
+		MERIDIAN_LOG(ERR, "%s: the system has no random numbers: VFs may know the hash of the MAC table",
+			     m->data->name);
+		return;
+	}
+	write_filter(m, MERIDIAN_FILTER_HASH_KEY_0, key[0]);
+	write_filter(m, MERIDIAN_FILTER_HASH_KEY_1, key[1]);
+	write_filter(m, MERIDIAN_FILTER_HASH_KEY_2, key[2] & MERIDIAN_FILTER_HASH_KEY_2_KEY_MASK);
+	explicit_bzero(key, sizeof(key));
+	status = meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_HASH_STATUS);
+	if (!(status & (MERIDIAN_FILTER_HASH_STATUS_BUSY_MASK |
+			MERIDIAN_FILTER_HASH_STATUS_DRAWN_MASK)))
+		MERIDIAN_LOG(WARNING, "%s: the card's MAC table holds entries of a driver that drew no hash key: VFs may know its hash until the card is reset",
+			     m->data->name);
 }
 
 /* Returns MERIDIAN_MAC_RESULT_*, or a negative errno. */

@@ -39,6 +39,7 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	error = qdma_check_tables(&m->qdma);
 	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
 		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	meridian_draw_hash(m);
 	pthread_mutex_unlock(&m->card->lock);
 	if (error)
 		MERIDIAN_LOG(ERR, "%s: the card does not keep its tables", m->data->name);

@@ -294,6 +294,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_STAMP_LATENCY_MASK          0x00008000u
 #define MERIDIAN_IDENT_CAPABILITIES_CONTROL_FRAMES_SHIFT        16
 #define MERIDIAN_IDENT_CAPABILITIES_CONTROL_FRAMES_MASK         0x00010000u
+#define MERIDIAN_IDENT_CAPABILITIES_HASH_KEY_SHIFT              17
+#define MERIDIAN_IDENT_CAPABILITIES_HASH_KEY_MASK               0x00020000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -711,6 +713,17 @@
 #define MERIDIAN_FILTER_BUFFER_SIZE_BYTES_MASK                  0x0000ffffu
 #define MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_SHIFT                 16
 #define MERIDIAN_FILTER_BUFFER_SIZE_QUEUE_MASK                  0x07ff0000u
+#define MERIDIAN_FILTER_HASH_KEY_0                              0x040
+#define MERIDIAN_FILTER_HASH_KEY_1                              0x044
+#define MERIDIAN_FILTER_HASH_KEY_2                              0x048
+#define MERIDIAN_FILTER_HASH_KEY_2_KEY_SHIFT                    0
+#define MERIDIAN_FILTER_HASH_KEY_2_KEY_MASK                     0x0000ffffu
+#define MERIDIAN_FILTER_HASH_STATUS                             0x04c
+#define MERIDIAN_FILTER_HASH_STATUS_BUSY_SHIFT                  0
+#define MERIDIAN_FILTER_HASH_STATUS_BUSY_MASK                   0x00000001u
+#define MERIDIAN_FILTER_HASH_STATUS_DRAWN_SHIFT                 1
+#define MERIDIAN_FILTER_HASH_STATUS_DRAWN_MASK                  0x00000002u
+#define MERIDIAN_FILTER_HASH_IGNORED                            0x050
 
 /* What the receive filter does with a port. */
 #define MERIDIAN_HOST_PORT_BASE                                 0x111000

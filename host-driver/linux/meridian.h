@@ -309,6 +309,7 @@ bool meridian_can(const struct meridian *m, u32 capability);
 bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
+void meridian_draw_hash(struct meridian *m);
 void meridian_sync_filter(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);

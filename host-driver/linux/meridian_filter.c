@@ -2,6 +2,7 @@
 /* The card's receive filter: what Linux wants to receive, entry by entry. */
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
+#include <linux/random.h>
 
 #include "meridian_filter.h"
 
@@ -10,6 +11,32 @@
 void meridian_write_filter(struct meridian *m, u32 offset, u32 value)
 {
 	meridian_write(m, MERIDIAN_FILTER_BASE + offset, value);
+}
+
+/**
+ * meridian_draw_hash() - give the card's MAC table a hash that no VF can foresee
+ * @m: a PF, whose card is locked
+ *
+ * A table with entries keeps its hash, as another PF uses it. May sleep.
+ */
+void meridian_draw_hash(struct meridian *m)
+{
+	u32 key[3];
+	u32 status;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HASH_KEY_MASK))
+		return;
+	get_random_bytes_wait(key, sizeof(key));
+	meridian_write_filter(m, MERIDIAN_FILTER_HASH_KEY_0, key[0]);
+	meridian_write_filter(m, MERIDIAN_FILTER_HASH_KEY_1, key[1]);
+	meridian_write_filter(m, MERIDIAN_FILTER_HASH_KEY_2,
+			      key[2] & MERIDIAN_FILTER_HASH_KEY_2_KEY_MASK);
+	memzero_explicit(key, sizeof(key));
+	status = meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_HASH_STATUS);
+	if (!(status & (MERIDIAN_FILTER_HASH_STATUS_BUSY_MASK |
+			MERIDIAN_FILTER_HASH_STATUS_DRAWN_MASK)))
+		dev_warn(&m->pdev->dev,
+			 "the card's MAC table holds entries of a driver that drew no hash key: VFs may know its hash until the card is reset\n");
 }
 
 /* Returns MERIDIAN_MAC_RESULT_*, or a negative error. */

@@ -84,9 +84,11 @@ static int init_function(struct meridian *m)
 	mutex_lock(&m->card->lock);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
-	if (!error)
+	if (!error) {
 		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
 			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+		meridian_draw_hash(m);
+	}
 	mutex_unlock(&m->card->lock);
 	meridian_read_key(m);
 	if (error)

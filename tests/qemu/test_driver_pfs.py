@@ -14,11 +14,15 @@ from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
 SECOND = "ip netns exec two"
+FILTER = 0x110000  # of BAR2
+HASH_KEYS = (0x40, 0x44, 0x48)
+HASH_STATUS, HASH_IGNORED = 0x4C, 0x50
+DRAWN = 2
 
 
 @pytest.fixture(scope="module")
 def guest() -> Iterator[Guest]:
-    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2"))
+    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2", kernel="iomem=relaxed"))
     with (
         tempfile.TemporaryDirectory(prefix="meridian-") as folder,
         Twin(setting, Path(folder)) as twin,
@@ -72,6 +76,28 @@ def test_both_have_vfs(guest: Guest) -> None:
     for number, device in enumerate(devices):
         guest.run(f"ip netns del vf{number}0 && ip netns del vf{number}1 && echo 0 >{device}/sriov_numvfs")
     guest.ping(3)
+
+
+def filter_register(guest: Guest, offset: int) -> int:
+    line = guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource")
+    return int(guest.run(f"busybox devmem {int(line.split()[0], 16) + FILTER + offset:#x}"), 16)
+
+
+def test_the_filters_hash_is_drawn_while_the_filter_is_empty_and_nobody_reads_its_key(guest: Guest) -> None:
+    assert filter_register(guest, HASH_STATUS) == DRAWN
+    assert [filter_register(guest, key) for key in HASH_KEYS] == [0, 0, 0]
+    ignored = filter_register(guest, HASH_IGNORED)
+    guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove && echo 1 >/sys/bus/pci/rescan")
+    guest.run("ip link set eth1 netns two")
+    # The first PF has its addresses in the filter: the second one's driver changes nothing, and has no reason to warn.
+    assert filter_register(guest, HASH_IGNORED) == ignored + 3
+    assert filter_register(guest, HASH_STATUS) == DRAWN
+    assert "hash" not in guest.log()
+    guest.ping(3)
+    # Without either, the filter is empty, and the next driver draws a key.
+    guest.run("rmmod meridian")
+    guest.load()
+    assert filter_register(guest, HASH_IGNORED) == ignored + 3
 
 
 def test_one_leaves_and_the_other_stays(guest: Guest) -> None:

@@ -97,6 +97,7 @@ class HostSide(p: ShellParam) extends Component {
     rxFilter.io.credit <> credit.io.take
     macTable.io.command << regs.io.macCommand
     regs.io.macAnswer << macTable.io.answer
+    macTable.io.hashKey <> regs.io.hashKey
     // A reset takes a function's queues away before software can give it new ones.
     queues.io.range << StreamArbiterFactory().lowerFirst.noLock.on(Seq(reset.io.range, regs.io.range))
     credit.io.bufferSize << regs.io.bufferSize

@@ -13,6 +13,9 @@ object MacTable {
   /** Cycles from a command to its answer, at most. */
   def commandCycles(p: ShellParam): Int = MacTableShape(p).commandCycles
 
+  /** Cycles that the drawing of the hash's rows takes. */
+  def drawingCycles(p: ShellParam): Int = MacHashRows.cycles(MacTableShape(p))
+
   /** Key of an entry. An entry for any VLAN carries VLAN 0 and a bit more; any VLAN with a VLAN of all ones is left for
     * empty slots.
     */
@@ -30,8 +33,12 @@ object MacTable {
   * A command is answered at most MacTable.commandCycles (108) cycles after it is taken; meanwhile the next one waits.
   * Entries that a command does not name are found as before in every cycle. The entry it names is found as before or as
   * after, and as after by every query from the cycle of the answer on. An add is answered full when the table holds
-  * macEntries or, which a half-full table makes very unlikely unless keys are chosen to collide, when no room can be
-  * made by moving others; the table is then as before. The answer's value is the one held before the command.
+  * macEntries or, which a half-full table makes very unlikely, when no room can be made by moving others; the table is
+  * then as before. The answer's value is the one held before the command.
+  *
+  * Who chooses addresses cannot choose their slots: the rows of the hash are drawn from a key that nobody can read. A
+  * key is taken, its last word with `start`, while the table is empty and no command waits: `refused` otherwise. Commands
+  * wait while the rows are drawn, MacTable.drawingCycles.
   *
   * ready macEntries / 2 cycles after reset, when every slot is cleared.
   */
@@ -42,6 +49,7 @@ class MacTable(p: ShellParam, clients: Int) extends Component {
     val lookup = Vec(slave(MacLookup(p)), clients)
     val command = slave(Stream(MacCommand(p)))
     val answer = master(Flow(MacAnswer(p)))
+    val hashKey = slave(MacHashKey())
     val count = out UInt (shape.countBits bits)
     val ready = out Bool ()
   }
@@ -57,19 +65,27 @@ class MacTable(p: ShellParam, clients: Int) extends Component {
   io.count := update.io.count
   io.ready := update.io.ready
 
-  def search(query: MacQuery, anyVlan: Bool): MacSearch = {
-    val ret = new MacSearch(shape)
-    ret.io.enable := update.io.ready
-    ret.io.key := MacTable.key(query, anyVlan)
-    ret.io.write := update.io.write
-    ret
-  }
+  val rows = new MacHashRows(shape)
+  val mayDraw = update.io.idle && update.io.count === 0 && !io.command.valid
+  rows.io.key.valid := io.hashKey.word.valid && mayDraw
+  rows.io.key.payload := io.hashKey.word.payload
+  rows.io.start := io.hashKey.start && mayDraw
+  update.io.hold := rows.io.drawing
+  update.io.row := rows.io.row
+  io.hashKey.refused := RegNext(io.hashKey.word.valid && (!mayDraw || rows.io.drawing)) init False
+  io.hashKey.drawing := rows.io.drawing
+  io.hashKey.drawn := rows.io.drawn
 
   for (lookup <- io.lookup) {
-    val exact = search(lookup.query.payload, False)
-    val any = search(lookup.query.payload, True)
+    val search = new MacSearch(shape)
+    search.io.enable := update.io.ready
+    search.io.key := MacTable.key(lookup.query.payload, False)
+    search.io.write := update.io.write
+    search.io.row := rows.io.row
     lookup.result.valid := Delay(lookup.query.valid, MacTable.latency, init = False)
-    lookup.result.hit := RegNext(exact.io.hit || any.io.hit)
-    lookup.result.value.assignFromBits(RegNext(exact.io.hit ? exact.io.value | any.io.value))
+    lookup.result.hit := RegNext(search.io.exact.hit || search.io.any.hit)
+    lookup.result.value.assignFromBits(
+      RegNext(search.io.exact.hit ? search.io.exact.value | search.io.any.value)
+    )
   }
 }

@@ -55,3 +55,13 @@ case class MacAnswer(p: ShellParam) extends Bundle {
   val status = MacStatus()
   val value = MacValue(p)
 }
+
+/** A key for the table's hash, in words; `start` comes with the last of them. */
+case class MacHashKey() extends Bundle with IMasterSlave {
+  val word = Flow(KeyWord())
+  val start = Bool()
+  val refused = Bool() // a pulse, in the cycle after a word: the table is not empty, or at work
+  val drawing = Bool() // the rows are being drawn
+  val drawn = Bool() // they have been since the card was configured
+  override def asMaster(): Unit = { master(word); out(start); in(refused, drawing, drawn) }
+}

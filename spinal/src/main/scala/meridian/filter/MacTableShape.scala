@@ -12,17 +12,29 @@ import spinal.lib._
   *
   * @param ways      slots an entry may stand in
   * @param depth     slots of a way
-  * @param keyBits   bits of a key
+  * @param keyBits   bits of a key: from the lowest on an address, a scope, and whether it is a key for any scope
+  * @param scopeBits those above the address; the highest says that the others are 0 and the key holds for any scope
   * @param valueBits bits of a value
   * @param entries   entries that may be in the table
+  * @param firstKey  key of the hash until another is written; None: rows of which nothing is known
   */
-case class MacTableShape(ways: Int, depth: Int, keyBits: Int, valueBits: Int, entries: Int) {
+case class MacTableShape(
+    ways: Int,
+    depth: Int,
+    keyBits: Int,
+    scopeBits: Int,
+    valueBits: Int,
+    entries: Int,
+    firstKey: Option[BigInt] = Some(0)
+) {
   require(isPow2(ways) && ways >= 2 && ways <= 8, s"ways is $ways: choose 2, 4 or 8")
   require(isPow2(depth) && depth >= 2, s"depth is $depth: choose a power of two from 2 on")
-  require(ways * log2Up(depth) <= keyBits, s"keyBits is $keyBits: $ways hashes of ${log2Up(depth)} bits need more")
+  require(scopeBits >= 1 && scopeBits < keyBits, s"scopeBits is $scopeBits: choose 1 to ${keyBits - 1}")
   require(entries >= 1 && entries <= ways * depth, s"entries is $entries: the table has ${ways * depth} slots")
 
+  val addressBits = keyBits - scopeBits
   val indexBits = log2Up(depth)
+  val rowBits = ways * indexBits
   val countBits = log2Up(entries + 1)
 
   /** Entries looked at as candidates to move: those in the slots of the new one, and those in the slots of these. */
@@ -38,7 +50,14 @@ object MacTableShape {
 
   /** The MAC table of a shell: half full when it holds all the entries it promises. */
   def apply(p: ShellParam): MacTableShape =
-    MacTableShape(ways = 4, depth = p.macEntries / 2, keyBits = p.portBits + 48 + 13, valueBits = 9, p.macEntries)
+    MacTableShape(
+      ways = 4,
+      depth = p.macEntries / 2,
+      keyBits = p.portBits + 48 + 13,
+      scopeBits = 13,
+      valueBits = 9,
+      p.macEntries
+    )
 }
 
 /** What a slot holds. */

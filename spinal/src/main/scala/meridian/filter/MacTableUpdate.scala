@@ -14,13 +14,17 @@ import spinal.lib._
   *
   * Answer at most shape.commandCycles after the command (find, remove, and add of a key that is there: 5 cycles); the
   * next command is taken with the answer. A key searched for in the cycle of the answer or later meets the change.
-  * ready after shape.depth cycles.
+  * ready after shape.depth cycles. Commands wait during `hold`; rows of the hash may change while the table is empty,
+  * `idle` and on hold.
   */
 class MacTableUpdate(shape: MacTableShape) extends Component {
   val io = new Bundle {
     val command = slave(Stream(MacSlotCommand(shape)))
     val answer = master(Flow(MacSlotAnswer(shape)))
     val write = master(Flow(MacSlotWrite(shape)))
+    val hold = in Bool ()
+    val row = slave(Flow(MacHashRow(shape)))
+    val idle = out Bool () // no command is under way
     val count = out UInt (shape.countBits bits)
     val ready = out Bool ()
   }
@@ -51,14 +55,19 @@ class MacTableUpdate(shape: MacTableShape) extends Component {
   io.write := write
   io.count := count
   io.ready := state =/= State.clear
-  io.command.ready := state === State.idle
+  io.idle := state === State.idle
+  io.command.ready := io.idle && !io.hold
 
   // The entry looked at: the new one (isRoot, way 0) or a candidate.
   val entry = Reg(Candidate())
   val isRoot = Reg(Bool())
   val entryNumber = Reg(UInt(log2Up(shape.candidates) bits))
+  val hash = new MacHash(shape)
+  hash.io.key := entry.slot.key
+  hash.io.row := io.row
+  val index = entry.slot.key.msb ? hash.io.anyIndex | hash.io.index
   val ways = new MacWays(shape)
-  ways.io.key := entry.slot.key
+  ways.io.index := index
   ways.io.write := write
   val matches = RegNext(Vec(ways.io.slot.map(_.key === entry.slot.key)).asBits)
   val free = RegNext(Vec(ways.io.slot.map(_.isEmpty)).asBits)
@@ -74,7 +83,7 @@ class MacTableUpdate(shape: MacTableShape) extends Component {
   val listing = Candidate()
   listing.slot := ways.io.slot(listWay)
   listing.way := UIntToOh(listWay, shape.ways)
-  listing.index := ways.io.index(listWay)
+  listing.index := index(listWay)
   listing.mover := entryNumber.resized
   val list = state === State.list && !entry.way(listWay)
   candidates.write(listed.resized, listing, list)
@@ -104,7 +113,7 @@ class MacTableUpdate(shape: MacTableShape) extends Component {
       isRoot := True
       listed := 0
       visited := 0
-      when(io.command.valid)(state := State.hash)
+      when(io.command.fire)(state := State.hash)
     }
     is(State.hash)(state := State.read)
     is(State.read)(state := State.compare)
@@ -115,8 +124,8 @@ class MacTableUpdate(shape: MacTableShape) extends Component {
     is(State.decide) {
       val choice = OHMasking.first(free & ~entry.way)
       targetWay := choice
-      targetIndex := ways.io.index
-      write.index := ways.io.index
+      targetIndex := index
+      write.index := index
       write.way := matches
       write.slot := command.slot
       when(isRoot)(answer.value := MuxOH.or(matches, ways.io.slot.map(_.value)))

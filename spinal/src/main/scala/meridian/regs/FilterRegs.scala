@@ -5,6 +5,7 @@ import meridian.ShellParam
 import meridian.filter._
 import spinal.core._
 import spinal.lib._
+import spinal.lib.bus.regif.AccessType.WO
 
 object FilterRegs {
   val place = PagePlace("FILTER", 0x110000, RegView.pf, "Receive filter: MAC table, multicast groups, receive buffers")
@@ -12,7 +13,8 @@ object FilterRegs {
 
 /** Registers of the receive filter (host clock).
   *
-  * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. Group lists are
+  * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. The key of the
+  * table's hash is taken word by word; nobody can read it. Group lists are
   * kept here as well, for reading back; they are cleared after reset; accesses wait until then. A queue that a function
   * level reset takes from its function loses its buffer size.
   *
@@ -23,6 +25,7 @@ class FilterRegs(p: ShellParam) extends Component {
     val bus = slave(RegPort(12))
     val command = master(Stream(MacCommand(p)))
     val answer = slave(Flow(MacAnswer(p)))
+    val hashKey = master(MacHashKey())
     val group = master(Flow(GroupWrite(p)))
     val bufferSize = master(Flow(BufferSizeWrite(p)))
     val released = slave(Flow(p.queueType())) // taken from its function by a reset
@@ -102,6 +105,28 @@ class FilterRegs(p: ShellParam) extends Component {
     page.show(status, 8, "index", answer.value.index, "of the entry found")
     page.show(status, 16, "is_group", answer.value.isGroup, "of the entry found")
     page.word(0x18, "mac_ignored", ignored.asBits, "commands that were ignored")
+  }
+
+  val hash = new Area {
+    val taken = "; ignored and counted in hash_ignored while the MAC table holds entries or is at work"
+    val words = Seq(
+      page.reg(0x40, "hash_key_0", s"Key of the MAC table's hash, bits 31:0$taken. Reads as 0"),
+      page.reg(0x44, "hash_key_1", "Bits 63:32"),
+      page.reg(0x48, "hash_key_2", "Bits 79:64. A write takes the key: the rows of the hash are drawn from it")
+    )
+    for ((word, bits) <- words.zip(Seq(32, 32, 16)))
+      page.show(word, 0, "key", B(0, bits bits), "not to be guessed by a function that the host does not trust", WO)
+    io.hashKey.word.valid := RegNext(words.map(_.hitDoWrite).orR) init False
+    io.hashKey.word.word := RegNext(OHToUInt(words.map(_.hitDoWrite)))
+    io.hashKey.word.data := RegNext(page.bus.wdat)
+    io.hashKey.start := io.hashKey.word.valid && io.hashKey.word.word === words.size - 1
+
+    val ignored = Reg(UInt(32 bits)) init 0
+    ignored := ignored + U(io.hashKey.refused)
+    val status = page.reg(0x4c, "hash_status", "State of the MAC table's hash")
+    page.show(status, 0, "busy", io.hashKey.drawing, "its rows are being drawn; commands wait")
+    page.show(status, 1, "drawn", io.hashKey.drawn, "they have been since the card was configured")
+    page.word(0x50, "hash_ignored", ignored.asBits, "words of keys that were ignored")
   }
 
   val groups = new Area {

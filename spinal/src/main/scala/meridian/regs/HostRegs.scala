@@ -46,6 +46,7 @@ class HostRegs(p: ShellParam) extends Component {
     val group = master(Flow(GroupWrite(p)))
     val macCommand = master(Stream(MacCommand(p)))
     val macAnswer = slave(Flow(MacAnswer(p)))
+    val hashKey = master(MacHashKey())
     val bufferSize = master(Flow(BufferSizeWrite(p)))
     val enforce = out Bool ()
     val released = slave(Flow(p.queueType()))
@@ -142,6 +143,7 @@ class HostRegs(p: ShellParam) extends Component {
 
   io.macCommand << filter.io.command
   filter.io.answer << io.macAnswer
+  io.hashKey <> filter.io.hashKey
   io.group << filter.io.group
   io.bufferSize << filter.io.bufferSize
   io.enforce := filter.io.enforce

@@ -30,7 +30,8 @@ object Identification {
     "transmit_offload" -> "tags and checksums for frames of a queue that may ask for them",
     "ps_limit" -> "limits of the frames that the PS gets from the wire",
     "stamp_latency" -> "timestamps that refer to the connector, by the latencies of a port",
-    "control_frames" -> "frames that control the link are for functions that may send them"
+    "control_frames" -> "frames that control the link are for functions that may send them",
+    "hash_key" -> "the hash of the MAC table has a key that the host draws"
   )
 }
 

@@ -11,7 +11,13 @@ class ProvenMacTable(shape: MacTableShape) extends MacTableHarness(shape) {
   val key = anyconst(Bits(shape.keyBits bits))
   assume(!key.andR)
   assume(!io.command.slot.key.andR)
-  assume(io.key === key)
+  when(io.command.slot.key.msb)(assume(io.command.slot.key === MacSearch.anyScope(shape, io.command.slot.key)))
+  when(io.row.valid)(assume(io.hold && io.idle && io.count === 0))
+  // A key for any scope has no scope of its own, and is searched for by its address in some scope.
+  val anyScope = key.msb
+  when(anyScope)(assume(key === MacSearch.anyScope(shape, key)))
+  assume(io.key.msb === key.msb && io.key.take(shape.addressBits) === key.take(shape.addressBits))
+  when(!anyScope)(assume(io.key === key))
   assume(io.command.operation.asBits.asUInt < MacOperation.elements.size)
 
   /** What a copy of the table holds once the write under way is made. */
@@ -25,10 +31,31 @@ class ProvenMacTable(shape: MacTableShape) extends MacTableHarness(shape) {
   val slots = contents(update.ways)
   val all = slots.flatten
 
-  val sameCopies = all.zip(contents(search.ways).flatten).map { case (a, b) => a.asBits === b.asBits }.andR
+  def same(copy: MacWays): Bool = all.zip(contents(copy).flatten).map { case (a, b) => a.asBits === b.asBits }.andR
+
+  /** Rows of a copy of the hash, table by table; the row of any scope last. */
+  def rows(hash: MacHash): Seq[Seq[Bits]] = {
+    val tables = for (table <- hash.tables) yield for (i <- 0 until table.wordCount) yield {
+      val row = hash.rework(CombInit(table.readAsync(U(i, table.addressWidth bits))))
+      row.pull()
+    }
+    tables :+ Seq(hash.anyScope.pull())
+  }
+  val hashRows = rows(update.hash)
+  def slotsOf(key: Bits): Seq[UInt] = {
+    val parts = MacHash.parts(shape).zip(hashRows).map { case (part, table) =>
+      (part, Vec(table)(key(part.low, part.bits bits).asUInt))
+    }
+    val (address, scope) = parts.partition(_._1.low < shape.addressBits)
+    val inScope = scope.map(_._2).fold(B(0, shape.ways * shape.indexBits bits))(_ ^ _)
+    val sum = address.map(_._2).reduce(_ ^ _) ^ (key.msb ? hashRows.last.head | inScope)
+    sum.subdivideIn(shape.indexBits bits).map(_.asUInt).toSeq
+  }
+  val sameHash = hashRows.flatten.asBits() === rows(search.hash).flatten.asBits()
+  val sameCopies = same(search.exact) && same(search.any) && sameHash
   val rightPlaces = (for (way <- 0 until shape.ways; index <- 0 until shape.depth) yield {
     val slot = slots(way)(index)
-    slot.isEmpty || MacHash(shape, way, slot.key) === index
+    slot.isEmpty || slotsOf(slot.key)(way) === index
   }).andR
   val noTwice = all.combinations(2).map { case Seq(a, b) => a.isEmpty || a.key =/= b.key }.toSeq.andR
   val counted = CountOne(all.map(!_.isEmpty)) === io.count
@@ -66,7 +93,7 @@ class ProvenMacTable(shape: MacTableShape) extends MacTableHarness(shape) {
   // The start of a command and of the search, before anything is proved.
   val cycle = ClockDomain.current.withBootReset()(Reg(UInt(8 bits)) init 0)
   cycle := cycle + 1
-  val idle = update.io.command.ready
+  val idle = update.io.idle
 
   /** What a search of this cycle may find: as told, and while a command is carried out as it will be. */
   def past[T <: Data](that: T): T = Delay(that, MacTableHarness.latency)
@@ -109,20 +136,22 @@ class ProvenMacCommand(shape: MacTableShape) extends ProvenMacTable(shape) {
   when(cycle > latest)(assume(!io.command.valid))
 }
 
-/** The table after reset. */
+/** The table after reset, with any rows of the hash. */
 class ProvenMacClear(shape: MacTableShape) extends ProvenMacTable(shape) {
   held init False
   busy init False
-  assumeInitial(ClockDomain.current.isResetActive)
+  assumeInitial(ClockDomain.current.isResetActive && sameHash)
   assume(!io.command.valid)
 }
 
-/** From any table that is well formed, any one command leaves it well formed, and searches made meanwhile and after it
-  * are right. As the table is well formed after reset, so it is for commands without end.
+/** From any table that is well formed, with any rows of the hash, any one command leaves it well formed, and searches made
+  * meanwhile and after it are right. Rows may change while the table is empty. As the table is well formed after reset, so
+  * it is for commands without end.
   */
 class MacTableFormal extends AnyFunSuite {
   // Small, yet with adds that make two others move.
-  private val shape = MacTableShape(ways = 2, depth = 2, keyBits = 3, valueBits = 1, entries = 4)
+  private val shape =
+    MacTableShape(ways = 2, depth = 2, keyBits = 4, scopeBits = 2, valueBits = 1, entries = 4, firstKey = None)
 
   /** Z3 on plain bits: registers for memories, steps unrolled, a fresh start for every 14 of them. */
   private class Engine(depth: Int)
@@ -137,6 +166,8 @@ class MacTableFormal extends AnyFunSuite {
     anyseq(table.io.command.valid)
     anyseq(table.io.command.payload)
     anyseq(table.io.key)
+    anyseq(table.io.hold)
+    anyseq(table.io.row)
   }
 
   test("searches are right while any command is carried out") {

@@ -37,6 +37,8 @@ class MacTableTest extends AnyFunSuite {
     def reset(): Unit = {
       cd.assertReset()
       dut.io.command.valid #= false
+      dut.io.hashKey.word.valid #= false
+      dut.io.hashKey.start #= false
       dut.io.lookup.foreach(_.query.valid #= false)
       sleep(50)
       cd.deassertReset()
@@ -140,7 +142,11 @@ class MacTableTest extends AnyFunSuite {
   }
 
   def simulate(p: ShellParam, seeds: Seq[Int])(body: (MacTable, Random) => Unit): Unit = {
-    val compiled = SimConfig.compile(new MacTable(p, 2))
+    val compiled = SimConfig.compile {
+      val table = new MacTable(p, 2)
+      MacHashModel.open(table.update.hash)
+      table
+    }
     for (seed <- seeds) {
       println(s"seed $seed")
       compiled.doSim(s"seed$seed", seed) { dut =>
@@ -221,6 +227,89 @@ class MacTableTest extends AnyFunSuite {
     val p = ShellParam(macEntries = 16)
     simulate(p, 1 to 20) { (dut, random) =>
       fill(dut, p, random, Seq.fill(17)(Key(0, random.nextLong() & 0xffffffffffffL, Some(random.nextInt(4096)))))
+    }
+  }
+
+  test("a key is taken while the table is empty, and commands wait for its rows") {
+    val p = ShellParam(ports = 2, macEntries = 16)
+    simulate(p, Seq(1, 2, 3, 4)) { (dut, random) =>
+      val keys = Seq.fill(17)(Key(random.nextInt(2), random.nextLong() & 0xffffffffffffL, None))
+      def query() = {
+        val key = keys(random.nextInt(keys.size))
+        Query(key.port, key.address, random.nextInt(4096))
+      }
+      val bench = new Bench(dut, p, random, () => query())
+      bench.reset()
+      bench.waitReady()
+
+      /** Writes a key; gives how many of its words were refused. */
+      def write(): Int = {
+        var refused = 0
+        for (word <- 0 until 3) {
+          val port = dut.io.hashKey
+          port.word.valid #= true
+          port.word.word #= word
+          port.word.data #= random.nextInt() & 0xffffffffL
+          port.start #= word == 2
+          bench.cycle()
+          port.word.valid #= false
+          port.start #= false
+          bench.cycle()
+          if (port.refused.toBoolean) refused += 1
+          bench.cycle()
+          assert(!port.refused.toBoolean)
+        }
+        refused
+      }
+      def waitDrawn(): Int = {
+        val start = bench.cycles
+        while (dut.io.hashKey.drawing.toBoolean) {
+          assert(!dut.io.command.ready.toBoolean)
+          bench.cycle()
+          assert(bench.cycles - start <= MacTable.drawingCycles(p))
+        }
+        bench.cycles - start
+      }
+      def slots(): Seq[BigInt] = {
+        val shape = dut.shape
+        for (key <- keys) yield {
+          val bits = BigInt(1) << (shape.keyBits - 1) | BigInt(key.address) << p.portBits | key.port
+          MacHashModel(dut.update.hash).slots(bits)
+        }
+      }
+      val first = slots()
+      assert(write() == 0)
+      assert(write() == 3, "a key is not taken while rows are drawn")
+      assert(waitDrawn() > MacTable.drawingCycles(p) / 2)
+      assert(dut.io.hashKey.drawn.toBoolean && slots() != first)
+      for (key <- keys.take(p.macEntries)) bench.expect(Command(MacOperation.add, key, random.nextInt(512)))
+      val second = slots()
+      assert(write() == 3, "a key is not taken while there are entries")
+      for (key <- keys.take(p.macEntries)) bench.expect(Command(MacOperation.find, key))
+      for (key <- keys.take(p.macEntries)) bench.expect(Command(MacOperation.remove, key))
+      assert(slots() == second)
+      // A word that comes with a command is refused, and one that comes while it is carried out.
+      for (late <- 0 until 4) {
+        dut.io.command.valid #= true
+        dut.io.command.operation #= MacOperation.find
+        for (_ <- 0 until late) { bench.cycle(); dut.io.command.valid #= false }
+        dut.io.hashKey.word.valid #= true
+        dut.io.hashKey.start #= true
+        bench.cycle()
+        dut.io.command.valid #= false
+        dut.io.hashKey.word.valid #= false
+        dut.io.hashKey.start #= false
+        for (_ <- 0 until 10) { bench.cycle(); assert(!dut.io.hashKey.drawing.toBoolean) }
+      }
+      // A reset ends the drawing; the table works with what rows there are.
+      assert(write() == 0)
+      val half = MacTable.drawingCycles(p) / 2
+      for (_ <- 0 until half + random.nextInt(half - 4)) bench.cycle()
+      assert(dut.io.hashKey.drawing.toBoolean)
+      bench.reset()
+      bench.waitReady()
+      assert(!dut.io.hashKey.drawing.toBoolean && slots() != second)
+      for (key <- keys.take(p.macEntries)) bench.expect(Command(MacOperation.add, key, random.nextInt(512)))
     }
   }
 }

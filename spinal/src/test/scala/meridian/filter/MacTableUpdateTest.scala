@@ -8,21 +8,30 @@ import spinal.core.sim._
 
 /** The table filled to its last slots, where almost every new entry has to make others move. */
 class MacTableUpdateTest extends AnyFunSuite {
-  private val shape = MacTableShape(ways = 4, depth = 8, keyBits = 16, valueBits = 8, entries = 31)
+  private val shape = MacTableShape(ways = 4, depth = 8, keyBits = 16, scopeBits = 6, valueBits = 8, entries = 31)
 
   test("entries are found while they move, and a refused one changes nothing") {
     SimConfig.compile(new MacTableHarness(shape)).doSim(1) { dut =>
       val random = new Random(1)
+
+      /** A key for any scope has no scope of its own. */
+      def drawKey(): Int = random.nextInt(0x10000) match {
+        case key if (key >> (shape.keyBits - 1)) != 0 => key & (0x8000 | ((1 << shape.addressBits) - 1))
+        case key                                      => key
+      }
       val cd = dut.clockDomain
       var held = Map.empty[Int, Int]
       var changed = held
       var full, longest, fullest = 0
       val asked = mutable.Queue.empty[(Int, Set[Option[Int]])]
       dut.io.command.valid #= false
+      dut.io.hold #= false
+      dut.io.row.valid #= false
       cd.forkStimulus(10)
       SimTimeout(10L * 2000000)
       sleep(100)
       cd.waitSamplingWhere(shape.depth + 2)(dut.io.ready.toBoolean)
+      for (_ <- 0 until 2) dut.writeRows(Seq.fill(MacHash.rowCount(shape))(BigInt(shape.rowBits, random)))
 
       def cycle(): Option[(MacStatus.E, Int)] = {
         cd.waitSampling()
@@ -42,7 +51,7 @@ class MacTableUpdateTest extends AnyFunSuite {
         }
         val keys = held.keys.toIndexedSeq
         val present = keys.nonEmpty && random.nextInt(8) != 0
-        dut.io.key #= (if (present) keys(random.nextInt(keys.size)) else random.nextInt(0xffff))
+        dut.io.key #= (if (present) keys(random.nextInt(keys.size)) else drawKey())
         answer
       }
 
@@ -67,13 +76,13 @@ class MacTableUpdateTest extends AnyFunSuite {
 
       for (_ <- 0 until 3000) {
         if (held.size < shape.entries) {
-          if (run(MacOperation.add, random.nextInt(0xffff), random.nextInt(256)) == MacStatus.full) {
+          if (run(MacOperation.add, drawKey(), random.nextInt(256)) == MacStatus.full) {
             full += 1
             val victim = random.shuffle(held.keys.toSeq).head
             assert(run(MacOperation.remove, victim, 0) == MacStatus.done)
           }
         } else {
-          assert(run(MacOperation.add, (0 until 0xffff).find(!held.contains(_)).get, 0) == MacStatus.full)
+          assert(run(MacOperation.add, (0 until 0x8000).find(!held.contains(_)).get, 0) == MacStatus.full)
           for (victim <- random.shuffle(held.keys.toSeq).take(1 + random.nextInt(6)))
             assert(run(MacOperation.remove, victim, 0) == MacStatus.done)
         }

@@ -76,4 +76,37 @@ class FilterRegsTest extends RegsSuite {
     assert(!dut.ports(0).defaultValid.toBoolean)
     assert(bar2.read(0x111014) == 1)
   }
+
+  run("the key of the hash goes to the table word by word, and is read by nobody", 3) { s =>
+    import s._
+    var words = List[(Int, BigInt, Boolean)]()
+    dut.hostClock.onSamplings {
+      val key = dut.hashKey
+      if (key.word.valid.toBoolean) words :+= ((key.word.word.toInt, key.word.data.toBigInt, key.start.toBoolean))
+      assert(key.word.valid.toBoolean || !key.start.toBoolean)
+    }
+    val written = for (_ <- 0 until 20) yield {
+      val (word, data) = (random.nextInt(3), BigInt(32, random))
+      bar2.write(0x110040 + 4 * word, data)
+      assert((0 until 3).forall(i => bar2.read(0x110040 + 4 * i) == 0))
+      (word, data, word == 2)
+    }
+    assert(words == written)
+    // A VF has its own page at every address.
+    for (word <- 0 until 3) bar2.writeFull(0x110040 + 4 * word, 1, function = 4)
+    dut.hostClock.waitSampling(10)
+    assert(words == written)
+
+    assert(bar2.read(0x11004c) == 0 && bar2.read(0x110050) == 0)
+    for ((drawing, drawn) <- Seq((true, false), (true, true), (false, true))) {
+      dut.hashKey.drawing #= drawing
+      dut.hashKey.drawn #= drawn
+      assert(bar2.read(0x11004c) == (if (drawing) 1 else 0) + (if (drawn) 2 else 0))
+    }
+    dut.hashKey.refused #= true
+    dut.hostClock.waitSampling(3)
+    dut.hashKey.refused #= false
+    dut.hostClock.waitSampling()
+    assert(bar2.read(0x110050) == 3)
+  }
 }

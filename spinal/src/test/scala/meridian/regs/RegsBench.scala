@@ -62,6 +62,8 @@ class RegsBench(p: ShellParam) extends Component {
   macCommand << host.io.macCommand
   val macAnswer = slave(Flow(MacAnswer(p)))
   host.io.macAnswer << macAnswer
+  val hashKey = master(MacHashKey())
+  hashKey <> host.io.hashKey
   val bufferSize = master(Flow(BufferSizeWrite(p)))
   bufferSize << host.io.bufferSize
   val released = slave(Flow(p.queueType()))

@@ -34,6 +34,9 @@ abstract class RegsSuite extends AnyFunSuite {
     dut.range.ready #= false
     dut.macCommand.ready #= false
     dut.macAnswer.valid #= false
+    dut.hashKey.refused #= false
+    dut.hashKey.drawing #= false
+    dut.hashKey.drawn #= false
     for (flow <- Seq(dut.rxRecord, dut.rxCopyRecord)) flow.valid #= false
     dut.txRecord.valid #= false
     dut.c2hDrop #= false
