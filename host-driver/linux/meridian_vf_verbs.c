@@ -26,6 +26,7 @@ static void unlock_vf(struct meridian *m)
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address)
 {
 	struct meridian *m = netdev_priv(netdev);
+	u8 other[ETH_ALEN];
 	struct qdma_vf *vf;
 	int error = 0;
 
@@ -33,7 +34,8 @@ int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address)
 		return -EINVAL;
 	vf = &m->vf_service.vf[index];
 	if (is_zero_ether_addr(address)) {
-		vf->is_fixed = false;
+		eth_random_addr(other);
+		qdma_free_address(&m->vf_service, vf, other);
 	} else if (!is_valid_ether_addr(address)) {
 		error = -EINVAL;
 	} else if (qdma_give_address(&m->vf_service, vf, address)) {

@@ -269,6 +269,19 @@ int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8
 }
 
 /**
+ * qdma_free_address() - the administrator chooses no own address for a VF any more
+ * @service: its PF's
+ * @vf: the VF, which keeps the one that it has if it has queues
+ * @other: unicast, that it gets if not, so that its former one is free; if there is room
+ */
+void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other)
+{
+	vf->is_fixed = false;
+	if (!vf->mapped)
+		set_own(service, vf, other, true);
+}
+
+/**
  * qdma_restore_address() - a VF's own address is the administrator's choice again, if there is one
  * @service: its PF's
  * @vf: the VF, which has chosen another while it was trusted

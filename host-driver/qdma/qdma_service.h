@@ -162,6 +162,7 @@ void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_tru
 int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
+void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
 bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);

@@ -90,7 +90,12 @@ def test_a_vf_may_change_its_address_until_the_pf_has_chosen_one(guest: Guest) -
     assert guest.try_run(inside(1, "ip link set eth2 address 02:aa:00:00:00:03"))[0] != 0
     # Its driver learns of it when it comes again.
     guest.run(f"basename $(readlink {PF_DEVICE}/virtfn1) >/tmp/vf1")
-    guest.run("cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/unbind; cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/bind")
+    guest.run("cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/unbind")
+    guest.run("ip link set eth0 vf 1 mac 00:00:00:00:00:00")
+    assert "02:aa:00:00:00:02" not in guest.run("ip link show eth0"), "it is free"
+    guest.run("ip link set eth0 vf 0 mac 02:aa:00:00:00:02 && ip link set eth0 vf 0 mac 02:aa:00:00:00:01")
+    guest.run("ip link set eth0 vf 1 mac 02:aa:00:00:00:02")
+    guest.run("cat /tmp/vf1 >/sys/bus/pci/drivers/meridian/bind")
     guest.run("ip link set eth2 netns vf1 2>/dev/null || ip link set eth1 netns vf1 name eth2")
     assert guest.run(inside(1, "cat /sys/class/net/eth2/address")).strip() == "02:aa:00:00:00:02"
     up(guest, 1)

@@ -71,6 +71,21 @@ TEST_F(Service, TheAdministratorGivesAnAddress) {
   EXPECT_EQ(only(4), other);
 }
 
+/// So that another function may have it, as the PF in place of a VF whose machine moves.
+TEST_F(Service, AnAddressIsFreeWhenItIsTakenFromWhoIsAway) {
+  const Address other{2, 7, 7, 7, 7, 7};
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(4), alien.data()), 0);
+  bring_up(4);
+  qdma_free_address(&pf.service, &pf.vf(4), other.data());
+  EXPECT_EQ(only(4), alien) << "it is in use";
+  EXPECT_EQ(pf.ask(4, address_message(own(4), true, true)), 0);
+  reset(4);
+  qdma_free_address(&pf.service, &pf.vf(4), other.data());
+  EXPECT_EQ(only(4), other);
+  EXPECT_TRUE(listeners(alien).empty());
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0) << "and the VF may choose again";
+}
+
 TEST_F(Service, AnAddressThatFindsNoRoomIsTold) {
   qdma_service_stop(&pf.service);
   EXPECT_TRUE(pf.shell.filter.empty());
