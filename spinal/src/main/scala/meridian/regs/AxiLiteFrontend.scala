@@ -9,10 +9,11 @@ import spinal.lib.bus.amba4.axilite._
   *
   * Registers are whole words. The two lowest address bits are not looked at. A write that does not carry all four bytes
   * is refused as a whole: SLVERR, nothing changes, and partialWrite tells it. A refused write answers SLVERR; an
-  * address where nothing lives answers OKAY.
+  * address where nothing lives answers OKAY. A write that comes with awIgnored answers OKAY, changes nothing and does not
+  * reach the registers, so that it does not hold up the accesses of others; ignoredWrite tells it.
   *
   * Latency: 2 cycles before the command, 2 after its answer. Throughput: one access in 5 cycles plus those of the
-  * target. An unready master delays only itself.
+  * target; one ignored write in 3. An unready master delays only itself.
   *
   * @param config       of the AXI4-Lite bus, 32 data bits
   * @param addressWidth byte address bits that are decoded
@@ -25,8 +26,9 @@ class AxiLiteFrontend(config: AxiLite4Config, addressWidth: Int, fromHost: Boole
   val io = new Bundle {
     val axi = slave(AxiLite4(config))
     val awFunction, arFunction = in UInt (8 bits) // together with aw and ar
+    val awIgnored = in Bool () // together with aw
     val bus = master(RegPort(addressWidth))
-    val partialWrite, unmapped, refused = out Bool () // a pulse an access
+    val partialWrite, ignoredWrite, unmapped, refused = out Bool () // a pulse an access
   }
 
   object State extends SpinalEnum { val idle, issue, await, answer = newElement() }
@@ -45,6 +47,7 @@ class AxiLiteFrontend(config: AxiLite4Config, addressWidth: Int, fromHost: Boole
 
   val partial = !io.axi.w.strb.andR
   io.partialWrite := RegNext(takeWrite && partial, False)
+  io.ignoredWrite := RegNext(takeWrite && io.awIgnored && !partial, False)
   io.unmapped := RegNext(io.bus.rsp.valid && io.bus.rsp.unmapped, False)
   io.refused := RegNext(io.bus.rsp.valid && io.bus.rsp.refused, False)
 
@@ -58,7 +61,7 @@ class AxiLiteFrontend(config: AxiLite4Config, addressWidth: Int, fromHost: Boole
     data := 0
     error := partial
     lastWasRead := takeRead
-    state := Mux(takeWrite && partial, State.answer, State.issue)
+    state := Mux(takeWrite && (partial || io.awIgnored), State.answer, State.issue)
   }
 
   io.bus.cmd.valid := state === State.issue

@@ -46,6 +46,7 @@ class CardRegs(p: ShellParam) extends Component {
   val frontend = new AxiLiteFrontend(axiConfig, 16, fromHost = false)
   frontend.io.axi << io.ps
   frontend.io.awFunction := 0
+  frontend.io.awIgnored := False
   frontend.io.arFunction := 0
 
   val arbiter = new RegArbiter(addressBits)

@@ -30,7 +30,6 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     val tag = master(Flow(TxTagWrite(p)))
     val question = master(Flow(HostCounters.Question(slotBits)))
     val counter = slave(Flow(UInt(64 bits))) // the answer to a question
-    val vfWriteRefused = out Bool ()
   }
   val indexBits = log2Up(p.functions)
 
@@ -280,7 +279,6 @@ class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
     io.rate << rate.m2sPipe()
   }
 
-  io.vfWriteRefused := RegNext(phase === Phase.access && isVf && command.write, False)
   io.bus.rsp.valid := phase === Phase.answer
   io.bus.rsp.data := view.vf.page.bus.rdat
   io.bus.rsp.refused := refused && !isVf

@@ -64,6 +64,7 @@ class HostRegs(p: ShellParam) extends Component {
   val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
   frontend.io.axi << io.axi
   frontend.io.awFunction := io.awuser(functionLsb, 8 bits).asUInt
+  frontend.io.awIgnored := frontend.io.awFunction >= p.pfs // a VF writes nothing
   frontend.io.arFunction := io.aruser(functionLsb, 8 bits).asUInt
 
   val system = new SystemRegs(p)
@@ -163,7 +164,7 @@ class HostRegs(p: ShellParam) extends Component {
   events.io.c2hDrop := io.c2hDrop
   events.io.c2hError := io.c2hError
   events.io.resetTimeout := io.resetTimeout
-  events.io.vfWriteRefused := functions.io.vfWriteRefused
+  events.io.vfWriteRefused := frontend.io.ignoredWrite
   events.io.writeRefused := frontend.io.refused
   events.io.partialWrite := frontend.io.partialWrite
   events.io.unmapped := frontend.io.unmapped

@@ -21,6 +21,7 @@ class AxiLiteFrontendProof(patience: Int) extends Component {
   anyseq(axi.b.ready)
   anyseq(dut.io.arFunction)
   anyseq(dut.io.awFunction)
+  anyseq(dut.io.awIgnored)
   val target = new RegTarget(bus, patience)
 
   // Responses stay until they are taken. One for each request, none without; so they are in order, as all are of one
@@ -34,15 +35,16 @@ class AxiLiteFrontendProof(patience: Int) extends Component {
   when(axi.r.valid)(assert(reading))
   when(axi.b.valid)(assert(writing))
 
-  // The access is the one asked for, and done once; a write of less than a word is not done.
+  // The access is the one asked for, and done once; a write of less than a word, or of who may not write, is not done.
   val asks = axi.ar.fire || axi.aw.fire
   val address = RegNextWhen(Mux(axi.ar.fire, axi.ar.addr, axi.aw.addr), asks)
   val function = RegNextWhen(Mux(axi.ar.fire, dut.io.arFunction, dut.io.awFunction), asks)
   val data = RegNextWhen(axi.w.data, asks)
   val partial = RegNextWhen(axi.aw.fire && !axi.w.strb.andR, asks) init False
+  val ignored = RegNextWhen(axi.aw.fire && dut.io.awIgnored, asks) init False
   val carried = RegInit(False) setWhen (bus.cmd.fire) clearWhen (asks)
   when(bus.cmd.valid) {
-    assert((reading || writing) && !partial && !carried)
+    assert((reading || writing) && !partial && !ignored && !carried)
     assert(bus.cmd.write === writing && bus.cmd.function === function && bus.cmd.fromHost)
     assert(bus.cmd.address === address(3 downto 2) @@ U"00")
     when(writing)(assert(bus.cmd.data === data))
@@ -53,8 +55,8 @@ class AxiLiteFrontendProof(patience: Int) extends Component {
     assert(axi.r.resp === (answer.refused ? AxiLite4.resp.SLVERR | AxiLite4.resp.OKAY))
   }
   when(axi.b.valid) {
-    assert(carried || partial)
-    assert(axi.b.resp === ((partial || answer.refused) ? AxiLite4.resp.SLVERR | AxiLite4.resp.OKAY))
+    assert(carried =/= (partial || ignored))
+    assert(axi.b.resp === ((partial || !ignored && answer.refused) ? AxiLite4.resp.SLVERR | AxiLite4.resp.OKAY))
   }
 
   // A request is answered in a bounded time, and waits for at most one of the other kind once the front end is free.
@@ -75,14 +77,17 @@ class AxiLiteFrontendProof(patience: Int) extends Component {
   assert(target.owed === (state === dut.State.await))
   assert(answering === (state === dut.State.answer))
   when(state === dut.State.issue)(assert(!carried && age === target.waiting))
-  when(state === dut.State.await)(assert(carried && !partial && age <= target.working +^ patience))
+  when(state === dut.State.await)(assert(carried && !partial && !ignored && age <= target.working +^ patience))
   when(open)(assert(dut.command.write.pull() === writing))
   when(readsPassed === 1)(assert(lastWasRead))
   when(writesPassed === 1)(assert(!lastWasRead))
 
   cover(readsPassed === 1 && axi.aw.fire)
   cover(writesPassed === 1 && axi.ar.fire)
+  when(dut.io.ignoredWrite)(assert(past(axi.aw.fire && dut.io.awIgnored)))
+  when(ignored && open)(assert(axi.b.valid))
   cover(axi.b.fire && partial)
+  cover(axi.b.fire && ignored && !partial)
 }
 
 /** By induction, so for runs of any length. */
