@@ -97,6 +97,57 @@ TEST(QdmaReset, ByTheRegisterReadsOneUntilTheShellLetsGo) {
   EXPECT_TRUE(b.ip.idle());
 }
 
+struct LinkResetBench : ResetBench {
+  LinkResetBench() : ResetBench(setting()) {}
+
+  static QdmaSetting setting() {
+    QdmaSetting setting;
+    setting.reset = PcieReset::link;
+    return setting;
+  }
+
+  static constexpr std::uint32_t map_of_vf = reg::pf_mailbox + reg::mailbox_map + 4 * 9;
+
+  /// As software that has read the product guide: bit 0 reads 0 when all is done.
+  void reset_by_register() {
+    ip.write(9, reg::vf_mailbox + reg::mailbox_reset, 1);
+    run_until([&] { return ip.read(9, reg::vf_mailbox + reg::mailbox_reset) == 0; }, 1000);
+  }
+};
+
+TEST(QdmaReset, OfThePcieLinkLeavesQueuesThatPointWhereTheirOwnerSaid) {
+  LinkResetBench b;
+  bool done = false;
+  b.ip.enable_function(9, false, 0);
+  b.ip.reset_function(9, [&] { done = true; });
+  EXPECT_TRUE(done);
+  b.run(100);
+  EXPECT_TRUE(b.shell.resets.empty());
+  EXPECT_EQ(b.read_context(0, 100)[1] & 1, 1U);
+  b.ip.enable_function(9, true, 0);  // the next owner lets the function write
+  b.shell.send(100, test_frame(60, 1));
+  b.drain();
+  ASSERT_EQ(b.shell.status.size(), 1U);
+  EXPECT_FALSE(b.shell.status[0].drop);
+  EXPECT_EQ(b.memory.get(9, QdmaBench::buffer(b.of_vf, 0), 60), test_frame(60, 1)) << "the owner before is written to";
+}
+
+TEST(QdmaReset, ByTheRegisterTakesTheQueuesOfTheMailboxsMap) {
+  LinkResetBench b;
+  b.reset_by_register();
+  EXPECT_EQ(b.shell.resets, std::vector<unsigned>{9});
+  EXPECT_EQ(b.read_context(0, 100)[1] & 1, 1U) << "the mailbox does not know that the queue is the function's";
+  b.ip.write(9, reg::vf_mailbox + reg::mailbox_map + 4 * 9, 100 | 4 << 12);
+  EXPECT_EQ(b.ip.read(9, reg::vf_mailbox + reg::mailbox_map + 4 * 9), 0U) << "no VF has the map";
+  b.ip.write(1, LinkResetBench::map_of_vf, 100 | 4 << 12);
+  EXPECT_EQ(b.ip.read(0, LinkResetBench::map_of_vf), 100U | 4U << 12) << "PFs have one map";
+  b.reset_by_register();
+  EXPECT_EQ(b.read_context(0, 100)[1] & 1, 0U);
+  EXPECT_EQ(b.read_context(1, 100)[1] & 1, 0U);
+  EXPECT_EQ(b.read_context(0, 2)[1] & 1, 1U) << "PF 0's";
+  EXPECT_EQ(b.ip.read(0, LinkResetBench::map_of_vf), 100U | 4U << 12);
+}
+
 TEST(QdmaReset, OfTheSlotForgetsEverything) {
   ResetBench b;
   b.memory.hold = true;

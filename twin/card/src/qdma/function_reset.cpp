@@ -26,12 +26,15 @@ bool FunctionReset::under_way(unsigned function) const {
 void FunctionReset::clear(unsigned function) {
   using Kind = Contexts::Kind;
   Contexts& contexts = ip_.contexts;
-  const unsigned base = contexts.fmap(function).get(fmap::base), count = contexts.queue_count(function);
+  // Where PCIe's reset takes the link only, this one knows of no queues but those in the mailbox's map.
+  const bool by_map = ip_.setting.reset == PcieReset::link;
+  const unsigned base = by_map ? mailbox_.first_queue(function) : contexts.fmap(function).get(fmap::base);
+  const unsigned count = by_map ? mailbox_.queue_count(function) : contexts.queue_count(function);
   for (unsigned queue = 0; queue < contexts.queues(); ++queue) {
     const bool mapped = queue >= base && queue - base < count;
     const auto owns = [&](bool c2h) {
       const SwContext& context = contexts.sw(c2h, queue);
-      return mapped || (context.get(sw::enable) != 0 && context.get(sw::function) == function);
+      return mapped || (!by_map && context.get(sw::enable) != 0 && context.get(sw::function) == function);
     };
     const CompletionContext& completion = contexts.completion(queue);
     if (owns(false)) contexts.invalidate(Kind::sw_h2c, queue);
@@ -39,8 +42,8 @@ void FunctionReset::clear(unsigned function) {
       contexts.invalidate(Kind::sw_c2h, queue);
       contexts.invalidate(Kind::prefetch, queue);
     }
-    if (mapped || (completion.get(cmpt::valid) != 0 && completion.get(cmpt::function) == function))
-      contexts.invalidate(Kind::completion, queue);
+    const bool is_its_own = !by_map && completion.get(cmpt::valid) != 0 && completion.get(cmpt::function) == function;
+    if (mapped || is_its_own) contexts.invalidate(Kind::completion, queue);
     if (mapped) doorbells_.reset(queue);
   }
   for (unsigned ring = 0; ring < Contexts::rings; ++ring)

@@ -14,8 +14,9 @@
 
 namespace meridian {
 
-/// Function level reset: the function loses its queues, its interrupt rings and its messages at once; then the shell is
-/// told, and when it too has let go of the function, the reset is done. A PF's reset is one of its VFs too.
+/// Function level reset, of the mailbox's register or of PCIe as PcieReset::all: the function loses its queues, its
+/// interrupt rings and its messages at once; then the shell is told, and when it too has let go of the function, the
+/// reset is done. A PF's reset is one of its VFs too.
 class FunctionReset {
  public:
   FunctionReset(IpState& ip, QdmaFlr& shell, Mailbox& mailbox, Doorbells& doorbells)

@@ -56,6 +56,8 @@ std::uint32_t Mailbox::read(unsigned function, std::uint32_t offset) const {
     return message.words[(offset - reg::mailbox_out) / 4];
   }
   if (within(offset, reg::mailbox_ack, 8)) return f.acknowledged[(offset - reg::mailbox_ack) / 4];
+  if (within(offset, reg::mailbox_map, Contexts::functions))
+    return is_pf(function) ? map_[(offset - reg::mailbox_map) / 4] : 0;
   switch (offset) {
     case reg::mailbox_status:
       return status(function);
@@ -85,6 +87,10 @@ void Mailbox::write(unsigned function, std::uint32_t offset, std::uint32_t value
   }
   if (within(offset, reg::mailbox_ack, 8)) {
     f.acknowledged[(offset - reg::mailbox_ack) / 4] &= ~value;
+    return;
+  }
+  if (within(offset, reg::mailbox_map, Contexts::functions)) {
+    if (is_pf(function)) map_[(offset - reg::mailbox_map) / 4] = value & 0xffffff;
     return;
   }
   switch (offset) {
@@ -159,6 +165,7 @@ void Mailbox::reset(unsigned function) {
 
 void Mailbox::reset() {
   functions_.assign(functions_.size(), Function{});
+  map_ = {};
 }
 
 }  // namespace meridian

@@ -24,11 +24,16 @@ class Mailbox {
   void set_parent(unsigned vf, unsigned pf);
   std::optional<unsigned> parent(unsigned vf) const { return functions_[vf].parent; }
 
-  /// offset: in the function's window, a multiple of 4 below reg::mailbox_end.
+  /// The queues that a reset by the mailbox's register takes from a function, as a PF has said: PG302, "Function Map
+  /// Table", has this map beside that of the contexts.
+  unsigned first_queue(unsigned function) const { return map_[function] & 0xfff; }
+  unsigned queue_count(unsigned function) const { return map_[function] >> 12 & 0xfff; }
+
+  /// offset: in the function's window, a multiple of 4 below reg::pf_mailbox_end, of a VF reg::vf_mailbox_end.
   std::uint32_t read(unsigned function, std::uint32_t offset) const;
   void write(unsigned function, std::uint32_t offset, std::uint32_t value);
 
-  /// Forgets the function's messages, both ways, and its interrupt.
+  /// Forgets the function's messages, both ways, and its interrupt; its queues are as they were.
   void reset(unsigned function);
   void reset();
 
@@ -61,6 +66,7 @@ class Mailbox {
 
   IpState& ip_;
   std::vector<Function> functions_;
+  std::array<std::uint32_t, Contexts::functions> map_{};  // one for all PFs
 };
 
 }  // namespace meridian

@@ -68,7 +68,8 @@ Place QdmaIp::Parts::place(unsigned function, std::uint32_t offset) const {
   const std::uint32_t doorbells_end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
   if (offset >= doorbells_at && offset < doorbells_end) return {Place::What::doorbell, offset - doorbells_at};
   const std::uint32_t mailbox_at = pf ? reg::pf_mailbox : reg::vf_mailbox;
-  if (offset < mailbox_at || offset >= mailbox_at + reg::mailbox_end) return {};
+  const std::uint32_t mailbox_end = pf ? reg::pf_mailbox_end : reg::vf_mailbox_end;
+  if (offset < mailbox_at || offset >= mailbox_at + mailbox_end) return {};
   const std::uint32_t in_mailbox = offset - mailbox_at;
   return {in_mailbox == reg::mailbox_reset ? Place::What::reset : Place::What::mailbox, in_mailbox};
 }
@@ -156,7 +157,8 @@ void QdmaIp::enable_function(unsigned function, bool enabled, unsigned parent) {
 
 void QdmaIp::reset_function(unsigned function, std::function<void()> done) {
   Parts& p = *parts_;
-  if (p.is_pf(function) || p.is_vf(function)) return p.function_reset.start(function, std::move(done));
+  const bool takes_queues = p.ip.setting.reset == PcieReset::all && (p.is_pf(function) || p.is_vf(function));
+  if (takes_queues) return p.function_reset.start(function, std::move(done));
   if (done) done();
 }
 

@@ -14,12 +14,17 @@ namespace meridian {
 
 enum class QdmaVersion { eqdma4, eqdma5 };
 
+/// What PCIe's function level reset takes from a function. PG302 and PG344 ("Function Level Reset") have contexts,
+/// mailbox and user logic reset by a register of the mailbox alone, which software writes before PCIe's reset.
+enum class PcieReset { link, all };
+
 struct QdmaSetting {
   QdmaVersion version = QdmaVersion::eqdma5;
-  unsigned pfs = 4;         // 1 to 4
-  unsigned functions = 0;   // that PCIe offers, VFs begin at 4; 0: as many as the shell has
-  unsigned queues = 2048;   // told in the capability register
-  PcieSetting pcie;         // unlimited by default
+  unsigned pfs = 4;        // 1 to 4
+  unsigned functions = 0;  // that PCIe offers, VFs begin at 4; 0: as many as the shell has
+  unsigned queues = 2048;  // told in the capability register
+  PcieSetting pcie;        // unlimited by default
+  PcieReset reset = PcieReset::all;
   bool c2h_drop = false;    // a frame without a buffer is dropped; the IP stops its stream until there is one
   bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
   unsigned user_mhz = 250;  // clock of the streams, which timers count
@@ -48,7 +53,9 @@ class QdmaIp {
   /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
   void enable_function(unsigned function, bool enabled, unsigned parent);
 
-  /// PCIe function level reset; done is called when the shell too has let the function go. A PF's takes its VFs along.
+  /// PCIe function level reset of a function that may not access memory any more. As PcieReset::all, done is called
+  /// when the shell too has let the function go, and a PF's takes its VFs along; as PcieReset::link, at once: neither
+  /// queues nor the shell hear of it.
   void reset_function(unsigned function, std::function<void()> done);
 
   /// The slot is reset, or the host is gone: everything is as after power-on. Pending reads are forgotten.

@@ -73,6 +73,8 @@ constexpr std::uint32_t mailbox_ack = 0x20;  // 8 words
 constexpr std::uint32_t mailbox_reset = 0x100;
 constexpr std::uint32_t mailbox_in = 0x800;   // 32 words
 constexpr std::uint32_t mailbox_out = 0xc00;  // 32 words
-constexpr std::uint32_t mailbox_end = 0xc80;
+constexpr std::uint32_t vf_mailbox_end = 0xc80;
+constexpr std::uint32_t mailbox_map = 0xd00;  // a word for each of 256 functions (PG347 "FMAP Programming")
+constexpr std::uint32_t pf_mailbox_end = 0x1100;
 
 }  // namespace meridian::reg

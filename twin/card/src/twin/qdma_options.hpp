@@ -13,6 +13,8 @@ constexpr std::string_view qdma_options_help =
     R"(  --qdma eqdma5|eqdma4  what the IP says it is (eqdma5); eqdma4 satisfies older public drivers too
   --pfs N               physical functions, 1 to 4 (4)
   --pcie-functions N    functions that PCIe offers, 4 to 256; VFs begin at 4 (as many as the shell has)
+  --pcie-reset link|all what PCIe's function level reset takes: PCIe's own state, as the IP's product guide has it, or
+                        queues and mailbox, too, and the shell is told (all)
   --pcie GEN:LANES      the way to host memory, as 3:8 (unlimited)
   --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
   --pcie-tags N         reads in flight (256)
@@ -36,6 +38,10 @@ inline bool take_qdma_option(Arguments& arguments, QdmaSetting& qdma) {
     qdma.pfs = number(1, 4);
   } else if (option == "--pcie-functions") {
     qdma.functions = number(4, 256);
+  } else if (option == "--pcie-reset") {
+    const std::string& reset = arguments.value();
+    if (reset != "link" && reset != "all") throw InputError("--pcie-reset: choose link or all");
+    qdma.reset = reset == "link" ? PcieReset::link : PcieReset::all;
   } else if (option == "--pcie") {
     const std::string& text = arguments.value();
     const auto colon = text.find(':');
