@@ -12,6 +12,7 @@
 #include "../include/meridian_regs.h"
 #include "../qdma/meridian_mailbox.h"
 #include "../qdma/qdma_queue.h"
+#include "../qdma/qdma_reset.h"
 #include "../qdma/qdma_service.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"

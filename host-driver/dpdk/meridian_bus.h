@@ -27,6 +27,8 @@ struct rte_intr_handle;
  * @write: a register; ordered behind the writes to memory before it
  * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
  *	first), ordered as @write. NULL if storing to bus->doorbells is all there is to it
+ * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
+ *	if it cannot be told. NULL: it never can
  * @close: gives back what the bus is made of; the bus itself, too, if it was allocated
  *
  * Control calls of one bus come one at a time; doorbells of different queues come from any thread
@@ -37,6 +39,7 @@ struct meridian_bus_ops {
 	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
 	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
 	void (*close)(struct meridian_bus *bus);
+	bool (*vf_is_master)(struct meridian_bus *bus, uint32_t vf);
 };
 
 /**

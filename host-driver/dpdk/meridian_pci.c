@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The card on PCIe, bound to vfio-pci or another driver that hands its BARs out. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rte_io.h>
 
@@ -22,6 +24,8 @@
 #define SHELL_BYTES	0x1000
 
 /* Of PCI's configuration space. */
+#define COMMAND			0x04
+#define COMMAND_MASTER		0x0004
 #define CAPABILITIES		0x34
 #define CAPABILITIES_MOST	48
 #define CAPABILITY_MSIX		0x11
@@ -31,6 +35,7 @@ struct pci_bus {
 	struct meridian_bus bus;
 	uint8_t *bar[MERIDIAN_BAR_SHELL + 1];
 	uint64_t bytes[MERIDIAN_BAR_SHELL + 1];
+	struct rte_pci_addr at;
 };
 
 static uint32_t
@@ -58,10 +63,32 @@ close_bus(struct meridian_bus *bus)
 	free(bus);
 }
 
+/* Of the VF's folder in sysfs, which whoever drives the VF does not take away. */
+static bool
+vf_is_master(struct meridian_bus *bus, uint32_t vf)
+{
+	const struct rte_pci_addr *at = &((struct pci_bus *)bus)->at;
+	uint8_t command[2];
+	char path[PATH_MAX];
+	bool is_master;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/" PCI_PRI_FMT "/virtfn%u/config",
+		 rte_pci_get_sysfs_path(), at->domain, at->bus, at->devid, at->function, vf);
+	file = open(path, O_RDONLY);
+	if (file < 0)
+		return true;
+	is_master = pread(file, command, sizeof(command), COMMAND) != sizeof(command) ||
+		    (command[0] & COMMAND_MASTER && (command[0] & command[1]) != UINT8_MAX);
+	close(file);
+	return is_master;
+}
+
 static const struct meridian_bus_ops ops = {
 	.read = read_bar,
 	.write = write_bar,
 	.close = close_bus,
+	.vf_is_master = vf_is_master,
 };
 
 static int
@@ -135,6 +162,34 @@ find_vfs(const struct rte_pci_device *device, struct meridian_bus *bus)
 	bus->vf_stride = sysfs_number(device, "sriov_stride");
 }
 
+/* EAL sets it before the driver is asked; what a driver before has left may not write by it. */
+static int
+set_master(const struct rte_pci_device *device, bool is_master)
+{
+	uint16_t command;
+
+	if (rte_pci_read_config(device, &command, sizeof(command), COMMAND) != sizeof(command))
+		return -EIO;
+	command &= rte_cpu_to_le_16(~COMMAND_MASTER);
+	if (is_master)
+		command |= rte_cpu_to_le_16(COMMAND_MASTER);
+	return rte_pci_write_config(device, &command, sizeof(command), COMMAND) ==
+	       sizeof(command) ? 0 : -EIO;
+}
+
+static int
+attach(struct rte_pci_device *device, struct pci_bus *pci)
+{
+	int error = set_master(device, false);
+
+	if (error) {
+		free(pci);
+		return error;
+	}
+	error = meridian_attach(&device->device, &pci->bus);
+	return error ? error : set_master(device, true);
+}
+
 static int
 probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 {
@@ -144,6 +199,7 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 	if (pci == NULL)
 		return -ENOMEM;
 	pci->bus.ops = &ops;
+	pci->at = device->addr;
 	pci->bus.is_vf = (device->id.device_id & 0xf000) == VF_DEVICE;
 	pci->bus.interrupt = device->intr_handle;
 	pci->bus.vectors = msix_vectors(device);
@@ -159,7 +215,9 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 	}
 	pci->bus.doorbells = pci->bar[MERIDIAN_BAR_QDMA] +
 			     (pci->bus.is_vf ? QDMA_VF_DOORBELLS : QDMA_PF_DOORBELLS);
-	return meridian_attach(&device->device, &pci->bus);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return meridian_attach(&device->device, &pci->bus);
+	return attach(device, pci);
 }
 
 static int

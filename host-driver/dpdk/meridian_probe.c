@@ -35,6 +35,14 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	if (error)
 		return error;
 	pthread_mutex_lock(&m->card->lock);
+	meridian_set_queues(m, 0);
+	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
+	if (error) {
+		pthread_mutex_unlock(&m->card->lock);
+		MERIDIAN_LOG(ERR, "%s: the queues of a driver before do not end: %s",
+			     m->data->name, strerror(-error));
+		return error;
+	}
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
 	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,

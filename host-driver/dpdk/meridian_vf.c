@@ -515,6 +515,10 @@ meridian_identify_vf(struct meridian *m)
 	m->entries = calloc(MERIDIAN_ADDRESSES + MERIDIAN_MULTICAST, sizeof(*m->entries));
 	if (m->entries == NULL)
 		return -ENOMEM;
+	/* An IP may not have it; the hello takes the queues of a driver before in any case. */
+	if (qdma_reset_function(&m->qdma))
+		MERIDIAN_LOG(WARNING, "%s: the card does not end a reset of the function",
+			     m->data->name);
 	word = meridian_read(m, MERIDIAN_VF_FUNCTION);
 	m->function = word & MERIDIAN_VF_FUNCTION_FUNCTION_MASK;
 	m->port = (word & MERIDIAN_VF_FUNCTION_PORT_MASK) >> MERIDIAN_VF_FUNCTION_PORT_SHIFT;

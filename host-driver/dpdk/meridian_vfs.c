@@ -14,7 +14,7 @@
 #include "meridian.h"
 
 #define PERIOD_US	2000
-#define LOOK_NS		250000000ull	/* between looks for VFs that were reset */
+#define LOOK_NS		40000000ull	/* between looks for VFs that are reset, which takes 100 ms */
 #define TURNS		16		/* messages of one period */
 #define TELL_NS		60000000000ull	/* of what may go on for hours */
 
@@ -226,6 +226,15 @@ has_queues(void *owner, const struct qdma_vf *vf)
 	return queues_of(owner, vf) != 0;
 }
 
+static bool
+may_access(void *owner, const struct qdma_vf *vf)
+{
+	struct meridian *m = owner;
+
+	return m->bus->ops->vf_is_master == NULL ||
+	       m->bus->ops->vf_is_master(m->bus, vf - m->vfs->vf);
+}
+
 static void
 tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
 {
@@ -256,6 +265,7 @@ static const struct qdma_service_ops ops = {
 	.add_address = add_address,
 	.remove_address = remove_address,
 	.has_queues = has_queues,
+	.may_access = may_access,
 	.tell = tell,
 };
 

@@ -19,6 +19,7 @@
 #include "../qdma/qdma_mailbox.h"
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_ring.h"
+#include "../qdma/qdma_reset.h"
 #include "../qdma/qdma_service.h"
 #include "meridian_queue.h"
 #include "meridian_vfs.h"
@@ -196,6 +197,7 @@ struct meridian_missed {
  * @xsk_queues: those that an AF_XDP socket has to itself, without copies
  * @flags: MERIDIAN_FLAG_*
  * @service: looks after link, card and memory
+ * @vf_watch: of a PF with VFs: finds those that are reset
  * @reset: takes everything down and up again
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @silent: how often in a row the card has not answered
@@ -243,6 +245,7 @@ struct meridian {
 	DECLARE_BITMAP(xsk_queues, MERIDIAN_QUEUES);
 	unsigned long flags;
 	struct delayed_work service;
+	struct delayed_work vf_watch;
 	struct work_struct reset;
 	struct work_struct rx_mode;
 	unsigned int silent;

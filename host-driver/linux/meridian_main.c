@@ -41,7 +41,7 @@ static void unmap_bars(struct meridian *m)
 		iounmap(m->qdma.bar);
 }
 
-/* Whoever had the function before may have left queues that run. */
+/* Takes what PCIe has of whoever had the function before; its queues are init_function()'s. */
 static int reset_function(struct pci_dev *pdev)
 {
 	int error;
@@ -82,6 +82,15 @@ static int init_function(struct meridian *m)
 	if (error)
 		return error;
 	mutex_lock(&m->card->lock);
+	meridian_set_queues(m, 0);
+	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
+	if (error) {
+		mutex_unlock(&m->card->lock);
+		dev_err(&m->pdev->dev, "the queues of a driver before do not end: %d\n", error);
+		return error;
+	}
+	/* Not before: queues of a driver before write to memory of its choice. */
+	pci_set_master(m->pdev);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
 	if (!error) {
@@ -144,11 +153,8 @@ static int start_pci(struct pci_dev *pdev)
 	if (error)
 		goto disable;
 	error = reset_function(pdev);
-	if (error)
-		goto release;
-	pci_set_master(pdev);
-	return 0;
-release:
+	if (!error)
+		return 0;
 	pci_release_mem_regions(pdev);
 disable:
 	pci_disable_device(pdev);

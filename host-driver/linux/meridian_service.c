@@ -102,10 +102,8 @@ static void do_service(struct work_struct *work)
 	/* What an interrupt has left. */
 	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
 		take_errors(m);
-	if (m->vfs) {
+	if (m->vfs)
 		meridian_serve_vfs(m);
-		meridian_look_at_vfs(m);
-	}
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
@@ -214,6 +212,7 @@ void meridian_free_misc_irq(struct meridian *m)
 void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
+	meridian_init_vf_watch(m);
 	INIT_WORK(&m->reset, do_reset);
 	INIT_WORK(&m->rx_mode, do_rx_mode);
 }
@@ -221,6 +220,8 @@ void meridian_init_service(struct meridian *m)
 void meridian_start_service(struct meridian *m)
 {
 	schedule_delayed_work(&m->service, 0);
+	if (m->vfs)
+		meridian_watch_vfs(m);
 }
 
 /**
@@ -230,6 +231,7 @@ void meridian_start_service(struct meridian *m)
 void meridian_stop_service(struct meridian *m)
 {
 	cancel_delayed_work_sync(&m->service);
+	cancel_delayed_work_sync(&m->vf_watch);
 	cancel_work_sync(&m->reset);
 	cancel_work_sync(&m->rx_mode);
 }

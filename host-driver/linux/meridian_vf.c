@@ -407,6 +407,13 @@ int meridian_identify_vf(struct meridian *m)
 			version >> 16, version & 0xffff, MERIDIAN_MAP_MAJOR, MERIDIAN_MAP_MINOR);
 		return -ENODEV;
 	}
+	/*
+	 * Queues of a driver before write to memory of its choice. An IP may not have this reset; the
+	 * PF takes them when it sees that the Bus Master bit is clear.
+	 */
+	if (qdma_reset_function(&m->qdma))
+		dev_warn(dev, "the card does not end a reset of the function\n");
+	pci_set_master(m->pdev);
 	word = meridian_read_vf(m, MERIDIAN_VF_FUNCTION);
 	m->function = FIELD_GET(MERIDIAN_VF_FUNCTION_FUNCTION_MASK, word);
 	m->port = FIELD_GET(MERIDIAN_VF_FUNCTION_PORT_MASK, word);

@@ -158,6 +158,7 @@ static const struct qdma_service_ops ops = {
 	.add_address = add_address,
 	.remove_address = remove_address,
 	.has_queues = has_queues,
+	.may_access = meridian_vf_is_master,
 	.tell = tell,
 };
 
@@ -215,6 +216,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 		meridian_write_vf_policy(m, &policy[i]);
 	qdma_mailbox_interrupt(&m->qdma, 0, true);
 	mutex_unlock(&m->card->lock);
+	meridian_watch_vfs(m);
 	return 0;
 }
 
@@ -226,6 +228,7 @@ void meridian_end_vfs(struct meridian *m)
 {
 	unsigned int i;
 
+	cancel_delayed_work_sync(&m->vf_watch);
 	mutex_lock(&m->card->lock);
 	qdma_mailbox_interrupt(&m->qdma, 0, false);
 	qdma_service_stop(&m->vf_service);
@@ -276,16 +279,4 @@ void meridian_serve_vfs(struct meridian *m)
 		else if (!is_there)
 			break;
 	}
-}
-
-/**
- * meridian_look_at_vfs() - take from the card what VFs had that were reset
- * @m: their PF
- */
-void meridian_look_at_vfs(struct meridian *m)
-{
-	mutex_lock(&m->card->lock);
-	if (m->vfs)
-		qdma_service_look(&m->vf_service);
-	mutex_unlock(&m->card->lock);
 }

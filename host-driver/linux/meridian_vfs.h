@@ -10,6 +10,7 @@
 #include "../qdma/qdma_service.h"
 
 struct meridian;
+struct qdma_vf;
 
 /**
  * struct meridian_vf - what the administrator says of a VF beside struct qdma_vf
@@ -39,7 +40,11 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 void meridian_end_vfs(struct meridian *m);
 void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy);
 void meridian_serve_vfs(struct meridian *m);
-void meridian_look_at_vfs(struct meridian *m);
+
+/* meridian_vf_watch.c */
+bool meridian_vf_is_master(void *owner, const struct qdma_vf *vf);
+void meridian_init_vf_watch(struct meridian *m);
+void meridian_watch_vfs(struct meridian *m);
 
 /* meridian_vf_filter.c */
 bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address);

@@ -132,6 +132,14 @@ int qdma_context_read(struct qdma_device *qdma, enum qdma_context_select select,
 	return 0;
 }
 
+/* PG302 5.0, "Function Map Table": the mailbox has a map of its own, for a function's reset by it. */
+static void map_in_mailbox(struct qdma_device *qdma, u32 function, u32 base, u32 count)
+{
+	if (qdma->has_mailbox && qdma->ip >= QDMA_IP_EQDMA_5 && !qdma->gone)
+		qdma_os_write(qdma->bar, qdma->mailbox + QDMA_MAILBOX_MAP(function),
+			      count << 12 | base);
+}
+
 /**
  * qdma_map_function() - say which queues are a function's
  * @qdma: a PF
@@ -147,6 +155,7 @@ int qdma_map_function(struct qdma_device *qdma, u32 function, u32 base, u32 coun
 	int error;
 
 	error = qdma_context_command(qdma, QDMA_CONTEXT_CLEAR, QDMA_SELECT_FMAP, function);
+	map_in_mailbox(qdma, function, count ? base : 0, count);
 	if (error || !count)
 		return error;
 	qdma_context_set(&fmap, QDMA_FMAP_BASE, base);

@@ -77,8 +77,10 @@
 #define QDMA_MAILBOX_INTERRUPT		0x10
 #define QDMA_MAILBOX_ACK(i)		(0x20 + 4 * (i))
 #define QDMA_MAILBOX_ACK_WORDS		8
+#define QDMA_MAILBOX_RESET		0x100
 #define QDMA_MAILBOX_IN(i)		(0x800 + 4 * (i))
 #define QDMA_MAILBOX_OUT(i)		(0xc00 + 4 * (i))
 #define QDMA_MAILBOX_WORDS		32
+#define QDMA_MAILBOX_MAP(function)	(0xd00 + 4 * (function))	/* PG347 "FMAP Programming" */
 
 #endif

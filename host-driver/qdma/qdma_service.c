@@ -153,9 +153,19 @@ u64 qdma_service_wait(const struct qdma_service *service, u64 now)
 	return service->quiet > now ? service->quiet - now : 0;
 }
 
+static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
+{
+	return !service->ops->may_access(service->owner, vf) ||
+	       !service->ops->has_queues(service->owner, vf);
+}
+
 /**
  * qdma_service_look() - find VFs that were reset, and take from the card what they had
  * @service: that was started
+ *
+ * A reset by the mailbox has taken a VF's queues from the shell. PCIe's reset has only cleared its
+ * Bus Master bit: its contexts wait for the next who sets that. Linux's PCI core leaves 100 ms between
+ * the two; to be called often enough to see the VF meanwhile.
  */
 void qdma_service_look(struct qdma_service *service)
 {
@@ -164,7 +174,7 @@ void qdma_service_look(struct qdma_service *service)
 	for (i = 0; i < service->vfs; i++) {
 		struct qdma_vf *vf = &service->vf[i];
 
-		if (vf->mapped && !service->ops->has_queues(service->owner, vf))
+		if (vf->mapped && was_reset(service, vf))
 			qdma_suspend_vf(service, vf);
 	}
 }

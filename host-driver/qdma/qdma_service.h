@@ -90,7 +90,9 @@ enum qdma_vf_trouble {
  * @add_address: the VF receives it; -EADDRINUSE if it is somebody else's, -ENOSPC if there is no
  *	room, or another negative error
  * @remove_address: no longer
- * @has_queues: the VF still has those of @set_queues, which a reset of it takes
+ * @has_queues: the VF still has those of @set_queues, which a reset by its mailbox takes
+ * @may_access: the VF may access memory, as its Bus Master bit says, which PCIe's reset clears; true
+ *	if it cannot be told
  * @tell: each time, however often
  */
 struct qdma_service_ops {
@@ -103,6 +105,7 @@ struct qdma_service_ops {
 	int (*add_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
 	void (*remove_address)(void *owner, const struct qdma_vf *vf, const u8 *address);
 	bool (*has_queues)(void *owner, const struct qdma_vf *vf);
+	bool (*may_access)(void *owner, const struct qdma_vf *vf);
 	void (*tell)(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble);
 };
 

@@ -32,11 +32,12 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
 
 
 def make_vf(link: Link, count: int = 1) -> None:
-    """Some without a driver, which answer accesses."""
+    """Some without a driver, which answer accesses and may access memory."""
     link.guest.run(f"echo {count} >{PF_DEVICE}/sriov_numvfs")
     for vf in range(count):
-        link.guest.run(f"basename $(readlink {PF_DEVICE}/virtfn{vf}) >/sys/bus/pci/drivers/meridian/unbind")
-        link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn{vf}/enable")
+        name = f"$(readlink {PF_DEVICE}/virtfn{vf})"
+        link.guest.run(f"basename {name} >/sys/bus/pci/drivers/meridian/unbind")
+        link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn{vf}/enable; setpci -s $(basename {name}) COMMAND=6:6")
 
 
 def ask(link: Link, *messages: str, vf: int = 0) -> list[tuple[int, bytes]]:

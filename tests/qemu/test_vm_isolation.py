@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked, tool
+from frames import frame
 from meridian_machine.guest import PF_DEVICE
 from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
 from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
@@ -85,6 +86,27 @@ def test_a_vm_sends_with_its_own_address_only(link: Link) -> None:
         assert status != 0, text
     finally:
         vm.kill()
+    link.guest.check()
+
+
+def test_a_vm_that_is_killed_leaves_no_queue_behind(link: Link) -> None:
+    """Frames for its address go nowhere when the VF may access memory again, before any driver has come."""
+    name = vf_name(link.guest, 0)
+    give_to(link.guest, name, "vfio-pci")
+    vm = Vm(link.guest, name)
+    try:
+        vm.up("10.44.0.50")
+        vm.ping("10.44.0.1")
+    finally:
+        vm.kill()
+    assert faults(link.guest) == set()
+    device = f"/sys/bus/pci/devices/{name}"
+    link.guest.run(f"echo on >{device}/power/control; setpci -s {name} COMMAND=6:6")
+    for number in range(FRAMES):
+        link.peer.wire.send(frame(100 + number, number, bytes.fromhex(OWN.replace(":", ""))))
+    others_go_on(link)
+    assert faults(link.guest) == set(), "a frame went where the machine's buffers were"
+    link.guest.run(f"setpci -s {name} COMMAND=0:6; echo auto >{device}/power/control")
     link.guest.check()
 
 

@@ -99,8 +99,12 @@ TEST_P(Attack, TakesNothingFromOthers) {
     }
     if (attacker.below(200) == 0) {
       const unsigned reset = FakePf::first + attacker.below(4);
-      pf.shell.functions[reset].queues = 0;
+      if (attacker.below(2) == 0)
+        pf.shell.functions[reset].is_master = false;
+      else
+        pf.shell.functions[reset].queues = 0;
       qdma_service_look(&pf.service);
+      pf.shell.functions[reset].is_master = true;
       for (const auto& [address, listeners] : pf.shell.filter)
         ASSERT_TRUE(!listeners.contains(reset) || address == address_of(pf.vf(reset).own));
     }

@@ -83,8 +83,17 @@ TEST_F(Context, FunctionIsMapped) {
   EXPECT_EQ(qdma_map_function(&qdma, 3, 192, 64), 0);
   EXPECT_EQ(card.context(12, 3)[0], 192U);
   EXPECT_EQ(card.context(12, 3)[1], 64U);
+  EXPECT_EQ(card.registers[0x2310c], 192U | 64U << 12) << "the mailbox's own map";
   EXPECT_EQ(qdma_map_function(&qdma, 3, 0, 0), 0);
   EXPECT_EQ(card.context(12, 3)[1], 0U);
+  EXPECT_EQ(card.registers[0x2310c], 0U);
+}
+
+TEST_F(Context, AnIpBeforeVersion5HasNoMapInItsMailbox) {
+  card.registers[QDMA_MISC_CAPABILITY] = 0x01100003;
+  EXPECT_EQ(qdma_identify(&qdma, &card), 0);
+  EXPECT_EQ(qdma_map_function(&qdma, 3, 192, 64), 0);
+  EXPECT_FALSE(card.registers.contains(0x2310c));
 }
 
 // Positions by PG302, not by the library's own fields.

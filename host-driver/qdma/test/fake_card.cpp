@@ -29,6 +29,11 @@ std::uint32_t FakeCard::read(std::uint32_t offset) {
     --busy_reads;
     return QDMA_CONTEXT_BUSY;
   }
+  if (offset == mailbox + QDMA_MAILBOX_RESET || offset == QDMA_VF_MAILBOX + QDMA_MAILBOX_RESET) {
+    if (reset_reads == 0) return 0;
+    --reset_reads;
+    return 1;
+  }
   if (offset == mailbox + QDMA_MAILBOX_STATUS) {
     std::uint32_t status = target_is_busy ? QDMA_MAILBOX_STATUS_OUT : 0;
     if (acknowledged) status |= QDMA_MAILBOX_STATUS_ACK;

@@ -39,7 +39,8 @@ class FakeCard {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> writes;  // offset and value, in order
   std::vector<std::uint32_t> commands;                          // words given to the command register
   std::uint32_t delayed_us = 0;
-  unsigned busy_reads = 0;  // the next reads of the command register say busy
+  unsigned busy_reads = 0;   // the next reads of the command register say busy
+  unsigned reset_reads = 0;  // the next reads of a mailbox's reset register say that it goes on
   bool gone = false;
 
   // The mailbox of a PF: messages that wait, with their source; what was sent, with its target.

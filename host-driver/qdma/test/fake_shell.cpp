@@ -66,6 +66,10 @@ bool has_queues(void* owner, const qdma_vf* vf) {
   return shell_of(owner).functions[vf->function].queues != 0;
 }
 
+bool may_access(void* owner, const qdma_vf* vf) {
+  return shell_of(owner).functions[vf->function].is_master;
+}
+
 void tell(void* owner, const qdma_vf* /*vf*/, qdma_vf_trouble trouble) {
   ++shell_of(owner).told[trouble];
 }
@@ -108,6 +112,7 @@ const qdma_service_ops FakeShell::ops = {
     .add_address = add_address,
     .remove_address = remove_address,
     .has_queues = has_queues,
+    .may_access = may_access,
     .tell = tell,
 };
 

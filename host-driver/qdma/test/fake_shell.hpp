@@ -25,6 +25,7 @@ class FakeShell {
  public:
   struct Function {
     std::uint32_t queues = 0;
+    bool is_master = true;  // of PCIe
     std::uint32_t flags = 0;
     bool strip = false;
     qdma_rss rss{};

@@ -284,6 +284,38 @@ TEST_F(Service, AResetIsCleanedUp) {
   EXPECT_EQ(only(4), own(4));
 }
 
+/// PCIe's reset tells neither the contexts nor the shell of it.
+TEST_F(Service, AVfThatMayNotAccessMemoryKeepsNoQueues) {
+  bring_up(4);
+  bring_up(5);
+  pf.shell.functions[4].is_master = false;
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(pf.shell.functions[4].queues, 0U);
+  for (unsigned queue = 256; queue < 258; ++queue) {
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, queue));
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
+  }
+  EXPECT_EQ(pf.card.context(QDMA_SELECT_FMAP, 4)[1], 0U);
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 264)) << "the other goes on";
+  EXPECT_EQ(only(4), own(4));
+  pf.shell.functions[4].is_master = true;  // the next owner, whose driver says no hello yet
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(pf.shell.functions[4].queues, 0U);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, 256));
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0) << "who was reset may go on";
+}
+
+TEST_F(Service, TheMailboxKnowsTheQueuesOfEachVf) {
+  bring_up(5);
+  const std::uint32_t of_vf = QDMA_PF_MAILBOX + QDMA_MAILBOX_MAP(5);
+  EXPECT_EQ(pf.card.registers[of_vf], 264U | 2U << 12);
+  pf.card.registers[QDMA_PF_MAILBOX + QDMA_MAILBOX_MAP(4)] = 0 | 8 << 12;  // a driver's before: the PF's queues
+  pf.say(5, message_of(QDMA_OP_VF_BYE));
+  EXPECT_EQ(pf.card.registers[of_vf], 0U);
+  qdma_service_start(&pf.service);
+  EXPECT_EQ(pf.card.registers[QDMA_PF_MAILBOX + QDMA_MAILBOX_MAP(4)], 0U);
+}
+
 TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
   bring_up(4);
   bring_up(5);

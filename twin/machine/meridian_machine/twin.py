@@ -92,6 +92,7 @@ class Twin:
         wires = [peer.wire(port, setting.veth) for port in ours]
         options = [word for wire in (*wires, *setting.wires) for word in ("--wire", wire)]
         options += ["--log", str(folder / "card.jsonl")]
+        options += ["--pcie-reset", "link"]  # as the IP has it; card_options may say all
         if setting.pcap:
             options += ["--capture", str(folder / "card.pcapng")]
         if setting.wave:
