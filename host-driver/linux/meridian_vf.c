@@ -408,8 +408,8 @@ int meridian_identify_vf(struct meridian *m)
 		return -ENODEV;
 	}
 	/*
-	 * Queues of a driver before write to memory of its choice. An IP may not have this reset; the
-	 * PF takes them when it sees that the Bus Master bit is clear.
+	 * Queues of a driver before write to memory of its choice. An IP may not have this reset;
+	 * the PF takes them when it sees that the Bus Master bit is clear.
 	 */
 	if (qdma_reset_function(&m->qdma))
 		dev_warn(dev, "the card does not end a reset of the function\n");

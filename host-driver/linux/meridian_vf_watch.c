@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFs that are reset behind their PF's back, as VFIO does when a virtual machine comes or goes. PCIe's
- * function level reset leaves the VF's queues as they were (../qdma/qdma_reset.h), but clears its Bus
- * Master bit. Linux's PCI core gives a function 100 ms for its reset, so the bit is looked at twice in
- * that time: the queues are gone before anybody can set it again.
+ * VFs that are reset behind their PF's back, as VFIO does when a virtual machine comes or goes.
+ * PCIe's function level reset leaves the VF's queues as they were (../qdma/qdma_reset.h), but
+ * clears its Bus Master bit. Linux's PCI core gives a function 100 ms for its reset, so the bit is
+ * looked at twice in that time: the queues are gone before anybody can set it again.
  */
 #include "compat.h"
 #include "meridian.h"
@@ -24,8 +24,8 @@ static struct pci_dev *find_vf(const struct meridian *m, const struct qdma_vf *v
  * @owner: its PF's struct meridian
  * @vf: the VF
  *
- * Return: what its Bus Master bit says; false if the VF is not there or does not answer, as while it
- * is reset.
+ * Return: what its Bus Master bit says; false if the VF is not there or does not answer, as while
+ * it is reset.
  */
 bool meridian_vf_is_master(void *owner, const struct qdma_vf *vf)
 {

@@ -132,7 +132,7 @@ int qdma_context_read(struct qdma_device *qdma, enum qdma_context_select select,
 	return 0;
 }
 
-/* PG302 5.0, "Function Map Table": the mailbox has a map of its own, for a function's reset by it. */
+/* PG302 5.0, "Function Map Table": the mailbox has its own map, for a function's reset by it. */
 static void map_in_mailbox(struct qdma_device *qdma, u32 function, u32 base, u32 count)
 {
 	if (qdma->has_mailbox && qdma->ip >= QDMA_IP_EQDMA_5 && !qdma->gone)

@@ -81,6 +81,7 @@
 #define QDMA_MAILBOX_IN(i)		(0x800 + 4 * (i))
 #define QDMA_MAILBOX_OUT(i)		(0xc00 + 4 * (i))
 #define QDMA_MAILBOX_WORDS		32
-#define QDMA_MAILBOX_MAP(function)	(0xd00 + 4 * (function))	/* PG347 "FMAP Programming" */
+/* PG347 "FMAP Programming" */
+#define QDMA_MAILBOX_MAP(function)	(0xd00 + 4 * (function))
 
 #endif

@@ -13,9 +13,9 @@
  * qdma_reset_function() - reset a function by its mailbox's register
  * @qdma: the function, PF or VF
  *
- * Takes from the function the queues of the mailbox's map and all messages, and tells the shell; of a
- * PF, its VFs' too. A function whose IP has no such register is as it was: PG302's register list of
- * VFs does not name it, so nothing may depend on it alone.
+ * Takes from the function the queues of the mailbox's map and all messages, and tells the shell; of
+ * a PF, its VFs' too. A function whose IP has no such register is as it was: PG302's register list
+ * of VFs does not name it, so nothing may depend on it alone.
  *
  * Return: 0; -EBUSY if it is not done after 200 ms, -ENODEV if the card is gone.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * How a function loses its queues. PCIe's function level reset is not it: PG302 and PG344, "Function
- * Level Reset", have contexts, mailbox and the shell reset by a register of the mailbox, which
- * software writes. A queue that nobody takes points to memory of whoever had the function before.
+ * How a function loses its queues. PCIe's function level reset is not it: PG302 and PG344,
+ * "Function Level Reset", have contexts, mailbox and the shell reset by a register of the mailbox,
+ * which software writes. A queue that nobody takes points to memory of whoever had the function
+ * before.
  */
 #ifndef QDMA_RESET_H
 #define QDMA_RESET_H

@@ -164,8 +164,8 @@ static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
  * @service: that was started
  *
  * A reset by the mailbox has taken a VF's queues from the shell. PCIe's reset has only cleared its
- * Bus Master bit: its contexts wait for the next who sets that. Linux's PCI core leaves 100 ms between
- * the two; to be called often enough to see the VF meanwhile.
+ * Bus Master bit: its contexts wait for the next who sets that. Linux's PCI core leaves 100 ms
+ * between the two; to be called often enough to see the VF meanwhile.
  */
 void qdma_service_look(struct qdma_service *service)
 {

@@ -91,8 +91,8 @@ enum qdma_vf_trouble {
  *	room, or another negative error
  * @remove_address: no longer
  * @has_queues: the VF still has those of @set_queues, which a reset by its mailbox takes
- * @may_access: the VF may access memory, as its Bus Master bit says, which PCIe's reset clears; true
- *	if it cannot be told
+ * @may_access: the VF may access memory, as its Bus Master bit says, which PCIe's reset clears;
+ *	true if it cannot be told
  * @tell: each time, however often
  */
 struct qdma_service_ops {
