@@ -118,22 +118,22 @@ static void put_back(struct qdma_service *service, const u8 *address, bool is_lo
  * @argument: of @fits
  *
  * One address after another leaves the card's filter until @fits succeeds. That one is lost, the
- * others come back at once.
+ * others come back at once. Who has most addresses is the first to lose one.
  *
  * Return: whether @fits did.
  */
 bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument)
 {
 	u8 address[QDMA_ADDRESS_BYTES];
-	u32 i, place;
+	u32 place, i;
 	bool is_done;
 
-	for (i = 0; i < service->vfs; i++) {
-		struct qdma_vf *vf = &service->vf[i];
+	for (place = QDMA_VF_ADDRESSES; place-- > 0;) {
+		for (i = 0; i < service->vfs; i++) {
+			struct qdma_vf *vf = &service->vf[i];
 
-		if (vf->is_trusted || vf->is_away)
-			continue;
-		for (place = vf->addresses; place-- > 0;) {
+			if (vf->is_trusted || vf->is_away || place >= vf->addresses)
+				continue;
 			memcpy(address, vf->address[place], QDMA_ADDRESS_BYTES);
 			lift(service, address);
 			is_done = fits(argument);

@@ -118,6 +118,17 @@ TEST_F(Service, OtherAddressesAreForTheTrusted) {
   EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
 }
 
+TEST_F(Service, WhoHasNoQueuesIsRefusedWhatAnotherHas) {
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  pf.vf(4).is_trusted = true;
+  pf.shell.taken = {alien};
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.vf(4).addresses, 0U);
+  pf.shell.taken.clear();
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.vf(4).addresses, 1U);
+}
+
 TEST_F(Service, ThereIsAnEndOfAddresses) {
   bring_up(4);
   Address address = group;
@@ -299,6 +310,27 @@ TEST_F(Colliding, AFullFilterHasRoomForAnAddressThatIsGiven) {
   qdma_trust_vf(&pf.service, &pf.vf(4), false);
   EXPECT_EQ(give(5, later), 0);
   EXPECT_EQ(only(5), later);
+}
+
+/// Whichever comes first among the VFs.
+TEST_F(Colliding, WhoHasMostGroupsGivesWay) {
+  for (const unsigned few : {4U, 5U}) {
+    const unsigned many = 9 - few;
+    bring_up(few);
+    bring_up(many);
+    EXPECT_EQ(pf.ask(few, address_message(group, true, false)), 0);
+    EXPECT_EQ(join(many, 9), FakeShell::slots);
+    pf.shell.room = pf.shell.filter.size();
+    pf.shell.told.clear();
+    qdma_remove_own(&pf.service, &pf.vf(6));
+    EXPECT_EQ(pf.ask(few, address_message({1, 0, 0, 0, 0, 9}, true, false)), 0);
+    qdma_add_own(&pf.service, &pf.vf(6));
+    EXPECT_TRUE(pf.vf(6).has_own);
+    EXPECT_EQ(pf.vf(few).addresses, 2U);
+    EXPECT_EQ(pf.vf(many).addresses, FakeShell::slots - 1);
+    EXPECT_EQ(pf.shell.told[QDMA_VF_LOSES_GROUP], 1U);
+    pf.shell.room = 1000;
+  }
 }
 
 TEST_F(Colliding, WhatWasGivenComesBackWhenTrustGoes) {

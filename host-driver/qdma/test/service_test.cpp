@@ -305,6 +305,17 @@ TEST_F(Service, AVfThatMayNotAccessMemoryKeepsNoQueues) {
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0) << "who was reset may go on";
 }
 
+/// The shell has the fewer queues already.
+TEST_F(Service, FewerQueuesThatFindTheCardBusyAreFewer) {
+  bring_up(4, 4);
+  pf.card.busy_reads = 1000000000;
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 1)), -QDMA_REFUSE_BUSY);
+  pf.card.busy_reads = 0;
+  EXPECT_EQ(pf.vf(4).mapped, 1U);
+  EXPECT_EQ(pf.shell.functions[4].queues, 1U);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 1)), 0) << "asked again";
+}
+
 TEST_F(Service, TheMailboxKnowsTheQueuesOfEachVf) {
   bring_up(5);
   const std::uint32_t of_vf = QDMA_PF_MAILBOX + QDMA_MAILBOX_MAP(5);
