@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * A quarter of the groups is kept for PFs and for the broadcasts of VLANs. Of the rest, each VF is
- * promised its part, as far as it needs not more than some; what is left then is for who comes
- * first.
+ * A quarter of the groups is kept for PFs and for the broadcasts of VLANs. Each VF is promised an
+ * equal part of the rest, but PROMISE groups at most. Groups that are promised to nobody go to the
+ * VFs that ask first.
  */
 #include "qdma_shares.h"
 

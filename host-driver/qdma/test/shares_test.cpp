@@ -101,7 +101,7 @@ TEST(Shares, WhoSharesAGroupPaysAPartOfIt) {
 }
 
 /// A group that two share costs each of them half.
-TEST(Shares, TwoThatActAsOneTakeNoMore) {
+TEST(Shares, TwoThatJoinEachOthersGroupsTakeNoMore) {
   Groups groups(12);
   unsigned count = 0;
   while (groups.join(4, 5000 + count) || groups.join(5, 5000 + count)) {

@@ -42,9 +42,9 @@ object MacHash {
 /** The hash of each way, by tabulation: every 5 bits of a key choose a row of a table, and the rows of all tables are
   * added up without carry. A key for any scope takes one row for all of its scope.
   *
-  * Who does not know the rows cannot choose keys that collide: the slots of any three keys are independent and equally
+  * Nobody can choose keys that collide without knowing the rows: the slots of any three keys are independent and equally
   * likely (Zobrist 1970; Patrascu and Thorup, "The power of simple tabulation hashing", 2012). The rows are drawn by
-  * MacHashRows. They are memory of LUTs: they start with those of the key shape.firstKey, and stay over a reset.
+  * MacHashRows. They stand in LUT RAM: the bitstream fills it with the rows of shape.firstKey, and a reset leaves it.
   *
   * index and anyIndex follow key by one cycle: three levels of logic, a key a cycle. A row written holds for keys of the
   * next cycle on.

@@ -36,9 +36,9 @@ object MacTable {
   * macEntries or, which a half-full table makes very unlikely, when no room can be made by moving others; the table is
   * then as before. The answer's value is the one held before the command.
   *
-  * Who chooses addresses cannot choose their slots: the rows of the hash are drawn from a key that nobody can read. A
-  * key is taken, its last word with `start`, while the table is empty and no command waits: `refused` otherwise. Commands
-  * wait while the rows are drawn, MacTable.drawingCycles.
+  * A function that chooses its addresses cannot choose their slots, because the rows of the hash are drawn from a key that
+  * nobody can read. The table takes words of a key while it is empty and no command waits, and refuses them otherwise
+  * (`refused`). `start` comes with the last word; commands then wait for MacTable.drawingCycles.
   *
   * ready macEntries / 2 cycles after reset, when every slot is cleared.
   */

@@ -115,7 +115,14 @@ class FilterRegs(p: ShellParam) extends Component {
       page.reg(0x48, "hash_key_2", "Bits 79:64. A write takes the key: the rows of the hash are drawn from it")
     )
     for ((word, bits) <- words.zip(Seq(32, 32, 16)))
-      page.show(word, 0, "key", B(0, bits bits), "not to be guessed by a function that the host does not trust", WO)
+      page.show(
+        word,
+        0,
+        "key",
+        B(0, bits bits),
+        "a random number, which no function may know that the host does not trust",
+        WO
+      )
     io.hashKey.word.valid := RegNext(words.map(_.hitDoWrite).orR) init False
     io.hashKey.word.word := RegNext(OHToUInt(words.map(_.hitDoWrite)))
     io.hashKey.word.data := RegNext(page.bus.wdat)
@@ -124,8 +131,14 @@ class FilterRegs(p: ShellParam) extends Component {
     val ignored = Reg(UInt(32 bits)) init 0
     ignored := ignored + U(io.hashKey.refused)
     val status = page.reg(0x4c, "hash_status", "State of the MAC table's hash")
-    page.show(status, 0, "busy", io.hashKey.drawing, "its rows are being drawn; commands wait")
-    page.show(status, 1, "drawn", io.hashKey.drawn, "they have been since the card was configured")
+    page.show(status, 0, "busy", io.hashKey.drawing, "the card draws the rows of the hash from the key; commands wait")
+    page.show(
+      status,
+      1,
+      "drawn",
+      io.hashKey.drawn,
+      "the card has drawn rows since it was configured; before, they are those that every card starts with"
+    )
     page.word(0x50, "hash_ignored", ignored.asBits, "words of keys that were ignored")
   }
 

@@ -7,8 +7,8 @@ import scala.util.Random
 import spinal.core._
 import spinal.core.sim._
 
-/** Functions that choose their multicast addresses so that another's own address finds no room. They know all of the
-  * card but the key of the hash.
+/** The attackers are functions that choose their multicast addresses so that another's own address finds no room. They
+  * know everything about the card but the key of the hash.
   */
 class MacTableAttackTest extends AnyFunSuite {
   private val shape = MacTableShape(ShellParam(ports = 4))
