@@ -226,7 +226,7 @@ static void act(void) {
     for (u32 more = any(16); more--;) send(any(4));
     break;
   case 5:  // another, deaf to its answers
-    for (u32 more = any(4) ? 0 : any(8); more--;) {
+    for (u32 more = any(8); more--;) {
       for (int polls = 0;
            polls < LITTLE_PATIENCE && qdma_read(&qdma, qdma.mailbox + QDMA_MAILBOX_STATUS) & QDMA_MAILBOX_STATUS_OUT;
            polls++)
