@@ -2,9 +2,10 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
 
-# Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host`, too).
+# Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
+# test-kernel`, too).
 PCAP ?=
 QUICK ?=
 # One suite of `make test` or `make test-long`; a name that is none tells them all.
@@ -53,6 +54,9 @@ test: setup ## everything that must always pass
 
 test-long: setup ## more seeds, more points of the parameter space, all tests on machines; hours. ONLY=NAME: one suite of it
 	@scripts/run-tests --long $(if $(ONLY),--only "$(ONLY)")
+
+test-kernel: setup ## the Linux kernel's own tests of network drivers, on PF and VF → build/kernel-selftests.json. QUICK=1: a few
+	@scripts/test-kernel $(if $(QUICK),--quick)
 
 lint: setup ## shell scripts, formats, licences, Verilator lint of the whole shell
 	@scripts/lint

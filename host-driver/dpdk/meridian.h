@@ -115,7 +115,6 @@ struct meridian_entry {
  * @queue_limit: how many it may have
  * @mapped: how many it has while started
  * @is_started: the port is
- * @silent: how often in a row it has not answered
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
  * @rss: how its frames are spread
@@ -146,7 +145,6 @@ struct meridian {
 	uint32_t queue_limit;
 	uint32_t mapped;
 	bool is_started;
-	unsigned int silent;
 	bool is_removed;
 	bool is_reset;
 	struct qdma_rss rss;

@@ -248,7 +248,7 @@ reset(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
 
-	m->qdma.gone = false;
+	qdma_watch_anew(&m->qdma);
 	m->is_removed = false;
 	m->is_reset = false;
 	if (!meridian_present(m))

@@ -9,7 +9,6 @@
 #include "meridian.h"
 
 #define PERIOD_US	250000
-#define SILENCES	4	/* in a row are no reset of the function any more */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
 static uint32_t
@@ -64,13 +63,14 @@ watch(void *argument)
 {
 	struct rte_eth_dev *dev = argument;
 	struct meridian *m = meridian_of(dev);
+	int error;
 
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
-	if (!qdma_answers(&m->qdma) && ++m->silent < SILENCES)
+	error = qdma_watch(&m->qdma);
+	if (error == -EAGAIN)
 		goto again;
-	m->silent = 0;
-	if (!meridian_present(m))
+	if (error)
 		tell_once(dev, &m->is_removed, RTE_ETH_EVENT_INTR_RMV,
 			  "the card does not answer any more: every read gives all ones");
 	else if (m->qdma.is_vf && meridian_was_reset(m))

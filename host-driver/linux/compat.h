@@ -292,8 +292,20 @@ static inline void meridian_recycle(struct sk_buff *skb, struct page_pool *pool,
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
 	skb_mark_for_recycle(skb);
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
 	skb_mark_for_recycle(skb, page, pool);
+#else
+	page_pool_release_page(pool, page);
+#endif
+}
+
+/* The same for a further page of such an skb. */
+static inline void meridian_recycle_more(struct page_pool *pool, struct page *page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+	/* Each page knows its pool. */
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+	page_pool_store_mem_info(page, pool);
 #else
 	page_pool_release_page(pool, page);
 #endif

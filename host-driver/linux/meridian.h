@@ -200,14 +200,16 @@ struct meridian_missed {
  * @vf_watch: of a PF with VFs: finds those that are reset
  * @reset: takes everything down and up again
  * @rx_mode: brings the card's filter in line with Linux's lists
- * @silent: how often in a row the card has not answered
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
  * @mailbox_lock: of a VF: one question at a time
  * @is_pf_silent: of a VF: its PF has not answered the last question
  * @is_loss_seen: of a VF: as the service has looked, it had lost its queues
- * @asked_flags: of a VF: what it has asked its PF for
+ * @granted_flags: of a VF: what its PF has granted last; all ones: not known
+ * @refused_flags: of a VF: what its PF has refused since
+ * @seen_flags: of a VF: the card's, as the PF was asked last
+ * @is_lacking: of a VF: its PF does not take all its addresses, and this was said
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
@@ -248,14 +250,16 @@ struct meridian {
 	struct delayed_work vf_watch;
 	struct work_struct reset;
 	struct work_struct rx_mode;
-	unsigned int silent;
 	unsigned long errors_next;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
 	struct mutex mailbox_lock; /* questions */
 	bool is_pf_silent;
 	bool is_loss_seen;
-	u32 asked_flags;
+	u32 granted_flags;
+	u32 refused_flags;
+	u32 seen_flags;
+	bool is_lacking;
 	u8 pf_version;
 	struct meridian_vf *vf;
 	unsigned int vfs;
@@ -269,9 +273,11 @@ struct meridian {
 
 enum meridian_flag {
 	MERIDIAN_FLAG_UP,	/* queues are there */
+	MERIDIAN_FLAG_RESET,	/* between meridian_before_reset() and meridian_after_reset() */
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
+	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
 	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };
 
@@ -422,8 +428,11 @@ extern const struct meridian_ops meridian_vf_ops;
 int meridian_identify_vf(struct meridian *m);
 void meridian_leave_pf(struct meridian *m);
 bool meridian_was_reset(struct meridian *m);
-int meridian_set_own_address(struct meridian *m, const u8 *address);
 u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_vf_wishes.c */
+bool meridian_see_flags(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const u8 *address);
 
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);

@@ -139,6 +139,10 @@ static int reload_down(struct devlink *devlink, bool is_other_netns,
 		NL_SET_ERR_MSG_MOD(extack, "there are VFs: set sriov_numvfs to 0 first");
 		return -EBUSY;
 	}
+	if (priv->m && test_bit(MERIDIAN_FLAG_RESET, &priv->m->flags)) {
+		NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");
+		return -EBUSY;
+	}
 	meridian_detach(priv);
 	return 0;
 }

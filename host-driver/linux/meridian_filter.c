@@ -141,6 +141,9 @@ static u32 collect(struct meridian *m, struct list_head *wanted)
 		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
 	if (multicast)
 		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
+	/* The service looks again when there may be memory. */
+	if (unicast || multicast)
+		set_bit(MERIDIAN_FLAG_FILTER, &m->flags);
 	netif_addr_unlock_bh(netdev);
 	return flags;
 }

@@ -6,6 +6,8 @@
 #include "../qdma/qdma_shares.h"
 #include "meridian_filter.h"
 
+static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS);
+
 static bool is_used(const struct meridian_group *group)
 {
 	u32 any = 0;
@@ -97,7 +99,6 @@ static bool may_make_group(const struct meridian *m, u32 function, const u8 *add
 
 	if (function < MERIDIAN_PFS || is_broadcast_ether_addr(address))
 		return true;
-	static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS);
 	for (i = 0; i < m->card->groups; i++) {
 		const struct meridian_group *group = &m->card->group[i];
 

@@ -35,14 +35,14 @@ static u32 read_ident(struct meridian *m, u32 offset)
 }
 
 /**
- * meridian_present() - look whether the card still answers
+ * meridian_present() - look whether the card answers and has not been given up
  * @m: the function
  *
- * Return: false, from then on for ever, if it does not.
+ * Return: whether it does; false while a reset is under way that was announced.
  */
 bool meridian_present(struct meridian *m)
 {
-	return qdma_present(&m->qdma);
+	return !test_bit(MERIDIAN_FLAG_RESET, &m->flags) && qdma_present(&m->qdma);
 }
 
 /**

@@ -130,12 +130,21 @@ static void tell_completion(struct meridian_rx *rx, bool arm)
 static int poll_channel(struct napi_struct *napi, int budget)
 {
 	struct meridian_channel *channel = container_of(napi, struct meridian_channel, napi);
-	bool all_sent = meridian_clean_tx(&channel->tx, budget) &&
-			(!budget || meridian_xsk_send(channel));
-	int received = budget ? meridian_poll_rx(&channel->rx, napi, budget) : 0;
 	struct meridian_rx *rx = &channel->rx;
-	bool done = all_sent && received < budget;
+	bool all_sent, done;
+	int received;
 
+	/*
+	 * Netpoll asks for room in the transmit ring, at any time and in any context. The receive
+	 * queue is left alone: a doorbell that does not arm it takes the next frame's interrupt.
+	 */
+	if (!budget) {
+		meridian_clean_tx(&channel->tx, 0);
+		return 0;
+	}
+	all_sent = meridian_clean_tx(&channel->tx, budget) && meridian_xsk_send(channel);
+	received = meridian_poll_rx(rx, napi, budget);
+	done = all_sent && received < budget;
 	/* Entries are read before the card may write them again. */
 	smp_store_release(&rx->told, rx->completion);
 	if (done)
@@ -238,6 +247,19 @@ int meridian_alloc_channels(struct meridian *m)
 	return error;
 }
 
+/* A PF of another driver may have other tables. */
+static int check_tables(struct meridian *m)
+{
+	const struct qdma_tables *tables = &m->qdma.tables;
+
+	if (qdma_find(tables->rings, m->config.tx_slots + 1) < 0 ||
+	    qdma_find(tables->rings, m->config.rx_slots + 1) < 0 ||
+	    qdma_find(tables->rings, 2 * m->config.rx_slots + 1) < 0 ||
+	    qdma_find(tables->buffers, MERIDIAN_RX_BUFFER) < 0)
+		return -ERANGE;
+	return 0;
+}
+
 static int start_tx(struct meridian_tx *tx)
 {
 	struct meridian *m = tx->m;
@@ -300,7 +322,9 @@ int meridian_start_queues(struct meridian *m)
 	unsigned int i;
 	int error;
 
-	error = m->ops->map_queues(m, m->channels);
+	error = check_tables(m);
+	if (!error)
+		error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
 		if (!error)

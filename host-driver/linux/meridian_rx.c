@@ -110,6 +110,7 @@ static void add_buffers(struct meridian_rx *rx, struct sk_buff *skb, u32 left)
 
 		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, MERIDIAN_RX_HEADROOM, bytes,
 				PAGE_SIZE);
+		meridian_recycle_more(rx->pool, page);
 		left -= bytes;
 	}
 }

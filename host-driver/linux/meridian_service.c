@@ -7,7 +7,6 @@
 #include "meridian_devlink.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
-#define SILENCES	4	/* in a row are no reset of the function any more */
 
 /**
  * meridian_update_link() - tell Linux of the link
@@ -81,6 +80,9 @@ static void look_after_queues(struct meridian *m)
 		meridian_schedule_reset(m);
 		return;
 	}
+	if (test_and_clear_bit(MERIDIAN_FLAG_FILTER, &m->flags) ||
+	    (meridian_is_vf(m->pdev) && !m->is_loss_seen && meridian_see_flags(m)))
+		schedule_work(&m->rx_mode);
 	meridian_update_link(m);
 	wake_queues(m);
 	m->ops->read_missed(m);
@@ -89,16 +91,16 @@ static void look_after_queues(struct meridian *m)
 static void do_service(struct work_struct *work)
 {
 	struct meridian *m = container_of(work, struct meridian, service.work);
+	int error = qdma_watch(&m->qdma);
 
-	if (!qdma_answers(&m->qdma) && ++m->silent < SILENCES) {
+	if (error == -EAGAIN) {
 		schedule_delayed_work(&m->service, SERVICE_PERIOD);
 		return;
 	}
-	if (!meridian_present(m)) {
+	if (error) {
 		say_gone(m);
 		return;
 	}
-	m->silent = 0;
 	/* What an interrupt has left. */
 	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
 		take_errors(m);
@@ -161,6 +163,9 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 {
 	struct meridian *m = data;
 
+	/* Reads give anything; meridian_after_reset() has it look again. */
+	if (test_bit(MERIDIAN_FLAG_RESET, &m->flags))
+		return IRQ_HANDLED;
 	/* A VF makes errors as fast as it rings. Until these are taken, none interrupts. */
 	if (time_before(jiffies, m->errors_next))
 		set_bit(MERIDIAN_FLAG_ERRORS, &m->flags);
@@ -236,6 +241,16 @@ void meridian_stop_service(struct meridian *m)
 	cancel_work_sync(&m->rx_mode);
 }
 
+/* When it returns, nobody who looks at the card by himself is in the middle of it. */
+static void announce_reset(struct meridian *m)
+{
+	mutex_lock(&m->devlink->lock);
+	set_bit(MERIDIAN_FLAG_RESET, &m->flags);
+	mutex_unlock(&m->devlink->lock);
+	if (!meridian_is_vf(m->pdev))
+		synchronize_irq(pci_irq_vector(m->pdev, 0));
+}
+
 /**
  * meridian_before_reset() - let go of all that a function level reset takes
  * @m: the function; not under RTNL
@@ -248,6 +263,7 @@ void meridian_before_reset(struct meridian *m)
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_down(m);
 	rtnl_unlock();
+	announce_reset(m);
 }
 
 /* What a PF has beside its queues. */
@@ -268,6 +284,9 @@ static void restore_pf(struct meridian *m)
  */
 void meridian_after_reset(struct meridian *m)
 {
+	qdma_watch_anew(&m->qdma);
+	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
+	clear_bit(MERIDIAN_FLAG_RESET, &m->flags);
 	if (!meridian_is_vf(m->pdev) && meridian_present(m))
 		restore_pf(m);
 	rtnl_lock();

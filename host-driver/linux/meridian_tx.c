@@ -128,34 +128,53 @@ static u32 request_of(const struct sk_buff *skb)
 	return request;
 }
 
-/* The card looks for TCP and UDP right behind one header of IP, and that behind one tag at most. */
-static bool is_plain(const struct sk_buff *skb)
+static bool is_transport(u8 protocol)
 {
-	int start = skb_checksum_start_offset(skb), at = skb_network_offset(skb);
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
+}
+
+/* Whether checksums begin where a header of IP at that offset ends. */
+static bool is_behind_ip(const struct sk_buff *skb, int at, __be16 type)
+{
+	int start = skb_checksum_start_offset(skb);
 	union {
 		struct iphdr v4;
 		struct ipv6hdr v6;
 	} copy;
-	const struct ipv6hdr *v6;
-	const struct iphdr *v4;
-	u8 protocol;
 
-	if (skb->encapsulation || (at != ETH_HLEN && at != VLAN_ETH_HLEN))
-		return false;
-	v4 = skb_header_pointer(skb, at, sizeof(copy.v4), &copy);
-	if (!v4)
-		return false;
-	if (v4->version == 4) {
-		protocol = v4->protocol;
-		at += 4 * v4->ihl;
-	} else {
-		v6 = skb_header_pointer(skb, at, sizeof(copy.v6), &copy);
-		if (!v6)
-			return false;
-		protocol = v6->nexthdr;
-		at += sizeof(*v6);
+	if (type == htons(ETH_P_IP)) {
+		const struct iphdr *v4 = skb_header_pointer(skb, at, sizeof(copy.v4), &copy);
+
+		return v4 && start == at + 4 * v4->ihl && is_transport(v4->protocol);
 	}
-	return start == at && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
+	if (type == htons(ETH_P_IPV6)) {
+		const struct ipv6hdr *v6 = skb_header_pointer(skb, at, sizeof(copy.v6), &copy);
+
+		return v6 && start == at + sizeof(*v6) && is_transport(v6->nexthdr);
+	}
+	return false;
+}
+
+/*
+ * The card looks for TCP and UDP right behind one header of IP, and that behind one 802.1Q tag at
+ * most: beside one in the frame, Linux has none to insert or to leave to the card.
+ */
+static bool is_plain(const struct sk_buff *skb)
+{
+	int tags = skb_vlan_tag_present(skb), at = ETH_HLEN;
+	__be16 copy, *type;
+
+	if (skb->encapsulation || (tags && skb->vlan_proto != htons(ETH_P_8021Q)))
+		return false;
+	type = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
+	if (type && *type == htons(ETH_P_8021Q)) {
+		tags++;
+		at = VLAN_ETH_HLEN;
+		type = skb_header_pointer(skb, offsetof(struct vlan_ethhdr,
+							h_vlan_encapsulated_proto),
+					  sizeof(copy), &copy);
+	}
+	return type && tags <= 1 && at == skb_network_offset(skb) && is_behind_ip(skb, at, *type);
 }
 
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
@@ -265,7 +284,7 @@ static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, i
 /**
  * meridian_clean_tx() - free what the card has taken
  * @tx: the queue
- * @budget: of NAPI; 0 if it is not NAPI that asks
+ * @budget: of NAPI; 0: netpoll asks, maybe with interrupts off, where no frame of XDP may be freed
  *
  * Return: false if NAPI is to come again at once.
  */
@@ -280,6 +299,8 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	while (cidx != until && limit--) {
 		struct meridian_tx_buffer *buffer = &tx->buffer[cidx];
 
+		if (!budget && buffer->is_xdp)
+			break;
 		if (!buffer->is_xdp) {
 			packets++;
 			bytes += buffer->length;

@@ -5,6 +5,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_vf_wishes.h"
 
 /* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */
 #define ANSWER_WAIT	(10 * HZ)
@@ -70,8 +71,17 @@ static void note_silence(struct meridian *m, bool is_silent)
 	m->is_pf_silent = is_silent;
 }
 
-/* Returns 0; -EACCES if the PF refuses, -EBUSY or -ETIMEDOUT if it is silent. */
-static int ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
+/**
+ * meridian_ask_pf() - send a question and wait for its answer
+ * @m: a VF
+ * @request: the question
+ * @answer: gets what the PF says; NULL: nobody wants to know
+ *
+ * Return: 0; -EACCES if the PF refuses, -EBUSY or -ETIMEDOUT if it is silent, or another negative
+ * error.
+ */
+int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
+		    struct qdma_message *answer)
 {
 	struct qdma_message unused;
 	int error;
@@ -85,9 +95,20 @@ static int ask(struct meridian *m, const struct qdma_message *request, struct qd
 		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused);
 	note_silence(m, error == -EBUSY || error == -ETIMEDOUT);
 	mutex_unlock(&m->mailbox_lock);
+	return error;
+}
+
+/* For what the PF is not expected to refuse. */
+static int ask(struct meridian *m, const struct qdma_message *request, struct qdma_message *answer)
+{
+	struct qdma_message unused;
+	int error;
+
+	answer = answer ? answer : &unused;
+	error = meridian_ask_pf(m, request, answer);
 	if (error == -EACCES)
-		dev_warn(&m->pdev->dev, "the PF refuses operation %#x: %d\n",
-			 qdma_message_op(request), qdma_message_status(answer ? answer : &unused));
+		dev_warn_ratelimited(&m->pdev->dev, "the PF refuses operation %#x: %d\n",
+				     qdma_message_op(request), qdma_message_status(answer));
 	return error;
 }
 
@@ -109,6 +130,8 @@ static int map_queues(struct meridian *m, u32 count)
 
 	begin(m, &request, QDMA_OP_FMAP);
 	qdma_message_put_range(&request, m->queue_base, count);
+	/* What the PF grants can have changed while the VF was down. */
+	WRITE_ONCE(m->seen_flags, QDMA_ALL_ONES);
 	return ask(m, &request, NULL);
 }
 
@@ -192,102 +215,6 @@ static int set_strip(struct meridian *m, bool on)
 	return ask(m, &request, NULL);
 }
 
-static int ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own)
-{
-	struct qdma_message request;
-
-	begin(m, &request, MERIDIAN_OP_ADDRESS);
-	memcpy(&request.byte[MERIDIAN_ADDRESS_ADDRESS], address, ETH_ALEN);
-	request.byte[MERIDIAN_ADDRESS_ADD] = is_added;
-	request.byte[MERIDIAN_ADDRESS_OWN] = is_own;
-	return ask(m, &request, NULL);
-}
-
-/* An address that the PF has been told of. */
-struct known {
-	struct list_head list;
-	u8 address[ETH_ALEN];
-	bool is_wanted;
-};
-
-static void know(struct list_head *list, const u8 *address)
-{
-	struct known *known = kzalloc(sizeof(*known), GFP_ATOMIC);
-
-	if (!known)
-		return;
-	ether_addr_copy(known->address, address);
-	list_add_tail(&known->list, list);
-}
-
-static struct known *find(struct list_head *list, const u8 *address)
-{
-	struct known *known;
-
-	list_for_each_entry(known, list, list) {
-		if (ether_addr_equal(known->address, address))
-			return known;
-	}
-	return NULL;
-}
-
-static u32 collect(struct meridian *m, struct list_head *wanted)
-{
-	struct net_device *netdev = m->netdev;
-	struct netdev_hw_addr *address;
-	u32 flags = 0;
-
-	netif_addr_lock_bh(netdev);
-	netdev_for_each_uc_addr(address, netdev)
-		know(wanted, address->addr);
-	netdev_for_each_mc_addr(address, netdev)
-		know(wanted, address->addr);
-	if (netdev->flags & IFF_PROMISC)
-		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
-	if (netdev->flags & (IFF_PROMISC | IFF_ALLMULTI))
-		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
-	netif_addr_unlock_bh(netdev);
-	return flags;
-}
-
-static void ask_flags(struct meridian *m, u32 flags)
-{
-	struct qdma_message request;
-
-	begin(m, &request, MERIDIAN_OP_FLAGS);
-	put_unaligned_le32(flags, &request.byte[MERIDIAN_FLAGS_FLAGS]);
-	ask(m, &request, NULL);
-}
-
-static void sync_filter(struct meridian *m)
-{
-	struct known *known, *next;
-	LIST_HEAD(wanted);
-	u32 flags;
-
-	mutex_lock(&m->card->lock);
-	flags = collect(m, &wanted);
-	list_for_each_entry_safe(known, next, &m->entries, list) {
-		if (find(&wanted, known->address))
-			continue;
-		ask_address(m, known->address, false, false);
-		list_del(&known->list);
-		kfree(known);
-	}
-	list_for_each_entry_safe(known, next, &wanted, list) {
-		list_del(&known->list);
-		if (find(&m->entries, known->address) ||
-		    ask_address(m, known->address, true, false))
-			kfree(known);
-		else
-			list_add_tail(&known->list, &m->entries);
-	}
-	if (flags != m->asked_flags)
-		ask_flags(m, flags);
-	m->asked_flags = flags;
-	mutex_unlock(&m->card->lock);
-}
-
 static void read_missed(struct meridian *m)
 {
 	struct meridian_missed now = {
@@ -311,21 +238,9 @@ const struct meridian_ops meridian_vf_ops = {
 	.stop_queue = stop_queue,
 	.write_rss = write_rss,
 	.set_strip = set_strip,
-	.sync_filter = sync_filter,
+	.sync_filter = meridian_sync_vf,
 	.read_missed = read_missed,
 };
-
-/**
- * meridian_set_own_address() - take another address
- * @m: a VF
- * @address: of Linux's choice
- *
- * Return: 0; -EACCES if the PF refuses.
- */
-int meridian_set_own_address(struct meridian *m, const u8 *address)
-{
-	return ask_address(m, address, true, true);
-}
 
 static int say_hello(struct meridian *m)
 {
@@ -351,6 +266,9 @@ static int ask_queues(struct meridian *m)
 	if (error)
 		return error;
 	qdma_message_get_range(&answer, &base, &count);
+	/* The message has room for an indirection table of 16 queues at most. */
+	if (!count || count > QDMA_VF_QUEUES)
+		return -EPROTO;
 	m->queue_base = base;
 	m->queue_limit = count;
 	begin(m, &request, QDMA_OP_TABLES);
@@ -461,13 +379,9 @@ bool meridian_was_reset(struct meridian *m)
  */
 void meridian_leave_pf(struct meridian *m)
 {
-	struct known *known, *next;
 	struct qdma_message bye;
 
-	list_for_each_entry_safe(known, next, &m->entries, list) {
-		list_del(&known->list);
-		kfree(known);
-	}
+	meridian_forget_addresses(m);
 	begin(m, &bye, QDMA_OP_VF_BYE);
 	send(m, &bye);
 }

@@ -9,25 +9,46 @@
 /* Frames sent in one turn of NAPI. */
 #define SEND_BUDGET	64
 
-static int enable(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
+/* What can be refused is, before the queues are touched. */
+static int prepare(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 {
-	int error;
-
 	if (xsk_pool_get_rx_frame_size(pool) < MERIDIAN_RX_BUFFER) {
 		netdev_info(m->netdev, "AF_XDP without copies: frames of %u bytes, not %u\n",
 			    MERIDIAN_RX_BUFFER, xsk_pool_get_rx_frame_size(pool));
 		return -EOPNOTSUPP;
 	}
-	error = xsk_pool_dma_map(pool, &m->pdev->dev, 0);
-	if (!error)
-		set_bit(queue, m->xsk_queues);
-	return error;
+	if (test_bit(queue, m->xsk_queues))
+		return -EBUSY;
+	return xsk_pool_dma_map(pool, &m->pdev->dev, 0);
 }
 
-static void disable(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
+static void set_socket(struct meridian *m, u32 queue, bool is_there)
 {
-	clear_bit(queue, m->xsk_queues);
-	xsk_pool_dma_unmap(pool, 0);
+	if (is_there)
+		set_bit(queue, m->xsk_queues);
+	else
+		clear_bit(queue, m->xsk_queues);
+}
+
+/* All queues of the function start anew; without the change if they do not start with it. */
+static int change(struct meridian *m, u32 queue, bool is_there)
+{
+	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
+	int error = 0;
+
+	if (is_up)
+		meridian_down(m);
+	set_socket(m, queue, is_there);
+	if (is_up)
+		error = meridian_up(m);
+	if (!error)
+		return 0;
+	netdev_err(m->netdev, "the queues do not start with another AF_XDP socket: %d\n", error);
+	/* A socket that goes is gone in any case. */
+	set_socket(m, queue, false);
+	if (!is_there || meridian_up(m))
+		dev_close(m->netdev);
+	return error;
 }
 
 /**
@@ -36,36 +57,29 @@ static void disable(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
  * @pool: of the socket; NULL: it goes
  * @queue: index of the queue pair
  *
- * All queues of the function start anew.
- *
- * Return: 0 or a negative error, then nothing has changed.
+ * Return: 0 or a negative error, then no socket is there.
  */
 int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 {
-	struct xsk_buff_pool *before = NULL;
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
-	int error = 0;
+	int error;
 
 	if (queue >= m->queue_limit)
 		return -EINVAL;
-	if (!pool) {
-		if (!test_bit(queue, m->xsk_queues))
-			return 0;
-		before = xsk_get_pool_from_qid(m->netdev, queue);
+	if (pool) {
+		error = prepare(m, pool, queue);
+		if (error)
+			return error;
+		error = change(m, queue, true);
+		if (error)
+			xsk_pool_dma_unmap(pool, 0);
+		return error;
 	}
-	if (is_up)
-		meridian_down(m);
+	if (!test_bit(queue, m->xsk_queues))
+		return 0;
+	pool = xsk_get_pool_from_qid(m->netdev, queue);
+	error = change(m, queue, false);
 	if (pool)
-		error = enable(m, pool, queue);
-	else if (before)
-		disable(m, before, queue);
-	if (is_up && meridian_up(m)) {
-		netdev_err(m->netdev, "the queues do not start with another AF_XDP socket\n");
-		if (pool && !error)
-			disable(m, pool, queue);
-		dev_close(m->netdev);
-		return -EIO;
-	}
+		xsk_pool_dma_unmap(pool, 0);
 	return error;
 }
 

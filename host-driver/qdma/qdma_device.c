@@ -39,16 +39,49 @@ bool qdma_answers(struct qdma_device *qdma)
 }
 
 /**
- * qdma_present() - look whether the card still answers
+ * qdma_present() - look whether the card answers and has not been given up
  * @qdma: the function
  *
- * Return: false, from then on for ever, if it does not.
+ * One look decides nothing: only qdma_watch() gives a card up.
+ *
+ * Return: whether it does.
  */
 bool qdma_present(struct qdma_device *qdma)
 {
-	if (!qdma->gone && !qdma_answers(qdma))
-		qdma->gone = true;
-	return !qdma->gone;
+	return !qdma->gone && qdma_answers(qdma);
+}
+
+/**
+ * qdma_watch() - look, at regular intervals, whether the card is to be given up
+ * @qdma: the function; one caller at a time, and none while a reset is known to be under way
+ *
+ * A function level reset lasts 100 ms, others may last longer: intervals of 250 ms leave a second.
+ *
+ * Return: 0 if the card answers; -EAGAIN if it does not, which may be a reset; -ENODEV at the
+ * QDMA_SILENCES-th look in a row without an answer, and from then on until qdma_watch_anew().
+ */
+int qdma_watch(struct qdma_device *qdma)
+{
+	if (qdma->gone)
+		return -ENODEV;
+	if (qdma_answers(qdma)) {
+		qdma->silences = 0;
+		return 0;
+	}
+	if (++qdma->silences < QDMA_SILENCES)
+		return -EAGAIN;
+	qdma->gone = true;
+	return -ENODEV;
+}
+
+/**
+ * qdma_watch_anew() - a card that was given up gets another chance, as after a reset
+ * @qdma: the function
+ */
+void qdma_watch_anew(struct qdma_device *qdma)
+{
+	qdma->gone = false;
+	qdma->silences = 0;
 }
 
 /**

@@ -6,6 +6,8 @@
 #include "qdma_os.h"
 #include "qdma_regs.h"
 
+#define QDMA_SILENCES	4	/* looks of qdma_watch() without an answer give a card up */
+
 enum qdma_ip {
 	QDMA_IP_SOFT_3 = 0,
 	QDMA_IP_EQDMA_4 = 1,
@@ -30,7 +32,8 @@ struct qdma_tables {
  * struct qdma_device - one PCIe function
  * @bar: BAR0
  * @is_vf: a VF has no CSRs, no contexts and doorbells of its own place
- * @gone: the card has answered with all ones; nothing is waited for any more
+ * @gone: qdma_watch() has given the card up; nothing is asked of it any more
+ * @silences: how often in a row qdma_watch() has got no answer
  * @doorbells: where they begin
  * @mailbox: where it begins
  * @ip: which IP (enum qdma_ip), of a PF
@@ -46,6 +49,7 @@ struct qdma_device {
 	void __iomem *bar;
 	bool is_vf;
 	bool gone;
+	u32 silences;
 	u32 doorbells;
 	u32 mailbox;
 	u32 ip;
@@ -90,6 +94,8 @@ static inline u32 qdma_read(struct qdma_device *qdma, u32 offset)
 
 bool qdma_answers(struct qdma_device *qdma);
 bool qdma_present(struct qdma_device *qdma);
+int qdma_watch(struct qdma_device *qdma);
+void qdma_watch_anew(struct qdma_device *qdma);
 int qdma_identify(struct qdma_device *qdma, void __iomem *bar);
 int qdma_identify_vf(struct qdma_device *qdma, void __iomem *bar);
 void qdma_write_tables(struct qdma_device *qdma, const struct qdma_tables *tables);

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.driver import SOURCE
 from meridian_machine.guest import PEER, PF_DEVICE, Guest
 from meridian_twin.wire import Wire
 from peer import Peer
@@ -42,17 +45,35 @@ def running(twin: Twin, watched: bool = True) -> Iterator[Guest]:
 
 @contextmanager
 def linked(
-    suite: str, files: dict[str, Path] | None = None, hardware: Hardware | None = None, watched: bool = True
+    suite: str,
+    files: dict[str, Path] | None = None,
+    hardware: Hardware | None = None,
+    watched: bool = True,
+    driver: Path = SOURCE,
 ) -> Iterator[Link]:
-    """A machine, and our small host at the other end of its wire. files: for the machine, under /run/twin."""
+    """A machine, and our small host at the other end of its wire.
+
+    files: for the machine, under /run/twin. driver: its source; changed() makes others.
+    """
     with tempfile.TemporaryDirectory(prefix="meridian-") as name:
         folder, path = Path(name), Path(name) / "wire"
-        with Twin(
-            Setting(suite=suite, hardware=hardware or Hardware(), wires=[f"0=socket:path={path}"]), folder
-        ) as twin:
+        setting = Setting(suite=suite, hardware=hardware or Hardware(), wires=[f"0=socket:path={path}"], driver=driver)
+        with Twin(setting, folder) as twin:
             twin.host.files.update(files or {})
             with Wire(path) as wire, Peer(wire, PEER) as peer, running(twin, watched) as guest:
                 yield Link(twin, guest, peer)
+
+
+@contextmanager
+def changed(file: str, pattern: str, replacement: str) -> Iterator[Path]:
+    """The driver's source with one place of a file of host-driver written anew, for what no option brings about."""
+    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
+        tree = Path(name) / "host-driver"
+        shutil.copytree(tools.ROOT / "host-driver", tree)
+        text, count = re.subn(pattern, replacement, (tree / file).read_text())
+        assert count == 1, f"{pattern} is in {file} {count} times"
+        (tree / file).write_text(text)
+        yield tree / "linux"
 
 
 @contextmanager

@@ -62,10 +62,17 @@ def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
     return it
 
 
+def ip_at(frame: bytes) -> int:
+    """Where the packet begins, behind whatever tags."""
+    at = 12
+    while frame[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
+        at += 4
+    return at + 2
+
+
 def segment(frame: bytes) -> tuple[int, bytes, bytes]:
     """Protocol, addresses, and TCP or UDP of a frame."""
-    at = 18 if frame[12:14] == b"\x81\x00" else 14
-    packet = frame[at:]
+    packet = frame[ip_at(frame) :]
     if packet[0] >> 4 == 4:
         head = 4 * (packet[0] & 15)
         return (
@@ -78,7 +85,7 @@ def segment(frame: bytes) -> tuple[int, bytes, bytes]:
 
 def is_of(protocol: int, version: int) -> Callable[[bytes], bool]:
     def of(frame: bytes) -> bool:
-        at = 18 if frame[12:14] == b"\x81\x00" else 14
+        at = ip_at(frame)
         found = frame[at + 9] if version == 4 else frame[at + 6]
         return frame[at] >> 4 == version and found == protocol
 
@@ -132,6 +139,44 @@ def test_tags_are_right_whoever_puts_them(sender: Sender, on: str) -> None:
     sender.run("ip link del tagged")
     sender.run(f"ip -6 address add {HERE6}/64 dev DEV nodad")
     sender.run("ethtool -K DEV tx-vlan-hw-insert on")
+
+
+STACKS = {
+    "service tag": ["802.1ad"],
+    "service tag and tag": ["802.1ad", "802.1Q"],
+    "two tags": ["802.1Q", "802.1Q"],
+}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("on", ["on", "off"])
+def test_checksums_behind_tags_that_the_card_does_not_know_are_right(sender: Sender, stack: str, on: str) -> None:
+    sender.run(f"ethtool -K DEV tx-vlan-hw-insert {on}")
+    skipped = sender.statistics()["card_tx_offload_skipped"]
+    try:
+        send_behind_tags(sender, STACKS[stack])
+    finally:
+        sender.run("ip link del tag0")
+        sender.run(f"ip -6 address add {HERE6}/64 dev DEV nodad")
+        sender.run("ethtool -K DEV tx-vlan-hw-insert on")
+    assert sender.statistics()["card_tx_offload_skipped"] == skipped
+
+
+def send_behind_tags(sender: Sender, kinds: list[str]) -> None:
+    """A datagram by IPv4 and one by IPv6 have right checksums, and these tags, which tag0 and those on it put."""
+    below, values = "DEV", {"802.1ad": b"\x88\xa8", "802.1Q": b"\x81\x00"}
+    for level, kind in enumerate(kinds):
+        sender.run(f"ip link add link {below} name tag{level} type vlan protocol {kind} id {VID + level}")
+        sender.run(f"ip link set tag{level} up")
+        below = f"tag{level}"
+    sender.run("ip -6 address flush dev DEV")
+    sender.set_up("10.48.0.2", below)
+    for far in ("10.48.0.99", PEER6):
+        command = f"sh -c 'head -c 500 /dev/zero | tr \"\\0\" s | nc -u -w 1 {far} 9'"
+        frame = sender.sent(command, lambda it: is_of(UDP, 6 if ":" in far else 4)(it) and ip_at(it) > 14)  # noqa: B023
+        assert is_good(frame), frame.hex()
+        tags = [frame[at : at + 2] for at in range(12, ip_at(frame) - 2, 4)]
+        assert tags == [values[kind] for kind in kinds]
 
 
 def test_large_frames_are_cut_late(sender: Sender) -> None:

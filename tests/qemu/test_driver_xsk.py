@@ -121,3 +121,14 @@ def test_long_frames_are_not_for_a_socket(link: Link) -> None:
         guest.until("ethtool -S eth0", rf"rx_xdp_error: {before + 3}\b")
         echoed(link)
     guest.ping()
+
+
+def test_a_socket_that_is_refused_does_not_touch_the_port(link: Link) -> None:
+    """Its frames are smaller than the card's buffers."""
+    guest = link.guest
+    before = guest.run("cat /sys/class/net/eth0/carrier_changes")
+    status, text = guest.try_run("timeout 20 /run/twin/xsk_tool eth0 0 zerocopy 2048")
+    assert status not in (0, 124), text
+    assert "AF_XDP without copies: frames of" in guest.log()
+    assert guest.run("cat /sys/class/net/eth0/carrier_changes") == before
+    guest.ping()

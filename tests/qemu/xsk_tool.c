@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * xsk_tool INTERFACE QUEUE copy|zerocopy: an AF_XDP socket on a queue, which sends each of the tests' frames back with
- * its addresses changed over, until it is killed. All other frames go up the stack.
+ * xsk_tool INTERFACE QUEUE copy|zerocopy [BYTES]: an AF_XDP socket on a queue, which sends each of the tests' frames back
+ * with its addresses changed over, until it is killed. All other frames go up the stack. BYTES: of a chunk of its memory.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -117,7 +117,9 @@ int main(int argc, char **argv)
 	struct xdp_umem_reg umem = { .len = (uint64_t)FRAMES * FRAME_BYTES, .chunk_size = FRAME_BYTES };
 	unsigned char *memory = mmap(NULL, umem.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	if (argc != 4 || !if_nametoindex(argv[1]))
+	if (argc > 4)
+		umem.chunk_size = atoi(argv[4]);
+	if (argc < 4 || !if_nametoindex(argv[1]))
 		return 2;
 	address.sxdp_ifindex = if_nametoindex(argv[1]);
 	address.sxdp_queue_id = atoi(argv[2]);

@@ -74,9 +74,8 @@ TEST_F(Context, CommandToACardThatIsGoneEndsAtOnce) {
   card.gone = true;
   EXPECT_EQ(qdma_context_command(&qdma, QDMA_CONTEXT_CLEAR, QDMA_SELECT_SW_H2C, 1), -ENODEV);
   EXPECT_EQ(card.delayed_us, 0U);
-  EXPECT_TRUE(qdma.gone);
   card.gone = false;
-  EXPECT_EQ(qdma_map_function(&qdma, 1, 0, 1), -ENODEV) << "gone is for ever";
+  EXPECT_EQ(qdma_map_function(&qdma, 1, 0, 1), 0) << "a moment of silence is no removal";
 }
 
 TEST_F(Context, FunctionIsMapped) {

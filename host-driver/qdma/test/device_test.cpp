@@ -103,7 +103,47 @@ TEST(Errors, AreReadClearedAndArmedAgain) {
   card.gone = true;
   qdma_take_errors(&qdma, &errors);
   EXPECT_EQ(errors.summary, 0U);
-  EXPECT_TRUE(qdma.gone);
+}
+
+class Watch : public testing::Test {
+ protected:
+  Watch() { EXPECT_EQ(qdma_identify(&qdma, &card), 0); }
+
+  FakeCard card;
+  qdma_device qdma{};
+};
+
+TEST_F(Watch, ASilentMomentIsNoRemovalWhoeverSeesIt) {
+  card.gone = true;
+  qdma_errors errors{};
+  qdma_message message{};
+  u32 source = 0;
+  EXPECT_FALSE(qdma_present(&qdma));
+  qdma_take_errors(&qdma, &errors);
+  EXPECT_EQ(qdma_mailbox_receive(&qdma, &message, &source), -ENODEV);
+  EXPECT_EQ(qdma_mailbox_send(&qdma, 4, &message), -ENODEV);
+  EXPECT_EQ(qdma_h2c_stop(&qdma, 0), -ENODEV);
+  for (unsigned look = 1; look < QDMA_SILENCES; ++look) EXPECT_EQ(qdma_watch(&qdma), -EAGAIN) << look;
+  card.gone = false;
+  EXPECT_TRUE(qdma_present(&qdma));
+  EXPECT_EQ(qdma_h2c_stop(&qdma, 0), 0);
+  EXPECT_EQ(qdma_watch(&qdma), 0);
+  card.gone = true;
+  EXPECT_EQ(qdma_watch(&qdma), -EAGAIN) << "silences count in a row only";
+}
+
+TEST_F(Watch, ACardThatIsSilentForLongIsGivenUpUntilAReset) {
+  card.gone = true;
+  for (unsigned look = 1; look < QDMA_SILENCES; ++look) qdma_watch(&qdma);
+  EXPECT_EQ(qdma_watch(&qdma), -ENODEV);
+  card.gone = false;
+  EXPECT_EQ(qdma_watch(&qdma), -ENODEV);
+  EXPECT_FALSE(qdma_present(&qdma));
+  EXPECT_EQ(qdma_h2c_stop(&qdma, 0), -ENODEV);
+  qdma_watch_anew(&qdma);
+  EXPECT_EQ(qdma_watch(&qdma), 0);
+  EXPECT_TRUE(qdma_present(&qdma));
+  EXPECT_EQ(qdma_h2c_stop(&qdma, 0), 0);
 }
 
 }  // namespace

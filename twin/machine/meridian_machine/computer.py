@@ -56,10 +56,10 @@ class Computer:
         return [str(self.qemu), *self.hardware.options(self.image, ramdisk, socket, kernel_line)]
 
 
-def host(suite: str, hardware: Hardware, source: Path | None, dhcp: bool) -> Computer:
-    """With the driver of these sources loaded, if there are any. Raises BuildError."""
-    image = tools.Image.build(suite)
-    files = driver.modules(suite, source) if source else {}
+def host(suite: str, hardware: Hardware, source: Path | None, dhcp: bool, machine: str = "host") -> Computer:
+    """With the driver of these sources loaded, if there are any. machine: host or selftests. Raises BuildError."""
+    image = tools.Image.build(suite, machine)
+    files = driver.modules(suite, source, machine) if source else {}
     return Computer(tools.qemu(), image, hardware, files, driver.setup(files, dhcp))
 
 

@@ -14,7 +14,8 @@ PF_DEVICE = driver.PCI
 HERE = far_end.address(0, 2)
 PEER = far_end.address(0, 1)
 MODULE = "/run/twin/meridian.ko"
-_TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
+#: What a kernel says of itself when it finds a fault.
+TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
 
 
 class GuestError(AssertionError):
@@ -68,7 +69,7 @@ class Guest:
     def check(self) -> None:
         """Raises unless the kernel's log is free of warnings and worse."""
         log = self.log()
-        if _TROUBLE.search(log):
+        if TROUBLE.search(log):
             raise GuestError(f"the kernel complains: {log}")
 
     def load(self) -> None:

@@ -39,7 +39,7 @@ def qemu_ps() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """What a machine boots: a Debian suite's kernel and root file system. machine: "host" or "ps"."""
+    """What a machine boots: a Debian suite's kernel and root file system. machine: "host", "selftests" or "ps"."""
 
     folder: Path
 

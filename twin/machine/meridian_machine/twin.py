@@ -29,18 +29,21 @@ RUNS = tools.ROOT / "build" / "twin"
 @dataclass(frozen=True)
 class Setting:
     """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to,
-    which is a TAP device, or one end of a veth pair.
+    which is a TAP device, or one end of a veth pair. cables: (PORT, PORT), in place of the wires of both.
 
-    hardware: of the host machine; ps: of the PS; none: there is no such machine. shell: options of its generator, as
-    --functions 12. driver and ps_driver: their sources; none is loaded without one.
+    machine: what the host machine boots, host or selftests. hardware: of the host machine; ps: of the PS; none: there
+    is no such machine. shell: options of its generator, as --functions 12. driver and ps_driver: their sources; none is
+    loaded without one.
     """
 
     suite: str = tools.SUITES[0]
+    machine: str = "host"
     hardware: Hardware | None = field(default_factory=Hardware)
     ps: PsHardware | None = None
     ports: int = 1
     shell: Sequence[str] = ()
     wires: Sequence[str] = ()
+    cables: Sequence[tuple[int, int]] = ()
     card_options: Sequence[str] = ()
     dhcp: bool = False
     veth: bool = False
@@ -74,7 +77,7 @@ class Twin:
         ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
         card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, *setting.shell, minutes=30)
         if setting.hardware:
-            self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp)
+            self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp, setting.machine)
         if setting.ps:
             self.ps = computer.ps(setting.suite, setting.ps, setting.ps_driver)
         try:
@@ -88,9 +91,11 @@ class Twin:
         given = {int(wire.partition("=")[0]) for wire in setting.wires}
         if given and max(given) >= setting.ports:
             raise CardError(f"--wire names port {max(given)}, the last port is {setting.ports - 1}: add --ports")
+        given |= {port for cable in setting.cables for port in cable}
         ours = [port for port in range(setting.ports) if port not in given]
         wires = [peer.wire(port, setting.veth) for port in ours]
         options = [word for wire in (*wires, *setting.wires) for word in ("--wire", wire)]
+        options += [word for one, other in setting.cables for word in ("--cable", f"0.{one}=0.{other}")]
         options += ["--log", str(folder / "card.jsonl")]
         options += ["--pcie-reset", "link"]  # as the IP has it; card_options may say all
         if setting.pcap:

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Between the files of a VF. */
+#ifndef MERIDIAN_VF_WISHES_H
+#define MERIDIAN_VF_WISHES_H
+
+#include "meridian.h"
+
+/* meridian_vf.c */
+int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
+		    struct qdma_message *answer);
+
+/* meridian_vf_wishes.c */
+void meridian_sync_vf(struct meridian *m);
+void meridian_forget_addresses(struct meridian *m);
+
+#endif

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the Linux kernel's own tests of network drivers on the Meridian driver in the twin, on a PF or a VF.
+
+The tests are those of Debian's source of the kernel that the machine boots. Results go to build/kernel-selftests.json.
+Each case that is skipped needs a reason in docs/kernel-selftests.md. Ends with status 1 if a case failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import ktap
+from meridian_machine import BuildError, MachineError
+from meridian_machine.guest import TROUBLE, GuestError
+from meridian_twin.process import CardError
+from selftest_machine import FOLDER, Bench, bench
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULT = ROOT / "build" / "kernel-selftests.json"
+REASONS = ROOT / "docs" / "kernel-selftests.md"
+FOLDERS = ("drivers/net", "drivers/net/hw")
+QUICK = ("drivers/net/ping.py", "drivers/net/stats.py", "drivers/net/queues.py")
+SECONDS = 600  # for a test
+SUITES = ("trixie-backports", "trixie")
+
+
+def reasons(page: str) -> list[tuple[str, str, str]]:
+    """(test, pattern of cases, reason) of the page's table of skips."""
+    rows = [[cell.strip().strip("`") for cell in line.split("|")[1:-1]] for line in page.splitlines() if "|" in line]
+    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3 and "/" in row[0]]
+
+
+def reason_of(test: str, case: str, known: list[tuple[str, str, str]]) -> str:
+    """Empty if the page has none."""
+    found = [reason for name, pattern, reason in known if name == test and fnmatchcase(case, pattern)]
+    return found[0] if found else ""
+
+
+def installed(ends: Bench) -> list[str]:
+    """The tests of our folders in the machine, as drivers/net/ping.py."""
+    lines = ends.guest.run(f"cat {FOLDER}/kselftest-list.txt").split()
+    pairs = [line.split(":") for line in lines]
+    return [f"{folder}/{name}" for folder, name in pairs if folder in FOLDERS]
+
+
+@dataclass
+class Run:
+    """What became of a test. spoilt: the machine is of no use any more."""
+
+    test: str
+    seconds: float
+    cases: list[ktap.Result]
+    output: str = ""
+    spoilt: bool = False
+
+
+def run(ends: Bench, test: str) -> Run:
+    """One test. Raises CardError."""
+    where, _, name = test.rpartition("/")
+    words = " ".join(f"{key}={shlex.quote(value)}" for key, value in ends.environment.items())
+    # What a test leaves running ends with it, after a pause to tidy up.
+    script = f"cd {FOLDER}/{where} && env {words} timeout --kill-after 20 {SECONDS} ./{name}"
+    started = time.monotonic()
+    try:
+        ends.prepare()
+        status, text = ends.guest.try_run(script, SECONDS + 60)
+        log = ends.guest.run("dmesg -c")
+    except (GuestError, MachineError) as error:
+        case = ktap.Result(name, "fail", f"it has spoilt the machine, or the one before it: {str(error)[:2000]}")
+        return Run(test, round(time.monotonic() - started, 1), [case], spoilt=True)
+    cases = ktap.verdict(name, status, text)
+    if TROUBLE.search(log):
+        cases.append(ktap.Result("kernel log", "fail", log[-2000:]))
+    return Run(test, round(time.monotonic() - started, 1), cases, text)
+
+
+def told(result: Run, known: list[tuple[str, str, str]]) -> list[str]:
+    """Lines on what did not pass, and on skips that the page gives no reason for."""
+    lines = []
+    for case in result.cases:
+        if case.outcome == "fail":
+            lines.append(f"  {case.name} failed {case.reason}".rstrip())
+        if case.outcome == "skip" and not reason_of(result.test, case.name, known):
+            lines.append(f"  {case.name} was skipped, and {REASONS.name} has no reason for it: {case.reason}")
+    return lines
+
+
+def counts(results: list[Run]) -> Counter[str]:
+    return Counter(case.outcome for result in results for case in result.cases)
+
+
+def run_all(suite: str, function: str, wanted: list[str], results: list[Run]) -> None:
+    """These tests, or all without names, into `results` as they end. A machine that a test has spoilt is started again.
+
+    Raises BuildError, CardError, MachineError, GuestError, and ValueError if there is no test of that name.
+    """
+    known = reasons(REASONS.read_text())
+    left: list[str] | None = list(wanted) or None
+    while left is None or left:
+        with tempfile.TemporaryDirectory(prefix="meridian-") as folder, bench(suite, function, Path(folder)) as ends:
+            there = installed(ends)
+            if unknown := [test for test in wanted if test not in there]:
+                raise ValueError(f"there is no test {unknown[0]}; there are {', '.join(there)}")
+            left = there if left is None else left
+            while left:
+                test = left.pop(0)
+                print(f"{function} {test}", end=" ", flush=True)
+                result = run(ends, test)
+                results.append(result)
+                words = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts([result]).items()))
+                print("\n".join([f"{words}, {result.seconds} s", *told(result, known)]), flush=True)
+                if result.spoilt:
+                    break
+
+
+def write(suite: str, results: dict[str, list[Run]]) -> None:
+    command = ["git", "describe", "--always", "--dirty"]
+    git = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    content = {
+        "suite": suite,
+        "git": git.stdout.strip(),
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "totals": dict(counts([run for runs in results.values() for run in runs])),
+        "results": {function: [asdict(run) for run in runs] for function, runs in results.items()},
+    }
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--suite", choices=SUITES, default=SUITES[0], help="of Debian, whose kernel it is (%(default)s)"
+    )
+    parser.add_argument("--function", choices=("pf", "vf"), help="only on this one (both)")
+    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="as drivers/net/ping.py (all of drivers/net and hw)")
+    arguments = parser.parse_args()
+    wanted = list(QUICK) if arguments.quick else arguments.tests
+    results: dict[str, list[Run]] = {}
+    complete = True
+    try:
+        for function in [arguments.function] if arguments.function else ["pf", "vf"]:
+            run_all(arguments.suite, function, wanted, results.setdefault(function, []))
+    except (BuildError, CardError, MachineError, GuestError, ValueError) as error:
+        print(f"test-kernel: {error}", file=sys.stderr)
+        complete = False
+    every = [run for runs in results.values() for run in runs]
+    if not every:
+        return 1
+    write(arguments.suite, results)
+    total = counts(every)
+    figures = ", ".join(f"{total[word]} {word}" for word in ("pass", "fail", "skip", "xfail"))
+    print(f"{RESULT.relative_to(ROOT)}: {figures}")
+    known = reasons(REASONS.read_text())
+    return 0 if complete and not any(told(run, known) for run in every) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
