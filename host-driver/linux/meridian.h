@@ -59,7 +59,8 @@ struct meridian_devlink;
  * @close_queues: no frames may go to its queues any more, in force on return
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
- * @stop_queue: takes both away
+ * @stop_queue: takes both away; 0 if the card touches their memory no more
+ * @end_queues: takes all that the function may have, after a stop that failed
  * @write_rss: key, indirection and order of bits
  * @set_strip: says whether frames lose their 802.1Q tag
  * @sync_filter: what is received
@@ -71,7 +72,8 @@ struct meridian_ops {
 	void (*close_queues)(struct meridian *m);
 	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
-	void (*stop_queue)(struct meridian *m, u32 queue);
+	int (*stop_queue)(struct meridian *m, u32 queue);
+	int (*end_queues)(struct meridian *m);
 	int (*write_rss)(struct meridian *m);
 	int (*set_strip)(struct meridian *m, bool on);
 	void (*sync_filter)(struct meridian *m);
@@ -275,6 +277,8 @@ enum meridian_flag {
 	MERIDIAN_FLAG_UP,	/* queues are there */
 	MERIDIAN_FLAG_RESET,	/* between meridian_before_reset() and meridian_after_reset() */
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
+	MERIDIAN_FLAG_FENCED,	/* queues may run, so the Bus Master bit is clear */
+	MERIDIAN_FLAG_RUNAWAY,	/* and it is not to be cleared */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
@@ -380,6 +384,7 @@ int meridian_alloc_channels(struct meridian *m);
 void meridian_free_channels(struct meridian *m);
 int meridian_start_queues(struct meridian *m);
 void meridian_drain_tx(struct meridian *m);
+int meridian_end_fence(struct meridian *m);
 void meridian_stop_queues(struct meridian *m);
 
 /* meridian_tx.c */
@@ -435,6 +440,7 @@ bool meridian_see_flags(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const u8 *address);
 
 /* meridian_service.c */
+void meridian_restore_pf(struct meridian *m);
 void meridian_init_service(struct meridian *m);
 void meridian_start_service(struct meridian *m);
 void meridian_stop_service(struct meridian *m);

@@ -240,6 +240,7 @@ void meridian_devlink_free(struct meridian_devlink *devlink)
 void meridian_devlink_show(struct meridian_devlink *devlink)
 {
 	meridian_devlink_publish(of(devlink));
+	meridian_health_show(devlink);
 }
 
 /**
@@ -248,6 +249,7 @@ void meridian_devlink_show(struct meridian_devlink *devlink)
  */
 void meridian_devlink_hide(struct meridian_devlink *devlink)
 {
+	meridian_health_hide(devlink);
 	meridian_devlink_withdraw(of(devlink));
 }
 

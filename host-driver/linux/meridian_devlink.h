@@ -5,6 +5,7 @@
 
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/devlink.h>
 
@@ -27,7 +28,9 @@ enum meridian_fault {
  * @m: the function; NULL before a probe has ended, and when a reload has failed
  * @reporter: by fault; NULL: devlink did not take it
  * @report: tells devlink of faults, as that may sleep
- * @pending: a bit for each fault that it is to tell
+ * @is_shown: whether there is a devlink to tell
+ * @show_lock: of @is_shown, with the start of @report
+ * @pending: a bit for each fault that it is to tell, and one for queues that have started
  * @queue: where the fault was seen last, or MERIDIAN_TEST
  */
 struct meridian_devlink {
@@ -36,6 +39,8 @@ struct meridian_devlink {
 	struct meridian *m;
 	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];
 	struct work_struct report;
+	bool is_shown;
+	spinlock_t show_lock; /* is_shown */
 	unsigned long pending;
 	unsigned int queue[MERIDIAN_FAULTS];
 };
@@ -54,7 +59,10 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 /* meridian_health.c */
 void meridian_health_begin(struct meridian_devlink *devlink);
 void meridian_health_end(struct meridian_devlink *devlink);
+void meridian_health_show(struct meridian_devlink *devlink);
+void meridian_health_hide(struct meridian_devlink *devlink);
 void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue);
+void meridian_report_healthy(struct meridian *m);
 
 /* meridian_main.c */
 int meridian_attach(struct meridian_devlink *devlink);

@@ -9,6 +9,8 @@
 #include "meridian.h"
 #include "meridian_devlink.h"
 
+#define HEALTHY		MERIDIAN_FAULTS	/* a bit of what is pending */
+
 static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
 	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
@@ -187,6 +189,26 @@ static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 	},
 };
 
+/* Queues that have started have no fault, whoever has started them. */
+static void tell_healthy(struct meridian_devlink *devlink)
+{
+	int fault;
+
+	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
+		if (devlink->reporter[fault])
+			devlink_health_reporter_state_update(devlink->reporter[fault],
+							     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	}
+}
+
+static void reset_anyway(struct meridian_devlink *devlink)
+{
+	mutex_lock(&devlink->lock);
+	if (devlink->m)
+		meridian_schedule_reset(devlink->m);
+	mutex_unlock(&devlink->lock);
+}
+
 static void do_report(struct work_struct *work)
 {
 	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink, report);
@@ -194,6 +216,8 @@ static void do_report(struct work_struct *work)
 	char text[64];
 	int fault;
 
+	if (test_and_clear_bit(HEALTHY, &devlink->pending))
+		tell_healthy(devlink);
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
 		if (!test_and_clear_bit(fault, &devlink->pending))
 			continue;
@@ -202,8 +226,21 @@ static void do_report(struct work_struct *work)
 			strscpy(text, "a test", sizeof(text));
 		else
 			snprintf(text, sizeof(text), sentences[fault], queue);
-		devlink_health_report(devlink->reporter[fault], text, NULL);
+		/* It leaves a fault alone while another is not repaired. */
+		if (devlink_health_report(devlink->reporter[fault], text, NULL) == -ECANCELED)
+			reset_anyway(devlink);
 	}
+}
+
+static void tell(struct meridian_devlink *devlink, int what)
+{
+	unsigned long flags;
+
+	set_bit(what, &devlink->pending);
+	spin_lock_irqsave(&devlink->show_lock, flags);
+	if (devlink->is_shown)
+		schedule_work(&devlink->report);
+	spin_unlock_irqrestore(&devlink->show_lock, flags);
 }
 
 /**
@@ -223,8 +260,41 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 		return;
 	}
 	WRITE_ONCE(devlink->queue[fault], queue);
-	set_bit(fault, &devlink->pending);
-	schedule_work(&devlink->report);
+	tell(devlink, fault);
+}
+
+/**
+ * meridian_report_healthy() - tell that the queues have started, and have no fault
+ * @m: the function
+ */
+void meridian_report_healthy(struct meridian *m)
+{
+	tell(m->devlink, HEALTHY);
+}
+
+/**
+ * meridian_health_show() - tell devlink of faults from now on, and of those before
+ * @devlink: devlink has just registered it
+ */
+void meridian_health_show(struct meridian_devlink *devlink)
+{
+	spin_lock_irq(&devlink->show_lock);
+	devlink->is_shown = true;
+	if (devlink->pending)
+		schedule_work(&devlink->report);
+	spin_unlock_irq(&devlink->show_lock);
+}
+
+/**
+ * meridian_health_hide() - devlink is not told of faults any more when this returns
+ * @devlink: that devlink is about to forget
+ */
+void meridian_health_hide(struct meridian_devlink *devlink)
+{
+	spin_lock_irq(&devlink->show_lock);
+	devlink->is_shown = false;
+	spin_unlock_irq(&devlink->show_lock);
+	cancel_work_sync(&devlink->report);
 }
 
 /**
@@ -238,6 +308,7 @@ void meridian_health_begin(struct meridian_devlink *devlink)
 	int fault;
 
 	INIT_WORK(&devlink->report, do_report);
+	spin_lock_init(&devlink->show_lock);
 	for (fault = 0; fault < faults; fault++) {
 		struct devlink_health_reporter *reporter =
 			meridian_reporter(priv_to_devlink(devlink), &reporters[fault], devlink);
@@ -254,7 +325,6 @@ void meridian_health_end(struct meridian_devlink *devlink)
 {
 	int fault;
 
-	cancel_work_sync(&devlink->report);
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
 		if (devlink->reporter[fault])
 			devlink_health_reporter_destroy(devlink->reporter[fault]);

@@ -42,6 +42,7 @@ int meridian_up(struct meridian *m)
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK) &&
 	    m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX))
 		netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
+	meridian_report_healthy(m);
 	netif_tx_start_all_queues(m->netdev);
 	meridian_update_link(m);
 	/* An interrupt from before NAPI was enabled is lost. */

@@ -47,14 +47,30 @@ static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
 	return error;
 }
 
-static void stop_queue(struct meridian *m, u32 queue)
+static int stop_queue(struct meridian *m, u32 queue)
 {
+	int error;
+
 	mutex_lock(&m->card->lock);
-	qdma_h2c_stop(&m->qdma, queue);
-	qdma_c2h_stop(&m->qdma, queue);
+	error = qdma_h2c_stop(&m->qdma, queue);
+	if (!error)
+		error = qdma_c2h_stop(&m->qdma, queue);
 	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
 	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+static int end_queues(struct meridian *m)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
+	if (!error)
+		meridian_restore_pf(m);
+	mutex_unlock(&m->card->lock);
+	return error;
 }
 
 static void close_queues(struct meridian *m)
@@ -77,6 +93,7 @@ const struct meridian_ops meridian_pf_ops = {
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,
+	.end_queues = end_queues,
 	.write_rss = meridian_write_rss,
 	.set_strip = set_strip,
 	.sync_filter = meridian_sync_filter,

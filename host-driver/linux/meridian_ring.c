@@ -183,9 +183,12 @@ static int request_channel(struct meridian_channel *channel, unsigned int index)
 /**
  * meridian_free_channels() - give back what meridian_alloc_channels() took
  * @m: a function whose queues are stopped
+ *
+ * Memory that the card may still write to is nobody else's, ever.
  */
 void meridian_free_channels(struct meridian *m)
 {
+	bool is_runaway = test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
 	unsigned int i;
 
 	meridian_hide_counts(m);
@@ -195,8 +198,10 @@ void meridian_free_channels(struct meridian *m)
 		if (channel->irq)
 			free_irq(channel->irq, channel);
 		cancel_work_sync(&channel->dim.work);
-		free_tx(&channel->tx);
-		free_rx(&channel->rx);
+		if (!is_runaway) {
+			free_tx(&channel->tx);
+			free_rx(&channel->rx);
+		}
 		netif_napi_del(&channel->napi);
 	}
 	kvfree(m->channel);
@@ -324,6 +329,8 @@ int meridian_start_queues(struct meridian *m)
 
 	error = check_tables(m);
 	if (!error)
+		error = meridian_end_fence(m);
+	if (!error)
 		error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
@@ -362,18 +369,67 @@ void meridian_drain_tx(struct meridian *m)
 	}
 }
 
+/*
+ * What a function that may not access memory has sent before, the answer to a read of its
+ * configuration pushes ahead. One that is gone reads as ones, and sends nothing.
+ */
+static void fence(struct meridian *m)
+{
+	u16 command = 0;
+
+	pci_clear_master(m->pdev);
+	set_bit(MERIDIAN_FLAG_FENCED, &m->flags);
+	pci_read_config_word(m->pdev, PCI_COMMAND, &command);
+	if (command == (u16)~0 || !(command & PCI_COMMAND_MASTER))
+		return;
+	set_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
+	netdev_err(m->netdev, "its Bus Master bit stays set: the queues' memory stays theirs\n");
+}
+
+/**
+ * meridian_end_fence() - let the function access memory again once none of its queues runs
+ * @m: a function that is down; under RTNL
+ *
+ * Return: 0, or a negative error; then it is as before.
+ */
+int meridian_end_fence(struct meridian *m)
+{
+	int error;
+
+	if (!test_bit(MERIDIAN_FLAG_FENCED, &m->flags))
+		return 0;
+	error = m->ops->end_queues(m);
+	if (error)
+		return error;
+	pci_set_master(m->pdev);
+	clear_bit(MERIDIAN_FLAG_FENCED, &m->flags);
+	clear_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
+	return 0;
+}
+
 /**
  * meridian_stop_queues() - take the queues from the card
  * @m: a function that neither sends nor polls any more
  *
- * When it returns the card touches their memory no more.
+ * When it returns the card touches their memory no more: where a queue does not end, the function
+ * may not access memory at all until meridian_end_fence(). After the first that does not end the
+ * others are not tried, as each may take as long.
  */
 void meridian_stop_queues(struct meridian *m)
 {
 	unsigned int i;
+	int error = 0;
 
-	for (i = 0; i < m->channels; i++)
-		m->ops->stop_queue(m, m->queue_base + i);
-	m->ops->map_queues(m, 0);
-	meridian_present(m);
+	for (i = 0; i < m->channels && !error; i++)
+		error = m->ops->stop_queue(m, m->queue_base + i);
+	if (!error)
+		error = m->ops->map_queues(m, 0);
+	if (!meridian_present(m) && !error)
+		error = -ENODEV;
+	if (!error)
+		return;
+	if (meridian_present(m))
+		netdev_err(m->netdev,
+			   "the card does not end the queues (%d): no DMA until it does\n", error);
+	fence(m);
 }

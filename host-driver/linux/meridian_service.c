@@ -110,6 +110,8 @@ static void do_service(struct work_struct *work)
 	if (rtnl_trylock()) {
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 			look_after_queues(m);
+		else if (!meridian_is_vf(m->pdev))
+			meridian_end_fence(m);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
@@ -266,16 +268,17 @@ void meridian_before_reset(struct meridian *m)
 	announce_reset(m);
 }
 
-/* What a PF has beside its queues. */
-static void restore_pf(struct meridian *m)
+/**
+ * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
+ * @m: a PF; under the card's lock
+ */
+void meridian_restore_pf(struct meridian *m)
 {
-	mutex_lock(&m->card->lock);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	if (m->card->error_function == m)
 		qdma_enable_errors(&m->qdma, 0);
 	if (m->vfs)
 		qdma_mailbox_interrupt(&m->qdma, 0, true);
-	mutex_unlock(&m->card->lock);
 }
 
 /**
@@ -287,8 +290,11 @@ void meridian_after_reset(struct meridian *m)
 	qdma_watch_anew(&m->qdma);
 	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
 	clear_bit(MERIDIAN_FLAG_RESET, &m->flags);
-	if (!meridian_is_vf(m->pdev) && meridian_present(m))
-		restore_pf(m);
+	if (!meridian_is_vf(m->pdev) && meridian_present(m)) {
+		mutex_lock(&m->card->lock);
+		meridian_restore_pf(m);
+		mutex_unlock(&m->card->lock);
+	}
 	rtnl_lock();
 	if (netif_running(m->netdev) && meridian_up(m)) {
 		netdev_err(m->netdev, "the queues do not start again after a reset\n");

@@ -180,18 +180,26 @@ static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
 	return ask(m, &request, NULL);
 }
 
-static void stop_queue(struct meridian *m, u32 queue)
+static int stop_queue(struct meridian *m, u32 queue)
 {
 	struct qdma_queue_request end = { .queue = queue, .function = m->function };
 	struct qdma_message request;
+	int error;
 
 	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
 	qdma_message_put_queue(&request, &end);
-	ask(m, &request, NULL);
+	error = ask(m, &request, NULL);
+	if (error)
+		return error;
 	end.is_c2h = true;
 	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
 	qdma_message_put_queue(&request, &end);
-	ask(m, &request, NULL);
+	return ask(m, &request, NULL);
+}
+
+static int end_queues(struct meridian *m)
+{
+	return map_queues(m, 0);
 }
 
 /* A PF that does not know the question spreads the frames evenly. */
@@ -236,6 +244,7 @@ const struct meridian_ops meridian_vf_ops = {
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop_queue = stop_queue,
+	.end_queues = end_queues,
 	.write_rss = write_rss,
 	.set_strip = set_strip,
 	.sync_filter = meridian_sync_vf,

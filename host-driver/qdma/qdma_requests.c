@@ -46,31 +46,43 @@ static void put_word(struct qdma_message *message, u32 at, u32 word)
 		message->byte[at + i] = word >> 8 * i;
 }
 
+/* A queue that does not end stays the VF's to end: qdma_service_look() tries again. */
 static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 index, bool is_c2h)
 {
 	u32 queue = vf->base + index;
 	int error;
 
 	if (is_c2h) {
-		vf->c2h &= ~BIT(index);
-		return qdma_c2h_stop(service->qdma, queue);
+		error = qdma_c2h_stop(service->qdma, queue);
+		if (!error)
+			vf->c2h &= ~BIT(index);
+		return error;
 	}
-	vf->h2c &= ~BIT(index);
 	error = qdma_h2c_stop(service->qdma, queue);
+	if (!error)
+		vf->h2c &= ~BIT(index);
 	service->ops->set_tx(service->owner, queue, false, false);
 	return error;
 }
 
-static void stop_queues_from(struct qdma_service *service, struct qdma_vf *vf, u32 first)
+static bool has_queues(const struct qdma_vf *vf)
 {
+	return vf->h2c || vf->c2h;
+}
+
+/* After the first that does not end none is tried: each may take as long. */
+static int stop_queues_from(struct qdma_service *service, struct qdma_vf *vf, u32 first)
+{
+	int error = 0;
 	u32 i;
 
-	for (i = first; i < QDMA_VF_QUEUES; i++) {
+	for (i = first; i < QDMA_VF_QUEUES && !error; i++) {
 		if (vf->h2c & BIT(i))
-			stop_queue(service, vf, i, false);
-		if (vf->c2h & BIT(i))
-			stop_queue(service, vf, i, true);
+			error = stop_queue(service, vf, i, false);
+		if (!error && vf->c2h & BIT(i))
+			error = stop_queue(service, vf, i, true);
 	}
+	return error;
 }
 
 /* No frames come any more before queues go. */
@@ -145,6 +157,8 @@ static int hello(const struct asked *asked)
 	};
 
 	qdma_drop_vf(asked->service, asked->vf);
+	if (has_queues(asked->vf))
+		return -QDMA_REFUSE_BUSY;
 	asked->vf->is_known = true;
 	qdma_message_put_hello(asked->answer, &hello);
 	return 0;
@@ -163,8 +177,10 @@ static int give_queues(const struct asked *asked)
 	u32 base, count;
 
 	qdma_message_get_range(asked->request, &base, &count);
-	if (vf->mapped || vf->h2c || vf->c2h)
+	if (vf->mapped || has_queues(vf))
 		qdma_suspend_vf(asked->service, vf);
+	if (has_queues(vf))
+		return -QDMA_REFUSE_BUSY;
 	vf->count = count < QDMA_VF_QUEUES ? count : QDMA_VF_QUEUES;
 	qdma_message_put_range(asked->answer, vf->base, vf->count);
 	return 0;
@@ -182,13 +198,14 @@ static int map_queues(const struct asked *asked)
 		return -QDMA_REFUSE_COUNT;
 	if (!count) {
 		qdma_suspend_vf(service, vf);
-		return 0;
+		return has_queues(vf) ? -QDMA_REFUSE_BUSY : 0;
 	}
 	if (count < vf->mapped) {
 		service->ops->set_queues(service->owner, vf, count);
-		stop_queues_from(service, vf, count);
 		vf->mapped = count;
 	}
+	if (stop_queues_from(service, vf, count))
+		return -QDMA_REFUSE_BUSY;
 	if (qdma_map_function(service->qdma, vf->function, vf->base, count))
 		return -QDMA_REFUSE_BUSY;
 	service->ops->set_queues(service->owner, vf, count);

@@ -153,6 +153,11 @@ u64 qdma_service_wait(const struct qdma_service *service, u64 now)
 	return service->quiet > now ? service->quiet - now : 0;
 }
 
+static bool has_queues(const struct qdma_vf *vf)
+{
+	return vf->h2c || vf->c2h;
+}
+
 static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
 {
 	return !service->ops->may_access(service->owner, vf) ||
@@ -165,7 +170,8 @@ static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
  *
  * A reset by the mailbox has taken a VF's queues from the shell. PCIe's reset has only cleared its
  * Bus Master bit: its contexts wait for the next who sets that. Linux's PCI core leaves 100 ms
- * between the two; to be called often enough to see the VF meanwhile.
+ * between the two; to be called often enough to see the VF meanwhile. A queue that has not ended is
+ * tried again; if it still does not, the other VFs' wait for the next call.
  */
 void qdma_service_look(struct qdma_service *service)
 {
@@ -174,8 +180,10 @@ void qdma_service_look(struct qdma_service *service)
 	for (i = 0; i < service->vfs; i++) {
 		struct qdma_vf *vf = &service->vf[i];
 
-		if (vf->mapped && was_reset(service, vf))
+		if ((vf->mapped && was_reset(service, vf)) || (vf->is_away && has_queues(vf)))
 			qdma_suspend_vf(service, vf);
+		if (vf->is_away && has_queues(vf))
+			return;
 	}
 }
 

@@ -316,6 +316,42 @@ TEST_F(Service, FewerQueuesThatFindTheCardBusyAreFewer) {
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 1)), 0) << "asked again";
 }
 
+/// Who has no answer frees its memory, while the card may still write to it.
+TEST_F(Service, QueuesThatDoNotEndAreEndedLater) {
+  bring_up(4, 4);
+  bring_up(5);
+  pf.card.busy_reads = 1000000000;
+  reset(4);
+  EXPECT_NE(pf.vf(4).c2h, 0U) << "the card does not say that they have ended";
+  const auto tried = pf.card.commands.size();
+  qdma_service_look(&pf.service);
+  EXPECT_LE(pf.card.commands.size() - tried, 4U) << "the contexts of one queue, and the function's map";
+  pf.card.busy_reads = 0;
+  qdma_service_look(&pf.service);
+  EXPECT_EQ(pf.vf(4).c2h | pf.vf(4).h2c, 0U);
+  for (unsigned queue = 256; queue < 260; ++queue) {
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, queue));
+  }
+  EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 264)) << "another VF's";
+}
+
+TEST_F(Service, WhoseQueuesDoNotEndIsToldSo) {
+  const auto base = FakePf::base_of(4);
+  const std::vector<qdma_message> ends = {message_of(QDMA_OP_HELLO), range_message(QDMA_OP_FMAP, base, 0),
+                                          range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 2),
+                                          queue_message(QDMA_OP_CONTEXT_INVALIDATE, base, true)};
+  for (const auto& end : ends) {
+    bring_up(4);
+    pf.card.busy_reads = 1000000000;
+    EXPECT_EQ(pf.ask(4, end), -QDMA_REFUSE_BUSY) << qdma_message_op(&end);
+    EXPECT_NE(pf.vf(4).c2h & 1, 0U) << qdma_message_op(&end);
+    pf.card.busy_reads = 0;
+    EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+    EXPECT_EQ(pf.vf(4).c2h, 0U) << qdma_message_op(&end);
+  }
+}
+
 TEST_F(Service, TheMailboxKnowsTheQueuesOfEachVf) {
   bring_up(5);
   const std::uint32_t of_vf = QDMA_PF_MAILBOX + QDMA_MAILBOX_MAP(5);
