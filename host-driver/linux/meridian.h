@@ -193,6 +193,7 @@ struct meridian_missed {
  * @config: what it is to have
  * @coalesce: what its receive queues are to do
  * @rss: how its frames are spread
+ * @found_rss: of a PF: how they were before, and are again when the driver goes
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
  * @xdp: the program, if there is one
@@ -243,6 +244,7 @@ struct meridian {
 	struct meridian_config config;
 	struct meridian_coalesce coalesce;
 	struct qdma_rss rss;
+	struct qdma_rss found_rss;
 	struct meridian_channel *channel;
 	unsigned int channels;
 	struct bpf_prog *xdp;
@@ -329,7 +331,7 @@ int meridian_test_filter(struct meridian *m);
 
 /* meridian_rss.c */
 void meridian_default_indirection(struct meridian *m);
-void meridian_read_key(struct meridian *m);
+void meridian_read_rss(struct meridian *m);
 int meridian_write_rss(struct meridian *m);
 void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss);
 
@@ -427,6 +429,7 @@ void meridian_release_rx(struct meridian_rx *rx);
 
 /* meridian_pf.c */
 extern const struct meridian_ops meridian_pf_ops;
+void meridian_leave_function(struct meridian *m);
 
 /* meridian_vf.c */
 extern const struct meridian_ops meridian_vf_ops;

@@ -99,7 +99,7 @@ static int init_function(struct meridian *m)
 		meridian_draw_hash(m);
 	}
 	mutex_unlock(&m->card->lock);
-	meridian_read_key(m);
+	meridian_read_rss(m);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
 	return error;
@@ -257,6 +257,7 @@ void meridian_detach(struct meridian_devlink *devlink)
 		meridian_leave_pf(m);
 	} else {
 		meridian_clear_filter(m);
+		meridian_leave_function(m);
 		meridian_enable_port(m, false);
 		meridian_free_misc_irq(m);
 	}

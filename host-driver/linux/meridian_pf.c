@@ -57,6 +57,8 @@ static int stop_queue(struct meridian *m, u32 queue)
 		error = qdma_c2h_stop(&m->qdma, queue);
 	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
+	meridian_set_entry_size(m, queue, 0);
+	meridian_set_buffer_size(m, queue, 0);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -84,6 +86,23 @@ static int set_strip(struct meridian *m, bool on)
 				on ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
 	meridian_flush(m);
 	return 0;
+}
+
+/**
+ * meridian_leave_function() - have the function's switches as a reset of the card leaves them
+ * @m: a PF without queues
+ *
+ * The next driver may know nothing of them.
+ */
+void meridian_leave_function(struct meridian *m)
+{
+	meridian_write_function(m, MERIDIAN_FUNCTION_FLAGS,
+				MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK |
+				MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK |
+				MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK |
+				MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK);
+	meridian_write_function(m, MERIDIAN_FUNCTION_VLAN, 0);
+	meridian_write_function_rss(m, m->function, &m->found_rss);
 }
 
 const struct meridian_ops meridian_pf_ops = {

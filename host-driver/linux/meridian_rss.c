@@ -15,15 +15,21 @@ void meridian_default_indirection(struct meridian *m)
 }
 
 /**
- * meridian_read_key() - take the hash key that the card has
- * @m: the function
+ * meridian_read_rss() - see what the card has, and take its hash key
+ * @m: a PF
  */
-void meridian_read_key(struct meridian *m)
+void meridian_read_rss(struct meridian *m)
 {
+	struct qdma_rss *found = &m->found_rss;
 	unsigned int i;
 
 	for (i = 0; i < QDMA_RSS_WORDS; i++)
-		m->rss.key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
+		found->key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
+	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
+		found->entry[i] = meridian_read_function(m, MERIDIAN_FUNCTION_INDIRECTION(i));
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		found->is_microsoft = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_ORDER);
+	memcpy(m->rss.key, found->key, sizeof(found->key));
 }
 
 /**

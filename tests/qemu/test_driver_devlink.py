@@ -156,3 +156,16 @@ def test_a_queue_that_stands_still_is_told_and_repaired_when_wanted(link: Link) 
     guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 60)
     assert counts(link, "tx")[0] == "healthy"
     guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
+
+
+def test_queues_that_start_anew_have_no_fault(link: Link) -> None:
+    """Whoever started them; and their next fault is repaired, not left for the one before."""
+    guest = link.guest
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover false; devlink health test {DEVICE} reporter tx")
+    _, errors, recovered = counts(link, "tx")
+    wait_counts(link, "tx", "error", errors, recovered)
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    wait_counts(link, "tx", "healthy", errors, recovered)
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover true; devlink health test {DEVICE} reporter tx")
+    wait_counts(link, "tx", "healthy", errors + 1, recovered + 1)
+    guest.wait_link()
