@@ -297,6 +297,7 @@ choose_address(struct qdma_vf *vf, uint32_t index, const struct rte_ether_addr *
 
 	if (rte_is_zero_ether_addr(first)) {
 		rte_eth_random_addr(vf->own);
+		memcpy(vf->first, vf->own, sizeof(vf->first));
 		return;
 	}
 	for (i = 0; i < RTE_ETHER_ADDR_LEN; i++)
@@ -304,6 +305,7 @@ choose_address(struct qdma_vf *vf, uint32_t index, const struct rte_ether_addr *
 	number += index;
 	for (i = RTE_ETHER_ADDR_LEN - 1; i >= 0; i--, number >>= 8)
 		vf->own[i] = (uint8_t)number;
+	memcpy(vf->first, vf->own, sizeof(vf->first));
 	memcpy(vf->fixed, vf->own, sizeof(vf->fixed));
 	vf->is_fixed = true;
 }

@@ -193,6 +193,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 		vf[i].function = first + i * stride;
 		vf[i].base = base_of(vf[i].function);
 		eth_random_addr(vf[i].own);
+		ether_addr_copy(vf[i].first, vf[i].own);
 		policy[i].function = vf[i].function;
 		INIT_LIST_HEAD(&policy[i].entries);
 		for (trouble = 0; trouble < QDMA_VF_TROUBLES; trouble++)

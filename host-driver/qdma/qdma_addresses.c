@@ -188,8 +188,10 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
 	for (i = 0; i < service->vfs; i++) {
 		const struct qdma_vf *other = &service->vf[i];
 
-		if (other != vf && (is_same(other->own, address) ||
-				    (other->is_fixed && is_same(other->fixed, address))))
+		if (other == vf)
+			continue;
+		if (is_same(other->own, address) || is_same(other->first, address) ||
+		    (other->is_fixed && is_same(other->fixed, address)))
 			return true;
 	}
 	return false;
@@ -277,8 +279,18 @@ int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8
 void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other)
 {
 	vf->is_fixed = false;
-	if (!vf->mapped)
-		set_own(service, vf, other, true);
+	if (!vf->mapped && !set_own(service, vf, other, true))
+		memcpy(vf->first, other, QDMA_ADDRESS_BYTES);
+}
+
+/* Whether there is room for it beside the former one or not. */
+static void return_to(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	if (is_same(vf->own, address) || !set_own(service, vf, address, false))
+		return;
+	qdma_remove_own(service, vf);
+	memcpy(vf->own, address, QDMA_ADDRESS_BYTES);
+	qdma_add_own(service, vf);
 }
 
 /**
@@ -288,12 +300,18 @@ void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u
  */
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf)
 {
-	if (!vf->is_fixed || !set_own(service, vf, vf->fixed, false))
-		return;
-	/* The filter has no room for it beside the other one. */
-	qdma_remove_own(service, vf);
-	memcpy(vf->own, vf->fixed, QDMA_ADDRESS_BYTES);
-	qdma_add_own(service, vf);
+	if (vf->is_fixed)
+		return_to(service, vf, vf->fixed);
+}
+
+/**
+ * qdma_reset_address() - a VF's own address is none that a driver has chosen
+ * @service: its PF's
+ * @vf: the VF, whose driver has gone
+ */
+void qdma_reset_address(struct qdma_service *service, struct qdma_vf *vf)
+{
+	return_to(service, vf, vf->is_fixed ? vf->fixed : vf->first);
 }
 
 static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)

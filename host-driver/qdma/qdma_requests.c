@@ -99,8 +99,8 @@ static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
  * @service: its PF's
  * @vf: the VF
  *
- * What the administrator says of it stays, and so does its address, or the administrator's choice
- * of that.
+ * What the administrator says of it stays. Its address is the administrator's choice, or the one that
+ * it had at first: the next driver is another VM's.
  */
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
@@ -109,7 +109,7 @@ void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 	vf->count = 0;
 	vf->addresses = 0;
 	vf->is_away = true;
-	qdma_restore_address(service, vf);
+	qdma_reset_address(service, vf);
 	if (!vf->has_own)
 		qdma_add_own(service, vf);
 	vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;

@@ -27,6 +27,7 @@
  * @is_away: it has no queues that frames may go to, so the card's filter has none of @address
  * @own: its address, which the card's filter has from the service's start to its end
  * @has_own: it has; not if there is no room
+ * @first: @own until a driver chooses another, and again when that driver goes
  * @fixed: the administrator's choice, which @own is but while the VF is trusted
  * @is_fixed: there is one
  * @is_trusted: it may ask for all multicast, promiscuous mode and more addresses, and send
@@ -53,6 +54,7 @@ struct qdma_vf {
 	bool is_away;
 	u8 own[QDMA_ADDRESS_BYTES];
 	bool has_own;
+	u8 first[QDMA_ADDRESS_BYTES];
 	u8 fixed[QDMA_ADDRESS_BYTES];
 	bool is_fixed;
 	bool is_trusted;
@@ -166,6 +168,7 @@ int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
 void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other);
+void qdma_reset_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
 bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);

@@ -234,6 +234,41 @@ TEST_F(Service, WhoHasNoQueuesHasItsOwnAddressOnly) {
   EXPECT_EQ(only(4), alien);
 }
 
+/// Else the next VM that gets the VF would go on under the name of the one before.
+TEST_F(Service, AnAddressThatADriverChoseGoesWithIt) {
+  const Address first = own(4);
+  for (const auto op : {QDMA_OP_HELLO, QDMA_OP_VF_BYE, QDMA_OP_PF_RESET_VF_BYE}) {
+    bring_up(4);
+    EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
+    EXPECT_EQ(only(4), alien);
+    bring_up(5);
+    EXPECT_EQ(pf.ask(5, address_message(first, true, true)), -QDMA_REFUSE_PARAMETER) << "it is to return";
+    pf.say(4, message_of(op));
+    EXPECT_EQ(only(4), first) << op;
+    EXPECT_EQ(own(4), first);
+    EXPECT_TRUE(listeners(alien).empty());
+    EXPECT_EQ(pf.ask(5, address_message(alien, true, true)), 0) << "it is free";
+    pf.say(5, message_of(QDMA_OP_VF_BYE));
+  }
+}
+
+TEST_F(Service, AnAddressThatADriverChoseStaysOverAReset) {
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
+  reset(4);
+  EXPECT_EQ(only(4), alien) << "its driver goes on";
+}
+
+TEST_F(Service, WhoIsFixedNoMoreReturnsToTheAddressThatItGotThen) {
+  const Address fixed{2, 2, 2, 2, 2, 2}, given{2, 3, 3, 3, 3, 3};
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(4), fixed.data()), 0);
+  qdma_free_address(&pf.service, &pf.vf(4), given.data());
+  bring_up(4);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
+  pf.say(4, message_of(QDMA_OP_VF_BYE));
+  EXPECT_EQ(only(4), given);
+}
+
 TEST_F(Service, AnOwnAddressStaysFromTheFirstToTheLast) {
   const auto all_there = [&] { return only(4) == own(4) && only(5) == own(5) && only(6) == own(6); };
   EXPECT_TRUE(all_there()) << "before any driver";

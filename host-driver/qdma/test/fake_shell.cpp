@@ -125,6 +125,7 @@ FakePf::FakePf(unsigned count) : vfs(count) {
     vfs[i].base = base_of(first + i);
     const Address own{2, 0, 0, 0, 0, static_cast<std::uint8_t>(first + i)};
     std::copy(own.begin(), own.end(), vfs[i].own);
+    std::copy(own.begin(), own.end(), vfs[i].first);
   }
   service.qdma = &pf;
   service.ops = &FakeShell::ops;
