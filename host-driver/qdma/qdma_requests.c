@@ -65,11 +65,6 @@ static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 inde
 	return error;
 }
 
-static bool has_queues(const struct qdma_vf *vf)
-{
-	return vf->h2c || vf->c2h;
-}
-
 /* After the first that does not end none is tried: each may take as long. */
 static int stop_queues_from(struct qdma_service *service, struct qdma_vf *vf, u32 first)
 {
@@ -99,8 +94,8 @@ static void take_queues(struct qdma_service *service, struct qdma_vf *vf)
  * @service: its PF's
  * @vf: the VF
  *
- * What the administrator says of it stays. Its address is the administrator's choice, or the one that
- * it had at first: the next driver is another VM's.
+ * What the administrator says of it stays. Its address is the administrator's choice, or the one
+ * that it had at first: the next driver is another VM's.
  */
 void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 {
@@ -157,7 +152,7 @@ static int hello(const struct asked *asked)
 	};
 
 	qdma_drop_vf(asked->service, asked->vf);
-	if (has_queues(asked->vf))
+	if (qdma_has_queues(asked->vf))
 		return -QDMA_REFUSE_BUSY;
 	asked->vf->is_known = true;
 	qdma_message_put_hello(asked->answer, &hello);
@@ -177,9 +172,9 @@ static int give_queues(const struct asked *asked)
 	u32 base, count;
 
 	qdma_message_get_range(asked->request, &base, &count);
-	if (vf->mapped || has_queues(vf))
+	if (vf->mapped || qdma_has_queues(vf))
 		qdma_suspend_vf(asked->service, vf);
-	if (has_queues(vf))
+	if (qdma_has_queues(vf))
 		return -QDMA_REFUSE_BUSY;
 	vf->count = count < QDMA_VF_QUEUES ? count : QDMA_VF_QUEUES;
 	qdma_message_put_range(asked->answer, vf->base, vf->count);
@@ -198,7 +193,7 @@ static int map_queues(const struct asked *asked)
 		return -QDMA_REFUSE_COUNT;
 	if (!count) {
 		qdma_suspend_vf(service, vf);
-		return has_queues(vf) ? -QDMA_REFUSE_BUSY : 0;
+		return qdma_has_queues(vf) ? -QDMA_REFUSE_BUSY : 0;
 	}
 	if (count < vf->mapped) {
 		service->ops->set_queues(service->owner, vf, count);

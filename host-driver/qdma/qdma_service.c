@@ -153,11 +153,6 @@ u64 qdma_service_wait(const struct qdma_service *service, u64 now)
 	return service->quiet > now ? service->quiet - now : 0;
 }
 
-static bool has_queues(const struct qdma_vf *vf)
-{
-	return vf->h2c || vf->c2h;
-}
-
 static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
 {
 	return !service->ops->may_access(service->owner, vf) ||
@@ -180,9 +175,9 @@ void qdma_service_look(struct qdma_service *service)
 	for (i = 0; i < service->vfs; i++) {
 		struct qdma_vf *vf = &service->vf[i];
 
-		if ((vf->mapped && was_reset(service, vf)) || (vf->is_away && has_queues(vf)))
+		if ((vf->mapped && was_reset(service, vf)) || (vf->is_away && qdma_has_queues(vf)))
 			qdma_suspend_vf(service, vf);
-		if (vf->is_away && has_queues(vf))
+		if (vf->is_away && qdma_has_queues(vf))
 			return;
 	}
 }

@@ -70,6 +70,12 @@ struct qdma_vf {
 	bool is_deaf;
 };
 
+/* Whether queues of the VF may access memory still. */
+static inline bool qdma_has_queues(const struct qdma_vf *vf)
+{
+	return vf->h2c || vf->c2h;
+}
+
 #define QDMA_VF_TROUBLES	4
 
 /* Of a VF, worth a word to the administrator. */
