@@ -280,7 +280,7 @@ enum meridian_flag {
 	MERIDIAN_FLAG_RESET,	/* between meridian_before_reset() and meridian_after_reset() */
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
 	MERIDIAN_FLAG_FENCED,	/* queues may run, so the Bus Master bit is clear */
-	MERIDIAN_FLAG_RUNAWAY,	/* and it is not to be cleared */
+	MERIDIAN_FLAG_RUNAWAY,	/* that bit could not be cleared: memory is not given back */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
