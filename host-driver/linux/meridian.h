@@ -204,6 +204,7 @@ struct meridian_missed {
  * @reset: takes everything down and up again
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @errors_next: jiffies before which the card's errors are not looked at again
+ * @fence_next: jiffies before which a PF that is down does not try again to end its queues
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: that are to be received
  * @mailbox_lock: of a VF: one question at a time
@@ -255,6 +256,7 @@ struct meridian {
 	struct work_struct reset;
 	struct work_struct rx_mode;
 	unsigned long errors_next;
+	unsigned long fence_next;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
 	struct mutex mailbox_lock; /* questions */

@@ -7,6 +7,8 @@
 #include "meridian_devlink.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
+/* A card that is busy takes half a second each time, in which nobody else has RTNL. */
+#define FENCE_PERIOD	(5 * HZ)
 
 /**
  * meridian_update_link() - tell Linux of the link
@@ -88,6 +90,15 @@ static void look_after_queues(struct meridian *m)
 	m->ops->read_missed(m);
 }
 
+/* A PF hears of its VFs' messages by interrupts, which are accesses to memory. */
+static void look_after_fence(struct meridian *m)
+{
+	if (time_before(jiffies, m->fence_next))
+		return;
+	m->fence_next = jiffies + FENCE_PERIOD;
+	meridian_end_fence(m);
+}
+
 static void do_service(struct work_struct *work)
 {
 	struct meridian *m = container_of(work, struct meridian, service.work);
@@ -111,7 +122,7 @@ static void do_service(struct work_struct *work)
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 			look_after_queues(m);
 		else if (!meridian_is_vf(m->pdev))
-			meridian_end_fence(m);
+			look_after_fence(m);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
@@ -219,6 +230,7 @@ void meridian_free_misc_irq(struct meridian *m)
 void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
+	m->fence_next = jiffies;
 	meridian_init_vf_watch(m);
 	INIT_WORK(&m->reset, do_reset);
 	INIT_WORK(&m->rx_mode, do_rx_mode);
