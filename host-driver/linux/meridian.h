@@ -395,6 +395,8 @@ void meridian_stop_queues(struct meridian *m);
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
 					  netdev_features_t features);
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
+void meridian_look_after_tx(struct meridian_tx *tx);
 bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);

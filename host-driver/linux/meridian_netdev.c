@@ -227,16 +227,6 @@ static netdev_features_t rx_offloads(const struct meridian *m)
 	return features;
 }
 
-static void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
-{
-	struct meridian *m = netdev_priv(netdev);
-	struct meridian_tx *tx = &m->channel[queue].tx;
-
-	netdev_warn(netdev, "transmit queue %u stands still with %u frames: resetting\n", queue,
-		    meridian_tx_pending(tx));
-	meridian_report(m, MERIDIAN_FAULT_TX, queue);
-}
-
 static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_open = meridian_open,
 	.ndo_stop = meridian_stop,

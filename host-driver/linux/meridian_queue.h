@@ -77,6 +77,8 @@ struct meridian_rx_stats {
  * @index: of the queue
  * @pidx: next descriptor to fill; under the queue's transmit lock
  * @cidx: first descriptor the card has not taken; of NAPI
+ * @seen: @cidx as the service has seen it last
+ * @looks: of the service in a row that have found frames and no progress
  * @stats: counted here
  */
 struct meridian_tx {
@@ -84,6 +86,8 @@ struct meridian_tx {
 	struct meridian_ring ring;
 	struct meridian_tx_buffer *buffer;
 	u32 index;
+	u32 seen;
+	u32 looks;
 	u32 pidx ____cacheline_aligned_in_smp;
 	u32 cidx ____cacheline_aligned_in_smp;
 	struct meridian_tx_stats stats;

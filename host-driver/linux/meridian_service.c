@@ -75,6 +75,16 @@ static void take_errors(struct meridian *m)
 		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 }
 
+static void look_after_transmit(struct meridian *m)
+{
+	unsigned int i;
+
+	if (!netif_carrier_ok(m->netdev))
+		return;
+	for (i = 0; i < m->channels; i++)
+		meridian_look_after_tx(&m->channel[i].tx);
+}
+
 static void look_after_queues(struct meridian *m)
 {
 	if (meridian_is_vf(m->pdev) && meridian_was_reset(m)) {
@@ -87,6 +97,7 @@ static void look_after_queues(struct meridian *m)
 		schedule_work(&m->rx_mode);
 	meridian_update_link(m);
 	wake_queues(m);
+	look_after_transmit(m);
 	m->ops->read_missed(m);
 }
 

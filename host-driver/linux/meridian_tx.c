@@ -9,9 +9,12 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_devlink.h"
 
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4
+/* Looks of the service at a queue that stands still until it is told of: five seconds. */
+#define STILL_LOOKS	20
 
 /**
  * meridian_tx_room() - how many frames may still be put into the ring
@@ -53,6 +56,36 @@ u32 meridian_tx_pending(const struct meridian_tx *tx)
 	u32 cidx = card_cidx(tx);
 
 	return tx->pidx >= cidx ? tx->pidx - cidx : tx->pidx + tx->ring.slots - cidx;
+}
+
+void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_tx *tx = &m->channel[queue].tx;
+
+	WRITE_ONCE(tx->looks, 0);
+	netdev_warn(netdev, "transmit queue %u stands still with %u frames: resetting\n", queue,
+		    meridian_tx_pending(tx));
+	meridian_report(m, MERIDIAN_FAULT_TX, queue);
+}
+
+/**
+ * meridian_look_after_tx() - tell of a queue whose frames do not get done
+ * @tx: a queue of a function with a link; under RTNL, in equal intervals
+ *
+ * Linux's watchdog looks at queues only that the stack has stopped, as XDP and AF_XDP never do.
+ * Looks are counted, not time: a look that comes late finds the index where it was by chance.
+ */
+void meridian_look_after_tx(struct meridian_tx *tx)
+{
+	u32 cidx = READ_ONCE(tx->cidx), looks = 0;
+
+	if (cidx == tx->seen && cidx != READ_ONCE(tx->pidx))
+		looks = READ_ONCE(tx->looks) + 1;
+	tx->seen = cidx;
+	WRITE_ONCE(tx->looks, looks);
+	if (looks >= STILL_LOOKS)
+		meridian_tx_timeout(tx->m->netdev, tx->index);
 }
 
 static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer, u32 request)
@@ -193,8 +226,9 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
 
+	/* XDP fills the ring, too, and stops nothing. */
 	if (unlikely(!meridian_tx_room(tx))) {
-		netif_tx_stop_queue(queue);
+		stop_if_full(tx, queue);
 		return NETDEV_TX_BUSY;
 	}
 	if (unlikely(skb->len > m->max_frame || skb->len < ETH_HLEN))

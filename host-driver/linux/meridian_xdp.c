@@ -64,11 +64,12 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 	tx = &m->channel[smp_processor_id() % m->channels].tx;
 	queue = netdev_get_tx_queue(netdev, tx->index);
 	__netif_tx_lock(queue, smp_processor_id());
-	meridian_trans_update(queue);
 	for (sent = 0; sent < count; sent++) {
 		if (meridian_send_xdp(tx, frames[sent], false))
 			break;
 	}
+	if (sent)
+		meridian_trans_update(queue);
 	if (flags & XDP_XMIT_FLUSH)
 		meridian_ring_tx(tx);
 	__netif_tx_unlock(queue);
@@ -97,10 +98,11 @@ static int bounce(struct meridian_channel *channel, struct xdp_buff *xdp)
 		return -ENOSPC;
 	}
 	__netif_tx_lock(queue, smp_processor_id());
-	meridian_trans_update(queue);
 	error = meridian_send_xdp(tx, frame, is_own);
-	if (!error)
+	if (!error) {
+		meridian_trans_update(queue);
 		meridian_ring_tx(tx);
+	}
 	__netif_tx_unlock(queue);
 	if (unlikely(error))
 		xdp_return_frame_rx_napi(frame);

@@ -21,6 +21,8 @@ from peer import Peer
 
 XDP_TOOL = Path(__file__).with_name("xdp_tool.c")
 NET_LOAD = Path(__file__).parents[1] / "bench" / "net_load.c"
+CONTEXT_COMMAND = 0x844
+INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
 
 
 @dataclass
@@ -86,6 +88,13 @@ def vfs_apart(guest: Guest, count: int = 1) -> Iterator[None]:
     for vf in range(count):
         guest.run(f"ip netns del vf{vf}")
     guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
+
+
+def stop_transmit(guest: Guest, queues: int = 2) -> None:
+    """Takes the PF's first transmit queues from the card behind the driver's back. The machine has iomem=relaxed."""
+    bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    for queue in range(queues):
+        guest.run(f"busybox devmem {bar0 + CONTEXT_COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
 
 
 def tool(folder: Path, source: Path, compiler: str = "gcc") -> Path:

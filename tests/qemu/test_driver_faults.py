@@ -8,13 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from driver_machine import Link, changed, linked, vfs_apart
+from driver_machine import Link, changed, linked, stop_transmit, vfs_apart
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import MODULE, PF_DEVICE, Guest
 
 pytestmark = pytest.mark.qemu
-COMMAND = 0x844
-INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
 COMPLETION_DOORBELL = 0x18000 + 0xC  # and 16 for each queue
 
 
@@ -25,10 +23,8 @@ def test_a_queue_that_stands_still_is_started_again() -> None:
 
 
 def stop_and_see(guest: Guest) -> None:
-    bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
     guest.ping()
-    for queue in range(2):
-        guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
+    stop_transmit(guest)
     status, _ = guest.try_run("ping -c 1 -W 1 10.44.0.1")
     assert status != 0
     guest.until("dmesg", "transmit queue [01] stands still with [0-9]+ frames: resetting", 30)

@@ -3,17 +3,29 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from driver_machine import Link, link
+from driver_machine import XDP_TOOL, Link, linked, stop_transmit, tool
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import Guest
 from peer import ethernet
 
-__all__ = ["link"]
 pytestmark = pytest.mark.qemu
 KIND = 0x88B5
 COUNT = 20
+STANDS_STILL = r"transmit queue \d+ stands still with \d+ frames: resetting"
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    """Tests write registers behind the driver's back."""
+    files = {"xdp_tool": tool(tmp_path_factory.mktemp("tools"), XDP_TOOL)}
+    with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it:
+        yield it
 
 
 @contextmanager
@@ -84,6 +96,41 @@ def test_xdp_and_long_frames_exclude_each_other(link: Link) -> None:
     guest.run("ip link set eth0 mtu 9000")
     assert guest.try_run("/run/twin/xdp_tool eth0 pass")[0] == 1
     guest.run("ip link set eth0 mtu 1500")
+
+
+@contextmanager
+def only_xdp(guest: Guest) -> Iterator[None]:
+    """The stack sends nothing, so that its watchdog has nothing to see; who sends to itself gets it from the wire."""
+    guest.run("ip link set eth0 arp off && ip address flush dev eth0 && bridge link set dev eth0 hwmode vepa")
+    guest.run("sysctl -q -w net.ipv6.conf.eth0.disable_ipv6=1")
+    yield
+    guest.run("ip link set eth0 arp on && ip address add 10.44.0.2/24 dev eth0 && bridge link set dev eth0 hwmode veb")
+
+
+def send_until_told(link: Link) -> None:
+    """Frames all the time, more than a ring takes."""
+    link.guest.run("dmesg -C")
+    deadline = time.monotonic() + 40
+    while not re.search(STANDS_STILL, link.guest.run("dmesg")):
+        assert time.monotonic() < deadline, f"nothing was told: {link.guest.statistics()}"
+        for _ in range(5):
+            send(link)
+
+
+@pytest.mark.parametrize("name", ["tx", "redirect"])
+def test_a_transmit_queue_that_stands_still_with_frames_of_xdp_alone_is_started_again(link: Link, name: str) -> None:
+    guest = link.guest
+    with only_xdp(guest), program(link, name):
+        stop_transmit(guest)
+        send_until_told(link)
+        time.sleep(1)
+        guest.wait_link()
+        link.peer.other.clear()
+        before = guest.statistics()
+        frames = send(link)
+        assert counted(link, "tx_xdp", before) >= COUNT
+    assert [frame for frame in link.peer.other if frame in frames] == frames
+    guest.ping()
 
 
 def test_a_program_outlives_down_and_up(link: Link) -> None:
