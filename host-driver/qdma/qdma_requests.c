@@ -56,6 +56,7 @@ static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 inde
 		error = qdma_c2h_stop(service->qdma, queue);
 		if (!error)
 			vf->c2h &= ~BIT(index);
+		service->ops->set_rx(service->owner, queue, 0, 0);
 		return error;
 	}
 	error = qdma_h2c_stop(service->qdma, queue);
