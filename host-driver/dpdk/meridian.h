@@ -14,6 +14,7 @@
 #include "../qdma/qdma_queue.h"
 #include "../qdma/qdma_reset.h"
 #include "../qdma/qdma_service.h"
+#include "../qdma/qdma_shares.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"
 #include "meridian_log.h"
@@ -29,7 +30,6 @@
 #define MERIDIAN_VF_MESSAGES_MAX 100000
 #define MERIDIAN_KEY_BYTES	(4 * QDMA_RSS_WORDS)
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
-#define MERIDIAN_GROUP_WORDS	8
 #define MERIDIAN_ADDRESSES	64	/* unicast, of a port */
 #define MERIDIAN_MULTICAST	256	/* of a port */
 #define MERIDIAN_ANY_VLAN	0xffff
@@ -63,21 +63,13 @@ struct meridian_ops {
 	uint64_t (*counter)(struct meridian *m, uint32_t offset);
 };
 
-/* A multicast address and who listens. */
-struct meridian_group {
-	struct rte_ether_addr address;
-	uint32_t port;
-	uint16_t vid;
-	uint32_t functions[MERIDIAN_GROUP_WORDS];
-};
-
 /**
  * struct meridian_card - what the PFs of a card share in a process
  * @lock: contexts and filters take one command at a time
  * @name: of the card
  * @users: PFs
  * @port_users: started PFs of each port
- * @vfs: that its PFs serve
+ * @services: of its PFs that have VFs
  * @groups: how many the card has
  * @group: its multicast
  */
@@ -87,9 +79,9 @@ struct meridian_card {
 	char name[64];
 	unsigned int users;
 	unsigned int port_users[MERIDIAN_PORTS];
-	uint32_t vfs;
+	struct qdma_service *services;
 	uint32_t groups;
-	struct meridian_group group[MERIDIAN_GROUPS];
+	struct qdma_group group[MERIDIAN_GROUPS];
 };
 
 /* An address that the function receives; vid: only in this VLAN, 0: without a tag; or ANY_VLAN. */

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multicast: a group of the card has the functions that listen. All under the card's lock. */
-#include "../qdma/qdma_shares.h"
 #include "meridian.h"
 
 static bool
-is_used(const struct meridian_group *group)
-{
-	uint32_t any = 0;
-	int i;
-
-	for (i = 0; i < MERIDIAN_GROUP_WORDS; i++)
-		any |= group->functions[i];
-	return any != 0;
-}
-
-static bool
-is_like(const struct meridian_group *group, const struct meridian *m,
+is_like(const struct qdma_group *group, const struct meridian *m,
 	const struct rte_ether_addr *address)
 {
-	return is_used(group) && group->port == m->port &&
-	       rte_is_same_ether_addr(&group->address, address);
+	return qdma_is_group_used(group) && group->port == m->port &&
+	       memcmp(group->address, address, sizeof(*address)) == 0;
 }
 
 static void
@@ -38,7 +26,7 @@ write_word(struct meridian *m, uint32_t index, uint32_t word, uint32_t functions
 static void
 write_groups(struct meridian *m, uint32_t word, const struct rte_ether_addr *address)
 {
-	const struct meridian_group *group;
+	const struct qdma_group *group;
 	uint32_t any = 0, i;
 
 	for (i = 0; i < m->card->groups; i++) {
@@ -53,22 +41,19 @@ write_groups(struct meridian *m, uint32_t word, const struct rte_ether_addr *add
 	}
 }
 
-/* The group of an address, or a free one; -ENOSPC without. */
+/* The group of an address; -ENOENT: it has none. */
 static int
 find_group(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
 {
-	int free = -ENOSPC;
 	uint32_t i;
 
 	for (i = 0; i < m->card->groups; i++) {
-		const struct meridian_group *group = &m->card->group[i];
+		const struct qdma_group *group = &m->card->group[i];
 
 		if (is_like(group, m, address) && group->vid == vid)
 			return i;
-		if (!is_used(group) && free < 0)
-			free = i;
 	}
-	return free;
+	return -ENOENT;
 }
 
 static void
@@ -76,7 +61,7 @@ clear_group(struct meridian *m, uint32_t index)
 {
 	uint32_t word;
 
-	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++)
+	for (word = 0; word < QDMA_SHARE_WORDS; word++)
 		write_word(m, index, word, 0);
 }
 
@@ -85,25 +70,27 @@ write_all(struct meridian *m, const struct rte_ether_addr *address)
 {
 	uint32_t word;
 
-	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++)
+	for (word = 0; word < QDMA_SHARE_WORDS; word++)
 		write_groups(m, word, address);
 }
 
 /* PFs may have any group. */
-static bool
-may_make_group(const struct meridian *m, uint32_t function)
+static int
+find_free_group(struct meridian *m, uint32_t function)
 {
-	struct qdma_shares shares = {
-		.groups = m->card->groups, .pfs = MERIDIAN_PFS, .vfs = m->card->vfs,
+	const struct qdma_groups groups = {
+		.group = m->card->group, .count = m->card->groups, .pfs = MERIDIAN_PFS,
+		.services = m->card->services,
 	};
 	uint32_t i;
 
-	static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS, "a bit for each function");
-	if (function < MERIDIAN_PFS)
-		return true;
-	for (i = 0; i < m->card->groups; i++)
-		qdma_count_group(&shares, m->card->group[i].functions, false);
-	return qdma_may_make_group(&shares, function);
+	if (function >= MERIDIAN_PFS && !qdma_claim_group(&groups, function))
+		return -EDQUOT;
+	for (i = 0; i < m->card->groups; i++) {
+		if (!qdma_is_group_used(&m->card->group[i]))
+			return i;
+	}
+	return -ENOSPC;
 }
 
 /* function: of the PF or a VF of its. */
@@ -113,16 +100,15 @@ meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ethe
 {
 	uint32_t word = function / 32, bit = RTE_BIT32(function % 32);
 	int index = find_group(m, address, vid), error;
-	struct meridian_group *group;
-	bool is_new;
+	struct qdma_group *group;
+	bool is_new = index < 0;
 
+	if (is_new)
+		index = find_free_group(m, function);
 	if (index < 0)
 		return index;
 	group = &m->card->group[index];
-	is_new = !is_used(group);
-	if (is_new && !may_make_group(m, function))
-		return -EDQUOT;
-	group->address = *address;
+	memcpy(group->address, address, sizeof(group->address));
 	group->port = m->port;
 	group->vid = vid;
 	group->functions[word] |= bit;
@@ -149,13 +135,13 @@ meridian_leave_group(struct meridian *m, uint32_t function, const struct rte_eth
 {
 	uint32_t word = function / 32;
 	int index = find_group(m, address, vid);
-	struct meridian_group *group;
+	struct qdma_group *group;
 
 	if (index < 0)
 		return;
 	group = &m->card->group[index];
 	group->functions[word] &= ~RTE_BIT32(function % 32);
-	if (!is_used(group)) {
+	if (!qdma_is_group_used(group)) {
 		meridian_mac_remove(m, address, vid);
 		clear_group(m, index);
 	}

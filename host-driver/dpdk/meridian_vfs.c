@@ -242,7 +242,7 @@ tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
 		[QDMA_VF_FLOODS] = "floods its PF with messages, and is slowed",
 		[QDMA_VF_IS_DEAF] = "does not take its answers",
 		[QDMA_VF_HAS_NO_ADDRESS] = "gets no frames: the card's filter does not take its address",
-		[QDMA_VF_LOSES_GROUP] = "loses a multicast group: another address needs its place in the card's filter",
+		[QDMA_VF_LOSES_GROUP] = "loses a multicast group: another needs its place in the card's filter",
 	};
 	struct meridian *m = owner;
 	uint32_t index = vf - m->vfs->vf;
@@ -387,6 +387,7 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		.message_ns = 1000000000 / options->vf_messages,
 		.vf = vfs->vf,
 		.vfs = options->vfs,
+		.card = &m->card->services,
 	};
 	m->vfs = vfs;
 	error = check_addresses(m);
@@ -395,9 +396,6 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		m->vfs = NULL;
 		return error;
 	}
-	pthread_mutex_lock(&m->card->lock);
-	m->card->vfs += vfs->service.vfs;
-	pthread_mutex_unlock(&m->card->lock);
 	meridian_restart_vfs(m);
 	rte_eal_alarm_set(PERIOD_US, serve, m);
 	return 0;
@@ -423,7 +421,6 @@ meridian_stop_vfs(struct meridian *m)
 	rte_eal_alarm_cancel(serve, m);
 	pthread_mutex_lock(&m->card->lock);
 	qdma_service_stop(&m->vfs->service);
-	m->card->vfs -= m->vfs->service.vfs;
 	pthread_mutex_unlock(&m->card->lock);
 	free(m->vfs);
 	m->vfs = NULL;

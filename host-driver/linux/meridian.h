@@ -21,6 +21,7 @@
 #include "../qdma/qdma_ring.h"
 #include "../qdma/qdma_reset.h"
 #include "../qdma/qdma_service.h"
+#include "../qdma/qdma_shares.h"
 #include "meridian_queue.h"
 #include "meridian_vfs.h"
 
@@ -36,7 +37,6 @@
 #define MERIDIAN_DEFAULT_USECS	5
 #define MERIDIAN_DEFAULT_FRAMES	64
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
-#define MERIDIAN_GROUP_WORDS	8
 #define MERIDIAN_ANY_VLAN	0xffff
 
 /* A receive buffer is the middle of a page: room for XDP before it, for the skb's end behind it. */
@@ -81,20 +81,6 @@ struct meridian_ops {
 };
 
 /**
- * struct meridian_group - a multicast address and who listens
- * @address: of which port
- * @port: see @address
- * @vid: in this VLAN only, or MERIDIAN_ANY_VLAN
- * @functions: a bit for each that listens; none: the group is free
- */
-struct meridian_group {
-	u8 address[ETH_ALEN];
-	u8 port;
-	u16 vid;
-	u32 functions[MERIDIAN_GROUP_WORDS];
-};
-
-/**
  * struct meridian_card - what the PFs of one card share
  * @list: in the list of cards
  * @users: PFs that are bound
@@ -105,7 +91,7 @@ struct meridian_group {
  * @port_users: bound PFs by port
  * @error_function: the PF that takes the interrupt for errors
  * @errors: that the IP had last
- * @vfs: of all its PFs
+ * @services: of its PFs that have VFs
  * @groups: how many the card has
  * @group: those in use
  */
@@ -119,9 +105,9 @@ struct meridian_card {
 	unsigned int port_users[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
-	unsigned int vfs;
+	struct qdma_service *services;
 	unsigned int groups;
-	struct meridian_group group[MERIDIAN_GROUPS];
+	struct qdma_group group[MERIDIAN_GROUPS];
 };
 
 /**

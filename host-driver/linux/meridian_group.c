@@ -3,25 +3,12 @@
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 
-#include "../qdma/qdma_shares.h"
 #include "meridian_filter.h"
 
-static_assert(MERIDIAN_GROUP_WORDS == QDMA_SHARE_WORDS);
-
-static bool is_used(const struct meridian_group *group)
-{
-	u32 any = 0;
-	int i;
-
-	for (i = 0; i < MERIDIAN_GROUP_WORDS; i++)
-		any |= group->functions[i];
-	return any;
-}
-
-static bool is_like(const struct meridian_group *group, const struct meridian *m,
+static bool is_like(const struct qdma_group *group, const struct meridian *m,
 		    const u8 *address)
 {
-	return is_used(group) && group->port == m->port &&
+	return qdma_is_group_used(group) && group->port == m->port &&
 	       ether_addr_equal(group->address, address);
 }
 
@@ -32,7 +19,7 @@ static bool is_like(const struct meridian_group *group, const struct meridian *m
 static void write_groups(struct meridian *m, u32 function, const u8 *address)
 {
 	u32 word = function / 32, any = 0;
-	struct meridian_group *group;
+	struct qdma_group *group;
 	unsigned int i;
 
 	for (i = 0; i < m->card->groups; i++) {
@@ -55,7 +42,7 @@ static void clear_group(struct meridian *m, u32 index)
 {
 	u32 word;
 
-	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++) {
+	for (word = 0; word < QDMA_SHARE_WORDS; word++) {
 		meridian_write_filter(m, MERIDIAN_FILTER_GROUP_SELECT,
 				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_GROUP_MASK, index) |
 				      FIELD_PREP(MERIDIAN_FILTER_GROUP_SELECT_WORD_MASK, word));
@@ -63,21 +50,18 @@ static void clear_group(struct meridian *m, u32 index)
 	}
 }
 
-/* The group of an address, or a free one; -ENOSPC without. */
+/* The group of an address; -ENOENT: it has none. */
 static int find_group(struct meridian *m, const u8 *address, u16 vid)
 {
-	int free = -ENOSPC;
 	unsigned int i;
 
 	for (i = 0; i < m->card->groups; i++) {
-		struct meridian_group *group = &m->card->group[i];
+		const struct qdma_group *group = &m->card->group[i];
 
-		if (!is_used(group))
-			free = free < 0 ? (int)i : free;
-		else if (is_like(group, m, address) && group->vid == vid)
+		if (is_like(group, m, address) && group->vid == vid)
 			return i;
 	}
-	return free;
+	return -ENOENT;
 }
 
 /* Whoever listens in any VLAN comes into a new group of one VLAN with it. */
@@ -85,42 +69,41 @@ static void write_all(struct meridian *m, const u8 *address)
 {
 	u32 word;
 
-	for (word = 0; word < MERIDIAN_GROUP_WORDS; word++)
+	for (word = 0; word < QDMA_SHARE_WORDS; word++)
 		write_groups(m, 32 * word, address);
 }
 
 /* PFs may have any group, and VFs the broadcasts of their VLAN, which the administrator says. */
-static bool may_make_group(const struct meridian *m, u32 function, const u8 *address)
+static int find_free_group(struct meridian *m, u32 function, const u8 *address)
 {
-	struct qdma_shares shares = {
-		.groups = m->card->groups, .pfs = MERIDIAN_PFS, .vfs = m->card->vfs,
+	const struct qdma_groups groups = {
+		.group = m->card->group, .count = m->card->groups, .pfs = MERIDIAN_PFS,
+		.services = m->card->services,
 	};
 	unsigned int i;
 
-	if (function < MERIDIAN_PFS || is_broadcast_ether_addr(address))
-		return true;
+	if (function >= MERIDIAN_PFS && !is_broadcast_ether_addr(address) &&
+	    !qdma_claim_group(&groups, function))
+		return -EDQUOT;
 	for (i = 0; i < m->card->groups; i++) {
-		const struct meridian_group *group = &m->card->group[i];
-
-		qdma_count_group(&shares, group->functions,
-				 is_used(group) && is_broadcast_ether_addr(group->address));
+		if (!qdma_is_group_used(&m->card->group[i]))
+			return i;
 	}
-	return qdma_may_make_group(&shares, function);
+	return -ENOSPC;
 }
 
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
 {
 	int index = find_group(m, address, vid);
-	struct meridian_group *group;
-	bool is_new;
+	bool is_new = index < 0;
+	struct qdma_group *group;
 	int error;
 
+	if (is_new)
+		index = find_free_group(m, function, address);
 	if (index < 0)
 		return index;
 	group = &m->card->group[index];
-	is_new = !is_used(group);
-	if (is_new && !may_make_group(m, function, address))
-		return -EDQUOT;
 	ether_addr_copy(group->address, address);
 	group->port = m->port;
 	group->vid = vid;
@@ -144,13 +127,13 @@ int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16
 void meridian_leave_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
 {
 	int index = find_group(m, address, vid);
-	struct meridian_group *group;
+	struct qdma_group *group;
 
 	if (index < 0)
 		return;
 	group = &m->card->group[index];
 	group->functions[function / 32] &= ~BIT(function % 32);
-	if (!is_used(group)) {
+	if (!qdma_is_group_used(group)) {
 		meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
 		clear_group(m, index);
 	}

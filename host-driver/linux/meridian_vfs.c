@@ -15,6 +15,7 @@
 /* Of one interrupt: messages at most, and time that VFs who are slow or flood may take. */
 #define TURNS		64
 #define WAIT_NS		(NSEC_PER_SEC / 4)
+#define NAP_NS		NSEC_PER_MSEC
 #define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours, of each VF */
 
 static void write_function(struct meridian *m, const struct qdma_vf *vf, u32 offset, u32 value)
@@ -142,7 +143,7 @@ static void tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble tro
 			 vf->function);
 		break;
 	case QDMA_VF_LOSES_GROUP:
-		dev_warn(dev, "function %u loses a multicast group: another address needs its place in the card's filter\n",
+		dev_warn(dev, "function %u loses a multicast group: another needs its place in the card's filter\n",
 			 vf->function);
 		break;
 	}
@@ -202,7 +203,6 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 	mutex_lock(&m->card->lock);
 	m->vf = policy;
 	m->vfs = count;
-	m->card->vfs += count;
 	m->vf_service.qdma = &m->qdma;
 	m->vf_service.ops = &ops;
 	m->vf_service.owner = m;
@@ -212,6 +212,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 	m->vf_service.message_ns = NSEC_PER_SEC / messages;
 	m->vf_service.vf = vf;
 	m->vf_service.vfs = count;
+	m->vf_service.card = &m->card->services;
 	qdma_service_start(&m->vf_service);
 	for (i = 0; i < count; i++)
 		meridian_write_vf_policy(m, &policy[i]);
@@ -253,7 +254,6 @@ void meridian_end_vfs(struct meridian *m)
 	m->vf_service.vf = NULL;
 	kfree(m->vf);
 	m->vf = NULL;
-	m->card->vfs -= m->vfs;
 	m->vfs = 0;
 	mutex_unlock(&m->card->lock);
 }
@@ -267,19 +267,22 @@ void meridian_end_vfs(struct meridian *m)
  */
 void meridian_serve_vfs(struct meridian *m)
 {
-	u64 waited = 0, wait = 0;
-	unsigned int turn;
+	unsigned int turn = 0;
+	u64 waited, wait;
 
-	for (turn = 0; turn < TURNS && waited < WAIT_NS; turn++, waited += wait) {
+	for (waited = 0; turn < TURNS && waited < WAIT_NS; waited += wait) {
 		bool is_there;
 
 		mutex_lock(&m->card->lock);
 		is_there = m->vfs && qdma_service_turn(&m->vf_service, ktime_get_ns());
 		wait = m->vfs ? qdma_service_wait(&m->vf_service, ktime_get_ns()) : 0;
 		mutex_unlock(&m->card->lock);
-		if (wait)
-			fsleep(div_u64(min_t(u64, wait, WAIT_NS - waited), NSEC_PER_USEC));
-		else if (!is_there)
+		if (!is_there && !wait)
 			break;
+		turn += is_there;
+		/* Others may have asked meanwhile. */
+		wait = is_there ? 0 : min_t(u64, wait, NAP_NS);
+		if (wait)
+			fsleep(DIV_ROUND_UP_ULL(wait, NSEC_PER_USEC));
 	}
 }

@@ -77,6 +77,18 @@ static void lose_address(struct qdma_service *service, struct qdma_vf *vf, u32 p
 	service->ops->tell(service->owner, vf, QDMA_VF_LOSES_GROUP);
 }
 
+/**
+ * qdma_take_address() - take an address that another is to have the place of
+ * @service: a PF's
+ * @vf: the VF, which receives it
+ * @place: of the address, of those beside the VF's own
+ */
+void qdma_take_address(struct qdma_service *service, struct qdma_vf *vf, u32 place)
+{
+	service->ops->remove_address(service->owner, vf, vf->address[place]);
+	lose_address(service, vf, place);
+}
+
 /* What a VF has in the card's filter and may lose, or none: its number of addresses. */
 static u32 find_loose(const struct qdma_vf *vf, const u8 *address)
 {

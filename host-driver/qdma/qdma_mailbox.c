@@ -59,10 +59,27 @@ void qdma_mailbox_clear(struct qdma_device *qdma)
 }
 
 /**
+ * qdma_mailbox_peek() - look who has sent the next message
+ * @qdma: a PF
+ * @source: who; a PF believes the mailbox, not the message
+ *
+ * Return: 0, -EAGAIN if there is none, -ENODEV if the card is gone.
+ */
+int qdma_mailbox_peek(struct qdma_device *qdma, u32 *source)
+{
+	u32 status = read_register(qdma, QDMA_MAILBOX_STATUS);
+
+	if (status == QDMA_ALL_ONES && !qdma_present(qdma))
+		return -ENODEV;
+	*source = source_of(status);
+	return status & QDMA_MAILBOX_STATUS_IN ? 0 : -EAGAIN;
+}
+
+/**
  * qdma_mailbox_receive() - take the next message
  * @qdma: the function
  * @message: where it goes
- * @source: who sent it; a PF believes the mailbox, not the message
+ * @source: who sent it, as qdma_mailbox_peek() has it
  *
  * Return: 0, -EAGAIN if there is none, -ENODEV if the card is gone.
  */

@@ -116,6 +116,7 @@ struct qdma_queue_request {
 /* Transport. */
 void qdma_mailbox_interrupt(struct qdma_device *qdma, u32 vector, bool on);
 void qdma_mailbox_clear(struct qdma_device *qdma);
+int qdma_mailbox_peek(struct qdma_device *qdma, u32 *source);
 int qdma_mailbox_receive(struct qdma_device *qdma, struct qdma_message *message, u32 *source);
 int qdma_mailbox_send(struct qdma_device *qdma, u32 target, const struct qdma_message *message);
 

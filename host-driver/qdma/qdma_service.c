@@ -5,6 +5,7 @@
 #define PATIENCE_NS	20000000u	/* that a VF has to take its answer */
 #define RETRY_NS	500000u		/* after which one is tried again */
 #define AHEAD		64		/* messages of a VF before it is slowed: bring-up's */
+#define HEARD_AT_ONCE	256		/* messages: of each function of a card one */
 
 static struct qdma_vf *find_vf(struct qdma_service *service, u32 function)
 {
@@ -17,20 +18,29 @@ static struct qdma_vf *find_vf(struct qdma_service *service, u32 function)
 	return NULL;
 }
 
-/* An account that each message overdraws and time pays back. Who is at its end silences all. */
-static void charge(struct qdma_service *service, struct qdma_vf *vf, u64 now)
+/*
+ * A VF has an account that each message overdraws and time pays back; this is the furthest that it
+ * may be overdrawn before the VF's messages wait.
+ */
+static u64 limit_of(const struct qdma_service *service, u64 now)
 {
-	u64 most = now + (u64)AHEAD * service->message_ns;
+	return now + (u64)AHEAD * service->message_ns;
+}
 
-	if (vf->owed < now)
-		vf->owed = now;
-	vf->owed += service->message_ns;
-	if (vf->owed < most)
-		return;
-	vf->owed = most;
-	service->quiet = now + service->message_ns;
-	service->slowed++;
-	service->ops->tell(service->owner, vf, QDMA_VF_FLOODS);
+static u64 charged(const struct qdma_service *service, const struct qdma_vf *vf, u64 now)
+{
+	return (vf->owed < now ? now : vf->owed) + service->message_ns;
+}
+
+static bool is_overdrawn(const struct qdma_service *service, const struct qdma_vf *vf, u64 now)
+{
+	return vf->owed > limit_of(service, now);
+}
+
+/* Another message waits until it is paid for. */
+static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *vf, u64 now)
+{
+	return charged(service, vf, now) > limit_of(service, now);
 }
 
 static void lose_answer(struct qdma_service *service, struct qdma_vf *vf)
@@ -63,24 +73,17 @@ static void reply(struct qdma_service *service, struct qdma_vf *vf,
 	deliver(service, vf, now);
 }
 
-static void take(struct qdma_service *service, const struct qdma_message *request, u32 source,
-		 u64 now)
+static void answer(struct qdma_service *service, struct qdma_vf *vf, u64 now)
 {
-	struct qdma_vf *vf = find_vf(service, source);
-	u32 op = qdma_message_op(request);
+	u32 op = qdma_message_op(&vf->request);
 	struct qdma_message answer;
 	int status;
 
-	service->taken++;
-	if (!vf) {
-		service->refused++;
-		return;
-	}
-	charge(service, vf, now);
+	vf->is_heard = false;
 	if (op & QDMA_RESPONSE)
 		return;
-	qdma_message_init(&answer, op | QDMA_RESPONSE, service->qdma->function, source);
-	status = qdma_do_request(service, vf, request, &answer);
+	qdma_message_init(&answer, op | QDMA_RESPONSE, service->qdma->function, vf->function);
+	status = qdma_do_request(service, vf, &vf->request, &answer);
 	qdma_message_set_status(&answer, status);
 	if (status)
 		service->refused++;
@@ -88,6 +91,105 @@ static void take(struct qdma_service *service, const struct qdma_message *reques
 		vf->is_waiting = false;
 	else
 		reply(service, vf, &answer, now);
+}
+
+/* Who floods is heard once in a round, so that hearing costs no more than answering. */
+static bool may_be_heard(struct qdma_service *service, const struct qdma_vf *vf, u64 now)
+{
+	u32 i;
+
+	if (now >= service->round_end) {
+		service->round_end = now + service->message_ns;
+		for (i = 0; i < service->vfs; i++)
+			service->vf[i].is_in_round = false;
+	}
+	if (!vf->is_in_round || !is_at_end(service, vf, now))
+		return true;
+	service->quiet = service->round_end;
+	return false;
+}
+
+/*
+ * Of two messages of a VF the later one counts: nobody waits for an answer to the first. It waits
+ * no longer than the first would have.
+ */
+static void hear(struct qdma_service *service, struct qdma_vf *vf,
+		 const struct qdma_message *request, u64 now)
+{
+	bool is_first = !vf->is_heard;
+
+	if (!is_first)
+		service->refused++;
+	vf->request = *request;
+	vf->is_heard = true;
+	if (is_at_end(service, vf, now)) {
+		vf->is_in_round = true;
+		service->slowed++;
+		service->ops->tell(service->owner, vf, QDMA_VF_FLOODS);
+		if (!is_first)
+			return;
+	}
+	vf->owed = charged(service, vf, now);
+}
+
+/*
+ * The mailbox gives messages in the order in which they came. All that wait are heard before the
+ * next is answered, so that nobody waits behind several of another VF.
+ */
+static void hear_all(struct qdma_service *service, u64 now)
+{
+	struct qdma_message request;
+	struct qdma_vf *vf;
+	u32 source, i;
+
+	for (i = 0; i < HEARD_AT_ONCE && now >= service->quiet; i++) {
+		if (qdma_mailbox_peek(service->qdma, &source))
+			return;
+		vf = find_vf(service, source);
+		if (vf && !may_be_heard(service, vf, now))
+			return;
+		if (qdma_mailbox_receive(service->qdma, &request, &source))
+			return;
+		service->taken++;
+		if (vf)
+			hear(service, vf, &request, now);
+		else
+			service->refused++;
+	}
+}
+
+/* Where the card's list has a service, or its end. */
+static struct qdma_service **find_service(struct qdma_service *service)
+{
+	struct qdma_service **place = service->card;
+
+	while (*place && *place != service)
+		place = &(*place)->next;
+	return place;
+}
+
+static void join_card(struct qdma_service *service)
+{
+	struct qdma_service **place;
+
+	if (!service->card)
+		return;
+	place = find_service(service);
+	if (*place)
+		return;
+	service->next = NULL;
+	*place = service;
+}
+
+static void leave_card(struct qdma_service *service)
+{
+	struct qdma_service **place;
+
+	if (!service->card)
+		return;
+	place = find_service(service);
+	if (*place)
+		*place = service->next;
 }
 
 /**
@@ -102,7 +204,9 @@ void qdma_service_start(struct qdma_service *service)
 {
 	u32 i;
 
+	join_card(service);
 	for (i = 0; i < service->vfs; i++) {
+		service->vf[i].is_heard = false;
 		service->vf[i].h2c = BIT(QDMA_VF_QUEUES) - 1;
 		service->vf[i].c2h = BIT(QDMA_VF_QUEUES) - 1;
 		qdma_remove_own(service, &service->vf[i]);
@@ -111,28 +215,49 @@ void qdma_service_start(struct qdma_service *service)
 	qdma_mailbox_clear(service->qdma);
 }
 
+/* Who has asked least of late, of these the one behind who was answered last. */
+static struct qdma_vf *find_next(struct qdma_service *service, u64 now)
+{
+	struct qdma_vf *next = NULL;
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		struct qdma_vf *vf = &service->vf[(service->turn + i) % service->vfs];
+
+		if (vf->is_heard && !is_overdrawn(service, vf, now) &&
+		    (!next || charged(service, vf, now) < charged(service, next, now)))
+			next = vf;
+	}
+	if (next)
+		service->turn = next - service->vf + 1;
+	return next;
+}
+
 /**
- * qdma_service_turn() - hear the next message, and bring answers to VFs
+ * qdma_service_turn() - answer the next VF, and bring answers to VFs
  * @service: that was started
  * @now: ns that go on for ever
  *
- * Takes no longer than what the message asks for.
+ * VFs are answered in turn, a message of each. Takes no longer than what the message asks for, and
+ * hearing one of each VF.
  *
- * Return: whether there was one; else the next call may as well come later.
+ * Return: whether there was a message; else the next call may as well come later.
  */
 bool qdma_service_turn(struct qdma_service *service, u64 now)
 {
-	struct qdma_message request;
-	u32 source, i;
+	u64 taken = service->taken;
+	struct qdma_vf *next;
+	u32 i;
 
 	for (i = 0; i < service->vfs; i++) {
 		if (service->vf[i].is_waiting)
 			deliver(service, &service->vf[i], now);
 	}
-	if (now < service->quiet || qdma_mailbox_receive(service->qdma, &request, &source))
-		return false;
-	take(service, &request, source, now);
-	return true;
+	hear_all(service, now);
+	next = find_next(service, now);
+	if (next)
+		answer(service, next, now);
+	return next || service->taken != taken;
 }
 
 /**
@@ -144,13 +269,21 @@ bool qdma_service_turn(struct qdma_service *service, u64 now)
  */
 u64 qdma_service_wait(const struct qdma_service *service, u64 now)
 {
+	u64 wait = service->quiet > now ? service->quiet - now : 0;
 	u32 i;
 
 	for (i = 0; i < service->vfs; i++) {
-		if (service->vf[i].is_waiting)
-			return RETRY_NS;
+		const struct qdma_vf *vf = &service->vf[i];
+		u64 own = 0;
+
+		if (vf->is_waiting)
+			own = RETRY_NS;
+		else if (vf->is_heard && is_overdrawn(service, vf, now))
+			own = vf->owed - limit_of(service, now);
+		if (own && (!wait || own < wait))
+			wait = own;
 	}
-	return service->quiet > now ? service->quiet - now : 0;
+	return wait;
 }
 
 static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
@@ -195,4 +328,5 @@ void qdma_service_stop(struct qdma_service *service)
 		qdma_drop_vf(service, &service->vf[i]);
 		qdma_remove_own(service, &service->vf[i]);
 	}
+	leave_card(service);
 }

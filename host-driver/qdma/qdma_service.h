@@ -38,6 +38,9 @@
  * @address: that it receives beside its own
  * @addresses: how many
  * @owed: ns at which what its messages are charged is paid
+ * @request: its last message, which is not answered yet
+ * @is_heard: there is one
+ * @is_in_round: it has been heard in this round, while it floods
  * @answer: that it has not taken yet
  * @is_waiting: there is one
  * @patience: ns at which @answer is thrown away
@@ -64,6 +67,9 @@ struct qdma_vf {
 	u8 address[QDMA_VF_ADDRESSES][QDMA_ADDRESS_BYTES];
 	u32 addresses;
 	u64 owed;
+	struct qdma_message request;
+	bool is_heard;
+	bool is_in_round;
 	struct qdma_message answer;
 	bool is_waiting;
 	u64 patience;
@@ -83,7 +89,7 @@ enum qdma_vf_trouble {
 	QDMA_VF_FLOODS,
 	QDMA_VF_IS_DEAF,
 	QDMA_VF_HAS_NO_ADDRESS,
-	QDMA_VF_LOSES_GROUP,	/* that it has joined, as an address needs the room */
+	QDMA_VF_LOSES_GROUP,	/* that it has joined, as another needs the room */
 };
 
 /**
@@ -128,15 +134,19 @@ struct qdma_service_ops {
  * @message_ns: what a VF is charged for a message
  * @vf: the VFs; function, base and own are set, and what the administrator says of them
  * @vfs: how many
+ * @card: the first service of the card's, whose PFs share its groups; NULL if they share none
+ * @next: of the card's, from qdma_service_start() to qdma_service_stop()
+ * @turn: place behind the VF that was answered last
+ * @round_end: ns until which a VF that floods is heard once
  * @quiet: ns until which nobody is heard, as one floods
  * @taken: messages out of the mailbox
- * @refused: of those, answered with a reason, or of no VF of this PF's
+ * @refused: of those, answered with a reason, overtaken by the VF's next, or of no VF of this PF's
  * @slowed: of those, sent by a VF that floods
  * @untaken: answers that a VF did not take
  * @evicted: addresses that VFs without trust lost, as others needed the room
  *
- * Calls of one service come one at a time, and not beside other users of the PF's contexts and
- * filter.
+ * Calls of one card's services come one at a time, and not beside other users of its PFs' contexts
+ * and filter.
  */
 struct qdma_service {
 	struct qdma_device *qdma;
@@ -148,6 +158,10 @@ struct qdma_service {
 	u32 message_ns;
 	struct qdma_vf *vf;
 	u32 vfs;
+	struct qdma_service **card;
+	struct qdma_service *next;
+	u32 turn;
+	u64 round_end;
 	u64 quiet;
 	u64 taken;
 	u64 refused;
@@ -176,6 +190,7 @@ int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8
 void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other);
 void qdma_reset_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_take_address(struct qdma_service *service, struct qdma_vf *vf, u32 place);
 bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_own(struct qdma_service *service, struct qdma_vf *vf);

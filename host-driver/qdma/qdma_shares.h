@@ -8,25 +8,37 @@
 #define QDMA_SHARE_FUNCTIONS	256
 #define QDMA_SHARE_WORDS	(QDMA_SHARE_FUNCTIONS / 32)
 
+struct qdma_service;
+
 /**
- * struct qdma_shares - who has how many of the card's multicast groups
- * @groups: that the card has
- * @pfs: of the card, whose functions come first
- * @vfs: that the card's PFs serve
- * @taken: groups that VFs alone have
- * @others: of PFs, and of a VLAN's broadcasts
- * @charge: of each function, in parts of a group; a group is charged to its members alike
+ * struct qdma_group - a multicast address and who listens
+ * @address: of which port
+ * @port: see @address
+ * @vid: in this VLAN only, or what the driver has for any
+ * @functions: a bit for each that listens; none: the group is free
  */
-struct qdma_shares {
-	u32 groups;
-	u32 pfs;
-	u32 vfs;
-	u32 taken;
-	u32 others;
-	u16 charge[QDMA_SHARE_FUNCTIONS];
+struct qdma_group {
+	u8 address[6];
+	u16 vid;
+	u32 port;
+	u32 functions[QDMA_SHARE_WORDS];
 };
 
-void qdma_count_group(struct qdma_shares *shares, const u32 *functions, bool is_broadcast);
-bool qdma_may_make_group(const struct qdma_shares *shares, u32 function);
+/**
+ * struct qdma_groups - all groups of a card
+ * @group: each of them
+ * @count: how many the card has
+ * @pfs: of the card, whose functions come first
+ * @services: of the card's PFs, by @next of struct qdma_service
+ */
+struct qdma_groups {
+	const struct qdma_group *group;
+	u32 count;
+	u32 pfs;
+	struct qdma_service *services;
+};
+
+bool qdma_is_group_used(const struct qdma_group *group);
+bool qdma_claim_group(const struct qdma_groups *groups, u32 function);
 
 #endif

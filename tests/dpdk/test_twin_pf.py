@@ -163,6 +163,28 @@ def test_two_vfs_leave_groups_for_a_third(run_card: Any, testpmd: Start) -> None
         assert "error" not in pf.command(f"mcast_addr add 0 {text_of(GROUP)}").lower()
 
 
+def test_what_vfs_hold_that_conspire_is_anothers_when_it_asks(run_card: Any, testpmd: Start) -> None:
+    """Two join what the first has made, which leaves it and makes more, until the fourth asks for its eight."""
+    card = run_card()
+    pf = pf_of(testpmd, card, ",vf_messages=10000")
+    with ExitStack() as stack:
+        maker, *keepers, last = (stack.enter_context(python_vf(card, FIRST + i)) for i in range(4))
+        for vf in (maker, *keepers, last):
+            vf.bring_up(queues=1)
+        names = [bytes.fromhex("01005e0200") + bytes([name]) for name in range(48)]
+        for name in names:
+            joined = [receive(vf, name) for vf in (maker, keepers[name[5] // 32])]
+            assert [*joined, receive(maker, name, add=False)] == [0] * 3, name.hex()
+        mine = [bytes.fromhex("01005e0300") + bytes([name]) for name in range(8)]
+        assert [receive(last, name) for name in mine] == [0] * 8
+        assert counts(pf)["vf_addresses_evicted"] == 8
+        for name in (*mine, names[0], names[-1]):
+            card.wires[0].send(name + PEER + udp(100, 1)[12:])
+        assert [frame[:6] for frame in last.receive(8)] == mine
+        assert [vf.receive(1)[0][:6] for vf in keepers] == [names[0], names[-1]], "they keep the rest"
+    assert "loses a multicast group" in pf.said
+
+
 def test_addresses_of_the_ps_are_no_vfs(run_card: Any, testpmd: Start) -> None:
     card = run_card()
     pf_of(testpmd, card, ",trusted=0x1")

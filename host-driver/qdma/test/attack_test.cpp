@@ -2,7 +2,10 @@
 // VFs that say anything, and what their PF keeps from them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <vector>
 
 #include "service_fixture.hpp"
 
@@ -131,5 +134,84 @@ TEST_P(Attack, TakesNothingFromOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Attack, testing::Values(1, 2, 3, 4));
+
+/// Others send as fast as the PF hears them, and a victim one message at a time, whenever it likes.
+class Floods : public testing::TestWithParam<unsigned> {
+ protected:
+  static constexpr unsigned victim = FakePf::first + 5;
+
+  explicit Floods(unsigned at_once = 1) : at_once(at_once) {}
+
+  /// Turns go on for so long.
+  void pass(std::uint64_t ns) {
+    for (const std::uint64_t end = pf.now + ns; pf.now < end; pf.now += 100000) turn();
+  }
+  /// For a message of the victim: the answers that others had first, by function.
+  std::map<unsigned, unsigned> answered_before() {
+    std::map<unsigned, unsigned> before;
+    send();
+    pf.card.incoming.emplace_back(victim, message_of(QDMA_OP_HELLO));
+    for (unsigned turns = 0; turns < 100000; ++turns, pf.now += 100000) {
+      for (const unsigned function : turn()) {
+        if (function == victim) return before;
+        ++before[function];
+      }
+    }
+    ADD_FAILURE() << "it has no answer";
+    return before;
+  }
+
+  FakePf pf{32};
+  unsigned flooders = GetParam();
+
+ private:
+  void send() {
+    for (unsigned function = FakePf::first, left = flooders; left != 0; ++function) {
+      if (function == victim) continue;
+      --left;
+      const auto waiting = std::ranges::count(pf.card.incoming, function, [](const auto& it) { return it.first; });
+      for (unsigned i = waiting; i < at_once; ++i) pf.card.incoming.emplace_back(function, message_of(QDMA_OP_HELLO));
+    }
+  }
+  /// Who is answered.
+  std::vector<unsigned> turn() {
+    send();
+    pf.card.sent.clear();
+    pf.card.writes.clear();
+    pf.card.commands.clear();
+    qdma_service_turn(&pf.service, pf.now);
+    std::vector<unsigned> functions;
+    for (const auto& [function, message] : pf.card.sent) functions.push_back(function);
+    return functions;
+  }
+
+  unsigned at_once;
+};
+
+TEST_P(Floods, KeepAMessageNoLongerThanOneOfEachOther) {
+  std::mt19937 random(GetParam());
+  for (unsigned message = 0; message < 60; ++message) {
+    const std::uint64_t start = pf.now;
+    for (const auto& [function, answers] : answered_before())
+      EXPECT_LE(answers, 1U) << "of function " << function << " before message " << message;
+    EXPECT_LE(pf.now - start, pf.service.message_ns + flooders * 100000) << "message " << message;
+    pass(random() % 40000000);
+  }
+  EXPECT_EQ(pf.service.slowed > 0, flooders > 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Others, Floods, testing::Values(0, 1, 2, 31));
+
+/// Should a mailbox ever give several messages of one VF at once.
+class Bursts : public Floods {
+ protected:
+  Bursts() : Floods(70) {}
+};
+
+TEST_P(Bursts, KeepAMessageNoLongerThanAFewOfEachOther) {
+  for (const auto& [function, answers] : answered_before()) EXPECT_LE(answers, 4U) << function;
+}
+
+INSTANTIATE_TEST_SUITE_P(Others, Bursts, testing::Values(1, 3));
 
 }  // namespace
