@@ -92,6 +92,8 @@ struct meridian_ops {
  * @error_function: the PF that takes the interrupt for errors
  * @errors: that the IP had last
  * @services: of its PFs that have VFs
+ * @pfs: those that are bound and have an address
+ * @mac_entries: that the filter's table holds
  * @groups: how many the card has
  * @group: those in use
  */
@@ -106,6 +108,8 @@ struct meridian_card {
 	struct meridian *error_function;
 	struct qdma_errors errors;
 	struct qdma_service *services;
+	struct list_head pfs;
+	unsigned int mac_entries;
 	unsigned int groups;
 	struct qdma_group group[MERIDIAN_GROUPS];
 };
@@ -191,15 +195,18 @@ struct meridian_missed {
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @fence_next: jiffies before which a PF that is down does not try again to end its queues
+ * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
- * @vlans: that are to be received
+ * @vlans: of a PF: that are to be received; under the card's lock, as are the two below
+ * @is_any_vlan: of a PF: these are so many that its addresses are received in any
+ * @vlan_entries: of a PF: entries for single VLANs at most
  * @mailbox_lock: of a VF: one question at a time
  * @is_pf_silent: of a VF: its PF has not answered the last question
  * @is_loss_seen: of a VF: as the service has looked, it had lost its queues
  * @granted_flags: of a VF: what its PF has granted last; all ones: not known
  * @refused_flags: of a VF: what its PF has refused since
  * @seen_flags: of a VF: the card's, as the PF was asked last
- * @is_lacking: of a VF: its PF does not take all its addresses, and this was said
+ * @is_lacking: the card or the PF of a VF does not take all its addresses, and this was said
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
  * @vfs: how many
@@ -243,8 +250,11 @@ struct meridian {
 	struct work_struct rx_mode;
 	unsigned long errors_next;
 	unsigned long fence_next;
+	struct list_head of_card;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
+	bool is_any_vlan;
+	unsigned int vlan_entries;
 	struct mutex mailbox_lock; /* questions */
 	bool is_pf_silent;
 	bool is_loss_seen;
@@ -291,6 +301,8 @@ static inline bool meridian_is_vf(const struct pci_dev *pdev)
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(struct pci_dev *pdev);
 void meridian_card_put(struct meridian_card *card);
+void meridian_card_join(struct meridian *m);
+void meridian_card_leave(struct meridian *m);
 
 /* meridian_hw.c */
 u32 meridian_read(struct meridian *m, u32 offset);
@@ -313,9 +325,14 @@ bool meridian_link_up(struct meridian *m);
 
 /* meridian_filter.c */
 void meridian_draw_hash(struct meridian *m);
-void meridian_sync_filter(struct meridian *m);
-void meridian_clear_filter(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
+
+/* meridian_pf_filter.c */
+unsigned int meridian_vlan_entries(const struct meridian *m);
+void meridian_sync_filter(struct meridian *m);
+void meridian_set_vlan(struct meridian *m, u16 vid, bool is_wanted);
+int meridian_set_pf_address(struct meridian *m, void *address);
+void meridian_clear_filter(struct meridian *m);
 
 /* meridian_rss.c */
 void meridian_default_indirection(struct meridian *m);

@@ -33,6 +33,7 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 	card->bus = pdev->bus->number;
 	card->slot = PCI_SLOT(pdev->devfn);
 	mutex_init(&card->lock);
+	INIT_LIST_HEAD(&card->pfs);
 	/* A VF has nothing to do with the PFs, though it may be in their system. */
 	if (meridian_is_vf(pdev))
 		INIT_LIST_HEAD(&card->list);
@@ -58,4 +59,26 @@ void meridian_card_put(struct meridian_card *card)
 		kfree(card);
 	}
 	mutex_unlock(&cards_lock);
+}
+
+/**
+ * meridian_card_join() - the other PFs of the card see what the function has
+ * @m: a PF with an address
+ */
+void meridian_card_join(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	list_add(&m->of_card, &m->card->pfs);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_card_leave() - undo meridian_card_join()
+ * @m: a PF that has nothing in the card's filter
+ */
+void meridian_card_leave(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	list_del(&m->of_card);
+	mutex_unlock(&m->card->lock);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The card's receive filter: what Linux wants to receive, entry by entry. */
+/* The card's receive filter, entry by entry. */
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <linux/random.h>
 
+#include "compat.h"
 #include "meridian_filter.h"
 
 #define COMMAND_POLLS	1000
@@ -39,17 +40,16 @@ void meridian_draw_hash(struct meridian *m)
 			 "the card's MAC table holds entries of a driver that drew no hash key: VFs may know its hash until the card is reset\n");
 }
 
-/* Returns MERIDIAN_MAC_RESULT_*, or a negative error. */
-int meridian_mac_command(struct meridian *m, u32 operation, const u8 *address, u16 vid, u32 value)
+/* Returns MERIDIAN_MAC_RESULT_*, or a negative error; in @found what the entry had. */
+static int command(struct meridian *m, u32 operation, const u8 *address, u16 vid, u32 value,
+		   u32 *found)
 {
 	u32 scope = FIELD_PREP(MERIDIAN_FILTER_MAC_SCOPE_PORT_MASK, m->port);
 	unsigned int polls;
 
 	scope |= vid == MERIDIAN_ANY_VLAN ? MERIDIAN_FILTER_MAC_SCOPE_ANY_VLAN_MASK : vid;
-	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_LOW,
-			      address[0] | address[1] << 8 | address[2] << 16 |
-			      (u32)address[3] << 24);
-	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_HIGH, address[4] | address[5] << 8);
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_LOW, get_unaligned_le32(address));
+	meridian_write_filter(m, MERIDIAN_FILTER_MAC_KEY_HIGH, get_unaligned_le16(&address[4]));
 	meridian_write_filter(m, MERIDIAN_FILTER_MAC_SCOPE, scope);
 	meridian_write_filter(m, MERIDIAN_FILTER_MAC_VALUE, value);
 	meridian_write_filter(m, MERIDIAN_FILTER_MAC_COMMAND, operation);
@@ -58,20 +58,84 @@ int meridian_mac_command(struct meridian *m, u32 operation, const u8 *address, u
 
 		if (status == QDMA_ALL_ONES && !meridian_present(m))
 			return -ENODEV;
-		if (!(status & MERIDIAN_FILTER_MAC_STATUS_BUSY_MASK))
+		if (!(status & MERIDIAN_FILTER_MAC_STATUS_BUSY_MASK)) {
+			*found = FIELD_GET(MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK, status);
+			if (status & MERIDIAN_FILTER_MAC_STATUS_IS_GROUP_MASK)
+				*found |= MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK;
 			return FIELD_GET(MERIDIAN_FILTER_MAC_STATUS_RESULT_MASK, status);
+		}
 		usleep_range(1, 10);
 	}
 	return -EBUSY;
 }
 
+/**
+ * meridian_mac_find() - look what the card's filter has of an address
+ * @m: a PF
+ * @address: of its port
+ * @vid: the very scope
+ *
+ * Return: a function or MERIDIAN_FILTER_MAC_VALUE_*; -ENOENT or another negative error.
+ */
+int meridian_mac_find(struct meridian *m, const u8 *address, u16 vid)
+{
+	u32 found;
+	int result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0, &found);
+
+	if (result == MERIDIAN_MAC_RESULT_DONE)
+		return found;
+	return result < 0 ? result : -ENOENT;
+}
+
+/**
+ * meridian_mac_add() - have an entry in the card's filter
+ * @m: a PF
+ * @address: of its port
+ * @vid: the scope
+ * @value: a function or a group, as MERIDIAN_FILTER_MAC_VALUE_*
+ *
+ * The card would replace an entry of another function. Groups are all this driver's.
+ *
+ * Return: 0; -EADDRINUSE if it is another function's, -ENOSPC, or another negative error.
+ */
 int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value)
 {
-	int result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
+	int result = meridian_mac_find(m, address, vid);
+	u32 found;
 
+	if (result == value)
+		return 0;
+	if (result >= 0 && !(result & value & MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK))
+		return -EADDRINUSE;
+	if (result < 0 && result != -ENOENT)
+		return result;
+	result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value, &found);
 	if (result == MERIDIAN_MAC_RESULT_DONE || result == MERIDIAN_MAC_RESULT_EXISTS)
 		return 0;
 	return result < 0 ? result : -ENOSPC;
+}
+
+/**
+ * meridian_mac_remove() - have an entry no longer, if it is what it was
+ * @m: a PF
+ * @address: of its port
+ * @vid: the scope
+ * @value: of meridian_mac_add()
+ *
+ * Return: 0; -ENOENT if there is no such entry, -EADDRINUSE if it is another function's, or
+ * another negative error.
+ */
+int meridian_mac_remove(struct meridian *m, const u8 *address, u16 vid, u32 value)
+{
+	int result = meridian_mac_find(m, address, vid);
+	u32 found;
+
+	if (result < 0)
+		return result;
+	if (result != value)
+		return -EADDRINUSE;
+	result = command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0, &found);
+	return result > 0 ? -ENOENT : result;
 }
 
 int meridian_install(struct meridian *m, u32 function, const struct meridian_entry *entry)
@@ -86,66 +150,20 @@ void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry 
 	if (is_multicast_ether_addr(entry->address))
 		meridian_leave_group(m, function, entry->address, entry->vid);
 	else
-		meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, entry->address, entry->vid,
-				     0);
+		meridian_mac_remove(m, entry->address, entry->vid, function);
 	list_del(&entry->list);
 	kfree(entry);
 }
 
-/* What Linux wants, as a list of entries that are not installed. */
-
-static int want(struct list_head *wanted, const u8 *address, u16 vid)
+bool meridian_has_address(const struct list_head *list, const u8 *address)
 {
-	struct meridian_entry *entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
+	const struct meridian_entry *entry;
 
-	if (!entry)
-		return -ENOMEM;
-	ether_addr_copy(entry->address, address);
-	entry->vid = vid;
-	list_add_tail(&entry->list, wanted);
-	return 0;
-}
-
-static int want_unicast(struct meridian *m, struct list_head *wanted, const u8 *address)
-{
-	unsigned int vid = 1;
-	int error;
-
-	if (!(m->netdev->features & NETIF_F_HW_VLAN_CTAG_FILTER))
-		return want(wanted, address, MERIDIAN_ANY_VLAN);
-	error = want(wanted, address, 0);
-	for_each_set_bit_from(vid, m->vlans, VLAN_N_VID)
-		error = error ? error : want(wanted, address, vid);
-	return error;
-}
-
-/* Returns the flags of what is wanted beside the list. */
-static u32 collect(struct meridian *m, struct list_head *wanted)
-{
-	u32 flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK | MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK;
-	struct net_device *netdev = m->netdev;
-	struct netdev_hw_addr *address;
-	int unicast, multicast = 0;
-
-	netif_addr_lock_bh(netdev);
-	unicast = want_unicast(m, wanted, netdev->dev_addr);
-	netdev_for_each_uc_addr(address, netdev)
-		unicast = unicast ? unicast : want_unicast(m, wanted, address->addr);
-	if (netdev->flags & (IFF_ALLMULTI | IFF_PROMISC))
-		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
-	else
-		netdev_for_each_mc_addr(address, netdev)
-			multicast = multicast ? multicast : want(wanted, address->addr,
-								 MERIDIAN_ANY_VLAN);
-	if (netdev->flags & IFF_PROMISC || unicast)
-		flags |= MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
-	if (multicast)
-		flags |= MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK;
-	/* The service looks again when there may be memory. */
-	if (unicast || multicast)
-		set_bit(MERIDIAN_FLAG_FILTER, &m->flags);
-	netif_addr_unlock_bh(netdev);
-	return flags;
+	list_for_each_entry(entry, list, list) {
+		if (ether_addr_equal(entry->address, address))
+			return true;
+	}
+	return false;
 }
 
 struct meridian_entry *meridian_find_entry(struct list_head *list,
@@ -158,89 +176,6 @@ struct meridian_entry *meridian_find_entry(struct list_head *list,
 			return entry;
 	}
 	return NULL;
-}
-
-static void sweep(struct meridian *m)
-{
-	struct meridian_entry *entry, *next;
-
-	list_for_each_entry_safe(entry, next, &m->entries, list) {
-		if (!entry->is_wanted)
-			meridian_uninstall(m, m->function, entry);
-	}
-}
-
-/* An address that does not fit is received by a wider flag. */
-static u32 fall_back(struct meridian *m, const struct meridian_entry *entry, int error)
-{
-	bool is_multicast = is_multicast_ether_addr(entry->address);
-
-	netdev_warn_once(m->netdev, "the card's filter does not take %pM (%d): receiving %s instead\n",
-			 entry->address, error, is_multicast ? "all multicast" : "everything");
-	return is_multicast ? MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK :
-			      MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
-}
-
-static u32 install_wanted(struct meridian *m, struct list_head *wanted)
-{
-	struct meridian_entry *entry, *next;
-	u32 flags = 0;
-	int error;
-
-	list_for_each_entry_safe(entry, next, wanted, list) {
-		list_del(&entry->list);
-		if (meridian_find_entry(&m->entries, entry)) {
-			kfree(entry);
-			continue;
-		}
-		error = meridian_install_firmly(m, m->function, entry);
-		if (error) {
-			flags |= fall_back(m, entry, error);
-			kfree(entry);
-			continue;
-		}
-		entry->is_wanted = true;
-		list_add_tail(&entry->list, &m->entries);
-	}
-	return flags;
-}
-
-/**
- * meridian_sync_filter() - bring the card's filter in line with Linux's lists
- * @m: the function
- *
- * May sleep.
- */
-void meridian_sync_filter(struct meridian *m)
-{
-	struct meridian_entry *entry;
-	LIST_HEAD(wanted);
-	u32 flags;
-
-	mutex_lock(&m->card->lock);
-	flags = collect(m, &wanted);
-	list_for_each_entry(entry, &m->entries, list)
-		entry->is_wanted = meridian_find_entry(&wanted, entry);
-	/* Who goes makes room for who comes; what is in both is never away. */
-	sweep(m);
-	flags |= install_wanted(m, &wanted);
-	meridian_write_function(m, MERIDIAN_FUNCTION_FLAGS, flags);
-	meridian_flush(m);
-	mutex_unlock(&m->card->lock);
-}
-
-/**
- * meridian_clear_filter() - take all of the function's entries out of the card
- * @m: the function
- */
-void meridian_clear_filter(struct meridian *m)
-{
-	struct meridian_entry *entry, *next;
-
-	mutex_lock(&m->card->lock);
-	list_for_each_entry_safe(entry, next, &m->entries, list)
-		meridian_uninstall(m, m->function, entry);
-	mutex_unlock(&m->card->lock);
 }
 
 /**
@@ -259,13 +194,9 @@ int meridian_test_filter(struct meridian *m)
 	mutex_lock(&m->card->lock);
 	result = meridian_mac_add(m, address, vid, m->function);
 	if (!result)
-		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
-	if (!result || result == MERIDIAN_MAC_RESULT_EXISTS)
-		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
-	if (!result) {
-		result = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
-		result = result == MERIDIAN_MAC_RESULT_NOT_FOUND ? 0 : -EIO;
-	}
+		result = meridian_mac_remove(m, address, vid, m->function);
+	if (!result)
+		result = meridian_mac_find(m, address, vid) == -ENOENT ? 0 : -EIO;
 	mutex_unlock(&m->card->lock);
-	return result > 0 ? -EIO : result;
+	return result;
 }

@@ -21,12 +21,17 @@ struct meridian_entry {
 
 /* meridian_filter.c */
 void meridian_write_filter(struct meridian *m, u32 offset, u32 value);
-int meridian_mac_command(struct meridian *m, u32 operation, const u8 *address, u16 vid, u32 value);
+int meridian_mac_find(struct meridian *m, const u8 *address, u16 vid);
 int meridian_mac_add(struct meridian *m, const u8 *address, u16 vid, u32 value);
+int meridian_mac_remove(struct meridian *m, const u8 *address, u16 vid, u32 value);
 int meridian_install(struct meridian *m, u32 function, const struct meridian_entry *entry);
 void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry *entry);
+bool meridian_has_address(const struct list_head *list, const u8 *address);
 struct meridian_entry *meridian_find_entry(struct list_head *list,
 					   const struct meridian_entry *like);
+
+/* meridian_owner.c */
+int meridian_look_for_owner(struct meridian *m, u32 function, const u8 *address);
 
 /* meridian_vf_filter.c */
 int meridian_install_firmly(struct meridian *m, u32 function, const struct meridian_entry *entry);

@@ -92,6 +92,12 @@ static int find_free_group(struct meridian *m, u32 function, const u8 *address)
 	return -ENOSPC;
 }
 
+static u32 value_of(u32 index)
+{
+	return FIELD_PREP(MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK, index) |
+	       MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK;
+}
+
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid)
 {
 	int index = find_group(m, address, vid);
@@ -113,9 +119,7 @@ int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16
 		return 0;
 	}
 	write_all(m, address);
-	error = meridian_mac_add(m, address, vid,
-				 FIELD_PREP(MERIDIAN_FILTER_MAC_VALUE_INDEX_MASK, index) |
-				 MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK);
+	error = meridian_mac_add(m, address, vid, value_of(index));
 	if (error) {
 		group->functions[function / 32] &= ~BIT(function % 32);
 		clear_group(m, index);
@@ -134,7 +138,7 @@ void meridian_leave_group(struct meridian *m, u32 function, const u8 *address, u
 	group = &m->card->group[index];
 	group->functions[function / 32] &= ~BIT(function % 32);
 	if (!qdma_is_group_used(group)) {
-		meridian_mac_command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+		meridian_mac_remove(m, address, vid, value_of(index));
 		clear_group(m, index);
 	}
 	write_groups(m, function, address);

@@ -93,6 +93,9 @@ int meridian_identify(struct meridian *m)
 	m->card->groups = min_t(u32, MERIDIAN_GROUPS,
 				FIELD_GET(MERIDIAN_IDENT_QUEUES_GROUPS_MASK,
 					  read_ident(m, MERIDIAN_IDENT_QUEUES)));
+	m->card->mac_entries = FIELD_GET(MERIDIAN_IDENT_TABLES_MAC_ENTRIES_MASK,
+					 read_ident(m, MERIDIAN_IDENT_TABLES));
+	m->vlan_entries = meridian_vlan_entries(m);
 	m->max_frame = read_ident(m, MERIDIAN_IDENT_MAX_FRAME);
 	m->qdma.user_mhz = FIELD_GET(MERIDIAN_IDENT_CLOCKS_HOST_MHZ_MASK,
 				     read_ident(m, MERIDIAN_IDENT_CLOCKS));

@@ -208,9 +208,11 @@ int meridian_attach(struct meridian_devlink *devlink)
 		goto vectors;
 	meridian_init_netdev(m);
 	netif_carrier_off(m->netdev);
+	if (!meridian_is_vf(pdev))
+		meridian_card_join(m);
 	error = register_netdev(m->netdev);
 	if (error)
-		goto misc;
+		goto leave;
 	if (!meridian_is_vf(pdev)) {
 		meridian_enable_port(m, true);
 		meridian_set_switching(m, true);
@@ -222,9 +224,11 @@ int meridian_attach(struct meridian_devlink *devlink)
 		    m->ports, m->config.queues);
 	return 0;
 
-misc:
-	if (!meridian_is_vf(pdev))
+leave:
+	if (!meridian_is_vf(pdev)) {
+		meridian_card_leave(m);
 		meridian_free_misc_irq(m);
+	}
 vectors:
 	pci_free_irq_vectors(pdev);
 unmap:
@@ -257,6 +261,7 @@ void meridian_detach(struct meridian_devlink *devlink)
 		meridian_leave_pf(m);
 	} else {
 		meridian_clear_filter(m);
+		meridian_card_leave(m);
 		meridian_leave_function(m);
 		meridian_enable_port(m, false);
 		meridian_free_misc_irq(m);

@@ -153,35 +153,25 @@ static int meridian_set_mac_address(struct net_device *netdev, void *address)
 	struct meridian *m = netdev_priv(netdev);
 	int error = eth_prepare_mac_addr_change(netdev, address);
 
-	if (!error && meridian_is_vf(m->pdev))
-		error = meridian_set_own_address(m, ((struct sockaddr *)address)->sa_data);
 	if (error)
 		return error;
-	eth_commit_mac_addr_change(netdev, address);
-	if (!meridian_is_vf(m->pdev) && test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		meridian_sync_filter(m);
-	return 0;
-}
-
-static void change_vid(struct meridian *m, u16 vid, bool is_wanted)
-{
-	if (is_wanted)
-		set_bit(vid, m->vlans);
-	else
-		clear_bit(vid, m->vlans);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		meridian_sync_filter(m);
+	if (!meridian_is_vf(m->pdev))
+		return meridian_set_pf_address(m, address);
+	error = meridian_set_own_address(m, ((struct sockaddr *)address)->sa_data);
+	if (!error)
+		eth_commit_mac_addr_change(netdev, address);
+	return error;
 }
 
 static int meridian_add_vid(struct net_device *netdev, __be16 protocol, u16 vid)
 {
-	change_vid(netdev_priv(netdev), vid, true);
+	meridian_set_vlan(netdev_priv(netdev), vid, true);
 	return 0;
 }
 
 static int meridian_kill_vid(struct net_device *netdev, __be16 protocol, u16 vid)
 {
-	change_vid(netdev_priv(netdev), vid, false);
+	meridian_set_vlan(netdev_priv(netdev), vid, false);
 	return 0;
 }
 

@@ -1,65 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What VFs have in the card's receive filter. */
-#include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 
-#include "compat.h"
 #include "meridian_filter.h"
 
 static u16 vid_of(const struct meridian_vf *vf)
 {
 	return vf->vlan ? vf->vlan & VLAN_VID_MASK : MERIDIAN_ANY_VLAN;
-}
-
-/* The card's PS listens to it on the port. */
-static bool is_of_ps(struct meridian *m, const u8 *address)
-{
-	u32 places = FIELD_GET(MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK,
-			       meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_TABLES));
-	u32 port = MERIDIAN_PORT_BASE(m->port), i;
-
-	for (i = 0; i < min_t(u32, places, MERIDIAN_PORT_PS_ADDRESS_LOW_MAX); i++) {
-		u32 high = meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_HIGH(i));
-
-		if (!(high & MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK) ||
-		    FIELD_GET(MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK, high) !=
-		    get_unaligned_le16(&address[4]))
-			continue;
-		if (meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_LOW(i)) ==
-		    get_unaligned_le32(address))
-			return true;
-	}
-	return false;
-}
-
-static bool is_listed(const struct list_head *entries, const u8 *address)
-{
-	const struct meridian_entry *entry;
-
-	list_for_each_entry(entry, entries, list) {
-		if (ether_addr_equal(entry->address, address))
-			return true;
-	}
-	return false;
-}
-
-/* An address has one owner, in whatever VLAN. */
-static int look_for_owner(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
-{
-	int error, i;
-
-	if (ether_addr_equal(address, m->netdev->dev_addr) || is_listed(&m->entries, address) ||
-	    is_of_ps(m, address))
-		return -EADDRINUSE;
-	for (i = 0; i < m->vfs; i++) {
-		if (&m->vf[i] != vf && is_listed(&m->vf[i].entries, address))
-			return -EADDRINUSE;
-	}
-	error = meridian_mac_command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid_of(vf), 0);
-	if (error == MERIDIAN_MAC_RESULT_NOT_FOUND)
-		return 0;
-	return error < 0 ? error : -EADDRINUSE;
 }
 
 /**
@@ -72,7 +20,7 @@ static int look_for_owner(struct meridian *m, const struct meridian_vf *vf, cons
  */
 bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address)
 {
-	return !look_for_owner(m, vf, address);
+	return !meridian_look_for_owner(m, vf->function, address);
 }
 
 /**
@@ -91,9 +39,11 @@ int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *add
 	ether_addr_copy(like.address, address);
 	if (meridian_find_entry(&vf->entries, &like))
 		return 0;
-	error = is_unicast_ether_addr(address) ? look_for_owner(m, vf, address) : 0;
-	if (error)
-		return error;
+	if (is_unicast_ether_addr(address)) {
+		error = meridian_look_for_owner(m, vf->function, address);
+		if (error)
+			return error;
+	}
 	entry = kmemdup(&like, sizeof(like), GFP_KERNEL);
 	if (!entry)
 		return -ENOMEM;

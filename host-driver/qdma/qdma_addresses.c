@@ -191,9 +191,15 @@ void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
 		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
 }
 
-/* One that is kept for a VF is nobody else's, though its owner be away. */
-static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf,
-		    const u8 *address)
+/**
+ * qdma_is_kept() - whether an address is kept for a VF, though that be away
+ * @service: a PF's
+ * @vf: the VF that asks, for which it may be kept; NULL: none of the service's
+ * @address: unicast
+ *
+ * Return: whether it is.
+ */
+bool qdma_is_kept(const struct qdma_service *service, const struct qdma_vf *vf, const u8 *address)
 {
 	u32 i;
 
@@ -212,7 +218,7 @@ static bool is_kept(const struct qdma_service *service, const struct qdma_vf *vf
 /* A VF that is away is refused what it would be refused if it were there. */
 static bool take(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	if (is_kept(service, vf, address))
+	if (qdma_is_kept(service, vf, address))
 		return false;
 	if (vf->is_away)
 		return is_group(address) || service->ops->is_free(service->owner, vf, address);
@@ -245,7 +251,7 @@ static int set_own(struct qdma_service *service, struct qdma_vf *vf, const u8 *a
 	bool is_there = is_same(address, vf->own) ? vf->has_own :
 						    place < vf->addresses && !vf->is_away;
 
-	if (is_kept(service, vf, address))
+	if (qdma_is_kept(service, vf, address))
 		return -QDMA_REFUSE_PARAMETER;
 	if (!is_there)
 		is_there = firmly ? add_firmly(service, vf, address) :

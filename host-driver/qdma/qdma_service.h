@@ -184,6 +184,8 @@ void qdma_suspend_vf(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_trust_vf(struct qdma_service *service, struct qdma_vf *vf, bool is_trusted);
 
 /* qdma_addresses.c */
+bool qdma_is_kept(const struct qdma_service *service, const struct qdma_vf *vf,
+		  const u8 *address);
 int qdma_set_address(struct qdma_service *service, struct qdma_vf *vf,
 		     const struct qdma_message *request);
 int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);

@@ -71,6 +71,25 @@ TEST_F(Service, TheAdministratorGivesAnAddress) {
   EXPECT_EQ(only(4), other);
 }
 
+/// For a PF that asks for an address itself.
+TEST_F(Service, WhatIsKeptForAVfIsNobodyElses) {
+  const auto is_kept = [&](const Address& address, const qdma_vf* but = nullptr) {
+    return qdma_is_kept(&pf.service, but, address.data());
+  };
+  const Address before = own(4);
+  EXPECT_TRUE(is_kept(before));
+  EXPECT_FALSE(is_kept(before, &pf.vf(4)));
+  EXPECT_TRUE(is_kept(before, &pf.vf(5)));
+  bring_up(4);
+  EXPECT_FALSE(is_kept(alien));
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, true)), 0);
+  EXPECT_TRUE(is_kept(alien) && is_kept(before)) << "its first one is its own again when its driver goes";
+  EXPECT_EQ(qdma_give_address(&pf.service, &pf.vf(4), alien.data()), 0);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.ask(4, address_message({2, 9, 9, 9, 9, 9}, true, true)), 0);
+  EXPECT_TRUE(is_kept({2, 9, 9, 9, 9, 9}) && is_kept(alien)) << "the administrator's choice stays";
+}
+
 /// So that another function may have it, as the PF in place of a VF whose machine moves.
 TEST_F(Service, AnAddressIsFreeWhenItIsTakenFromWhoIsAway) {
   const Address other{2, 7, 7, 7, 7, 7};
