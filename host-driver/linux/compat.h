@@ -114,26 +114,39 @@ static int set##_old(struct net_device *netdev, const u32 *indir, const u8 *key,
 }
 #endif
 
-/* What is hashed and how many rings there are was one question, then two. */
+/*
+ * What is hashed and how many rings there are was one question, then two. A fields() that is not
+ * negative is the answer. Before 6.17 who sets it gets no sentence: there is nothing to be set.
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
-#define MERIDIAN_RXNFC_OPS(fields, rings) \
-	.get_rxfh_fields = fields##_new, .get_rx_ring_count = rings
+#define MERIDIAN_RXNFC_OPS(fields, set, rings) \
+	.get_rxfh_fields = fields##_new, .set_rxfh_fields = set##_new, .get_rx_ring_count = rings
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-#define MERIDIAN_RXNFC_OPS(fields, rings) \
-	.get_rxfh_fields = fields##_new, .get_rxnfc = rings##_old
+#define MERIDIAN_RXNFC_OPS(fields, set, rings) \
+	.get_rxfh_fields = fields##_new, .set_rxfh_fields = set##_new, .get_rxnfc = rings##_old
 #else
-#define MERIDIAN_RXNFC_OPS(fields, rings) .get_rxnfc = rings##_old
+#define MERIDIAN_RXNFC_OPS(fields, set, rings) .get_rxnfc = rings##_old
 #endif
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-#define MERIDIAN_DEFINE_FIELDS(fields) \
+#define MERIDIAN_DEFINE_FIELDS(fields, set) \
 static int fields##_new(struct net_device *netdev, struct ethtool_rxfh_fields *info) \
 { \
-	info->data = fields(netdev, info->flow_type); \
+	int hashed = fields(netdev, info->flow_type); \
+\
+	if (hashed < 0) \
+		return hashed; \
+	info->data = hashed; \
 	return 0; \
+} \
+\
+static int set##_new(struct net_device *netdev, const struct ethtool_rxfh_fields *info, \
+		     struct netlink_ext_ack *extack) \
+{ \
+	return set(netdev, info->flow_type, info->data, extack); \
 }
 #else
-#define MERIDIAN_DEFINE_FIELDS(fields)
+#define MERIDIAN_DEFINE_FIELDS(fields, set)
 #endif
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
@@ -142,12 +155,17 @@ static int fields##_new(struct net_device *netdev, struct ethtool_rxfh_fields *i
 #define MERIDIAN_DEFINE_RXNFC(fields, rings) \
 static int rings##_old(struct net_device *netdev, struct ethtool_rxnfc *info, u32 *rules) \
 { \
+	int hashed; \
+\
 	switch (info->cmd) { \
 	case ETHTOOL_GRXRINGS: \
 		info->data = rings(netdev); \
 		return 0; \
 	case ETHTOOL_GRXFH: \
-		info->data = fields(netdev, info->flow_type); \
+		hashed = fields(netdev, info->flow_type); \
+		if (hashed < 0) \
+			return hashed; \
+		info->data = hashed; \
 		return 0; \
 	default: \
 		return -EOPNOTSUPP; \

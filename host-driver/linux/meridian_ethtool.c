@@ -119,7 +119,7 @@ static int set_coalesce(struct net_device *netdev,
 }
 
 MERIDIAN_DEFINE_RXFH(meridian_get_rxfh, meridian_set_rxfh)
-MERIDIAN_DEFINE_FIELDS(meridian_hash_fields)
+MERIDIAN_DEFINE_FIELDS(meridian_hash_fields, meridian_set_hash_fields)
 MERIDIAN_DEFINE_RXNFC(meridian_hash_fields, meridian_ring_count)
 
 static int get_sset_count(struct net_device *netdev, int set)
@@ -173,7 +173,7 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.get_rxfh_key_size = meridian_rxfh_key_size,
 	.get_rxfh_indir_size = meridian_rxfh_indir_size,
 	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh),
-	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_ring_count),
+	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_set_hash_fields, meridian_ring_count),
 	.get_priv_flags = meridian_priv_flags,
 	.set_priv_flags = meridian_set_priv_flags,
 	.get_sset_count = get_sset_count,

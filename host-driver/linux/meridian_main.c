@@ -100,6 +100,7 @@ static int init_function(struct meridian *m)
 	}
 	mutex_unlock(&m->card->lock);
 	meridian_read_rss(m);
+	meridian_default_hash(m);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
 	return error;

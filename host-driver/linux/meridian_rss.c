@@ -15,7 +15,17 @@ void meridian_default_indirection(struct meridian *m)
 }
 
 /**
- * meridian_read_rss() - see what the card has, and take its hash key
+ * meridian_default_hash() - the kernel's key, and the order that hashes IPv6, too
+ * @m: the function, whose capabilities are known
+ */
+void meridian_default_hash(struct meridian *m)
+{
+	netdev_rss_key_fill(m->rss.key, sizeof(m->rss.key));
+	m->rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
+}
+
+/**
+ * meridian_read_rss() - see what the card has
  * @m: a PF
  */
 void meridian_read_rss(struct meridian *m)
@@ -29,7 +39,6 @@ void meridian_read_rss(struct meridian *m)
 		found->entry[i] = meridian_read_function(m, MERIDIAN_FUNCTION_INDIRECTION(i));
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
 		found->is_microsoft = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_ORDER);
-	memcpy(m->rss.key, found->key, sizeof(found->key));
 }
 
 /**
@@ -127,53 +136,73 @@ u32 meridian_ring_count(struct net_device *netdev)
 	return m->config.queues;
 }
 
-/* OpenNIC hashes the four bytes behind any IPv4 header, and of IPv6 nothing. */
-static u32 opennic_fields(u32 flow)
+#define RXH_ADDRESSES	(RXH_IP_SRC | RXH_IP_DST)
+#define RXH_PORTS	(RXH_L4_B_0_1 | RXH_L4_B_2_3)
+
+/**
+ * meridian_hash_fields() - what the card hashes of such packets
+ * @netdev: the function's
+ * @flow: of ethtool
+ *
+ * OpenNIC's order takes four bits of an 802.1Q tag, the four bytes behind any IPv4 header, and of
+ * IPv6 nothing; Microsoft's takes ports of TCP and UDP.
+ *
+ * Return: RXH_*; -EOPNOTSUPP for packets that the card does not tell from others.
+ */
+int meridian_hash_fields(struct net_device *netdev, u32 flow)
 {
+	struct meridian *m = netdev_priv(netdev);
+	bool is_microsoft = m->rss.is_microsoft;
+
 	switch (flow) {
 	case TCP_V4_FLOW:
 	case UDP_V4_FLOW:
+		if (is_microsoft)
+			return RXH_ADDRESSES | RXH_PORTS;
+		fallthrough;
 	case SCTP_V4_FLOW:
 	case AH_V4_FLOW:
 	case ESP_V4_FLOW:
 	case AH_ESP_V4_FLOW:
 	case IPV4_FLOW:
-		return RXH_IP_SRC | RXH_IP_DST | RXH_L3_PROTO | RXH_L4_B_0_1 | RXH_L4_B_2_3;
-	default:
-		return 0;
-	}
-}
-
-static u32 microsoft_fields(u32 flow)
-{
-	switch (flow) {
-	case TCP_V4_FLOW:
-	case UDP_V4_FLOW:
+		if (is_microsoft)
+			return RXH_ADDRESSES;
+		return RXH_ADDRESSES | RXH_PORTS | RXH_L3_PROTO | RXH_VLAN;
 	case TCP_V6_FLOW:
 	case UDP_V6_FLOW:
-		return RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 | RXH_L4_B_2_3;
-	case SCTP_V4_FLOW:
-	case AH_V4_FLOW:
-	case ESP_V4_FLOW:
-	case AH_ESP_V4_FLOW:
-	case IPV4_FLOW:
+		if (is_microsoft)
+			return RXH_ADDRESSES | RXH_PORTS;
+		fallthrough;
 	case SCTP_V6_FLOW:
 	case AH_V6_FLOW:
 	case ESP_V6_FLOW:
 	case AH_ESP_V6_FLOW:
 	case IPV6_FLOW:
-		return RXH_IP_SRC | RXH_IP_DST;
+		return is_microsoft ? RXH_ADDRESSES : RXH_VLAN;
 	default:
-		return 0;
+		return -EOPNOTSUPP;
 	}
 }
 
-/* RXH_*: what of such packets is hashed. */
-u32 meridian_hash_fields(struct net_device *netdev, u32 flow)
+/**
+ * meridian_set_hash_fields() - hash other parts of such packets
+ * @netdev: the function's
+ * @flow: of ethtool
+ * @fields: RXH_*
+ * @extack: gets a sentence
+ *
+ * Return: 0 if these are hashed anyway, or -EOPNOTSUPP.
+ */
+int meridian_set_hash_fields(struct net_device *netdev, u32 flow, u64 fields,
+			     struct netlink_ext_ack *extack)
 {
-	struct meridian *m = netdev_priv(netdev);
+	int hashed = meridian_hash_fields(netdev, flow);
 
-	return m->rss.is_microsoft ? microsoft_fields(flow) : opennic_fields(flow);
+	if (hashed >= 0 && fields == hashed)
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack,
+			   "the card lets nobody choose what it hashes of a kind of packets");
+	return -EOPNOTSUPP;
 }
 
 #define PRIV_MICROSOFT	BIT(0)

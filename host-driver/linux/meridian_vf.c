@@ -303,7 +303,7 @@ static int ask_config(struct meridian *m)
 	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
 	if (m->pf_version >= 2)
 		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
-	netdev_rss_key_fill(m->rss.key, sizeof(m->rss.key));
+	meridian_default_hash(m);
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);

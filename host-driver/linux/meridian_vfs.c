@@ -37,6 +37,7 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 	write_function(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
 		get_random_bytes(rss.key, sizeof(rss.key));
+		rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}

@@ -109,7 +109,7 @@ def function(machine: Link, request: pytest.FixtureRequest) -> Iterator[Receiver
     function.run("ethtool -K DEV gro off")  # GRO judges checksums, too
     yield function
     function.run("ethtool -K DEV rx on rxhash on rxvlan on gro on")
-    function.run(f"ethtool --set-priv-flags DEV {HASHES} off")
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
     function.run("ethtool -X DEV default")
     machine.guest.check()
 
@@ -118,6 +118,16 @@ def test_offloads_are_on_and_can_be_changed(function: Receiver) -> None:
     text = function.run("ethtool -k DEV")
     for name in ("rx-checksumming", "receive-hashing", "rx-vlan-offload"):
         assert re.search(rf"^{name}: on$", text, re.MULTILINE), text
+
+
+def test_the_hash_begins_with_the_kernels_key_and_spreads_ipv6(function: Receiver) -> None:
+    """The key that every driver of the machine begins with, and the order that hashes all of IP."""
+    kernels = function.guest.run("cat /proc/sys/net/core/netdev_rss_key").strip().split(":")[:40]
+    assert struct.pack("<10I", *function.key()).hex(":").split(":") == kernels
+    assert re.search(rf"{HASHES}\s*: on", function.run("ethtool --show-priv-flags DEV"))
+    frames = [function.frame(packet(UDP, 6, 2000 + flow)) for flow in range(32)]
+    assert [one.hash for one in function.told(*frames)] == [rss_hash(frame, function.key(), True) for frame in frames]
+    assert len({rss_hash(frame, function.key(), True) & 1 for frame in frames}) == 2
 
 
 def test_checksums_are_judged_by_the_card(function: Receiver) -> None:
@@ -202,16 +212,45 @@ def test_the_hash_chooses_the_queue(function: Receiver, microsoft: bool) -> None
     assert 0 <= counts[1] - second <= 3
 
 
+#: What ethtool prints of what is hashed, and its letter for it.
+PARTS = {
+    "IP SA": "s",
+    "IP DA": "d",
+    "L4 bytes 0 & 1 [TCP/UDP src port]": "f",
+    "L4 bytes 2 & 3 [TCP/UDP dst port]": "n",
+    "L3 proto": "t",
+    "VLAN tag": "v",
+}
+
+
+def fields(function: Receiver, flow: str) -> str:
+    lines = function.run(f"ethtool -n DEV rx-flow-hash {flow}").splitlines()[1:]
+    return "".join(letter for part, letter in PARTS.items() if part in lines)
+
+
 def test_what_is_hashed_is_told(function: Receiver) -> None:
-    ports = "L4 bytes 0 & 1"
-    assert ports in function.run("ethtool -n DEV rx-flow-hash udp4")
-    assert ports not in function.run("ethtool -n DEV rx-flow-hash udp6")
-    function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
-    assert ports in function.run("ethtool -n DEV rx-flow-hash udp6")
-    assert ports not in function.run("ethtool -n DEV rx-flow-hash sctp4")
+    for flow in ("tcp4", "udp4", "tcp6", "udp6"):
+        assert fields(function, flow) == "sdfn", flow
+    for flow in ("sctp4", "ah4", "esp4", "sctp6", "ah6", "esp6"):
+        assert fields(function, flow) == "sd", flow
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} off")
+    for flow in ("tcp4", "udp4", "sctp4", "esp4"):
+        assert fields(function, flow) == "sdfntv", flow
+    for flow in ("tcp6", "udp6", "sctp6", "esp6"):
+        assert fields(function, flow) == "v", flow
+
+
+def test_what_is_hashed_cannot_be_chosen(function: Receiver) -> None:
+    status, text = function.guest.try_run(f"{function.enter}ethtool -N {function.device} rx-flow-hash udp4 sd")
+    assert status != 0 and "not supported" in text, text
+    assert fields(function, "udp4") == "sdfn"
 
 
 def test_the_flag_survives_down_and_up(function: Receiver) -> None:
+    function.run(f"ethtool --set-priv-flags DEV {HASHES} off")
+    function.run("ip link set DEV down")
+    function.run("ip link set DEV up")
+    assert re.search(rf"{HASHES}\s*: off", function.run("ethtool --show-priv-flags DEV"))
     function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
     function.run("ip link set DEV down")
     function.run("ip link set DEV up")
