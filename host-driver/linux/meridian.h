@@ -46,10 +46,16 @@
 static_assert(MERIDIAN_RX_HEADROOM + MERIDIAN_RX_BUFFER +
 	      SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) <= PAGE_SIZE);
 
+/* The longest MTU whose frames fit one buffer. */
+#define MERIDIAN_XDP_MTU	3438
+
+static_assert(ETH_HLEN + VLAN_HLEN + MERIDIAN_XDP_MTU == MERIDIAN_RX_BUFFER);
+
 #define MERIDIAN_VF_QUEUE_BASE	(MERIDIAN_PFS * MERIDIAN_QUEUES)	/* first queue of VFs */
 #define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
 
 struct meridian;
+struct meridian_completion;
 struct meridian_devlink;
 
 /**
@@ -414,6 +420,7 @@ void meridian_arm_tx(struct meridian_tx *tx);
 
 /* meridian_xdp.c */
 bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
+void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp);
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
 int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
 int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
@@ -426,9 +433,11 @@ void meridian_xsk_end(struct meridian_rx *rx);
 bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
 void meridian_xsk_drop(struct meridian_rx *rx, u32 count);
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
-				     struct bpf_prog *prog, u32 bytes);
+				     struct bpf_prog *prog,
+				     const struct meridian_completion *completion);
 bool meridian_xsk_send(struct meridian_channel *channel);
 void meridian_xsk_sent(struct meridian_tx *tx, u32 count);
+void meridian_xsk_link_up(struct meridian *m);
 int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags);
 
 /* meridian_rx.c */

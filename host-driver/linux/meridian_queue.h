@@ -14,20 +14,24 @@ struct meridian;
  * struct meridian_tx_buffer - what a transmit descriptor is about
  * @skb: the frame, or
  * @frame: that of XDP, if @is_xdp
+ * @joined: a copy of one of XDP that was in parts, if @is_joined
  * @dma: its address for the card
  * @length: bytes
- * @is_xdp: which of the two it is
- * @is_xsk: neither: it is in memory of an AF_XDP socket
+ * @is_xdp: it is not the first of these
+ * @is_joined: see @joined
+ * @is_xsk: none of them: it is in memory of an AF_XDP socket
  * @is_mapped: @dma is to be unmapped
  */
 struct meridian_tx_buffer {
 	union {
 		struct sk_buff *skb;
 		struct xdp_frame *frame;
+		void *joined;
 	};
 	dma_addr_t dma;
 	u32 length;
 	bool is_xdp;
+	bool is_joined;
 	bool is_xsk;
 	bool is_mapped;
 };

@@ -8,17 +8,10 @@
 #include "compat.h"
 #include "meridian.h"
 #include "meridian_devlink.h"
+#include "meridian_xdp.h"
 
 /* Doorbells for buffers are rung for so many at once. */
 #define FILL_BATCH	16
-
-/* What a completion says of a frame. */
-struct meridian_completion {
-	u32 length;
-	bool is_bad;
-	u32 hash;
-	u32 verdicts;	/* the word behind it; 0 in an entry of 8 bytes */
-};
 
 static u32 buffers_ready(const struct meridian_rx *rx)
 {
@@ -115,13 +108,16 @@ static void add_buffers(struct meridian_rx *rx, struct sk_buff *skb, u32 left)
 	}
 }
 
-/* The skb of a frame whose first page is taken; @data and @bytes: what of it is the frame. */
+/*
+ * The skb of a frame whose first page is taken; @data and @bytes: what of it is the frame. Without
+ * memory for one the page is still the caller's.
+ */
 static struct sk_buff *build(struct meridian_rx *rx, struct page *page, void *data, u32 bytes)
 {
 	struct sk_buff *skb = napi_build_skb(page_address(page), PAGE_SIZE);
 
 	if (unlikely(!skb)) {
-		page_pool_put_full_page(rx->pool, page, true);
+		count_no_memory(rx);
 		return NULL;
 	}
 	skb_reserve(skb, data - page_address(page));
@@ -138,12 +134,18 @@ static struct sk_buff *receive(struct meridian_rx *rx,
 	struct sk_buff *skb = build(rx, page, page_address(page) + MERIDIAN_RX_HEADROOM, bytes);
 
 	if (unlikely(!skb)) {
+		page_pool_put_full_page(rx->pool, page, true);
 		drop_buffers(rx, buffers_of(completion->length) - 1);
-		count_no_memory(rx);
 		return NULL;
 	}
 	add_buffers(rx, skb, completion->length - bytes);
 	return skb;
+}
+
+/* Whether a frame may be longer than a buffer. */
+static bool takes_long(const struct meridian_rx *rx, const struct bpf_prog *prog)
+{
+	return !rx->xsk && (!prog || meridian_takes_parts(prog));
 }
 
 /* Longer than the MTU allows; not to be seen by who trusts the program. */
@@ -158,26 +160,52 @@ static void drop_long(struct meridian_rx *rx, u32 length)
 	u64_stats_update_end(&rx->stats.sync);
 }
 
+static void add_parts(struct meridian_rx *rx, struct xdp_buff *xdp, u32 left)
+{
+	while (left) {
+		u32 bytes = min_t(u32, left, MERIDIAN_RX_BUFFER);
+
+		meridian_add_part(xdp, take_page(rx, bytes), MERIDIAN_RX_HEADROOM, bytes);
+		left -= bytes;
+	}
+}
+
+/* The program may have shortened the frame, to fewer parts, too. */
+static struct sk_buff *build_xdp(struct meridian_rx *rx, struct xdp_buff *xdp)
+{
+	u32 meta = xdp->data - xdp->data_meta, parts = 0, bytes = 0;
+	struct sk_buff *skb;
+
+	/* Where the parts are is told in the same place for the skb, which begins with none. */
+	if (xdp_buff_has_frags(xdp)) {
+		parts = xdp_get_shared_info_from_buff(xdp)->nr_frags;
+		bytes = meridian_parts_bytes(xdp);
+	}
+	skb = build(rx, virt_to_page(xdp->data_hard_start), xdp->data, xdp->data_end - xdp->data);
+	if (unlikely(!skb)) {
+		meridian_give_back(rx, xdp);
+		return NULL;
+	}
+	if (meta)
+		skb_metadata_set(skb, meta);
+	if (parts)
+		meridian_keep_parts(skb, xdp, parts, bytes);
+	return skb;
+}
+
 static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog,
 				   const struct meridian_completion *completion)
 {
-	struct sk_buff *skb;
-	struct xdp_buff xdp;
-	struct page *page;
-	u32 meta;
+	u32 bytes = min_t(u32, completion->length, MERIDIAN_RX_BUFFER);
+	struct page *page = take_page(rx, bytes);
+	struct meridian_xdp_buff buff;
+	struct xdp_buff *xdp = &buff.xdp;
 
-	page = take_page(rx, completion->length);
-	xdp_init_buff(&xdp, PAGE_SIZE, &rx->xdp_rxq);
-	xdp_prepare_buff(&xdp, page_address(page), MERIDIAN_RX_HEADROOM, completion->length, true);
-	if (!meridian_run_xdp(rx, prog, &xdp))
-		return NULL;
-	meta = xdp.data - xdp.data_meta;
-	skb = build(rx, page, xdp.data, xdp.data_end - xdp.data);
-	if (unlikely(!skb))
-		count_no_memory(rx);
-	else if (meta)
-		skb_metadata_set(skb, meta);
-	return skb;
+	xdp_init_buff(xdp, PAGE_SIZE, &rx->xdp_rxq);
+	xdp_prepare_buff(xdp, page_address(page), MERIDIAN_RX_HEADROOM, bytes, true);
+	meridian_note_completion(xdp, completion);
+	add_parts(rx, xdp, completion->length - bytes);
+	return meridian_run_xdp(rx, prog, xdp) ? build_xdp(rx, xdp) : NULL;
 }
 
 static void count_checksum(struct meridian_rx *rx, u64_stats_t *counter)
@@ -240,12 +268,12 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 	struct bpf_prog *prog = READ_ONCE(rx->m->xdp);
 	struct sk_buff *skb;
 
-	if (unlikely((prog || rx->xsk) && completion->length > MERIDIAN_RX_BUFFER)) {
+	if (unlikely(completion->length > MERIDIAN_RX_BUFFER && !takes_long(rx, prog))) {
 		drop_long(rx, completion->length);
 		return;
 	}
 	if (rx->xsk)
-		skb = meridian_xsk_receive(rx, napi, prog, completion->length);
+		skb = meridian_xsk_receive(rx, napi, prog, completion);
 	else
 		skb = prog ? receive_xdp(rx, prog, completion) : receive(rx, completion);
 	if (!skb)

@@ -20,10 +20,12 @@ void meridian_update_link(struct meridian *m)
 
 	if (is_up == netif_carrier_ok(m->netdev))
 		return;
-	if (is_up)
+	if (is_up) {
 		netif_carrier_on(m->netdev);
-	else
+		meridian_xsk_link_up(m);
+	} else {
 		netif_carrier_off(m->netdev);
+	}
 	netdev_info(m->netdev, "link %s\n", is_up ? "up" : "down");
 }
 

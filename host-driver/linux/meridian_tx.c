@@ -255,33 +255,82 @@ drop:
 	return NETDEV_TX_OK;
 }
 
+/* Copies a frame in parts to memory of its own, as one descriptor is one frame. */
+static int join(struct xdp_frame *frame, struct meridian_tx_buffer *buffer)
+{
+	struct skb_shared_info *shared = xdp_get_shared_info_from_frame(frame);
+	u8 *to = kmalloc(buffer->length, GFP_ATOMIC | __GFP_NOWARN);
+	u32 i;
+
+	if (unlikely(!to))
+		return -ENOMEM;
+	buffer->joined = to;
+	buffer->is_joined = true;
+	memcpy(to, frame->data, frame->len);
+	to += frame->len;
+	for (i = 0; i < shared->nr_frags; i++) {
+		const skb_frag_t *part = &shared->frags[i];
+
+		memcpy(to, skb_frag_address(part), skb_frag_size(part));
+		to += skb_frag_size(part);
+	}
+	return 0;
+}
+
+static int map(struct device *dev, struct meridian_tx_buffer *buffer, void *data)
+{
+	buffer->dma = dma_map_single(dev, data, buffer->length, DMA_TO_DEVICE);
+	buffer->is_mapped = true;
+	return dma_mapping_error(dev, buffer->dma);
+}
+
+static int send_joined(struct meridian_tx *tx, struct xdp_frame *frame,
+		       struct meridian_tx_buffer *buffer)
+{
+	int error = join(frame, buffer);
+
+	if (unlikely(error))
+		return error;
+	error = map(&tx->m->pdev->dev, buffer, buffer->joined);
+	if (unlikely(error)) {
+		kfree(buffer->joined);
+		return error;
+	}
+	put(tx, buffer, 0);
+	xdp_return_frame(frame);
+	return 0;
+}
+
 /**
  * meridian_send_xdp() - put a frame of XDP into the ring
  * @tx: the queue; under its transmit lock
  * @frame: its owner keeps it if this fails
- * @is_own: it is in a page of this interface's pools, which the card can reach already
+ * @is_own: it is in pages of this interface's pools, which the card can reach already
  *
  * Return: 0 or a negative error.
  */
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own)
 {
 	struct meridian_tx_buffer buffer = {
-		.frame = frame, .length = frame->len, .is_xdp = true, .is_mapped = !is_own,
+		.frame = frame, .length = xdp_get_frame_len(frame), .is_xdp = true,
 	};
 	struct device *dev = &tx->m->pdev->dev;
+	int error;
 
-	if (unlikely(!meridian_tx_room(tx) || frame->len > tx->m->max_frame ||
-		     frame->len < ETH_HLEN))
+	if (unlikely(!meridian_tx_room(tx) || buffer.length > tx->m->max_frame ||
+		     buffer.length < ETH_HLEN))
 		return -ENOSPC;
+	if (xdp_frame_has_frags(frame))
+		return send_joined(tx, frame, &buffer);
 	if (is_own) {
 		struct page *page = virt_to_page(frame->data);
 
 		buffer.dma = page_pool_get_dma_addr(page) + offset_in_page(frame->data);
 		dma_sync_single_for_device(dev, buffer.dma, buffer.length, DMA_BIDIRECTIONAL);
 	} else {
-		buffer.dma = dma_map_single(dev, frame->data, buffer.length, DMA_TO_DEVICE);
-		if (unlikely(dma_mapping_error(dev, buffer.dma)))
-			return -ENOMEM;
+		error = map(dev, &buffer, frame->data);
+		if (unlikely(error))
+			return error;
 	}
 	put(tx, &buffer, 0);
 	return 0;
@@ -309,10 +358,12 @@ static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, i
 		return;
 	if (buffer->is_mapped)
 		dma_unmap_single(&tx->m->pdev->dev, buffer->dma, buffer->length, DMA_TO_DEVICE);
-	if (buffer->is_xdp)
-		xdp_return_frame(buffer->frame);
-	else
+	if (!buffer->is_xdp)
 		napi_consume_skb(buffer->skb, budget);
+	else if (buffer->is_joined)
+		kfree(buffer->joined);
+	else
+		xdp_return_frame(buffer->frame);
 }
 
 /**

@@ -1,48 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* XDP: programs on frames of one buffer, and frames that other interfaces redirect here. */
+/* XDP: programs on received frames, and frames that other interfaces redirect here. */
 #include <linux/bpf_trace.h>
 
 #include "compat.h"
 #include "meridian.h"
 
-/* The longest MTU whose frames fit one buffer. */
-#define XDP_MAX_MTU	(MERIDIAN_RX_BUFFER - ETH_HLEN - VLAN_HLEN)
-
 /**
- * meridian_xdp_allows() - whether a program and an MTU go together
+ * meridian_xdp_allows() - whether a program, AF_XDP sockets and an MTU go together
  * @m: the function
  * @prog: the program, if there is one
  * @mtu: of the interface
  *
- * Return: whether every frame that the MTU lets through fits a buffer.
+ * Return: whether every frame that the MTU lets through fits a buffer, or has no need to.
  */
 bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu)
 {
-	if (!prog || mtu <= XDP_MAX_MTU)
-		return true;
-	netdev_info(m->netdev, "XDP takes frames of one buffer: an MTU of %d at most\n",
-		    XDP_MAX_MTU);
-	return false;
+	bool takes_long = !prog || meridian_takes_parts(prog);
+
+	return mtu <= MERIDIAN_XDP_MTU ||
+	       (takes_long && bitmap_empty(m->xsk_queues, MERIDIAN_QUEUES));
 }
 
-static int setup_prog(struct meridian *m, struct bpf_prog *prog)
+/* Buffers have room for XDP in any case, so the queues run on. */
+static int setup_prog(struct meridian *m, struct netdev_bpf *bpf)
 {
 	struct bpf_prog *old;
 
-	if (!meridian_xdp_allows(m, prog, m->netdev->mtu))
-		return -EINVAL;
-	/* Buffers have room for XDP in any case, so the queues run on. */
-	old = xchg(&m->xdp, prog);
-	if (old)
-		bpf_prog_put(old);
-	return 0;
+	if (meridian_xdp_allows(m, bpf->prog, m->netdev->mtu)) {
+		old = xchg(&m->xdp, bpf->prog);
+		if (old)
+			bpf_prog_put(old);
+		return 0;
+	}
+	NL_SET_ERR_MSG_MOD(bpf->extack,
+			   "without frags the MTU is " __stringify(MERIDIAN_XDP_MTU) " at most");
+	return -EINVAL;
 }
 
 int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf)
 {
 	switch (bpf->command) {
 	case XDP_SETUP_PROG:
-		return setup_prog(netdev_priv(netdev), bpf->prog);
+		return setup_prog(netdev_priv(netdev), bpf);
 	case XDP_SETUP_XSK_POOL:
 		return meridian_setup_xsk(netdev_priv(netdev), bpf->xsk.pool, bpf->xsk.queue_id);
 	default:
@@ -76,12 +75,26 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 	return meridian_xdp_not_sent(frames, sent, count);
 }
 
-static void give_back(struct meridian_rx *rx, struct xdp_buff *xdp)
+/**
+ * meridian_give_back() - have done with a frame's memory; in NAPI
+ * @rx: the queue it came by
+ * @xdp: the frame
+ */
+void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp)
 {
-	if (rx->xsk)
+	u32 i;
+
+	if (rx->xsk) {
 		xsk_buff_free(xdp);
-	else
-		page_pool_put_full_page(rx->pool, virt_to_head_page(xdp->data), true);
+		return;
+	}
+	if (xdp_buff_has_frags(xdp)) {
+		struct skb_shared_info *shared = xdp_get_shared_info_from_buff(xdp);
+
+		for (i = 0; i < shared->nr_frags; i++)
+			page_pool_put_full_page(rx->pool, skb_frag_page(&shared->frags[i]), true);
+	}
+	page_pool_put_full_page(rx->pool, virt_to_head_page(xdp->data), true);
 }
 
 /* The frame of a socket is copied into a page for it. It is taken care of in any case. */
@@ -94,7 +107,7 @@ static int bounce(struct meridian_channel *channel, struct xdp_buff *xdp)
 	int error;
 
 	if (unlikely(!frame)) {
-		give_back(&channel->rx, xdp);
+		meridian_give_back(&channel->rx, xdp);
 		return -ENOSPC;
 	}
 	__netif_tx_lock(queue, smp_processor_id());
@@ -120,9 +133,9 @@ static void count(struct meridian_rx *rx, u64_stats_t *counter)
  * meridian_run_xdp() - let the program decide about a frame
  * @rx: the queue it came by
  * @prog: the program
- * @xdp: the frame, in a page of the queue's pool or in memory of its AF_XDP socket
+ * @xdp: the frame, in pages of the queue's pool or in memory of its AF_XDP socket
  *
- * Return: true if it goes up the stack; else the page is taken care of.
+ * Return: true if it goes up the stack; else its memory is taken care of.
  */
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp)
 {
@@ -148,7 +161,7 @@ bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_
 		return false;
 	case XDP_DROP:
 		count(rx, &rx->stats.xdp_drop);
-		give_back(rx, xdp);
+		meridian_give_back(rx, xdp);
 		return false;
 	case XDP_ABORTED:
 		break;
@@ -158,6 +171,6 @@ bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_
 	}
 	trace_xdp_exception(rx->m->netdev, prog, action);
 	count(rx, &rx->stats.xdp_error);
-	give_back(rx, xdp);
+	meridian_give_back(rx, xdp);
 	return false;
 }

@@ -5,6 +5,7 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_xdp.h"
 
 /* Frames sent in one turn of NAPI. */
 #define SEND_BUDGET	64
@@ -15,6 +16,11 @@ static int prepare(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 	if (xsk_pool_get_rx_frame_size(pool) < MERIDIAN_RX_BUFFER) {
 		netdev_info(m->netdev, "AF_XDP without copies: frames of %u bytes, not %u\n",
 			    MERIDIAN_RX_BUFFER, xsk_pool_get_rx_frame_size(pool));
+		return -EOPNOTSUPP;
+	}
+	if (m->netdev->mtu > MERIDIAN_XDP_MTU) {
+		netdev_info(m->netdev, "AF_XDP without copies: an MTU of %d at most\n",
+			    MERIDIAN_XDP_MTU);
 		return -EOPNOTSUPP;
 	}
 	if (test_bit(queue, m->xsk_queues))
@@ -185,17 +191,19 @@ static struct sk_buff *copy(struct napi_struct *napi, struct xdp_buff *xdp)
  * @rx: a queue with a socket
  * @napi: that polls
  * @prog: the program, if there is one
- * @bytes: of the frame
+ * @completion: what the card says of the frame
  *
  * Return: what goes up the stack, or NULL.
  */
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
-				     struct bpf_prog *prog, u32 bytes)
+				     struct bpf_prog *prog,
+				     const struct meridian_completion *completion)
 {
 	struct xdp_buff *xdp = take(rx);
 	struct sk_buff *skb;
 
-	xdp->data_end = xdp->data + bytes;
+	xdp->data_end = xdp->data + completion->length;
+	meridian_note_completion(xdp, completion);
 	meridian_xsk_sync(xdp, rx->xsk);
 	if (prog && !meridian_run_xdp(rx, prog, xdp))
 		return NULL;
@@ -256,20 +264,37 @@ void meridian_xsk_sent(struct meridian_tx *tx, u32 count)
 		xsk_tx_completed(channel->rx.xsk, count);
 }
 
+static void wake(struct meridian_channel *channel)
+{
+	if (napi_if_scheduled_mark_missed(&channel->napi))
+		return;
+	local_bh_disable();
+	napi_schedule(&channel->napi);
+	local_bh_enable();
+}
+
+/**
+ * meridian_xsk_link_up() - send what sockets have put into their rings while there was no link
+ * @m: a function that is up; under RTNL
+ *
+ * They have woken the driver, in vain, and may be waiting for frames to be sent.
+ */
+void meridian_xsk_link_up(struct meridian *m)
+{
+	unsigned long queue;
+
+	for_each_set_bit(queue, m->xsk_queues, m->channels)
+		wake(&m->channel[queue]);
+}
+
 int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_channel *channel;
 
 	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		return -ENETDOWN;
 	if (queue >= m->channels || !m->channel[queue].rx.xsk)
 		return -EINVAL;
-	channel = &m->channel[queue];
-	if (!napi_if_scheduled_mark_missed(&channel->napi)) {
-		local_bh_disable();
-		napi_schedule(&channel->napi);
-		local_bh_enable();
-	}
+	wake(&m->channel[queue]);
 	return 0;
 }

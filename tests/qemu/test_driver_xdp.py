@@ -10,9 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 from driver_machine import XDP_TOOL, Link, linked, stop_transmit, tool
+from meridian_golden.rss import rss_hash
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import Guest
-from peer import ethernet
+from peer import ethernet, udp
+from xdp_programs import HASH_TYPES, Found, frame_of, hash_key, look_at, program
 
 pytestmark = pytest.mark.qemu
 KIND = 0x88B5
@@ -26,15 +28,6 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     files = {"xdp_tool": tool(tmp_path_factory.mktemp("tools"), XDP_TOOL)}
     with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it:
         yield it
-
-
-@contextmanager
-def program(link: Link, name: str) -> Iterator[None]:
-    guest = link.guest
-    guest.run(f"/run/twin/xdp_tool eth0 {name} >/tmp/xdp 2>&1 & echo $! >/tmp/xdp.pid")
-    guest.until("cat /tmp/xdp", "attached")
-    yield
-    guest.run("kill $(cat /tmp/xdp.pid); while [ -e /proc/$(cat /tmp/xdp.pid) ]; do sleep 0.05; done")
 
 
 def send(link: Link, size: int = 200) -> list[bytes]:
@@ -84,7 +77,14 @@ def test_frames_that_go_back_come_back_unchanged(link: Link, name: str, counter:
     link.guest.ping()
 
 
-def test_xdp_and_long_frames_exclude_each_other(link: Link) -> None:
+@contextmanager
+def mtu(guest: Guest, bytes: int) -> Iterator[None]:
+    guest.run(f"ip link set eth0 mtu {bytes}")
+    yield
+    guest.run("ip link set eth0 mtu 1500")
+
+
+def test_long_frames_are_not_for_a_program_that_takes_one_buffer(link: Link) -> None:
     guest = link.guest
     with program(link, "pass"):
         guest.run("ip link set eth0 mtu 3438")
@@ -93,9 +93,109 @@ def test_xdp_and_long_frames_exclude_each_other(link: Link) -> None:
         before = guest.statistics()
         send(link, 4000)
         assert counted(link, "rx_xdp_error", before) == COUNT
-    guest.run("ip link set eth0 mtu 9000")
-    assert guest.try_run("/run/twin/xdp_tool eth0 pass")[0] == 1
-    guest.run("ip link set eth0 mtu 1500")
+    with mtu(guest, 9000):
+        assert guest.try_run("/run/twin/xdp_tool eth0 pass")[0] == 1
+        guest.run("mount -t bpf none /sys/fs/bpf && /run/twin/xdp_tool eth0 pass pin")
+        status, text = guest.try_run("ip link set eth0 xdpdrv pinned /sys/fs/bpf/xdp_tool")
+        assert status != 0
+        assert "without frags the MTU is 3438 at most" in text
+        guest.run("rm /sys/fs/bpf/xdp_tool && umount /sys/fs/bpf")
+
+
+# Of one buffer, with a byte in the next, of two full ones, with a byte in the third, the longest.
+LENGTHS = (60, 3456, 3457, 6912, 6913, 9014)
+
+
+@pytest.mark.parametrize("name", ["pass", "meta"])
+def test_frames_in_parts_pass_as_without(link: Link, name: str) -> None:
+    with mtu(link.guest, 9000), program(link, f"{name} frags"):
+        for length in LENGTHS:
+            link.guest.ping(2, max(length - 42, 18))
+
+
+def distinct(link: Link, length: int) -> bytes:
+    """A frame that shows where each of its bytes belongs."""
+    words = b"".join(number.to_bytes(2, "big") for number in range(length // 2))
+    return ethernet(link.guest.address(), link.peer.mac, KIND, words)[:length]
+
+
+def came_back(link: Link, sent: list[bytes], wanted: list[bytes]) -> None:
+    link.peer.other.clear()
+    for frame in sent:
+        link.peer.wire.send(frame)
+    deadline = time.monotonic() + 20
+    while len(came := [frame for frame in link.peer.other if frame[12:14] == KIND.to_bytes(2, "big")]) < len(wanted):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    assert [len(frame) for frame in came] == [len(frame) for frame in wanted], link.guest.statistics()
+    assert came == wanted
+
+
+@pytest.mark.parametrize("name", ["tx", "redirect"])
+def test_frames_in_parts_go_back_whole(link: Link, name: str) -> None:
+    guest = link.guest
+    frames = [distinct(link, length) for length in (*LENGTHS, *reversed(LENGTHS))]
+    guest.run("bridge link set dev eth0 hwmode vepa")
+    with mtu(guest, 9000), program(link, f"{name} frags"):
+        before = guest.statistics()
+        came_back(link, frames, frames)
+        after = guest.statistics()
+        assert after["rx_xdp_error"] == before["rx_xdp_error"]
+        # Their memory goes back, too: three rings full of it, and the frames between.
+        for _ in range(60):
+            link.peer.other.clear()
+            came_back(link, frames, frames)
+        assert guest.statistics()["rx_no_memory"] == before["rx_no_memory"]
+    guest.run("bridge link set dev eth0 hwmode veb")
+    guest.ping()
+
+
+@pytest.mark.parametrize(("name", "change"), [("shrink", -2000), ("grow", 100)])
+def test_frames_in_parts_are_made_shorter_and_longer(link: Link, name: str, change: int) -> None:
+    """Two thousand bytes fewer are one part fewer, or two, or the last is shorter."""
+    guest = link.guest
+    frames = [distinct(link, length) for length in (3000, 3457, 5500, 6913, 8000, 9000)]
+    wanted = [frame[:change] if change < 0 else frame + bytes(change) for frame in frames]
+    guest.run("bridge link set dev eth0 hwmode vepa")
+    with mtu(guest, 9000), program(link, f"{name} frags then tx"):
+        came_back(link, frames, wanted)
+    guest.run("bridge link set dev eth0 hwmode veb")
+
+
+def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
+    """The program takes off what is behind the datagram, with one of the frame's parts."""
+    guest, body = link.guest, bytes(range(251)) * 23
+    content = udp("10.44.0.1", "10.44.0.2", 9, 9, body) + bytes(2000)
+    with mtu(guest, 9000), program(link, "shrink frags"):
+        guest.run("nc -u -l 10.44.0.2 9 >/tmp/got & echo $! >/tmp/nc; sleep 0.5")
+        link.peer.wire.send(ethernet(guest.address(), link.peer.mac, 0x800, content))
+        guest.until("wc -c </tmp/got", str(len(body)))
+        guest.run("kill $(cat /tmp/nc)")
+    assert guest.run_for_bytes("cat /tmp/got") == body
+
+
+@pytest.mark.parametrize("spare", [0, 8000])
+def test_a_program_asks_the_card(link: Link, spare: int) -> None:
+    """Its hash with its type, and the tag that it has taken out. spare: the frame is in parts."""
+    guest = link.guest
+    key = hash_key(link)
+    guest.run("ethtool -K eth0 rx-vlan-filter off && ethtool --set-priv-flags eth0 microsoft-hash on")
+    with mtu(guest, 9000), program(link, "look frags"):
+        for (protocol, version), kind in HASH_TYPES.items():
+            spare += 1
+            frame = frame_of(link, protocol, version, None, spare)
+            seen = min(len(frame), 3456)
+            assert look_at(link, frame, seen) == Found((rss_hash(frame, key, True), kind), None)
+            tagged = frame_of(link, protocol, version, 0x6005, spare)
+            assert look_at(link, tagged, seen).tag == (0x8100, 0x6005)
+        other = ethernet(guest.address(), link.peer.mac, KIND, bytes(300))
+        assert look_at(link, other, 314) == Found(None, None)
+        guest.run("ethtool -K eth0 rxhash off rxvlan off")
+        assert look_at(link, tagged, min(len(tagged), 3456)) == Found(None, None)
+    guest.run(
+        "ethtool -K eth0 rx-vlan-filter on rxhash on rxvlan on && ethtool --set-priv-flags eth0 microsoft-hash off"
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import Link, linked
-from meridian_machine import tools
+from driver_machine import Link, linked, stop_transmit, vfs_apart
+from meridian_golden.rss import rss_hash
+from meridian_machine import Hardware, tools
 from peer import ethernet
+from xdp_programs import HASH_TYPES, UDP, Found, frame_of, hash_key, look_at, program
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 KIND = 0x88B5
@@ -26,17 +29,21 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     for name in ("xsk_tool", "xdp_tool"):
         files[name] = tmp_path_factory.mktemp("xsk") / name
         source = Path(__file__).with_name(f"{name}.c")
-        subprocess.run(["gcc", "-static", "-Wall", "-Werror", "-o", files[name], source], check=True, timeout=60)
-    with linked(tools.SUITES[0], files) as it:
+        subprocess.run(
+            ["gcc", "-static", "-Wall", "-Werror", "-o", files[name], source],
+            check=True,
+            timeout=60,
+        )
+    with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it:
         it.guest.run("ethtool -L eth0 combined 1")
         yield it
 
 
 @contextmanager
-def socket(link: Link, mode: str, queue: int = 0) -> Iterator[None]:
-    """A socket that sends every frame back."""
+def socket(link: Link, mode: str, queue: int = 0, more: str = "") -> Iterator[None]:
+    """A socket that sends every frame back. more: words for xsk_tool."""
     guest = link.guest
-    guest.run(f"/run/twin/xsk_tool eth0 {queue} {mode} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
+    guest.run(f"/run/twin/xsk_tool eth0 {queue} {mode} {more} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
     guest.until("cat /tmp/xsk", "ready")
     guest.wait_link()
     try:
@@ -123,12 +130,114 @@ def test_long_frames_are_not_for_a_socket(link: Link) -> None:
     guest.ping()
 
 
-def test_a_socket_that_is_refused_does_not_touch_the_port(link: Link) -> None:
-    """Its frames are smaller than the card's buffers."""
+@pytest.fixture
+def long_frames(link: Link) -> Iterator[None]:
+    link.guest.run("ip link set eth0 mtu 9000")
+    yield
+    link.guest.run("ip link set eth0 mtu 1500")
+
+
+def test_a_socket_with_copies_takes_frames_in_parts(link: Link, long_frames: None) -> None:
+    with socket(link, "copy", 0, "frags sg"):
+        for size in (300, 3457, 8000):
+            echoed(link, size, BURST)
+    link.guest.ping()
+
+
+REFUSED = {
+    "2048": "AF_XDP without copies: frames of",  # smaller than the card's buffers
+    "sg": "",  # by Linux
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_socket_that_is_refused_does_not_touch_the_port(link: Link, words: str) -> None:
+    refused(link, words, REFUSED[words])
+
+
+def test_a_socket_without_copies_and_long_frames_exclude_each_other(link: Link, long_frames: None) -> None:
     guest = link.guest
-    before = guest.run("cat /sys/class/net/eth0/carrier_changes")
-    status, text = guest.try_run("timeout 20 /run/twin/xsk_tool eth0 0 zerocopy 2048")
-    assert status not in (0, 124), text
-    assert "AF_XDP without copies: frames of" in guest.log()
-    assert guest.run("cat /sys/class/net/eth0/carrier_changes") == before
+    refused(link, "frags", "")
+    # This is what newer kernels leave to the driver.
+    guest.run("ip link set eth0 mtu 3450")
+    refused(link, "frags", "AF_XDP without copies: an MTU of 3438 at most")
+    guest.run("ip link set eth0 mtu 3438")
+    with socket(link, "zerocopy", 0, "frags"):
+        assert guest.try_run("ip link set eth0 mtu 3439")[0] != 0
+        echoed(link, 3452)
+
+
+def refused(link: Link, words: str, sentence: str) -> None:
+    """Frames of others go on meanwhile, each of them."""
+    guest = link.guest
+    changes = "cat /sys/class/net/eth0/carrier_changes"
+    before = guest.run(changes)
+    guest.run("ping -i 0.02 -c 200 10.44.0.1 >/tmp/ping & sleep 0.2")
+    for _ in range(3):
+        status, text = guest.try_run(f"timeout 20 /run/twin/xsk_tool eth0 0 zerocopy {words}")
+        assert status not in (0, 124), text
+        assert "bind" in text
+    assert sentence in guest.log()
+    assert guest.run(changes) == before
+    guest.until("cat /tmp/ping", " 200 received")
+
+
+def test_a_program_asks_the_card_about_frames_of_a_socket_without_copies(
+    link: Link,
+) -> None:
+    guest = link.guest
+    guest.run("ethtool -K eth0 rx-vlan-filter off")
+    with socket(link, "zerocopy", 0, "alone"), program(link, "look"):
+        key = hash_key(link)
+        for number, version in enumerate((4, 6)):
+            frame = frame_of(link, UDP, version, 0x6005, number)
+            hash = (rss_hash(frame, key), HASH_TYPES[UDP, version]) if version == 4 else None
+            assert look_at(link, frame, len(frame) - 4) == Found(hash, (0x8100, 0x6005))
+    guest.run("ethtool -K eth0 rx-vlan-filter on")
+    guest.ping()
+
+
+def test_a_transmit_queue_that_stands_still_with_frames_of_a_socket_alone_is_started_again(
+    link: Link,
+) -> None:
+    guest, mine = link.guest, link.guest.address()
+    with socket(link, "zerocopy"):
+        guest.run("dmesg -C")
+        stop_transmit(guest, 1)
+        deadline = time.monotonic() + 40
+        while not re.search(
+            r"transmit queue 0 stands still with \d+ frames: resetting",
+            guest.run("dmesg"),
+        ):
+            assert time.monotonic() < deadline, "nothing was told"
+            link.peer.wire.send(ethernet(mine, link.peer.mac, KIND, bytes(300)))
+            time.sleep(0.1)
+        time.sleep(1)
+        guest.wait_link()
+        echoed(link)
+    guest.ping()
+
+
+def test_what_a_socket_sends_without_a_link_goes_out_with_it(link: Link) -> None:
+    """Of a VF, whose link its PF takes and gives. Nothing but the socket's one wish has the driver look."""
+    guest = link.guest
+    tool = "/run/twin/xsk_tool eth1 0 zerocopy alone once"
+    with vfs_apart(guest):
+        guest.run("ip netns exec vf0 sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1 && ip link set eth0 vf 0 trust on")
+        guest.run("ip netns exec vf0 ip link set eth1 up && ip link set eth0 vf 0 spoofchk off")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        guest.run("ip link set eth0 vf 0 state disable")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "0")
+        guest.run(f"ip netns exec vf0 {tool} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
+        guest.until("cat /tmp/xsk", "ready")
+        link.peer.other.clear()
+        time.sleep(1)
+        assert not of_the_tests(link)
+        guest.run("ip link set eth0 vf 0 state enable")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        deadline = time.monotonic() + 5
+        while not of_the_tests(link):
+            assert time.monotonic() < deadline, "nothing was sent"
+            time.sleep(0.1)
+        guest.run("kill $(cat /tmp/xsk.pid); while [ -e /proc/$(cat /tmp/xsk.pid) ]; do sleep 0.05; done")
     guest.ping()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * xsk_tool INTERFACE QUEUE copy|zerocopy [BYTES]: an AF_XDP socket on a queue, which sends each of the tests' frames back
- * with its addresses changed over, until it is killed. All other frames go up the stack. BYTES: of a chunk of its memory.
+ * xsk_tool INTERFACE QUEUE copy|zerocopy [BYTES] [frags] [sg] [alone] [once]: an AF_XDP socket on a queue, which sends each of the
+ * tests' frames back with its addresses changed over, until it is killed. All other frames go up the stack. BYTES: of a
+ * chunk of its memory. frags: its program takes frames in parts. sg: so does the socket. alone: no program of its own.
+ * once: it sends one broadcast, wakes the driver for it one time, and waits.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -20,6 +22,9 @@
 #include <unistd.h>
 
 #define HEADER 14
+#define FRAGS (1 << 5) /* BPF_F_XDP_HAS_FRAGS */
+#define USE_SG (1 << 4) /* XDP_USE_SG */
+#define MORE (1 << 0) /* XDP_PKT_CONTD: the frame goes on in the next descriptor */
 #define KIND 0x88b5 /* the tests' frames */
 #define FRAMES 1024
 #define FRAME_BYTES 4096
@@ -56,7 +61,7 @@ static struct ring map_ring(int fd, const struct xdp_ring_offset *offsets, size_
 }
 
 /* A program that sends the tests' frames of the queue to the socket, and all others up the stack. */
-static void attach(int interface, int queue, int socket)
+static void attach(int interface, int queue, int socket, int flags)
 {
 	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4, .value_size = 4, .max_entries = 64 };
 	int map = check(bpf(BPF_MAP_CREATE, &attr), "map");
@@ -85,6 +90,7 @@ static void attach(int interface, int queue, int socket)
 	attr.value = (uintptr_t)&socket;
 	check(bpf(BPF_MAP_UPDATE_ELEM, &attr), "map update");
 	memset(&attr, 0, sizeof(attr));
+	attr.prog_flags = flags;
 	attr.prog_type = BPF_PROG_TYPE_XDP;
 	attr.insns = (uintptr_t)program;
 	attr.insn_cnt = sizeof(program) / sizeof(program[0]);
@@ -96,6 +102,17 @@ static void attach(int interface, int queue, int socket)
 	attr.link_create.attach_type = BPF_XDP;
 	attr.link_create.flags = XDP_FLAGS_DRV_MODE;
 	check(bpf(BPF_LINK_CREATE, &attr), "attach");
+}
+
+static void send_once(int fd, struct ring *ring, unsigned char *memory)
+{
+	memset(memory, 0xff, 6);
+	memset(memory + 6, 2, 6);
+	memcpy(memory + 12, &(uint16_t){ htons(KIND) }, 2);
+	((struct xdp_desc *)ring->entries)[0] = (struct xdp_desc){ .addr = (FRAMES - 1) * FRAME_BYTES, .len = 100 };
+	__atomic_store_n(ring->producer, 1, __ATOMIC_RELEASE);
+	sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
+	pause();
 }
 
 static void turn(unsigned char *frame)
@@ -113,17 +130,27 @@ int main(int argc, char **argv)
 	struct xdp_mmap_offsets offsets;
 	struct sockaddr_xdp address = { .sxdp_family = AF_XDP };
 	socklen_t length = sizeof(offsets);
-	int slots = SLOTS, fd, i;
+	int slots = SLOTS, flags = 0, is_alone = 0, is_once = 0, is_first = 1, fd, i;
 	struct xdp_umem_reg umem = { .len = (uint64_t)FRAMES * FRAME_BYTES, .chunk_size = FRAME_BYTES };
 	unsigned char *memory = mmap(NULL, umem.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	if (argc > 4)
-		umem.chunk_size = atoi(argv[4]);
+	for (i = 4; i < argc; i++) {
+		if (atoi(argv[i]))
+			umem.chunk_size = atoi(argv[i]);
+		if (!strcmp(argv[i], "frags"))
+			flags = FRAGS;
+		if (!strcmp(argv[i], "sg"))
+			address.sxdp_flags = USE_SG;
+		if (!strcmp(argv[i], "alone"))
+			is_alone = 1;
+		if (!strcmp(argv[i], "once"))
+			is_once = 1;
+	}
 	if (argc < 4 || !if_nametoindex(argv[1]))
 		return 2;
 	address.sxdp_ifindex = if_nametoindex(argv[1]);
 	address.sxdp_queue_id = atoi(argv[2]);
-	address.sxdp_flags = XDP_USE_NEED_WAKEUP | (strcmp(argv[3], "copy") ? XDP_ZEROCOPY : XDP_COPY);
+	address.sxdp_flags |= XDP_USE_NEED_WAKEUP | (strcmp(argv[3], "copy") ? XDP_ZEROCOPY : XDP_COPY);
 	fd = check(socket(AF_XDP, SOCK_RAW, 0), "socket");
 	umem.addr = (uintptr_t)memory;
 	check(setsockopt(fd, SOL_XDP, XDP_UMEM_REG, &umem, sizeof(umem)), "umem");
@@ -136,13 +163,16 @@ int main(int argc, char **argv)
 	done = map_ring(fd, &offsets.cr, sizeof(uint64_t), XDP_UMEM_PGOFF_COMPLETION_RING);
 	receive = map_ring(fd, &offsets.rx, sizeof(struct xdp_desc), XDP_PGOFF_RX_RING);
 	send = map_ring(fd, &offsets.tx, sizeof(struct xdp_desc), XDP_PGOFF_TX_RING);
-	for (i = 0; i < FRAMES; i++)
+	for (i = 0; i < FRAMES - 1; i++)
 		((uint64_t *)fill.entries)[i] = (uint64_t)i * FRAME_BYTES;
-	__atomic_store_n(fill.producer, FRAMES, __ATOMIC_RELEASE);
-	attach(address.sxdp_ifindex, address.sxdp_queue_id, fd);
+	__atomic_store_n(fill.producer, FRAMES - 1, __ATOMIC_RELEASE);
+	if (!is_alone)
+		attach(address.sxdp_ifindex, address.sxdp_queue_id, fd, flags);
 	check(bind(fd, (struct sockaddr *)&address, sizeof(address)), "bind");
 	puts("ready");
 	fflush(stdout);
+	if (is_once)
+		send_once(fd, &send, memory + (FRAMES - 1) * FRAME_BYTES);
 	for (;;) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 
@@ -150,7 +180,9 @@ int main(int argc, char **argv)
 		while (*receive.consumer != __atomic_load_n(receive.producer, __ATOMIC_ACQUIRE)) {
 			struct xdp_desc *from = &((struct xdp_desc *)receive.entries)[*receive.consumer % SLOTS];
 
-			turn(memory + from->addr);
+			if (is_first)
+				turn(memory + from->addr);
+			is_first = !(from->options & MORE);
 			((struct xdp_desc *)send.entries)[*send.producer % SLOTS] = *from;
 			__atomic_store_n(receive.consumer, *receive.consumer + 1, __ATOMIC_RELEASE);
 			__atomic_store_n(send.producer, *send.producer + 1, __ATOMIC_RELEASE);
