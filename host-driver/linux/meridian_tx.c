@@ -135,10 +135,8 @@ void meridian_arm_tx(struct meridian_tx *tx)
 }
 
 /* Room is looked for again behind the stop, as the cleaner may have looked before it. */
-static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
+static noinline void stop(struct meridian_tx *tx, struct netdev_queue *queue)
 {
-	if (likely(meridian_tx_room(tx)))
-		return;
 	netif_tx_stop_queue(queue);
 	u64_stats_update_begin(&tx->stats.sync);
 	u64_stats_inc(&tx->stats.stopped);
@@ -228,7 +226,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 
 	/* XDP fills the ring, too, and stops nothing. */
 	if (unlikely(!meridian_tx_room(tx))) {
-		stop_if_full(tx, queue);
+		stop(tx, queue);
 		return NETDEV_TX_BUSY;
 	}
 	if (unlikely(skb->len > m->max_frame || skb->len < ETH_HLEN))
@@ -242,7 +240,8 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		goto drop;
 	put(tx, &buffer, request_of(skb));
 	skb_tx_timestamp(skb);
-	stop_if_full(tx, queue);
+	if (unlikely(!meridian_tx_room(tx)))
+		stop(tx, queue);
 	if (__netdev_tx_sent_queue(queue, buffer.length, more))
 		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
@@ -405,7 +404,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	u64_stats_add(&tx->stats.xdp, frames - packets);
 	u64_stats_update_end(&tx->stats.sync);
 	netdev_tx_completed_queue(queue, packets, bytes);
-	/* Pairs with the one in stop_if_full(). */
+	/* Pairs with the one in stop(). */
 	smp_mb();
 	if (unlikely(netif_tx_queue_stopped(queue)) &&
 	    meridian_tx_room(tx) >= tx->ring.slots / WAKE_PART &&
