@@ -16,19 +16,16 @@
 #define PERIOD_US	2000
 #define LOOK_NS		40000000ull	/* between looks for VFs that are reset, which takes 100 ms */
 #define TURNS		16		/* messages of one period */
-#define TELL_NS		60000000000ull	/* of what may go on for hours */
 
 /**
  * struct meridian_vfs - what a PF has for its VFs
  * @service: the library's
  * @vf: the VFs
- * @told: ns at which the log had a trouble of a VF, by enum qdma_vf_trouble
  * @looked: ns at which VFs that were reset were looked for
  */
 struct meridian_vfs {
 	struct qdma_service service;
 	struct qdma_vf vf[MERIDIAN_VFS];
-	uint64_t told[MERIDIAN_VFS][QDMA_VF_TROUBLES];
 	uint64_t looked;
 };
 
@@ -246,11 +243,7 @@ tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble trouble)
 	};
 	struct meridian *m = owner;
 	uint32_t index = vf - m->vfs->vf;
-	uint64_t *told = &m->vfs->told[index][trouble], now = now_ns();
 
-	if (*told && now - *told < TELL_NS)
-		return;
-	*told = now;
 	MERIDIAN_LOG(WARNING, "%s: VF %u (function %u) %s", m->data->name, index, vf->function,
 		     sentences[trouble]);
 }
@@ -388,6 +381,7 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		.vf = vfs->vf,
 		.vfs = options->vfs,
 		.card = &m->card->services,
+		.now = now_ns(),
 	};
 	m->vfs = vfs;
 	error = check_addresses(m);

@@ -7,7 +7,6 @@
 #include <linux/etherdevice.h>
 #include <linux/ktime.h>
 #include <linux/random.h>
-#include <linux/ratelimit.h>
 
 #include "compat.h"
 #include "meridian.h"
@@ -16,7 +15,6 @@
 #define TURNS		64
 #define WAIT_NS		(NSEC_PER_SEC / 4)
 #define NAP_NS		NSEC_PER_MSEC
-#define TELL_INTERVAL	(60 * HZ)	/* of what may go on for hours, of each VF */
 
 static void write_function(struct meridian *m, const struct qdma_vf *vf, u32 offset, u32 value)
 {
@@ -130,8 +128,6 @@ static void tell(void *owner, const struct qdma_vf *vf, enum qdma_vf_trouble tro
 {
 	struct device *dev = &((struct meridian *)owner)->pdev->dev;
 
-	if (!__ratelimit(&policy_of(owner, vf)->told[trouble]))
-		return;
 	switch (trouble) {
 	case QDMA_VF_FLOODS:
 		dev_warn(dev, "function %u floods its PF with messages\n", vf->function);
@@ -184,7 +180,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 {
 	struct qdma_vf *vf = kcalloc(count, sizeof(*vf), GFP_KERNEL);
 	struct meridian_vf *policy = kcalloc(count, sizeof(*policy), GFP_KERNEL);
-	unsigned int i, trouble;
+	unsigned int i;
 
 	if (!vf || !policy) {
 		kfree(vf);
@@ -198,8 +194,6 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 		ether_addr_copy(vf[i].first, vf[i].own);
 		policy[i].function = vf[i].function;
 		INIT_LIST_HEAD(&policy[i].entries);
-		for (trouble = 0; trouble < QDMA_VF_TROUBLES; trouble++)
-			ratelimit_state_init(&policy[i].told[trouble], TELL_INTERVAL, 1);
 	}
 	mutex_lock(&m->card->lock);
 	m->vf = policy;
@@ -214,6 +208,7 @@ int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int co
 	m->vf_service.vf = vf;
 	m->vf_service.vfs = count;
 	m->vf_service.card = &m->card->services;
+	m->vf_service.now = ktime_get_ns();
 	qdma_service_start(&m->vf_service);
 	for (i = 0; i < count; i++)
 		meridian_write_vf_policy(m, &policy[i]);

@@ -5,7 +5,6 @@
 
 #include <linux/if_link.h>
 #include <linux/netdevice.h>
-#include <linux/ratelimit.h>
 
 #include "../qdma/qdma_service.h"
 
@@ -21,7 +20,6 @@ struct qdma_vf;
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
  * @link_state: IFLA_VF_LINK_STATE_*
- * @told: limits what the log has of it, by enum qdma_vf_trouble
  */
 struct meridian_vf {
 	u32 function;
@@ -31,7 +29,6 @@ struct meridian_vf {
 	u32 min_rate;
 	u32 max_rate;
 	u32 link_state;
-	struct ratelimit_state told[QDMA_VF_TROUBLES];
 };
 
 /* meridian_vfs.c */

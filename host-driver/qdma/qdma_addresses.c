@@ -74,7 +74,7 @@ static void lose_address(struct qdma_service *service, struct qdma_vf *vf, u32 p
 {
 	forget_address(vf, place);
 	service->evicted++;
-	service->ops->tell(service->owner, vf, QDMA_VF_LOSES_GROUP);
+	qdma_service_tell(service, vf, QDMA_VF_LOSES_GROUP);
 }
 
 /**
@@ -188,7 +188,7 @@ void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf)
 {
 	vf->has_own = add_firmly(service, vf, vf->own);
 	if (!vf->has_own)
-		service->ops->tell(service->owner, vf, QDMA_VF_HAS_NO_ADDRESS);
+		qdma_service_tell(service, vf, QDMA_VF_HAS_NO_ADDRESS);
 }
 
 /**

@@ -4,6 +4,7 @@
 
 #define PATIENCE_NS	20000000u	/* that a VF has to take its answer */
 #define RETRY_NS	500000u		/* after which one is tried again */
+#define TELL_NS		60000000000ull	/* between two lines of what may go on for hours */
 #define AHEAD		64		/* messages of a VF before it is slowed: bring-up's */
 #define HEARD_AT_ONCE	256		/* messages: of each function of a card one */
 
@@ -43,12 +44,29 @@ static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *
 	return charged(service, vf, now) > limit_of(service, now);
 }
 
+/**
+ * qdma_service_tell() - tell the administrator of a VF, but not for ever
+ * @service: its PF's
+ * @vf: the VF
+ * @trouble: what there is to say
+ */
+void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
+		       enum qdma_vf_trouble trouble)
+{
+	u64 *told = &vf->told[trouble];
+
+	if (*told && service->now - *told < TELL_NS)
+		return;
+	*told = service->now;
+	service->ops->tell(service->owner, vf, trouble);
+}
+
 static void lose_answer(struct qdma_service *service, struct qdma_vf *vf)
 {
 	vf->is_waiting = false;
 	vf->is_deaf = true;
 	service->untaken++;
-	service->ops->tell(service->owner, vf, QDMA_VF_IS_DEAF);
+	qdma_service_tell(service, vf, QDMA_VF_IS_DEAF);
 }
 
 /* One that did not take the last answer is not waited for before it takes one. */
@@ -125,7 +143,7 @@ static void hear(struct qdma_service *service, struct qdma_vf *vf,
 	if (is_at_end(service, vf, now)) {
 		vf->is_in_round = true;
 		service->slowed++;
-		service->ops->tell(service->owner, vf, QDMA_VF_FLOODS);
+		qdma_service_tell(service, vf, QDMA_VF_FLOODS);
 		if (!is_first)
 			return;
 	}
@@ -249,6 +267,7 @@ bool qdma_service_turn(struct qdma_service *service, u64 now)
 	struct qdma_vf *next;
 	u32 i;
 
+	service->now = now;
 	for (i = 0; i < service->vfs; i++) {
 		if (service->vf[i].is_waiting)
 			deliver(service, &service->vf[i], now);

@@ -15,6 +15,16 @@
 #define QDMA_VF_QUEUES		8	/* of a VF at most */
 #define QDMA_VF_VECTORS		8	/* of a function, as the IP has them */
 
+#define QDMA_VF_TROUBLES	4
+
+/* Of a VF, worth a word to the administrator. */
+enum qdma_vf_trouble {
+	QDMA_VF_FLOODS,
+	QDMA_VF_IS_DEAF,
+	QDMA_VF_HAS_NO_ADDRESS,
+	QDMA_VF_LOSES_GROUP,	/* that it has joined, as another needs the room */
+};
+
 /**
  * struct qdma_vf - a VF as its PF knows it
  * @function: its number within the card
@@ -45,6 +55,7 @@
  * @is_waiting: there is one
  * @patience: ns at which @answer is thrown away
  * @is_deaf: it did not take the last one
+ * @told: ns at which the administrator was last told of it, by enum qdma_vf_trouble; 0: never
  */
 struct qdma_vf {
 	u32 function;
@@ -74,6 +85,7 @@ struct qdma_vf {
 	bool is_waiting;
 	u64 patience;
 	bool is_deaf;
+	u64 told[QDMA_VF_TROUBLES];
 };
 
 /* Whether queues of the VF may access memory still. */
@@ -81,16 +93,6 @@ static inline bool qdma_has_queues(const struct qdma_vf *vf)
 {
 	return vf->h2c || vf->c2h;
 }
-
-#define QDMA_VF_TROUBLES	4
-
-/* Of a VF, worth a word to the administrator. */
-enum qdma_vf_trouble {
-	QDMA_VF_FLOODS,
-	QDMA_VF_IS_DEAF,
-	QDMA_VF_HAS_NO_ADDRESS,
-	QDMA_VF_LOSES_GROUP,	/* that it has joined, as another needs the room */
-};
 
 /**
  * struct qdma_service_ops - the card beside its IP; what is written is in force on return
@@ -107,7 +109,7 @@ enum qdma_vf_trouble {
  * @has_queues: the VF still has those of @set_queues, which a reset by its mailbox takes
  * @may_access: the VF may access memory, as its Bus Master bit says, which PCIe's reset clears;
  *	true if it cannot be told
- * @tell: each time, however often
+ * @tell: a line for the log, once a minute of a VF and a trouble at most
  */
 struct qdma_service_ops {
 	void (*set_queues)(void *owner, const struct qdma_vf *vf, u32 count);
@@ -136,6 +138,7 @@ struct qdma_service_ops {
  * @vfs: how many
  * @card: the first service of the card's, whose PFs share its groups; NULL if they share none
  * @next: of the card's, from qdma_service_start() to qdma_service_stop()
+ * @now: ns of the last turn; until the first of the start, which is not 0
  * @turn: place behind the VF that was answered last
  * @round_end: ns until which a VF that floods is heard once
  * @quiet: ns until which nobody is heard, as one floods
@@ -160,6 +163,7 @@ struct qdma_service {
 	u32 vfs;
 	struct qdma_service **card;
 	struct qdma_service *next;
+	u64 now;
 	u32 turn;
 	u64 round_end;
 	u64 quiet;
@@ -172,6 +176,8 @@ struct qdma_service {
 
 void qdma_service_start(struct qdma_service *service);
 bool qdma_service_turn(struct qdma_service *service, u64 now);
+void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
+		       enum qdma_vf_trouble trouble);
 u64 qdma_service_wait(const struct qdma_service *service, u64 now);
 void qdma_service_look(struct qdma_service *service);
 void qdma_service_stop(struct qdma_service *service);

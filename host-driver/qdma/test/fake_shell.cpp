@@ -134,6 +134,7 @@ FakePf::FakePf(unsigned count) : vfs(count) {
   service.capabilities = ~0U;
   service.max_frame = 9600;
   service.message_ns = 5000000;
+  service.now = now;
   service.vf = vfs.data();
   service.vfs = count;
   qdma_service_start(&service);

@@ -398,7 +398,7 @@ TEST_F(Service, AFloodIsSlowedAndTold) {
   EXPECT_GE(taken, 64U + 190U);
   EXPECT_LE(taken, 64U + 210U) << "200 a second";
   EXPECT_LE(pf.service.taken, 64U + 2 * 210U) << "hearing costs no more";
-  EXPECT_EQ(pf.shell.told[QDMA_VF_FLOODS], pf.service.slowed);
+  EXPECT_EQ(pf.shell.told[QDMA_VF_FLOODS], 1U);
   EXPECT_GE(pf.service.slowed, 190U);
   pf.card.incoming.clear();
   pf.card.incoming.emplace_back(4, message_of(MERIDIAN_OP_CONFIG));
@@ -409,7 +409,6 @@ TEST_F(Service, AFloodIsSlowedAndTold) {
   pf.now += pf.service.message_ns;
   EXPECT_EQ(qdma_service_wait(&pf.service, pf.now), 0U) << "it may be answered";
   qdma_service_turn(&pf.service, pf.now);
-  EXPECT_EQ(pf.shell.told[QDMA_VF_FLOODS], pf.service.slowed);
   // Time pays.
   pf.now += second;
   const std::uint64_t slowed = pf.service.slowed;
@@ -441,6 +440,42 @@ TEST_F(Service, WhoIsDeafIsNotWaitedFor) {
   pf.card.target_is_busy = false;
   EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0) << "it hears again";
   EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0);
+}
+
+/// Whatever they do, and however often they say hello or are reset meanwhile.
+TEST_F(Service, TheLogHasALineAMinuteOfEachVfAndTrouble) {
+  constexpr std::uint64_t minute = 60000000000;
+  const Address one{1, 0, 0, 0, 9, 1}, other{1, 0, 0, 0, 9, 2};
+  const std::uint64_t start = pf.now;
+  while (pf.now - start < 10 * minute) {
+    for (const unsigned function : {4U, 5U}) {
+      bring_up(function);
+      pf.ask(function, address_message(one, true, false));
+      pf.ask(function, address_message(other, true, false));
+    }
+    qdma_remove_own(&pf.service, &pf.vf(6));
+    pf.shell.taken = {own(6)};
+    qdma_add_own(&pf.service, &pf.vf(6));
+    pf.shell.taken.clear();
+    pf.shell.room = pf.shell.filter.size();
+    qdma_add_own(&pf.service, &pf.vf(6));
+    pf.shell.room = 1000;
+    pf.card.target_is_busy = true;
+    for (unsigned i = 0; i < 200; ++i) {
+      pf.card.incoming.emplace_back(4 + i % 2, message_of(QDMA_OP_HELLO));
+      qdma_service_turn(&pf.service, pf.now);
+    }
+    pf.card.target_is_busy = false;
+    pf.now += 1000000000;
+    while (qdma_service_turn(&pf.service, pf.now)) pf.now += 10000000;
+    reset(4);
+  }
+  ASSERT_EQ(pf.shell.told.size(), 4U) << "all kinds";
+  const unsigned minutes = (pf.now - start) / minute + 1;
+  for (const auto& [trouble, lines] : pf.shell.told) {
+    EXPECT_LE(lines, 2 * minutes) << trouble;
+    EXPECT_GE(lines, 5U) << trouble;
+  }
 }
 
 TEST_F(Service, ASecondRequestTakesThePlaceOfAnAnswer) {

@@ -30,6 +30,7 @@ class Groups {
       }
       this->services[i].ops = &ops;
       this->services[i].owner = this;
+      this->services[i].now = 1;
       this->services[i].vf = vf[i].data();
       this->services[i].vfs = vf[i].size();
       this->services[i].next = i + 1 < services ? &this->services[i + 1] : nullptr;
@@ -216,7 +217,8 @@ TEST(Shares, WhatTwoHoldThatConspireIsOthersWhenTheyAskForIt) {
     EXPECT_GE(groups.held(5), 4U);
     EXPECT_LE(groups.used(), 48U);
     EXPECT_GT(groups.evicted(), 0U);
-    EXPECT_EQ(groups.told, groups.evicted());
+    EXPECT_GT(groups.told, 0U);
+    EXPECT_LE(groups.told, 12U) << "of each VF a line a minute";
   }
 }
 
