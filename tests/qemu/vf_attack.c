@@ -176,7 +176,7 @@ static void come_up(void) {
     struct qdma_queue_request queue = {
         .is_c2h = i % 2, .queue = base + i / 2, .ring = anywhere(), .completions = anywhere(), .ring_size = 256,
         .completion_size = 512, .buffer = 4096, .counter = 1, .timer = 1, .trigger = QDMA_TRIGGER_EVERY,
-        .entry_log2 = any(2), .vector = any(8), .interrupt = any(2), .full_update = any(2), .prefetch = any(2),
+        .entry_log2 = any(2), .vector = any(4) ? any(8) : any(2048), .interrupt = any(2), .full_update = any(2), .prefetch = any(2),
     };
 
     qdma_message_init(&request, QDMA_OP_CONTEXT_WRITE, 0, 0);
