@@ -79,7 +79,9 @@ TEST_P(Attack, TakesNothingFromOthers) {
   pf.vf(5).is_trusted = true;
   qdma_give_address(&pf.service, &pf.vf(6), pf.vf(6).own);
   pf.shell.taken = {{2, 0, 0, 0, 0, 77}};
-  std::uint64_t refused = 0, answered = 0;
+  pf.shell.services = &pf.service;
+  pf.shell.groups.resize(GetParam() > 2 ? 24 : 0);  // of which each VF is promised four
+  std::uint64_t refused = 0, answered = 0, unmapped = 0;
   for (unsigned turn = 0; turn < 100000; ++turn) {
     const unsigned function = FakePf::first + attacker.below(5);  // the last is no VF of this PF
     pf.card.target_is_busy = attacker.rarely();
@@ -102,6 +104,7 @@ TEST_P(Attack, TakesNothingFromOthers) {
     }
     if (attacker.below(200) == 0) {
       const unsigned reset = FakePf::first + attacker.below(4);
+      unmapped += pf.vf(reset).mapped == 0 && pf.vf(reset).addresses != 0;
       if (attacker.below(2) == 0)
         pf.shell.functions[reset].is_master = false;
       else
@@ -125,9 +128,11 @@ TEST_P(Attack, TakesNothingFromOthers) {
       qdma_service_start(&pf.service);
     }
     pf.check();
+    ASSERT_LE(std::ranges::count_if(pf.shell.groups, [](const auto& it) { return qdma_is_group_used(&it); }), 18);
     for (const qdma_vf& vf : pf.vfs) ASSERT_TRUE(vf.has_own || pf.shell.sharing(address_of(vf.own)) != 0);
     if (HasFatalFailure()) FAIL() << "turn " << turn;
   }
+  EXPECT_GT(unmapped, 5U) << "it had asked for groups, and had none";
   EXPECT_GT(answered, 20000U);
   EXPECT_GT(refused, answered / 4);
   EXPECT_LT(refused, answered * 9 / 10) << "some of it must be right";

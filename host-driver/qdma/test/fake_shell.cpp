@@ -51,6 +51,12 @@ int add_address(void* owner, const qdma_vf* vf, const u8* address) {
   const bool is_group = (key[0] & 1) != 0, is_there = shell.filter.contains(key);
   if (shell.taken.contains(key) || (!is_group && is_there)) return -EADDRINUSE;
   if (!is_there && (shell.filter.size() == shell.room || shell.sharing(key) == FakeShell::slots)) return -ENOSPC;
+  qdma_group* group = shell.group_of(key);
+  if (is_group && group == nullptr && !shell.groups.empty()) {
+    group = shell.make_group(*vf, key);
+    if (group == nullptr) return -EDQUOT;
+  }
+  if (group != nullptr) group->functions[vf->function / 32] |= 1U << vf->function % 32;
   EXPECT_TRUE(shell.filter[key].insert(vf->function).second) << "twice";
   return 0;
 }
@@ -60,6 +66,8 @@ void remove_address(void* owner, const qdma_vf* vf, const u8* address) {
   const Address key = address_of(address);
   EXPECT_EQ(shell.filter[key].erase(vf->function), 1U) << "of another";
   if (shell.filter[key].empty()) shell.filter.erase(key);
+  if (qdma_group* const group = shell.group_of(key); group != nullptr)
+    group->functions[vf->function / 32] &= ~(1U << vf->function % 32);
 }
 
 bool has_queues(void* owner, const qdma_vf* vf) {
@@ -100,6 +108,22 @@ Address address_of(const std::uint8_t* byte) {
 
 std::size_t FakeShell::sharing(const Address& address) const {
   return address[4] == 0 ? 0 : std::ranges::count_if(filter, [&](const auto& it) { return it.first[4] == address[4]; });
+}
+
+qdma_group* FakeShell::group_of(const Address& address) {
+  const auto found = std::ranges::find_if(
+      groups, [&](const qdma_group& it) { return qdma_is_group_used(&it) && std::ranges::equal(it.address, address); });
+  return found == groups.end() ? nullptr : &*found;
+}
+
+qdma_group* FakeShell::make_group(const qdma_vf& vf, const Address& address) {
+  const qdma_groups card{
+      .group = groups.data(), .count = static_cast<u32>(groups.size()), .pfs = services->pfs, .services = services};
+  if (!qdma_claim_group(&card, vf.function)) return nullptr;
+  const auto free = std::ranges::find_if(groups, [](const qdma_group& it) { return !qdma_is_group_used(&it); });
+  EXPECT_NE(free, groups.end());
+  std::ranges::copy(address, free->address);
+  return &*free;
 }
 
 const qdma_service_ops FakeShell::ops = {

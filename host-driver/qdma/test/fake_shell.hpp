@@ -15,6 +15,7 @@ extern "C" {
 #include "../../include/meridian_regs.h"
 #include "../meridian_mailbox.h"
 #include "../qdma_service.h"
+#include "../qdma_shares.h"
 }
 
 using Address = std::array<std::uint8_t, QDMA_ADDRESS_BYTES>;
@@ -43,12 +44,17 @@ class FakeShell {
 
   /// Entries in the slots of an address: those of one fifth byte, which is not 0, share theirs.
   std::size_t sharing(const Address& address) const;
+  /// Makes a group for the VF, if it may have one; others may lose theirs by it.
+  qdma_group* make_group(const qdma_vf& vf, const Address& address);
+  qdma_group* group_of(const Address& address);
 
   std::map<std::uint32_t, Function> functions;
   std::map<std::uint32_t, Queue> queues;
   std::map<Address, std::set<std::uint32_t>> filter;  // who listens
   std::set<Address> taken;                            // by the PF or others
   unsigned room = 1000;                               // entries of the filter
+  std::vector<qdma_group> groups;                     // of multicast; none: as many as are wanted
+  qdma_service* services = nullptr;                   // that share them
   std::map<qdma_vf_trouble, unsigned> told;
 };
 
