@@ -29,6 +29,12 @@
 #include <net/page_pool.h>
 #endif
 
+/* Statistics by queue; those of 6.9 and 6.10 lack fields. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#include <net/netdev_queues.h>
+#define MERIDIAN_HAS_QUEUE_STATS
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 15, 0)
 #define napi_build_skb build_skb
 #endif

@@ -145,17 +145,6 @@ struct meridian_coalesce {
 };
 
 /**
- * struct meridian_counts - what all queues have counted
- * @rx: packets, bytes, no_memory, bad_completion, xdp_drop, xdp_tx, xdp_redirect, xdp_error,
- *   checksum_good, checksum_bad
- * @tx: packets, bytes, dropped, stopped, xdp
- */
-struct meridian_counts {
-	u64 rx[10];
-	u64 tx[5];
-};
-
-/**
  * struct meridian_missed - what the card has dropped, as it was looked at last
  * @no_buffer: received for a queue without buffers, or copies that found no room
  * @bad_fcs: of the port
@@ -218,7 +207,7 @@ struct meridian_missed {
  * @vfs: how many
  * @vf_service: of a PF: does what they ask for; under the card's lock
  * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
- * @stats_lock: of all below
+ * @stats_lock: of all below, and for who reads a counter of the card
  * @counted: channels that count; they outlive this number
  * @before: counts of channels that are no more
  * @missed: of the card
@@ -273,7 +262,7 @@ struct meridian {
 	unsigned int vfs;
 	struct qdma_service vf_service;
 	struct list_head broadcasts;
-	spinlock_t stats_lock; /* what get_stats64 needs */
+	spinlock_t stats_lock; /* what counts */
 	unsigned int counted;
 	struct meridian_counts before;
 	struct meridian_missed missed;
@@ -363,11 +352,17 @@ void meridian_priv_flag_strings(u8 *data);
 u32 meridian_priv_flags(struct net_device *netdev);
 int meridian_set_priv_flags(struct net_device *netdev, u32 flags);
 
-/* meridian_stats.c */
-u64 meridian_read_counter(struct meridian *m, u32 offset);
-u64 meridian_read_port_counter(struct meridian *m, u32 offset);
+/* meridian_counts.c */
 void meridian_show_counts(struct meridian *m);
 void meridian_hide_counts(struct meridian *m);
+void meridian_all_counts(struct meridian *m, struct meridian_counts *counts);
+void meridian_queue_counts(struct meridian *m, unsigned int index, struct meridian_counts *counts);
+void meridian_offer_queue_stats(struct net_device *netdev);
+
+/* meridian_stats.c */
+u64 meridian_read_counter(struct meridian *m, u32 offset);
+u64 meridian_read_function_counter(struct meridian *m, u32 offset);
+u64 meridian_read_port_counter(struct meridian *m, u32 offset);
 void meridian_read_missed(struct meridian *m);
 void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
 int meridian_stats_count(struct meridian *m);

@@ -273,4 +273,5 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
+	meridian_offer_queue_stats(netdev);
 }

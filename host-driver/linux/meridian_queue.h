@@ -50,12 +50,35 @@ struct meridian_ring {
 	size_t bytes;
 };
 
+/**
+ * struct meridian_tx_stats - what is counted under a queue's transmit lock
+ * @dropped: frames that cannot be sent
+ * @stopped: times that the ring was full
+ * @restarted: times that it had room again by the second look
+ * @needs_csum: frames whose checksum the card is asked for
+ * @sync: of these
+ */
 struct meridian_tx_stats {
-	u64_stats_t packets;
-	u64_stats_t bytes;
 	u64_stats_t dropped;
 	u64_stats_t stopped;
+	u64_stats_t restarted;
+	u64_stats_t needs_csum;
+	struct u64_stats_sync sync;
+};
+
+/**
+ * struct meridian_done_stats - what NAPI counts of a transmit queue
+ * @packets: frames that the card has taken, without those of XDP
+ * @bytes: of these
+ * @xdp: frames of XDP that the card has taken
+ * @woken: times that a full ring had room again
+ * @sync: of these; the transmit lock's counters have another, as both may write at a time
+ */
+struct meridian_done_stats {
+	u64_stats_t packets;
+	u64_stats_t bytes;
 	u64_stats_t xdp;
+	u64_stats_t woken;
 	struct u64_stats_sync sync;
 };
 
@@ -70,7 +93,31 @@ struct meridian_rx_stats {
 	u64_stats_t xdp_error;
 	u64_stats_t checksum_good;
 	u64_stats_t checksum_bad;
+	u64_stats_t checksum_none;
 	struct u64_stats_sync sync;
+};
+
+enum meridian_rx_count {
+	MERIDIAN_RX_PACKETS, MERIDIAN_RX_BYTES, MERIDIAN_RX_NO_MEMORY, MERIDIAN_RX_BAD,
+	MERIDIAN_RX_XDP_DROP, MERIDIAN_RX_XDP_TX, MERIDIAN_RX_XDP_REDIRECT, MERIDIAN_RX_XDP_ERROR,
+	MERIDIAN_RX_CHECKSUM_GOOD, MERIDIAN_RX_CHECKSUM_BAD, MERIDIAN_RX_CHECKSUM_NONE,
+	MERIDIAN_RX_COUNTS
+};
+
+enum meridian_tx_count {
+	MERIDIAN_TX_PACKETS, MERIDIAN_TX_BYTES, MERIDIAN_TX_DROPPED, MERIDIAN_TX_STOPPED,
+	MERIDIAN_TX_WOKEN, MERIDIAN_TX_XDP, MERIDIAN_TX_NEEDS_CSUM,
+	MERIDIAN_TX_COUNTS
+};
+
+/**
+ * struct meridian_counts - what queues have counted
+ * @rx: by enum meridian_rx_count
+ * @tx: by enum meridian_tx_count
+ */
+struct meridian_counts {
+	u64 rx[MERIDIAN_RX_COUNTS];
+	u64 tx[MERIDIAN_TX_COUNTS];
 };
 
 /**
@@ -80,10 +127,11 @@ struct meridian_rx_stats {
  * @buffer: one for each descriptor
  * @index: of the queue
  * @pidx: next descriptor to fill; under the queue's transmit lock
+ * @stats: counted under that lock
  * @cidx: first descriptor the card has not taken; of NAPI
  * @seen: @cidx as the service has seen it last
  * @looks: of the service in a row that have found frames and no progress
- * @stats: counted here
+ * @done: counted by NAPI
  */
 struct meridian_tx {
 	struct meridian *m;
@@ -93,8 +141,9 @@ struct meridian_tx {
 	u32 seen;
 	u32 looks;
 	u32 pidx ____cacheline_aligned_in_smp;
-	u32 cidx ____cacheline_aligned_in_smp;
 	struct meridian_tx_stats stats;
+	u32 cidx ____cacheline_aligned_in_smp;
+	struct meridian_done_stats done;
 };
 
 /**

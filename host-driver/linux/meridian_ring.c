@@ -233,6 +233,7 @@ int meridian_alloc_channels(struct meridian *m)
 		channel->rx.m = m;
 		channel->rx.index = i;
 		u64_stats_init(&channel->tx.stats.sync);
+		u64_stats_init(&channel->tx.done.sync);
 		u64_stats_init(&channel->rx.stats.sync);
 		spin_lock_init(&channel->rx.bell);
 		meridian_init_dim(channel);

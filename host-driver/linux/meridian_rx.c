@@ -226,6 +226,8 @@ static void judge_checksums(struct meridian_rx *rx, struct sk_buff *skb, u32 ver
 	} else if (l4 == MERIDIAN_CHECKSUM_GOOD) {
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 		count_checksum(rx, &rx->stats.checksum_good);
+	} else {
+		count_checksum(rx, &rx->stats.checksum_none);
 	}
 }
 
@@ -256,6 +258,8 @@ static void tell(struct meridian_rx *rx, struct sk_buff *skb,
 		skb_set_hash(skb, completion->hash, hash_type(verdicts));
 	if (features & NETIF_F_RXCSUM)
 		judge_checksums(rx, skb, verdicts);
+	else
+		count_checksum(rx, &rx->stats.checksum_none);
 	/* Whatever is asked for by now, this frame has lost its tag. */
 	if (verdicts & MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK)
 		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q),

@@ -5,37 +5,32 @@
 #include "compat.h"
 #include "meridian.h"
 
-enum {
-	RX_PACKETS, RX_BYTES, RX_NO_MEMORY, RX_BAD,
-	RX_XDP_DROP, RX_XDP_TX, RX_XDP_REDIRECT, RX_XDP_ERROR,
-	RX_CHECKSUM_GOOD, RX_CHECKSUM_BAD,
-};
-
-enum { TX_PACKETS, TX_BYTES, TX_DROPPED, TX_STOPPED, TX_XDP };
-
 struct named {
 	char name[ETH_GSTRING_LEN];
 	u32 offset;
 };
 
-#define RX(name, index) { "rx_" name, index }
-#define TX(name, index) { "tx_" name, index }
+#define RX(name, index) { "rx_" name, MERIDIAN_RX_##index }
+#define TX(name, index) { "tx_" name, MERIDIAN_TX_##index }
 
 static const struct named rx_counts[] = {
-	RX("no_memory", RX_NO_MEMORY),
-	RX("bad_completion", RX_BAD),
-	RX("xdp_drop", RX_XDP_DROP),
-	RX("xdp_tx", RX_XDP_TX),
-	RX("xdp_redirect", RX_XDP_REDIRECT),
-	RX("xdp_error", RX_XDP_ERROR),
-	RX("checksum_good", RX_CHECKSUM_GOOD),
-	RX("checksum_bad", RX_CHECKSUM_BAD),
+	RX("no_memory", NO_MEMORY),
+	RX("bad_completion", BAD),
+	RX("xdp_drop", XDP_DROP),
+	RX("xdp_tx", XDP_TX),
+	RX("xdp_redirect", XDP_REDIRECT),
+	RX("xdp_error", XDP_ERROR),
+	RX("checksum_good", CHECKSUM_GOOD),
+	RX("checksum_bad", CHECKSUM_BAD),
+	RX("checksum_none", CHECKSUM_NONE),
 };
 
 static const struct named tx_counts[] = {
-	TX("dropped", TX_DROPPED),
-	TX("stopped", TX_STOPPED),
-	TX("xdp", TX_XDP),
+	TX("dropped", DROPPED),
+	TX("stopped", STOPPED),
+	TX("woken", WOKEN),
+	TX("xdp", XDP),
+	TX("needs_csum", NEEDS_CSUM),
 };
 
 #define FUNCTION(name, counter) { "card_" name, MERIDIAN_FUNCTION_COUNTER_##counter }
@@ -124,83 +119,13 @@ static const struct named mail_counts[] = {
  */
 u64 meridian_read_counter(struct meridian *m, u32 offset)
 {
-	u32 low = meridian_read(m, offset);
-
-	return (u64)meridian_read(m, offset + 4) << 32 | low;
-}
-
-static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
-{
-	const u64_stats_t *values[] = {
-		&stats->packets, &stats->bytes, &stats->no_memory, &stats->bad_completion,
-		&stats->xdp_drop, &stats->xdp_tx, &stats->xdp_redirect, &stats->xdp_error,
-		&stats->checksum_good, &stats->checksum_bad,
-	};
-	u64 now[ARRAY_SIZE(values)];
-	unsigned int start, i;
-
-	do {
-		start = meridian_stats_begin(&stats->sync);
-		for (i = 0; i < ARRAY_SIZE(values); i++)
-			now[i] = u64_stats_read(values[i]);
-	} while (meridian_stats_retry(&stats->sync, start));
-	for (i = 0; i < ARRAY_SIZE(values); i++)
-		counts[i] += now[i];
-}
-
-static void add_tx(u64 *counts, const struct meridian_tx_stats *stats)
-{
-	const u64_stats_t *values[] = {
-		&stats->packets, &stats->bytes, &stats->dropped, &stats->stopped, &stats->xdp,
-	};
-	u64 now[ARRAY_SIZE(values)];
-	unsigned int start, i;
-
-	do {
-		start = meridian_stats_begin(&stats->sync);
-		for (i = 0; i < ARRAY_SIZE(values); i++)
-			now[i] = u64_stats_read(values[i]);
-	} while (meridian_stats_retry(&stats->sync, start));
-	for (i = 0; i < ARRAY_SIZE(values); i++)
-		counts[i] += now[i];
-}
-
-/* Under stats_lock. */
-static void sum(struct meridian *m, struct meridian_counts *counts)
-{
-	unsigned int i;
-
-	*counts = m->before;
-	for (i = 0; i < m->counted; i++) {
-		add_rx(counts->rx, &m->channel[i].rx.stats);
-		add_tx(counts->tx, &m->channel[i].tx.stats);
-	}
-}
-
-/**
- * meridian_show_counts() - channels are there, and count
- * @m: the function
- */
-void meridian_show_counts(struct meridian *m)
-{
-	spin_lock_bh(&m->stats_lock);
-	m->counted = m->channels;
-	spin_unlock_bh(&m->stats_lock);
-}
-
-/**
- * meridian_hide_counts() - channels are about to go; what they counted stays
- * @m: the function
- */
-void meridian_hide_counts(struct meridian *m)
-{
-	struct meridian_counts counts;
+	u32 low, high;
 
 	spin_lock_bh(&m->stats_lock);
-	sum(m, &counts);
-	m->before = counts;
-	m->counted = 0;
+	low = meridian_read(m, offset);
+	high = meridian_read(m, offset + 4);
 	spin_unlock_bh(&m->stats_lock);
+	return (u64)high << 32 | low;
 }
 
 /* A VF's page has the counters where a function's has them. */
@@ -208,7 +133,14 @@ static_assert(MERIDIAN_VF_COUNTER_RX_DELIVERED == MERIDIAN_FUNCTION_COUNTER_RX_D
 static_assert(MERIDIAN_VF_COUNTER_RX_COPIES == MERIDIAN_FUNCTION_COUNTER_RX_COPIES);
 static_assert(MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS == MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS);
 
-static u64 read_function_counter(struct meridian *m, u32 offset)
+/**
+ * meridian_read_function_counter() - a counter of the function
+ * @m: a PF or a VF
+ * @offset: MERIDIAN_FUNCTION_COUNTER_*
+ *
+ * Return: its value.
+ */
+u64 meridian_read_function_counter(struct meridian *m, u32 offset)
 {
 	u32 base = meridian_is_vf(m->pdev) ? 0 : MERIDIAN_FUNCTION_BASE(m->function);
 
@@ -229,15 +161,17 @@ u64 meridian_read_port_counter(struct meridian *m, u32 offset)
 
 /**
  * meridian_read_missed() - look at what the card has dropped
- * @m: the function; under RTNL, as all that reads counters
+ * @m: the function
  */
 void meridian_read_missed(struct meridian *m)
 {
+	u32 full = MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL;
+	u32 cut = MERIDIAN_FUNCTION_COUNTER_RX_COPY_CUT;
 	u32 runt = MERIDIAN_PORT_COUNTERS_COUNTER_RX_RUNT;
 	u32 oversize = MERIDIAN_PORT_COUNTERS_COUNTER_RX_OVERSIZE;
 	struct meridian_missed now = {
-		.no_buffer = read_function_counter(m, MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL) +
-			     read_function_counter(m, MERIDIAN_FUNCTION_COUNTER_RX_COPY_CUT),
+		.no_buffer = meridian_read_function_counter(m, full) +
+			     meridian_read_function_counter(m, cut),
 		.bad_fcs = meridian_read_port_counter(m, MERIDIAN_PORT_COUNTERS_COUNTER_RX_BAD_FCS),
 		.bad_length = meridian_read_port_counter(m, runt) +
 			      meridian_read_port_counter(m, oversize),
@@ -256,16 +190,16 @@ void meridian_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *s
 	struct meridian_counts counts;
 	struct meridian_missed missed;
 
+	meridian_all_counts(m, &counts);
 	spin_lock_bh(&m->stats_lock);
-	sum(m, &counts);
 	missed = m->missed;
 	spin_unlock_bh(&m->stats_lock);
-	stats->rx_packets = counts.rx[RX_PACKETS];
-	stats->rx_bytes = counts.rx[RX_BYTES];
-	stats->tx_packets = counts.tx[TX_PACKETS];
-	stats->tx_bytes = counts.tx[TX_BYTES];
-	stats->rx_dropped = counts.rx[RX_NO_MEMORY];
-	stats->tx_dropped = counts.tx[TX_DROPPED];
+	stats->rx_packets = counts.rx[MERIDIAN_RX_PACKETS];
+	stats->rx_bytes = counts.rx[MERIDIAN_RX_BYTES];
+	stats->tx_packets = counts.tx[MERIDIAN_TX_PACKETS];
+	stats->tx_bytes = counts.tx[MERIDIAN_TX_BYTES];
+	stats->rx_dropped = counts.rx[MERIDIAN_RX_NO_MEMORY];
+	stats->tx_dropped = counts.tx[MERIDIAN_TX_DROPPED];
 	stats->rx_missed_errors = missed.no_buffer;
 	stats->rx_crc_errors = missed.bad_fcs;
 	stats->rx_length_errors = missed.bad_length;
@@ -318,16 +252,13 @@ static u64 *put_queues(struct meridian *m, u64 *data)
 	unsigned int i;
 
 	for (i = 0; i < m->queue_limit; i++) {
-		struct meridian_counts counts = {};
+		struct meridian_counts counts;
 
-		if (i < m->counted) {
-			add_rx(counts.rx, &m->channel[i].rx.stats);
-			add_tx(counts.tx, &m->channel[i].tx.stats);
-		}
-		*data++ = counts.rx[RX_PACKETS];
-		*data++ = counts.rx[RX_BYTES];
-		*data++ = counts.tx[TX_PACKETS];
-		*data++ = counts.tx[TX_BYTES];
+		meridian_queue_counts(m, i, &counts);
+		*data++ = counts.rx[MERIDIAN_RX_PACKETS];
+		*data++ = counts.rx[MERIDIAN_RX_BYTES];
+		*data++ = counts.tx[MERIDIAN_TX_PACKETS];
+		*data++ = counts.tx[MERIDIAN_TX_BYTES];
 	}
 	return data;
 }
@@ -338,15 +269,13 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 	struct meridian_counts counts;
 	unsigned int i;
 
-	spin_lock_bh(&m->stats_lock);
-	sum(m, &counts);
-	spin_unlock_bh(&m->stats_lock);
+	meridian_all_counts(m, &counts);
 	for (i = 0; i < ARRAY_SIZE(rx_counts); i++)
 		*data++ = counts.rx[rx_counts[i].offset];
 	for (i = 0; i < ARRAY_SIZE(tx_counts); i++)
 		*data++ = counts.tx[tx_counts[i].offset];
 	for (i = 0; i < ARRAY_SIZE(function_counters); i++)
-		*data++ = read_function_counter(m, function_counters[i].offset);
+		*data++ = meridian_read_function_counter(m, function_counters[i].offset);
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(unowned_counters); i++)
 		*data++ = meridian_read_counter(m, unowned + unowned_counters[i].offset);
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(port_counters); i++)

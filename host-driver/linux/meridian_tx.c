@@ -100,10 +100,10 @@ static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer,
 	WRITE_ONCE(tx->pidx, meridian_next(tx->pidx, tx->ring.slots));
 }
 
-static void count_dropped(struct meridian_tx *tx)
+static void count(struct meridian_tx *tx, u64_stats_t *counter)
 {
 	u64_stats_update_begin(&tx->stats.sync);
-	u64_stats_inc(&tx->stats.dropped);
+	u64_stats_inc(counter);
 	u64_stats_update_end(&tx->stats.sync);
 }
 
@@ -138,22 +138,24 @@ void meridian_arm_tx(struct meridian_tx *tx)
 static noinline void stop(struct meridian_tx *tx, struct netdev_queue *queue)
 {
 	netif_tx_stop_queue(queue);
-	u64_stats_update_begin(&tx->stats.sync);
-	u64_stats_inc(&tx->stats.stopped);
-	u64_stats_update_end(&tx->stats.sync);
+	count(tx, &tx->stats.stopped);
 	/* Pairs with the one in meridian_clean_tx(). */
 	smp_mb();
-	if (meridian_tx_room(tx))
+	if (meridian_tx_room(tx)) {
 		netif_tx_start_queue(queue);
+		count(tx, &tx->stats.restarted);
+	}
 }
 
 /* What the card is to do to a frame. */
-static u32 request_of(const struct sk_buff *skb)
+static u32 request_of(struct meridian_tx *tx, const struct sk_buff *skb)
 {
 	u32 request = 0;
 
-	if (skb->ip_summed == CHECKSUM_PARTIAL)
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
 		request |= MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK;
+		count(tx, &tx->stats.needs_csum);
+	}
 	if (skb_vlan_tag_present(skb))
 		request |= MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | skb_vlan_tag_get(skb);
 	return request;
@@ -238,7 +240,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	buffer.dma = dma_map_single(&m->pdev->dev, skb->data, skb->len, DMA_TO_DEVICE);
 	if (unlikely(dma_mapping_error(&m->pdev->dev, buffer.dma)))
 		goto drop;
-	put(tx, &buffer, request_of(skb));
+	put(tx, &buffer, request_of(tx, skb));
 	skb_tx_timestamp(skb);
 	if (unlikely(!meridian_tx_room(tx)))
 		stop(tx, queue);
@@ -247,7 +249,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	return NETDEV_TX_OK;
 drop:
 	dev_kfree_skb_any(skb);
-	count_dropped(tx);
+	count(tx, &tx->stats.dropped);
 	/* Frames before it may count on this one to ring. */
 	if (!more)
 		meridian_ring_tx(tx);
@@ -398,18 +400,22 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 		return true;
 	meridian_xsk_sent(tx, xsk);
 	WRITE_ONCE(tx->cidx, cidx);
-	u64_stats_update_begin(&tx->stats.sync);
-	u64_stats_add(&tx->stats.packets, packets);
-	u64_stats_add(&tx->stats.bytes, bytes);
-	u64_stats_add(&tx->stats.xdp, frames - packets);
-	u64_stats_update_end(&tx->stats.sync);
+	u64_stats_update_begin(&tx->done.sync);
+	u64_stats_add(&tx->done.packets, packets);
+	u64_stats_add(&tx->done.bytes, bytes);
+	u64_stats_add(&tx->done.xdp, frames - packets);
+	u64_stats_update_end(&tx->done.sync);
 	netdev_tx_completed_queue(queue, packets, bytes);
 	/* Pairs with the one in stop(). */
 	smp_mb();
 	if (unlikely(netif_tx_queue_stopped(queue)) &&
 	    meridian_tx_room(tx) >= tx->ring.slots / WAKE_PART &&
-	    test_bit(MERIDIAN_FLAG_UP, &tx->m->flags))
+	    test_bit(MERIDIAN_FLAG_UP, &tx->m->flags)) {
 		netif_tx_wake_queue(queue);
+		u64_stats_update_begin(&tx->done.sync);
+		u64_stats_inc(&tx->done.woken);
+		u64_stats_update_end(&tx->done.sync);
+	}
 	return true;
 }
 
