@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
+#include <linux/interrupt.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/version.h>
@@ -298,13 +299,69 @@ meridian_reporter(struct devlink *devlink, const struct devlink_health_reporter_
 #endif
 }
 
+/* Newer kernels keep by the index what users have set, and the identity, while there is no NAPI. */
 static inline void meridian_napi_add(struct net_device *netdev, struct napi_struct *napi,
-				     int (*poll)(struct napi_struct *napi, int budget))
+				     int (*poll)(struct napi_struct *napi, int budget), int index)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	netif_napi_add_config(netdev, napi, poll, index);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
 	netif_napi_add(netdev, napi, poll);
 #else
 	netif_napi_add(netdev, napi, poll, NAPI_POLL_WEIGHT);
+#endif
+}
+
+/* irq: -1 before it is given back. */
+static inline void meridian_napi_set_irq(struct napi_struct *napi, int irq)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	netif_napi_set_irq(napi, irq);
+#endif
+}
+
+/* Which NAPI polls a queue pair; NULL: none. */
+static inline void meridian_queue_set_napi(struct net_device *netdev, unsigned int index,
+					   struct napi_struct *napi)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	netif_queue_set_napi(netdev, index, NETDEV_QUEUE_TYPE_RX, napi);
+	netif_queue_set_napi(netdev, index, NETDEV_QUEUE_TYPE_TX, napi);
+#endif
+}
+
+/* Newer kernels spread the interrupts of NAPI, and keep what users say of them. */
+static inline void meridian_spread_irqs(struct net_device *netdev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	netif_set_affinity_auto(netdev);
+#endif
+}
+
+/* With older ones a driver says by which processor; NULL before the interrupt is given back. */
+static inline void meridian_hint_irq(int irq, const struct cpumask *mask)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
+	irq_set_affinity_hint(irq, mask);
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	if (mask)
+		irq_set_affinity_and_hint(irq, mask);
+	else
+		irq_update_affinity_hint(irq, NULL);
+#endif
+}
+
+/*
+ * Whose the pages of a pool are. Kernels that know by NAPI alone where pages can go back without
+ * a lock cannot take that back from a pool that lives on.
+ */
+static inline void meridian_pool_owner(struct page_pool_params *params, struct net_device *netdev,
+				       struct napi_struct *napi, unsigned int queue)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	params->netdev = netdev;
+	params->napi = napi;
+	params->queue_idx = queue;
 #endif
 }
 
@@ -334,6 +391,55 @@ static inline void meridian_recycle_more(struct page_pool *pool, struct page *pa
 	page_pool_release_page(pool, page);
 #endif
 }
+
+/* What page pools count, where the kernel is built to have it counted. */
+#ifdef CONFIG_PAGE_POOL_STATS
+#define meridian_pool_stats page_pool_stats
+
+static inline int meridian_pool_stats_count(void)
+{
+	return page_pool_ethtool_stats_get_count();
+}
+
+static inline u8 *meridian_pool_stats_strings(u8 *data)
+{
+	return page_pool_ethtool_stats_get_strings(data);
+}
+
+static inline void meridian_add_pool_stats(struct page_pool *pool,
+					   struct meridian_pool_stats *stats)
+{
+	page_pool_get_stats(pool, stats);
+}
+
+static inline u64 *meridian_pool_stats_values(u64 *data, struct meridian_pool_stats *stats)
+{
+	return page_pool_ethtool_stats_get(data, stats);
+}
+#else
+struct meridian_pool_stats {
+};
+
+static inline int meridian_pool_stats_count(void)
+{
+	return 0;
+}
+
+static inline u8 *meridian_pool_stats_strings(u8 *data)
+{
+	return data;
+}
+
+static inline void meridian_add_pool_stats(struct page_pool *pool,
+					   struct meridian_pool_stats *stats)
+{
+}
+
+static inline u64 *meridian_pool_stats_values(u64 *data, struct meridian_pool_stats *stats)
+{
+	return data;
+}
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
 static inline void xdp_init_buff(struct xdp_buff *xdp, u32 size, struct xdp_rxq_info *rxq)

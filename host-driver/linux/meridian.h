@@ -7,6 +7,7 @@
 #include <linux/dim.h>
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -172,7 +173,7 @@ struct meridian_missed {
  * @gigabits: Gb/s of the port; 0: unknown
  * @max_frame: bytes without FCS
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
- * @vectors: of MSI-X that it has; the first is not for queues
+ * @vectors: of MSI-X that it has
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
  * @config: what it is to have
@@ -181,6 +182,7 @@ struct meridian_missed {
  * @found_rss: of a PF: how they were before, and are again when the driver goes
  * @channel: one for each queue pair, while it is up
  * @channels: how many there are
+ * @spread: for how many processors were given queues to send by
  * @xdp: the program, if there is one
  * @xsk_queues: those that an AF_XDP socket has to itself, without copies
  * @flags: MERIDIAN_FLAG_*
@@ -236,6 +238,7 @@ struct meridian {
 	struct qdma_rss found_rss;
 	struct meridian_channel *channel;
 	unsigned int channels;
+	unsigned int spread;
 	struct bpf_prog *xdp;
 	DECLARE_BITMAP(xsk_queues, MERIDIAN_QUEUES);
 	unsigned long flags;
@@ -291,6 +294,19 @@ enum meridian_flag {
 static inline bool meridian_is_vf(const struct pci_dev *pdev)
 {
 	return (pdev->device & 0xf000) == 0xa000;
+}
+
+/**
+ * meridian_first_vector() - the first of the vectors that are for queue pairs
+ * @m: the function
+ *
+ * A PF has one for errors and messages before it; a VF is told of nothing by an interrupt.
+ *
+ * Return: its number, which is how many others there are.
+ */
+static inline unsigned int meridian_first_vector(const struct meridian *m)
+{
+	return meridian_is_vf(m->pdev) ? 0 : 1;
 }
 
 /* meridian_card.c */
@@ -383,6 +399,13 @@ extern const struct ethtool_ops meridian_ethtool_ops;
 void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
 void meridian_init_dim(struct meridian_channel *channel);
 void meridian_sample_dim(struct meridian_channel *channel);
+
+/* meridian_napi.c */
+int meridian_request_irq(struct meridian_channel *channel, irq_handler_t handler);
+void meridian_free_irq(struct meridian_channel *channel);
+void meridian_enable_napi(struct meridian_channel *channel);
+void meridian_disable_napi(struct meridian_channel *channel);
+void meridian_spread_tx(struct meridian *m);
 
 /* meridian_netdev.c */
 int meridian_up(struct meridian *m);

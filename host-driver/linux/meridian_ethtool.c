@@ -69,8 +69,8 @@ static void get_channels(struct net_device *netdev, struct ethtool_channels *cha
 
 	channels->max_combined = m->queue_limit;
 	channels->combined_count = m->config.queues;
-	channels->max_other = 1;
-	channels->other_count = 1;
+	channels->max_other = meridian_first_vector(m);
+	channels->other_count = meridian_first_vector(m);
 }
 
 static int set_channels(struct net_device *netdev, struct ethtool_channels *channels)
@@ -79,7 +79,7 @@ static int set_channels(struct net_device *netdev, struct ethtool_channels *chan
 	struct meridian_config config = m->config;
 
 	if (!channels->combined_count || channels->rx_count || channels->tx_count ||
-	    channels->other_count != 1)
+	    channels->other_count != meridian_first_vector(m))
 		return -EINVAL;
 	config.queues = channels->combined_count;
 	return meridian_configure(m, &config);

@@ -54,19 +54,19 @@ static int reset_function(struct pci_dev *pdev)
 
 static int alloc_vectors(struct meridian *m)
 {
-	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + 1;
+	unsigned int others = meridian_first_vector(m), least = others + 1;
+	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + others;
 	int vectors;
 
 	if (!meridian_is_vf(m->pdev))
 		wanted = min(wanted, meridian_may_vectors(m->devlink));
-	vectors = pci_alloc_irq_vectors(m->pdev, 2, max(wanted, 2u), PCI_IRQ_MSIX);
-
+	vectors = pci_alloc_irq_vectors(m->pdev, least, max(wanted, least), PCI_IRQ_MSIX);
 	if (vectors < 0) {
-		dev_err(&m->pdev->dev, "no two MSI-X vectors are to be had: %d\n", vectors);
+		dev_err(&m->pdev->dev, "%u MSI-X vectors are not to be had: %d\n", least, vectors);
 		return vectors;
 	}
 	m->vectors = vectors;
-	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - 1);
+	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - others);
 	m->config.queues = m->queue_limit;
 	meridian_default_indirection(m);
 	return 0;

@@ -34,7 +34,8 @@ int meridian_up(struct meridian *m)
 	if (error)
 		goto free;
 	for (i = 0; i < m->channels; i++)
-		napi_enable(&m->channel[i].napi);
+		meridian_enable_napi(&m->channel[i]);
+	meridian_spread_tx(m);
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
 	if (m->ops->write_rss(m))
 		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
@@ -72,7 +73,7 @@ void meridian_down(struct meridian *m)
 	meridian_drain_tx(m);
 	m->ops->close_queues(m);
 	for (i = 0; i < m->channels; i++)
-		napi_disable(&m->channel[i].napi);
+		meridian_disable_napi(&m->channel[i]);
 	/* A poll that is done may still be at its doorbells. */
 	synchronize_net();
 	meridian_stop_queues(m);
@@ -274,4 +275,5 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 	meridian_offer_queue_stats(netdev);
+	meridian_spread_irqs(netdev);
 }

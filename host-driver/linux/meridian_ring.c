@@ -36,8 +36,10 @@ static int alloc_pool(struct meridian_rx *rx)
 		.max_len = MERIDIAN_RX_BUFFER,
 		.offset = MERIDIAN_RX_HEADROOM,
 	};
-	struct page_pool *pool = page_pool_create(&params);
+	struct page_pool *pool;
 
+	meridian_pool_owner(&params, rx->m->netdev, &rx->m->channel[rx->index].napi, rx->index);
+	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	rx->pool = pool;
@@ -167,19 +169,6 @@ static irqreturn_t channel_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-static int request_channel(struct meridian_channel *channel, unsigned int index)
-{
-	struct meridian *m = channel->m;
-	int irq = pci_irq_vector(m->pdev, index + 1);
-	int error;
-
-	snprintf(channel->name, sizeof(channel->name), "%s-%u", m->netdev->name, index);
-	error = request_irq(irq, channel_interrupt, 0, channel->name, channel);
-	if (!error)
-		channel->irq = irq;
-	return error;
-}
-
 /**
  * meridian_free_channels() - give back what meridian_alloc_channels() took
  * @m: a function whose queues are stopped
@@ -195,8 +184,7 @@ void meridian_free_channels(struct meridian *m)
 	for (i = 0; i < m->channels; i++) {
 		struct meridian_channel *channel = &m->channel[i];
 
-		if (channel->irq)
-			free_irq(channel->irq, channel);
+		meridian_free_irq(channel);
 		cancel_work_sync(&channel->dim.work);
 		if (!is_runaway) {
 			free_tx(&channel->tx);
@@ -204,7 +192,9 @@ void meridian_free_channels(struct meridian *m)
 		}
 		netif_napi_del(&channel->napi);
 	}
-	kvfree(m->channel);
+	/* Pools that nobody has destroyed know their NAPI. */
+	if (!is_runaway)
+		kvfree(m->channel);
 	m->channel = NULL;
 	m->channels = 0;
 }
@@ -237,14 +227,14 @@ int meridian_alloc_channels(struct meridian *m)
 		u64_stats_init(&channel->rx.stats.sync);
 		spin_lock_init(&channel->rx.bell);
 		meridian_init_dim(channel);
-		meridian_napi_add(m->netdev, &channel->napi, poll_channel);
+		meridian_napi_add(m->netdev, &channel->napi, poll_channel, i);
 	}
 	for (i = 0; i < m->channels && !error; i++) {
 		error = alloc_tx(&m->channel[i].tx, m->config.tx_slots);
 		if (!error)
 			error = alloc_rx(&m->channel[i], m->config.rx_slots);
 		if (!error)
-			error = request_channel(&m->channel[i], i);
+			error = meridian_request_irq(&m->channel[i], channel_interrupt);
 	}
 	if (error)
 		meridian_free_channels(m);
@@ -275,7 +265,7 @@ static int start_tx(struct meridian_tx *tx)
 		.ring = tx->ring.dma,
 		.ring_index = qdma_find(m->qdma.tables.rings, tx->ring.slots + 1),
 		.interrupt = true,
-		.vector = tx->index + 1,
+		.vector = meridian_first_vector(m) + tx->index,
 	};
 
 	tx->pidx = 0;
@@ -299,7 +289,7 @@ static int start_rx(struct meridian_rx *rx)
 		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
 		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,
-		.vector = rx->index + 1,
+		.vector = meridian_first_vector(m) + rx->index,
 		.prefetch = true,
 		.full_update = true,
 	};

@@ -214,7 +214,7 @@ int meridian_stats_count(struct meridian *m)
 	if (!meridian_is_vf(m->pdev))
 		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) +
 			 ARRAY_SIZE(mail_counts);
-	return count + 4 * m->queue_limit;
+	return count + 4 * m->queue_limit + meridian_pool_stats_count();
 }
 
 static u8 *put_names(u8 *data, const struct named *table, unsigned int count)
@@ -245,6 +245,7 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
 			snprintf(data, ETH_GSTRING_LEN, kinds[kind], i);
 	}
+	meridian_pool_stats_strings(data);
 }
 
 static u64 *put_queues(struct meridian *m, u64 *data)
@@ -261,6 +262,19 @@ static u64 *put_queues(struct meridian *m, u64 *data)
 		*data++ = counts.tx[MERIDIAN_TX_BYTES];
 	}
 	return data;
+}
+
+/* Of the pools that there are: what others have counted goes with them. */
+static void put_pools(struct meridian *m, u64 *data)
+{
+	struct meridian_pool_stats stats = {};
+	unsigned int i;
+
+	for (i = 0; i < m->channels; i++) {
+		if (m->channel[i].rx.pool)
+			meridian_add_pool_stats(m->channel[i].rx.pool, &stats);
+	}
+	meridian_pool_stats_values(data, &stats);
 }
 
 void meridian_stats_values(struct meridian *m, u64 *data)
@@ -282,5 +296,5 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(mail_counts); i++)
 		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->vf_service + mail_counts[i].offset));
-	put_queues(m, data);
+	put_pools(m, put_queues(m, data));
 }
