@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -81,6 +82,11 @@ static inline void meridian_take_address(struct net_device *netdev, const u8 *ad
 #else
 #define MERIDIAN_COALESCE_MORE
 #endif
+
+int meridian_get_coalesce(struct net_device *netdev,
+			  struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE);
+int meridian_set_coalesce(struct net_device *netdev,
+			  struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE);
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0)
 #define MERIDIAN_HAS_STANDARD_STATS
@@ -599,6 +605,17 @@ static inline int meridian_xdp_rxq_reg(struct xdp_rxq_info *rxq, struct net_devi
 	return xdp_rxq_info_reg(rxq, netdev, queue, napi_id);
 #else
 	return xdp_rxq_info_reg(rxq, netdev, queue);
+#endif
+}
+
+static inline void meridian_hrtimer_setup(struct hrtimer *timer,
+					  enum hrtimer_restart (*end)(struct hrtimer *timer))
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	timer->function = end;
 #endif
 }
 

@@ -35,8 +35,7 @@
 #define MERIDIAN_RING_MIN	64
 #define MERIDIAN_RING_MAX	4096
 #define MERIDIAN_RING_DEFAULT	512
-#define MERIDIAN_DEFAULT_USECS	5
-#define MERIDIAN_DEFAULT_FRAMES	64
+#define MERIDIAN_TX_USECS_MAX	1000
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_ANY_VLAN	0xffff
 
@@ -134,15 +133,25 @@ struct meridian_config {
 };
 
 /**
- * struct meridian_coalesce - when a receive queue interrupts
- * @usecs: after so long, or
- * @frames: with so many
+ * struct meridian_moderation - when a queue interrupts
+ * @usecs: after so long; 0: for every frame
+ * @frames: or with so many; 0: they are not counted
  * @is_adaptive: both change with the load
  */
-struct meridian_coalesce {
+struct meridian_moderation {
 	u32 usecs;
 	u32 frames;
 	bool is_adaptive;
+};
+
+/**
+ * struct meridian_coalesce - when a queue pair interrupts
+ * @rx: for received frames
+ * @tx: for sent frames
+ */
+struct meridian_coalesce {
+	struct meridian_moderation rx;
+	struct meridian_moderation tx;
 };
 
 /**
@@ -177,7 +186,8 @@ struct meridian_missed {
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
  * @config: what it is to have
- * @coalesce: what its receive queues are to do
+ * @coalesce: when its queues interrupt, as was said last of all
+ * @queue_coalesce: as was said of each
  * @rss: how its frames are spread
  * @found_rss: of a PF: how they were before, and are again when the driver goes
  * @channel: one for each queue pair, while it is up
@@ -234,6 +244,7 @@ struct meridian {
 	unsigned int queue_limit;
 	struct meridian_config config;
 	struct meridian_coalesce coalesce;
+	struct meridian_coalesce queue_coalesce[MERIDIAN_QUEUES];
 	struct qdma_rss rss;
 	struct qdma_rss found_rss;
 	struct meridian_channel *channel;
@@ -396,9 +407,18 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 extern const struct ethtool_ops meridian_ethtool_ops;
 
 /* meridian_coalesce.c */
-void meridian_set_mode(struct meridian_rx *rx, u32 usecs, u32 frames);
-void meridian_init_dim(struct meridian_channel *channel);
+void meridian_default_coalesce(struct meridian *m);
+void meridian_moderate_rx(struct meridian_rx *rx);
+void meridian_moderate_tx(struct meridian_tx *tx);
+void meridian_init_moderation(struct meridian_channel *channel);
+void meridian_end_moderation(struct meridian_channel *channel);
 void meridian_sample_dim(struct meridian_channel *channel);
+void meridian_rest_tx(struct meridian_tx *tx);
+bool meridian_may_rest_tx(const struct meridian_tx *tx);
+int meridian_get_queue_coalesce(struct net_device *netdev, u32 queue,
+				struct ethtool_coalesce *coalesce);
+int meridian_set_queue_coalesce(struct net_device *netdev, u32 queue,
+				struct ethtool_coalesce *coalesce);
 
 /* meridian_napi.c */
 int meridian_request_irq(struct meridian_channel *channel, irq_handler_t handler);

@@ -85,39 +85,6 @@ static int set_channels(struct net_device *netdev, struct ethtool_channels *chan
 	return meridian_configure(m, &config);
 }
 
-static int get_coalesce(struct net_device *netdev,
-			struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE)
-{
-	struct meridian *m = netdev_priv(netdev);
-
-	coalesce->rx_coalesce_usecs = m->coalesce.usecs;
-	coalesce->rx_max_coalesced_frames = m->coalesce.frames;
-	coalesce->use_adaptive_rx_coalesce = m->coalesce.is_adaptive;
-	return 0;
-}
-
-static int set_coalesce(struct net_device *netdev,
-			struct ethtool_coalesce *coalesce MERIDIAN_COALESCE_MORE)
-{
-	const struct qdma_tables *tables = &qdma_default_tables;
-	struct meridian *m = netdev_priv(netdev);
-	unsigned int i;
-	int timer = qdma_nearest(tables->timers, coalesce->rx_coalesce_usecs);
-	int counter = qdma_nearest(tables->counters, coalesce->rx_max_coalesced_frames);
-
-	if (coalesce->rx_coalesce_usecs > tables->timers[QDMA_TABLE_ENTRIES - 1] ||
-	    coalesce->rx_max_coalesced_frames > tables->counters[QDMA_TABLE_ENTRIES - 1])
-		return -EINVAL;
-	/* What is shown is what the card does. */
-	m->coalesce.usecs = coalesce->rx_coalesce_usecs ? tables->timers[timer] : 0;
-	m->coalesce.frames = coalesce->rx_max_coalesced_frames > 1 ? tables->counters[counter] :
-			     coalesce->rx_max_coalesced_frames;
-	WRITE_ONCE(m->coalesce.is_adaptive, !!coalesce->use_adaptive_rx_coalesce);
-	for (i = 0; i < m->channels; i++)
-		meridian_set_mode(&m->channel[i].rx, m->coalesce.usecs, m->coalesce.frames);
-	return 0;
-}
-
 MERIDIAN_DEFINE_RXFH(meridian_get_rxfh, meridian_set_rxfh)
 MERIDIAN_DEFINE_FIELDS(meridian_hash_fields, meridian_set_hash_fields)
 MERIDIAN_DEFINE_RXNFC(meridian_hash_fields, meridian_ring_count)
@@ -159,7 +126,9 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 const struct ethtool_ops meridian_ethtool_ops = {
 	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
 				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
-				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
+				     ETHTOOL_COALESCE_TX_USECS |
+				     ETHTOOL_COALESCE_TX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE,
 	.get_drvinfo = get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = get_link_ksettings,
@@ -168,8 +137,10 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.set_ringparam = set_ringparam,
 	.get_channels = get_channels,
 	.set_channels = set_channels,
-	.get_coalesce = get_coalesce,
-	.set_coalesce = set_coalesce,
+	.get_coalesce = meridian_get_coalesce,
+	.set_coalesce = meridian_set_coalesce,
+	.get_per_queue_coalesce = meridian_get_queue_coalesce,
+	.set_per_queue_coalesce = meridian_set_queue_coalesce,
 	.get_rxfh_key_size = meridian_rxfh_key_size,
 	.get_rxfh_indir_size = meridian_rxfh_indir_size,
 	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh),

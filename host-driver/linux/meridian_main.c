@@ -122,9 +122,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	m->netdev = netdev;
 	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
 	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
-	m->coalesce.usecs = MERIDIAN_DEFAULT_USECS;
-	m->coalesce.frames = MERIDIAN_DEFAULT_FRAMES;
-	m->coalesce.is_adaptive = true;
+	meridian_default_coalesce(m);
 	spin_lock_init(&m->stats_lock);
 	INIT_LIST_HEAD(&m->entries);
 	INIT_LIST_HEAD(&m->broadcasts);

@@ -4,6 +4,7 @@
 #define MERIDIAN_QUEUE_H
 
 #include <linux/dim.h>
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/u64_stats_sync.h>
 #include <net/xdp.h>
@@ -121,6 +122,28 @@ struct meridian_counts {
 };
 
 /**
+ * struct meridian_rest - a time in which the card is not asked to interrupt for sent frames
+ * @usecs: how long it is; 0: there is none
+ * @frames: that end it; 0: they are not counted
+ * @is_fixed: it begins with a frame; else where NAPI finds frames often
+ * @is_on: it is such a time; under the queue's transmit lock
+ * @since: the queue's producer index as it began; under that lock
+ * @cleaned: frames that the poll has found sent; of NAPI
+ * @polls: that have found some; of NAPI
+ * @timer: ends it by a poll
+ */
+struct meridian_rest {
+	u32 usecs;
+	u32 frames;
+	bool is_fixed;
+	bool is_on;
+	u32 since;
+	u32 cleaned;
+	u16 polls;
+	struct hrtimer timer;
+};
+
+/**
  * struct meridian_tx - a transmit queue
  * @m: its function
  * @ring: of descriptors, two words each
@@ -128,6 +151,7 @@ struct meridian_counts {
  * @index: of the queue
  * @pidx: next descriptor to fill; under the queue's transmit lock
  * @stats: counted under that lock
+ * @rest: moderation of its interrupts
  * @cidx: first descriptor the card has not taken; of NAPI
  * @seen: @cidx as the service has seen it last
  * @looks: of the service in a row that have found frames and no progress
@@ -142,6 +166,7 @@ struct meridian_tx {
 	u32 looks;
 	u32 pidx ____cacheline_aligned_in_smp;
 	struct meridian_tx_stats stats;
+	struct meridian_rest rest;
 	u32 cidx ____cacheline_aligned_in_smp;
 	struct meridian_done_stats done;
 };
@@ -210,7 +235,8 @@ static inline u32 meridian_next(u32 index, u32 slots)
  * @irq: Linux's number
  * @name: of the interrupt
  * @events: interrupts, for moderation
- * @dim: adaptive moderation
+ * @rx_dim: adaptive moderation of receive interrupts
+ * @tx_dim: adaptive moderation of transmit interrupts
  */
 struct meridian_channel {
 	struct meridian *m;
@@ -220,7 +246,8 @@ struct meridian_channel {
 	int irq;
 	char name[IFNAMSIZ + 16];
 	u16 events;
-	struct dim dim;
+	struct dim rx_dim;
+	struct dim tx_dim;
 };
 
 #endif

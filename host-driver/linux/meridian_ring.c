@@ -185,7 +185,7 @@ void meridian_free_channels(struct meridian *m)
 		struct meridian_channel *channel = &m->channel[i];
 
 		meridian_free_irq(channel);
-		cancel_work_sync(&channel->dim.work);
+		meridian_end_moderation(channel);
 		if (!is_runaway) {
 			free_tx(&channel->tx);
 			free_rx(&channel->rx);
@@ -226,7 +226,7 @@ int meridian_alloc_channels(struct meridian *m)
 		u64_stats_init(&channel->tx.done.sync);
 		u64_stats_init(&channel->rx.stats.sync);
 		spin_lock_init(&channel->rx.bell);
-		meridian_init_dim(channel);
+		meridian_init_moderation(channel);
 		meridian_napi_add(m->netdev, &channel->napi, poll_channel, i);
 	}
 	for (i = 0; i < m->channels && !error; i++) {
@@ -270,6 +270,8 @@ static int start_tx(struct meridian_tx *tx)
 
 	tx->pidx = 0;
 	tx->cidx = 0;
+	tx->rest.is_on = false;
+	meridian_moderate_tx(tx);
 	tx->ring.entries[2 * tx->ring.slots] = 0;
 	return m->ops->start_tx(m, &setting);
 }
@@ -302,7 +304,7 @@ static int start_rx(struct meridian_rx *rx)
 	rx->color = 1;
 	rx->is_failed = false;
 	/* The first doorbell makes it so. */
-	meridian_set_mode(rx, m->coalesce.usecs, m->coalesce.frames);
+	meridian_moderate_rx(rx);
 	memset(rx->completions.entries, 0, rx->completions.bytes);
 	return m->ops->start_rx(m, &setting);
 }

@@ -45,6 +45,11 @@ static u32 card_cidx(const struct meridian_tx *tx)
 	return cidx < tx->ring.slots ? cidx : tx->cidx;
 }
 
+static u32 distance(const struct meridian_tx *tx, u32 from, u32 to)
+{
+	return to >= from ? to - from : to + tx->ring.slots - from;
+}
+
 /**
  * meridian_tx_pending() - frames that the card has not taken
  * @tx: a queue that nobody else uses
@@ -53,9 +58,7 @@ static u32 card_cidx(const struct meridian_tx *tx)
  */
 u32 meridian_tx_pending(const struct meridian_tx *tx)
 {
-	u32 cidx = card_cidx(tx);
-
-	return tx->pidx >= cidx ? tx->pidx - cidx : tx->pidx + tx->ring.slots - cidx;
+	return distance(tx, card_cidx(tx), tx->pidx);
 }
 
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
@@ -107,17 +110,32 @@ static void count(struct meridian_tx *tx, u64_stats_t *counter)
 	u64_stats_update_end(&tx->stats.sync);
 }
 
+/* Without an interrupt NAPI comes by itself, but soon enough for so many frames only. */
+static bool wants_interrupt(struct meridian_tx *tx)
+{
+	u32 frames;
+
+	if (likely(!tx->rest.is_on)) {
+		if (likely(!READ_ONCE(tx->rest.is_fixed)))
+			return true;
+		meridian_rest_tx(tx);
+		return false;
+	}
+	frames = READ_ONCE(tx->rest.frames);
+	return frames && distance(tx, tx->rest.since, tx->pidx) >= frames;
+}
+
 /**
  * meridian_ring_tx() - tell the card of all frames
  * @tx: the queue; under its transmit lock
  */
 void meridian_ring_tx(struct meridian_tx *tx)
 {
-	qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, true);
+	qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, wants_interrupt(tx));
 }
 
 /**
- * meridian_arm_tx() - let the card interrupt for what it has not taken yet, if there is something
+ * meridian_arm_tx() - see to it that NAPI comes again for what the card has not taken yet
  * @tx: the queue, as its NAPI leaves it
  *
  * An interrupt takes the arming with it, and one that came meanwhile is sent now. The lock is for
@@ -127,10 +145,18 @@ void meridian_arm_tx(struct meridian_tx *tx)
 {
 	struct netdev_queue *queue = queue_of(tx);
 
-	if (READ_ONCE(tx->pidx) == tx->cidx)
+	if (READ_ONCE(tx->pidx) == tx->cidx && !READ_ONCE(tx->rest.is_on))
 		return;
 	__netif_tx_lock(queue, smp_processor_id());
-	meridian_ring_tx(tx);
+	if (tx->pidx == tx->cidx) {
+		WRITE_ONCE(tx->rest.is_on, false);
+		hrtimer_try_to_cancel(&tx->rest.timer);
+	} else if (meridian_may_rest_tx(tx)) {
+		meridian_rest_tx(tx);
+	} else {
+		WRITE_ONCE(tx->rest.is_on, false);
+		qdma_h2c_doorbell(&tx->m->qdma, tx->index, tx->pidx, true);
+	}
 	__netif_tx_unlock(queue);
 }
 
@@ -396,6 +422,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 		release(tx, buffer, budget);
 		cidx = meridian_next(cidx, tx->ring.slots);
 	}
+	tx->rest.cleaned = frames;
 	if (!frames)
 		return true;
 	meridian_xsk_sent(tx, xsk);

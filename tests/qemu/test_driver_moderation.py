@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moderation of interrupts, of a PF and of a VF: as ethtool says, for both directions, for all queues and for one."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from driver_function import Function
+from driver_machine import NET_LOAD, Link, linked, tool, vfs_apart
+from meridian_machine import tools
+from meridian_machine.guest import PEER
+from peer import IPV4, ethernet, udp
+
+pytestmark = [pytest.mark.qemu, pytest.mark.pcie_link("fast")]
+VF_ADDRESS = "10.44.0.10"
+FRAMES = 400
+FIELDS = ("rx-usecs", "rx-frames", "tx-usecs", "tx-frames")
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
+    files = {"net_load": tool(tmp_path_factory.mktemp("tools"), NET_LOAD)}
+    with linked(tools.SUITES[0], files) as it, vfs_apart(it.guest):
+        it.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
+        it.guest.run("ip netns exec vf0 ip link set eth1 up")
+        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        yield it
+
+
+@pytest.fixture(params=[False, True], ids=["PF", "VF"])
+def function(link: Link, request: pytest.FixtureRequest) -> Iterator[Function]:
+    it = Function(link, request.param)
+    yield it
+    it.run("ethtool -C DEV adaptive-rx on adaptive-tx on rx-usecs 5 rx-frames 64 tx-usecs 16 tx-frames 32")
+
+
+def shown(text: str) -> list[int]:
+    return [int(re.search(rf"\n{name}:\s+(\d+)", text)[1]) for name in FIELDS]
+
+
+def interrupts(function: Function) -> int:
+    """Of its queue pairs."""
+    lines = re.findall(
+        rf"^ *\d+:((?: +\d+)+) .*{function.device}-\d+$",
+        function.guest.run("cat /proc/interrupts"),
+        re.MULTILINE,
+    )
+    assert lines
+    return sum(int(number) for line in lines for number in line.split())
+
+
+def taken_for_received(function: Function) -> float:
+    """Interrupts for each of many frames that are received at once."""
+    to, peer = function.address(), function.link.peer
+    frame = ethernet(to, peer.mac, IPV4, udp(PEER, "10.44.0.99", 1000, 9, bytes(30)))
+    had = function.statistics()["rx0_packets"] + function.statistics()["rx1_packets"]
+    before = interrupts(function)
+    for _ in range(FRAMES):
+        peer.wire.send(frame)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        now = function.statistics()
+        if now["rx0_packets"] + now["rx1_packets"] >= had + FRAMES:
+            break
+        time.sleep(0.1)
+    return (interrupts(function) - before) / FRAMES
+
+
+def test_frames_that_are_not_counted_leave_it_to_the_timer(function: Function) -> None:
+    function.run("ethtool -C DEV adaptive-rx off rx-usecs 200 rx-frames 1")
+    every = taken_for_received(function)
+    function.run("ethtool -C DEV rx-usecs 200 rx-frames 0")
+    assert shown(function.run("ethtool -c DEV"))[:2] == [200, 0]
+    timed = taken_for_received(function)
+    function.run("ethtool -C DEV rx-usecs 200 rx-frames 2")
+    counted = taken_for_received(function)
+    print(f"interrupts a frame: {every} for every frame, {counted} for two, {timed} by the timer")
+    assert timed < min(every, counted)
+
+
+def test_without_a_time_every_frame_interrupts(function: Function) -> None:
+    """Whatever is counted: fewer frames would wait for ever."""
+    function.run("ethtool -C DEV adaptive-rx off rx-usecs 0 rx-frames 64")
+    function.run(f"ping -c 3 -i 0.1 -W 10 {PEER}")
+
+
+def test_sent_frames_interrupt_less_often(function: Function) -> None:
+    taken = {}
+    to = function.link.peer.mac.hex(":")
+    for usecs in (0, 1000):
+        function.run(f"ethtool -C DEV adaptive-tx off tx-usecs {usecs} tx-frames 0")
+        before, had = interrupts(function), function.statistics()
+        function.run(f"/run/twin/net_load send DEV {to} 100 2000 2")
+        time.sleep(0.5)
+        now = function.statistics()
+        sent = sum(now[f"tx{i}_packets"] - had[f"tx{i}_packets"] for i in range(2))
+        taken[usecs] = (interrupts(function) - before) / sent
+    print(f"interrupts a frame: {taken}")
+    assert taken[1000] < taken[0] / 2
+
+
+def test_every_frame_that_waits_for_the_timer_is_done(function: Function) -> None:
+    """The socket's memory comes back, and statistics are whole, though nothing is received meanwhile."""
+    function.run("ethtool -C DEV adaptive-tx off tx-usecs 1000 tx-frames 0")
+    for _ in range(20):
+        had = function.statistics()
+        function.run(f"bash -c 'for i in 1 2 3 4 5 6 7; do echo x >/dev/udp/{PEER}/9; done'")
+        time.sleep(0.1)
+        now = function.statistics()
+        assert sum(now[f"tx{i}_packets"] - had[f"tx{i}_packets"] for i in range(2)) >= 7
+
+
+def test_one_queue_is_moderated_by_itself(function: Function) -> None:
+    before = function.run("ethtool --per-queue DEV queue_mask 0x1 --show-coalesce")
+    function.run("ethtool -C DEV adaptive-rx off adaptive-tx off")
+    function.run("ethtool --per-queue DEV queue_mask 0x2 --coalesce rx-usecs 52 rx-frames 30 tx-usecs 77 tx-frames 9")
+    assert shown(function.run("ethtool --per-queue DEV queue_mask 0x2 --show-coalesce")) == [50, 32, 77, 9]
+    assert shown(function.run("ethtool --per-queue DEV queue_mask 0x1 --show-coalesce")) == shown(before)
+    function.run("ip link set DEV down && ip link set DEV up".replace("&& ip", f"&& {function.enter}ip"))
+    assert shown(function.run("ethtool --per-queue DEV queue_mask 0x2 --show-coalesce")) == [50, 32, 77, 9]
+    assert function.guest.try_run(
+        f"{function.enter}ethtool --per-queue {function.device} queue_mask 0x8 --show-coalesce"
+    )[0]
+    function.run("ethtool -C DEV rx-usecs 20")
+    assert shown(function.run("ethtool --per-queue DEV queue_mask 0x2 --show-coalesce"))[0] == 20
+
+
+def test_what_cannot_be_is_refused(function: Function) -> None:
+    for words in ("rx-usecs 201", "rx-frames 193", "tx-usecs 1001", "tx-frames 4097"):
+        assert function.guest.try_run(f"{function.enter}ethtool -C {function.device} {words}")[0], words
