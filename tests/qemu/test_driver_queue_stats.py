@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from driver_function import Function
-from driver_machine import Link, linked, tool, vfs_apart
+from driver_machine import NET_LOAD, Link, linked, tool, vfs_apart
 from meridian_machine import tools
 from meridian_machine.guest import PEER
 from netdev_family import RX, TOOL, TX, by_queue, totals
@@ -25,10 +25,8 @@ FRAMES = 20
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     folder: Path = tmp_path_factory.mktemp("tools")
-    with (
-        linked(tools.SUITES[0], {TOOL.stem: tool(folder, TOOL)}) as it,
-        vfs_apart(it.guest),
-    ):
+    files = {source.stem: tool(folder, source) for source in (TOOL, NET_LOAD)}
+    with linked(tools.SUITES[0], files) as it, vfs_apart(it.guest):
         it.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
         it.guest.run("ip netns exec vf0 ip link set eth1 up")
         it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
@@ -121,6 +119,22 @@ def test_frames_whose_checksum_the_card_is_to_make_are_counted(
     before = totals(function)
     function.run(f"sh -c 'for i in $(seq {FRAMES}); do echo x >/dev/udp/{PEER}/9; done'".replace("sh -c", "bash -c"))
     assert grown(function, before, "tx_needs_csum", FRAMES, lambda: totals(function)) >= FRAMES
+
+
+def test_each_stop_of_a_full_queue_is_followed_by_its_end(function: Function) -> None:
+    """Only the ring limits what is on its way, as Linux's own limit is made a large one."""
+    function.run("ethtool -G DEV tx 64")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.run(
+        "sh -c 'for i in /sys/class/net/DEV/queues/tx-*/byte_queue_limits/limit_min; do echo 9999999 >$i; done'"
+    )
+    before = totals(function)
+    function.run(f"/run/twin/net_load send DEV {function.link.peer.mac.hex(':')} 1000 2000 2")
+    after = totals(function)
+    stops, ends = (after[name] - before[name] for name in ("tx_stop", "tx_wake"))
+    assert ends >= stops > 0
+    function.run("sh -c 'for i in /sys/class/net/DEV/queues/tx-*/byte_queue_limits/limit_min; do echo 0 >$i; done'")
+    function.run("ethtool -G DEV tx 512")
 
 
 def test_what_the_card_drops_is_counted(function: Function) -> None:
