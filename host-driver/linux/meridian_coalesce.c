@@ -7,6 +7,9 @@
 #include "compat.h"
 #include "meridian.h"
 
+/* Polls from sample to sample of the transmit load: a look at the clock costs as a frame does. */
+#define TX_SAMPLE	8
+
 static u32 largest(const u32 table[QDMA_TABLE_ENTRIES])
 {
 	unsigned int i;
@@ -150,8 +153,9 @@ void meridian_sample_dim(struct meridian_channel *channel)
 	if (READ_ONCE(set->rx.is_adaptive))
 		sample(&channel->rx_dim, channel->events, &channel->rx.stats.packets,
 		       &channel->rx.stats.bytes);
-	if (tx->rest.cleaned && READ_ONCE(set->tx.is_adaptive))
-		sample(&channel->tx_dim, ++tx->rest.polls, &tx->done.packets, &tx->done.bytes);
+	if (tx->rest.cleaned && ++tx->rest.polls % TX_SAMPLE == 0 &&
+	    READ_ONCE(set->tx.is_adaptive))
+		sample(&channel->tx_dim, tx->rest.polls, &tx->done.packets, &tx->done.bytes);
 }
 
 /**
