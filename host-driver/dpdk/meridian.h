@@ -185,6 +185,7 @@ meridian_can(const struct meridian *m, uint32_t capability)
 /* meridian_ethdev.c */
 extern const struct eth_dev_ops meridian_primary_ops;
 extern const struct eth_dev_ops meridian_secondary_ops;
+int meridian_close(struct rte_eth_dev *dev);
 
 /* meridian_probe.c */
 void meridian_give_up(struct meridian *m);

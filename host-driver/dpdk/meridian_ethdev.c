@@ -78,6 +78,7 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->default_txportconf.burst_size = MERIDIAN_BATCH;
 	info->default_rxportconf.nb_queues = 1;
 	info->default_txportconf.nb_queues = 1;
+	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_PASSIVE;
 	info->default_rxconf.rx_free_thresh = MERIDIAN_BATCH;
 	info->default_rxconf.rx_drop_en = 1;
 	return 0;
@@ -133,6 +134,22 @@ stop_queues(struct rte_eth_dev *dev)
 }
 
 static int
+check_queues(const struct rte_eth_dev *dev)
+{
+	const struct rte_eth_dev_data *data = dev->data;
+	uint16_t i;
+
+	for (i = 0; i < RTE_MAX(data->nb_rx_queues, data->nb_tx_queues); i++) {
+		if ((i >= data->nb_rx_queues || data->rx_queues[i] != NULL) &&
+		    (i >= data->nb_tx_queues || data->tx_queues[i] != NULL))
+			continue;
+		MERIDIAN_LOG(ERR, "%s: queue %u is configured, but not set up", data->name, i);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
 start_queues(struct rte_eth_dev *dev)
 {
 	int error = 0;
@@ -176,8 +193,10 @@ static int
 start(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
-	int error;
+	int error = check_queues(dev);
 
+	if (error)
+		return error;
 	dev->data->scattered_rx = meridian_is_scattered(dev);
 	meridian_choose_bursts(dev);
 	error = meridian_start_interrupts(dev);
@@ -223,14 +242,17 @@ stop(struct rte_eth_dev *dev)
 	return 0;
 }
 
-static int
-close_port(struct rte_eth_dev *dev)
+/* However far the port is; of a secondary process, its part of it. */
+int
+meridian_close(struct rte_eth_dev *dev)
 {
 	struct meridian_bus *bus = dev->process_private;
 	uint16_t i;
 
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY) {
 		stop(dev);
+		/* A port that a callback has stopped may be looked at still. */
+		meridian_watch(dev, false);
 		for (i = 0; i < dev->data->nb_rx_queues; i++)
 			meridian_rx_release(dev, i);
 		for (i = 0; i < dev->data->nb_tx_queues; i++)
@@ -313,7 +335,7 @@ const struct eth_dev_ops meridian_primary_ops = {
 	.dev_configure = configure,
 	.dev_start = start,
 	.dev_stop = stop,
-	.dev_close = close_port,
+	.dev_close = meridian_close,
 	.dev_reset = reset,
 	.dev_infos_get = infos_get,
 	.dev_supported_ptypes_get = ptypes_get,
@@ -358,7 +380,7 @@ const struct eth_dev_ops meridian_primary_ops = {
 
 /* A secondary process has queues, and no registers. */
 const struct eth_dev_ops meridian_secondary_ops = {
-	.dev_close = close_port,
+	.dev_close = meridian_close,
 	.dev_infos_get = infos_get,
 	.dev_supported_ptypes_get = ptypes_get,
 	.rxq_info_get = meridian_rx_info,

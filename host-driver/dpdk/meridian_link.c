@@ -38,7 +38,8 @@ update(struct rte_eth_dev *dev)
 int
 meridian_link_update(struct rte_eth_dev *dev, int wait)
 {
-	int polls = wait ? WAIT_POLLS : 0, error;
+	bool is_started = meridian_of(dev)->is_started;
+	int polls = wait && is_started ? WAIT_POLLS : 0, error;
 
 	for (;;) {
 		error = update(dev);
@@ -48,36 +49,46 @@ meridian_link_update(struct rte_eth_dev *dev, int wait)
 	}
 }
 
-static void
-tell_once(struct rte_eth_dev *dev, bool *is_told, enum rte_eth_event_type event, const char *what)
+static bool
+is_first(struct rte_eth_dev *dev, bool *is_told, const char *what)
 {
 	if (*is_told)
-		return;
+		return false;
 	*is_told = true;
 	MERIDIAN_LOG(ERR, "%s: %s", dev->data->name, what);
-	rte_eth_dev_callback_process(dev, event, NULL);
+	return true;
+}
+
+/* What is to be told, one thing at a look; a link that has changed meanwhile waits for the next. */
+static enum rte_eth_event_type
+look(struct rte_eth_dev *dev)
+{
+	struct meridian *m = meridian_of(dev);
+	int error = qdma_watch(&m->qdma);
+
+	if (error == -ENODEV &&
+	    is_first(dev, &m->is_removed,
+		     "the card does not answer any more: every read gives all ones"))
+		return RTE_ETH_EVENT_INTR_RMV;
+	if (!error && m->qdma.is_vf && meridian_was_reset(m) &&
+	    is_first(dev, &m->is_reset,
+		     "the VF has lost its queues by a reset or by its PF: reset the port"))
+		return RTE_ETH_EVENT_INTR_RESET;
+	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
+		return RTE_ETH_EVENT_INTR_LSC;
+	return RTE_ETH_EVENT_UNKNOWN;
 }
 
 static void
 watch(void *argument)
 {
 	struct rte_eth_dev *dev = argument;
-	struct meridian *m = meridian_of(dev);
-	int error;
+	enum rte_eth_event_type event = look(dev);
 
-	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
-	error = qdma_watch(&m->qdma);
-	if (error == -EAGAIN)
-		goto again;
-	if (error)
-		tell_once(dev, &m->is_removed, RTE_ETH_EVENT_INTR_RMV,
-			  "the card does not answer any more: every read gives all ones");
-	else if (m->qdma.is_vf && meridian_was_reset(m))
-		tell_once(dev, &m->is_reset, RTE_ETH_EVENT_INTR_RESET,
-			  "the VF has lost its queues by a reset or by its PF: reset the port");
-again:
+	/* Whoever is told may stop the port, which ends this alarm, or close it: nothing comes after. */
 	rte_eal_alarm_set(PERIOD_US, watch, dev);
+	if (event != RTE_ETH_EVENT_UNKNOWN)
+		rte_eth_dev_callback_process(dev, event, NULL);
 }
 
 /* Begins, or ends: when it returns, nothing looks any more. */

@@ -13,6 +13,7 @@
 #include "meridian_null.h"
 
 #define CAPTURE_MAGIC	0xa1b2c3d4
+#define TARGET		0xc0000201u	/* 192.0.2.1, of documentation */
 #define HEADERS		(sizeof(struct rte_ether_hdr) + sizeof(struct rte_ipv4_hdr) + \
 			 sizeof(struct rte_udp_hdr))
 
@@ -115,7 +116,7 @@ make_frame(uint8_t *frame, uint32_t length, uint32_t queue, uint32_t number)
 	ip->time_to_live = 64;
 	ip->next_proto_id = IPPROTO_UDP;
 	ip->src_addr = rte_cpu_to_be_32(number);
-	ip->dst_addr = rte_cpu_to_be_32(RTE_IPV4(192, 0, 2, 1));
+	ip->dst_addr = rte_cpu_to_be_32(TARGET);
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
 	udp->src_port = rte_cpu_to_be_16(queue);
 	udp->dst_port = rte_cpu_to_be_16(9);

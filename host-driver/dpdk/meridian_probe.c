@@ -101,6 +101,7 @@ init(struct rte_eth_dev *dev, void *argument)
 	}
 	m->bus = argument;
 	m->data = dev->data;
+	dev->data->numa_node = dev->device->numa_node;
 	dev->intr_handle = m->bus->interrupt;
 	error = identify(dev, m);
 	if (error) {
@@ -131,5 +132,9 @@ meridian_detach(struct rte_device *device)
 {
 	struct rte_eth_dev *dev = rte_eth_dev_allocated(device->name);
 
-	return dev != NULL ? rte_eth_dev_close(dev->data->port_id) : 0;
+	/* One that the application has closed is none any more. ethdev closes no port that is started. */
+	if (dev == NULL)
+		return 0;
+	meridian_close(dev);
+	return rte_eth_dev_release_port(dev);
 }

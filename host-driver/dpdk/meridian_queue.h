@@ -45,7 +45,8 @@ struct rte_memzone;
  * @color_shift: the turn of @completed
  * @index: of the queue
  * @port_id: of ethdev
- * @is_failed: the card has said what cannot be; nothing is read until the queue is started anew
+ * @is_off: not started, or the card has said what cannot be; nothing is read and no buffer posted
+ *	until the queue is started
  * @is_deferred: not started with the port
  *
  * @quiet_mode: @mode that does not interrupt
@@ -73,7 +74,7 @@ struct meridian_rx {
 	uint16_t port_id;
 	uint8_t entry_log2;
 	uint8_t color_shift;
-	bool is_failed;
+	bool is_off;
 	bool is_deferred;
 
 	uint64_t packets;
@@ -91,7 +92,7 @@ struct meridian_rx {
 } __rte_cache_aligned;
 
 /**
- * struct meridian_tx - a transmit queue
+ * struct meridian_tx - a transmit queue; one that is not started is full
  * @ring: descriptors, two words each
  * @status: the card says here what it has taken
  * @buffer: one for each descriptor

@@ -25,7 +25,7 @@
 static bool
 is_size(const struct meridian *m, uint32_t slots)
 {
-	return slots >= MERIDIAN_RING_MIN && slots <= MERIDIAN_RING_MAX && rte_is_power_of_2(slots) &&
+	return slots >= MERIDIAN_RING_MIN && slots <= MERIDIAN_RING_MAX &&
 	       qdma_find(m->qdma.tables.rings, slots + 1) >= 0 &&
 	       qdma_find(m->qdma.tables.rings, 2 * slots + 1) >= 0;
 }
@@ -33,9 +33,9 @@ is_size(const struct meridian *m, uint32_t slots)
 static int
 check_size(const struct meridian *m, const char *direction, uint16_t index, uint16_t slots)
 {
-	if (is_size(m, slots))
+	if (is_size(m, rte_align32pow2(slots)))
 		return 0;
-	MERIDIAN_LOG(ERR, "%s: %s queue %u cannot have %u descriptors: a ring has %u to %u, a power of two",
+	MERIDIAN_LOG(ERR, "%s: %s queue %u cannot have %u descriptors: a ring has %u to %u, rounded up to a power of two",
 		     m->data->name, direction, index, slots, MERIDIAN_RING_MIN, MERIDIAN_RING_MAX);
 	return -EINVAL;
 }
@@ -135,6 +135,7 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 
 	if (error)
 		return error;
+	slots = rte_align32pow2(slots);
 	room = room > RTE_PKTMBUF_HEADROOM ? room - RTE_PKTMBUF_HEADROOM : 0;
 	if (!buffer_size(m, room)) {
 		MERIDIAN_LOG(ERR, "%s: an mbuf of pool %s has room for %u bytes, the card writes %u at least",
@@ -153,6 +154,7 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	rx->port_id = dev->data->port_id;
 	rx->pool = pool;
 	rx->is_deferred = conf->rx_deferred_start;
+	rx->is_off = true;
 	rx->free_thresh = MERIDIAN_BATCH;
 	rx->buffer_bytes = buffer_size(m, room);
 	rx->mbuf_words = mbuf_words(dev->data->port_id);
@@ -163,6 +165,15 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	if (error)
 		meridian_rx_release(dev, index);
 	return error;
+}
+
+/* Nothing is accepted, and nothing is there to be given back. */
+static void
+close_tx(struct meridian_tx *tx)
+{
+	tx->freed = 0;
+	tx->filled = tx->mask;
+	*tx->status = 0;
 }
 
 static int
@@ -192,6 +203,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 			     m->data->name, index, slots, conf->tx_free_thresh);
 		return -EINVAL;
 	}
+	slots = rte_align32pow2(slots);
 	meridian_tx_release(dev, index);
 	tx = rte_zmalloc_socket("meridian tx", sizeof(*tx), RTE_CACHE_LINE_SIZE, socket);
 	if (tx == NULL)
@@ -219,6 +231,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->fast_free = offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE && tx->linear == NULL;
 	tx->ring = tx->zone->addr;
 	tx->status = &tx->ring[2 * slots];
+	close_tx(tx);
 	if (m->bus->doorbells != NULL && m->bus->ops->doorbell == NULL)
 		tx->doorbell = (volatile uint32_t *)m->bus->doorbells + 4 * index +
 			       QDMA_DOORBELL_H2C_PIDX / 4;
@@ -251,7 +264,6 @@ reset_rx(struct rte_eth_dev *dev, struct meridian_rx *rx)
 	rx->taken = 0;
 	rx->completed = 0;
 	rx->told = 0;
-	rx->is_failed = false;
 	rx->max_length = meridian_is_scattered(dev) ? frame : RTE_MIN(frame, rx->buffer_bytes);
 	rx->offload_mask = offload_mask(dev->data->dev_conf.rxmode.offloads);
 	rx->quiet_mode = qdma_completion_mode(QDMA_TRIGGER_USER_TIMER_COUNT, timer, counter);
@@ -299,6 +311,7 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 			     m->data->name, index, strerror(-error));
 		return error;
 	}
+	rx->is_off = false;
 	meridian_tell_now(rx);
 	meridian_fill_rx(rx);
 	if (!rx->posted)
@@ -317,6 +330,7 @@ meridian_rx_stop(struct rte_eth_dev *dev, uint16_t index)
 
 	if (dev->data->rx_queue_state[index] == RTE_ETH_QUEUE_STATE_STOPPED)
 		return 0;
+	rx->is_off = true;
 	error = m->ops->stop(m, m->queue_base + index, true);
 	for (; rx->taken != rx->posted; rx->taken++)
 		rte_mbuf_raw_free(rx->buffer[rx->taken & rx->mask]);
@@ -339,8 +353,6 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 
 	if (dev->data->tx_queue_state[index] == RTE_ETH_QUEUE_STATE_STARTED)
 		return 0;
-	tx->filled = 0;
-	tx->freed = 0;
 	*tx->status = 0;
 	error = m->ops->start_tx(m, &setting);
 	if (error) {
@@ -348,6 +360,8 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 			     m->data->name, index, strerror(-error));
 		return error;
 	}
+	tx->filled = 0;
+	tx->freed = 0;
 	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
 }
@@ -375,6 +389,7 @@ meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index)
 	error = m->ops->stop(m, m->queue_base + index, false);
 	for (; tx->freed != tx->filled; tx->freed++)
 		rte_pktmbuf_free_seg(tx->buffer[tx->freed & tx->mask]);
+	close_tx(tx);
 	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STOPPED;
 	return error;
 }

@@ -98,7 +98,7 @@ meridian_completions_ready(const struct meridian_rx *rx, uint32_t limit)
 {
 	uint32_t count = 0;
 
-	while (count < limit && is_new(rx, rx->completed + count))
+	while (!rx->is_off && count < limit && is_new(rx, rx->completed + count))
 		count++;
 	return count;
 }
@@ -124,7 +124,7 @@ take_completion(struct meridian_rx *rx, struct completion *completion)
 			     " cannot be, the queue is to be started anew",
 			     rx->port_id, rx->index, word);
 		rx->bad_completion++;
-		rx->is_failed = true;
+		rx->is_off = true;
 		return false;
 	}
 	rx->completed++;
@@ -217,7 +217,9 @@ receive_burst(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint16_t count, b
 	uint16_t frames = 0;
 	uint64_t bytes = 0;
 
-	while (frames < count && likely(!rx->is_failed) && take_completion(rx, &completion)) {
+	if (unlikely(rx->is_off))
+		return 0;
+	while (frames < count && take_completion(rx, &completion)) {
 		if (unlikely(completion.length > rx->max_length)) {
 			drop(rx, completion.length);
 			continue;

@@ -115,7 +115,7 @@ meridian_recv_lanes(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint16_t co
 	uint16_t frames = 0;
 	uint64_t bytes = 0;
 
-	if (unlikely(rx->is_failed))
+	if (unlikely(rx->is_off))
 		return 0;
 	while (count - frames >= (int)lanes && meridian_has_lanes(rx, lanes)) {
 		if (!receive(rx, &mbufs[frames], &bytes))

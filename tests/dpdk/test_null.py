@@ -178,11 +178,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(testpmd: Testpmd, devargs: str,
     assert time.monotonic() - started < 30
 
 
-def test_a_ring_that_the_card_does_not_have_is_refused(testpmd: Testpmd) -> None:
-    output = testpmd.run([NULL], "--rxd=320")
-    assert "receive queue 0 cannot have 320 descriptors: a ring has 64 to 4096, a power of two" in output
-
-
 @pytest.mark.parametrize(("bits", "way"), [(64, "Scalar"), (128, "Vector SSE"), (256, "Vector AVX2")])
 def test_the_widest_vector_that_is_allowed_receives(testpmd: Testpmd, bits: int, way: str) -> None:
     if bits == 256 and "avx2" not in Path("/proc/cpuinfo").read_text():

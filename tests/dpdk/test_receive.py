@@ -3,41 +3,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from programs import ROOT, built, fetched, output, sanitized
 
-ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 100_000
 SEED = 20261122
-SANITIZED = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-
-
-def output(*command: str | Path, minutes: int = 10) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60 * minutes, check=False)
-    assert done.returncode == 0, f"{words}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
-    return done.stdout.strip()
-
-
-def fetched(*words: str) -> str:
-    return output(ROOT / "scripts" / "fetch-source", *words)
-
-
-def built(folder: Path, *options: str) -> Path:
-    source = f"DPDK_SOURCE={fetched('dpdk')}"
-    driver = ROOT / "host-driver" / "dpdk"
-    output("make", "-s", "-C", driver, "-j", str(os.cpu_count()), *options, source, f"OUTPUT={folder}")
-    return folder / "receive_test"
 
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
-    output(ROOT / "scripts" / "setup", "--dpdk")
-    flags = [f"EXTRA_CFLAGS={SANITIZED}", f"EXTRA_LDFLAGS={SANITIZED}"]
-    return [built(tmp_path_factory.mktemp("native"), "receive_test", *flags)]
+    return [sanitized(tmp_path_factory.mktemp("native"), "receive_test") / "receive_test"]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +24,7 @@ def arm64(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
     output(ROOT / "scripts" / "setup", "--arm64")
     headers = f"DPDK_ROOT={fetched('--binary', '--arch', 'arm64', 'libdpdk-dev')}"
     options = ["CC=aarch64-linux-gnu-gcc", headers, "EXTRA_LDFLAGS=-static"]
-    program = built(tmp_path_factory.mktemp("arm64"), "objects", "receive_test", *options)
+    program = built(tmp_path_factory.mktemp("arm64"), "objects", "receive_test", *options) / "receive_test"
     return [Path(fetched("--binary", "qemu-user-static")) / "usr/bin/qemu-aarch64-static", program]
 
 

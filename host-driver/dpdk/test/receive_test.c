@@ -328,7 +328,7 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 		is_bad = frames[read_next & (ENTRIES - 1)].is_bad;
 		must(is_bad, "%u of %u, and more there", got, count);
 	}
-	must(rx.is_failed == is_bad, "the queue says nothing");
+	must(rx.is_off == is_bad, "the queue says nothing");
 	must(rx.completed == read_next, "%u completed", rx.completed);
 	return !is_bad;
 }

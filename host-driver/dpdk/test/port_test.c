@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The driver as an application sees it, on the test card: each case is a program run of its own.
+ *   port_test CASE
+ */
+#include <string.h>
+
+#include <rte_alarm.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_memzone.h>
+
+#include "port.h"
+
+#define LOOK_MS		250	/* between two looks at the link */
+
+static const struct layout plain = { .queues = 1, .slots = 256 };
+static const struct layout deferred = { .queues = 2, .slots = 256, .is_deferred = true };
+
+static void
+remove_device(void)
+{
+	struct rte_eth_dev_info info;
+
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(rte_dev_remove(info.device), 0);
+}
+
+static void
+must_be_gone(void)
+{
+	must(!rte_eth_dev_is_valid_port(port), "port %u is still there", port);
+	must(test_card == NULL, "the card is still open");
+	is(held(), 0);
+}
+
+static void
+started_port_is_removed(void)
+{
+	plug("");
+	start_port(&plain);
+	must(receive_frames(0, 10), "none");
+	remove_device();
+	must_be_gone();
+}
+
+static void
+started_port_is_unplugged(void)
+{
+	plug("");
+	start_port(&plain);
+	is(rte_eal_hotplug_remove("vdev", DEVICE), 0);
+	must_be_gone();
+	plug("");
+	start_port(&plain);
+	must(receive_frames(0, 10), "none");
+}
+
+static void
+card_rests_after_cleanup(void)
+{
+	plug("");
+	start_port(&plain);
+	is(rte_eal_cleanup(), 0);
+	must(test_card == NULL, "its queues run");
+}
+
+static void
+close_port(void)
+{
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_dev_close(port), 0);
+}
+
+static int
+on_event(uint16_t id, enum rte_eth_event_type type __rte_unused, void *argument,
+	 void *more __rte_unused)
+{
+	int *calls = argument;
+
+	must(id == port, "%u", id);
+	if (++*calls > 1)
+		return 0;
+	close_port();
+	return 0;
+}
+
+static int
+on_event_stop(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused, void *argument,
+	      void *more __rte_unused)
+{
+	++*(int *)argument;
+	is(rte_eth_dev_stop(port), 0);
+	return 0;
+}
+
+static void
+link_goes_down(void)
+{
+	uint32_t *status = &test_card->null->shell[(MERIDIAN_FUNCTION_BASE(0) +
+						    MERIDIAN_FUNCTION_STATUS) / 4];
+
+	*status &= ~MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK;
+}
+
+static void
+start_with_link_events(rte_eth_dev_cb_fn callback, int *calls)
+{
+	struct layout layout = plain;
+
+	layout.conf.intr_conf.lsc = 1;
+	plug("");
+	start_port(&layout);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC, callback, calls), 0);
+	link_goes_down();
+	rte_delay_us_sleep(2 * LOOK_MS * 1000);
+	is(*calls, 1);
+}
+
+static void
+link_event_closes_the_port(void)
+{
+	int calls = 0;
+
+	start_with_link_events(on_event, &calls);
+	rte_delay_us_sleep(3 * LOOK_MS * 1000);
+	is(calls, 1);
+	is(rte_eal_hotplug_remove("vdev", DEVICE), 0);
+	must_be_gone();
+}
+
+static void
+link_event_stops_the_port_that_is_closed_later(void)
+{
+	int calls = 0;
+
+	start_with_link_events(on_event_stop, &calls);
+	is(rte_eth_dev_close(port), 0);
+	rte_delay_us_sleep(3 * LOOK_MS * 1000);
+	is(calls, 1);
+}
+
+static void
+removal_event_closes_the_port(void)
+{
+	int calls = 0;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, on_event, &calls), 0);
+	test_card->is_silent = true;
+	rte_delay_us_sleep(8 * LOOK_MS * 1000);
+	is(calls, 1);
+	is(rte_eal_hotplug_remove("vdev", DEVICE), 0);
+	must_be_gone();
+}
+
+static void
+queue_that_is_stopped_takes_no_buffers(void)
+{
+	unsigned int before, cycle;
+
+	plug("");
+	start_port(&deferred);
+	before = held();
+	is(receive_frames(1, 100), 0);
+	is(held(), before);
+	is(rte_eth_rx_queue_count(port, 1), 0);
+	for (cycle = 0; cycle < 3; cycle++) {
+		is(rte_eth_dev_rx_queue_start(port, 1), 0);
+		must(receive_frames(1, 10), "none");
+		is(rte_eth_dev_rx_queue_stop(port, 1), 0);
+		is(receive_frames(1, 100), 0);
+		is(held(), before);
+	}
+	close_port();
+	is(held(), 0);
+}
+
+static void
+queue_that_is_stopped_takes_no_frames(void)
+{
+	unsigned int cycle;
+
+	plug("");
+	start_port(&deferred);
+	for (cycle = 0; cycle < 3; cycle++) {
+		is(send_frames(1, 40), 0);
+		is(rte_eth_tx_done_cleanup(port, 1, 0), 0);
+		is(rte_eth_dev_tx_queue_start(port, 1), 0);
+		is(send_frames(1, 40), 40);
+		is(rte_eth_dev_tx_queue_stop(port, 1), 0);
+	}
+	is(test_card->sent, 120);
+	close_port();
+	is(held(), 0);
+}
+
+static void
+port_tells_its_socket(void)
+{
+	struct rte_eth_dev_info info;
+
+	plug("");
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(rte_eth_dev_socket_id(port), rte_dev_numa_node(info.device));
+}
+
+static void
+queue_that_was_never_set_up_does_not_start(void)
+{
+	struct rte_eth_conf conf = { 0 };
+
+	plug("");
+	is(rte_eth_dev_configure(port, 2, 1, &conf), 0);
+	is(rte_eth_rx_queue_setup(port, 0, 256, 0, NULL, pool), 0);
+	is(rte_eth_tx_queue_setup(port, 0, 256, 0, NULL), 0);
+	is(rte_eth_dev_start(port), -EINVAL);
+	is(rte_eth_rx_queue_setup(port, 1, 256, 0, NULL, pool), 0);
+	is(rte_eth_dev_start(port), 0);
+}
+
+static void
+ring_sizes_are_rounded_up(void)
+{
+	uint16_t receive = 1500, transmit = 65;
+	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+
+	plug("");
+	is(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	is(rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &transmit), 0);
+	is(rte_eth_rx_queue_setup(port, 0, receive, 0, NULL, pool), 0);
+	is(rte_eth_tx_queue_setup(port, 0, transmit, 0, NULL), 0);
+	is(rte_eth_rx_queue_info_get(port, 0, &rx), 0);
+	is(rte_eth_tx_queue_info_get(port, 0, &tx), 0);
+	is(rx.nb_desc, 2048);
+	is(tx.nb_desc, 128);
+}
+
+static void
+link_of_a_stopped_port_is_told_at_once(void)
+{
+	uint64_t began = rte_get_timer_cycles();
+	struct rte_eth_link link;
+
+	plug("");
+	set_up(&plain);
+	is(rte_eth_link_get(port, &link), 0);
+	is(link.link_status, RTE_ETH_LINK_DOWN);
+	must(rte_get_timer_cycles() - began < rte_get_timer_hz(), "a second or more");
+}
+
+static void
+resets_are_the_application_s(void)
+{
+	struct rte_eth_dev_info info;
+
+	plug("");
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(info.err_handle_mode, RTE_ETH_ERROR_HANDLE_MODE_PASSIVE);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+#define CASE(name)	{ #name, name }
+	CASE(started_port_is_removed),
+	CASE(started_port_is_unplugged),
+	CASE(card_rests_after_cleanup),
+	CASE(link_event_closes_the_port),
+	CASE(link_event_stops_the_port_that_is_closed_later),
+	CASE(removal_event_closes_the_port),
+	CASE(queue_that_is_stopped_takes_no_buffers),
+	CASE(queue_that_is_stopped_takes_no_frames),
+	CASE(port_tells_its_socket),
+	CASE(queue_that_was_never_set_up_does_not_start),
+	CASE(ring_sizes_are_rounded_up),
+	CASE(link_of_a_stopped_port_is_told_at_once),
+	CASE(resets_are_the_application_s),
+};
+
+int
+main(int count, char **words)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		if (count < 2)
+			puts(cases[i].name);
+		else if (strcmp(words[1], cases[i].name) == 0)
+			break;
+	}
+	if (count < 2)
+		return 0;
+	must(i < RTE_DIM(cases), "%s", words[1]);
+	begin(words[0]);
+	cases[i].run();
+	return 0;
+}

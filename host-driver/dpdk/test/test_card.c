@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include <bus_vdev_driver.h>
+
+#include "../../qdma/qdma_regs.h"
+#include "test_card.h"
+
+#define LENGTH		60
+#define SLOW_FRAMES	32
+
+struct test_card *test_card;
+bool test_card_has_no_fence;
+
+static bool
+is_open(const struct test_card *card)
+{
+	return card->null->shell[(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ENABLE) / 4] &
+	       MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
+}
+
+/* Takes frames of a queue up to an index, and counts them. */
+static void
+take_frames(struct test_card *card, uint32_t queue, uint32_t index)
+{
+	struct meridian_null_queue *null = &card->null->queue[queue];
+	uint32_t slots = null->h2c_slots, frames;
+
+	if (null->h2c == NULL || index >= slots)
+		return;
+	frames = (index + slots - null->h2c_cidx) % slots;
+	*(is_open(card) ? &card->sent : &card->lost) += frames;
+	meridian_null_doorbell(card->null, 16 * queue + QDMA_DOORBELL_H2C_PIDX, index);
+}
+
+static void
+serve_slowly(struct test_card *card)
+{
+	uint32_t queue;
+
+	for (queue = 0; queue < MERIDIAN_NULL_QUEUES; queue++) {
+		const struct meridian_null_queue *null = &card->null->queue[queue];
+		uint32_t waiting;
+
+		if (null->h2c == NULL)
+			continue;
+		waiting = (card->told[queue] + null->h2c_slots - null->h2c_cidx) % null->h2c_slots;
+		if (waiting)
+			take_frames(card, queue, (null->h2c_cidx + RTE_MIN(waiting, SLOW_FRAMES)) %
+						 null->h2c_slots);
+	}
+}
+
+static uint32_t
+read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
+{
+	struct test_card *card = (struct test_card *)bus;
+
+	if (card->is_silent)
+		return QDMA_ALL_ONES;
+	if (card->is_slow)
+		serve_slowly(card);
+	return meridian_null_read(card->null, bar, offset);
+}
+
+static void
+write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value)
+{
+	struct test_card *card = (struct test_card *)bus;
+	bool is_end = bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND &&
+		      (value >> 5 & 3) == QDMA_CONTEXT_INVALIDATE;
+
+	if (card->is_silent)
+		return;
+	/* A command that is under way for ever. */
+	if (card->is_stuck && is_end)
+		card->null->registers[offset / 4] = value | 1;
+	else
+		meridian_null_write(card->null, bar, offset, value);
+}
+
+static void
+ring_doorbell(struct meridian_bus *bus, uint32_t offset, uint32_t value)
+{
+	struct test_card *card = (struct test_card *)bus;
+	uint32_t queue = offset / 16 % MERIDIAN_NULL_QUEUES;
+
+	if (card->is_silent || !card->is_master)
+		return;
+	if (offset % 16 != QDMA_DOORBELL_H2C_PIDX) {
+		meridian_null_doorbell(card->null, offset, value);
+		return;
+	}
+	card->told[queue] = value & 0xffff;
+	if (!card->is_slow)
+		take_frames(card, queue, value & 0xffff);
+}
+
+static void
+close_bus(struct meridian_bus *bus)
+{
+	struct test_card *card = (struct test_card *)bus;
+
+	test_card = NULL;
+	free(card->null);
+	free(card);
+}
+
+static const struct meridian_bus_ops ops = {
+	.read = read_register,
+	.write = write_register,
+	.doorbell = ring_doorbell,
+	.close = close_bus,
+};
+
+/* As at power on: no queue, no table, no counts. */
+void
+test_card_reset(struct test_card *card)
+{
+	struct meridian_null_card *null = card->null;
+	uint32_t length = null->length, fill = null->fill, loop = null->loop;
+
+	memset(null, 0, sizeof(*null));
+	null->length = length;
+	null->fill = fill;
+	null->loop = loop;
+	null->version = MERIDIAN_MAP_MAJOR << 16 | MERIDIAN_MAP_MINOR;
+	meridian_null_begin(null);
+}
+
+/* Frames for a queue, in all buffers that the card believes to have. */
+void
+test_card_receive(struct test_card *card, uint32_t queue)
+{
+	if (card->is_master)
+		meridian_null_doorbell(card->null, 16 * queue + QDMA_DOORBELL_CMPT_CIDX,
+				       card->null->queue[queue].cidx);
+}
+
+static int
+probe(struct rte_vdev_device *device)
+{
+	struct test_card *card = calloc(1, sizeof(*card));
+	const char *arguments = rte_vdev_device_args(device);
+
+	if (card == NULL)
+		return -ENOMEM;
+	card->null = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*card->null));
+	if (card->null == NULL) {
+		free(card);
+		return -ENOMEM;
+	}
+	memset(card->null, 0, sizeof(*card->null));
+	card->null->length = LENGTH;
+	card->null->fill = 1;
+	if (arguments != NULL && strstr(arguments, "loop=1") != NULL) {
+		card->null->length = 0;
+		card->null->loop = 1;
+	}
+	test_card_reset(card);
+	card->bus.ops = &ops;
+	card->bus.is_loop = card->null->loop;
+	card->is_master = true;
+	snprintf(card->bus.card, sizeof(card->bus.card), "%s", rte_vdev_device_name(device));
+	test_card = card;
+	return meridian_attach(&device->device, &card->bus);
+}
+
+static int
+remove_port(struct rte_vdev_device *device)
+{
+	return meridian_detach(&device->device);
+}
+
+static struct rte_vdev_driver test_driver = {
+	.probe = probe,
+	.remove = remove_port,
+	.drv_flags = RTE_VDEV_DRV_NEED_IOVA_AS_VA,
+};
+
+RTE_PMD_REGISTER_VDEV(net_meridian_test, test_driver);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net_meridian_test: the null card with faults, for programs that test the driver from ethdev's side. */
+#ifndef MERIDIAN_TEST_CARD_H
+#define MERIDIAN_TEST_CARD_H
+
+#include "../meridian_bus.h"
+#include "../meridian_null.h"
+
+/**
+ * struct test_card - a card, and what is wrong with it
+ * @bus: as the driver sees it
+ * @null: what does the work
+ * @is_silent: every read gives all ones, no write arrives, and no doorbell
+ * @is_stuck: no context is ended
+ * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
+ * @is_master: the function may access memory
+ * @told: the last doorbell of a transmit queue
+ * @sent: frames that were taken while the port was open for them
+ * @lost: frames that were taken while it was not
+ */
+struct test_card {
+	struct meridian_bus bus;
+	struct meridian_null_card *null;
+	bool is_silent;
+	bool is_stuck;
+	bool is_slow;
+	bool is_master;
+	uint32_t told[MERIDIAN_NULL_QUEUES];
+	uint64_t sent;
+	uint64_t lost;
+};
+
+/* The one that is plugged in; NULL: none is. */
+extern struct test_card *test_card;
+
+/* The next one's function cannot be kept from memory. */
+extern bool test_card_has_no_fence;
+
+void test_card_reset(struct test_card *card);
+void test_card_receive(struct test_card *card, uint32_t queue);
+
+#endif

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver under sanitizers as an application sees it: host-driver/dpdk/test/port_test.c on a card with faults."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import ROOT, sanitized
+
+SECONDS = 120
+SOURCE = (ROOT / "host-driver" / "dpdk" / "test" / "port_test.c").read_text()
+CASES = re.findall(r"^\tCASE\((\w+)\),$", SOURCE, re.MULTILINE)
+# DPDK's own libraries leave memory behind; what the driver leaves, programs count themselves.
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sanitized(tmp_path_factory.mktemp("port"), "port_test") / "port_test"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_port(program: Path, case: str) -> None:
+    done = subprocess.run(
+        [program, case], capture_output=True, text=True, timeout=SECONDS, check=False, env=ENVIRONMENT
+    )
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-5000:]
