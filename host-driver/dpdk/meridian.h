@@ -42,7 +42,8 @@ struct meridian;
  * @map_queues: gives the function so many queues, or none
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
- * @stop: takes one direction of a queue away
+ * @stop: takes one direction of a queue away; 0 says that the card touches its memory no more
+ * @end_queues: takes all queues away, whatever is known of them; 0 says the same of all
  * @write_rss: key, indirection and order of bits
  * @set_strip: says whether frames lose their 802.1Q tag
  * @sync_filter: what is received
@@ -56,6 +57,7 @@ struct meridian_ops {
 	int (*start_tx)(struct meridian *m, struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer);
 	int (*stop)(struct meridian *m, uint32_t queue, bool is_rx);
+	int (*end_queues)(struct meridian *m);
 	int (*write_rss)(struct meridian *m);
 	int (*set_strip)(struct meridian *m, bool on);
 	int (*sync_filter)(struct meridian *m);
@@ -107,6 +109,7 @@ struct meridian_entry {
  * @queue_limit: how many it may have
  * @mapped: how many it has while started
  * @is_started: the port is
+ * @is_fenced: the card did not end the queues of before, so the function may not access memory
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
  * @rss: how its frames are spread
@@ -137,6 +140,7 @@ struct meridian {
 	uint32_t queue_limit;
 	uint32_t mapped;
 	bool is_started;
+	bool is_fenced;
 	bool is_removed;
 	bool is_reset;
 	struct qdma_rss rss;
@@ -236,11 +240,18 @@ int meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, u
 void meridian_rx_release(struct rte_eth_dev *dev, uint16_t index);
 void meridian_tx_release(struct rte_eth_dev *dev, uint16_t index);
 int meridian_rx_start(struct rte_eth_dev *dev, uint16_t index);
-int meridian_rx_stop(struct rte_eth_dev *dev, uint16_t index);
 int meridian_tx_start(struct rte_eth_dev *dev, uint16_t index);
-int meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index);
 void meridian_rx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_rxq_info *info);
 void meridian_tx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_txq_info *info);
+
+/* meridian_end.c */
+void meridian_close_tx(struct meridian_tx *tx);
+int meridian_rx_stop(struct rte_eth_dev *dev, uint16_t index);
+int meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index);
+int meridian_end_tx(struct rte_eth_dev *dev);
+int meridian_end_rx(struct rte_eth_dev *dev);
+int meridian_fence(struct rte_eth_dev *dev, int error);
+int meridian_end_fence(struct rte_eth_dev *dev);
 
 /* meridian_interrupt.c */
 bool meridian_is_interrupting(const struct rte_eth_dev *dev);

@@ -27,6 +27,9 @@ struct rte_intr_handle;
  * @write: a register; ordered behind the writes to memory before it
  * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
  *	first), ordered as @write. NULL if storing to bus->doorbells is all there is to it
+ * @set_master: lets the function access memory, or not, as its Bus Master bit does: 0 if it is so when
+ *	this returns, and nothing of before is under way. NULL: cannot be done; then memory of a queue
+ *	that the card does not end is lost
  * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
  *	if it cannot be told. NULL: it never can
  * @close: gives back what the bus is made of; the bus itself, too, if it was allocated
@@ -38,6 +41,7 @@ struct meridian_bus_ops {
 	uint32_t (*read)(struct meridian_bus *bus, unsigned int bar, uint32_t offset);
 	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
 	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
+	int (*set_master)(struct meridian_bus *bus, bool is_master);
 	void (*close)(struct meridian_bus *bus);
 	bool (*vf_is_master)(struct meridian_bus *bus, uint32_t vf);
 };

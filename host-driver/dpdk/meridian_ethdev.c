@@ -122,17 +122,6 @@ configure(struct rte_eth_dev *dev)
 	return 0;
 }
 
-static void
-stop_queues(struct rte_eth_dev *dev)
-{
-	uint16_t i;
-
-	for (i = 0; i < dev->data->nb_rx_queues; i++)
-		meridian_rx_stop(dev, i);
-	for (i = 0; i < dev->data->nb_tx_queues; i++)
-		meridian_tx_stop(dev, i);
-}
-
 static int
 check_queues(const struct rte_eth_dev *dev)
 {
@@ -170,6 +159,24 @@ start_queues(struct rte_eth_dev *dev)
 	return error;
 }
 
+/* All of them, whichever were started; error: of what was tried before. */
+static int
+end_queues(struct rte_eth_dev *dev, int error)
+{
+	struct meridian *m = meridian_of(dev);
+
+	if (!m->qdma.is_vf)
+		meridian_set_queues(m, 0);
+	if (!error)
+		error = meridian_end_rx(dev);
+	if (!error)
+		error = m->ops->map_queues(m, 0);
+	if (error)
+		error = meridian_fence(dev, error);
+	meridian_stop_interrupts(dev);
+	return error;
+}
+
 static int
 start_function(struct rte_eth_dev *dev)
 {
@@ -177,7 +184,9 @@ start_function(struct rte_eth_dev *dev)
 	int error;
 
 	m->mapped = RTE_MAX(dev->data->nb_rx_queues, dev->data->nb_tx_queues);
-	error = m->ops->map_queues(m, m->mapped);
+	error = meridian_end_fence(dev);
+	if (!error)
+		error = m->ops->map_queues(m, m->mapped);
 	if (!error)
 		error = start_queues(dev);
 	if (!error)
@@ -206,9 +215,7 @@ start(struct rte_eth_dev *dev)
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not start: %s", m->data->name,
 			     strerror(-error));
-		stop_queues(dev);
-		m->ops->map_queues(m, 0);
-		meridian_stop_interrupts(dev);
+		end_queues(dev, meridian_end_tx(dev));
 		return error;
 	}
 	if (!m->qdma.is_vf)
@@ -224,22 +231,23 @@ static int
 stop(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
+	int error;
 
 	if (!m->is_started)
 		return 0;
 	meridian_watch(dev, false);
 	m->is_started = false;
 	meridian_link_update(dev, 0);
-	/* No frames come any more while queues go. */
-	if (!m->qdma.is_vf) {
-		meridian_enable_port(m, false);
+	/* What was accepted leaves; then no frames come any more while queues go. */
+	if (!m->qdma.is_vf)
 		meridian_clear_filter(m);
-		meridian_set_queues(m, 0);
-	}
-	stop_queues(dev);
-	m->ops->map_queues(m, 0);
-	meridian_stop_interrupts(dev);
-	return 0;
+	error = meridian_end_tx(dev);
+	if (!m->qdma.is_vf)
+		meridian_enable_port(m, false);
+	error = end_queues(dev, error);
+	/* ethdev would neither close nor start a port that says it is started still. */
+	dev->data->dev_started = 0;
+	return error;
 }
 
 /* However far the port is; of a secondary process, its part of it. */

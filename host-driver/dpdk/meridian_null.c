@@ -58,10 +58,22 @@ close_bus(struct meridian_bus *bus)
 	free(null);
 }
 
+/* It has no access under way when a call has returned, so it only has to forget its queues. */
+static int
+set_master(struct meridian_bus *bus, bool is_master)
+{
+	struct meridian_null_card *card = card_of(bus);
+
+	if (!is_master)
+		memset(card->queue, 0, sizeof(card->queue));
+	return 0;
+}
+
 static const struct meridian_bus_ops ops = {
 	.read = read_register,
 	.write = write_register,
 	.doorbell = ring_doorbell,
+	.set_master = set_master,
 	.close = close_bus,
 };
 

@@ -35,7 +35,7 @@ struct pci_bus {
 	struct meridian_bus bus;
 	uint8_t *bar[MERIDIAN_BAR_SHELL + 1];
 	uint64_t bytes[MERIDIAN_BAR_SHELL + 1];
-	struct rte_pci_addr at;
+	const struct rte_pci_device *device;
 };
 
 static uint32_t
@@ -67,7 +67,7 @@ close_bus(struct meridian_bus *bus)
 static bool
 vf_is_master(struct meridian_bus *bus, uint32_t vf)
 {
-	const struct rte_pci_addr *at = &((struct pci_bus *)bus)->at;
+	const struct rte_pci_addr *at = &((struct pci_bus *)bus)->device->addr;
 	uint8_t command[2];
 	char path[PATH_MAX];
 	bool is_master;
@@ -84,9 +84,33 @@ vf_is_master(struct meridian_bus *bus, uint32_t vf)
 	return is_master;
 }
 
+/*
+ * What the function has sent before, the answer to a read of its configuration pushes ahead. One
+ * that is gone reads as ones, and sends nothing.
+ */
+static int
+set_master(struct meridian_bus *bus, bool is_master)
+{
+	const struct rte_pci_device *device = ((struct pci_bus *)bus)->device;
+	uint16_t command, bit = rte_cpu_to_le_16(COMMAND_MASTER);
+
+	if (rte_pci_read_config(device, &command, sizeof(command), COMMAND) != sizeof(command))
+		return -EIO;
+	if (command == UINT16_MAX)
+		return is_master ? -EIO : 0;
+	command = is_master ? command | bit : command & ~bit;
+	if (rte_pci_write_config(device, &command, sizeof(command), COMMAND) != sizeof(command) ||
+	    rte_pci_read_config(device, &command, sizeof(command), COMMAND) != sizeof(command))
+		return -EIO;
+	if (command == UINT16_MAX)
+		return is_master ? -EIO : 0;
+	return !(command & bit) == is_master ? -EIO : 0;
+}
+
 static const struct meridian_bus_ops ops = {
 	.read = read_bar,
 	.write = write_bar,
+	.set_master = set_master,
 	.close = close_bus,
 	.vf_is_master = vf_is_master,
 };
@@ -162,32 +186,18 @@ find_vfs(const struct rte_pci_device *device, struct meridian_bus *bus)
 	bus->vf_stride = sysfs_number(device, "sriov_stride");
 }
 
-/* EAL sets it before the driver is asked; what a driver before has left may not write by it. */
-static int
-set_master(const struct rte_pci_device *device, bool is_master)
-{
-	uint16_t command;
-
-	if (rte_pci_read_config(device, &command, sizeof(command), COMMAND) != sizeof(command))
-		return -EIO;
-	command &= rte_cpu_to_le_16(~COMMAND_MASTER);
-	if (is_master)
-		command |= rte_cpu_to_le_16(COMMAND_MASTER);
-	return rte_pci_write_config(device, &command, sizeof(command), COMMAND) ==
-	       sizeof(command) ? 0 : -EIO;
-}
-
 static int
 attach(struct rte_pci_device *device, struct pci_bus *pci)
 {
-	int error = set_master(device, false);
+	/* EAL has set it; what a driver before has left may not write by it. */
+	int error = set_master(&pci->bus, false);
 
 	if (error) {
 		free(pci);
 		return error;
 	}
 	error = meridian_attach(&device->device, &pci->bus);
-	return error ? error : set_master(device, true);
+	return error ? error : set_master(&pci->bus, true);
 }
 
 static int
@@ -199,7 +209,7 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 	if (pci == NULL)
 		return -ENOMEM;
 	pci->bus.ops = &ops;
-	pci->at = device->addr;
+	pci->device = device;
 	pci->bus.is_vf = (device->id.device_id & 0xf000) == VF_DEVICE;
 	pci->bus.interrupt = device->intr_handle;
 	pci->bus.vectors = msix_vectors(device);

@@ -54,7 +54,28 @@ stop(struct meridian *m, uint32_t queue, bool is_rx)
 		meridian_set_tx(m, queue, false, false);
 	}
 	/* The card touches the queue's memory no more when a register was read. */
-	meridian_present(m);
+	if (!meridian_present(m) && !error)
+		error = -ENODEV;
+	pthread_mutex_unlock(&m->card->lock);
+	return error;
+}
+
+/* All that may be the function's, for one may have been half started. */
+static int
+end_queues(struct meridian *m)
+{
+	int error;
+	uint32_t i;
+
+	pthread_mutex_lock(&m->card->lock);
+	error = qdma_map_function(&m->qdma, m->function, m->queue_base, m->queue_limit);
+	for (i = 0; i < m->queue_limit && !error; i++) {
+		error = qdma_h2c_stop(&m->qdma, m->queue_base + i);
+		if (!error)
+			error = qdma_c2h_stop(&m->qdma, m->queue_base + i);
+	}
+	if (!error && !meridian_present(m))
+		error = -ENODEV;
 	pthread_mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -87,6 +108,7 @@ const struct meridian_ops meridian_pf_ops = {
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop = stop,
+	.end_queues = end_queues,
 	.write_rss = meridian_write_rss,
 	.set_strip = set_strip,
 	.sync_filter = meridian_sync_filter,

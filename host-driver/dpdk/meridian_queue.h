@@ -48,6 +48,7 @@ struct rte_memzone;
  * @is_off: not started, or the card has said what cannot be; nothing is read and no buffer posted
  *	until the queue is started
  * @is_deferred: not started with the port
+ * @is_kept: the card has not said that the queue ended, and may access its memory
  *
  * @quiet_mode: @mode that does not interrupt
  * @armed_mode: @mode that does at the next completion, once
@@ -76,6 +77,7 @@ struct meridian_rx {
 	uint8_t color_shift;
 	bool is_off;
 	bool is_deferred;
+	bool is_kept;
 
 	uint64_t packets;
 	uint64_t bytes;
@@ -108,6 +110,8 @@ struct meridian_rx {
  * @asks: descriptors say what the card is to do to a frame
  * @fast_free: all frames are of one pool and nobody else's
  * @is_deferred: not started with the port
+ * @is_kept: the card has not said that the queue ended, and may access its memory
+ * @discarded: frames that were accepted, and not sent before the queue was stopped
  * @linear: where frames of several segments are copied to; NULL: there are none
  */
 struct meridian_tx {
@@ -126,6 +130,7 @@ struct meridian_tx {
 	bool asks;
 	bool fast_free;
 	bool is_deferred;
+	bool is_kept;
 	struct rte_mempool *linear;
 
 	uint64_t packets;
@@ -133,6 +138,7 @@ struct meridian_tx {
 	uint64_t errors;
 	uint64_t copied;
 	uint64_t no_memory;
+	uint64_t discarded;
 
 	const struct rte_memzone *zone;
 } __rte_cache_aligned;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues: their memory, and how they start and stop on the card. */
-#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_interrupts.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include "meridian.h"
-
-/* What a transmit queue gets to empty itself before it is taken away. */
-#define DRAIN_POLLS	100
-#define DRAIN_POLL_US	100
 
 /* Frames that may be in copies at once. */
 #define LINEAR_FRAMES	256u
@@ -40,13 +35,18 @@ check_size(const struct meridian *m, const char *direction, uint16_t index, uint
 	return -EINVAL;
 }
 
-/* Memory for the card, without crossing what it can be told; a name of a zone that is there. */
+/* Queues whose rings stay the card's, as it did not end them: so often a name was used up. */
+static unsigned int kept;
+
+/* Memory for the card, without crossing what it can be told. */
 static const struct rte_memzone *
 reserve(struct rte_eth_dev *dev, const char *name, uint16_t index, size_t bytes,
 	unsigned int socket)
 {
-	/* Freed with its queue, so one of this name is of another size or none. */
-	return rte_eth_dma_zone_reserve(dev, name, index, bytes, RTE_CACHE_LINE_SIZE, socket);
+	char whole[RTE_MEMZONE_NAMESIZE];
+
+	snprintf(whole, sizeof(whole), kept ? "%s%u" : "%s", name, kept);
+	return rte_eth_dma_zone_reserve(dev, whole, index, bytes, RTE_CACHE_LINE_SIZE, socket);
 }
 
 /* What the card may write into a buffer: the largest of its sizes that has room. */
@@ -63,6 +63,14 @@ buffer_size(const struct meridian *m, uint32_t room)
 	return best;
 }
 
+static void
+tell_kept(struct rte_eth_dev *dev, const char *direction, uint16_t index)
+{
+	kept++;
+	MERIDIAN_LOG(WARNING, "%s: memory of %s queue %u is lost, for the card may still write to it",
+		     dev->data->name, direction, index);
+}
+
 void
 meridian_rx_release(struct rte_eth_dev *dev, uint16_t index)
 {
@@ -70,11 +78,15 @@ meridian_rx_release(struct rte_eth_dev *dev, uint16_t index)
 
 	if (rx == NULL)
 		return;
+	dev->data->rx_queues[index] = NULL;
+	if (rx->is_kept) {
+		tell_kept(dev, "receive", index);
+		return;
+	}
 	rte_memzone_free(rx->ring_zone);
 	rte_memzone_free(rx->completion_zone);
 	rte_free(rx->buffer);
 	rte_free(rx);
-	dev->data->rx_queues[index] = NULL;
 }
 
 void
@@ -84,11 +96,15 @@ meridian_tx_release(struct rte_eth_dev *dev, uint16_t index)
 
 	if (tx == NULL)
 		return;
+	dev->data->tx_queues[index] = NULL;
+	if (tx->is_kept) {
+		tell_kept(dev, "transmit", index);
+		return;
+	}
 	rte_mempool_free(tx->linear);
 	rte_memzone_free(tx->zone);
 	rte_free(tx->buffer);
 	rte_free(tx);
-	dev->data->tx_queues[index] = NULL;
 }
 
 static uint64_t
@@ -167,15 +183,6 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	return error;
 }
 
-/* Nothing is accepted, and nothing is there to be given back. */
-static void
-close_tx(struct meridian_tx *tx)
-{
-	tx->freed = 0;
-	tx->filled = tx->mask;
-	*tx->status = 0;
-}
-
 static int
 alloc_linear(struct meridian *m, struct meridian_tx *tx, uint16_t slots, unsigned int socket)
 {
@@ -231,7 +238,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->fast_free = offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE && tx->linear == NULL;
 	tx->ring = tx->zone->addr;
 	tx->status = &tx->ring[2 * slots];
-	close_tx(tx);
+	meridian_close_tx(tx);
 	if (m->bus->doorbells != NULL && m->bus->ops->doorbell == NULL)
 		tx->doorbell = (volatile uint32_t *)m->bus->doorbells + 4 * index +
 			       QDMA_DOORBELL_H2C_PIDX / 4;
@@ -309,6 +316,9 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not take receive queue %u: %s",
 			     m->data->name, index, strerror(-error));
+		/* It may have taken half of it; if it does not say that this ended, it is ended later. */
+		if (m->ops->stop(m, m->queue_base + index, true))
+			dev->data->rx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 		return error;
 	}
 	rx->is_off = false;
@@ -319,23 +329,6 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 			     m->data->name, rx->pool->name, index);
 	dev->data->rx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
-}
-
-int
-meridian_rx_stop(struct rte_eth_dev *dev, uint16_t index)
-{
-	struct meridian_rx *rx = dev->data->rx_queues[index];
-	struct meridian *m = meridian_of(dev);
-	int error;
-
-	if (dev->data->rx_queue_state[index] == RTE_ETH_QUEUE_STATE_STOPPED)
-		return 0;
-	rx->is_off = true;
-	error = m->ops->stop(m, m->queue_base + index, true);
-	for (; rx->taken != rx->posted; rx->taken++)
-		rte_mbuf_raw_free(rx->buffer[rx->taken & rx->mask]);
-	dev->data->rx_queue_state[index] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return error;
 }
 
 int
@@ -358,40 +351,14 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not take transmit queue %u: %s",
 			     m->data->name, index, strerror(-error));
+		if (m->ops->stop(m, m->queue_base + index, false))
+			dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 		return error;
 	}
 	tx->filled = 0;
 	tx->freed = 0;
 	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
-}
-
-static void
-drain(struct meridian *m, const struct meridian_tx *tx)
-{
-	unsigned int polls;
-
-	for (polls = 0; polls < DRAIN_POLLS && meridian_tx_pending(tx) && meridian_present(m);
-	     polls++)
-		rte_delay_us_sleep(DRAIN_POLL_US);
-}
-
-int
-meridian_tx_stop(struct rte_eth_dev *dev, uint16_t index)
-{
-	struct meridian_tx *tx = dev->data->tx_queues[index];
-	struct meridian *m = meridian_of(dev);
-	int error;
-
-	if (dev->data->tx_queue_state[index] == RTE_ETH_QUEUE_STATE_STOPPED)
-		return 0;
-	drain(m, tx);
-	error = m->ops->stop(m, m->queue_base + index, false);
-	for (; tx->freed != tx->filled; tx->freed++)
-		rte_pktmbuf_free_seg(tx->buffer[tx->freed & tx->mask]);
-	close_tx(tx);
-	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return error;
 }
 
 void

@@ -77,6 +77,7 @@ static const struct named driver_tx_counters[] = {
 	{ "tx_refused", offsetof(struct meridian_tx, errors) },
 	{ "tx_copied", offsetof(struct meridian_tx, copied) },
 	{ "tx_no_memory", offsetof(struct meridian_tx, no_memory) },
+	{ "tx_discarded", offsetof(struct meridian_tx, discarded) },
 };
 
 /* What VFs have asked their PF for: by the places of meridian_vf_counts(). */
@@ -187,6 +188,7 @@ meridian_stats_reset(struct rte_eth_dev *dev)
 		tx->errors = 0;
 		tx->copied = 0;
 		tx->no_memory = 0;
+		tx->discarded = 0;
 	}
 	dev->data->rx_mbuf_alloc_failed = 0;
 	if (meridian_vf_counts(m) != NULL)

@@ -69,26 +69,29 @@ close_bus(struct meridian_bus *bus)
 	free(twin);
 }
 
+/* As bus mastering does. A card that has gone has let go of all memory. */
+static int
+set_master(struct meridian_bus *bus, bool is_master)
+{
+	struct meridian_twin *twin = (struct meridian_twin *)bus;
+	struct meridian_link_header header = {
+		.type = MERIDIAN_LINK_FUNCTION,
+		.function = twin->function,
+		.bar = twin->pf,
+		.value = is_master,
+	};
+	int error = meridian_twin_ask(twin, &header, NULL, 0, -1);
+
+	return error && !is_master && twin->is_gone ? 0 : error;
+}
+
 static const struct meridian_bus_ops ops = {
 	.read = read_register,
 	.write = write_register,
 	.doorbell = meridian_twin_doorbell,
+	.set_master = set_master,
 	.close = close_bus,
 };
-
-/* Lets the function access memory, as bus mastering does. */
-static int
-enable(struct meridian_twin *twin, unsigned int pf)
-{
-	struct meridian_link_header header = {
-		.type = MERIDIAN_LINK_FUNCTION,
-		.function = twin->function,
-		.bar = pf,
-		.value = 1,
-	};
-
-	return meridian_twin_ask(twin, &header, NULL, 0, -1);
-}
 
 static int
 take_socket(const char *key __rte_unused, const char *value, void *argument)
@@ -164,6 +167,7 @@ open_twin(const struct options *options)
 	twin->bus.first_vf = twin->bus.is_vf ? 0 : FIRST_VF;
 	twin->bus.vf_stride = 1;
 	twin->function = options->function;
+	twin->pf = twin->bus.is_vf ? options->pf : options->function;
 	if (meridian_twin_connect(twin, options->socket)) {
 		free(twin);
 		return NULL;
@@ -171,7 +175,7 @@ open_twin(const struct options *options)
 	meridian_twin_share_memory(twin);
 	if (meridian_twin_share_doorbells(twin))
 		MERIDIAN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
-	if (enable(twin, twin->bus.is_vf ? options->pf : options->function)) {
+	if (set_master(&twin->bus, true)) {
 		close_bus(&twin->bus);
 		return NULL;
 	}

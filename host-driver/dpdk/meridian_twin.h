@@ -12,6 +12,7 @@
  * struct meridian_twin - one function of a card process
  * @bus: as the driver sees it
  * @function: which
+ * @pf: its parent; its own number of a PF
  * @welcome: what the card said of itself
  * @socket: the link to it
  * @server: reads what comes, and answers what the card asks for
@@ -32,6 +33,7 @@
 struct meridian_twin {
 	struct meridian_bus bus;
 	uint16_t function;
+	uint16_t pf;
 	struct meridian_link_welcome welcome;
 	int socket;
 	pthread_t server;

@@ -169,6 +169,12 @@ stop(struct meridian *m, uint32_t queue, bool is_rx)
 	return ask_queue(m, QDMA_OP_CONTEXT_INVALIDATE, &end);
 }
 
+static int
+end_queues(struct meridian *m)
+{
+	return map_queues(m, 0);
+}
+
 static void
 put_word(struct qdma_message *message, uint32_t at, uint32_t value)
 {
@@ -372,6 +378,7 @@ const struct meridian_ops meridian_vf_ops = {
 	.start_tx = start_tx,
 	.start_rx = start_rx,
 	.stop = stop,
+	.end_queues = end_queues,
 	.write_rss = write_rss,
 	.set_strip = set_strip,
 	.sync_filter = sync_filter,

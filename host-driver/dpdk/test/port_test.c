@@ -14,6 +14,8 @@
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
+#define PATTERN		0x5a
+#define PATTERN_BYTES	60
 
 static const struct layout plain = { .queues = 1, .slots = 256 };
 static const struct layout deferred = { .queues = 2, .slots = 256, .is_deferred = true };
@@ -197,6 +199,174 @@ queue_that_is_stopped_takes_no_frames(void)
 	is(held(), 0);
 }
 
+/* All that the driver does not have, with a pattern in it. */
+static unsigned int
+take_mbufs(struct rte_mbuf **mbufs)
+{
+	unsigned int count = 0;
+
+	for (; count < MBUFS; count++) {
+		mbufs[count] = rte_pktmbuf_alloc(pool);
+		if (mbufs[count] == NULL)
+			break;
+		memset(rte_pktmbuf_mtod(mbufs[count], char *), PATTERN, PATTERN_BYTES);
+	}
+	return count;
+}
+
+static void
+give_mbufs_back(struct rte_mbuf **mbufs, unsigned int count)
+{
+	static const char pattern[PATTERN_BYTES] = { [0 ... PATTERN_BYTES - 1] = PATTERN };
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		must(memcmp(rte_pktmbuf_mtod(mbufs[i], char *), pattern, PATTERN_BYTES) == 0,
+		     "the card has written to mbuf %u, which was the application's", i);
+	rte_pktmbuf_free_bulk(mbufs, count);
+}
+
+static void
+card_goes_on_writing(void)
+{
+	struct rte_mbuf *mbufs[MBUFS];
+	unsigned int count = take_mbufs(mbufs);
+
+	test_card_receive(test_card, 0);
+	give_mbufs_back(mbufs, count);
+}
+
+static void
+queues_that_do_not_end_are_kept_from_memory(void)
+{
+	plug("");
+	start_port(&plain);
+	test_card->is_stuck = true;
+	is(rte_eth_dev_stop(port), -EBUSY);
+	must(!test_card->is_master, "the function may access memory");
+	is(held(), 0);
+	card_goes_on_writing();
+	must(rte_eth_dev_start(port) < 0, "with queues of before that run");
+	must(!test_card->is_master, "the function may access memory");
+	test_card->is_stuck = false;
+	is(rte_eth_dev_start(port), 0);
+	must(test_card->is_master, "the function may not access memory");
+	must(receive_frames(0, 10), "none");
+	close_port();
+	is(held(), 0);
+}
+
+static void
+queues_that_neither_end_nor_are_kept_from_memory_keep_theirs(void)
+{
+	unsigned int before;
+
+	test_card_has_no_fence = true;
+	plug("");
+	start_port(&plain);
+	before = held();
+	test_card->is_stuck = true;
+	is(rte_eth_dev_stop(port), -EBUSY);
+	is(held(), before);
+	card_goes_on_writing();
+	must(rte_eth_dev_start(port) < 0, "with queues of before that run");
+	test_card->is_stuck = false;
+	is(rte_eth_dev_start(port), 0);
+	is(held(), before);
+	must(receive_frames(0, 10), "none");
+	test_card->is_stuck = true;
+	is(rte_eth_dev_stop(port), -EBUSY);
+	/* Rings, too, whatever is set up in their place. */
+	set_up(&deferred);
+	card_goes_on_writing();
+	is(rte_eth_dev_close(port), 0);
+	is(held(), before);
+	must(rte_memzone_lookup("eth_p0_q0_rx_ring") != NULL, "the ring is free for others");
+}
+
+static void
+queue_that_does_not_end_keeps_its_buffers(void)
+{
+	unsigned int before;
+
+	plug("");
+	start_port(&plain);
+	before = held();
+	test_card->is_stuck = true;
+	is(rte_eth_dev_rx_queue_stop(port, 0), -EBUSY);
+	is(held(), before);
+	is(rte_eth_dev_tx_queue_stop(port, 0), -EBUSY);
+	card_goes_on_writing();
+	test_card->is_stuck = false;
+	close_port();
+	is(held(), 0);
+}
+
+static void
+card_that_is_silent_while_the_port_stops_is_kept_from_memory(void)
+{
+	plug("");
+	start_port(&plain);
+	test_card->is_silent = true;
+	is(rte_eth_dev_stop(port), -ENODEV);
+	must(!test_card->is_master, "the function may access memory");
+	test_card->is_silent = false;
+	card_goes_on_writing();
+	is(rte_eth_dev_start(port), 0);
+	must(receive_frames(0, 10), "none");
+	close_port();
+	is(held(), 0);
+}
+
+static void
+stop_sends_what_was_accepted(void)
+{
+	struct rte_eth_stats stats;
+	unsigned int count;
+
+	plug("");
+	start_port(&plain);
+	test_card->is_slow = true;
+	count = send_frames(0, 250);
+	must(count > 200, "%u", count);
+	is(rte_eth_dev_stop(port), 0);
+	is(test_card->sent, count);
+	is(test_card->lost, 0);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.opackets, count);
+	is(rte_eth_dev_close(port), 0);
+	is(held(), 0);
+}
+
+static uint64_t
+extended(const char *name)
+{
+	uint64_t id, value;
+
+	is(rte_eth_xstats_get_id_by_name(port, name, &id), 0);
+	is(rte_eth_xstats_get_by_id(port, &id, &value, 1), 1);
+	return value;
+}
+
+static void
+frames_that_are_not_sent_are_counted(void)
+{
+	struct rte_eth_stats stats;
+
+	plug("");
+	start_port(&plain);
+	is(send_frames(0, 10), 10);
+	test_card->is_deaf = true;
+	is(send_frames(0, 30), 30);
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.opackets, 10);
+	is(stats.obytes, 600);
+	is(extended("tx_discarded"), 30);
+	is(rte_eth_dev_close(port), 0);
+	is(held(), 0);
+}
+
 static void
 port_tells_its_socket(void)
 {
@@ -276,6 +446,12 @@ static const struct {
 	CASE(removal_event_closes_the_port),
 	CASE(queue_that_is_stopped_takes_no_buffers),
 	CASE(queue_that_is_stopped_takes_no_frames),
+	CASE(queues_that_do_not_end_are_kept_from_memory),
+	CASE(queues_that_neither_end_nor_are_kept_from_memory_keep_theirs),
+	CASE(queue_that_does_not_end_keeps_its_buffers),
+	CASE(card_that_is_silent_while_the_port_stops_is_kept_from_memory),
+	CASE(stop_sends_what_was_accepted),
+	CASE(frames_that_are_not_sent_are_counted),
 	CASE(port_tells_its_socket),
 	CASE(queue_that_was_never_set_up_does_not_start),
 	CASE(ring_sizes_are_rounded_up),

@@ -7,6 +7,7 @@
 #include "../../qdma/qdma_regs.h"
 #include "test_card.h"
 
+#define BUSY		1	/* of QDMA_CONTEXT_COMMAND */
 #define LENGTH		60
 #define SLOW_FRAMES	32
 
@@ -68,15 +69,15 @@ static void
 write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value)
 {
 	struct test_card *card = (struct test_card *)bus;
+	/* While stuck, such a command is under way until the next. */
 	bool is_end = bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND &&
 		      (value >> 5 & 3) == QDMA_CONTEXT_INVALIDATE;
 
 	if (card->is_silent)
 		return;
-	/* A command that is under way for ever. */
-	if (card->is_stuck && is_end)
-		card->null->registers[offset / 4] = value | 1;
-	else
+	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND)
+		card->null->registers[offset / 4] = card->is_stuck && is_end ? value | BUSY : 0;
+	if (!card->is_stuck || !is_end)
 		meridian_null_write(card->null, bar, offset, value);
 }
 
@@ -92,6 +93,8 @@ ring_doorbell(struct meridian_bus *bus, uint32_t offset, uint32_t value)
 		meridian_null_doorbell(card->null, offset, value);
 		return;
 	}
+	if (card->is_deaf)
+		return;
 	card->told[queue] = value & 0xffff;
 	if (!card->is_slow)
 		take_frames(card, queue, value & 0xffff);
@@ -107,7 +110,22 @@ close_bus(struct meridian_bus *bus)
 	free(card);
 }
 
+static int
+set_master(struct meridian_bus *bus, bool is_master)
+{
+	((struct test_card *)bus)->is_master = is_master;
+	return 0;
+}
+
+static const struct meridian_bus_ops unfenced_ops = {
+	.read = read_register,
+	.write = write_register,
+	.doorbell = ring_doorbell,
+	.close = close_bus,
+};
+
 static const struct meridian_bus_ops ops = {
+	.set_master = set_master,
 	.read = read_register,
 	.write = write_register,
 	.doorbell = ring_doorbell,
@@ -159,7 +177,7 @@ probe(struct rte_vdev_device *device)
 		card->null->loop = 1;
 	}
 	test_card_reset(card);
-	card->bus.ops = &ops;
+	card->bus.ops = test_card_has_no_fence ? &unfenced_ops : &ops;
 	card->bus.is_loop = card->null->loop;
 	card->is_master = true;
 	snprintf(card->bus.card, sizeof(card->bus.card), "%s", rte_vdev_device_name(device));

@@ -13,6 +13,7 @@
  * @is_silent: every read gives all ones, no write arrives, and no doorbell
  * @is_stuck: no context is ended
  * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
+ * @is_deaf: no doorbell of a transmit queue arrives
  * @is_master: the function may access memory
  * @told: the last doorbell of a transmit queue
  * @sent: frames that were taken while the port was open for them
@@ -24,6 +25,7 @@ struct test_card {
 	bool is_silent;
 	bool is_stuck;
 	bool is_slow;
+	bool is_deaf;
 	bool is_master;
 	uint32_t told[MERIDIAN_NULL_QUEUES];
 	uint64_t sent;
