@@ -86,10 +86,14 @@ struct meridian_card {
 	struct qdma_group group[MERIDIAN_GROUPS];
 };
 
-/* An address that the function receives; vid: only in this VLAN, 0: without a tag; or ANY_VLAN. */
+/*
+ * An address that the function receives; vid: only in this VLAN, 0: without a tag; or ANY_VLAN.
+ * is_refused: that a VF wants to receive, and its PF does not let it.
+ */
 struct meridian_entry {
 	struct rte_ether_addr address;
 	uint16_t vid;
+	bool is_refused;
 };
 
 /**
@@ -113,12 +117,14 @@ struct meridian_entry {
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
  * @rss: how its frames are spread
+ * @is_spreading: they are; else all go to the first queue
  * @vlans: bitmap of those that are received, if asked for
  * @multicast: addresses
  * @multicasts: how many
  * @entries: in the card's filter
  * @entry_count: how many
  * @baseline: of the card's counters, as statistics were reset
+ * @latch: of the word that a read of a counter's low half keeps
  * @pf_version: of the messages that the PF of a VF knows
  * @is_pf_silent: the PF of a VF has not answered the last question
  * @is_loss_seen: as it was looked for, the VF had lost its queues
@@ -144,12 +150,14 @@ struct meridian {
 	bool is_removed;
 	bool is_reset;
 	struct qdma_rss rss;
+	bool is_spreading;
 	uint64_t vlans[4096 / 64];
 	struct rte_ether_addr multicast[MERIDIAN_MULTICAST];
 	uint32_t multicasts;
 	struct meridian_entry *entries;
 	uint32_t entry_count;
 	uint64_t *baseline;
+	pthread_mutex_t latch;
 	uint32_t pf_version;
 	bool is_pf_silent;
 	bool is_loss_seen;
@@ -193,6 +201,7 @@ int meridian_close(struct rte_eth_dev *dev);
 
 /* meridian_probe.c */
 void meridian_give_up(struct meridian *m);
+int meridian_take_pf(struct meridian *m);
 
 /* meridian_hw.c */
 uint32_t meridian_read(struct meridian *m, uint32_t offset);
@@ -273,6 +282,7 @@ void meridian_draw_hash(struct meridian *m);
 int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		     uint32_t value);
 int meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+bool meridian_is_of_pf(struct meridian *m, const struct rte_ether_addr *address);
 int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
 int meridian_sync_filter(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
@@ -296,6 +306,9 @@ int meridian_vlan_offload(struct rte_eth_dev *dev, int mask);
 
 /* meridian_rss.c */
 void meridian_default_rss(struct meridian *m);
+void meridian_rss_in_force(const struct meridian *m, struct qdma_rss *rss);
+int meridian_configure_rss(struct rte_eth_dev *dev);
+bool meridian_can_spread(const struct meridian *m);
 void meridian_write_function_rss(struct meridian *m, uint32_t function, const struct qdma_rss *rss);
 int meridian_write_rss(struct meridian *m);
 int meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
@@ -309,6 +322,7 @@ uint64_t meridian_rss_types(const struct meridian *m);
 /* meridian_stats.c */
 int meridian_stats_get(MERIDIAN_STATS_ARGS);
 int meridian_stats_reset(struct rte_eth_dev *dev);
+void meridian_take_baseline(struct meridian *m);
 int meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsigned int count);
 int meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 			  unsigned int count);

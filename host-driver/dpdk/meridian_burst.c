@@ -87,7 +87,7 @@ with_lock(eth_rx_burst_t burst)
 
 /**
  * meridian_choose_bursts() - the fastest that can do what was asked for
- * @dev: a port whose queues are set up; in any process
+ * @dev: a port whose queues are set up; in a secondary process, one that is attached
  */
 void
 meridian_choose_bursts(struct rte_eth_dev *dev)
@@ -95,6 +95,13 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	uint64_t offloads = dev->data->dev_conf.txmode.offloads;
 	uint16_t i;
 
+	/* What the primary configures later a secondary is not told, so it is ready for all. */
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		dev->rx_pkt_burst = with_lock(unscattered(dev));
+		dev->tx_pkt_burst = meridian_xmit_full;
+		dev->tx_pkt_prepare = meridian_xmit_prepare;
+		return;
+	}
 	dev->rx_pkt_burst = meridian_is_scattered(dev) ? meridian_recv_scattered : unscattered(dev);
 	if (meridian_is_interrupting(dev))
 		dev->rx_pkt_burst = with_lock(dev->rx_pkt_burst);

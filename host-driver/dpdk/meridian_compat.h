@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <rte_kvargs.h>
 #include <rte_lcore.h>
 #include <rte_thread.h>
 #include <rte_version.h>
@@ -33,6 +34,21 @@
 #define MERIDIAN_PTYPES_COUNT(list) RTE_SET_USED(list)
 #define MERIDIAN_PTYPES_END	RTE_PTYPE_UNKNOWN
 #endif
+
+/* Keys without a value are not for rte_kvargs_process() since 24.11. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+#define MERIDIAN_KVARGS_PROCESS	rte_kvargs_process_opt
+#else
+#define MERIDIAN_KVARGS_PROCESS	rte_kvargs_process
+#endif
+
+/* Calls take for each value of a key, NULL if there is none. EAL has one error for all of take's. */
+static inline int
+meridian_take_key(const struct rte_kvargs *keys, const char *key, arg_handler_t take,
+		  void *argument)
+{
+	return MERIDIAN_KVARGS_PROCESS(keys, key, take, argument) ? -EINVAL : 0;
+}
 
 /* Control threads are of DPDK's own kind since 23.11, with shorter names. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)

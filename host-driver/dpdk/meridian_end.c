@@ -43,9 +43,9 @@ empty_tx(struct rte_eth_dev *dev, uint16_t index)
 	for (; tx->freed != tx->filled; tx->freed++) {
 		struct rte_mbuf *mbuf = tx->buffer[tx->freed & tx->mask];
 
-		tx->packets--;
-		tx->bytes -= mbuf->data_len;
-		tx->discarded++;
+		tx->counts.packets--;
+		tx->counts.bytes -= mbuf->data_len;
+		tx->counts.discarded++;
 		rte_pktmbuf_free_seg(mbuf);
 	}
 	meridian_close_tx(tx);

@@ -60,13 +60,15 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->min_rx_bufsize = 256;
 	info->max_rx_queues = m->queue_limit;
 	info->max_tx_queues = m->queue_limit;
-	info->max_mac_addrs = MERIDIAN_ADDRESSES;
+	info->max_mac_addrs = m->qdma.is_vf ? 1 + QDMA_VF_ADDRESSES : MERIDIAN_ADDRESSES;
 	info->rx_offload_capa = rx_offloads(m);
 	info->tx_offload_capa = tx_offloads(m);
 	info->tx_queue_offload_capa = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-	info->reta_size = QDMA_RSS_ENTRIES;
-	info->hash_key_size = MERIDIAN_KEY_BYTES;
 	info->flow_type_rss_offloads = meridian_rss_types(m);
+	if (meridian_can_spread(m)) {
+		info->reta_size = QDMA_RSS_ENTRIES;
+		info->hash_key_size = MERIDIAN_KEY_BYTES;
+	}
 	info->rx_desc_lim = limits;
 	info->tx_desc_lim = limits;
 	info->tx_desc_lim.nb_seg_max = UINT8_MAX;
@@ -101,7 +103,6 @@ ptypes_get(MERIDIAN_PTYPES_ARGS)
 static int
 configure(struct rte_eth_dev *dev)
 {
-	struct rte_eth_rss_conf *rss = &dev->data->dev_conf.rx_adv_conf.rss_conf;
 	bool is_rss = dev->data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG;
 	struct meridian_bus *bus = dev->process_private;
 	struct meridian *m = meridian_of(dev);
@@ -116,10 +117,7 @@ configure(struct rte_eth_dev *dev)
 	if (is_rss)
 		dev->data->dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH &
 						       rx_offloads(m);
-	qdma_spread(&m->rss, is_rss && dev->data->nb_rx_queues ? dev->data->nb_rx_queues : 1);
-	if (is_rss && rss->rss_key != NULL)
-		return meridian_rss_set(dev, rss);
-	return 0;
+	return meridian_configure_rss(dev);
 }
 
 static int
@@ -277,17 +275,21 @@ static int
 reset(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
+	int error;
 
 	qdma_watch_anew(&m->qdma);
 	m->is_removed = false;
 	m->is_reset = false;
 	if (!meridian_present(m))
 		return -EIO;
-	if (m->qdma.is_vf)
-		return meridian_join_pf_again(m);
-	qdma_write_tables(&m->qdma, &m->qdma.tables);
-	meridian_restart_vfs(m);
-	return qdma_check_tables(&m->qdma);
+	error = m->qdma.is_vf ? meridian_join_pf_again(m) : meridian_take_pf(m);
+	if (error)
+		return error;
+	if (!m->qdma.is_vf)
+		meridian_restart_vfs(m);
+	/* The card may have begun to count anew. */
+	meridian_take_baseline(m);
+	return 0;
 }
 
 static int
@@ -309,7 +311,7 @@ set_mtu(struct rte_eth_dev *dev, uint16_t mtu)
 		return -EBUSY;
 	}
 	for (i = 0; i < dev->data->nb_rx_queues; i++)
-		((struct meridian_rx *)dev->data->rx_queues[i])->max_length = frame;
+		meridian_limit_length(dev->data->rx_queues[i], frame);
 	return 0;
 }
 
@@ -386,11 +388,19 @@ const struct eth_dev_ops meridian_primary_ops = {
 	.xstats_reset = meridian_stats_reset,
 };
 
+/* The primary looks four times a second. */
+static int
+link_as_known(struct rte_eth_dev *dev __rte_unused, int wait __rte_unused)
+{
+	return 0;
+}
+
 /* A secondary process has queues, and no registers. */
 const struct eth_dev_ops meridian_secondary_ops = {
 	.dev_close = meridian_close,
 	.dev_infos_get = infos_get,
 	.dev_supported_ptypes_get = ptypes_get,
+	.link_update = link_as_known,
 	.rxq_info_get = meridian_rx_info,
 	.txq_info_get = meridian_tx_info,
 	.rx_burst_mode_get = meridian_rx_mode,

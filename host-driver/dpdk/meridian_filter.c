@@ -89,8 +89,10 @@ meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint1
 {
 	int result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
 
-	if (result == MERIDIAN_MAC_RESULT_DONE || result == MERIDIAN_MAC_RESULT_EXISTS)
+	if (result == MERIDIAN_MAC_RESULT_DONE)
 		return 0;
+	if (result == MERIDIAN_MAC_RESULT_EXISTS)
+		return meridian_mac_owner(m, address, vid) == (int)value ? 0 : -EADDRINUSE;
 	return result < 0 ? result : -ENOSPC;
 }
 
@@ -106,6 +108,27 @@ meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uin
 		return result;
 	return (meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_STATUS) &
 		MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK) >> MERIDIAN_FILTER_MAC_STATUS_INDEX_SHIFT;
+}
+
+/**
+ * meridian_is_of_pf() - look whether another PF receives an address
+ * @m: a port
+ * @address: that may be its own
+ *
+ * Return: whether one of the same Ethernet port does that runs.
+ */
+bool
+meridian_is_of_pf(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int owner;
+
+	if (m->qdma.is_vf || rte_is_zero_ether_addr(address) ||
+	    rte_is_multicast_ether_addr(address))
+		return false;
+	pthread_mutex_lock(&m->card->lock);
+	owner = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
+	pthread_mutex_unlock(&m->card->lock);
+	return owner >= 0 && owner < MERIDIAN_PFS && owner != (int)m->function;
 }
 
 int

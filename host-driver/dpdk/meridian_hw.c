@@ -17,13 +17,17 @@ meridian_write(struct meridian *m, uint32_t offset, uint32_t value)
 	m->bus->ops->write(m->bus, MERIDIAN_BAR_SHELL, offset, value);
 }
 
-/* The low word holds the high one. */
+/* The low word holds the high one, for all threads of the function. */
 uint64_t
 meridian_read_counter(struct meridian *m, uint32_t offset)
 {
-	uint64_t low = meridian_read(m, offset);
+	uint64_t value;
 
-	return low | (uint64_t)meridian_read(m, offset + 4) << 32;
+	pthread_mutex_lock(&m->latch);
+	value = meridian_read(m, offset);
+	value |= (uint64_t)meridian_read(m, offset + 4) << 32;
+	pthread_mutex_unlock(&m->latch);
+	return value;
 }
 
 uint32_t

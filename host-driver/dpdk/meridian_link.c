@@ -59,6 +59,15 @@ is_first(struct rte_eth_dev *dev, bool *is_told, const char *what)
 	return true;
 }
 
+/* Stays set until a driver writes it; another PF's driver may take it first, and tells then. */
+static bool
+has_fatal_error(struct meridian *m)
+{
+	uint32_t word = qdma_read(&m->qdma, QDMA_C2H_FATAL);
+
+	return word && word != QDMA_ALL_ONES;
+}
+
 /* What is to be told, one thing at a look; a link that has changed meanwhile waits for the next. */
 static enum rte_eth_event_type
 look(struct rte_eth_dev *dev)
@@ -73,6 +82,10 @@ look(struct rte_eth_dev *dev)
 	if (!error && m->qdma.is_vf && meridian_was_reset(m) &&
 	    is_first(dev, &m->is_reset,
 		     "the VF has lost its queues by a reset or by its PF: reset the port"))
+		return RTE_ETH_EVENT_INTR_RESET;
+	if (!error && !m->qdma.is_vf && has_fatal_error(m) &&
+	    is_first(dev, &m->is_reset,
+		     "the card has ended its receive engine after an error: reset the port"))
 		return RTE_ETH_EVENT_INTR_RESET;
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		return RTE_ETH_EVENT_INTR_LSC;

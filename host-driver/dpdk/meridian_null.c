@@ -2,13 +2,13 @@
 /* net_meridian_null: the driver on a card that is a few lines of C, to measure the driver alone. */
 #include <stdlib.h>
 
-#include <rte_kvargs.h>
 #include <rte_memzone.h>
 
 #include <bus_vdev_driver.h>
 #include <ethdev_driver.h>
 
 #include "meridian_bus.h"
+#include "meridian_compat.h"
 #include "meridian_log.h"
 #include "meridian_null.h"
 
@@ -136,17 +136,17 @@ take_keys(struct meridian_null_card *card, const struct rte_kvargs *keys)
 	int error;
 
 	receive.result = &receives;
-	error = rte_kvargs_process(keys, "length", take_number, &length);
+	error = meridian_take_key(keys, "length", take_number, &length);
 	if (!error)
-		error = rte_kvargs_process(keys, "receive", take_number, &receive);
+		error = meridian_take_key(keys, "receive", take_number, &receive);
 	if (!error)
-		error = rte_kvargs_process(keys, "fill", take_number, &fill);
+		error = meridian_take_key(keys, "fill", take_number, &fill);
 	if (!error)
-		error = rte_kvargs_process(keys, "loop", take_number, &loop);
+		error = meridian_take_key(keys, "loop", take_number, &loop);
 	if (!error)
-		error = rte_kvargs_process(keys, "map", take_version, card);
+		error = meridian_take_key(keys, "map", take_version, card);
 	if (!error)
-		error = rte_kvargs_process(keys, "capture", take_capture, card);
+		error = meridian_take_key(keys, "capture", take_capture, card);
 	if (!receives || card->loop)
 		card->length = 0;
 	return error;

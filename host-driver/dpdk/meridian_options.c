@@ -2,7 +2,6 @@
 /* What devargs say of a port. */
 #include <stdlib.h>
 
-#include <rte_kvargs.h>
 
 #include "meridian.h"
 
@@ -102,17 +101,17 @@ meridian_take_options(const struct rte_devargs *devargs, struct meridian_options
 		MERIDIAN_LOG(ERR, "\"%s\" is no list of KEY=VALUE", devargs->args);
 		return -EINVAL;
 	}
-	error = rte_kvargs_process(keys, "queues", take_queues, options);
+	error = meridian_take_key(keys, "queues", take_queues, options);
 	if (!error)
-		error = rte_kvargs_process(keys, "mac", take_address, &options->address);
+		error = meridian_take_key(keys, "mac", take_address, &options->address);
 	if (!error)
-		error = rte_kvargs_process(keys, "vfs", take_vfs, options);
+		error = meridian_take_key(keys, "vfs", take_vfs, options);
 	if (!error)
-		error = rte_kvargs_process(keys, "trusted", take_trusted, options);
+		error = meridian_take_key(keys, "trusted", take_trusted, options);
 	if (!error)
-		error = rte_kvargs_process(keys, "vf_mac", take_address, &options->vf_address);
+		error = meridian_take_key(keys, "vf_mac", take_address, &options->vf_address);
 	if (!error)
-		error = rte_kvargs_process(keys, "vf_messages", take_messages, options);
+		error = meridian_take_key(keys, "vf_messages", take_messages, options);
 	rte_kvargs_free(keys);
 	return error;
 }

@@ -14,6 +14,7 @@
 #include "../qdma/qdma_os.h"
 #include "../qdma/qdma_regs.h"
 #include "meridian_bus.h"
+#include "meridian_compat.h"
 #include "meridian_log.h"
 
 #define VENDOR		0x10ee
@@ -201,11 +202,32 @@ attach(struct rte_pci_device *device, struct pci_bus *pci)
 }
 
 static int
+check_keys(const struct rte_devargs *devargs)
+{
+	static const char * const known[] = { MERIDIAN_DEVARGS, NULL };
+	struct rte_kvargs *keys;
+
+	if (devargs == NULL || devargs->args == NULL || *devargs->args == '\0')
+		return 0;
+	keys = rte_kvargs_parse(devargs->args, known);
+	if (keys == NULL) {
+		MERIDIAN_LOG(ERR, "\"%s\": a function on PCIe knows queues, mac, vfs, trusted, vf_mac and vf_messages, as KEY=VALUE",
+			     devargs->args);
+		return -EINVAL;
+	}
+	rte_kvargs_free(keys);
+	return 0;
+}
+
+static int
 probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 {
-	struct pci_bus *pci = calloc(1, sizeof(*pci));
-	int error;
+	int error = check_keys(device->device.devargs);
+	struct pci_bus *pci;
 
+	if (error)
+		return error;
+	pci = calloc(1, sizeof(*pci));
 	if (pci == NULL)
 		return -ENOMEM;
 	pci->bus.ops = &ops;

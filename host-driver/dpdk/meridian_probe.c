@@ -20,6 +20,45 @@ meridian_give_up(struct meridian *m)
 	rte_free(m->baseline);
 	m->card = NULL;
 	m->baseline = NULL;
+	pthread_mutex_destroy(&m->latch);
+}
+
+/**
+ * meridian_take_pf() - begin with a card as after its reset
+ * @m: a PF that is identified
+ *
+ * On return it has no queues, its VFs' neither, and the card the settings that the driver needs.
+ *
+ * Return: 0 or a negative errno; the log says why.
+ */
+int
+meridian_take_pf(struct meridian *m)
+{
+	uint32_t fatal;
+	int error;
+
+	pthread_mutex_lock(&m->card->lock);
+	meridian_set_queues(m, 0);
+	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
+	if (error) {
+		pthread_mutex_unlock(&m->card->lock);
+		MERIDIAN_LOG(ERR, "%s: the queues of a driver before do not end: %s",
+			     m->data->name, strerror(-error));
+		return error;
+	}
+	/* It was told, or is nobody's any more: each bit goes by being written. */
+	fatal = qdma_read(&m->qdma, QDMA_C2H_FATAL);
+	if (fatal)
+		qdma_os_write(m->qdma.bar, QDMA_C2H_FATAL, fatal);
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	error = qdma_check_tables(&m->qdma);
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	meridian_draw_hash(m);
+	pthread_mutex_unlock(&m->card->lock);
+	if (error)
+		MERIDIAN_LOG(ERR, "%s: the card does not keep its tables", m->data->name);
+	return error;
 }
 
 static int
@@ -32,27 +71,23 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	if (m->card == NULL)
 		return -ENOMEM;
 	error = meridian_identify(m, options->queues);
-	if (error)
-		return error;
-	pthread_mutex_lock(&m->card->lock);
-	meridian_set_queues(m, 0);
-	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
-	if (error) {
-		pthread_mutex_unlock(&m->card->lock);
-		MERIDIAN_LOG(ERR, "%s: the queues of a driver before do not end: %s",
-			     m->data->name, strerror(-error));
-		return error;
-	}
-	qdma_write_tables(&m->qdma, &qdma_default_tables);
-	error = qdma_check_tables(&m->qdma);
-	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
-		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
-	meridian_draw_hash(m);
-	pthread_mutex_unlock(&m->card->lock);
-	if (error)
-		MERIDIAN_LOG(ERR, "%s: the card does not keep its tables", m->data->name);
+	if (!error)
+		error = meridian_take_pf(m);
 	rte_eth_random_addr(m->data->mac_addrs[0].addr_bytes);
 	meridian_default_rss(m);
+	return error;
+}
+
+static int
+take_address(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int error = m->bus->is_vf ? meridian_set_own_address(m, address) : 0;
+
+	if (error)
+		MERIDIAN_LOG(ERR, "%s: mac=" RTE_ETHER_ADDR_PRT_FMT ": its PF does not give the VF that address: %s",
+			     m->data->name, RTE_ETHER_ADDR_BYTES(address), strerror(-error));
+	else
+		m->data->mac_addrs[0] = *address;
 	return error;
 }
 
@@ -80,7 +115,7 @@ identify(struct rte_eth_dev *dev, struct meridian *m)
 		error = identify_pf(m, &options);
 	}
 	if (!error && !rte_is_zero_ether_addr(&options.address))
-		dev->data->mac_addrs[0] = options.address;
+		error = take_address(m, &options.address);
 	if (!error && options.vfs)
 		error = meridian_start_vfs(m, &options);
 	return error;
@@ -101,6 +136,7 @@ init(struct rte_eth_dev *dev, void *argument)
 	}
 	m->bus = argument;
 	m->data = dev->data;
+	pthread_mutex_init(&m->latch, NULL);
 	dev->data->numa_node = dev->device->numa_node;
 	dev->intr_handle = m->bus->interrupt;
 	error = identify(dev, m);

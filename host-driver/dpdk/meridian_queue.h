@@ -24,6 +24,40 @@ struct rte_memzone;
 #define MERIDIAN_BATCH		32
 
 /**
+ * struct meridian_rx_counts - what a receive queue has counted, ever
+ * @packets: frames that were handed out
+ * @bytes: of them
+ * @no_memory: times that the pool was empty
+ * @too_long: frames that were dropped, longer than the MTU
+ * @bad_completion: of the card, that cannot be
+ */
+struct meridian_rx_counts {
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t no_memory;
+	uint64_t too_long;
+	uint64_t bad_completion;
+};
+
+/**
+ * struct meridian_tx_counts - what a transmit queue has counted, ever
+ * @packets: frames that were accepted, but for those of @discarded
+ * @bytes: of them
+ * @errors: frames that cannot be sent, which were freed
+ * @copied: frames of several segments
+ * @no_memory: times that there was none for a copy
+ * @discarded: frames that were accepted, and not sent before the queue was stopped
+ */
+struct meridian_tx_counts {
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t errors;
+	uint64_t copied;
+	uint64_t no_memory;
+	uint64_t discarded;
+};
+
+/**
  * struct meridian_rx - a receive queue
  * @ring: descriptors, a word each
  * @completions: two words each, or one
@@ -40,6 +74,7 @@ struct rte_memzone;
  * @completion_mask: of an index in @completions
  * @buffer_bytes: the card writes so many into one
  * @max_length: of a frame; longer ones are dropped
+ * @single_length: of a frame that is not dropped and takes one buffer
  * @mode: of completion doorbells
  * @entry_log2: a completion has 8 << entry_log2 bytes
  * @color_shift: the turn of @completed
@@ -50,6 +85,8 @@ struct rte_memzone;
  * @is_deferred: not started with the port
  * @is_kept: the card has not said that the queue ended, and may access its memory
  *
+ * @counts: by the thread that receives
+ * @before: @counts as statistics were reset
  * @quiet_mode: @mode that does not interrupt
  * @armed_mode: @mode that does at the next completion, once
  * @lock: of a port with interrupts of receive queues, for bursts and @mode
@@ -70,6 +107,7 @@ struct meridian_rx {
 	uint32_t completion_mask;
 	uint32_t buffer_bytes;
 	uint32_t max_length;
+	uint32_t single_length;
 	uint32_t mode;
 	uint16_t index;
 	uint16_t port_id;
@@ -79,11 +117,7 @@ struct meridian_rx {
 	bool is_deferred;
 	bool is_kept;
 
-	uint64_t packets;
-	uint64_t bytes;
-	uint64_t no_memory;
-	uint64_t too_long;
-	uint64_t bad_completion;
+	struct meridian_rx_counts counts;
 
 	const struct rte_memzone *ring_zone;
 	const struct rte_memzone *completion_zone;
@@ -91,6 +125,7 @@ struct meridian_rx {
 	uint32_t armed_mode;
 	rte_spinlock_t lock;
 	uint16_t free_thresh;
+	struct meridian_rx_counts before;
 } __rte_cache_aligned;
 
 /**
@@ -111,8 +146,9 @@ struct meridian_rx {
  * @fast_free: all frames are of one pool and nobody else's
  * @is_deferred: not started with the port
  * @is_kept: the card has not said that the queue ended, and may access its memory
- * @discarded: frames that were accepted, and not sent before the queue was stopped
  * @linear: where frames of several segments are copied to; NULL: there are none
+ * @counts: by the thread that sends
+ * @before: @counts as statistics were reset
  */
 struct meridian_tx {
 	uint64_t *ring;
@@ -133,14 +169,10 @@ struct meridian_tx {
 	bool is_kept;
 	struct rte_mempool *linear;
 
-	uint64_t packets;
-	uint64_t bytes;
-	uint64_t errors;
-	uint64_t copied;
-	uint64_t no_memory;
-	uint64_t discarded;
+	struct meridian_tx_counts counts;
 
 	const struct rte_memzone *zone;
+	struct meridian_tx_counts before;
 } __rte_cache_aligned;
 
 /* offset: of all doorbells; bell: where that is, or NULL. */
@@ -165,6 +197,13 @@ meridian_tell_now(struct meridian_rx *rx)
 	meridian_ring_bell(rx->doorbells ? rx->doorbells + QDMA_DOORBELL_CMPT_CIDX / 4 : NULL,
 			   rx->port_id, 16 * rx->index + QDMA_DOORBELL_CMPT_CIDX,
 			   (rx->completed & rx->completion_mask) | rx->mode);
+}
+
+static inline void
+meridian_limit_length(struct meridian_rx *rx, uint32_t length)
+{
+	rx->max_length = length;
+	rx->single_length = RTE_MIN(length, rx->buffer_bytes);
 }
 
 /* meridian_rx.c */

@@ -58,7 +58,8 @@ replace(struct rte_eth_dev *dev, uint32_t index, const struct rte_ether_addr *ad
 	struct rte_ether_addr *place = &dev->data->mac_addrs[index], before = *place;
 	int error;
 
-	if (meridian_is_of_vf(meridian_of(dev), address))
+	if (meridian_is_of_vf(meridian_of(dev), address) ||
+	    meridian_is_of_pf(meridian_of(dev), address))
 		return -EADDRINUSE;
 	*place = *address;
 	error = sync_filter(meridian_of(dev));
@@ -94,8 +95,10 @@ meridian_mac_gone(struct rte_eth_dev *dev, uint32_t index)
 int
 meridian_multicast_set(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t count)
 {
+	struct rte_ether_addr before[MERIDIAN_MULTICAST];
 	struct meridian *m = meridian_of(dev);
-	uint32_t i;
+	uint32_t had = m->multicasts, i;
+	int error;
 
 	if (count > MERIDIAN_MULTICAST)
 		return -ENOSPC;
@@ -103,10 +106,17 @@ meridian_multicast_set(struct rte_eth_dev *dev, struct rte_ether_addr *list, uin
 		if (!rte_is_multicast_ether_addr(&list[i]))
 			return -EINVAL;
 	}
+	memcpy(before, m->multicast, sizeof(before));
 	if (count)
 		memcpy(m->multicast, list, count * sizeof(*list));
 	m->multicasts = count;
-	return sync_filter(m);
+	error = sync_filter(m);
+	if (!error)
+		return 0;
+	memcpy(m->multicast, before, sizeof(before));
+	m->multicasts = had;
+	sync_filter(m);
+	return error;
 }
 
 int

@@ -271,7 +271,8 @@ reset_rx(struct rte_eth_dev *dev, struct meridian_rx *rx)
 	rx->taken = 0;
 	rx->completed = 0;
 	rx->told = 0;
-	rx->max_length = meridian_is_scattered(dev) ? frame : RTE_MIN(frame, rx->buffer_bytes);
+	meridian_limit_length(rx, meridian_is_scattered(dev) ? frame :
+				  RTE_MIN(frame, rx->buffer_bytes));
 	rx->offload_mask = offload_mask(dev->data->dev_conf.rxmode.offloads);
 	rx->quiet_mode = qdma_completion_mode(QDMA_TRIGGER_USER_TIMER_COUNT, timer, counter);
 	rx->armed_mode = qdma_completion_mode(QDMA_TRIGGER_EVERY, timer, counter) |

@@ -16,6 +16,37 @@ meridian_default_rss(struct meridian *m)
 }
 
 /**
+ * meridian_rss_in_force() - what the card is to have
+ * @m: a port
+ * @rss: result; all frames go to the first queue if the port does not spread them
+ */
+void
+meridian_rss_in_force(const struct meridian *m, struct qdma_rss *rss)
+{
+	*rss = m->rss;
+	if (!m->is_spreading)
+		qdma_spread(rss, 1);
+}
+
+/**
+ * meridian_configure_rss() - spread frames as a new configuration says
+ * @dev: a port that is stopped
+ *
+ * Return: 0 or a negative errno.
+ */
+int
+meridian_configure_rss(struct rte_eth_dev *dev)
+{
+	struct rte_eth_rss_conf *conf = &dev->data->dev_conf.rx_adv_conf.rss_conf;
+	bool is_rss = dev->data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG;
+	struct meridian *m = meridian_of(dev);
+
+	m->is_spreading = is_rss && conf->rss_hf;
+	qdma_spread(&m->rss, RTE_MAX(dev->data->nb_rx_queues, 1));
+	return is_rss ? meridian_rss_set(dev, conf) : 0;
+}
+
+/**
  * meridian_write_function_rss() - how the frames of a function are spread
  * @m: a PF, whose card's lock is held
  * @function: itself or a VF of its
@@ -48,8 +79,11 @@ meridian_write_function_rss(struct meridian *m, uint32_t function, const struct 
 int
 meridian_write_rss(struct meridian *m)
 {
+	struct qdma_rss rss;
+
+	meridian_rss_in_force(m, &rss);
 	pthread_mutex_lock(&m->card->lock);
-	meridian_write_function_rss(m, m->function, &m->rss);
+	meridian_write_function_rss(m, m->function, &rss);
 	pthread_mutex_unlock(&m->card->lock);
 	return 0;
 }
@@ -91,6 +125,8 @@ meridian_reta_set(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta
 
 	if (size != QDMA_RSS_ENTRIES)
 		return -EINVAL;
+	if (!meridian_can_spread(m))
+		return -ENOTSUP;
 	for (i = 0; i < size; i++) {
 		const struct rte_eth_rss_reta_entry64 *part = &reta[i / RTE_ETH_RETA_GROUP_SIZE];
 		unsigned int at = i % RTE_ETH_RETA_GROUP_SIZE;
@@ -126,23 +162,40 @@ meridian_reta_get(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta
 	return 0;
 }
 
-/* What is hashed cannot be chosen; types that the card does not hash are refused by ethdev. */
+/* A PF of messages of version 1 spreads the frames of its VFs as it will. */
+bool
+meridian_can_spread(const struct meridian *m)
+{
+	return !m->qdma.is_vf || m->pf_version >= 2;
+}
+
+/*
+ * What is hashed cannot be chosen but all or nothing; types that the card does not hash are refused
+ * by ethdev.
+ */
 int
 meridian_rss_set(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 {
 	struct meridian *m = meridian_of(dev);
 	const struct qdma_rss before = m->rss;
+	bool was_spreading = m->is_spreading;
 	int error;
 
-	if (conf->rss_key == NULL)
-		return 0;
-	if (conf->rss_key_len != MERIDIAN_KEY_BYTES)
+	/* Without a length it is the driver's. */
+	if (conf->rss_key != NULL && conf->rss_key_len && conf->rss_key_len != MERIDIAN_KEY_BYTES)
 		return -EINVAL;
+	if (!meridian_can_spread(m) &&
+	    (conf->rss_key != NULL || (!conf->rss_hf && dev->data->nb_rx_queues > 1)))
+		return -ENOTSUP;
 	/* The card has the first byte lowest. */
-	memcpy(m->rss.key, conf->rss_key, MERIDIAN_KEY_BYTES);
+	if (conf->rss_key != NULL)
+		memcpy(m->rss.key, conf->rss_key, MERIDIAN_KEY_BYTES);
+	m->is_spreading = conf->rss_hf != 0;
 	error = put_in_force(m);
-	if (error)
-		m->rss = before;
+	if (!error)
+		return 0;
+	m->rss = before;
+	m->is_spreading = was_spreading;
 	return error;
 }
 
@@ -155,6 +208,6 @@ meridian_rss_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 		memcpy(conf->rss_key, m->rss.key, MERIDIAN_KEY_BYTES);
 		conf->rss_key_len = MERIDIAN_KEY_BYTES;
 	}
-	conf->rss_hf = dev->data->nb_rx_queues > 1 ? meridian_rss_types(m) : 0;
+	conf->rss_hf = m->is_spreading ? meridian_rss_types(m) : 0;
 	return 0;
 }

@@ -45,7 +45,7 @@ meridian_fill_rx(struct meridian_rx *rx)
 		uint64_t *entries = &rx->ring[at];
 
 		if (unlikely(rte_mempool_get_bulk(rx->pool, (void **)mbufs, MERIDIAN_BATCH))) {
-			rx->no_memory++;
+			rx->counts.no_memory++;
 			rte_eth_devices[rx->port_id].data->rx_mbuf_alloc_failed += MERIDIAN_BATCH;
 			break;
 		}
@@ -123,7 +123,7 @@ take_completion(struct meridian_rx *rx, struct completion *completion)
 		MERIDIAN_LOG(ERR, "port %u receive queue %u: completion %#" PRIx64
 			     " cannot be, the queue is to be started anew",
 			     rx->port_id, rx->index, word);
-		rx->bad_completion++;
+		rx->counts.bad_completion++;
 		rx->is_off = true;
 		return false;
 	}
@@ -148,7 +148,7 @@ drop(struct meridian_rx *rx, uint32_t length)
 {
 	uint32_t buffers = buffers_of(rx, length);
 
-	rx->too_long++;
+	rx->counts.too_long++;
 	while (buffers--)
 		rte_mbuf_raw_free(rx->buffer[rx->taken++ & rx->mask]);
 }
@@ -209,7 +209,17 @@ receive(struct meridian_rx *rx, const struct completion *completion, bool is_sca
 	return head;
 }
 
-/* The max_length of a queue that is not scattered is at most that of a buffer. */
+/* One that takes several buffers, or is too long: then there is none. */
+static __rte_noinline struct rte_mbuf *
+receive_long(struct meridian_rx *rx, const struct completion *completion)
+{
+	if (likely(completion->length <= rx->max_length))
+		return receive(rx, completion, true);
+	drop(rx, completion->length);
+	return NULL;
+}
+
+/* Whichever function a process has chosen, a queue's frames may be longer since. */
 static __rte_always_inline uint16_t
 receive_burst(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint16_t count, bool is_scattered)
 {
@@ -220,15 +230,20 @@ receive_burst(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint16_t count, b
 	if (unlikely(rx->is_off))
 		return 0;
 	while (frames < count && take_completion(rx, &completion)) {
-		if (unlikely(completion.length > rx->max_length)) {
-			drop(rx, completion.length);
-			continue;
+		uint32_t length = completion.length;
+
+		if (unlikely(length > (is_scattered ? rx->max_length : rx->single_length))) {
+			mbufs[frames] = receive_long(rx, &completion);
+			if (mbufs[frames] == NULL)
+				continue;
+		} else {
+			mbufs[frames] = receive(rx, &completion, is_scattered);
 		}
-		bytes += completion.length;
-		mbufs[frames++] = receive(rx, &completion, is_scattered);
+		bytes += length;
+		frames++;
 	}
-	rx->packets += frames;
-	rx->bytes += bytes;
+	rx->counts.packets += frames;
+	rx->counts.bytes += bytes;
 	/* A queue that has no memory now is filled by a later poll. */
 	meridian_fill_rx(rx);
 	meridian_tell_completions(rx);

@@ -81,7 +81,7 @@ receive_eight(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 	bad = _mm256_slli_epi32(odd, ERROR_TO_SIGN);
 	bad = _mm256_or_si256(bad, _mm256_cmpeq_epi32(lengths, _mm256_setzero_si256()));
 	bad = _mm256_or_si256(bad, _mm256_cmpgt_epi32(lengths,
-						      _mm256_set1_epi32((int)rx->max_length)));
+						      _mm256_set1_epi32((int)rx->single_length)));
 	if (unlikely(_mm256_movemask_ps(_mm256_castsi256_ps(bad))))
 		return false;
 

@@ -84,7 +84,7 @@ receive_four(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 	/* Errors, frames of no length, and such that are too long. */
 	bad = vshrq_n_u32(vshlq_n_u32(odd, ERROR_TO_SIGN), 31);
 	bad = vorrq_u32(bad, vceqzq_u32(lengths));
-	bad = vorrq_u32(bad, vcgtq_u32(lengths, vdupq_n_u32(rx->max_length)));
+	bad = vorrq_u32(bad, vcgtq_u32(lengths, vdupq_n_u32(rx->single_length)));
 	if (unlikely(vmaxvq_u32(bad)))
 		return false;
 

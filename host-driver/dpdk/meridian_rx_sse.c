@@ -67,7 +67,7 @@ receive_four(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 	/* Errors, frames of no length, and such that are too long. */
 	bad = _mm_slli_epi32(odd, ERROR_TO_SIGN);
 	bad = _mm_or_si128(bad, _mm_cmpeq_epi32(lengths, _mm_setzero_si128()));
-	bad = _mm_or_si128(bad, _mm_cmpgt_epi32(lengths, _mm_set1_epi32((int)rx->max_length)));
+	bad = _mm_or_si128(bad, _mm_cmpgt_epi32(lengths, _mm_set1_epi32((int)rx->single_length)));
 	if (unlikely(_mm_movemask_ps(_mm_castsi128_ps(bad))))
 		return false;
 

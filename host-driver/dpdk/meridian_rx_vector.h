@@ -124,8 +124,8 @@ meridian_recv_lanes(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint16_t co
 		rx->taken += lanes;
 		frames += lanes;
 	}
-	rx->packets += frames;
-	rx->bytes += bytes;
+	rx->counts.packets += frames;
+	rx->counts.bytes += bytes;
 	if (frames == count) {
 		meridian_fill_rx(rx);
 		meridian_tell_completions(rx);

@@ -68,16 +68,16 @@ static const struct named port_counters[] = {
 
 /* Of all queues. */
 static const struct named driver_counters[] = {
-	{ "rx_too_long", offsetof(struct meridian_rx, too_long) },
-	{ "rx_no_memory", offsetof(struct meridian_rx, no_memory) },
-	{ "rx_bad_completion", offsetof(struct meridian_rx, bad_completion) },
+	{ "rx_too_long", offsetof(struct meridian_rx_counts, too_long) },
+	{ "rx_no_memory", offsetof(struct meridian_rx_counts, no_memory) },
+	{ "rx_bad_completion", offsetof(struct meridian_rx_counts, bad_completion) },
 };
 
 static const struct named driver_tx_counters[] = {
-	{ "tx_refused", offsetof(struct meridian_tx, errors) },
-	{ "tx_copied", offsetof(struct meridian_tx, copied) },
-	{ "tx_no_memory", offsetof(struct meridian_tx, no_memory) },
-	{ "tx_discarded", offsetof(struct meridian_tx, discarded) },
+	{ "tx_refused", offsetof(struct meridian_tx_counts, errors) },
+	{ "tx_copied", offsetof(struct meridian_tx_counts, copied) },
+	{ "tx_no_memory", offsetof(struct meridian_tx_counts, no_memory) },
+	{ "tx_discarded", offsetof(struct meridian_tx_counts, discarded) },
 };
 
 /* What VFs have asked their PF for: by the places of meridian_vf_counts(). */
@@ -122,36 +122,57 @@ missed(struct meridian *m)
 	return sum;
 }
 
+static void
+count_rx(const struct meridian_rx *rx, struct meridian_rx_counts *since)
+{
+	since->packets = rx->counts.packets - rx->before.packets;
+	since->bytes = rx->counts.bytes - rx->before.bytes;
+	since->no_memory = rx->counts.no_memory - rx->before.no_memory;
+	since->too_long = rx->counts.too_long - rx->before.too_long;
+	since->bad_completion = rx->counts.bad_completion - rx->before.bad_completion;
+}
+
+static void
+count_tx(const struct meridian_tx *tx, struct meridian_tx_counts *since)
+{
+	since->packets = tx->counts.packets - tx->before.packets;
+	since->bytes = tx->counts.bytes - tx->before.bytes;
+	since->errors = tx->counts.errors - tx->before.errors;
+	since->copied = tx->counts.copied - tx->before.copied;
+	since->no_memory = tx->counts.no_memory - tx->before.no_memory;
+	since->discarded = tx->counts.discarded - tx->before.discarded;
+}
+
 int
 meridian_stats_get(MERIDIAN_STATS_ARGS)
 {
+	struct meridian_rx_counts rx;
+	struct meridian_tx_counts tx;
 	uint16_t i;
 
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
-		const struct meridian_rx *rx = dev->data->rx_queues[i];
-
-		if (rx == NULL)
+		if (dev->data->rx_queues[i] == NULL)
 			continue;
-		stats->ipackets += rx->packets;
-		stats->ibytes += rx->bytes;
-		stats->ierrors += rx->too_long + rx->bad_completion;
+		count_rx(dev->data->rx_queues[i], &rx);
+		stats->ipackets += rx.packets;
+		stats->ibytes += rx.bytes;
+		stats->ierrors += rx.too_long + rx.bad_completion;
 		if (i < RTE_ETHDEV_QUEUE_STAT_CNTRS && MERIDIAN_QUEUE_STATS(stats, queues)) {
-			MERIDIAN_QUEUE_STATS(stats, queues)->q_ipackets[i] = rx->packets;
-			MERIDIAN_QUEUE_STATS(stats, queues)->q_ibytes[i] = rx->bytes;
-			MERIDIAN_QUEUE_STATS(stats, queues)->q_errors[i] = rx->too_long;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_ipackets[i] = rx.packets;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_ibytes[i] = rx.bytes;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_errors[i] = rx.too_long;
 		}
 	}
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
-		const struct meridian_tx *tx = dev->data->tx_queues[i];
-
-		if (tx == NULL)
+		if (dev->data->tx_queues[i] == NULL)
 			continue;
-		stats->opackets += tx->packets;
-		stats->obytes += tx->bytes;
-		stats->oerrors += tx->errors;
+		count_tx(dev->data->tx_queues[i], &tx);
+		stats->opackets += tx.packets;
+		stats->obytes += tx.bytes;
+		stats->oerrors += tx.errors;
 		if (i < RTE_ETHDEV_QUEUE_STAT_CNTRS && MERIDIAN_QUEUE_STATS(stats, queues)) {
-			MERIDIAN_QUEUE_STATS(stats, queues)->q_opackets[i] = tx->packets;
-			MERIDIAN_QUEUE_STATS(stats, queues)->q_obytes[i] = tx->bytes;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_opackets[i] = tx.packets;
+			MERIDIAN_QUEUE_STATS(stats, queues)->q_obytes[i] = tx.bytes;
 		}
 	}
 	stats->rx_nombuf = dev->data->rx_mbuf_alloc_failed;
@@ -161,6 +182,20 @@ meridian_stats_get(MERIDIAN_STATS_ARGS)
 	return 0;
 }
 
+/**
+ * meridian_take_baseline() - let the card's counters begin where they are now
+ * @m: a port; the card never clears them but by its reset
+ */
+void
+meridian_take_baseline(struct meridian *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < card_counters(m); i++)
+		m->baseline[i] = read_card(m, i);
+}
+
+/* Threads that receive and send go on counting meanwhile, so what they have is not touched. */
 int
 meridian_stats_reset(struct rte_eth_dev *dev)
 {
@@ -170,44 +205,53 @@ meridian_stats_reset(struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		struct meridian_rx *rx = dev->data->rx_queues[i];
 
-		if (rx == NULL)
-			continue;
-		rx->packets = 0;
-		rx->bytes = 0;
-		rx->too_long = 0;
-		rx->no_memory = 0;
-		rx->bad_completion = 0;
+		if (rx != NULL)
+			rx->before = rx->counts;
 	}
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		struct meridian_tx *tx = dev->data->tx_queues[i];
 
-		if (tx == NULL)
-			continue;
-		tx->packets = 0;
-		tx->bytes = 0;
-		tx->errors = 0;
-		tx->copied = 0;
-		tx->no_memory = 0;
-		tx->discarded = 0;
+		if (tx != NULL)
+			tx->before = tx->counts;
 	}
 	dev->data->rx_mbuf_alloc_failed = 0;
-	if (meridian_vf_counts(m) != NULL)
+	if (meridian_vf_counts(m) != NULL) {
+		pthread_mutex_lock(&m->card->lock);
 		memset(meridian_vf_counts(m), 0, RTE_DIM(vf_counters) * sizeof(uint64_t));
-	/* The card's counters are never cleared. */
-	for (i = 0; i < card_counters(m); i++)
-		m->baseline[i] = read_card(m, i);
+		pthread_mutex_unlock(&m->card->lock);
+	}
+	meridian_take_baseline(m);
 	return 0;
 }
 
 static uint64_t
-sum(void **queues, uint16_t count, uint32_t offset)
+sum_rx(const struct rte_eth_dev_data *data, uint32_t offset)
 {
+	struct meridian_rx_counts since;
 	uint64_t total = 0;
 	uint16_t i;
 
-	for (i = 0; i < count; i++) {
-		if (queues[i] != NULL)
-			total += *(const uint64_t *)RTE_PTR_ADD(queues[i], offset);
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		if (data->rx_queues[i] == NULL)
+			continue;
+		count_rx(data->rx_queues[i], &since);
+		total += *(const uint64_t *)RTE_PTR_ADD(&since, offset);
+	}
+	return total;
+}
+
+static uint64_t
+sum_tx(const struct rte_eth_dev_data *data, uint32_t offset)
+{
+	struct meridian_tx_counts since;
+	uint64_t total = 0;
+	uint16_t i;
+
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		if (data->tx_queues[i] == NULL)
+			continue;
+		count_tx(data->tx_queues[i], &since);
+		total += *(const uint64_t *)RTE_PTR_ADD(&since, offset);
 	}
 	return total;
 }
@@ -229,11 +273,9 @@ meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 	if (count < xstats(m) || stats == NULL)
 		return xstats(m);
 	for (i = 0; i < RTE_DIM(driver_counters); i++)
-		stats[at++].value = sum(data->rx_queues, data->nb_rx_queues,
-					driver_counters[i].offset);
+		stats[at++].value = sum_rx(data, driver_counters[i].offset);
 	for (i = 0; i < RTE_DIM(driver_tx_counters); i++)
-		stats[at++].value = sum(data->tx_queues, data->nb_tx_queues,
-					driver_tx_counters[i].offset);
+		stats[at++].value = sum_tx(data, driver_tx_counters[i].offset);
 	for (i = 0; i < card_counters(m); i++)
 		stats[at++].value = read_card(m, i) - m->baseline[i];
 	for (i = 0; meridian_vf_counts(m) != NULL && i < RTE_DIM(vf_counters); i++)

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include <rte_eal.h>
-#include <rte_kvargs.h>
 
 #include <bus_vdev_driver.h>
 
+#include "meridian_compat.h"
 #include "meridian_log.h"
 #include "meridian_twin.h"
 
@@ -133,15 +133,15 @@ take_options(const char *arguments, struct options *options)
 	}
 	options->function = FUNCTIONS - 1;
 	options->pf = FIRST_VF - 1;
-	error = rte_kvargs_process(given, "socket", take_socket, options);
+	error = meridian_take_key(given, "socket", take_socket, options);
 	if (rte_kvargs_count(given, "function") == 0)
 		options->function = 0;
 	else if (!error)
-		error = rte_kvargs_process(given, "function", take_number, &options->function);
+		error = meridian_take_key(given, "function", take_number, &options->function);
 	if (rte_kvargs_count(given, "pf") == 0)
 		options->pf = 0;
 	else if (!error)
-		error = rte_kvargs_process(given, "pf", take_number, &options->pf);
+		error = meridian_take_key(given, "pf", take_number, &options->pf);
 	rte_kvargs_free(given);
 	if (!error && options->socket == NULL) {
 		MERIDIAN_LOG(ERR, "socket=PATH says where the card process listens");

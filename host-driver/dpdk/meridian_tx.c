@@ -150,10 +150,10 @@ meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 	if (unlikely(!count))
 		return 0;
 	run = RTE_MIN((uint32_t)count, tx->mask + 1 - (tx->filled & tx->mask));
-	tx->bytes += fill_run(tx, mbufs, run);
+	tx->counts.bytes += fill_run(tx, mbufs, run);
 	if (unlikely(run < count))
-		tx->bytes += fill_run(tx, &mbufs[run], count - run);
-	tx->packets += count;
+		tx->counts.bytes += fill_run(tx, &mbufs[run], count - run);
+	tx->counts.packets += count;
 	ring_bell(tx);
 	return count;
 }
@@ -187,7 +187,7 @@ linearise(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 		copy = rte_pktmbuf_alloc(tx->linear);
 	}
 	if (unlikely(copy == NULL)) {
-		tx->no_memory++;
+		tx->counts.no_memory++;
 		return NULL;
 	}
 	to = rte_pktmbuf_mtod(copy, char *);
@@ -200,7 +200,7 @@ linearise(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 	copy->ol_flags = mbuf->ol_flags & (RTE_MBUF_F_TX_OFFLOAD_MASK);
 	copy->vlan_tci = mbuf->vlan_tci;
 	rte_pktmbuf_free(mbuf);
-	tx->copied++;
+	tx->counts.copied++;
 	return copy;
 }
 
@@ -225,7 +225,7 @@ meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 
 		if (unlikely(!can_send(tx, mbuf))) {
 			rte_pktmbuf_free(mbuf);
-			tx->errors++;
+			tx->counts.errors++;
 			continue;
 		}
 		if (unlikely(mbuf->nb_segs > 1)) {
@@ -237,11 +237,11 @@ meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 		tx->ring[2 * at] = first_word(tx, mbuf->data_len,
 					      tx->asks ? request_of(mbuf) : 0);
 		tx->ring[2 * at + 1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
-		tx->bytes += mbuf->data_len;
+		tx->counts.bytes += mbuf->data_len;
 		tx->filled++;
 		free--;
 	}
-	tx->packets += tx->filled - filled;
+	tx->counts.packets += tx->filled - filled;
 	if (likely(tx->filled != filled))
 		ring_bell(tx);
 	return done;

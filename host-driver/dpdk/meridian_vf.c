@@ -196,11 +196,13 @@ static int
 write_rss(struct meridian *m)
 {
 	struct qdma_message request;
+	struct qdma_rss rss;
 
-	if (m->pf_version < 2)
+	if (!meridian_can_spread(m))
 		return 0;
+	meridian_rss_in_force(m, &rss);
 	begin(m, &request, MERIDIAN_OP_RSS);
-	qdma_message_put_rss(&request, &m->rss);
+	qdma_message_put_rss(&request, &rss);
 	return ask(m, &request, NULL);
 }
 
@@ -214,16 +216,40 @@ set_strip(struct meridian *m, bool on)
 	return ask(m, &request, NULL);
 }
 
+/* Those that the PF has taken. */
+static uint32_t
+taken_entries(const struct meridian *m)
+{
+	uint32_t taken = 0, i;
+
+	for (i = 0; i < m->entry_count; i++)
+		taken += !m->entries[i].is_refused;
+	return taken;
+}
+
+static bool
+is_refusal(int error)
+{
+	return error == -EPERM || error == -ENOSPC;
+}
+
+/* Groups are for any VF, so one that is refused found no room. */
 static int
 ask_address(struct meridian *m, const struct rte_ether_addr *address, bool is_added, bool is_own)
 {
+	bool is_full = rte_is_multicast_ether_addr(address) ||
+		       (!is_own && taken_entries(m) == QDMA_VF_ADDRESSES);
 	struct qdma_message request;
+	int error;
 
 	begin(m, &request, MERIDIAN_OP_ADDRESS);
 	memcpy(&request.byte[MERIDIAN_ADDRESS_ADDRESS], address, RTE_ETHER_ADDR_LEN);
 	request.byte[MERIDIAN_ADDRESS_ADD] = is_added;
 	request.byte[MERIDIAN_ADDRESS_OWN] = is_own;
-	return ask(m, &request, NULL);
+	error = ask(m, &request, NULL);
+	if (error != -EACCES)
+		return error;
+	return is_full ? -ENOSPC : -EPERM;
 }
 
 /**
@@ -231,7 +257,7 @@ ask_address(struct meridian *m, const struct rte_ether_addr *address, bool is_ad
  * @m: a VF
  * @address: of ethdev's choice
  *
- * Return: 0; -EACCES if the PF refuses.
+ * Return: 0; -EPERM if the PF refuses.
  */
 int
 meridian_set_own_address(struct meridian *m, const struct rte_ether_addr *address)
@@ -263,24 +289,34 @@ is_known(const struct meridian *m, const struct rte_ether_addr *address)
 	return false;
 }
 
+static bool
+is_wanted(const struct meridian *m, const struct meridian_entry *entry)
+{
+	/* As the port starts, the PF is asked again for what it has refused. */
+	if (entry->is_refused && !m->is_started)
+		return false;
+	return is_in(&m->data->mac_addrs[1], MERIDIAN_ADDRESSES - 1, &entry->address) ||
+	       is_in(m->multicast, m->multicasts, &entry->address);
+}
+
 static void
 forget(struct meridian *m)
 {
-	const struct rte_eth_dev_data *data = m->data;
-	uint32_t kept = 0, i;
+	struct rte_ether_addr gone[QDMA_VF_ADDRESSES];
+	uint32_t kept = 0, goes = 0, i;
 
 	for (i = 0; i < m->entry_count; i++) {
-		const struct rte_ether_addr *address = &m->entries[i].address;
-
-		if (is_in(&data->mac_addrs[1], MERIDIAN_ADDRESSES - 1, address) ||
-		    is_in(m->multicast, m->multicasts, address))
+		if (is_wanted(m, &m->entries[i]))
 			m->entries[kept++] = m->entries[i];
-		else
-			ask_address(m, address, false, false);
+		else if (!m->entries[i].is_refused && goes < RTE_DIM(gone))
+			gone[goes++] = m->entries[i].address;
 	}
 	m->entry_count = kept;
+	for (i = 0; i < goes; i++)
+		ask_address(m, &gone[i], false, false);
 }
 
+/* A port that starts does without what the PF refuses. */
 static int
 learn(struct meridian *m, const struct rte_ether_addr *list, uint32_t count)
 {
@@ -288,11 +324,20 @@ learn(struct meridian *m, const struct rte_ether_addr *list, uint32_t count)
 	uint32_t i;
 
 	for (i = 0; i < count && !error; i++) {
+		struct meridian_entry entry = { .address = list[i] };
+
 		if (rte_is_zero_ether_addr(&list[i]) || is_known(m, &list[i]))
 			continue;
 		error = ask_address(m, &list[i], true, false);
+		entry.is_refused = is_refusal(error) && !m->is_started;
+		if (entry.is_refused) {
+			MERIDIAN_LOG(WARNING, "%s: starts without " RTE_ETHER_ADDR_PRT_FMT ", which its PF refuses: %s",
+				     m->data->name, RTE_ETHER_ADDR_BYTES(&list[i]),
+				     strerror(-error));
+			error = 0;
+		}
 		if (!error)
-			m->entries[m->entry_count++].address = list[i];
+			m->entries[m->entry_count++] = entry;
 	}
 	return error;
 }
@@ -433,8 +478,7 @@ ask_config(struct meridian *m)
 	memcpy(&m->data->mac_addrs[0], &answer.byte[MERIDIAN_CONFIG_ADDRESS], RTE_ETHER_ADDR_LEN);
 	m->max_frame = get_word(&answer, MERIDIAN_CONFIG_MAX_FRAME);
 	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
-	if (m->pf_version >= 2)
-		m->capabilities = get_word(&answer, MERIDIAN_CONFIG_CAPABILITIES);
+	m->capabilities = m->pf_version >= 2 ? get_word(&answer, MERIDIAN_CONFIG_CAPABILITIES) : 0;
 	meridian_default_rss(m);
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;

@@ -12,6 +12,7 @@
 #define BURST	32
 #define LENGTH	60
 
+const struct layout plain = { .queues = 1, .slots = 256 };
 struct rte_mempool *pool;
 uint16_t port;
 
@@ -112,4 +113,42 @@ unsigned int
 held(void)
 {
 	return rte_mempool_in_use_count(pool);
+}
+
+/* One of the extended statistics. */
+uint64_t
+extended(const char *name)
+{
+	uint64_t id, value;
+
+	is(rte_eth_xstats_get_id_by_name(port, name, &id), 0);
+	is(rte_eth_xstats_get_by_id(port, &id, &value, 1), 1);
+	return value;
+}
+
+void
+close_port(void)
+{
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_dev_close(port), 0);
+}
+
+/* Of the words, the first is a case's name; without, all names are told. */
+int
+run_case(int count, char **words, const struct test_case *cases, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < number; i++) {
+		if (count < 2)
+			puts(cases[i].name);
+		else if (strcmp(words[1], cases[i].name) == 0)
+			break;
+	}
+	if (count < 2)
+		return 0;
+	must(i < number, "%s", words[1]);
+	begin(words[0]);
+	cases[i].run();
+	return 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver as an application sees it, on the test card: each case is a program run of its own.
+ * How ports and queues begin and end, on the test card: each case is a program run of its own.
  *   port_test CASE
  */
 #include <string.h>
 
-#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
@@ -17,7 +16,6 @@
 #define PATTERN		0x5a
 #define PATTERN_BYTES	60
 
-static const struct layout plain = { .queues = 1, .slots = 256 };
 static const struct layout deferred = { .queues = 2, .slots = 256, .is_deferred = true };
 
 static void
@@ -66,13 +64,6 @@ card_rests_after_cleanup(void)
 	start_port(&plain);
 	is(rte_eal_cleanup(), 0);
 	must(test_card == NULL, "its queues run");
-}
-
-static void
-close_port(void)
-{
-	is(rte_eth_dev_stop(port), 0);
-	is(rte_eth_dev_close(port), 0);
 }
 
 static int
@@ -338,16 +329,6 @@ stop_sends_what_was_accepted(void)
 	is(held(), 0);
 }
 
-static uint64_t
-extended(const char *name)
-{
-	uint64_t id, value;
-
-	is(rte_eth_xstats_get_id_by_name(port, name, &id), 0);
-	is(rte_eth_xstats_get_by_id(port, &id, &value, 1), 1);
-	return value;
-}
-
 static void
 frames_that_are_not_sent_are_counted(void)
 {
@@ -367,77 +348,7 @@ frames_that_are_not_sent_are_counted(void)
 	is(held(), 0);
 }
 
-static void
-port_tells_its_socket(void)
-{
-	struct rte_eth_dev_info info;
-
-	plug("");
-	is(rte_eth_dev_info_get(port, &info), 0);
-	is(rte_eth_dev_socket_id(port), rte_dev_numa_node(info.device));
-}
-
-static void
-queue_that_was_never_set_up_does_not_start(void)
-{
-	struct rte_eth_conf conf = { 0 };
-
-	plug("");
-	is(rte_eth_dev_configure(port, 2, 1, &conf), 0);
-	is(rte_eth_rx_queue_setup(port, 0, 256, 0, NULL, pool), 0);
-	is(rte_eth_tx_queue_setup(port, 0, 256, 0, NULL), 0);
-	is(rte_eth_dev_start(port), -EINVAL);
-	is(rte_eth_rx_queue_setup(port, 1, 256, 0, NULL, pool), 0);
-	is(rte_eth_dev_start(port), 0);
-}
-
-static void
-ring_sizes_are_rounded_up(void)
-{
-	uint16_t receive = 1500, transmit = 65;
-	struct rte_eth_conf conf = { 0 };
-	struct rte_eth_rxq_info rx;
-	struct rte_eth_txq_info tx;
-
-	plug("");
-	is(rte_eth_dev_configure(port, 1, 1, &conf), 0);
-	is(rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &transmit), 0);
-	is(rte_eth_rx_queue_setup(port, 0, receive, 0, NULL, pool), 0);
-	is(rte_eth_tx_queue_setup(port, 0, transmit, 0, NULL), 0);
-	is(rte_eth_rx_queue_info_get(port, 0, &rx), 0);
-	is(rte_eth_tx_queue_info_get(port, 0, &tx), 0);
-	is(rx.nb_desc, 2048);
-	is(tx.nb_desc, 128);
-}
-
-static void
-link_of_a_stopped_port_is_told_at_once(void)
-{
-	uint64_t began = rte_get_timer_cycles();
-	struct rte_eth_link link;
-
-	plug("");
-	set_up(&plain);
-	is(rte_eth_link_get(port, &link), 0);
-	is(link.link_status, RTE_ETH_LINK_DOWN);
-	must(rte_get_timer_cycles() - began < rte_get_timer_hz(), "a second or more");
-}
-
-static void
-resets_are_the_application_s(void)
-{
-	struct rte_eth_dev_info info;
-
-	plug("");
-	is(rte_eth_dev_info_get(port, &info), 0);
-	is(info.err_handle_mode, RTE_ETH_ERROR_HANDLE_MODE_PASSIVE);
-}
-
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
-#define CASE(name)	{ #name, name }
+static const struct test_case cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
 	CASE(card_rests_after_cleanup),
@@ -452,28 +363,10 @@ static const struct {
 	CASE(card_that_is_silent_while_the_port_stops_is_kept_from_memory),
 	CASE(stop_sends_what_was_accepted),
 	CASE(frames_that_are_not_sent_are_counted),
-	CASE(port_tells_its_socket),
-	CASE(queue_that_was_never_set_up_does_not_start),
-	CASE(ring_sizes_are_rounded_up),
-	CASE(link_of_a_stopped_port_is_told_at_once),
-	CASE(resets_are_the_application_s),
 };
 
 int
 main(int count, char **words)
 {
-	unsigned int i;
-
-	for (i = 0; i < RTE_DIM(cases); i++) {
-		if (count < 2)
-			puts(cases[i].name);
-		else if (strcmp(words[1], cases[i].name) == 0)
-			break;
-	}
-	if (count < 2)
-		return 0;
-	must(i < RTE_DIM(cases), "%s", words[1]);
-	begin(words[0]);
-	cases[i].run();
-	return 0;
+	return run_case(count, words, cases, RTE_DIM(cases));
 }

@@ -294,7 +294,7 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 {
 	struct rte_mbuf *taken[BURST + 1];
 	uint16_t count = 1 + random_below(BURST), got, i = 0;
-	uint64_t too_long = rx.too_long;
+	uint64_t too_long = rx.counts.too_long;
 	bool is_bad = false;
 
 	taken[count] = &mbufs[0];
@@ -306,7 +306,7 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 
 		/* What stands behind the last frame may have been looked at, or not. */
 		if (frame->length > MAX_LENGTH && !frame->is_bad) {
-			if (i == got && rx.too_long == too_long)
+			if (i == got && rx.counts.too_long == too_long)
 				break;
 			too_long++;
 			read_next++;
@@ -321,9 +321,9 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 		read_next++;
 	}
 	must(i == got, "%u received, %u there", got, i);
-	must(rx.too_long == too_long, "%" PRIu64 " too long", rx.too_long);
+	must(rx.counts.too_long == too_long, "%" PRIu64 " too long", rx.counts.too_long);
 	*packets += got;
-	must(rx.packets == *packets && rx.bytes == *bytes, "counters");
+	must(rx.counts.packets == *packets && rx.counts.bytes == *bytes, "counters");
 	if (got < count && read_next != written) {
 		is_bad = frames[read_next & (ENTRIES - 1)].is_bad;
 		must(is_bad, "%u of %u, and more there", got, count);
@@ -378,7 +378,7 @@ run(eth_rx_burst_t receive, unsigned int rounds)
 			continue;
 		}
 		must(receive(&rx, (struct rte_mbuf *[1]){ NULL }, 1) == 0, "a failed queue");
-		must(rx.bad_completion == 1, "%" PRIu64, rx.bad_completion);
+		must(rx.counts.bad_completion == 1, "%" PRIu64, rx.counts.bad_completion);
 		begin();
 		all += packets;
 		packets = bytes = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,15 @@ serve_slowly(struct test_card *card)
 	}
 }
 
+static bool
+is_counter(unsigned int bar, uint32_t offset)
+{
+	const uint32_t first = MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED;
+
+	return bar == MERIDIAN_BAR_SHELL && offset >= first &&
+	       offset <= MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_TX_COPIES_PS_FULL + 4;
+}
+
 static uint32_t
 read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
 {
@@ -62,6 +72,14 @@ read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
 		return QDMA_ALL_ONES;
 	if (card->is_slow)
 		serve_slowly(card);
+	if (!is_counter(bar, offset))
+		return meridian_null_read(card->null, bar, offset);
+	if (offset % 8)
+		return card->latched;
+	card->latched = meridian_null_read(card->null, bar, offset + 4);
+	/* Threads are to meet between the halves. */
+	if (card->latched)
+		sched_yield();
 	return meridian_null_read(card->null, bar, offset);
 }
 
@@ -77,7 +95,9 @@ write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint
 		return;
 	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND)
 		card->null->registers[offset / 4] = card->is_stuck && is_end ? value | BUSY : 0;
-	if (!card->is_stuck || !is_end)
+	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_C2H_FATAL)
+		card->null->registers[offset / 4] &= ~value;
+	else if (!card->is_stuck || !is_end)
 		meridian_null_write(card->null, bar, offset, value);
 }
 

@@ -15,6 +15,7 @@
  * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
  * @is_deaf: no doorbell of a transmit queue arrives
  * @is_master: the function may access memory
+ * @latched: high half of the counter of the function whose low one was read last
  * @told: the last doorbell of a transmit queue
  * @sent: frames that were taken while the port was open for them
  * @lost: frames that were taken while it was not
@@ -27,6 +28,7 @@ struct test_card {
 	bool is_slow;
 	bool is_deaf;
 	bool is_master;
+	uint32_t latched;
 	uint32_t told[MERIDIAN_NULL_QUEUES];
 	uint64_t sent;
 	uint64_t lost;

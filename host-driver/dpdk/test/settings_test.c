@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ports are told and tell, on the test card: each case is a program run of its own.
+ *   settings_test CASE
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_pause.h>
+#include <rte_version.h>
+
+#include "../../qdma/qdma_regs.h"
+#include "port.h"
+
+#define RESETS	20000
+#define READS	2000
+
+static void
+port_tells_its_socket(void)
+{
+	struct rte_eth_dev_info info;
+
+	plug("");
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(rte_eth_dev_socket_id(port), rte_dev_numa_node(info.device));
+}
+
+static void
+queue_that_was_never_set_up_does_not_start(void)
+{
+	struct rte_eth_conf conf = { 0 };
+
+	plug("");
+	is(rte_eth_dev_configure(port, 2, 1, &conf), 0);
+	is(rte_eth_rx_queue_setup(port, 0, 256, 0, NULL, pool), 0);
+	is(rte_eth_tx_queue_setup(port, 0, 256, 0, NULL), 0);
+	is(rte_eth_dev_start(port), -EINVAL);
+	is(rte_eth_rx_queue_setup(port, 1, 256, 0, NULL, pool), 0);
+	is(rte_eth_dev_start(port), 0);
+}
+
+static void
+ring_sizes_are_rounded_up(void)
+{
+	uint16_t receive = 1500, transmit = 65;
+	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+
+	plug("");
+	is(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	is(rte_eth_dev_adjust_nb_rx_tx_desc(port, &receive, &transmit), 0);
+	is(rte_eth_rx_queue_setup(port, 0, receive, 0, NULL, pool), 0);
+	is(rte_eth_tx_queue_setup(port, 0, transmit, 0, NULL), 0);
+	is(rte_eth_rx_queue_info_get(port, 0, &rx), 0);
+	is(rte_eth_tx_queue_info_get(port, 0, &tx), 0);
+	is(rx.nb_desc, 2048);
+	is(tx.nb_desc, 128);
+}
+
+static void
+link_of_a_stopped_port_is_told_at_once(void)
+{
+	uint64_t began = rte_get_timer_cycles();
+	struct rte_eth_link link;
+
+	plug("");
+	set_up(&plain);
+	is(rte_eth_link_get(port, &link), 0);
+	is(link.link_status, RTE_ETH_LINK_DOWN);
+	must(rte_get_timer_cycles() - began < rte_get_timer_hz(), "a second or more");
+}
+
+static void
+resets_are_the_application_s(void)
+{
+	struct rte_eth_dev_info info;
+
+	plug("");
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(info.err_handle_mode, RTE_ETH_ERROR_HANDLE_MODE_PASSIVE);
+}
+
+/* A register of the shell. */
+static uint32_t *
+shell(uint32_t offset)
+{
+	return &test_card->null->shell[offset / 4];
+}
+
+static void
+reset_brings_back_what_the_card_needs(void)
+{
+	struct rte_eth_stats stats;
+
+	plug("");
+	start_port(&plain);
+	*shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL) = 1000;
+	is(rte_eth_stats_reset(port), 0);
+	test_card_reset(test_card);
+	is(rte_eth_dev_reset(port), 0);
+	is(*shell(MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT),
+	   MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	*shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL) = 7;
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.imissed, 7);
+	is(extended("card_rx_queue_full"), 7);
+	start_port(&plain);
+	must(receive_frames(0, 10), "none");
+}
+
+static int
+on_event(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused, void *argument,
+	 void *more __rte_unused)
+{
+	++*(int *)argument;
+	return 0;
+}
+
+static void
+fatal_error_asks_for_a_reset(void)
+{
+	int calls = 0;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, on_event, &calls), 0);
+	test_card->null->registers[QDMA_C2H_FATAL / 4] = 1u << 3;
+	rte_delay_us_sleep(1000000);
+	is(calls, 1);
+	is(rte_eth_dev_reset(port), 0);
+	is(test_card->null->registers[QDMA_C2H_FATAL / 4], 0);
+	start_port(&plain);
+	rte_delay_us_sleep(500000);
+	is(calls, 1);
+}
+
+static uint64_t
+hashed_types(void)
+{
+	struct rte_eth_rss_conf conf = { 0 };
+
+	is(rte_eth_dev_rss_hash_conf_get(port, &conf), 0);
+	return conf.rss_hf;
+}
+
+/* That the card spreads frames over. */
+static unsigned int
+queues_in_force(void)
+{
+	uint32_t most = 0, i;
+
+	for (i = 0; i < MERIDIAN_FUNCTION_INDIRECTION_MAX; i++)
+		most = RTE_MAX(most, *shell(MERIDIAN_FUNCTION_BASE(0) +
+					    MERIDIAN_FUNCTION_INDIRECTION(i)));
+	return most + 1;
+}
+
+static const struct layout spread = {
+	.queues = 4,
+	.slots = 64,
+	.conf = {
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IPV4,
+	},
+};
+
+static void
+hash_is_switched_off_and_on(void)
+{
+	struct rte_eth_rss_conf conf = { 0 };
+
+	plug("");
+	start_port(&spread);
+	is(queues_in_force(), 4);
+	must(hashed_types() & RTE_ETH_RSS_IPV4, "nothing is hashed");
+	is(rte_eth_dev_rss_hash_update(port, &conf), 0);
+	is(queues_in_force(), 1);
+	is(hashed_types(), 0);
+	conf.rss_hf = RTE_ETH_RSS_IPV4;
+	is(rte_eth_dev_rss_hash_update(port, &conf), 0);
+	is(queues_in_force(), 4);
+	must(hashed_types() & RTE_ETH_RSS_IPV4, "nothing is hashed");
+}
+
+static void
+hash_is_off_without_types(void)
+{
+	struct layout layout = spread;
+
+	layout.conf.rx_adv_conf.rss_conf.rss_hf = 0;
+	plug("");
+	start_port(&layout);
+	is(queues_in_force(), 1);
+	is(hashed_types(), 0);
+	is(rte_eth_dev_stop(port), 0);
+	layout.conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	start_port(&layout);
+	is(queues_in_force(), 1);
+	is(hashed_types(), 0);
+}
+
+static void
+key_without_a_length_is_of_40_bytes(void)
+{
+	static uint8_t key[40] = { [0 ... 39] = 0x6d };
+	struct layout layout = spread;
+
+	layout.conf.rx_adv_conf.rss_conf.rss_key = key;
+	/* DPDK 23.07 and newer refuse it themselves. */
+	layout.conf.rx_adv_conf.rss_conf.rss_key_len =
+		RTE_VERSION >= RTE_VERSION_NUM(23, 7, 0, 0) ? sizeof(key) : 0;
+	plug("");
+	start_port(&layout);
+	is(*shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_HASH_KEY(0)), 0x6d6d6d6d);
+}
+
+static atomic_bool is_over;
+static atomic_ulong received;
+
+static void *
+go_on_receiving(void *argument __rte_unused)
+{
+	while (!is_over)
+		received += receive_frames(0, 1);
+	return NULL;
+}
+
+static void
+statistics_are_reset_while_frames_come(void)
+{
+	struct rte_eth_stats stats;
+	unsigned int turn;
+	pthread_t thread;
+
+	plug("");
+	start_port(&plain);
+	is(pthread_create(&thread, NULL, go_on_receiving, NULL), 0);
+	while (received < 100000)
+		rte_pause();
+	for (turn = 0; turn < RESETS; turn++) {
+		unsigned long before = received;
+
+		is(rte_eth_stats_reset(port), 0);
+		is(rte_eth_stats_get(port, &stats), 0);
+		/* A burst may be counted before this thread sees it, or be under way. */
+		must(stats.ipackets <= received - before + 64,
+		     "%" PRIu64 " frames, of %lu since the reset", stats.ipackets,
+		     received - before);
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
+}
+
+#define DELIVERED	(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_DELIVERED)
+#define FULL		(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL)
+
+static void *
+go_on_reading(void *argument __rte_unused)
+{
+	while (!is_over)
+		is(extended("card_rx_delivered"), 1ul << 32);
+	return NULL;
+}
+
+static void
+counters_are_read_by_several_threads(void)
+{
+	struct rte_eth_stats stats;
+	pthread_t thread;
+	unsigned int turn;
+
+	plug("");
+	start_port(&plain);
+	*shell(DELIVERED + 4) = 1;
+	*shell(FULL + 4) = 2;
+	is(pthread_create(&thread, NULL, go_on_reading, NULL), 0);
+	for (turn = 0; turn < READS; turn++) {
+		is(rte_eth_stats_get(port, &stats), 0);
+		is(stats.imissed, 2ul << 32);
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
+}
+
+static void
+arguments_that_cannot_be_are_invalid(void)
+{
+	static const char * const bad[] = {
+		"queues=0", "queues=257", "mac=01:00:5e:00:00:01", "mac=", "vfs=33", "vf_messages=0",
+		"trusted=x", "queues",
+	};
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(bad); i++)
+		is(rte_eal_hotplug_add("vdev", DEVICE, bad[i]), -EINVAL);
+	for (i = 0; i < RTE_DIM(bad); i++)
+		is(rte_eal_hotplug_add("vdev", "net_meridian_null0", bad[i]), -EINVAL);
+	is(rte_eal_hotplug_add("vdev", "net_meridian_null0", "length=9"), -EINVAL);
+	is(rte_eal_hotplug_add("vdev", "net_meridian_twin0", "function=256"), -EINVAL);
+}
+
+static const struct test_case cases[] = {
+	CASE(port_tells_its_socket),
+	CASE(queue_that_was_never_set_up_does_not_start),
+	CASE(ring_sizes_are_rounded_up),
+	CASE(link_of_a_stopped_port_is_told_at_once),
+	CASE(resets_are_the_application_s),
+	CASE(reset_brings_back_what_the_card_needs),
+	CASE(fatal_error_asks_for_a_reset),
+	CASE(hash_is_switched_off_and_on),
+	CASE(hash_is_off_without_types),
+	CASE(key_without_a_length_is_of_40_bytes),
+	CASE(statistics_are_reset_while_frames_come),
+	CASE(counters_are_read_by_several_threads),
+	CASE(arguments_that_cannot_be_are_invalid),
+};
+
+int
+main(int count, char **words)
+{
+	return run_case(count, words, cases, RTE_DIM(cases));
+}
