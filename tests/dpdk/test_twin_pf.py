@@ -145,6 +145,28 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
 
 
+def test_what_a_pf_refuses(run_card: Any, testpmd: Start) -> None:
+    """A VF is told why, keeps what it had, and starts again; what it asked for while it was stopped it does without."""
+    card = run_card()
+    pf_of(testpmd, card)
+    vf = started(testpmd, card, FIRST)
+    assert "Maximum number of MAC addresses: 33" in vf.command("show port info 0")
+    said = [vf.command(f"mcast_addr add 0 01:00:5e:00:01:{at:02x}") for at in range(33)]
+    refused = [at for at, text in enumerate(said) if "failed" in text]
+    assert refused and refused[-1] == 32 and "diag=-28" in said[32].replace(" ", "")
+    vf.command("stop")
+    vf.command("port stop 0")
+    assert "failed" not in vf.command(f"mac_addr add 0 {text_of(ALIEN)}")
+    without = f"starts without {text_of(ALIEN).upper()}, which its PF refuses: Operation not permitted"
+    assert without in vf.command("port start 0")
+    vf.start("io")
+    there_and_back(card, vf, frames_for(FIRST))
+    # A later change is not refused for what was refused before.
+    assert "failed" not in vf.command("mcast_addr remove 0 01:00:5e:00:01:00")
+    other = testpmd(card, function=FIRST + 1, more=f"mac={text_of(ALIEN)}")
+    assert "its PF does not give the VF that address: Operation not permitted" in other.start_text
+
+
 def test_two_vfs_leave_groups_for_a_third(run_card: Any, testpmd: Start) -> None:
     """Of 64 groups a quarter is the PF's, and each of four VFs is promised eight."""
     card = run_card()
