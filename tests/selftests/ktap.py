@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads KTAP, in which the kernel's tests tell their results."""
+"""Reads KTAP, in which the kernel's tests tell their results, and the lines of those that are older than it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 _LINE = re.compile(
     r"(?P<verdict>ok|not ok) \d+ *(?:- )?(?P<name>[^#]*?) *(?:# *(?P<word>SKIP|XFAIL|TIMEOUT)? *(?P<reason>.*))?"
 )
+_OLDER_LINE = re.compile(r"TEST: (?P<name>.*?) +\[ *(?P<word>OK|FAIL|SKIP|XFAIL) *\]")
+_OLDER_WORDS = {"OK": "pass", "FAIL": "fail", "SKIP": "skip", "XFAIL": "xfail"}
 _PLAN = re.compile(r"1\.\.(\d+)(?: *# *SKIP *(.*))?")
 #: What an exit status means that a test without KTAP ends with.
 SKIP = 4
@@ -27,6 +29,10 @@ def results(text: str) -> list[Result]:
     """The cases of a test's output, in its order."""
     found = []
     for line in text.splitlines():
+        if older := _OLDER_LINE.fullmatch(line.strip()):
+            # Some say in the name that they have skipped.
+            word = "SKIP" if older["name"].startswith("SKIP") else older["word"]
+            found.append(Result(older["name"], _OLDER_WORDS[word]))
         match = _LINE.fullmatch(line.strip())
         if not match:
             continue

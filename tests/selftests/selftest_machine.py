@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,16 +14,32 @@ from meridian_machine.guest import PF_DEVICE, Guest
 
 FOLDER = "/root/tests"  # of the kernel's tests in the machine
 FAR = "far"  # network namespace of the second port
+FAR_DEVICE = "eth1"
 LOCAL, REMOTE = ("192.0.2.1", "2001:db8::1"), ("192.0.2.2", "2001:db8::2")
+SHORT_QUEUE, LONG_QUEUE = 8192, 212992  # bytes that a socket has under way; Linux begins with the latter
+BEHIND = "2001:db8:2::/64"  # addresses of containers behind the function under test
+#: Debian's ethtool does not tell queues in JSON, as tests want them.
+ETHTOOL = r"""#!/bin/sh
+[ "$1 $2" = "--json -l" ] || exec /usr/sbin/ethtool "$@"
+text=$(/usr/sbin/ethtool -l "$3") || exit
+printf '%s\n' "$text" | awk '
+  /^Pre-set/ { end = "-max" }
+  /^Current/ { end = "" }
+  /^(RX|TX|Other|Combined):/ && $2 != "n/a" { sub(":", "", $1); found = found ", \"" tolower($1) end "\": " $2 }
+  END { print "[{\"ifname\": \"" name "\"" found "}]" }' name="$3"
+"""
 COPY = f"""
+cat >/usr/local/bin/ethtool <<'TEXT'
+{ETHTOOL}TEXT
+chmod +x /usr/local/bin/ethtool
 mount -o ro /dev/vdb /mnt && cp -a /mnt {FOLDER} && umount /mnt
-chmod +x {FOLDER}/drivers/net/*.py {FOLDER}/drivers/net/hw/*.py
+cd {FOLDER} && chmod +x drivers/net/*.py drivers/net/hw/*.py drivers/net/hw/*.sh net/forwarding/*.sh
 mount -t configfs configfs /sys/kernel/config
 mount -t bpf bpf /sys/fs/bpf
-modprobe -a netconsole tls vxlan
+modprobe -a netconsole pppoe tls vxlan
 sysctl -qw net.ipv6.conf.default.keep_addr_on_down=1 net.ipv6.conf.all.keep_addr_on_down=1
 ip address flush dev eth0
-ip netns add {FAR} && ip link set eth1 netns {FAR}
+ip netns add {FAR} && ip link set {FAR_DEVICE} netns {FAR}
 ip netns exec {FAR} sysctl -qw net.ipv6.conf.all.keep_addr_on_down=1
 ip -n {FAR} link set lo up
 """
@@ -44,20 +61,43 @@ class Bench:
             "LOCAL_V6": LOCAL[1],
             "REMOTE_V4": REMOTE[0],
             "REMOTE_V6": REMOTE[1],
-            "LOCAL_PREFIX_V6": "2001:db8:2::0/64",
+            "LOCAL_PREFIX_V6": BEHIND,
             "REMOTE_TYPE": "netns",
             "REMOTE_ARGS": FAR,
+            "KSFT_MACHINE_SLOW": "yes",
         }
+
+    def command(self, test: str, without: list[str]) -> str:
+        """That runs a test in its folder, between ends as it wants them. without: cases. Raises GuestError."""
+        name = test.rpartition("/")[2]
+        text = self.guest.run(f"cat {FOLDER}/{test}")
+        # A script reads counters as soon as its last frame is in the queue, and the twin is slow: few wait there.
+        self.guest.run(f"sysctl -qw net.core.wmem_default={SHORT_QUEUE if name.endswith('.sh') else LONG_QUEUE}")
+        # What takes no environment has its interfaces as arguments, in one namespace.
+        if "NUM_NETIFS=" in text and "DRIVER_TEST_CONFORMANT:=yes" not in text:
+            self.join()
+            return f"./{name} {self.device} {FAR_DEVICE}"
+        self.prepare()
+        return " ".join([f"./{name}", *(f"-T {shlex.quote(case)}" for case in without)])
+
+    def join(self) -> None:
+        """Both ends are down, without addresses, in the first namespace. Raises GuestError."""
+        self.guest.run(
+            f"ip netns exec {FAR} ip link set {FAR_DEVICE} netns 1 2>/dev/null || ip link show {FAR_DEVICE}\n"
+            f"for end in {self.device} {FAR_DEVICE}; do ip address flush dev $end && ip link set $end down; done"
+        )
 
     def prepare(self) -> None:
         """Both ends are up and have their addresses, whatever the test before has left. Raises GuestError."""
-        ends = (("ip", self.device, LOCAL), (f"ip -n {FAR}", "eth1", REMOTE))
+        self.guest.run(f"ip link set {FAR_DEVICE} netns {FAR} 2>/dev/null || ip -n {FAR} link show {FAR_DEVICE}")
+        ends = (("ip", self.device, LOCAL), (f"ip -n {FAR}", FAR_DEVICE, REMOTE))
         for ip, device, (v4, v6) in ends:
             self.guest.run(
                 f"{ip} link set {device} up && {ip} address replace {v4}/24 dev {device} && "
                 f"{ip} -6 address replace {v6}/64 dev {device} nodad"
             )
         self.guest.until(f"ping -c 1 -W 2 {REMOTE[0]} && ping -6 -c 1 -W 2 {REMOTE[1]}", "(?s) 0% .* 0% ", 60)
+        self.guest.run(f"ip -n {FAR} -6 route replace {BEHIND} via {LOCAL[1]}")
 
 
 @contextmanager

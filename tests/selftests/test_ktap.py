@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import ktap
+import page
 import pytest
 import selftests
 
@@ -37,6 +40,30 @@ def test_a_failure_is_no_skip_whatever_it_says() -> None:
 )
 def test_without_cases_the_status_counts(status: int, text: str, outcome: str) -> None:
     assert ktap.verdict("a.sh", status, text)[0].outcome == outcome
+
+
+def test_older_lines_have_their_outcome_in_brackets() -> None:
+    text = (
+        "TEST: ping IPv4                                       [ OK ]\n"
+        "TEST: no cable (skip_hw)                              [FAIL]\n\tExpected more\n"
+        "TEST: slow                                            [XFAIL]\n"
+        "TEST: SKIP: dev eth0 does not support loopback        [ OK ]\n"
+    )
+    assert [(case.name, case.outcome) for case in ktap.results(text)] == [
+        ("ping IPv4", "pass"),
+        ("no cable (skip_hw)", "fail"),
+        ("slow", "xfail"),
+        ("SKIP: dev eth0 does not support loopback", "skip"),
+    ]
+
+
+def test_the_page_has_a_row_for_each_test_and_names_what_failed() -> None:
+    cases = [asdict(case) for case in ktap.results(WHOLE)]
+    ping = {"test": "drivers/net/ping.py", "seconds": 2.4, "cases": cases}
+    content = {"kernel": "6.12", "suite": "trixie", "git": "abc", "when": "now", "results": {"pf": [ping], "vf": []}}
+    lines = page.page(content).splitlines()
+    assert "| `drivers/net/ping.py` | 1 | 1 | 1 | 1 | 2 |  |  |  |  |  |" in lines
+    assert "- PF `drivers/net/ping.py` ping.test_default_v6: " in lines
 
 
 def test_a_test_that_breaks_off_has_failed() -> None:
