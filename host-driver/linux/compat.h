@@ -305,11 +305,47 @@ meridian_reporter(struct devlink *devlink, const struct devlink_health_reporter_
 #endif
 }
 
+/*
+ * Newer kernels have a lock for each device, which whoever changes its queues holds; and a device
+ * with queue management finds it held, beside RTNL or without, by whoever asks for something.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#include <net/netdev_lock.h>
+
+#define meridian_lock(netdev) netdev_lock(netdev)
+#define meridian_unlock(netdev) netdev_unlock(netdev)
+#define meridian_close(netdev) netif_close(netdev)
+#define meridian_napi_enable(napi) napi_enable_locked(napi)
+#define meridian_napi_disable(napi) napi_disable_locked(napi)
+#define meridian_napi_del(napi) netif_napi_del_locked(napi)
+#else
+#define meridian_lock(netdev) ((void)(netdev))
+#define meridian_unlock(netdev) ((void)(netdev))
+#define meridian_close(netdev) dev_close(netdev)
+#define meridian_napi_enable(napi) napi_enable(napi)
+#define meridian_napi_disable(napi) napi_disable(napi)
+#define meridian_napi_del(napi) netif_napi_del(napi)
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define MERIDIAN_HAS_QUEUE_OPS
+#include <net/netdev_queues.h>
+#endif
+
+/* How a queue is to be, beside its memory. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define MERIDIAN_QUEUE_CONFIG struct netdev_queue_config *config,
+#else
+#define MERIDIAN_QUEUE_CONFIG
+#endif
+
 /* Newer kernels keep by the index what users have set, and the identity, while there is no NAPI. */
 static inline void meridian_napi_add(struct net_device *netdev, struct napi_struct *napi,
 				     int (*poll)(struct napi_struct *napi, int budget), int index)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	netif_napi_add_config_locked(netdev, napi, poll, index);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 	netif_napi_add_config(netdev, napi, poll, index);
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
 	netif_napi_add(netdev, napi, poll);
@@ -321,7 +357,9 @@ static inline void meridian_napi_add(struct net_device *netdev, struct napi_stru
 /* irq: -1 before it is given back. */
 static inline void meridian_napi_set_irq(struct napi_struct *napi, int irq)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	netif_napi_set_irq_locked(napi, irq);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 	netif_napi_set_irq(napi, irq);
 #endif
 }
@@ -357,17 +395,34 @@ static inline void meridian_hint_irq(int irq, const struct cpumask *mask)
 #endif
 }
 
-/*
- * Whose the pages of a pool are. Kernels that know by NAPI alone where pages can go back without
- * a lock cannot take that back from a pool that lives on.
- */
+/* Whose the pages of a pool are. */
 static inline void meridian_pool_owner(struct page_pool_params *params, struct net_device *netdev,
-				       struct napi_struct *napi, unsigned int queue)
+				       unsigned int queue)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	params->netdev = netdev;
-	params->napi = napi;
 	params->queue_idx = queue;
+#endif
+}
+
+/*
+ * A pool may have one NAPI, in whose turn pages go back to it without a lock. It gets it, and is
+ * parted from it, while that NAPI is disabled; so pools that wait for their turn, or for their end,
+ * have none. Kernels without a function for it know the same field.
+ */
+static inline void meridian_pool_joins_napi(struct page_pool *pool, struct napi_struct *napi)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	page_pool_enable_direct_recycling(pool, napi);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	WRITE_ONCE(pool->p.napi, napi);
+#endif
+}
+
+static inline void meridian_pool_leaves_napi(struct page_pool *pool)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	page_pool_disable_direct_recycling(pool);
 #endif
 }
 

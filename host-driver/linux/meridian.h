@@ -65,7 +65,8 @@ struct meridian_devlink;
  * @close_queues: no frames may go to its queues any more, in force on return
  * @start_tx: makes a transmit queue's contexts
  * @start_rx: makes a receive queue's contexts
- * @stop_queue: takes both away; 0 if the card touches their memory no more
+ * @stop_tx: takes a transmit queue away; 0 if the card touches its memory no more
+ * @stop_rx: takes a receive queue away; the same
  * @end_queues: takes all that the function may have, after a stop that failed
  * @write_rss: key, indirection and order of bits
  * @set_strip: says whether frames lose their 802.1Q tag
@@ -78,7 +79,8 @@ struct meridian_ops {
 	void (*close_queues)(struct meridian *m);
 	int (*start_tx)(struct meridian *m, const struct qdma_h2c_setting *setting);
 	int (*start_rx)(struct meridian *m, const struct qdma_c2h_setting *setting);
-	int (*stop_queue)(struct meridian *m, u32 queue);
+	int (*stop_tx)(struct meridian *m, u32 queue);
+	int (*stop_rx)(struct meridian *m, u32 queue);
 	int (*end_queues)(struct meridian *m);
 	int (*write_rss)(struct meridian *m);
 	int (*set_strip)(struct meridian *m, bool on);
@@ -190,15 +192,15 @@ struct meridian_missed {
  * @queue_coalesce: as was said of each
  * @rss: how its frames are spread
  * @found_rss: of a PF: how they were before, and are again when the driver goes
- * @channel: one for each queue pair, while it is up
- * @channels: how many there are
+ * @channel: one for each queue pair that it may have
+ * @channels: how many of them it has, while it is up
  * @spread: for how many processors were given queues to send by
  * @xdp: the program, if there is one
  * @xsk_queues: those that an AF_XDP socket has to itself, without copies
  * @flags: MERIDIAN_FLAG_*
  * @service: looks after link, card and memory
  * @vf_watch: of a PF with VFs: finds those that are reset
- * @reset: takes everything down and up again
+ * @reset: lets the queues start anew
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @fence_next: jiffies before which a PF that is down does not try again to end its queues
@@ -220,8 +222,8 @@ struct meridian_missed {
  * @vf_service: of a PF: does what they ask for; under the card's lock
  * @broadcasts: of a PF, the VLANs of its VFs whose broadcasts it receives; under the card's lock
  * @stats_lock: of all below, and for who reads a counter of the card
- * @counted: channels that count; they outlive this number
- * @before: counts of channels that are no more
+ * @counted: channels that count
+ * @before: what others have counted
  * @missed: of the card
  */
 struct meridian {
@@ -380,8 +382,7 @@ u32 meridian_priv_flags(struct net_device *netdev);
 int meridian_set_priv_flags(struct net_device *netdev, u32 flags);
 
 /* meridian_counts.c */
-void meridian_show_counts(struct meridian *m);
-void meridian_hide_counts(struct meridian *m);
+void meridian_count_channels(struct meridian *m, unsigned int count);
 void meridian_all_counts(struct meridian *m, struct meridian_counts *counts);
 void meridian_queue_counts(struct meridian *m, unsigned int index, struct meridian_counts *counts);
 void meridian_offer_queue_stats(struct net_device *netdev);
@@ -428,18 +429,43 @@ void meridian_disable_napi(struct meridian_channel *channel);
 void meridian_spread_tx(struct meridian *m);
 
 /* meridian_netdev.c */
-int meridian_up(struct meridian *m);
-int meridian_configure(struct meridian *m, const struct meridian_config *config);
-void meridian_down(struct meridian *m);
 void meridian_init_netdev(struct meridian *m);
 
+/* meridian_configure.c */
+int meridian_up(struct meridian *m);
+void meridian_down(struct meridian *m);
+int meridian_configure(struct meridian *m, const struct meridian_config *config);
+void meridian_enable_channel(struct meridian_channel *channel);
+bool meridian_disable_channel(struct meridian_channel *channel);
+int meridian_restart(struct meridian *m);
+int meridian_restart_rx(struct meridian *m, unsigned int index);
+
+/* meridian_queue_ops.c */
+void meridian_offer_queue_ops(struct net_device *netdev);
+
+/* meridian_memory.c */
+struct meridian_channel *meridian_new_channels(struct meridian *m);
+int meridian_alloc_memory(struct meridian *m, struct meridian_channel *channels,
+			  const struct meridian_config *config);
+void meridian_free_memory(struct meridian *m, struct meridian_channel *channels);
+void meridian_exchange_memory(struct meridian *m, struct meridian_channel *others);
+void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other);
+void meridian_retire_rx(struct meridian_rx *rx);
+int meridian_alloc_rx(struct meridian_rx *rx, u32 slots);
+int meridian_stock_rx(struct meridian_rx *rx);
+void meridian_free_rx(struct meridian_rx *rx);
+
 /* meridian_ring.c */
-int meridian_alloc_channels(struct meridian *m);
-void meridian_free_channels(struct meridian *m);
+int meridian_begin_channels(struct meridian *m, unsigned int count);
+void meridian_end_channels(struct meridian *m, unsigned int count);
+int meridian_check_tables(struct meridian *m, const struct meridian_config *config);
 int meridian_start_queues(struct meridian *m);
+int meridian_start_rx(struct meridian_rx *rx);
 void meridian_drain_tx(struct meridian *m);
 int meridian_end_fence(struct meridian *m);
+void meridian_pause_queues(struct meridian *m);
 void meridian_stop_queues(struct meridian *m);
+void meridian_release_queues(struct meridian *m);
 
 /* meridian_tx.c */
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
@@ -451,6 +477,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);
 u32 meridian_tx_room(const struct meridian_tx *tx);
+bool meridian_tx_has_own(const struct meridian_tx *tx);
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_ring_tx(struct meridian_tx *tx);
@@ -467,6 +494,8 @@ int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **f
 int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue);
 int meridian_xsk_begin(struct meridian_rx *rx);
 int meridian_xsk_register(struct meridian_rx *rx);
+void meridian_xsk_claim(struct meridian_rx *rx);
+void meridian_xsk_release(struct meridian_rx *rx);
 void meridian_xsk_end(struct meridian_rx *rx);
 bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
 void meridian_xsk_drop(struct meridian_rx *rx, u32 count);

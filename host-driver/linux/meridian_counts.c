@@ -87,29 +87,28 @@ static void sum(struct meridian *m, struct meridian_counts *counts)
 		add_channel(counts, &m->channel[i]);
 }
 
-/**
- * meridian_show_counts() - channels are there, and count
- * @m: the function
- */
-void meridian_show_counts(struct meridian *m)
+static void forget(struct meridian_channel *channel)
 {
-	spin_lock_bh(&m->stats_lock);
-	m->counted = m->channels;
-	spin_unlock_bh(&m->stats_lock);
+	memset(&channel->rx.stats, 0, offsetof(struct meridian_rx_stats, sync));
+	memset(&channel->tx.stats, 0, offsetof(struct meridian_tx_stats, sync));
+	memset(&channel->tx.done, 0, offsetof(struct meridian_done_stats, sync));
 }
 
 /**
- * meridian_hide_counts() - channels are about to go; what they counted stays
+ * meridian_count_channels() - say which channels count
  * @m: the function
+ * @count: of its channels; what the others have counted stays, and they begin anew
  */
-void meridian_hide_counts(struct meridian *m)
+void meridian_count_channels(struct meridian *m, unsigned int count)
 {
-	struct meridian_counts counts;
+	unsigned int i;
 
 	spin_lock_bh(&m->stats_lock);
-	sum(m, &counts);
-	m->before = counts;
-	m->counted = 0;
+	for (i = count; i < m->counted; i++) {
+		add_channel(&m->before, &m->channel[i]);
+		forget(&m->channel[i]);
+	}
+	m->counted = count;
 	spin_unlock_bh(&m->stats_lock);
 }
 

@@ -17,7 +17,10 @@ static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
 };
 
-/* Takes the function, if there is one and its card answers. Queues stay while RTNL is held. */
+/*
+ * Takes the function, if there is one and its card answers. Queues stay while RTNL and the device's
+ * lock are held.
+ */
 static struct meridian *begin(struct devlink_health_reporter *reporter)
 {
 	struct meridian_devlink *devlink = devlink_health_reporter_priv(reporter);
@@ -104,6 +107,7 @@ static int put_queues(struct devlink_health_reporter *reporter, struct devlink_f
 	if (!m)
 		return -ENODEV;
 	rtnl_lock();
+	meridian_lock(m->netdev);
 	devlink_fmsg_arr_pair_nest_start(fmsg, "queues");
 	for (i = 0; i < m->channels; i++) {
 		if (is_rx)
@@ -112,6 +116,7 @@ static int put_queues(struct devlink_health_reporter *reporter, struct devlink_f
 			put_tx(fmsg, &m->channel[i].tx);
 	}
 	devlink_fmsg_arr_pair_nest_end(fmsg);
+	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	end(m);
 	return 0;

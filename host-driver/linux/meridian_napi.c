@@ -52,7 +52,7 @@ void meridian_free_irq(struct meridian_channel *channel)
  */
 void meridian_enable_napi(struct meridian_channel *channel)
 {
-	napi_enable(&channel->napi);
+	meridian_napi_enable(&channel->napi);
 	meridian_queue_set_napi(channel->m->netdev, channel->rx.index, &channel->napi);
 }
 
@@ -63,7 +63,7 @@ void meridian_enable_napi(struct meridian_channel *channel)
 void meridian_disable_napi(struct meridian_channel *channel)
 {
 	meridian_queue_set_napi(channel->m->netdev, channel->rx.index, NULL);
-	napi_disable(&channel->napi);
+	meridian_napi_disable(&channel->napi);
 }
 
 /**

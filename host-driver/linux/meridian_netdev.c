@@ -6,110 +6,20 @@
 #include "meridian.h"
 #include "meridian_devlink.h"
 
-static void stop_tx(struct meridian *m)
+static int meridian_init(struct net_device *netdev)
 {
-	netif_tx_disable(m->netdev);
-	netif_carrier_off(m->netdev);
+	struct meridian *m = netdev_priv(netdev);
+
+	m->channel = meridian_new_channels(m);
+	return m->channel ? 0 : -ENOMEM;
 }
 
-/**
- * meridian_up() - memory, queues, frames
- * @m: a function that is down; under RTNL
- *
- * Return: 0 or a negative error, then it is down as before.
- */
-int meridian_up(struct meridian *m)
+static void meridian_uninit(struct net_device *netdev)
 {
-	unsigned int i;
-	int error;
+	struct meridian *m = netdev_priv(netdev);
 
-	error = netif_set_real_num_queues(m->netdev, m->config.queues,
-					  m->config.queues);
-	if (error)
-		return error;
-	error = meridian_alloc_channels(m);
-	if (error)
-		return error;
-	error = meridian_start_queues(m);
-	if (error)
-		goto free;
-	for (i = 0; i < m->channels; i++)
-		meridian_enable_napi(&m->channel[i]);
-	meridian_spread_tx(m);
-	set_bit(MERIDIAN_FLAG_UP, &m->flags);
-	if (m->ops->write_rss(m))
-		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
-	m->ops->sync_filter(m);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK) &&
-	    m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX))
-		netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
-	meridian_report_healthy(m);
-	netif_tx_start_all_queues(m->netdev);
-	meridian_update_link(m);
-	/* An interrupt from before NAPI was enabled is lost. */
-	for (i = 0; i < m->channels; i++) {
-		local_bh_disable();
-		napi_schedule(&m->channel[i].napi);
-		local_bh_enable();
-	}
-	return 0;
-free:
-	meridian_free_channels(m);
-	return error;
-}
-
-/**
- * meridian_down() - no frames, no queues, no memory
- * @m: a function that is up; under RTNL
- */
-void meridian_down(struct meridian *m)
-{
-	unsigned int i;
-
-	clear_bit(MERIDIAN_FLAG_UP, &m->flags);
-	/* Other interfaces may be redirecting frames to this one. */
-	synchronize_net();
-	stop_tx(m);
-	meridian_drain_tx(m);
-	m->ops->close_queues(m);
-	for (i = 0; i < m->channels; i++)
-		meridian_disable_napi(&m->channel[i]);
-	/* A poll that is done may still be at its doorbells. */
-	synchronize_net();
-	meridian_stop_queues(m);
-	meridian_free_channels(m);
-}
-
-/**
- * meridian_configure() - take another configuration
- * @m: the function; under RTNL
- * @config: to be taken
- *
- * Return: 0; a negative error, then it is as it was before.
- */
-int meridian_configure(struct meridian *m, const struct meridian_config *config)
-{
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
-	struct meridian_config before = m->config;
-	int error = 0;
-
-	if (is_up)
-		meridian_down(m);
-	m->config = *config;
-	if (config->queues != before.queues && !netif_is_rxfh_configured(m->netdev))
-		meridian_default_indirection(m);
-	if (is_up)
-		error = meridian_up(m);
-	if (!error)
-		return 0;
-	m->config = before;
-	if (!netif_is_rxfh_configured(m->netdev))
-		meridian_default_indirection(m);
-	if (meridian_up(m)) {
-		netdev_err(m->netdev, "the queues do not start as they were either\n");
-		dev_close(m->netdev);
-	}
-	return error;
+	kvfree(m->channel);
+	m->channel = NULL;
 }
 
 static int meridian_open(struct net_device *netdev)
@@ -221,6 +131,8 @@ static netdev_features_t rx_offloads(const struct meridian *m)
 }
 
 static const struct net_device_ops meridian_netdev_ops = {
+	.ndo_init = meridian_init,
+	.ndo_uninit = meridian_uninit,
 	.ndo_open = meridian_open,
 	.ndo_stop = meridian_stop,
 	.ndo_start_xmit = meridian_start_xmit,
@@ -275,5 +187,6 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 	meridian_offer_queue_stats(netdev);
+	meridian_offer_queue_ops(netdev);
 	meridian_spread_irqs(netdev);
 }

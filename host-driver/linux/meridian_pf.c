@@ -7,20 +7,12 @@
 
 static int map_queues(struct meridian *m, u32 count)
 {
-	unsigned int i;
 	int error;
 
 	mutex_lock(&m->card->lock);
 	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
 	/* Before any doorbell: descriptors of a paced queue that is nobody's are forgotten. */
 	meridian_set_queues(m, count);
-	for (i = 0; i < count; i++) {
-		meridian_set_buffer_size(m, m->queue_base + i, MERIDIAN_RX_BUFFER);
-		meridian_set_entry_size(m, m->queue_base + i, m->channel[i].rx.entry_log2);
-		meridian_set_paced(m, m->queue_base + i, true);
-		meridian_set_tx_offload(m, m->queue_base + i, true);
-	}
-	meridian_flush(m);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -32,6 +24,9 @@ static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 
 	mine.on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	mutex_lock(&m->card->lock);
+	meridian_set_paced(m, setting->queue, true);
+	meridian_set_tx_offload(m, setting->queue, true);
+	meridian_flush(m);
 	error = qdma_h2c_start(&m->qdma, &mine);
 	mutex_unlock(&m->card->lock);
 	return error;
@@ -42,21 +37,32 @@ static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
 	int error;
 
 	mutex_lock(&m->card->lock);
+	meridian_set_buffer_size(m, setting->queue, MERIDIAN_RX_BUFFER);
+	meridian_set_entry_size(m, setting->queue, setting->entry_log2);
+	meridian_flush(m);
 	error = qdma_c2h_start(&m->qdma, setting);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
 
-static int stop_queue(struct meridian *m, u32 queue)
+static int stop_tx(struct meridian *m, u32 queue)
 {
 	int error;
 
 	mutex_lock(&m->card->lock);
 	error = qdma_h2c_stop(&m->qdma, queue);
-	if (!error)
-		error = qdma_c2h_stop(&m->qdma, queue);
 	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+static int stop_rx(struct meridian *m, u32 queue)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	error = qdma_c2h_stop(&m->qdma, queue);
 	meridian_set_entry_size(m, queue, 0);
 	meridian_set_buffer_size(m, queue, 0);
 	mutex_unlock(&m->card->lock);
@@ -111,7 +117,8 @@ const struct meridian_ops meridian_pf_ops = {
 	.close_queues = close_queues,
 	.start_tx = start_tx,
 	.start_rx = start_rx,
-	.stop_queue = stop_queue,
+	.stop_tx = stop_tx,
+	.stop_rx = stop_rx,
 	.end_queues = end_queues,
 	.write_rss = meridian_write_rss,
 	.set_strip = set_strip,

@@ -233,6 +233,7 @@ static inline u32 meridian_next(u32 index, u32 slots)
  * @tx: transmit
  * @rx: receive
  * @irq: Linux's number
+ * @is_polled: NAPI is enabled
  * @name: of the interrupt
  * @events: interrupts, for moderation
  * @rx_dim: adaptive moderation of receive interrupts
@@ -244,6 +245,7 @@ struct meridian_channel {
 	struct meridian_tx tx;
 	struct meridian_rx rx;
 	int irq;
+	bool is_polled;
 	char name[IFNAMSIZ + 16];
 	u16 events;
 	struct dim rx_dim;

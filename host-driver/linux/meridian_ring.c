@@ -3,118 +3,8 @@
 #include "compat.h"
 #include "meridian.h"
 
-#define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
-#define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
-#define COMPLETION_ENTRY_BYTES	MERIDIAN_COMPLETION_BYTES
-
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20
-
-static int alloc_ring(struct meridian *m, struct meridian_ring *ring, u32 slots, size_t entry)
-{
-	ring->slots = slots;
-	ring->bytes = (slots + 1) * entry;
-	ring->entries = dma_alloc_coherent(&m->pdev->dev, ring->bytes, &ring->dma, GFP_KERNEL);
-	return ring->entries ? 0 : -ENOMEM;
-}
-
-static void free_ring(struct meridian *m, struct meridian_ring *ring)
-{
-	if (ring->entries)
-		dma_free_coherent(&m->pdev->dev, ring->bytes, ring->entries, ring->dma);
-	ring->entries = NULL;
-}
-
-static int alloc_pool(struct meridian_rx *rx)
-{
-	struct page_pool_params params = {
-		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
-		.pool_size = rx->ring.slots,
-		.nid = dev_to_node(&rx->m->pdev->dev),
-		.dev = &rx->m->pdev->dev,
-		.dma_dir = DMA_BIDIRECTIONAL,
-		.max_len = MERIDIAN_RX_BUFFER,
-		.offset = MERIDIAN_RX_HEADROOM,
-	};
-	struct page_pool *pool;
-
-	meridian_pool_owner(&params, rx->m->netdev, &rx->m->channel[rx->index].napi, rx->index);
-	pool = page_pool_create(&params);
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	rx->pool = pool;
-	return 0;
-}
-
-static int register_xdp(struct meridian_rx *rx, unsigned int napi_id)
-{
-	int error = meridian_xdp_rxq_reg(&rx->xdp_rxq, rx->m->netdev, rx->index, napi_id);
-
-	if (error)
-		return error;
-	if (rx->xsk)
-		error = meridian_xsk_register(rx);
-	else
-		error = xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_PAGE_POOL, rx->pool);
-	if (error)
-		xdp_rxq_info_unreg(&rx->xdp_rxq);
-	return error;
-}
-
-static int alloc_rx(struct meridian_channel *channel, u32 slots)
-{
-	struct meridian_rx *rx = &channel->rx;
-	struct meridian *m = channel->m;
-	int error;
-
-	error = alloc_ring(m, &rx->ring, slots, RX_ENTRY_BYTES);
-	rx->entry_log2 = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK);
-	/* Twice as many: frames of one buffer never find the completions full. */
-	if (!error)
-		error = alloc_ring(m, &rx->completions, 2 * slots,
-				   COMPLETION_ENTRY_BYTES << rx->entry_log2);
-	if (!error) {
-		rx->page = kvcalloc(slots, sizeof(*rx->page), GFP_KERNEL);
-		error = rx->page ? 0 : -ENOMEM;
-	}
-	if (!error)
-		error = meridian_xsk_begin(rx);
-	if (!error)
-		error = alloc_pool(rx);
-	if (!error)
-		error = register_xdp(rx, channel->napi.napi_id);
-	return error;
-}
-
-static void free_rx(struct meridian_rx *rx)
-{
-	meridian_release_rx(rx);
-	if (xdp_rxq_info_is_reg(&rx->xdp_rxq))
-		xdp_rxq_info_unreg(&rx->xdp_rxq);
-	if (rx->pool)
-		page_pool_destroy(rx->pool);
-	kvfree(rx->page);
-	free_ring(rx->m, &rx->completions);
-	free_ring(rx->m, &rx->ring);
-}
-
-static int alloc_tx(struct meridian_tx *tx, u32 slots)
-{
-	int error = alloc_ring(tx->m, &tx->ring, slots, TX_ENTRY_BYTES);
-
-	if (error)
-		return error;
-	tx->buffer = kvcalloc(slots, sizeof(*tx->buffer), GFP_KERNEL);
-	return tx->buffer ? 0 : -ENOMEM;
-}
-
-static void free_tx(struct meridian_tx *tx)
-{
-	if (tx->buffer)
-		meridian_release_tx(tx);
-	kvfree(tx->buffer);
-	free_ring(tx->m, &tx->ring);
-}
 
 /*
  * Once NAPI is done another CPU may poll and be first with its doorbell. An index that goes back
@@ -169,88 +59,77 @@ static irqreturn_t channel_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/**
- * meridian_free_channels() - give back what meridian_alloc_channels() took
- * @m: a function whose queues are stopped
- *
- * Memory that the card may still write to is nobody else's, ever.
- */
-void meridian_free_channels(struct meridian *m)
+static int begin_channel(struct meridian_channel *channel)
 {
-	bool is_runaway = test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
-	unsigned int i;
+	int error;
 
-	meridian_hide_counts(m);
-	for (i = 0; i < m->channels; i++) {
-		struct meridian_channel *channel = &m->channel[i];
-
-		meridian_free_irq(channel);
-		meridian_end_moderation(channel);
-		if (!is_runaway) {
-			free_tx(&channel->tx);
-			free_rx(&channel->rx);
-		}
-		netif_napi_del(&channel->napi);
-	}
-	/* Pools that nobody has destroyed know their NAPI. */
-	if (!is_runaway)
-		kvfree(m->channel);
-	m->channel = NULL;
-	m->channels = 0;
-}
-
-/**
- * meridian_alloc_channels() - memory and interrupts of the queue pairs
- * @m: a function that has none
- *
- * Return: 0 or a negative error, then nothing is kept.
- */
-int meridian_alloc_channels(struct meridian *m)
-{
-	unsigned int i;
-	int error = 0;
-
-	m->channel = kvcalloc(m->config.queues, sizeof(*m->channel), GFP_KERNEL);
-	if (!m->channel)
-		return -ENOMEM;
-	m->channels = m->config.queues;
-	for (i = 0; i < m->channels; i++) {
-		struct meridian_channel *channel = &m->channel[i];
-
-		channel->m = m;
-		channel->tx.m = m;
-		channel->tx.index = i;
-		channel->rx.m = m;
-		channel->rx.index = i;
-		u64_stats_init(&channel->tx.stats.sync);
-		u64_stats_init(&channel->tx.done.sync);
-		u64_stats_init(&channel->rx.stats.sync);
-		spin_lock_init(&channel->rx.bell);
-		meridian_init_moderation(channel);
-		meridian_napi_add(m->netdev, &channel->napi, poll_channel, i);
-	}
-	for (i = 0; i < m->channels && !error; i++) {
-		error = alloc_tx(&m->channel[i].tx, m->config.tx_slots);
-		if (!error)
-			error = alloc_rx(&m->channel[i], m->config.rx_slots);
-		if (!error)
-			error = meridian_request_irq(&m->channel[i], channel_interrupt);
-	}
+	meridian_init_moderation(channel);
+	meridian_napi_add(channel->m->netdev, &channel->napi, poll_channel, channel->rx.index);
+	error = meridian_request_irq(channel, channel_interrupt);
 	if (error)
-		meridian_free_channels(m);
-	else
-		meridian_show_counts(m);
+		meridian_napi_del(&channel->napi);
 	return error;
 }
 
-/* A PF of another driver may have other tables. */
-static int check_tables(struct meridian *m)
+static void end_channel(struct meridian_channel *channel)
+{
+	meridian_free_irq(channel);
+	meridian_end_moderation(channel);
+	meridian_napi_del(&channel->napi);
+}
+
+/**
+ * meridian_end_channels() - give back interrupts and NAPI
+ * @m: a function
+ * @count: queue pairs that keep theirs
+ */
+void meridian_end_channels(struct meridian *m, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = count; i < m->queue_limit; i++) {
+		if (m->channel[i].irq)
+			end_channel(&m->channel[i]);
+	}
+}
+
+/**
+ * meridian_begin_channels() - interrupts and NAPI, which outlive the rings that they serve
+ * @m: a function
+ * @count: queue pairs that are to have theirs; some may
+ *
+ * Return: 0 or a negative error, then those that had none have none.
+ */
+int meridian_begin_channels(struct meridian *m, unsigned int count)
+{
+	unsigned int i, first = 0;
+	int error = 0;
+
+	while (first < count && m->channel[first].irq)
+		first++;
+	for (i = first; i < count && !error; i++)
+		error = begin_channel(&m->channel[i]);
+	if (error)
+		meridian_end_channels(m, first);
+	return error;
+}
+
+/**
+ * meridian_check_tables() - whether the card has rings and buffers of such sizes
+ * @m: the function
+ * @config: what it is to have
+ *
+ * A PF of another driver may have other tables.
+ *
+ * Return: 0 or -ERANGE.
+ */
+int meridian_check_tables(struct meridian *m, const struct meridian_config *config)
 {
 	const struct qdma_tables *tables = &m->qdma.tables;
 
-	if (qdma_find(tables->rings, m->config.tx_slots + 1) < 0 ||
-	    qdma_find(tables->rings, m->config.rx_slots + 1) < 0 ||
-	    qdma_find(tables->rings, 2 * m->config.rx_slots + 1) < 0 ||
+	if (qdma_find(tables->rings, config->tx_slots + 1) < 0 ||
+	    qdma_find(tables->rings, config->rx_slots + 1) < 0 ||
+	    qdma_find(tables->rings, 2 * config->rx_slots + 1) < 0 ||
 	    qdma_find(tables->buffers, MERIDIAN_RX_BUFFER) < 0)
 		return -ERANGE;
 	return 0;
@@ -276,7 +155,7 @@ static int start_tx(struct meridian_tx *tx)
 	return m->ops->start_tx(m, &setting);
 }
 
-static int start_rx(struct meridian_rx *rx)
+static int make_rx(struct meridian_rx *rx)
 {
 	const struct qdma_tables *tables = &rx->m->qdma.tables;
 	struct meridian *m = rx->m;
@@ -306,7 +185,33 @@ static int start_rx(struct meridian_rx *rx)
 	/* The first doorbell makes it so. */
 	meridian_moderate_rx(rx);
 	memset(rx->completions.entries, 0, rx->completions.bytes);
+	meridian_pool_joins_napi(rx->pool, &m->channel[rx->index].napi);
+	if (rx->xsk)
+		meridian_xsk_claim(rx);
 	return m->ops->start_rx(m, &setting);
+}
+
+/* The card has the queue: it gets buffers, and is to tell of the first frame. */
+static void open_rx(struct meridian_rx *rx)
+{
+	if (!meridian_fill_rx(rx) && rx->posted == 0)
+		set_bit(MERIDIAN_FLAG_STARVED, &rx->m->flags);
+	qdma_completion_doorbell(&rx->m->qdma, rx->index, 0, rx->mode, true);
+}
+
+/**
+ * meridian_start_rx() - let the card have a receive queue
+ * @rx: with memory; its NAPI is not enabled
+ *
+ * Return: 0 or a negative error, then the queue may be there in part.
+ */
+int meridian_start_rx(struct meridian_rx *rx)
+{
+	int error = make_rx(rx);
+
+	if (!error)
+		open_rx(rx);
+	return error;
 }
 
 /**
@@ -320,28 +225,21 @@ int meridian_start_queues(struct meridian *m)
 	unsigned int i;
 	int error;
 
-	error = check_tables(m);
-	if (!error)
-		error = meridian_end_fence(m);
+	error = meridian_end_fence(m);
 	if (!error)
 		error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
 		if (!error)
-			error = start_rx(&m->channel[i].rx);
+			error = make_rx(&m->channel[i].rx);
 	}
 	if (error) {
 		netdev_err(m->netdev, "the card does not take the queues: %d\n", error);
 		meridian_stop_queues(m);
 		return error;
 	}
-	for (i = 0; i < m->channels; i++) {
-		struct meridian_rx *rx = &m->channel[i].rx;
-
-		if (!meridian_fill_rx(rx) && rx->posted == 0)
-			set_bit(MERIDIAN_FLAG_STARVED, &m->flags);
-		qdma_completion_doorbell(&m->qdma, rx->index, 0, rx->mode, true);
-	}
+	for (i = 0; i < m->channels; i++)
+		open_rx(&m->channel[i].rx);
 	return 0;
 }
 
@@ -400,23 +298,22 @@ int meridian_end_fence(struct meridian *m)
 	return 0;
 }
 
-/**
- * meridian_stop_queues() - take the queues from the card
- * @m: a function that neither sends nor polls any more
- *
- * When it returns the card touches their memory no more: where a queue does not end, the function
- * may not access memory at all until meridian_end_fence(). After the first that does not end the
- * others are not tried, as each may take as long.
- */
-void meridian_stop_queues(struct meridian *m)
+/* After the first queue that does not end the others are not tried, as each may take as long. */
+static int stop_each(struct meridian *m)
 {
 	unsigned int i;
 	int error = 0;
 
-	for (i = 0; i < m->channels && !error; i++)
-		error = m->ops->stop_queue(m, m->queue_base + i);
-	if (!error)
-		error = m->ops->map_queues(m, 0);
+	for (i = 0; i < m->channels && !error; i++) {
+		error = m->ops->stop_tx(m, m->queue_base + i);
+		if (!error)
+			error = m->ops->stop_rx(m, m->queue_base + i);
+	}
+	return error;
+}
+
+static void fence_if(struct meridian *m, int error)
+{
 	if (!meridian_present(m) && !error)
 		error = -ENODEV;
 	if (!error)
@@ -425,4 +322,50 @@ void meridian_stop_queues(struct meridian *m)
 		netdev_err(m->netdev,
 			   "the card does not end the queues (%d): no DMA until it does\n", error);
 	fence(m);
+}
+
+/**
+ * meridian_pause_queues() - take the queues from the card, to give it others
+ * @m: a function that neither sends nor polls any more
+ *
+ * When it returns the card touches their memory no more: where a queue does not end, the function
+ * may not access memory at all until meridian_end_fence(). What the function has beside its queues
+ * stays.
+ */
+void meridian_pause_queues(struct meridian *m)
+{
+	fence_if(m, stop_each(m));
+}
+
+/**
+ * meridian_stop_queues() - take the queues from the card
+ * @m: see meridian_pause_queues()
+ *
+ * The card is told that the function has no queues any more, too.
+ */
+void meridian_stop_queues(struct meridian *m)
+{
+	int error = stop_each(m);
+
+	if (!error)
+		error = m->ops->map_queues(m, 0);
+	fence_if(m, error);
+}
+
+/**
+ * meridian_release_queues() - free the frames and give the buffers back that the card had
+ * @m: a function whose queues are stopped
+ *
+ * What the card may still write to stays where it is.
+ */
+void meridian_release_queues(struct meridian *m)
+{
+	unsigned int i;
+
+	if (test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
+		return;
+	for (i = 0; i < m->channels; i++) {
+		meridian_release_tx(&m->channel[i].tx);
+		meridian_release_rx(&m->channel[i].rx);
+	}
 }

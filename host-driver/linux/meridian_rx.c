@@ -391,9 +391,7 @@ void meridian_release_rx(struct meridian_rx *rx)
 {
 	u32 i;
 
-	meridian_xsk_end(rx);
-	if (!rx->page || !rx->pool)
-		return;
+	meridian_xsk_release(rx);
 	for (i = 0; i < rx->ring.slots; i++) {
 		if (rx->page[i])
 			page_pool_put_full_page(rx->pool, rx->page[i], false);

@@ -132,17 +132,19 @@ static void do_service(struct work_struct *work)
 		meridian_serve_vfs(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
+		meridian_lock(m->netdev);
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 			look_after_queues(m);
 		else if (!meridian_is_vf(m->pdev))
 			look_after_fence(m);
+		meridian_unlock(m->netdev);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
 }
 
 /**
- * meridian_reset() - take the function down and up, if it is up
+ * meridian_reset() - let the function's queues start anew, if it is up
  * @m: the function; not under RTNL
  *
  * Return: 0; a negative error, then it is down.
@@ -152,14 +154,10 @@ int meridian_reset(struct meridian *m)
 	int error = 0;
 
 	rtnl_lock();
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
-		meridian_down(m);
-		error = meridian_up(m);
-		if (error) {
-			netdev_err(m->netdev, "the queues do not start again after a reset\n");
-			dev_close(m->netdev);
-		}
-	}
+	meridian_lock(m->netdev);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		error = meridian_restart(m);
+	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	return error;
 }
@@ -177,7 +175,7 @@ static void do_rx_mode(struct work_struct *work)
 }
 
 /**
- * meridian_schedule_reset() - take the function down and up, soon
+ * meridian_schedule_reset() - let the function's queues start anew, soon
  * @m: the function
  */
 void meridian_schedule_reset(struct meridian *m)
@@ -286,9 +284,11 @@ void meridian_before_reset(struct meridian *m)
 {
 	meridian_stop_service(m);
 	rtnl_lock();
+	meridian_lock(m->netdev);
 	netif_device_detach(m->netdev);
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_down(m);
+	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	announce_reset(m);
 }
@@ -321,12 +321,14 @@ void meridian_after_reset(struct meridian *m)
 		mutex_unlock(&m->card->lock);
 	}
 	rtnl_lock();
+	meridian_lock(m->netdev);
 	if (netif_running(m->netdev) && meridian_up(m)) {
 		netdev_err(m->netdev, "the queues do not start again after a reset\n");
-		dev_close(m->netdev);
+		meridian_close(m->netdev);
 	}
 	if (meridian_present(m))
 		netif_device_attach(m->netdev);
+	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	meridian_start_service(m);
 }

@@ -447,6 +447,25 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 }
 
 /**
+ * meridian_tx_has_own() - whether the ring has frames in memory of the pair's receive queue
+ * @tx: a queue whose NAPI is disabled, as NAPI alone puts such frames there
+ *
+ * They are an AF_XDP socket's, or in pages of the pool that XDP sends back.
+ *
+ * Return: whether there is one.
+ */
+bool meridian_tx_has_own(const struct meridian_tx *tx)
+{
+	u32 i, pidx = READ_ONCE(tx->pidx);
+
+	for (i = tx->cidx; i != pidx; i = meridian_next(i, tx->ring.slots)) {
+		if (tx->buffer[i].is_xdp && !tx->buffer[i].is_mapped)
+			return true;
+	}
+	return false;
+}
+
+/**
  * meridian_release_tx() - free every frame, taken or not
  * @tx: a queue that the card has no more
  */

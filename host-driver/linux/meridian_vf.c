@@ -180,21 +180,26 @@ static int start_rx(struct meridian *m, const struct qdma_c2h_setting *setting)
 	return ask(m, &request, NULL);
 }
 
-static int stop_queue(struct meridian *m, u32 queue)
+static int stop_queue(struct meridian *m, u32 queue, bool is_c2h)
 {
-	struct qdma_queue_request end = { .queue = queue, .function = m->function };
+	struct qdma_queue_request end = {
+		.is_c2h = is_c2h, .queue = queue, .function = m->function,
+	};
 	struct qdma_message request;
-	int error;
 
 	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
 	qdma_message_put_queue(&request, &end);
-	error = ask(m, &request, NULL);
-	if (error)
-		return error;
-	end.is_c2h = true;
-	begin(m, &request, QDMA_OP_CONTEXT_INVALIDATE);
-	qdma_message_put_queue(&request, &end);
 	return ask(m, &request, NULL);
+}
+
+static int stop_tx(struct meridian *m, u32 queue)
+{
+	return stop_queue(m, queue, false);
+}
+
+static int stop_rx(struct meridian *m, u32 queue)
+{
+	return stop_queue(m, queue, true);
 }
 
 static int end_queues(struct meridian *m)
@@ -243,7 +248,8 @@ const struct meridian_ops meridian_vf_ops = {
 	.close_queues = close_queues,
 	.start_tx = start_tx,
 	.start_rx = start_rx,
-	.stop_queue = stop_queue,
+	.stop_tx = stop_tx,
+	.stop_rx = stop_rx,
 	.end_queues = end_queues,
 	.write_rss = write_rss,
 	.set_strip = set_strip,

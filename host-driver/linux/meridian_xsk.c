@@ -36,24 +36,22 @@ static void set_socket(struct meridian *m, u32 queue, bool is_there)
 		clear_bit(queue, m->xsk_queues);
 }
 
-/* All queues of the function start anew; without the change if they do not start with it. */
+/* The queue starts anew; without the change if it does not start with it. */
 static int change(struct meridian *m, u32 queue, bool is_there)
 {
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
 	int error = 0;
 
-	if (is_up)
-		meridian_down(m);
 	set_socket(m, queue, is_there);
-	if (is_up)
-		error = meridian_up(m);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags) && queue < m->channels)
+		error = meridian_restart_rx(m, queue);
 	if (!error)
 		return 0;
-	netdev_err(m->netdev, "the queues do not start with another AF_XDP socket: %d\n", error);
-	/* A socket that goes is gone in any case. */
+	netdev_err(m->netdev, "queue %u does not start with another AF_XDP socket: %d\n", queue,
+		   error);
 	set_socket(m, queue, false);
-	if (!is_there || meridian_up(m))
-		dev_close(m->netdev);
+	/* A socket that goes is gone in any case, with the memory that its queue has. */
+	if (!is_there)
+		meridian_close(m->netdev);
 	return error;
 }
 
@@ -107,17 +105,26 @@ int meridian_xsk_begin(struct meridian_rx *rx)
 }
 
 /**
- * meridian_xsk_end() - give all of the socket's memory back
- * @rx: a queue that the card has no more
+ * meridian_xsk_release() - give the socket's buffers back
+ * @rx: a queue that the card has no more, and that may have a socket
  */
-void meridian_xsk_end(struct meridian_rx *rx)
+void meridian_xsk_release(struct meridian_rx *rx)
 {
 	u32 i;
 
 	for (i = 0; rx->buff && i < rx->ring.slots; i++) {
 		if (rx->buff[i])
 			xsk_buff_free(rx->buff[i]);
+		rx->buff[i] = NULL;
 	}
+}
+
+/**
+ * meridian_xsk_end() - undo meridian_xsk_begin()
+ * @rx: a queue whose buffers are released
+ */
+void meridian_xsk_end(struct meridian_rx *rx)
+{
 	kvfree(rx->buff);
 	rx->buff = NULL;
 	rx->xsk = NULL;
@@ -125,11 +132,16 @@ void meridian_xsk_end(struct meridian_rx *rx)
 
 int meridian_xsk_register(struct meridian_rx *rx)
 {
-	int error = xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_XSK_BUFF_POOL, NULL);
+	return xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_XSK_BUFF_POOL, NULL);
+}
 
-	if (!error)
-		xsk_pool_set_rxq_info(rx->xsk, &rx->xdp_rxq);
-	return error;
+/**
+ * meridian_xsk_claim() - let the socket's buffers know the queue
+ * @rx: a queue with a socket that is about to start
+ */
+void meridian_xsk_claim(struct meridian_rx *rx)
+{
+	xsk_pool_set_rxq_info(rx->xsk, &rx->xdp_rxq);
 }
 
 /**
