@@ -210,11 +210,21 @@ switch_queue(void)
 		return;
 	queue = draw(queues);
 	switch (draw(5)) {
-	case 0: is(rte_eth_dev_rx_queue_start(port, queue), 0); break;
-	case 1: is(rte_eth_dev_rx_queue_stop(port, queue), 0); break;
-	case 2: is(rte_eth_dev_tx_queue_start(port, queue), 0); break;
-	case 3: is(rte_eth_dev_tx_queue_stop(port, queue), 0); break;
-	default: rte_eth_tx_done_cleanup(port, queue, draw(64)); break;
+	case 0:
+		is(rte_eth_dev_rx_queue_start(port, queue), 0);
+		break;
+	case 1:
+		is(rte_eth_dev_rx_queue_stop(port, queue), 0);
+		break;
+	case 2:
+		is(rte_eth_dev_tx_queue_start(port, queue), 0);
+		break;
+	case 3:
+		is(rte_eth_dev_tx_queue_stop(port, queue), 0);
+		break;
+	default:
+		rte_eth_tx_done_cleanup(port, queue, draw(64));
+		break;
 	}
 }
 
@@ -241,10 +251,18 @@ change_addresses(void)
 		list[i] = (struct rte_ether_addr){ { 1, 0, 0x5e, 0, 0, draw(64) } };
 	/* Of a card that has other functions, some may be refused. */
 	switch (draw(4)) {
-	case 0: rte_eth_dev_mac_addr_add(port, &address, 0); break;
-	case 1: rte_eth_dev_mac_addr_remove(port, &address); break;
-	case 2: rte_eth_dev_default_mac_addr_set(port, &address); break;
-	default: rte_eth_dev_set_mc_addr_list(port, list, draw(GROUPS + 1)); break;
+	case 0:
+		rte_eth_dev_mac_addr_add(port, &address, 0);
+		break;
+	case 1:
+		rte_eth_dev_mac_addr_remove(port, &address);
+		break;
+	case 2:
+		rte_eth_dev_default_mac_addr_set(port, &address);
+		break;
+	default:
+		rte_eth_dev_set_mc_addr_list(port, list, draw(GROUPS + 1));
+		break;
 	}
 }
 
@@ -254,11 +272,21 @@ change_flags(void)
 	if (!is_configured)
 		return;
 	switch (draw(5)) {
-	case 0: rte_eth_promiscuous_enable(port); break;
-	case 1: rte_eth_promiscuous_disable(port); break;
-	case 2: rte_eth_allmulticast_enable(port); break;
-	case 3: rte_eth_allmulticast_disable(port); break;
-	default: rte_eth_dev_vlan_filter(port, draw(4096), draw(2)); break;
+	case 0:
+		rte_eth_promiscuous_enable(port);
+		break;
+	case 1:
+		rte_eth_promiscuous_disable(port);
+		break;
+	case 2:
+		rte_eth_allmulticast_enable(port);
+		break;
+	case 3:
+		rte_eth_allmulticast_disable(port);
+		break;
+	default:
+		rte_eth_dev_vlan_filter(port, draw(4096), draw(2));
+		break;
 	}
 }
 
