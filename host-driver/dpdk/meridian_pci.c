@@ -204,7 +204,11 @@ attach(struct rte_pci_device *device, struct pci_bus *pci)
 static int
 check_keys(const struct rte_devargs *devargs)
 {
-	static const char * const known[] = { MERIDIAN_DEVARGS, NULL };
+	/* EAL leaves those of a device's layers among the driver's. */
+	static const char * const known[] = {
+		MERIDIAN_DEVARGS, RTE_DEVARGS_KEY_BUS, RTE_DEVARGS_KEY_CLASS,
+		RTE_DEVARGS_KEY_DRIVER, NULL
+	};
 	struct rte_kvargs *keys;
 
 	if (devargs == NULL || devargs->args == NULL || *devargs->args == '\0')

@@ -14,6 +14,7 @@
 #include <rte_version.h>
 
 #include "../../qdma/qdma_regs.h"
+#include "../meridian_queue.h"
 #include "port.h"
 
 #define RESETS	20000
@@ -287,6 +288,67 @@ counters_are_read_by_several_threads(void)
 	pthread_join(thread, NULL);
 }
 
+/* Of two buffers, and of one. */
+static void
+send_two(void)
+{
+	struct rte_mbuf *frames[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		frames[i] = rte_pktmbuf_alloc(pool);
+		must(frames[i] != NULL, "no mbuf");
+		memset(rte_pktmbuf_append(frames[i], 1500), 2 + i, 1500);
+	}
+	is(rte_pktmbuf_chain(frames[0], rte_pktmbuf_copy(frames[0], pool, 0, UINT32_MAX)), 0);
+	is(rte_eth_tx_burst(port, 0, frames, 2), 2);
+}
+
+static void
+must_be_two(struct rte_mbuf **frames, unsigned int count)
+{
+	is(count, 2);
+	is(frames[0]->pkt_len, 3000);
+	is(frames[0]->nb_segs, 2);
+	is(*rte_pktmbuf_mtod_offset(frames[0]->next, char *, frames[0]->next->data_len - 1), 2);
+	is(frames[1]->pkt_len, 1500);
+	is(frames[1]->nb_segs, 1);
+	is(*rte_pktmbuf_mtod(frames[1], char *), 3);
+	rte_pktmbuf_free_bulk(frames, 2);
+}
+
+/* A secondary process has chosen its function before the primary configured the port. */
+static void
+every_function_takes_frames_of_several_buffers(void)
+{
+	static const eth_rx_burst_t functions[] = {
+		meridian_recv_simple, meridian_locked_simple, meridian_recv_scattered,
+#if defined(RTE_ARCH_X86)
+		meridian_recv_sse, meridian_locked_sse,
+#elif defined(RTE_ARCH_ARM64)
+		meridian_recv_neon, meridian_locked_neon,
+#endif
+	};
+	struct layout layout = plain;
+	unsigned int turn, i;
+
+	layout.conf.rxmode.mtu = 9000;
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	plug("loop=1");
+	start_port(&layout);
+	for (turn = 0; turn < 300; turn++) {
+		for (i = 0; i < RTE_DIM(functions); i++) {
+			struct rte_mbuf *frames[8];
+
+			send_two();
+			must_be_two(frames, functions[i](rte_eth_devices[port].data->rx_queues[0],
+							 frames, RTE_DIM(frames)));
+		}
+	}
+	close_port();
+	is(held(), 0);
+}
+
 static void
 arguments_that_cannot_be_are_invalid(void)
 {
@@ -317,6 +379,7 @@ static const struct test_case cases[] = {
 	CASE(key_without_a_length_is_of_40_bytes),
 	CASE(statistics_are_reset_while_frames_come),
 	CASE(counters_are_read_by_several_threads),
+	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(arguments_that_cannot_be_are_invalid),
 };
 
