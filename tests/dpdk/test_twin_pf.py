@@ -145,6 +145,23 @@ def test_trust(run_card: Any, testpmd: Start) -> None:
     trusted.wait("its other address", lambda: trusted.statistics()["RX-packets"] == 2)
 
 
+def test_two_pfs_of_a_port_have_addresses_of_their_own(run_card: Any, testpmd: Start) -> None:
+    """The second is refused that of the first, in whatever way, and the first goes on receiving."""
+    card = run_card()
+    second = f"net_meridian_twin1,socket={card.socket},function=1"
+    pmd = testpmd(card, more=f"mac={MAC}", vdevs=[second])
+    pmd.command("set promisc all off")
+    pmd.start("io")
+    for command in (f"mac_addr set 1 {MAC}", f"mac_addr add 1 {MAC}"):
+        assert "Address already in use" in pmd.command(command)
+    pmd.command(f"mac_addr remove 1 {MAC}")
+    for size in (60, 1514):
+        card.wires[0].send(udp(size, size))
+    pmd.wait("frames of the first", lambda: pmd.statistics(0)["RX-packets"] == 2)
+    assert pmd.statistics(1)["RX-packets"] == 0
+    pmd.quit()
+
+
 def test_what_a_pf_refuses(run_card: Any, testpmd: Start) -> None:
     """A VF is told why, keeps what it had, and starts again; what it asked for while it was stopped it does without."""
     card = run_card()
