@@ -69,9 +69,9 @@ struct meridian_tx_stats {
 
 /**
  * struct meridian_done_stats - what NAPI counts of a transmit queue
- * @packets: frames that the card has taken, without those of XDP
+ * @packets: frames that the card has taken
  * @bytes: of these
- * @xdp: frames of XDP that the card has taken
+ * @xdp: those of XDP
  * @woken: times that a full ring had room again
  * @sync: of these; the transmit lock's counters have another, as both may write at a time
  */

@@ -404,6 +404,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 {
 	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0, xsk = 0;
 	struct netdev_queue *queue = queue_of(tx);
+	u32 xdp_bytes = 0;
 	u32 limit = tx->ring.slots;
 
 	/* Nothing of an entry is to be read before its index. */
@@ -416,6 +417,8 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 		if (!buffer->is_xdp) {
 			packets++;
 			bytes += buffer->length;
+		} else {
+			xdp_bytes += buffer->length;
 		}
 		frames++;
 		xsk += buffer->is_xsk;
@@ -428,8 +431,8 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	meridian_xsk_sent(tx, xsk);
 	WRITE_ONCE(tx->cidx, cidx);
 	u64_stats_update_begin(&tx->done.sync);
-	u64_stats_add(&tx->done.packets, packets);
-	u64_stats_add(&tx->done.bytes, bytes);
+	u64_stats_add(&tx->done.packets, frames);
+	u64_stats_add(&tx->done.bytes, bytes + xdp_bytes);
 	u64_stats_add(&tx->done.xdp, frames - packets);
 	u64_stats_update_end(&tx->done.sync);
 	netdev_tx_completed_queue(queue, packets, bytes);

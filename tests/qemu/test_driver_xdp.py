@@ -46,6 +46,12 @@ def counted(link: Link, name: str, before: dict[str, int]) -> int:
     return grown
 
 
+def sent_in_all(link: Link) -> list[int]:
+    """Frames and bytes, as for `ip -s link`."""
+    text = link.guest.run("cd /sys/class/net/eth0/statistics && cat tx_packets tx_bytes")
+    return [int(number) for number in text.split()]
+
+
 @pytest.mark.parametrize("name", ["pass", "meta"])
 def test_frames_that_pass_go_on_as_without(link: Link, name: str) -> None:
     with program(link, name):
@@ -67,11 +73,16 @@ def test_frames_that_go_back_come_back_unchanged(link: Link, name: str, counter:
     # They are for the interface's own address, which the card's switch sends to nobody else.
     link.guest.run("bridge link set dev eth0 hwmode vepa")
     with program(link, name):
+        sent_before = sent_in_all(link)
         before = link.guest.statistics()
         link.peer.other.clear()
         frames = send(link)
         assert counted(link, counter, before) >= COUNT
         assert counted(link, "tx_xdp", before) >= COUNT
+        # XDP's frames are the interface's: sent, as they are received.
+        sent = [number - old for number, old in zip(sent_in_all(link), sent_before, strict=True)]
+        assert sent[0] >= COUNT
+        assert sent[1] >= sum(map(len, frames))
     link.guest.run("bridge link set dev eth0 hwmode veb")
     assert [frame for frame in link.peer.other if frame in frames] == frames
     link.guest.ping()
