@@ -55,7 +55,6 @@ static_assert(ETH_HLEN + VLAN_HLEN + MERIDIAN_XDP_MTU == MERIDIAN_RX_BUFFER);
 #define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
 
 struct meridian;
-struct meridian_completion;
 struct meridian_devlink;
 
 /**
@@ -500,8 +499,7 @@ void meridian_xsk_end(struct meridian_rx *rx);
 bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
 void meridian_xsk_drop(struct meridian_rx *rx, u32 count);
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
-				     struct bpf_prog *prog,
-				     const struct meridian_completion *completion);
+				     struct bpf_prog *prog, u32 bytes, u32 hash, u32 verdicts);
 bool meridian_xsk_send(struct meridian_channel *channel);
 void meridian_xsk_sent(struct meridian_tx *tx, u32 count);
 void meridian_xsk_link_up(struct meridian *m);

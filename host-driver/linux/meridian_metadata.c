@@ -22,13 +22,12 @@ static const enum xdp_rss_hash_type hash_types[] = {
 static int rx_hash(const struct xdp_md *context, u32 *hash, enum xdp_rss_hash_type *type)
 {
 	const struct meridian_xdp_buff *buff = (const void *)context;
-	const struct meridian_completion *completion = buff->completion;
-	u32 index = FIELD_GET(MERIDIAN_COMPLETION_HASH_TYPE_MASK, completion->verdicts);
+	u32 index = FIELD_GET(MERIDIAN_COMPLETION_HASH_TYPE_MASK, buff->verdicts);
 
 	if (!(buff->xdp.rxq->dev->features & NETIF_F_RXHASH) ||
 	    index >= ARRAY_SIZE(hash_types) || hash_types[index] == XDP_RSS_TYPE_NONE)
 		return -ENODATA;
-	*hash = completion->hash;
+	*hash = buff->hash;
 	*type = hash_types[index];
 	return 0;
 }
@@ -36,12 +35,11 @@ static int rx_hash(const struct xdp_md *context, u32 *hash, enum xdp_rss_hash_ty
 static int rx_vlan_tag(const struct xdp_md *context, __be16 *protocol, u16 *tci)
 {
 	const struct meridian_xdp_buff *buff = (const void *)context;
-	u32 verdicts = buff->completion->verdicts;
 
-	if (!(verdicts & MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK))
+	if (!(buff->verdicts & MERIDIAN_COMPLETION_VLAN_STRIPPED_MASK))
 		return -ENODATA;
 	*protocol = htons(ETH_P_8021Q);
-	*tci = FIELD_GET(MERIDIAN_COMPLETION_VLAN_TCI_MASK, verdicts);
+	*tci = FIELD_GET(MERIDIAN_COMPLETION_VLAN_TCI_MASK, buff->verdicts);
 	return 0;
 }
 

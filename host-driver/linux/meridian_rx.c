@@ -13,6 +13,14 @@
 /* Doorbells for buffers are rung for so many at once. */
 #define FILL_BATCH	16
 
+/* What a completion says of a frame. */
+struct meridian_completion {
+	u32 length;
+	bool is_bad;
+	u32 hash;
+	u32 verdicts;	/* the word behind it; 0 in an entry of 8 bytes */
+};
+
 static u32 buffers_ready(const struct meridian_rx *rx)
 {
 	return rx->pidx >= rx->cidx ? rx->pidx - rx->cidx : rx->pidx + rx->ring.slots - rx->cidx;
@@ -193,18 +201,19 @@ static struct sk_buff *build_xdp(struct meridian_rx *rx, struct xdp_buff *xdp)
 	return skb;
 }
 
-static struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog,
-				   const struct meridian_completion *completion)
+/* Not inline, as frames that no program sees would pay for its registers. */
+static noinline struct sk_buff *receive_xdp(struct meridian_rx *rx, struct bpf_prog *prog,
+					    u32 length, u32 hash, u32 verdicts)
 {
-	u32 bytes = min_t(u32, completion->length, MERIDIAN_RX_BUFFER);
+	u32 bytes = min_t(u32, length, MERIDIAN_RX_BUFFER);
 	struct page *page = take_page(rx, bytes);
 	struct meridian_xdp_buff buff;
 	struct xdp_buff *xdp = &buff.xdp;
 
 	xdp_init_buff(xdp, PAGE_SIZE, &rx->xdp_rxq);
 	xdp_prepare_buff(xdp, page_address(page), MERIDIAN_RX_HEADROOM, bytes, true);
-	meridian_note_completion(xdp, completion);
-	add_parts(rx, xdp, completion->length - bytes);
+	meridian_note(xdp, hash, verdicts);
+	add_parts(rx, xdp, length - bytes);
 	return meridian_run_xdp(rx, prog, xdp) ? build_xdp(rx, xdp) : NULL;
 }
 
@@ -277,9 +286,13 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 		return;
 	}
 	if (rx->xsk)
-		skb = meridian_xsk_receive(rx, napi, prog, completion);
+		skb = meridian_xsk_receive(rx, napi, prog, completion->length, completion->hash,
+					   completion->verdicts);
+	else if (prog)
+		skb = receive_xdp(rx, prog, completion->length, completion->hash,
+				  completion->verdicts);
 	else
-		skb = prog ? receive_xdp(rx, prog, completion) : receive(rx, completion);
+		skb = receive(rx, completion);
 	if (!skb)
 		return;
 	skb_record_rx_queue(skb, rx->index);

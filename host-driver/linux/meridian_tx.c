@@ -160,8 +160,11 @@ void meridian_arm_tx(struct meridian_tx *tx)
 	__netif_tx_unlock(queue);
 }
 
-/* Room is looked for again behind the stop, as the cleaner may have looked before it. */
-static noinline void stop(struct meridian_tx *tx, struct netdev_queue *queue)
+/*
+ * Room is looked for again behind the stop, as the cleaner may have looked before it. Inline: two
+ * calls would cost each frame that finds room.
+ */
+static __always_inline void stop(struct meridian_tx *tx, struct netdev_queue *queue)
 {
 	netif_tx_stop_queue(queue);
 	count(tx, &tx->stats.stopped);
@@ -171,6 +174,13 @@ static noinline void stop(struct meridian_tx *tx, struct netdev_queue *queue)
 		netif_tx_start_queue(queue);
 		count(tx, &tx->stats.restarted);
 	}
+}
+
+static void stop_if_full(struct meridian_tx *tx, struct netdev_queue *queue)
+{
+	if (likely(meridian_tx_room(tx)))
+		return;
+	stop(tx, queue);
 }
 
 /* What the card is to do to a frame. */
@@ -268,8 +278,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		goto drop;
 	put(tx, &buffer, request_of(tx, skb));
 	skb_tx_timestamp(skb);
-	if (unlikely(!meridian_tx_room(tx)))
-		stop(tx, queue);
+	stop_if_full(tx, queue);
 	if (__netdev_tx_sent_queue(queue, buffer.length, more))
 		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;

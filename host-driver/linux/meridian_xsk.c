@@ -203,19 +203,20 @@ static struct sk_buff *copy(struct napi_struct *napi, struct xdp_buff *xdp)
  * @rx: a queue with a socket
  * @napi: that polls
  * @prog: the program, if there is one
- * @completion: what the card says of the frame
+ * @bytes: of the frame
+ * @hash: of the card
+ * @verdicts: of the card
  *
  * Return: what goes up the stack, or NULL.
  */
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
-				     struct bpf_prog *prog,
-				     const struct meridian_completion *completion)
+				     struct bpf_prog *prog, u32 bytes, u32 hash, u32 verdicts)
 {
 	struct xdp_buff *xdp = take(rx);
 	struct sk_buff *skb;
 
-	xdp->data_end = xdp->data + completion->length;
-	meridian_note_completion(xdp, completion);
+	xdp->data_end = xdp->data + bytes;
+	meridian_note(xdp, hash, verdicts);
 	meridian_xsk_sync(xdp, rx->xsk);
 	if (prog && !meridian_run_xdp(rx, prog, xdp))
 		return NULL;
