@@ -64,9 +64,9 @@ def frame_of(link: Link, protocol: int, version: int, vid: int | None = None, sp
     return frame if vid is None else frame[:12] + b"\x81\x00" + vid.to_bytes(2, "big") + frame[12:]
 
 
-def look_at(link: Link, frame: bytes, bytes_seen: int) -> Found:
-    """What the program "look" is told of a frame of which it sees so many bytes in the first buffer."""
-    line = rf"^bytes={bytes_seen} hash=(-?\d+),(\w+),(\w+) tag=(-?\d+),(\w+),(\d+)$"
+def look_at(link: Link, frame: bytes, length: int) -> Found:
+    """What the program "look" is told of a frame that comes to it with this length, as none before has."""
+    line = rf"^bytes={length} hash=(-?\d+),(\w+),(\w+) tag=(-?\d+),(\w+),(\d+)$"
     deadline = time.monotonic() + 20
     link.guest.run(": >/tmp/xdp")
     while not (found := re.search(line, text := link.guest.run("cat /tmp/xdp"), re.MULTILINE)):

@@ -148,10 +148,9 @@ static void look(int map)
 
 	for (word = key; word < 0; word += 4)
 		add(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, word, 0);
-	add(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_6, offsetof(struct xdp_md, data), 0);
-	add(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_3, BPF_REG_6, offsetof(struct xdp_md, data_end), 0);
-	add(BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_3, BPF_REG_2, 0, 0);
-	add(BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_3, at + offsetof(struct answer, bytes), 0);
+	copy(BPF_REG_1, BPF_REG_6);
+	call(BPF_FUNC_xdp_get_buff_len);
+	add(BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, at + offsetof(struct answer, bytes), 0);
 	ask("bpf_xdp_metadata_rx_hash", at + offsetof(struct answer, hash), at + offsetof(struct answer, type),
 	    at + offsetof(struct answer, hash_error));
 	ask("bpf_xdp_metadata_rx_vlan_tag", at + offsetof(struct answer, protocol), at + offsetof(struct answer, tci),
