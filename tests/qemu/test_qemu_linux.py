@@ -46,6 +46,7 @@ def life(qemu: Path, image: Image, built_card: Callable[..., Path], tmp_path_fac
 def test_identity_is_that_of_the_card(life) -> None:
     facts, _ = life
     assert (facts["vendor"], facts["device"], facts["class"]) == ("0x10ee", "0x903f", "0x020000")
+    assert (facts["subsystem_vendor"], facts["subsystem_device"]) == ("0x10ee", "0x4d52")
 
 
 def test_bars_have_the_sizes_that_drivers_expect(life) -> None:

@@ -63,6 +63,8 @@ namespace eval qdma {
     foreach pf {0 1 2 3} {
       set vfs [lindex [dict get $board vfs] $pf]
       dict set settings pf${pf}_device_id 9${pf}3F
+      # By which our driver tells the card from other designs around the IP.
+      dict set settings pf${pf}_subsystem_id 4D52
       dict set settings PF${pf}_SRIOV_VF_DEVICE_ID A${pf}3F
       dict set settings pf${pf}_msix_enabled_qdma true
       dict set settings PF${pf}_MSIX_CAP_TABLE_SIZE_qdma 007

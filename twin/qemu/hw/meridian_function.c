@@ -99,6 +99,7 @@ bool meridian_function_init(MeridianFunction *f, const MeridianLayout *layout,
         return false;
     }
     pcie_cap_fill_link_ep_usp(dev, QEMU_PCI_EXP_LNK_X16, QEMU_PCI_EXP_LNK_8GT);
+    pcie_cap_deverr_init(dev);
     pcie_cap_flr_init(dev);
     if (pcie_aer_init(dev, PCI_ERR_VER, MERIDIAN_CAP_AER, PCI_ERR_SIZEOF,
                       errp) < 0) {
