@@ -212,6 +212,20 @@ def test_the_hash_chooses_the_queue(function: Receiver, microsoft: bool) -> None
     assert 0 <= counts[1] - second <= 3
 
 
+def test_a_service_tag_is_no_vlan_of_the_card(function: Receiver) -> None:
+    """It stays in the frame, in which the card sees no IP; nothing else is offered."""
+    features = function.run("ethtool -k DEV")
+    for name in ("rx-vlan-stag-hw-parse", "rx-vlan-stag-filter", "tx-vlan-stag-hw-insert"):
+        assert re.search(rf"^{name}: off \[fixed\]$", features, re.MULTILINE), name
+    frame = function.frame(packet(UDP))
+    before = function.statistics()
+    plain, tagged = function.told(frame, frame[:12] + b"\x88\xa8\x00\x07" + frame[12:])
+    assert plain.good and plain.hash == rss_hash(frame, function.key(), True) and plain.tci is None
+    assert not tagged.good and tagged.hash == 0 and tagged.tci == 7, "Linux has taken the tag out itself"
+    after = function.statistics()
+    assert after["rx_checksum_bad"] == before["rx_checksum_bad"], "no verdict is no bad one"
+
+
 #: What ethtool prints of what is hashed, and its letter for it.
 PARTS = {
     "IP SA": "s",
