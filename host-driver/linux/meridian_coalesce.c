@@ -219,6 +219,9 @@ static void set_queue(struct meridian *m, unsigned int queue, const struct merid
 	m->queue_coalesce[queue] = *set;
 	if (queue >= m->channels)
 		return;
+	/* One that has found the queue adaptive before is not to have the last word. */
+	flush_work(&m->channel[queue].rx_dim.work);
+	flush_work(&m->channel[queue].tx_dim.work);
 	meridian_moderate_rx(&m->channel[queue].rx);
 	meridian_moderate_tx(&m->channel[queue].tx);
 }

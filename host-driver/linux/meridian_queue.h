@@ -127,7 +127,7 @@ struct meridian_counts {
  * @frames: that end it; 0: they are not counted
  * @is_fixed: it begins with a frame; else where NAPI finds frames often
  * @is_on: it is such a time; under the queue's transmit lock
- * @since: the queue's producer index as it began; under that lock
+ * @since: index that frames are counted from; under that lock
  * @cleaned: frames that the poll has found sent; of NAPI
  * @polls: that have found some; of NAPI
  * @timer: ends it by a poll

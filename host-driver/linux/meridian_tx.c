@@ -119,7 +119,8 @@ static bool wants_interrupt(struct meridian_tx *tx)
 		if (likely(!READ_ONCE(tx->rest.is_fixed)))
 			return true;
 		meridian_rest_tx(tx);
-		return false;
+		/* What begins it counts, too. */
+		tx->rest.since = READ_ONCE(tx->cidx);
 	}
 	frames = READ_ONCE(tx->rest.frames);
 	return frames && distance(tx, tx->rest.since, tx->pidx) >= frames;
