@@ -250,8 +250,10 @@ static u32 replace(struct meridian *m, struct list_head *wanted, bool is_whole)
 	if (!list_empty(wanted)) {
 		attempt.firmly = true;
 		attempt.full = 0;
-		if (attempt.error != -EADDRINUSE)
-			attempt.error = 0;
+		attempt.error = 0;
+		/* This is not tried again. */
+		if (!is_zero_ether_addr(attempt.refused))
+			note_miss(&attempt, attempt.refused, -EADDRINUSE);
 		install_wanted(m, wanted, &attempt);
 	}
 	/* Once until all is received by its address again. */
@@ -355,6 +357,18 @@ unlock:
 	mutex_unlock(&m->card->lock);
 }
 
+/* What a PF that is down has had is for others to have. */
+static void leave_address(struct meridian *m, const u8 *address)
+{
+	struct meridian_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &m->entries, list) {
+		if (ether_addr_equal(entry->address, address))
+			meridian_uninstall(m, m->function, entry);
+	}
+	meridian_flush(m);
+}
+
 /**
  * meridian_set_pf_address() - take another own address, if it is nobody else's
  * @m: a PF
@@ -365,14 +379,18 @@ unlock:
 int meridian_set_pf_address(struct meridian *m, void *address)
 {
 	const u8 *wanted = ((struct sockaddr *)address)->sa_data;
+	u8 before[ETH_ALEN] __aligned(2);
 	int error;
 
 	mutex_lock(&m->card->lock);
 	error = meridian_look_for_owner(m, m->function, wanted);
 	if (!error) {
+		ether_addr_copy(before, m->netdev->dev_addr);
 		eth_commit_mac_addr_change(m->netdev, address);
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 			sync(m);
+		else if (!ether_addr_equal(before, wanted))
+			leave_address(m, before);
 	}
 	mutex_unlock(&m->card->lock);
 	if (error == -EADDRINUSE)

@@ -97,6 +97,17 @@ def test_nor_while_it_is_down_nor_while_the_vf_is(link: Link) -> None:
     assert gets(link, VF) == "vf" and gets(link, mine) == "pf"
 
 
+def test_what_a_pf_that_is_down_leaves_is_to_be_had(link: Link) -> None:
+    guest, mine = link.guest, link.guest.address().hex(":")
+    guest.run(f"ip link set eth0 address {FURTHER}")
+    guest.run(f"ip link set eth0 down && ip link set eth0 address {mine}")
+    guest.run(inside(f"ip link set eth1 address {FURTHER}"))
+    guest.run(inside(f"ip link set eth1 address {VF}"))
+    guest.run("ip link set eth0 up")
+    guest.wait_link()
+    assert gets(link, VF) == "vf" and gets(link, mine) == "pf"
+
+
 def test_a_vf_gets_no_further_address_of_the_pf(link: Link) -> None:
     guest = link.guest
     guest.run("ethtool -K eth0 rx-vlan-filter on")
