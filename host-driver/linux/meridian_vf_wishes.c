@@ -186,16 +186,19 @@ static void tell_addresses(struct meridian *m, const struct wishes *wishes)
 	u32 before = m->granted_flags == UNKNOWN ? 0 : m->granted_flags;
 	u32 covered = 0, needed = 0, wider, i;
 	const u8 *missed = NULL;
+	bool is_asked = false;
 	int error = 0, result;
 
 	if (!ask_flags(m, wishes->flags | before))
 		covered = wishes->flags | before;
-	for (i = 0; i < wishes->count && !m->is_pf_silent; i++) {
+	/* A PF that was silent before may answer by now, so it is asked once. */
+	for (i = 0; i < wishes->count && !(is_asked && m->is_pf_silent); i++) {
 		const u8 *address = wish(wishes, i);
 
 		wider = is_multicast_ether_addr(address) ? ALL_MULTICAST : PROMISCUOUS;
 		if (find_known(m, address) || needed & covered & wider)
 			continue;
+		is_asked = true;
 		result = tell_address(m, address);
 		/* Who has asked for the wider flag anyway loses nothing. */
 		if (!result || wishes->flags & covered & wider)
