@@ -309,8 +309,7 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 		error = meridian_start_rx(rx);
 		if (error)
 			meridian_exchange_rx(rx, other);
-		else
-			meridian_retire_rx(other);
+		meridian_retire_rx(other);
 	}
 	if (error) {
 		netdev_err(m->netdev, "receive queue %u does not start anew: %d\n", rx->index,

@@ -40,6 +40,9 @@ static int stop(struct net_device *netdev, void *memory, int index)
 	struct meridian_rx *other = memory;
 	int error;
 
+	/* While the function is reset, Linux takes the interface for one that is up. */
+	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		return -ENETDOWN;
 	if (rx->xsk || !meridian_disable_channel(&m->channel[index]))
 		return -EBUSY;
 	error = m->ops->stop_rx(m, m->queue_base + index);
