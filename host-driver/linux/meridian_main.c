@@ -252,8 +252,9 @@ void meridian_detach(struct meridian_devlink *devlink)
 	if (!m)
 		return;
 	set_function(devlink, NULL);
-	if (!meridian_is_vf(pdev))
-		meridian_end_sriov(m);
+	/* VFs that cannot go, as a virtual machine has them, are not served any more. */
+	if (!meridian_is_vf(pdev) && meridian_end_sriov(m))
+		meridian_end_vfs(m);
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
 	if (meridian_is_vf(pdev)) {
