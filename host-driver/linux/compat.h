@@ -526,6 +526,17 @@ static inline bool meridian_takes_parts(const struct bpf_prog *prog)
 	return prog->aux->xdp_has_frags;
 }
 
+static inline void meridian_fill_part(skb_frag_t *part, struct page *page, u32 offset, u32 bytes)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	skb_frag_fill_page_desc(part, page, offset, bytes);
+#else
+	__skb_frag_set_page(part, page);
+	skb_frag_off_set(part, offset);
+	skb_frag_size_set(part, bytes);
+#endif
+}
+
 static inline void meridian_add_part(struct xdp_buff *xdp, struct page *page, u32 offset,
 				     u32 bytes)
 {
@@ -536,11 +547,7 @@ static inline void meridian_add_part(struct xdp_buff *xdp, struct page *page, u3
 		shared->nr_frags = 0;
 		shared->xdp_frags_size = 0;
 	}
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	skb_frag_fill_page_desc(&shared->frags[shared->nr_frags++], page, offset, bytes);
-#else
-	__skb_fill_page_desc_noacc(shared, shared->nr_frags++, page, offset, bytes);
-#endif
+	meridian_fill_part(&shared->frags[shared->nr_frags++], page, offset, bytes);
 	shared->xdp_frags_size += bytes;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 	shared->xdp_frags_truesize = shared->nr_frags * PAGE_SIZE;
