@@ -19,6 +19,7 @@ meridian_close_tx(struct meridian_tx *tx)
 {
 	tx->freed = 0;
 	tx->filled = tx->mask;
+	tx->is_off = true;
 	*tx->status = 0;
 }
 
@@ -29,16 +30,15 @@ empty_rx(struct rte_eth_dev *dev, uint16_t index)
 
 	for (; rx->taken != rx->posted; rx->taken++)
 		rte_mbuf_raw_free(rx->buffer[rx->taken & rx->mask]);
+	rx->is_off = true;
 	rx->is_kept = false;
 	dev->data->rx_queue_state[index] = RTE_ETH_QUEUE_STATE_STOPPED;
 }
 
-/* Frames that the card has not taken were not sent. */
+/* Frames that the card has not taken were not sent, whether statistics were reset since or not. */
 static void
-empty_tx(struct rte_eth_dev *dev, uint16_t index)
+discard_frames(struct meridian_tx *tx)
 {
-	struct meridian_tx *tx = dev->data->tx_queues[index];
-
 	meridian_clean_tx(tx, tx->mask);
 	for (; tx->freed != tx->filled; tx->freed++) {
 		struct rte_mbuf *mbuf = tx->buffer[tx->freed & tx->mask];
@@ -48,6 +48,17 @@ empty_tx(struct rte_eth_dev *dev, uint16_t index)
 		tx->counts.discarded++;
 		rte_pktmbuf_free_seg(mbuf);
 	}
+	tx->before.packets = RTE_MIN(tx->before.packets, tx->counts.packets);
+	tx->before.bytes = RTE_MIN(tx->before.bytes, tx->counts.bytes);
+}
+
+static void
+empty_tx(struct rte_eth_dev *dev, uint16_t index)
+{
+	struct meridian_tx *tx = dev->data->tx_queues[index];
+
+	if (!tx->is_off)
+		discard_frames(tx);
 	meridian_close_tx(tx);
 	tx->is_kept = false;
 	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STOPPED;
@@ -96,8 +107,10 @@ pending(const struct rte_eth_dev *dev, uint16_t first, uint16_t count)
 	uint32_t frames = 0, i;
 
 	for (i = first; i < (uint32_t)first + count; i++) {
-		if (dev->data->tx_queue_state[i] != RTE_ETH_QUEUE_STATE_STOPPED)
-			frames += meridian_tx_pending(dev->data->tx_queues[i]);
+		const struct meridian_tx *tx = dev->data->tx_queues[i];
+
+		if (dev->data->tx_queue_state[i] != RTE_ETH_QUEUE_STATE_STOPPED && !tx->is_off)
+			frames += meridian_tx_pending(tx);
 	}
 	return frames;
 }

@@ -213,6 +213,8 @@ start(struct rte_eth_dev *dev)
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not start: %s", m->data->name,
 			     strerror(-error));
+		if (!m->qdma.is_vf)
+			meridian_clear_filter(m);
 		end_queues(dev, meridian_end_tx(dev));
 		return error;
 	}

@@ -198,7 +198,13 @@ attach(struct rte_pci_device *device, struct pci_bus *pci)
 		return error;
 	}
 	error = meridian_attach(&device->device, &pci->bus);
-	return error ? error : set_master(&pci->bus, true);
+	if (error)
+		return error;
+	error = set_master(&pci->bus, true);
+	/* EAL takes away what the port would stand on. */
+	if (error)
+		meridian_detach(&device->device);
+	return error;
 }
 
 static int

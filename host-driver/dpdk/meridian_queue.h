@@ -144,6 +144,7 @@ struct meridian_rx {
  * @max_length: of a frame
  * @asks: descriptors say what the card is to do to a frame
  * @fast_free: all frames are of one pool and nobody else's
+ * @is_off: not started, though the card may have taken half of it: @buffer has nothing to be freed
  * @is_deferred: not started with the port
  * @is_kept: the card has not said that the queue ended, and may access its memory
  * @linear: where frames of several segments are copied to; NULL: there are none
@@ -165,6 +166,7 @@ struct meridian_tx {
 	uint16_t port_id;
 	bool asks;
 	bool fast_free;
+	bool is_off;
 	bool is_deferred;
 	bool is_kept;
 	struct rte_mempool *linear;

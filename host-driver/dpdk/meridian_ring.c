@@ -188,7 +188,8 @@ alloc_linear(struct meridian *m, struct meridian_tx *tx, uint16_t slots, unsigne
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 
-	snprintf(name, sizeof(name), "meridian_%u_tx_%u", tx->port_id, tx->index);
+	snprintf(name, sizeof(name), kept ? "meridian_%u_tx_%u_%u" : "meridian_%u_tx_%u",
+		 tx->port_id, tx->index, kept);
 	tx->linear = rte_pktmbuf_pool_create(name, RTE_MIN((unsigned int)slots, LINEAR_FRAMES), 0, 0,
 					     RTE_PKTMBUF_HEADROOM + m->max_frame, socket);
 	return tx->linear != NULL ? 0 : -rte_errno;
@@ -358,6 +359,7 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 	}
 	tx->filled = 0;
 	tx->freed = 0;
+	tx->is_off = false;
 	dev->data->tx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <rte_eal.h>
 #include <rte_memzone.h>
 
+#include <ethdev_driver.h>
+
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
@@ -348,6 +350,69 @@ frames_that_are_not_sent_are_counted(void)
 	is(held(), 0);
 }
 
+static void
+discarded_frames_of_before_a_reset_of_statistics_are_not_counted(void)
+{
+	struct rte_eth_stats stats;
+
+	plug("");
+	start_port(&plain);
+	test_card->is_deaf = true;
+	is(send_frames(0, 30), 30);
+	is(rte_eth_stats_reset(port), 0);
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.opackets, 0);
+	is(stats.obytes, 0);
+	is(rte_eth_dev_close(port), 0);
+}
+
+/* The last queue of each direction is neither started nor, as far as the card says, ended. */
+static void
+queue_that_neither_starts_nor_ends_has_nothing_to_be_freed(void)
+{
+	plug("");
+	start_port(&deferred);
+	test_card->is_frozen = true;
+	is(rte_eth_dev_tx_queue_start(port, 1), -EBUSY);
+	is(rte_eth_dev_rx_queue_start(port, 1), -EBUSY);
+	is(send_frames(1, 1), 0);
+	is(rte_eth_dev_stop(port), -EBUSY);
+	is(held(), 0);
+	test_card->is_frozen = false;
+	is(rte_eth_dev_start(port), 0);
+	must(receive_frames(0, 10), "none");
+	close_port();
+	is(held(), 0);
+}
+
+static void
+queue_that_is_kept_from_memory_takes_no_buffers(void)
+{
+	plug("");
+	start_port(&plain);
+	test_card->is_stuck = true;
+	is(rte_eth_dev_stop(port), -EBUSY);
+	/* As a process does that was not told of the stop. */
+	is(rte_eth_devices[port].rx_pkt_burst(rte_eth_devices[port].data->rx_queues[0], NULL, 0), 0);
+	is(held(), 0);
+}
+
+static void
+queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept(void)
+{
+	struct layout layout = plain;
+
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	test_card_has_no_fence = true;
+	plug("");
+	start_port(&layout);
+	test_card->is_stuck = true;
+	is(rte_eth_dev_stop(port), -EBUSY);
+	set_up(&layout);
+	is(rte_eth_dev_close(port), 0);
+}
+
 static const struct test_case cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
@@ -363,6 +428,10 @@ static const struct test_case cases[] = {
 	CASE(card_that_is_silent_while_the_port_stops_is_kept_from_memory),
 	CASE(stop_sends_what_was_accepted),
 	CASE(frames_that_are_not_sent_are_counted),
+	CASE(discarded_frames_of_before_a_reset_of_statistics_are_not_counted),
+	CASE(queue_that_neither_starts_nor_ends_has_nothing_to_be_freed),
+	CASE(queue_that_is_kept_from_memory_takes_no_buffers),
+	CASE(queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept),
 };
 
 int

@@ -87,17 +87,19 @@ static void
 write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value)
 {
 	struct test_card *card = (struct test_card *)bus;
-	/* While stuck, such a command is under way until the next. */
-	bool is_end = bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND &&
-		      (value >> 5 & 3) == QDMA_CONTEXT_INVALIDATE;
+	/* Such a command is under way until the next. */
+	bool is_command = bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND;
+	bool is_held = is_command &&
+		       (card->is_frozen ||
+			(card->is_stuck && (value >> 5 & 3) == QDMA_CONTEXT_INVALIDATE));
 
 	if (card->is_silent)
 		return;
-	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND)
-		card->null->registers[offset / 4] = card->is_stuck && is_end ? value | BUSY : 0;
+	if (is_command)
+		card->null->registers[offset / 4] = is_held ? value | BUSY : 0;
 	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_C2H_FATAL)
 		card->null->registers[offset / 4] &= ~value;
-	else if (!card->is_stuck || !is_end)
+	else if (!is_held)
 		meridian_null_write(card->null, bar, offset, value);
 }
 

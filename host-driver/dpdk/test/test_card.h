@@ -12,6 +12,7 @@
  * @null: what does the work
  * @is_silent: every read gives all ones, no write arrives, and no doorbell
  * @is_stuck: no context is ended
+ * @is_frozen: no context command is ended, or done
  * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
  * @is_deaf: no doorbell of a transmit queue arrives
  * @is_master: the function may access memory
@@ -25,6 +26,7 @@ struct test_card {
 	struct meridian_null_card *null;
 	bool is_silent;
 	bool is_stuck;
+	bool is_frozen;
 	bool is_slow;
 	bool is_deaf;
 	bool is_master;
