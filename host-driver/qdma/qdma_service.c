@@ -169,6 +169,8 @@ static void hear_all(struct qdma_service *service, u64 now)
 		if (qdma_mailbox_receive(service->qdma, &request, &source))
 			return;
 		service->taken++;
+		/* A reset of who was first has taken its message: this one is of who came behind. */
+		vf = find_vf(service, source);
 		if (vf)
 			hear(service, vf, &request, now);
 		else
@@ -225,6 +227,7 @@ void qdma_service_start(struct qdma_service *service)
 	join_card(service);
 	for (i = 0; i < service->vfs; i++) {
 		service->vf[i].is_heard = false;
+		service->vf[i].is_waiting = false;
 		service->vf[i].h2c = BIT(QDMA_VF_QUEUES) - 1;
 		service->vf[i].c2h = BIT(QDMA_VF_QUEUES) - 1;
 		qdma_remove_own(service, &service->vf[i]);
@@ -322,11 +325,12 @@ static bool was_reset(struct qdma_service *service, struct qdma_vf *vf)
  */
 void qdma_service_look(struct qdma_service *service)
 {
-	u32 i;
+	u32 first = service->look, i;
 
 	for (i = 0; i < service->vfs; i++) {
-		struct qdma_vf *vf = &service->vf[i];
+		struct qdma_vf *vf = &service->vf[(first + i) % service->vfs];
 
+		service->look = (first + i + 1) % service->vfs;
 		if ((vf->mapped && was_reset(service, vf)) || (vf->is_away && qdma_has_queues(vf)))
 			qdma_suspend_vf(service, vf);
 		if (vf->is_away && qdma_has_queues(vf))

@@ -140,6 +140,7 @@ struct qdma_service_ops {
  * @next: of the card's, from qdma_service_start() to qdma_service_stop()
  * @now: ns of the last turn; until the first of the start, which is not 0
  * @turn: place behind the VF that was answered last
+ * @look: place behind the VF that was looked at last
  * @round_end: ns until which a VF that floods is heard once
  * @quiet: ns until which nobody is heard, as one floods
  * @taken: messages out of the mailbox
@@ -165,6 +166,7 @@ struct qdma_service {
 	struct qdma_service *next;
 	u64 now;
 	u32 turn;
+	u32 look;
 	u64 round_end;
 	u64 quiet;
 	u64 taken;

@@ -38,6 +38,8 @@ std::uint32_t FakeCard::read(std::uint32_t offset) {
     std::uint32_t status = target_is_busy ? QDMA_MAILBOX_STATUS_OUT : 0;
     if (acknowledged) status |= QDMA_MAILBOX_STATUS_ACK;
     if (!incoming.empty()) status |= QDMA_MAILBOX_STATUS_IN | incoming.front().first << 4;
+    if (loses_first && !incoming.empty()) incoming.pop_front();
+    loses_first = false;
     return status;
   }
   if (is_within(offset, mailbox + QDMA_MAILBOX_IN(0), QDMA_MAILBOX_WORDS) && !incoming.empty()) {

@@ -47,6 +47,7 @@ class FakeCard {
   std::deque<std::pair<unsigned, qdma_message>> incoming;
   std::vector<std::pair<unsigned, qdma_message>> sent;
   bool target_is_busy = false;
+  bool loses_first = false;  // a reset takes the first message when a PF has looked who sent it
   bool acknowledged = false;
 
  private:

@@ -336,6 +336,31 @@ TEST_F(Service, QueuesThatDoNotEndAreEndedLater) {
   EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 264)) << "another VF's";
 }
 
+TEST_F(Service, AVfWhoseQueuesDoNotEndDoesNotKeepOthersFromBeingLookedAt) {
+  bring_up(4);
+  bring_up(5);
+  pf.card.busy_reads = 1000000000;
+  reset(4);
+  reset(5);
+  EXPECT_NE(pf.vf(4).c2h, 0U);
+  EXPECT_TRUE(pf.vf(5).is_away);
+  pf.card.busy_reads = 0;
+  qdma_service_look(&pf.service);
+}
+
+TEST_F(Service, WhatAResetHasTakenIsNotAnothersMessage) {
+  bring_up(5);
+  const auto strip = byte_message(MERIDIAN_OP_STRIP, 1);
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  pf.card.incoming.emplace_back(4, message_of(MERIDIAN_OP_CONFIG));
+  pf.card.incoming.emplace_back(5, strip);
+  pf.card.loses_first = true;
+  while (qdma_service_turn(&pf.service, pf.now)) {
+  }
+  EXPECT_FALSE(pf.vf(4).strip);
+  EXPECT_TRUE(pf.vf(5).strip);
+}
+
 TEST_F(Service, WhoseQueuesDoNotEndIsToldSo) {
   const auto base = FakePf::base_of(4);
   const std::vector<qdma_message> ends = {message_of(QDMA_OP_HELLO), range_message(QDMA_OP_FMAP, base, 0),
