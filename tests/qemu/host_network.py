@@ -53,7 +53,7 @@ class Function:
 
     def ping(self, count: int = 3, size: int = 56, to: str = FAR) -> None:
         """All are answered, whole."""
-        text = self.run(f"ping -c {count} -i 0.1 -W 10 -M do -s {size} {to}")
+        text = self.run(f"ping -c {count} -i 0.5 -W 10 -M do -s {size} {to}")
         assert f" {count} received" in text, text
 
     def iperf(self, size: str, *more: str, seconds: float = 120) -> int:

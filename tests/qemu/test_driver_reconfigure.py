@@ -73,7 +73,7 @@ def wait_carrier(function: Function) -> None:
 
 
 def ping(function: Function) -> None:
-    text = function.run(f"ping -c 3 -i 0.3 -W 10 {PEER}")
+    text = function.run(f"ping -c 3 -i 0.5 -W 10 {PEER}")
     assert " 3 received" in text, text
 
 

@@ -43,7 +43,7 @@ def up(guest: Guest, vf: int) -> None:
 
 
 def ping(guest: Guest, vf: int, count: int = 3) -> None:
-    text = guest.run(inside(vf, f"ping -c {count} -i 0.1 -W 10 {FAR}"))
+    text = guest.run(inside(vf, f"ping -c {count} -i 0.5 -W 10 {FAR}"))
     assert f" {count} received" in text
 
 

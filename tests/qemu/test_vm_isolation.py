@@ -46,7 +46,7 @@ def link(attacker: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[L
 
 def others_go_on(link: Link) -> None:
     link.guest.ping(3)
-    text = link.guest.run("ip netns exec vf1 ping -c 3 -i 0.1 -W 10 10.44.0.1")
+    text = link.guest.run("ip netns exec vf1 ping -c 3 -i 0.5 -W 10 10.44.0.1")
     assert " 3 received" in text, text
 
 

@@ -82,7 +82,8 @@ class Guest:
 
     def ping(self, count: int = 2, size: int = 56) -> None:
         """Every one is answered, whole."""
-        text = self.run(f"ping -c {count} -i 0.1 -W 10 -M do -s {size} {PEER}")
+        # Behind the last one, ping waits no longer than its interval or two round trips for what is late.
+        text = self.run(f"ping -c {count} -i 0.5 -W 10 -M do -s {size} {PEER}")
         assert f" {count} received" in text, text
 
     def statistics(self, interface: str = "eth0", enter: str = "") -> dict[str, int]:
