@@ -255,6 +255,47 @@ static struct qdma_vf *find_next(struct qdma_service *service, u64 now)
 }
 
 /**
+ * qdma_service_suspend() - a reset of the PF is near
+ * @service: that was started
+ *
+ * VFs lose their queues, and their addresses leave the card's filter: the card may forget them.
+ */
+void qdma_service_suspend(struct qdma_service *service)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		qdma_suspend_vf(service, &service->vf[i]);
+		qdma_remove_own(service, &service->vf[i]);
+	}
+}
+
+/**
+ * qdma_service_resume() - undo qdma_service_suspend() on a card that may know nothing
+ * @service: that was suspended
+ *
+ * A VF whose driver asks for its queues again, without a new hello, finds the rest as it was. Until
+ * then none of its queues may access memory.
+ */
+void qdma_service_resume(struct qdma_service *service)
+{
+	u32 i;
+
+	for (i = 0; i < service->vfs; i++) {
+		struct qdma_vf *vf = &service->vf[i];
+
+		vf->h2c = BIT(QDMA_VF_QUEUES) - 1;
+		vf->c2h = BIT(QDMA_VF_QUEUES) - 1;
+		qdma_suspend_vf(service, vf);
+		vf->is_waiting = false;
+		if (!vf->has_own)
+			qdma_add_own(service, vf);
+		service->ops->set_switches(service->owner, vf);
+	}
+	qdma_mailbox_clear(service->qdma);
+}
+
+/**
  * qdma_service_turn() - answer the next VF, and bring answers to VFs
  * @service: that was started
  * @now: ns that go on for ever

@@ -177,6 +177,8 @@ struct qdma_service {
 };
 
 void qdma_service_start(struct qdma_service *service);
+void qdma_service_suspend(struct qdma_service *service);
+void qdma_service_resume(struct qdma_service *service);
 bool qdma_service_turn(struct qdma_service *service, u64 now);
 void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
 		       enum qdma_vf_trouble trouble);

@@ -401,6 +401,36 @@ TEST_F(Service, WhoWasResetMayGoOnWithoutHello) {
   EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK);
 }
 
+TEST_F(Service, VfsGoOnAfterAResetOfTheirPf) {
+  bring_up(4);
+  bring_up(5);
+  pf.vf(4).is_trusted = true;
+  EXPECT_EQ(pf.ask(4, address_message(group, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, flags_message(promiscuous)), 0);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 1)), 0);
+  const Address before = own(4);
+  qdma_service_suspend(&pf.service);
+  EXPECT_TRUE(pf.shell.filter.empty());
+  EXPECT_EQ(pf.shell.functions[4].queues, 0U);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 256));
+  // The card forgets, and what is in its contexts may be anything.
+  pf.shell.functions.clear();
+  qdma_h2c_setting setting{};
+  setting.queue = 256;
+  setting.function = 4;
+  EXPECT_EQ(qdma_h2c_start(&pf.pf, &setting), 0);
+  qdma_service_resume(&pf.service);
+  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 256));
+  EXPECT_EQ(only(4), before);
+  EXPECT_EQ(only(6), own(6)) << "it has no driver";
+  EXPECT_EQ(pf.shell.functions[4].flags, MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK | promiscuous);
+  EXPECT_TRUE(pf.shell.functions[4].strip);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0) << "without a new hello";
+  EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), 0);
+  EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
+  EXPECT_EQ(own(4), before);
+}
+
 TEST_F(Service, TheEndTakesEverything) {
   bring_up(4);
   bring_up(6);
