@@ -96,7 +96,9 @@ struct meridian_ops {
  * @slot: of the card on PCIe
  * @lock: one at a time gives commands to contexts and filters
  * @port_users: bound PFs by port
- * @error_function: the PF that takes the interrupt for errors
+ * @is_vepa: by port: the administrator wants all frames to go to the switch outside
+ * @pf: those that can take an interrupt beside those of queues, by number; under @lock
+ * @error_function: the one of them that takes the interrupt for errors
  * @errors: that the IP had last
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address
@@ -112,6 +114,8 @@ struct meridian_card {
 	u8 slot;
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
+	bool is_vepa[MERIDIAN_PORTS];
+	struct meridian *pf[MERIDIAN_PFS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
 	struct qdma_service *services;
@@ -202,7 +206,8 @@ struct meridian_missed {
  * @reset: lets the queues start anew
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @errors_next: jiffies before which the card's errors are not looked at again
- * @fence_next: jiffies before which a PF that is down does not try again to end its queues
+ * @retry_next: jiffies before which a function that is down does not try again to end its queues,
+ *	or to have them if it is waiting
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: of a PF: that are to be received; under the card's lock, as are the two below
@@ -259,7 +264,7 @@ struct meridian {
 	struct work_struct reset;
 	struct work_struct rx_mode;
 	unsigned long errors_next;
-	unsigned long fence_next;
+	unsigned long retry_next;
 	struct list_head of_card;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];
@@ -287,6 +292,7 @@ enum meridian_flag {
 	MERIDIAN_FLAG_UP,	/* queues are there */
 	MERIDIAN_FLAG_RESET,	/* between meridian_before_reset() and meridian_after_reset() */
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
+	MERIDIAN_FLAG_WAITING,	/* a VF would be up if its PF answered */
 	MERIDIAN_FLAG_FENCED,	/* queues may run, so the Bus Master bit is clear */
 	MERIDIAN_FLAG_RUNAWAY,	/* that bit could not be cleared: memory is not given back */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
@@ -332,15 +338,17 @@ u32 meridian_read(struct meridian *m, u32 offset);
 void meridian_write(struct meridian *m, u32 offset, u32 value);
 u32 meridian_read_function(struct meridian *m, u32 offset);
 void meridian_write_function(struct meridian *m, u32 offset, u32 value);
+int meridian_check_magic(struct meridian *m);
 int meridian_identify(struct meridian *m);
 void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
+void meridian_open_port(struct meridian *m);
 void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 void meridian_set_paced(struct meridian *m, u32 queue, bool on);
 void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on);
-void meridian_set_switching(struct meridian *m, bool on);
+void meridian_set_vepa(struct meridian *m, bool is_vepa);
 bool meridian_switching(struct meridian *m);
 void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2);
 bool meridian_can(const struct meridian *m, u32 capability);
@@ -526,17 +534,25 @@ u32 meridian_read_vf(struct meridian *m, u32 offset);
 bool meridian_see_flags(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const u8 *address);
 
-/* meridian_service.c */
+/* meridian_recovery.c */
+extern const struct pci_error_handlers meridian_error_handlers;
 void meridian_restore_pf(struct meridian *m);
+void meridian_before_reset(struct meridian *m);
+void meridian_after_reset(struct meridian *m);
+void meridian_shutdown(struct pci_dev *pdev);
+
+/* meridian_main.c */
+int meridian_start_function(struct meridian *m);
+
+/* meridian_service.c */
 void meridian_init_service(struct meridian *m);
 void meridian_start_service(struct meridian *m);
 void meridian_stop_service(struct meridian *m);
-void meridian_before_reset(struct meridian *m);
-void meridian_after_reset(struct meridian *m);
 int meridian_request_misc_irq(struct meridian *m);
 void meridian_free_misc_irq(struct meridian *m);
 void meridian_update_link(struct meridian *m);
 void meridian_schedule_reset(struct meridian *m);
 int meridian_reset(struct meridian *m);
+int meridian_up_again(struct meridian *m);
 
 #endif

@@ -202,9 +202,12 @@ struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev)
 		return NULL;
 	priv = devlink_priv(devlink);
 	priv->pdev = pdev;
+	priv->card = meridian_card_get(pdev);
+	if (!priv->card)
+		goto free;
 	mutex_init(&priv->lock);
 	if (meridian_devlink_begin(devlink, &pdev->dev))
-		goto free;
+		goto put;
 	if (register_params(priv))
 		goto end;
 	meridian_health_begin(priv);
@@ -212,8 +215,10 @@ struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev)
 	return priv;
 end:
 	meridian_devlink_end(devlink);
-free:
+put:
 	mutex_destroy(&priv->lock);
+	meridian_card_put(priv->card);
+free:
 	devlink_free(devlink);
 	return NULL;
 }
@@ -230,6 +235,7 @@ void meridian_devlink_free(struct meridian_devlink *devlink)
 		devlink_params_unregister(of(devlink), params, ARRAY_SIZE(params));
 	meridian_devlink_end(of(devlink));
 	mutex_destroy(&devlink->lock);
+	meridian_card_put(devlink->card);
 	devlink_free(of(devlink));
 }
 

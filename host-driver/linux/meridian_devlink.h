@@ -24,6 +24,7 @@ enum meridian_fault {
 /**
  * struct meridian_devlink - what devlink has of a function
  * @pdev: on PCIe
+ * @card: shared with its other PFs
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
  * @reporter: by fault; NULL: devlink did not take it
@@ -35,6 +36,7 @@ enum meridian_fault {
  */
 struct meridian_devlink {
 	struct pci_dev *pdev;
+	struct meridian_card *card;
 	struct mutex lock; /* m */
 	struct meridian *m;
 	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];

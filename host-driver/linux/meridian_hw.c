@@ -46,8 +46,32 @@ bool meridian_present(struct meridian *m)
 }
 
 /**
- * meridian_identify() - look whether this is a card that the driver knows, and what it has
+ * meridian_check_magic() - look whether this is a card, or a VF of one
  * @m: a function whose BARs are mapped
+ *
+ * Says in a sentence why not. Does nothing but read.
+ *
+ * Return: 0 or -ENODEV.
+ */
+int meridian_check_magic(struct meridian *m)
+{
+	u32 magic = meridian_is_vf(m->pdev) ? meridian_read(m, MERIDIAN_VF_MAGIC) :
+					      read_ident(m, MERIDIAN_IDENT_MAGIC);
+	struct device *dev = &m->pdev->dev;
+
+	if (magic == MERIDIAN_MAGIC)
+		return 0;
+	if (magic == QDMA_ALL_ONES)
+		dev_err(dev, "the card does not answer: every read gives all ones\n");
+	else
+		dev_info(dev, "this is no Meridian card: its magic is %#010x, not %#010x\n",
+			 magic, MERIDIAN_MAGIC);
+	return -ENODEV;
+}
+
+/**
+ * meridian_identify() - look whether this is a card that the driver knows, and what it has
+ * @m: a PF with the magic
  *
  * Says in a sentence why not.
  *
@@ -55,7 +79,6 @@ bool meridian_present(struct meridian *m)
  */
 int meridian_identify(struct meridian *m)
 {
-	u32 magic = read_ident(m, MERIDIAN_IDENT_MAGIC);
 	u32 version = read_ident(m, MERIDIAN_IDENT_VERSION);
 	u32 major = FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version);
 	u32 minor = FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version);
@@ -63,15 +86,6 @@ int meridian_identify(struct meridian *m)
 	u32 geometry, queues;
 	int error;
 
-	if (magic == QDMA_ALL_ONES) {
-		dev_err(dev, "the card does not answer: every read gives all ones\n");
-		return -ENODEV;
-	}
-	if (magic != MERIDIAN_MAGIC) {
-		dev_err(dev, "this is no Meridian card: its magic is %#010x, not %#010x\n",
-			magic, MERIDIAN_MAGIC);
-		return -ENODEV;
-	}
 	if (major != MERIDIAN_MAP_MAJOR || minor < MERIDIAN_MAP_MINOR) {
 		dev_err(dev, "the card's register map is version %u.%u, this driver knows %u.%u: take the driver that came with the card's image\n",
 			major, minor, MERIDIAN_MAP_MAJOR, MERIDIAN_MAP_MINOR);
@@ -132,6 +146,30 @@ void meridian_flush(struct meridian *m)
 		meridian_read(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE);
 }
 
+static u32 switching_register(const struct meridian *m)
+{
+	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(m->port);
+}
+
+static void set_switching(struct meridian *m, bool on)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK))
+		meridian_write(m, switching_register(m),
+			       on ? MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK : 0);
+}
+
+static void write_port(struct meridian *m)
+{
+	bool is_open = m->card->port_users[m->port];
+	u32 value = 0;
+
+	if (is_open)
+		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
+	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
+	set_switching(m, is_open && !m->card->is_vepa[m->port]);
+	meridian_flush(m);
+}
+
 /**
  * meridian_enable_port() - open or close the function's port for the host
  * @m: the function
@@ -139,17 +177,20 @@ void meridian_flush(struct meridian *m)
  */
 void meridian_enable_port(struct meridian *m, bool on)
 {
-	unsigned int *users = &m->card->port_users[m->port];
-	u32 value = 0;
-
 	mutex_lock(&m->card->lock);
-	*users += on ? 1 : -1;
-	if (*users)
-		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
-	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
-	if (!*users)
-		meridian_set_switching(m, false);
-	meridian_flush(m);
+	m->card->port_users[m->port] += on ? 1 : -1;
+	write_port(m);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_open_port() - have the port as it was before the card was reset
+ * @m: a function that has opened it
+ */
+void meridian_open_port(struct meridian *m)
+{
+	mutex_lock(&m->card->lock);
+	write_port(m);
 	mutex_unlock(&m->card->lock);
 }
 
@@ -235,21 +276,17 @@ void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on)
 		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, on);
 }
 
-static u32 switching_register(const struct meridian *m)
-{
-	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(m->port);
-}
-
 /**
- * meridian_set_switching() - let frames between the port's functions stay inside the card, or not
+ * meridian_set_vepa() - let frames between the port's functions leave the card, or stay inside
  * @m: a function of the port
- * @on: as a virtual Ethernet bridge does
+ * @is_vepa: all go to the switch outside, until the last PF of the card loses its driver
  */
-void meridian_set_switching(struct meridian *m, bool on)
+void meridian_set_vepa(struct meridian *m, bool is_vepa)
 {
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK))
-		meridian_write(m, switching_register(m),
-			       on ? MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK : 0);
+	mutex_lock(&m->card->lock);
+	m->card->is_vepa[m->port] = is_vepa;
+	set_switching(m, !is_vepa);
+	mutex_unlock(&m->card->lock);
 }
 
 /**

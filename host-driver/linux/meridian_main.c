@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Meridian's card on PCIe: probe and remove. */
 #include <linux/module.h>
+#include <linux/sizes.h>
 
 #include "compat.h"
 #include "meridian.h"
@@ -9,12 +10,21 @@
 #define BAR_QDMA	0
 #define BAR_SHELL	2
 
+/* Other designs around the IP have its vendor's and device's ids, too. */
+#define SUBSYSTEM	0x4d52
+
+/* Bytes of each BAR, as the IP is set up with. */
+#define PF_QDMA_BYTES	SZ_256K
+#define PF_SHELL_BYTES	SZ_4M
+#define VF_QDMA_BYTES	SZ_32K
+#define VF_SHELL_BYTES	SZ_4K
+
 static const struct pci_device_id meridian_ids[] = {
-	{ PCI_VDEVICE(XILINX, 0x903f) },
-	{ PCI_VDEVICE(XILINX, 0x913f) },
-	{ PCI_VDEVICE(XILINX, 0x923f) },
-	{ PCI_VDEVICE(XILINX, 0x933f) },
-	/* VFs of each. */
+	{ PCI_DEVICE_SUB(PCI_VENDOR_ID_XILINX, 0x903f, PCI_VENDOR_ID_XILINX, SUBSYSTEM) },
+	{ PCI_DEVICE_SUB(PCI_VENDOR_ID_XILINX, 0x913f, PCI_VENDOR_ID_XILINX, SUBSYSTEM) },
+	{ PCI_DEVICE_SUB(PCI_VENDOR_ID_XILINX, 0x923f, PCI_VENDOR_ID_XILINX, SUBSYSTEM) },
+	{ PCI_DEVICE_SUB(PCI_VENDOR_ID_XILINX, 0x933f, PCI_VENDOR_ID_XILINX, SUBSYSTEM) },
+	/* VFs of each. No setting of the IP says what their subsystem is. */
 	{ PCI_VDEVICE(XILINX, 0xa03f) },
 	{ PCI_VDEVICE(XILINX, 0xa13f) },
 	{ PCI_VDEVICE(XILINX, 0xa23f) },
@@ -22,6 +32,25 @@ static const struct pci_device_id meridian_ids[] = {
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, meridian_ids);
+
+static bool has_bar(struct pci_dev *pdev, int bar, resource_size_t least)
+{
+	if (pci_resource_flags(pdev, bar) & IORESOURCE_MEM && pci_resource_len(pdev, bar) >= least)
+		return true;
+	dev_info(&pdev->dev, "this is no Meridian card: its BAR %d has no memory of %llu bytes\n",
+		 bar, (unsigned long long)least);
+	return false;
+}
+
+static int check_bars(struct pci_dev *pdev)
+{
+	bool is_vf = meridian_is_vf(pdev);
+
+	if (has_bar(pdev, BAR_QDMA, is_vf ? VF_QDMA_BYTES : PF_QDMA_BYTES) &&
+	    has_bar(pdev, BAR_SHELL, is_vf ? VF_SHELL_BYTES : PF_SHELL_BYTES))
+		return 0;
+	return -ENODEV;
+}
 
 static int map_bars(struct meridian *m)
 {
@@ -72,15 +101,16 @@ static int alloc_vectors(struct meridian *m)
 	return 0;
 }
 
-static int init_function(struct meridian *m)
+/**
+ * meridian_start_function() - begin without queues, on a card that may know nothing
+ * @m: an identified PF
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_start_function(struct meridian *m)
 {
 	int error;
 
-	if (meridian_is_vf(m->pdev))
-		return meridian_identify_vf(m);
-	error = meridian_identify(m);
-	if (error)
-		return error;
 	mutex_lock(&m->card->lock);
 	meridian_set_queues(m, 0);
 	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
@@ -99,10 +129,23 @@ static int init_function(struct meridian *m)
 		meridian_draw_hash(m);
 	}
 	mutex_unlock(&m->card->lock);
-	meridian_read_rss(m);
-	meridian_default_hash(m);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
+	return error;
+}
+
+static int init_function(struct meridian *m)
+{
+	int error;
+
+	if (meridian_is_vf(m->pdev))
+		return meridian_identify_vf(m);
+	error = meridian_identify(m);
+	if (error)
+		return error;
+	error = meridian_start_function(m);
+	meridian_read_rss(m);
+	meridian_default_hash(m);
 	return error;
 }
 
@@ -119,6 +162,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	m = netdev_priv(netdev);
 	m->pdev = pdev;
 	m->devlink = devlink;
+	m->card = devlink->card;
 	m->netdev = netdev;
 	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
 	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
@@ -141,20 +185,19 @@ static void set_function(struct meridian_devlink *devlink, struct meridian *m)
 
 static int start_pci(struct pci_dev *pdev)
 {
-	int error = pci_enable_device_mem(pdev);
+	int error = check_bars(pdev);
 
+	if (error)
+		return error;
+	error = pci_enable_device_mem(pdev);
 	if (error)
 		return error;
 	error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (error)
 		goto disable;
 	error = pci_request_mem_regions(pdev, MERIDIAN_NAME);
-	if (error)
-		goto disable;
-	error = reset_function(pdev);
 	if (!error)
 		return 0;
-	pci_release_mem_regions(pdev);
 disable:
 	pci_disable_device(pdev);
 	return error;
@@ -187,12 +230,14 @@ int meridian_attach(struct meridian_devlink *devlink)
 		error = -ENOMEM;
 		goto stop;
 	}
-	m->card = meridian_card_get(pdev);
-	if (!m->card) {
-		error = -ENOMEM;
-		goto free;
-	}
 	error = map_bars(m);
+	if (error)
+		goto unmap;
+	/* What is not ours is not reset. */
+	error = meridian_check_magic(m);
+	if (error)
+		goto unmap;
+	error = reset_function(pdev);
 	if (error)
 		goto unmap;
 	error = init_function(m);
@@ -214,8 +259,8 @@ int meridian_attach(struct meridian_devlink *devlink)
 		goto leave;
 	if (!meridian_is_vf(pdev)) {
 		meridian_enable_port(m, true);
-		meridian_set_switching(m, true);
 		meridian_limit_vfs(m);
+		meridian_adopt_vfs(m);
 	}
 	meridian_start_service(m);
 	set_function(devlink, m);
@@ -232,8 +277,6 @@ vectors:
 	pci_free_irq_vectors(pdev);
 unmap:
 	unmap_bars(m);
-	meridian_card_put(m->card);
-free:
 	free_netdev(m->netdev);
 stop:
 	stop_pci(pdev);
@@ -252,9 +295,8 @@ void meridian_detach(struct meridian_devlink *devlink)
 	if (!m)
 		return;
 	set_function(devlink, NULL);
-	/* VFs that cannot go, as a virtual machine has them, are not served any more. */
-	if (!meridian_is_vf(pdev) && meridian_end_sriov(m))
-		meridian_end_vfs(m);
+	if (!meridian_is_vf(pdev))
+		meridian_leave_vfs(m);
 	unregister_netdev(m->netdev);
 	meridian_stop_service(m);
 	if (meridian_is_vf(pdev)) {
@@ -268,7 +310,6 @@ void meridian_detach(struct meridian_devlink *devlink)
 	}
 	pci_free_irq_vectors(pdev);
 	unmap_bars(m);
-	meridian_card_put(m->card);
 	free_netdev(m->netdev);
 	stop_pci(pdev);
 }
@@ -283,11 +324,12 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	meridian_devlink_lock(devlink);
 	error = meridian_attach(devlink);
 	meridian_devlink_unlock(devlink);
-	if (error)
+	if (error) {
 		meridian_devlink_free(devlink);
-	else
-		meridian_devlink_show(devlink);
-	return error;
+		return error;
+	}
+	meridian_devlink_show(devlink);
+	return 0;
 }
 
 static void meridian_remove(struct pci_dev *pdev)
@@ -296,53 +338,13 @@ static void meridian_remove(struct pci_dev *pdev)
 
 	meridian_devlink_hide(devlink);
 	meridian_devlink_lock(devlink);
+	/* One that was pulled is not waited for. */
+	if (devlink->m && !qdma_answers(&devlink->m->qdma))
+		devlink->m->qdma.gone = true;
 	meridian_detach(devlink);
 	meridian_devlink_unlock(devlink);
 	meridian_devlink_free(devlink);
 }
-
-static void meridian_shutdown(struct pci_dev *pdev)
-{
-	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
-	struct meridian *m;
-
-	meridian_devlink_lock(devlink);
-	m = devlink->m;
-	if (m) {
-		netif_device_detach(m->netdev);
-		rtnl_lock();
-		dev_close(m->netdev);
-		rtnl_unlock();
-		pci_clear_master(pdev);
-	}
-	meridian_devlink_unlock(devlink);
-}
-
-/* Somebody outside the driver resets the function, which is down meanwhile. */
-static void meridian_reset_prepare(struct pci_dev *pdev)
-{
-	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
-
-	meridian_devlink_lock(devlink);
-	if (devlink->m)
-		meridian_before_reset(devlink->m);
-	meridian_devlink_unlock(devlink);
-}
-
-static void meridian_reset_done(struct pci_dev *pdev)
-{
-	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
-
-	meridian_devlink_lock(devlink);
-	if (devlink->m)
-		meridian_after_reset(devlink->m);
-	meridian_devlink_unlock(devlink);
-}
-
-static const struct pci_error_handlers meridian_error_handlers = {
-	.reset_prepare = meridian_reset_prepare,
-	.reset_done = meridian_reset_done,
-};
 
 static int sriov_configure(struct pci_dev *pdev, int count)
 {

@@ -35,6 +35,7 @@ static int meridian_stop(struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 
+	clear_bit(MERIDIAN_FLAG_WAITING, &m->flags);
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 		meridian_down(m);
 	return 0;

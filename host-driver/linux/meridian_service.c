@@ -8,7 +8,7 @@
 
 #define SERVICE_PERIOD	(HZ / 4)
 /* A card that is busy takes half a second each time, in which nobody else has RTNL. */
-#define FENCE_PERIOD	(5 * HZ)
+#define RETRY_PERIOD	(5 * HZ)
 
 /**
  * meridian_update_link() - tell Linux of the link
@@ -103,13 +103,19 @@ static void look_after_queues(struct meridian *m)
 	m->ops->read_missed(m);
 }
 
-/* A PF hears of its VFs' messages by interrupts, which are accesses to memory. */
-static void look_after_fence(struct meridian *m)
+/*
+ * A PF hears of its VFs' messages by interrupts, which are accesses to memory. A VF whose PF was
+ * away looks whether it is back.
+ */
+static void look_after_down(struct meridian *m)
 {
-	if (time_before(jiffies, m->fence_next))
+	if (time_before(jiffies, m->retry_next))
 		return;
-	m->fence_next = jiffies + FENCE_PERIOD;
-	meridian_end_fence(m);
+	m->retry_next = jiffies + RETRY_PERIOD;
+	if (!meridian_is_vf(m->pdev))
+		meridian_end_fence(m);
+	else if (test_bit(MERIDIAN_FLAG_WAITING, &m->flags))
+		meridian_up_again(m);
 }
 
 static void do_service(struct work_struct *work)
@@ -135,12 +141,36 @@ static void do_service(struct work_struct *work)
 		meridian_lock(m->netdev);
 		if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
 			look_after_queues(m);
-		else if (!meridian_is_vf(m->pdev))
-			look_after_fence(m);
+		else
+			look_after_down(m);
 		meridian_unlock(m->netdev);
 		rtnl_unlock();
 	}
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
+}
+
+/**
+ * meridian_up_again() - up after a reset
+ * @m: a function that is down, but not by the administrator's wish; under RTNL
+ *
+ * Return: 0; a negative error, then a PF is closed, and a VF is tried again by the service: its PF
+ * may have a reset or a new driver.
+ */
+int meridian_up_again(struct meridian *m)
+{
+	int error = meridian_up(m);
+
+	if (!error) {
+		clear_bit(MERIDIAN_FLAG_WAITING, &m->flags);
+	} else if (meridian_is_vf(m->pdev)) {
+		m->retry_next = jiffies + RETRY_PERIOD;
+		if (!test_and_set_bit(MERIDIAN_FLAG_WAITING, &m->flags))
+			netdev_warn(m->netdev, "the VF waits for its PF\n");
+	} else {
+		netdev_err(m->netdev, "the queues do not start again after a reset\n");
+		meridian_close(m->netdev);
+	}
+	return error;
 }
 
 /**
@@ -155,8 +185,14 @@ int meridian_reset(struct meridian *m)
 
 	rtnl_lock();
 	meridian_lock(m->netdev);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		error = meridian_restart(m);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
+		if (meridian_is_vf(m->pdev)) {
+			meridian_down(m);
+			error = meridian_up_again(m);
+		} else {
+			error = meridian_restart(m);
+		}
+	}
 	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	return error;
@@ -199,9 +235,20 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+static void choose_error_function(struct meridian_card *card)
+{
+	int i;
+
+	card->error_function = NULL;
+	for (i = 0; i < MERIDIAN_PFS && !card->error_function; i++)
+		card->error_function = card->pf[i];
+	if (card->error_function)
+		qdma_enable_errors(&card->error_function->qdma, 0);
+}
+
 /**
  * meridian_request_misc_irq() - the vector that is not for queues
- * @m: the function; the first of its card gets the card's errors
+ * @m: the PF; the first of its card gets the card's errors
  *
  * Return: 0 or a negative error.
  */
@@ -215,24 +262,24 @@ int meridian_request_misc_irq(struct meridian *m)
 	if (error)
 		return error;
 	mutex_lock(&m->card->lock);
-	if (!m->card->error_function) {
-		m->card->error_function = m;
-		qdma_enable_errors(&m->qdma, 0);
-	}
+	m->card->pf[m->function] = m;
+	if (!m->card->error_function)
+		choose_error_function(m->card);
 	mutex_unlock(&m->card->lock);
 	return 0;
 }
 
 /**
  * meridian_free_misc_irq() - undo meridian_request_misc_irq()
- * @m: the function
+ * @m: the PF; another one of its card gets the card's errors
  */
 void meridian_free_misc_irq(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
+	m->card->pf[m->function] = NULL;
 	if (m->card->error_function == m) {
-		m->card->error_function = NULL;
 		qdma_disable_errors(&m->qdma);
+		choose_error_function(m->card);
 	}
 	mutex_unlock(&m->card->lock);
 	free_irq(pci_irq_vector(m->pdev, 0), m);
@@ -241,7 +288,7 @@ void meridian_free_misc_irq(struct meridian *m)
 void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
-	m->fence_next = jiffies;
+	m->retry_next = jiffies;
 	meridian_init_vf_watch(m);
 	INIT_WORK(&m->reset, do_reset);
 	INIT_WORK(&m->rx_mode, do_rx_mode);
@@ -264,71 +311,4 @@ void meridian_stop_service(struct meridian *m)
 	cancel_delayed_work_sync(&m->vf_watch);
 	cancel_work_sync(&m->reset);
 	cancel_work_sync(&m->rx_mode);
-}
-
-/* When it returns, nobody who looks at the card by himself is in the middle of it. */
-static void announce_reset(struct meridian *m)
-{
-	mutex_lock(&m->devlink->lock);
-	set_bit(MERIDIAN_FLAG_RESET, &m->flags);
-	mutex_unlock(&m->devlink->lock);
-	if (!meridian_is_vf(m->pdev))
-		synchronize_irq(pci_irq_vector(m->pdev, 0));
-}
-
-/**
- * meridian_before_reset() - let go of all that a function level reset takes
- * @m: the function; not under RTNL
- */
-void meridian_before_reset(struct meridian *m)
-{
-	meridian_stop_service(m);
-	rtnl_lock();
-	meridian_lock(m->netdev);
-	netif_device_detach(m->netdev);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
-		meridian_down(m);
-	meridian_unlock(m->netdev);
-	rtnl_unlock();
-	announce_reset(m);
-}
-
-/**
- * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
- * @m: a PF; under the card's lock
- */
-void meridian_restore_pf(struct meridian *m)
-{
-	qdma_write_tables(&m->qdma, &qdma_default_tables);
-	if (m->card->error_function == m)
-		qdma_enable_errors(&m->qdma, 0);
-	if (m->vfs)
-		qdma_mailbox_interrupt(&m->qdma, 0, true);
-}
-
-/**
- * meridian_after_reset() - go on as before meridian_before_reset()
- * @m: the function; not under RTNL
- */
-void meridian_after_reset(struct meridian *m)
-{
-	qdma_watch_anew(&m->qdma);
-	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
-	clear_bit(MERIDIAN_FLAG_RESET, &m->flags);
-	if (!meridian_is_vf(m->pdev) && meridian_present(m)) {
-		mutex_lock(&m->card->lock);
-		meridian_restore_pf(m);
-		mutex_unlock(&m->card->lock);
-	}
-	rtnl_lock();
-	meridian_lock(m->netdev);
-	if (netif_running(m->netdev) && meridian_up(m)) {
-		netdev_err(m->netdev, "the queues do not start again after a reset\n");
-		meridian_close(m->netdev);
-	}
-	if (meridian_present(m))
-		netif_device_attach(m->netdev);
-	meridian_unlock(m->netdev);
-	rtnl_unlock();
-	meridian_start_service(m);
 }

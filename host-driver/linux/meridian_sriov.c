@@ -48,6 +48,7 @@ void meridian_limit_vfs(struct meridian *m)
 
 static int start(struct meridian *m, int count)
 {
+	bool are_there = pci_num_vf(m->pdev);
 	u16 stride;
 	u32 first = first_function(m, &stride);
 	int error;
@@ -60,13 +61,38 @@ static int start(struct meridian *m, int count)
 	if (error)
 		return error;
 	/* VFs of this very system say hello before this returns. */
-	error = pci_enable_sriov(m->pdev, count);
+	error = are_there ? 0 : pci_enable_sriov(m->pdev, count);
 	if (error) {
 		meridian_end_vfs(m);
 		return error;
 	}
 	netdev_info(m->netdev, "%d VFs from function %u on\n", count, m->vf[0].function);
 	return count;
+}
+
+/**
+ * meridian_adopt_vfs() - serve VFs that a driver before has left in virtual machines
+ * @m: a PF that is attached
+ */
+void meridian_adopt_vfs(struct meridian *m)
+{
+	int count = pci_num_vf(m->pdev);
+	int error = count ? start(m, count) : 0;
+
+	if (error < 0)
+		netdev_err(m->netdev, "the VFs that are there are not served: %d\n", error);
+}
+
+/**
+ * meridian_leave_vfs() - the driver goes
+ * @m: the PF, which serves no VFs any more
+ *
+ * VFs that virtual machines have cannot be taken from these: they stay, without queues.
+ */
+void meridian_leave_vfs(struct meridian *m)
+{
+	if (meridian_end_sriov(m))
+		meridian_end_vfs(m);
 }
 
 /**

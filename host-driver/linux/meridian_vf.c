@@ -112,6 +112,81 @@ static int ask(struct meridian *m, const struct qdma_message *request, struct qd
 	return error;
 }
 
+static int say_hello(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, QDMA_OP_HELLO);
+	error = ask(m, &request, &answer);
+	if (!error)
+		m->function = qdma_message_destination(&answer);
+	return error;
+}
+
+static int ask_queues(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	u32 base, count;
+	int error;
+
+	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
+	qdma_message_put_range(&request, QDMA_ALL_ONES, QDMA_VF_QUEUES);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	qdma_message_get_range(&answer, &base, &count);
+	/* The message has room for an indirection table of 16 queues at most. */
+	if (!count || count > QDMA_VF_QUEUES)
+		return -EPROTO;
+	m->queue_base = base;
+	m->queue_limit = count;
+	begin(m, &request, QDMA_OP_TABLES);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	qdma_message_get_tables(&answer, &m->qdma.tables);
+	/* A PF of another driver may have other tables. */
+	return qdma_find(m->qdma.tables.buffers, MERIDIAN_RX_BUFFER) < 0 ? -EPROTO : 0;
+}
+
+static int ask_config(struct meridian *m)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	begin(m, &request, MERIDIAN_OP_CONFIG);
+	error = ask(m, &request, &answer);
+	if (error)
+		return error;
+	meridian_settle_address(m, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
+	m->max_frame = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_MAX_FRAME]);
+	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
+	if (m->pf_version >= 2)
+		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		return 0;
+	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
+	request.byte[MERIDIAN_TX_OFFLOAD_ON] = 1;
+	return ask(m, &request, NULL);
+}
+
+/* Whatever the PF knew of this VF before, it knows no more. */
+static int introduce(struct meridian *m)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	meridian_forget_addresses(m);
+	mutex_unlock(&m->card->lock);
+	error = say_hello(m);
+	if (!error)
+		error = ask_queues(m);
+	if (!error)
+		error = ask_config(m);
+	return error;
+}
+
 static bool link_up(struct meridian *m)
 {
 	u32 status = meridian_read_vf(m, MERIDIAN_VF_STATUS);
@@ -124,15 +199,33 @@ static void close_queues(struct meridian *m)
 {
 }
 
-static int map_queues(struct meridian *m, u32 count)
+static int ask_map(struct meridian *m, u32 count)
 {
 	struct qdma_message request;
 
 	begin(m, &request, QDMA_OP_FMAP);
 	qdma_message_put_range(&request, m->queue_base, count);
+	return meridian_ask_pf(m, &request, NULL);
+}
+
+static int map_queues(struct meridian *m, u32 count)
+{
+	int error;
+
 	/* What the PF grants can have changed while the VF was down. */
 	WRITE_ONCE(m->seen_flags, QDMA_ALL_ONES);
-	return ask(m, &request, NULL);
+	error = ask_map(m, count);
+	/* The PF's driver may be another than the one that has heard hello. */
+	if (error == -EACCES && count) {
+		error = introduce(m);
+		if (!error && m->queue_limit < count)
+			error = -ERANGE;
+		if (!error)
+			error = ask_map(m, count);
+	}
+	if (error == -EACCES)
+		dev_warn_ratelimited(&m->pdev->dev, "the PF refuses the queues\n");
+	return error;
 }
 
 static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
@@ -257,69 +350,9 @@ const struct meridian_ops meridian_vf_ops = {
 	.read_missed = read_missed,
 };
 
-static int say_hello(struct meridian *m)
-{
-	struct qdma_message request, answer;
-	int error;
-
-	begin(m, &request, QDMA_OP_HELLO);
-	error = ask(m, &request, &answer);
-	if (!error)
-		m->function = qdma_message_destination(&answer);
-	return error;
-}
-
-static int ask_queues(struct meridian *m)
-{
-	struct qdma_message request, answer;
-	u32 base, count;
-	int error;
-
-	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
-	qdma_message_put_range(&request, QDMA_ALL_ONES, QDMA_VF_QUEUES);
-	error = ask(m, &request, &answer);
-	if (error)
-		return error;
-	qdma_message_get_range(&answer, &base, &count);
-	/* The message has room for an indirection table of 16 queues at most. */
-	if (!count || count > QDMA_VF_QUEUES)
-		return -EPROTO;
-	m->queue_base = base;
-	m->queue_limit = count;
-	begin(m, &request, QDMA_OP_TABLES);
-	error = ask(m, &request, &answer);
-	if (error)
-		return error;
-	qdma_message_get_tables(&answer, &m->qdma.tables);
-	/* A PF of another driver may have other tables. */
-	return qdma_find(m->qdma.tables.buffers, MERIDIAN_RX_BUFFER) < 0 ? -EPROTO : 0;
-}
-
-static int ask_config(struct meridian *m)
-{
-	struct qdma_message request, answer;
-	int error;
-
-	begin(m, &request, MERIDIAN_OP_CONFIG);
-	error = ask(m, &request, &answer);
-	if (error)
-		return error;
-	meridian_take_address(m->netdev, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
-	m->max_frame = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_MAX_FRAME]);
-	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
-	if (m->pf_version >= 2)
-		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
-	meridian_default_hash(m);
-	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
-		return 0;
-	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
-	request.byte[MERIDIAN_TX_OFFLOAD_ON] = 1;
-	return ask(m, &request, NULL);
-}
-
 /**
  * meridian_identify_vf() - look whether this is a VF of a card that the driver knows
- * @m: a function whose BARs are mapped
+ * @m: a VF with the magic
  *
  * Return: 0 or a negative error.
  */
@@ -330,9 +363,9 @@ int meridian_identify_vf(struct meridian *m)
 	int error;
 
 	error = qdma_identify_vf(&m->qdma, m->qdma.bar);
-	if (error || meridian_read_vf(m, MERIDIAN_VF_MAGIC) != MERIDIAN_MAGIC) {
-		dev_err(dev, "this is no VF of a Meridian card\n");
-		return error ? error : -ENODEV;
+	if (error) {
+		dev_err(dev, "BAR 0 is not that of a QDMA: %d\n", error);
+		return error;
 	}
 	version = meridian_read_vf(m, MERIDIAN_VF_VERSION);
 	if (version >> 16 != MERIDIAN_MAP_MAJOR) {
@@ -354,11 +387,9 @@ int meridian_identify_vf(struct meridian *m)
 	m->gigabits = FIELD_GET(MERIDIAN_VF_STATUS_GIGABITS_MASK,
 				meridian_read_vf(m, MERIDIAN_VF_STATUS));
 	qdma_mailbox_clear(&m->qdma);
-	error = say_hello(m);
+	error = introduce(m);
 	if (!error)
-		error = ask_queues(m);
-	if (!error)
-		error = ask_config(m);
+		meridian_default_hash(m);
 	if (error)
 		dev_err(dev, "the PF does not answer as it should: %d\n", error);
 	return error;
@@ -377,15 +408,21 @@ static bool has_lost_queues(struct meridian *m)
  * meridian_was_reset() - whether a VF has lost the queues that it was given
  * @m: a VF that is up
  *
- * A function level reset from outside its driver takes them. It may last 100 ms, in which what is
- * sent to the PF is lost: call this less often, and a loss is told at the second sight.
+ * A function level reset from outside its driver takes them, and one of its PF. It may last 100 ms,
+ * in which what is sent to the PF is lost: call this less often, and a loss is told at the second
+ * sight. A PF that does not answer even then is not waited for long.
  */
 bool meridian_was_reset(struct meridian *m)
 {
 	bool was_seen = m->is_loss_seen, is_lost = has_lost_queues(m);
 
 	m->is_loss_seen = is_lost && !was_seen;
-	return is_lost && was_seen;
+	if (!is_lost || !was_seen)
+		return false;
+	mutex_lock(&m->mailbox_lock);
+	m->is_pf_silent = true;
+	mutex_unlock(&m->mailbox_lock);
+	return true;
 }
 
 /**

@@ -124,7 +124,6 @@ static int move_own(struct meridian *m, struct meridian_vf *vf)
 		kfree(entry);
 	else
 		list_add(&entry->list, &vf->entries);
-	service->has_own = !error;
 	return error;
 }
 
@@ -133,7 +132,8 @@ static int move_own(struct meridian *m, struct meridian_vf *vf)
  * @m: its PF, whose card's lock is held
  * @vf: the VF
  *
- * Return: 0 or the first negative error; an address that finds no place is gone.
+ * Return: 0 or the first negative error: if its own address finds no place, all stay where they
+ * were, and of the others one that finds none is gone.
  */
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
 {
@@ -141,6 +141,8 @@ int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
 	struct meridian_entry *entry, *next;
 	LIST_HEAD(before);
 
+	if (result)
+		return result;
 	list_for_each_entry_safe(entry, next, &vf->entries, list) {
 		if (entry->vid != vid_of(vf))
 			list_move_tail(&entry->list, &before);
@@ -234,4 +236,16 @@ void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf)
 
 	list_for_each_entry_safe(entry, next, &vf->entries, list)
 		meridian_uninstall(m, vf->function, entry);
+}
+
+/**
+ * meridian_clear_broadcasts() - take the broadcasts of its VFs' VLANs from a PF
+ * @m: the PF, whose card's lock is held
+ */
+void meridian_clear_broadcasts(struct meridian *m)
+{
+	struct meridian_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &m->broadcasts, list)
+		meridian_uninstall(m, m->function, entry);
 }

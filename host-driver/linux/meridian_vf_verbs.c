@@ -157,11 +157,24 @@ int meridian_set_vf_link_state(struct net_device *netdev, int index, int state)
 	return 0;
 }
 
+/* Its places where it was are free until it is where it is to be: it can always go back. */
+static int move_vf(struct meridian *m, struct meridian_vf *vf, u16 vlan)
+{
+	int error, missed;
+
+	vf->vlan = vlan;
+	meridian_write_vf_switches(m, vf);
+	error = meridian_move_entries(m, vf);
+	missed = meridian_sync_broadcasts(m);
+	return error ? error : missed;
+}
+
 int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, __be16 protocol)
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_vf *vf;
-	int error, missed;
+	u16 before;
+	int error;
 
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK))
 		return -EOPNOTSUPP;
@@ -172,14 +185,13 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 	vf = lock_vf(m, index);
 	if (!vf)
 		return -EINVAL;
-	vf->vlan = vid | qos << VLAN_PRIO_SHIFT;
-	meridian_write_vf_switches(m, vf);
-	error = meridian_move_entries(m, vf);
-	missed = meridian_sync_broadcasts(m);
-	error = error ? error : missed;
-	if (error)
+	before = vf->vlan;
+	error = move_vf(m, vf, vid | qos << VLAN_PRIO_SHIFT);
+	if (error) {
 		netdev_err(netdev, "VF %d: the card's filter does not take its addresses: %d\n",
 			   index, error);
+		move_vf(m, vf, before);
+	}
 	unlock_vf(m);
 	return error;
 }
@@ -210,7 +222,7 @@ int meridian_set_bridge(struct net_device *netdev, struct nlmsghdr *message, u16
 			NL_SET_ERR_MSG_MOD(extack, "choose veb or vepa");
 			return -EOPNOTSUPP;
 		}
-		meridian_set_switching(m, mode == BRIDGE_MODE_VEB);
+		meridian_set_vepa(m, mode == BRIDGE_MODE_VEPA);
 		return 0;
 	}
 	return -EINVAL;

@@ -20,6 +20,45 @@ static struct pci_dev *find_vf(const struct meridian *m, const struct qdma_vf *v
 }
 
 /**
+ * meridian_vf_command() - the command register of a VF
+ * @m: its PF
+ * @vf: the VF
+ *
+ * Return: the register; 0 if the VF is not there or does not answer, as while it is reset.
+ */
+u16 meridian_vf_command(struct meridian *m, const struct qdma_vf *vf)
+{
+	struct pci_dev *pdev = find_vf(m, vf);
+	u16 command = 0;
+
+	if (!pdev)
+		return 0;
+	if (pci_read_config_word(pdev, PCI_COMMAND, &command) || command == (u16)QDMA_ALL_ONES)
+		command = 0;
+	pci_dev_put(pdev);
+	return command;
+}
+
+/**
+ * meridian_restore_vf() - bring back what a reset of the PF has taken of a VF in PCIe
+ * @m: its PF
+ * @vf: the VF, without queues
+ * @command: of meridian_vf_command() before the reset; 0: the VF was not there
+ *
+ * Linux does it for the PF alone. The VF's driver may be any, and need not know.
+ */
+void meridian_restore_vf(struct meridian *m, const struct qdma_vf *vf, u16 command)
+{
+	struct pci_dev *pdev = command ? find_vf(m, vf) : NULL;
+
+	if (!pdev)
+		return;
+	pci_write_config_word(pdev, PCI_COMMAND, command);
+	pci_restore_msi_state(pdev);
+	pci_dev_put(pdev);
+}
+
+/**
  * meridian_vf_is_master() - whether a VF may access memory
  * @owner: its PF's struct meridian
  * @vf: the VF
@@ -29,15 +68,7 @@ static struct pci_dev *find_vf(const struct meridian *m, const struct qdma_vf *v
  */
 bool meridian_vf_is_master(void *owner, const struct qdma_vf *vf)
 {
-	struct pci_dev *pdev = find_vf(owner, vf);
-	u16 command = 0;
-
-	if (!pdev)
-		return false;
-	if (pci_read_config_word(pdev, PCI_COMMAND, &command) || command == (u16)QDMA_ALL_ONES)
-		command = 0;
-	pci_dev_put(pdev);
-	return command & PCI_COMMAND_MASTER;
+	return meridian_vf_command(owner, vf) & PCI_COMMAND_MASTER;
 }
 
 static void do_watch(struct work_struct *work)

@@ -276,6 +276,22 @@ void meridian_forget_addresses(struct meridian *m)
 }
 
 /**
+ * meridian_settle_address() - whether the VF keeps its address or has the PF's choice
+ * @m: a VF that has just said hello
+ * @address: that the PF has for it
+ *
+ * A PF whose driver is a new one has another, and may let the VF keep its own.
+ */
+void meridian_settle_address(struct meridian *m, const u8 *address)
+{
+	if (m->netdev->reg_state == NETREG_REGISTERED &&
+	    (ether_addr_equal(m->netdev->dev_addr, address) ||
+	     !ask_address(m, m->netdev->dev_addr, true, true)))
+		return;
+	meridian_take_address(m->netdev, address);
+}
+
+/**
  * meridian_set_own_address() - take another address
  * @m: a VF
  * @address: of Linux's choice

@@ -12,5 +12,6 @@ int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
 /* meridian_vf_wishes.c */
 void meridian_sync_vf(struct meridian *m);
 void meridian_forget_addresses(struct meridian *m);
+void meridian_settle_address(struct meridian *m, const u8 *address);
 
 #endif

@@ -255,6 +255,48 @@ void meridian_end_vfs(struct meridian *m)
 }
 
 /**
+ * meridian_suspend_vfs() - a reset of the PF is near
+ * @m: the PF, which serves no VFs meanwhile
+ *
+ * What the administrator and their drivers want of them stays in memory.
+ */
+void meridian_suspend_vfs(struct meridian *m)
+{
+	unsigned int i;
+
+	mutex_lock(&m->card->lock);
+	for (i = 0; i < m->vfs; i++)
+		m->vf[i].command = meridian_vf_command(m, &m->vf_service.vf[i]);
+	qdma_service_suspend(&m->vf_service);
+	for (i = 0; i < m->vfs; i++)
+		meridian_clear_entries(m, &m->vf[i]);
+	meridian_clear_broadcasts(m);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_resume_vfs() - undo meridian_suspend_vfs() on a card that may know nothing
+ * @m: the PF
+ *
+ * VFs' drivers see that they have no queues, and ask for them.
+ */
+void meridian_resume_vfs(struct meridian *m)
+{
+	unsigned int i;
+
+	if (!m->vfs)
+		return;
+	mutex_lock(&m->card->lock);
+	qdma_service_resume(&m->vf_service);
+	for (i = 0; i < m->vfs; i++) {
+		meridian_write_vf_policy(m, &m->vf[i]);
+		meridian_restore_vf(m, &m->vf_service.vf[i], m->vf[i].command);
+	}
+	meridian_sync_broadcasts(m);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
  * meridian_serve_vfs() - answer what VFs have asked
  * @m: their PF
  *

@@ -20,6 +20,7 @@ struct qdma_vf;
  * @min_rate: Mb/s that it gets before others
  * @max_rate: Mb/s that it does not exceed; 0: none
  * @link_state: IFLA_VF_LINK_STATE_*
+ * @command: of its configuration space, as it was before a reset of its PF
  */
 struct meridian_vf {
 	u32 function;
@@ -29,17 +30,22 @@ struct meridian_vf {
 	u32 min_rate;
 	u32 max_rate;
 	u32 link_state;
+	u16 command;
 };
 
 /* meridian_vfs.c */
 int meridian_make_vfs(struct meridian *m, u32 first, u32 stride, unsigned int count,
 		      unsigned int messages);
 void meridian_end_vfs(struct meridian *m);
+void meridian_suspend_vfs(struct meridian *m);
+void meridian_resume_vfs(struct meridian *m);
 void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *policy);
 void meridian_serve_vfs(struct meridian *m);
 
 /* meridian_vf_watch.c */
 bool meridian_vf_is_master(void *owner, const struct qdma_vf *vf);
+u16 meridian_vf_command(struct meridian *m, const struct qdma_vf *vf);
+void meridian_restore_vf(struct meridian *m, const struct qdma_vf *vf, u16 command);
 void meridian_init_vf_watch(struct meridian *m);
 void meridian_watch_vfs(struct meridian *m);
 
@@ -49,12 +55,15 @@ int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *add
 void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
 int meridian_sync_broadcasts(struct meridian *m);
+void meridian_clear_broadcasts(struct meridian *m);
 void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf);
 
 /* meridian_sriov.c */
 void meridian_limit_vfs(struct meridian *m);
 int meridian_sriov_configure(struct meridian *m, int count);
 int meridian_end_sriov(struct meridian *m);
+void meridian_adopt_vfs(struct meridian *m);
+void meridian_leave_vfs(struct meridian *m);
 
 /* meridian_vf_verbs.c */
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);

@@ -67,11 +67,11 @@ def linked(
 
 
 @contextmanager
-def changed(file: str, pattern: str, replacement: str) -> Iterator[Path]:
+def changed(file: str, pattern: str, replacement: str, source: Path = SOURCE) -> Iterator[Path]:
     """The driver's source with one place of a file of host-driver written anew, for what no option brings about."""
     with tempfile.TemporaryDirectory(prefix="meridian-") as name:
         tree = Path(name) / "host-driver"
-        shutil.copytree(tools.ROOT / "host-driver", tree)
+        shutil.copytree(source.parent, tree)
         text, count = re.subn(pattern, replacement, (tree / file).read_text())
         assert count == 1, f"{pattern} is in {file} {count} times"
         (tree / file).write_text(text)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Resets that others do: the function lets go of the card, which may lose all that it knows, and
+ * brings everything back when the card is there again.
+ */
+#include <linux/rtnetlink.h>
+
+#include "compat.h"
+#include "meridian.h"
+#include "meridian_devlink.h"
+
+/* When it returns, nobody who looks at the card by himself is in the middle of it. */
+static void announce_reset(struct meridian *m)
+{
+	mutex_lock(&m->devlink->lock);
+	set_bit(MERIDIAN_FLAG_RESET, &m->flags);
+	mutex_unlock(&m->devlink->lock);
+	if (!meridian_is_vf(m->pdev))
+		synchronize_irq(pci_irq_vector(m->pdev, 0));
+}
+
+/**
+ * meridian_before_reset() - let go of all that a reset takes
+ * @m: the function; not under RTNL
+ *
+ * Of a PF its VFs lose their queues, too, and begin anew when they see it. The card's filter is
+ * left empty: other PFs may have entries there while this one does not know whether it has.
+ */
+void meridian_before_reset(struct meridian *m)
+{
+	if (test_bit(MERIDIAN_FLAG_RESET, &m->flags))
+		return;
+	meridian_stop_service(m);
+	rtnl_lock();
+	meridian_lock(m->netdev);
+	netif_device_detach(m->netdev);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_down(m);
+	meridian_unlock(m->netdev);
+	rtnl_unlock();
+	announce_reset(m);
+	if (meridian_is_vf(m->pdev))
+		return;
+	meridian_suspend_vfs(m);
+	meridian_clear_filter(m);
+}
+
+/**
+ * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
+ * @m: a PF; under the card's lock
+ */
+void meridian_restore_pf(struct meridian *m)
+{
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	if (m->card->error_function == m)
+		qdma_enable_errors(&m->qdma, 0);
+	if (m->vfs)
+		qdma_mailbox_interrupt(&m->qdma, 0, true);
+}
+
+static int restore(struct meridian *m)
+{
+	int error;
+
+	if (!qdma_answers(&m->qdma))
+		return -ENODEV;
+	if (meridian_is_vf(m->pdev)) {
+		pci_set_master(m->pdev);
+		return 0;
+	}
+	error = meridian_start_function(m);
+	if (error)
+		return error;
+	meridian_open_port(m);
+	mutex_lock(&m->card->lock);
+	meridian_restore_pf(m);
+	mutex_unlock(&m->card->lock);
+	meridian_resume_vfs(m);
+	return 0;
+}
+
+static void give_up(struct meridian *m)
+{
+	netdev_err(m->netdev, "the card does not come back from a reset\n");
+	m->qdma.gone = true;
+	set_bit(MERIDIAN_FLAG_GONE, &m->flags);
+}
+
+/**
+ * meridian_after_reset() - go on as before meridian_before_reset()
+ * @m: the function; not under RTNL
+ */
+void meridian_after_reset(struct meridian *m)
+{
+	if (!test_bit(MERIDIAN_FLAG_RESET, &m->flags))
+		return;
+	qdma_watch_anew(&m->qdma);
+	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
+	if (restore(m))
+		give_up(m);
+	clear_bit(MERIDIAN_FLAG_RESET, &m->flags);
+	rtnl_lock();
+	meridian_lock(m->netdev);
+	if (meridian_present(m)) {
+		if (netif_running(m->netdev))
+			meridian_up_again(m);
+		netif_device_attach(m->netdev);
+	}
+	meridian_unlock(m->netdev);
+	rtnl_unlock();
+	meridian_start_service(m);
+}
+
+static void before(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		meridian_before_reset(devlink->m);
+	meridian_devlink_unlock(devlink);
+}
+
+static void after(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		meridian_after_reset(devlink->m);
+	meridian_devlink_unlock(devlink);
+}
+
+const struct pci_error_handlers meridian_error_handlers = {
+	/* Somebody outside the driver resets the function, which is down meanwhile. */
+	.reset_prepare = before,
+	.reset_done = after,
+};
+
+/**
+ * meridian_shutdown() - leave the function to whatever is started next, which may be by kexec
+ * @pdev: the function
+ *
+ * Nothing runs on, and the card does nothing any more, nor do VFs whose drivers are others.
+ */
+void meridian_shutdown(struct pci_dev *pdev)
+{
+	/* A report would have the queues start again. */
+	meridian_health_hide(pci_get_drvdata(pdev));
+	before(pdev);
+	pci_clear_master(pdev);
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The port and its VFs go on after a reset of the PF, with all that was set of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from driver_machine import Link, linked
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import PF_DEVICE, Guest
+
+pytestmark = pytest.mark.qemu
+VF = "ip netns exec vf0 "
+FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
+HOST_ENABLE, SWITCHING = 0x102004, 0x111008  # of the port
+#: What the driver sets of a function in the card: (name, offset, words).
+SET = (("flags", 0x4, 1), ("rates", 0x10, 2), ("vlan", 0x18, 2), ("indirection", 0x400, 2), ("key", 0x600, 10))
+
+
+@dataclass
+class Slot:
+    """The card in its slot, with a VF at work."""
+
+    link: Link
+
+    @property
+    def guest(self) -> Guest:
+        return self.link.guest
+
+    def words(self, offset: int, count: int) -> list[int]:
+        base = int(self.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + offset
+        text = self.guest.run(f"for i in $(seq 0 {count - 1}); do busybox devmem $(({base} + 4 * i)); done")
+        return [int(line, 16) for line in text.split()]
+
+    def settings(self) -> dict[str, object]:
+        """As Linux has them, and as the card has them."""
+        commands = ("ip -d link show eth0", "ethtool -g eth0", "ethtool -l eth0", "ethtool -x eth0", "ethtool -k eth0")
+        found: dict[str, object] = {it: re.sub(r"state \w+", "", self.guest.run(it)) for it in commands}
+        found |= {f"{it} of the VF": self.guest.run(VF + it.replace("eth0", "eth1")) for it in commands[1:]}
+        found |= {"port": self.words(HOST_ENABLE, 1), "switching": self.words(SWITCHING, 1)}
+        for function in (0, 4):
+            base = FUNCTION + FUNCTION_STRIDE * function
+            found |= {f"{name} of function {function}": self.words(base + at, count) for name, at, count in SET}
+        return found
+
+    def works(self) -> None:
+        self.guest.until("cat /sys/class/net/eth0/carrier", "1", 60)
+        self.guest.ping()
+        self.guest.until(f"{VF}cat /sys/class/net/eth1/carrier", "1", 60)
+        self.guest.until(f"{VF}ping -c 2 -i 0.1 -W 2 10.45.0.1", " 2 received", 30)
+
+    def goes_on_after(self, event: Callable[[], object], said: str = "") -> str:
+        """All is as it was; what the kernel's log has of it."""
+        self.works()
+        before = self.settings()
+        self.guest.run("dmesg -C")
+        event()
+        if said:
+            self.guest.until("dmesg", said, 60)
+        self.works()
+        after = self.settings()
+        assert after == before, {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+        self.guest.check()
+        return self.guest.run("dmesg")
+
+
+@pytest.fixture(scope="module")
+def slot() -> Iterator[Slot]:
+    """The VF is in a VLAN of the administrator's, in which the PF has an interface of its own."""
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
+        guest = link.guest
+        guest.run(
+            "ethtool -L eth0 combined 1; ethtool -G eth0 rx 256 tx 128\n"
+            f"ethtool -X eth0 hkey {':'.join(['6d'] * 40)}; ip maddress add 01:00:5e:00:02:01 dev eth0\n"
+            "ip link add link eth0 name eth0.5 type vlan id 5; ip address add 10.45.0.1/24 dev eth0.5\n"
+            f"ip link set eth0.5 up; echo 2 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0\n"
+            "ip link set eth0 vf 0 vlan 5 trust on spoofchk on max_tx_rate 500\n"
+            "ip link set eth0 vf 1 mac 02:00:00:00:00:77 vlan 7 state disable\n"
+            f"{VF}ip address add 10.45.0.2/24 dev eth1; {VF}ip link set eth1 up"
+        )
+        slot = Slot(link)
+        slot.works()
+        yield slot
+        guest.run(f"ip netns del vf0; ip link del eth0.5; echo 0 >{PF_DEVICE}/sriov_numvfs")
+
+
+def test_a_reset_of_the_pf(slot: Slot) -> None:
+    slot.goes_on_after(lambda: slot.guest.run(f"echo 1 >{PF_DEVICE}/reset"))
+
+
+def test_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
+    """Its VFs go on without it, and it has its address and its VLANs when it is up again."""
+
+    def reset() -> None:
+        slot.guest.run(f"ip link set eth0 down; echo 1 >{PF_DEVICE}/reset; ip link set eth0 up")
+
+    slot.goes_on_after(reset)
