@@ -25,6 +25,10 @@
 #include <asm/unaligned.h>
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
+#include <linux/aer.h>
+#endif
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #include <net/page_pool/helpers.h>
 #else
@@ -50,6 +54,14 @@ static inline int netif_set_real_num_queues(struct net_device *netdev, unsigned 
 	return error ? error : netif_set_real_num_rx_queues(netdev, rx);
 }
 #endif
+
+/* Newer kernels have every device tell of its errors. */
+static inline void meridian_tell_errors(struct pci_dev *pdev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
+	pci_enable_pcie_error_reporting(pdev);
+#endif
+}
 
 static inline void meridian_trans_update(struct netdev_queue *queue)
 {

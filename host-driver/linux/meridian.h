@@ -536,6 +536,7 @@ int meridian_set_own_address(struct meridian *m, const u8 *address);
 
 /* meridian_recovery.c */
 extern const struct pci_error_handlers meridian_error_handlers;
+extern const struct dev_pm_ops meridian_pm_ops;
 void meridian_restore_pf(struct meridian *m);
 void meridian_before_reset(struct meridian *m);
 void meridian_after_reset(struct meridian *m);

@@ -263,6 +263,9 @@ int meridian_attach(struct meridian_devlink *devlink)
 		meridian_adopt_vfs(m);
 	}
 	meridian_start_service(m);
+	meridian_tell_errors(pdev);
+	/* For what follows such an error: it is restored. */
+	pci_save_state(pdev);
 	set_function(devlink, m);
 	netdev_info(m->netdev, "function %u, port %u of %u, %u queues\n", m->function, m->port,
 		    m->ports, m->config.queues);
@@ -314,6 +317,19 @@ void meridian_detach(struct meridian_devlink *devlink)
 	stop_pci(pdev);
 }
 
+/* A VF asks its PF for everything, so it sleeps before its PF and wakes after it. */
+static void link_to_pf(struct pci_dev *pdev, bool on)
+{
+	struct pci_dev *pf = pci_physfn(pdev);
+
+	if (pf == pdev)
+		return;
+	if (!on)
+		device_link_remove(&pdev->dev, &pf->dev);
+	else if (!device_link_add(&pdev->dev, &pf->dev, DL_FLAG_STATELESS))
+		dev_warn(&pdev->dev, "the VF may wake before its PF\n");
+}
+
 static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct meridian_devlink *devlink = meridian_devlink_alloc(pdev);
@@ -328,6 +344,7 @@ static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		meridian_devlink_free(devlink);
 		return error;
 	}
+	link_to_pf(pdev, true);
 	meridian_devlink_show(devlink);
 	return 0;
 }
@@ -337,6 +354,7 @@ static void meridian_remove(struct pci_dev *pdev)
 	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
 
 	meridian_devlink_hide(devlink);
+	link_to_pf(pdev, false);
 	meridian_devlink_lock(devlink);
 	/* One that was pulled is not waited for. */
 	if (devlink->m && !qdma_answers(&devlink->m->qdma))
@@ -366,6 +384,7 @@ static struct pci_driver meridian_driver = {
 	.shutdown = meridian_shutdown,
 	.sriov_configure = sriov_configure,
 	.err_handler = &meridian_error_handlers,
+	.driver.pm = &meridian_pm_ops,
 };
 module_pci_driver(meridian_driver);
 

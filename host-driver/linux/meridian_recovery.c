@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resets that others do: the function lets go of the card, which may lose all that it knows, and
- * brings everything back when the card is there again.
+ * Resets that others do, errors of PCIe, sleep: the function lets go of the card, which may lose
+ * all that it knows, and brings everything back when the card is there again.
  */
 #include <linux/rtnetlink.h>
 
@@ -102,6 +102,8 @@ void meridian_after_reset(struct meridian *m)
 	rtnl_lock();
 	meridian_lock(m->netdev);
 	if (meridian_present(m)) {
+		/* Restoring it has used it up. */
+		pci_save_state(m->pdev);
 		if (netif_running(m->netdev))
 			meridian_up_again(m);
 		netif_device_attach(m->netdev);
@@ -109,6 +111,57 @@ void meridian_after_reset(struct meridian *m)
 	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	meridian_start_service(m);
+}
+
+/* Errors of PCIe. Of one that is not fatal the link goes on, but what was under way may be lost. */
+static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+	pci_ers_result_t result = PCI_ERS_RESULT_NEED_RESET;
+	struct meridian *m;
+
+	dev_warn(&pdev->dev, "PCIe has told of an error%s\n",
+		 state == pci_channel_io_normal ? "" : ", and the function is cut off");
+	meridian_devlink_lock(devlink);
+	m = devlink->m;
+	/* Who is cut off waits for nobody, nor does a VF, whose PF is told of the error before it. */
+	if (m && (state != pci_channel_io_normal || meridian_is_vf(pdev)))
+		m->qdma.gone = true;
+	if (m)
+		meridian_before_reset(m);
+	if (state == pci_channel_io_perm_failure)
+		result = PCI_ERS_RESULT_DISCONNECT;
+	else if (state == pci_channel_io_normal && m && qdma_answers(&m->qdma))
+		result = PCI_ERS_RESULT_CAN_RECOVER;
+	if (m && result == PCI_ERS_RESULT_DISCONNECT)
+		give_up(m);
+	meridian_devlink_unlock(devlink);
+	return result;
+}
+
+static bool answers(struct pci_dev *pdev)
+{
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+	bool is_there;
+
+	meridian_devlink_lock(devlink);
+	is_there = !devlink->m || qdma_answers(&devlink->m->qdma);
+	meridian_devlink_unlock(devlink);
+	return is_there;
+}
+
+static pci_ers_result_t mmio_enabled(struct pci_dev *pdev)
+{
+	return answers(pdev) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_NEED_RESET;
+}
+
+/* Access to memory comes back when the queues have ended. */
+static pci_ers_result_t slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	pci_clear_master(pdev);
+	return answers(pdev) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_DISCONNECT;
 }
 
 static void before(struct pci_dev *pdev)
@@ -132,9 +185,30 @@ static void after(struct pci_dev *pdev)
 }
 
 const struct pci_error_handlers meridian_error_handlers = {
+	.error_detected = error_detected,
+	.mmio_enabled = mmio_enabled,
+	.slot_reset = slot_reset,
+	.resume = after,
 	/* Somebody outside the driver resets the function, which is down meanwhile. */
 	.reset_prepare = before,
 	.reset_done = after,
+};
+
+/* PCI's core keeps configuration space, and has the function sleep. */
+static int __maybe_unused suspend(struct device *dev)
+{
+	before(to_pci_dev(dev));
+	return 0;
+}
+
+static int __maybe_unused resume(struct device *dev)
+{
+	after(to_pci_dev(dev));
+	return 0;
+}
+
+const struct dev_pm_ops meridian_pm_ops = {
+	SET_SYSTEM_SLEEP_PM_OPS(suspend, resume)
 };
 
 /**

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The port and its VFs go on after a reset of the PF, with all that was set of them."""
+"""The port and its VFs go on after a reset, an error of PCIe or a sleep, with all that was set of them."""
 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PF_DEVICE, Guest
+from qemu_monitor import Monitor, options
 
 pytestmark = pytest.mark.qemu
 VF = "ip netns exec vf0 "
+#: With ACPI's hot plug, QEMU's root port never says that its link is active, for which Linux waits after a reset.
+NATIVE_HOT_PLUG = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off")
 FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
 HOST_ENABLE, SWITCHING = 0x102004, 0x111008  # of the port
 #: What the driver sets of a function in the card: (name, offset, words).
@@ -22,9 +27,10 @@ SET = (("flags", 0x4, 1), ("rates", 0x10, 2), ("vlan", 0x18, 2), ("indirection",
 
 @dataclass
 class Slot:
-    """The card in its slot, with a VF at work."""
+    """The card in its slot, with a VF at work; and QEMU, which does to it what happens to cards."""
 
     link: Link
+    monitor: Monitor
 
     @property
     def guest(self) -> Guest:
@@ -70,21 +76,24 @@ class Slot:
 @pytest.fixture(scope="module")
 def slot() -> Iterator[Slot]:
     """The VF is in a VLAN of the administrator's, in which the PF has an interface of its own."""
-    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
-        guest = link.guest
-        guest.run(
-            "ethtool -L eth0 combined 1; ethtool -G eth0 rx 256 tx 128\n"
-            f"ethtool -X eth0 hkey {':'.join(['6d'] * 40)}; ip maddress add 01:00:5e:00:02:01 dev eth0\n"
-            "ip link add link eth0 name eth0.5 type vlan id 5; ip address add 10.45.0.1/24 dev eth0.5\n"
-            f"ip link set eth0.5 up; echo 2 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0\n"
-            "ip link set eth0 vf 0 vlan 5 trust on spoofchk on max_tx_rate 500\n"
-            "ip link set eth0 vf 1 mac 02:00:00:00:00:77 vlan 7 state disable\n"
-            f"{VF}ip address add 10.45.0.2/24 dev eth1; {VF}ip link set eth1 up"
-        )
-        slot = Slot(link)
-        slot.works()
-        yield slot
-        guest.run(f"ip netns del vf0; ip link del eth0.5; echo 0 >{PF_DEVICE}/sriov_numvfs")
+    with tempfile.TemporaryDirectory(prefix="meridian-") as folder:
+        path = Path(folder) / "monitor"
+        hardware = Hardware(device="id=card", kernel="iomem=relaxed", extra=[*options(path), *NATIVE_HOT_PLUG])
+        with linked(tools.SUITES[0], hardware=hardware) as link, Monitor(path) as monitor:
+            guest = link.guest
+            guest.run(
+                "ethtool -L eth0 combined 1; ethtool -G eth0 rx 256 tx 128\n"
+                f"ethtool -X eth0 hkey {':'.join(['6d'] * 40)}; ip maddress add 01:00:5e:00:02:01 dev eth0\n"
+                "ip link add link eth0 name eth0.5 type vlan id 5; ip address add 10.45.0.1/24 dev eth0.5\n"
+                f"ip link set eth0.5 up; echo 2 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0\n"
+                "ip link set eth0 vf 0 vlan 5 trust on spoofchk on max_tx_rate 500\n"
+                "ip link set eth0 vf 1 mac 02:00:00:00:00:77 vlan 7 state disable\n"
+                f"{VF}ip address add 10.45.0.2/24 dev eth1; {VF}ip link set eth1 up"
+            )
+            slot = Slot(link, monitor)
+            slot.works()
+            yield slot
+            guest.run(f"ip netns del vf0; ip link del eth0.5; echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 
 def test_a_reset_of_the_pf(slot: Slot) -> None:
@@ -98,3 +107,44 @@ def test_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
         slot.guest.run(f"ip link set eth0 down; echo 1 >{PF_DEVICE}/reset; ip link set eth0 up")
 
     slot.goes_on_after(reset)
+
+
+def test_a_correctable_error_disturbs_nothing(slot: Slot) -> None:
+    log = slot.goes_on_after(lambda: slot.monitor.inject("BAD_TLP"), "BadTLP")
+    assert "PCIe has told of an error" not in log
+
+
+def test_an_error_that_is_not_fatal_costs_no_reset_of_the_slot(slot: Slot) -> None:
+    log = slot.goes_on_after(lambda: slot.monitor.inject("COMP_TIME"), "AER: device recovery successful")
+    assert "Root Port link has been reset" not in log
+
+
+def test_a_fatal_error_costs_a_reset_of_the_slot(slot: Slot) -> None:
+    """Which takes from the card all that it knew."""
+    log = slot.goes_on_after(lambda: slot.monitor.inject("MALF_TLP"), "AER: device recovery successful")
+    assert "has been reset" in log
+
+
+def test_a_second_fatal_error_is_survived_like_the_first(slot: Slot) -> None:
+    slot.goes_on_after(lambda: slot.monitor.inject("MALF_TLP"), "AER: device recovery successful")
+
+
+def test_the_devices_sleep_and_wake(slot: Slot) -> None:
+    def sleep() -> None:
+        slot.guest.run(
+            "echo devices >/sys/power/pm_test; echo mem >/sys/power/state; echo none >/sys/power/pm_test", 120
+        )
+
+    slot.goes_on_after(sleep)
+
+
+def test_a_machine_without_vfs_sleeps_and_wakes(slot: Slot) -> None:
+    """The card loses its power, and all that it knew. VFs would not come back."""
+    guest = slot.guest
+    guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs; dmesg -C; (sleep 1; echo mem >/sys/power/state) >/dev/null 2>&1 &")
+    slot.monitor.wait_status("suspended")
+    slot.monitor.do("system_wakeup")
+    guest.until("dmesg", "PM: suspend exit", 60)
+    guest.wait_link()
+    guest.ping()
+    guest.check()
