@@ -124,7 +124,7 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 		 state == pci_channel_io_normal ? "" : ", and the function is cut off");
 	meridian_devlink_lock(devlink);
 	m = devlink->m;
-	/* Who is cut off waits for nobody, nor does a VF, whose PF is told of the error before it. */
+	/* Who is cut off waits for nobody, nor does a VF, whose PF hears of it before. */
 	if (m && (state != pci_channel_io_normal || meridian_is_vf(pdev)))
 		m->qdma.gone = true;
 	if (m)

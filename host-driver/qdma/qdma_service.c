@@ -169,7 +169,7 @@ static void hear_all(struct qdma_service *service, u64 now)
 		if (qdma_mailbox_receive(service->qdma, &request, &source))
 			return;
 		service->taken++;
-		/* A reset of who was first has taken its message: this one is of who came behind. */
+		/* A reset may have taken the first one: this is of who came behind. */
 		vf = find_vf(service, source);
 		if (vf)
 			hear(service, vf, &request, now);
