@@ -344,6 +344,30 @@ meridian_reporter(struct devlink *devlink, const struct devlink_health_reporter_
 #include <net/netdev_queues.h>
 #endif
 
+/* What ethtool asks of a device with a lock of its own, and what needs RTNL beside that lock. */
+#ifdef ETHTOOL_OP_NEEDS_RTNL_SCHANNELS
+#define MERIDIAN_NEEDS_RTNL \
+	.op_needs_rtnl = ETHTOOL_OP_NEEDS_RTNL_SRINGPARAM | ETHTOOL_OP_NEEDS_RTNL_SCHANNELS | \
+			 ETHTOOL_OP_NEEDS_RTNL_GLINK,
+#else
+#define MERIDIAN_NEEDS_RTNL
+#endif
+
+/* Devices with a lock of their own are told where that can be taken. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+#define MERIDIAN_RX_MODE_OPS(mode) .ndo_set_rx_mode_async = mode##_new
+#define MERIDIAN_DEFINE_RX_MODE(mode) \
+static int mode##_new(struct net_device *netdev, struct netdev_hw_addr_list *unicast, \
+		      struct netdev_hw_addr_list *multicast) \
+{ \
+	mode(netdev); \
+	return 0; \
+}
+#else
+#define MERIDIAN_RX_MODE_OPS(mode) .ndo_set_rx_mode = mode
+#define MERIDIAN_DEFINE_RX_MODE(mode)
+#endif
+
 /* How a queue is to be, beside its memory. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define MERIDIAN_QUEUE_CONFIG struct netdev_queue_config *config,

@@ -124,6 +124,7 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 }
 
 const struct ethtool_ops meridian_ethtool_ops = {
+	MERIDIAN_NEEDS_RTNL
 	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
 				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
 				     ETHTOOL_COALESCE_TX_USECS |

@@ -62,6 +62,8 @@ static void meridian_set_rx_mode(struct net_device *netdev)
 		schedule_work(&m->rx_mode);
 }
 
+MERIDIAN_DEFINE_RX_MODE(meridian_set_rx_mode)
+
 static int meridian_set_mac_address(struct net_device *netdev, void *address)
 {
 	struct meridian *m = netdev_priv(netdev);
@@ -140,7 +142,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_features_check = meridian_features_check,
 	.ndo_get_stats64 = meridian_get_stats64,
 	.ndo_set_mac_address = meridian_set_mac_address,
-	.ndo_set_rx_mode = meridian_set_rx_mode,
+	MERIDIAN_RX_MODE_OPS(meridian_set_rx_mode),
 	.ndo_vlan_rx_add_vid = meridian_add_vid,
 	.ndo_vlan_rx_kill_vid = meridian_kill_vid,
 	.ndo_set_features = meridian_set_features,
