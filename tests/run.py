@@ -58,6 +58,8 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
         # What is left out of make test is what is slow, and machines of older suites.
+        *([Suite("semantic patches", [str(scripts / "check-driver"), "--semantics"], 20)] if long else []),
+        *([Suite("semantic patches, PS", [str(scripts / "check-driver"), "--ps", "--semantics"], 20)] if long else []),
         *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),
         *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", ["-k", "not bookworm"])]),
     ]
