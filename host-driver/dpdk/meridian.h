@@ -213,6 +213,7 @@ void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
 int meridian_identify(struct meridian *m, uint32_t queues);
+void meridian_take_address(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_set_queues(struct meridian *m, uint32_t count);
 void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking);

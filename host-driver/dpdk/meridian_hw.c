@@ -254,3 +254,35 @@ meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t en
 		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK, entry_log2 != 0);
 	meridian_flush(m);
 }
+
+/**
+ * meridian_take_address() - have the address that the card has for a PF on its port
+ * @m: a PF, identified
+ *
+ * The card's PS knows it of the board. If the card has none, it keeps one by chance from now on,
+ * for any driver of the PF, until its power goes.
+ */
+void
+meridian_take_address(struct meridian *m)
+{
+	uint32_t low = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_LOW(m->function);
+	uint32_t high = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(m->function);
+	struct rte_ether_addr *address = &m->data->mac_addrs[0];
+	uint32_t top = meridian_read(m, high);
+	rte_le32_t start = rte_cpu_to_le_32(meridian_read(m, low));
+	rte_le16_t end = rte_cpu_to_le_16(top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK);
+
+	memcpy(&address->addr_bytes[0], &start, sizeof(start));
+	memcpy(&address->addr_bytes[4], &end, sizeof(end));
+	if (top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK &&
+	    rte_is_valid_assigned_ether_addr(address))
+		return;
+	rte_eth_random_addr(address->addr_bytes);
+	memcpy(&start, &address->addr_bytes[0], sizeof(start));
+	memcpy(&end, &address->addr_bytes[4], sizeof(end));
+	meridian_write(m, low, rte_le_to_cpu_32(start));
+	meridian_write(m, high, rte_le_to_cpu_16(end) | MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK);
+	MERIDIAN_LOG(NOTICE, "%s: the card has no address for the PF: " RTE_ETHER_ADDR_PRT_FMT
+		     " by chance, until the card's power goes",
+		     m->data->name, RTE_ETHER_ADDR_BYTES(address));
+}

@@ -73,7 +73,8 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	error = meridian_identify(m, options->queues);
 	if (!error)
 		error = meridian_take_pf(m);
-	rte_eth_random_addr(m->data->mac_addrs[0].addr_bytes);
+	if (!error)
+		meridian_take_address(m);
 	meridian_default_rss(m);
 	return error;
 }

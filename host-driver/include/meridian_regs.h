@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      7
+#define MERIDIAN_MAP_MINOR                                      8
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -405,7 +405,7 @@
 #define MERIDIAN_PTP_EXTTS_SECONDS_LOW                          0x074
 #define MERIDIAN_PTP_EXTTS_NANOSECONDS                          0x078
 
-/* An Ethernet port: link, host enables, what the PS receives. The PS alone writes that. */
+/* An Ethernet port: link, host enables, addresses of the PFs, what the PS receives. The PS alone writes the last. */
 #define MERIDIAN_PORT_BASE(i)                                   (0x102000 + 0x1000 * (i))
 #define MERIDIAN_PORT_PS_BASE(i)                                (0x2000 + 0x1000 * (i))
 #define MERIDIAN_PORT_MAX                                       4
@@ -424,6 +424,14 @@
 #define MERIDIAN_PORT_RECEIVER_IN_RESET_MASK                    0x00000001u
 #define MERIDIAN_PORT_RECEIVER_RESETS_SHIFT                     8
 #define MERIDIAN_PORT_RECEIVER_RESETS_MASK                      0xffffff00u
+#define MERIDIAN_PORT_HOST_ADDRESS_LOW(i)                       (0x010 + 0x8 * (i))
+#define MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX                      4
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH(i)                      (0x014 + 0x8 * (i))
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH_MAX                     4
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_SHIFT           0
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK            0x0000ffffu
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_SHIFT             31
+#define MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK              0x80000000u
 #define MERIDIAN_PORT_PS_FILTER                                 0x100
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_SHIFT                    0
 #define MERIDIAN_PORT_PS_FILTER_ENABLE_MASK                     0x00000001u

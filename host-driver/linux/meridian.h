@@ -340,6 +340,7 @@ u32 meridian_read_function(struct meridian *m, u32 offset);
 void meridian_write_function(struct meridian *m, u32 offset, u32 value);
 int meridian_check_magic(struct meridian *m);
 int meridian_identify(struct meridian *m);
+void meridian_have_address(struct meridian *m);
 void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Registers of the shell in BAR2. */
 #include <linux/bitfield.h>
+#include <linux/etherdevice.h>
 
+#include "compat.h"
 #include "meridian.h"
 
 /*
@@ -130,6 +132,37 @@ int meridian_identify(struct meridian *m)
 		return -ENODEV;
 	}
 	return 0;
+}
+
+/**
+ * meridian_have_address() - have the address that the card has for a PF on its port
+ * @m: a PF whose interface is not registered
+ *
+ * The card's PS knows it of the board. If the card has none, it keeps one by chance from now on,
+ * for any driver of the PF, until its power goes.
+ */
+void meridian_have_address(struct meridian *m)
+{
+	u32 low = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_LOW(m->function);
+	u32 high = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(m->function);
+	u32 end = meridian_read(m, high);
+	u8 address[ETH_ALEN];
+
+	put_unaligned_le32(meridian_read(m, low), address);
+	put_unaligned_le16(FIELD_GET(MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK, end),
+			   &address[4]);
+	if (end & MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK && is_valid_ether_addr(address)) {
+		meridian_take_address(m->netdev, address);
+		return;
+	}
+	eth_hw_addr_random(m->netdev);
+	ether_addr_copy(address, m->netdev->dev_addr);
+	meridian_write(m, low, get_unaligned_le32(address));
+	meridian_write(m, high, MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK |
+				get_unaligned_le16(&address[4]));
+	dev_notice(&m->pdev->dev,
+		   "the card has no address for the PF: %pM by chance, until the card's power goes\n",
+		   address);
 }
 
 /**

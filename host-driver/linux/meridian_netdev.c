@@ -183,7 +183,7 @@ void meridian_init_netdev(struct meridian *m)
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_TX;
 	if (!meridian_is_vf(m->pdev)) {
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_FILTER;
-		eth_hw_addr_random(netdev);
+		meridian_have_address(m);
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
 	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);

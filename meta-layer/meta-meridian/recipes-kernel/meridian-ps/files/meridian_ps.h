@@ -452,6 +452,7 @@ bool meridian_ps_mask_port(struct meridian_ps_port *port);
 
 /* meridian_ps_address.c */
 int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *node);
+int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node);
 
 /* meridian_ps_ring.c */
 int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The address that a port has from the start: what the device tree or a memory that it names says;
- * else one made of what this chip alone has, so that it is the same at each start; else any.
+ * else one made of what this chip alone has, so that it is the same at each start; else any. The
+ * host's PFs have such addresses, too, which the card tells them.
  */
 #include <linux/etherdevice.h>
 #include <linux/nvmem-consumer.h>
@@ -52,6 +53,22 @@ static int hash_of_serial(u64 *hash)
 	return error;
 }
 
+/* Of the board; 0 or a negative error. */
+static int hash_of_board(struct meridian_ps *card, u64 *hash)
+{
+	int error = hash_of_cell(card, hash);
+
+	return error && error != -EPROBE_DEFER ? hash_of_serial(hash) : error;
+}
+
+/* Addresses of a board are in a row. */
+static void make_address(u8 *address, u64 hash, unsigned int number)
+{
+	u64_to_ether_addr(hash + number, address);
+	/* Locally administered, of one station. */
+	address[0] = (address[0] | 0x02) & ~0x01;
+}
+
 /**
  * meridian_ps_take_address() - give a port its address
  * @port: whose netdev is not registered
@@ -67,20 +84,64 @@ int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *
 
 	if (!error || error == -EPROBE_DEFER)
 		return error;
-	error = hash_of_cell(port->card, &hash);
+	error = hash_of_board(port->card, &hash);
 	if (error == -EPROBE_DEFER)
 		return error;
-	if (error)
-		error = hash_of_serial(&hash);
 	if (error) {
 		eth_hw_addr_random(port->netdev);
 		dev_info(port->card->dev, "port %u: no address in the device tree, %pM by chance\n",
 			 port->index, port->netdev->dev_addr);
 		return 0;
 	}
-	u64_to_ether_addr(hash + port->index, address);
-	/* Locally administered, of one station. */
-	address[0] = (address[0] | 0x02) & ~0x01;
+	make_address(address, hash, port->index);
 	eth_hw_addr_set(port->netdev, address);
+	return 0;
+}
+
+static void tell_host(struct meridian_ps_port *port, unsigned int pf, const u8 *address)
+{
+	meridian_ps_port_write(port, MERIDIAN_PORT_HOST_ADDRESS_HIGH(pf), 0);
+	meridian_ps_port_write(port, MERIDIAN_PORT_HOST_ADDRESS_LOW(pf),
+			       get_unaligned_le32(address));
+	meridian_ps_port_write(port, MERIDIAN_PORT_HOST_ADDRESS_HIGH(pf),
+			       MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK |
+			       get_unaligned_le16(&address[4]));
+}
+
+/**
+ * meridian_ps_tell_host() - tell the host's PFs their addresses on a port
+ * @port: whose address is known
+ * @node: of the port in the device tree, or NULL
+ *
+ * Those of the device tree, else some that are made of the board as the port's own. Without either
+ * the card keeps what a PF's driver has chosen. A PF takes what it is told when its driver is
+ * loaded next.
+ *
+ * Return: 0, or -EPROBE_DEFER if a memory that the device tree names is not there yet.
+ */
+int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node)
+{
+	u8 address[MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX][ETH_ALEN];
+	int bytes = -ENODEV, error;
+	unsigned int pf;
+	u64 hash;
+
+	if (node)
+		bytes = of_property_read_variable_u8_array(node, "meridian,host-mac-addresses",
+							   address[0], ETH_ALEN, sizeof(address));
+	if (bytes < 0) {
+		error = hash_of_board(port->card, &hash);
+		if (error)
+			return error == -EPROBE_DEFER ? error : 0;
+		/* Behind those of the PS. */
+		for (pf = 0; pf < ARRAY_SIZE(address); pf++)
+			make_address(address[pf], hash,
+				     (1 + pf) * MERIDIAN_PORT_MAX + port->index);
+		bytes = sizeof(address);
+	}
+	for (pf = 0; pf < bytes / ETH_ALEN; pf++) {
+		if (is_valid_ether_addr(address[pf]))
+			tell_host(port, pf, address[pf]);
+	}
 	return 0;
 }

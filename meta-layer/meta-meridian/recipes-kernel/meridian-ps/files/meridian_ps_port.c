@@ -362,6 +362,8 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_TX, &port->napi);
 	netif_carrier_off(netdev);
 	error = meridian_ps_take_address(port, node);
+	if (!error)
+		error = meridian_ps_tell_host(port, node);
 	if (error)
 		return error;
 	disable_interrupts(port);

@@ -13,12 +13,15 @@ object PortRegs {
     "PORT",
     0x102000,
     RegView.both,
-    "An Ethernet port: link, host enables, what the PS receives. The PS alone writes that",
+    "An Ethernet port: link, host enables, addresses of the PFs, what the PS receives. The PS alone writes the last",
     4
   )
 
   /** From here on only the PS may write. */
   val psOnly = 0x100
+
+  /** PFs that have an address on a port. */
+  val hostAddresses = 4
 
   /** Cycles without a write to an address before one is told as valid; a power of two. */
   val addressSettles = 8
@@ -28,6 +31,8 @@ object PortRegs {
 }
 
 /** A port's control registers (ps clock).
+  *
+  * The addresses of the PFs keep their content over a reset of either side.
   *
   * An address of the PS filter is told to the clocks of the MAC and of the host 8 cycles after it was written.
   *
@@ -73,6 +78,40 @@ class PortRegs(p: ShellParam) extends Component {
   )
   page.show(receiver, 0, "in_reset", io.rxReset, "it is held in reset now, for 1 us")
   page.show(receiver, 8, "resets", io.rxResets, "resets since the card's own; wraps")
+
+  val kept = new ClockingArea(
+    ClockDomain.current.copy(reset = null, config = ClockDomain.current.config.copy(resetKind = BOOT))
+  ) {
+    val address = Vec.fill(PortRegs.hostAddresses)(Reg(Bits(48 bits)) init 0)
+    val valid = Vec.fill(PortRegs.hostAddresses)(RegInit(False))
+  }
+  private val over = "no reset takes it"
+  page.array(
+    0x10,
+    "host_address_low",
+    PortRegs.hostAddresses,
+    8,
+    "Address of PF i on the port, first four bytes on the wire: of the board as the PS says, or what the host chose"
+  ) { (i, r) =>
+    val address = kept.address(i)
+    page.show(r, 0, "address", address(31 downto 0), s"first byte on the wire in 7:0; $over", AccessType.RW)
+    when(r.hitDoWrite)(address(31 downto 0) := page.bus.wdat)
+  }
+  page.array(
+    0x14,
+    "host_address_high",
+    PortRegs.hostAddresses,
+    8,
+    "The rest of it, and whether there is one; to be written last"
+  ) { (i, r) =>
+    val address = kept.address(i)
+    page.show(r, 0, "address", address(47 downto 32), s"fifth byte on the wire in 7:0; $over", AccessType.RW)
+    page.show(r, 31, "valid", kept.valid(i), "the PF is to have the address", AccessType.RW)
+    when(r.hitDoWrite) {
+      address(47 downto 32) := page.bus.wdat(15 downto 0)
+      kept.valid(i) := page.bus.wdat(31)
+    }
+  }
 
   val filter = page.reg(PortRegs.psOnly, "ps_filter", "Which frames the PS receives")
   io.filter.enable := page.rw(filter, 0, "enable", Bool(), "0: none at all")

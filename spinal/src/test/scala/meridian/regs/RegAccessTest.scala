@@ -103,6 +103,42 @@ class RegAccessTest extends RegsSuite {
     assert(changes > 60 && rises > 60, s"$changes changes, $rises times valid")
   }
 
+  run("an address of a PF is written by either side and outlives resets of both", 11) { s =>
+    import s._
+    val entries = for (port <- 0 until 2; pf <- 0 until PortRegs.hostAddresses) yield (port, pf)
+    def low(entry: (Int, Int)) = 0x2010 + 0x1000 * entry._1 + 8 * entry._2
+    val written = mutable.Map[(Int, Int), BigInt]()
+    def check(): Unit = for (entry <- entries) {
+      val wanted = written.getOrElse(entry, BigInt(0))
+      for ((bus, base) <- Seq((bar2, 0x100000), (ps, 0))) {
+        assert(bus.read(base + low(entry)) == (wanted & 0xffffffffL), s"$entry")
+        assert(bus.read(base + low(entry) + 4) == wanted >> 32, s"$entry")
+      }
+    }
+    check()
+    for (entry <- random.shuffle(entries)) {
+      val wanted = BigInt(48, random) | BigInt(random.nextInt(2)) << 63
+      val (bus, base) = if (random.nextBoolean()) (bar2, 0x100000) else (ps, 0)
+      bus.write(base + low(entry), wanted & 0xffffffffL)
+      bus.write(base + low(entry) + 4, wanted >> 32)
+      written(entry) = wanted
+    }
+    ps.write(0x2100, 1)
+    check()
+    dut.psClock.assertReset()
+    dut.hostClock.waitSampling(100)
+    dut.psClock.deassertReset()
+    dut.hostClock.assertReset()
+    dut.psClock.waitSampling(100)
+    dut.hostClock.deassertReset()
+    dut.hostClock.waitSampling(400)
+    assert(ps.read(0x2100) == 0, "there was a reset")
+    check()
+    bar2.readFull(0x102010, 7)
+    bar2.write(0x102010, 5, 7)
+    check()
+  }
+
   run("any address, any strobe, any function is answered", 5) { s =>
     import s._
     assert(bar2.writeFull(0x100024, BigInt("ffffffff", 16), strb = 7) == 2 && bar2.read(0x100024) == 0)
