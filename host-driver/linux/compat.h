@@ -418,16 +418,24 @@ static inline void meridian_spread_irqs(struct net_device *netdev)
 #endif
 }
 
-/* With older ones a driver says by which processor; NULL before the interrupt is given back. */
-static inline void meridian_hint_irq(int irq, const struct cpumask *mask)
+/* A driver says which processors are to have an interrupt that is shared; NULL before it is given back. */
+static inline void meridian_hint_shared_irq(int irq, const struct cpumask *mask)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
 	irq_set_affinity_hint(irq, mask);
-#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#else
 	if (mask)
 		irq_set_affinity_and_hint(irq, mask);
 	else
 		irq_update_affinity_hint(irq, NULL);
+#endif
+}
+
+/* With older kernels it also says which has one that is a NAPI's own. */
+static inline void meridian_hint_irq(int irq, const struct cpumask *mask)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	meridian_hint_shared_irq(irq, mask);
 #endif
 }
 

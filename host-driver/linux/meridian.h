@@ -56,6 +56,7 @@ static_assert(ETH_HLEN + VLAN_HLEN + MERIDIAN_XDP_MTU == MERIDIAN_RX_BUFFER);
 
 struct meridian;
 struct meridian_devlink;
+struct meridian_vector;
 
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for
@@ -188,6 +189,7 @@ struct meridian_missed {
  * @max_frame: bytes without FCS
  * @capabilities: MERIDIAN_IDENT_CAPABILITIES_*
  * @vectors: of MSI-X that it has
+ * @vector: those that queue pairs share; NULL: each pair has one to itself
  * @queue_base: first of its queues
  * @queue_limit: queue pairs at most
  * @config: what it is to have
@@ -246,6 +248,7 @@ struct meridian {
 	u32 max_frame;
 	u32 capabilities;
 	unsigned int vectors;
+	struct meridian_vector *vector;
 	unsigned int queue_base;
 	unsigned int queue_limit;
 	struct meridian_config config;
@@ -325,6 +328,17 @@ static inline bool meridian_is_vf(const struct pci_dev *pdev)
 static inline unsigned int meridian_first_vector(const struct meridian *m)
 {
 	return meridian_is_vf(m->pdev) ? 0 : 1;
+}
+
+/**
+ * meridian_shares_vectors() - whether queue pairs share vectors
+ * @m: the function
+ *
+ * Return: true if their interrupts come by rings; false if each pair has a vector to itself.
+ */
+static inline bool meridian_shares_vectors(const struct meridian *m)
+{
+	return m->vector;
 }
 
 /* meridian_card.c */
@@ -429,12 +443,18 @@ int meridian_get_queue_coalesce(struct net_device *netdev, u32 queue,
 int meridian_set_queue_coalesce(struct net_device *netdev, u32 queue,
 				struct ethtool_coalesce *coalesce);
 
-/* meridian_napi.c */
-int meridian_request_irq(struct meridian_channel *channel, irq_handler_t handler);
+/* meridian_vectors.c */
+int meridian_alloc_vectors(struct meridian *m);
+void meridian_free_vectors(struct meridian *m);
+int meridian_start_rings(struct meridian *m);
+u32 meridian_vector_of(struct meridian *m, unsigned int index);
+int meridian_request_irq(struct meridian_channel *channel);
 void meridian_free_irq(struct meridian_channel *channel);
+void meridian_spread_tx(struct meridian *m);
+
+/* meridian_napi.c */
 void meridian_enable_napi(struct meridian_channel *channel);
 void meridian_disable_napi(struct meridian_channel *channel);
-void meridian_spread_tx(struct meridian *m);
 
 /* meridian_netdev.c */
 void meridian_init_netdev(struct meridian *m);

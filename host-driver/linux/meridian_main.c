@@ -81,26 +81,6 @@ static int reset_function(struct pci_dev *pdev)
 	return error == -ENOTTY ? 0 : error;
 }
 
-static int alloc_vectors(struct meridian *m)
-{
-	unsigned int others = meridian_first_vector(m), least = others + 1;
-	unsigned int wanted = min(num_online_cpus(), m->queue_limit) + others;
-	int vectors;
-
-	if (!meridian_is_vf(m->pdev))
-		wanted = min(wanted, meridian_may_vectors(m->devlink));
-	vectors = pci_alloc_irq_vectors(m->pdev, least, max(wanted, least), PCI_IRQ_MSIX);
-	if (vectors < 0) {
-		dev_err(&m->pdev->dev, "%u MSI-X vectors are not to be had: %d\n", least, vectors);
-		return vectors;
-	}
-	m->vectors = vectors;
-	m->queue_limit = min_t(unsigned int, m->queue_limit, vectors - others);
-	m->config.queues = m->queue_limit;
-	meridian_default_indirection(m);
-	return 0;
-}
-
 /**
  * meridian_start_function() - begin without queues, on a card that may know nothing
  * @m: an identified PF
@@ -243,7 +223,7 @@ int meridian_attach(struct meridian_devlink *devlink)
 	error = init_function(m);
 	if (error)
 		goto unmap;
-	error = alloc_vectors(m);
+	error = meridian_alloc_vectors(m);
 	if (error)
 		goto unmap;
 	if (!meridian_is_vf(pdev))
@@ -277,7 +257,7 @@ leave:
 		meridian_free_misc_irq(m);
 	}
 vectors:
-	pci_free_irq_vectors(pdev);
+	meridian_free_vectors(m);
 unmap:
 	unmap_bars(m);
 	free_netdev(m->netdev);
@@ -311,7 +291,7 @@ void meridian_detach(struct meridian_devlink *devlink)
 		meridian_enable_port(m, false);
 		meridian_free_misc_irq(m);
 	}
-	pci_free_irq_vectors(pdev);
+	meridian_free_vectors(m);
 	unmap_bars(m);
 	free_netdev(m->netdev);
 	stop_pci(pdev);

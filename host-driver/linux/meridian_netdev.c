@@ -191,5 +191,6 @@ void meridian_init_netdev(struct meridian *m)
 	meridian_announce_xdp(netdev);
 	meridian_offer_queue_stats(netdev);
 	meridian_offer_queue_ops(netdev);
-	meridian_spread_irqs(netdev);
+	if (!meridian_shares_vectors(m))
+		meridian_spread_irqs(netdev);
 }

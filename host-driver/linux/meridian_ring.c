@@ -50,22 +50,13 @@ static int poll_channel(struct napi_struct *napi, int budget)
 	return received;
 }
 
-static irqreturn_t channel_interrupt(int irq, void *data)
-{
-	struct meridian_channel *channel = data;
-
-	channel->events++;
-	napi_schedule_irqoff(&channel->napi);
-	return IRQ_HANDLED;
-}
-
 static int begin_channel(struct meridian_channel *channel)
 {
 	int error;
 
 	meridian_init_moderation(channel);
 	meridian_napi_add(channel->m->netdev, &channel->napi, poll_channel, channel->rx.index);
-	error = meridian_request_irq(channel, channel_interrupt);
+	error = meridian_request_irq(channel);
 	if (error)
 		meridian_napi_del(&channel->napi);
 	return error;
@@ -144,7 +135,8 @@ static int start_tx(struct meridian_tx *tx)
 		.ring = tx->ring.dma,
 		.ring_index = qdma_find(m->qdma.tables.rings, tx->ring.slots + 1),
 		.interrupt = true,
-		.vector = meridian_first_vector(m) + tx->index,
+		.vector = meridian_vector_of(m, tx->index),
+		.aggregate = meridian_shares_vectors(m),
 	};
 
 	tx->pidx = 0;
@@ -170,7 +162,8 @@ static int make_rx(struct meridian_rx *rx)
 		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
 		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,
-		.vector = meridian_first_vector(m) + rx->index,
+		.vector = meridian_vector_of(m, rx->index),
+		.aggregate = meridian_shares_vectors(m),
 		.prefetch = true,
 		.full_update = true,
 	};
@@ -226,6 +219,8 @@ int meridian_start_queues(struct meridian *m)
 	int error;
 
 	error = meridian_end_fence(m);
+	if (!error)
+		error = meridian_start_rings(m);
 	if (!error)
 		error = m->ops->map_queues(m, m->channels);
 	for (i = 0; i < m->channels && !error; i++) {

@@ -82,14 +82,15 @@ def test_reloads_under_traffic(link: Link) -> None:
 def test_a_limit_on_vectors_comes_with_a_reload(link: Link) -> None:
     guest = link.guest
     guest.run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 2 cmode driverinit")
-    assert re.search(r"Combined:\s+2", guest.run("ethtool -l eth0").split("Current")[1])
+    assert "eth0-shared" not in guest.run("cat /proc/interrupts")
     reload(link)
-    assert re.search(r"Combined:\s+1", guest.run("ethtool -l eth0").split("Current")[1])
+    assert re.search(r"Combined:\s+2", guest.run("ethtool -l eth0").split("Current")[1])
+    assert guest.run("cat /proc/interrupts").count("eth0-") == 1, "both pairs have one vector"
     status, text = guest.try_run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 1 cmode driverinit")
     assert status != 0 and "two vectors at least" in text
     guest.run(f"devlink dev param set {DEVICE} name msix_vec_per_pf_max value 8 cmode driverinit")
     reload(link)
-    assert re.search(r"Combined:\s+2", guest.run("ethtool -l eth0").split("Current")[1])
+    assert guest.run("cat /proc/interrupts").count("eth0-") == 2
 
 
 def test_vfs_may_be_forbidden_and_forbid_a_reload(link: Link) -> None:

@@ -117,6 +117,32 @@ TEST_F(Context, TransmitQueue) {
   EXPECT_EQ(card.context(1, 65)[1] & 1, 0U);
 }
 
+TEST_F(Context, InterruptRing) {
+  const qdma_interrupt_setting setting{.ring = 9, .function = 300, .vector = 5, .entries = 0x7fff12345000};
+  card.context(8, 9)[2] = 0xffffffff;  // of somebody before
+  EXPECT_EQ(qdma_interrupt_start(&qdma, &setting), 0);
+  const FakeCard::Words& ring = card.context(8, 9);
+  EXPECT_EQ(ring[0], 1U | 5U << 1 | 1U << 14 | 0x12345U << 15) << "the base's bits 63:12 begin at bit 15";
+  EXPECT_EQ(ring[1], 0x7fff12345000ULL >> 29);
+  EXPECT_EQ(ring[2], 0U) << "one page, from its first entry";
+  EXPECT_EQ(ring[3], 300U << 18);
+  qdma_interrupt_doorbell(&qdma, 9, 511);
+  EXPECT_EQ(card.registers[0x18000], 9U << 16 | 511U);
+  EXPECT_EQ(qdma_interrupt_stop(&qdma, 9), 0);
+  EXPECT_EQ(card.context(8, 9)[0] & 1, 0U);
+  card.busy_reads = 1000000;
+  EXPECT_EQ(qdma_interrupt_start(&qdma, &setting), -EBUSY);
+}
+
+TEST(InterruptEntry, TellsWhoseItIs) {
+  const std::uint64_t entry = 1ULL << 63 | 0x123456ULL << 39 | 1ULL << 38 | 0x1fffffffff;
+  EXPECT_EQ(qdma_interrupt_color(entry), 1U);
+  EXPECT_EQ(qdma_interrupt_queue(entry), 0x123456U);
+  EXPECT_TRUE(qdma_interrupt_is_c2h(entry));
+  EXPECT_FALSE(qdma_interrupt_is_c2h(entry ^ 1ULL << 38));
+  EXPECT_EQ(qdma_interrupt_color(entry ^ 1ULL << 63), 0U);
+}
+
 TEST_F(Context, ReceiveQueue) {
   qdma_c2h_setting setting{};
   setting.queue = 3;
