@@ -265,6 +265,58 @@ static inline void meridian_devl_unlock(struct devlink *devlink)
 #endif
 }
 
+/*
+ * A devlink's port and the interface that it has know each other: the port finds out about the
+ * interface, or is told; the interface is made with the port, or is asked.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define MERIDIAN_PORT_OPS(get) .ndo_get_devlink_port = get,
+#else
+#define MERIDIAN_PORT_OPS(get)
+#endif
+
+static inline int meridian_port_begin(struct devlink *devlink, struct devlink_port *port,
+				      unsigned int index)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
+	return devl_port_register(devlink, port, index);
+#else
+	return devlink_port_register(devlink, port, index);
+#endif
+}
+
+static inline void meridian_port_end(struct devlink_port *port)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
+	devl_port_unregister(port);
+#else
+	devlink_port_unregister(port);
+#endif
+}
+
+/* Before the interface is registered. */
+static inline void meridian_port_gets_netdev(struct devlink_port *port, struct net_device *netdev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	SET_NETDEV_DEVLINK_PORT(netdev, port);
+#endif
+}
+
+/* While it is registered. */
+static inline void meridian_port_has_netdev(struct devlink_port *port, struct net_device *netdev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	devlink_port_type_eth_set(port, netdev);
+#endif
+}
+
+static inline void meridian_port_loses_netdev(struct devlink_port *port)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	devlink_port_type_clear(port);
+#endif
+}
+
 static inline int meridian_devlink_driver_name(struct devlink_info_req *req, const char *name)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)

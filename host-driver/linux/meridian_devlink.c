@@ -259,6 +259,44 @@ void meridian_devlink_hide(struct meridian_devlink *devlink)
 	meridian_devlink_withdraw(of(devlink));
 }
 
+/**
+ * meridian_begin_port() - have a port, before there is an interface
+ * @m: an identified function; its devlink's lock is held
+ *
+ * A PF has the port of the card that it is bound to, from which Linux makes the name p0, p1, and so
+ * on. A VF has no part of the card's connectors.
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_begin_port(struct meridian *m)
+{
+	struct devlink_port *port = &m->devlink->port;
+	struct devlink_port_attrs attrs = { .flavour = DEVLINK_PORT_FLAVOUR_VIRTUAL };
+	int error;
+
+	if (!meridian_is_vf(m->pdev)) {
+		attrs.flavour = DEVLINK_PORT_FLAVOUR_PHYSICAL;
+		attrs.phys.port_number = m->port;
+	}
+	memset(port, 0, sizeof(*port));
+	devlink_port_attrs_set(port, &attrs);
+	error = meridian_port_begin(of(m->devlink), port, m->port);
+	if (error)
+		dev_err(&m->pdev->dev, "devlink does not take the port: %d\n", error);
+	else
+		meridian_port_gets_netdev(port, m->netdev);
+	return error;
+}
+
+/**
+ * meridian_end_port() - undo meridian_begin_port()
+ * @m: a function whose interface is not registered any more
+ */
+void meridian_end_port(struct meridian *m)
+{
+	meridian_port_end(&m->devlink->port);
+}
+
 /* A reload has it, too. */
 void meridian_devlink_lock(struct meridian_devlink *devlink)
 {

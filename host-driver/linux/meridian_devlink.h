@@ -25,6 +25,7 @@ enum meridian_fault {
  * struct meridian_devlink - what devlink has of a function
  * @pdev: on PCIe
  * @card: shared with its other PFs
+ * @port: of a function that is attached
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
  * @reporter: by fault; NULL: devlink did not take it
@@ -37,6 +38,7 @@ enum meridian_fault {
 struct meridian_devlink {
 	struct pci_dev *pdev;
 	struct meridian_card *card;
+	struct devlink_port port;
 	struct mutex lock; /* m */
 	struct meridian *m;
 	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];
@@ -54,6 +56,8 @@ void meridian_devlink_show(struct meridian_devlink *devlink);
 void meridian_devlink_hide(struct meridian_devlink *devlink);
 void meridian_devlink_lock(struct meridian_devlink *devlink);
 void meridian_devlink_unlock(struct meridian_devlink *devlink);
+int meridian_begin_port(struct meridian *m);
+void meridian_end_port(struct meridian *m);
 bool meridian_may_sriov(struct meridian_devlink *devlink);
 unsigned int meridian_may_vectors(struct meridian_devlink *devlink);
 unsigned int meridian_may_messages(struct meridian_devlink *devlink);

@@ -234,9 +234,13 @@ int meridian_attach(struct meridian_devlink *devlink)
 	netif_carrier_off(m->netdev);
 	if (!meridian_is_vf(pdev))
 		meridian_card_join(m);
-	error = register_netdev(m->netdev);
+	error = meridian_begin_port(m);
 	if (error)
 		goto leave;
+	error = register_netdev(m->netdev);
+	if (error)
+		goto port;
+	meridian_port_has_netdev(&devlink->port, m->netdev);
 	if (!meridian_is_vf(pdev)) {
 		meridian_enable_port(m, true);
 		meridian_limit_vfs(m);
@@ -251,6 +255,8 @@ int meridian_attach(struct meridian_devlink *devlink)
 		    m->ports, m->config.queues);
 	return 0;
 
+port:
+	meridian_end_port(m);
 leave:
 	if (!meridian_is_vf(pdev)) {
 		meridian_card_leave(m);
@@ -280,7 +286,9 @@ void meridian_detach(struct meridian_devlink *devlink)
 	set_function(devlink, NULL);
 	if (!meridian_is_vf(pdev))
 		meridian_leave_vfs(m);
+	meridian_port_loses_netdev(&devlink->port);
 	unregister_netdev(m->netdev);
+	meridian_end_port(m);
 	meridian_stop_service(m);
 	if (meridian_is_vf(pdev)) {
 		meridian_leave_pf(m);

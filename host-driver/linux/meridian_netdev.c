@@ -133,6 +133,14 @@ static netdev_features_t rx_offloads(const struct meridian *m)
 	return features;
 }
 
+/* Newer kernels do not ask. */
+static struct devlink_port __maybe_unused *devlink_port(struct net_device *netdev)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	return &m->devlink->port;
+}
+
 static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_init = meridian_init,
 	.ndo_uninit = meridian_uninit,
@@ -162,6 +170,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	.ndo_bridge_getlink = meridian_get_bridge,
 	.ndo_get_vf_config = meridian_get_vf_config,
 	.ndo_get_vf_stats = meridian_get_vf_stats,
+	MERIDIAN_PORT_OPS(devlink_port)
 };
 
 /**

@@ -65,6 +65,30 @@ def test_driver_bitstream_and_register_map_are_named(link: Link) -> None:
     assert f"fw.registers {named[1]}" in text
 
 
+def port_of(link: Link, device: str) -> str:
+    """Of the devlink's only port, which has the number of the card's."""
+    lines = [line for line in link.guest.run("devlink port show").splitlines() if line.startswith(device)]
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_a_pf_has_the_cards_port_and_a_vf_a_virtual_one(link: Link) -> None:
+    guest = link.guest
+    for again in (False, True):
+        if again:
+            reload(link)
+        assert re.search(rf"^{DEVICE}/0: type eth netdev eth0 flavour physical port 0\b", port_of(link, DEVICE))
+        assert guest.run("cat /sys/class/net/eth0/phys_port_name").strip() == "p0"
+    guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
+    vf = f"pci/{guest.run(f'basename $(readlink {PF_DEVICE}/virtfn0)').strip()}"
+    assert re.search(r"type eth netdev eth1 flavour virtual\b", port_of(link, vf))
+    assert guest.try_run("cat /sys/class/net/eth1/phys_port_name")[0] != 0
+    # Without ports of VFs there is nothing that a rate object could be of.
+    assert guest.run("devlink port function rate show").strip() == ""
+    guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
+    assert vf not in guest.run("devlink port show")
+
+
 def test_a_reload_starts_all_anew(link: Link) -> None:
     link.guest.run("ethtool -G eth0 rx 64")
     reload(link)
