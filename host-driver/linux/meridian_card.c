@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The PFs of one card find each other: contexts and filters take one command at a time. */
 #include "meridian.h"
+#include "meridian_card.h"
 
 static LIST_HEAD(cards);
 static DEFINE_MUTEX(cards_lock);
@@ -61,24 +62,40 @@ void meridian_card_put(struct meridian_card *card)
 	mutex_unlock(&cards_lock);
 }
 
+/* Any that is there will do: the errors are the card's. */
+static void choose_error_function(struct meridian_card *card)
+{
+	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
+	if (card->error_function)
+		qdma_enable_errors(&card->error_function->qdma, 0);
+}
+
 /**
  * meridian_card_join() - the other PFs of the card see what the function has
- * @m: a PF with an address
+ * @m: a PF with an address and the interrupt that is not for queues
+ *
+ * The first of them gets the card's errors.
  */
 void meridian_card_join(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
-	list_add(&m->of_card, &m->card->pfs);
+	list_add_tail(&m->of_card, &m->card->pfs);
+	if (!m->card->error_function)
+		choose_error_function(m->card);
 	mutex_unlock(&m->card->lock);
 }
 
 /**
  * meridian_card_leave() - undo meridian_card_join()
- * @m: a PF that has nothing in the card's filter
+ * @m: a PF that has nothing in the card's filter; another one gets the card's errors
  */
 void meridian_card_leave(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
 	list_del(&m->of_card);
+	if (m->card->error_function == m) {
+		qdma_disable_errors(&m->qdma);
+		choose_error_function(m->card);
+	}
 	mutex_unlock(&m->card->lock);
 }

@@ -5,7 +5,9 @@
  * do not ask while a timer of ours is to poll.
  */
 #include "compat.h"
+#include "compat_ethtool.h"
 #include "meridian.h"
+#include "meridian_interrupt.h"
 
 /* Polls from sample to sample of the transmit load: a look at the clock costs as a frame does. */
 #define TX_SAMPLE	8

@@ -4,7 +4,10 @@
  * been there.
  */
 #include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_hw.h"
+#include "meridian_stats.h"
 
 static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
 {

@@ -3,9 +3,11 @@
 #include <linux/bitfield.h>
 #include <linux/time.h>
 
-#include "compat.h"
+#include "compat_devlink.h"
 #include "meridian.h"
+#include "meridian_card.h"
 #include "meridian_devlink.h"
+#include "meridian_hw.h"
 
 /* One vector is not for queues. */
 #define LEAST_VECTORS	2

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Looking inside: the register dump and the self-test of ethtool. */
-#include "compat.h"
 #include "meridian.h"
+#include "meridian_ethtool.h"
+#include "meridian_filter.h"
+#include "meridian_hw.h"
 
 /* Parts of the dump, in this order. */
 struct register_range {

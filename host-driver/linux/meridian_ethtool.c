@@ -2,8 +2,14 @@
 /* What ethtool asks of the function, but for statistics and tests. */
 #include <linux/bitfield.h>
 
-#include "compat.h"
+#include "compat_ethtool.h"
 #include "meridian.h"
+#include "meridian_configure.h"
+#include "meridian_ethtool.h"
+#include "meridian_hw.h"
+#include "meridian_interrupt.h"
+#include "meridian_rss.h"
+#include "meridian_stats.h"
 
 static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {

@@ -5,7 +5,9 @@
 #include <linux/random.h>
 
 #include "compat.h"
+#include "meridian_card.h"
 #include "meridian_filter.h"
+#include "meridian_hw.h"
 
 #define COMMAND_POLLS	1000
 

@@ -3,6 +3,7 @@
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 
+#include "meridian_card.h"
 #include "meridian_filter.h"
 
 static bool is_like(const struct qdma_group *group, const struct meridian *m,

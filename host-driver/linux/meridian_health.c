@@ -5,9 +5,13 @@
  */
 #include <linux/rtnetlink.h>
 
-#include "compat.h"
+#include "compat_devlink.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_card.h"
 #include "meridian_devlink.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
 
 #define HEALTHY		MERIDIAN_FAULTS	/* a bit of what is pending */
 

@@ -5,6 +5,9 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_filter.h"
+#include "meridian_hw.h"
 
 /*
  * The MAC clocks see a switch some cycles after it was written; a read of their block takes longer.

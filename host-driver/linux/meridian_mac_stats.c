@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Statistics of the port by the names of standards. */
-#include "compat.h"
+#include "compat_ethtool.h"
 #include "meridian.h"
+#include "meridian_stats.h"
 
 #ifdef MERIDIAN_HAS_STANDARD_STATS
 #include "../include/meridian_port_stats.h"

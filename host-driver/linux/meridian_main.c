@@ -4,8 +4,15 @@
 #include <linux/sizes.h>
 
 #include "compat.h"
+#include "compat_devlink.h"
 #include "meridian.h"
+#include "meridian_card.h"
 #include "meridian_devlink.h"
+#include "meridian_filter.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
+#include "meridian_interrupt.h"
+#include "meridian_rss.h"
 
 #define BAR_QDMA	0
 #define BAR_SHELL	2

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory of queues: of those that run, and of those that are to take their place. */
-#include "compat.h"
+#include "compat_pool.h"
+#include "compat_xdp.h"
 #include "meridian.h"
+#include "meridian_configure.h"
+#include "meridian_frames.h"
+#include "meridian_hw.h"
 
 #define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES

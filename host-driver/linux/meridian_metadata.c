@@ -2,7 +2,7 @@
 /* What XDP programs may ask of the card about a received frame. */
 #include <linux/bitfield.h>
 
-#include "compat.h"
+#include "compat_xdp.h"
 #include "meridian.h"
 #include "meridian_xdp.h"
 

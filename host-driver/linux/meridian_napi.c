@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What Linux is told of a queue pair's NAPI. */
-#include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_interrupt.h"
 
 /**
  * meridian_enable_napi() - poll, and let users know by which NAPI a queue is polled

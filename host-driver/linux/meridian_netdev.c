@@ -2,9 +2,18 @@
 /* The network interface of a function. */
 #include <linux/rtnetlink.h>
 
-#include "compat.h"
+#include "compat_devlink.h"
+#include "compat_netdev.h"
+#include "compat_xdp.h"
 #include "meridian.h"
+#include "meridian_configure.h"
 #include "meridian_devlink.h"
+#include "meridian_ethtool.h"
+#include "meridian_filter.h"
+#include "meridian_frames.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
+#include "meridian_stats.h"
 
 static int meridian_init(struct net_device *netdev)
 {

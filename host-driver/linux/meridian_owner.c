@@ -4,7 +4,9 @@
 #include <linux/etherdevice.h>
 
 #include "compat.h"
+#include "meridian_card.h"
 #include "meridian_filter.h"
+#include "meridian_hw.h"
 
 /* The card's PS listens to it on the port. */
 static bool is_of_ps(struct meridian *m, const u8 *address)

@@ -4,6 +4,12 @@
 
 #include "../qdma/qdma_context.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_filter.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
+#include "meridian_rss.h"
+#include "meridian_stats.h"
 
 static int map_queues(struct meridian *m, u32 count)
 {

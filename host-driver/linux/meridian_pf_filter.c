@@ -3,8 +3,9 @@
 #include <linux/bitmap.h>
 #include <linux/etherdevice.h>
 
-#include "compat.h"
+#include "meridian_card.h"
 #include "meridian_filter.h"
+#include "meridian_hw.h"
 
 #define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK
 #define PROMISCUOUS	MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK

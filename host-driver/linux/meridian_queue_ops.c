@@ -3,8 +3,11 @@
  * Queue management: Linux gives one receive queue other memory, while the others and all that
  * transmit run on. Linux holds the device's lock from stop to start.
  */
-#include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_configure.h"
+#include "meridian_frames.h"
+#include "meridian_function.h"
 
 #ifdef MERIDIAN_HAS_QUEUE_OPS
 

@@ -5,9 +5,14 @@
  */
 #include <linux/rtnetlink.h>
 
-#include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_configure.h"
 #include "meridian_devlink.h"
+#include "meridian_filter.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
 
 /* When it returns, nobody who looks at the card by himself is in the middle of it. */
 static void announce_reset(struct meridian *m)

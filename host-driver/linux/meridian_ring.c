@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Queues: their memory, and how they start and stop on the card. */
-#include "compat.h"
+#include "compat_netdev.h"
+#include "compat_pool.h"
 #include "meridian.h"
+#include "meridian_configure.h"
+#include "meridian_frames.h"
+#include "meridian_hw.h"
+#include "meridian_interrupt.h"
 
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20

@@ -3,7 +3,10 @@
 #include <linux/ethtool.h>
 
 #include "compat.h"
+#include "compat_ethtool.h"
 #include "meridian.h"
+#include "meridian_hw.h"
+#include "meridian_rss.h"
 
 /**
  * meridian_default_indirection() - spread over all queues

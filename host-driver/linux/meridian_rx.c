@@ -5,9 +5,11 @@
  */
 #include <linux/bitfield.h>
 
-#include "compat.h"
+#include "compat_pool.h"
+#include "compat_xdp.h"
 #include "meridian.h"
 #include "meridian_devlink.h"
+#include "meridian_frames.h"
 #include "meridian_xdp.h"
 
 /* Doorbells for buffers are rung for so many at once. */

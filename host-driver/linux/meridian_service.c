@@ -2,9 +2,13 @@
 /* What is looked after beside the frames: link, the card's errors, a card that is gone, resets. */
 #include <linux/rtnetlink.h>
 
-#include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_configure.h"
 #include "meridian_devlink.h"
+#include "meridian_frames.h"
+#include "meridian_function.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
 /* A card that is busy takes half a second each time, in which nobody else has RTNL. */
@@ -235,53 +239,25 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-static void choose_error_function(struct meridian_card *card)
-{
-	int i;
-
-	card->error_function = NULL;
-	for (i = 0; i < MERIDIAN_PFS && !card->error_function; i++)
-		card->error_function = card->pf[i];
-	if (card->error_function)
-		qdma_enable_errors(&card->error_function->qdma, 0);
-}
-
 /**
  * meridian_request_misc_irq() - the vector that is not for queues
- * @m: the PF; the first of its card gets the card's errors
+ * @m: the PF
  *
  * Return: 0 or a negative error.
  */
 int meridian_request_misc_irq(struct meridian *m)
 {
-	int error;
-
 	m->errors_next = jiffies;
-	error = request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt,
-				     IRQF_ONESHOT, MERIDIAN_NAME, m);
-	if (error)
-		return error;
-	mutex_lock(&m->card->lock);
-	m->card->pf[m->function] = m;
-	if (!m->card->error_function)
-		choose_error_function(m->card);
-	mutex_unlock(&m->card->lock);
-	return 0;
+	return request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt, IRQF_ONESHOT,
+				    MERIDIAN_NAME, m);
 }
 
 /**
  * meridian_free_misc_irq() - undo meridian_request_misc_irq()
- * @m: the PF; another one of its card gets the card's errors
+ * @m: a PF that has left its card
  */
 void meridian_free_misc_irq(struct meridian *m)
 {
-	mutex_lock(&m->card->lock);
-	m->card->pf[m->function] = NULL;
-	if (m->card->error_function == m) {
-		qdma_disable_errors(&m->qdma);
-		choose_error_function(m->card);
-	}
-	mutex_unlock(&m->card->lock);
 	free_irq(pci_irq_vector(m->pdev, 0), m);
 }
 

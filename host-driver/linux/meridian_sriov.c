@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* VFs of a PF: how many. */
-#include "compat.h"
 #include "meridian.h"
 #include "meridian_devlink.h"
 

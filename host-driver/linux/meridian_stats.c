@@ -2,8 +2,10 @@
 /* Statistics: what the queues count, and what the card counts of the function and its port. */
 #include <linux/ethtool.h>
 
-#include "compat.h"
+#include "compat_pool.h"
 #include "meridian.h"
+#include "meridian_hw.h"
+#include "meridian_stats.h"
 
 struct named {
 	char name[ETH_GSTRING_LEN];

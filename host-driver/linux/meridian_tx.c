@@ -7,9 +7,13 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "compat.h"
+#include "compat_pool.h"
+#include "compat_xdp.h"
 #include "meridian.h"
 #include "meridian_devlink.h"
+#include "meridian_frames.h"
+#include "meridian_hw.h"
+#include "meridian_interrupt.h"
 
 /* A stopped queue goes on when it has this part of its descriptors free again. */
 #define WAKE_PART	4

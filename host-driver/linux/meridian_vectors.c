@@ -4,9 +4,13 @@
  * PF with fewer lets its pairs share them: then each vector has a ring in memory, in which the card
  * writes which queue it interrupts for.
  */
-#include "compat.h"
+#include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_card.h"
 #include "meridian_devlink.h"
+#include "meridian_hw.h"
+#include "meridian_interrupt.h"
+#include "meridian_rss.h"
 
 #include "../qdma/qdma_interrupt.h"
 
@@ -36,7 +40,7 @@ struct meridian_vector {
 	u32 next;
 	u32 color;
 	u32 ring;
-	char name[IFNAMSIZ + 16];
+	char name[IFNAMSIZ + 24];
 };
 
 static unsigned int shared_vectors(const struct meridian *m)

@@ -5,6 +5,11 @@
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_function.h"
+#include "meridian_hw.h"
+#include "meridian_rss.h"
+#include "meridian_stats.h"
 #include "meridian_vf_wishes.h"
 
 /* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */

@@ -5,9 +5,12 @@
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/math64.h>
+#include <net/netlink.h>
 
-#include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_hw.h"
+#include "meridian_stats.h"
 
 static struct meridian_vf *lock_vf(struct meridian *m, int index)
 {

@@ -5,8 +5,8 @@
  * clears its Bus Master bit. Linux's PCI core gives a function 100 ms for its reset, so the bit is
  * looked at twice in that time: the queues are gone before anybody can set it again.
  */
-#include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
 
 #define WATCH_PERIOD	max(HZ / 25, 1)
 

@@ -6,6 +6,8 @@
 #include <linux/etherdevice.h>
 
 #include "compat.h"
+#include "meridian_card.h"
+#include "meridian_function.h"
 #include "meridian_vf_wishes.h"
 
 #define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK

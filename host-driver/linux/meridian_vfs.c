@@ -8,8 +8,10 @@
 #include <linux/ktime.h>
 #include <linux/random.h>
 
-#include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_hw.h"
+#include "meridian_rss.h"
 
 /* Of one interrupt: messages at most, and time that VFs who are slow or flood may take. */
 #define TURNS		64

@@ -3,7 +3,10 @@
 #include <linux/bpf_trace.h>
 
 #include "compat.h"
+#include "compat_pool.h"
+#include "compat_xdp.h"
 #include "meridian.h"
+#include "meridian_frames.h"
 
 /**
  * meridian_xdp_allows() - whether a program, AF_XDP sockets and an MTU go together

@@ -3,7 +3,7 @@
 #ifndef MERIDIAN_XDP_H
 #define MERIDIAN_XDP_H
 
-#include "compat.h"
+#include "compat_xdp.h"
 
 /**
  * struct meridian_xdp_buff - a frame while a program looks at it

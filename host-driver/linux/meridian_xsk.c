@@ -4,7 +4,11 @@
 #include <net/xdp_sock_drv.h>
 
 #include "compat.h"
+#include "compat_netdev.h"
+#include "compat_xdp.h"
 #include "meridian.h"
+#include "meridian_configure.h"
+#include "meridian_frames.h"
 #include "meridian_xdp.h"
 
 /* Frames sent in one turn of NAPI. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Interrupt rings: queues that share a vector of MSI-X have a ring in memory, in which the IP writes
- * whose interrupt it is. PG302 calls this interrupt aggregation.
+ * Interrupt rings: queues that share a vector of MSI-X have a ring in memory, in which the IP
+ * writes whose interrupt it is. PG302 calls this interrupt aggregation.
  */
 #ifndef QDMA_INTERRUPT_H
 #define QDMA_INTERRUPT_H

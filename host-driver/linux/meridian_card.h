@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the PFs of one card share. */
+#ifndef MERIDIAN_CARD_H
+#define MERIDIAN_CARD_H
+
+#include "meridian.h"
+
+/**
+ * struct meridian_card - what the PFs of one card share
+ * @list: in the list of cards
+ * @users: PFs that are bound
+ * @domain: of the card on PCIe
+ * @bus: of the card on PCIe
+ * @slot: of the card on PCIe
+ * @lock: one at a time gives commands to contexts and filters
+ * @port_users: bound PFs by port
+ * @is_vepa: by port: the administrator wants all frames to go to the switch outside
+ * @error_function: the one of @pfs that takes the interrupt for errors
+ * @errors: that the IP had last
+ * @services: of its PFs that have VFs
+ * @pfs: those that are bound and have an address and their interrupt, the first to come first;
+ *	under @lock
+ * @mac_entries: that the filter's table holds
+ * @groups: how many the card has
+ * @group: those in use
+ */
+struct meridian_card {
+	struct list_head list;
+	unsigned int users;
+	int domain;
+	u8 bus;
+	u8 slot;
+	struct mutex lock; /* commands */
+	unsigned int port_users[MERIDIAN_PORTS];
+	bool is_vepa[MERIDIAN_PORTS];
+	struct meridian *error_function;
+	struct qdma_errors errors;
+	struct qdma_service *services;
+	struct list_head pfs;
+	unsigned int mac_entries;
+	unsigned int groups;
+	struct qdma_group group[MERIDIAN_GROUPS];
+};
+
+/* meridian_card.c */
+struct meridian_card *meridian_card_get(struct pci_dev *pdev);
+void meridian_card_put(struct meridian_card *card);
+void meridian_card_join(struct meridian *m);
+void meridian_card_leave(struct meridian *m);
+
+#endif

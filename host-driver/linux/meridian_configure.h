@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How queues come, change and go. */
+#ifndef MERIDIAN_CONFIGURE_H
+#define MERIDIAN_CONFIGURE_H
+
+#include "meridian.h"
+
+/* meridian_configure.c */
+int meridian_up(struct meridian *m);
+void meridian_down(struct meridian *m);
+int meridian_configure(struct meridian *m, const struct meridian_config *config);
+void meridian_enable_channel(struct meridian_channel *channel);
+bool meridian_disable_channel(struct meridian_channel *channel);
+int meridian_restart(struct meridian *m);
+int meridian_restart_rx(struct meridian *m, unsigned int index);
+
+/* meridian_ring.c */
+int meridian_begin_channels(struct meridian *m, unsigned int count);
+void meridian_end_channels(struct meridian *m, unsigned int count);
+int meridian_check_tables(struct meridian *m, const struct meridian_config *config);
+int meridian_start_queues(struct meridian *m);
+int meridian_start_rx(struct meridian_rx *rx);
+void meridian_drain_tx(struct meridian *m);
+int meridian_end_fence(struct meridian *m);
+void meridian_pause_queues(struct meridian *m);
+void meridian_stop_queues(struct meridian *m);
+void meridian_release_queues(struct meridian *m);
+
+/* meridian_memory.c */
+struct meridian_channel *meridian_new_channels(struct meridian *m);
+int meridian_alloc_memory(struct meridian *m, struct meridian_channel *channels,
+			  const struct meridian_config *config);
+void meridian_free_memory(struct meridian *m, struct meridian_channel *channels);
+void meridian_exchange_memory(struct meridian *m, struct meridian_channel *others);
+void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other);
+void meridian_retire_rx(struct meridian_rx *rx);
+int meridian_alloc_rx(struct meridian_rx *rx, u32 slots);
+int meridian_stock_rx(struct meridian_rx *rx);
+void meridian_free_rx(struct meridian_rx *rx);
+
+/* meridian_queue_ops.c */
+void meridian_offer_queue_ops(struct net_device *netdev);
+
+#endif

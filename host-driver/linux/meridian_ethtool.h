@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ethtool, and what it has a driver tell of the hardware. */
+#ifndef MERIDIAN_ETHTOOL_H
+#define MERIDIAN_ETHTOOL_H
+
+#include "meridian.h"
+
+/* meridian_ethtool.c */
+extern const struct ethtool_ops meridian_ethtool_ops;
+
+/* meridian_diag.c */
+int meridian_regs_len(struct net_device *netdev);
+void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *data);
+int meridian_test_count(void);
+void meridian_test_strings(u8 *data);
+void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);
+
+#endif

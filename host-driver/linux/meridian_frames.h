@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Frames: sent and received, of the stack, of XDP, of AF_XDP. */
+#ifndef MERIDIAN_FRAMES_H
+#define MERIDIAN_FRAMES_H
+
+#include "meridian.h"
+
+/* meridian_tx.c */
+netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
+					  netdev_features_t features);
+netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
+void meridian_look_after_tx(struct meridian_tx *tx);
+bool meridian_clean_tx(struct meridian_tx *tx, int budget);
+void meridian_release_tx(struct meridian_tx *tx);
+u32 meridian_tx_pending(const struct meridian_tx *tx);
+u32 meridian_tx_room(const struct meridian_tx *tx);
+bool meridian_tx_has_own(const struct meridian_tx *tx);
+void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
+int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
+void meridian_ring_tx(struct meridian_tx *tx);
+void meridian_arm_tx(struct meridian_tx *tx);
+
+/* meridian_rx.c */
+int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
+bool meridian_rx_ended(const struct meridian_rx *rx);
+bool meridian_fill_rx(struct meridian_rx *rx);
+void meridian_release_rx(struct meridian_rx *rx);
+
+/* meridian_xdp.c */
+bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
+void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp);
+bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
+int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
+int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
+
+/* meridian_xsk.c */
+int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue);
+int meridian_xsk_begin(struct meridian_rx *rx);
+int meridian_xsk_register(struct meridian_rx *rx);
+void meridian_xsk_claim(struct meridian_rx *rx);
+void meridian_xsk_release(struct meridian_rx *rx);
+void meridian_xsk_end(struct meridian_rx *rx);
+bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
+void meridian_xsk_drop(struct meridian_rx *rx, u32 count);
+struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
+				     struct bpf_prog *prog, u32 bytes, u32 hash, u32 verdicts);
+bool meridian_xsk_send(struct meridian_channel *channel);
+void meridian_xsk_sent(struct meridian_tx *tx, u32 count);
+void meridian_xsk_link_up(struct meridian *m);
+int meridian_xsk_wakeup(struct net_device *netdev, u32 queue, u32 flags);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A function: what a PF and a VF do in their own ways, what looks after it, what it survives. */
+#ifndef MERIDIAN_FUNCTION_H
+#define MERIDIAN_FUNCTION_H
+
+#include "meridian.h"
+
+/* meridian_main.c */
+int meridian_start_function(struct meridian *m);
+
+/* meridian_netdev.c */
+void meridian_init_netdev(struct meridian *m);
+
+/* meridian_pf.c */
+extern const struct meridian_ops meridian_pf_ops;
+void meridian_leave_function(struct meridian *m);
+
+/* meridian_vf.c */
+extern const struct meridian_ops meridian_vf_ops;
+int meridian_identify_vf(struct meridian *m);
+void meridian_leave_pf(struct meridian *m);
+bool meridian_was_reset(struct meridian *m);
+u32 meridian_read_vf(struct meridian *m, u32 offset);
+
+/* meridian_vf_wishes.c */
+bool meridian_see_flags(struct meridian *m);
+int meridian_set_own_address(struct meridian *m, const u8 *address);
+
+/* meridian_service.c */
+void meridian_init_service(struct meridian *m);
+void meridian_start_service(struct meridian *m);
+void meridian_stop_service(struct meridian *m);
+int meridian_request_misc_irq(struct meridian *m);
+void meridian_free_misc_irq(struct meridian *m);
+void meridian_update_link(struct meridian *m);
+void meridian_schedule_reset(struct meridian *m);
+int meridian_reset(struct meridian *m);
+int meridian_up_again(struct meridian *m);
+
+/* meridian_recovery.c */
+extern const struct pci_error_handlers meridian_error_handlers;
+extern const struct dev_pm_ops meridian_pm_ops;
+void meridian_restore_pf(struct meridian *m);
+void meridian_before_reset(struct meridian *m);
+void meridian_after_reset(struct meridian *m);
+void meridian_shutdown(struct pci_dev *pdev);
+
+#endif
