@@ -38,7 +38,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
-        Suite("driver library", [str(scripts / "test-driver")], 10, REPORTS / "driver"),
+        Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
         Suite(
             "Vivado build",

@@ -239,7 +239,6 @@ void meridian_restart_vfs(struct meridian *m);
 void meridian_stop_vfs(struct meridian *m);
 bool meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address);
 uint64_t *meridian_vf_counts(struct meridian *m);
-bool meridian_make_room(struct meridian *m, bool (*fits)(void *argument), void *argument);
 int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
 
 /* meridian_ring.c */

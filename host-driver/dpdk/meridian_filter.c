@@ -166,7 +166,7 @@ install_firmly(struct meridian *m, const struct meridian_entry *entry)
 	struct newcomer new = { .m = m, .entry = entry };
 	int error = install(m, entry);
 
-	return error == -ENOSPC && meridian_make_room(m, fits, &new) ? 0 : error;
+	return error == -ENOSPC && qdma_make_room(m->card->services, fits, &new) ? 0 : error;
 }
 
 static void

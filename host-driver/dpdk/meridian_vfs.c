@@ -448,17 +448,3 @@ meridian_vf_counts(struct meridian *m)
 		      "the counts stand together");
 	return m->vfs != NULL ? &m->vfs->service.taken : NULL;
 }
-
-/**
- * meridian_make_room() - let what VFs without trust have asked for give way
- * @m: a PF, whose card's lock is held
- * @fits: tries whether what needs room in the card's filter finds it
- * @argument: of @fits
- *
- * Return: whether it did.
- */
-bool
-meridian_make_room(struct meridian *m, bool (*fits)(void *argument), void *argument)
-{
-	return m->vfs != NULL && qdma_make_room(&m->vfs->service, fits, argument);
-}

@@ -98,7 +98,7 @@ int meridian_install_firmly(struct meridian *m, u32 function, const struct merid
 	struct newcomer new = { .m = m, .function = function, .entry = entry };
 	int error = meridian_install(m, function, entry);
 
-	if (error == -ENOSPC && qdma_make_room(&m->vf_service, fits, &new))
+	if (error == -ENOSPC && qdma_make_room(m->card->services, fits, &new))
 		return 0;
 	return error;
 }

@@ -95,7 +95,7 @@ static u32 find_loose(const struct qdma_vf *vf, const u8 *address)
 	return vf->is_trusted || vf->is_away ? vf->addresses : find_address(vf, address);
 }
 
-/* Out of the card's filter for all who may lose it. */
+/* Out of the card's filter for all of a PF's VFs who may lose it. */
 static void lift(struct qdma_service *service, const u8 *address)
 {
 	u32 i;
@@ -123,35 +123,71 @@ static void put_back(struct qdma_service *service, const u8 *address, bool is_lo
 	}
 }
 
+/* Tries without an address of a PF's VFs. What VFs of others call by its name is another port's. */
+static bool fits_without(struct qdma_service *services, struct qdma_service *its,
+			 const u8 *address, bool (*fits)(void *argument), void *argument)
+{
+	struct qdma_service *service;
+	bool is_done;
+
+	for (service = services; service; service = service->next)
+		lift(service, address);
+	is_done = fits(argument);
+	for (service = services; service; service = service->next)
+		put_back(service, address, is_done && service == its);
+	return is_done;
+}
+
+/* Whether it has been tried already, as another VF has it, too, which was looked at before. */
+static bool was_tried(const struct qdma_service *services, const struct qdma_vf *last, u32 place)
+{
+	const struct qdma_service *service;
+	bool is_before = true;
+	u32 i;
+
+	for (service = services; service; service = service->next) {
+		for (i = 0; i < service->vfs; i++) {
+			const struct qdma_vf *vf = &service->vf[i];
+			u32 found = find_loose(vf, last->address[place]);
+
+			is_before = is_before && vf != last;
+			if (found < vf->addresses && found + is_before > place && vf != last)
+				return true;
+		}
+	}
+	return false;
+}
+
 /**
  * qdma_make_room() - let what VFs without trust have asked for give way
- * @service: a PF's
+ * @services: of the card's PFs, by @next of struct qdma_service
  * @fits: tries whether what needs the room finds it; puts it there if so
  * @argument: of @fits
  *
  * One address after another leaves the card's filter until @fits succeeds. That one is lost, the
- * others come back at once. Who has most addresses is the first to lose one.
+ * others come back at once. Who has most addresses is the first to lose one, whichever PF of the
+ * card it is of. Each address is tried once, however many VFs have it.
  *
  * Return: whether @fits did.
  */
-bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument)
+bool qdma_make_room(struct qdma_service *services, bool (*fits)(void *argument), void *argument)
 {
 	u8 address[QDMA_ADDRESS_BYTES];
+	struct qdma_service *service;
 	u32 place, i;
-	bool is_done;
 
 	for (place = QDMA_VF_ADDRESSES; place-- > 0;) {
-		for (i = 0; i < service->vfs; i++) {
-			struct qdma_vf *vf = &service->vf[i];
+		for (service = services; service; service = service->next) {
+			for (i = 0; i < service->vfs; i++) {
+				struct qdma_vf *vf = &service->vf[i];
 
-			if (vf->is_trusted || vf->is_away || place >= vf->addresses)
-				continue;
-			memcpy(address, vf->address[place], QDMA_ADDRESS_BYTES);
-			lift(service, address);
-			is_done = fits(argument);
-			put_back(service, address, is_done);
-			if (is_done)
-				return true;
+				if (vf->is_trusted || vf->is_away || place >= vf->addresses ||
+				    was_tried(services, vf, place))
+					continue;
+				memcpy(address, vf->address[place], QDMA_ADDRESS_BYTES);
+				if (fits_without(services, service, address, fits, argument))
+					return true;
+			}
 		}
 	}
 	return false;
@@ -176,7 +212,8 @@ static bool add_firmly(struct qdma_service *service, struct qdma_vf *vf, const u
 	struct newcomer new = { .service = service, .vf = vf, .address = address };
 	int error = service->ops->add_address(service->owner, vf, address);
 
-	return !error || (error == -ENOSPC && qdma_make_room(service, fits_in, &new));
+	return !error || (error == -ENOSPC &&
+			  qdma_make_room(service->card ? *service->card : service, fits_in, &new));
 }
 
 /**

@@ -276,6 +276,9 @@ static int start_queue(const struct asked *asked)
 		return -QDMA_REFUSE_QUEUE;
 	if (queue.interrupt && queue.vector >= QDMA_VF_VECTORS)
 		return -QDMA_REFUSE_PARAMETER;
+	/* Nobody looks at the vector of a queue without interrupts: it is none that others have. */
+	if (!queue.interrupt)
+		queue.vector = 0;
 	/* Interrupt rings are not served; the shell has streams; completions of 8 or 16 bytes. */
 	if (queue.aggregate || queue.is_mapped || queue.entry_log2 > can(asked, CAN(COMPLETION16)))
 		return -QDMA_REFUSE_UNSUPPORTED;

@@ -44,6 +44,20 @@ static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *
 	return charged(service, vf, now) > limit_of(service, now);
 }
 
+/*
+ * A PF may have had no turn for hours when a VF of its loses what another PF's asks for: the last
+ * turn of any of the card's.
+ */
+static u64 time_of(const struct qdma_service *service)
+{
+	const struct qdma_service *other;
+	u64 now = service->now;
+
+	for (other = service->card ? *service->card : NULL; other; other = other->next)
+		now = other->now > now ? other->now : now;
+	return now;
+}
+
 /**
  * qdma_service_tell() - tell the administrator of a VF, but not for ever
  * @service: its PF's
@@ -53,11 +67,11 @@ static bool is_at_end(const struct qdma_service *service, const struct qdma_vf *
 void qdma_service_tell(struct qdma_service *service, struct qdma_vf *vf,
 		       enum qdma_vf_trouble trouble)
 {
-	u64 *told = &vf->told[trouble];
+	u64 *told = &vf->told[trouble], now = time_of(service);
 
-	if (*told && service->now - *told < TELL_NS)
+	if (*told && now - *told < TELL_NS)
 		return;
-	*told = service->now;
+	*told = now;
 	service->ops->tell(service->owner, vf, trouble);
 }
 
@@ -85,6 +99,9 @@ static void reply(struct qdma_service *service, struct qdma_vf *vf,
 {
 	if (vf->is_waiting)
 		lose_answer(service, vf);
+	/* Who says hello is another than who was deaf, or begins anew. */
+	if (qdma_message_op(answer) == (QDMA_OP_HELLO | QDMA_RESPONSE))
+		vf->is_deaf = false;
 	vf->answer = *answer;
 	vf->is_waiting = true;
 	vf->patience = now + PATIENCE_NS;
@@ -210,6 +227,7 @@ static void leave_card(struct qdma_service *service)
 	place = find_service(service);
 	if (*place)
 		*place = service->next;
+	service->next = NULL;
 }
 
 /**

@@ -203,7 +203,7 @@ void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u
 void qdma_reset_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_take_address(struct qdma_service *service, struct qdma_vf *vf, u32 place);
-bool qdma_make_room(struct qdma_service *service, bool (*fits)(void *argument), void *argument);
+bool qdma_make_room(struct qdma_service *services, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_own(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_remove_addresses(struct qdma_service *service, struct qdma_vf *vf);

@@ -409,4 +409,107 @@ TEST_F(Colliding, WhatAVfChoosesEvictsNobody) {
   EXPECT_EQ(pf.service.evicted, 0U);
 }
 
+/// The PFs of a card share its filter: another one serves VFs 8 and 9, and may be quiet for long.
+class TwoPfs : public Colliding {
+ protected:
+  TwoPfs() : others(2) {
+    EXPECT_EQ(qdma_identify(&device, &card), 0);
+    for (unsigned i = 0; i < others.size(); ++i) {
+      others[i].function = 8 + i;
+      others[i].base = FakePf::base_of(8 + i);
+      others[i].own[0] = others[i].first[0] = 2;
+      others[i].own[5] = others[i].first[5] = 8 + i;
+    }
+    other = pf.service;
+    other.qdma = &device;
+    other.vf = others.data();
+    other.vfs = others.size();
+    other.card = pf.service.card = &services;
+    qdma_service_start(&pf.service);
+    qdma_service_start(&other);
+  }
+  ~TwoPfs() override { qdma_service_stop(&other); }
+
+  /// A VF of the other PF has queues, and is in so many groups of the same slots.
+  void join_there(unsigned function, std::uint8_t slots, unsigned count, std::uint8_t first = 1) {
+    qdma_vf& vf = others.at(function - 8);
+    vf.is_away = false;
+    for (unsigned i = 0; i < count; ++i) {
+      const qdma_message message =
+          address_message({1, 0, 0, 0, slots, static_cast<std::uint8_t>(first + i)}, true, false);
+      EXPECT_EQ(qdma_set_address(&other, &vf, &message), 0);
+    }
+  }
+
+  FakeCard card;
+  qdma_device device{};
+  std::vector<qdma_vf> others;
+  qdma_service other{};
+  qdma_service* services = nullptr;
+};
+
+TEST_F(TwoPfs, GroupsOfTheOthersVfsGiveWay) {
+  join_there(8, 8, FakeShell::slots);
+  EXPECT_EQ(give(5, later), 0);
+  EXPECT_EQ(only(5), later);
+  EXPECT_EQ(others[0].addresses, FakeShell::slots - 1);
+  EXPECT_EQ(other.evicted, 1U) << "its own PF counts it";
+  EXPECT_EQ(pf.service.evicted, 0U);
+}
+
+/// Whichever PF it is of.
+TEST_F(TwoPfs, WhoHasMostGroupsOfTheCardGivesWay) {
+  for (const bool is_other : {false, true}) {
+    bring_up(4);
+    join_there(9, 0, is_other ? 3 : 1, 100);
+    for (unsigned i = 0; i < (is_other ? 1 : 3); ++i)
+      EXPECT_EQ(pf.ask(4, address_message({1, 0, 0, 0, 0, static_cast<std::uint8_t>(200 + i)}, true, false)), 0);
+    pf.shell.room = pf.shell.filter.size();
+    qdma_remove_own(&pf.service, &pf.vf(6));
+    EXPECT_EQ(pf.ask(4, address_message({1, 0, 0, 0, 0, 250}, true, false)), 0);
+    qdma_add_own(&pf.service, &pf.vf(6));
+    EXPECT_TRUE(pf.vf(6).has_own);
+    EXPECT_EQ(pf.vf(4).addresses, is_other ? 2U : 3U);
+    EXPECT_EQ(others[1].addresses, is_other ? 2U : 1U);
+    pf.shell.room = 1000;
+    while (others[1].addresses != 0) qdma_take_address(&other, &others[1], 0);
+  }
+}
+
+/// All that there is to try is tried once, though every VF is in every group: it takes the card's time, and all wait.
+TEST_F(TwoPfs, AGroupIsTriedOnceHoweverManyAreInIt) {
+  for (const unsigned function : {4U, 5U, 6U}) {
+    bring_up(function);
+    EXPECT_EQ(join(function, 9), FakeShell::slots);
+  }
+  join_there(8, 9, FakeShell::slots);
+  join_there(9, 9, FakeShell::slots);
+  unsigned tries = 0;
+  EXPECT_FALSE(qdma_make_room(
+      services,
+      [](void* count) {
+        ++*static_cast<unsigned*>(count);
+        return false;
+      },
+      &tries));
+  EXPECT_EQ(tries, FakeShell::slots);
+  EXPECT_EQ(pf.service.evicted + other.evicted, 0U);
+  EXPECT_EQ(listeners({1, 0, 0, 0, 9, 1}), (std::set<std::uint32_t>{4, 5, 6, 8, 9}));
+}
+
+/// The administrator is told of it when it happens, not once for all hours in which its PF has nothing to do.
+TEST_F(TwoPfs, WhatAQuietPfsVfsLoseIsTold) {
+  constexpr std::uint64_t minute = 60000000000;
+  Address address = later;
+  join_there(8, 8, FakeShell::slots);
+  for (unsigned minutes = 0; minutes < 10; ++minutes) {
+    pf.now += 2 * minute;
+    EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0) << "time goes on for the one";
+    EXPECT_EQ(give(5, address), 0);
+    EXPECT_EQ(pf.shell.told[QDMA_VF_LOSES_GROUP], minutes + 1);
+    EXPECT_EQ(give(5, victims), 0);
+    join_there(8, 8, 1, 10 + minutes);
+  }
+}
+
 }  // namespace

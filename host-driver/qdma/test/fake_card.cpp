@@ -25,6 +25,7 @@ FakeCard::FakeCard() {
 
 std::uint32_t FakeCard::read(std::uint32_t offset) {
   if (gone) return 0xffffffff;
+  ++accesses;
   if (offset == QDMA_CONTEXT_COMMAND && busy_reads != 0) {
     --busy_reads;
     return QDMA_CONTEXT_BUSY;
@@ -35,7 +36,8 @@ std::uint32_t FakeCard::read(std::uint32_t offset) {
     return 1;
   }
   if (offset == mailbox + QDMA_MAILBOX_STATUS) {
-    std::uint32_t status = target_is_busy ? QDMA_MAILBOX_STATUS_OUT : 0;
+    const bool is_busy = target_is_busy || deaf.contains(registers[mailbox + QDMA_MAILBOX_TARGET]);
+    std::uint32_t status = is_busy ? QDMA_MAILBOX_STATUS_OUT : 0;
     if (acknowledged) status |= QDMA_MAILBOX_STATUS_ACK;
     if (!incoming.empty()) status |= QDMA_MAILBOX_STATUS_IN | incoming.front().first << 4;
     if (loses_first && !incoming.empty()) incoming.pop_front();
@@ -53,6 +55,7 @@ std::uint32_t FakeCard::read(std::uint32_t offset) {
 
 void FakeCard::write(std::uint32_t offset, std::uint32_t value) {
   if (gone) return;
+  ++accesses;
   writes.emplace_back(offset, value);
   if (offset == QDMA_CONTEXT_COMMAND) return command(value);
   if (offset == mailbox + QDMA_MAILBOX_COMMAND) return mailbox_command(value);

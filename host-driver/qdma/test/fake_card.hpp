@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,8 @@ class FakeCard {
   std::deque<std::pair<unsigned, qdma_message>> incoming;
   std::vector<std::pair<unsigned, qdma_message>> sent;
   bool target_is_busy = false;
+  std::set<unsigned> deaf;  // targets that are busy for ever
+  std::uint64_t accesses = 0;
   bool loses_first = false;  // a reset takes the first message when a PF has looked who sent it
   bool acknowledged = false;
 

@@ -84,7 +84,7 @@ void tell(void* owner, const qdma_vf* /*vf*/, qdma_vf_trouble trouble) {
 
 /// Of a context that is in force.
 struct Live {
-  unsigned function, queue;
+  unsigned function, queue, vector;
 };
 
 std::vector<Live> live(FakeCard& card) {
@@ -92,8 +92,9 @@ std::vector<Live> live(FakeCard& card) {
   for (const auto& [key, words] : card.contexts) {
     const auto [select, number] = key;
     const bool is_sw = select == QDMA_SELECT_SW_C2H || select == QDMA_SELECT_SW_H2C;
-    if (is_sw && (words[1] & 1) != 0) found.push_back({words[0] >> 17 & 0xfff, number});
-    if (select == QDMA_SELECT_COMPLETION && (words[3] >> 28 & 1) != 0) found.push_back({words[0] >> 5 & 0xfff, number});
+    if (is_sw && (words[1] & 1) != 0) found.push_back({words[0] >> 17 & 0xfff, number, words[4] & 0x7ff});
+    if (select == QDMA_SELECT_COMPLETION && (words[3] >> 28 & 1) != 0)
+      found.push_back({words[0] >> 5 & 0xfff, number, words[4] >> 4 & 0x7ff});
   }
   return found;
 }
@@ -191,8 +192,9 @@ void FakePf::check() {
       if (queue >= vf.base && queue < vf.base + vf.count) return &vf;
     return nullptr;
   };
-  for (const auto& [function, queue] : live(card)) {
+  for (const auto& [function, queue, vector] : live(card)) {
     const qdma_vf* owner = owner_of(queue);
+    ASSERT_LT(vector, static_cast<unsigned>(QDMA_VF_VECTORS)) << "queue " << queue;
     ASSERT_NE(owner, nullptr) << "queue " << queue << " is nobody's";
     ASSERT_EQ(function, owner->function);
     ASSERT_TRUE(owner->is_known);

@@ -160,6 +160,20 @@ TEST_F(Service, VectorsOfOthersAreRefused) {
     }
 }
 
+TEST_F(Service, AQueueWithoutInterruptsNamesNoVector) {
+  bring_up(4);
+  for (const bool is_c2h : {false, true}) {
+    qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, is_c2h);
+    qdma_queue_request request{};
+    qdma_message_get_queue(&message, &request);
+    request.vector = 2047;
+    qdma_message_put_queue(&message, &request);
+    EXPECT_EQ(pf.ask(4, message), 0);
+    EXPECT_EQ(pf.card.context(is_c2h ? QDMA_SELECT_SW_C2H : QDMA_SELECT_SW_H2C, 256)[4] & 0x7ff, 0U);
+  }
+  EXPECT_EQ(pf.card.context(QDMA_SELECT_COMPLETION, 256)[4] >> 4 & 0x7ff, 0U);
+}
+
 TEST_F(Service, ContextsAreChecked) {
   bring_up(4);
   const auto refusal = [&](unsigned at, unsigned value, bool is_c2h = true) {
@@ -495,6 +509,44 @@ TEST_F(Service, WhoIsDeafIsNotWaitedFor) {
   pf.card.target_is_busy = false;
   EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0) << "it hears again";
   EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), 0);
+}
+
+/// The driver of the next VM pays nothing for who had the VF before and did not take its answers.
+TEST_F(Service, WhoSaysHelloIsWaitedForThoughItsPredecessorWasDeaf) {
+  constexpr std::uint64_t patience = 20000000;
+  for (const bool is_waiting : {false, true}) {
+    bring_up(4);
+    pf.card.target_is_busy = true;
+    pf.say(4, message_of(MERIDIAN_OP_CONFIG));
+    if (!is_waiting) {
+      pf.now += patience;
+      qdma_service_turn(&pf.service, pf.now);
+      EXPECT_FALSE(pf.vf(4).is_waiting) << "it is given up";
+    }
+    pf.say(4, message_of(QDMA_OP_HELLO));
+    EXPECT_TRUE(pf.card.sent.empty());
+    pf.now += patience / 2;
+    pf.card.target_is_busy = false;
+    qdma_service_turn(&pf.service, pf.now);
+    ASSERT_EQ(pf.card.sent.size(), 1U) << is_waiting;
+    EXPECT_EQ(qdma_message_op(&pf.card.sent[0].second), QDMA_OP_HELLO | QDMA_RESPONSE);
+  }
+}
+
+/// So that it gains nothing by it: its answer is given up as any other, and others are answered meanwhile.
+TEST_F(Service, WhoSaysHelloAndIsDeafIsGivenUpLikeOthers) {
+  bring_up(5);
+  for (unsigned i = 1; i <= 10; ++i) {
+    pf.card.target_is_busy = true;
+    pf.say(4, message_of(QDMA_OP_HELLO));
+    EXPECT_TRUE(pf.vf(4).is_waiting);
+    pf.now += 20000000;
+    pf.card.incoming.emplace_back(5, message_of(MERIDIAN_OP_CONFIG));
+    EXPECT_TRUE(qdma_service_turn(&pf.service, pf.now)) << "another is heard";
+    EXPECT_FALSE(pf.vf(4).is_waiting);
+    EXPECT_EQ(pf.service.untaken, i);
+    pf.vf(5).is_waiting = false;
+  }
 }
 
 /// Whatever they do, and however often they say hello or are reset meanwhile.

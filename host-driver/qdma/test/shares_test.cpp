@@ -91,6 +91,7 @@ class Groups {
     return all;
   }
   unsigned told = 0;
+  unsigned removed = 0;  // out of the card's filter, for others
 
  private:
   static const qdma_service_ops ops;
@@ -125,6 +126,7 @@ const qdma_service_ops Groups::ops = [] {
   qdma_service_ops ops{};
   ops.remove_address = [](void* owner, const qdma_vf* vf, const u8* address) {
     static_cast<Groups*>(owner)->take(vf->function, address);
+    ++static_cast<Groups*>(owner)->removed;
   };
   ops.tell = [](void* owner, const qdma_vf* /*vf*/, qdma_vf_trouble trouble) {
     static_cast<Groups*>(owner)->told += trouble == QDMA_VF_LOSES_GROUP;
@@ -264,6 +266,31 @@ TEST(Shares, SmallCardsAndManyVfs) {
       const unsigned limit = std::min<unsigned>(count - count / 4, QDMA_VF_ADDRESSES * vfs);
       EXPECT_EQ(all, limit) << count << " groups, " << vfs << " VFs";
     }
+}
+
+/// The card's filter is everybody's meanwhile. Conspirators are in circles, whose members are in the same groups; one
+/// of them makes the groups, and leaves them.
+TEST(Shares, WhoAsksForWhatItIsPromisedTakesNoMoreThanOneGroupOfEachVf) {
+  unsigned longest = 0;
+  for (const unsigned vfs : {4U, 8U, 12U, 24U, 32U, 48U}) {
+    for (unsigned circle = 1; circle < vfs - 1; ++circle) {
+      Groups groups(vfs, 64, 4);
+      const unsigned maker = pfs;
+      unsigned name = 5000;
+      for (unsigned first = 1; first < vfs - 1 && groups.used() < 48; first += circle) {
+        const unsigned last = std::min(first + circle, vfs - 1);
+        for (unsigned made = 0; made < QDMA_VF_ADDRESSES && groups.join(maker, ++name); ++made) {
+          for (unsigned keeper = first; keeper < last; ++keeper) EXPECT_TRUE(groups.join(pfs + keeper, name));
+          groups.leave(maker, name);
+        }
+      }
+      const unsigned victim = pfs + vfs - 1, before = groups.removed;
+      EXPECT_TRUE(groups.join(victim, 1)) << vfs << " VFs, circles of " << circle;
+      EXPECT_LE(groups.removed - before, vfs) << "circles of " << circle;
+      longest = std::max(longest, groups.removed - before);
+    }
+  }
+  EXPECT_GE(longest, 6U) << "they have conspired";
 }
 
 class Conspiracy : public testing::TestWithParam<unsigned> {};
