@@ -298,7 +298,10 @@ int meridian_end_fence(struct meridian *m)
 	return 0;
 }
 
-/* After the first queue that does not end the others are not tried, as each may take as long. */
+/*
+ * After the first queue that does not end the others are not tried, as each may take as long. A PF
+ * that knows nothing of its VF's queues refuses to end them one by one.
+ */
 static int stop_each(struct meridian *m)
 {
 	unsigned int i;
@@ -309,7 +312,7 @@ static int stop_each(struct meridian *m)
 		if (!error)
 			error = m->ops->stop_rx(m, m->queue_base + i);
 	}
-	return error;
+	return error == -EACCES ? m->ops->end_queues(m) : error;
 }
 
 static void fence_if(struct meridian *m, int error)
@@ -319,8 +322,8 @@ static void fence_if(struct meridian *m, int error)
 	if (!error)
 		return;
 	if (meridian_present(m))
-		netdev_err(m->netdev,
-			   "the card does not end the queues (%d): no DMA until it does\n", error);
+		netdev_err(m->netdev, "the %s does not end the queues (%d): no DMA until it does\n",
+			   meridian_is_vf(m->pdev) ? "PF" : "card", error);
 	fence(m);
 }
 

@@ -220,12 +220,15 @@ static int map_queues(struct meridian *m, u32 count)
 	/* What the PF grants can have changed while the VF was down. */
 	WRITE_ONCE(m->seen_flags, QDMA_ALL_ONES);
 	error = ask_map(m, count);
-	/* The PF's driver may be another than the one that has heard hello. */
-	if (error == -EACCES && count) {
+	/*
+	 * The PF's driver may be another than the one that has heard hello. Who says it again has
+	 * no queues that run, or is refused.
+	 */
+	if (error == -EACCES) {
 		error = introduce(m);
 		if (!error && m->queue_limit < count)
 			error = -ERANGE;
-		if (!error)
+		if (!error && count)
 			error = ask_map(m, count);
 	}
 	if (error == -EACCES)
