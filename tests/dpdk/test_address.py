@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The address of a port that is given none: the card keeps it for any driver that comes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from dpdk_fixtures import library, testpmd
+from meridian_twin import Link
+from meridian_twin.protocol import Role
+from testpmd import Testpmd
+
+__all__ = ["library", "testpmd"]  # fixtures
+LOW, HIGH = 0x102010, 0x102014  # of PF 0 in BAR2
+VALID = 1 << 31
+CHANCE = "the card has no address for the PF"
+
+
+def test_a_port_has_the_address_that_the_card_keeps(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """One by chance, then that again, then what the PS writes; and one by chance again for a group, which is none."""
+    card = run_card()
+    other = Link(card.socket, Role.PCIE_FUNCTION, function=1)
+
+    def begins_with() -> tuple[bytes, bool]:
+        pmd = testpmd(card)
+        found = re.search(r"MAC address: ([0-9A-F:]{17})", pmd.command("show port info 0"))
+        assert found
+        pmd.quit()
+        return bytes.fromhex(found[1].replace(":", "")), CHANCE in pmd.said
+
+    def write(address: bytes) -> None:
+        other.write(1, 2, LOW, int.from_bytes(address[:4], "little"))
+        other.write(1, 2, HIGH, int.from_bytes(address[4:], "little") | VALID)
+
+    try:
+        first, is_by_chance = begins_with()
+        assert is_by_chance and first[0] & 3 == 2
+        assert begins_with() == (first, False)
+        board = bytes.fromhex("025060708090")
+        write(board)
+        assert begins_with() == (board, False)
+        write(bytes.fromhex("035060708090"))
+        again, is_by_chance = begins_with()
+        assert is_by_chance and again[0] & 3 == 2 and again not in (first, board)
+    finally:
+        other.close()
