@@ -237,7 +237,9 @@ bool meridian_was_reset(struct meridian *m);
 int meridian_start_vfs(struct meridian *m, const struct meridian_options *options);
 void meridian_restart_vfs(struct meridian *m);
 void meridian_stop_vfs(struct meridian *m);
-bool meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address);
+bool meridian_is_of_vf(const struct meridian *m, const struct rte_ether_addr *address);
+bool meridian_is_left_by_vf(const struct meridian *m, uint32_t function,
+			    const struct rte_ether_addr *address);
 uint64_t *meridian_vf_counts(struct meridian *m);
 int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
 
@@ -277,13 +279,17 @@ int meridian_tx_mode(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_bur
 bool meridian_is_scattered(const struct rte_eth_dev *dev);
 void meridian_set_status_calls(struct rte_eth_dev *dev);
 
+/* meridian_owner.c */
+bool meridian_is_own(const struct meridian *m, const struct rte_ether_addr *address);
+int meridian_claim(struct meridian *m, uint32_t function, const struct rte_ether_addr *address);
+
 /* meridian_filter.c, meridian_group.c */
 void meridian_draw_hash(struct meridian *m);
 int meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		     uint32_t value);
-int meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
-bool meridian_is_of_pf(struct meridian *m, const struct rte_ether_addr *address);
-int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+int meridian_mac_find(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid);
+int meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
+			uint32_t value);
 int meridian_sync_filter(struct meridian *m);
 void meridian_clear_filter(struct meridian *m);
 int meridian_join_group(struct meridian *m, uint32_t function,

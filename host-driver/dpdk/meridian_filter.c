@@ -83,58 +83,81 @@ command(struct meridian *m, uint32_t operation, const struct rte_ether_addr *add
 	return -EBUSY;
 }
 
+/**
+ * meridian_mac_find() - look what the card's filter has of an address
+ * @m: a PF, whose card is locked
+ * @address: of its port
+ * @vid: the very scope
+ *
+ * Return: a function, or a group as MERIDIAN_FILTER_MAC_VALUE_*; -ENOENT or another negative errno.
+ */
+int
+meridian_mac_find(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+{
+	int result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
+	uint32_t status, found;
+
+	if (result != MERIDIAN_MAC_RESULT_DONE)
+		return result < 0 ? result : -ENOENT;
+	status = meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_STATUS);
+	found = (status & MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK) >>
+		MERIDIAN_FILTER_MAC_STATUS_INDEX_SHIFT;
+	if (status & MERIDIAN_FILTER_MAC_STATUS_IS_GROUP_MASK)
+		found |= MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK;
+	return found;
+}
+
+/**
+ * meridian_mac_add() - have an entry in the card's filter
+ * @m: a PF, whose card is locked
+ * @address: of its port
+ * @vid: the scope
+ * @value: a function, or a group as MERIDIAN_FILTER_MAC_VALUE_*
+ *
+ * The card would replace an entry of another function. Groups are all this driver's.
+ *
+ * Return: 0; -EADDRINUSE if it is another function's, -ENOSPC, or another negative errno.
+ */
 int
 meridian_mac_add(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
 		 uint32_t value)
 {
-	int result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
+	int result = meridian_mac_find(m, address, vid);
 
-	if (result == MERIDIAN_MAC_RESULT_DONE)
+	if (result == (int)value)
 		return 0;
-	if (result == MERIDIAN_MAC_RESULT_EXISTS)
-		return meridian_mac_owner(m, address, vid) == (int)value ? 0 : -EADDRINUSE;
+	if (result >= 0 && !(result & value & MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK))
+		return -EADDRINUSE;
+	if (result < 0 && result != -ENOENT)
+		return result;
+	result = command(m, MERIDIAN_MAC_OPERATION_ADD, address, vid, value);
+	if (result == MERIDIAN_MAC_RESULT_DONE || result == MERIDIAN_MAC_RESULT_EXISTS)
+		return 0;
 	return result < 0 ? result : -ENOSPC;
 }
 
-/* Returns the function that the card has an entry for, -ENOENT without, or another errno. */
+/**
+ * meridian_mac_remove() - have an entry no longer, if it is what it was
+ * @m: a PF, whose card is locked
+ * @address: of its port
+ * @vid: the scope
+ * @value: of meridian_mac_add()
+ *
+ * Return: 0; -ENOENT if there is no such entry, -EADDRINUSE if it is another function's, or another
+ * negative errno.
+ */
 int
-meridian_mac_owner(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
+meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid,
+		    uint32_t value)
 {
-	int result = command(m, MERIDIAN_MAC_OPERATION_FIND, address, vid, 0);
+	int result = meridian_mac_find(m, address, vid);
 
-	if (result == MERIDIAN_MAC_RESULT_NOT_FOUND)
-		return -ENOENT;
 	if (result < 0)
 		return result;
-	return (meridian_read(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_STATUS) &
-		MERIDIAN_FILTER_MAC_STATUS_INDEX_MASK) >> MERIDIAN_FILTER_MAC_STATUS_INDEX_SHIFT;
-}
-
-/**
- * meridian_is_of_pf() - look whether another PF receives an address
- * @m: a port
- * @address: that may be its own
- *
- * Return: whether one of the same Ethernet port does that runs.
- */
-bool
-meridian_is_of_pf(struct meridian *m, const struct rte_ether_addr *address)
-{
-	int owner;
-
-	if (m->qdma.is_vf || rte_is_zero_ether_addr(address) ||
-	    rte_is_multicast_ether_addr(address))
-		return false;
-	pthread_mutex_lock(&m->card->lock);
-	owner = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
-	pthread_mutex_unlock(&m->card->lock);
-	return owner >= 0 && owner < MERIDIAN_PFS && owner != (int)m->function;
-}
-
-int
-meridian_mac_remove(struct meridian *m, const struct rte_ether_addr *address, uint16_t vid)
-{
-	return command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+	if (result != (int)value)
+		return -EADDRINUSE;
+	result = command(m, MERIDIAN_MAC_OPERATION_REMOVE, address, vid, 0);
+	return result > 0 ? -ENOENT : result;
 }
 
 static int
@@ -175,7 +198,7 @@ uninstall(struct meridian *m, const struct meridian_entry *entry)
 	if (rte_is_multicast_ether_addr(&entry->address))
 		meridian_leave_group(m, m->function, &entry->address, entry->vid);
 	else
-		meridian_mac_remove(m, &entry->address, entry->vid);
+		meridian_mac_remove(m, &entry->address, entry->vid, m->function);
 }
 
 static int
@@ -260,34 +283,67 @@ sweep(struct meridian *m, const struct wanted *wanted)
 	}
 }
 
-/* An address that does not fit is received by a wider flag. */
+/* An address that does not fit is received by a wider flag, but not what is another's. */
 static uint32_t
 fall_back(struct meridian *m, const struct meridian_entry *entry, int error)
 {
 	bool is_multicast = rte_is_multicast_ether_addr(&entry->address);
+	const char *instead = "receiving everything instead";
 
+	if (error == -EADDRINUSE)
+		instead = "another function has it, or the card's PS";
+	else if (is_multicast)
+		instead = "receiving all multicast instead";
 	MERIDIAN_LOG(WARNING, "%s: the card's filter does not take " RTE_ETHER_ADDR_PRT_FMT
-		     " (%s): receiving %s instead", m->data->name,
-		     RTE_ETHER_ADDR_BYTES(&entry->address), strerror(-error),
-		     is_multicast ? "all multicast" : "everything");
+		     " (%s): %s", m->data->name, RTE_ETHER_ADDR_BYTES(&entry->address),
+		     strerror(-error), instead);
+	if (error == -EADDRINUSE)
+		return 0;
 	return is_multicast ? MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK :
 			      MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+}
+
+static bool
+has_address(const struct meridian_entry *list, uint32_t count, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (rte_is_same_ether_addr(&list[i].address, address))
+			return true;
+	}
+	return false;
+}
+
+/* Who has an address in one VLAN has it in all. */
+static bool
+is_had(const struct meridian *m, const struct wanted *wanted, uint32_t kept,
+       const struct rte_ether_addr *address)
+{
+	return rte_is_multicast_ether_addr(address) || has_address(wanted->entry, kept, address) ||
+	       has_address(m->entries, m->entry_count, address);
 }
 
 /* What does not fit leaves the list. */
 static uint32_t
 install_wanted(struct meridian *m, struct wanted *wanted)
 {
+	struct rte_ether_addr refused = { 0 };
 	uint32_t flags = 0, kept = 0, i;
 
 	for (i = 0; i < wanted->count; i++) {
 		struct meridian_entry *entry = &wanted->entry[i];
 		int error = 0;
 
-		if (find(wanted->entry, kept, entry))
+		if (find(wanted->entry, kept, entry) ||
+		    rte_is_same_ether_addr(&entry->address, &refused))
 			continue;
-		if (!find(m->entries, m->entry_count, entry))
+		if (!is_had(m, wanted, kept, &entry->address))
+			error = meridian_claim(m, m->function, &entry->address);
+		if (!error && !find(m->entries, m->entry_count, entry))
 			error = install_firmly(m, entry);
+		if (error == -EADDRINUSE)
+			refused = entry->address;
 		if (error)
 			flags |= fall_back(m, entry, error);
 		else

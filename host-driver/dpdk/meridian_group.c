@@ -93,6 +93,14 @@ find_free_group(struct meridian *m, uint32_t function)
 	return -ENOSPC;
 }
 
+/* In the card's filter. */
+static uint32_t
+value_of(uint32_t index)
+{
+	return index << MERIDIAN_FILTER_MAC_VALUE_INDEX_SHIFT |
+	       MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK;
+}
+
 /* function: of the PF or a VF of its. */
 int
 meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ether_addr *address,
@@ -118,9 +126,7 @@ meridian_join_group(struct meridian *m, uint32_t function, const struct rte_ethe
 	}
 	/* Whoever listens in any VLAN comes into a new group of one VLAN with it. */
 	write_all(m, address);
-	error = meridian_mac_add(m, address, vid,
-				 (uint32_t)index << MERIDIAN_FILTER_MAC_VALUE_INDEX_SHIFT |
-				 MERIDIAN_FILTER_MAC_VALUE_IS_GROUP_MASK);
+	error = meridian_mac_add(m, address, vid, value_of(index));
 	if (error) {
 		group->functions[word] &= ~bit;
 		clear_group(m, index);
@@ -142,7 +148,7 @@ meridian_leave_group(struct meridian *m, uint32_t function, const struct rte_eth
 	group = &m->card->group[index];
 	group->functions[word] &= ~RTE_BIT32(function % 32);
 	if (!qdma_is_group_used(group)) {
-		meridian_mac_remove(m, address, vid);
+		meridian_mac_remove(m, address, vid, value_of(index));
 		clear_group(m, index);
 	}
 	write_groups(m, word, address);

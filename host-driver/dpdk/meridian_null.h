@@ -14,6 +14,7 @@
 #include "../qdma/qdma_os.h"
 
 #define MERIDIAN_NULL_QUEUES	256
+#define MERIDIAN_NULL_ADDRESSES	1024
 #define MERIDIAN_NULL_MAX_FRAME	9600
 #define MERIDIAN_NULL_REGISTERS	(0x2000 / 4)
 #define MERIDIAN_NULL_SHELL	((MERIDIAN_FUNCTION_BASE(1)) / 4)
@@ -50,6 +51,14 @@ struct meridian_null_queue {
 	uint32_t packet;
 } __attribute__((aligned(64)));
 
+/* An entry of the MAC table: what its registers said. */
+struct meridian_null_address {
+	uint32_t low;
+	uint32_t high;
+	uint32_t scope;
+	uint32_t value;
+};
+
 /**
  * struct meridian_null_card - the card; in memory that secondary processes see
  * @length: of the frames that are made; 0: none are
@@ -60,6 +69,8 @@ struct meridian_null_queue {
  * @capture: where what is sent is kept, of the primary; or NULL
  * @queue: of the function
  * @context: of each queue by enum qdma_context_select
+ * @address: the MAC table, from the first on
+ * @addresses: entries that it has
  * @registers: of the QDMA
  * @shell: of the shell
  */
@@ -72,6 +83,8 @@ struct meridian_null_card {
 	FILE *capture;
 	struct meridian_null_queue queue[MERIDIAN_NULL_QUEUES];
 	struct qdma_context context[MERIDIAN_NULL_QUEUES][QDMA_SELECT_PREFETCH + 1];
+	struct meridian_null_address address[MERIDIAN_NULL_ADDRESSES];
+	uint32_t addresses;
 	uint32_t registers[MERIDIAN_NULL_REGISTERS];
 	uint32_t shell[MERIDIAN_NULL_SHELL];
 };
@@ -81,6 +94,9 @@ void meridian_null_begin(struct meridian_null_card *card);
 uint32_t meridian_null_read(struct meridian_null_card *card, unsigned int bar, uint32_t offset);
 void meridian_null_write(struct meridian_null_card *card, unsigned int bar, uint32_t offset,
 			 uint32_t value);
+
+/* meridian_null_filter.c */
+void meridian_null_filter(struct meridian_null_card *card, uint32_t operation);
 
 /* meridian_null_frames.c */
 void meridian_null_doorbell(struct meridian_null_card *card, uint32_t offset, uint32_t value);

@@ -178,6 +178,9 @@ meridian_null_write(struct meridian_null_card *card, unsigned int bar, uint32_t 
 
 	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND)
 		do_command(card, value);
+	else if (bar == MERIDIAN_BAR_SHELL &&
+		 offset == MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_MAC_COMMAND)
+		meridian_null_filter(card, value);
 	else if (word != NULL)
 		*word = value;
 }

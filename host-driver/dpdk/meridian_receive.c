@@ -51,16 +51,30 @@ meridian_all_multicast_off(struct rte_eth_dev *dev)
 	return set_flag(dev, false, false);
 }
 
+/* A VF's PF says it. */
+static int
+claim(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int error;
+
+	if (m->qdma.is_vf || rte_is_zero_ether_addr(address) ||
+	    rte_is_multicast_ether_addr(address))
+		return 0;
+	pthread_mutex_lock(&m->card->lock);
+	error = meridian_claim(m, m->function, address);
+	pthread_mutex_unlock(&m->card->lock);
+	return error;
+}
+
 /* Calls sync with ethdev's list as it will be. */
 static int
 replace(struct rte_eth_dev *dev, uint32_t index, const struct rte_ether_addr *address)
 {
 	struct rte_ether_addr *place = &dev->data->mac_addrs[index], before = *place;
-	int error;
+	int error = claim(meridian_of(dev), address);
 
-	if (meridian_is_of_vf(meridian_of(dev), address) ||
-	    meridian_is_of_pf(meridian_of(dev), address))
-		return -EADDRINUSE;
+	if (error)
+		return error;
 	*place = *address;
 	error = sync_filter(meridian_of(dev));
 	*place = before;

@@ -115,78 +115,9 @@ set_rss(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss)
 }
 
 static bool
-is_own(const struct meridian *m, const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	for (i = 0; i < MERIDIAN_ADDRESSES; i++) {
-		if (rte_is_same_ether_addr(&m->data->mac_addrs[i], address))
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_of(const struct qdma_vf *vf, const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	for (i = 0; i < vf->addresses && !vf->is_away; i++) {
-		if (memcmp(vf->address[i], address, RTE_ETHER_ADDR_LEN) == 0)
-			return true;
-	}
-	return vf->has_own && memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0;
-}
-
-/* An entry of a function of ours that does not know of it was left by a driver before. */
-static bool
-is_used(const struct meridian *m, uint32_t function, const struct rte_ether_addr *address)
-{
-	uint32_t i;
-
-	for (i = 0; i < m->vfs->service.vfs; i++) {
-		if (m->vfs->vf[i].function == function)
-			return is_of(&m->vfs->vf[i], address);
-	}
-	return function != m->function;
-}
-
-/* The card's PS listens to it on the port. */
-static bool
-is_of_ps(struct meridian *m, const struct rte_ether_addr *address)
-{
-	uint32_t places = (meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_TABLES) &
-			   MERIDIAN_IDENT_TABLES_PS_ADDRESSES_MASK) >>
-			  MERIDIAN_IDENT_TABLES_PS_ADDRESSES_SHIFT;
-	uint32_t port = MERIDIAN_PORT_BASE(m->port), low, high, i;
-	const uint8_t *byte = address->addr_bytes;
-
-	low = byte[0] | byte[1] << 8 | byte[2] << 16 | (uint32_t)byte[3] << 24;
-	high = byte[4] | byte[5] << 8 | MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK;
-	for (i = 0; i < RTE_MIN(places, (uint32_t)MERIDIAN_PORT_PS_ADDRESS_LOW_MAX); i++) {
-		if (meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_HIGH(i)) == high &&
-		    meridian_read(m, port + MERIDIAN_PORT_PS_ADDRESS_LOW(i)) == low)
-			return true;
-	}
-	return false;
-}
-
-/* Returns the function that has the address in the filter and has gone; -ENOENT: none has it. */
-static int
-find_user(struct meridian *m, const struct rte_ether_addr *address)
-{
-	int user = meridian_mac_owner(m, address, MERIDIAN_ANY_VLAN);
-
-	if (user != -ENOENT && (user < 0 || is_used(m, user, address)))
-		return -EADDRINUSE;
-	return is_own(m, address) || is_of_ps(m, address) ? -EADDRINUSE : user;
-}
-
-static bool
 is_free(void *owner, const struct qdma_vf *vf, const u8 *address)
 {
-	(void)vf;
-	return find_user(owner, (const struct rte_ether_addr *)address) != -EADDRINUSE;
+	return meridian_claim(owner, vf->function, (const struct rte_ether_addr *)address) == 0;
 }
 
 static int
@@ -194,16 +125,12 @@ add_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
 {
 	const struct rte_ether_addr *address = (const struct rte_ether_addr *)bytes;
 	struct meridian *m = owner;
-	int user;
+	int error;
 
 	if (rte_is_multicast_ether_addr(address))
 		return meridian_join_group(m, vf->function, address, MERIDIAN_ANY_VLAN);
-	user = find_user(m, address);
-	if (user == -EADDRINUSE)
-		return user;
-	if (user >= 0)
-		meridian_mac_remove(m, address, MERIDIAN_ANY_VLAN);
-	return meridian_mac_add(m, address, MERIDIAN_ANY_VLAN, vf->function);
+	error = meridian_claim(m, vf->function, address);
+	return error ? error : meridian_mac_add(m, address, MERIDIAN_ANY_VLAN, vf->function);
 }
 
 static void
@@ -214,7 +141,7 @@ remove_address(void *owner, const struct qdma_vf *vf, const u8 *bytes)
 	if (rte_is_multicast_ether_addr(address))
 		meridian_leave_group(owner, vf->function, address, MERIDIAN_ANY_VLAN);
 	else
-		meridian_mac_remove(owner, address, MERIDIAN_ANY_VLAN);
+		meridian_mac_remove(owner, address, MERIDIAN_ANY_VLAN, vf->function);
 }
 
 static bool
@@ -334,7 +261,7 @@ check_addresses(const struct meridian *m)
 	for (i = 0; i < m->vfs->service.vfs; i++) {
 		const struct rte_ether_addr *own = (const struct rte_ether_addr *)m->vfs->vf[i].own;
 
-		if (rte_is_unicast_ether_addr(own) && !is_own(m, own))
+		if (rte_is_unicast_ether_addr(own) && !meridian_is_own(m, own))
 			continue;
 		MERIDIAN_LOG(ERR, "%s: " RTE_ETHER_ADDR_PRT_FMT " cannot be VF %u's",
 			     m->data->name, RTE_ETHER_ADDR_BYTES(own), i);
@@ -420,23 +347,45 @@ meridian_stop_vfs(struct meridian *m)
 	m->vfs = NULL;
 }
 
-/* Whether a PF's VF has or keeps the address. */
-bool
-meridian_is_of_vf(struct meridian *m, const struct rte_ether_addr *address)
+static bool
+is_of(const struct qdma_vf *vf, const struct rte_ether_addr *address)
 {
-	bool is_there = false;
 	uint32_t i;
 
-	if (m->vfs == NULL || rte_is_multicast_ether_addr(address))
-		return false;
-	pthread_mutex_lock(&m->card->lock);
-	for (i = 0; i < m->vfs->service.vfs; i++) {
+	for (i = 0; i < vf->addresses && !vf->is_away; i++) {
+		if (memcmp(vf->address[i], address, RTE_ETHER_ADDR_LEN) == 0)
+			return true;
+	}
+	return vf->has_own && memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0;
+}
+
+/* Whether a PF's VF has or keeps the address; the card is locked. */
+bool
+meridian_is_of_vf(const struct meridian *m, const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; m->vfs != NULL && i < m->vfs->service.vfs; i++) {
 		const struct qdma_vf *vf = &m->vfs->vf[i];
 
-		is_there |= memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0 || is_of(vf, address);
+		if (memcmp(vf->own, address, RTE_ETHER_ADDR_LEN) == 0 || is_of(vf, address))
+			return true;
 	}
-	pthread_mutex_unlock(&m->card->lock);
-	return is_there;
+	return false;
+}
+
+/* Whether a function is a PF's VF that knows of no such address; the card is locked. */
+bool
+meridian_is_left_by_vf(const struct meridian *m, uint32_t function,
+		       const struct rte_ether_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; m->vfs != NULL && i < m->vfs->service.vfs; i++) {
+		if (m->vfs->vf[i].function == function)
+			return !is_of(&m->vfs->vf[i], address);
+	}
+	return false;
 }
 
 /* What VFs have asked: taken, refused, slowed, untaken, evicted of struct qdma_service; NULL: no VFs. */

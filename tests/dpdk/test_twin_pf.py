@@ -29,6 +29,7 @@ Start = Callable[..., Testpmd]
 SERVING = f"mac={MAC},vfs=4,vf_mac=02:aa:bb:cc:dd:04"  # address_of() each
 ALIEN = bytes.fromhex("020909090909")
 GROUP = bytes.fromhex("01005e000005")
+BROADCAST = b"\xff" * 6
 LLDP = bytes.fromhex("0180c200000e")
 
 
@@ -159,6 +160,55 @@ def test_two_pfs_of_a_port_have_addresses_of_their_own(run_card: Any, testpmd: S
         card.wires[0].send(udp(size, size))
     pmd.wait("frames of the first", lambda: pmd.statistics(0)["RX-packets"] == 2)
     assert pmd.statistics(1)["RX-packets"] == 0
+    pmd.quit()
+
+
+def test_two_pfs_of_a_port_start_with_one_address(run_card: Any, testpmd: Start) -> None:
+    """The first that starts has it, until it stops; the other says that it does without, and takes nothing away."""
+    card = run_card()
+    second = f"net_meridian_twin1,socket={card.socket},function=1,mac={MAC}"
+    pmd = testpmd(card, more=f"mac={MAC}", vdevs=[second])
+    pmd.command("set promisc all off")
+    pmd.start("io")
+
+    def received() -> list[int]:
+        before = [pmd.statistics(port)["RX-packets"] for port in (0, 1)]
+        card.wires[0].send(udp(60, 60))
+        card.wires[0].send(BROADCAST + PEER + udp(60, 60)[12:])  # comes to both, behind the other
+
+        def enough() -> bool:
+            now = [pmd.statistics(port)["RX-packets"] for port in (0, 1)]
+            return sum(now) == sum(before) + 3
+
+        pmd.wait("three frames", enough)
+        return [pmd.statistics(port)["RX-packets"] - n for port, n in zip((0, 1), before, strict=True)]
+
+    assert received() == [2, 1]
+    assert "another function has it" in pmd.said
+    pmd.command("stop")
+    pmd.command("port stop 1")
+    pmd.command("port start 1")
+    pmd.command("start")
+    assert received() == [2, 1]
+    for command in ("stop", "port stop all", "port start 1", "port start 0", "start"):
+        pmd.command(command)
+    assert received() == [1, 2]
+    pmd.quit()
+
+
+def test_an_address_in_a_vlan_is_no_other_pfs(run_card: Any, testpmd: Start) -> None:
+    """Who has an address in one VLAN has it in all; nor does a PF take what the card's PS listens to."""
+    card = run_card()
+    second = f"net_meridian_twin1,socket={card.socket},function=1"
+    pmd = testpmd(card, more=f"mac={MAC}", vdevs=[second])
+    pmd.command("vlan set filter on 0")
+    pmd.command("rx_vlan add 5 0")
+    pmd.start("io")
+    with Ps(Link(card.socket, Role.AXI)) as ps:
+        ps.card.set_ps_address(0, 3, ALIEN)
+        for address in (MAC, text_of(ALIEN)):
+            for command in (f"mac_addr set 1 {address}", f"mac_addr add 1 {address}"):
+                assert "Address already in use" in pmd.command(command), command
     pmd.quit()
 
 
