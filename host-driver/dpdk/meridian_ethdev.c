@@ -64,6 +64,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->rx_offload_capa = rx_offloads(m);
 	info->tx_offload_capa = tx_offloads(m);
 	info->tx_queue_offload_capa = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	info->dev_capa |= RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP |
+			  RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP;
 	info->flow_type_rss_offloads = meridian_rss_types(m);
 	if (meridian_can_spread(m)) {
 		info->reta_size = QDMA_RSS_ENTRIES;
@@ -306,14 +308,16 @@ set_mtu(struct rte_eth_dev *dev, uint16_t mtu)
 	for (i = 0; i < dev->data->nb_rx_queues; i++) {
 		const struct meridian_rx *rx = dev->data->rx_queues[i];
 
-		if (frame <= rx->buffer_bytes || dev->data->scattered_rx)
+		if (rx == NULL || frame <= rx->buffer_bytes || dev->data->scattered_rx)
 			continue;
 		MERIDIAN_LOG(ERR, "%s: frames of MTU %u take several buffers: stop the port first",
 			     m->data->name, mtu);
 		return -EBUSY;
 	}
-	for (i = 0; i < dev->data->nb_rx_queues; i++)
-		meridian_limit_length(dev->data->rx_queues[i], frame);
+	for (i = 0; i < dev->data->nb_rx_queues; i++) {
+		if (dev->data->rx_queues[i] != NULL)
+			meridian_limit_length(dev->data->rx_queues[i], frame);
+	}
 	return 0;
 }
 

@@ -140,6 +140,14 @@ alloc_rx(struct rte_eth_dev *dev, struct meridian_rx *rx, uint16_t slots, unsign
 	return 0;
 }
 
+/* The receive function of a port that runs stays. */
+static bool
+is_too_small(const struct rte_eth_dev *dev, uint32_t bytes)
+{
+	return dev->data->dev_started && !dev->data->scattered_rx &&
+	       bytes < dev->data->mtu + (uint32_t)MERIDIAN_FRAME_OVERHEAD;
+}
+
 int
 meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
 		  const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
@@ -157,6 +165,11 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 		MERIDIAN_LOG(ERR, "%s: an mbuf of pool %s has room for %u bytes, the card writes %u at least",
 			     m->data->name, pool->name, room, 256);
 		return -EINVAL;
+	}
+	if (is_too_small(dev, buffer_size(m, room))) {
+		MERIDIAN_LOG(ERR, "%s: frames of MTU %u take several buffers of pool %s: stop the port first",
+			     m->data->name, dev->data->mtu, pool->name);
+		return -EBUSY;
 	}
 	if ((uint32_t)slots + MERIDIAN_BATCH > pool->size)
 		MERIDIAN_LOG(WARNING, "%s: pool %s has %u mbufs, receive queue %u alone takes %u",

@@ -192,6 +192,45 @@ queue_that_is_stopped_takes_no_frames(void)
 	is(held(), 0);
 }
 
+/* While the port runs, with another ring; the other queue goes on meanwhile. */
+static void
+queue_that_is_stopped_is_set_up_anew(void)
+{
+	struct rte_mempool *small = rte_pktmbuf_pool_create("small", MBUFS, 0, 0,
+							    RTE_PKTMBUF_HEADROOM + 1024, 0);
+	struct rte_eth_rxq_info info;
+	uint16_t slots;
+
+	must(small != NULL, "no memory");
+	plug("");
+	start_port(&deferred);
+	is(rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool), -EBUSY);
+	is(rte_eth_tx_queue_setup(port, 0, 64, 0, NULL), -EBUSY);
+	for (slots = 64; slots <= 256; slots *= 2) {
+		is(rte_eth_rx_queue_setup(port, 1, slots, 0, NULL, pool), 0);
+		is(rte_eth_tx_queue_setup(port, 1, slots, 0, NULL), 0);
+		is(receive_frames(1, 10), 0);
+		is(send_frames(1, 40), 0);
+		must(receive_frames(0, 10), "none");
+		is(rte_eth_dev_rx_queue_start(port, 1), 0);
+		is(rte_eth_dev_tx_queue_start(port, 1), 0);
+		is(rte_eth_rx_queue_info_get(port, 1, &info), 0);
+		is(info.nb_desc, slots);
+		must(receive_frames(1, 2 * slots) > slots, "less than a ring");
+		is(send_frames(1, 40), 40);
+		is(rte_eth_dev_rx_queue_stop(port, 1), 0);
+		is(rte_eth_dev_tx_queue_stop(port, 1), 0);
+	}
+	/* Frames would take two of these buffers, and the port receives without. */
+	is(rte_eth_rx_queue_setup(port, 1, 64, 0, NULL, small), -EBUSY);
+	is(rte_eth_dev_set_mtu(port, 1000), 0);
+	must(rte_eth_dev_rx_queue_start(port, 1) < 0, "there is no such queue");
+	must(receive_frames(0, 10), "none");
+	close_port();
+	is(held(), 0);
+	is(rte_mempool_in_use_count(small), 0);
+}
+
 /* All that the driver does not have, with a pattern in it. */
 static unsigned int
 take_mbufs(struct rte_mbuf **mbufs)
@@ -422,6 +461,7 @@ static const struct test_case cases[] = {
 	CASE(removal_event_closes_the_port),
 	CASE(queue_that_is_stopped_takes_no_buffers),
 	CASE(queue_that_is_stopped_takes_no_frames),
+	CASE(queue_that_is_stopped_is_set_up_anew),
 	CASE(queues_that_do_not_end_are_kept_from_memory),
 	CASE(queues_that_neither_end_nor_are_kept_from_memory_keep_theirs),
 	CASE(queue_that_does_not_end_keeps_its_buffers),
