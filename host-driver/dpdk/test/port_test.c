@@ -268,6 +268,22 @@ card_goes_on_writing(void)
 	give_mbufs_back(mbufs, count);
 }
 
+/* However its stop went. */
+static void
+none_counts_as_started(uint16_t queues)
+{
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+	uint16_t queue;
+
+	for (queue = 0; queue < queues; queue++) {
+		is(rte_eth_rx_queue_info_get(port, queue, &rx), 0);
+		is(rx.queue_state, RTE_ETH_QUEUE_STATE_STOPPED);
+		is(rte_eth_tx_queue_info_get(port, queue, &tx), 0);
+		is(tx.queue_state, RTE_ETH_QUEUE_STATE_STOPPED);
+	}
+}
+
 static void
 queues_that_do_not_end_are_kept_from_memory(void)
 {
@@ -277,8 +293,10 @@ queues_that_do_not_end_are_kept_from_memory(void)
 	is(rte_eth_dev_stop(port), -EBUSY);
 	must(!test_card->is_master, "the function may access memory");
 	is(held(), 0);
+	none_counts_as_started(1);
 	card_goes_on_writing();
 	must(rte_eth_dev_start(port) < 0, "with queues of before that run");
+	none_counts_as_started(1);
 	must(!test_card->is_master, "the function may access memory");
 	test_card->is_stuck = false;
 	is(rte_eth_dev_start(port), 0);
@@ -300,8 +318,10 @@ queues_that_neither_end_nor_are_kept_from_memory_keep_theirs(void)
 	test_card->is_stuck = true;
 	is(rte_eth_dev_stop(port), -EBUSY);
 	is(held(), before);
+	none_counts_as_started(1);
 	card_goes_on_writing();
 	must(rte_eth_dev_start(port) < 0, "with queues of before that run");
+	none_counts_as_started(1);
 	test_card->is_stuck = false;
 	is(rte_eth_dev_start(port), 0);
 	is(held(), before);
@@ -418,10 +438,22 @@ queue_that_neither_starts_nor_ends_has_nothing_to_be_freed(void)
 	is(send_frames(1, 1), 0);
 	is(rte_eth_dev_stop(port), -EBUSY);
 	is(held(), 0);
+	none_counts_as_started(2);
 	test_card->is_frozen = false;
 	is(rte_eth_dev_start(port), 0);
 	must(receive_frames(0, 10), "none");
 	close_port();
+	is(held(), 0);
+}
+
+static void
+port_that_does_not_start_has_no_queue_that_counts_as_started(void)
+{
+	plug("");
+	set_up(&deferred);
+	test_card->is_frozen = true;
+	must(rte_eth_dev_start(port) < 0, "on a card that does nothing");
+	none_counts_as_started(2);
 	is(held(), 0);
 }
 
@@ -470,6 +502,7 @@ static const struct test_case cases[] = {
 	CASE(frames_that_are_not_sent_are_counted),
 	CASE(discarded_frames_of_before_a_reset_of_statistics_are_not_counted),
 	CASE(queue_that_neither_starts_nor_ends_has_nothing_to_be_freed),
+	CASE(port_that_does_not_start_has_no_queue_that_counts_as_started),
 	CASE(queue_that_is_kept_from_memory_takes_no_buffers),
 	CASE(queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept),
 };
