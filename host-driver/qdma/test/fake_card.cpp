@@ -81,6 +81,7 @@ void FakeCard::command(std::uint32_t word) {
   }
   if (operation != QDMA_CONTEXT_INVALIDATE) return;
   if (select <= QDMA_SELECT_SW_H2C) words[1] &= ~1U;
+  if (select == QDMA_SELECT_INTERRUPT_RING) words[0] &= ~1U;
   if (select == QDMA_SELECT_COMPLETION) words[3] &= ~(1U << 28);
   if (select == QDMA_SELECT_PREFETCH) words[1] &= ~(1U << 13);
 }
