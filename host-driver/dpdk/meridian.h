@@ -311,6 +311,7 @@ int meridian_vlan_filter(struct rte_eth_dev *dev, uint16_t vid, int on);
 int meridian_vlan_offload(struct rte_eth_dev *dev, int mask);
 
 /* meridian_rss.c */
+void meridian_draw_key(const struct meridian *m, uint32_t function, struct qdma_rss *rss);
 void meridian_default_rss(struct meridian *m);
 void meridian_rss_in_force(const struct meridian *m, struct qdma_rss *rss);
 int meridian_configure_rss(struct rte_eth_dev *dev);

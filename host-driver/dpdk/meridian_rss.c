@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive side scaling: which queue a frame's hash takes it to. */
+#include <sys/random.h>
+
 #include <rte_random.h>
 
 #include "meridian.h"
+
+/**
+ * meridian_draw_key() - a key that nobody has had
+ * @m: a port
+ * @function: whose key it is to be
+ * @rss: gets it
+ *
+ * A key of zeros would send all frames to one queue, so there is one in any case.
+ */
+void
+meridian_draw_key(const struct meridian *m, uint32_t function, struct qdma_rss *rss)
+{
+	size_t i;
+
+	/* getrandom() gives up to 256 bytes whole. */
+	if (getrandom(rss->key, sizeof(rss->key), 0) == sizeof(rss->key))
+		return;
+	MERIDIAN_LOG(ERR, "%s: the system has no random numbers: the hash key of function %u can be guessed",
+		     m->data->name, function);
+	for (i = 0; i < RTE_DIM(rss->key); i++)
+		rss->key[i] = (uint32_t)rte_rand();
+}
 
 /* A key of the port's own, in Microsoft's order if the card can. */
 void
 meridian_default_rss(struct meridian *m)
 {
-	unsigned int i;
-
 	m->rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
-	for (i = 0; i < QDMA_RSS_WORDS; i++)
-		m->rss.key[i] = (uint32_t)rte_rand();
+	meridian_draw_key(m, m->function, &m->rss);
 }
 
 /**

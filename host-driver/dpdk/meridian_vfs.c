@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <sys/random.h>
-
 #include <rte_alarm.h>
-#include <rte_random.h>
 
 #include "meridian.h"
 
@@ -51,21 +48,6 @@ queues_of(struct meridian *m, const struct qdma_vf *vf)
 	       MERIDIAN_FUNCTION_QCONF_COUNT_MASK;
 }
 
-/* A key of zeros would send all frames to one queue. */
-static void
-draw_key(const struct meridian *m, const struct qdma_vf *vf, struct qdma_rss *rss)
-{
-	size_t i;
-
-	/* getrandom() gives up to 256 bytes whole. */
-	if (getrandom(rss->key, sizeof(rss->key), 0) == sizeof(rss->key))
-		return;
-	MERIDIAN_LOG(ERR, "%s: the system has no random numbers: the hash key of function %u can be guessed",
-		     m->data->name, vf->function);
-	for (i = 0; i < RTE_DIM(rss->key); i++)
-		rss->key[i] = (uint32_t)rte_rand();
-}
-
 static void
 set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 {
@@ -74,7 +56,7 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 
 	write_vf(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
-		draw_key(m, vf, &rss);
+		meridian_draw_key(m, vf->function, &rss);
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}

@@ -12,9 +12,11 @@
 
 #include <ethdev_driver.h>
 
+#include "../../qdma/qdma_rss.h"
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
+#define MAC_WORDS	2	/* of the MAC table's key, which has half a word more */
 #define PATTERN		0x5a
 #define PATTERN_BYTES	60
 
@@ -484,6 +486,38 @@ queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept(void)
 	is(rte_eth_dev_close(port), 0);
 }
 
+/* Of the hash of the card's MAC table, and of the one that spreads frames over queues. */
+static void
+look_at_keys(uint32_t *key)
+{
+	const uint32_t *shell = test_card->null->shell;
+
+	memcpy(key, &shell[(MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_HASH_KEY_0) / 4],
+	       MAC_WORDS * sizeof(*key));
+	memcpy(&key[MAC_WORDS], &shell[(MERIDIAN_FUNCTION_BASE(0) +
+					MERIDIAN_FUNCTION_HASH_KEY(0)) / 4],
+	       QDMA_RSS_WORDS * sizeof(*key));
+}
+
+static void
+keys_are_drawn_anew_for_each_card(void)
+{
+	uint32_t key[4][MAC_WORDS + QDMA_RSS_WORDS];
+	unsigned int one, other, word;
+
+	for (one = 0; one < RTE_DIM(key); one++) {
+		plug("");
+		start_port(&plain);
+		look_at_keys(key[one]);
+		remove_device();
+		for (word = 0; word < RTE_DIM(key[0]); word++) {
+			for (other = 0; other < one; other++)
+				must(key[one][word] != key[other][word], "word %u is as before",
+				     word);
+		}
+	}
+}
+
 static const struct test_case cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
@@ -505,6 +539,7 @@ static const struct test_case cases[] = {
 	CASE(port_that_does_not_start_has_no_queue_that_counts_as_started),
 	CASE(queue_that_is_kept_from_memory_takes_no_buffers),
 	CASE(queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept),
+	CASE(keys_are_drawn_anew_for_each_card),
 };
 
 int
