@@ -3,6 +3,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 
+#include "meridian_card.h"
 #include "meridian_filter.h"
 
 static u16 vid_of(const struct meridian_vf *vf)
