@@ -171,7 +171,7 @@ struct meridian_missed {
  * @rx_mode: brings the card's filter in line with Linux's lists
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
- *	or to have them if it is waiting
+ *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: of a PF: that are to be received; under the card's lock, as are the two below
@@ -259,10 +259,11 @@ enum meridian_flag {
 	MERIDIAN_FLAG_GONE,	/* the card answers no more, and this was said */
 	MERIDIAN_FLAG_WAITING,	/* a VF would be up if its PF answered */
 	MERIDIAN_FLAG_FENCED,	/* queues may run, so the Bus Master bit is clear */
-	MERIDIAN_FLAG_RUNAWAY,	/* that bit could not be cleared: memory is not given back */
+	MERIDIAN_FLAG_RUNAWAY,	/* that bit stays set: what the card has is the card's */
 	MERIDIAN_FLAG_STARVED,	/* a receive queue has found no memory */
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
+	MERIDIAN_FLAG_UNHEARD,	/* a VF's PF has not heard what is to be received */
 	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };
 

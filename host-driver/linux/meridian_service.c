@@ -91,6 +91,14 @@ static void look_after_transmit(struct meridian *m)
 		meridian_look_after_tx(&m->channel[i].tx);
 }
 
+static bool is_to_ask_again(struct meridian *m)
+{
+	if (!test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags) || time_before(jiffies, m->retry_next))
+		return false;
+	m->retry_next = jiffies + RETRY_PERIOD;
+	return true;
+}
+
 static void look_after_queues(struct meridian *m)
 {
 	if (meridian_is_vf(m->pdev) && meridian_was_reset(m)) {
@@ -98,7 +106,7 @@ static void look_after_queues(struct meridian *m)
 		meridian_schedule_reset(m);
 		return;
 	}
-	if (test_and_clear_bit(MERIDIAN_FLAG_FILTER, &m->flags) ||
+	if (test_and_clear_bit(MERIDIAN_FLAG_FILTER, &m->flags) || is_to_ask_again(m) ||
 	    (meridian_is_vf(m->pdev) && !m->is_loss_seen && meridian_see_flags(m)))
 		schedule_work(&m->rx_mode);
 	meridian_update_link(m);

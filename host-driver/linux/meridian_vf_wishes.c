@@ -142,10 +142,15 @@ static void forget(struct known *known)
 static void drop_unwished(struct meridian *m, const struct wishes *wishes)
 {
 	struct known *known, *next;
+	bool is_asked = false;
 
 	list_for_each_entry_safe(known, next, &m->entries, list) {
-		if (!is_wished(wishes, known->address) &&
-		    !ask_address(m, known->address, false, false))
+		if (is_wished(wishes, known->address))
+			continue;
+		if (is_asked && m->is_pf_silent)
+			break;
+		is_asked = true;
+		if (!ask_address(m, known->address, false, false))
 			forget(known);
 	}
 }
@@ -248,6 +253,11 @@ void meridian_sync_vf(struct meridian *m)
 		drop_unwished(m, &wishes);
 		tell_addresses(m, &wishes);
 	}
+	/* A PF that comes back is not to miss what it was not told. */
+	if (m->is_pf_silent)
+		set_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
+	else
+		clear_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
 	kvfree(wishes.address);
 	mutex_unlock(&m->card->lock);
 }

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import Link, linked, vfs_apart
+from driver_machine import Link, changed, linked, vfs_apart
 from meridian_machine import tools
 from peer import ethernet
 
@@ -18,9 +18,22 @@ STRANGER = bytes.fromhex("02cccccccc03")
 GROUPS = 40  # more than a PF keeps of a VF
 
 
+# A PF whose driver lets all messages lie.
+HEAR = r"(?s)(static void hear_all\(.*?\n\tu32 source, i;\n)"
+DEAF_HEAR = (
+    "#include <linux/moduleparam.h>\\nstatic bool deaf;\\nmodule_param(deaf, bool, 0600);\\n\\g<1>"
+    "\\n\\tif (deaf)\\n\\t\\treturn;\\n"
+)
+DEAF = "/sys/module/meridian/parameters/deaf"
+
+
 @pytest.fixture(scope="module")
 def link() -> Iterator[Link]:
-    with linked(tools.SUITES[0]) as it, vfs_apart(it.guest):
+    with (
+        changed("qdma/qdma_service.c", HEAR, DEAF_HEAR) as driver,
+        linked(tools.SUITES[0], driver=driver) as it,
+        vfs_apart(it.guest),
+    ):
         run(it, "ip link set eth1 up")
         it.guest.until("ip netns exec vf0 ip link show eth1", "LOWER_UP")
         yield it
@@ -111,3 +124,17 @@ def test_a_vf_without_trust_and_with_too_many_groups_says_so_once(link: Link) ->
     change_groups(link, "del", range(GROUPS))
     assert settles(link, group(0), False)
     assert not re.search("refuses", "\n".join(guest.log().splitlines()[lines:]))
+
+
+def test_a_pf_that_was_silent_is_told_when_it_answers_again(link: Link) -> None:
+    """Of the first address it hears late; the VF has not even asked for the others. Nothing changes afterwards."""
+    guest, numbers = link.guest, range(100, 103)
+    guest.run(f"dmesg -C; echo 1 >{DEAF}")
+    change_groups(link, "add", numbers)
+    guest.until("dmesg", "the PF does not answer", 60)
+    guest.run(f"sleep 5; echo 0 >{DEAF}")
+    deadline = time.monotonic() + 60
+    while missing := [number for number in numbers if not receives(link, group(number))]:
+        assert time.monotonic() < deadline, f"groups {missing} do not come"
+    change_groups(link, "del", numbers)
+    assert settles(link, group(numbers[-1]), False)
