@@ -304,7 +304,10 @@ int meridian_restart(struct meridian *m)
 	return error;
 }
 
-/* Where the card has the queue in part, all of them start anew before the memory is given back. */
+/*
+ * Where the card has the queue in part, all of them start anew before the memory is given back.
+ * other: memory to be taken; NULL: it starts with its own.
+ */
 static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 {
 	struct meridian *m = rx->m;
@@ -312,11 +315,13 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 
 	if (!error) {
 		meridian_release_rx(rx);
-		meridian_exchange_rx(rx, other);
-		error = meridian_start_rx(rx);
-		if (error)
+		if (other)
 			meridian_exchange_rx(rx, other);
-		meridian_retire_rx(other);
+		error = meridian_start_rx(rx);
+		if (error && other)
+			meridian_exchange_rx(rx, other);
+		if (other)
+			meridian_retire_rx(other);
 	}
 	if (error) {
 		netdev_err(m->netdev, "receive queue %u does not start anew: %d\n", rx->index,
@@ -364,4 +369,26 @@ free:
 	meridian_free_rx(other);
 	kfree(other);
 	return error;
+}
+
+/**
+ * meridian_renew_rx() - let one receive queue start anew, with the memory that it has
+ * @m: a function that is up; under RTNL
+ * @index: of the queue; xsk_queues says whether it keeps its socket
+ *
+ * There is nothing to be had for it, so nothing that may not be there.
+ *
+ * Return: 0; a negative error, then the card takes no queues at all any more.
+ */
+int meridian_renew_rx(struct meridian *m, unsigned int index)
+{
+	struct meridian_channel *channel = &m->channel[index];
+
+	/* Frames that the card does not take end with all queues. */
+	if (!meridian_disable_channel(channel))
+		return meridian_restart(m);
+	/* The others start anew with it where it does not by itself. */
+	if (!change_rx(&channel->rx, NULL))
+		meridian_enable_channel(channel);
+	return test_bit(MERIDIAN_FLAG_UP, &m->flags) ? 0 : -EIO;
 }

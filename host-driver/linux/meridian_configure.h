@@ -13,6 +13,7 @@ void meridian_enable_channel(struct meridian_channel *channel);
 bool meridian_disable_channel(struct meridian_channel *channel);
 int meridian_restart(struct meridian *m);
 int meridian_restart_rx(struct meridian *m, unsigned int index);
+int meridian_renew_rx(struct meridian *m, unsigned int index);
 
 /* meridian_ring.c */
 int meridian_begin_channels(struct meridian *m, unsigned int count);
@@ -36,6 +37,7 @@ void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other);
 void meridian_retire_rx(struct meridian_rx *rx);
 int meridian_alloc_rx(struct meridian_rx *rx, u32 slots);
 int meridian_stock_rx(struct meridian_rx *rx);
+int meridian_settle_rx(struct meridian_rx *rx);
 void meridian_free_rx(struct meridian_rx *rx);
 
 /* meridian_queue_ops.c */

@@ -115,6 +115,25 @@ int meridian_stock_rx(struct meridian_rx *rx)
 }
 
 /**
+ * meridian_settle_rx() - let a queue whose socket has gone have the pages of its own pool
+ * @rx: with memory, whose buffers are released
+ *
+ * Return: 0 or a negative error, then this is to be tried again.
+ */
+int meridian_settle_rx(struct meridian_rx *rx)
+{
+	bool is_left = rx->xsk && !test_bit(rx->index, rx->m->xsk_queues);
+
+	if (!is_left && xdp_rxq_info_is_reg(&rx->xdp_rxq))
+		return 0;
+	if (xdp_rxq_info_is_reg(&rx->xdp_rxq))
+		xdp_rxq_info_unreg(&rx->xdp_rxq);
+	if (is_left)
+		meridian_xsk_end(rx);
+	return register_xdp(rx, rx->m->channel[rx->index].napi.napi_id);
+}
+
+/**
  * meridian_free_rx() - undo meridian_alloc_rx()
  * @rx: whose buffers are released
  *

@@ -172,7 +172,10 @@ static int make_rx(struct meridian_rx *rx)
 		.prefetch = true,
 		.full_update = true,
 	};
+	int error = meridian_settle_rx(rx);
 
+	if (error)
+		return error;
 	rx->pidx = 0;
 	rx->cidx = 0;
 	rx->posted = 0;

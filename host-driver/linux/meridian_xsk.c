@@ -32,31 +32,30 @@ static int prepare(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 	return xsk_pool_dma_map(pool, &m->pdev->dev, 0);
 }
 
-static void set_socket(struct meridian *m, u32 queue, bool is_there)
+static bool has_queue(const struct meridian *m, u32 queue)
 {
-	if (is_there)
-		set_bit(queue, m->xsk_queues);
-	else
-		clear_bit(queue, m->xsk_queues);
+	return test_bit(MERIDIAN_FLAG_UP, &m->flags) && queue < m->channels;
 }
 
-/* The queue starts anew; without the change if it does not start with it. */
-static int change(struct meridian *m, u32 queue, bool is_there)
+/* The queue starts anew with the socket's memory, or goes on as it is. */
+static int join(struct meridian *m, u32 queue)
 {
-	int error = 0;
+	int error;
 
-	set_socket(m, queue, is_there);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags) && queue < m->channels)
-		error = meridian_restart_rx(m, queue);
+	set_bit(queue, m->xsk_queues);
+	error = has_queue(m, queue) ? meridian_restart_rx(m, queue) : 0;
 	if (!error)
 		return 0;
-	netdev_err(m->netdev, "queue %u does not start with another AF_XDP socket: %d\n", queue,
-		   error);
-	set_socket(m, queue, false);
-	/* A socket that goes is gone in any case, with the memory that its queue has. */
-	if (!is_there)
-		meridian_close(m->netdev);
+	netdev_err(m->netdev, "queue %u does not start with an AF_XDP socket: %d\n", queue, error);
+	clear_bit(queue, m->xsk_queues);
 	return error;
+}
+
+/* A socket that goes is gone in any case, so its queue goes on with what it has beside it. */
+static int part(struct meridian *m, u32 queue)
+{
+	clear_bit(queue, m->xsk_queues);
+	return has_queue(m, queue) ? meridian_renew_rx(m, queue) : 0;
 }
 
 /**
@@ -77,7 +76,7 @@ int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue
 		error = prepare(m, pool, queue);
 		if (error)
 			return error;
-		error = change(m, queue, true);
+		error = join(m, queue);
 		if (error)
 			xsk_pool_dma_unmap(pool, 0);
 		return error;
@@ -85,7 +84,7 @@ int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue
 	if (!test_bit(queue, m->xsk_queues))
 		return 0;
 	pool = xsk_get_pool_from_qid(m->netdev, queue);
-	error = change(m, queue, false);
+	error = part(m, queue);
 	if (pool)
 		xsk_pool_dma_unmap(pool, 0);
 	return error;

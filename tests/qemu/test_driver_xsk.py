@@ -7,17 +7,19 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked, stop_transmit, vfs_apart
 from meridian_golden.rss import rss_hash
 from meridian_machine import Hardware, tools
+from meridian_machine.driver import modules
 from peer import ethernet
 from xdp_programs import HASH_TYPES, UDP, Found, frame_of, hash_key, look_at, program
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
+NO_MEMORY = Path(__file__).with_name("no_memory")
 KIND = 0x88B5
 COUNT = 200
 BURST = 32  # at once: what the smallest ring has room for in any case
@@ -34,6 +36,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
             check=True,
             timeout=60,
         )
+    files.update(modules(tools.SUITES[0], NO_MEMORY))
     with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it:
         it.guest.run("ethtool -L eth0 combined 1")
         yield it
@@ -180,6 +183,33 @@ def refused(link: Link, words: str, sentence: str) -> None:
     assert sentence in guest.log()
     assert guest.run(changes) == before
     guest.until("cat /tmp/ping", " 200 received")
+
+
+@contextmanager
+def no_memory(link: Link) -> Iterator[None]:
+    link.guest.run("insmod /run/twin/no_memory.ko device=0000:01:00.0")
+    yield
+    link.guest.run("rmmod no_memory")
+
+
+def test_sockets_come_and_go_without_memory_and_the_port_works_on(link: Link) -> None:
+    """One that comes is refused, one that goes leaves a queue that has the kernel's pages again."""
+    guest = link.guest
+    changes = "cat /sys/class/net/eth0/carrier_changes"
+    before = guest.run(changes)
+    with no_memory(link):
+        assert guest.try_run("timeout 20 /run/twin/xsk_tool eth0 0 zerocopy")[0] not in (0, 124)
+        guest.ping()
+    for _ in range(2):
+        with ExitStack() as later:
+            with socket(link, "zerocopy"):
+                echoed(link)
+                later.enter_context(no_memory(link))
+            guest.run("sleep 1")
+            for size in (56, 1472):
+                guest.ping(3, size)
+    assert guest.run(changes) == before
+    guest.check()
 
 
 def test_a_program_asks_the_card_about_frames_of_a_socket_without_copies(
