@@ -128,6 +128,14 @@ static inline void meridian_hint_shared_irq(int irq, const struct cpumask *mask)
 #endif
 }
 
+/* Newer kernels keep what users say of a NAPI's interrupt; with older ones a driver hears of it. */
+static inline void meridian_watch_affinity(int irq, struct irq_affinity_notify *notify)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+	irq_set_affinity_notifier(irq, notify);
+#endif
+}
+
 /* With older kernels it also says which has one that is a NAPI's own. */
 static inline void meridian_hint_irq(int irq, const struct cpumask *mask)
 {

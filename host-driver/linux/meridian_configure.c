@@ -144,7 +144,12 @@ int meridian_up(struct meridian *m)
 {
 	int error;
 
-	error = meridian_check_tables(m, &m->config);
+	/* There is nothing to be had before the queues of last time have ended. */
+	error = meridian_end_fence(m);
+	if (error)
+		netdev_err(m->netdev, "the card has not ended the queues of before: %d\n", error);
+	if (!error)
+		error = meridian_check_tables(m, &m->config);
 	if (!error)
 		error = meridian_begin_channels(m, m->config.queues);
 	if (error)
@@ -281,7 +286,7 @@ int meridian_configure(struct meridian *m, const struct meridian_config *config)
 		meridian_free_memory(m, others);
 	}
 	meridian_end_channels(m, m->channels);
-	kvfree(others);
+	meridian_drop_channels(m, others);
 	return error;
 }
 

@@ -29,6 +29,7 @@ void meridian_release_queues(struct meridian *m);
 
 /* meridian_memory.c */
 struct meridian_channel *meridian_new_channels(struct meridian *m);
+void meridian_drop_channels(struct meridian *m, struct meridian_channel *channels);
 int meridian_alloc_memory(struct meridian *m, struct meridian_channel *channels,
 			  const struct meridian_config *config);
 void meridian_free_memory(struct meridian *m, struct meridian_channel *channels);

@@ -28,6 +28,11 @@ int meridian_request_irq(struct meridian_channel *channel);
 void meridian_free_irq(struct meridian_channel *channel);
 void meridian_spread_tx(struct meridian *m);
 
+/* meridian_affinity.c */
+const struct cpumask *meridian_wanted_cpus(const struct meridian_affinity *affinity,
+					   const struct cpumask *own);
+void meridian_watch_irq(struct meridian_affinity *affinity, int irq);
+
 /* meridian_napi.c */
 void meridian_enable_napi(struct meridian_channel *channel);
 void meridian_disable_napi(struct meridian_channel *channel);

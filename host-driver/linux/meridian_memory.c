@@ -143,7 +143,7 @@ void meridian_free_rx(struct meridian_rx *rx)
 {
 	/* A pool that nobody destroys is not to know a NAPI that goes. */
 	meridian_retire_rx(rx);
-	if (!test_bit(MERIDIAN_FLAG_RUNAWAY, &rx->m->flags)) {
+	if (!rx->ring.is_runaway) {
 		if (xdp_rxq_info_is_reg(&rx->xdp_rxq))
 			xdp_rxq_info_unreg(&rx->xdp_rxq);
 		if (rx->pool)
@@ -174,7 +174,7 @@ static int alloc_tx(struct meridian_tx *tx, u32 slots)
 
 static void free_tx(struct meridian_tx *tx)
 {
-	if (!test_bit(MERIDIAN_FLAG_RUNAWAY, &tx->m->flags)) {
+	if (!tx->ring.is_runaway) {
 		kvfree(tx->buffer);
 		free_ring(tx->m, &tx->ring);
 	}
@@ -186,7 +186,7 @@ static void free_tx(struct meridian_tx *tx)
  * meridian_new_channels() - queue pairs without memory, as many as the function may have
  * @m: the function
  *
- * Return: the first of them, or NULL; for kvfree().
+ * Return: the first of them, or NULL; for meridian_drop_channels().
  */
 struct meridian_channel *meridian_new_channels(struct meridian *m)
 {
@@ -208,6 +208,20 @@ struct meridian_channel *meridian_new_channels(struct meridian *m)
 		spin_lock_init(&channel->rx.bell);
 	}
 	return channels;
+}
+
+/**
+ * meridian_drop_channels() - undo meridian_new_channels()
+ * @m: the function
+ * @channels: without memory and interrupts; may be NULL
+ */
+void meridian_drop_channels(struct meridian *m, struct meridian_channel *channels)
+{
+	unsigned int i;
+
+	for (i = 0; channels && i < m->queue_limit; i++)
+		kfree(channels[i].affinity.wanted);
+	kvfree(channels);
 }
 
 /**

@@ -27,7 +27,7 @@ static void meridian_uninit(struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	kvfree(m->channel);
+	meridian_drop_channels(m, m->channel);
 	m->channel = NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/dim.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/netdevice.h>
 #include <linux/u64_stats_sync.h>
 #include <net/xdp.h>
@@ -43,12 +44,14 @@ struct meridian_tx_buffer {
  * @dma: its address for the card
  * @slots: how many others there are
  * @bytes: of all
+ * @is_runaway: the card may write to it for ever, and to the buffers that it tells of
  */
 struct meridian_ring {
 	__le64 *entries;
 	dma_addr_t dma;
 	u32 slots;
 	size_t bytes;
+	bool is_runaway;
 };
 
 /**
@@ -227,12 +230,23 @@ static inline u32 meridian_next(u32 index, u32 slots)
 }
 
 /**
+ * struct meridian_affinity - which processors a user wants for an interrupt
+ * @wanted: these; NULL: nothing was said
+ * @notify: tells of it
+ */
+struct meridian_affinity {
+	struct cpumask *wanted;
+	struct irq_affinity_notify notify;
+};
+
+/**
  * struct meridian_channel - a queue pair with its interrupt
  * @m: its function
  * @napi: serves both
  * @tx: transmit
  * @rx: receive
  * @irq: Linux's number
+ * @affinity: of its interrupt, if that is its own
  * @is_polled: NAPI is enabled
  * @name: of the interrupt
  * @events: interrupts, for moderation
@@ -245,6 +259,7 @@ struct meridian_channel {
 	struct meridian_tx tx;
 	struct meridian_rx rx;
 	int irq;
+	struct meridian_affinity affinity;
 	bool is_polled;
 	char name[IFNAMSIZ + 16];
 	u16 events;

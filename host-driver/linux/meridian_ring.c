@@ -263,6 +263,16 @@ void meridian_drain_tx(struct meridian *m)
 	}
 }
 
+static void mark_runaway(struct meridian *m, bool is_runaway)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->channels; i++) {
+		m->channel[i].tx.ring.is_runaway = is_runaway;
+		m->channel[i].rx.ring.is_runaway = is_runaway;
+	}
+}
+
 /*
  * What a function that may not access memory has sent before, the answer to a read of its
  * configuration pushes ahead. One that is gone reads as ones, and sends nothing.
@@ -277,6 +287,7 @@ static void fence(struct meridian *m)
 	if (command == (u16)~0 || !(command & PCI_COMMAND_MASTER))
 		return;
 	set_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
+	mark_runaway(m, true);
 	netdev_err(m->netdev, "its Bus Master bit stays set: the queues' memory stays theirs\n");
 }
 
@@ -298,6 +309,7 @@ int meridian_end_fence(struct meridian *m)
 	pci_set_master(m->pdev);
 	clear_bit(MERIDIAN_FLAG_FENCED, &m->flags);
 	clear_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
+	mark_runaway(m, false);
 	return 0;
 }
 
@@ -368,10 +380,10 @@ void meridian_release_queues(struct meridian *m)
 {
 	unsigned int i;
 
-	if (test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
-		return;
 	for (i = 0; i < m->channels; i++) {
-		meridian_release_tx(&m->channel[i].tx);
-		meridian_release_rx(&m->channel[i].rx);
+		if (!m->channel[i].tx.ring.is_runaway)
+			meridian_release_tx(&m->channel[i].tx);
+		if (!m->channel[i].rx.ring.is_runaway)
+			meridian_release_rx(&m->channel[i].rx);
 	}
 }

@@ -23,6 +23,7 @@
  * @irq: Linux's number while a pair has it
  * @users: pairs that have it
  * @cpus: of these
+ * @affinity: what a user wants instead
  * @entries: what the card writes
  * @dma: its address for the card
  * @next: entry to read
@@ -35,6 +36,7 @@ struct meridian_vector {
 	int irq;
 	unsigned int users;
 	struct cpumask cpus;
+	struct meridian_affinity affinity;
 	__le64 *entries;
 	dma_addr_t dma;
 	u32 next;
@@ -131,7 +133,8 @@ static int request_own(struct meridian_channel *channel)
 	if (error)
 		return error;
 	channel->irq = irq;
-	meridian_hint_irq(irq, own_cpu(m, index));
+	meridian_hint_irq(irq, meridian_wanted_cpus(&channel->affinity, own_cpu(m, index)));
+	meridian_watch_irq(&channel->affinity, irq);
 	return 0;
 }
 
@@ -154,7 +157,9 @@ static int request_shared(struct meridian_channel *channel)
 		if (error)
 			return error;
 		vector->irq = irq;
-		meridian_hint_shared_irq(irq, &vector->cpus);
+		meridian_hint_shared_irq(irq, meridian_wanted_cpus(&vector->affinity,
+								   &vector->cpus));
+		meridian_watch_irq(&vector->affinity, irq);
 	}
 	vector->users++;
 	/* From now on the vector's handler may schedule the pair's NAPI. */
@@ -170,6 +175,7 @@ static void free_shared(struct meridian_channel *channel)
 	synchronize_irq(vector->irq);
 	if (--vector->users)
 		return;
+	meridian_watch_affinity(vector->irq, NULL);
 	meridian_hint_shared_irq(vector->irq, NULL);
 	free_irq(vector->irq, vector);
 	vector->irq = 0;
@@ -204,6 +210,7 @@ void meridian_free_irq(struct meridian_channel *channel)
 		free_shared(channel);
 		return;
 	}
+	meridian_watch_affinity(channel->irq, NULL);
 	meridian_hint_irq(channel->irq, NULL);
 	free_irq(channel->irq, channel);
 	channel->irq = 0;
@@ -277,6 +284,7 @@ static void free_rings(struct meridian *m)
 		if (vector->entries)
 			dma_free_coherent(&m->pdev->dev, QDMA_INTERRUPT_BYTES, vector->entries,
 					  vector->dma);
+		kfree(vector->affinity.wanted);
 	}
 	kfree(m->vector);
 	m->vector = NULL;

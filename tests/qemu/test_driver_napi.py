@@ -92,6 +92,36 @@ def test_each_pair_has_a_processor(function: Function) -> None:
     assert [mask == 1 << int(cpu) for mask, cpu in zip(masks, spread, strict=True)] == [True] * PAIRS
 
 
+def test_the_processor_that_a_user_gives_an_interrupt_stays(function: Function) -> None:
+    """With older kernels it is the driver that remembers it."""
+
+    def say(processors: tuple[str, ...]) -> None:
+        for number, processor in zip(interrupts(function), processors, strict=True):
+            function.guest.run(f"echo {processor} >/proc/irq/{number}/smp_affinity_list")
+        function.guest.run("sleep 0.5")
+
+    def said() -> tuple[str, ...]:
+        numbers = interrupts(function)
+        return tuple(function.guest.run(f"cat /proc/irq/{number}/smp_affinity_list").strip() for number in numbers)
+
+    say(("1", "0"))
+    for change in (
+        "ip link set DEV down; ip link set DEV up",
+        "ethtool -G DEV rx 256",
+        f"ethtool -L DEV combined 1; ethtool -L DEV combined {PAIRS}",
+        "ip link set DEV down; ethtool -G DEV rx 512; ip link set DEV up",
+    ):
+        function.run(f"sh -c '{change}'")
+        assert said() == ("1", "0"), change
+    say(("0-1", "0"))
+    function.run("sh -c 'ip link set DEV down; ip link set DEV up'")
+    assert said() == ("0-1", "0")
+    say(("0", "1"))
+    function.run("sh -c 'ip link set DEV down; ip link set DEV up'")
+    assert said() == ("0", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+
+
 def test_what_is_said_of_sending_stays(function: Function) -> None:
     """By the administrator: an interface that goes down and up does not spread its queues anew."""
     path = "/sys/class/net/DEV/queues/tx-0/xps_cpus"

@@ -112,6 +112,31 @@ def test_a_pf_that_is_down_accesses_memory_again_when_its_queues_have_ended(link
     guest.ping()
 
 
+def pages_of_rings(guest: Guest) -> int:
+    """Objects of 4 KiB: a receive ring's list of buffers is one."""
+    return int(guest.run("grep '^kmalloc-4k ' /proc/slabinfo").split()[1])
+
+
+def test_memory_that_a_card_keeps_is_lost_once_however_often_the_port_is_tried() -> None:
+    """A card that neither ends its queues nor minds its Bus Master bit."""
+    tries = 50
+    with (
+        changed("qdma/qdma_queue.c", STOP, STUCK_STOP) as stuck,
+        changed("linux/meridian_ring.c", r"\tpci_clear_master\(m->pdev\);\n", "", stuck) as driver,
+        linked(tools.SUITES[0], driver=driver) as link,
+    ):
+        guest = link.guest
+        guest.run(f"dmesg -C; echo 1 >{STUCK}; ip link set eth0 down")
+        before = pages_of_rings(guest)
+        guest.run(f"for i in $(seq {tries}); do ! ip link set eth0 up || exit 1; done", 120)
+        assert pages_of_rings(guest) - before < tries / 2
+        assert guest.run("dmesg").count("Bus Master bit stays set") == 1
+        guest.run(f"echo 0 >{STUCK}; ip link set eth0 up")
+        guest.wait_link()
+        guest.ping()
+        guest.check()
+
+
 def settings(guest: Guest) -> dict[str, list[int]]:
     """Of the card's first PF and its first VF: what they may send and receive, and how."""
     guest.run(f"echo 1 >{PF_DEVICE}/enable; sleep 0.2")
