@@ -50,12 +50,15 @@ def planned(text: str) -> int | None:
 
 
 def verdict(test: str, status: int, text: str) -> list[Result]:
-    """The cases, and one more in the test's name if it does not end as its cases say: it crashed, hung, or lacks some."""
+    """The cases, and one more in the test's name if it does not end as its cases say: it crashed, hung, or lacks some.
+
+    A test that planned no case has skipped.
+    """
     cases = results(text)
     plan = planned(text)
     failed = any(case.outcome == "fail" for case in cases)
     if not cases:
-        outcome = {0: "pass", SKIP: "skip"}.get(status, "fail")
+        outcome = {0: "skip" if plan == 0 else "pass", SKIP: "skip"}.get(status, "fail")
         return [Result(test, outcome, last_words(text))]
     if plan is not None and plan > len(cases):
         cases.append(Result(test, "fail", f"it ended with status {status} after {len(cases)} of {plan} cases"))

@@ -33,7 +33,15 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "build" / "kernel-selftests.json"
 REASONS = ROOT / "docs" / "kernel-selftests.md"
 FOLDERS = ("drivers/net", "drivers/net/hw", "net/forwarding")
-QUICK = ("drivers/net/ping.py", "drivers/net/stats.py", "drivers/net/queues.py")
+#: Those that have not failed on a busy computer either, for the time that they take.
+QUICK = (
+    "drivers/net/napi_threaded.py",
+    "drivers/net/queues.py",
+    "drivers/net/stats.py",
+    "drivers/net/hw/csum.py",
+    "drivers/net/hw/irq.py",
+    "drivers/net/hw/rss_api.py",
+)
 SECONDS = 2400  # for a test; ethtool_rmon.sh sends 600,000 frames
 NOT_RUN = "not run"  # stands for the cases of a test that is left out; before a case, for that case
 SUITES = ("trixie-backports", "trixie")
