@@ -35,10 +35,10 @@ REASONS = ROOT / "docs" / "kernel-selftests.md"
 FOLDERS = ("drivers/net", "drivers/net/hw", "net/forwarding")
 #: Those that have not failed on a busy computer either, for the time that they take.
 QUICK = (
+    "drivers/net/napi_id.py",
     "drivers/net/napi_threaded.py",
     "drivers/net/queues.py",
     "drivers/net/stats.py",
-    "drivers/net/hw/csum.py",
     "drivers/net/hw/irq.py",
     "drivers/net/hw/rss_api.py",
 )
