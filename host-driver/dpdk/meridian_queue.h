@@ -149,6 +149,7 @@ struct meridian_rx {
  * @is_kept: the card has not said that the queue ended, and may access its memory
  * @linear: where frames of several segments are copied to; NULL: there are none
  * @counts: by the thread that sends
+ * @offloads: of the queue, with the port's
  * @before: @counts as statistics were reset
  */
 struct meridian_tx {
@@ -174,6 +175,7 @@ struct meridian_tx {
 	struct meridian_tx_counts counts;
 
 	const struct rte_memzone *zone;
+	uint64_t offloads;
 	struct meridian_tx_counts before;
 } __rte_cache_aligned;
 

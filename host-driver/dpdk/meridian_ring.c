@@ -232,6 +232,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	dev->data->tx_queues[index] = tx;
 	tx->index = index;
 	tx->port_id = dev->data->port_id;
+	tx->offloads = offloads;
 	tx->mask = slots - 1;
 	tx->max_length = m->max_frame;
 	tx->asks = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
@@ -400,5 +401,5 @@ meridian_tx_info(struct rte_eth_dev *dev, uint16_t index, struct rte_eth_txq_inf
 	info->nb_desc = tx->mask + 1;
 	info->conf.tx_free_thresh = tx->free_thresh;
 	info->conf.tx_deferred_start = tx->is_deferred;
-	info->conf.offloads = dev->data->dev_conf.txmode.offloads;
+	info->conf.offloads = tx->offloads;
 }

@@ -64,6 +64,26 @@ ring_sizes_are_rounded_up(void)
 }
 
 static void
+queue_tells_offloads_of_its_own(void)
+{
+	const struct layout two = {
+		.queues = 2, .slots = 64, .conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS,
+	};
+	struct rte_eth_dev_info info;
+	struct rte_eth_txq_info tx;
+
+	plug("");
+	set_up(&two);
+	is(rte_eth_dev_info_get(port, &info), 0);
+	info.default_txconf.offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	is(rte_eth_tx_queue_setup(port, 1, 64, 0, &info.default_txconf), 0);
+	is(rte_eth_tx_queue_info_get(port, 0, &tx), 0);
+	is(tx.conf.offloads, RTE_ETH_TX_OFFLOAD_MULTI_SEGS);
+	is(rte_eth_tx_queue_info_get(port, 1, &tx), 0);
+	is(tx.conf.offloads, RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
+}
+
+static void
 link_of_a_stopped_port_is_told_at_once(void)
 {
 	uint64_t began = rte_get_timer_cycles();
@@ -370,6 +390,7 @@ static const struct test_case cases[] = {
 	CASE(port_tells_its_socket),
 	CASE(queue_that_was_never_set_up_does_not_start),
 	CASE(ring_sizes_are_rounded_up),
+	CASE(queue_tells_offloads_of_its_own),
 	CASE(link_of_a_stopped_port_is_told_at_once),
 	CASE(resets_are_the_application_s),
 	CASE(reset_brings_back_what_the_card_needs),
