@@ -133,13 +133,17 @@ static int move_own(struct meridian *m, struct meridian_vf *vf)
  * @m: its PF, whose card's lock is held
  * @vf: the VF
  *
+ * A VF without trust loses those beside its own that find no place there: it is not to keep itself
+ * out of a VLAN by the groups that it has joined.
+ *
  * Return: 0 or the first negative error: if its own address finds no place, all stay where they
- * were, and of the others one that finds none is gone.
+ * were, and of a trusted VF's others one that finds none is gone.
  */
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
 {
-	int result = move_own(m, vf);
+	struct qdma_vf *service = service_of(m, vf);
 	struct meridian_entry *entry, *next;
+	int result = move_own(m, vf);
 	LIST_HEAD(before);
 
 	if (result)
@@ -157,10 +161,13 @@ int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
 		meridian_uninstall(m, vf->function, entry);
 		/* Those come by meridian_sync_broadcasts(). */
 		if (is_broadcast_ether_addr(address) ||
-		    ether_addr_equal(address, service_of(m, vf)->own))
+		    ether_addr_equal(address, service->own))
 			continue;
 		error = meridian_add_entry(m, vf, address);
-		result = result ? result : error;
+		if (error && !service->is_trusted)
+			qdma_lose_address(&m->vf_service, service, address);
+		else
+			result = result ? result : error;
 	}
 	return result;
 }

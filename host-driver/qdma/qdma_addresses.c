@@ -78,6 +78,20 @@ static void lose_address(struct qdma_service *service, struct qdma_vf *vf, u32 p
 }
 
 /**
+ * qdma_lose_address() - forget an address for which there is no room any more
+ * @service: a PF's
+ * @vf: the VF, which has asked to receive it; the card's filter does not have it
+ * @address: beside its own
+ */
+void qdma_lose_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
+{
+	u32 place = find_address(vf, address);
+
+	if (place < vf->addresses)
+		lose_address(service, vf, place);
+}
+
+/**
  * qdma_take_address() - take an address that another is to have the place of
  * @service: a PF's
  * @vf: the VF, which receives it

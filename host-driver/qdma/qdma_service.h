@@ -202,6 +202,7 @@ int qdma_give_address(struct qdma_service *service, struct qdma_vf *vf, const u8
 void qdma_free_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *other);
 void qdma_reset_address(struct qdma_service *service, struct qdma_vf *vf);
 void qdma_restore_address(struct qdma_service *service, struct qdma_vf *vf);
+void qdma_lose_address(struct qdma_service *service, struct qdma_vf *vf, const u8 *address);
 void qdma_take_address(struct qdma_service *service, struct qdma_vf *vf, u32 place);
 bool qdma_make_room(struct qdma_service *services, bool (*fits)(void *argument), void *argument);
 void qdma_add_own(struct qdma_service *service, struct qdma_vf *vf);

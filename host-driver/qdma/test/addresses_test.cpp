@@ -409,6 +409,21 @@ TEST_F(Colliding, WhatAVfChoosesEvictsNobody) {
   EXPECT_EQ(pf.service.evicted, 0U);
 }
 
+/// A PF that finds no room for one as it moves what a VF has forgets it, and says so.
+TEST_F(Colliding, WhatFindsNoRoomAnyMoreIsForgotten) {
+  bring_up(4);
+  EXPECT_EQ(join(4, 9), FakeShell::slots);
+  const Address gone{1, 0, 0, 0, 9, 2};
+  pf.shell.filter.erase(gone);
+  qdma_lose_address(&pf.service, &pf.vf(4), gone.data());
+  EXPECT_EQ(pf.vf(4).addresses, FakeShell::slots - 1);
+  EXPECT_EQ(pf.service.evicted, 1U);
+  EXPECT_EQ(pf.shell.told[QDMA_VF_LOSES_GROUP], 1U);
+  qdma_lose_address(&pf.service, &pf.vf(4), gone.data());
+  EXPECT_EQ(pf.service.evicted, 1U) << "it is not there";
+  EXPECT_EQ(pf.ask(4, address_message(gone, true, false)), 0) << "it may ask again";
+}
+
 /// The PFs of a card share its filter: another one serves VFs 8 and 9, and may be quiet for long.
 class TwoPfs : public Colliding {
  protected:
