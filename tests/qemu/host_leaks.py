@@ -15,6 +15,8 @@ from meridian_machine.guest import Guest
 #: now and then (its APIC keeps a call of the other processor in service), and the machine stands still.
 CHECKED = Hardware(cpus=1, kernel="slub_debug=FZPU kfence.sample_interval=100")
 PAGE = 4096
+#: Pages of less than this come and go without a driver.
+QUIET_PAGES = 250
 #: What the kernel keeps for later, objects at most: NAPI's buffers of two processors, addresses of an IOMMU.
 KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}
 
@@ -79,3 +81,13 @@ def held(guest: Guest, module: str = "meridian") -> Held:
         objects[path.split("/")[0]] = made_by(module, text)
     mappings = int(guest.run(f"grep -c '\\[{module}\\]' /proc/vmallocinfo || true"))
     return Held(objects, mappings, memory(guest.run("cat /proc/meminfo")))
+
+
+def leaked(before: Held, after: Held, times: int) -> dict[str, int]:
+    """What there is more of, at least one for each time. Pages count from four for each time, as a ring has them."""
+    found = {name: more for name, more in before.grown(after).items() if more >= times}
+    if after.mappings > before.mappings:
+        found["mappings"] = after.mappings - before.mappings
+    if (pages := after.memory["unnamed"] - before.memory["unnamed"]) >= max(4 * times, QUIET_PAGES):
+        found["pages"] = pages
+    return found

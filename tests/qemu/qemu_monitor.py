@@ -18,6 +18,10 @@ def options(path: Path) -> Sequence[str]:
     return ("-qmp", f"unix:{path},server=on,wait=off")
 
 
+#: With ACPI's hot plug, QEMU's root port never says that its link is active, for which Linux waits after a reset.
+NATIVE_HOT_PLUG = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off")
+
+
 class Monitor(Closing):
     """Commands by QMP. Raises AssertionError for one that is refused."""
 
@@ -52,6 +56,13 @@ class Monitor(Closing):
         """An error of PCIe, by its name in QEMU, that the device tells its root port of."""
         said = self.do("human-monitor-command", **{"command-line": f"pcie_aer_inject_error {device} {error}"})
         assert said.startswith("OK"), said
+
+    def wait_gone(self, device: str, seconds: float = 60) -> None:
+        """A device that was to be unplugged, which takes until its driver has let go of it."""
+        deadline = time.monotonic() + seconds
+        while device in (it["name"] for it in self.do("qom-list", path="/machine/peripheral")):
+            assert time.monotonic() < deadline, f"{device} is still there"
+            time.sleep(0.1)
 
     def wait_status(self, status: str, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds

@@ -13,12 +13,10 @@ import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PF_DEVICE, Guest
-from qemu_monitor import Monitor, options
+from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 pytestmark = pytest.mark.qemu
 VF = "ip netns exec vf0 "
-#: With ACPI's hot plug, QEMU's root port never says that its link is active, for which Linux waits after a reset.
-NATIVE_HOT_PLUG = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off")
 FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
 HOST_ENABLE, SWITCHING = 0x102004, 0x111008  # of the port
 #: What the driver sets of a function in the card: (name, offset, words).
@@ -127,6 +125,17 @@ def test_a_fatal_error_costs_a_reset_of_the_slot(slot: Slot) -> None:
 
 def test_a_second_fatal_error_is_survived_like_the_first(slot: Slot) -> None:
     slot.goes_on_after(lambda: slot.monitor.inject("MALF_TLP"), "AER: device recovery successful")
+
+
+@pytest.mark.parametrize(("error", "is_reset"), [("BAD_TLP", None), ("COMP_TIME", False), ("MALF_TLP", True)], ids=str)
+def test_an_error_of_a_vf_is_survived_like_one_of_its_pf(slot: Slot, error: str, is_reset: bool | None) -> None:
+    """It has the VF's own number; what PCIe does about it is done to all functions of the slot."""
+    vf = slot.guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0)").strip()
+    said = "BadTLP" if is_reset is None else "AER: device recovery successful"
+    log = slot.goes_on_after(lambda: slot.monitor.inject(error, "card.vf0"), said)
+    assert re.search(rf"meridian {vf}: .*(PCIe Bus Error|AER)", log), log
+    assert ("PCIe has told of an error" in log) == (is_reset is not None)
+    assert ("has been reset" in log) == bool(is_reset)
 
 
 def test_the_devices_sleep_and_wake(slot: Slot) -> None:

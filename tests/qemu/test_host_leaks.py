@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_leaks import CHECKED, Held, held
+from host_leaks import CHECKED, held, leaked
 from host_network import Network, network
 from meridian_machine import tools
 from meridian_machine.guest import PF_DEVICE
@@ -17,8 +17,6 @@ from meridian_machine.guest import PF_DEVICE
 pytestmark = pytest.mark.qemu
 VFS = 8
 SHELL = ("--functions", "12")  # VFs are 4 to 11
-# Pages of less than this come and go without us.
-QUIET_PAGES = 250
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +37,6 @@ for i in $(seq {times}); do
 done""",
         120 + 60 * times,
     )
-
-
-def leaked(before: Held, after: Held, times: int) -> dict[str, int]:
-    """What there is more of, at least one for each time. Pages count from four for each time, as a ring has them."""
-    found = {name: more for name, more in before.grown(after).items() if more >= times}
-    if after.mappings > before.mappings:
-        found["mappings"] = after.mappings - before.mappings
-    if (pages := after.memory["unnamed"] - before.memory["unnamed"]) >= max(4 * times, QUIET_PAGES):
-        found["pages"] = pages
-    return found
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)])
@@ -86,7 +74,7 @@ def test_traffic_of_vfs_leaves_nothing(net: Network) -> None:
 PLANTED = {
     "objects": ("meridian_vfs.c", r"\tkfree\(m->vf\);\n", "kmalloc", 3),
     "mappings": ("meridian_main.c", r"\t\tiounmap\(m->shell\)", "mappings", 3),
-    "pages": ("meridian_ring.c", r"\t\tdma_free_coherent\(.*\)", "pages", 12),
+    "pages": ("meridian_memory.c", r"\t\tdma_free_coherent\(.*\)", "pages", 12),
 }
 
 

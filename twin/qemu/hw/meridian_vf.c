@@ -12,6 +12,7 @@ static void meridian_vf_realize(PCIDevice *dev, Error **errp)
 {
     MeridianFunction *f = MERIDIAN_FUNCTION(dev);
     MeridianFunction *pf = MERIDIAN_FUNCTION(pcie_sriov_get_pf(dev));
+    const char *id = DEVICE(pf)->id;
     const struct meridian_link_welcome *card = meridian_link_welcome(pf->link);
     MeridianLayout layout = {
         .bar0_bytes = card->vf_bar0_bytes, .bar2_bytes = card->vf_bar2_bytes,
@@ -21,6 +22,11 @@ static void meridian_vf_realize(PCIDevice *dev, Error **errp)
     f->link = meridian_link_ref(pf->link);
     f->number = MERIDIAN_PF(pf)->first_vf + pcie_sriov_vf_number(dev);
     f->parent = pf->number;
+    /* For the monitor, which injects errors of PCIe by it. */
+    if (id) {
+        DEVICE(dev)->id = g_strdup_printf("%s.vf%u", id,
+                                          pcie_sriov_vf_number(dev));
+    }
     meridian_function_init(f, &layout, errp);
 }
 
