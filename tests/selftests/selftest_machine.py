@@ -84,6 +84,7 @@ class Bench:
             "REMOTE_TYPE": "netns",
             "REMOTE_ARGS": FAR,
             "KSFT_MACHINE_SLOW": "yes",
+            "PING_TIMEOUT": "30",
         }
 
     def command(self, test: str, without: list[str]) -> str:
