@@ -33,7 +33,6 @@ def suites(long: bool) -> list[Suite]:
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.LongTest")
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
-    selftests = [str(scripts / "test-kernel"), *([] if long else ["--quick", "--function", "pf"])]
     return [
         Suite("lint", [str(scripts / "lint")], 10),
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
@@ -61,7 +60,7 @@ def suites(long: bool) -> list[Suite]:
         # What is left out of make test is what is slow, and machines of older suites.
         *([Suite("semantic patches", [str(scripts / "check-driver"), "--semantics"], 20)] if long else []),
         *([Suite("semantic patches, PS", [str(scripts / "check-driver"), "--ps", "--semantics"], 20)] if long else []),
-        Suite("kernel selftests", selftests, 300 if long else 30),
+        *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),
         *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", ["-k", "not bookworm"])]),
     ]
 
