@@ -25,29 +25,15 @@ def take_pf(guest: Guest) -> None:
     give_to(guest, PF, "vfio-pci")
 
 
-def start_pf(link: Link, vfs: int) -> MachineTestpmd:
-    """At work; VFs may come."""
-    device = f"{PF},mac={text(PF_ADDRESS)},vfs={vfs},vf_mac={text(address(0))}"
-    pmd = MachineTestpmd(link.guest, [device], name="pf", eal=("-l", "0-1", *TOKEN))
-    pmd.command("set promisc 0 off")
-    pmd.start("io")
-    return pmd
-
-
-def make_vfs(guest: Guest, vfs: int) -> None:
-    """Of a PF at work; nobody has them."""
-    guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo {vfs} >{PF_DEVICE}/sriov_numvfs")
-
-
-def end_vfs(guest: Guest) -> None:
-    guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs", 60)
-
-
 @contextmanager
 def serving(link: Link, vfs: int) -> Iterator[MachineTestpmd]:
     """At work, with VFs that nobody has."""
-    with start_pf(link, vfs) as pmd:
-        make_vfs(link.guest, vfs)
+    guest = link.guest
+    device = f"{PF},mac={text(PF_ADDRESS)},vfs={vfs},vf_mac={text(address(0))}"
+    with MachineTestpmd(guest, [device], name="pf", eal=("-l", "0-1", *TOKEN)) as pmd:
+        pmd.command("set promisc 0 off")
+        pmd.start("io")
+        guest.run(f"echo 0 >{PF_DEVICE}/sriov_drivers_autoprobe; echo {vfs} >{PF_DEVICE}/sriov_numvfs")
         yield pmd
-        end_vfs(link.guest)
-        link.guest.check()
+        guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs", 60)
+        guest.check()

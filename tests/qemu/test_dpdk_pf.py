@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from dpdk_pf import PF_ADDRESS, TOKEN, end_vfs, make_vfs, serving, start_pf, take_pf
+from dpdk_pf import PF_ADDRESS, TOKEN, serving, take_pf
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import MODULE
@@ -62,8 +62,8 @@ def test_vfs_of_two_processes(link: Link, pf: MachineTestpmd) -> None:
     assert pf.statistics()["RX-packets"] == 2
 
 
-def linux_vf(link: Link) -> str:
-    """The first VF's interface, by the driver of Linux, up."""
+def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
+    """Its driver asks a PF of DPDK for all that it asks a PF of Linux for."""
     guest = link.guest
     function = vf_name(guest, 0)
     guest.run(f"insmod {MODULE}")
@@ -73,35 +73,10 @@ def linux_vf(link: Link) -> str:
     guest.run(f"ip address add 10.44.0.2/24 dev {interface} && ip link set {interface} up")
     guest.until(f"cat /sys/class/net/{interface}/operstate", "up")
     guest.ping(5, 1400)
-    return interface
-
-
-def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
-    """Its driver asks a PF of DPDK for all that it asks a PF of Linux for."""
-    guest = link.guest
-    interface = linux_vf(link)
     guest.run(f"ip link set {interface} mtu 9000; ethtool -L {interface} combined 2", 60)
     guest.ping(5, 8000)
     assert "vf_messages: 0\n" not in pf.command("show port xstats 0")
     guest.run("rmmod meridian", 60)
-
-
-def test_a_vf_of_linux_goes_on_with_a_pf_that_began_anew(link: Link) -> None:
-    """That one knows of no queues that it should end, so the VF says hello again."""
-    guest = link.guest
-    first = start_pf(link, 2)
-    make_vfs(guest, 2)
-    interface = linux_vf(link)
-    first.kill()
-    guest.until("dmesg", "the VF has lost its queues", 90)
-    with start_pf(link, 2):
-        guest.until(f"cat /sys/class/net/{interface}/operstate", "up", 90)
-        guest.ping(5, 1400)
-        log = guest.log()
-        assert "the card does not end the queues" not in log, log
-        guest.run("rmmod meridian", 60)
-        end_vfs(guest)
-        guest.check()
 
 
 def test_who_does_not_know_the_token_does_not_get_a_vf(link: Link, pf: MachineTestpmd) -> None:
