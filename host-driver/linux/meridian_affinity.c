@@ -47,3 +47,17 @@ void meridian_watch_irq(struct meridian_affinity *affinity, int irq)
 	affinity->notify.release = forget_notify;
 	meridian_watch_affinity(irq, &affinity->notify);
 }
+
+/**
+ * meridian_watch_shared_irq() - the same of one that several NAPIs share
+ * @affinity: of the interrupt
+ * @irq: the interrupt, until irq_set_affinity_notifier() with NULL
+ *
+ * No kernel keeps it by itself.
+ */
+void meridian_watch_shared_irq(struct meridian_affinity *affinity, int irq)
+{
+	affinity->notify.notify = affinity_changed;
+	affinity->notify.release = forget_notify;
+	irq_set_affinity_notifier(irq, &affinity->notify);
+}

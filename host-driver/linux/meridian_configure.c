@@ -381,7 +381,7 @@ free:
  * @m: a function that is up; under RTNL
  * @index: of the queue; xsk_queues says whether it keeps its socket
  *
- * There is nothing to be had for it, so nothing that may not be there.
+ * It needs no rings and no pages, only the small change of XDP's own books.
  *
  * Return: 0; a negative error, then the card takes no queues at all any more.
  */

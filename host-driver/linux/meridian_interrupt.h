@@ -32,6 +32,7 @@ void meridian_spread_tx(struct meridian *m);
 const struct cpumask *meridian_wanted_cpus(const struct meridian_affinity *affinity,
 					   const struct cpumask *own);
 void meridian_watch_irq(struct meridian_affinity *affinity, int irq);
+void meridian_watch_shared_irq(struct meridian_affinity *affinity, int irq);
 
 /* meridian_napi.c */
 void meridian_enable_napi(struct meridian_channel *channel);

@@ -159,7 +159,7 @@ static int request_shared(struct meridian_channel *channel)
 		vector->irq = irq;
 		meridian_hint_shared_irq(irq, meridian_wanted_cpus(&vector->affinity,
 								   &vector->cpus));
-		meridian_watch_irq(&vector->affinity, irq);
+		meridian_watch_shared_irq(&vector->affinity, irq);
 	}
 	vector->users++;
 	/* From now on the vector's handler may schedule the pair's NAPI. */
@@ -175,7 +175,7 @@ static void free_shared(struct meridian_channel *channel)
 	synchronize_irq(vector->irq);
 	if (--vector->users)
 		return;
-	meridian_watch_affinity(vector->irq, NULL);
+	irq_set_affinity_notifier(vector->irq, NULL);
 	meridian_hint_shared_irq(vector->irq, NULL);
 	free_irq(vector->irq, vector);
 	vector->irq = 0;
@@ -243,15 +243,18 @@ static int start_ring(struct meridian_vector *vector)
 		.vector = meridian_first_vector(m) + (vector - m->vector),
 		.entries = vector->dma,
 	};
+	int error;
 
 	if (vector->irq)
 		disable_irq(vector->irq);
 	memset(vector->entries, 0, QDMA_INTERRUPT_BYTES);
 	vector->next = 0;
 	vector->color = 1;
+	error = qdma_interrupt_start(&m->qdma, &setting);
+	/* Not before: the handler would tell the card's old ring that it has read nothing of it. */
 	if (vector->irq)
 		enable_irq(vector->irq);
-	return qdma_interrupt_start(&m->qdma, &setting);
+	return error;
 }
 
 /**
@@ -294,7 +297,7 @@ static int alloc_rings(struct meridian *m)
 {
 	unsigned int count = shared_vectors(m), i;
 
-	BUILD_BUG_ON(RINGS_A_PF * MERIDIAN_PORTS > QDMA_INTERRUPT_RINGS);
+	BUILD_BUG_ON(RINGS_A_PF * MERIDIAN_PFS > QDMA_INTERRUPT_RINGS);
 	m->vector = kcalloc(count, sizeof(*m->vector), GFP_KERNEL);
 	if (!m->vector)
 		return -ENOMEM;
@@ -348,18 +351,22 @@ int meridian_alloc_vectors(struct meridian *m)
 	return 0;
 }
 
-/* When it returns the card has no ring, or the function may not access memory. */
-static void stop_rings(struct meridian *m)
+/* Returns whether the card has no ring any more, or the function may not access memory. */
+static bool stop_rings(struct meridian *m)
 {
 	unsigned int i;
+	u16 command;
 	int error = 0;
 
 	mutex_lock(&m->card->lock);
 	for (i = 0; i < shared_vectors(m) && !error; i++)
 		error = qdma_interrupt_stop(&m->qdma, m->vector[i].ring);
 	mutex_unlock(&m->card->lock);
-	if (error || !meridian_present(m))
-		pci_clear_master(m->pdev);
+	if (!error && meridian_present(m))
+		return true;
+	pci_clear_master(m->pdev);
+	pci_read_config_word(m->pdev, PCI_COMMAND, &command);
+	return command == (u16)~0 || !(command & PCI_COMMAND_MASTER);
 }
 
 /**
@@ -371,9 +378,10 @@ static void stop_rings(struct meridian *m)
 void meridian_free_vectors(struct meridian *m)
 {
 	if (meridian_shares_vectors(m)) {
-		stop_rings(m);
-		if (!test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
+		if (stop_rings(m) && !test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
 			free_rings(m);
+		else
+			dev_err(&m->pdev->dev, "the interrupts' memory stays the card's\n");
 	}
 	pci_free_irq_vectors(m->pdev);
 }
