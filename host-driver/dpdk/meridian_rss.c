@@ -32,7 +32,8 @@ meridian_draw_key(const struct meridian *m, uint32_t function, struct qdma_rss *
 void
 meridian_default_rss(struct meridian *m)
 {
-	m->rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		m->rss.order = MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK;
 	meridian_draw_key(m, m->function, &m->rss);
 }
 
@@ -87,7 +88,7 @@ meridian_write_function_rss(struct meridian *m, uint32_t function, const struct 
 	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->entry[i]);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
-		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->order);
 	meridian_flush(m);
 }
 

@@ -35,12 +35,26 @@ void meridian_rmon_stats(struct net_device *netdev, struct ethtool_rmon_stats *s
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define MERIDIAN_RXFH_OPS(get, set) .get_rxfh = get, .set_rxfh = set
 #define MERIDIAN_DEFINE_RXFH(get, set)
+/* Some older ones have got it, too. */
+#ifdef RXH_XFRM_SYM_OR_XOR
+#define MERIDIAN_RXFH_TRANSFORMS \
+	.supported_input_xfrm = RXH_XFRM_SYM_XOR | RXH_XFRM_SYM_OR_XOR,
 #else
+#define RXH_XFRM_SYM_OR_XOR		2
+#define MERIDIAN_RXFH_TRANSFORMS	.cap_rss_sym_xor_supported = 1,
+#endif
+#else
+#define MERIDIAN_RXFH_TRANSFORMS
+#define RXH_XFRM_SYM_OR_XOR		2
 struct ethtool_rxfh_param {
 	u8 hfunc;
 	u32 *indir;
 	u8 *key;
+	u8 input_xfrm;
 };
+
+#define RXH_XFRM_SYM_XOR	1
+#define RXH_XFRM_NO_CHANGE	0xff
 
 #define MERIDIAN_RXFH_OPS(get, set) .get_rxfh = get##_old, .set_rxfh = set##_old
 #define MERIDIAN_DEFINE_RXFH(get, set) \
@@ -58,6 +72,7 @@ static int set##_old(struct net_device *netdev, const u32 *indir, const u8 *key,
 { \
 	struct ethtool_rxfh_param rxfh = { \
 		.hfunc = hfunc, .indir = (u32 *)indir, .key = (u8 *)key, \
+		.input_xfrm = RXH_XFRM_NO_CHANGE, \
 	}; \
 \
 	return set(netdev, &rxfh, NULL); \
@@ -66,7 +81,7 @@ static int set##_old(struct net_device *netdev, const u32 *indir, const u8 *key,
 
 /*
  * What is hashed and how many rings there are was one question, then two. A fields() that is not
- * negative is the answer. Before 6.17 who sets it gets no sentence: there is nothing to be set.
+ * negative is the answer. Before 6.17 who sets it gets no sentence.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
 #define MERIDIAN_RXNFC_OPS(fields, set, rings) \
@@ -75,7 +90,8 @@ static int set##_old(struct net_device *netdev, const u32 *indir, const u8 *key,
 #define MERIDIAN_RXNFC_OPS(fields, set, rings) \
 	.get_rxfh_fields = fields##_new, .set_rxfh_fields = set##_new, .get_rxnfc = rings##_old
 #else
-#define MERIDIAN_RXNFC_OPS(fields, set, rings) .get_rxnfc = rings##_old
+#define MERIDIAN_RXNFC_OPS(fields, set, rings) \
+	.get_rxnfc = rings##_old, .set_rxnfc = set##_old
 #endif
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -96,7 +112,13 @@ static int set##_new(struct net_device *netdev, const struct ethtool_rxfh_fields
 	return set(netdev, info->flow_type, info->data, extack); \
 }
 #else
-#define MERIDIAN_DEFINE_FIELDS(fields, set)
+#define MERIDIAN_DEFINE_FIELDS(fields, set) \
+static int set##_old(struct net_device *netdev, struct ethtool_rxnfc *info) \
+{ \
+	if (info->cmd != ETHTOOL_SRXFH) \
+		return -EOPNOTSUPP; \
+	return set(netdev, info->flow_type, info->data, NULL); \
+}
 #endif
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)

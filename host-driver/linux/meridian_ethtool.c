@@ -151,6 +151,7 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.get_rxfh_key_size = meridian_rxfh_key_size,
 	.get_rxfh_indir_size = meridian_rxfh_indir_size,
 	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh),
+	MERIDIAN_RXFH_TRANSFORMS
 	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_set_hash_fields, meridian_ring_count),
 	.get_priv_flags = meridian_priv_flags,
 	.set_priv_flags = meridian_set_priv_flags,

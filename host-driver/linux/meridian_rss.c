@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Receive side scaling: which queue a frame's hash takes it to, and what ethtool changes in it. */
+#include <linux/bitfield.h>
 #include <linux/ethtool.h>
 
 #include "compat.h"
@@ -7,6 +8,10 @@
 #include "meridian.h"
 #include "meridian_hw.h"
 #include "meridian_rss.h"
+
+#define ORDER_MICROSOFT		MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK
+#define ORDER_SYMMETRIC		MERIDIAN_FUNCTION_HASH_ORDER_SYMMETRIC_MASK
+#define ORDER_LEFT_OUT		MERIDIAN_FUNCTION_HASH_ORDER_LEFT_OUT_MASK
 
 /**
  * meridian_default_indirection() - spread over all queues
@@ -18,13 +23,24 @@ void meridian_default_indirection(struct meridian *m)
 }
 
 /**
+ * meridian_default_order() - the order that hashes IPv6, too, if the card has it, and all fields
+ * @m: the function, whose capabilities are known
+ */
+void meridian_default_order(struct meridian *m)
+{
+	m->rss.order = 0;
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+		m->rss.order = ORDER_MICROSOFT;
+}
+
+/**
  * meridian_default_hash() - the kernel's key, and the order that hashes IPv6, too
  * @m: the function, whose capabilities are known
  */
 void meridian_default_hash(struct meridian *m)
 {
 	netdev_rss_key_fill(m->rss.key, sizeof(m->rss.key));
-	m->rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
+	meridian_default_order(m);
 }
 
 /**
@@ -41,7 +57,7 @@ void meridian_read_rss(struct meridian *m)
 	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
 		found->entry[i] = meridian_read_function(m, MERIDIAN_FUNCTION_INDIRECTION(i));
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
-		found->is_microsoft = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_ORDER);
+		found->order = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_ORDER);
 }
 
 /**
@@ -60,7 +76,7 @@ void meridian_write_function_rss(struct meridian *m, u32 function, const struct 
 	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_INDIRECTION(i), rss->entry[i]);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
-		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->is_microsoft);
+		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->order);
 	meridian_flush(m);
 }
 
@@ -100,12 +116,47 @@ static int change(struct meridian *m, const struct qdma_rss *rss)
 	return error;
 }
 
+/* By the register's field. */
+static const u8 transforms[] = { 0, RXH_XFRM_SYM_XOR, RXH_XFRM_SYM_OR_XOR, RXH_XFRM_SYM_OR_XOR };
+
+static int set_transform(struct qdma_rss *rss, u8 wanted, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	if (wanted && !(rss->order & ORDER_MICROSOFT)) {
+		NL_SET_ERR_MSG_MOD(extack, "only Microsoft's order can be symmetric");
+		return -EOPNOTSUPP;
+	}
+	for (i = 0; i <= QDMA_RSS_SYMMETRIC_OR_XOR; i++) {
+		if (transforms[i] == wanted) {
+			rss->order &= ~ORDER_SYMMETRIC;
+			rss->order |= FIELD_PREP(ORDER_SYMMETRIC, i);
+			return 0;
+		}
+	}
+	return -EOPNOTSUPP;
+}
+
+static int take_order(struct meridian *m, const struct qdma_rss *rss,
+		      struct netlink_ext_ack *extack)
+{
+	if (!qdma_rss_is_sound(rss)) {
+		NL_SET_ERR_MSG_MOD(extack, "a symmetric hash takes both of a pair or none");
+		return -EINVAL;
+	}
+	if (qdma_rss_can(rss, m->capabilities))
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "the card's bitstream is too old to hash so");
+	return -EOPNOTSUPP;
+}
+
 int meridian_get_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh)
 {
 	struct meridian *m = netdev_priv(netdev);
 	unsigned int i;
 
 	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	rxfh->input_xfrm = transforms[FIELD_GET(ORDER_SYMMETRIC, m->rss.order)];
 	for (i = 0; rxfh->indir && i < QDMA_RSS_ENTRIES; i++)
 		rxfh->indir[i] = m->rss.entry[i];
 	for (i = 0; rxfh->key && i < QDMA_RSS_WORDS; i++)
@@ -119,6 +170,7 @@ int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 	struct meridian *m = netdev_priv(netdev);
 	struct qdma_rss rss = m->rss;
 	unsigned int i;
+	int error = 0;
 
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
 		return -EOPNOTSUPP;
@@ -129,7 +181,11 @@ int meridian_set_rxfh(struct net_device *netdev, struct ethtool_rxfh_param *rxfh
 		rss.entry[i] = rxfh->indir[i];
 	for (i = 0; rxfh->key && i < QDMA_RSS_WORDS; i++)
 		rss.key[i] = get_unaligned_le32(&rxfh->key[4 * i]);
-	return change(m, &rss);
+	if (rxfh->input_xfrm != RXH_XFRM_NO_CHANGE)
+		error = set_transform(&rss, rxfh->input_xfrm, extack);
+	if (!error)
+		error = take_order(m, &rss, extack);
+	return error ? error : change(m, &rss);
 }
 
 u32 meridian_ring_count(struct net_device *netdev)
@@ -142,49 +198,67 @@ u32 meridian_ring_count(struct net_device *netdev)
 #define RXH_ADDRESSES	(RXH_IP_SRC | RXH_IP_DST)
 #define RXH_PORTS	(RXH_L4_B_0_1 | RXH_L4_B_2_3)
 
+/* What may be left out of packets with ports, the lowest bit first. */
+static const u32 fields_left[] = { RXH_IP_SRC, RXH_IP_DST, RXH_L4_B_0_1, RXH_L4_B_2_3 };
+
+/* Where the bits of such packets are; a negative number: these have no ports. */
+static int left_out_at(u32 flow)
+{
+	switch (flow) {
+	case TCP_V4_FLOW:
+		return 0;
+	case UDP_V4_FLOW:
+		return 4;
+	case TCP_V6_FLOW:
+		return 8;
+	case UDP_V6_FLOW:
+		return 12;
+	default:
+		return -1;
+	}
+}
+
+static bool is_v4(u32 flow)
+{
+	return flow == TCP_V4_FLOW || flow == UDP_V4_FLOW || flow == SCTP_V4_FLOW ||
+	       flow == AH_V4_FLOW || flow == ESP_V4_FLOW || flow == AH_ESP_V4_FLOW ||
+	       flow == IPV4_FLOW;
+}
+
+static bool is_v6(u32 flow)
+{
+	return flow == TCP_V6_FLOW || flow == UDP_V6_FLOW || flow == SCTP_V6_FLOW ||
+	       flow == AH_V6_FLOW || flow == ESP_V6_FLOW || flow == AH_ESP_V6_FLOW ||
+	       flow == IPV6_FLOW;
+}
+
 /**
  * meridian_hash_fields() - what the card hashes of such packets
  * @netdev: the function's
  * @flow: of ethtool
  *
  * OpenNIC's order takes four bits of an 802.1Q tag, the four bytes behind any IPv4 header, and of
- * IPv6 nothing; Microsoft's takes ports of TCP and UDP.
+ * IPv6 nothing; Microsoft's takes ports of TCP and UDP, and leaves out what it was told to.
  *
  * Return: RXH_*; -EOPNOTSUPP for packets that the card does not tell from others.
  */
 int meridian_hash_fields(struct net_device *netdev, u32 flow)
 {
 	struct meridian *m = netdev_priv(netdev);
-	bool is_microsoft = m->rss.is_microsoft;
+	int at = left_out_at(flow), fields = 0;
+	unsigned int i;
 
-	switch (flow) {
-	case TCP_V4_FLOW:
-	case UDP_V4_FLOW:
-		if (is_microsoft)
-			return RXH_ADDRESSES | RXH_PORTS;
-		fallthrough;
-	case SCTP_V4_FLOW:
-	case AH_V4_FLOW:
-	case ESP_V4_FLOW:
-	case AH_ESP_V4_FLOW:
-	case IPV4_FLOW:
-		if (is_microsoft)
-			return RXH_ADDRESSES;
-		return RXH_ADDRESSES | RXH_PORTS | RXH_L3_PROTO | RXH_VLAN;
-	case TCP_V6_FLOW:
-	case UDP_V6_FLOW:
-		if (is_microsoft)
-			return RXH_ADDRESSES | RXH_PORTS;
-		fallthrough;
-	case SCTP_V6_FLOW:
-	case AH_V6_FLOW:
-	case ESP_V6_FLOW:
-	case AH_ESP_V6_FLOW:
-	case IPV6_FLOW:
-		return is_microsoft ? RXH_ADDRESSES : RXH_VLAN;
-	default:
+	if (!is_v4(flow) && !is_v6(flow))
 		return -EOPNOTSUPP;
+	if (!(m->rss.order & ORDER_MICROSOFT))
+		return is_v4(flow) ? RXH_ADDRESSES | RXH_PORTS | RXH_L3_PROTO | RXH_VLAN : RXH_VLAN;
+	if (at < 0)
+		return RXH_ADDRESSES;
+	for (i = 0; i < ARRAY_SIZE(fields_left); i++) {
+		if (!(FIELD_GET(ORDER_LEFT_OUT, m->rss.order) & BIT(at + i)))
+			fields |= fields_left[i];
 	}
+	return fields;
 }
 
 /**
@@ -192,20 +266,36 @@ int meridian_hash_fields(struct net_device *netdev, u32 flow)
  * @netdev: the function's
  * @flow: of ethtool
  * @fields: RXH_*
- * @extack: gets a sentence
+ * @extack: gets a sentence; may be NULL
  *
- * Return: 0 if these are hashed anyway, or -EOPNOTSUPP.
+ * Return: 0; -EOPNOTSUPP if the card does not hash so, or another negative error if it, or the PF
+ * of a VF, does not take it.
  */
 int meridian_set_hash_fields(struct net_device *netdev, u32 flow, u64 fields,
 			     struct netlink_ext_ack *extack)
 {
-	int hashed = meridian_hash_fields(netdev, flow);
+	int hashed = meridian_hash_fields(netdev, flow), at = left_out_at(flow), error;
+	struct meridian *m = netdev_priv(netdev);
+	struct qdma_rss rss = m->rss;
+	unsigned int i;
+	u32 left;
 
 	if (hashed >= 0 && fields == hashed)
 		return 0;
-	NL_SET_ERR_MSG_MOD(extack,
-			   "the card lets nobody choose what it hashes of a kind of packets");
-	return -EOPNOTSUPP;
+	if (at < 0 || !(rss.order & ORDER_MICROSOFT) ||
+	    fields & ~(u64)(RXH_ADDRESSES | RXH_PORTS)) {
+		NL_SET_ERR_MSG_MOD(extack, "addresses and ports of TCP and UDP are to choose from");
+		return -EOPNOTSUPP;
+	}
+	left = FIELD_GET(ORDER_LEFT_OUT, rss.order) & ~(0xf << at);
+	for (i = 0; i < ARRAY_SIZE(fields_left); i++) {
+		if (!(fields & fields_left[i]))
+			left |= BIT(at + i);
+	}
+	rss.order &= ~ORDER_LEFT_OUT;
+	rss.order |= FIELD_PREP(ORDER_LEFT_OUT, left);
+	error = take_order(m, &rss, extack);
+	return error ? error : change(m, &rss);
 }
 
 #define PRIV_MICROSOFT	BIT(0)
@@ -224,7 +314,7 @@ u32 meridian_priv_flags(struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	return m->rss.is_microsoft ? PRIV_MICROSOFT : 0;
+	return m->rss.order & ORDER_MICROSOFT ? PRIV_MICROSOFT : 0;
 }
 
 int meridian_set_priv_flags(struct net_device *netdev, u32 flags)
@@ -234,6 +324,9 @@ int meridian_set_priv_flags(struct net_device *netdev, u32 flags)
 
 	if (flags & ~PRIV_MICROSOFT || (flags && !meridian_priv_flag_count(m)))
 		return -EOPNOTSUPP;
-	rss.is_microsoft = flags;
+	if (flags)
+		rss.order |= ORDER_MICROSOFT;
+	else
+		rss.order = 0;
 	return change(m, &rss);
 }

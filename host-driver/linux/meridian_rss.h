@@ -7,6 +7,7 @@
 
 /* meridian_rss.c */
 void meridian_default_indirection(struct meridian *m);
+void meridian_default_order(struct meridian *m);
 void meridian_default_hash(struct meridian *m);
 void meridian_read_rss(struct meridian *m);
 int meridian_write_rss(struct meridian *m);

@@ -129,10 +129,11 @@ static int say_hello(struct meridian *m)
 	return error;
 }
 
-static int ask_queues(struct meridian *m)
+/* count: how many the PF grants. */
+static int ask_queues(struct meridian *m, u32 *count)
 {
 	struct qdma_message request, answer;
-	u32 base, count;
+	u32 base;
 	int error;
 
 	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
@@ -140,12 +141,11 @@ static int ask_queues(struct meridian *m)
 	error = ask(m, &request, &answer);
 	if (error)
 		return error;
-	qdma_message_get_range(&answer, &base, &count);
+	qdma_message_get_range(&answer, &base, count);
 	/* The message has room for an indirection table of 16 queues at most. */
-	if (!count || count > QDMA_VF_QUEUES)
+	if (!*count || *count > QDMA_VF_QUEUES)
 		return -EPROTO;
 	m->queue_base = base;
-	m->queue_limit = count;
 	begin(m, &request, QDMA_OP_TABLES);
 	error = ask(m, &request, &answer);
 	if (error)
@@ -177,7 +177,7 @@ static int ask_config(struct meridian *m)
 }
 
 /* Whatever the PF knew of this VF before, it knows no more. */
-static int introduce(struct meridian *m)
+static int introduce(struct meridian *m, u32 *queues)
 {
 	int error;
 
@@ -186,9 +186,14 @@ static int introduce(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 	error = say_hello(m);
 	if (!error)
-		error = ask_queues(m);
+		error = ask_queues(m, queues);
 	if (!error)
 		error = ask_config(m);
+	/* What another PF's driver has granted, this one may not know. */
+	if (!error && !qdma_rss_can(&m->rss, m->capabilities)) {
+		dev_warn(&m->pdev->dev, "the PF's driver does not hash as was chosen\n");
+		meridian_default_order(m);
+	}
 	return error;
 }
 
@@ -215,6 +220,7 @@ static int ask_map(struct meridian *m, u32 count)
 
 static int map_queues(struct meridian *m, u32 count)
 {
+	u32 granted;
 	int error;
 
 	/* What the PF grants can have changed while the VF was down. */
@@ -225,8 +231,9 @@ static int map_queues(struct meridian *m, u32 count)
 	 * no queues that run, or is refused.
 	 */
 	if (error == -EACCES) {
-		error = introduce(m);
-		if (!error && m->queue_limit < count)
+		error = introduce(m, &granted);
+		/* Interrupts and NAPIs are as many as at the probe, whatever is granted now. */
+		if (!error && granted < count)
 			error = -ERANGE;
 		if (!error && count)
 			error = ask_map(m, count);
@@ -395,7 +402,7 @@ int meridian_identify_vf(struct meridian *m)
 	m->gigabits = FIELD_GET(MERIDIAN_VF_STATUS_GIGABITS_MASK,
 				meridian_read_vf(m, MERIDIAN_VF_STATUS));
 	qdma_mailbox_clear(&m->qdma);
-	error = introduce(m);
+	error = introduce(m, &m->queue_limit);
 	if (!error)
 		meridian_default_hash(m);
 	if (error)

@@ -37,7 +37,8 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 	write_function(m, vf, MERIDIAN_FUNCTION_PORT, m->port);
 	if (count) {
 		get_random_bytes(rss.key, sizeof(rss.key));
-		rss.is_microsoft = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK);
+		if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
+			rss.order = MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK;
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}

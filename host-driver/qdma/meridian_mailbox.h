@@ -41,11 +41,12 @@
 
 /*
  * Version 2. Which of the VF's queues a frame goes to, to be asked for when it has them (FMAP).
- * Request: 1 for Microsoft's order of bits, 0 for OpenNIC's, 1 byte; the key, 10 words of 4 bytes;
- * the indirection table, 4 bits an entry, the even ones lowest, 64 bytes.
+ * Request: what is hashed, in which order of bits, MERIDIAN_FUNCTION_HASH_ORDER_*, 4 bytes, of
+ * which the card has the bits that its capabilities microsoft_hash and hash_fields name; the key,
+ * 10 words of 4 bytes; the indirection table, 4 bits an entry, the even ones lowest, 64 bytes.
  */
 #define MERIDIAN_OP_RSS			0x44
-#define MERIDIAN_RSS_MICROSOFT		8
+#define MERIDIAN_RSS_ORDER		8
 #define MERIDIAN_RSS_KEY		12
 #define MERIDIAN_RSS_INDIRECTION	52
 

@@ -12,7 +12,7 @@
 
 /* Of the card's capabilities, those that a VF can make use of. */
 #define VF_CAPABILITIES	(CAN(COMPLETION16) | CAN(TRANSMIT_OFFLOAD) | CAN(MICROSOFT_HASH) | \
-			 CAN(VLAN_STRIP))
+			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS))
 
 /* That a VF may have if it is trusted. */
 #define WIDE_FLAGS	(MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK | \
@@ -364,7 +364,7 @@ static int set_rss(const struct asked *asked)
 
 	if (!qdma_message_get_rss(asked->request, &rss, asked->vf->mapped))
 		return -QDMA_REFUSE_PARAMETER;
-	if (rss.is_microsoft && !can(asked, CAN(MICROSOFT_HASH)))
+	if (!qdma_rss_can(&rss, asked->service->capabilities & VF_CAPABILITIES))
 		return -QDMA_REFUSE_UNSUPPORTED;
 	asked->service->ops->set_rss(asked->service->owner, asked->vf, &rss);
 	return 0;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 #include "qdma_rss.h"
 
+#include "../include/meridian_regs.h"
 #include "meridian_mailbox.h"
+
+#define ORDER_SYMMETRIC		MERIDIAN_FUNCTION_HASH_ORDER_SYMMETRIC_MASK
+#define ORDER_LEFT_OUT		MERIDIAN_FUNCTION_HASH_ORDER_LEFT_OUT_MASK
+#define ORDER_MICROSOFT		MERIDIAN_FUNCTION_HASH_ORDER_MICROSOFT_MASK
+#define ORDERS			(ORDER_MICROSOFT | ORDER_SYMMETRIC | ORDER_LEFT_OUT)
 
 /**
  * qdma_message_put_rss() - what a VF asks for
@@ -13,7 +19,8 @@ void qdma_message_put_rss(struct qdma_message *message, const struct qdma_rss *r
 	u8 *byte = message->byte;
 	u32 i;
 
-	byte[MERIDIAN_RSS_MICROSOFT] = rss->is_microsoft;
+	for (i = 0; i < 4; i++)
+		byte[MERIDIAN_RSS_ORDER + i] = rss->order >> 8 * i;
 	for (i = 0; i < 4 * QDMA_RSS_WORDS; i++)
 		byte[MERIDIAN_RSS_KEY + i] = rss->key[i / 4] >> 8 * (i % 4);
 	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
@@ -33,9 +40,11 @@ bool qdma_message_get_rss(const struct qdma_message *message, struct qdma_rss *r
 	const u8 *byte = message->byte;
 	u32 i;
 
-	if (byte[MERIDIAN_RSS_MICROSOFT] > 1)
+	rss->order = 0;
+	for (i = 0; i < 4; i++)
+		rss->order |= (u32)byte[MERIDIAN_RSS_ORDER + i] << 8 * i;
+	if (!qdma_rss_is_sound(rss))
 		return false;
-	rss->is_microsoft = byte[MERIDIAN_RSS_MICROSOFT];
 	memset(rss->key, 0, sizeof(rss->key));
 	for (i = 0; i < 4 * QDMA_RSS_WORDS; i++)
 		rss->key[i / 4] |= (u32)byte[MERIDIAN_RSS_KEY + i] << 8 * (i % 4);
@@ -45,6 +54,39 @@ bool qdma_message_get_rss(const struct qdma_message *message, struct qdma_rss *r
 			return false;
 	}
 	return true;
+}
+
+/**
+ * qdma_rss_is_sound() - whether an order means something
+ * @rss: as a function is to be spread
+ *
+ * A symmetric hash takes both of a pair or none, or both directions would not have the same.
+ *
+ * Return: whether it does.
+ */
+bool qdma_rss_is_sound(const struct qdma_rss *rss)
+{
+	u32 left = (rss->order & ORDER_LEFT_OUT) >> MERIDIAN_FUNCTION_HASH_ORDER_LEFT_OUT_SHIFT;
+	u32 symmetric = rss->order & ORDER_SYMMETRIC;
+
+	if (rss->order & ~ORDERS || symmetric == ORDER_SYMMETRIC ||
+	    (rss->order && !(rss->order & ORDER_MICROSOFT)))
+		return false;
+	return !symmetric || !((left ^ left >> 1) & 0x5555);
+}
+
+/**
+ * qdma_rss_can() - whether a card hashes so
+ * @rss: as a function is to be spread
+ * @capabilities: of the card, MERIDIAN_IDENT_CAPABILITIES_*
+ *
+ * Return: whether it does.
+ */
+bool qdma_rss_can(const struct qdma_rss *rss, u32 capabilities)
+{
+	if (rss->order & ~ORDER_MICROSOFT)
+		return capabilities & MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK;
+	return !rss->order || capabilities & MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK;
 }
 
 /**

@@ -33,5 +33,28 @@ def test_verification_suite(to: str, to_port: int, of: str, of_port: int, plain:
             ip = b"\x86\xdd" + bytes.fromhex("600000000014") + bytes([protocol, 64]) + addresses
         for tag in (b"", b"\x81\0\x1f\x07"):
             frame = bytes(12) + tag + ip + ports + bytes(40)
-            assert rss_hash(frame, WORDS, microsoft=True) == (with_ports if name else plain)
-            assert hash_type(frame, microsoft=True) == ("ipv4" if len(addresses) == 8 else "ipv6") + name
+            assert rss_hash(frame, WORDS, order=1) == (with_ports if name else plain)
+            assert hash_type(frame, order=1) == ("ipv4" if len(addresses) == 8 else "ipv6") + name
+
+
+@pytest.mark.parametrize(("to", "to_port", "of", "of_port"), [case[:4] for case in SUITE])
+@pytest.mark.parametrize("symmetric", [1, 2])
+def test_a_symmetric_hash_is_that_of_both_directions(
+    to: str, to_port: int, of: str, of_port: int, symmetric: int
+) -> None:
+    def frame(source: str, port: int, destination: str, destination_port: int) -> bytes:
+        addresses = ip_address(source).packed + ip_address(destination).packed
+        if len(addresses) == 8:
+            ip = b"\x08\0" + bytes.fromhex("45000028010240004006") + bytes(2) + addresses
+        else:
+            ip = b"\x86\xdd" + bytes.fromhex("6000000000140640") + addresses
+        return bytes(12) + ip + port.to_bytes(2, "big") + destination_port.to_bytes(2, "big") + bytes(40)
+
+    order = 1 | symmetric << 1
+    there, back = frame(of, of_port, to, to_port), frame(to, to_port, of, of_port)
+    assert rss_hash(there, WORDS, order) == rss_hash(back, WORDS, order)
+    assert rss_hash(there, WORDS, 1) != rss_hash(back, WORDS, 1)
+    without = order | 0xCCCC0000
+    assert hash_type(there, without) == ("ipv4" if "." in to else "ipv6")
+    assert rss_hash(there, WORDS, without) == rss_hash(frame(of, 1, to, 2), WORDS, without)
+    assert rss_hash(there, WORDS, order) != rss_hash(frame(of, 1, to, 2), WORDS, order)

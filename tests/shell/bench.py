@@ -202,9 +202,9 @@ class Bench:
         with self.changing(*(apply(words + 1) for words in range(len(key)))):
             self.shell.set_hash_key(function, key)
 
-    def set_microsoft_hash(self, function: int, on: bool) -> None:
-        with self.changing(lambda golden: setattr(golden.functions[function], "microsoft", on)):
-            self.shell.set_microsoft_hash(function, on)
+    def set_hash_order(self, function: int, order: int) -> None:
+        with self.changing(lambda golden: setattr(golden.functions[function], "hash_order", order)):
+            self.shell.set_hash_order(function, order)
 
     def set_vlan(self, function: int, strip: bool, insert: int | None) -> None:
         def apply(golden: GoldenShell) -> None:

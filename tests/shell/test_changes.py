@@ -51,7 +51,7 @@ class Changes:
         self.world.bench.set_hash_key(self._function(), tuple(self.world.random.getrandbits(32) for _ in range(10)))
 
     def change_hash_order(self) -> None:
-        self.world.bench.set_microsoft_hash(self._function(), self.world.random.random() < 0.5)
+        self.world.bench.set_hash_order(self._function(), self.world.random.getrandbits(32) & 0xFFFF0007)
 
     def change_vlan(self) -> None:
         insert = self.world.random.choice((None, 5, 0x6005))

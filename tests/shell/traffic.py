@@ -69,7 +69,7 @@ class World:
         port = random.randrange(bench.geometry.ports)
         bench.set_function_port(function, port)
         bench.set_flags(function, *(random.random() < chance for chance in (0.5, 0.2, 0.1, 0.4, 0.4)))
-        bench.set_microsoft_hash(function, random.random() < 0.4)
+        bench.set_hash_order(function, random.choice((0, 0, 1, random.getrandbits(32) & 0xFFFF0007)))
         insert = random.randrange(16) << 12 | random.choice(VIDS) if random.random() < 0.3 else None
         bench.set_vlan(function, random.random() < 0.4, insert)
         home, count = bench.queue_home(function), random.randint(1, bench.queues_each)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
 from frames import MINE, PEER
 from meridian_golden.checksum import Checksums, checksums
 from meridian_golden.frame import without_tag
@@ -69,11 +70,12 @@ def test_each_queue_has_its_own_size(run_card: Any, connect: Any) -> None:
             assert told.hash == (rss_hash(frame) if queue else 0)
 
 
-def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any) -> None:
+@pytest.mark.parametrize("order", [1, 3, 5, 0xC0CC0001, 0x3A5C0003], ids=hex)
+def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any, order: int) -> None:
     card = run_card()
     host: Host = connect(card)
     host.bring_up(setting=WIDE)
-    host.card.set_microsoft_hash(0, True)
+    host.card.set_hash_order(0, order)
     host.card.set_vlan(0, strip=True)
     host.settle()
     random = Random(7)
@@ -89,7 +91,7 @@ def test_checksums_vlan_and_microsofts_hash(run_card: Any, connect: Any) -> None
         tagged = frame[12:14] == b"\x81\0"
         assert data == (without_tag(frame) if tagged else frame)
         assert told.length == len(data) and told.vlan_tci == (int.from_bytes(frame[14:16], "big") if tagged else None)
-        assert (told.hash, told.hash_type) == (rss_hash(frame, microsoft=True), hash_type(frame, microsoft=True))
+        assert (told.hash, told.hash_type) == (rss_hash(frame, order=order), hash_type(frame, order))
         assert Checksums(told.ip_checksum, told.l4_checksum, told.l4_kind) == checksums(data)
         seen.add(checksums(data))
     assert len(seen) > 3

@@ -209,7 +209,7 @@ TEST_F(Service, CardsThatCannotAreNotAsked) {
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), -QDMA_REFUSE_UNSUPPORTED);
   message = rss_message(2);
   EXPECT_EQ(pf.ask(4, message), 0);
-  message.byte[MERIDIAN_RSS_MICROSOFT] = 1;
+  message.byte[MERIDIAN_RSS_ORDER] = 1;
   EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED);
   EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[1] & 2, 0U) << "nothing grants credit";
 }
@@ -251,18 +251,30 @@ TEST_F(Service, Switches) {
 TEST_F(Service, RssStaysWithinItsQueues) {
   bring_up(4, 3);
   qdma_message message = rss_message(3);
-  message.byte[MERIDIAN_RSS_MICROSOFT] = 1;
+  message.byte[MERIDIAN_RSS_ORDER] = 1;
   message.byte[MERIDIAN_RSS_KEY + 4] = 0x78;
   message.byte[MERIDIAN_RSS_KEY + 7] = 0x12;
   ASSERT_EQ(pf.ask(4, message), 0);
   const qdma_rss& rss = pf.shell.functions[4].rss;
-  EXPECT_TRUE(rss.is_microsoft);
+  EXPECT_EQ(rss.order, 1U);
   EXPECT_EQ(rss.key[1], 0x12000078U);
   EXPECT_EQ(rss.entry[5], 2);
   EXPECT_EQ(rss.entry[127], 1);
   EXPECT_EQ(pf.ask(4, rss_message(4)), -QDMA_REFUSE_PARAMETER);
-  message.byte[MERIDIAN_RSS_MICROSOFT] = 2;
-  EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER);
+  for (const unsigned order : {3U, 5U, 0x84210001U, 0xc30f0003U}) {
+    for (unsigned i = 0; i < 4; ++i) message.byte[MERIDIAN_RSS_ORDER + i] = order >> 8 * i;
+    EXPECT_EQ(pf.ask(4, message), 0) << order;
+    EXPECT_EQ(pf.shell.functions[4].rss.order, order);
+    pf.service.capabilities &= ~MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK;
+    EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_UNSUPPORTED) << order;
+    pf.service.capabilities = ~0U;
+  }
+  // Without Microsoft's order they mean nothing; one transformation, and one bit, there is not; a symmetric hash takes
+  // pairs.
+  for (const unsigned order : {2U, 0x10000U, 7U, 9U, 0x10003U, 0x80005U}) {
+    for (unsigned i = 0; i < 4; ++i) message.byte[MERIDIAN_RSS_ORDER + i] = order >> 8 * i;
+    EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER) << order;
+  }
   message = rss_message(3);
   message.byte[MERIDIAN_RSS_INDIRECTION + 63] = 0x30;
   EXPECT_EQ(pf.ask(4, message), -QDMA_REFUSE_PARAMETER) << "the last entry";

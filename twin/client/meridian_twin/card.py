@@ -147,9 +147,9 @@ class Card(ABC):
         for index, word in enumerate(words):
             self.write(self.regs.address("FUNCTION", "HASH_KEY", function, index), word)
 
-    def set_microsoft_hash(self, function: int, on: bool) -> None:
-        """Hash in Microsoft's order instead of OpenNIC's."""
-        self.write(self.regs.address("FUNCTION", "HASH_ORDER", function), int(on))
+    def set_hash_order(self, function: int, order: int) -> None:
+        """1: Microsoft's, 0: OpenNIC's; further bits as the register has them."""
+        self.write(self.regs.address("FUNCTION", "HASH_ORDER", function), order)
 
     def set_vlan(self, function: int, strip: bool = False, insert: int | None = None) -> None:
         """strip: received frames lose their 802.1Q tag, and completion entries of 16 bytes tell it.

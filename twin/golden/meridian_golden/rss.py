@@ -45,10 +45,27 @@ def hash_input(frame: bytes) -> list[int]:
     return vlan + _bits(ip[9:10] + ip[12:20] + ports)
 
 
-def hash_type(frame: bytes, microsoft: bool = False) -> str:
-    """What the hash is made over: ports count only where TCP or UDP has some and the packet is no fragment."""
+#: Kinds of packets of which Microsoft's order may leave out fields, in the order of their bits.
+WITH_PORTS = ("ipv4_tcp", "ipv4_udp", "ipv6_tcp", "ipv6_udp")
+
+
+def hash_type(frame: bytes, order: int = 0) -> str:
+    """What the hash is made over: ports count only where TCP or UDP has some and the packet is no fragment.
+
+    order: as the function's register has it.
+    """
+    kind = _packet_type(frame, bool(order & 1))
+    return kind[:4] if order & 1 and _left_out(kind, order) >> 2 == 3 else kind
+
+
+def _left_out(kind: str, order: int) -> int:
+    """Fields that Microsoft's order leaves out of such a packet: addresses, then ports."""
+    return order >> 16 + 4 * WITH_PORTS.index(kind) & 15 if kind in WITH_PORTS else 0
+
+
+def _packet_type(frame: bytes, ipv6: bool) -> str:
     header = parse(frame)
-    if header.ethertype == IPV6 and microsoft:
+    if header.ethertype == IPV6 and ipv6:
         l4 = L4_NAMES.get(frame[header.payload_offset + 6])
         return f"ipv6_{l4}" if l4 and len(frame) >= header.payload_offset + 44 else "ipv6"
     if header.ethertype != IPV4:
@@ -60,15 +77,29 @@ def hash_type(frame: bytes, microsoft: bool = False) -> str:
     return f"ipv4_{L4_NAMES[ip[9]]}" if whole and ip[9] in L4_NAMES else "ipv4"
 
 
-def microsoft_input(frame: bytes) -> bytes:
+def _pair(data: bytes, left_out: int, symmetric: int) -> bytes:
+    """Source and destination, or what is taken of both so that each direction gives the same."""
+    size = len(data) // 2
+    halves = [bytes(size) if left_out >> n & 1 else data[n * size : (n + 1) * size] for n in range(2)]
+    data = b"".join(halves)
+    if not symmetric:
+        return data
+    source, destination = int.from_bytes(data[:size], "big"), int.from_bytes(data[size:], "big")
+    first = source ^ destination if symmetric == 1 else source | destination
+    return first.to_bytes(size, "big") + (source ^ destination).to_bytes(size, "big")
+
+
+def microsoft_input(frame: bytes, order: int = 1) -> bytes:
     """Addresses and, of TCP and UDP, ports."""
-    kind = hash_type(frame, microsoft=True)
+    kind = hash_type(frame, order)
     if kind == "none":
         return b""
     ip = frame[parse(frame).payload_offset :]
     v4 = kind.startswith("ipv4")
     behind = 4 * (ip[0] & 15) if v4 else 40
-    return (ip[12:20] if v4 else ip[8:40]) + (ip[behind : behind + 4] if "_" in kind else b"")
+    symmetric, left_out = order >> 1 & 3, _left_out(_packet_type(frame, True), order)
+    ports = _pair(ip[behind : behind + 4], left_out >> 2, symmetric) if "_" in kind else b""
+    return _pair(ip[12:20] if v4 else ip[8:40], left_out, symmetric) + ports
 
 
 def toeplitz(data: bytes, key: bytes) -> int:
@@ -85,10 +116,10 @@ def _number(key: tuple[int, ...]) -> int:
     return sum(word << 32 * i for i, word in enumerate(key))
 
 
-def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY, microsoft: bool = False) -> int:
-    """32-bit hash of a frame."""
-    if microsoft:
-        return toeplitz(microsoft_input(frame), b"".join(word.to_bytes(4, "little") for word in key))
+def rss_hash(frame: bytes, key: tuple[int, ...] = DEFAULT_KEY, order: int = 0) -> int:
+    """32-bit hash of a frame. order: as the function's register has it."""
+    if order & 1:
+        return toeplitz(microsoft_input(frame, order), b"".join(word.to_bytes(4, "little") for word in key))
     number = _number(key)
     result = 0
     for i, bit in enumerate(hash_input(frame)):

@@ -35,7 +35,7 @@ class Function:
     queue_count: int = 0
     indirection: list[int] = field(default_factory=lambda: [0] * 128)
     key: tuple[int, ...] = DEFAULT_KEY
-    microsoft: bool = False
+    hash_order: int = 0
     strip: bool = False
     link_down: bool = False
     insert: int | None = None  # control information of the tag that its frames get
@@ -224,11 +224,11 @@ class GoldenShell:
         state = self.functions[number]
         if state.queue_count == 0:
             return Delivery("disabled", number)
-        value = rss_hash(frame, state.key, state.microsoft)
+        value = rss_hash(frame, state.key, state.hash_order)
         queue = state.queue_base + state.indirection[value & 127]
         if self.owner.get(queue) != number:
             return Delivery("badQueue", number, queue)
-        header, kind = parse(frame), hash_type(frame, state.microsoft)
+        header, kind = parse(frame), hash_type(frame, state.hash_order)
         strips = state.strip and header.tagged
         data = without_tag(frame) if strips else frame
         told = Told(value, kind, checksums(data), header.tci if strips and state.insert is None else None)

@@ -12,12 +12,12 @@ object Rss {
   val tableEntries = 128
 
   /** Cycles from the function to its hash, and to the queue its indirection table names. */
-  val hashLatency = 2
-  val latency = 3
+  val hashLatency = 3
+  val latency = 4
 
   val keyWords = 10
 
-  /** The word behind the key says in its lowest bit that the hash is in Microsoft's order. */
+  /** The word behind the key says in which order a function's frames are hashed: see HashOrder. */
   val orderWord = 10
 
   /** OpenNIC's key, least significant word first. */
@@ -32,10 +32,10 @@ object Rss {
   * significant bit of word 0. Microsoft's order (its documentation of RSS hashing): the same with the bits of each byte of
   * input and key, and those of the hash, counted from the most significant. What is hashed differs, too: see HashInput.
   *
-  * `input` belongs one cycle after its `function`; the hash comes 2 cycles after the function, the queue (relative to
-  * the function's base) 3. One frame a cycle; there is no back-pressure. Writes hold for functions asked two cycles
+  * `input` belongs one cycle after its `function`; the hash comes 3 cycles after the function, the queue (relative to
+  * the function's base) 4. One frame a cycle; there is no back-pressure. Writes hold for functions asked two cycles
   * later. Key and table are block RAM: they start with OpenNIC's key and queue 0 and keep their content over a reset.
-  * From input and key to the hash there is one cycle: six levels of logic.
+  * There is a cycle from what a frame has to what is hashed of it, and one from there to the hash.
   */
 class Rss(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -49,30 +49,40 @@ class Rss(p: ShellParam) extends Component {
   val functionBits = log2Up(p.functions)
   val functionSlots = 1 << functionBits
 
+  val function = io.function.resize(functionBits)
+  val written = io.hashKey.function.resize(functionBits)
+  def write[T <: Data](mem: Mem[T], word: Int, data: T): Unit =
+    mem.write(
+      written,
+      data,
+      io.hashKey.valid && io.hashKey.word === word && io.hashKey.function.resize(9) < p.functions
+    )
+
+  val orders = Mem(HashOrder(), functionSlots)
+  orders.initBigInt(Seq.fill(functionSlots)(BigInt(0)))
+  write(orders, Rss.orderWord, HashOrder.fromWord(io.hashKey.data))
+  val order = orders.readSync(function)
+  val input = RegNext(Mux(order.microsoft, io.input.microsoft(order), io.input.openNic.resize(Rss.inputBits)))
+  val microsoft = RegNext(order.microsoft)
+
+  val functionAtInput = RegNext(function)
   val key = Cat((0 until Rss.keyWords).map { word =>
     val mem = Mem(Bits(32 bits), functionSlots) init Seq.fill(functionSlots)(B(Rss.defaultKey(word), 32 bits))
     mem.setName(s"keyWord$word")
-    mem.write(
-      io.hashKey.function.resize(functionBits),
-      io.hashKey.data,
-      io.hashKey.valid && io.hashKey.word === word && io.hashKey.function.resize(9) < p.functions
-    )
-    mem.readSync(io.function.resize(functionBits))
+    write(mem, word, io.hashKey.data)
+    mem.readSync(functionAtInput)
   })
-  val orders = Mem(Bool(), Seq.fill(functionSlots)(False))
-  orders.write(
-    io.hashKey.function.resize(functionBits),
-    io.hashKey.data.lsb,
-    io.hashKey.valid && io.hashKey.word === Rss.orderWord && io.hashKey.function.resize(9) < p.functions
-  )
-  val microsoft = orders.readSync(io.function.resize(functionBits))
-  val input = Mux(microsoft, io.input.microsoft, io.input.openNic.resize(Rss.inputBits))
   val keyBits = Mux(microsoft, HashInput.bytesReversed(key), key)
   val sum = RegNext(
     (0 until Rss.inputBits).map(i => keyBits(i, 32 bits).andMask(input(i))).reduceBalancedTree(_ ^ _)
   )
   io.hash.value := Mux(RegNext(microsoft), sum.reversed, sum)
-  io.hash.kind := RegNext(Mux(microsoft || io.input.isIpv4, io.input.kind, HashType.none()))
+  val kind = Mux(
+    order.microsoft,
+    io.input.kind(order),
+    Mux(io.input.isIpv4, io.input.kind, HashType.none())
+  )
+  io.hash.kind := Delay(kind, 2)
 
   val table = Mem(p.queueType(), functionSlots * Rss.tableEntries)
   table.initBigInt(Seq.fill(functionSlots * Rss.tableEntries)(BigInt(0)))
@@ -81,6 +91,6 @@ class Rss(p: ShellParam) extends Component {
     io.indirection.queue,
     io.indirection.valid && io.indirection.function.resize(9) < p.functions
   )
-  val functionAtHash = Delay(io.function.resize(functionBits), Rss.hashLatency)
+  val functionAtHash = Delay(function, Rss.hashLatency)
   io.queue := table.readSync(functionAtHash @@ io.hash.value(6 downto 0).asUInt)
 }

@@ -23,7 +23,7 @@ object RxFilter {
 /** Decides for every received frame which functions and queues it goes to, or that it is dropped, and says so.
   *
   * From the beat that completes the header (the frame's last, or its third at 32 bytes a beat, its second at 64) to the
-  * first beat at c2h a frame takes 2 + macLatency + max(rangeLatency, 3) + queueLatency + creditLatency cycles: 13 with
+  * first beat at c2h a frame takes 2 + macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles: 14 with
   * 4, 2, 2 and 2. One beat and one frame a cycle, without a bubble. Only a c2h that is not ready, or busy with a copy,
   * stalls rx: a frame that is dropped or stored passes at full speed, also while a copy leaves at c2h.
   *

@@ -17,7 +17,7 @@ object RxLookup {
 
 /** From header to decision: MAC table, function, then queue range and RSS side by side, queue owner, credit.
   *
-  * A frame's decision comes macLatency + max(rangeLatency, 3) + queueLatency + creditLatency cycles after its header,
+  * A frame's decision comes macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles after its header,
   * and its record one cycle later. One frame a cycle; nothing here can hold a frame up. Every question to the tables
   * is asked for frames and copies alike; a frame for a single function goes first, a copy takes a place that no such
   * frame uses. When 48 such frames have gone before a waiting copy, `hold` asks for one cycle without a beat, so that a

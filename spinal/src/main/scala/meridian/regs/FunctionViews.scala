@@ -166,6 +166,22 @@ class FunctionView(state: FunctionState) extends Area {
     "0: as OpenNIC does. 1: as Microsoft's RSS does, over the addresses of IPv4 and IPv6 and the ports of TCP and UDP; byte i of its key is byte i % 4 of word i / 4, the lowest byte of a word first",
     RW
   )
+  page.show(
+    hashOrder,
+    1,
+    "symmetric",
+    state.key(2 downto 1),
+    "of Microsoft's order; 0: addresses and ports as they are. 1: in place of source and destination, twice the XOR of both. 2 and 3: the OR and the XOR of both",
+    RW
+  )
+  page.show(
+    hashOrder,
+    16,
+    "left_out",
+    state.key(31 downto 16),
+    "of Microsoft's order: what is not hashed, 4 bits each of TCP over IPv4, UDP over IPv4, TCP over IPv6, UDP over IPv6; of these, the lowest first: source and destination address, source and destination port",
+    RW
+  )
   val counters = new CounterBlock(page, state)
 }
 

@@ -31,7 +31,8 @@ object Identification {
     "ps_limit" -> "limits of the frames that the PS gets from the wire",
     "stamp_latency" -> "timestamps that refer to the connector, by the latencies of a port",
     "control_frames" -> "frames that control the link are for functions that may send them",
-    "hash_key" -> "the hash of the MAC table has a key that the host draws"
+    "hash_key" -> "the hash of the MAC table has a key that the host draws",
+    "hash_fields" -> "RSS in Microsoft's order may be symmetric, or leave fields out"
   )
 }
 

@@ -123,7 +123,7 @@ class RxFilterTest extends AnyFunSuite {
       }
     }
 
-  test("a 64-byte frame leaves 13 cycles after its last beat, with tables of 4, 2, 2 and 2 cycles") {
+  test("a 64-byte frame leaves 14 cycles after its last beat, with tables of 4, 2, 2 and 2 cycles") {
     run(small, 23) { (_, bench) =>
       val address = plain(small, bench)
       bench.settle()
@@ -131,8 +131,8 @@ class RxFilterTest extends AnyFunSuite {
         bench.send(untagged(bench, address(n), 64))
         bench.cd.waitSampling(40)
       }
-      for ((frame, last) <- bench.arrived.zip(bench.lastBeats)) assert(frame.firstCycle - last == 13)
-      assert(RxFilter.latency(4, 2, 2, 2) == 13)
+      for ((frame, last) <- bench.arrived.zip(bench.lastBeats)) assert(frame.firstCycle - last == 14)
+      assert(RxFilter.latency(4, 2, 2, 2) == 14)
       assert(bench.check()(RxVerdict.delivered) == 4)
     }
   }

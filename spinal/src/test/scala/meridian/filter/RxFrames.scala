@@ -27,15 +27,32 @@ object RxFrames {
     frame
   }
 
-  /** Microsoft's hash, a bit at a time from the most significant of the first byte on, over addresses and ports. */
-  def microsoft(bytes: Array[Int], key: Seq[Long]): Long = {
+  /** Microsoft's hash, a bit at a time from the most significant of the first byte on, over addresses and ports. Of each
+    * pair of them the order may take both XORed, or ORed and XORed, so that its two directions are hashed alike.
+    */
+  def microsoft(bytes: Array[Int], key: Seq[Long], order: Int = 1): Long = {
     val at = if (tagged(bytes)) 18 else 14
-    val kind = hashType(bytes, microsoft = true)
+    val kind = hashType(bytes, order)
     val v4 = bytes(at - 2) == 8
     val addresses = if (v4) 12 until 20 else 8 until 40
     val behind = if (v4) 4 * (bytes(at) & 0xf) else 40
     val ports = if (Seq(HashType.none, HashType.ipv4, HashType.ipv6).contains(kind)) Nil else behind until behind + 4
-    val hashed = if (kind == HashType.none) Nil else (addresses ++ ports).map(i => bytes(at + i))
+    val packet = packetType(bytes, withIpv6 = true)
+    def isOut(field: Int) = leftOut(packet, order) >> field & 1
+    def pair(range: Seq[Int], first: Int): Seq[Int] = {
+      val half = range.size / 2
+      val taken = range.zipWithIndex.map { case (i, n) =>
+        if (isOut(first + n / half.max(1)) == 1) 0 else bytes(at + i)
+      }
+      val (source, destination) = taken.splitAt(half)
+      val both = source.zip(destination)
+      order >> 1 & 3 match {
+        case 0 => source ++ destination
+        case 1 => both.map { case (a, b) => a ^ b } ++ both.map { case (a, b) => a ^ b }
+        case _ => both.map { case (a, b) => a | b } ++ both.map { case (a, b) => a ^ b }
+      }
+    }
+    val hashed = if (kind == HashType.none) Nil else pair(addresses, 0) ++ pair(ports, 2)
     toeplitz(hashed, key.flatMap(word => (0 until 4).map(i => (word >> 8 * i & 0xff).toInt)))
   }
 
@@ -47,10 +64,27 @@ object RxFrames {
       .foldLeft(0L)(_ ^ _)
   }
 
-  /** What a hash is made over: ports count only where TCP or UDP has some and the packet is no fragment. */
-  def hashType(bytes: Array[Int], microsoft: Boolean = false): HashType.E = {
+  /** What a hash is made over: ports count only where TCP or UDP has some, the packet is no fragment, and the order of
+    * bits does not leave both out.
+    */
+  def hashType(bytes: Array[Int], order: Int = 0): HashType.E = {
+    val kind = packetType(bytes, (order & 1) == 1)
+    if ((order & 1) == 0 || leftOut(kind, order) >> 2 != 3) kind
+    else if (withPorts.indexOf(kind) < 2) HashType.ipv4
+    else HashType.ipv6
+  }
+
+  private val withPorts = Seq(HashType.ipv4Tcp, HashType.ipv4Udp, HashType.ipv6Tcp, HashType.ipv6Udp)
+
+  /** Fields that Microsoft's order leaves out of such a packet: addresses, then ports. */
+  private def leftOut(kind: HashType.E, order: Int): Int = {
+    val at = withPorts.indexOf(kind)
+    if (at < 0) 0 else order >> 16 + 4 * at & 15
+  }
+
+  private def packetType(bytes: Array[Int], withIpv6: Boolean): HashType.E = {
     val at = if (tagged(bytes)) 18 else 14
-    if (bytes(at - 2) == 0x86 && bytes(at - 1) == 0xdd && microsoft)
+    if (bytes(at - 2) == 0x86 && bytes(at - 1) == 0xdd && withIpv6)
       return if (bytes.length < at + 44) HashType.ipv6
       else if (bytes(at + 6) == 6) HashType.ipv6Tcp
       else if (bytes(at + 6) == 17) HashType.ipv6Udp
