@@ -115,6 +115,15 @@ def test_pairs_come_and_go_while_others_run(link: Link) -> None:
     link.guest.run("ethtool -G eth0 rx 1024")
 
 
+def test_the_processors_that_a_user_gives_a_shared_interrupt_stay(link: Link) -> None:
+    found = re.search(r"^ *(\d+):.* eth0-shared-0$", link.guest.run("cat /proc/interrupts"), re.MULTILINE)
+    assert found
+    affinity = f"/proc/irq/{found[1]}/smp_affinity"
+    link.guest.run(f"echo 8 >{affinity} && sleep 1 && ip link set eth0 down && ip link set eth0 up")
+    link.guest.wait_link()
+    assert int(link.guest.run(f"cat {affinity}"), 16) == 8
+
+
 def test_a_reset_makes_the_rings_anew(link: Link) -> None:
     link.guest.run(f"echo 1 >{PF_DEVICE}/reset")
     link.guest.wait_link()
