@@ -2,9 +2,12 @@
 /*
  * vf_attack DEVICE COUNT SEED [around]: a VF in hostile hands. Rings doorbells and sends its PF messages, COUNT of both
  * together, as no driver would, through the BARs of DEVICE, the VF's folder in /sys/bus/pci/devices, which has no driver.
- * Now and then it comes up as it should, with rings at addresses of its choice. With "around" it also reads and writes
- * what is beside its page of BAR2 in the machine's addresses, which is for a virtual machine: elsewhere there are other
- * functions. Prints "MESSAGES DOORBELLS ANSWERS", then for "around" how many accesses to how many pages there were.
+ * Now and then it comes up as it should, with rings at addresses of its choice, and resets itself, before or behind a
+ * message or with one on its way. It knows how the card's hash is made, but not its key: it asks for addresses whose
+ * bytes are combined from few, as their hashes cancel each other out. With "around" it also reads and writes what is
+ * beside its page of BAR2 in the machine's addresses, which is for a virtual machine: elsewhere there are other
+ * functions. Prints "MESSAGES DOORBELLS ANSWERS RESETS", then for "around" how many accesses to how many pages there
+ * were.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,11 +25,14 @@
 // Polls, each half a millisecond at least: for what it needs to come up, and for what it can do without.
 #define PATIENCE 200
 #define LITTLE_PATIENCE 10
+// A reset takes 100 ms, and more where all is simulated.
+#define RESETS 20
 
 static struct qdma_device qdma;
 static volatile u32 *page, *around[2 * AROUND];
 static u64 state;
-static unsigned messages, doorbells, answers, pages, strays;
+static unsigned messages, doorbells, answers, pages, strays, resets;
+static const char *folder;
 
 u32 qdma_os_read(const void *bar, u32 offset) {
   return *(const volatile u32 *)((const char *)bar + offset);
@@ -104,6 +110,22 @@ static void stray(void) {
     (void)*word;
 }
 
+// By the kernel, which keeps the rest of its configuration, as VFIO does it for a virtual machine.
+static void reset(void) {
+  char path[256];
+  int file;
+
+  if (resets == RESETS) return;
+  snprintf(path, sizeof path, "%s/reset", folder);
+  file = open(path, O_WRONLY);
+  if (file < 0 || write(file, "1", 1) != 1) {
+    perror(path);
+    exit(1);
+  }
+  close(file);
+  resets++;
+}
+
 // Memory and bus mastering: what it reads and writes is the IOMMU's to judge.
 static void enable(const char *device) {
   u16 command = 6;
@@ -176,7 +198,7 @@ static void come_up(void) {
     struct qdma_queue_request queue = {
         .is_c2h = i % 2, .queue = base + i / 2, .ring = anywhere(), .completions = anywhere(), .ring_size = 256,
         .completion_size = 512, .buffer = 4096, .counter = 1, .timer = 1, .trigger = QDMA_TRIGGER_EVERY,
-        .entry_log2 = any(2), .vector = any(4) ? any(8) : any(2048), .interrupt = any(2), .full_update = any(2), .prefetch = any(2),
+        .entry_log2 = any(2), .vector = any(4) ? any(8) : any(1 << 16), .interrupt = any(2), .full_update = any(2), .prefetch = any(2),
     };
 
     qdma_message_init(&request, QDMA_OP_CONTEXT_WRITE, 0, 0);
@@ -184,6 +206,21 @@ static void come_up(void) {
     ask(&request, &answer);
     bell(i / 2, i % 2 ? QDMA_DOORBELL_C2H_PIDX : QDMA_DOORBELL_H2C_PIDX, 1 + any(255));
   }
+}
+
+// Bytes of few values each: any two of them are corners of many rectangles.
+static void choose(u8 *address) {
+  static const u8 first[] = {0x01, 0x33, 0x03, 0x02};
+
+  address[0] = first[any(4)];
+  for (u32 i = 1; i < 6; i++) address[i] = 0x5e * any(2) + (i == 5 ? any(16) : 0);
+}
+
+static void ask_address(struct qdma_message *message) {
+  qdma_message_init(message, MERIDIAN_OP_ADDRESS, 0, 0);
+  choose(&message->byte[MERIDIAN_ADDRESS_ADDRESS]);
+  message->byte[MERIDIAN_ADDRESS_ADD] = any(4) != 0;
+  message->byte[MERIDIAN_ADDRESS_OWN] = any(8) == 0;
 }
 
 // An operation that a PF knows, or nearly so, with fields that are small, huge or nonsense.
@@ -207,7 +244,10 @@ static void put(const struct qdma_message *message, u32 words) {
 static void send(u32 words) {
   struct qdma_message message;
 
-  fill(&message);
+  if (any(4))
+    fill(&message);
+  else
+    ask_address(&message);
   put(&message, words);
   mail(QDMA_MAILBOX_COMMAND, QDMA_MAILBOX_COMMAND_SEND);
 }
@@ -221,6 +261,10 @@ static void act(void) {
   switch (any(64)) {
   case 0:
     if (!any(64)) come_up();
+    if (any(8)) break;
+    if (any(2)) send(QDMA_MAILBOX_WORDS);
+    reset();
+    if (any(2)) come_up();
     break;
   case 1:  // a flood
     for (u32 more = any(16); more--;) send(any(4));
@@ -261,7 +305,8 @@ static void act(void) {
 
 int main(int count, char **words) {
   if (count != 4 && count != 5) return 2;
-  enable(words[1]);
+  folder = words[1];
+  enable(folder);
   if (qdma_identify_vf(&qdma, map(words[1], "resource0", BAR0_BYTES))) {
     printf("this is no VF\n");
     return 1;
@@ -271,7 +316,7 @@ int main(int count, char **words) {
   if (count == 5) map_around(words[1]);
   come_up();
   while (messages + doorbells < strtoul(words[2], NULL, 0)) act();
-  printf("%u %u %u", messages, doorbells, answers);
+  printf("%u %u %u %u", messages, doorbells, answers, resets);
   if (count == 5) printf(" %u %u", strays, pages);
   printf("\n");
   return 0;

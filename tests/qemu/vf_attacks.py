@@ -117,8 +117,9 @@ class Victims:
             yield totals
             self.download()
         seconds = time.monotonic() - start
-        sent, rung, answered = totals[:3]
-        print(f"{sent} messages, {rung} doorbells, {answered} answers taken in {seconds:.0f} s")
+        sent, rung, answered, resets = totals[:4]
+        print(f"{sent} messages, {rung} doorbells, {answered} answers taken, {resets} resets in {seconds:.0f} s")
+        assert resets > 0
         assert sent + rung >= operations
         assert min(sent, rung) > operations / 4
         assert self._pings.lost() <= self._usual
@@ -150,9 +151,53 @@ def add(totals: list[int], said: str) -> None:
     totals[:] = [total + number for total, number in zip(totals or [0] * len(numbers), numbers, strict=True)]
 
 
-def attack_from(guest: Guest, device: str, operations: int, totals: list[int]) -> None:
-    """In the machine itself. The VF is reset after each part, under the eyes of its PF."""
+def attack_from(guest: Guest, devices: list[str], operations: int, totals: list[int]) -> None:
+    """In the machine itself, from all at once. They are reset after each part, under the eyes of their PF."""
     for count, seed in parts(operations):
-        add(totals, guest.run(f"/run/twin/vf_attack {device} {count} {seed}", patience(count)))
-        guest.run(f"echo 1 >{device}/reset")
+        start = "".join(
+            f"/run/twin/vf_attack {device} {count // len(devices)} {seed + 100 * n} >/tmp/said{n} 2>&1 & p{n}=$!\n"
+            for n, device in enumerate(devices)
+        )
+        end = " && ".join(f"wait $p{n}" for n in range(len(devices)))
+        guest.run(f"{start}{end} || {{ cat /tmp/said*; exit 1; }}", patience(count))
+        for n, device in enumerate(devices):
+            add(totals, guest.run(f"cat /tmp/said{n}; echo 1 >{device}/reset"))
         guest.check()
+
+
+class Administrator:
+    """Who changes what is said of the attackers all the time, so that it meets with what they do."""
+
+    def __init__(self, guest: Guest, vfs: int) -> None:
+        self.guest = guest
+        words = [
+            words
+            for vf in range(vfs)
+            for words in (f"vf {vf} mac 02:00:00:00:77:0{vf}", f"vf {vf} vlan 7", f"vf {vf} max_tx_rate 500")
+        ]
+        words += [f"vf {vf} {word}" for vf in range(vfs) for word in ("vlan 0", "max_tx_rate 0", "spoofchk on")]
+        self._script = "\n".join(
+            f"ip link set eth0 {word} || echo '{word}' >>/tmp/refused; sleep 0.5" for word in words
+        )
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        loop = f"while [ -e /tmp/administer ]; do\n{self._script}\ndone"
+        self.guest.run(f"rm -f /tmp/refused; touch /tmp/administer\n({loop}) >/dev/null 2>&1 & echo $! >/tmp/who")
+        try:
+            yield
+        finally:
+            self.guest.run("rm /tmp/administer; while [ -e /proc/$(cat /tmp/who) ]; do sleep 0.2; done", 120)
+        assert self.guest.run("cat /tmp/refused 2>/dev/null || true") == ""
+
+
+def worked(guest: Guest) -> float:
+    """Seconds that kernel threads have worked, of the PF and all others."""
+    lines = guest.run("cat /proc/[0-9]*/stat 2>/dev/null || true").splitlines()
+    threads = [line.rsplit(")", 1)[1].split() for line in lines if "(kworker" in line or "(irq/" in line]
+    return sum(int(fields[11]) + int(fields[12]) for fields in threads) / 100
+
+
+def told_of(guest: Guest, function: int) -> int:
+    """Lines of the log about a VF that the PF's library may write."""
+    return len(re.findall(rf"function {function} (?:floods|does not take|loses a multicast)", guest.log()))
