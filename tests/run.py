@@ -85,7 +85,11 @@ def machines() -> list[Suite]:
         files = sorted(str(file) for start in starts for file in folder.glob(f"test_{start}_*.py"))
         found.append(pytest(f"machines: {name}", "qemu", minutes, f"machines-{starts[0]}", files[1:], files[0]))
         elsewhere += [word for file in files for word in ("--ignore", file)]
-    return [pytest("machines", "qemu", 60, "machines", elsewhere), *found]
+    drivers = sorted(str(file) for file in folder.glob("test_driver_*.py"))
+    checked = pytest(
+        "machines: debug kernel", "qemu", 240, "machines-debug", ["--debug-kernel", *drivers[1:]], drivers[0]
+    )
+    return [pytest("machines", "qemu", 60, "machines", elsewhere), *found, checked]
 
 
 def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), tests: str = "tests") -> Suite:

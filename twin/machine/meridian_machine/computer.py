@@ -57,7 +57,7 @@ class Computer:
 
 
 def host(suite: str, hardware: Hardware, source: Path | None, dhcp: bool, machine: str = "host") -> Computer:
-    """With the driver of these sources loaded, if there are any. machine: host or selftests. Raises BuildError."""
+    """With the driver of these sources loaded, if there are any. machine: of Image.build(). Raises BuildError."""
     image = tools.Image.build(suite, machine)
     files = driver.modules(suite, source, machine) if source else {}
     return Computer(tools.qemu(), image, hardware, files, driver.setup(files, dhcp))

@@ -15,7 +15,9 @@ HERE = far_end.address(0, 2)
 PEER = far_end.address(0, 1)
 MODULE = "/run/twin/meridian.ko"
 #: What a kernel says of itself when it finds a fault.
-TROUBLE = re.compile(r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|hung task")
+TROUBLE = re.compile(
+    r"WARNING:|BUG:|Oops|Call Trace|general protection|scheduling while atomic|lockup|blocked for more than"
+)
 
 
 class GuestError(AssertionError):
@@ -52,7 +54,7 @@ class Guest:
 
     def until(self, script: str, wanted: str, seconds: float = 30) -> str:
         """Runs a script again and again until its output matches; the output."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds * self.machine.patience
         while True:
             _, text = self.try_run(script, seconds)
             if re.search(wanted, text):

@@ -65,7 +65,7 @@ class Machine(Closing):
     """A Debian machine in QEMU, with the card that listens at `socket`. Use it as a context manager.
 
     `folder` keeps its console and QEMU's own words. `files` are there under /run/twin. `watch` is called while it is
-    waited for; what it raises ends the wait.
+    waited for; what it raises ends the wait. `patience` is what the image's kernel makes all waits longer by.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Machine(Closing):
         self._watch = watch
         self._lines = b""
         self._over = False
+        self.patience = image.patience
         self._ports = {name: Port(f"twin.{name}") for name in ("control", "stdout", "stderr")}
         self._ramdisk = folder / "initrd"
         self._ramdisk.write_bytes(initrd(image, files or {}))
@@ -199,6 +200,7 @@ class Machine(Closing):
         look: Callable[[], object] = lambda: None,
     ) -> str:
         """The word after `verb` on the control port, once the streams are complete. look: called until it is there."""
+        seconds *= self.patience
         deadline = time.monotonic() + seconds
         answer: str | None = None
         while answer is None or not all(stream.complete for stream in streams.values()):

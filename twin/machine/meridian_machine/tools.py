@@ -39,13 +39,20 @@ def qemu_ps() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """What a machine boots: a Debian suite's kernel and root file system. machine: "host", "selftests" or "ps"."""
+    """What a machine boots: a Debian suite's kernel and root file system. machine: host, debug, selftests or ps."""
 
     folder: Path
 
     @classmethod
     def build(cls, suite: str, machine: str = "host") -> Image:
+        if machine == "debug":
+            return cls(built("build-debug-image", "--suite", suite, minutes=90))
         return cls(built("build-image", "--suite", suite, "--machine", machine, minutes=30))
+
+    @property
+    def patience(self) -> int:
+        """How many times longer a machine may take: a kernel that checks itself is slow."""
+        return 5 if self.release.endswith("-debug") else 1
 
     @property
     def kernel(self) -> Path:

@@ -31,7 +31,7 @@ class Setting:
     """What a user may choose. wires: PORT=SPEC as the card takes them, in place of an interface to talk to,
     which is a TAP device, or one end of a veth pair. cables: (PORT, PORT), in place of the wires of both.
 
-    machine: what the host machine boots, host or selftests. hardware: of the host machine; ps: of the PS; none: there
+    machine: what the host machine boots, of Image.build(). hardware: of the host machine; ps: of the PS; none: there
     is no such machine. shell: options of its generator, as --functions 12. driver and ps_driver: their sources; none is
     loaded without one.
     """
