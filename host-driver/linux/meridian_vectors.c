@@ -351,7 +351,7 @@ int meridian_alloc_vectors(struct meridian *m)
 	return 0;
 }
 
-/* Returns whether the card has no ring any more, or the function may not access memory. */
+/* Return: whether the card cannot write to the rings any more. */
 static bool stop_rings(struct meridian *m)
 {
 	unsigned int i;
@@ -381,7 +381,8 @@ void meridian_free_vectors(struct meridian *m)
 		if (stop_rings(m) && !test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
 			free_rings(m);
 		else
-			dev_err(&m->pdev->dev, "the interrupts' memory stays the card's\n");
+			dev_err(&m->pdev->dev,
+				"the card may still write to the interrupt rings: they are not freed\n");
 	}
 	pci_free_irq_vectors(m->pdev);
 }
