@@ -43,7 +43,7 @@ class Tree:
         self.place, self.cache, self.programs = place / "tree", place / "cache/meridian", place / "bin"
         self.builds = place / "builds"
         self.programs.mkdir(parents=True)
-        for name in ("scripts/env.sh", "scripts/requirements.txt", "spinal/project/build.properties", *names):
+        for name in ("scripts/lib/env.sh", "scripts/requirements/tests.txt", "spinal/project/build.properties", *names):
             source, target = ROOT / name, self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
@@ -73,7 +73,7 @@ class Tree:
 
 @pytest.fixture
 def qemu(tmp_path: Path) -> Tree:
-    tree = Tree(tmp_path, "scripts/build-qemu", "scripts/requirements-qemu.txt", "twin/qemu", "twin/card/include")
+    tree = Tree(tmp_path, "scripts/build-qemu", "scripts/requirements/qemu.txt", "twin/qemu", "twin/card/include")
     for patch in (tree.place / "twin/qemu/patches").glob("*.patch"):
         patch.write_text("--- a/word\n+++ b/word\n@@ -1 +1 @@\n-one\n+two\n")
     source = tmp_path / "source"
@@ -129,7 +129,7 @@ def test_who_has_waited_for_a_build_does_not_build_again(qemu: Tree) -> None:
     ],
 )
 def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path, file: str) -> None:
-    tree = Tree(tmp_path, "scripts/build-sd", "scripts/apt.sh", "meta-layer", "twin/images")
+    tree = Tree(tmp_path, "scripts/build-sd", "scripts/lib/apt.sh", "meta-layer", "twin/images")
     image = tmp_path / "image"
     image.mkdir()
     (image / "release").write_text("6.12\n")

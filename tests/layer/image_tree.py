@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG somebody\n"
-SHARED = ("meta-layer/boards", "scripts/env.sh", "scripts/layer.sh", "scripts/requirements.txt",
+SHARED = ("meta-layer/boards", "scripts/lib/env.sh", "scripts/lib/layer.sh", "scripts/requirements/tests.txt",
           "spinal/project/build.properties")  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class Tree(ImageTree):
     """What scripts/yocto-image is made of, apart, with all that it needs; sdtgen and kas note their words in calls."""
 
     def __init__(self, place: Path) -> None:
-        super().__init__(place, "yocto-image", "meta-layer/kas", "scripts/requirements-layer.txt")
+        super().__init__(place, "yocto-image", "meta-layer/kas", "scripts/requirements/layer.txt")
         self.calls, self.cache = place / "calls", place / "cache"
         self.made = 'XILINX_WITH_ESW = "sdt"'
         self.program("sdtgen", SDTGEN)
@@ -43,7 +43,7 @@ class Tree(ImageTree):
         self.program("df", "#!/bin/sh\necho 200G\n")
         for name in ("chrpath", "cpio", "diffstat", "gawk", "file", "lz4c", "rpcgen", "pzstd", "wget"):
             self.program(name, "#!/bin/sh\n")
-        sums = hashlib.sha256((self.place / "scripts/requirements-layer.txt").read_bytes()).hexdigest()
+        sums = hashlib.sha256((self.place / "scripts/requirements/layer.txt").read_bytes()).hexdigest()
         venv = self.cache / "meridian" / f"venv-layer-{sums[:12]}"
         (venv / "bin").mkdir(parents=True)
         (venv / ".complete").touch()

@@ -120,7 +120,7 @@ def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
 def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_path: Path) -> None:
     """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
     tree, programs = tmp_path / "tree", tmp_path / "bin"
-    for name in ("scripts/bitstream", "scripts/env.sh", "scripts/requirements.txt", "spinal/project/build.properties",
+    for name in ("scripts/bitstream", "scripts/lib/env.sh", "scripts/requirements/tests.txt", "spinal/project/build.properties",
                  "vivado/boards", "vivado/tcl", "host-driver/include/meridian_regs.h"):  # fmt: skip
         source, target = ROOT / name, tree / name
         target.parent.mkdir(parents=True, exist_ok=True)

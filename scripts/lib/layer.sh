@@ -3,7 +3,7 @@
 # Sourced by the scripts for the Yocto layers, behind env.sh.
 
 layer_venv() { # prints the folder of a venv with kas and oelint-adv, made when it is not there
-  local requirements=$MERIDIAN_ROOT/scripts/requirements-layer.txt venv
+  local requirements=$MERIDIAN_ROOT/scripts/requirements/layer.txt venv
   venv=$MERIDIAN_CACHE/venv-layer-$(sha256sum "$requirements" | cut -c1-12)
   if [ ! -e "$venv/.complete" ]; then
     python3 -m venv --clear "$venv" >&2 && "$venv/bin/pip" install -q -r "$requirements" >&2 || return 1

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced by the other scripts: where tools and caches are. Sets no option of the calling shell.
-MERIDIAN_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+MERIDIAN_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 MERIDIAN_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/meridian
 SBT_VERSION=$(sed -n 's/^sbt.version *= *//p' "$MERIDIAN_ROOT/spinal/project/build.properties")
 SBT_JAR=$MERIDIAN_CACHE/sbt/sbt-launch-$SBT_VERSION.jar
-VENV=$MERIDIAN_CACHE/venv-$(sha256sum "$MERIDIAN_ROOT/scripts/requirements.txt" | cut -c1-12)
+VENV=$MERIDIAN_CACHE/venv-$(sha256sum "$MERIDIAN_ROOT/scripts/requirements/tests.txt" | cut -c1-12)
 FORMAL_BIN=$MERIDIAN_CACHE/formal-bin
 export MERIDIAN_ROOT MERIDIAN_CACHE SBT_JAR VENV FORMAL_BIN
 export PATH="$VENV/bin:$FORMAL_BIN:$PATH"
