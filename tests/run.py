@@ -65,31 +65,31 @@ def suites(long: bool) -> list[Suite]:
     ]
 
 
-#: Of all tests on machines: name, beginning of the files' names, minutes.
+#: Of all tests on machines: name, folders of tests/qemu, minutes.
 PARTS = [
-    ("Linux driver", ["driver"], 90),
-    ("host", ["host", "first"], 180),
+    ("the card in QEMU", ["card"], 60),
+    ("Linux driver", ["driver", "xdp", "faults"], 120),
+    ("host and SR-IOV", ["host", "sriov"], 180),
     ("DPDK and VMs", ["dpdk", "vm"], 180),
     ("PS", ["ps"], 90),
     ("PTP", ["ptp"], 120),
     ("SD card", ["sd"], 240),
-    ("endurance", ["endurance"], 120),
 ]
+#: Of these the tests of the Linux driver run with a kernel that checks itself, too.
+CHECKED = ["driver", "xdp", "faults", "sriov"]
 
 
 def machines() -> list[Suite]:
-    """All tests on machines, in parts that can be run by themselves; the first has what no other has."""
-    folder = ROOT / "tests" / "qemu"
-    found, elsewhere = [], []
-    for name, starts, minutes in PARTS:
-        files = sorted(str(file) for start in starts for file in folder.glob(f"test_{start}_*.py"))
-        found.append(pytest(f"machines: {name}", "qemu", minutes, f"machines-{starts[0]}", files[1:], files[0]))
-        elsewhere += [word for file in files for word in ("--ignore", file)]
-    drivers = sorted(str(file) for file in folder.glob("test_driver_*.py"))
-    checked = pytest(
-        "machines: debug kernel", "qemu", 240, "machines-debug", ["--debug-kernel", *drivers[1:]], drivers[0]
-    )
-    return [pytest("machines", "qemu", 60, "machines", elsewhere), *found, checked]
+    """All tests on machines, in parts that can be run by themselves."""
+
+    def part(name: str, folders: list[str], minutes: int, reports: str, *more: str) -> Suite:
+        first, *others = (str(ROOT / "tests" / "qemu" / folder) for folder in folders)
+        return pytest(f"machines: {name}", "qemu", minutes, f"machines-{reports}", [*others, *more], first)
+
+    return [
+        *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
+        part("debug kernel", CHECKED, 300, "debug", "--debug-kernel", "-k", "test_driver"),
+    ]
 
 
 def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), tests: str = "tests") -> Suite:

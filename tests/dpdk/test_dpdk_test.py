@@ -2,7 +2,7 @@
 """DPDK's own dpdk-test, of the system's package: its suites that want an Ethernet port, with ours in their hands.
 
 Not taken: link bonding, which brings ports of its own (test_bonding.py has ours in a bond); and the adapter for
-interrupts of receive queues, which the null card has none of: tests/qemu/test_dpdk_interrupts.py.
+interrupts of receive queues, which the null card has none of: tests/qemu/dpdk/test_dpdk_interrupts.py.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cards that have no interrupts say so when an application wants them; tests/qemu/test_dpdk_interrupts.py has those."""
+"""Cards that have no interrupts say so when an application wants them; tests/qemu/dpdk/test_dpdk_interrupts.py has those."""
 
 from __future__ import annotations
 

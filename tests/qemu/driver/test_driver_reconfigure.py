@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 from driver_function import Function
-from driver_machine import XDP_TOOL, Link, changed, linked, tool, vfs_apart
+from driver_machine import NO_MEMORY, XDP_TOOL, Link, changed, linked, tool, vfs_apart
 from meridian_machine import tools
 from meridian_machine.driver import modules
 from meridian_machine.guest import PEER, PF_DEVICE
 
 pytestmark = pytest.mark.qemu
-NO_MEMORY = Path(__file__).with_name("no_memory")
 RESTART_RX = Path(__file__).with_name("restart_rx")
 PARAMETERS = "/sys/module/meridian/parameters"
 # A card that does not take the n-th queue from now on, and one that leaves the next n queues running.

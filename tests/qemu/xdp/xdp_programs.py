@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from driver_machine import Link
 from peer import IPV4, ethernet
-from test_driver_offloads import IPV6, packet
+from peer_packets import IPV6, TCP, UDP, packet
 
 NO_DATA = -61
-TCP, UDP = 6, 17
 #: What Linux calls the type of a hash: bits for IPv4, IPv6, "with ports", TCP, UDP.
 HASH_TYPES = {
     (UDP, 4): 0x29,

@@ -12,20 +12,14 @@ import pytest
 from host_load import LENGTH, MAC, host_load
 from meridian_twin.control import Control
 from ptp_run import Grandmaster, Samples, ps_with, running
+from ptp_under_load import BUSY, CLOCKS, GIVEN, LINE, SERVO
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
-LINE = 25e9
 AROUND = 24  # bytes of the wire around a frame and its FCS
 TRAIN, TRAIN_PS = 100, 100 * 26_880
 GAP_PS = 160_000  # room for one message of PTP between two trains
 SAMPLES = 60
 IDLE = Grandmaster("idle", 0, "transport=ethernet", "-2 -E", 12_000)
-# Its messages come by twin time, ptp4l's own timers are the machine's.
-BUSY = Grandmaster("busy", 0, "transport=ethernet", "-2 -E", 12_000, logs=(-10, 0, -7))
-SERVO = "--pi_proportional_const=160 --pi_integral_const=16"
-# Announce messages would be out of date when they are read: the roles are given.
-GIVEN = "--BMCA=noop --inhibit_announce=1 --ignore_source_id=1"
-CLOCKS = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50") for word in ("--ppm", clock)]
 UNHARMED = ("card_rx_no_descriptor", "card_rx_errors", "tx_stamps_late", "tx_stamps_unknown", "tx_stamps_skipped")
 
 

@@ -20,7 +20,8 @@ from meridian_twin.wire import Wire
 from peer import Peer
 
 XDP_TOOL = Path(__file__).with_name("xdp_tool.c")
-NET_LOAD = Path(__file__).parents[1] / "bench" / "net_load.c"
+NO_MEMORY = Path(__file__).with_name("no_memory")
+NET_LOAD = Path(__file__).parents[2] / "bench" / "net_load.c"
 CONTEXT_COMMAND = 0x844
 INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
 

@@ -14,7 +14,7 @@ from meridian_machine.guest import Guest
 from meridian_twin.control import Control
 from ps_link import POLICERS, set_policer
 from ptp_run import Running, Samples, ps_with, running
-from test_ptp_load import BUSY, CLOCKS, GIVEN, LINE, SERVO
+from ptp_under_load import BUSY, CLOCKS, GIVEN, LINE, SERVO
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 SMALLEST, AROUND = 64, 20  # with FCS, and what the wire needs around it

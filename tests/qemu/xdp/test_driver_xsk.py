@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import Link, linked, stop_transmit, vfs_apart
+from driver_machine import NO_MEMORY, XDP_TOOL, Link, linked, stop_transmit, vfs_apart
 from meridian_golden.rss import rss_hash
 from meridian_machine import Hardware, tools
 from meridian_machine.driver import modules
@@ -19,7 +19,7 @@ from peer import ethernet
 from xdp_programs import HASH_TYPES, UDP, Found, frame_of, hash_key, look_at, program
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
-NO_MEMORY = Path(__file__).with_name("no_memory")
+XSK_TOOL = Path(__file__).with_name("xsk_tool.c")
 KIND = 0x88B5
 COUNT = 200
 BURST = 32  # at once: what the smallest ring has room for in any case
@@ -28,9 +28,9 @@ BURST = 32  # at once: what the smallest ring has room for in any case
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     files = {}
-    for name in ("xsk_tool", "xdp_tool"):
+    for source in (XSK_TOOL, XDP_TOOL):
+        name = source.stem
         files[name] = tmp_path_factory.mktemp("xsk") / name
-        source = Path(__file__).with_name(f"{name}.c")
         subprocess.run(
             ["gcc", "-static", "-Wall", "-Werror", "-o", files[name], source],
             check=True,

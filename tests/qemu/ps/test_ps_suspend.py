@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driver_machine import Link
+from driver_machine import NO_MEMORY, Link
 from meridian_machine import tools
 from meridian_machine.driver import modules
 from ps_link import ps_link
 
 pytestmark = [pytest.mark.qemu, pytest.mark.quick]
 SECONDS = 1  # that Linux's test waits
-NO_MEMORY = Path(__file__).with_name("no_memory")
 HOLD_RTNL = Path(__file__).with_name("hold_rtnl")
 BACK = "the port is back"
 
