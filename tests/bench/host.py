@@ -8,7 +8,8 @@ per second are by the wall clock and tell how fast the simulated card and QEMU a
 
 Received frames end in a rule of tc that drops them, and sent ones come from a packet socket: what is counted is the
 driver and the way between it and the stack's first or last step, the same for all. A frame that comes alone costs more
-than one of many: the slower the simulation of our card on a busy system, the fewer come together.
+than one of many: the slower the simulation of our card on a busy system, the fewer come together. So the interrupts of
+a packet are counted, too: two runs of a driver are comparable if these are alike.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Run:
 
     instructions: float | None
     rate: float
+    interrupts: float
 
 
 def between(text: str) -> Count:
@@ -76,6 +78,7 @@ def figures(runs: dict[str, list[Run]], point: dict[str, object]) -> list[Figure
     for peer, ones in runs.items():
         for name, unit, values in (
             ("packets_per_second", "packets/s", [round(one.rate) for one in ones]),
+            ("interrupts_per_packet", "interrupts", [round(one.interrupts, 3) for one in ones]),
             (
                 "instructions_per_packet",
                 "instructions",
@@ -155,12 +158,15 @@ class Bench:
 
     def transmit(self, card: str, size: int, queues: int, idle: Count, frames: int) -> Run:
         command = f"{LOAD} send {self._interfaces[card]} {NOBODY} {size} {frames} {queues}"
-        return self._result(self.machine.run(command, 300, check=True).text, idle, frames)
+        before = self._interrupts(card)
+        said = self.machine.run(command, 300, check=True).text
+        return self._result(said, idle, frames, self._interrupts(card) - before)
 
     def receive(self, card: str, size: int, queues: int, idle: Count, frames: int) -> Run:
         interface = self._interfaces[card]
         to = self.machine.run(f"cat /sys/class/net/{interface}/address", check=True).text.strip()
         said = bytearray()
+        before = self._interrupts(card)
 
         def hear(data: bytes) -> None:
             ready = b"ready" not in said
@@ -169,17 +175,24 @@ class Bench:
                 self.twin.peer.do(str(self.load), "send", CARDS[card], to, str(size), str(frames), "1")
 
         self.machine.run(f"{LOAD} watch {interface} {frames}", 300, stdout=hear, check=True)
-        return self._result(said.decode().split("ready")[1], idle, frames)
+        return self._result(said.decode().split("ready")[1], idle, frames, self._interrupts(card) - before)
+
+    def _interrupts(self, card: str) -> int:
+        """Those of the card so far, of all its vectors and by all processors."""
+        vectors = f"$(ls /sys/class/net/{self._interfaces[card]}/device/msi_irqs /sys/class/net/{self._interfaces[card]}/device/../msi_irqs 2>/dev/null)"
+        sums = 'NR == FNR {wanted[$1 ":"]; next} $1 in wanted {for (i = 2; $i ~ /^[0-9]+$/; i++) sum += $i} END {print sum + 0}'
+        script = f"printf '%s\\n' {vectors} | awk '{sums}' - /proc/interrupts"
+        return int(self.machine.run(script, check=True).text)
 
     def _counted(self) -> Count:
         return between(self.marks.read_text())
 
-    def _result(self, said: str, idle: Count, frames: int) -> Run:
+    def _result(self, said: str, idle: Count, frames: int, interrupts: int) -> Run:
         passed, nanoseconds = (int(word) for word in said.split())
         # QEMU's igb drops what finds one queue full while another has room.
         if passed < frames / 10:
             raise SystemExit(f"{passed} of {frames} frames passed")
-        return Run(per_packet(self._counted(), idle, passed), passed / nanoseconds * 1e9)
+        return Run(per_packet(self._counted(), idle, passed), passed / nanoseconds * 1e9, interrupts / passed)
 
 
 def measure(bench: Bench, directions: list[str], quick: bool) -> list[Figure]:

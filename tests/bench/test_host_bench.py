@@ -16,18 +16,19 @@ def test_what_a_machine_does_of_itself_is_taken_off() -> None:
 
 
 def test_what_was_not_counted_is_left_out() -> None:
-    runs = {"meridian": [Run(None, 10.0)], "virtio-net": [Run(500, 40.0)], "igb": [Run(2000, 10.0)]}
+    runs = {"meridian": [Run(None, 10.0, 0.5)], "virtio-net": [Run(500, 40.0, 0.5)], "igb": [Run(2000, 10.0, 0.5)]}
     found = {(one.id, one.point["peer"]) for one in figures(runs, {})}
     assert ("packets_per_second_ratio", "igb") in found
     assert not {("instructions_per_packet", "meridian"), ("instructions_per_packet_ratio", "igb")} & found
 
 
 def test_ours_is_compared_with_each_other_card() -> None:
-    runs = {"meridian": [Run(900, 10.0), Run(1100, 30.0), Run(1000, 20.0)]}
-    runs |= {"virtio-net": [Run(500, 40.0)], "igb": [Run(2000, 10.0)]}
+    runs = {"meridian": [Run(900, 10.0, 0.5), Run(1100, 30.0, 0.5), Run(1000, 20.0, 0.5)]}
+    runs |= {"virtio-net": [Run(500, 40.0, 0.5)], "igb": [Run(2000, 10.0, 0.5)]}
     found = {(one.id, one.point["peer"]): one for one in figures(runs, {"bytes": 64})}
     ours = found["instructions_per_packet", "meridian"]
     assert (ours.value, ours.spread, ours.runs) == (1000, {"min": 900, "max": 1100}, 3)
     assert found["instructions_per_packet_ratio", "virtio-net"].value == 2.0
     assert found["packets_per_second_ratio", "igb"].value == 2.0
+    assert found["interrupts_per_packet", "igb"].value == 0.5
     assert found["instructions_per_packet_ratio", "igb"].reference == {"value": 2000, "source": "igb, same run"}
