@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "qdma/context_fields.hpp"
-#include "qdma/registers.hpp"
+#include "qdma/state/context_fields.hpp"
+#include "qdma/state/registers.hpp"
 
 namespace meridian {
 

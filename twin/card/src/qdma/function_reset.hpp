@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "qdma/doorbells.hpp"
+#include "qdma/ring/doorbells.hpp"
 #include "qdma/ip_state.hpp"
 #include "qdma/mailbox.hpp"
 #include "stream/streams.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "qdma/interrupts.hpp"
 
-#include "qdma/words.hpp"
+#include "qdma/state/words.hpp"
 
 namespace meridian {
 

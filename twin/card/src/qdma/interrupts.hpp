@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "qdma/contexts.hpp"
+#include "qdma/state/contexts.hpp"
 #include "qdma/pcie_link.hpp"
 
 namespace meridian {

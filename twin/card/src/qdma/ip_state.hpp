@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "qdma/contexts.hpp"
-#include "qdma/csr.hpp"
-#include "qdma/descriptor_status.hpp"
-#include "qdma/errors.hpp"
+#include "qdma/state/contexts.hpp"
+#include "qdma/state/csr.hpp"
+#include "qdma/ring/descriptor_status.hpp"
+#include "qdma/state/errors.hpp"
 #include "qdma/interrupts.hpp"
 #include "qdma/pcie_link.hpp"
 #include "qdma/qdma_ip.hpp"

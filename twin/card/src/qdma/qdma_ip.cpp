@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "qdma/c2h_engine.hpp"
-#include "qdma/completions.hpp"
-#include "qdma/doorbells.hpp"
+#include "qdma/ring/c2h_engine.hpp"
+#include "qdma/ring/completions.hpp"
+#include "qdma/ring/doorbells.hpp"
 #include "qdma/function_reset.hpp"
-#include "qdma/h2c_engine.hpp"
+#include "qdma/ring/h2c_engine.hpp"
 #include "qdma/ip_state.hpp"
 #include "qdma/mailbox.hpp"
 

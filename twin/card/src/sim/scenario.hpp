@@ -9,7 +9,7 @@
 #include <string>
 
 #include "shell/card.hpp"
-#include "wire/pcap_file.hpp"
+#include "wire/capture/pcap_file.hpp"
 
 namespace meridian {
 

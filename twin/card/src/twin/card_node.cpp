@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "meridian_regs.h"
-#include "qdma/registers.hpp"
+#include "qdma/state/registers.hpp"
 
 namespace meridian {
 

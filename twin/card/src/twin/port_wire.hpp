@@ -8,7 +8,7 @@
 
 #include "mac/mac_rx.hpp"
 #include "mac/mac_tx.hpp"
-#include "wire/capture_file.hpp"
+#include "wire/capture/capture_file.hpp"
 #include "wire/wire_end.hpp"
 
 namespace meridian {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/memory_bus.hpp"
-#include "wire/capture_file.hpp"
+#include "wire/capture/capture_file.hpp"
 
 namespace meridian {
 

@@ -9,7 +9,7 @@
 #include "shell/card.hpp"
 #include "twin/port_wire.hpp"
 #include "twin/ps_tap.hpp"
-#include "wire/capture_file.hpp"
+#include "wire/capture/capture_file.hpp"
 
 namespace meridian {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wire/grandmaster_clock.hpp"
+#include "wire/ptp/grandmaster_clock.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {

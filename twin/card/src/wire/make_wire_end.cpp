@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "wire/capture_end.hpp"
+#include "wire/capture/capture_end.hpp"
 #include "wire/delay_loss.hpp"
 #include "wire/end_kinds.hpp"
 #include "wire/mix_end.hpp"
 #include "wire/none_end.hpp"
-#include "wire/packet_socket_end.hpp"
-#include "wire/replay_end.hpp"
-#include "wire/socket_end.hpp"
-#include "wire/tap_end.hpp"
+#include "wire/socket/packet_socket_end.hpp"
+#include "wire/capture/replay_end.hpp"
+#include "wire/socket/socket_end.hpp"
+#include "wire/socket/tap_end.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {
@@ -79,7 +79,7 @@ const EndKind kinds[] = {
     {"traffic", make_traffic, traffic_help},
     {"ptp", make_ptp, ptp_help},
     {"socket", make_socket,
-     R"(  socket            the wire in a program's hands (src/wire/socket_end.hpp)
+     R"(  socket            the wire in a program's hands (src/wire/socket/socket_end.hpp)
     path=PATH         of a UNIX socket, SOCK_SEQPACKET
 )"},
     {"tap", make_tap,

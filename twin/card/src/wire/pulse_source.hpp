@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/grandmaster_clock.hpp"
+#include "wire/ptp/grandmaster_clock.hpp"
 
 namespace meridian {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "fake_shell.hpp"
-#include "qdma/context_fields.hpp"
+#include "qdma/state/context_fields.hpp"
 #include "qdma/qdma_ip.hpp"
-#include "qdma/registers.hpp"
+#include "qdma/state/registers.hpp"
 #include "test_memory.hpp"
 
 namespace meridian {
