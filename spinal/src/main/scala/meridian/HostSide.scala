@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.filter.mactable._
+import meridian.filter.queue._
 import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
 import meridian.mac.HostTxMeta
 import meridian.pacing.Pacer
-import meridian.regs.{HostRegs, RegPort}
+import meridian.regs.HostRegs
+import meridian.regs.bus.RegPort
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._
 import spinal.lib._

@@ -5,7 +5,8 @@ import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
-import meridian.regs.{CardRegs, RegPort}
+import meridian.regs.CardRegs
+import meridian.regs.bus.RegPort
 import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._

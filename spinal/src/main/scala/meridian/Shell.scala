@@ -4,7 +4,8 @@ package meridian
 import meridian.crossing.CrossingFinder
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
-import meridian.regs.{CardRegs, RegCrossing}
+import meridian.regs.CardRegs
+import meridian.regs.bus.RegCrossing
 import meridian.veb.PsBridge
 import spinal.core._
 import spinal.lib._

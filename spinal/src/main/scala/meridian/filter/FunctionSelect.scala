@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.copies._
+import meridian.filter.mactable._
 import meridian.ShellParam
 import spinal.core._
 import spinal.lib._

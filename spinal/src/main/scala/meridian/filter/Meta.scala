@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.rss._
 import meridian.ShellParam
 import spinal.core._
 import spinal.lib._

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.copies._
+import meridian.filter.mactable._
+import meridian.filter.queue._
+import meridian.filter.vlan._
 import meridian.ShellParam
 import meridian.frame.{FrameStream, PriorityMerge}
 import meridian.host.FlushChain

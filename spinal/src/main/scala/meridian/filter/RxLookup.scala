@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.copies._
+import meridian.filter.mactable._
+import meridian.filter.queue._
+import meridian.filter.rss._
 import meridian.ShellParam
 import spinal.core._
 import spinal.lib._
@@ -146,7 +150,7 @@ class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: 
   val queue = new Area {
     val item = Item()
     item.assignSomeByName(Delay(start.item, toQueue))
-    item.length.allowOverride := Delay(enable.length, toQueue - 3)
+    item.length.allowOverride() := Delay(enable.length, toQueue - 3)
     val named = Delay(enable.named, toQueue - 2)
     val base = Delay(io.range.result.base, toQueue - rangeLatency)
     val live = Delay(enable.enabled && !enable.ofSender, toQueue - 2) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.vlan._
 import meridian.{Promise, ShellParam}
 import meridian.frame.FrameStream
 import meridian.mac.HostTxMeta

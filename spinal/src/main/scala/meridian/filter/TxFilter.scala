@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.mactable._
+import meridian.filter.queue._
+import meridian.filter.vlan._
 import meridian.ShellParam
 import meridian.frame.FrameStream
 import meridian.mac.{HostTxMeta, PsFilterConfig}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.mactable._
+import meridian.filter.queue._
 import meridian.ShellParam
 import meridian.mac.{Destination, PsClassifier, PsFilterConfig}
 import spinal.core._

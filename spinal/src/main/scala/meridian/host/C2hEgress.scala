@@ -2,7 +2,8 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{C2hMeta, FlushPoint, QueueSwitchWrite}
+import meridian.filter.{C2hMeta, QueueSwitchWrite}
+import meridian.filter.queue.FlushPoint
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._

@@ -2,7 +2,8 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.{FlushPoint, QueueSwitchWrite, TxMeta, TxTag}
+import meridian.filter.{QueueSwitchWrite, TxMeta, TxTag}
+import meridian.filter.queue.FlushPoint
 import meridian.frame.{FrameStream, FrameWord}
 import spinal.core._
 import spinal.lib._
@@ -124,8 +125,8 @@ class TxOffload(p: ShellParam) extends Component {
     release.queue := late(asked.beat.meta.queue)
     release.tag := late(asked.tag)
     release.patches := found.payload
-    release.patches.ip.valid.allowOverride := ip && found.valid && found.ip.valid
-    release.patches.l4.valid.allowOverride := l4 && found.valid && found.l4.valid
+    release.patches.ip.valid.allowOverride() := ip && found.valid && found.ip.valid
+    release.patches.l4.valid.allowOverride() := l4 && found.valid && found.l4.valid
     release.unfilled := ip && !(found.valid && found.ip.valid) || l4 && !(found.valid && found.l4.valid)
   }
   // As many as beats can be: it cannot overflow.

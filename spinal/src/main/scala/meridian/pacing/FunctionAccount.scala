@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
+import meridian.filter._
 import spinal.core._
 
 /** What is kept of a function between two looks at it. */

@@ -2,7 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.{CreditBank, TxMeta}
+import meridian.filter.TxMeta
+import meridian.filter.queue.CreditBank
 import meridian.frame.FrameWord
 import spinal.core._
 import spinal.lib._

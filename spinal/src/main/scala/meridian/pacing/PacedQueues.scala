@@ -2,7 +2,7 @@
 package meridian.pacing
 
 import meridian.Promise
-import meridian.filter.CreditBank
+import meridian.filter.queue.CreditBank
 import spinal.core._
 import spinal.lib._
 

@@ -2,7 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.{QueueLookup, QueueSwitchWrite, TxMeta}
+import meridian.filter.{QueueSwitchWrite, TxMeta}
+import meridian.filter.queue.QueueLookup
 import meridian.frame.FrameWord
 import meridian.host.{DescriptorCreditPins, TmStatusPins}
 import spinal.core._

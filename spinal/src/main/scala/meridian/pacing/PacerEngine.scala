@@ -2,7 +2,8 @@
 package meridian.pacing
 
 import meridian.ShellParam
-import meridian.filter.{PerPort, QueueLookup}
+import meridian.filter.PerPort
+import meridian.filter.queue.QueueLookup
 import spinal.core._
 import spinal.lib._
 

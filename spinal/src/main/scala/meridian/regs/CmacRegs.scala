@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.regs.bus._
+import meridian.regs.counters._
 import meridian.ShellParam
 import spinal.core._
 import spinal.lib._

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.filter.mactable._
+import meridian.filter.queue._
+import meridian.regs.bus._
 import meridian.ShellParam
 import meridian.filter._
 import spinal.core._

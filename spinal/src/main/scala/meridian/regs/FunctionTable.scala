@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.filter.rss._
+import meridian.regs.bus._
+import meridian.regs.counters._
 import meridian.ShellParam
 import meridian.filter._
 import meridian.pacing.{Pacing, RateWrite}

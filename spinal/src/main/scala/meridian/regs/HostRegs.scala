@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.filter.mactable._
+import meridian.filter.queue._
+import meridian.regs.bus._
+import meridian.regs.counters._
 import meridian.ShellParam
 import meridian.filter._
 import meridian.pacing.RateWrite

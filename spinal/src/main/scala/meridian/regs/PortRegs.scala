@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.regs.bus._
 import meridian.ShellParam
 import meridian.mac.{FrameBucket, FrameRate, PsFilterConfig, PsLimit}
 import meridian.ptp.StampLatency

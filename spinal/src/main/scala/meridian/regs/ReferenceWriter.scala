@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.filter._
 import meridian.regs.RegMap._
 
 /** The register map as a reference in Markdown. */

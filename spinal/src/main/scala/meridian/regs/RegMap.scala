@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.regs.counters._
 import meridian.ShellParam
-import meridian.filter.{HashType, MacOperation, MacStatus, RxVerdict, TxVerdict}
+import meridian.filter.{RxVerdict, TxVerdict}
+import meridian.filter.mactable.{MacOperation, MacStatus}
+import meridian.filter.rss.HashType
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
 import spinal.core._
 import spinal.lib.bus.regif._

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.regs.bus._
+import meridian.regs.counters._
 import spinal.core._
 import spinal.lib.bus.localbus.{MemBus, MemBusConfig}
 import spinal.lib.bus.misc.SizeMapping

@@ -2,7 +2,7 @@
 package meridian.veb
 
 import meridian.ShellParam
-import meridian.filter.MacLookup
+import meridian.filter.mactable.MacLookup
 import spinal.core._
 import spinal.lib._
 

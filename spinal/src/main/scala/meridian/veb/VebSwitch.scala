@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.veb
 
+import meridian.filter.queue._
 import meridian.ShellParam
 import meridian.filter._
 import meridian.frame._

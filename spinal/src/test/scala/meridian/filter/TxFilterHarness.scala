@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter
 
+import meridian.filter.mactable._
 import meridian.ShellParam
 import meridian.host.{Cycles, FrameSource, StreamSink}
 import meridian.host.FrameSim._

@@ -2,7 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
-import meridian.filter.HashType
+import meridian.filter.rss.HashType
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable

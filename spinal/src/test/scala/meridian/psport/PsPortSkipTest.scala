@@ -29,8 +29,8 @@ class PsPortSkipTest extends AnyFunSuite {
       env.memory.latency = () => 5
       val tx = new TxRing(env, port, 0x2000, 4)
       tx.start()
-      val given = Seq.fill(6)(env.randomBytes(length))
-      for ((bytes, i) <- given.zipWithIndex) {
+      val frames = Seq.fill(6)(env.randomBytes(length))
+      for ((bytes, i) <- frames.zipWithIndex) {
         env.memory.write(0x10000 + 0x1000 * i + offset, bytes.toSeq)
         tx.post(0x10000 + 0x1000 * i + offset, length)
       }
@@ -60,7 +60,7 @@ class PsPortSkipTest extends AnyFunSuite {
         }
       }
       env.waitFor("idle", 3000)(env.dut.io.idle.toBoolean)
-      same(env.sent(port).toSeq, (given.take(begun) ++ fresh).map(_.toSeq))
+      same(env.sent(port).toSeq, (frames.take(begun) ++ fresh).map(_.toSeq))
     }
 
   test("frames given up while the last words of one stand before the MAC leave nothing behind") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.regs.counters._
 import spinal.core.sim._
 
 import scala.collection.mutable

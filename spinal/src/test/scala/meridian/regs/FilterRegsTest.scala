@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
+import meridian.filter.mactable._
 import spinal.core.sim._
 
 /** MAC table commands, groups, buffer sizes, and the ports' default functions. */
@@ -21,12 +22,12 @@ class FilterRegsTest extends RegsSuite {
     assert(dut.macCommand.query.port.toInt == 1 && dut.macCommand.query.vid.toInt == 0x123)
     assert(dut.macCommand.anyVlan.toBoolean)
     assert(dut.macCommand.value.isGroup.toBoolean && dut.macCommand.value.index.toInt == 9)
-    assert(dut.macCommand.operation.toEnum == meridian.filter.MacOperation.remove)
+    assert(dut.macCommand.operation.toEnum == meridian.filter.mactable.MacOperation.remove)
     dut.macCommand.ready #= true
     dut.hostClock.waitSampling(2)
     assert(!dut.macCommand.valid.toBoolean)
     dut.macAnswer.valid #= true
-    dut.macAnswer.status #= meridian.filter.MacStatus.notFound
+    dut.macAnswer.status #= meridian.filter.mactable.MacStatus.notFound
     dut.macAnswer.value.index #= 0x42
     dut.macAnswer.value.isGroup #= false
     dut.hostClock.waitSampling()
