@@ -244,6 +244,7 @@ uint64_t *meridian_vf_counts(struct meridian *m);
 int meridian_take_options(const struct rte_devargs *devargs, struct meridian_options *options);
 
 /* meridian_ring.c */
+uint32_t meridian_least_buffer(const struct meridian *m);
 int meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
 		      const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
 int meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,

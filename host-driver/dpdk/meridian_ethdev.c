@@ -57,7 +57,7 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->min_mtu = RTE_ETHER_MIN_MTU;
 	info->max_mtu = m->max_frame - MERIDIAN_FRAME_OVERHEAD;
 	info->max_rx_pktlen = m->max_frame;
-	info->min_rx_bufsize = 256;
+	info->min_rx_bufsize = meridian_least_buffer(m);
 	info->max_rx_queues = m->queue_limit;
 	info->max_tx_queues = m->queue_limit;
 	info->max_mac_addrs = m->qdma.is_vf ? 1 + QDMA_VF_ADDRESSES : MERIDIAN_ADDRESSES;

@@ -63,6 +63,27 @@ buffer_size(const struct meridian *m, uint32_t room)
 	return best;
 }
 
+/**
+ * meridian_least_buffer() - how much a receive buffer must have room for
+ * @m: a port
+ *
+ * The card sends frames of any length to any queue, and spreads one over QDMA_FRAME_BUFFERS at most.
+ *
+ * Return: bytes; all ones if the card has no size for its longest frame.
+ */
+uint32_t
+meridian_least_buffer(const struct meridian *m)
+{
+	const uint32_t *sizes = m->qdma.tables.buffers;
+	uint32_t least = UINT32_MAX, i;
+
+	for (i = 0; i < QDMA_TABLE_ENTRIES; i++) {
+		if (QDMA_FRAME_BUFFERS * sizes[i] >= m->max_frame && sizes[i] < least)
+			least = sizes[i];
+	}
+	return least;
+}
+
 static void
 tell_kept(struct rte_eth_dev *dev, const char *direction, uint16_t index)
 {
@@ -161,9 +182,9 @@ meridian_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 		return error;
 	slots = rte_align32pow2(slots);
 	room = room > RTE_PKTMBUF_HEADROOM ? room - RTE_PKTMBUF_HEADROOM : 0;
-	if (!buffer_size(m, room)) {
-		MERIDIAN_LOG(ERR, "%s: an mbuf of pool %s has room for %u bytes, the card writes %u at least",
-			     m->data->name, pool->name, room, 256);
+	if (room < meridian_least_buffer(m)) {
+		MERIDIAN_LOG(ERR, "%s: an mbuf of pool %s has room for %u bytes, the card writes up to %u at least",
+			     m->data->name, pool->name, room, meridian_least_buffer(m));
 		return -EINVAL;
 	}
 	if (is_too_small(dev, buffer_size(m, room))) {

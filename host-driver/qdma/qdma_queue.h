@@ -7,6 +7,9 @@
 #include "qdma_os.h"
 #include "qdma_regs.h"
 
+/* Receive buffers that the IP spreads a frame over at most (PG302). */
+#define QDMA_FRAME_BUFFERS	31
+
 enum qdma_trigger {
 	QDMA_TRIGGER_DISABLED = 0,
 	QDMA_TRIGGER_EVERY = 1,

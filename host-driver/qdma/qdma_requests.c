@@ -253,11 +253,14 @@ static int start_h2c(const struct asked *asked, struct qdma_h2c_setting *setting
 	return qdma_h2c_start(service->qdma, setting) ? -QDMA_REFUSE_BUSY : 0;
 }
 
+/* The card sends a frame to the queue whatever its driver's MTU is. */
 static int start_c2h(const struct asked *asked, const struct qdma_c2h_setting *setting, u32 buffer)
 {
 	struct qdma_service *service = asked->service;
 	struct qdma_vf *vf = asked->vf;
 
+	if (QDMA_FRAME_BUFFERS * buffer < service->max_frame)
+		return -QDMA_REFUSE_BUFFER;
 	stop_before_start(service, vf, setting->queue - vf->base, true);
 	service->ops->set_rx(service->owner, setting->queue, buffer, setting->entry_log2);
 	vf->c2h |= BIT(setting->queue - vf->base);

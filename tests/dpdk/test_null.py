@@ -194,7 +194,7 @@ def test_what_the_port_says_of_itself(testpmd: Testpmd) -> None:
         "MAC address: 02:4D:52:44:4E:01",
         "Driver name: net_meridian_null",
         "Link speed: 25 Gbps",
-        "Minimum size of RX buffer: 256",
+        "Minimum size of RX buffer: 512",
         "Maximum configurable length of RX packet: 9600",
         "Max possible number of RXDs per queue: 4096",
         "Hash key size in bytes: 40",

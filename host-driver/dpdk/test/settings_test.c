@@ -18,6 +18,7 @@
 #include "port.h"
 
 #define RESETS	20000
+#define POOL	127
 #define READS	2000
 
 static void
@@ -369,6 +370,32 @@ every_function_takes_frames_of_several_buffers(void)
 	is(held(), 0);
 }
 
+static struct rte_mempool *
+pool_with_room(const char *name, uint16_t bytes)
+{
+	struct rte_mempool *made = rte_pktmbuf_pool_create(name, POOL, 0, 0,
+							   RTE_PKTMBUF_HEADROOM + bytes, 0);
+
+	must(made != NULL, "no memory");
+	return made;
+}
+
+/* The IP spreads a frame over 31 buffers at most, and the longest frame of the card is for any queue. */
+static void
+buffers_of_which_a_frame_takes_more_than_31_are_refused(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_dev_info info;
+
+	plug("");
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(info.min_rx_bufsize, 512);
+	is(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	is(rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool_with_room("small", 256)), -EINVAL);
+	is(rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool_with_room("odd", 511)), -EINVAL);
+	is(rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool_with_room("large", 512)), 0);
+}
+
 static void
 arguments_that_cannot_be_are_invalid(void)
 {
@@ -401,6 +428,7 @@ static const struct test_case cases[] = {
 	CASE(statistics_are_reset_while_frames_come),
 	CASE(counters_are_read_by_several_threads),
 	CASE(every_function_takes_frames_of_several_buffers),
+	CASE(buffers_of_which_a_frame_takes_more_than_31_are_refused),
 	CASE(arguments_that_cannot_be_are_invalid),
 };
 

@@ -195,6 +195,8 @@ TEST_F(Service, ContextsAreChecked) {
   EXPECT_EQ(refusal(42, 1), -QDMA_REFUSE_RING);
   EXPECT_EQ(refusal(46, 1), -QDMA_REFUSE_RING);
   EXPECT_EQ(refusal(44, 1), -QDMA_REFUSE_BUFFER);
+  EXPECT_EQ(refusal(45, 1), -QDMA_REFUSE_BUFFER) << "256 bytes, of which the longest frame takes more than 31";
+  EXPECT_EQ(refusal(45, 2), 0) << "512 bytes";
   EXPECT_EQ(refusal(38, 1), -QDMA_REFUSE_COUNTER);
   EXPECT_EQ(refusal(39, 99), -QDMA_REFUSE_TIMER);
 }
