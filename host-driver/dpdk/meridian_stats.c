@@ -185,12 +185,16 @@ meridian_stats_get(MERIDIAN_STATS_ARGS)
 /**
  * meridian_take_baseline() - let the card's counters begin where they are now
  * @m: a port; the card never clears them but by its reset
+ *
+ * Those of a card that does not answer, as while it is reset, begin where they began.
  */
 void
 meridian_take_baseline(struct meridian *m)
 {
 	uint32_t i;
 
+	if (!meridian_present(m))
+		return;
 	for (i = 0; i < card_counters(m); i++)
 		m->baseline[i] = read_card(m, i);
 }
@@ -269,6 +273,7 @@ meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 	struct meridian *m = meridian_of(dev);
 	struct rte_eth_dev_data *data = dev->data;
 	uint32_t at = 0, i;
+	bool is_there;
 
 	if (count < xstats(m) || stats == NULL)
 		return xstats(m);
@@ -276,8 +281,9 @@ meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 		stats[at++].value = sum_rx(data, driver_counters[i].offset);
 	for (i = 0; i < RTE_DIM(driver_tx_counters); i++)
 		stats[at++].value = sum_tx(data, driver_tx_counters[i].offset);
+	is_there = meridian_present(m);
 	for (i = 0; i < card_counters(m); i++)
-		stats[at++].value = read_card(m, i) - m->baseline[i];
+		stats[at++].value = is_there ? read_card(m, i) - m->baseline[i] : 0;
 	for (i = 0; meridian_vf_counts(m) != NULL && i < RTE_DIM(vf_counters); i++)
 		stats[at++].value = meridian_vf_counts(m)[i];
 	for (i = 0; i < at; i++)

@@ -397,6 +397,29 @@ buffers_of_which_a_frame_takes_more_than_31_are_refused(void)
 }
 
 static void
+card_that_does_not_answer_counts_nothing(void)
+{
+	struct rte_eth_stats stats;
+
+	plug("");
+	start_port(&plain);
+	*shell(DELIVERED) = 1000;
+	*shell(FULL) = 10;
+	is(rte_eth_stats_reset(port), 0);
+	*shell(DELIVERED) = 1007;
+	*shell(FULL) = 13;
+	test_card->is_silent = true;
+	is(extended("card_rx_delivered"), 0);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.imissed, 0);
+	is(rte_eth_stats_reset(port), 0);
+	test_card->is_silent = false;
+	is(extended("card_rx_delivered"), 7);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.imissed, 3);
+}
+
+static void
 arguments_that_cannot_be_are_invalid(void)
 {
 	static const char * const bad[] = {
@@ -429,6 +452,7 @@ static const struct test_case cases[] = {
 	CASE(counters_are_read_by_several_threads),
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(buffers_of_which_a_frame_takes_more_than_31_are_refused),
+	CASE(card_that_does_not_answer_counts_nothing),
 	CASE(arguments_that_cannot_be_are_invalid),
 };
 
