@@ -5,6 +5,9 @@
 /* The MAC clocks see a switch some cycles after it was written; a read of their block is longer. */
 #define CROSSING_READS	2
 
+/* The PS writes addresses as its driver is loaded, and not again. */
+#define ADDRESS_TRIES	8
+
 uint32_t
 meridian_read(struct meridian *m, uint32_t offset)
 {
@@ -255,6 +258,21 @@ meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t en
 	meridian_flush(m);
 }
 
+/* Both registers of one address: the PS may write another meanwhile. Returns the second. */
+static uint32_t
+read_address(struct meridian *m, uint32_t low, uint32_t high, uint32_t *first)
+{
+	uint32_t top = meridian_read(m, high), before;
+	unsigned int tries = ADDRESS_TRIES;
+
+	do {
+		before = top;
+		*first = meridian_read(m, low);
+		top = meridian_read(m, high);
+	} while (top != before && --tries);
+	return top;
+}
+
 /**
  * meridian_take_address() - have the address that the card has for a PF on its port
  * @m: a PF, identified
@@ -268,8 +286,8 @@ meridian_take_address(struct meridian *m)
 	uint32_t low = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_LOW(m->function);
 	uint32_t high = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(m->function);
 	struct rte_ether_addr *address = &m->data->mac_addrs[0];
-	uint32_t top = meridian_read(m, high);
-	rte_le32_t start = rte_cpu_to_le_32(meridian_read(m, low));
+	uint32_t first, top = read_address(m, low, high, &first);
+	rte_le32_t start = rte_cpu_to_le_32(first);
 	rte_le16_t end = rte_cpu_to_le_16(top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK);
 
 	memcpy(&address->addr_bytes[0], &start, sizeof(start));

@@ -73,7 +73,7 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	error = meridian_identify(m, options->queues);
 	if (!error)
 		error = meridian_take_pf(m);
-	if (!error)
+	if (!error && rte_is_zero_ether_addr(&options->address))
 		meridian_take_address(m);
 	meridian_default_rss(m);
 	return error;

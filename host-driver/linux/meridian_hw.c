@@ -14,6 +14,9 @@
  */
 #define CROSSING_READS	2
 
+/* The PS writes addresses as its driver is loaded, and not again. */
+#define ADDRESS_TRIES	8
+
 u32 meridian_read(struct meridian *m, u32 offset)
 {
 	return readl(m->shell + offset);
@@ -137,6 +140,20 @@ int meridian_identify(struct meridian *m)
 	return 0;
 }
 
+/* Both registers of one address: the PS may write another meanwhile. Returns the second. */
+static u32 read_address(struct meridian *m, u32 low, u32 high, u32 *first)
+{
+	u32 end = meridian_read(m, high), before;
+	unsigned int tries = ADDRESS_TRIES;
+
+	do {
+		before = end;
+		*first = meridian_read(m, low);
+		end = meridian_read(m, high);
+	} while (end != before && --tries);
+	return end;
+}
+
 /**
  * meridian_have_address() - have the address that the card has for a PF on its port
  * @m: a PF whose interface is not registered
@@ -148,10 +165,11 @@ void meridian_have_address(struct meridian *m)
 {
 	u32 low = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_LOW(m->function);
 	u32 high = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(m->function);
-	u32 end = meridian_read(m, high);
 	u8 address[ETH_ALEN];
+	u32 first, end;
 
-	put_unaligned_le32(meridian_read(m, low), address);
+	end = read_address(m, low, high, &first);
+	put_unaligned_le32(first, address);
 	put_unaligned_le16(FIELD_GET(MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK, end),
 			   &address[4]);
 	if (end & MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK && is_valid_ether_addr(address)) {

@@ -419,6 +419,37 @@ card_that_does_not_answer_counts_nothing(void)
 	is(stats.imissed, 3);
 }
 
+#define ADDRESS_LOW	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_LOW(0))
+#define ADDRESS_HIGH	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(0))
+
+/* What it has been told for the PF stays; if it has nothing, it is not to keep one by chance. */
+static void
+address_that_is_given_is_not_the_card_s(void)
+{
+	struct rte_ether_addr address;
+
+	plug("mac=02:00:00:00:00:77");
+	is(rte_eth_macaddr_get(port, &address), 0);
+	is(address.addr_bytes[5], 0x77);
+	is(*shell(ADDRESS_LOW), 0);
+	is(*shell(ADDRESS_HIGH), 0);
+}
+
+static void
+address_that_the_ps_writes_meanwhile_is_whole(void)
+{
+	static const uint8_t expected[] = { 0x02, 0x50, 0x60, 0x70, 0x80, 0x90 };
+	struct rte_ether_addr address;
+
+	test_card_address[0][0] = 0x03020102;
+	test_card_address[0][1] = MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK | 0x0504;
+	test_card_address[1][0] = 0x70605002;
+	test_card_address[1][1] = MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK | 0x9080;
+	plug("");
+	is(rte_eth_macaddr_get(port, &address), 0);
+	is(memcmp(&address, expected, sizeof(expected)), 0);
+}
+
 static void
 arguments_that_cannot_be_are_invalid(void)
 {
@@ -453,6 +484,8 @@ static const struct test_case cases[] = {
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(buffers_of_which_a_frame_takes_more_than_31_are_refused),
 	CASE(card_that_does_not_answer_counts_nothing),
+	CASE(address_that_is_given_is_not_the_card_s),
+	CASE(address_that_the_ps_writes_meanwhile_is_whole),
 	CASE(arguments_that_cannot_be_are_invalid),
 };
 

@@ -11,9 +11,12 @@
 #define BUSY		1	/* of QDMA_CONTEXT_COMMAND */
 #define LENGTH		60
 #define SLOW_FRAMES	32
+#define ADDRESS_LOW	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_LOW(0))
+#define ADDRESS_HIGH	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(0))
 
 struct test_card *test_card;
 bool test_card_has_no_fence;
+uint32_t test_card_address[2][2];
 
 static bool
 is_open(const struct test_card *card)
@@ -63,6 +66,14 @@ is_counter(unsigned int bar, uint32_t offset)
 	       offset <= MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_TX_COPIES_PS_FULL + 4;
 }
 
+/* As the card's PS does. */
+static void
+write_address(struct test_card *card, const uint32_t *address)
+{
+	card->null->shell[ADDRESS_LOW / 4] = address[0];
+	card->null->shell[ADDRESS_HIGH / 4] = address[1];
+}
+
 static uint32_t
 read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
 {
@@ -72,6 +83,13 @@ read_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset)
 		return QDMA_ALL_ONES;
 	if (card->is_slow)
 		serve_slowly(card);
+	if (bar == MERIDIAN_BAR_SHELL && (offset == ADDRESS_LOW || offset == ADDRESS_HIGH)) {
+		uint32_t word = meridian_null_read(card->null, bar, offset);
+
+		if (test_card_address[1][1])
+			write_address(card, test_card_address[1]);
+		return word;
+	}
 	if (!is_counter(bar, offset))
 		return meridian_null_read(card->null, bar, offset);
 	if (offset % 8)
@@ -199,6 +217,7 @@ probe(struct rte_vdev_device *device)
 		card->null->loop = 1;
 	}
 	test_card_reset(card);
+	write_address(card, test_card_address[0]);
 	card->bus.ops = test_card_has_no_fence ? &unfenced_ops : &ops;
 	card->bus.is_loop = card->null->loop;
 	card->is_master = true;

@@ -42,6 +42,12 @@ extern struct test_card *test_card;
 /* The next one's function cannot be kept from memory. */
 extern bool test_card_has_no_fence;
 
+/*
+ * Addresses of the next one's PF, as both registers have them: the first, and the other, which is
+ * written when half of the first has been read.
+ */
+extern uint32_t test_card_address[2][2];
+
 void test_card_reset(struct test_card *card);
 void test_card_receive(struct test_card *card, uint32_t queue);
 
