@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "qdma/ring/doorbells.hpp"
 #include "qdma/ip_state.hpp"
 #include "qdma/mailbox.hpp"
+#include "qdma/ring/doorbells.hpp"
 #include "stream/streams.hpp"
 
 namespace meridian {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "qdma/state/contexts.hpp"
 #include "qdma/pcie_link.hpp"
+#include "qdma/state/contexts.hpp"
 
 namespace meridian {
 

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "qdma/state/contexts.hpp"
-#include "qdma/state/csr.hpp"
-#include "qdma/ring/descriptor_status.hpp"
-#include "qdma/state/errors.hpp"
 #include "qdma/interrupts.hpp"
 #include "qdma/pcie_link.hpp"
 #include "qdma/qdma_ip.hpp"
+#include "qdma/ring/descriptor_status.hpp"
+#include "qdma/state/contexts.hpp"
+#include "qdma/state/csr.hpp"
+#include "qdma/state/errors.hpp"
 
 namespace meridian {
 

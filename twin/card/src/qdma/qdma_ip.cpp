@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "qdma/function_reset.hpp"
+#include "qdma/ip_state.hpp"
+#include "qdma/mailbox.hpp"
 #include "qdma/ring/c2h_engine.hpp"
 #include "qdma/ring/completions.hpp"
 #include "qdma/ring/doorbells.hpp"
-#include "qdma/function_reset.hpp"
 #include "qdma/ring/h2c_engine.hpp"
-#include "qdma/ip_state.hpp"
-#include "qdma/mailbox.hpp"
 
 namespace meridian {
 

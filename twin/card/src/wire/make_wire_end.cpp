@@ -7,12 +7,12 @@
 
 #include "base/error.hpp"
 #include "wire/capture/capture_end.hpp"
+#include "wire/capture/replay_end.hpp"
 #include "wire/delay_loss.hpp"
 #include "wire/end_kinds.hpp"
 #include "wire/mix_end.hpp"
 #include "wire/none_end.hpp"
 #include "wire/socket/packet_socket_end.hpp"
-#include "wire/capture/replay_end.hpp"
 #include "wire/socket/socket_end.hpp"
 #include "wire/socket/tap_end.hpp"
 #include "wire/wire_spec.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "fake_shell.hpp"
-#include "qdma/state/context_fields.hpp"
 #include "qdma/qdma_ip.hpp"
+#include "qdma/state/context_fields.hpp"
 #include "qdma/state/registers.hpp"
 #include "test_memory.hpp"
 

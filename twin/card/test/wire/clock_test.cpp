@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "qdma/state/csr.hpp"
 #include "qdma/qdma_ip.hpp"
+#include "qdma/state/csr.hpp"
 #include "shell/card_clocks.hpp"
 
 namespace meridian {

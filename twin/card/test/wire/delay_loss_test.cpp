@@ -6,8 +6,8 @@
 #include <map>
 
 #include "ptp_slave.hpp"
-#include "wire/ptp/grandmaster.hpp"
 #include "wire/make_wire_end.hpp"
+#include "wire/ptp/grandmaster.hpp"
 #include "wire/traffic/traffic_end.hpp"
 #include "wire_ends.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "qdma/ip_state.hpp"
 #include "qdma/ring/completions.hpp"
 #include "qdma/ring/descriptor_ring.hpp"
-#include "qdma/ip_state.hpp"
 #include "stream/qdma_c2h.hpp"
 
 namespace meridian {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "qdma/ip_state.hpp"
 #include "qdma/ring/c2h_engine.hpp"
 #include "qdma/ring/completions.hpp"
 #include "qdma/ring/h2c_engine.hpp"
-#include "qdma/ip_state.hpp"
 
 namespace meridian {
 

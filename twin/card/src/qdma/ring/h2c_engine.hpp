@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "qdma/ring/descriptor_ring.hpp"
 #include "qdma/ip_state.hpp"
+#include "qdma/ring/descriptor_ring.hpp"
 #include "stream/qdma_h2c.hpp"
 
 namespace meridian {

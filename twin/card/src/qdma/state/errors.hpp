@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "qdma/state/csr.hpp"
 #include "qdma/interrupts.hpp"
+#include "qdma/state/csr.hpp"
 
 namespace meridian {
 

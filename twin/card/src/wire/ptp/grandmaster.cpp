@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "wire/ptp/gptp_tlv.hpp"
 #include "wire/frame/ip_frame.hpp"
+#include "wire/ptp/gptp_tlv.hpp"
 
 namespace meridian {
 

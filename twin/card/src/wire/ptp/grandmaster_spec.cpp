@@ -3,8 +3,8 @@
 
 #include "wire/clock_spec.hpp"
 #include "wire/end_kinds.hpp"
-#include "wire/ptp/grandmaster.hpp"
 #include "wire/frame/ip_frame.hpp"
+#include "wire/ptp/grandmaster.hpp"
 #include "wire/wire_spec.hpp"
 
 namespace meridian {
