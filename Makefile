@@ -8,7 +8,7 @@ SHELL := bash
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
-# One suite of `make test` or `make test-long`; a name that is none tells them all.
+# One suite of `make test` or `make test-long`; a wrong name lists all of them.
 ONLY ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
@@ -46,73 +46,73 @@ help: ## list the targets
 setup: ## install the tools (the other targets do it themselves)
 	@scripts/setup
 
-demo: setup ## everything at once in front of you, then a report; QUICK=1: a real capture through the card alone
+demo: setup ## boot a host and the card's PS, load the wire, write a report; QUICK=1: only replay a capture through the card
 	@scripts/demo $(if $(PCAP),--pcap "$(PCAP)") $(if $(QUICK),--quick)
 
-test: setup ## everything that must always pass
+test: setup ## run the tests that must always pass
 	@scripts/run-tests $(if $(ONLY),--only "$(ONLY)")
 
-test-long: setup ## more seeds, more points of the parameter space, all tests on machines; hours. ONLY=NAME: one suite of it
+test-long: setup ## run more seeds and sizes, and all tests on QEMU machines (hours); ONLY=NAME: one suite
 	@scripts/run-tests --long $(if $(ONLY),--only "$(ONLY)")
 
-test-kernel: setup ## the Linux kernel's own tests of network drivers, on PF and VF → build/kernel-selftests.json. QUICK=1: a few
+test-kernel: setup ## run the kernel's own network driver tests on PF and VF → build/kernel-selftests.json; QUICK=1: a few
 	@scripts/test-kernel $(if $(QUICK),--quick)
 
-lint: setup ## shell scripts, formats, licences, Verilator lint of the whole shell
+lint: setup ## check shell scripts, formats, licence lines, links, and the shell's Verilog
 	@scripts/lint
 
-format: setup ## bring Scala, C++ and Python into the format that lint checks
+format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
 rtl: setup ## write the Verilog to build/rtl
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(RTL_ARGS)"
 
-registers: setup ## write everything generated from the register map
+registers: setup ## write the C header and the reference of the register map
 	@scripts/sbt "runMain meridian.regs.GenerateRegisters .."
 
-bench-shell: setup ## line rate, latency, priority, PTP error, storm → build/bench/shell.json
+bench-shell: setup ## measure the shell: line rate, latency, priority, PTP error, storm → build/bench/shell.json
 	@scripts/bench-shell
 
-bench-resources: setup ## LUT, FF, BRAM, URAM and logic depth by Yosys → build/bench/resources.json
+bench-resources: setup ## estimate LUT, FF, BRAM, URAM and logic depth with Yosys → build/bench/resources.json
 	@scripts/bench-resources
 
-bench-boards: setup ## the shell of each board against its device, by Yosys → build/bench/boards.json
+bench-boards: setup ## estimate with Yosys whether each board's shell fits its device → build/bench/boards.json
 	@scripts/bench-boards
 
-bench-card: setup ## speed of the card process, throughput of its QDMA model → build/bench/card.json
+bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
-bench-host: setup ## the Linux driver beside virtio-net and igb in one machine: instructions a packet → build/bench/host.json
+bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
 	@scripts/bench-host $(if $(QUICK),--quick)
 
-bench-ptp: setup ## ptp4l on the card's PS: offset and path delay, idle and under bursts → build/bench/ptp.json, ptp.png
+bench-ptp: setup ## measure ptp4l on the card's PS: offset and path delay, idle and under bursts → build/bench/ptp.json, ptp.png
 	@scripts/bench-ptp $(if $(QUICK),--quick)
 
-bench-pmd: setup ## the DPDK driver on its null card: cycles and instructions a packet, other drivers beside it → build/bench/pmd.json
+bench-pmd: setup ## measure the DPDK driver without a card: cycles and instructions a packet, other drivers for comparison → build/bench/pmd.json
 	@scripts/bench-pmd
 
-twin-host: ## boot a Debian machine with the card in it (QEMU) and take its console
+twin-host: ## boot a Debian host with the card in QEMU and open its console
 	@scripts/setup >&2
 	@scripts/twin host $(TWIN_ARGS)
 
-twin-ps: ## boot the card's own PS, a ZynqMP in QEMU, and take its console
+twin-ps: ## boot the card's own PS, a ZynqMP in QEMU, and open its console
 	@scripts/setup >&2
 	@scripts/twin ps $(TWIN_ARGS)
 
-twin-ps-sd: ## start the PS from its SD card, a grandmaster on the wire, until its clock is locked
+twin-ps-sd: ## boot the PS from its SD card with a grandmaster on the wire, and wait until its clock is locked
 	@scripts/setup >&2
 	@scripts/twin ps --image --wire 0=ptp:transport=udp4,log_sync=-3,log_delay_req=-3 $(TWIN_ARGS) -- \
 	  'for i in $$(seq 180); do meridian-ptp-health /usr/share/meridian/ptp/default.conf && exit; sleep 1; done; exit 1'
 
 twin-run: export TWIN_CMD = $(value CMD)
-twin-run: ## boot that machine, run CMD in it as root, print what it prints
+twin-run: ## boot a Debian host with the card, run CMD in it as root, and print its output
 	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
-bitstream: ## BOARD=...: Vivado's bitstream, .bin and XSA → build/vivado/BOARD (needs Vivado; never run here)
+bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD (needs Vivado; never run here)
 	@scripts/bitstream build "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
-probe: ## BOARD=...: ask Vivado for what is inferred here, say what differs (ten minutes; needs Vivado, never run here)
+probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
@@ -121,20 +121,20 @@ program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
 flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
 
-image: ## BOARD=... KEYS=file.pub: the SD card image by Yocto from what make bitstream left (hours, network; never run here)
+image: ## BOARD=... KEYS=file.pub: build the SD card image with Yocto, from the results of make bitstream (hours, network; never run here)
 	@scripts/yocto-image $(image_options) "$(BOARD)" $(if $(KAS),"$(KAS)")
 
-petalinux: ## BOARD=... KEYS=file.pub: the same by PetaLinux (needs PetaLinux; never run here)
+petalinux: ## BOARD=... KEYS=file.pub: build the SD card image with PetaLinux (needs PetaLinux; never run here)
 	@scripts/petalinux $(image_options) "$(BOARD)"
 
 flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what make image built, and read it back
 	@scripts/flash-sd $(if $(YES),--yes) "$(SD)" $(if $(IMAGE),"$(IMAGE)")
 
-check-vivado: setup ## the Vivado build without Vivado: every board and release under a stand-in that knows the facts
+check-vivado: setup ## check the Vivado build without Vivado, for every board and release, with a stand-in for Vivado
 	@scripts/check-vivado
 
-docs: setup ## all documents as a site, links checked → build/site
+docs: setup ## build all documents as a site and check their links → build/site
 	@scripts/build-docs
 
-clean: ## remove what builds left in the tree (the cache stays)
+clean: ## remove build results from the tree (the cache stays)
 	rm -rf build spinal/target spinal/project/target spinal/project/project spinal/simWorkspace spinal/tmp

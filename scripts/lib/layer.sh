@@ -28,12 +28,12 @@ layer_board_dts() { # BOARD: prints what sdtgen calls the board; nothing if AMD 
 
 layer_options_help() { # the options that layer_options takes
   cat <<'TEXT'
-  --xsa FILE          the hardware hand-off; build/vivado/BOARD/meridian-BOARD.xsa if it is not named
-  --bitstream FILE    what the card's Linux loads into the logic, a .bit.bin; that beside the hand-off
-  --map MAJOR.MINOR   the bitstream's register map; that which the .txt beside it tells
-  --keys FILE         public keys that may log in as root, as in authorized_keys; there is no password
+  --xsa FILE          the hardware hand-off (default: build/vivado/BOARD/meridian-BOARD.xsa)
+  --bitstream FILE    the .bit.bin that the card's Linux loads (default: the one beside the hand-off)
+  --map MAJOR.MINOR   the bitstream's register map version (default: as in the .txt beside the bitstream)
+  --keys FILE         public keys that can log in as root, in the format of authorized_keys; there is no password
   --update-keys FILE  public keys that sign updates; without it, updates have to be unsigned (meridian-update --help)
-  --update-version N  a whole number, raised with each update: a card refuses what is older than what it runs; else 0
+  --update-version N  a whole number, to be raised with each update; a card refuses an update older than what it runs (0)
 TEXT
 }
 

@@ -116,7 +116,7 @@ def test_a_run_that_went_well_leaves_no_directory_and_one_that_did_not_does() ->
     done = twin("run", "--no-driver", "--timeout", "2", "--", "sleep 1000")
     assert done.returncode == 124
     assert "waited 2 s for the machine to be done" in done.stderr
-    left = re.search(r"the run is in (\S+)", done.stderr)
+    left = re.search(r"the files of the run are in (\S+)", done.stderr)
     assert left is not None
     assert (Path(left[1]) / "console.log").exists()
     subprocess.run(["rm", "-r", left[1]], timeout=30, check=True)

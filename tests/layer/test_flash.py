@@ -147,7 +147,7 @@ class TestRefused:
 
     def test_nobody_said_yes(self, card: Path, image: Path) -> None:
         status, said = flash(card, image, yes=False)
-        assert status == 1 and "there is nobody to ask: --yes" in said
+        assert status == 1 and "no terminal to ask for confirmation: --yes" in said
 
     @pytest.mark.parametrize(("answer", "status"), [("no", 1), ("", 1), ("yes", 1)])
     def test_somebody_said_no(self, card: Path, image: Path, answer: str, status: int) -> None:
@@ -201,7 +201,7 @@ class TestRefused:
             status, said = flash(card, image)
         finally:
             os.close(theirs)
-        assert status == 1 and "is in use by somebody" in said
+        assert status == 1 and "is in use" in said
 
     def test_the_systems_disk(self, image: Path, backing: Path) -> None:
         """By --check, should it not be refused."""
@@ -326,7 +326,7 @@ def test_a_card_that_does_not_keep_what_it_took(card: Path, backing: Path, image
     finally:
         stop.set()
         forgetting.join()
-    assert status == 1 and "what was written 16 MiB from the card's start is not what comes back" in said, said
+    assert status == 1 and "read back 16 MiB from the card's start differ from those written" in said, said
     assert backing.read_bytes()[:512] == bytes(512), "a card that is not whole has a partition table"
 
 
@@ -344,7 +344,7 @@ def test_a_card_that_is_smaller_than_it_says(loop: Callable[..., Path], image: P
             status, said = flash(device, image)
         finally:
             do("losetup", "--detach", device)
-        assert status == 1 and "the card does not take what is written 12 MiB from" in said and "No space" in said, said
+        assert status == 1 and "writing failed 12 MiB from the card's start" in said and "No space" in said, said
         assert (place / "backing").read_bytes()[:512] == bytes(512)
     finally:
         do("umount", place)

@@ -128,7 +128,7 @@ def test_all_that_is_missing_is_told_at_once(tree: Tree) -> None:
             "'' is not MAJOR.MINOR; 'make bitstream' prints it",
             "keys: nobody could log in",
             "missing petalinux-config: install PetaLinux 2024.2",
-            "missing PetaLinux 2024.2: this is 2023.1",
+            "missing PetaLinux 2024.2: found 2023.1",
         ):
             assert sentence in said, said
         assert ("petalinux-build -c meridian-image\n" in said) == (len(words) == 2)
@@ -139,8 +139,8 @@ def test_each_thing_that_is_missing_is_told(tree: Tree, tmp_path: Path) -> None:
     (tmp_path / "board.bit").touch()
     keys = ("--keys", tree.key, "zcu106")
     for words, environment, sentence in (
-        (("--xsa", tmp_path / "board.bit", *keys), {}, "is none, Vivado's are called .xsa"),
-        (keys, {"PETALINUX_VER": ""}, "PetaLinux 2024.2: this is a version that it does not tell"),
+        (("--xsa", tmp_path / "board.bit", *keys), {}, "is not an .xsa file of Vivado"),
+        (keys, {"PETALINUX_VER": ""}, "PetaLinux 2024.2: found no version"),
         (("--update-keys", "/nowhere", *keys), {}, "update keys: there is no public key in /nowhere"),
     ):
         status, said = tree.run(*words, **environment)

@@ -44,7 +44,7 @@ def _captures(console: Console) -> list[capture.Frame]:
         frames += found.frames
     console.print(f"{len(frames)} frames of {used} captures from tcpdump's test suite (PTP among them);")
     console.print(
-        f"{left} captures hold no whole Ethernet frame, {partly} others hold records that are left out;"
+        f"{left} captures contain no whole Ethernet frame, {partly} others contain records that are left out;"
         f" {padded} frames padded to 60 bytes as on a wire"
     )
     return frames
@@ -52,12 +52,14 @@ def _captures(console: Console) -> list[capture.Frame]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make demo QUICK=1", description=__doc__)
-    parser.add_argument("--pcap", type=Path, help="a capture of your own (pcap or pcapng, Ethernet)")
-    parser.add_argument("--quick", action="store_true", help="this demo and not the whole one")
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N frames")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "demo", help="folder for the pcaps")
-    parser.add_argument("--program", type=Path, help="a meridian_card that is built already")
-    parser.add_argument("--seed", type=int, default=1, help="of what the card leaves to chance (1)")
+    parser.add_argument("--pcap", type=Path, help="replay this capture (pcap or pcapng, Ethernet)")
+    parser.add_argument("--quick", action="store_true", help="run this demo instead of the whole one")
+    parser.add_argument("--limit", type=int, default=0, metavar="N", help="send at most N frames")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "build" / "demo", help="folder for the captures that are written"
+    )
+    parser.add_argument("--program", type=Path, help="use this meridian_card instead of building one")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the card's random decisions (1)")
     arguments = parser.parse_args()
     console = Console(width=150)
     try:
@@ -76,7 +78,7 @@ def main() -> int:
     program = arguments.program or Path(_script("build-card")) / "meridian_card"
     plan = choose(frames)
     console.print(
-        "Verilated shell, one port at 25 Gb/s, frames back to back; the MAC and the QDMA IP with its rings in host memory"
+        "The shell's Verilog is simulated with one port at 25 Gb/s and frames back to back; the MAC and the QDMA IP"
         " are models"
     )
     try:

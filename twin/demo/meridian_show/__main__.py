@@ -49,18 +49,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     defaults = Lengths()
     parser.add_argument(
-        "--idle", type=float, default=defaults.idle, metavar="SECONDS", help="of the idle phase (%(default)s)"
+        "--idle", type=float, default=defaults.idle, metavar="SECONDS", help="length of the idle phase (%(default)s)"
     )
     parser.add_argument(
-        "--loaded", type=float, default=defaults.loaded, metavar="SECONDS", help="of the load (%(default)s)"
+        "--loaded",
+        type=float,
+        default=defaults.loaded,
+        metavar="SECONDS",
+        help="length of the phase under load (%(default)s)",
     )
     parser.add_argument(
-        "--train", type=int, default=defaults.train, metavar="N", help="frames of a train (%(default)s)"
+        "--train", type=int, default=defaults.train, metavar="N", help="frames of a train at line rate (%(default)s)"
     )
-    parser.add_argument("--out", type=Path, help="folder of the run (build/twin/run-...)")
+    parser.add_argument("--out", type=Path, help="folder for the files of the run (build/twin/run-...)")
     arguments = parser.parse_args()
     if min(arguments.idle, arguments.loaded, arguments.train) <= 0:
-        parser.error("phases and trains have to last")
+        parser.error("--idle, --loaded and --train must be above 0")
     folder = new_run(arguments.out)
     console = Console(width=None if sys.stdout.isatty() else 120)
     try:
@@ -70,10 +74,10 @@ def main() -> int:
         with Live(View(record), console=console, refresh_per_second=2 if console.is_terminal else 0.05):
             Show(folder, record, lengths).run()
     except ERRORS as error:
-        print(f"demo: {error}\ndemo: the run is in {folder}", file=sys.stderr)
+        print(f"demo: {error}\ndemo: the files of the run are in {folder}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"demo: interrupted; the run is in {folder}", file=sys.stderr)
+        print(f"demo: interrupted; the files of the run are in {folder}", file=sys.stderr)
         return 130
     passed = list(packets(folder / "card.pcapng"))
     syncs = covered(passed)
@@ -81,7 +85,7 @@ def main() -> int:
     for name in (IDLE, LOADED):
         found = record.offsets_in(name)
         console.print(f"{name}: {len(found)} Sync, offset {rms(found):.2f} ns r.m.s., peak {peak(found)} ns")
-    console.print(f"{syncs[1]} of {syncs[0]} Sync under load came in the middle of a train at line rate")
+    console.print(f"{syncs[1]} of {syncs[0]} Sync under load arrived in the middle of a train at line rate")
     console.print(f"the report: {file}")
     wrong = verdict(record, syncs)
     for sentence in wrong[:10]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The twin: Debian machines in QEMU around Meridian's card, the card being its Verilated shell."""
+"""The twin: Debian machines in QEMU with a simulated Meridian card, which runs the shell's Verilog."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def start_from(card: SdCard, folder: Path, twin: Twin, hardware: PsHardware, arg
             console.terminal_kept(),
             SdMachine(card, folder, twin.card.socket, hardware, on_terminal=True, firmware=firmware) as machine,
         ):
-            print(f"twin: log in by {shlex.join(machine.ssh())}; Ctrl-A X ends the machine", file=sys.stderr)
+            print(f"twin: log in with {shlex.join(machine.ssh())}; Ctrl-A X ends the machine", file=sys.stderr)
             return machine.wait()
     with SdMachine(card, folder, twin.card.socket, hardware, watch=twin.card.check, firmware=firmware) as machine:
         machine.wait_up()
@@ -189,8 +189,10 @@ def driven(source: Path) -> argparse.ArgumentParser:
     """Options for the driver of a machine."""
     result = argparse.ArgumentParser(add_help=False)
     where = source.relative_to(tools.ROOT)
-    result.add_argument("--driver", type=Path, default=source, metavar="DIR", help=f"the driver's source ({where})")
-    result.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="load no driver")
+    result.add_argument(
+        "--driver", type=Path, default=source, metavar="DIR", help=f"folder of the driver's source ({where})"
+    )
+    result.add_argument("--no-driver", dest="driver", action="store_const", const=None, help="do not load a driver")
     return result
 
 
@@ -198,9 +200,11 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="twin", description=__doc__)
     commands = result.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian of the machine (trixie)")
-    common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="of the machine (1024)")
-    common.add_argument("--cpus", type=int, default=2, help="of the machine (2)")
+    common.add_argument(
+        "--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian release of the machine (trixie)"
+    )
+    common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="memory of the machine (1024)")
+    common.add_argument("--cpus", type=int, default=2, help="processors of the machine (2)")
     common.add_argument(
         "--ports", type=int, default=1, choices=range(1, MOST_PORTS + 1), help="Ethernet ports of the card (1)"
     )
@@ -210,53 +214,68 @@ def parser() -> argparse.ArgumentParser:
         type=wire,
         default=[],
         metavar="PORT=SPEC",
-        help="what a port's wire ends in, as meridian_card has it (an interface in a network namespace)",
+        help="other end of a port's wire, as for meridian_card (default: an interface in a network namespace)",
     )
-    common.add_argument("--pcap", action="store_true", help="capture what passes at the card: card.pcapng")
-    common.add_argument("--wave", action="store_true", help="waveforms of the shell: card.fst; slow")
-    common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"what is left of the run ({RUNS}/run-...)")
-    common.add_argument("--keep", action="store_true", help="keep the run directory of a run that went well")
+    common.add_argument("--pcap", action="store_true", help="capture the frames at the card into card.pcapng")
+    common.add_argument("--wave", action="store_true", help="write waveforms of the shell into card.fst (slow)")
+    common.add_argument("--run-dir", type=Path, metavar="DIR", help=f"folder for the files of the run ({RUNS}/run-...)")
+    common.add_argument("--keep", action="store_true", help="keep the run directory of a run that succeeded")
     common.add_argument(
-        "--card", type=words, default=[], metavar="OPTIONS", help="more of meridian_card, as --card='--ppm mac_rx_0=5'"
+        "--card",
+        type=words,
+        default=[],
+        metavar="OPTIONS",
+        help="options for meridian_card, as --card='--ppm mac_rx_0=5'",
     )
     common.add_argument(
-        "--qemu", type=words, default=[], metavar="OPTIONS", help="more of QEMU, as --qemu='-device igb'"
+        "--qemu", type=words, default=[], metavar="OPTIONS", help="options for QEMU, as --qemu='-device igb'"
     )
 
     timed = argparse.ArgumentParser(add_help=False)
-    timed.add_argument("--timeout", type=positive, default=600, metavar="SECONDS", help="of the command (600)")
+    timed.add_argument(
+        "--timeout", type=positive, default=600, metavar="SECONDS", help="time limit of the command (600)"
+    )
     plugged = argparse.ArgumentParser(add_help=False)
     plugged.add_argument(
-        "--device", default="", metavar="PROPERTIES", help="of the card in QEMU, as pfs=2,vfs=16 (twin/qemu/README.md)"
+        "--device",
+        default="",
+        metavar="PROPERTIES",
+        help="QEMU properties of the card, as pfs=2,vfs=16 (twin/qemu/README.md)",
     )
     plugged.add_argument(
-        "--iommu", action="store_true", help="an IOMMU, which translates what the card reads and writes"
+        "--iommu",
+        action="store_true",
+        help="add an IOMMU, which translates the addresses that the card reads and writes",
     )
     plugged.add_argument(
         "--ps",
         nargs="?",
         const="",
         metavar="CMD",
-        help="the card's own PS beside it, with its driver; CMD is done in it first, a line for the shell",
+        help="also boot the card's own PS, with its driver, and first run the shell command CMD in it",
     )
-    plugged.add_argument("--ps-timeout", type=positive, default=120, metavar="SECONDS", help="of that command (120)")
-    plugged.add_argument("--dhcp", action="store_true", help="addresses by DHCP over the wire")
+    plugged.add_argument(
+        "--ps-timeout", type=positive, default=120, metavar="SECONDS", help="time limit of the command of --ps (120)"
+    )
+    plugged.add_argument("--dhcp", action="store_true", help="start a DHCP server at the other end of the wire")
 
     one = commands.add_parser(
-        "host", parents=[common, plugged, driven(driver.SOURCE)], help="boot the machine and take its console"
+        "host", parents=[common, plugged, driven(driver.SOURCE)], help="boot the machine and open its console"
     )
     one.set_defaults(act=host)
     one = commands.add_parser(
         "run",
         parents=[common, plugged, driven(driver.SOURCE), timed],
-        help="boot the machine, run a command in it as root, end with its status",
+        help="boot the machine, run a command in it as root, and end with its status",
     )
-    one.add_argument("command", nargs="+", metavar="CMD", help="one word is a line for the shell")
+    one.add_argument(
+        "command", nargs="+", metavar="CMD", help="command and arguments, or one word as a line for the shell"
+    )
     one.set_defaults(act=run)
     one = commands.add_parser(
         "ps",
         parents=[common, driven(driver.PS_SOURCE), timed],
-        help="boot the card's own PS and take its console, or run a command in it",
+        help="boot the card's own PS and open its console, or run a command in it",
     )
     one.add_argument(
         "--image",
@@ -264,18 +283,25 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         const=Path(),
         metavar="FILE.wic",
-        help="start from a copy of this SD card, by systemd, and run the command by ssh; without FILE, from our own",
+        help="boot from a copy of this SD card image, with systemd; commands go through ssh (default: our own image)",
     )
     one.add_argument(
         "--firmware",
         action="store_true",
-        help="with --image: by TF-A and U-Boot, as a card; without, QEMU starts Linux",
+        help="with --image: boot through TF-A and U-Boot, as a real card does (default: QEMU starts Linux)",
     )
-    one.add_argument("command", nargs="*", metavar="CMD", help="one word is a line for the shell; the console without")
+    one.add_argument(
+        "command",
+        nargs="*",
+        metavar="CMD",
+        help="command and arguments, or one word as a line for the shell (default: open the console)",
+    )
     one.set_defaults(act=ps)
     one = commands.add_parser("peer", help="run a command at the far end of the wire of a running twin")
-    one.add_argument("--run-dir", type=Path, metavar="DIR", help="of the twin that is meant (the youngest)")
-    one.add_argument("command", nargs="*", metavar="CMD", help="a shell without it")
+    one.add_argument(
+        "--run-dir", type=Path, metavar="DIR", help="run directory of the twin (default: the one that was started last)"
+    )
+    one.add_argument("command", nargs="*", metavar="CMD", help="command and arguments (default: a shell)")
     one.set_defaults(act=None)
     return result
 
@@ -311,7 +337,7 @@ def main(line: Sequence[str] | None = None) -> int:
         keep = is_kept(arguments)
         status = INTERRUPTED
     if keep:
-        print(f"twin: the run is in {folder}", file=sys.stderr)
+        print(f"twin: the files of the run are in {folder}", file=sys.stderr)
     else:
         discard(folder)
     return status
