@@ -16,7 +16,7 @@ class ControlError(Exception):
 
 
 class Control(Closing):
-    """One connection. `ask("help")` names the operations."""
+    """One connection. `ask("help")` lists the operations."""
 
     def __init__(self, path: Path | str, patience: float = 30) -> None:
         self.events: list[dict[str, Any]] = []  # what came since `ask("follow")`

@@ -18,7 +18,7 @@ using meridian::Bench;
 using meridian::InputError;
 
 constexpr std::string_view usage =
-    R"(shell_bench: measures the simulated shell at its pins, in real clock ratios. Figures are JSON lines.
+    R"(shell_bench: measures the simulated shell at its pins, with the real clock ratios. It prints JSON lines.
 
   shell_bench [options] [MEASUREMENT...]    all measurements when none is named
 
@@ -31,11 +31,11 @@ constexpr std::string_view usage =
   timer            error of the system timers at the MACs' pins
   ptp              error of timestamps under load
 
-  --frames N       frames a measurement, 60 or more (as many as make it exact)
+  --frames N       frames in a measurement, 60 or more (as many as its precision needs)
   --sizes A,B,...  frame sizes on the wire, with FCS (64,65,128,256,512,1024,1518,9604)
   --rate 10|25     line rate in Gb/s (25)
-  --seed N         (1)
-  --ppm CLOCK=PPM  a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
+  --seed N         seed of random decisions (1)
+  --ppm CLOCK=PPM  frequency error of a clock: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --functions N    functions that take the storm's broadcasts: PF 0 and the VFs below N (4: no VF)
   --help
 

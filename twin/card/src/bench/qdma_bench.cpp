@@ -18,16 +18,17 @@ namespace {
 using namespace meridian;
 
 constexpr std::string_view usage =
-    R"(qdma_bench: the model of the QDMA IP by itself. At its streams' pins (512 bits, 250 MHz) are always frames of one size
-for every queue; a host forwards each of them back. One line of JSON tells how many came back, and how long it took from
-a frame's first beat at the pins until its completion was in host memory, half of an empty read's round trip included.
+    R"(qdma_bench: measures the model of the QDMA IP alone. Its streams (512 bits, 250 MHz) always have a frame of one
+size for every queue, and a host forwards each frame back. A line of JSON reports how many frames came back, and the time
+from a frame's first beat at the pins until its completion was in host memory, including half the round trip of a read
+on an idle link.
 
-  --bytes N             of a frame, 64 to 4096 (64)
-  --queues N            1 to 16 (1)
-  --gap-ns N            from one frame to the next; 0: as they can be taken (0)
-  --burst N             frames the host takes at a time from a queue (64)
-  --poll-ns N           between two looks of the host at a queue (500)
-  --warm-us N --for-us N   twin time before and while it is measured (50, 200)
+  --bytes N             bytes of a frame, 64 to 4096 (64)
+  --queues N            number of queues, 1 to 16 (1)
+  --gap-ns N            time from one frame to the next; 0: as fast as they are accepted (0)
+  --burst N             frames that the host takes at a time from a queue (64)
+  --poll-ns N           time between two polls of a queue by the host (500)
+  --warm-us N --for-us N   twin time before the measurement, and of it (50, 200)
   --help
 )";
 

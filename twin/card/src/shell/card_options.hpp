@@ -10,16 +10,16 @@ namespace meridian {
 
 /// Options of every program that holds a Card.
 constexpr std::string_view card_options_help =
-    R"(  --seed N              random back-pressure and initial register values (1)
+    R"(  --seed N              seed of random back-pressure and initial register values (1)
   --rate 10|25          line rate of all ports in Gb/s (25)
-  --host-mhz 125|250    clock of the host's side (what the shell was generated for, which it has to be)
-  --ppm CLOCK=PPM       a clock off by PPM: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
+  --host-mhz 125|250    clock of the host's side; it must be the one for which the shell was generated
+  --ppm CLOCK=PPM       frequency error of a clock: host, ps, mac_rx_0, mac_tx_0, mac_rx_1, ...
   --phase CLOCK=FS      first edge of a clock, in femtoseconds
-  --rx-latency NS --tx-latency NS   of a frame between the connector and where the MACs stamp it (0)
-  --latency-spread NS   more of both, 0 to NS, drawn for each port and way whenever its link comes up (0)
+  --rx-latency NS --tx-latency NS   latency of a frame between the connector and where the MACs stamp it (0)
+  --latency-spread NS   adds 0 to NS to both, drawn for each port and direction whenever its link comes up (0)
   --hang-us N           longest wait for an answer that must come (100)
-  --trace FILE.fst      waveforms (in a build with -DTRACE=ON)
-  --trace-from NS --trace-to NS   of this time only
+  --trace FILE.fst      writes waveforms (in a build with -DTRACE=ON)
+  --trace-from NS --trace-to NS   limits the waveforms to this time
 )";
 
 /// Takes the option at hand if it is one of these.

@@ -16,12 +16,12 @@ namespace {
 using meridian::InputError;
 
 constexpr std::string_view usage =
-    R"(shell_sim: runs the card's shell (Verilated) with its pins driven in real clock domains.
+    R"(shell_sim: simulates the shell alone, with its real clock domains, and drives its pins as a scenario says.
 
   shell_sim [options] SCENARIO     SCENARIO: a file of JSON lines, or - for standard input
 
-  --use-idle-pin        a drain waits for the shell's idle pin too
-  --no-hex              events without the bytes of the frames
+  --use-idle-pin        a drain also waits for the shell's idle pin
+  --no-hex              leaves the bytes of frames out of the events
   --help
 )";
 
@@ -54,10 +54,10 @@ Options parse_arguments(std::vector<std::string> given) {
     } else if (options.scenario.empty()) {
       options.scenario = option;
     } else {
-      throw InputError("one scenario only (see --help)");
+      throw InputError("more than one scenario is given (see --help)");
     }
   }
-  if (options.scenario.empty() && !options.help) throw InputError("which scenario? (see --help)");
+  if (options.scenario.empty() && !options.help) throw InputError("no scenario is given (see --help)");
   return options;
 }
 

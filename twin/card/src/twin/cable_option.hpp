@@ -23,8 +23,8 @@ struct CableOption {
 };
 
 constexpr std::string_view cable_help =
-    R"(  --cable A.P=B.Q[,delay=TIME]   port P of card A to port Q of card B, both counted from 0; the delay is that of each
-                        way. A frame longer than the delay arrives when its last bit is known (0)
+    R"(  --cable A.P=B.Q[,delay=TIME]   joins port P of card A to port Q of card B, both counted from 0. The delay is
+                        that of one direction (0). A frame longer than the delay arrives when its last bit has been sent
 )";
 
 /// From what stands behind --cable; InputError that says what is wrong. Whether there are such cards is not asked.

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 template <typename Number>
 Number number(const Json& request, const char* key, Number least, Number most) {
   const auto found = request.find(key);
-  if (found == request.end() || !found->is_number()) throw InputError(std::string(key) + ": a number is wanted");
+  if (found == request.end() || !found->is_number()) throw InputError(std::string(key) + ": must be a number");
   const double value = found->get<double>();
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)))
     throw InputError(std::string(key) + ": choose " + Json(least).dump() + " to " + Json(most).dump());
@@ -24,13 +24,13 @@ Number number(const Json& request, const char* key, Number least, Number most) {
 
 bool flag(const Json& request, const char* key) {
   const auto found = request.find(key);
-  if (found == request.end() || !found->is_boolean()) throw InputError(std::string(key) + ": true or false is wanted");
+  if (found == request.end() || !found->is_boolean()) throw InputError(std::string(key) + ": must be true or false");
   return found->get<bool>();
 }
 
 std::string text(const Json& request, const char* key) {
   const auto found = request.find(key);
-  if (found == request.end() || !found->is_string()) throw InputError(std::string(key) + ": a text is wanted");
+  if (found == request.end() || !found->is_string()) throw InputError(std::string(key) + ": must be a string");
   return found->get<std::string>();
 }
 
@@ -42,8 +42,8 @@ unsigned port(const Json& request) {
 
 const std::map<std::string, Control::Operation>& Control::operations() {
   static const std::map<std::string, Operation> table = {
-      {"help", {"names the operations", &Control::help}},
-      {"follow", {"on (true): events come as lines of their own", &Control::follow}},
+      {"help", {"lists the operations", &Control::help}},
+      {"follow", {"on (true): reports events as lines of their own", &Control::follow}},
       {"stats", {"counters of the MACs, the link and the simulation", &Control::statistics}},
       {"link",
        {"port (0), up: the link of a port goes up or down; with until_reset true it comes up when the card has reset "
@@ -51,14 +51,14 @@ const std::map<std::string, Control::Operation>& Control::operations() {
         &Control::link}},
       {"cut", {"port (0), on: nothing passes on the wire of a port, and its link stays up", &Control::cut}},
       {"share",
-       {"port (0), percent: the part of its wire's time that a MAC sends in, as if paused by its peer; 0 sends none",
+       {"port (0), percent: how much of the time a MAC may send, as if its peer paused it; with 0 it sends nothing",
         &Control::share}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
-      {"ps_memory", {"on: memory of the PS answers the card; if not, it stands still", &Control::ps_memory}},
+      {"ps_memory", {"on: memory of the PS answers the card; false: it does not", &Control::ps_memory}},
       {"capture", {"file: pcapng of wire, host and PS from now on", &Control::capture}},
-      {"capture_end", {"ends the capture, tells how many frames are in it", &Control::capture_end}},
+      {"capture_end", {"ends the capture, and returns its number of frames", &Control::capture_end}},
       {"trace", {"file, for_ns: waveforms (FST) from now on (in a build with -DTRACE=ON)", &Control::trace}},
   };
   return table;
@@ -73,7 +73,7 @@ std::string Control::answer(LineServer::Client& client, const std::string& line)
   Json result;
   try {
     const Json request = Json::parse(line);
-    if (!request.is_object()) throw InputError("an object is wanted, as {\"op\": \"help\"}");
+    if (!request.is_object()) throw InputError("a request must be an object, such as {\"op\": \"help\"}");
     const std::string name = text(request, "op");
     const auto found = operations().find(name);
     if (found == operations().end()) throw InputError("no operation is named " + name + "; ask {\"op\": \"help\"}");

@@ -24,22 +24,23 @@ namespace {
 using meridian::InputError;
 
 constexpr std::string_view usage =
-    R"(meridian_card: the whole card as a program. The shell is the Verilog that goes to Vivado, Verilated; the QDMA IP, the
-MACs and the wire are models.
+    R"(meridian_card: the whole card as a program. The shell is the Verilog that Vivado gets, compiled by Verilator. The
+QDMA IP, the MACs and the wire are models.
 
   meridian_card --socket PATH [options]
 
-  --socket PATH         where the machines around the card connect (twin/card/include/meridian_link.h)
-  --control PATH        where to look into the running card: JSON lines, {"op": "help"} names the operations
-  --capture FILE        pcapng of all that passes at the wire, the host and the PS
-  --log FILE            what happens around the card, with twin time: JSON lines
+  --socket PATH         socket for the machines around the card (twin/card/include/meridian_link.h)
+  --control PATH        socket to examine the running card: JSON lines, {"op": "help"} lists the operations
+  --capture FILE        writes pcapng of all frames at the wire, the host and the PS
+  --log FILE            writes the events around the card, with twin time, as JSON lines
   --time wall|free|lockstep
-                        twin time follows the wall clock while it can (wall), or runs as fast as it can be simulated
-                        and takes no time while nothing moves (free), or stands still but for what a client asks for
-  --ext-ts SPEC         what drives the pin for external timestamps; nothing by default
+                        twin time (the simulated time) follows the wall clock as long as the simulation is fast enough
+                        (wall, the default); or passes as fast as it can be simulated, and idle time takes no time
+                        (free); or stands still, except for what a client asks for (lockstep)
+  --ext-ts SPEC         what drives the pin for external timestamps (nothing)
   --for NS              ends after this much twin time
-  --wire PORT=SPEC      what is at the other end of a port's wire; nothing by default
-  --card                what follows is of another card in the same process
+  --wire PORT=SPEC      what is at the other end of a port's wire (nothing)
+  --card                begins the options of another card in the same process
   --help
 )";
 
@@ -103,7 +104,7 @@ Options parse_arguments(std::vector<std::string> given) {
       options.end_ps = arguments.scaled(1000);
     else if (!take_card_option(arguments, card.node.card) && !take_qdma_option(arguments, card.node.qdma))
       throw InputError(arguments.is_option() ? "no option is named " + option + " (see --help)"
-                                             : "what is " + option + "? (see --help)");
+                                             : "unexpected argument " + option + " (see --help)");
   }
   for (CardOptions& card : options.cards) {
     card.node.qdma.seed = card.node.card.seed;

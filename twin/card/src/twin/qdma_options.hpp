@@ -10,15 +10,15 @@
 namespace meridian {
 
 constexpr std::string_view qdma_options_help =
-    R"(  --qdma eqdma5|eqdma4  what the IP says it is (eqdma5); eqdma4 satisfies older public drivers too
+    R"(  --qdma eqdma5|eqdma4  version that the IP reports (eqdma5); eqdma4 also works with older public drivers
   --pfs N               physical functions, 1 to 4 (4)
-  --pcie-functions N    functions that PCIe offers, 4 to 256; VFs begin at 4 (as many as the shell has)
-  --pcie-reset link|all what PCIe's function level reset takes: PCIe's own state, as the IP's product guide has it, or
-                        queues and mailbox, too, and the shell is told (all)
-  --pcie GEN:LANES      the way to host memory, as 3:8 (unlimited)
+  --pcie-functions N    functions on PCIe, 4 to 256; VFs begin at 4 (as many as the shell has)
+  --pcie-reset link|all what a function level reset clears: only PCIe's own state, as the IP's product guide describes;
+                        or queues and mailbox, too, and the shell is informed (all)
+  --pcie GEN:LANES      speed of the link to host memory, such as 3:8 (unlimited)
   --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
-  --pcie-tags N         reads in flight (256)
-  --pcie-round-trip N   of an empty read, ns (800)
+  --pcie-tags N         most reads in flight (256)
+  --pcie-round-trip N   time of a read on an idle link, ns (800)
 )";
 
 /// Takes the option at hand if it is one of these.

@@ -66,30 +66,30 @@ std::unique_ptr<WireEnd> make_packet(EndSpec& spec, const WireSetting&) {
 }
 
 const EndKind kinds[] = {
-    {"none", make_none, "  none              sends nothing, counts what comes\n"},
+    {"none", make_none, "  none              sends nothing, and counts the frames that come\n"},
     {"replay", make_replay,
      R"(  replay            sends a capture file
     file=FILE         pcap or pcapng
     times=line        line: back to back at line rate; recorded: at the recorded times
-    speed=1           of recorded times, 2 is twice as fast
-    loop=1            how often, 0 is for ever
-    pad=1             short frames to 60 bytes
-    start=0           when the first one goes
+    speed=1           speed-up of recorded times; 2: twice as fast
+    loop=1            number of repetitions; 0: no end
+    pad=1             pad short frames to 60 bytes
+    start=0           time at which the first frame is sent
 )"},
     {"traffic", make_traffic, traffic_help},
     {"ptp", make_ptp, ptp_help},
     {"socket", make_socket,
-     R"(  socket            the wire in a program's hands (src/wire/socket/socket_end.hpp)
-    path=PATH         of a UNIX socket, SOCK_SEQPACKET
+     R"(  socket            a program sends and receives the frames (src/wire/socket/socket_end.hpp)
+    path=PATH         path of a UNIX socket, SOCK_SEQPACKET
 )"},
     {"tap", make_tap,
      R"(  tap               a TAP device of Linux
-    name=NAME         made if it is not there
-    up=1              set it up
-    longest=9600 queue=1024   bytes of a frame without FCS; frames to the device that may wait for it
+    name=NAME         name of the device, which is created if it does not exist
+    up=1              set the device up
+    longest=9600 queue=1024   longest frame in bytes without FCS; most frames that wait for the device
 )"},
     {"packet", make_packet,
-     R"(  packet            an interface of Linux, best one end of a veth pair
+     R"(  packet            an interface of Linux, preferably one end of a veth pair
     interface=NAME
     longest=9600 queue=1024
 )"},
@@ -101,12 +101,13 @@ std::string kind_names() {
   return names;
 }
 
-constexpr std::string_view common_help = R"(  Every kind takes too
+constexpr std::string_view common_help = R"(  Every kind also takes
     delay=0 jitter=0 loss=0 duplicate=0 reorder=0 reorder_by=10us
-                      of its wire, both ways; with _in the way to the card only, with _out the way from it. Jitter
-                      keeps the order, reorder holds frames back; loss, duplicate and reorder are shares: 0.01 or 1%
-    capture=FILE      pcapng of what passes at the card's port
-    seed=...          of all that is random
+                      faults of its wire in both directions; with _in only towards the card, with _out only from
+                      it. Jitter keeps the order of frames, reorder delays some of them by reorder_by; loss, duplicate
+                      and reorder are probabilities, 0.01 or 1%
+    capture=FILE      pcapng of the frames at the card's port
+    seed=...          seed of its random decisions
 )";
 
 WaySetting take_way(EndSpec& spec, const std::string& suffix, const WaySetting& fallback) {
@@ -154,10 +155,10 @@ std::unique_ptr<WireEnd> make_wire_end(std::string_view spec, const WireSetting&
 
 std::string wire_help() {
   std::string text =
-      "What is at the other end of a port: KIND or KIND:OPTION=VALUE,OPTION=VALUE...; several with + between them "
-      "share\n"
-      "the port. A backslash takes the next character as it is. Times take ps, ns, us, ms, s; without a unit they are\n"
-      "ns. Kinds and options with their defaults:\n";
+      "SPEC, the other end of a port, is KIND or KIND:OPTION=VALUE,OPTION=VALUE...; several joined with + share the "
+      "port.\n"
+      "A backslash takes the next character literally. Units of time are ps, ns, us, ms and s; without one it is ns.\n"
+      "Kinds and options with their defaults:\n";
   for (const EndKind& kind : kinds) text += kind.help;
   return text.append(common_help);
 }

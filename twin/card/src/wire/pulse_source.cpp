@@ -18,14 +18,14 @@ constexpr std::uint64_t second_ps = 1'000'000'000'000;
 }  // namespace
 
 const std::string_view pulse_help = R"(
-what drives the pin for external timestamps: --ext-ts SPEC
-  loop                an output of the card's
-    pin=pps           the pulse per second, or perout, the periodic output
-  pps                 a receiver's pulse at each second of its clock
-    offset_ns=0       of its clock from twin time, at the start
-    drift_ppb=0       how fast its clock runs
-    wander_ns=0 wander_ppb=0 seed=...   bounds of a random walk: how far, how steep
-    width=100ms       of the pulse, 1us to 500ms
+SPEC of --ext-ts, which drives the pin for external timestamps:
+  loop                an output of the card itself
+    pin=pps           pps: the pulse per second; perout: the periodic output
+  pps                 the pulse per second of a receiver with a clock of its own
+    offset_ns=0       offset of its clock from twin time, at the start
+    drift_ppb=0       frequency error of its clock
+    wander_ns=0 wander_ppb=0 seed=...   bounds of a random walk of its clock: time, frequency
+    width=100ms       width of the pulse, 1us to 500ms
 )";
 
 PulseSource::PulseSource(const std::string& text, std::uint64_t seed) : next_ps_(never_ps) {

@@ -11,7 +11,7 @@ namespace meridian {
 
 const std::string_view ptp_help = R"(  ptp               a PTP grandmaster; its clock runs on twin time
     transport=udp4    udp4, udp6 or ethernet
-    vlan=... svlan=...   its frames have an 802.1Q tag of that number, and before it a service tag (0x88A8); 0 to 4094
+    vlan=... svlan=...   VLAN of an 802.1Q tag in its frames, and of a service tag (0x88A8) before it; 0 to 4094
     two_step=1        0: one-step
     profile=default   default (IEEE 1588) or gptp (IEEE 802.1AS: Ethernet, two-step)
     domain=0 sdo=0    sdo: majorSdoId (transportSpecific)
@@ -20,15 +20,15 @@ const std::string_view ptp_help = R"(  ptp               a PTP grandmaster; its 
     utc_offset=37 utc_offset_valid=1 traceable=1
     leap=none         none, 61 or 59: how many seconds the last minute of the day has
     log_announce=1 log_sync=0 log_delay_req=0   base 2 logarithms of the intervals in s, -10 to 10
-    offset_ns=0       of its clock from twin time, at the start
-    drift_ppb=0       how fast its clock runs
-    wander_ns=0 wander_ppb=0 seed=...   bounds of a random walk: how far, how steep
-    link_delay=0      mean of both ways, to be found as the path's delay
-    asymmetry_ns=0    the way to the card is that much longer than the mean (delayAsymmetry)
-    turnaround=10us   from a request to its answer
-    follow_up=20us    from a two-step message to its follow-up
+    offset_ns=0       offset of its clock from twin time, at the start
+    drift_ppb=0       frequency error of its clock
+    wander_ns=0 wander_ppb=0 seed=...   bounds of a random walk of its clock: time, frequency
+    link_delay=0      mean delay of both directions; it appears as the path delay
+    asymmetry_ns=0    how much longer than the mean the direction to the card is (delayAsymmetry)
+    turnaround=10us   time from a request to its answer
+    follow_up=20us    time from a two-step message to its follow-up
     mac=02:00:5e:15:88:01 ip=192.168.42.1 ip6=fe80::5eff:fe15:8801
-    start=0           when it begins
+    start=0           time at which it begins
 )";
 
 std::unique_ptr<WireEnd> make_ptp(EndSpec& spec, const WireSetting& wire) {

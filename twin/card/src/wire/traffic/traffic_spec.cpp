@@ -8,14 +8,14 @@
 namespace meridian {
 
 const std::string_view traffic_help =
-    R"(  traffic           a tester's port: sends numbered, stamped frames and judges test frames that come
-    size=64           with FCS: one, a list 64/128/1518 (in turn), a range 64-1518 (at random), or imix (7:4:1 of 64,
-                      594, 1518)
-    rate=100%         of the line, or frames a second: 1000pps, 1.5Mpps
+    R"(  traffic           a tester's port: sends numbered frames with timestamps, and checks test frames that come
+    size=64           frame size with FCS: one, a list 64/128/1518 (in turn), a range 64-1518 (at random), or imix
+                      (7:4:1 of 64, 594, 1518)
+    rate=100%         share of the line rate, or frames a second: 1000pps, 1.5Mpps
     burst=1           frames back to back, then a pause that restores the rate
-    count=0           frames, 0 is for ever
-    start=0 seed=... id=0    id, 0 to 255, tells its frames from those of others
-    send=1            0: a sink only
+    count=0           number of frames; 0: no end
+    start=0 seed=... id=0    id, 0 to 255, marks its frames among those of other testers
+    send=1            0: only receive
     flows=1           flow i has each field below plus i modulo its number of variants; flows take turns
     dmac=02:00:00:00:00:01 dmacs=1   smac=02:00:00:00:00:02 smacs=1   vlan=... vlans=1 priority=0
     proto=udp         udp, tcp or ethernet (type 0x88b5)
