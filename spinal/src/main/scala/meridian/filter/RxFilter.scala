@@ -24,20 +24,23 @@ object RxFilter {
   val copyAfter = 64
 }
 
-/** Decides for every received frame which functions and queues it goes to, or that it is dropped, and says so.
+/** Decides for every received frame to which functions and queues it goes, or that it is dropped, and reports the
+  * result.
   *
-  * From the beat that completes the header (the frame's last, or its third at 32 bytes a beat, its second at 64) to the
-  * first beat at c2h a frame takes 2 + macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles: 14 with
-  * 4, 2, 2 and 2. One beat and one frame a cycle, without a bubble. Only a c2h that is not ready, or busy with a copy,
-  * stalls rx: a frame that is dropped or stored passes at full speed, also while a copy leaves at c2h.
+  * Latency: 2 + macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles from the beat that completes
+  * the header (the frame's last, or its third at 32 bytes a beat, its second at 64) to the first beat at c2h. That is
+  * 16 with the shell's tables (4, 2, 2 and 4), and 14 with 4, 2, 2 and 2. Throughput: one beat and one frame a cycle,
+  * without a bubble. Back-pressure: rx stalls only if c2h is not ready or is busy with a copy. A frame that is dropped
+  * or stored passes at full speed, also while a copy leaves at c2h.
   *
-  * Frames for several functions are stored in the replicator, or cut if it has no room. Copies leave where unicast
-  * leaves c2h free, at frame boundaries; a started copy is not interrupted, and its beats are hidden from rx as far as
-  * 32 waiting beats go. A copy that is ready goes first after 64 unicast frames, and one that waits for its lookups
-  * stops rx for one beat after 48. That is all that copies cost the unicast.
+  * A frame for several functions is stored in the replicator, or cut if that has no room. Copies leave in the gaps that
+  * unicast leaves at c2h, at frame boundaries. A copy that has started is not interrupted; while it leaves, up to 32
+  * beats of rx wait here, so that rx need not stall. A copy that is ready goes first after 64 unicast frames, and one
+  * that waits for its lookups stops rx for one beat after 48. Copies cost unicast no more than that.
   *
-  * A tagged frame of a function that strips leaves without its tag, and is 4 bytes shorter for everything behind the
-  * lookup of its function. Each frame makes one record and each copy one copyRecord, at its decision. `idle`: no frame or copy is inside.
+  * A tagged frame of a function that strips tags leaves without its tag, and is 4 bytes shorter for everything behind
+  * the lookup of its function. Each frame makes one record and each copy one copyRecord, when it is decided. `idle`: no
+  * frame or copy is inside.
   */
 class RxFilter(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int)
     extends Component {

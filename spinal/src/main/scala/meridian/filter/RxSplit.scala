@@ -6,17 +6,17 @@ import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
 
-/** Lets the beats of received frames wait for what the lookups decide of each frame, and sends them where they belong.
+/** Holds the beats of received frames until the lookups have decided about their frame, and then sends them on.
   *
   * Decisions come in the order of the frames, each behind the first beat of its frame, and are always taken. A frame
-  * that is delivered leaves at `unicast` as fast as that is ready, one to copy at `copy`, which is never held up; any
-  * other is swallowed at a beat a cycle. From a beat to its exit it takes 2 cycles at least, one beat a cycle, without a
+  * that is delivered leaves at `unicast`, as fast as that is ready, and one to be copied at `copy`, which is always
+  * ready. Any other is discarded, one beat a cycle. Latency: at least 2 cycles. Throughput: one beat a cycle, no
   * bubble.
   *
-  * io.unicastMayCome: a beat waits, of a frame that may have to leave at `unicast`. io.ended: the last beat of a frame
+  * io.unicastMayCome: a beat waits whose frame may have to leave at `unicast`. io.ended: the last beat of a frame
   * leaves. io.empty: no beat waits.
   *
-  * @param beats that can wait
+  * @param beats number of beats that can wait
   */
 class RxSplit(p: ShellParam, beats: Int) extends Component {
   val io = new Bundle {

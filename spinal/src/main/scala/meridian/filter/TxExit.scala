@@ -13,16 +13,18 @@ case class TxCopyLost() extends Bundle {
   val toFunctions, toPs = Bool()
 }
 
-/** Sends frames as decided: passing ones go to their port, others are swallowed at one beat a cycle; each frame ends in
-  * one record. What stays inside the card leaves at `copy` beside it, a cycle later than the beat is taken.
+/** Sends frames as they were decided. Frames that pass go to their port, and others are discarded at one beat a cycle;
+  * each frame ends in one record. What stays inside the card also leaves at `copy`, one cycle after the beat was taken.
   *
-  * `tx.meta.drop` with the last beat tells the packet buffer to roll the frame back. It is set for an error only known at the
-  * end, for the beat that makes a frame too long (the rest is swallowed), and for the end made up for a frame whose port
-  * lost its link or was switched off while the frame went out. So a port that is down holds nobody up: what it still owes
-  * is that one made-up end, kept aside until the port takes it. What has been copied of such a frame ends with `drop`.
+  * `tx.meta.drop` with the last beat makes the packet buffer roll the frame back. It is set for an error that is only
+  * known at the end, for the beat that makes a frame too long (the rest is discarded), and for the artificial end of a
+  * frame whose port lost its link or was switched off while the frame was sent. So a port that is down blocks nobody:
+  * only that artificial end waits, in a place of its own, until the port takes it. The copy of such a frame ends with
+  * `drop`.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. A full port stalls all frames behind: the pacer
-  * keeps paced frames from finding it full, and nothing does so for others.
+  * Latency: 1 cycle. Throughput: one beat a cycle, no bubble between frames. Back-pressure: a port whose buffer is full
+  * stalls all frames behind (head-of-line blocking). The pacer prevents this for paced frames, and nothing does for
+  * others.
   */
 class TxExit(p: ShellParam) extends Component {
   val io = new Bundle {

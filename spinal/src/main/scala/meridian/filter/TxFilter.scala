@@ -10,8 +10,8 @@ import meridian.mac.{HostTxMeta, PsFilterConfig}
 import spinal.core._
 import spinal.lib._
 
-/** Decides which frames of the host may leave, and by which port. One record a frame, with the first verdict that holds
-  * in this order:
+/** Decides which frames of the host may leave, and by which port. Each frame makes one record, with the first verdict
+  * of this list that applies:
   *
   *   - noFunction: the queue belongs to nobody (no port is known, the record says 0)
   *   - hostDisabled: the port's transmit from the host is switched off
@@ -21,20 +21,20 @@ import spinal.lib._
   *   - error: marked bad by the DMA engine
   *   - oversize: more than maxFrame bytes
   *   - spoof: source address or VLAN are not the function's, or a function that is put into a VLAN brings a tag
-  *   - controlFrame: PAUSE, PFC or another frame for the other end of the wire alone, which the function may not send
-  *   - hairpin: unicast for the very function that sends it
+  *   - controlFrame: PAUSE, PFC or another frame that controls the link, which the function may not send
+  *   - hairpin: unicast to the function that sends it
   *   - sent, or what [[TxRoute]] makes of it: switched or toPs; vebFull or psFull if its buffer had no room
   *
   * What stays inside the card, alone or beside the frame on the wire, leaves at `copy`, and nothing there can stall.
   *
-  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. A frame of a function that is put into a VLAN, or one that
-  * asks for it, gets a tag behind its addresses if it goes out: it is judged, counted and held against maxFrame with it. A frame that ends inside
-  * its header is judged as it would go out: padded with zeros. A frame counts with the state at its first beat; hostDisabled and linkDown also cut a frame
-  * on its way out.
+  * The VLAN is that of an 802.1Q tag (0x8100), 0 without one. If a PF put the function into a VLAN, or a frame requests
+  * a tag, the frame gets one behind its addresses; verdict, counters and maxFrame are for the frame with it. A frame
+  * that ends inside its header is decided as it goes out, padded with zeros. The state at a frame's first beat decides;
+  * hostDisabled and linkDown also cut a frame that is being sent.
   *
-  * Latency macLatency + queueLatency + 6 cycles from beat to beat, one beat a cycle, no bubble between frames. A full
-  * transmit buffer stalls the frames of all ports, through a buffer of 32 beats; nothing else does. Frames of paced queues
-  * do not fill it (see [[meridian.pacing.PacerEngine]]), those of others may. Frames of any length pass through.
+  * Latency: macLatency + queueLatency + 6 cycles from beat to beat. Throughput: one beat a cycle, no bubble. Only a
+  * full transmit buffer stalls the input, and so the frames of all ports, behind a buffer of 32 beats. Frames of paced
+  * queues do not fill it (see [[meridian.pacing.PacerEngine]]); those of others may. Frames of any length pass through.
   *
   * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
   * unanswered one.

@@ -33,18 +33,20 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val paced = Bool() // of a paced queue
 }
 
-/** Decides by the header: queue, owner, its VLAN, port state, anti-spoof, route. The first reason against a frame in the order
-  * noFunction, hostDisabled, disabled, linkDown, runt, spoof, controlFrame, hairpin is its verdict.
+/** Decides about a frame by its header: queue, owner, its VLAN, port state, anti-spoof, route. The verdict is the first
+  * reason against the frame, in the order noFunction, hostDisabled, disabled, linkDown, runt, spoof, controlFrame,
+  * hairpin.
   *
-  * Anti-spoof: the MAC table must hold source address and VLAN as an entry of that very function on its port. A trusted
-  * function passes without. A function that `tag` puts into a VLAN must not bring a tag of its own, be it trusted or not, and
-  * its tag goes before one that the frame asks for. All is decided by the frame with the tag that it gets.
+  * Anti-spoof: the MAC table must have source address and VLAN as an entry of that function on its port. A trusted
+  * function passes without. If `tag` puts a function into a VLAN, its frames must not bring a tag, even if it is
+  * trusted, and this tag goes in front of one that the frame requests. The decision is for the frame with the tag that it
+  * gets.
   *
-  * Frames that control the link, between the two ends of the wire: MAC control (0x8808: PAUSE and PFC) and the group
-  * addresses that no bridge forwards (IEEE 802.1Q, table 8-1: 01-80-C2-00-00-00 to 0F). Only a function with `control` sends them, and to
-  * the wire only.
+  * Frames that control the link are for the other end of the wire: MAC control (0x8808: PAUSE and PFC), and the group
+  * addresses that no bridge forwards (IEEE 802.1Q, table 8-1: 01-80-C2-00-00-00 to 0F). Only a function with `control`
+  * sends them, and only to the wire.
   *
-  * Latency queueLatency + macLatency + 3 cycles, one header a cycle, no back-pressure.
+  * Latency: queueLatency + macLatency + 3 cycles. Throughput: one header a cycle. There is no back-pressure.
   */
 class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Component {
   require(

@@ -6,14 +6,14 @@ import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
 
-/** Takes frames from the H2C stream of the QDMA IP. Only what the stream itself says is believed; `tuser_mdata` comes
-  * from the descriptor, which the host wrote, and is handed on as a request. It and the queue are those of the first beat.
+/** Takes frames from the H2C stream of the QDMA IP. It relies only on the stream itself: `tuser_mdata` comes from the
+  * descriptor, which the host wrote, and is passed on as a request. Metadata and queue are those of the first beat.
   *
-  * Everything the stream must not do makes an error frame of the frame it happens in, and never holds the stream up:
-  * `tuser_err`, empty bytes before the last beat, more empty bytes than a beat has, another queue inside a frame, a
-  * zero-byte beat that is not a frame of its own.
+  * If the stream does what it must not do, the frame in which it does so becomes an error frame, and the stream is
+  * never stalled for it. These errors are `tuser_err`, empty bytes before the last beat, more empty bytes than a beat
+  * has, a change of the queue inside a frame, and a beat of zero bytes that is not a frame of its own.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. Back-pressure passes through.
+  * Latency: 1 cycle. Throughput: one beat a cycle, no bubble between frames. Back-pressure passes through.
   */
 class H2cIngress(p: ShellParam) extends Component {
   val io = new Bundle {

@@ -22,16 +22,16 @@ object TxOffload {
   def depth(p: ShellParam): Int = 1 << log2Up(p.maxFrame / p.hostBytes + 64)
 }
 
-/** Does what the descriptors of frames from the host ask for, if the frame's queue may ask (`transmit_offload`): fills in
-  * the checksums of IPv4 and of TCP or UDP, and hands on the wish for a tag. Without the switch the metadata of a
-  * descriptor mean nothing: public drivers write there what they like.
+/** Does what the descriptors of frames from the host request, if the frame's queue may request it (`transmit_offload`):
+  * it fills in the checksums of IPv4 and of TCP or UDP, and passes on the request for a tag. Without that switch
+  * descriptor metadata are ignored, because public drivers store other things there.
   *
-  * A frame that asks for a checksum waits until its end has come, any other goes on at once, or in its turn: order stays. A checksum
-  * that the frame has no field for is left, and the frame goes on as `unfilled`. One longer than the largest frame goes on
-  * without checksums, too: it is dropped for its length.
+  * A frame that requests a checksum waits until its end has come. Any other frame goes on at once, or in its turn, so
+  * frames stay in order. A checksum for which the frame has no field is left out, and the frame goes on as `unfilled`.
+  * So does a frame longer than the largest frame, which is dropped later for its length.
   *
-  * Latency from beat to beat 6 cycles, or 16 from the last beat of a frame that waits. One beat a cycle, no bubble between
-  * frames. A stalled output fills the buffer, then stalls the input.
+  * Latency: 6 cycles from beat to beat, or 16 from the last beat of a frame that waits. Throughput: one beat a cycle,
+  * no bubble between frames. Back-pressure: a stalled output fills the buffer, and then stalls the input.
   *
   * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
   * unanswered one.

@@ -19,15 +19,16 @@ case class PsStored() extends Bundle {
   val bulk = Bool() // see PsRxMeta
 }
 
-/** Receive checks and the split between PS and host, in the receive clock of the MAC.
+/** Checks received frames and splits them between PS and host, in the receive clock of the MAC.
   *
-  * Every frame is written to both buffers as it comes; its last beat commits it where it belongs and rolls it back
-  * where not. Bad, runt and oversize frames are rolled back in both. A frame that finds no room in one buffer is lost
-  * there and nowhere else. The second half of the PS's buffer is for frames that it asked for by address, so that a
-  * storm leaves room for them; with limits, for those of PTP alone, and [[PsPolicer]] bounds both.
+  * Every frame is written into the buffer of the PS and into that of the host while it comes in. Its last beat commits
+  * it in the buffers where it belongs and rolls it back in the others. Bad, runt and oversize frames are rolled back in
+  * both. A frame that finds no room in one buffer is lost there only. The second half of the PS's buffer is for frames
+  * to an address that the PS listed, so that a storm of others leaves room for them. With limits on, that half is for
+  * PTP only, and [[PsPolicer]] limits the rest.
   *
-  * Latency: 2 cycles from the pins to a push, 3 to the record. Throughput: one beat a cycle, frames back to back. There
-  * is no back-pressure: a push that is not ready costs its frame.
+  * Latency: 2 cycles from the pins to a push, 3 cycles to the record. Throughput: one beat a cycle, frames back to
+  * back. There is no back-pressure: a frame whose push is not ready is lost.
   */
 class MacRx(p: ShellParam) extends Component {
   val io = new Bundle {

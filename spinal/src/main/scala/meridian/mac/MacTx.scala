@@ -6,11 +6,11 @@ import meridian.frame._
 import spinal.core._
 import spinal.lib._
 
-/** Chooses between PS and host frame, pads, and asks for timestamps, in the transmit clock of the MAC.
+/** Chooses between frames of PS and host, pads them, and requests timestamps, in the transmit clock of the MAC.
   *
-  * The PS goes first whenever a frame begins, so a frame of the PS that is there waits for one host frame at most.
-  * Frames shorter than the smallest of Ethernet are filled up with zero bytes. Inside a frame tvalid stays high if
-  * the inputs' valid does; tuser is never set, as only whole frames come here.
+  * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host. Frames
+  * shorter than the smallest of Ethernet are padded with zeros. Inside a frame tvalid stays high as long as the input's
+  * valid does. tuser is never set, because only whole frames come here.
   *
   * Latency: 2 cycles from input to pins. Throughput: one beat a cycle, no bubble between frames. tready low stops the
   * inputs two beats later.

@@ -25,11 +25,11 @@ object PsLimit {
   }
 }
 
-/** Bounds how many frames the PS gets from the wire, those of PTP and all others apart, so that a flood at its addresses
-  * leaves it the buffer, the ring and the time for PTP.
+/** Limits how many frames the PS gets from the wire, with one limit for PTP and one for all other frames. So a flood to
+  * the PS's addresses leaves room in its buffer and ring, and processor time, for PTP.
   *
-  * Latency: io.ptp and io.may are there at a frame's last beat, from registers; nothing waits. Throughput: one beat a
-  * cycle, and frames that pass at least 4 cycles apart. About 100 LUTs.
+  * Latency: io.ptp and io.may are valid, from registers, with a frame's last beat; the frame does not wait. Throughput:
+  * one beat a cycle, and frames that pass are at least 4 cycles apart. About 100 LUTs.
   */
 class PsPolicer(p: ShellParam) extends Component {
   val io = new Bundle {

@@ -10,12 +10,12 @@ object PtpFinder {
   def isTag(tpid: Bits): Bool = tpid === 0x8100 || tpid === 0x88a8
 }
 
-/** Tells frames of PTP (IEEE 1588) from others, behind at most two VLAN tags: EtherType 0x88F7, and IPv4 or IPv6 with 319
-  * or 320 where UDP has its destination port behind a header without options. That the packet is UDP is not looked at:
-  * who wants to pass for PTP can do so anyway.
+/** Recognises frames of PTP (IEEE 1588) behind at most two VLAN tags: EtherType 0x88F7, and IPv4 or IPv6 with 319 or
+  * 320 where UDP has its destination port behind a header without options. It does not check that the packet is UDP,
+  * because a sender can disguise its frames as PTP in any case.
   *
-  * Latency: io.ptp tells at a frame's last beat what the beats before it say, up to the ninth. Throughput: one beat a
-  * cycle.
+  * Latency: io.ptp is valid with a frame's last beat, and depends on the beats before it, up to the ninth. Throughput:
+  * one beat a cycle.
   */
 class PtpFinder extends Component {
   val io = new Bundle {

@@ -23,15 +23,18 @@ object RxRecovery {
     Timing((frequency.toBigDecimal / 10).toBigInt, (frequency.toBigDecimal / 1000000).toBigInt)
 }
 
-/** Resets the receiver of one port while it finds no lock. An equaliser that adapted to noise, as without a cable or
-  * while a module was changed, may not find the signal that comes later; a reset of its data path makes it adapt anew.
+/** Resets the receiver of one port as long as it has no lock. The equaliser of a receiver may have adapted to noise,
+  * while there was no cable or a module was changed, and may then not find the signal that comes later. A reset of its
+  * data path makes it adapt again.
   *
-  * Without a link, io.reset rises `interval` cycles after the link went, or after the last reset, and falls `pulse`
-  * cycles later. After every 8 resets without a link the waiting time doubles, 3 times at most, for receivers that need
-  * longer to adapt. A link ends all that: what comes after it begins anew; a pulse that has begun keeps its length.
+  * Without a link, io.reset rises `interval` cycles after the link was lost or after the last reset, and falls `pulse`
+  * cycles later. After every 8 resets without a link the interval doubles, 3 times at most, for receivers that need
+  * longer to adapt. When a link comes up, the interval starts again at its first value; a pulse that has begun keeps
+  * its length.
   *
-  * io.link is in the clock of the component. Latency: a cycle from io.link to the timer. io.skip is the number of cycles
-  * that an edge stands for, 1 in hardware. io.quietCycles tells a simulation how many may pass; all ones: any number.
+  * io.link is in the clock of the component. Latency: one cycle from io.link to the timer. io.skip is the number of
+  * cycles that an edge counts for, 1 in hardware. io.quietCycles tells a simulation how many cycles it may skip; all
+  * ones: any number.
   */
 class RxRecovery(timing: RxRecovery.Timing) extends Component {
   val io = new Bundle {

@@ -4,12 +4,13 @@ package meridian.pacing
 import spinal.core._
 import spinal.lib._
 
-/** Finds functions that wish something, in turn: of a group of 16 the next behind the one taken there last, and of the
-  * groups one after the other. The turn is kept while nobody wishes, so that functions which always begin to wish
-  * together are served alike.
+/** Finds functions that make a request, in turn. The groups of 16 functions follow one after the other, and within a
+  * group the next function behind the one that was taken there last. The position is kept while there are no requests,
+  * so functions that always request together are served equally.
   *
-  * Looks at a group in a step of two cycles. `found` says that index was seen to wish, and falls when it does no more;
-  * `take` goes on to the next. Nothing is lost by either: a bit that stays is found within two rounds.
+  * A step looks at one group and takes two cycles. `found` means that the function `index` was seen to make a request,
+  * and falls when it no longer does. `take` goes on to the next. Neither loses a request: one that stays is found
+  * within two rounds.
   */
 class FunctionFinder(functionBits: Int) extends Component {
   val io = new Bundle {

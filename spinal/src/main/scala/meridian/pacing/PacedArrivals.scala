@@ -24,11 +24,13 @@ object Arrived {
   val latency = CreditBank.latency
 }
 
-/** Counts the frames of paced queues for the function that pays for them, whatever becomes of them later: they have
-  * used the DMA engine's stream. Bytes are those of layer 2 as they go out: padded to 60, without FCS.
+/** Counts the frames of paced queues that have arrived, for the function that pays for them. What becomes of them later
+  * does not matter, because they have used the DMA engine's stream. Bytes are those of layer 2 as frames go out: padded
+  * to 60, without FCS.
   *
-  * frames: what TxFilter takes, only looked at. One frame a cycle; it shows in `arrived` Arrived.latency cycles
-  * after a question that was asked in a later cycle than `news` told of it.
+  * frames: the frames that TxFilter takes, which this block only watches. One frame a cycle. A frame shows in `arrived`
+  * Arrived.latency cycles after a question that was asked in a later cycle than the one in which `news` reported the
+  * frame.
   */
 class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
   val io = new Bundle {

@@ -6,22 +6,22 @@ import meridian.filter.queue.CreditBank
 import spinal.core._
 import spinal.lib._
 
-/** The descriptors of paced queues: how many were told, how many granted, who pays for them.
+/** The descriptors of paced queues: how many were posted, how many granted, and which function pays for them.
   *
-  * news: one a cycle, as the DMA engine tells it; counts for paced queues only. switch: sets whether a queue is paced;
-  * switched off it loses its descriptors. News and switches must not come in the same cycle.
+  * news: a message of the DMA engine, one a cycle; it counts for paced queues only. switch: sets whether a queue is
+  * paced; a queue that is switched off loses its descriptors. News and switches must not come in the same cycle.
   *
-  * active: each queue that gets its first descriptor, once, until it is released. So a queue is in one place: at rest,
-  * waiting in active, or with whoever took it from there, who may also give it `back`.
+  * active: announces each queue once when it gets its first descriptor, until it is released. So a queue is in one
+  * place: at rest, waiting in active, or with the block that took it from there, which may also give it `back`.
   *
-  * A look at a queue (io.look) shows its descriptors in `pending` PacedQueues.latency cycles later, and until the next
-  * look. commit, that many cycles or more after the look, grants amount of them. In the same cycle taken says whether it
-  * holds: not if the queue was drained since the look, or memory is busy with a drain. rest says whether the queue keeps
-  * descriptors, or has to be looked at again; if not, it is released, and will be told as active again.
+  * A look at a queue (io.look) shows its descriptors in `pending` PacedQueues.latency cycles later, until the next
+  * look. commit, at least that many cycles after the look, grants amount of them. In the same cycle taken says whether
+  * it holds: not if the queue was drained since the look, or memory is busy with a drain. rest: the queue keeps
+  * descriptors, or has to be looked at again. If not, it is released, and will be announced as active again.
   *
-  * drained: the payer of a queue that was drained, who may wait for frames that never come.
+  * drained: the payer of a queue that was drained, whose outstanding frames may never come.
   *
-  * ready 2^queueBits cycles after reset; until then what comes is lost.
+  * ready 2^queueBits cycles after reset; until then messages are lost.
   */
 class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extends Component {
   val io = new Bundle {

@@ -9,14 +9,14 @@ import meridian.host.{DescriptorCreditPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
 
-/** Holds each function to its transmit rates by granting the descriptors that its queues may fetch, so that what has to
-  * wait waits in the host's rings, and never in the stream that all functions share. No frame is dropped.
+/** Holds each function to its transmit rates by granting the descriptors that its queues may fetch. So frames over a
+  * rate wait in the host's rings, and never in the stream that all functions share. No frame is dropped.
   *
-  * Only queues switched to paced take part; the DMA engine must fetch their descriptors on credit alone.
+  * Only queues that are switched to paced take part. The DMA engine must fetch their descriptors on credit alone.
   *
-  * status: every message of the DMA engine about descriptors; switches: every write to the switches of a queue. Never
-  * both in a cycle: hold the messages off. frames: what TxFilter takes, only looked at: from there a frame reaches the
-  * buffer of its port, or is gone, within Pacing.filterBeats beats.
+  * status: every message of the DMA engine about descriptors. switches: every write to the switches of a queue. They
+  * must not come in the same cycle, so hold the messages off. frames: the frames that TxFilter takes, which this block
+  * only watches; within Pacing.filterBeats beats such a frame has reached the buffer of its port, or is gone.
   */
 class Pacer(val p: ShellParam) extends Component {
   val io = new Bundle {

@@ -7,21 +7,22 @@ import meridian.filter.queue.QueueLookup
 import spinal.core._
 import spinal.lib._
 
-/** Decides who may fetch descriptors, one function at a time: settles what has come of it and is its due, and if there
-  * is room grants its next queue a batch of about 8 KiB.
+/** Decides which queues may fetch descriptors. It visits one function at a time, charges the frames that have arrived,
+  * adds what its rate gives, and if there is room grants its next queue a batch of about 8 KiB.
   *
-  * Functions below their minimum go first, then all others in turn. A function has room while its bucket covers what is
-  * on its way, taken as frames of its mean length.
+  * Functions below their minimum go first, and all others follow in turn. A function has room while its bucket covers
+  * its outstanding descriptors, estimated as frames of its mean length.
   *
-  * No port is granted more than its transmit buffer holds: it is closed unless fewer than windowBytes of paced frames are
-  * on their way to it and in its buffer. So no paced frame waits at the head of the stream for a buffer that is full of
-  * paced frames, whatever becomes of the port. For functions above their minimum it is also closed while guardBytes are on
-  * their way and another is below its minimum, as the DMA engine serves queues in turn. Lengths that are not the mean can
-  * exceed the window: by maxOutstanding frames of a function at most, and until they have left the port is closed.
+  * No port is granted more than its transmit buffer holds. A port is open while fewer than windowBytes of paced frames
+  * are on their way to it and in its buffer. So no paced frame waits at the head of the stream for a buffer that is
+  * full of paced frames, whatever the port does. For functions above their minimum the port is also closed while
+  * guardBytes are on their way and another function is below its minimum, because the DMA engine serves queues in turn.
+  * Frames that are longer than the mean can exceed the window, by at most maxOutstanding frames of a function; the port
+  * is then closed until they have left.
   *
-  * A visit takes 17 cycles, a queue that becomes active 10, a refill of a function every 64 cycles one of the visits. A
-  * grant on a full line takes two visits, as the first finds that the line has room: at least 4 million grants a second,
-  * of up to 32 descriptors.
+  * A visit takes 17 cycles, a queue that becomes active 10, and every 64 cycles the refill of a function takes one of
+  * the visits. A grant on a full line takes two visits, as the first one finds that the line has room: at least 4
+  * million grants a second, of up to 32 descriptors.
   */
 class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Component {
   import Pacing._

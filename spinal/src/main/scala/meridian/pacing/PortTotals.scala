@@ -7,13 +7,14 @@ import spinal.lib._
 
 /** The bytes on their way to each port, as the sum of the shares of the functions that send there.
   *
-  * A visit takes the share of one function out and puts another one in. `begins` takes it out of the port it was put
-  * into, and samples `port`, to which the new one will belong: a function that is bound to another port in the middle of
-  * a visit is found there by the next. From PortTotals.latency cycles after `begins` on, `others` is what the other
-  * functions have on their way to the sampled port. `ends` puts `share` in; it may come in that cycle or later.
+  * A visit takes the share of one function out and puts a new one in. `begins` takes the old share out of the port to
+  * which it was added, and samples `port`, to which the new one will belong; a function that is bound to another port
+  * in the middle of a visit is counted there from its next visit on. From PortTotals.latency cycles after `begins` on,
+  * `others` is what the other functions have on their way to the sampled port. `ends` adds `share`; it may come in that
+  * cycle or later.
   *
-  * `function` is set two cycles before `begins` and stays until `ends`. Between the two, `totals` lack its share. A port
-  * that does not exist has no total, and its `others` are 0.
+  * `function` is set two cycles before `begins` and stays until `ends`. Between the two, `totals` do not include its
+  * share. A port that does not exist has no total, and its `others` are 0.
   *
   * ready 2^functionBits cycles after reset; there must be no visit before.
   */

@@ -5,11 +5,11 @@ import meridian.Promise
 import spinal.core._
 import spinal.lib._
 
-/** For each function the queues it has descriptors in, as a ring that is served from its head.
+/** Keeps, for each function, the queues that have descriptors, as a ring that is served from its head.
   *
-  * head, and with it what comes behind, is known QueueLists.latency cycles after function has changed, and after a change
-  * of the list. append puts a queue behind the others; advance takes the head away, and with keep puts it behind the
-  * others. One change at a time, of the list of function, when head is known. some: functions with a queue.
+  * head, and the queue behind it, are valid QueueLists.latency cycles after function has changed, and after a change of
+  * the list. append puts a queue behind the others. advance removes the head, and with keep puts it behind the others.
+  * One change at a time, of the list of function, while head is valid. some: the functions that have a queue.
   */
 class QueueLists(queueBits: Int, functionBits: Int) extends Component {
   val io = new Bundle {

@@ -5,13 +5,14 @@ import meridian.filter._
 import spinal.core._
 import spinal.lib._
 
-/** What a rate does to the bytes a function may send: takes those spent, adds those of a refill.
+/** Computes the bytes that a function may send under a rate: subtracts those that were spent, and adds those of a
+  * refill.
   *
-  * level is in bytes with fractionBits behind the point, so that a refill is the rate itself. It may be below zero: bytes
-  * already sent are paid for before others go, so in the long run the rate is exact. It is at most what the rate gives in
-  * 2^burstShift cycles and baseBytes more, at least floorBytes, and 0 without a rate.
+  * level is in bytes with fractionBits behind the point, so that a refill is the rate itself. It may be below zero:
+  * bytes that were sent too early are paid for before others go, so the rate is exact over time. The level is at most
+  * what the rate gives in 2^burstShift cycles plus baseBytes, at least floorBytes, and 0 without a rate.
   *
-  * Latency RateBucket.latency cycles, one step a cycle.
+  * Latency: RateBucket.latency cycles. Throughput: one step a cycle.
   *
   * @param floorBytes the lowest level
   */

@@ -7,7 +7,7 @@ import spinal.lib._
 
 /** Transmit timestamps that wait for software, 16 of them.
   *
-  * Latency: 1 cycle. The input is always taken; a timestamp that finds the FIFO full is lost, and told.
+  * Latency: 1 cycle. The input is always taken; a timestamp that finds the FIFO full is lost, and reported.
   */
 class TimestampFifo extends Component {
   val depth = 16

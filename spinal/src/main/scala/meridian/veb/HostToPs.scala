@@ -8,13 +8,13 @@ import meridian.mac.{PsFirst, PsRxMeta}
 import spinal.core._
 import spinal.lib._
 
-/** Frames of functions on their way to the PS of a port, in a buffer of their own (p.vebBufferBytes), and where they meet
-  * those from the wire. What finds no room is lost, and told so at `lost` with its last beat.
+/** Stores frames of functions for the PS of a port in a buffer of their own (p.vebBufferBytes), and joins them with
+  * those of the wire. A frame that finds no room is lost, and reported at `lost` with its last beat.
   *
-  * The wire's frames go first whenever a frame begins, so that one of them waits for one from inside at most, whatever
-  * the host sends. Frames from inside are filled up to the smallest frame of the wire and have no timestamp.
+  * The frames of the wire go first whenever a frame begins, so one of them waits for at most one from inside, whatever
+  * the host sends. Frames from inside are padded to the smallest frame of the wire and have no timestamp.
   *
-  * Latency: 1 cycle for the wire's frames; 5 cycles of ps and the phase of the clocks from a copy's last beat.
+  * Latency: 1 cycle for frames of the wire; 5 cycles of ps and the phase of the clocks from a copy's last beat.
   * Throughput: one beat a cycle, no bubble between frames of the wire. Back-pressure at rx never reaches `copy`.
   */
 class HostToPs(p: ShellParam, port: Int, hostCd: ClockDomain, psCd: ClockDomain) extends Component {

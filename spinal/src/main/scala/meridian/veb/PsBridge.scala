@@ -7,11 +7,11 @@ import meridian.mac._
 import spinal.core._
 import spinal.lib._
 
-/** Edge virtual bridging between the PS of a port and the functions of that port: both directions, and the crossing of
-  * what one side has to know of the other. Latency and throughput are those of HostToPs, PsRoute and PsToHost.
+/** Edge virtual bridging between the PS of a port and the functions of that port, in both directions, with all its
+  * clock crossings. Latency and throughput are those of HostToPs, PsRoute and PsToHost.
   *
-  * Each side may be reset alone. Nothing that the host does or fails to do is seen by the PS, but for the time that
-  * PsRoute waits for an answer.
+  * Each side may be reset alone. The host has no effect on the PS, whatever it does, except for the time that PsRoute
+  * waits for an answer.
   */
 class PsBridge(p: ShellParam, port: Int, hostCd: ClockDomain, psCd: ClockDomain) extends Component {
   val io = new Bundle {

@@ -7,19 +7,19 @@ import meridian.mac.PsTxMeta
 import spinal.core._
 import spinal.lib._
 
-/** Decides where a frame of the PS goes: to the wire, inside the card, or both (ps clock).
+/** Decides whether a frame of the PS goes to the wire, inside the card, or both (ps clock).
   *
-  * With the port's switch off all go to the wire. With it on broadcast and multicast go to both, and unicast inside if
-  * the MAC table of the host side knows its destination, else to the wire. The table is asked for unicast alone, as the
-  * frame comes in; a frame whose answer has not come `patience` cycles after all before it have left goes to the wire,
-  * as does one whose question could not even be asked. So a host in reset, or without a clock, costs a frame that time
-  * at most.
+  * With the port's switch off all frames go to the wire. With it on, broadcast and multicast go both ways. Unicast goes
+  * inside if the MAC table of the host side has its destination, and to the wire otherwise. Only unicast is looked up,
+  * as the frame comes in. A frame whose answer has not come `patience` cycles after all frames before it have left goes
+  * to the wire, and so does one whose query could not be sent. So a host in reset, or without a clock, delays a frame
+  * by that time at most.
   *
-  * A frame that only goes inside asks for no transmit timestamp.
+  * A frame that only goes inside requests no transmit timestamp.
   *
-  * Latency: 4 cycles, for known and unknown unicast that of the answer (about 20) if it is longer. Throughput: one beat
-  * a cycle, no bubble as long as 64 beats and 8 frames cover the answers. Back-pressure at wire stops what comes behind;
-  * `inside` takes a beat in any cycle.
+  * Latency: 4 cycles; for unicast that of the answer (about 20) if it is longer. Throughput: one beat a cycle, without
+  * a bubble as long as 64 beats and 8 frames cover the latency of the answers. Back-pressure at wire stops what comes
+  * behind; `inside` takes a beat in any cycle.
   */
 class PsRoute(p: ShellParam, patience: Int = 128) extends Component {
   require(isPow2(patience) && patience >= 64, s"patience is $patience: choose a power of two, at least 64")

@@ -14,15 +14,15 @@ object VebSwitch {
   val insideAfter = 16
 }
 
-/** Where frames that stay inside the card meet those from the wire, on their way to the receive filter (host clock).
+/** Joins frames that stay inside the card with those of the wire, in front of the receive filter (host clock).
   *
-  * Frames between functions are stored whole: one that finds no room (p.vebBufferBytes) is lost, and told so at `lost`
-  * with its last beat, as the transmit side serves all functions and must not wait for one. They and those of the PS
-  * take turns, are filled up to the smallest frame of the wire, and go behind what the wire brings; after 16 wire frames
-  * one of them goes first.
+  * Frames between functions are stored whole. One that finds no room (p.vebBufferBytes) is lost, and reported at `lost`
+  * with its last beat, because the transmit side serves all functions and must not wait for one. Frames between
+  * functions and those of the PS take turns, are padded to the smallest frame of the wire, and go behind the frames of
+  * the wire; after 16 frames of the wire one of them goes first.
   *
-  * Latency: 1 cycle from wire to rx; 8 from a copy's last beat to its first at rx. Throughput: one beat a cycle, no
-  * bubble between frames of the wire. Back-pressure at rx reaches the wire and the PS's frames, never `copy`.
+  * Latency: 1 cycle from wire to rx; 8 from a copy's last beat to its first beat at rx. Throughput: one beat a cycle,
+  * no bubble between frames of the wire. Back-pressure at rx reaches the wire and the frames of the PS, never `copy`.
   *
   * `flush` asks when every frame of a function that was stored before it has begun at rx; `flushed` answers with a
   * pulse. A new request replaces an unanswered one.

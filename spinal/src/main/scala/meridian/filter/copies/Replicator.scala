@@ -20,18 +20,20 @@ case class BeatInfo(p: ShellParam) extends Bundle {
   val meta = RxTarget(p)
 }
 
-/** Stores frames for several functions once and reads them out once for each function.
+/** Stores frames for several functions once, and reads each of them out once for each function.
   *
-  * A frame that is to be stored first reserves room for all its bytes: `reserved` answers in the same cycle, and is low
-  * if the room (of `words`, in whole beats a frame) is not there. Frames from inside the card find room in half
-  * of it only, so that no function keeps out what comes from the wire. Its beats then come at `write`, frames in the
-  * order of their reservations, one beat a cycle, and are always taken. Once a frame is whole, its copies ask for their
-  * queues at `request`, one after another, and are answered at `decision`, in order and never held up. Copies to be
-  * delivered leave at `frame` with their queue and length known at the first beat, one beat a cycle, no bubble inside a
-  * copy. The room of a frame is free again when its last copy has been read.
+  * A frame first reserves room for all its bytes. `reserved` answers in the same cycle, and is low if there is not
+  * enough room (of `words`, in whole beats for each frame). Frames from inside the card may use half of the room only,
+  * so that no function keeps out what comes from the wire. The beats then come at `write`, in the order of the
+  * reservations, one beat a cycle, and are always taken.
   *
-  * From the frame's last beat to the first request: about 8 cycles when nothing is before it. Back-pressure at `frame`
-  * or `request` keeps frames stored, and at last makes `reserved` low; it reaches no other port.
+  * Once a frame is whole, its copies ask for their queues at `request`, one after another. The answers come at
+  * `decision`, in order, and are always taken. Copies that are delivered leave at `frame`, with queue and length valid
+  * from the first beat, one beat a cycle, without a bubble inside a copy. The room of a frame is free when its last
+  * copy has been read.
+  *
+  * Latency: about 8 cycles from the frame's last beat to the first request, if no frame is before it. Back-pressure at
+  * `frame` or `request` keeps frames stored, and in the end makes `reserved` low. It has no effect on any other input.
   *
   * @param words beats of the buffer, a power of two
   */

@@ -24,10 +24,11 @@ case class TxBeat(p: ShellParam) extends Bundle {
   val decision = TxDecision(p)
 }
 
-/** Joins beats and decisions, and puts an 802.1Q tag behind the addresses of the frames that are to have one, and are
-  * sent. Such a frame has a beat more if its last one has no room for 4 bytes.
+/** Joins beats with decisions, and inserts an 802.1Q tag behind the addresses of the frames that get one and are sent.
+  * Such a frame gets one more beat if its last beat has no room for 4 bytes.
   *
-  * Latency 1 cycle, one beat a cycle, no bubble between frames. Both directions of the handshake are registered.
+  * Latency: 1 cycle. Throughput: one beat a cycle, no bubble between frames. Both directions of the handshake are
+  * registered.
   */
 class VlanInsert(p: ShellParam) extends Component {
   val io = new Bundle {

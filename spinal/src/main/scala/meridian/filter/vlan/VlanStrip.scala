@@ -7,12 +7,14 @@ import meridian.frame.{FrameStream, FrameWord}
 import spinal.core._
 import spinal.lib._
 
-/** Takes the 802.1Q tag out of the frames that are to lose it: bytes 12 to 15. All other frames pass as they are.
+/** Removes the 802.1Q tag (bytes 12 to 15) from the frames that are to lose it. All other frames pass unchanged.
   *
-  * `next` is the beat behind the one at `in`, if it is of the same frame and there. A beat of a frame that loses its tag
-  * waits for the next one, whose first 4 bytes it takes; the last beat of the frame vanishes if these were all.
+  * `next` is the beat behind the one at `in`, if it belongs to the same frame and is there. A beat of a frame that
+  * loses its tag waits for the next one, and takes its first 4 bytes. If these were all bytes of the frame's last beat,
+  * that beat disappears.
   *
-  * Latency 0 cycles, one beat a cycle, no bubble but for a beat that vanishes; back-pressure passes through.
+  * Latency: 0 cycles. Throughput: one beat a cycle, with no bubble but that of a beat that disappears. Back-pressure
+  * passes through.
   */
 class VlanStrip(p: ShellParam) extends Component {
   val io = new Bundle {

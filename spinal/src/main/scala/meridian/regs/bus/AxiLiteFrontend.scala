@@ -7,17 +7,18 @@ import spinal.lib.bus.amba4.axilite._
 
 /** AXI4-Lite slave: turns transactions into register accesses, one at a time, reads and writes by turns.
   *
-  * Registers are whole words. The two lowest address bits are not looked at. A write that does not carry all four bytes
-  * is refused as a whole: SLVERR, nothing changes, and partialWrite tells it. A refused write answers SLVERR; an
-  * address where nothing lives answers OKAY. A write that comes with awIgnored answers OKAY, changes nothing and does not
-  * reach the registers, so that it does not hold up the accesses of others; ignoredWrite tells it.
+  * Registers are whole words, and the two lowest address bits are ignored. A write that does not carry all four bytes
+  * is refused as a whole: it answers SLVERR, changes nothing, and partialWrite reports it. A write that the register
+  * refuses answers SLVERR, and an address without a register answers OKAY. A write that comes with awIgnored answers
+  * OKAY, changes nothing and does not reach the registers, so that it does not delay the accesses of others;
+  * ignoredWrite reports it.
   *
   * Latency: 2 cycles before the command, 2 after its answer. Throughput: one access in 5 cycles plus those of the
-  * target; one ignored write in 3. An unready master delays only itself.
+  * target; one ignored write in 3. A master that is not ready delays only itself.
   *
   * @param config       of the AXI4-Lite bus, 32 data bits
   * @param addressWidth byte address bits that are decoded
-  * @param fromHost     what the accesses are marked with
+  * @param fromHost     mark of the accesses: they come from the host
   */
 class AxiLiteFrontend(config: AxiLite4Config, addressWidth: Int, fromHost: Boolean) extends Component {
   require(config.dataWidth == 32, s"dataWidth is ${config.dataWidth}: registers have 32 bits")

@@ -5,14 +5,14 @@ import meridian.crossing.Crossing
 import spinal.core._
 import spinal.lib._
 
-/** Register accesses from the host clock into the ps clock, with an end in any case.
+/** Carries register accesses from the host clock into the ps clock. Every access ends in a bounded time.
   *
-  * A request is a toggle; the words beside it hold still until the toggle has come back. While the ps clock stands
-  * still or is in reset the toggle does not come back: after timeout host cycles the access is answered as refused,
-  * with 0xDEADBEEF. An answer that comes later is thrown away, and no new request is sent before it has come, so that
-  * answers cannot be mixed up. A ps reset in the middle of an access ends it in the same way, or repeats it.
+  * A request is a toggle, and the words beside it are stable until the toggle has come back. While the ps clock stands
+  * still or is in reset, the toggle does not come back. The access is then answered as refused after timeout host
+  * cycles, with 0xDEADBEEF. A late answer is discarded, and no new request is sent before it has come, so answers
+  * cannot be confused. A ps reset in the middle of an access ends it in the same way, or repeats it.
   *
-  * Latency: about 4 ps and 4 host cycles there and back beside those of the target. One access at a time.
+  * Latency: about 4 ps and 4 host cycles in total beside those of the target. One access at a time.
   *
   * @param timeout host cycles
   */
