@@ -39,8 +39,8 @@ case class TxDecision(p: ShellParam) extends Bundle {
   *
   * Anti-spoof: the MAC table must have source address and VLAN as an entry of that function on its port. A trusted
   * function passes without. If `tag` puts a function into a VLAN, its frames must not bring a tag, even if it is
-  * trusted, and this tag goes in front of one that the frame requests. The decision is for the frame with the tag that it
-  * gets.
+  * trusted, and this tag goes in front of one that the frame requests. The decision is for the frame with the tag
+  * that it gets.
   *
   * Frames that control the link are for the other end of the wire: MAC control (0x8808: PAUSE and PFC), and the group
   * addresses that no bridge forwards (IEEE 802.1Q, table 8-1: 01-80-C2-00-00-00 to 0F). Only a function with `control`
