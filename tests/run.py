@@ -132,8 +132,8 @@ def run(suite: Suite) -> tuple[int, int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--long", action="store_true", help="also what is left out of make test")
-    parser.add_argument("--only", metavar="NAME", help="one suite; a name that is none tells them all")
+    parser.add_argument("--long", action="store_true", help="also run the suites and sizes that make test leaves out")
+    parser.add_argument("--only", metavar="NAME", help="run one suite; a wrong name lists all of them")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     shutil.rmtree(REPORTS, ignore_errors=True)

@@ -156,8 +156,10 @@ def forward(program: Path) -> list[Figure]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=Path, help="folder with meridian_card and qdma_bench, built already")
-    parser.add_argument("--seconds", type=float, default=5, help="of each busy run (5)")
+    parser.add_argument(
+        "--programs", type=Path, help="use meridian_card and qdma_bench of this folder instead of building them"
+    )
+    parser.add_argument("--seconds", type=float, default=5, help="length of each busy run (5)")
     arguments = parser.parse_args()
     folder = arguments.programs
     if folder is None:

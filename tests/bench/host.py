@@ -234,8 +234,8 @@ def hardware(marks: Path, plugin: Path) -> Hardware:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few frames, once each")
-    parser.add_argument("--direction", choices=("rx", "tx"), help="one alone")
+    parser.add_argument("--quick", action="store_true", help="measure with few frames, and each case once")
+    parser.add_argument("--direction", choices=("rx", "tx"), help="measure one direction (both)")
     arguments = parser.parse_args()
     directions = [arguments.direction] if arguments.direction else ["rx", "tx"]
     with tempfile.TemporaryDirectory(prefix="meridian-bench-") as name:

@@ -129,7 +129,7 @@ def ratios(figures: list[Figure]) -> list[Figure]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library", type=Path, help="librte_net_meridian.so")
+    parser.add_argument("library", type=Path, help="path of librte_net_meridian.so")
     arguments = parser.parse_args()
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="meridian-pmd-") as name:

@@ -160,7 +160,7 @@ def plot(found: dict[str, Samples], file: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="20 s of each in place of 300")
+    parser.add_argument("--quick", action="store_true", help="measure each case for 20 s instead of 300 s")
     quick = parser.parse_args().quick
     found: dict[str, Samples] = {}
     for load in ("idle", "line_rate_bursts"):

@@ -25,8 +25,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
-    parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths a clock over the limit")
-    parser.add_argument("--parts", action="store_true", help="print the LUTs of each component that has a hundred")
+    parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
+    parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []

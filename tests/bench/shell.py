@@ -266,9 +266,9 @@ def isolation() -> Iterator[Figure]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one configuration and few sizes")
-    parser.add_argument("--sizes", type=size_list, metavar="A,B-C,...", help="of the rates; default 64-1518,9600")
-    parser.add_argument("--isolation", action="store_true", help="only what ports take from each other")
+    parser.add_argument("--quick", action="store_true", help="measure one configuration and few frame sizes")
+    parser.add_argument("--sizes", type=size_list, metavar="A,B-C,...", help="frame sizes for the rates (64-1518,9600)")
+    parser.add_argument("--isolation", action="store_true", help="only measure how ports affect each other")
     arguments = parser.parse_args()
     chosen = "64,65,96,97,128,129,256,512,1024,1518,9600" if arguments.quick else "64-1518,9600"
     sizes = arguments.sizes or size_list(chosen)

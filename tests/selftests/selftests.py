@@ -3,7 +3,7 @@
 
 The tests are those of Debian's source of the kernel that the machine boots. Results go to build/kernel-selftests.json
 and, as a page, to build/kernel-selftests.md. Each case that is skipped, and each test that is not run, needs a reason in
-docs/kernel-selftests.md. Ends with status 1 if a case failed.
+docs/kernel-selftests.md. The command ends with status 1 if a case failed.
 """
 
 from __future__ import annotations
@@ -169,15 +169,17 @@ def write(file: Path, suite: str, kernel: str, results: dict[str, list[Run]]) ->
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=SUITES, default=SUITES[0], help="Debian suite of the kernel (%(default)s)")
+    parser.add_argument("--function", choices=("pf", "vf"), help="run on this function only (both)")
+    parser.add_argument("--quick", action="store_true", help=f"run only {', '.join(QUICK)}")
     parser.add_argument(
-        "--suite", choices=SUITES, default=SUITES[0], help="of Debian, whose kernel it is (%(default)s)"
+        "--results",
+        type=Path,
+        default=RESULT,
+        metavar="FILE",
+        help="write results to this file (build/kernel-selftests.json)",
     )
-    parser.add_argument("--function", choices=("pf", "vf"), help="only on this one (both)")
-    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
-    parser.add_argument(
-        "--results", type=Path, default=RESULT, metavar="FILE", help="other than build/kernel-selftests.json"
-    )
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="as drivers/net/ping.py (all of them)")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="a test, such as drivers/net/ping.py (all tests)")
     arguments = parser.parse_args()
     wanted = list(QUICK) if arguments.quick else arguments.tests
     results: dict[str, list[Run]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at a running card and moves frames through it, from the command line."""
+"""Examines a running card and sends frames through it, from the command line."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def dump(host: Host, arguments: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="meridian_twin", description=__doc__)
-    result.add_argument("--socket", type=Path, required=True, help="where the card listens")
-    result.add_argument("--lockstep", action="store_true", help="take the command over the card's time")
-    result.add_argument("--function", type=int, default=0, choices=range(4), help="the PF (0)")
+    result.add_argument("--socket", type=Path, required=True, help="socket of the card")
+    result.add_argument("--lockstep", action="store_true", help="control the card's time")
+    result.add_argument("--function", type=int, default=0, choices=range(4), help="number of the PF (0)")
     commands = result.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
@@ -84,13 +84,13 @@ def parser() -> argparse.ArgumentParser:
 
     add("info", "identification, sizes and time of the card").set_defaults(run=info)
 
-    one = add("bring-up", "bring a PF up and hold it, as the card forgets it with its program")
+    one = add("bring-up", "bring a PF up and keep it up (the card resets it when the program ends)")
     one.add_argument("--queues", type=int, default=1)
-    one.add_argument("--seconds", type=float, default=1e9, help="how long (until it is interrupted)")
+    one.add_argument("--seconds", type=float, default=1e9, help="duration (until interrupted)")
     one.set_defaults(run=bring_up)
 
     one = add("send", "send frames")
-    one.add_argument("frame", nargs="+", help="hexadecimal, without FCS")
+    one.add_argument("frame", nargs="+", help="a frame in hexadecimal digits, without FCS")
     one.add_argument("--repeat", type=int, default=1)
     one.set_defaults(run=send)
 
@@ -102,8 +102,8 @@ def parser() -> argparse.ArgumentParser:
 
     one = add("dump", "counters that are not 0, or the contexts of a queue")
     one.add_argument("what", choices=("counters", "contexts"))
-    one.add_argument("--queue", type=int, default=0, help="absolute (0)")
-    one.add_argument("--all", action="store_true", help="what is 0 too")
+    one.add_argument("--queue", type=int, default=0, help="absolute number of the queue (0)")
+    one.add_argument("--all", action="store_true", help="also print values that are 0")
     one.set_defaults(run=dump)
     return result
 
