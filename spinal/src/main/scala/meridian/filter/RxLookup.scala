@@ -19,15 +19,15 @@ object RxLookup {
   val copyAfter = 48
 }
 
-/** From header to decision: MAC table, function, then queue range and RSS side by side, queue owner, credit.
+/** From header to decision: MAC table, function, then queue range and RSS in parallel, queue owner, credit.
   *
-  * A frame's decision comes macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles after its header,
-  * and its record one cycle later. One frame a cycle; nothing here can hold a frame up. Every question to the tables
-  * is asked for frames and copies alike; a frame for a single function goes first, a copy takes a place that no such
-  * frame uses. When 48 such frames have gone before a waiting copy, `hold` asks for one cycle without a beat, so that a
-  * place comes free.
+  * Latency: macLatency + max(rangeLatency, 4) + queueLatency + creditLatency cycles from a frame's header to its
+  * decision, and one more to its record. Throughput: one frame a cycle; nothing here stalls a frame. Frames and copies
+  * use the same tables. A frame for a single function goes first, and a copy uses a cycle that no such frame uses. When
+  * 48 such frames have gone before a waiting copy, `hold` asks for one cycle without a beat, in which the copy is
+  * looked up.
   *
-  * The credit is asked only once the queue is known to be the function's, as the answer takes the buffers.
+  * The credit is asked only when the queue is known to be the function's, because a granted credit takes the buffers.
   */
 class RxLookup(p: ShellParam, macLatency: Int, rangeLatency: Int, queueLatency: Int, creditLatency: Int)
     extends Component {

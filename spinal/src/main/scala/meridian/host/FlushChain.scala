@@ -3,10 +3,10 @@ package meridian.host
 
 import spinal.core._
 
-/** Asks stages that frames pass one after another, in that order, when all begun before has left them: each is asked when
-  * the one before has answered, so that a frame handed on meanwhile is waited for as well.
+/** Asks stages that frames pass one after another when all frames begun before have left them. Each stage is asked when
+  * the one before it has answered, so a frame that was passed on meanwhile is waited for as well.
   *
-  * `flushed` is a pulse, 1 cycle after the last stage's. A new flush begins again and replaces an unanswered one.
+  * `flushed` is a pulse, 1 cycle after the last stage's. A new flush starts again and replaces an unanswered one.
   */
 class FlushChain(stages: Int) extends Component {
   require(stages >= 1, s"stages is $stages: choose 1 or more")

@@ -16,11 +16,11 @@ case class Descriptor() extends Bundle {
   val tag = Bits(16 bits)
 }
 
-/** Reads descriptors of a ring ahead of need.
+/** Reads descriptors of a ring before they are needed.
   *
   * One AXI read of two beats a descriptor, up to 8 in flight or waiting. Latency: memory's plus 4 cycles. Throughput: 8
-  * descriptors per memory latency, at most one every 2 cycles. Back-pressure on the output stops new reads only: there
-  * is room for every read in flight. When the ring closes, descriptors read and not taken are forgotten, not consumed.
+  * descriptors per memory latency, at most one every 2 cycles. Back-pressure on the output stops new reads only, as
+  * each read in flight has room. When the ring closes, descriptors read but not taken are dropped, not consumed.
   */
 class DescriptorFetch(axiConfig: Axi4Config) extends Component {
   val depth = 8

@@ -6,13 +6,13 @@ import spinal.lib._
 
 /** Turns the completions of a ring into one latched interrupt cause.
   *
-  * The cause is set when the first completion since it was last cleared is control.microseconds old, or control.frames
-  * completions have come, whichever is first; with microseconds 0 at once. It stays set until software clears it.
-  * Software clears it before it looks at the ring: what was completed before is then seen in the ring, and what is
-  * completed in the cycle of the clear or later counts anew, so that no completion is ever without a cause to come. The
-  * enable bit plays no part here: the cause is set behind a disabled one too and shows as soon as it is enabled.
+  * The cause is set when the first completion since the last clear is control.microseconds old, or when control.frames
+  * completions have come, whichever is first; with microseconds 0 it is set at once. It stays set until software clears
+  * it. Software clears it before it looks at the ring: completions before the clear are then visible in the ring, and
+  * those in the cycle of the clear or later set the cause again, so none is ever left without a cause. The enable bit
+  * has no effect here: the cause is also set while disabled, and shows when it is enabled.
   *
-  * Latency: 2 cycles beyond what is asked for.
+  * Latency: 2 cycles beyond the configured time.
   *
   * @param cyclesPerMicrosecond clock cycles in a microsecond
   */

@@ -9,18 +9,18 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
 
-/** The card's NIC for its own ARM: a receive and a transmit ring in PS memory per Ethernet port, transmit timestamps,
-  * and an interrupt. Descriptors, ring states and interrupt rules are told in docs/ps-port.md. All in the ps clock.
+/** The NIC of the card's own ARM: a receive and a transmit ring in PS memory for each Ethernet port, transmit
+  * timestamps, and an interrupt. docs/ps-port.md describes descriptors, ring states and interrupt rules. All in the ps
+  * clock.
   *
   * Budget at 250 MHz, one port, memory latency 50 cycles, in cycles a frame, without FCS: 194 for 1514 bytes (10 Gb/s
   * allows 307) and 12 for 60 bytes (3 Mpps allow 83), both ways at once. The AXI master is shared: all ports together
   * receive at most 64 bit a cycle, less 2 beats a frame, and send likewise.
   *
-  * Back-pressure: a received frame waits while the DMA is busy, never for software. Transmit waits for io.tx.
+  * Back-pressure: a received frame waits while the DMA is busy, but never for software. Transmit waits for io.tx.
   *
   * @param cyclesPerMicrosecond ps clock cycles in a microsecond, for interrupt coalescing
-  * @param patience             cycles without progress on io.tx after which a transmit ring that is being stopped gives
-  *                             up the frames it has not begun to send
+  * @param patience             cycles without progress on io.tx after which a stopping ring aborts unsent frames
   */
 class PsPort(p: ShellParam, cyclesPerMicrosecond: Int = 250, patience: Int = 65535) extends Component {
   val io = new Bundle {

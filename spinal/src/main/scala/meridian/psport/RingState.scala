@@ -30,8 +30,8 @@ case class RingConfig() extends Bundle {
 
 /** Start, stop, error and reset of one ring.
   *
-  * A ring that is asked to stop, or stops by an error, takes no new descriptor, ends what it has begun and only then
-  * says that it does not run; asked to run again meanwhile, it stops first. Latency: 2 cycles from enable to open.
+  * A ring that stops, by request or by an error, takes no new descriptor, completes those that it has taken, and then
+  * reports that it does not run. If it is enabled meanwhile, it stops first. Latency: 2 cycles from enable to open.
   */
 class RingState extends Component {
   val io = new Bundle {

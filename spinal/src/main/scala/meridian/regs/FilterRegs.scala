@@ -16,10 +16,10 @@ object FilterRegs {
 
 /** Registers of the receive filter (host clock).
   *
-  * A MAC command is started by a write to mac_command and is under way until mac_status.busy falls. The key of the
-  * table's hash is taken word by word; nobody can read it. Group lists are
-  * kept here as well, for reading back; they are cleared after reset; accesses wait until then. A queue that a function
-  * level reset takes from its function loses its buffer size.
+  * A write to mac_command starts a MAC command, which is under way until mac_status.busy falls. The key of the table's
+  * hash is taken word by word, and nobody can read it. Group lists are stored here as well, for reading back. After
+  * reset they are cleared, and accesses wait meanwhile. A queue that a function level reset takes from its function
+  * loses its buffer size.
   *
   * Latency: 1 cycle a register access.
   */

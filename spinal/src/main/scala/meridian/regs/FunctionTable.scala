@@ -10,15 +10,15 @@ import meridian.pacing.{Pacing, RateWrite}
 import spinal.core._
 import spinal.lib._
 
-/** What is set for each function, in one place for four views: the function pages, OpenNIC blocks and counters of
-  * ports in BAR2 of a PF, and the page of a VF in its own BAR2 (host clock).
+/** The settings of all functions, in one place for four views: the function pages, OpenNIC blocks and counters of ports
+  * in BAR2 of a PF, and the page of a VF in its own BAR2 (host clock).
   *
-  * Everything is kept in memories for reading; what the filters need at once is in registers beside them. After reset a
-  * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait.
-  * A function in reset loses its queues within functions + 16 cycles, if the queue table takes them.
+  * All settings are in memories for reading; those that the filters need at once are also in registers. After reset a
+  * sweep writes the defaults into all of them, here and in the RSS tables, in 128 cycles a function; accesses wait. A
+  * function in reset loses its queues within functions + 16 cycles, if the queue table accepts the change.
   *
-  * Latency: 5 cycles an access, 11 one of a counter; a write of QCONF waits until the queue table has taken the one
-  * before it, and is refused if that takes 4096 cycles. One access at a time.
+  * Latency: 5 cycles an access, 11 for a counter. A write of QCONF waits until the queue table has taken the one before
+  * it, and is refused if that takes 4096 cycles. One access at a time.
   */
 class FunctionTable(p: ShellParam, slotBits: Int) extends Component {
   val io = new Bundle {

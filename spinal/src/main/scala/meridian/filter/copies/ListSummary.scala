@@ -12,12 +12,12 @@ case class ListSize(p: ShellParam) extends Bundle {
   val first = p.functionType()
 }
 
-/** Keeps the size of every list at hand, so that a frame need not count 256 bits on its way: reads one list after
-  * another, whenever the lists are not asked by somebody else, and remembers what it saw.
+/** Keeps the size of every list, so that a frame need not wait until 256 bits are counted. It reads one list after
+  * another, whenever no other block asks the lists, and stores what it found.
   *
-  * The sizes are looked up in the same cycle. They follow a change of the flags after at most 6 * ports + 8 cycles, and
-  * one of a multicast group (or of what flags mean for it) after at most 2 * ports * groups + 8, the cycles in which
-  * `grant` is low not counted.
+  * A size is looked up in the same cycle. It follows a change of the flags after at most 6 * ports + 8 cycles, and one
+  * of a multicast group (or of the flags for it) after at most 2 * ports * groups + 8 cycles. Cycles in which `grant`
+  * is low do not count.
   */
 class ListSummary(p: ShellParam) extends Component {
   val io = new Bundle {

@@ -5,13 +5,13 @@ import meridian.Promise
 import spinal.core._
 import spinal.lib._
 
-/** Tells when everything that began before a moment, or in its cycle, has ended, though more begins meanwhile. Things end
-  * in the order in which they began, in the same cycle at the earliest.
+/** Reports when everything that began before a moment, or in its cycle, has ended, while more may begin. Things end in
+  * the order in which they began, in the same cycle at the earliest.
   *
-  * flush marks the moment; flushed answers with a pulse, 2 cycles after the last end at the earliest. A new flush replaces
-  * an unanswered one.
+  * flush marks the moment. flushed answers with a pulse, at the earliest 2 cycles after the last end. A new flush
+  * replaces an unanswered one.
   *
-  * @param countBits fewer than 2^countBits things are ever under way
+  * @param countBits fewer than 2^countBits things are under way at any time
   */
 class FlushPoint(countBits: Int) extends Component {
   val io = new Bundle {

@@ -15,16 +15,16 @@ object QueueTable {
   def writeCycles(p: ShellParam): Int = 2 * p.queues + 10
 }
 
-/** Whose each queue is, and which queues each function has.
+/** Stores which function owns each queue, and which queues each function has.
   *
-  * A write gives the function its new queues, then switches its range, then takes away the old ones that are not among
-  * the new and still point to it: at most QueueTable.writeCycles, during which range is not ready. Queues the function
-  * keeps answer the same all the time. A queue claimed by two functions belongs to the one that wrote last; the other
-  * keeps it in its range without owning it. Queues beyond the shell's are cut off the range; this, and a write for a
-  * function the shell has not (which does nothing else), is told by a pulse on rangeError.
+  * A write gives the function its new queues, then changes its range, then takes away the old queues that are not among
+  * the new ones and still point to it: at most QueueTable.writeCycles, during which range is not ready. Queues that the
+  * function keeps answer the same all the time. A queue in two ranges belongs to the function that wrote last. Queues
+  * beyond the shell's are cut off the range; a pulse on rangeError reports this, and a write for a function that the
+  * shell lacks (which does nothing else).
   *
-  * A write with reset tells each queue that it takes away at released, one a cycle at most, when the queue is nobody's;
-  * the last in the first cycle of idle.
+  * A write with reset reports each queue that it takes away at released, at most one a cycle, when nobody owns the
+  * queue; the last in the first cycle of idle.
   *
   * Each lookup takes one question a cycle and answers QueueTable.latency cycles later, always. After reset nobody owns
   * a queue; range is ready, and idle high, max(queues, functions) cycles later.
