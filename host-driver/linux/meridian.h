@@ -56,6 +56,7 @@ static_assert(ETH_HLEN + VLAN_HLEN + MERIDIAN_XDP_MTU == MERIDIAN_RX_BUFFER);
 
 struct meridian;
 struct meridian_devlink;
+struct meridian_faults;
 struct meridian_vector;
 
 /**
@@ -138,6 +139,7 @@ struct meridian_missed {
  * struct meridian - a function of the card
  * @pdev: on PCIe
  * @devlink: as devlink knows it
+ * @faults: that are to be told, and repaired
  * @ops: of a PF, or of a VF
  * @netdev: its network interface
  * @card: shared with its other PFs
@@ -197,6 +199,7 @@ struct meridian_missed {
 struct meridian {
 	struct pci_dev *pdev;
 	struct meridian_devlink *devlink;
+	struct meridian_faults *faults;
 	const struct meridian_ops *ops;
 	struct net_device *netdev;
 	struct meridian_card *card;

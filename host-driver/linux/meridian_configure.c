@@ -9,13 +9,13 @@
 #include "compat_netdev.h"
 #include "meridian.h"
 #include "meridian_configure.h"
-#include "meridian_devlink.h"
+#include "meridian_counts.h"
+#include "meridian_fault.h"
 #include "meridian_frames.h"
-#include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
+#include "meridian_ring.h"
 #include "meridian_rss.h"
-#include "meridian_stats.h"
 
 /* Looks whether the card has taken the frames that are in memory of a receive queue. */
 #define OWN_POLLS	20

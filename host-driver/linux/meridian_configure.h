@@ -5,6 +5,9 @@
 
 #include "meridian.h"
 
+/* A card that is busy takes half a second each time, in which nobody else has RTNL. */
+#define MERIDIAN_RETRY_PERIOD	(5 * HZ)
+
 /* meridian_configure.c */
 int meridian_up(struct meridian *m);
 void meridian_down(struct meridian *m);
@@ -15,31 +18,16 @@ int meridian_restart(struct meridian *m);
 int meridian_restart_rx(struct meridian *m, unsigned int index);
 int meridian_renew_rx(struct meridian *m, unsigned int index);
 
-/* meridian_ring.c */
-int meridian_begin_channels(struct meridian *m, unsigned int count);
-void meridian_end_channels(struct meridian *m, unsigned int count);
-int meridian_check_tables(struct meridian *m, const struct meridian_config *config);
-int meridian_start_queues(struct meridian *m);
-int meridian_start_rx(struct meridian_rx *rx);
-void meridian_drain_tx(struct meridian *m);
-int meridian_end_fence(struct meridian *m);
-void meridian_pause_queues(struct meridian *m);
-void meridian_stop_queues(struct meridian *m);
-void meridian_release_queues(struct meridian *m);
+/* meridian_link.c */
+void meridian_update_link(struct meridian *m);
 
-/* meridian_memory.c */
-struct meridian_channel *meridian_new_channels(struct meridian *m);
-void meridian_drop_channels(struct meridian *m, struct meridian_channel *channels);
-int meridian_alloc_memory(struct meridian *m, struct meridian_channel *channels,
-			  const struct meridian_config *config);
-void meridian_free_memory(struct meridian *m, struct meridian_channel *channels);
-void meridian_exchange_memory(struct meridian *m, struct meridian_channel *others);
-void meridian_exchange_rx(struct meridian_rx *rx, struct meridian_rx *other);
-void meridian_retire_rx(struct meridian_rx *rx);
-int meridian_alloc_rx(struct meridian_rx *rx, u32 slots);
-int meridian_stock_rx(struct meridian_rx *rx);
-int meridian_settle_rx(struct meridian_rx *rx);
-void meridian_free_rx(struct meridian_rx *rx);
+/* meridian_reset.c */
+int meridian_up_again(struct meridian *m);
+int meridian_reset(struct meridian *m);
+
+/* meridian_bpf.c */
+bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
+int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
 
 /* meridian_queue_ops.c */
 void meridian_offer_queue_ops(struct net_device *netdev);

@@ -6,8 +6,8 @@
 #include "compat.h"
 #include "compat_netdev.h"
 #include "meridian.h"
+#include "meridian_counts.h"
 #include "meridian_hw.h"
-#include "meridian_stats.h"
 
 static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
 {

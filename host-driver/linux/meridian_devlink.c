@@ -145,14 +145,15 @@ static int reload_down(struct devlink *devlink, bool is_other_netns,
 		NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");
 		return -EBUSY;
 	}
-	meridian_detach(priv);
+	priv->lifecycle->detach(priv);
 	return 0;
 }
 
 static int reload_up(struct devlink *devlink, enum devlink_reload_action action,
 		     enum devlink_reload_limit limit, u32 *actions, struct netlink_ext_ack *extack)
 {
-	int error = meridian_attach(devlink_priv(devlink));
+	struct meridian_devlink *priv = devlink_priv(devlink);
+	int error = priv->lifecycle->attach(priv);
 
 	if (error)
 		NL_SET_ERR_MSG_MOD(extack, "the card does not start again: see the kernel's log");
@@ -191,10 +192,12 @@ static int register_params(struct meridian_devlink *devlink)
 /**
  * meridian_devlink_alloc() - what a function has before it is attached
  * @pdev: the function
+ * @lifecycle: for reloads
  *
  * Return: not shown to users yet, for meridian_devlink_free(); NULL if there is none to be had.
  */
-struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev)
+struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev,
+						const struct meridian_lifecycle *lifecycle)
 {
 	struct devlink *devlink = meridian_devlink_new(&ops, sizeof(struct meridian_devlink),
 						       &pdev->dev);
@@ -204,6 +207,7 @@ struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev)
 		return NULL;
 	priv = devlink_priv(devlink);
 	priv->pdev = pdev;
+	priv->lifecycle = lifecycle;
 	priv->card = meridian_card_get(pdev);
 	if (!priv->card)
 		goto free;

@@ -5,21 +5,22 @@
 
 #include <linux/mutex.h>
 #include <linux/pci.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 #include <net/devlink.h>
 
+#include "meridian_fault.h"
+
 struct meridian;
+struct meridian_devlink;
 
-/* What is reported, and repaired by a reset of the queues. */
-enum meridian_fault {
-	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
-	MERIDIAN_FAULT_RX,	/* completions that cannot be */
-	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
-	MERIDIAN_FAULTS,
+/**
+ * struct meridian_lifecycle - what a reload does to a function; the devlink's lock is held
+ * @attach: from a function on PCIe to an interface; 0 or a negative error, then nothing is kept
+ * @detach: undoes it, if it has been done
+ */
+struct meridian_lifecycle {
+	int (*attach)(struct meridian_devlink *devlink);
+	void (*detach)(struct meridian_devlink *devlink);
 };
-
-#define MERIDIAN_TEST	UINT_MAX	/* no queue: a user has asked for the report */
 
 /**
  * struct meridian_devlink - what devlink has of a function
@@ -28,12 +29,8 @@ enum meridian_fault {
  * @port: of a function that is attached
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
- * @reporter: by fault; NULL: devlink did not take it
- * @report: tells devlink of faults, as that may sleep
- * @is_shown: whether there is a devlink to tell
- * @show_lock: of @is_shown, with the start of @report
- * @pending: a bit for each fault that it is to tell, and one for queues that have started
- * @queue: where the fault was seen last, or MERIDIAN_TEST
+ * @lifecycle: what a reload does to it
+ * @faults: that it has
  */
 struct meridian_devlink {
 	struct pci_dev *pdev;
@@ -41,16 +38,13 @@ struct meridian_devlink {
 	struct devlink_port port;
 	struct mutex lock; /* m */
 	struct meridian *m;
-	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];
-	struct work_struct report;
-	bool is_shown;
-	spinlock_t show_lock; /* is_shown */
-	unsigned long pending;
-	unsigned int queue[MERIDIAN_FAULTS];
+	const struct meridian_lifecycle *lifecycle;
+	struct meridian_faults faults;
 };
 
 /* meridian_devlink.c */
-struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev);
+struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev,
+						const struct meridian_lifecycle *lifecycle);
 void meridian_devlink_free(struct meridian_devlink *devlink);
 void meridian_devlink_show(struct meridian_devlink *devlink);
 void meridian_devlink_hide(struct meridian_devlink *devlink);
@@ -67,11 +61,5 @@ void meridian_health_begin(struct meridian_devlink *devlink);
 void meridian_health_end(struct meridian_devlink *devlink);
 void meridian_health_show(struct meridian_devlink *devlink);
 void meridian_health_hide(struct meridian_devlink *devlink);
-void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue);
-void meridian_report_healthy(struct meridian *m);
-
-/* meridian_main.c */
-int meridian_attach(struct meridian_devlink *devlink);
-void meridian_detach(struct meridian_devlink *devlink);
 
 #endif

@@ -17,6 +17,17 @@ void meridian_write_filter(struct meridian *m, u32 offset, u32 value)
 }
 
 /**
+ * meridian_vlan_entries() - how many entries a PF may have for single VLANs
+ * @m: an identified PF
+ *
+ * Return: a quarter of the card's table.
+ */
+unsigned int meridian_vlan_entries(const struct meridian *m)
+{
+	return m->card->mac_entries / 4;
+}
+
+/**
  * meridian_draw_hash() - give the card's MAC table a hash that no VF can foresee
  * @m: a PF, whose card is locked
  *

@@ -29,21 +29,12 @@ void meridian_uninstall(struct meridian *m, u32 function, struct meridian_entry 
 bool meridian_has_address(const struct list_head *list, const u8 *address);
 struct meridian_entry *meridian_find_entry(struct list_head *list,
 					   const struct meridian_entry *like);
+unsigned int meridian_vlan_entries(const struct meridian *m);
 void meridian_draw_hash(struct meridian *m);
 int meridian_test_filter(struct meridian *m);
 
-/* meridian_pf_filter.c */
-unsigned int meridian_vlan_entries(const struct meridian *m);
-void meridian_sync_filter(struct meridian *m);
-void meridian_set_vlan(struct meridian *m, u16 vid, bool is_wanted);
-int meridian_set_pf_address(struct meridian *m, void *address);
-void meridian_clear_filter(struct meridian *m);
-
 /* meridian_owner.c */
 int meridian_look_for_owner(struct meridian *m, u32 function, const u8 *address);
-
-/* meridian_vf_filter.c */
-int meridian_install_firmly(struct meridian *m, u32 function, const struct meridian_entry *entry);
 
 /* meridian_group.c */
 int meridian_join_group(struct meridian *m, u32 function, const u8 *address, u16 vid);

@@ -28,14 +28,11 @@ bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
 
 /* meridian_xdp.c */
-bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu);
 void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp);
 bool meridian_run_xdp(struct meridian_rx *rx, struct bpf_prog *prog, struct xdp_buff *xdp);
-int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf);
 int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags);
 
 /* meridian_xsk.c */
-int meridian_setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue);
 int meridian_xsk_begin(struct meridian_rx *rx);
 int meridian_xsk_register(struct meridian_rx *rx);
 void meridian_xsk_claim(struct meridian_rx *rx);

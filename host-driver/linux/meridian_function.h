@@ -5,14 +5,10 @@
 
 #include "meridian.h"
 
-/* meridian_main.c */
-int meridian_start_function(struct meridian *m);
-
-/* meridian_netdev.c */
-void meridian_init_netdev(struct meridian *m);
-
 /* meridian_pf.c */
 extern const struct meridian_ops meridian_pf_ops;
+int meridian_start_function(struct meridian *m);
+void meridian_restore_pf(struct meridian *m);
 void meridian_leave_function(struct meridian *m);
 
 /* meridian_vf.c */
@@ -32,15 +28,10 @@ void meridian_start_service(struct meridian *m);
 void meridian_stop_service(struct meridian *m);
 int meridian_request_misc_irq(struct meridian *m);
 void meridian_free_misc_irq(struct meridian *m);
-void meridian_update_link(struct meridian *m);
-void meridian_schedule_reset(struct meridian *m);
-int meridian_reset(struct meridian *m);
-int meridian_up_again(struct meridian *m);
 
 /* meridian_recovery.c */
 extern const struct pci_error_handlers meridian_error_handlers;
 extern const struct dev_pm_ops meridian_pm_ops;
-void meridian_restore_pf(struct meridian *m);
 void meridian_before_reset(struct meridian *m);
 void meridian_after_reset(struct meridian *m);
 void meridian_shutdown(struct pci_dev *pdev);

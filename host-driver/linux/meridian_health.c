@@ -9,11 +9,10 @@
 #include "compat_netdev.h"
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_configure.h"
 #include "meridian_devlink.h"
-#include "meridian_function.h"
+#include "meridian_fault.h"
 #include "meridian_hw.h"
-
-#define HEALTHY		MERIDIAN_FAULTS	/* a bit of what is pending */
 
 static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
@@ -63,7 +62,7 @@ static int test(struct devlink_health_reporter *reporter, struct netlink_ext_ack
 	if (!m)
 		return -ENODEV;
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
-		if (m->devlink->reporter[fault] == reporter)
+		if (m->devlink->faults.reporter[fault] == reporter)
 			meridian_report(m, fault, MERIDIAN_TEST);
 	}
 	end(m);
@@ -199,13 +198,13 @@ static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 };
 
 /* Queues that have started have no fault, whoever has started them. */
-static void tell_healthy(struct meridian_devlink *devlink)
+static void tell_healthy(struct meridian_faults *faults)
 {
 	int fault;
 
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
-		if (devlink->reporter[fault])
-			devlink_health_reporter_state_update(devlink->reporter[fault],
+		if (faults->reporter[fault])
+			devlink_health_reporter_state_update(faults->reporter[fault],
 							     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 	}
 }
@@ -220,65 +219,27 @@ static void reset_anyway(struct meridian_devlink *devlink)
 
 static void do_report(struct work_struct *work)
 {
-	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink, report);
+	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink,
+							faults.report);
+	struct meridian_faults *faults = &devlink->faults;
 	unsigned int queue;
 	char text[64];
 	int fault;
 
-	if (test_and_clear_bit(HEALTHY, &devlink->pending))
-		tell_healthy(devlink);
+	if (test_and_clear_bit(MERIDIAN_HEALTHY, &faults->pending))
+		tell_healthy(faults);
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
-		if (!test_and_clear_bit(fault, &devlink->pending))
+		if (!test_and_clear_bit(fault, &faults->pending))
 			continue;
-		queue = READ_ONCE(devlink->queue[fault]);
+		queue = READ_ONCE(faults->queue[fault]);
 		if (queue == MERIDIAN_TEST)
 			strscpy(text, "a test", sizeof(text));
 		else
 			snprintf(text, sizeof(text), sentences[fault], queue);
 		/* It leaves a fault alone while another is not repaired. */
-		if (devlink_health_report(devlink->reporter[fault], text, NULL) == -ECANCELED)
+		if (devlink_health_report(faults->reporter[fault], text, NULL) == -ECANCELED)
 			reset_anyway(devlink);
 	}
-}
-
-static void tell(struct meridian_devlink *devlink, int what)
-{
-	unsigned long flags;
-
-	set_bit(what, &devlink->pending);
-	spin_lock_irqsave(&devlink->show_lock, flags);
-	if (devlink->is_shown)
-		schedule_work(&devlink->report);
-	spin_unlock_irqrestore(&devlink->show_lock, flags);
-}
-
-/**
- * meridian_report() - tell of a fault, and have it repaired
- * @m: the function
- * @fault: which
- * @queue: where
- *
- * In any context. Without a reporter the queues are reset at once.
- */
-void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue)
-{
-	struct meridian_devlink *devlink = m->devlink;
-
-	if (!devlink->reporter[fault]) {
-		meridian_schedule_reset(m);
-		return;
-	}
-	WRITE_ONCE(devlink->queue[fault], queue);
-	tell(devlink, fault);
-}
-
-/**
- * meridian_report_healthy() - tell that the queues have started, and have no fault
- * @m: the function
- */
-void meridian_report_healthy(struct meridian *m)
-{
-	tell(m->devlink, HEALTHY);
 }
 
 /**
@@ -287,11 +248,13 @@ void meridian_report_healthy(struct meridian *m)
  */
 void meridian_health_show(struct meridian_devlink *devlink)
 {
-	spin_lock_irq(&devlink->show_lock);
-	devlink->is_shown = true;
-	if (devlink->pending)
-		schedule_work(&devlink->report);
-	spin_unlock_irq(&devlink->show_lock);
+	struct meridian_faults *faults = &devlink->faults;
+
+	spin_lock_irq(&faults->show_lock);
+	faults->is_shown = true;
+	if (faults->pending)
+		schedule_work(&faults->report);
+	spin_unlock_irq(&faults->show_lock);
 }
 
 /**
@@ -300,10 +263,12 @@ void meridian_health_show(struct meridian_devlink *devlink)
  */
 void meridian_health_hide(struct meridian_devlink *devlink)
 {
-	spin_lock_irq(&devlink->show_lock);
-	devlink->is_shown = false;
-	spin_unlock_irq(&devlink->show_lock);
-	cancel_work_sync(&devlink->report);
+	struct meridian_faults *faults = &devlink->faults;
+
+	spin_lock_irq(&faults->show_lock);
+	faults->is_shown = false;
+	spin_unlock_irq(&faults->show_lock);
+	cancel_work_sync(&faults->report);
 }
 
 /**
@@ -312,17 +277,18 @@ void meridian_health_hide(struct meridian_devlink *devlink)
  */
 void meridian_health_begin(struct meridian_devlink *devlink)
 {
+	struct meridian_faults *faults = &devlink->faults;
 	/* Errors of the IP are the PFs' to see. */
-	int faults = meridian_is_vf(devlink->pdev) ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
+	int count = meridian_is_vf(devlink->pdev) ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
 	int fault;
 
-	INIT_WORK(&devlink->report, do_report);
-	spin_lock_init(&devlink->show_lock);
-	for (fault = 0; fault < faults; fault++) {
+	INIT_WORK(&faults->report, do_report);
+	spin_lock_init(&faults->show_lock);
+	for (fault = 0; fault < count; fault++) {
 		struct devlink_health_reporter *reporter =
 			meridian_reporter(priv_to_devlink(devlink), &reporters[fault], devlink);
 
-		devlink->reporter[fault] = IS_ERR(reporter) ? NULL : reporter;
+		faults->reporter[fault] = IS_ERR(reporter) ? NULL : reporter;
 	}
 }
 
@@ -332,11 +298,12 @@ void meridian_health_begin(struct meridian_devlink *devlink)
  */
 void meridian_health_end(struct meridian_devlink *devlink)
 {
+	struct meridian_faults *faults = &devlink->faults;
 	int fault;
 
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
-		if (devlink->reporter[fault])
-			devlink_health_reporter_destroy(devlink->reporter[fault]);
-		devlink->reporter[fault] = NULL;
+		if (faults->reporter[fault])
+			devlink_health_reporter_destroy(faults->reporter[fault]);
+		faults->reporter[fault] = NULL;
 	}
 }

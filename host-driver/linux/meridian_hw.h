@@ -27,4 +27,10 @@ void meridian_set_entry_size(struct meridian *m, u32 queue, u32 entry_log2);
 bool meridian_can(const struct meridian *m, u32 capability);
 bool meridian_link_up(struct meridian *m);
 
+/* meridian_counters.c */
+u64 meridian_read_counter(struct meridian *m, u32 offset);
+u64 meridian_read_function_counter(struct meridian *m, u32 offset);
+u64 meridian_read_port_counter(struct meridian *m, u32 offset);
+void meridian_read_missed(struct meridian *m);
+
 #endif

@@ -20,7 +20,7 @@ int meridian_set_queue_coalesce(struct net_device *netdev, u32 queue,
 				struct ethtool_coalesce *coalesce);
 
 /* meridian_vectors.c */
-int meridian_alloc_vectors(struct meridian *m);
+int meridian_alloc_vectors(struct meridian *m, unsigned int most);
 void meridian_free_vectors(struct meridian *m);
 int meridian_start_rings(struct meridian *m);
 u32 meridian_vector_of(struct meridian *m, unsigned int index);

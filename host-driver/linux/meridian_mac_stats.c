@@ -2,7 +2,7 @@
 /* Statistics of the port by the names of standards. */
 #include "compat_ethtool.h"
 #include "meridian.h"
-#include "meridian_stats.h"
+#include "meridian_hw.h"
 
 #ifdef MERIDIAN_HAS_STANDARD_STATS
 #include "../include/meridian_port_stats.h"

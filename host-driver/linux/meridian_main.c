@@ -8,10 +8,11 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_devlink.h"
-#include "meridian_filter.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
+#include "meridian_netdev.h"
+#include "meridian_pf_filter.h"
 #include "meridian_rss.h"
 
 #define BAR_QDMA	0
@@ -88,39 +89,6 @@ static int reset_function(struct pci_dev *pdev)
 	return error == -ENOTTY ? 0 : error;
 }
 
-/**
- * meridian_start_function() - begin without queues, on a card that may know nothing
- * @m: an identified PF
- *
- * Return: 0 or a negative error.
- */
-int meridian_start_function(struct meridian *m)
-{
-	int error;
-
-	mutex_lock(&m->card->lock);
-	meridian_set_queues(m, 0);
-	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
-	if (error) {
-		mutex_unlock(&m->card->lock);
-		dev_err(&m->pdev->dev, "the queues of a driver before do not end: %d\n", error);
-		return error;
-	}
-	/* Not before: queues of a driver before write to memory of its choice. */
-	pci_set_master(m->pdev);
-	qdma_write_tables(&m->qdma, &qdma_default_tables);
-	error = qdma_check_tables(&m->qdma);
-	if (!error) {
-		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
-			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
-		meridian_draw_hash(m);
-	}
-	mutex_unlock(&m->card->lock);
-	if (error)
-		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
-	return error;
-}
-
 static int init_function(struct meridian *m)
 {
 	int error;
@@ -136,6 +104,12 @@ static int init_function(struct meridian *m)
 	return error;
 }
 
+/* The administrator's limit is for PFs. */
+static unsigned int most_vectors(struct meridian_devlink *devlink)
+{
+	return meridian_is_vf(devlink->pdev) ? UINT_MAX : meridian_may_vectors(devlink);
+}
+
 static struct meridian *alloc_function(struct meridian_devlink *devlink)
 {
 	struct net_device *netdev = alloc_etherdev_mq(sizeof(struct meridian), MERIDIAN_QUEUES);
@@ -149,6 +123,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	m = netdev_priv(netdev);
 	m->pdev = pdev;
 	m->devlink = devlink;
+	m->faults = &devlink->faults;
 	m->card = devlink->card;
 	m->netdev = netdev;
 	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
@@ -198,12 +173,12 @@ static void stop_pci(struct pci_dev *pdev)
 }
 
 /**
- * meridian_attach() - from a function on PCIe to an interface
+ * attach() - from a function on PCIe to an interface
  * @devlink: of a function that is not attached; its lock is held
  *
  * Return: 0 or a negative error, then nothing is kept.
  */
-int meridian_attach(struct meridian_devlink *devlink)
+static int attach(struct meridian_devlink *devlink)
 {
 	struct pci_dev *pdev = devlink->pdev;
 	struct meridian *m;
@@ -230,9 +205,10 @@ int meridian_attach(struct meridian_devlink *devlink)
 	error = init_function(m);
 	if (error)
 		goto unmap;
-	error = meridian_alloc_vectors(m);
+	error = meridian_alloc_vectors(m, most_vectors(devlink));
 	if (error)
 		goto unmap;
+	meridian_default_indirection(m);
 	if (!meridian_is_vf(pdev))
 		error = meridian_request_misc_irq(m);
 	if (error)
@@ -280,10 +256,10 @@ stop:
 }
 
 /**
- * meridian_detach() - undo meridian_attach()
+ * detach() - undo attach()
  * @devlink: of a function; its lock is held
  */
-void meridian_detach(struct meridian_devlink *devlink)
+static void detach(struct meridian_devlink *devlink)
 {
 	struct pci_dev *pdev = devlink->pdev;
 	struct meridian *m = devlink->m;
@@ -312,6 +288,11 @@ void meridian_detach(struct meridian_devlink *devlink)
 	stop_pci(pdev);
 }
 
+static const struct meridian_lifecycle lifecycle = {
+	.attach = attach,
+	.detach = detach,
+};
+
 /* A VF asks its PF for everything, so it sleeps before its PF and wakes after it. */
 static void link_to_pf(struct pci_dev *pdev, bool on)
 {
@@ -327,13 +308,13 @@ static void link_to_pf(struct pci_dev *pdev, bool on)
 
 static int meridian_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct meridian_devlink *devlink = meridian_devlink_alloc(pdev);
+	struct meridian_devlink *devlink = meridian_devlink_alloc(pdev, &lifecycle);
 	int error;
 
 	if (!devlink)
 		return -ENOMEM;
 	meridian_devlink_lock(devlink);
-	error = meridian_attach(devlink);
+	error = attach(devlink);
 	meridian_devlink_unlock(devlink);
 	if (error) {
 		meridian_devlink_free(devlink);
@@ -354,7 +335,7 @@ static void meridian_remove(struct pci_dev *pdev)
 	/* One that was pulled is not waited for. */
 	if (devlink->m && !qdma_answers(&devlink->m->qdma))
 		devlink->m->qdma.gone = true;
-	meridian_detach(devlink);
+	detach(devlink);
 	meridian_devlink_unlock(devlink);
 	meridian_devlink_free(devlink);
 }

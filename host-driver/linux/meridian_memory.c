@@ -3,9 +3,9 @@
 #include "compat_pool.h"
 #include "compat_xdp.h"
 #include "meridian.h"
-#include "meridian_configure.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
+#include "meridian_ring.h"
 
 #define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES

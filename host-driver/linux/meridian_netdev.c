@@ -7,12 +7,15 @@
 #include "compat_xdp.h"
 #include "meridian.h"
 #include "meridian_configure.h"
+#include "meridian_counts.h"
 #include "meridian_devlink.h"
 #include "meridian_ethtool.h"
-#include "meridian_filter.h"
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_netdev.h"
+#include "meridian_pf_filter.h"
+#include "meridian_ring.h"
 #include "meridian_stats.h"
 
 static int meridian_init(struct net_device *netdev)

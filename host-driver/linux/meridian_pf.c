@@ -5,11 +5,10 @@
 #include "../qdma/qdma_context.h"
 #include "meridian.h"
 #include "meridian_card.h"
-#include "meridian_filter.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_pf_filter.h"
 #include "meridian_rss.h"
-#include "meridian_stats.h"
 
 static int map_queues(struct meridian *m, u32 count)
 {
@@ -98,6 +97,52 @@ static int set_strip(struct meridian *m, bool on)
 				on ? MERIDIAN_FUNCTION_VLAN_STRIP_MASK : 0);
 	meridian_flush(m);
 	return 0;
+}
+
+/**
+ * meridian_start_function() - begin without queues, on a card that may know nothing
+ * @m: an identified PF
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_start_function(struct meridian *m)
+{
+	int error;
+
+	mutex_lock(&m->card->lock);
+	meridian_set_queues(m, 0);
+	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
+	if (error) {
+		mutex_unlock(&m->card->lock);
+		dev_err(&m->pdev->dev, "the queues of a driver before do not end: %d\n", error);
+		return error;
+	}
+	/* Not before: queues of a driver before write to memory of its choice. */
+	pci_set_master(m->pdev);
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	error = qdma_check_tables(&m->qdma);
+	if (!error) {
+		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+		meridian_draw_hash(m);
+	}
+	mutex_unlock(&m->card->lock);
+	if (error)
+		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
+	return error;
+}
+
+/**
+ * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
+ * @m: a PF; under the card's lock
+ */
+void meridian_restore_pf(struct meridian *m)
+{
+	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	if (m->card->error_function == m)
+		qdma_enable_errors(&m->qdma, 0);
+	if (m->vfs)
+		qdma_mailbox_interrupt(&m->qdma, 0, true);
 }
 
 /**

@@ -4,8 +4,8 @@
 #include <linux/etherdevice.h>
 
 #include "meridian_card.h"
-#include "meridian_filter.h"
 #include "meridian_hw.h"
+#include "meridian_pf_filter.h"
 
 #define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK
 #define PROMISCUOUS	MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK
@@ -30,17 +30,6 @@ static unsigned int count_entries(struct meridian *m)
 	addresses = 1 + netdev_uc_count(m->netdev);
 	netif_addr_unlock_bh(m->netdev);
 	return addresses * count_vlans(m);
-}
-
-/**
- * meridian_vlan_entries() - how many entries a PF may have for single VLANs
- * @m: an identified PF
- *
- * Return: a quarter of the card's table.
- */
-unsigned int meridian_vlan_entries(const struct meridian *m)
-{
-	return m->card->mac_entries / 4;
 }
 
 /*

@@ -6,8 +6,9 @@
 #include "compat_netdev.h"
 #include "meridian.h"
 #include "meridian_configure.h"
+#include "meridian_fault.h"
 #include "meridian_frames.h"
-#include "meridian_function.h"
+#include "meridian_ring.h"
 
 #ifdef MERIDIAN_HAS_QUEUE_OPS
 

@@ -10,9 +10,9 @@
 #include "meridian_card.h"
 #include "meridian_configure.h"
 #include "meridian_devlink.h"
-#include "meridian_filter.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_pf_filter.h"
 
 /* When it returns, nobody who looks at the card by himself is in the middle of it. */
 static void announce_reset(struct meridian *m)
@@ -48,19 +48,6 @@ void meridian_before_reset(struct meridian *m)
 		return;
 	meridian_suspend_vfs(m);
 	meridian_clear_filter(m);
-}
-
-/**
- * meridian_restore_pf() - bring back what a reset takes of a PF beside its queues
- * @m: a PF; under the card's lock
- */
-void meridian_restore_pf(struct meridian *m)
-{
-	qdma_write_tables(&m->qdma, &qdma_default_tables);
-	if (m->card->error_function == m)
-		qdma_enable_errors(&m->qdma, 0);
-	if (m->vfs)
-		qdma_mailbox_interrupt(&m->qdma, 0, true);
 }
 
 static int restore(struct meridian *m)

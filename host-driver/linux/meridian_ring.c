@@ -3,10 +3,10 @@
 #include "compat_netdev.h"
 #include "compat_pool.h"
 #include "meridian.h"
-#include "meridian_configure.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
+#include "meridian_ring.h"
 
 /* What a transmit queue gets to empty itself before it is taken away. */
 #define DRAIN_POLLS		20

@@ -8,7 +8,7 @@
 #include "compat_pool.h"
 #include "compat_xdp.h"
 #include "meridian.h"
-#include "meridian_devlink.h"
+#include "meridian_fault.h"
 #include "meridian_frames.h"
 #include "meridian_xdp.h"
 

@@ -6,32 +6,12 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_configure.h"
-#include "meridian_devlink.h"
+#include "meridian_fault.h"
 #include "meridian_frames.h"
 #include "meridian_function.h"
+#include "meridian_ring.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
-/* A card that is busy takes half a second each time, in which nobody else has RTNL. */
-#define RETRY_PERIOD	(5 * HZ)
-
-/**
- * meridian_update_link() - tell Linux of the link
- * @m: the function
- */
-void meridian_update_link(struct meridian *m)
-{
-	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags) && m->ops->link_up(m);
-
-	if (is_up == netif_carrier_ok(m->netdev))
-		return;
-	if (is_up) {
-		netif_carrier_on(m->netdev);
-		meridian_xsk_link_up(m);
-	} else {
-		netif_carrier_off(m->netdev);
-	}
-	netdev_info(m->netdev, "link %s\n", is_up ? "up" : "down");
-}
 
 /*
  * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
@@ -95,7 +75,7 @@ static bool is_to_ask_again(struct meridian *m)
 {
 	if (!test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags) || time_before(jiffies, m->retry_next))
 		return false;
-	m->retry_next = jiffies + RETRY_PERIOD;
+	m->retry_next = jiffies + MERIDIAN_RETRY_PERIOD;
 	return true;
 }
 
@@ -123,7 +103,7 @@ static void look_after_down(struct meridian *m)
 {
 	if (time_before(jiffies, m->retry_next))
 		return;
-	m->retry_next = jiffies + RETRY_PERIOD;
+	m->retry_next = jiffies + MERIDIAN_RETRY_PERIOD;
 	if (!meridian_is_vf(m->pdev))
 		meridian_end_fence(m);
 	else if (test_bit(MERIDIAN_FLAG_WAITING, &m->flags))
@@ -161,55 +141,6 @@ static void do_service(struct work_struct *work)
 	schedule_delayed_work(&m->service, SERVICE_PERIOD);
 }
 
-/**
- * meridian_up_again() - up after a reset
- * @m: a function that is down, but not by the administrator's wish; under RTNL
- *
- * Return: 0; a negative error, then a PF is closed, and a VF is tried again by the service: its PF
- * may have a reset or a new driver.
- */
-int meridian_up_again(struct meridian *m)
-{
-	int error = meridian_up(m);
-
-	if (!error) {
-		clear_bit(MERIDIAN_FLAG_WAITING, &m->flags);
-	} else if (meridian_is_vf(m->pdev)) {
-		m->retry_next = jiffies + RETRY_PERIOD;
-		if (!test_and_set_bit(MERIDIAN_FLAG_WAITING, &m->flags))
-			netdev_warn(m->netdev, "the VF waits for its PF\n");
-	} else {
-		netdev_err(m->netdev, "the queues do not start again after a reset\n");
-		meridian_close(m->netdev);
-	}
-	return error;
-}
-
-/**
- * meridian_reset() - let the function's queues start anew, if it is up
- * @m: the function; not under RTNL
- *
- * Return: 0; a negative error, then it is down.
- */
-int meridian_reset(struct meridian *m)
-{
-	int error = 0;
-
-	rtnl_lock();
-	meridian_lock(m->netdev);
-	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
-		if (meridian_is_vf(m->pdev)) {
-			meridian_down(m);
-			error = meridian_up_again(m);
-		} else {
-			error = meridian_restart(m);
-		}
-	}
-	meridian_unlock(m->netdev);
-	rtnl_unlock();
-	return error;
-}
-
 static void do_reset(struct work_struct *work)
 {
 	meridian_reset(container_of(work, struct meridian, reset));
@@ -220,15 +151,6 @@ static void do_rx_mode(struct work_struct *work)
 	struct meridian *m = container_of(work, struct meridian, rx_mode);
 
 	m->ops->sync_filter(m);
-}
-
-/**
- * meridian_schedule_reset() - let the function's queues start anew, soon
- * @m: the function
- */
-void meridian_schedule_reset(struct meridian *m)
-{
-	schedule_work(&m->reset);
 }
 
 static irqreturn_t misc_interrupt(int irq, void *data)

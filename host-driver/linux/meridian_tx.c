@@ -10,7 +10,7 @@
 #include "compat_pool.h"
 #include "compat_xdp.h"
 #include "meridian.h"
-#include "meridian_devlink.h"
+#include "meridian_fault.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"

@@ -7,10 +7,8 @@
 #include "compat_netdev.h"
 #include "meridian.h"
 #include "meridian_card.h"
-#include "meridian_devlink.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
-#include "meridian_rss.h"
 
 #include "../qdma/qdma_interrupt.h"
 
@@ -325,18 +323,17 @@ static bool may_share(const struct meridian *m)
 /**
  * meridian_alloc_vectors() - have vectors of MSI-X, and so many queue pairs as they allow
  * @m: an identified function
+ * @most: vectors at most, if the card has them
  *
  * Return: 0 or a negative error, then it has none.
  */
-int meridian_alloc_vectors(struct meridian *m)
+int meridian_alloc_vectors(struct meridian *m, unsigned int most)
 {
 	unsigned int others = meridian_first_vector(m), least = others + 1;
 	unsigned int pairs = min(num_online_cpus(), m->queue_limit);
-	unsigned int wanted = pairs + others;
+	unsigned int wanted = min(pairs + others, most);
 	int vectors;
 
-	if (!meridian_is_vf(m->pdev))
-		wanted = min(wanted, meridian_may_vectors(m->devlink));
 	vectors = pci_alloc_irq_vectors(m->pdev, least, max(wanted, least), PCI_IRQ_MSIX);
 	if (vectors < 0) {
 		dev_err(&m->pdev->dev, "%u MSI-X vectors are not to be had: %d\n", least, vectors);
@@ -347,7 +344,6 @@ int meridian_alloc_vectors(struct meridian *m)
 		pairs = shared_vectors(m);
 	m->queue_limit = pairs;
 	m->config.queues = pairs;
-	meridian_default_indirection(m);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_rss.h"
-#include "meridian_stats.h"
 #include "meridian_vf_wishes.h"
 
 /* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */

@@ -4,7 +4,7 @@
 #include <linux/if_vlan.h>
 
 #include "meridian_card.h"
-#include "meridian_filter.h"
+#include "meridian_pf_filter.h"
 
 static u16 vid_of(const struct meridian_vf *vf)
 {

@@ -10,7 +10,6 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_hw.h"
-#include "meridian_stats.h"
 
 static struct meridian_vf *lock_vf(struct meridian *m, int index)
 {

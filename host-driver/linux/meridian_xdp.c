@@ -8,50 +8,6 @@
 #include "meridian.h"
 #include "meridian_frames.h"
 
-/**
- * meridian_xdp_allows() - whether a program, AF_XDP sockets and an MTU go together
- * @m: the function
- * @prog: the program, if there is one
- * @mtu: of the interface
- *
- * Return: whether every frame that the MTU lets through fits a buffer, or has no need to.
- */
-bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu)
-{
-	bool takes_long = !prog || meridian_takes_parts(prog);
-
-	return mtu <= MERIDIAN_XDP_MTU ||
-	       (takes_long && bitmap_empty(m->xsk_queues, MERIDIAN_QUEUES));
-}
-
-/* Buffers have room for XDP in any case, so the queues run on. */
-static int setup_prog(struct meridian *m, struct netdev_bpf *bpf)
-{
-	struct bpf_prog *old;
-
-	if (meridian_xdp_allows(m, bpf->prog, m->netdev->mtu)) {
-		old = xchg(&m->xdp, bpf->prog);
-		if (old)
-			bpf_prog_put(old);
-		return 0;
-	}
-	NL_SET_ERR_MSG_MOD(bpf->extack,
-			   "without frags the MTU is " __stringify(MERIDIAN_XDP_MTU) " at most");
-	return -EINVAL;
-}
-
-int meridian_bpf(struct net_device *netdev, struct netdev_bpf *bpf)
-{
-	switch (bpf->command) {
-	case XDP_SETUP_PROG:
-		return setup_prog(netdev_priv(netdev), bpf);
-	case XDP_SETUP_XSK_POOL:
-		return meridian_setup_xsk(netdev_priv(netdev), bpf->xsk.pool, bpf->xsk.queue_id);
-	default:
-		return -EINVAL;
-	}
-}
-
 int meridian_xdp_xmit(struct net_device *netdev, int count, struct xdp_frame **frames, u32 flags)
 {
 	struct meridian *m = netdev_priv(netdev);

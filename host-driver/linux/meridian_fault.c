@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Faults of a function, noted in any context, for a work of devlink's health reporters to tell. */
+#include "meridian.h"
+#include "meridian_fault.h"
+
+/**
+ * meridian_schedule_reset() - let the function's queues start anew, soon
+ * @m: the function
+ */
+void meridian_schedule_reset(struct meridian *m)
+{
+	schedule_work(&m->reset);
+}
+
+static void tell(struct meridian_faults *faults, int what)
+{
+	unsigned long flags;
+
+	set_bit(what, &faults->pending);
+	spin_lock_irqsave(&faults->show_lock, flags);
+	if (faults->is_shown)
+		schedule_work(&faults->report);
+	spin_unlock_irqrestore(&faults->show_lock, flags);
+}
+
+/**
+ * meridian_report() - tell of a fault, and have it repaired
+ * @m: the function
+ * @fault: which
+ * @queue: where
+ *
+ * In any context. Without a reporter the queues are reset at once.
+ */
+void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue)
+{
+	struct meridian_faults *faults = m->faults;
+
+	if (!faults->reporter[fault]) {
+		meridian_schedule_reset(m);
+		return;
+	}
+	WRITE_ONCE(faults->queue[fault], queue);
+	tell(faults, fault);
+}
+
+/**
+ * meridian_report_healthy() - tell that the queues have started, and have no fault
+ * @m: the function
+ */
+void meridian_report_healthy(struct meridian *m)
+{
+	tell(m->faults, MERIDIAN_HEALTHY);
+}
