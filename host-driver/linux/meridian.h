@@ -15,14 +15,14 @@
 #include <linux/workqueue.h>
 #include <net/xdp.h>
 
-#include "../include/meridian_regs.h"
-#include "../qdma/meridian_mailbox.h"
-#include "../qdma/qdma_mailbox.h"
-#include "../qdma/qdma_queue.h"
-#include "../qdma/qdma_ring.h"
-#include "../qdma/qdma_reset.h"
-#include "../qdma/qdma_service.h"
-#include "../qdma/qdma_shares.h"
+#include "include/meridian_regs.h"
+#include "qdma/meridian_mailbox.h"
+#include "qdma/qdma_mailbox.h"
+#include "qdma/qdma_queue.h"
+#include "qdma/qdma_ring.h"
+#include "qdma/qdma_reset.h"
+#include "qdma/qdma_service.h"
+#include "qdma/qdma_shares.h"
 #include "meridian_queue.h"
 #include "meridian_vfs.h"
 

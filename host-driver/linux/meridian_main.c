@@ -11,7 +11,7 @@
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
-#include "meridian_netdev.h"
+#include "meridian_interface.h"
 #include "meridian_pf_filter.h"
 #include "meridian_rss.h"
 

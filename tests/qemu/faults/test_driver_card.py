@@ -29,10 +29,12 @@ def guest() -> Iterator[Guest]:
     hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
     with (
         changed(
-            "linux/meridian_filter.c", INSTALL, FULL + "\\n\\g<1>\\tif (full)\\n\\t\\treturn -ENOSPC;\\n"
+            "linux/card/meridian_filter.c", INSTALL, FULL + "\\n\\g<1>\\tif (full)\\n\\t\\treturn -ENOSPC;\\n"
         ) as filtered,
-        changed("linux/meridian_sriov.c", r"(?s)(#define VF_LIMIT)", ASSIGNED + "\\n\\g<1>", filtered) as declared,
-        changed("linux/meridian_sriov.c", r"pci_vfs_assigned\(m->pdev\)", "assigned", declared) as driver,
+        changed(
+            "linux/functions/meridian_sriov.c", r"(?s)(#define VF_LIMIT)", ASSIGNED + "\\n\\g<1>", filtered
+        ) as declared,
+        changed("linux/functions/meridian_sriov.c", r"pci_vfs_assigned\(m->pdev\)", "assigned", declared) as driver,
         tempfile.TemporaryDirectory(prefix="meridian-") as folder,
         Twin(Setting(suite=tools.SUITES[0], hardware=hardware, driver=driver), Path(folder)) as twin,
         running(twin) as it,

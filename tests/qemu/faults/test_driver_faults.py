@@ -39,7 +39,7 @@ FULL_AT_TIMES = "if (unlikely(!meridian_tx_room(tx) || ({ static int looks; ++lo
 
 def test_a_ring_that_has_room_again_at_the_second_look_is_not_waited_for() -> None:
     with (
-        changed("linux/meridian_tx.c", re.escape(FULL), FULL_AT_TIMES) as driver,
+        changed("linux/rings/meridian_tx.c", re.escape(FULL), FULL_AT_TIMES) as driver,
         linked(tools.SUITES[0], driver=driver) as link,
     ):
         text = link.guest.run("ping -c 200 -i 0.02 -W 2 10.44.0.1")

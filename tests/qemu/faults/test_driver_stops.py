@@ -123,7 +123,7 @@ def test_memory_that_a_card_keeps_is_lost_once_however_often_the_port_is_tried()
     tries = 50
     with (
         changed("qdma/qdma_queue.c", STOP, STUCK_STOP) as stuck,
-        changed("linux/meridian_ring.c", r"\tpci_clear_master\(m->pdev\);\n", "", stuck) as driver,
+        changed("linux/rings/meridian_ring.c", r"\tpci_clear_master\(m->pdev\);\n", "", stuck) as driver,
         linked(tools.SUITES[0], driver=driver) as link,
     ):
         guest = link.guest

@@ -72,9 +72,9 @@ def test_traffic_of_vfs_leaves_nothing(net: Network) -> None:
 
 # File, what it is to lack, what shows then, and after how many times.
 PLANTED = {
-    "objects": ("meridian_vfs.c", r"\tkfree\(m->vf\);\n", "kmalloc", 3),
+    "objects": ("functions/meridian_vfs.c", r"\tkfree\(m->vf\);\n", "kmalloc", 3),
     "mappings": ("meridian_main.c", r"\t\tiounmap\(m->shell\)", "mappings", 3),
-    "pages": ("meridian_memory.c", r"\t\tdma_free_coherent\(.*\)", "pages", 12),
+    "pages": ("rings/meridian_memory.c", r"\t\tdma_free_coherent\(.*\)", "pages", 12),
 }
 
 

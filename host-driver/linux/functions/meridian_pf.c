@@ -2,7 +2,7 @@
 /* What a PF does by itself. */
 #include <linux/bitfield.h>
 
-#include "../qdma/qdma_context.h"
+#include "qdma/qdma_context.h"
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_function.h"

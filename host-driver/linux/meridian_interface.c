@@ -13,7 +13,7 @@
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
-#include "meridian_netdev.h"
+#include "meridian_interface.h"
 #include "meridian_pf_filter.h"
 #include "meridian_ring.h"
 #include "meridian_stats.h"

@@ -10,7 +10,7 @@
 #include "meridian_hw.h"
 #include "meridian_interrupt.h"
 
-#include "../qdma/qdma_interrupt.h"
+#include "qdma/qdma_interrupt.h"
 
 /* Numbers of rings that a PF has to itself, of the card's QDMA_INTERRUPT_RINGS. */
 #define RINGS_A_PF	8

@@ -5,7 +5,7 @@
 #include "meridian_hw.h"
 
 #ifdef MERIDIAN_HAS_STANDARD_STATS
-#include "../include/meridian_port_stats.h"
+#include "include/meridian_port_stats.h"
 
 static u64 read_counter(void *m, u32 counter)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The network interface of a function. */
-#ifndef MERIDIAN_NETDEV_H
-#define MERIDIAN_NETDEV_H
+#ifndef MERIDIAN_INTERFACE_H
+#define MERIDIAN_INTERFACE_H
 
 #include "meridian.h"
 
-/* meridian_netdev.c */
+/* meridian_interface.c */
 void meridian_init_netdev(struct meridian *m);
 
 #endif
