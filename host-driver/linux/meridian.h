@@ -24,7 +24,6 @@
 #include "qdma/qdma_service.h"
 #include "qdma/qdma_shares.h"
 #include "meridian_queue.h"
-#include "meridian_vfs.h"
 
 #define MERIDIAN_NAME		"meridian"
 #define MERIDIAN_VERSION	"0.1"
@@ -58,6 +57,7 @@ struct meridian;
 struct meridian_devlink;
 struct meridian_faults;
 struct meridian_vector;
+struct meridian_vf;
 
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for

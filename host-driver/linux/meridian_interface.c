@@ -17,6 +17,7 @@
 #include "meridian_pf_filter.h"
 #include "meridian_ring.h"
 #include "meridian_stats.h"
+#include "meridian_vfs.h"
 
 static int meridian_init(struct net_device *netdev)
 {

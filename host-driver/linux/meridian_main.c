@@ -10,10 +10,11 @@
 #include "meridian_devlink.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
-#include "meridian_interrupt.h"
 #include "meridian_interface.h"
+#include "meridian_interrupt.h"
 #include "meridian_pf_filter.h"
 #include "meridian_rss.h"
+#include "meridian_vfs.h"
 
 #define BAR_QDMA	0
 #define BAR_SHELL	2

@@ -7,6 +7,7 @@
 #include "meridian_card.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"
+#include "meridian_vf.h"
 
 /* The card's PS listens to it on the port. */
 static bool is_of_ps(struct meridian *m, const u8 *address)

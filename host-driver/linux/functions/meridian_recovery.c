@@ -13,6 +13,7 @@
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_pf_filter.h"
+#include "meridian_vfs.h"
 
 /* When it returns, nobody who looks at the card by himself is in the middle of it. */
 static void announce_reset(struct meridian *m)

@@ -10,6 +10,7 @@
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_ring.h"
+#include "meridian_vfs.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
 

@@ -2,6 +2,7 @@
 /* VFs of a PF: how many. */
 #include "meridian.h"
 #include "meridian_devlink.h"
+#include "meridian_vfs.h"
 
 #define VF_LIMIT	32	/* queues are left for so many */
 

@@ -5,6 +5,7 @@
 
 #include "meridian_card.h"
 #include "meridian_pf_filter.h"
+#include "meridian_vfs.h"
 
 static u16 vid_of(const struct meridian_vf *vf)
 {

@@ -10,6 +10,7 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_hw.h"
+#include "meridian_vfs.h"
 
 static struct meridian_vf *lock_vf(struct meridian *m, int index)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VFs that are reset behind their PF's back, as VFIO does when a virtual machine comes or goes.
- * PCIe's function level reset leaves the VF's queues as they were (../qdma/qdma_reset.h), but
+ * PCIe's function level reset leaves the VF's queues as they were (qdma/qdma_reset.h), but
  * clears its Bus Master bit. Linux's PCI core gives a function 100 ms for its reset, so the bit is
  * looked at twice in that time: the queues are gone before anybody can set it again.
  */
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_vfs.h"
 
 #define WATCH_PERIOD	max(HZ / 25, 1)
 

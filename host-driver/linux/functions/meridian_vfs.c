@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFs of a PF. What they ask for is heard and done by the library (../qdma/qdma_service.h); here is
+ * VFs of a PF. What they ask for is heard and done by the library (qdma/qdma_service.h); here is
  * what the card does of it, and what a VF that sends too many messages may cost.
  */
 #include <linux/bitfield.h>
@@ -12,6 +12,7 @@
 #include "meridian_card.h"
 #include "meridian_hw.h"
 #include "meridian_rss.h"
+#include "meridian_vfs.h"
 
 /* Of one interrupt: messages at most, and time that VFs who are slow or flood may take. */
 #define TURNS		64
