@@ -23,7 +23,6 @@
 #include "qdma/qdma_reset.h"
 #include "qdma/qdma_service.h"
 #include "qdma/qdma_shares.h"
-#include "meridian_queue.h"
 
 #define MERIDIAN_NAME		"meridian"
 #define MERIDIAN_VERSION	"0.1"
@@ -54,6 +53,7 @@ static_assert(ETH_HLEN + VLAN_HLEN + MERIDIAN_XDP_MTU == MERIDIAN_RX_BUFFER);
 #define MERIDIAN_FIRST_VF	4	/* number of the first function that is one */
 
 struct meridian;
+struct meridian_channel;
 struct meridian_devlink;
 struct meridian_faults;
 struct meridian_vector;
@@ -121,6 +121,29 @@ struct meridian_moderation {
 struct meridian_coalesce {
 	struct meridian_moderation rx;
 	struct meridian_moderation tx;
+};
+
+enum meridian_rx_count {
+	MERIDIAN_RX_PACKETS, MERIDIAN_RX_BYTES, MERIDIAN_RX_NO_MEMORY, MERIDIAN_RX_BAD,
+	MERIDIAN_RX_XDP_DROP, MERIDIAN_RX_XDP_TX, MERIDIAN_RX_XDP_REDIRECT, MERIDIAN_RX_XDP_ERROR,
+	MERIDIAN_RX_CHECKSUM_GOOD, MERIDIAN_RX_CHECKSUM_BAD, MERIDIAN_RX_CHECKSUM_NONE,
+	MERIDIAN_RX_COUNTS
+};
+
+enum meridian_tx_count {
+	MERIDIAN_TX_PACKETS, MERIDIAN_TX_BYTES, MERIDIAN_TX_DROPPED, MERIDIAN_TX_STOPPED,
+	MERIDIAN_TX_WOKEN, MERIDIAN_TX_XDP, MERIDIAN_TX_NEEDS_CSUM,
+	MERIDIAN_TX_COUNTS
+};
+
+/**
+ * struct meridian_counts - what queues have counted
+ * @rx: by enum meridian_rx_count
+ * @tx: by enum meridian_tx_count
+ */
+struct meridian_counts {
+	u64 rx[MERIDIAN_RX_COUNTS];
+	u64 tx[MERIDIAN_TX_COUNTS];
 };
 
 /**

@@ -13,6 +13,7 @@
 #include "meridian_devlink.h"
 #include "meridian_fault.h"
 #include "meridian_hw.h"
+#include "meridian_queue.h"
 
 static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",

@@ -3,7 +3,7 @@
 #ifndef MERIDIAN_COUNTS_H
 #define MERIDIAN_COUNTS_H
 
-#include "meridian.h"
+#include "meridian_queue.h"
 
 /* meridian_counts.c */
 void meridian_count_channels(struct meridian *m, unsigned int count);

@@ -3,7 +3,7 @@
 #ifndef MERIDIAN_FRAMES_H
 #define MERIDIAN_FRAMES_H
 
-#include "meridian.h"
+#include "meridian_queue.h"
 
 /* meridian_tx.c */
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,

@@ -3,7 +3,7 @@
 #ifndef MERIDIAN_INTERRUPT_H
 #define MERIDIAN_INTERRUPT_H
 
-#include "meridian.h"
+#include "meridian_queue.h"
 
 /* meridian_coalesce.c */
 void meridian_default_coalesce(struct meridian *m);

@@ -10,7 +10,7 @@
 #include <linux/u64_stats_sync.h>
 #include <net/xdp.h>
 
-struct meridian;
+#include "meridian.h"
 
 /**
  * struct meridian_tx_buffer - what a transmit descriptor is about
@@ -99,29 +99,6 @@ struct meridian_rx_stats {
 	u64_stats_t checksum_bad;
 	u64_stats_t checksum_none;
 	struct u64_stats_sync sync;
-};
-
-enum meridian_rx_count {
-	MERIDIAN_RX_PACKETS, MERIDIAN_RX_BYTES, MERIDIAN_RX_NO_MEMORY, MERIDIAN_RX_BAD,
-	MERIDIAN_RX_XDP_DROP, MERIDIAN_RX_XDP_TX, MERIDIAN_RX_XDP_REDIRECT, MERIDIAN_RX_XDP_ERROR,
-	MERIDIAN_RX_CHECKSUM_GOOD, MERIDIAN_RX_CHECKSUM_BAD, MERIDIAN_RX_CHECKSUM_NONE,
-	MERIDIAN_RX_COUNTS
-};
-
-enum meridian_tx_count {
-	MERIDIAN_TX_PACKETS, MERIDIAN_TX_BYTES, MERIDIAN_TX_DROPPED, MERIDIAN_TX_STOPPED,
-	MERIDIAN_TX_WOKEN, MERIDIAN_TX_XDP, MERIDIAN_TX_NEEDS_CSUM,
-	MERIDIAN_TX_COUNTS
-};
-
-/**
- * struct meridian_counts - what queues have counted
- * @rx: by enum meridian_rx_count
- * @tx: by enum meridian_tx_count
- */
-struct meridian_counts {
-	u64 rx[MERIDIAN_RX_COUNTS];
-	u64 tx[MERIDIAN_TX_COUNTS];
 };
 
 /**

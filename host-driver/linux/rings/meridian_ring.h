@@ -3,7 +3,7 @@
 #ifndef MERIDIAN_RING_H
 #define MERIDIAN_RING_H
 
-#include "meridian.h"
+#include "meridian_queue.h"
 
 /* meridian_ring.c */
 int meridian_begin_channels(struct meridian *m, unsigned int count);
