@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the driver reaches a card: the one seam between the data path and PCIe, the null card or a
- * card process. Whoever has a card of another kind fills in a struct meridian_bus and calls
- * meridian_attach().
+ * How the driver reaches a card: the one seam between the data path and PCIe, the null card, or a
+ * card of another kind. Such a card has a DPDK driver of its own in another shared library, a
+ * plug-in, which EAL loads behind this driver's (option -d twice). The plug-in's probe function fills
+ * in a struct meridian_bus and calls meridian_attach(), its remove function calls meridian_detach().
+ * These two are all that the driver's library exports, as internal symbols of DPDK.
  */
 #ifndef MERIDIAN_BUS_H
 #define MERIDIAN_BUS_H
@@ -10,9 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_compat.h>
+
 struct meridian_bus;
 struct rte_device;
 struct rte_intr_handle;
+
+/*
+ * Version of the two structures below. It changes with them, and with what their members mean. A
+ * plug-in of another version is refused in a sentence.
+ */
+#define MERIDIAN_BUS_VERSION	1
 
 /* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
 #define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages"
@@ -23,6 +33,8 @@ struct rte_intr_handle;
 
 /**
  * struct meridian_bus_ops - what a kind of card can do
+ * @version: MERIDIAN_BUS_VERSION
+ * @close: gives back what the bus is made of; the bus itself, too, if it was allocated
  * @read: a register; all ones if the card does not answer
  * @write: a register; ordered behind the writes to memory before it
  * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
@@ -32,23 +44,24 @@ struct rte_intr_handle;
  *	that the card does not end is lost
  * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
  *	if it cannot be told. NULL: it never can
- * @close: gives back what the bus is made of; the bus itself, too, if it was allocated
  *
  * Control calls of one bus come one at a time; doorbells of different queues come from any thread
- * at any time. All are called in the process that made the bus.
+ * at any time. All are called in the process that made the bus. In every version @version and @close
+ * are the first members, because the driver closes a bus of another version with no more than these.
  */
 struct meridian_bus_ops {
+	uint32_t version;
+	void (*close)(struct meridian_bus *bus);
 	uint32_t (*read)(struct meridian_bus *bus, unsigned int bar, uint32_t offset);
 	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
 	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
 	int (*set_master)(struct meridian_bus *bus, bool is_master);
-	void (*close)(struct meridian_bus *bus);
 	bool (*vf_is_master)(struct meridian_bus *bus, uint32_t vf);
 };
 
 /**
  * struct meridian_bus - a function of a card, as one process reaches it
- * @ops: how
+ * @ops: how; the first member in every version
  * @doorbells: where doorbells begin in memory (in BAR0 0x18000 of a PF, 0x3000 of a VF), if
  *	ops->doorbell is NULL. Secondary processes must have it at the same address
  * @interrupt: of the function's MSI-X vectors, NULL: none, then receive queues do not interrupt
@@ -80,11 +93,13 @@ struct meridian_bus {
  * @bus: of this process, in a secondary process, too. From here on the driver closes it: at
  *	meridian_detach(), or at once if this fails
  *
- * Return: 0 or a negative errno; why is in the log.
+ * Return: 0 or a negative errno; -EPROTO if the bus is of another version; why is in the log.
  */
+__rte_internal
 int meridian_attach(struct rte_device *device, struct meridian_bus *bus);
 
 /* Stops and closes the port; the bus is closed with it. Return: 0 or a negative errno. */
+__rte_internal
 int meridian_detach(struct rte_device *device);
 
 #endif

@@ -12,6 +12,13 @@
 
 #include <ethdev_driver.h>
 
+/* What a driver exports stands in its sources since 25.07, before in a file beside them. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 7, 0, 0)
+#include <eal_export.h>
+#else
+#define RTE_EXPORT_INTERNAL_SYMBOL(symbol)
+#endif
+
 /* Counters of single queues moved out of rte_eth_stats in 25.11; a count got a sign. */
 #if RTE_VERSION >= RTE_VERSION_NUM(25, 11, 0, 0)
 #define MERIDIAN_STATS_ARGS	struct rte_eth_dev *dev, struct rte_eth_stats *stats, \

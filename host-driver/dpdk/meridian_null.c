@@ -70,11 +70,12 @@ set_master(struct meridian_bus *bus, bool is_master)
 }
 
 static const struct meridian_bus_ops ops = {
+	.version = MERIDIAN_BUS_VERSION,
+	.close = close_bus,
 	.read = read_register,
 	.write = write_register,
 	.doorbell = ring_doorbell,
 	.set_master = set_master,
-	.close = close_bus,
 };
 
 struct number {

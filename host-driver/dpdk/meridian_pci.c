@@ -109,10 +109,11 @@ set_master(struct meridian_bus *bus, bool is_master)
 }
 
 static const struct meridian_bus_ops ops = {
+	.version = MERIDIAN_BUS_VERSION,
+	.close = close_bus,
 	.read = read_bar,
 	.write = write_bar,
 	.set_master = set_master,
-	.close = close_bus,
 	.vf_is_master = vf_is_master,
 };
 

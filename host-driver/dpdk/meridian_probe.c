@@ -153,17 +153,26 @@ init(struct rte_eth_dev *dev, void *argument)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(meridian_attach)
 int
 meridian_attach(struct rte_device *device, struct meridian_bus *bus)
 {
-	int error = rte_eth_dev_create(device, device->name, sizeof(struct meridian), NULL, NULL,
-				       init, bus);
+	int error;
 
+	if (bus->ops->version != MERIDIAN_BUS_VERSION) {
+		MERIDIAN_LOG(ERR, "%s: its plug-in is built for version %u of meridian_bus.h, this driver has version %u",
+			     device->name, bus->ops->version, MERIDIAN_BUS_VERSION);
+		error = -EPROTO;
+	} else {
+		error = rte_eth_dev_create(device, device->name, sizeof(struct meridian), NULL,
+					   NULL, init, bus);
+	}
 	if (error)
 		bus->ops->close(bus);
 	return error;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(meridian_detach)
 int
 meridian_detach(struct rte_device *device)
 {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import sanitized
+from programs import ROOT, sanitized
 
 # DPDK's own libraries leave memory behind; what the driver leaves, the program counts itself.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -18,7 +18,8 @@ SEED = 20261125
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sanitized(tmp_path_factory.mktemp("lifetimes"), "lifetime_test") / "lifetime_test"
+    twin = " ".join(str(source) for source in sorted((ROOT / "twin" / "dpdk").glob("*.c")))
+    return sanitized(tmp_path_factory.mktemp("lifetimes"), "lifetime_test", f"PLUGINS={twin}") / "lifetime_test"
 
 
 def walk(program: Path, steps: int, seed: int, *device: str, minutes: int = 5) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dpdk_fixtures import library
-from plugin import plugin
+from plugin import plugin, twin_of
 from sleeper import sleeper
 
 __all__ = ["library"]  # a fixture
@@ -22,8 +22,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sleeper(tmp_path_factory.mktemp("tools"))
 
 
-def refused(library: Path, program: Path, vdev: str) -> None:
-    before, driver = plugin(library)
+def refused(libraries: list[Path], program: Path, vdev: str) -> None:
+    before, driver = plugin(*libraries)
     command = [*before, str(program), *driver, "--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "-l", "0"]
     command += ["--no-shconf", f"--file-prefix=meridian-{os.getpid()}", f"--vdev={vdev}", "--", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
@@ -33,8 +33,8 @@ def refused(library: Path, program: Path, vdev: str) -> None:
 
 
 def test_the_null_card(library: Path, program: Path) -> None:
-    refused(library, program, "net_meridian_null0")
+    refused([library], program, "net_meridian_null0")
 
 
 def test_a_card_process(run_card: Any, library: Path, program: Path) -> None:
-    refused(library, program, f"net_meridian_twin0,socket={run_card().socket}")
+    refused([library, twin_of(library)], program, f"net_meridian_twin0,socket={run_card().socket}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dpdk-testpmd of the system's package with our driver, driven by its prompt."""
+"""dpdk-testpmd of the system's package with our driver and the twin's plug-in, driven by its prompt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from meridian_machine.testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
-from plugin import plugin
+from plugin import plugin, twin_of
 
 __all__ = ["Testpmd", "TestpmdError"]
 
@@ -23,7 +23,7 @@ class Testpmd(Prompt):
 
     def __init__(self, library: Path, vdevs: Sequence[str], *options: str, eal: Sequence[str] = (), memory: int = 192):
         # Its prompt is not buffered, so what it prints must not be, either.
-        before, driver = plugin(library)
+        before, driver = plugin(library, twin_of(library))
         command = [
             *before,
             "stdbuf",

@@ -35,7 +35,7 @@ while [ "$1" != -- ]; do
   if [ "$function" ]; then words+=("--vdev=$function") && shift 2; else words+=("$1") && shift; fi
 done
 export LD_LIBRARY_PATH={libraries}
-exec {testpmd} -d {library} --no-huge -m {megabytes} --no-pci "${{words[@]}}" -- --total-num-mbufs={mbufs} "${{@:2}}"
+exec {testpmd} -d {library} -d {twin} --no-huge -m {megabytes} --no-pci "${{words[@]}}" -- --total-num-mbufs={mbufs} "${{@:2}}"
 """
 LSHW = """#!/bin/sh
 case "$*" in *-json*) exec cat {folder}/lshw.json ;; esac
@@ -74,7 +74,7 @@ def address(port: int) -> str:
 
 @dataclass(frozen=True)
 class Programs:
-    """What a run needs: DPDK's source with DTS in it; its testpmd and libraries; our driver; the card; DTS's Python."""
+    """What a run needs: DPDK's source with DTS in it; its testpmd and libraries; our driver with the twin's plug-in beside it; the card; DTS's Python."""
 
     source: Path
     testpmd: Path
@@ -152,6 +152,7 @@ def testpmd_script(programs: Programs, card: Path) -> str:
         testpmd=programs.testpmd,
         libraries=programs.libraries,
         library=programs.library,
+        twin=programs.library.with_name("librte_net_meridian_twin.so"),
         megabytes=MEGABYTES,
         mbufs=MBUFS,
     )

@@ -464,7 +464,17 @@ arguments_that_cannot_be_are_invalid(void)
 	for (i = 0; i < RTE_DIM(bad); i++)
 		is(rte_eal_hotplug_add("vdev", "net_meridian_null0", bad[i]), -EINVAL);
 	is(rte_eal_hotplug_add("vdev", "net_meridian_null0", "length=9"), -EINVAL);
-	is(rte_eal_hotplug_add("vdev", "net_meridian_twin0", "function=256"), -EINVAL);
+}
+
+static void
+bus_of_another_version_is_refused_and_closed(void)
+{
+	test_card_is_of_another_version = true;
+	is(rte_eal_hotplug_add("vdev", DEVICE, ""), -EPROTO);
+	must(test_card == NULL, "the bus is open");
+	test_card_is_of_another_version = false;
+	plug("");
+	close_port();
 }
 
 static const struct test_case cases[] = {
@@ -487,6 +497,7 @@ static const struct test_case cases[] = {
 	CASE(address_that_is_given_is_not_the_card_s),
 	CASE(address_that_the_ps_writes_meanwhile_is_whole),
 	CASE(arguments_that_cannot_be_are_invalid),
+	CASE(bus_of_another_version_is_refused_and_closed),
 };
 
 int

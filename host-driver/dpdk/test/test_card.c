@@ -17,6 +17,7 @@
 struct test_card *test_card;
 bool test_card_has_no_fence;
 uint32_t test_card_address[2][2];
+bool test_card_is_of_another_version;
 
 static bool
 is_open(const struct test_card *card)
@@ -157,19 +158,26 @@ set_master(struct meridian_bus *bus, bool is_master)
 	return 0;
 }
 
-static const struct meridian_bus_ops unfenced_ops = {
-	.read = read_register,
-	.write = write_register,
-	.doorbell = ring_doorbell,
+static const struct meridian_bus_ops other_ops = {
+	.version = MERIDIAN_BUS_VERSION + 1,
 	.close = close_bus,
 };
 
-static const struct meridian_bus_ops ops = {
-	.set_master = set_master,
+static const struct meridian_bus_ops unfenced_ops = {
+	.version = MERIDIAN_BUS_VERSION,
+	.close = close_bus,
 	.read = read_register,
 	.write = write_register,
 	.doorbell = ring_doorbell,
+};
+
+static const struct meridian_bus_ops ops = {
+	.version = MERIDIAN_BUS_VERSION,
 	.close = close_bus,
+	.read = read_register,
+	.write = write_register,
+	.doorbell = ring_doorbell,
+	.set_master = set_master,
 };
 
 /* As at power on: no queue, no table, no counts. */
@@ -219,6 +227,8 @@ probe(struct rte_vdev_device *device)
 	test_card_reset(card);
 	write_address(card, test_card_address[0]);
 	card->bus.ops = test_card_has_no_fence ? &unfenced_ops : &ops;
+	if (test_card_is_of_another_version)
+		card->bus.ops = &other_ops;
 	card->bus.is_loop = card->null->loop;
 	card->is_master = true;
 	snprintf(card->bus.card, sizeof(card->bus.card), "%s", rte_vdev_device_name(device));

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net_meridian_twin: what its files share. */
+/*
+ * net_meridian_twin: what its files share. The twin is the card as a program; this is a plug-in that
+ * gives the DPDK driver a function of it, by the driver's meridian_bus.h.
+ */
 #ifndef MERIDIAN_TWIN_H
 #define MERIDIAN_TWIN_H
 
 #include <pthread.h>
 
-#include "../../twin/card/include/meridian_link.h"
-#include "meridian_bus.h"
+#include <rte_log.h>
+
+#include "../../host-driver/dpdk/meridian_bus.h"
+#include "../card/include/meridian_link.h"
+
+extern int meridian_twin_logtype;
+
+#define TWIN_LOG(level, format, ...) \
+	rte_log(RTE_LOG_ ## level, meridian_twin_logtype, "meridian: " format "\n", ## __VA_ARGS__)
 
 /**
  * struct meridian_twin - one function of a card process

@@ -7,8 +7,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "../qdma/qdma_regs.h"
-#include "meridian_log.h"
+#include "../../host-driver/qdma/qdma_regs.h"
 #include "meridian_twin.h"
 
 #define QUEUES	256	/* of a function at most; further ones go by messages */

@@ -10,9 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-
-#include "meridian_compat.h"
-#include "meridian_log.h"
+#include "../../host-driver/dpdk/meridian_compat.h"
 #include "meridian_twin.h"
 
 #define PATIENCE_S	30	/* for a reply */
@@ -107,8 +105,8 @@ meridian_twin_ask(struct meridian_twin *twin, struct meridian_link_header *heade
 	while (!error && twin->is_waiting && !twin->is_gone)
 		error = -pthread_cond_timedwait(&twin->replied, &twin->reply_lock, &limit);
 	if (error == -ETIMEDOUT)
-		MERIDIAN_LOG(ERR, "%s: no answer to a request for %u s", twin->bus.card,
-			     PATIENCE_S);
+		TWIN_LOG(ERR, "%s: no answer to a request for %u s", twin->bus.card,
+			 PATIENCE_S);
 	if (error || twin->is_waiting || twin->is_gone)
 		error = -EIO;
 	else
@@ -116,7 +114,7 @@ meridian_twin_ask(struct meridian_twin *twin, struct meridian_link_header *heade
 	twin->is_waiting = false;
 	if (!error && header->status != MERIDIAN_LINK_OK &&
 	    header->status != MERIDIAN_LINK_UNSUPPORTED) {
-		MERIDIAN_LOG(ERR, "%s: %s", twin->bus.card, twin->payload);
+		TWIN_LOG(ERR, "%s: %s", twin->bus.card, twin->payload);
 		error = -EINVAL;
 	}
 	pthread_mutex_unlock(&twin->reply_lock);
@@ -154,8 +152,8 @@ serve_dma(struct meridian_twin *twin, struct meridian_link_header *header, const
 
 	twin->dma_messages += count != 0;
 	if (count && place == NULL)
-		MERIDIAN_LOG(WARNING, "%s: DMA of %zu bytes at %#" PRIx64 ", which is no memory of EAL's",
-			     twin->bus.card, count, header->address);
+		TWIN_LOG(WARNING, "%s: DMA of %zu bytes at %#" PRIx64 ", which is no memory of EAL's",
+			 twin->bus.card, count, header->address);
 	if (!is_read) {
 		if (place != NULL)
 			memcpy(place, data, count);
@@ -193,7 +191,7 @@ take(struct meridian_twin *twin, struct meridian_link_header *header, char *payl
 	else if (header->type == MERIDIAN_LINK_DMA_READ || header->type == MERIDIAN_LINK_DMA_WRITE)
 		serve_dma(twin, header, payload, bytes);
 	else if (header->type == MERIDIAN_LINK_ERROR)
-		MERIDIAN_LOG(ERR, "%s: %s", twin->bus.card, payload);
+		TWIN_LOG(ERR, "%s: %s", twin->bus.card, payload);
 }
 
 static MERIDIAN_THREAD_RESULT
@@ -236,8 +234,8 @@ greet(struct meridian_twin *twin)
 	if (twin->welcome.magic == MERIDIAN_LINK_MAGIC &&
 	    twin->welcome.version == MERIDIAN_LINK_VERSION)
 		return 0;
-	MERIDIAN_LOG(ERR, "%s: this is no card, or speaks another version of the link than %u",
-		     twin->bus.card, MERIDIAN_LINK_VERSION);
+	TWIN_LOG(ERR, "%s: this is no card, or speaks another version of the link than %u",
+		 twin->bus.card, MERIDIAN_LINK_VERSION);
 	return -EPROTO;
 }
 
@@ -256,7 +254,7 @@ meridian_twin_connect(struct meridian_twin *twin, const char *path)
 	int error;
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
-		MERIDIAN_LOG(ERR, "socket=%s: the path is too long", path);
+		TWIN_LOG(ERR, "socket=%s: the path is too long", path);
 		return -ENAMETOOLONG;
 	}
 	strcpy(address.sun_path, path);
@@ -264,7 +262,7 @@ meridian_twin_connect(struct meridian_twin *twin, const char *path)
 	if (twin->socket < 0 ||
 	    connect(twin->socket, (struct sockaddr *)&address, sizeof(address))) {
 		error = -errno;
-		MERIDIAN_LOG(ERR, "no card answers at %s: %s", path, strerror(errno));
+		TWIN_LOG(ERR, "no card answers at %s: %s", path, strerror(errno));
 		if (twin->socket >= 0)
 			close(twin->socket);
 		return error;

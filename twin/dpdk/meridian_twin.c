@@ -13,12 +13,13 @@
 
 #include <bus_vdev_driver.h>
 
-#include "meridian_compat.h"
-#include "meridian_log.h"
+#include "../../host-driver/dpdk/meridian_compat.h"
 #include "meridian_twin.h"
 
 #define FIRST_VF	4
 #define FUNCTIONS	256
+
+RTE_LOG_REGISTER_SUFFIX(meridian_twin_logtype, twin, NOTICE);
 
 struct options {
 	char *socket;
@@ -62,8 +63,8 @@ close_bus(struct meridian_bus *bus)
 {
 	struct meridian_twin *twin = (struct meridian_twin *)bus;
 
-	MERIDIAN_LOG(INFO, "%s: %" PRIu64 " accesses to memory went by messages", bus->card,
-		     twin->dma_messages);
+	TWIN_LOG(INFO, "%s: %" PRIu64 " accesses to memory went by messages", bus->card,
+		 twin->dma_messages);
 	meridian_twin_disconnect(twin);
 	meridian_twin_forget_doorbells(twin);
 	free(twin);
@@ -86,11 +87,12 @@ set_master(struct meridian_bus *bus, bool is_master)
 }
 
 static const struct meridian_bus_ops ops = {
+	.version = MERIDIAN_BUS_VERSION,
+	.close = close_bus,
 	.read = read_register,
 	.write = write_register,
 	.doorbell = meridian_twin_doorbell,
 	.set_master = set_master,
-	.close = close_bus,
 };
 
 static int
@@ -114,8 +116,8 @@ take_number(const char *key, const char *value, void *argument)
 		*number = strtoul(value, &end, 10);
 	if (end != NULL && end != value && *end == '\0' && *number <= most)
 		return 0;
-	MERIDIAN_LOG(ERR, "%s=%s: give a number of 0 to %lu", key, value != NULL ? value : "",
-		     most);
+	TWIN_LOG(ERR, "%s=%s: give a number of 0 to %lu", key, value != NULL ? value : "",
+		 most);
 	return -EINVAL;
 }
 
@@ -127,8 +129,8 @@ take_options(const char *arguments, struct options *options)
 	int error;
 
 	if (given == NULL) {
-		MERIDIAN_LOG(ERR, "\"%s\": give socket=PATH, and function=N, pf=N, or what all devices take",
-			     arguments);
+		TWIN_LOG(ERR, "\"%s\": give socket=PATH, and function=N, pf=N, or what all devices take",
+			 arguments);
 		return -EINVAL;
 	}
 	options->function = FUNCTIONS - 1;
@@ -144,7 +146,7 @@ take_options(const char *arguments, struct options *options)
 		error = meridian_take_key(given, "pf", take_number, &options->pf);
 	rte_kvargs_free(given);
 	if (!error && options->socket == NULL) {
-		MERIDIAN_LOG(ERR, "socket=PATH says where the card process listens");
+		TWIN_LOG(ERR, "socket=PATH says where the card process listens");
 		error = -EINVAL;
 	}
 	return error;
@@ -174,7 +176,7 @@ open_twin(const struct options *options)
 	}
 	meridian_twin_share_memory(twin);
 	if (meridian_twin_share_doorbells(twin))
-		MERIDIAN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
+		TWIN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
 	if (set_master(&twin->bus, true)) {
 		close_bus(&twin->bus);
 		return NULL;
@@ -190,8 +192,8 @@ probe(struct rte_vdev_device *device)
 	int error;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		MERIDIAN_LOG(ERR, "%s: a function of the twin has one process",
-			     rte_vdev_device_name(device));
+		TWIN_LOG(ERR, "%s: a function of the twin has one process",
+			 rte_vdev_device_name(device));
 		return -ENOTSUP;
 	}
 	error = take_options(rte_vdev_device_args(device), &options);

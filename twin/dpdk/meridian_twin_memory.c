@@ -20,7 +20,6 @@
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
-#include "meridian_log.h"
 #include "meridian_twin.h"
 
 /* EAL's memory as the card may map it: one for a process. */
@@ -175,11 +174,11 @@ meridian_twin_share_memory(struct meridian_twin *twin)
 	int error = shared.file < 0 ? replace_memory() : 0;
 
 	if (error == -ENOTSUP)
-		MERIDIAN_LOG(NOTICE, "%s: DMA goes by messages; memory is shared with --no-huge, for cards that are there from the start",
+		TWIN_LOG(NOTICE, "%s: DMA goes by messages; memory is shared with --no-huge, for cards that are there from the start",
 			     twin->bus.card);
 	else if (error)
-		MERIDIAN_LOG(WARNING, "%s: DMA goes by messages, memory cannot be shared: %s",
-			     twin->bus.card, strerror(-error));
+		TWIN_LOG(WARNING, "%s: DMA goes by messages, memory cannot be shared: %s",
+			 twin->bus.card, strerror(-error));
 	if (error)
 		return error;
 	region.address = (uintptr_t)shared.base;
