@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Out of DPDK's tree: where DPDK is, and how a driver is compiled and linked. Its Makefile includes this,
-# names its sources' folders by vpath, and has as first target what it makes.
+# names its sources' folders by vpath and those of its headers by own_headers, and says what all makes.
 #   DPDK_SOURCE=FOLDER    DPDK's source of the version that pkg-config finds, for the headers of
 #                         drivers, which packages do not have
 #   DPDK_ROOT=FOLDER      where packages of another DPDK are unpacked, in place of pkg-config
@@ -27,7 +27,7 @@ all_cflags = $(CFLAGS) -std=gnu11 -fPIC -Wall -Wextra -Werror -Wno-missing-field
 	-DRTE_LOG_DEFAULT_LOGTYPE=pmd.net.meridian \
 	$(foreach folder, lib/ethdev lib/eal/include lib/eal/common drivers/bus/pci \
 		drivers/bus/vdev lib/mbuf, -idirafter $(DPDK_SOURCE)/$(folder)) \
-	$(dpdk_cflags) $(machine_cflags) $(EXTRA_CFLAGS)
+	$(dpdk_cflags) $(addprefix -iquote, $(own_headers)) $(machine_cflags) $(EXTRA_CFLAGS)
 libraries = -L$(libdir) $(addprefix -lrte_, eal ethdev mbuf mempool ring net kvargs pci bus_pci \
 	bus_vdev $(if $(wildcard $(libdir)/librte_log.so), log))
 # The name is what a plug-in's library asks the loader for.

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../include/meridian_regs.h"
-#include "../qdma/qdma_context.h"
-#include "../qdma/qdma_os.h"
+#include "include/meridian_regs.h"
+#include "qdma/qdma_context.h"
+#include "qdma/qdma_os.h"
 
 #define MERIDIAN_NULL_QUEUES	256
 #define MERIDIAN_NULL_ADDRESSES	1024

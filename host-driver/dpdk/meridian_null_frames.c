@@ -8,8 +8,8 @@
 #include <rte_udp.h>
 #include <rte_ether.h>
 
-#include "../qdma/qdma_regs.h"
-#include "../qdma/qdma_ring.h"
+#include "qdma/qdma_regs.h"
+#include "qdma/qdma_ring.h"
 #include "meridian_null.h"
 
 #define CAPTURE_MAGIC	0xa1b2c3d4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registers of the null card: what a PF looks at, and contexts as they make queues. */
-#include "../qdma/qdma_device.h"
+#include "qdma/qdma_device.h"
 #include "meridian_bus.h"
 #include "meridian_null.h"
 

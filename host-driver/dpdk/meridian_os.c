@@ -2,7 +2,7 @@
 /* What the QDMA library wants of its surroundings: its "BAR" is a bus. */
 #include <rte_cycles.h>
 
-#include "../qdma/qdma_os.h"
+#include "qdma/qdma_os.h"
 #include "meridian_bus.h"
 
 u32

@@ -11,8 +11,8 @@
 #include <bus_pci_driver.h>
 #include <ethdev_pci.h>
 
-#include "../qdma/qdma_os.h"
-#include "../qdma/qdma_regs.h"
+#include "qdma/qdma_os.h"
+#include "qdma/qdma_regs.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"
 #include "meridian_log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a PF does by itself. */
-#include "../qdma/qdma_context.h"
+#include "qdma/qdma_context.h"
 #include "meridian.h"
 
 static int

@@ -8,8 +8,8 @@
 
 #include <ethdev_driver.h>
 
-#include "../qdma/qdma_regs.h"
-#include "../qdma/qdma_ring.h"
+#include "qdma/qdma_regs.h"
+#include "qdma/qdma_ring.h"
 #include "meridian_bus.h"
 
 struct rte_mbuf;

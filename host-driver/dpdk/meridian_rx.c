@@ -5,7 +5,7 @@
  */
 #include <rte_mbuf.h>
 
-#include "../include/meridian_regs.h"
+#include "include/meridian_regs.h"
 #include "meridian_log.h"
 #include "meridian_queue.h"
 

@@ -9,7 +9,7 @@
 
 #include <rte_mbuf.h>
 
-#include "../include/meridian_regs.h"
+#include "include/meridian_regs.h"
 #include "meridian_queue.h"
 
 /* Bits of the last word of a completion. */

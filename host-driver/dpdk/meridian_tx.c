@@ -7,7 +7,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
-#include "../include/meridian_regs.h"
+#include "include/meridian_regs.h"
 #include "meridian_log.h"
 #include "meridian_queue.h"
 

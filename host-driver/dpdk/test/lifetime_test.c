@@ -11,7 +11,7 @@
 #include <rte_cycles.h>
 #include <rte_dev.h>
 
-#include "../../qdma/qdma_regs.h"
+#include "qdma/qdma_regs.h"
 #include "heap.h"
 #include "port.h"
 

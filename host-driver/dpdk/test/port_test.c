@@ -12,7 +12,7 @@
 
 #include <ethdev_driver.h>
 
-#include "../../qdma/qdma_rss.h"
+#include "qdma/qdma_rss.h"
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */

@@ -12,9 +12,9 @@
 
 #include <rte_mbuf.h>
 
-#include "../../include/meridian_regs.h"
-#include "../meridian_log.h"
-#include "../meridian_queue.h"
+#include "include/meridian_regs.h"
+#include "meridian_log.h"
+#include "meridian_queue.h"
 
 #define SLOTS		256
 #define ENTRIES		512

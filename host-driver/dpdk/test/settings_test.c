@@ -13,8 +13,8 @@
 #include <rte_pause.h>
 #include <rte_version.h>
 
-#include "../../qdma/qdma_regs.h"
-#include "../meridian_queue.h"
+#include "qdma/qdma_regs.h"
+#include "meridian_queue.h"
 #include "port.h"
 
 #define RESETS	20000

@@ -5,7 +5,7 @@
 
 #include <bus_vdev_driver.h>
 
-#include "../../qdma/qdma_regs.h"
+#include "qdma/qdma_regs.h"
 #include "test_card.h"
 
 #define BUSY		1	/* of QDMA_CONTEXT_COMMAND */

@@ -3,8 +3,8 @@
 #ifndef MERIDIAN_TEST_CARD_H
 #define MERIDIAN_TEST_CARD_H
 
-#include "../meridian_bus.h"
-#include "../meridian_null.h"
+#include "meridian_bus.h"
+#include "meridian_null.h"
 
 /**
  * struct test_card - a card, and what is wrong with it
