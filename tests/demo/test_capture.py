@@ -40,36 +40,58 @@ def read(folder: Path, content: bytes) -> capture.Capture:
 def test_every_kind_of_file_is_played(name: str, tmp_path: Path) -> None:
     found = read(tmp_path, corpus()[name])
     assert [frame.data for frame in found.frames] == FRAMES
-    assert (found.cut, found.skipped, found.torn) == (0, 0, "")
+    assert (found.completed, found.skipped, found.torn) == (0, 0, "")
 
 
 @pytest.mark.parametrize("make", [pcap, pcapng])
-def test_frames_that_were_cut_are_left_out_and_counted(make, tmp_path: Path) -> None:
-    cut = Kept(b"c" * 1514, keep=96)
-    found = read(tmp_path, make([cut, Kept(FRAMES[0]), cut]))
+def test_frames_that_were_cut_are_played_at_their_length_and_counted(make, tmp_path: Path) -> None:
+    cut, short = Kept(b"c" * 1514, keep=96), Kept(b"s" * 42, keep=20)
+    found = read(tmp_path, make([cut, Kept(FRAMES[0]), short]))
+    padded = [b"c" * 96 + bytes(1418), FRAMES[0], b"s" * 20 + bytes(40)]
+    assert [frame.data for frame in found.frames] == padded
+    assert (found.completed, found.padded, found.left_out()) == (2, 1, [])
+
+
+@pytest.mark.parametrize("make", [pcap, pcapng])
+def test_frames_without_a_whole_header_are_left_out_and_counted(make, tmp_path: Path) -> None:
+    found = read(tmp_path, make([Kept(b"c" * 1514, keep=13), Kept(FRAMES[0]), Kept(b"c" * 60, keep=0)]))
     assert [frame.data for frame in found.frames] == FRAMES[:1]
-    assert found.left_out() == ["2 records were cut by the snap length: capture whole frames (tcpdump -s 0)"]
-    with pytest.raises(capture.CaptureError, match="1 records were cut by the snap length"):
-        read(tmp_path, make([cut]))
+    words = "2 records were cut by the snap length below the 14 bytes of an Ethernet header"
+    assert found.left_out() == [words]
+    with pytest.raises(capture.CaptureError, match="1 records were cut by the snap length below"):
+        read(tmp_path, make([Kept(b"c" * 1514, keep=13)]))
 
 
 def test_a_simple_packet_is_cut_by_the_snap_length_of_its_interface(tmp_path: Path) -> None:
     frames = [simple_packet(Kept(b"c" * 1514, keep=96)), simple_packet(Kept(b"a" * 60))]
     found = read(tmp_path, section() + interface(snap=96) + b"".join(frames))
-    assert [frame.data for frame in found.frames] == FRAMES[:1]
-    assert found.cut == 1
+    assert [frame.data for frame in found.frames] == [b"c" * 96 + bytes(1418), FRAMES[0]]
+    assert found.completed == 1
 
 
 @pytest.mark.parametrize("name", corpus())
-def test_a_file_that_breaks_off_is_played_up_to_there(name: str, tmp_path: Path) -> None:
+def test_a_file_that_breaks_off_anywhere_is_played_up_to_there(name: str, tmp_path: Path) -> None:
+    """Truncated at every byte: what is whole is played, and where it breaks off is told, or why nothing is played."""
     content = corpus()[name]
-    for missing in (1, 3, 4, 100):
-        found = read(tmp_path, content[:-missing])
-        assert [frame.data for frame in found.frames] == FRAMES[:1]
-        assert found.torn.startswith("truncated: the ")
-    with pytest.raises(capture.CaptureError) as error:
-        read(tmp_path, content[:40])
-    assert str(error.value).startswith(f"{tmp_path / 'capture'}: ") and "truncated" in str(error.value)
+    counts = set()
+    for length in range(len(content)):
+        try:
+            found = read(tmp_path, content[:length])
+        except capture.CaptureError as error:
+            reason = str(error).removeprefix(f"{tmp_path / 'capture'}: ")
+            torn = f"breaks off at byte {length}: the " in reason
+            assert torn or "are too few for a capture" in reason or reason == "no frame in it that can be played"
+        else:
+            assert [frame.data for frame in found.frames] == FRAMES[: len(found.frames)]
+            assert not found.torn or found.torn.startswith(f"the file breaks off at byte {length}: the ")
+            counts.add(len(found.frames))
+    assert 1 in counts
+
+
+def test_a_byte_at_which_a_file_breaks_off_is_that_of_the_file(tmp_path: Path) -> None:
+    found = read(tmp_path, pcap([Kept(FRAMES[0]), Kept(FRAMES[1])])[:-4])
+    assert found.left_out() == ["the file breaks off at byte 1626: the record at byte 100 is not whole"]
+    assert len(pcap([Kept(FRAMES[0])])) == 100
 
 
 def test_interfaces_that_are_not_ethernet_are_left_out(tmp_path: Path) -> None:
@@ -79,6 +101,14 @@ def test_interfaces_that_are_not_ethernet_are_left_out(tmp_path: Path) -> None:
     assert found.left_out() == ["2 records are of interfaces that are not Ethernet"]
     with pytest.raises(capture.CaptureError, match=r"link type 101, 127 is not Ethernet \(1\)"):
         read(tmp_path, pcapng([Kept(b"x" * 40), Kept(b"x" * 40, interface=1)], (RAW_IP, 127)))
+    with pytest.raises(capture.CaptureError, match="capture on one interface, not on all"):
+        read(tmp_path, pcap([Kept(b"x" * 40)], link_type=113))
+
+
+@pytest.mark.parametrize("magic", [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh9"])
+def test_a_compressed_file_is_told_how_to_be_unpacked(magic: bytes, tmp_path: Path) -> None:
+    with pytest.raises(capture.CaptureError, match="the file is compressed: unpack it with .* first"):
+        read(tmp_path, magic + bytes(100))
 
 
 @pytest.mark.parametrize("order", "<>")

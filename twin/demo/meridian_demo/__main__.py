@@ -12,6 +12,7 @@ from pathlib import Path
 from meridian_golden.shell import GoldenShell
 from meridian_twin.link import LinkError
 from meridian_twin.process import CardError, CardProcess
+from meridian_twin.wire import WireError
 from rich.console import Console
 
 from . import capture, report
@@ -30,10 +31,10 @@ def _script(*command: str) -> str:
 
 
 def _captures(console: Console) -> list[capture.Frame]:
-    """Of all captures of Debian's tcpdump source what is Ethernet and whole; that suite has broken ones on purpose."""
+    """What can be played of all captures of Debian's tcpdump source; that suite has broken ones on purpose."""
     folder = Path(_script("fetch-source", "tcpdump")) / "tests"
     frames: list[capture.Frame] = []
-    used = left = padded = partly = 0
+    used = left = padded = completed = partly = 0
     for file in sorted([*folder.glob("*.pcap"), *folder.glob("*.pcapng")]):
         try:
             found = capture.read(file)
@@ -41,11 +42,13 @@ def _captures(console: Console) -> list[capture.Frame]:
             left += 1
             continue
         used, padded, partly = used + 1, padded + found.padded, partly + bool(found.left_out())
+        completed += found.completed
         frames += found.frames
     console.print(f"{len(frames)} frames of {used} captures from tcpdump's test suite (PTP among them);")
     console.print(
-        f"{left} captures contain no whole Ethernet frame, {partly} others contain records that are left out;"
-        f" {padded} frames padded to 60 bytes as on a wire"
+        f"{left} captures contain no Ethernet frame that can be played, {partly} others contain records that are left out;"
+        f" {padded} frames are padded to 60 bytes, as on a wire; {completed} that the snap length cut are padded with"
+        " zeros to their length"
     )
     return frames
 
@@ -66,6 +69,8 @@ def main() -> int:
         if arguments.pcap:
             found = capture.read(arguments.pcap)
             console.print(f"{len(found.frames)} frames of {arguments.pcap.name}, {found.padded} padded to 60 bytes")
+            if found.completed:
+                console.print(f"{found.completed} frames were cut by the snap length: zeros stand for what is missing")
             for reason in found.left_out():
                 console.print(f"left out: {reason}")
             frames = found.frames
@@ -92,7 +97,7 @@ def main() -> int:
                 progress = lambda n: status.update(f"{n} of {len(frames)} frames")
                 result = send(machines, golden, plan, port, frames, progress)
                 machines.close()
-    except (CardError, LinkError) as error:
+    except (CardError, LinkError, WireError) as error:
         print(f"demo: the simulation stopped: {error}", file=sys.stderr)
         return 1
     report.tables(console, result, plan)

@@ -13,7 +13,9 @@ import dpkt
 from .records import FormatError, Record, TornError, records
 
 ETHERNET = 1
+LINUX_COOKED = {113, 276}  # what tcpdump -i any writes
 MIN_FRAME = 60
+MAC_HEADER = 14  # destination, source and type: without them nobody knows for whom a frame is
 LARGEST = 1 << 30  # file, as it is held in memory
 LONGEST = 65535  # of a frame the MAC model sends; captures of a segmenting sender have longer ones
 
@@ -32,16 +34,17 @@ class Frame:
 class Capture:
     frames: list[Frame]
     padded: int = 0  # captured by their sender before its MAC padded them: padded again, as on the wire
+    completed: int = 0  # cut by the snap length: played with zeros up to the length that they had
     skipped: int = 0  # empty records, those longer than any frame, and those with more than the frame had
     faulty: int = 0  # received with an error, as a wrong FCS
-    cut: int = 0  # of which the capture kept a part only
+    headless: int = 0  # cut by the snap length within the Ethernet header
     foreign: int = 0  # of an interface that is not Ethernet
     torn: str = ""  # where and why the file breaks off
 
     def left_out(self) -> list[str]:
         """What is not among the frames: a sentence for each reason."""
         counts = [
-            (self.cut, "records were cut by the snap length: capture whole frames (tcpdump -s 0)"),
+            (self.headless, f"records were cut by the snap length below the {MAC_HEADER} bytes of an Ethernet header"),
             (self.foreign, "records are of interfaces that are not Ethernet"),
             (self.faulty, "records were received with an error"),
             (self.skipped, f"records are empty, longer than {LONGEST} bytes, or shorter than what was kept of them"),
@@ -50,10 +53,10 @@ class Capture:
 
 
 def read(file: Path) -> Capture:
-    """All whole Ethernet frames of a capture, without FCS, padded to the Ethernet minimum as the wire had them; the rest
-    is counted.
+    """All Ethernet frames of a capture, without FCS. A short frame is padded to the Ethernet minimum, as the wire had it;
+    what the snap length cut off a frame is zeros. The rest is counted.
 
-    Raises CaptureError if there is none.
+    Raises CaptureError if there is no frame.
     """
     try:
         status = file.stat()
@@ -63,7 +66,7 @@ def read(file: Path) -> Capture:
             raise CaptureError(f"{file}: is longer than {LARGEST >> 20} MiB: take a part of it (editcap -r)")
         content = file.read_bytes()
     except OSError as error:
-        raise CaptureError(f"{file}: cannot be read: {error.strerror}") from error
+        raise CaptureError(f"{file}: cannot be read: {error.strerror or error!r}") from error
     capture = Capture([])
     link_types: set[int] = set()
     try:
@@ -82,20 +85,22 @@ def read(file: Path) -> Capture:
 def _take(capture: Capture, record: Record, source: str) -> None:
     if record.link_type != ETHERNET:
         capture.foreign += 1
-    elif len(record.data) < record.length:
-        capture.cut += 1
     elif not 0 < record.length <= LONGEST or len(record.data) > record.length:
         capture.skipped += 1
     elif record.faulty:
         capture.faulty += 1
+    elif len(record.data) < min(record.length, MAC_HEADER):
+        capture.headless += 1
     else:
         capture.padded += record.length < MIN_FRAME
-        capture.frames.append(Frame(record.data.ljust(MIN_FRAME, b"\0"), source))
+        capture.completed += len(record.data) < record.length
+        capture.frames.append(Frame(record.data.ljust(max(record.length, MIN_FRAME), b"\0"), source))
 
 
 def _why_none(capture: Capture, link_types: set[int]) -> str:
     if link_types and ETHERNET not in link_types:
-        return f"link type {', '.join(map(str, sorted(link_types)))} is not Ethernet (1)"
+        hint = ": capture on one interface, not on all (tcpdump -i eth0)" if link_types & LINUX_COOKED else ""
+        return f"link type {', '.join(map(str, sorted(link_types)))} is not Ethernet (1){hint}"
     return "; ".join(["no frame in it that can be played", *capture.left_out()])
 
 

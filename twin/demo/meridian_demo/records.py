@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _PCAP = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\xa1\xb2\x3c\x4d": ">"}
+_COMPRESSED = {b"\x1f\x8b": "gunzip", b"\x28\xb5\x2f\xfd": "unzstd", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"}
 _PCAP_HEADER, _PCAP_RECORD = 24, 16
 _PCAP_VERSIONS = (2, 3), (2, 4)
-_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 2, 3, 6
+_INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _PACKET = 1, 2, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _LINK_TYPE_BITS = 0xFFFF  # of pcap's 32-bit field
 _FCS_IS_TOLD = 1 << 26  # of the same: its highest 4 bits are then 16-bit words of FCS
@@ -65,7 +66,14 @@ def records(content: bytes) -> Iterator[Record]:
         return _of_pcap(content, _PCAP[content[:4]])
     if content[:4] == b"\x0a\x0d\x0d\x0a":
         return _of_pcapng(content)
+    for magic, tool in _COMPRESSED.items():
+        if content.startswith(magic):
+            raise FormatError(f"the file is compressed: unpack it with {tool} first")
     raise FormatError(f"not a pcap or pcapng file (it starts with {content[:4].hex(' ')})")
+
+
+def _breaks_off(content: bytes, where: str) -> TornError:
+    return TornError(f"the file breaks off at byte {len(content)}: {where} is not whole")
 
 
 def _of_pcap(content: bytes, order: str) -> Iterator[Record]:
@@ -78,10 +86,10 @@ def _of_pcap(content: bytes, order: str) -> Iterator[Record]:
     while at < len(content):
         start = at + _PCAP_RECORD
         if start > len(content):
-            raise TornError(f"truncated: the record at byte {at} ends beyond the file")
+            raise _breaks_off(content, f"the record at byte {at}")
         captured, length = struct.unpack_from(order + "II", content, at + 8)
         if start + captured > len(content):
-            raise TornError(f"truncated: the record at byte {at} ends beyond the file")
+            raise _breaks_off(content, f"the record at byte {at}")
         yield interface.record(length, content[start : start + captured])
         at = start + captured
 
@@ -91,9 +99,11 @@ def _of_pcapng(content: bytes) -> Iterator[Record]:
     interfaces: list[_Interface] = []
     at = 0
     while at < len(content):
-        if at + _SHORTEST_BLOCK > len(content):
-            raise TornError(f"truncated: the block at byte {at} ends beyond the file")
-        if content[at : at + 4] == b"\x0a\x0d\x0d\x0a":
+        is_section = content[at : at + 4] == b"\x0a\x0d\x0d\x0a"
+        shortest = _SHORTEST_SECTION if is_section else _SHORTEST_BLOCK
+        if at + shortest > len(content):
+            raise _breaks_off(content, f"the block at byte {at}")
+        if is_section:
             if content[at + 8 : at + 12] not in _BYTE_ORDER:
                 raise TornError(f"the section at byte {at} has no byte-order magic")
             order = _BYTE_ORDER[content[at + 8 : at + 12]]
@@ -102,10 +112,10 @@ def _of_pcapng(content: bytes) -> Iterator[Record]:
                 raise TornError(f"the section at byte {at} is of version {major} of pcapng, which is not known here")
             interfaces = []
         kind, size = struct.unpack_from(order + "II", content, at)
-        if size % 4 or size < (_SHORTEST_SECTION if kind == _SECTION else _SHORTEST_BLOCK):
+        if size % 4 or size < shortest:
             raise TornError(f"the block at byte {at} says that it is {size} bytes long")
         if at + size > len(content):
-            raise TornError(f"truncated: the block at byte {at} ends beyond the file")
+            raise _breaks_off(content, f"the block at byte {at}")
         if struct.unpack_from(order + "I", content, at + size - 4)[0] != size:
             raise TornError(f"the block at byte {at} has two different lengths")
         try:
