@@ -11,27 +11,8 @@ from rich.table import Table
 
 from . import capture
 from .plan import Plan
+from .reasons import REASONS
 from .run import Received
-
-#: Counters that tell a drop, and the words for it.
-REASONS = {
-    "rx_bad_fcs": "bad FCS",
-    "rx_runt": "runt",
-    "rx_oversize": "longer than 9600 bytes",
-    "rx_host_overflow": "host buffer full",
-    "rx_ps_overflow": "PS buffer full",
-    "rx_ps_policed": "over the PS's limit",
-    "rx_ps_ptp_policed": "over the PS's limit of PTP",
-    "rx_uncounted": "too fast to be counted otherwise",
-    "rx_no_match": "unicast nobody takes",
-    "rx_no_listener": "broadcast or multicast nobody wants",
-    "rx_disabled": "function off",
-    "rx_bad_queue": "queue of another function",
-    "rx_queue_full": "no free buffer in the queue",
-    "rx_copy_cut": "copy buffer full",
-    "rx_host_disabled": "host receive off",
-    "tx_spoof": "source address not the function's (transmit)",
-}
 
 
 def tables(console: Console, result: Received, plan: Plan) -> None:
@@ -52,10 +33,11 @@ def tables(console: Console, result: Received, plan: Plan) -> None:
     why = Table(title="Why frames dropped")
     why.add_column("reason")
     why.add_column("frames", justify="right")
-    for name, text in REASONS.items():
+    why.add_column("why that is right")
+    for name, reason in REASONS.items():
         count = sum(counters.get(name, 0) for counters in result.counters.values())
         if count:
-            why.add_row(text, str(count))
+            why.add_row(reason.words, str(count), reason.why)
     console.print(why)
 
 

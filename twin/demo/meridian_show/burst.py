@@ -50,6 +50,7 @@ class Bursts:
         self._wire, self._receivers, self._frames = Wire(path), receivers, frames
         self._control, self._record = control, record
         self._sent = 0
+        self._last_ps = 0
         self._end = threading.Event()
         self._error = ""
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -72,14 +73,24 @@ class Bursts:
         for moment in moments:
             self._wire.send(frame(receiver, self._sent, size), moment)
             self._sent += 1
+            self._last_ps = moment
         self._record.bursts.append((self._record.now(), len(moments)))
 
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """No train more is handed over."""
         self._end.set()
         self._thread.join(30)
+
+    @property
+    def ends(self) -> float:
+        """When the last frame that was handed over is due, in seconds of twin time."""
+        return self._last_ps * 1e-12
+
+    def close(self) -> None:
+        self.end()
         self._wire.close()
         if self._error:
             self._record.note(f"bursts ended: {self._error}")

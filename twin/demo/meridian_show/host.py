@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 
-from meridian_demo.report import REASONS
+from meridian_demo.reasons import REASONS
 from meridian_machine import Machine
 from meridian_machine import peer as far_end
 from meridian_twin.control import Control
@@ -21,24 +21,34 @@ ANSWER = re.compile(r"time=([\d.]+) ms")
 PING_LOG = "/tmp/demo-ping"
 
 
-def pf_and_vfs(shown: str) -> dict[str, dict[str, dict[str, int]]]:
+#: By name; of each what it received and sent: packets, bytes, dropped.
+Functions = dict[str, dict[str, dict[str, int]]]
+
+
+def pf_and_vfs(shown: str) -> Functions:
     """Statistics of each function by name, from what `ip -j -s link show` prints of the PF."""
     (link,) = json.loads(shown)
     found = {"PF": link["stats64"]}
     for vf in link.get("vfinfo_list", []):
-        # Of what a VF sends, iproute2 says tx_packets and tx_bytes.
+        # Of what a VF sends, iproute2 says tx_packets, tx_bytes and tx_dropped.
         ways = {way: {name.removeprefix("tx_"): n for name, n in of.items()} for way, of in vf["stats"].items()}
         found[f"VF {vf['vf']}"] = ways
     return found
 
 
-def drops(shown: str) -> dict[str, int]:
-    """Frames by the reason for which the card dropped them, from `ethtool -S`; those there are."""
+def dropped(link: Functions, shown: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Frames that the card dropped, by the names of REASONS, those there are; and by function those of them that found
+    no free buffer. Of the PF and the port says `ethtool -S`, of VFs says `ip link`.
+    """
     counts = {name: int(value) for name, value in STATISTIC.findall(shown)}
-    found = (
-        (text, sum(counts.get(f"{where}_{name}", 0) for where in ("card", "port"))) for name, text in REASONS.items()
-    )
-    return {text: count for text, count in found if count}
+    found = {name: counts.get(f"card_{name}", 0) + counts.get(f"port_{name}", 0) for name in REASONS}
+    full = {"PF": counts.get("card_rx_queue_full", 0)}
+    for name, of in link.items():
+        if name != "PF":
+            full[name] = of["rx"].get("dropped", 0)
+            found["rx_queue_full"] += full[name]
+            found["tx_refused"] += of["tx"].get("dropped", 0)
+    return {name: count for name, count in found.items() if count}, full
 
 
 class Host:
@@ -58,14 +68,15 @@ class Host:
         head, _, rest = text.partition("\n")
         if not head.startswith("["):
             raise ValueError(f"ip prints {head[:80]!r}")
-        ways = {name: (of["rx"], of["tx"]) for name, of in pf_and_vfs(head).items()}
+        link = pf_and_vfs(head)
+        ways = {name: (of["rx"], of["tx"]) for name, of in link.items()}
         self._record.counters.append(
             Counters(
                 self._record.now(),
                 twin,
                 {name: (rx["packets"], tx["packets"]) for name, (rx, tx) in ways.items()},
                 {name: (rx["bytes"], tx["bytes"]) for name, (rx, tx) in ways.items()},
-                drops(rest),
+                *dropped(link, rest),
             )
         )
         self._pings()

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from statistics import mean
 
+from .about import About, here
+
 #: Phases that are compared.
 IDLE, LOADED = "idle: the clock alone", "loaded: everything at once"
 
@@ -24,13 +26,16 @@ class Offset:
 
 @dataclass(frozen=True)
 class Counters:
-    """At one moment. at: as above; twin: seconds of twin time; frames, bytes: (received, sent) of a function's name."""
+    """At one moment. at: as above; twin: seconds of twin time; frames, bytes: (received, sent) of a function's name; full:
+    frames of each function that found no free buffer; drops: all frames that the card dropped, by the name of REASONS.
+    """
 
     at: float
     twin: float
     frames: dict[str, tuple[int, int]]
     bytes: dict[str, tuple[int, int]]
     drops: dict[str, int]
+    full: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,29 @@ class Phase:
     began: float
 
 
+@dataclass(frozen=True)
+class Programs:
+    """What those behind VFs say at the end: frames that testpmd received and sent, pings of the virtual machine that
+    were answered.
+    """
+
+    received: int
+    sent: int
+    answered: int
+
+
 @dataclass
 class Record:
-    """All of it."""
+    """All of it. train: frames of one; receivers: MAC address of each function that trains are for, by its name; ended:
+    seconds since the demo began, none while it runs.
+    """
 
+    about: About = field(default_factory=here)
     start: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    train: int = 100
+    receivers: dict[str, str] = field(default_factory=dict)
+    programs: Programs | None = None
     phases: list[Phase] = field(default_factory=list)
     offsets: list[Offset] = field(default_factory=list)
     counters: list[Counters] = field(default_factory=list)
@@ -60,7 +83,7 @@ class Record:
     bursts: list[tuple[float, int]] = field(default_factory=list)  # at, frames
 
     def now(self) -> float:
-        return time.monotonic() - self.start
+        return time.monotonic() - self.start if self.ended is None else self.ended
 
     def begin(self, name: str) -> None:
         self.phases.append(Phase(name, self.now()))
@@ -75,7 +98,13 @@ class Record:
         later = self.phases[index + 1 :]
         return self.phases[index].began, later[0].began if later else self.now()
 
+    def had(self, name: str) -> bool:
+        return any(phase.name == name for phase in self.phases)
+
     def offsets_in(self, name: str) -> list[Offset]:
+        """Nothing of a phase that the demo did not come to."""
+        if not self.had(name):
+            return []
         begin, end = self.span(name)
         return [offset for offset in self.offsets if begin <= offset.at < end]
 
@@ -101,18 +130,3 @@ def rms(offsets: list[Offset]) -> float:
 
 def peak(offsets: list[Offset]) -> int:
     return max((abs(it.offset) for it in offsets), default=0)
-
-
-def verdict(record: Record, syncs: tuple[int, int]) -> list[str]:
-    """What the demo promises and did not keep. syncs: under load, and those of them in the middle of a train."""
-    loaded = record.offsets_in(LOADED)
-    wrong = [f"ptp4l left s2 under load at {it.at:.0f} s" for it in loaded if it.state != "s2"]
-    if not loaded:
-        wrong.append("ptp4l said nothing under load")
-    elif rms(loaded) > rms(record.offsets_in(IDLE)) + 0.5:
-        wrong.append("the clock is worse under load")
-    if 2 * syncs[1] <= syncs[0]:
-        wrong.append(f"the load was not there: {syncs[1]} of {syncs[0]} Sync came in the middle of a train")
-    if not record.pings:
-        wrong.append("no ping of the PF was answered")
-    return wrong

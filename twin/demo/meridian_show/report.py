@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The run as one page of HTML with its plots in it."""
+"""The run as one page of HTML: what was promised and whether it held, pictures, tables."""
 
 from __future__ import annotations
 
 import csv
-import html
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from meridian_demo.reasons import REASONS
 from meridian_machine.tools import ROOT
 
-from .latency import OfSize
+from . import plots
+from .burst import SOURCE
+from .captured import Captured
+from .page import Number, page, table, text
+from .promises import Promise, promises, verdict
 from .record import IDLE, LOADED, Offset, Record, peak, rms
 from .view import rate
 
-matplotlib.use("Agg")
+NAME = "report.html"
+CAPTURE = "card.pcapng"
 REFERENCE = ROOT / "docs" / "reference"
-STYLE = """
-body { font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .25em .8em; border-bottom: 1px solid #ccc; text-align: right }
-td:first-child, th:first-child, .words td { text-align: left } figure { margin: 1.5em 0 } figcaption { color: #555 }
-svg { max-width: 100%; height: auto } .note { color: #555 }
-"""
+#: Of Wireshark: what comes from the wire in and around the trains. The field of PTP has this name since 1.0.
+FILTER = f'frame.interface_name == "wire0" && (eth.src == {SOURCE.hex(":")} || ptp.v2.messagetype == 0)'
 
 
 def published(name: str) -> list[dict[str, str]]:
@@ -33,68 +30,35 @@ def published(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def svg(figure: Figure, caption: str) -> str:
-    text = io.StringIO()
-    figure.tight_layout()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    picture = text.getvalue()
-    return f"<figure>{picture[picture.index('<svg') :]}<figcaption>{html.escape(caption)}</figcaption></figure>"
+def promised(found: Sequence[Promise]) -> str:
+    def marked(tag: str, kept: bool, classes: str = "") -> str:
+        words = " ".join([*classes.split(), *([] if kept else ["broken"])])
+        return f'<{tag} class="{words}">' if words else f"<{tag}>"
 
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    def line(cells: Sequence[object], kind: str) -> str:
-        return "<tr>" + "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells) + "</tr>"
-
-    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
-
-
-def shaded(axes: Axes, record: Record) -> None:
-    for name, colour in ((IDLE, "tab:green"), (LOADED, "tab:orange")):
-        begin, end = record.span(name)
-        axes.axvspan(begin, end, color=colour, alpha=0.12, label=name)
-
-
-def clock_plot(record: Record) -> str:
-    figure = Figure(figsize=(9, 3))
-    axes = figure.subplots()
-    begin = record.span(IDLE)[0] - 5
-    shown = [it for it in record.offsets if it.at >= begin]
-    axes.plot([it.at for it in shown], [it.offset for it in shown], ".", markersize=3)
-    axes.set(xlabel="seconds of the demo", ylabel="offset, ns", ylim=(-6, 6))
-    shaded(axes, record)
-    axes.legend(fontsize=7, loc="upper left")
-    return svg(figure, "What ptp4l on the card says of each Sync.")
-
-
-def rates_plot(record: Record) -> str:
-    figure = Figure(figsize=(9, 3))
-    axes = figure.subplots()
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for index in range(1, len(record.counters)):
-        for name, it in record.rates(index).items():
-            for way, word in enumerate(("receives", "sends")):
-                lines.setdefault(f"{name} {word}", []).append((record.counters[index].at, it.bits[way] / 1e6))
-    for name, points in sorted(lines.items()):
-        if any(value for _, value in points):
-            axes.plot(*zip(*points, strict=True), label=name)
-    axes.set(xlabel="seconds of the demo", ylabel="Mb/s of twin time")
-    shaded(axes, record)
-    axes.legend(fontsize=7, loc="upper left")
-    return svg(figure, "Traffic of each function, as the PF counts it, without FCS.")
-
-
-def latency_plot(sizes: Sequence[OfSize]) -> str:
-    figure = Figure(figsize=(9, 3))
-    axes = figure.subplots()
-    for it in sizes:
-        if it.nanoseconds:
-            steps = range(1, len(it.nanoseconds) + 1)
-            axes.step(it.nanoseconds, [100 * n / len(it.nanoseconds) for n in steps], label=f"{it.size - 4} B")
-    axes.set(xlabel="ns from the wire to the DMA engine", ylabel="% of frames", xscale="log")
-    axes.legend(fontsize=7)
-    return svg(
-        figure, "Frames of the trains: from the end of the start-of-frame delimiter to the last beat of the stream."
+    items = "".join(
+        f"{marked('li', it.kept)}<strong>{'held' if it.kept else 'broken'}</strong>{text(it.text)}"
+        f' <span class="found">{text(it.found)}</span></li>'
+        for it in found
     )
+    first = verdict(found)[0]
+    return (
+        f"{marked('p', all(it.kept for it in found), 'verdict')}{text(first[0].upper() + first[1:])}.</p>"
+        f'<h2>What was promised, and whether it held</h2><ul class="promises">{items}</ul>'
+    )
+
+
+def about(record: Record) -> str:
+    facts = {
+        "version (git)": record.about.version,
+        "date": record.about.date,
+        "machine": record.about.machine,
+        "duration": f"{record.now():.0f} s",
+    }
+    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in facts.items())
+    return f"""<h2>What ran, where and when</h2><dl>{items}</dl>
+<p>The shell's Verilog runs in cycle-accurate simulation, with real drivers, kernels and programs in emulated machines
+around it. The MAC, the QDMA IP and PCIe are models. Twin time is the time of the simulation. Nothing of this ran on
+hardware.</p>"""
 
 
 def clock_row(name: str, found: Sequence[Offset]) -> list[object]:
@@ -103,7 +67,7 @@ def clock_row(name: str, found: Sequence[Offset]) -> list[object]:
     return [name, len(found), f"{rms(list(found)):.2f}", peak(list(found)), f"{min(delays)} to {max(delays)}", away]
 
 
-def clock_section(record: Record) -> str:
+def clock_table(record: Record) -> str:
     theirs = [int(row["master_offset_ns"]) for row in published("silicom_ptp4l_under_load.csv")]
     delays = [int(row["path_delay_ns"]) for row in published("silicom_ptp4l_under_load.csv")]
     rows = [clock_row(f"here, {name}", found) for name in (IDLE, LOADED) if (found := record.offsets_in(name))]
@@ -112,67 +76,83 @@ def clock_section(record: Record) -> str:
         ["Silicom FB4XXVG, under load (published)", len(theirs), f"{own:.2f}", max(map(abs, theirs)),
          f"{min(delays)} to {max(delays)}", 0]
     )  # fmt: skip
-    head = ("", "samples", "r.m.s., ns", "peak, ns", "path delay, ns", "not in s2")
-    return f"<h2>The card's clock</h2>{table(head, rows)}{clock_plot(record)}"
+    head = ("where", *map(Number, ("Sync messages", "r.m.s., ns", "peak, ns", "path delay, ns", "not locked (s2)")))
+    return table("Offset of the card's clock from the grandmaster", head, rows)
 
 
-def traffic_section(record: Record) -> str:
+def traffic_tables(record: Record) -> str:
+    if not record.counters:
+        return "<p>The host's counters were not read.</p>"
     last = record.counters[-1]
     rows = [
         [name, *(f"{last.frames[name][way]:,}" for way in (0, 1)), *(f"{last.bytes[name][way]:,}" for way in (0, 1))]
         for name in sorted(last.frames)
     ]
-    text = table(("function", "frames received", "sent", "bytes received", "sent"), rows)
-    lost = [[reason, f"{count:,}"] for reason, count in last.drops.items()]
-    dropped = table(("dropped at the card", "frames"), lost) if lost else "<p>The card dropped no frame.</p>"
-    return f"<h2>Who got what</h2>{text}{dropped}{rates_plot(record)}"
+    head = ("function", *map(Number, ("frames received", "frames sent", "bytes received", "bytes sent")))
+    got = table("Who got what, of all traffic since the host's driver was loaded", head, rows)
+    lost = [[REASONS[name].words, f"{count:,}", REASONS[name].why] for name, count in last.drops.items()]
+    if not lost:
+        return f"{got}<p>The card dropped no frame.</p>"
+    head = ("reason", Number("frames"), "why that is right")
+    return got + table("Frames that the card dropped in the same time", head, lost)
 
 
-def trains_section(sizes: Sequence[OfSize], syncs: tuple[int, int]) -> str:
+def trains_table(captured: Captured) -> str:
     theirs = {
         int(row["packet_bytes_without_fcs"]): row
         for row in published("silicom_testpmd_25g.csv")
         if row["direction"] == "rx"
     }
     rows = []
-    for it in sizes:
-        full = 25e9 / ((it.size + 20) * 8)
+    for it in captured.sizes:
         if not it.nanoseconds:
             continue
+        full = 25e9 / ((it.size + 20) * 8)
         other = theirs.get(it.size - 4)
         rows.append(
-            [f"{it.size - 4} B", f"{it.sent:,}", f"{100 * it.line:.1f} %", f"{rate(full * it.line)}f/s",
+            [it.size - 4, f"{it.sent:,}", f"{100 * it.line:.1f}", f"{rate(full * it.line)}f/s",
              f"{rate(float(other['pps']))}f/s" if other else "", it.quantile(0.5), it.quantile(0.99)]
         )  # fmt: skip
-    head = (
-        "without FCS",
-        "frames",
-        "of the line in a train",
-        "which is",
-        "Silicom's testpmd, receiving (published)",
-        "median ns",
-        "99 %",
+    if not rows:
+        return "<p>The capture has no train.</p>"
+    head = map(
+        Number,
+        (
+            "bytes without FCS",
+            "frames",
+            "% of the line in a train",
+            "which is",
+            "Silicom's testpmd receives (published)",
+            "median latency, ns",
+            "99 % within, ns",
+        ),
     )
-    note = (
-        "<p class='note'>Trains come at line rate; the published rates are of a host that kept up on hardware, which an "
-        "emulated machine cannot be: how fast the shell itself is says <code>make bench-shell</code>.</p>"
-    )
-    around = f"<p>Of {syncs[0]} Sync messages under load, {syncs[1]} came in the middle of a train.</p>"
-    return f"<h2>Trains at line rate</h2>{around}{table(head, rows)}{note}{latency_plot(sizes)}"
+    return f"""{table("Trains of frames at line rate around the Sync messages", tuple(head), rows)}
+<p class="note">Trains come at line rate. The published rates are of a host on hardware that kept up, which an emulated
+machine cannot. How fast the shell itself is says <code>make bench-shell</code>.</p>"""
 
 
-def write(folder: Path, record: Record, sizes: Sequence[OfSize], syncs: tuple[int, int]) -> Path:
-    notes = table(("second", "what happened"), [[f"{at:.0f}", text] for at, text in record.notes])
-    captures = "".join(f"<li><code>{html.escape(path.name)}</code></li>" for path in sorted(folder.glob("*.pcap*")))
-    page = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Meridian: the demo</title><style>{STYLE}</style></head><body>
-<h1>Meridian: the demo</h1>
-<p>The shell's Verilog in cycle-accurate simulation, with real drivers, kernels and programs in emulated machines around
-it. MAC, QDMA IP and PCIe are models. Twin time is the simulation's; nothing of this ran on hardware.</p>
-{clock_section(record)}{traffic_section(record)}{trains_section(sizes, syncs)}
-<h2>The run</h2><div class="words">{notes}</div><ul>{captures}</ul>
-</body></html>
-"""
-    file = folder / "report.html"
-    file.write_text(page)
+def captures(folder: Path, captured: Captured) -> str:
+    others = [path.name for path in sorted(folder.glob("*.pcap*")) if path.name != CAPTURE]
+    items = "".join(f'<li><a href="{text(name)}">{text(name)}</a></li>' for name in others)
+    links = f"<ul>{items}</ul>" if items else ""
+    if not (folder / CAPTURE).exists():
+        return f"<h2>Captures</h2><p>The card's capture is not there.</p>{links}"
+    cut = "" if captured.complete else " Its end is missing, as the card did not end as it should."
+    return f"""<h2>Captures</h2><p><a href="{CAPTURE}">{CAPTURE}</a> has every frame at the wire, at the host and at the PS,
+with nanoseconds of twin time.{cut} In Wireshark this display filter shows the trains with the Sync messages among them:</p>
+<p><code>{text(FILTER)}</code></p>{links}"""
+
+
+def write(folder: Path, record: Record, captured: Captured) -> Path:
+    notes = [[f"{at:.0f}", words] for at, words in record.notes]
+    body = f"""<main><h1>Meridian: the demo</h1>
+{promised(promises(record, captured))}
+{about(record)}
+<h2>Pictures</h2>{plots.clock(record)}{plots.rates(record)}{plots.latency(captured.sizes)}
+<h2>Tables</h2>{clock_table(record)}{traffic_tables(record)}{trains_table(captured)}
+{captures(folder, captured)}
+<h2>Course of the run</h2>{table("What happened when", (Number("second"), "event"), notes)}</main>"""
+    file = folder / NAME
+    file.write_text(page("Meridian: the demo", body))
     return file

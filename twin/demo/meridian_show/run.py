@@ -25,7 +25,7 @@ from meridian_twin.control import Control
 from .burst import SYNC_LOG, Bursts
 from .clock import Clock
 from .host import Host
-from .record import IDLE, LOADED, Record
+from .record import IDLE, LOADED, Programs, Record
 
 VFS = [bytes.fromhex(f"0200000000{16 + n:02x}") for n in range(2)]
 GRANDMASTER = f"ptp:transport=udp4,log_sync={SYNC_LOG},log_delay_req={SYNC_LOG},log_announce=-2,link_delay=250ns"
@@ -33,6 +33,8 @@ CLOCKS = [word for clock in ("ps=50", "mac_rx_0=-50", "mac_tx_0=50", "host=-50")
 LOCK_SECONDS = 240
 TICK = 1.0
 DPDK, VM = range(2)  # who has which VF
+FUNCTIONS = ["PF", *(f"VF {number}" for number in range(len(VFS)))]
+SETTLE_SECONDS = 120
 VM_ADDRESS = far_end.address(0, 50)
 
 
@@ -144,19 +146,27 @@ class Show:
         host.start_traffic()
         vm.run(f"ping {far_end.address(0, 1)} >/tmp/ping &")
         self.record.begin(LOADED)
-        pf = guest.address()
+        receivers = [guest.address(), *VFS]
+        self.record.train = self.lengths.train
+        self.record.receivers = dict(zip(FUNCTIONS, (it.hex(":") for it in receivers), strict=True))
         with (
             Control(self.folder / "control") as control,
-            contextlib.closing(Bursts(self.folder / "wire", [pf, *VFS], self.lengths.train, control, self.record)),
+            contextlib.closing(
+                Bursts(self.folder / "wire", receivers, self.lengths.train, control, self.record)
+            ) as bursts,
         ):
             self._for(host, self.lengths.loaded)
+            self.record.begin("the last train ends")
+            bursts.end()
+            self._until(
+                host, lambda: self.record.counters[-1].twin > bursts.ends, SETTLE_SECONDS, "the last train hangs"
+            )
         self.record.begin("what the programs say")
         counted = testpmd.statistics()
         self.record.note(f"testpmd received {counted['RX-packets']} frames and sent {counted['TX-packets']}")
         answered = len(re.findall("bytes from", vm.run("cat /tmp/ping")))
         self.record.note(f"pings of the virtual machine that were answered: {answered}")
-        if not counted["RX-packets"] or not answered:
-            raise ShowError("testpmd or the virtual machine got nothing; the report's counters may say why")
+        self.record.programs = Programs(counted["RX-packets"], counted["TX-packets"], answered)
         testpmd.quit()
         vm.power_off()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from meridian_demo.reasons import REASONS
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -74,7 +75,7 @@ class View:
         lost.add_column("reason")
         lost.add_column("frames", justify="right")
         for reason, count in dropped.items():
-            lost.add_row(reason, str(count))
+            lost.add_row(REASONS[reason].words, str(count))
         side = Table.grid(padding=(0, 4))
         side.add_row(table, lost if dropped else Text("nothing dropped"))
         return side
