@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import documents
 import pytest
 from dpdk_fixtures import library, testpmd
 from meridian_twin import CardProcess
@@ -32,7 +33,7 @@ def numbers(text: str) -> set[int]:
 
 def block(words: str) -> list[str]:
     """The lines of the block that has them."""
-    return next(lines for lines in re.findall(r"```\n(.*?)```", GUIDE, re.DOTALL) if words in lines).splitlines()
+    return documents.block(DOCS / "dpdk.md", words).commands()
 
 
 def filled(text: str, mode: str, size: int, queues: int) -> str:

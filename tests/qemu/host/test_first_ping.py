@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import documents
 import pytest
 from driver_machine import linked
 from meridian_machine import Hardware, Setting, Twin, nested_vm, tools
@@ -21,10 +22,7 @@ BUILDS = "make -C host-driver/linux"  # done outside of the machine
 
 def commands(heading: str, guide: Path = FIRST_PING) -> list[str]:
     """Of a chapter's blocks, line by line, without remarks."""
-    chapters = re.split(r"^## ", guide.read_text(), flags=re.MULTILINE)
-    chapter = next(text for text in chapters if text.startswith(heading))
-    lines = "".join(re.findall(r"```\n(.*?)```", chapter, re.DOTALL)).splitlines()
-    return [line.partition("  #")[0].strip() for line in lines]
+    return documents.chapter(guide, heading)
 
 
 def test_the_twin_is_seen_without_a_card() -> None:

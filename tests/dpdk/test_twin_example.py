@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of twin/card/README.md that start testpmd on a card process, as they stand there but for the socket."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import documents
+from documents import ROOT
+from meridian_twin import CardProcess
+
+PAGE = ROOT / "twin" / "card" / "README.md"
+MINUTES = 10  # the command builds the driver where nothing has built it
+
+
+def test_testpmd_receives_the_cards_traffic(built_card: Callable[..., Path]) -> None:
+    card_line, testpmd_line, *prompt = documents.block(PAGE, "dpdk-testpmd").commands()
+    wire = card_line.removesuffix("&").split()[3:]
+    said = ""
+    with CardProcess(built_card(), "--time", "free", *wire) as card:
+        command = testpmd_line.replace("/tmp/card", str(card.socket))
+        with subprocess.Popen(
+            ["bash", "-c", command], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:  # fmt: skip
+            assert process.stdin and process.stdout
+            try:
+                process.stdin.write("".join(f"{line.removeprefix('testpmd> ')}\n" for line in prompt))
+                process.stdin.flush()
+                for line in process.stdout:
+                    said += line
+                    if "io packet forwarding" in line:
+                        break
+                time.sleep(3)
+                said += process.communicate("show port stats 0\nstop\nquit\n", timeout=60 * MINUTES)[0]
+            finally:
+                process.kill()
+    found = re.search(r"RX-packets: (\d+)", said)
+    assert found and int(found[1]) > 0, said

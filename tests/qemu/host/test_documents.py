@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of README.md, docs/vm.md, docs/devlink.md and docs/troubleshooting.md, run in machines as they stand there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import documents
+import pytest
+from documents import ROOT
+from meridian_machine import PsHardware, Setting, Twin
+from meridian_machine.guest import Guest
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+README = ROOT / "README.md"
+VM, DEVLINK, TROUBLESHOOTING = (ROOT / "docs" / name for name in ("vm.md", "devlink.md", "troubleshooting.md"))
+MINUTES = 30
+#: Commands of the list in README that a test of a machine does not run: a capture of one's own, and hours.
+LEFT_OUT = {"make demo PCAP=file", "make test-long"}
+#: What they print, and what must be in it.
+LIST = {"make demo QUICK=1": "golden model", "make twin-run CMD='lspci -nn'": "10ee:903f"}
+#: Services of the card's own Linux, and an FPGA manager, which the machine here does not have.
+CARD_ONLY = ("systemctl ", "pmc ", "cat /sys/class/fpga_manager/")
+#: The machine's suite has no DPDK; the command is among those of vm.md.
+OF_DPDK = "dpdk-devbind.py --status-dev net"
+#: On the page of troubleshooting: what the commands print on a host and a card in order.
+ON_HOST = {
+    "lspci -nn -d 10ee:": r"\[10ee:903f\]",
+    "lspci -nnk -d 10ee:": r"Kernel driver in use: meridian",
+    "dmesg | grep meridian": r"function 0, port 0 of 1",
+    "devlink port show": r"pci/0000:01:00\.0/\d+: type eth netdev eth1 flavour physical port 0",
+    "cat /sys/class/net/eth1/phys_port_name": r"^p0$",
+    "dmesg | grep 'function .*, port'": r"function 0, port 0 of 1, \d+ queues",
+    "ethtool eth1": r"(?s)Speed: 25000Mb/s.*Link detected: yes",
+    "ethtool -t eth1": r"link\s+0$",
+    "ethtool -S eth1 | grep port_rx": r"port_rx_bad_fcs: 0",
+    "cat /sys/class/net/eth1/device/sriov_totalvfs": r"^4$",
+    "devlink dev param show pci/0000:01:00.0 name enable_sriov": r"cmode driverinit value true",
+    "dmesg | tail": r"\S",
+    "ls -l /sys/class/net/eth1/device/virtfn*": r"virtfn0 -> ",
+    "ethtool -S eth1 | grep -v ': 0$'": r"port_\w+: [1-9]",
+    "ip -s link show eth1": r"(?s)vf 0 .*RX:.*vf 1",
+}
+ON_CARD = {
+    "ip -s link show port0": r"state UP",
+    "ethtool -T port0": r"(PTP Hardware Clock|Hardware timestamp provider index): 0",
+    "dmesg | grep meridian_ps": r"meridian_ps",
+    "ethtool -S port0 | grep -v ': 0$'": r"\w+: [1-9]",
+}
+
+
+def at_home(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60 * MINUTES, check=False
+    )
+
+
+@pytest.mark.parametrize("command", LIST)
+def test_a_command_of_the_list_in_readme(command: str) -> None:
+    assert set(documents.block(README, "make demo QUICK=1").commands()) == LEFT_OUT | set(LIST)
+    done = at_home(command)
+    assert done.returncode == 0, done.stderr
+    assert LIST[command] in done.stdout
+
+
+def test_the_clock_follows() -> None:
+    """timeout ends ptp4l, as README says."""
+    (command,) = documents.block(README, "scripts/twin ps --wire").commands()
+    done = at_home(command)
+    assert done.returncode == 124, done.stdout + done.stderr
+    assert "UNCALIBRATED to SLAVE" in done.stdout, done.stdout
+    assert abs(int(re.findall(r"master offset +(-?\d+)", done.stdout)[-1])) < 1000, done.stdout
+
+
+def test_a_vf_for_dpdk_in_the_twin() -> None:
+    (command,) = documents.block(VM, "scripts/twin run").commands()
+    assert OF_DPDK in command and OF_DPDK in documents.block(TROUBLESHOOTING, OF_DPDK).commands()
+    done = at_home(command)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"0000:01:00\.0 .*drv=meridian", done.stdout), done.stdout
+    assert len(re.findall(r"a03f|drv=meridian", done.stdout)) >= 3, done.stdout
+
+
+@dataclass
+class Pair:
+    """A host and its card's PS, with the names of interfaces that the page has."""
+
+    host: Guest
+    ps: Guest
+
+
+def named(guest: Guest, name: str) -> None:
+    guest.run(f"ip link set eth0 down && ip link set eth0 name {name} && ip link set {name} up")
+    guest.until(f"cat /sys/class/net/{name}/carrier", "^1$")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    setting, folder = Setting(ps=PsHardware()), tmp_path_factory.mktemp("twin")
+    with Twin(setting, folder) as twin, twin.machine() as host, twin.ps_machine() as ps:
+        both = Pair(Guest(host), Guest(ps))
+        named(both.host, "eth1")
+        named(both.ps, "port0")
+        # Some traffic, so that counters have something to show.
+        both.host.run("ip address replace 10.44.0.2/24 dev eth1 && ping -c 3 10.44.0.1")
+        both.host.run("echo 2 >/sys/class/net/eth1/device/sriov_numvfs")
+        yield both
+
+
+def test_what_to_run_when_something_is_wrong(pair: Pair) -> None:
+    """Each command of the page in the machine that it is for; what it prints is as it should be."""
+    done = set()
+    for block in documents.blocks(TROUBLESHOOTING):
+        for command, remark in block.remarked():
+            if command == OF_DPDK or command.startswith(CARD_ONLY):
+                continue
+            here = "on the card" in remark or "port0" in command
+            expected = ON_CARD[command] if here else ON_HOST[command]
+            said = (pair.ps if here else pair.host).run(command)
+            assert re.search(expected, said.strip(), re.MULTILINE), f"{block.name}: {command}: {said}"
+            done.add(command)
+    assert done == set(ON_HOST) | set(ON_CARD)
+    pair.host.check()
+
+
+def names(head: str) -> list[str]:
+    """Of the tables of devlink's page whose first column has that head."""
+    return [name for table in documents.tables(DEVLINK) if table[0][0] == head for (name, *_) in table[2:]]
+
+
+@pytest.mark.parametrize(
+    ("head", "command", "absent"),
+    [
+        ("name", "devlink dev info pci/0000:01:00.0; devlink dev param show pci/0000:01:00.0", {"serial_number"}),
+        ("reporter", "devlink health show pci/0000:01:00.0", set()),
+    ],
+    ids=["info and parameters", "health"],
+)
+def test_devlink_has_the_names_of_its_page(pair: Pair, head: str, command: str, absent: set[str]) -> None:
+    """A machine's card has no serial number."""
+    said = pair.host.run(command)
+    listed = [name.strip("`") for name in names(head)]
+    assert listed
+    for name in listed:
+        assert name in absent or re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", said), f"{name}: {said}"
+
+
+def test_the_port_is_named_as_its_page_says(pair: Pair) -> None:
+    said = pair.host.run("devlink port show")
+    assert re.search(r"netdev eth1 flavour physical port 0", said), said
+    assert re.search(r"netdev \S+ flavour virtual", said), said
+    assert pair.host.run("cat /sys/class/net/eth1/phys_port_name").strip() == "p0"
