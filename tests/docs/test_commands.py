@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
 import functools
 import importlib
 import inspect
+import io
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +20,7 @@ from pathlib import Path
 import documents
 import pytest
 from documents import ROOT, Block
+from meridian_machine.__main__ import parser as twin_parser
 
 PAGES = documents.pages()
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
@@ -167,6 +171,18 @@ def wrong(command: str, folder: Path) -> Iterator[str]:
         yield from (f"there is no {word}" for word in words if wrong_path(word, folder))
 
 
+def refused(command: str) -> str:
+    """Why scripts/twin does not take the words of this command; "" if it does, or if it is no command of it."""
+    if not command.startswith("scripts/twin "):
+        return ""
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
+        try:
+            twin_parser().parse_args(shlex.split(command, comments=True)[1:])
+        except SystemExit as end:
+            return said.getvalue() if end.code else ""
+    return ""
+
+
 def ours(text: str) -> bool:
     """Code of a sentence that is a command or a file of this tree."""
     return bool(re.match(r"(make|pytest|scripts/[a-z]\S*|tests/\S+)( |$)", text))
@@ -225,7 +241,7 @@ def test_commands_and_files_exist(page: Path) -> None:
                 f"{block.name}: {command}: {fault}"
                 for command in block.commands()
                 if not re.match(r"\S*> ", command)  # what a program is told at its prompt
-                for fault in wrong(command, page.parent)
+                for fault in (*wrong(command, page.parent), *filter(None, [refused(command)]))
             ]
     found += [f"{text}: {fault}" for text in documents.inline(page) if ours(text) for fault in wrong(text, page.parent)]
     assert not found, "\n".join(found)

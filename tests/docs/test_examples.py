@@ -82,3 +82,19 @@ def test_the_client_in_python(built_card: Callable[..., Path], tmp_path: Path) -
 def test_the_shell_in_python(built: Callable[..., Path]) -> None:
     text = documents.block(SHELL_SIM, "with Simulator").text.replace("build/card/shell_sim", str(built()))
     assert "rx" in run(text)
+
+
+def test_options_and_wires_of_the_card_exist(built_card: Callable[..., Path]) -> None:
+    """On all pages: options of meridian_card, and the names in descriptions of wires."""
+    told = subprocess.run([built_card(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    names = set(re.findall(r"[\w-]+", told))
+    seen = 0
+    for page in documents.pages():
+        commands = [command for block in documents.blocks(page) for command in block.commands()]
+        for command in [*commands, *documents.inline(page)]:
+            found = re.findall(r" (--[a-z-]+)", command) if re.match(r"(\S*/)?meridian_card ", command) else []
+            for kind, spec in re.findall(r"\b\d=([a-z]+):(\S+)", command):
+                found += [kind, *re.findall(r"(?:^|,|\+\w+:)(\w+)=", spec)]
+            seen += len(found)
+            assert not set(found) - names, f"{page.name}: {command}: {set(found) - names}"
+    assert seen > 10
