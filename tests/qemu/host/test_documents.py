@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ MINUTES = 30
 #: Commands of the list in README that a test of a machine does not run: a capture of one's own, and hours.
 LEFT_OUT = {"make demo PCAP=file", "make test-long"}
 #: What they print, and what must be in it.
-LIST = {"make demo QUICK=1": "golden model", "make twin-run CMD='lspci -nn'": "10ee:903f"}
+LIST = {"make demo QUICK=1": "all as the golden model says", "make twin-run CMD='lspci -nn'": "10ee:903f"}
 #: Services of the card's own Linux, and an FPGA manager, which the machine here does not have.
 CARD_ONLY = ("systemctl ", "pmc ", "cat /sys/class/fpga_manager/")
 #: The machine's suite has no DPDK; the command is among those of vm.md.
@@ -84,6 +85,16 @@ def test_a_vf_for_dpdk_in_the_twin() -> None:
     assert len(re.findall(r"a03f|drv=meridian", done.stdout)) >= 3, done.stdout
 
 
+def test_the_twin_in_python() -> None:
+    """The example of twin/machine/README.md: the first ping goes to the wire, the second one to the PS."""
+    text = documents.block(ROOT / "twin" / "machine" / "README.md", "import PsHardware").text
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, timeout=60 * MINUTES, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" 3 received") == 2, done.stdout
+
+
 @dataclass
 class Pair:
     """A host and its card's PS, with the names of interfaces that the page has."""
@@ -100,7 +111,7 @@ def named(guest: Guest, name: str) -> None:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     setting, folder = Setting(ps=PsHardware()), tmp_path_factory.mktemp("twin")
-    with Twin(setting, folder) as twin, twin.machine() as host, twin.ps_machine() as ps:
+    with Twin(setting, folder) as twin, twin.ps_machine() as ps, twin.machine() as host:
         both = Pair(Guest(host), Guest(ps))
         named(both.host, "eth1")
         named(both.ps, "port0")
