@@ -90,7 +90,7 @@ def counters() -> set[str]:
     """What `ethtool -S` may print on the host and on the card."""
     found: set[str] = set()
     for name in (
-        "host-driver/linux/meridian_stats.c",
+        "host-driver/linux/netdev/meridian_stats.c",
         "meta-layer/meta-meridian/recipes-kernel/meridian-ps/files/meridian_ps_stats.c",
     ):
         text = (ROOT / name).read_text()
@@ -288,7 +288,7 @@ def test_registers_exist() -> None:
 
 def test_names_of_devlink_exist() -> None:
     """Parameters, versions and reporters of the page are strings of the driver, or the kernel's constants."""
-    driver = "\n".join(path.read_text() for path in (ROOT / "host-driver" / "linux").glob("*.[ch]"))
+    driver = "\n".join(path.read_text() for path in (ROOT / "host-driver" / "linux").rglob("*.[ch]"))
     page = ROOT / "docs" / "devlink.md"
     names = list(first_cells(page, {"name", "reporter"}))
     assert len(names) > 7
