@@ -94,6 +94,7 @@ def main() -> int:
         return 1
     record.ended = record.now()
     saved.save(record, folder)
+    print()  # behind the frame of the live display
     return tell(folder, record) or int(bool(failed))
 
 
