@@ -7,7 +7,7 @@ SBT_VERSION=$(sed -n 's/^sbt.version *= *//p' "$MERIDIAN_ROOT/spinal/project/bui
 SBT_JAR=$MERIDIAN_CACHE/sbt/sbt-launch-$SBT_VERSION.jar
 VENV=$MERIDIAN_CACHE/venv-$(sha256sum "$MERIDIAN_ROOT/scripts/requirements/tests.txt" | cut -c1-12)
 FORMAL_BIN=$MERIDIAN_CACHE/formal-bin
-# Of tests and of the demo.
+# Tests and the demo import from these folders.
 MERIDIAN_PYTHONPATH=$(printf "%s:" "$MERIDIAN_ROOT"/twin/{demo,golden,card/python,client,machine})
 MERIDIAN_PYTHONPATH=${MERIDIAN_PYTHONPATH%:}
 export MERIDIAN_ROOT MERIDIAN_CACHE MERIDIAN_PYTHONPATH SBT_JAR VENV FORMAL_BIN

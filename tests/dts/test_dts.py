@@ -77,6 +77,6 @@ def test_functions_of_the_card(tmp_path: Path, words: str, functions: tuple[int,
     assert devices == [
         f"--vdev=net_meridian_twin{n},socket=/tmp/card,function={n},mac={bench.address(n)}" for n in functions
     ]
-    assert "-l 0-1" in before and before.startswith("-d pmd.so --no-huge")
+    assert "-l 0-1" in before and before.startswith("-d pmd.so -d librte_net_meridian_twin.so --no-huge")
     assert ("0000:cc:00.0" in before) == (not functions)
     assert after == f"--total-num-mbufs={bench.MBUFS} {rest}"
