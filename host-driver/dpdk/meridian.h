@@ -123,6 +123,7 @@ struct meridian_entry {
  * @multicasts: how many
  * @entries: in the card's filter
  * @entry_count: how many
+ * @widened: MERIDIAN_FUNCTION_FLAGS_* in place of addresses that found no room there
  * @baseline: of the card's counters, as statistics were reset
  * @latch: of the word that a read of a counter's low half keeps
  * @pf_version: of the messages that the PF of a VF knows
@@ -156,6 +157,7 @@ struct meridian {
 	uint32_t multicasts;
 	struct meridian_entry *entries;
 	uint32_t entry_count;
+	uint32_t widened;
 	uint64_t *baseline;
 	pthread_mutex_t latch;
 	uint32_t pf_version;

@@ -283,24 +283,33 @@ sweep(struct meridian *m, const struct wanted *wanted)
 	}
 }
 
+/* What is received by the flag that is wider than an address. */
+static uint32_t
+wider_than(const struct meridian_entry *entry)
+{
+	return rte_is_multicast_ether_addr(&entry->address) ?
+	       MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK :
+	       MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+}
+
 /* An address that does not fit is received by a wider flag, but not what is another's. */
 static uint32_t
 fall_back(struct meridian *m, const struct meridian_entry *entry, int error)
 {
-	bool is_multicast = rte_is_multicast_ether_addr(&entry->address);
+	uint32_t wider = error == -EADDRINUSE ? 0 : wider_than(entry);
 	const char *instead = "receiving everything instead";
 
-	if (error == -EADDRINUSE)
+	/* Who adds addresses one by one need not read it each time. */
+	if (wider & m->widened)
+		return wider;
+	if (!wider)
 		instead = "another function has it, or the card's PS";
-	else if (is_multicast)
+	else if (wider == MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK)
 		instead = "receiving all multicast instead";
 	MERIDIAN_LOG(WARNING, "%s: the card's filter does not take " RTE_ETHER_ADDR_PRT_FMT
 		     " (%s): %s", m->data->name, RTE_ETHER_ADDR_BYTES(&entry->address),
 		     strerror(-error), instead);
-	if (error == -EADDRINUSE)
-		return 0;
-	return is_multicast ? MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK :
-			      MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+	return wider;
 }
 
 static bool
@@ -324,7 +333,7 @@ is_had(const struct meridian *m, const struct wanted *wanted, uint32_t kept,
 	       has_address(m->entries, m->entry_count, address);
 }
 
-/* What does not fit leaves the list. */
+/* What does not fit leaves the list, and so does what the flag receives that comes in its place. */
 static uint32_t
 install_wanted(struct meridian *m, struct wanted *wanted)
 {
@@ -333,14 +342,18 @@ install_wanted(struct meridian *m, struct wanted *wanted)
 
 	for (i = 0; i < wanted->count; i++) {
 		struct meridian_entry *entry = &wanted->entry[i];
+		bool is_there;
 		int error = 0;
 
 		if (find(wanted->entry, kept, entry) ||
 		    rte_is_same_ether_addr(&entry->address, &refused))
 			continue;
+		is_there = find(m->entries, m->entry_count, entry) != NULL;
+		if (!is_there && flags & wider_than(entry))
+			continue;
 		if (!is_had(m, wanted, kept, &entry->address))
 			error = meridian_claim(m, m->function, &entry->address);
-		if (!error && !find(m->entries, m->entry_count, entry))
+		if (!error && !is_there)
 			error = install_firmly(m, entry);
 		if (error == -EADDRINUSE)
 			refused = entry->address;
@@ -373,7 +386,8 @@ meridian_sync_filter(struct meridian *m)
 	}
 	pthread_mutex_lock(&m->card->lock);
 	sweep(m, &wanted);
-	flags |= install_wanted(m, &wanted);
+	m->widened = install_wanted(m, &wanted);
+	flags |= m->widened;
 	free(m->entries);
 	m->entries = wanted.entry;
 	m->entry_count = wanted.count;
@@ -395,5 +409,6 @@ meridian_clear_filter(struct meridian *m)
 	free(m->entries);
 	m->entries = NULL;
 	m->entry_count = 0;
+	m->widened = 0;
 	pthread_mutex_unlock(&m->card->lock);
 }

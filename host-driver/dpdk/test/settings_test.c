@@ -450,6 +450,53 @@ address_that_the_ps_writes_meanwhile_is_whole(void)
 	is(memcmp(&address, expected, sizeof(expected)), 0);
 }
 
+/* Lines of the log about addresses. */
+static unsigned int
+refusals_in(FILE *log)
+{
+	unsigned int count = 0;
+	char line[256];
+
+	rewind(log);
+	while (fgets(line, sizeof(line), log) != NULL)
+		count += strstr(line, "does not take") != NULL;
+	return count;
+}
+
+static bool
+is_promiscuous_in_the_card(void)
+{
+	return *shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_FLAGS) &
+	       MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK;
+}
+
+/* As many as the card's filter has, and more; then so few again that they find room. */
+static void
+vlans_without_room_are_told_once(void)
+{
+	struct layout layout = plain;
+	FILE *log = tmpfile();
+	uint16_t vid;
+
+	layout.conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	plug("");
+	start_port(&layout);
+	must(log != NULL, "no file");
+	is(rte_openlog_stream(log), 0);
+	for (vid = 1; vid < MERIDIAN_NULL_ADDRESSES + 40; vid++)
+		is(rte_eth_dev_vlan_filter(port, vid, 1), 0);
+	is(test_card->null->addresses, MERIDIAN_NULL_ADDRESSES);
+	must(is_promiscuous_in_the_card(), "VLANs are missing");
+	for (vid = 1; vid < 80; vid++)
+		is(rte_eth_dev_vlan_filter(port, vid, 0), 0);
+	must(!is_promiscuous_in_the_card(), "there is room");
+	is(test_card->null->addresses, MERIDIAN_NULL_ADDRESSES + 40 - 79);
+	close_port();
+	is(rte_openlog_stream(NULL), 0);
+	is(refusals_in(log), 1);
+	fclose(log);
+}
+
 static void
 arguments_that_cannot_be_are_invalid(void)
 {
@@ -496,6 +543,7 @@ static const struct test_case cases[] = {
 	CASE(card_that_does_not_answer_counts_nothing),
 	CASE(address_that_is_given_is_not_the_card_s),
 	CASE(address_that_the_ps_writes_meanwhile_is_whole),
+	CASE(vlans_without_room_are_told_once),
 	CASE(arguments_that_cannot_be_are_invalid),
 	CASE(bus_of_another_version_is_refused_and_closed),
 };
