@@ -201,6 +201,26 @@ transmit(void)
 	rte_pktmbuf_free_bulk(&frames[done], count - done);
 }
 
+/* One that is stopped, while the port runs. */
+static void
+set_up_anew(void)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+	uint16_t queue;
+
+	if (!is_started)
+		return;
+	queue = draw(queues);
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(rte_eth_rx_queue_info_get(port, queue, &rx), 0);
+	is(rte_eth_tx_queue_info_get(port, queue, &tx), 0);
+	if (rx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED &&
+	    tx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED)
+		set_up_queue(queue, &info);
+}
+
 static void
 switch_queue(void)
 {
@@ -418,6 +438,74 @@ be_silent_for_a_moment(void)
 	test_card->is_silent = false;
 }
 
+static void
+try_something(void)
+{
+	struct rte_eth_dev_info info;
+	uint16_t queue = draw(queues);
+
+	switch (draw(8)) {
+	case 0:
+		rte_eth_dev_rx_queue_stop(port, queue);
+		break;
+	case 1:
+		rte_eth_dev_tx_queue_stop(port, queue);
+		break;
+	case 2:
+		rte_eth_dev_rx_queue_start(port, queue);
+		break;
+	case 3:
+		rte_eth_dev_tx_queue_start(port, queue);
+		break;
+	case 4:
+		rte_eth_dev_stop(port);
+		is_started = false;
+		break;
+	case 5:
+		is_started = rte_eth_dev_start(port) == 0 || is_started;
+		break;
+	case 6:
+		if (is_started || rte_eth_dev_info_get(port, &info))
+			break;
+		set_up_queue(queue, &info);
+		break;
+	default:
+		receive();
+		transmit();
+		break;
+	}
+}
+
+/* Whatever is tried meanwhile, all goes on when the card does. */
+static void
+try_on_a_busy_card(void)
+{
+	uint32_t turns = 1 + draw(5);
+	bool *fault;
+
+	if (!is_started || arguments != NULL)
+		return;
+	fault = one_in(3) ? &test_card->is_deaf :
+		one_in(2) ? &test_card->is_stuck : &test_card->is_frozen;
+	*fault = true;
+	while (turns--)
+		try_something();
+	if (one_in(4)) {
+		rte_eth_dev_stop(port);
+		is_started = false;
+	}
+	*fault = false;
+	if (one_in(4)) {
+		remove_it();
+		return;
+	}
+	rte_eth_dev_stop(port);
+	start();
+	must(test_card->is_master, "the function may not access memory");
+	receive();
+	stop();
+}
+
 static const struct {
 	void (*run)(void);
 	uint32_t share;	/* of all steps */
@@ -426,6 +514,7 @@ static const struct {
 	{ transmit, 25 }, { switch_queue, 12 }, { change_mtu, 4 }, { change_addresses, 6 },
 	{ change_flags, 5 }, { change_rss, 3 }, { ask, 4 }, { reset, 2 }, { close_it, 1 },
 	{ remove_it, 1 }, { unplug, 1 }, { let_an_event_act, 1 }, { be_silent_for_a_moment, 1 },
+	{ set_up_anew, 4 }, { try_on_a_busy_card, 2 },
 };
 
 static void
