@@ -78,6 +78,19 @@ TEST_F(Context, CommandToACardThatIsGoneEndsAtOnce) {
   EXPECT_EQ(qdma_map_function(&qdma, 1, 0, 1), 0) << "a moment of silence is no removal";
 }
 
+/// The first of the commands is busy until its limit, the others are done at once.
+TEST_F(Context, OneCommandOfSeveralThatFailsIsTold) {
+  constexpr unsigned half_a_second = 50000;
+  card.busy_reads = half_a_second;
+  EXPECT_EQ(qdma_map_function(&qdma, 3, 192, 64), -EBUSY);
+  for (const auto stop : {qdma_h2c_stop, qdma_c2h_stop}) {
+    card.commands.clear();
+    card.busy_reads = half_a_second;
+    EXPECT_EQ(stop(&qdma, 3), -EBUSY);
+    EXPECT_EQ(card.commands.size(), stop == qdma_h2c_stop ? 3U : 5U) << "all of its contexts, whatever one says";
+  }
+}
+
 TEST_F(Context, FunctionIsMapped) {
   EXPECT_EQ(qdma_map_function(&qdma, 3, 192, 64), 0);
   EXPECT_EQ(card.context(12, 3)[0], 192U);

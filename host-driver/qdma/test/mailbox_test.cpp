@@ -56,8 +56,32 @@ TEST_F(Mailbox, ReceiveBelievesTheMailboxNotTheSender) {
   EXPECT_TRUE(card.incoming.empty());
 }
 
+/// A card has up to 256 functions; the register's field has 12 bits.
+TEST_F(Mailbox, ReceiveTellsEveryFunctionApart) {
+  for (const unsigned function : {4U, 15U, 16U, 255U, 256U, 0xfffU}) {
+    card.incoming.emplace_back(function, qdma_message{});
+    std::uint32_t seen = 0, source = 0;
+    qdma_message message;
+    EXPECT_EQ(qdma_mailbox_peek(&pf, &seen), 0);
+    EXPECT_EQ(seen, function);
+    EXPECT_EQ(qdma_mailbox_receive(&pf, &message, &source), 0);
+    EXPECT_EQ(source, function);
+    EXPECT_TRUE(card.incoming.empty());
+  }
+}
+
+TEST_F(Mailbox, ReceiveKeepsEveryByteInItsPlace) {
+  qdma_message sent, message;
+  for (unsigned i = 0; i < sizeof sent.byte; ++i) sent.byte[i] = static_cast<std::uint8_t>(i + 1);
+  card.incoming.emplace_back(5, sent);
+  std::uint32_t source = 0;
+  ASSERT_EQ(qdma_mailbox_receive(&pf, &message, &source), 0);
+  EXPECT_EQ(std::memcmp(message.byte, sent.byte, sizeof sent.byte), 0);
+}
+
+/// Every function of a card can have left one.
 TEST_F(Mailbox, ClearThrowsAwayWhatWaits) {
-  for (unsigned vf = 4; vf < 9; ++vf) card.incoming.emplace_back(vf, qdma_message{});
+  for (unsigned function = 1; function < 256; ++function) card.incoming.emplace_back(function, qdma_message{});
   card.acknowledged = true;
   qdma_mailbox_clear(&pf);
   EXPECT_TRUE(card.incoming.empty());

@@ -28,6 +28,18 @@ TEST_F(Service, TellsWhatItIs) {
   EXPECT_EQ(answer.byte[MERIDIAN_CONFIG_MAX_FRAME] | answer.byte[MERIDIAN_CONFIG_MAX_FRAME + 1] << 8, 9600);
 }
 
+TEST_F(Service, OffersAVfOnlyWhatItCanUse) {
+  pf.service.capabilities = ~0U;
+  bring_up(5);
+  qdma_message answer;
+  ASSERT_EQ(pf.ask(5, message_of(MERIDIAN_OP_CONFIG), &answer), 0);
+  std::uint32_t offered = 0;
+  std::memcpy(&offered, answer.byte + MERIDIAN_CONFIG_CAPABILITIES, sizeof offered);
+  EXPECT_EQ(offered, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK | MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK |
+                         MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK | MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK |
+                         MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK);
+}
+
 TEST_F(Service, NobodyIsServedBeforeHello) {
   EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_QUEUE_REQUEST, ~0U, 2)), -QDMA_REFUSE_NOT_THERE);
   EXPECT_EQ(pf.ask(4, message_of(MERIDIAN_OP_CONFIG)), -QDMA_REFUSE_NOT_THERE);
@@ -402,6 +414,23 @@ TEST_F(Service, WhoseQueuesDoNotEndIsToldSo) {
     pf.card.busy_reads = 0;
     EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
     EXPECT_EQ(pf.vf(4).c2h, 0U) << qdma_message_op(&end);
+  }
+}
+
+/// A driver whose queue does not run must not wait for frames.
+TEST_F(Service, WhoseQueuesDoNotStartIsToldSo) {
+  const auto base = FakePf::base_of(4);
+  const std::vector<qdma_message> starts = {range_message(QDMA_OP_FMAP, base, 2),
+                                            queue_message(QDMA_OP_CONTEXT_WRITE, base, false),
+                                            queue_message(QDMA_OP_CONTEXT_WRITE, base, true)};
+  for (const auto& start : starts) {
+    bring_up(4);
+    EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_INVALIDATE, base, false)), 0);
+    EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_INVALIDATE, base, true)), 0);
+    pf.card.busy_reads = 1000000000;
+    EXPECT_EQ(pf.ask(4, start), -QDMA_REFUSE_BUSY) << qdma_message_op(&start);
+    pf.card.busy_reads = 0;
+    EXPECT_EQ(pf.ask(4, start), 0) << "asked again";
   }
 }
 
