@@ -47,6 +47,16 @@ def test_ps_address_goes_to_the_ps_alone(shell):
     assert outcome.to_ps and not outcome.host
 
 
+def test_promiscuous_ps_gets_a_copy_of_what_is_for_others(shell):
+    outcome = shell.receive(0, frame(ALICE))
+    assert targets(outcome) == {4} and not outcome.to_ps
+    shell.ports[0].ps_promiscuous = True
+    outcome = shell.receive(0, frame(ALICE))
+    assert targets(outcome) == {4} and outcome.to_ps
+    shell.ports[0].ps_enable = False
+    assert not shell.receive(0, frame(ALICE)).to_ps
+
+
 def test_table_hit_goes_to_that_function_alone(shell):
     outcome = shell.receive(0, frame(ALICE))
     assert targets(outcome) == {4} and not outcome.to_ps
