@@ -2,14 +2,16 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
-# One suite of `make test` or `make test-long`; a wrong name lists all of them.
+# One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
 ONLY ?=
+# Faults of one part of the sources: rtl, card, linux, dpdk or python.
+KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes.
@@ -57,6 +59,9 @@ test-long: setup ## run more seeds and sizes, and all tests on QEMU machines (ho
 
 test-kernel: setup ## run the kernel's own network driver tests on PF and VF → build/kernel-selftests.json; QUICK=1: a few
 	@scripts/test-kernel $(if $(QUICK),--quick)
+
+test-mutants: setup ## put faults into a copy of the sources, and see the tests fail for each (hours); ONLY=NAME, KIND=rtl
+	@scripts/test-mutants $(if $(ONLY),--only "$(ONLY)") $(if $(KIND),--kind "$(KIND)")
 
 lint: setup ## check shell scripts, formats, licence lines, links, and the shell's Verilog
 	@scripts/lint

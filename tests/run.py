@@ -61,6 +61,7 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("semantic patches", [str(scripts / "check-driver"), "--semantics"], 20)] if long else []),
         *([Suite("semantic patches, PS", [str(scripts / "check-driver"), "--ps", "--semantics"], 20)] if long else []),
         *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),
+        *([Suite("mutants", [str(scripts / "test-mutants")], 300)] if long else []),
         *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", ["-k", "not bookworm"])]),
     ]
 

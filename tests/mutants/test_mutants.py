@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of faults fits the sources, and the tool that puts them in tells killed, survived and errors apart."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from mutant_list import Mutant, MutantError, chosen, mutants
+from mutant_runs import Outcome, Runs
+from mutant_tree import Tree
+from mutants import Judge, line, status, summary
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL = mutants()
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+def test_the_text_of_a_fault_is_in_its_file_once(mutant: Mutant) -> None:
+    text = (ROOT / mutant.file).read_text()
+    assert mutant.planted(text) != text
+    assert mutant.why.endswith(".")
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+def test_what_a_fault_names_as_its_test_is_there(mutant: Mutant) -> None:
+    if mutant.runner == "pytest":
+        assert all((ROOT / word.split("::")[0]).exists() for word in mutant.words if word.startswith("tests/"))
+    elif mutant.runner == "sbt":
+        path = mutant.words[1].replace(".", "/")
+        assert (ROOT / "spinal/src/test/scala" / f"{path}.scala").exists()
+    else:
+        folder = ROOT / ("twin/card/test" if mutant.runner == "test-card" else "host-driver/qdma/test")
+        text = "".join(path.read_text() for path in folder.rglob("*.cpp"))
+        assert all(f"({one.split('.')[0]}," in text for one in mutant.words[0].split(":"))
+
+
+FAULT = Mutant("off-by-one", "python", "sum.py", "a + b", "a + b + 1", "Sums are wrong.", "pytest test_sum.py")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A program of two files, with a script that runs its test."""
+    folder = tmp_path / "checkout"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "sum.py").write_text("def sum_of(a, b):\n    return a + b\n")
+    (folder / "test_sum.py").write_text("from sum import sum_of\n\n\ndef test_sum():\n    assert sum_of(1, 2) == 3\n")
+    (folder / "scripts/pytest").write_text('#!/bin/sh\nexec python3 -m pytest "$@"\n')
+    (folder / "scripts/pytest").chmod(0o755)
+    (folder / ".gitignore").write_text("ignored\n")
+    (folder / "ignored").write_text("")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def tree(checkout: Path, tmp_path: Path) -> Tree:
+    made = Tree(tmp_path / "kept")
+    made.update(checkout)
+    return made
+
+
+def with_changes(**values: str) -> Mutant:
+    return Mutant(**{**vars(FAULT), **values})
+
+
+def test_a_copy_follows_its_checkout_and_leaves_it_alone(checkout: Path, tree: Tree) -> None:
+    assert not (tree.root / "ignored").exists()
+    assert (tree.root / "scripts/pytest").stat().st_mode & 0o111
+    made_at = (tree.root / "sum.py").stat().st_mtime_ns
+    (checkout / "new.py").write_text("")
+    (checkout / "test_sum.py").unlink()
+    with tree.planted(FAULT):
+        assert "a + b + 1" in (tree.root / "sum.py").read_text()
+        assert "a + b + 1" not in (checkout / "sum.py").read_text()
+    restored_at = (tree.root / "sum.py").stat().st_mtime_ns
+    tree.update(checkout)
+    assert made_at < restored_at == (tree.root / "sum.py").stat().st_mtime_ns
+    assert (tree.root / "new.py").exists() and not (tree.root / "test_sum.py").exists()
+    assert (tree.root / "sum.py").read_text() == (checkout / "sum.py").read_text()
+
+
+def verdict(tree: Tree, mutant: Mutant) -> tuple[str, str]:
+    (tree.root.parent / "runs").mkdir(exist_ok=True)
+    given = Judge(tree, Runs(tree.root, tree.root.parent / "runs", 1).run).verdict(mutant)
+    assert mutant.name in line(given) and given.word in line(given)
+    return given.word, given.about
+
+
+def test_a_fault_that_its_test_notices_is_killed(tree: Tree) -> None:
+    assert verdict(tree, FAULT) == ("killed", "by 1 test")
+
+
+def test_a_fault_that_its_test_does_not_notice_survives(tree: Tree) -> None:
+    assert verdict(tree, with_changes(new="b + a")) == ("survived", FAULT.test)
+
+
+@pytest.mark.parametrize(("old", "times"), [("a * b", 0), ("b", 2)])
+def test_a_text_that_is_not_there_once_is_an_error(tree: Tree, old: str, times: int) -> None:
+    word, about = verdict(tree, with_changes(old=old))
+    assert (word, about) == ("error", f"sum.py has the old text {times} times, and it has to be there once")
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        ("def test_sum():\n    assert False\n", "without the fault, its test fails by 1 test"),
+        ("", "without the fault, its test ended with 5"),
+        ("def test_sum(nothing):\n    pass\n", "without the fault, its test ended with 1 before a test failed"),
+        ("import pytest\n@pytest.mark.skip\ndef test_sum():\n    pass\n", "without the fault, its test runs nothing"),
+    ],
+)
+def test_a_test_that_does_not_pass_without_the_fault_is_an_error(tree: Tree, broken: str, sentence: str) -> None:
+    (tree.root / "test_sum.py").write_text(broken)
+    word, about = verdict(tree, FAULT)
+    assert word == "error" and sentence in about
+
+
+def test_a_file_that_is_not_there_is_an_error(tree: Tree) -> None:
+    assert verdict(tree, with_changes(file="product.py")) == ("error", "there is no file product.py")
+
+
+def test_a_test_that_does_not_end_is_ended(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mutants.MORE_SECONDS", 5)
+    monkeypatch.setattr("mutants.SLOWER", 0)
+    word, about = verdict(tree, with_changes(new="a + b + sum_of(a, b) if __import__('time').sleep(60) else 0"))
+    assert (word, about) == ("killed", "by its time limit")
+
+
+def test_a_test_runs_without_a_fault_once(tree: Tree) -> None:
+    limits = []
+
+    def run(runner: str, words: list[str], limit: float = 0) -> Outcome:
+        limits.append(limit)
+        return Outcome(passed=not limit, seconds=10, by="by 2 tests")
+
+    judge = Judge(tree, run)
+    verdicts = [judge.verdict(FAULT), judge.verdict(with_changes(name="another"))]
+    assert limits == [0, 330, 330]
+    assert summary(verdicts).endswith("2 mutants: 2 killed, 0 survived, 0 errors, 0 s")
+
+
+def test_the_status_and_the_summary_say_what_survived(tree: Tree) -> None:
+    passing = Judge(tree, lambda *_: Outcome(passed=True, seconds=0))
+    survived, error = passing.verdict(FAULT), passing.verdict(with_changes(old="?"))
+    assert [status(some) for some in ([], [error], [survived, error])] == [0, 2, 1]
+    assert "off-by-one in sum.py survived: Sums are wrong." in summary([survived, error])
+    assert summary([survived, error]).endswith("2 mutants: 0 killed, 1 survived, 1 errors, 0 s")
+
+
+TABLE = 'kind = "python"\nfile = "a"\nold = "b"\nnew = "c"\nwhy = "d."\ntest = "pytest e"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[a", "is no TOML"),
+        ("a = 1", "a needs the keys"),
+        ("[a]\n" + TABLE + "more = 1", "a needs the keys"),
+        ("[a]\n" + TABLE.replace('"b"', "1"), "the value of old is no text"),
+        ("[a]\n" + TABLE.replace("python", "cobol"), "a has the kind 'cobol'"),
+        ("[a]\n" + TABLE.replace("pytest e", "make e"), "has to begin with one of"),
+        ("[a]\n" + TABLE.replace("pytest e", "pytest"), "and to name a test"),
+        ("[a]\n" + TABLE.replace('"c"', '"b"'), "a changes nothing"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "list.toml").write_text(text)
+    with pytest.raises(MutantError, match=sentence):
+        mutants(tmp_path / "list.toml")
+
+
+def test_some_are_chosen_by_name_and_kind() -> None:
+    two = [FAULT, with_changes(name="another", kind="rtl")]
+    assert chosen(two, None, None) == two
+    assert chosen(two, None, "rtl") == chosen(two, "another", None) == two[1:]
+    with pytest.raises(MutantError, match="there is no mutant 'third'"):
+        chosen(two, "third", None)
+    with pytest.raises(MutantError, match="there is no mutant 'another' of kind card"):
+        chosen(two, "another", "card")
