@@ -102,6 +102,47 @@ TEST(PsMemory, RefusesWhatAxiForbids) {
   EXPECT_THROW(last.tick(), CheckError);
 }
 
+TEST(PsMemory, RefusesWhatChangesWhileItWaits) {
+  const auto waits_with = [](auto change) {
+    MemoryBench bench;
+    bench.wvalid = 1;  // no address yet: it waits
+    bench.tick();
+    bench.tick();
+    change(bench);
+    bench.tick();
+  };
+  waits_with([](MemoryBench&) {});
+  EXPECT_THROW(waits_with([](MemoryBench& bench) { bench.wdata ^= 1; }), CheckError);
+  EXPECT_THROW(waits_with([](MemoryBench& bench) { bench.wstrb = 0x7f; }), CheckError);
+  EXPECT_THROW(waits_with([](MemoryBench& bench) { bench.wlast = 1; }), CheckError);
+  EXPECT_THROW(waits_with([](MemoryBench& bench) { bench.wvalid = 0; }), CheckError);
+  MemoryBench reads;
+  reads.rready = 0;
+  reads.arvalid = 1;
+  for (unsigned i = 0; i < 1000 && reads.arready != 0; ++i) reads.tick();
+  reads.tick();
+  reads.araddr = 0x40;
+  EXPECT_THROW(reads.tick(), CheckError);
+}
+
+TEST(PsMemory, RefusesStrobesOutsideOfTheirBeat) {
+  const auto writes = [](std::uint64_t address, unsigned strobe) {
+    MemoryBench bench;
+    bench.awsize = 2;  // four bytes
+    bench.awaddr = address;
+    bench.awvalid = 1;
+    bench.tick();
+    bench.awvalid = 0;
+    bench.wvalid = bench.wlast = 1;
+    bench.wstrb = static_cast<std::uint8_t>(strobe);
+    bench.tick();
+  };
+  for (const unsigned strobe : {0x10U, 0x80U, 0xf0U}) writes(0x104, strobe);
+  for (const unsigned strobe : {0x01U, 0x08U, 0x18U, 0xffU}) EXPECT_THROW(writes(0x104, strobe), CheckError) << strobe;
+  writes(0x102, 0x0c);
+  for (const unsigned strobe : {0x01U, 0x02U, 0x10U}) EXPECT_THROW(writes(0x102, strobe), CheckError) << strobe;
+}
+
 struct AxilBench {
   std::uint32_t awaddr = 0, wdata = 0, araddr = 0, rdata = 0;
   std::uint64_t awuser = 0, aruser = 0;

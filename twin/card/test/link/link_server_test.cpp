@@ -238,16 +238,20 @@ TEST_F(Link, LetsNoFunctionAccessMemoryBeforeItMay) {
 TEST_F(Link, ResetsAFunctionAndItsVfs) {
   TestClient host = join(MERIDIAN_LINK_PCIE);
   enable(host, 1, 1);
-  enable(host, 9, 1);
+  const unsigned vfs[] = {9, 63, 64, 255};
+  for (const unsigned vf : vfs) enable(host, vf, 1);
   enable(host, 10, 0);
   auto reset = make(MERIDIAN_LINK_RESET_FUNCTION, 3);
   reset.function = 1;
   host.send(reset);
   EXPECT_EQ(next(host).header.status, MERIDIAN_LINK_OK);
   EXPECT_EQ(card.log.back(), "reset_function 1");
-  ReadResult result;
-  server->host().read(9, 0, 4, result.done());
-  EXPECT_EQ(result.status, MemoryBus::Status::unsupported);
+  for (const unsigned vf : vfs) {
+    ReadResult result;
+    server->host().read(vf, 0, 4, result.done());
+    EXPECT_EQ(result.calls, 1U) << vf;
+    EXPECT_EQ(result.status, MemoryBus::Status::unsupported) << vf;
+  }
   server->host().interrupt(10, 2);
   EXPECT_EQ(next(host).header.function, 10);
 }

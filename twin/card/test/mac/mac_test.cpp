@@ -181,12 +181,38 @@ TEST(MacTx, RefusesAPauseInsideAFrame) {
 TEST(MacTx, RefusesShortFramesAndHolesInKeep) {
   TxBench runt;
   EXPECT_THROW(for (int i = 0; i < 20; ++i) runt.tick(numbered(59)), CheckError);
-  TxBench hole;
-  hole.tick(numbered(64));
-  hole.tvalid = 1;
-  hole.tkeep = 0x7f;
-  hole.tlast = 0;
-  EXPECT_THROW(hole.edge(64), CheckError);
+  TxBench half;  // a beat that is not full may only be the last
+  half.tick(numbered(64));
+  half.tvalid = 1;
+  half.tkeep = 0x7f;
+  half.tlast = 0;
+  EXPECT_THROW(half.edge(64), CheckError);
+  for (const unsigned keep : {0x00U, 0xfeU, 0xbfU, 0xf7U, 0x55U}) {
+    TxBench hole;
+    const Bytes frame = numbered(72);
+    while (hole.offset < 64) hole.tick(frame);
+    hole.tdata = 0;
+    hole.tkeep = static_cast<std::uint8_t>(keep);
+    hole.tlast = 1;
+    EXPECT_THROW(while (!hole.edge(72)){}, CheckError) << keep;
+  }
+}
+
+TEST(MacTx, RefusesABeatThatChangesWhileItWaits) {
+  const auto waits_with = [](auto change) {
+    TxBench bench;
+    bench.mac.set_share(0);
+    const Bytes frame = numbered(64);
+    for (int i = 0; i < 20; ++i) bench.tick(frame);
+    ASSERT_EQ(bench.offset, 0U) << "nobody waits";
+    change(bench);
+    bench.edge(64);
+  };
+  waits_with([](TxBench&) {});
+  EXPECT_THROW(waits_with([](TxBench& bench) { bench.tdata ^= 1; }), CheckError);
+  EXPECT_THROW(waits_with([](TxBench& bench) { bench.tkeep = 0x7f; }), CheckError);
+  EXPECT_THROW(waits_with([](TxBench& bench) { bench.tlast = 1; }), CheckError);
+  EXPECT_THROW(waits_with([](TxBench& bench) { bench.tvalid = 0; }), CheckError);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ struct CompletionBench : QdmaBench {
   QueueSetting q;
   unsigned posted = 0;
 
-  explicit CompletionBench(const QueueSetting& setting) : q(setting) {
+  explicit CompletionBench(const QueueSetting& setting, const QdmaSetting& ip_setting = {})
+      : QdmaBench(ip_setting), q(setting) {
     set_tables();
     set_fmap(0, 0, 8);
     start_c2h(q);
@@ -70,6 +71,49 @@ TEST(QdmaCompletion, ModeEveryInterruptsOnceUntilArmed) {
   b.send(1);
   EXPECT_EQ(b.interrupts(), 2U);
   EXPECT_EQ(b.told(), 6U);
+}
+
+/// On a link that is behind, doorbells wait, and the last index counts.
+TEST(QdmaCompletion, AnInterruptThatWasAskedForSurvivesALaterDoorbell) {
+  QdmaSetting slow;
+  slow.pcie = {.unlimited = false, .generation = 1, .lanes = 1};
+  CompletionBench b({.ring_index = 1, .mode = 1}, slow);
+  b.send(3);
+  EXPECT_EQ(b.interrupts(), 0U);
+  b.shell.send(0, test_frame(4000, 0));  // 16 us
+  b.run(500);
+  b.consume(1 | arm);
+  b.consume(2);
+  EXPECT_EQ(b.context().get(cmpt::cidx), 0U) << "the link is not behind";
+  b.drain();
+  EXPECT_EQ(b.context().get(cmpt::cidx), 2U);
+  EXPECT_EQ(b.interrupts(), 1U);
+}
+
+TEST(QdmaCompletion, AVfInterruptsUnlessItsQueueIsNotTo) {
+  QdmaBench b;
+  b.ip.enable_function(9, true, 0);
+  b.set_tables();
+  b.set_fmap(9, 100, 4);
+  const QueueSetting q{.function = 9, .queue = 100, .ring_index = 1, .mode = 1, .vector = 3};
+  b.start_c2h(q);
+  b.put_buffers(q, 0, 20);
+  b.ring(9, 0, reg::c2h_pidx, 20);
+  b.ring(9, 0, reg::completion_cidx, arm);
+  b.shell.send(100, test_frame(60, 0));
+  b.drain();
+  EXPECT_EQ((b.memory.interrupts[{9, 3}]), 1U);
+  CompletionContext c;
+  auto words = b.read_context(6, 100);
+  std::copy_n(words.begin(), c.words.size(), c.words.begin());
+  c.set(cmpt::no_vf_interrupt, 1);
+  std::copy_n(c.words.begin(), c.words.size(), words.begin());
+  b.write_context(6, 100, words);
+  b.ring(9, 0, reg::completion_cidx, 1 | arm);
+  b.shell.send(100, test_frame(60, 1));
+  b.drain();
+  EXPECT_EQ(b.completion_status(q) & 0xffff, 2U);
+  EXPECT_EQ((b.memory.interrupts[{9, 3}]), 1U);
 }
 
 TEST(QdmaCompletion, ModeUserCountWaitsForTheThreshold) {
@@ -233,6 +277,24 @@ TEST(QdmaCompletion, AFrameTakesAsManyBuffersAsItNeeds) {
   b.drain();
   EXPECT_EQ(b.csr(0xaf0), 1U << 9);
   EXPECT_EQ(b.told(), 5U);
+}
+
+/// One entry of a ring stays free, so a frame that takes all of them would wait for ever.
+TEST(QdmaCompletion, AFrameThatNoRingCanHoldIsRefused) {
+  QdmaBench b;
+  b.set_tables();
+  b.set_fmap(0, 0, 8);
+  b.set_csr(reg::ring_size + 4, 9);
+  const QueueSetting q{.ring_index = 1, .buffer_index = 1, .prefetch = false, .mode = 1};  // 256 bytes
+  b.start_c2h(q);
+  b.put_buffers(q, 0, 8);
+  b.ring(0, 0, reg::c2h_pidx, 7);
+  for (const std::size_t length : {256U * 7U, 256U * 7U + 1U, 256U * 8U}) b.shell.send(0, test_frame(length, 1));
+  b.drain();
+  ASSERT_EQ(b.shell.status.size(), 3U);
+  EXPECT_FALSE(b.shell.status[0].drop);
+  EXPECT_TRUE(b.shell.status[1].drop && b.shell.status[2].drop);
+  EXPECT_EQ(b.csr(0xaf0), 1U << 9);
 }
 
 TEST(QdmaCompletion, StopsTheStreamWithoutBuffersOrDrops) {

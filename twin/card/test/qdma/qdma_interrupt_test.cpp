@@ -23,21 +23,25 @@ struct AggregateBench : QdmaBench {
   AggregateBench() {
     set_tables();
     set_fmap(1, 64, 8);
-    CoalesceContext c;
-    c.set(coalesce::valid, 1);
-    c.set(coalesce::vector, vector);
-    c.set(coalesce::color, 1);
-    c.set(coalesce::function, function);
-    c.words[0] |= static_cast<std::uint32_t>(ring_at >> 12) << 15;
-    c.words[1] = static_cast<std::uint32_t>(ring_at >> 29);
-    c.words[2] |= static_cast<std::uint32_t>(ring_at >> 61);
-    write_context(8, ring_index, {c.words[0], c.words[1], c.words[2], c.words[3]});
+    start_ring(ring_index, function);
     start_h2c(q);
     start_c2h(q);
     put_buffers(q, 0, 62);
     ring(function, 4, reg::c2h_pidx, 62);
     ring(function, 4, reg::completion_cidx, arm);
   }
+  void start_ring(unsigned index, unsigned asker) {
+    CoalesceContext c;
+    c.set(coalesce::valid, 1);
+    c.set(coalesce::vector, vector);
+    c.set(coalesce::color, 1);
+    c.set(coalesce::function, asker);
+    c.words[0] |= static_cast<std::uint32_t>(ring_at >> 12) << 15;
+    c.words[1] = static_cast<std::uint32_t>(ring_at >> 29);
+    c.words[2] |= static_cast<std::uint32_t>(ring_at >> 61);
+    write_context(8, index, {c.words[0], c.words[1], c.words[2], c.words[3]});
+  }
+  bool runs(unsigned index) { return (read_context(8, index)[0] & 1) != 0; }
   std::uint64_t at(unsigned index) { return memory.word(function, ring_at + 8 * index); }
   unsigned interrupts() { return memory.interrupts[{function, vector}]; }
   void acknowledge(unsigned cidx) { ring(function, 0, reg::interrupt_cidx, cidx | (ring_index << 16)); }
@@ -107,6 +111,17 @@ TEST(QdmaInterrupt, ARingAnswersItsFunctionOnly) {
   b.shell.send(68, test_frame(60, 0));
   b.drain();
   EXPECT_EQ(b.interrupts(), 1U);
+}
+
+TEST(QdmaInterrupt, AResetTakesTheRingsOfItsFunctionAlone) {
+  AggregateBench b;
+  b.start_ring(34, 2);
+  EXPECT_TRUE(b.runs(33) && b.runs(34));
+  bool done = false;
+  b.ip.reset_function(1, [&] { done = true; });
+  b.run_until([&] { return done; }, 1000);
+  EXPECT_FALSE(b.runs(33));
+  EXPECT_TRUE(b.runs(34));
 }
 
 TEST(QdmaInterrupt, OfH2cWaitsUntilItIsArmed) {

@@ -71,6 +71,19 @@ TEST(QdmaMailbox, CarriesMessagesToVfsAndAcknowledges) {
   EXPECT_EQ(b.pf_status(), 0U);
 }
 
+TEST(QdmaMailbox, AcknowledgesForEveryFunction) {
+  for (const unsigned function : {4U, 31U, 32U, 70U, 255U}) {
+    MailboxBench b;
+    b.ip.enable_function(function, true, 0);
+    b.target(function);
+    b.ip.write(0, pf + reg::mailbox_command, 1);
+    b.ip.write(function, vf + reg::mailbox_command, 2);
+    EXPECT_EQ(b.pf_status(), 4U) << function;
+    for (unsigned word = 0; word < 8; ++word)
+      EXPECT_EQ(b.ip.read(0, pf + reg::mailbox_ack + 4 * word), word == function / 32 ? 1U << function % 32 : 0U);
+  }
+}
+
 TEST(QdmaMailbox, KeepsFunctionsApart) {
   MailboxBench b;
   b.vf_sends(7, 0x900);  // of PF 1

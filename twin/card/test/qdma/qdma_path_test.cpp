@@ -100,6 +100,22 @@ TEST(QdmaIpPath, DeliversFramesAndCompletions) {
   }
 }
 
+/// The shell grants credit by what it is told.
+TEST(QdmaIpPath, TellsOfAllBuffersOfDoorbellsThatComeTogether) {
+  QdmaBench b;
+  b.set_tables();
+  b.set_fmap(0, 0, 8);
+  const QueueSetting q{.ring_index = 1};
+  b.start_c2h(q);
+  b.put_buffers(q, 0, 30);
+  for (const unsigned pidx : {10U, 11U, 30U}) b.ring(0, 0, reg::c2h_pidx, pidx);
+  b.drain();
+  unsigned told = 0;
+  for (const DescriptorMessage& message : b.shell.messages)
+    if (message.qen) told += message.avl;
+  EXPECT_EQ(told, 30U);
+}
+
 TEST(QdmaIpPath, ModeratesByTimerAndCount) {
   QdmaBench bench;
   bench.set_tables();
