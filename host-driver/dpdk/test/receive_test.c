@@ -3,7 +3,8 @@
  * Receive functions without EAL and a card: completions of every kind, written as a card does, and
  * each mbuf beside what its completion says. So it runs for any machine, emulated or not.
  *   receive_test [locked-]simple|scattered|sse|avx2|neon ROUNDS SEED
- * locked: as where queues interrupt.
+ * locked: as where queues interrupt. What is no vector has completions of 8 bytes, too; what is
+ * scattered has small buffers, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #define PORT		5
 #define BURST		70
 #define UNLIKELY	400	/* one frame of so many is out of the ordinary */
+#define SMALL_BUFFER	256
+#define MAX_BUFFERS	(BUFFER_BYTES / SMALL_BUFFER)
 
 #define must(what, ...) do { \
 		if (!(what)) { \
@@ -36,8 +39,8 @@
 	} while (0)
 
 struct frame {
-	struct rte_mbuf *mbuf;
-	uint32_t length, hash;
+	struct rte_mbuf *mbuf[MAX_BUFFERS];
+	uint32_t buffers, length, hash;
 	uint16_t tci;
 	uint8_t type, ip, l4;
 	bool is_tagged, is_bad;
@@ -54,7 +57,7 @@ static struct rte_mbuf *buffer[SLOTS];
 static volatile uint32_t doorbells[16];
 static struct rte_mempool pool;
 static struct meridian_rx rx;
-static bool is_locked;
+static bool is_locked, is_vector, is_scattered;
 
 /*
  * Of the card: completions written, buffers used; of the frames, which come next; how far the card
@@ -117,7 +120,7 @@ pool_give(struct rte_mempool *mp __rte_unused, void *const *table, unsigned int 
 	return 0;
 }
 
-/* As an application leaves it, with anything in what receive is to fill. */
+/* As an application leaves it, with anything in what receive is to fill, and alone. */
 static void
 give_back(struct rte_mbuf *mbuf)
 {
@@ -127,6 +130,7 @@ give_back(struct rte_mbuf *mbuf)
 
 	for (i = 0; i < 4; i++)
 		words[i] = random_word();
+	mbuf->next = NULL;
 	pool_give(&pool, &table, 1);
 }
 
@@ -172,34 +176,40 @@ begin(void)
 	rx.pool = &pool;
 	rx.mask = SLOTS - 1;
 	rx.completion_mask = ENTRIES - 1;
-	rx.buffer_bytes = BUFFER_BYTES;
-	rx.max_length = MAX_LENGTH;
-	rx.entry_log2 = 1;
+	rx.buffer_bytes = is_scattered && random_below(2) ? SMALL_BUFFER : BUFFER_BYTES;
+	meridian_limit_length(&rx, MAX_LENGTH);
+	rx.entry_log2 = is_vector || random_below(2);
 	rx.color_shift = ENTRIES_LOG2;
 	rx.port_id = PORT;
 	meridian_fill_rx(&rx);
 }
 
+/* Those that fill their buffers to the last byte are as frequent as others. */
 static uint32_t
 random_length(void)
 {
+	if (is_scattered && random_below(2))
+		return SMALL_BUFFER * (1 + random_below(MAX_LENGTH / SMALL_BUFFER));
 	if (random_below(UNLIKELY) == 0)
 		return MAX_LENGTH + 1 + random_below(BUFFER_BYTES - MAX_LENGTH);
 	return random_below(4) ? 60 + random_below(MAX_LENGTH - 59) : MAX_LENGTH;
 }
 
-/* A frame of the card, if it has a buffer and room for the completion. */
+/* A frame of the card, if it has buffers and room for the completion. */
 static bool
 card_writes(bool may_be_bad)
 {
 	uint32_t posted = doorbells[QDMA_DOORBELL_C2H_PIDX / 4];
 	uint32_t told = doorbells[QDMA_DOORBELL_CMPT_CIDX / 4] & (ENTRIES - 1);
-	uint64_t *entry = &completions[2 * (written & (ENTRIES - 1))], word;
+	uint64_t *entry = &completions[(written & (ENTRIES - 1)) << rx.entry_log2], word;
 	struct frame *frame = &frames[written & (ENTRIES - 1)];
+	uint32_t i;
 
-	if ((used & rx.mask) == posted || ((written + 1) & (ENTRIES - 1)) == told)
-		return false;
 	frame->length = random_length();
+	frame->buffers = (frame->length + rx.buffer_bytes - 1) / rx.buffer_bytes;
+	if (((posted - used) & rx.mask) < frame->buffers ||
+	    ((written + 1) & (ENTRIES - 1)) == told)
+		return false;
 	frame->is_bad = may_be_bad && random_below(UNLIKELY) == 0;
 	if (frame->is_bad && random_below(2))
 		frame->length = 0;
@@ -209,10 +219,10 @@ card_writes(bool may_be_bad)
 	frame->ip = random_below(4);
 	frame->l4 = random_below(4);
 	frame->is_tagged = random_below(2);
-	frame->mbuf = &mbufs[(ring[used & rx.mask] - RTE_PKTMBUF_HEADROOM) / 0x10000 - 1];
-	used++;
-
-	entry[1] = frame->hash | (uint64_t)(frame->tci |
+	for (i = 0; i < frame->buffers; i++, used++)
+		frame->mbuf[i] = &mbufs[(ring[used & rx.mask] - RTE_PKTMBUF_HEADROOM) / 0x10000 - 1];
+	if (rx.entry_log2)
+		entry[1] = frame->hash | (uint64_t)(frame->tci |
 		(uint32_t)frame->type << MERIDIAN_COMPLETION_HASH_TYPE_SHIFT |
 		(uint32_t)frame->is_tagged << MERIDIAN_COMPLETION_VLAN_STRIPPED_SHIFT |
 		(uint32_t)frame->ip << MERIDIAN_COMPLETION_IP_CHECKSUM_SHIFT |
@@ -233,6 +243,8 @@ card_writes(bool may_be_bad)
 static uint32_t
 type_of(const struct frame *frame)
 {
+	if (!rx.entry_log2)
+		return RTE_PTYPE_L2_ETHER;
 	switch (frame->type) {
 	case MERIDIAN_HASH_TYPE_IPV4:
 		return RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4_EXT_UNKNOWN;
@@ -256,6 +268,8 @@ flags_of(const struct frame *frame)
 {
 	uint64_t flags = 0;
 
+	if (!rx.entry_log2)
+		return 0;
 	if (frame->is_tagged)
 		flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 	if (frame->ip == 1)
@@ -271,21 +285,35 @@ flags_of(const struct frame *frame)
 	return flags & rx.offload_mask;
 }
 
+/* A segment of so many bytes. */
+static void
+check_segment(const struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	must(mbuf->data_off == RTE_PKTMBUF_HEADROOM, "%u", mbuf->data_off);
+	must(rte_mbuf_refcnt_read(mbuf) == 1, "%u", rte_mbuf_refcnt_read(mbuf));
+	must(mbuf->port == PORT, "%u", mbuf->port);
+	must(mbuf->data_len == bytes, "%u of %u", mbuf->data_len, bytes);
+}
+
 static void
 check(const struct rte_mbuf *mbuf, const struct frame *frame)
 {
-	must(mbuf == frame->mbuf, "another buffer");
-	must(mbuf->data_off == RTE_PKTMBUF_HEADROOM, "%u", mbuf->data_off);
-	must(rte_mbuf_refcnt_read(mbuf) == 1, "%u", rte_mbuf_refcnt_read(mbuf));
-	must(mbuf->nb_segs == 1, "%u", mbuf->nb_segs);
-	must(mbuf->port == PORT, "%u", mbuf->port);
+	const struct rte_mbuf *segment = mbuf;
+	uint32_t left = frame->length, i;
+
+	for (i = 0; i < frame->buffers; i++, segment = segment->next) {
+		must(segment == frame->mbuf[i], "another buffer is segment %u", i);
+		check_segment(segment, RTE_MIN(left, rx.buffer_bytes));
+		left -= segment->data_len;
+	}
+	must(segment == NULL, "%u segments and more", i);
+	must(mbuf->nb_segs == frame->buffers, "%u", mbuf->nb_segs);
 	must(mbuf->ol_flags == flags_of(frame), "%#" PRIx64 ", ip %u l4 %u type %u tag %d",
 	     mbuf->ol_flags, frame->ip, frame->l4, frame->type, frame->is_tagged);
 	must(mbuf->packet_type == type_of(frame), "%#x of %u", mbuf->packet_type, frame->type);
 	must(mbuf->pkt_len == frame->length, "%u", mbuf->pkt_len);
-	must(mbuf->data_len == frame->length, "%u", mbuf->data_len);
-	must(mbuf->vlan_tci == frame->tci, "%#x", mbuf->vlan_tci);
-	must(mbuf->hash.rss == frame->hash, "%#x", mbuf->hash.rss);
+	must(!rx.entry_log2 || mbuf->vlan_tci == frame->tci, "%#x", mbuf->vlan_tci);
+	must(!rx.entry_log2 || mbuf->hash.rss == frame->hash, "%#x", mbuf->hash.rss);
 }
 
 /* One burst. False: there was a completion that cannot be, and the queue has said so. */
@@ -296,6 +324,7 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 	uint16_t count = 1 + random_below(BURST), got, i = 0;
 	uint64_t too_long = rx.counts.too_long;
 	bool is_bad = false;
+	uint32_t j;
 
 	taken[count] = &mbufs[0];
 	got = receive(&rx, taken, count);
@@ -315,9 +344,10 @@ burst(eth_rx_burst_t receive, uint64_t *packets, uint64_t *bytes)
 		if (i == got)
 			break;
 		must(!frame->is_bad, "a bad one is received");
-		check(taken[i], frame);
+		check(taken[i++], frame);
 		*bytes += frame->length;
-		give_back(taken[i++]);
+		for (j = 0; j < frame->buffers; j++)
+			give_back(frame->mbuf[j]);
 		read_next++;
 	}
 	must(i == got, "%u received, %u there", got, i);
@@ -415,6 +445,8 @@ main(int argc, char **argv)
 			continue;
 		random_state = strtoull(argv[3], NULL, 10) | 1;
 		is_locked = ways[i].is_locked;
+		is_scattered = strstr(ways[i].name, "scattered") != NULL;
+		is_vector = !is_scattered && strstr(ways[i].name, "simple") == NULL;
 		printf("%" PRIu64 " frames\n", run(ways[i].receive, strtoul(argv[2], NULL, 10)));
 		return 0;
 	}

@@ -226,6 +226,27 @@ hash_is_off_without_types(void)
 	is(hashed_types(), 0);
 }
 
+/* Of the whole table, then of one entry in its second half. */
+static void
+entries_of_the_hash_table_are_where_they_were_put(void)
+{
+	struct rte_eth_rss_reta_entry64 table[2] = { [0 ... 1] = { .mask = UINT64_MAX } };
+	struct rte_eth_rss_reta_entry64 one[2] = { { .mask = 0 }, { .mask = 1ull << 36 } };
+	uint32_t i;
+
+	plug("");
+	start_port(&spread);
+	for (i = 0; i < MERIDIAN_FUNCTION_INDIRECTION_MAX; i++)
+		table[i / 64].reta[i % 64] = (i ^ i >> 6) & 3;
+	is(rte_eth_dev_rss_reta_update(port, table, MERIDIAN_FUNCTION_INDIRECTION_MAX), 0);
+	one[1].reta[36] = (table[1].reta[36] + 1) & 3;
+	is(rte_eth_dev_rss_reta_update(port, one, MERIDIAN_FUNCTION_INDIRECTION_MAX), 0);
+	table[1].reta[36] = one[1].reta[36];
+	for (i = 0; i < MERIDIAN_FUNCTION_INDIRECTION_MAX; i++)
+		must(*shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_INDIRECTION(i)) ==
+		     table[i / 64].reta[i % 64], "entry %u", i);
+}
+
 static void
 key_without_a_length_is_of_40_bytes(void)
 {
@@ -423,6 +444,68 @@ card_that_does_not_answer_counts_nothing(void)
 #define ADDRESS_HIGH	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(0))
 
 /* What it has been told for the PF stays; if it has nothing, it is not to keep one by chance. */
+/* The lower half of a descriptor's first word. */
+static void
+frame_asks_for_its_whole_tag_and_its_checksums(void)
+{
+	static const struct layout asking = {
+		.queues = 1,
+		.slots = 64,
+		.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_VLAN_INSERT |
+					RTE_ETH_TX_OFFLOAD_IPV4_CKSUM |
+					RTE_ETH_TX_OFFLOAD_UDP_CKSUM,
+	};
+	static const struct {
+		uint64_t flags;
+		uint32_t request;
+	} wishes[] = {
+		{ 0, 0 },
+		{ RTE_MBUF_F_TX_VLAN, MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | 0xe123 },
+		{ RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM,
+		  MERIDIAN_H2C_REQUEST_IP_CHECKSUM_MASK },
+		{ RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_UDP_CKSUM,
+		  MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK },
+	};
+	unsigned int i;
+
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK;
+	plug("");
+	start_port(&asking);
+	for (i = 0; i < RTE_DIM(wishes); i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+		must(mbuf != NULL && rte_pktmbuf_append(mbuf, 60) != NULL, "no memory");
+		mbuf->ol_flags = wishes[i].flags;
+		mbuf->vlan_tci = 0xe123;
+		is(rte_eth_tx_burst(port, 0, &mbuf, 1), 1);
+		is((uint32_t)rte_le_to_cpu_64(test_card->null->queue[0].h2c[2 * i]),
+		   wishes[i].request);
+	}
+}
+
+/* Of frames that it was not told of: none of them is the driver's to free. */
+static void
+status_that_cannot_be_is_no_progress(void)
+{
+	static const uint64_t wrong[] = { 11, 255, 256, UINT16_MAX };
+	volatile uint64_t *status;
+	unsigned int before, i;
+
+	plug("");
+	start_port(&plain);
+	before = held();
+	is(send_frames(0, 10), 10);
+	status = &test_card->null->queue[0].h2c[2 * plain.slots];
+	for (i = 0; i < RTE_DIM(wrong); i++) {
+		*status = rte_cpu_to_le_64(wrong[i] << 16);
+		is(rte_eth_tx_done_cleanup(port, 0, 0), 0);
+		is(held(), before + 10);
+	}
+	*status = rte_cpu_to_le_64(10ull << 16);
+	is(rte_eth_tx_done_cleanup(port, 0, 0), 10);
+	is(held(), before);
+}
+
 static void
 address_that_is_given_is_not_the_card_s(void)
 {
@@ -535,12 +618,15 @@ static const struct test_case cases[] = {
 	CASE(fatal_error_asks_for_a_reset),
 	CASE(hash_is_switched_off_and_on),
 	CASE(hash_is_off_without_types),
+	CASE(entries_of_the_hash_table_are_where_they_were_put),
 	CASE(key_without_a_length_is_of_40_bytes),
 	CASE(statistics_are_reset_while_frames_come),
 	CASE(counters_are_read_by_several_threads),
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(buffers_of_which_a_frame_takes_more_than_31_are_refused),
 	CASE(card_that_does_not_answer_counts_nothing),
+	CASE(frame_asks_for_its_whole_tag_and_its_checksums),
+	CASE(status_that_cannot_be_is_no_progress),
 	CASE(address_that_is_given_is_not_the_card_s),
 	CASE(address_that_the_ps_writes_meanwhile_is_whole),
 	CASE(vlans_without_room_are_told_once),

@@ -17,6 +17,7 @@
 struct test_card *test_card;
 bool test_card_has_no_fence;
 uint32_t test_card_address[2][2];
+uint32_t test_card_capabilities;
 bool test_card_is_of_another_version;
 
 static bool
@@ -226,6 +227,8 @@ probe(struct rte_vdev_device *device)
 	}
 	test_card_reset(card);
 	write_address(card, test_card_address[0]);
+	card->null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES) / 4] |=
+		test_card_capabilities;
 	card->bus.ops = test_card_has_no_fence ? &unfenced_ops : &ops;
 	if (test_card_is_of_another_version)
 		card->bus.ops = &other_ops;

@@ -48,6 +48,9 @@ extern bool test_card_has_no_fence;
  */
 extern uint32_t test_card_address[2][2];
 
+/* MERIDIAN_IDENT_CAPABILITIES that the next one has beside the null card's. */
+extern uint32_t test_card_capabilities;
+
 /* The next one is a plug-in's that was built for another version of meridian_bus.h. */
 extern bool test_card_is_of_another_version;
 
