@@ -89,6 +89,14 @@ def test_unknown_unicast_promiscuous_then_default_then_dropped(shell):
     assert targets(shell.receive(0, frame(BOB))) == {5}
 
 
+def test_a_port_that_is_switched_off_for_the_host_gives_the_ps_its_frames(shell):
+    shell.ports[0].rx_enable = False
+    for destination in (ALICE, EVERYBODY):
+        outcome = shell.receive(0, frame(destination))
+        assert [it.verdict for it in outcome.host] == ["hostDisabled"]
+        assert outcome.to_ps == (destination == EVERYBODY)
+
+
 @pytest.mark.parametrize(("size", "drop"), [(59, "runt"), (60, None), (9600, None), (9601, "oversize")])
 def test_sizes(shell, size, drop):
     assert shell.receive(0, frame(ALICE, size=size)).drop == drop
@@ -333,6 +341,8 @@ def test_bucket_holds_what_was_seen_to_burst_and_rate():
     bucket = Bucket(rate)
     assert all(bucket.saw(10, True) for _ in range(3))
     assert not bucket.saw(20, True)
+    quiet = Bucket(rate)
+    assert [quiet.saw(1e9, True) for _ in range(4)] == [True, True, True, False], "no more than the burst is saved up"
     bucket = Bucket(rate)
     bucket.saw(4 * a_token_ns, False)
     assert not Bucket(rate).saw(4 * a_token_ns, False)
