@@ -6,16 +6,22 @@ from __future__ import annotations
 import fnmatch
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from mutant_list import Mutant, MutantError, chosen, mutants
+from mutant_list import KINDS, Mutant, MutantError, chosen, mutants
 from mutant_runs import Outcome, Runs
 from mutant_tree import Tree
 from mutants import Judge, line, status, summary
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = mutants()
+
+
+def test_each_part_of_the_sources_has_faults() -> None:
+    numbers = Counter(mutant.kind for mutant in ALL)
+    assert all(numbers[kind] >= least for kind, least in zip(KINDS, (20, 10, 10, 5, 5), strict=True)), numbers
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
