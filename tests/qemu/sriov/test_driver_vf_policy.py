@@ -153,6 +153,9 @@ def test_a_vf_in_a_vlan_does_not_see_it(link: Link) -> None:
     guest.run("ip address add 10.45.0.2/24 dev eth0.10 && ip link set eth0.10 up")
     guest.run(inside(0, "ip address add 10.45.0.10/24 dev eth1"))
     assert answered(guest, 0, "10.45.0.2") == 2, "the PF's interface of the VLAN, and back"
+    guest.run(inside(0, "ethtool -K eth1 rxvlan off"))
+    assert answered(guest, 0, "10.45.0.2") == 2, "though the VF has no tag taken out by its own wish"
+    guest.run(inside(0, "ethtool -K eth1 rxvlan on"))
     start = len(peer.other)
     assert answered(guest, 0, "10.45.0.1") == 0
     tagged = [frame for frame in peer.other[start:] if frame[6:12] == sender]
