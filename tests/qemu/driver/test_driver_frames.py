@@ -18,8 +18,10 @@ pytestmark = pytest.mark.qemu
 BYTES = 600_000
 LONGEST = 9582  # the card's 9600 bytes, less header and VLAN tag
 
+CASES = [pytest.param((suite, mtu), id=f"{suite}-{mtu}") for suite in tools.SUITES for mtu in (1500, LONGEST)]
 
-@pytest.fixture(params=[(suite, mtu) for suite in tools.SUITES for mtu in (1500, LONGEST)], scope="module")
+
+@pytest.fixture(params=CASES, scope="module")
 def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Guest, int]]:
     suite, mtu = request.param
     with tempfile.TemporaryDirectory(prefix="meridian-") as folder, Twin(Setting(suite=suite), Path(folder)) as twin:
