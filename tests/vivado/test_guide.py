@@ -6,12 +6,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import documents
 import pytest
 from vivado_stub import BOARDS, ROOT
 
 pytestmark = pytest.mark.vivado
-GUIDE = ROOT / "docs/first-ping.md"
-DOCUMENTS = [GUIDE, ROOT / "vivado/README.md", *(ROOT / f"vivado/boards/{board}/README.md" for board in BOARDS)]
+GUIDE, BRING_UP = ROOT / "docs/first-ping.md", ROOT / "docs/bring-up.md"
+DOCUMENTS = [
+    GUIDE,
+    BRING_UP,
+    ROOT / "vivado/README.md",
+    *(ROOT / f"vivado/boards/{board}/README.md" for board in BOARDS),
+]
 
 
 def ids(path: Path) -> str:
@@ -57,3 +63,36 @@ def test_linux_leaves_the_transceivers_their_clock() -> None:
     node = re.search(r"&si570_2 \{(.*?)\};", tree, re.DOTALL)
     assert node, "the tree leaves the second Si570 as the kernel's has it"
     assert re.search(r"clock-frequency = <(\d+)>;", node[1])[1] == str(round(mhz * 1e6))
+
+
+def test_the_first_day_has_the_link_and_the_clocks_of_the_boards() -> None:
+    """Clocks that a board's package gives are not on the page."""
+    tables = documents.tables(BRING_UP)
+    (links,) = (table for table in tables if table[0] == ["board", "`LnkSta`"])
+    assert {board for board, _ in links[2:]} == set(BOARDS)
+    for board, link in links[2:]:
+        text = (ROOT / f"vivado/boards/{board}/board.tcl").read_text()
+        lanes = re.search(r"^board pcie_lanes (\d+)$", text, re.MULTILINE)[1]
+        assert link.startswith(f"`Speed 8GT/s, Width x{lanes}`"), board
+    (clocks,) = (table for table in tables if table[0][0] == "clock")
+    for column, board in enumerate(clocks[0][1:3], 1):
+        text = (ROOT / f"vivado/boards/{board}/board.tcl").read_text()
+        for row, key in ((3, "pl_clock_mhz"), (4, "eth_refclk_mhz")):
+            mhz = float(re.search(rf"^board {key} (\S+)$", text, re.MULTILINE)[1])
+            assert float(clocks[row][column].removesuffix(" MHz")) == mhz, (board, key)
+
+
+def test_the_first_day_has_the_memory_of_the_functions() -> None:
+    """BARs of four PFs, and of as many VFs as a board has."""
+    text = (ROOT / "vivado/tcl/qdma.tcl").read_text()
+    unit = {"Kilobytes": 1 << 10, "Megabytes": 1 << 20}
+
+    def size(bar: str) -> int:
+        scale, number = (re.search(rf" {bar.format(part)} (\w+)", text)[1] for part in ("scale", "size"))
+        return unit[scale] * int(number)
+
+    pf, vf = (sum(size(name) for name in names) for names in (
+        ("pf0_bar0_{}_qdma", "pf0_bar2_{}_qdma"), ("pf0_sriov_bar0_{}", "pf0_sriov_bar2_{}")))  # fmt: skip
+    vfs = re.search(r"^board vfs \{(.*)\}$", (ROOT / "vivado/boards/zcu106/board.tcl").read_text(), re.MULTILINE)[1]
+    said = re.search(r"4 PFs need (\d+) MiB, their VFs (\d+) KiB", BRING_UP.read_text())
+    assert (int(said[1]) << 20, int(said[2]) << 10) == (4 * pf, sum(map(int, vfs.split())) * vf)
