@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
@@ -134,6 +134,9 @@ petalinux: ## BOARD=... KEYS=file.pub: build the SD card image with PetaLinux (n
 
 flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what make image built, and read it back
 	@scripts/flash-sd $(if $(YES),--yes) "$(SD)" $(if $(IMAGE),"$(IMAGE)")
+
+deb: ## build Debian packages of the last commit, and check them with lintian → build/deb
+	@scripts/build-deb
 
 check-vivado: setup ## check the Vivado build without Vivado, for every board and release, with a stand-in for Vivado
 	@scripts/check-vivado

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The version has one source, and versions of commits sort in the commits' order."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import changelog
+import history
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / history.SOURCE).parent.mkdir(parents=True)
+    history.git(tmp_path, "init", "-q")
+    for key, value in (("user.name", "T"), ("user.email", "t@example.com"), ("commit.gpgsign", "false")):
+        history.git(tmp_path, "config", key, value)
+    return tmp_path
+
+
+def commit(root: Path, text: str, number: str = "0.1") -> str:
+    (root / history.SOURCE).write_text(f'#define MERIDIAN_VERSION\t"{number}"\n// {text}\n')
+    history.git(root, "add", "-A")
+    history.git(root, "commit", "-q", "-m", text)
+    return history.version(root)
+
+
+def test_dkms_reads_the_number_from_the_header() -> None:
+    number = history.number((ROOT / history.SOURCE).read_text())
+    command = ["bash", "-c", '. "$0"; printf %s "$PACKAGE_VERSION"', str(ROOT / "host-driver" / "dkms.conf")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == number
+
+
+def test_recipes_of_the_layers_have_the_number() -> None:
+    number = history.number((ROOT / history.SOURCE).read_text())
+    recipes = list((ROOT / "meta-layer").rglob("*_[0-9]*.bb"))
+    assert recipes
+    wrong = [recipe.name for recipe in recipes if recipe.stem.partition("_")[2] != number]
+    assert not wrong, f"rename these recipes to version {number} with git mv"
+
+
+def test_versions_of_commits_sort_in_their_order(repository: Path) -> None:
+    versions = [commit(repository, "a: first"), commit(repository, "a: second")]
+    history.git(repository, "tag", "v0.1")
+    versions += [history.version(repository), commit(repository, "a: mended"), commit(repository, "a: next", "0.2")]
+    assert versions[2] == "0.1"
+    for older, newer in pairwise(versions):
+        command = ["dpkg", "--compare-versions", older, "lt", newer]
+        assert subprocess.run(command, check=False).returncode == 0, f"{older} does not sort before {newer}"
+
+
+def test_each_release_lists_its_own_commits(repository: Path) -> None:
+    commit(repository, "a: first")
+    history.git(repository, "tag", "v0.1")
+    assert [release.changes for release in history.releases(repository)] == [["a: first"]]
+    commit(repository, "a: second", "0.2")
+    newest, oldest = history.releases(repository)
+    assert newest.version.startswith("0.2~git2.") and newest.changes == ["a: second"]
+    assert oldest.version == "0.1" and oldest.changes == ["a: first"]
+
+
+def test_a_header_without_a_number_is_refused_in_a_sentence(repository: Path) -> None:
+    with pytest.raises(history.Refused, match="has no single line #define MERIDIAN_VERSION"):
+        commit(repository, "a: first", "zero")
+
+
+def test_a_clone_whose_history_is_cut_off_is_refused(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    commit(repository, "a: first")
+    commit(repository, "a: second")
+    clone = tmp_path_factory.mktemp("clone")
+    history.git(clone, "clone", "-q", "--depth", "1", f"file://{repository}", ".")
+    with pytest.raises(history.Refused, match="git fetch --unshallow"):
+        history.version(clone)
+
+
+def test_dpkg_reads_the_changelog(repository: Path) -> None:
+    commit(repository, "a: first")
+    history.git(repository, "tag", "v0.1")
+    commit(
+        repository,
+        "a: a subject that is so long that it does not fit into one line of the changelog of a package",
+        "0.2",
+    )
+    text = "\n".join(changelog.entry(release, "1", "unstable") for release in history.releases(repository))
+    assert max(len(line) for line in text.splitlines() if line.startswith("  ")) <= 80
+    command = ["dpkg-parsechangelog", "-l-", "--all", "--format", "rfc822"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    versions = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Version:")]
+    assert [version.partition("~")[0] for version in versions] == ["0.2", "0.1-1"]
