@@ -20,6 +20,11 @@ SETTINGS ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
+# Of `make program`: the card's place on the bus, 0000:3b:00.0, where it is not clear; FORCE=1 although a program uses it;
+# ABSENT=1 where no host has it on its bus.
+CARD ?=
+FORCE ?=
+ABSENT ?=
 # Of `make image` and `make petalinux`: hand-off, and the bitstream with its register map, if not those of make bitstream;
 # who may log in, who signs updates, the update's version. Of `make image`: a kas file of your own.
 XSA ?=
@@ -120,8 +125,9 @@ bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/viv
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
-program: ## BOARD=...: load the bitstream by JTAG (needs Vivado or Vivado Lab)
-	@scripts/bitstream program "$(BOARD)" "$(HW_SERVER)"
+program: ## BOARD=...: take the card off the bus, load the bitstream by JTAG, find the card again (needs Vivado or Vivado Lab)
+	@scripts/bitstream program "$(BOARD)" $(if $(CARD),--card "$(CARD)") $(if $(FORCE),--force) $(if $(ABSENT),--absent) \
+	  "$(HW_SERVER)"
 
 flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"

@@ -14,7 +14,7 @@ proc program {bitstream server} {
   program_hw_devices $devices
   refresh_hw_device $devices
   close_hw_manager
-  puts "programmed $devices with $bitstream; PCI Express needs a restart of the host, or a rescan of its bus"
+  puts "programmed $devices with $bitstream"
 }
 if {[catch {program [lindex $argv 0] [lindex $argv 1]} message]} {
   puts stderr "program: $message"
