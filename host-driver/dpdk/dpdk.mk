@@ -31,7 +31,7 @@ all_cflags = $(CFLAGS) -std=gnu11 -fPIC -Wall -Wextra -Werror -Wno-missing-field
 libraries = -L$(libdir) $(addprefix -lrte_, eal ethdev mbuf mempool ring net kvargs pci bus_pci \
 	bus_vdev $(if $(wildcard $(libdir)/librte_log.so), log))
 # The name is what a plug-in's library asks the loader for.
-link = $(CC) -shared -Wl,--no-undefined -Wl,-soname,$(@F) $(CFLAGS) -o $@
+link = $(CC) -shared -Wl,--no-undefined -Wl,-soname,$(@F) $(CFLAGS) $(LDFLAGS) -o $@
 
 .DEFAULT_GOAL := all
 
