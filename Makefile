@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
@@ -143,6 +143,9 @@ flash: ## SD=/dev/...: write an SD card, IMAGE=file.wic[.gz|.xz|.zst] or what ma
 
 deb: ## build Debian packages of the last commit, and check them with lintian → build/deb
 	@scripts/build-deb
+
+release: setup ## put source, packages, registers, Verilog, notes and bill of materials of the last commit → build/release
+	@scripts/build-release
 
 check-vivado: setup ## check the Vivado build without Vivado, for every board and release, with a stand-in for Vivado
 	@scripts/check-vivado
