@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel test-mutants lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants coverage lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
@@ -64,6 +64,9 @@ test-long: setup ## run more seeds and sizes, and all tests on QEMU machines (ho
 
 test-kernel: setup ## run the kernel's own network driver tests on PF and VF → build/kernel-selftests.json; QUICK=1: a few
 	@scripts/test-kernel $(if $(QUICK),--quick)
+
+coverage: setup ## measure what the tests run in each language (an hour) → build/coverage/index.html; PART=driver: one part
+	@scripts/coverage $(PART)
 
 test-mutants: setup ## put faults into a copy of the sources, and see the tests fail for each (hours); ONLY=NAME, KIND=rtl
 	@scripts/test-mutants $(if $(ONLY),--only "$(ONLY)") $(if $(KIND),--kind "$(KIND)")

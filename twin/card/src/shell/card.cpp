@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "shell/card_clocks.hpp"
+#include "shell/coverage.hpp"
 #include "shell/shell.hpp"
 #include "shell/waveform.hpp"
 
@@ -55,6 +56,7 @@ struct FineMoment {
 
 struct Card::Parts {
   explicit Parts(const CardSetting& s);
+  ~Parts() { write_coverage(*context); }
 
   void step();
   void draw_latencies(unsigned port);
