@@ -116,6 +116,7 @@ struct meridian_entry {
  * @is_fenced: the card did not end the queues of before, so the function may not access memory
  * @is_removed: the card does not answer any more
  * @is_reset: the VF has lost its queues while it was started
+ * @looks: at link and card since the port was started
  * @rss: how its frames are spread
  * @is_spreading: they are; else all go to the first queue
  * @vlans: bitmap of those that are received, if asked for
@@ -150,6 +151,7 @@ struct meridian {
 	bool is_fenced;
 	bool is_removed;
 	bool is_reset;
+	uint32_t looks;
 	struct qdma_rss rss;
 	bool is_spreading;
 	uint64_t vlans[4096 / 64];
@@ -217,6 +219,7 @@ int meridian_check_map(const char *name, uint32_t magic, uint32_t version);
 int meridian_identify(struct meridian *m, uint32_t queues);
 void meridian_take_address(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
+void meridian_look_after_port(struct meridian *m);
 void meridian_set_queues(struct meridian *m, uint32_t count);
 void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking);
 void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t entry_log2);

@@ -5,6 +5,8 @@
 /* The MAC clocks see a switch some cycles after it was written; a read of their block is longer. */
 #define CROSSING_READS	2
 
+#define PORT_IS_OPEN	(MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK)
+
 /* The PS writes addresses as its driver is loaded, and not again. */
 #define ADDRESS_TRIES	8
 
@@ -171,6 +173,17 @@ meridian_identify(struct meridian *m, uint32_t queues)
 	return find_queues(m, queues);
 }
 
+/* The card is locked. */
+static void
+write_port(struct meridian *m)
+{
+	bool is_open = m->card->port_users[m->port];
+
+	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
+		       is_open ? PORT_IS_OPEN : 0);
+	meridian_flush(m);
+}
+
 /**
  * meridian_enable_port() - open or close the function's port for the host
  * @m: a PF
@@ -179,16 +192,34 @@ meridian_identify(struct meridian *m, uint32_t queues)
 void
 meridian_enable_port(struct meridian *m, bool on)
 {
-	unsigned int *users = &m->card->port_users[m->port];
-	uint32_t value = 0;
+	pthread_mutex_lock(&m->card->lock);
+	m->card->port_users[m->port] += on ? 1 : -1;
+	write_port(m);
+	pthread_mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_look_after_port() - open a port again that somebody has closed
+ * @m: a PF that has opened it
+ *
+ * It is the one setting of the host's that a reset of the card's ARM takes. A card that does not
+ * answer, or whose ARM is in reset, reads as if it were open.
+ */
+void
+meridian_look_after_port(struct meridian *m)
+{
+	uint32_t offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
+	bool is_closed;
 
 	pthread_mutex_lock(&m->card->lock);
-	*users += on ? 1 : -1;
-	if (*users)
-		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
-	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
-	meridian_flush(m);
+	is_closed = m->card->port_users[m->port] &&
+		    (meridian_read(m, offset) & PORT_IS_OPEN) != PORT_IS_OPEN;
+	if (is_closed)
+		write_port(m);
 	pthread_mutex_unlock(&m->card->lock);
+	if (is_closed)
+		MERIDIAN_LOG(NOTICE, "%s: port %u was closed to the host, as a reset of the card's ARM does: it is open again",
+			     m->data->name, m->port);
 }
 
 /* Frames may go to so many queues, 0 switches the function off; in force on return. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Link, a card that is gone, a VF that was reset: looked at four times a second while the port is
- * started.
+ * started. Whether its port is still open for the host, a PF looks once a second.
  */
 #include <rte_alarm.h>
 #include <rte_cycles.h>
@@ -9,6 +9,7 @@
 #include "meridian.h"
 
 #define PERIOD_US	250000
+#define PORT_LOOKS	4	/* from one look at the port's switches to the next */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
 static uint32_t
@@ -75,6 +76,8 @@ look(struct rte_eth_dev *dev)
 	struct meridian *m = meridian_of(dev);
 	int error = qdma_watch(&m->qdma);
 
+	if (!error && !m->qdma.is_vf && ++m->looks % PORT_LOOKS == 0)
+		meridian_look_after_port(m);
 	if (error == -ENODEV &&
 	    is_first(dev, &m->is_removed,
 		     "the card does not answer any more: every read gives all ones"))

@@ -197,6 +197,7 @@ struct meridian_missed {
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
  *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
+ * @port_next: jiffies before which a PF does not look again whether its port is open
  * @of_card: of a PF: in the list of its card's
  * @entries: what the function has in the card's filter; under the card's lock
  * @vlans: of a PF: that are to be received; under the card's lock, as are the two below
@@ -256,6 +257,7 @@ struct meridian {
 	struct work_struct rx_mode;
 	unsigned long errors_next;
 	unsigned long retry_next;
+	unsigned long port_next;
 	struct list_head of_card;
 	struct list_head entries;
 	unsigned long vlans[BITS_TO_LONGS(VLAN_N_VID)];

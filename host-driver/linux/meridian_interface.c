@@ -41,6 +41,8 @@ static int meridian_open(struct net_device *netdev)
 
 	if (!meridian_present(m))
 		return -ENODEV;
+	if (!meridian_is_vf(m->pdev))
+		meridian_open_port(m);
 	return meridian_up(m);
 }
 

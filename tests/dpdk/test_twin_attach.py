@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from dpdk_fixtures import library, testpmd
-from meridian_twin import Host
+from meridian_twin import Host, Link
 from meridian_twin.control import Control
+from meridian_twin.protocol import Role
 from meridian_twin.wire import Wire, WireFrame
 from packets import checksum
 from testpmd import Testpmd, TestpmdError
@@ -194,6 +195,21 @@ def test_killed_and_back(run_card: Any, testpmd: Start) -> None:
         host.send(udp(64, 1))
         host.drain()
         host.link.wait(lambda: any(f.data == udp(64, 1) for f in card.wires[0].take()), "the frame")
+
+
+def test_a_reset_of_the_cards_arm(run_card: Any, testpmd: Start) -> None:
+    """It closes the port to the host, and the driver opens it again."""
+    card = run_card()
+    pmd = testpmd(card, more=f"mac={MAC}")
+    pmd.start("io")
+    ps = Link(card.socket, Role.AXI)
+    ps.reset()
+    ps.close()
+    opened = "port 0 was closed to the host"
+    pmd.wait("the look at the port", lambda: opened in pmd.command("show port stats 0") + pmd.said)
+    card.wires[0].send(udp(64, 1))
+    assert from_wire(pmd, card.wires[0], 1) == [udp(64, 1)]
+    assert pmd.said.count(opened) == 1
 
 
 def test_the_card_goes(run_card: Any, testpmd: Start) -> None:

@@ -518,6 +518,32 @@ keys_are_drawn_anew_for_each_card(void)
 	}
 }
 
+static uint32_t *
+host_enable(void)
+{
+	return &test_card->null->shell[(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ENABLE) / 4];
+}
+
+/* A reset of the card's ARM closes it; while that side has no clock, its registers read 0xdeadbeef. */
+static void
+port_that_is_closed_behind_the_driver_is_opened_again(void)
+{
+	plug("");
+	start_port(&plain);
+	is(*host_enable(), 3);
+	*host_enable() = 0;
+	rte_delay_us_sleep(6 * LOOK_MS * 1000);
+	is(*host_enable(), 3);
+	*host_enable() = 0xdeadbeef;
+	rte_delay_us_sleep(6 * LOOK_MS * 1000);
+	is(*host_enable(), 0xdeadbeef);
+	is(rte_eth_dev_stop(port), 0);
+	is(*host_enable(), 0);
+	rte_delay_us_sleep(6 * LOOK_MS * 1000);
+	is(*host_enable(), 0);
+	close_port();
+}
+
 static const struct test_case cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
@@ -540,6 +566,7 @@ static const struct test_case cases[] = {
 	CASE(queue_that_is_kept_from_memory_takes_no_buffers),
 	CASE(queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept),
 	CASE(keys_are_drawn_anew_for_each_card),
+	CASE(port_that_is_closed_behind_the_driver_is_opened_again),
 };
 
 int

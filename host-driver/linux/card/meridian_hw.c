@@ -14,6 +14,8 @@
  */
 #define CROSSING_READS	2
 
+#define PORT_IS_OPEN	(MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK)
+
 /* The PS writes addresses as its driver is loaded, and not again. */
 #define ADDRESS_TRIES	8
 
@@ -215,11 +217,9 @@ static void set_switching(struct meridian *m, bool on)
 static void write_port(struct meridian *m)
 {
 	bool is_open = m->card->port_users[m->port];
-	u32 value = 0;
 
-	if (is_open)
-		value = MERIDIAN_PORT_HOST_ENABLE_RX_MASK | MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
-	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE, value);
+	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
+		       is_open ? PORT_IS_OPEN : 0);
 	set_switching(m, is_open && !m->card->is_vepa[m->port]);
 	meridian_flush(m);
 }
@@ -238,14 +238,38 @@ void meridian_enable_port(struct meridian *m, bool on)
 }
 
 /**
- * meridian_open_port() - have the port as it was before the card was reset
- * @m: a function that has opened it
+ * meridian_open_port() - have the port as it was before the card, or its ARM, was reset
+ * @m: a PF that has opened it
  */
 void meridian_open_port(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
 	write_port(m);
 	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_look_after_port() - open the port again if somebody has closed it
+ * @m: a PF that has opened it
+ *
+ * It is the one setting of the host's that a reset of the card's ARM takes. A card that does not
+ * answer, or whose ARM is in reset, reads as if the port were open.
+ */
+void meridian_look_after_port(struct meridian *m)
+{
+	u32 offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
+	bool is_closed;
+
+	mutex_lock(&m->card->lock);
+	is_closed = m->card->port_users[m->port] &&
+		    (meridian_read(m, offset) & PORT_IS_OPEN) != PORT_IS_OPEN;
+	if (is_closed)
+		write_port(m);
+	mutex_unlock(&m->card->lock);
+	if (is_closed)
+		netdev_notice(m->netdev,
+			      "port %u was closed to the host, as a reset of the card's ARM does: it is open again\n",
+			      m->port);
 }
 
 /**

@@ -17,6 +17,7 @@ void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
 void meridian_open_port(struct meridian *m);
+void meridian_look_after_port(struct meridian *m);
 void meridian_set_queues(struct meridian *m, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 void meridian_set_paced(struct meridian *m, u32 queue, bool on);

@@ -9,10 +9,12 @@
 #include "meridian_fault.h"
 #include "meridian_frames.h"
 #include "meridian_function.h"
+#include "meridian_hw.h"
 #include "meridian_ring.h"
 #include "meridian_vfs.h"
 
 #define SERVICE_PERIOD	(HZ / 4)
+#define PORT_PERIOD	HZ
 
 /*
  * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
@@ -72,6 +74,14 @@ static void look_after_transmit(struct meridian *m)
 		meridian_look_after_tx(&m->channel[i].tx);
 }
 
+static void look_after_port(struct meridian *m)
+{
+	if (meridian_is_vf(m->pdev) || time_before(jiffies, m->port_next))
+		return;
+	m->port_next = jiffies + PORT_PERIOD;
+	meridian_look_after_port(m);
+}
+
 static bool is_to_ask_again(struct meridian *m)
 {
 	if (!test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags) || time_before(jiffies, m->retry_next))
@@ -129,6 +139,7 @@ static void do_service(struct work_struct *work)
 		take_errors(m);
 	if (m->vfs)
 		meridian_serve_vfs(m);
+	look_after_port(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		meridian_lock(m->netdev);
@@ -196,6 +207,7 @@ void meridian_init_service(struct meridian *m)
 {
 	INIT_DELAYED_WORK(&m->service, do_service);
 	m->retry_next = jiffies;
+	m->port_next = jiffies;
 	meridian_init_vf_watch(m);
 	INIT_WORK(&m->reset, do_reset);
 	INIT_WORK(&m->rx_mode, do_rx_mode);

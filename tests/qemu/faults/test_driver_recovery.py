@@ -13,12 +13,16 @@ import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_twin import Link as CardLink
+from meridian_twin.protocol import Role
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 pytestmark = pytest.mark.qemu
 VF = "ip netns exec vf0 "
 FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
 HOST_ENABLE, SWITCHING = 0x102004, 0x111008  # of the port
+#: What the driver says when it has found the port closed.
+OPENED = "port 0 was closed to the host"
 #: What the driver sets of a function in the card: (name, offset, words).
 SET = (("flags", 0x4, 1), ("rates", 0x10, 2), ("vlan", 0x18, 2), ("indirection", 0x400, 2), ("key", 0x600, 10))
 
@@ -38,6 +42,16 @@ class Slot:
         base = int(self.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + offset
         text = self.guest.run(f"for i in $(seq 0 {count - 1}); do busybox devmem $(({base} + 4 * i)); done")
         return [int(line, 16) for line in text.split()]
+
+    def reset_ps(self) -> None:
+        """As the start of its machine does, or its watchdog."""
+        link = CardLink(self.link.twin.card.socket, Role.AXI)
+        link.reset()
+        link.close()
+
+    def port_register(self) -> int:
+        """Where the machine has the register that opens the port for the host."""
+        return int(self.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + HOST_ENABLE
 
     def settings(self) -> dict[str, object]:
         """As Linux has them, and as the card has them."""
@@ -105,6 +119,36 @@ def test_a_reset_of_the_pf_that_is_down(slot: Slot) -> None:
         slot.guest.run(f"ip link set eth0 down; echo 1 >{PF_DEVICE}/reset; ip link set eth0 up")
 
     slot.goes_on_after(reset)
+
+
+def test_a_reset_of_the_cards_arm(slot: Slot) -> None:
+    """It takes what the PF has set on that side of the card: its port is open for it again, and for its VFs."""
+    log = slot.goes_on_after(slot.reset_ps, OPENED)
+    assert len(re.findall(OPENED, log)) == 1, log
+
+
+def test_a_reset_of_the_cards_arm_while_the_pf_is_down(slot: Slot) -> None:
+    """The port is its VFs', too."""
+    slot.guest.run("ip link set eth0 down; dmesg -C")
+    slot.reset_ps()
+    slot.guest.until("dmesg", OPENED)
+    assert slot.words(HOST_ENABLE, 1) == [3]
+    slot.guest.run("ip link set eth0 up")
+    slot.works()
+
+
+def test_a_pf_that_goes_up_opens_its_port(slot: Slot) -> None:
+    """At once, not when it looks next."""
+    said = [
+        slot.guest.run(
+            f"dmesg -C; ip link set eth0 down; busybox devmem {slot.port_register():#x} 32 0; ip link set eth0 up; "
+            f"busybox devmem {slot.port_register():#x}; dmesg | grep -c '{OPENED}'; true"
+        ).split()
+        for _ in range(5)
+    ]
+    assert all(int(enabled, 16) == 3 for enabled, _ in said), said
+    assert sum(int(lines) for _, lines in said) < 5, "it was the look of each second"
+    slot.works()
 
 
 def test_a_correctable_error_disturbs_nothing(slot: Slot) -> None:
