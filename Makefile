@@ -14,9 +14,11 @@ ONLY ?=
 KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
-# Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes.
+# Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
+# logic analysers.
 BOARD ?=
 SETTINGS ?=
+DEBUG ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
@@ -123,7 +125,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD (needs Vivado; never run here)
-	@scripts/bitstream build "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+	@scripts/bitstream build $(if $(DEBUG),--debug) "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")

@@ -2,7 +2,7 @@
 # Builds the bitstream of a board, without a project: vivado -mode batch -source vivado/build.tcl -tclargs NAME=VALUE
 # and so on (scripts/bitstream). Arguments: tcl/settings.tcl.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate waivers implement outputs} {
+foreach part {settings releases board ip qdma ethernet clocking ps crossings gate waivers debug implement outputs} {
   source [file join $tcl $part.tcl]
 }
 
@@ -34,6 +34,9 @@ proc build {arguments} {
   set reports [file join [settings::get output] reports]
   waivers::create $reports synthesised
   implement::check_lanes $board
+  if {[settings::get debug]} {
+    debug::insert $board
+  }
   implement::place_and_route
   waivers::create $reports routed
   implement::reports $reports

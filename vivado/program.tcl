@@ -11,6 +11,12 @@ proc program {bitstream server} {
   }
   current_hw_device $devices
   set_property PROGRAM.FILE $bitstream $devices
+  # Of a build with logic analysers.
+  set probes [file rootname $bitstream].ltx
+  if {[file exists $probes]} {
+    set_property PROBES.FILE $probes $devices
+    set_property FULL_PROBES.FILE $probes $devices
+  }
   program_hw_devices $devices
   refresh_hw_device $devices
   close_hw_manager

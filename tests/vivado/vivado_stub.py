@@ -46,9 +46,10 @@ def build(
     arguments: tuple[str, ...] = (),
     refuse: str = "",
     licence: str = "Purchased",
+    constant: str = "",
 ) -> Run:
     """Builds a board with the stand-in for a release; `refuse` is a property that it does not take, `licence` the state
-    of the Ethernet IP's.
+    of the Ethernet IP's, `constant` a net that holds one.
     """
     out.mkdir(parents=True, exist_ok=True)
     data = root / "tests/vivado/data"
@@ -62,6 +63,7 @@ def build(
     command = ["tclsh", str(root / "vivado/check/stub.tcl"), release, str(log), str(cells or data / "cells.txt")]
     command += [str(data / "reports" / reports), str(root / "vivado/build.tcl"), *given]
     environment = {**os.environ, "MERIDIAN_STUB_REFUSE": refuse, "MERIDIAN_STUB_LICENCE": licence}
+    environment["MERIDIAN_STUB_CONSTANT"] = constant
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=out
     )

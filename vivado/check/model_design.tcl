@@ -17,6 +17,13 @@ namespace eval ::stub {
     if {$name in {PACKAGE_PIN IOSTANDARD} && [dict exists $port_property $object $name]} {
       return [dict get $port_property $object $name]
     }
+    # Nothing tells a test's constant from a signal but the test.
+    if {$name eq "TYPE" && [string match net:* $object]} {
+      if {[info exists ::env(MERIDIAN_STUB_CONSTANT)] && $object eq "net:$::env(MERIDIAN_STUB_CONSTANT)"} {
+        return GROUND
+      }
+      return SIGNAL
+    }
     error "no property $name of $object that the facts know"
   }
 
@@ -27,7 +34,11 @@ namespace eval ::stub {
     if {$name in {BITSTREAM.GENERAL.COMPRESS BITSTREAM.CONFIG.USR_ACCESS} && $object eq "design"} {
       return
     }
-    if {$name eq "PROGRAM.FILE" && [string match hw:* $object]} {
+    if {$name in {PROGRAM.FILE PROBES.FILE FULL_PROBES.FILE} && [string match hw:* $object]} {
+      return
+    }
+    if {[regexp {^(core|port):.*/?} $object] && [dict size $::stub::debug_ports]} {
+      set_debug_property $name $value $object
       return
     }
     if {$name ni {PACKAGE_PIN IOSTANDARD PULLUP DQS_BIAS} || $object eq ""} {
@@ -243,6 +254,7 @@ namespace eval ::stub::do {
       error "synth_design: PORTS is [dict get $parameters PORTS], the macros say $::stub::sizes(PORTS)"
     }
     set ::stub::ports [find_ports $top $parameters $macros]
+    set ::stub::nets [find_nets [file dirname $top] [dict get $parameters HOST_BYTES] $::stub::sizes(PORTS) $macros]
     advance synth none
     # Vivado makes one of registers that hold the same, unless it is told not to (UG901).
     if {![dict exists $given -keep_equivalent_registers]} {
@@ -256,6 +268,7 @@ namespace eval ::stub::do {
     check_pins
   }
   proc opt_design {given rest} {
+    check_debug
     advance opt synth
   }
   proc place_design {given rest} {
@@ -313,7 +326,7 @@ namespace eval ::stub::do {
   proc get_pins {given rest} {
     set found {}
     foreach pin [lindex $rest 0] {
-      if {[regexp {^shell/(axi_aclk|ps_clk|mac_[rt]x_clk_\d)$} $pin]} {
+      if {[regexp {^shell/(axi_aclk|ps_clk|mac_[rt]x_clk_\d)$} $pin] || $pin eq "clocks/clk_out2"} {
         lappend found $pin
       } elseif {[regexp {^(.*)/(PRE|CLR|C|D|CE|R|S)$} $pin -> cell name]} {
         foreach one [get_cells {-quiet 1} [list [list $cell]]] {

@@ -28,6 +28,7 @@ namespace eval ::stub {
     get_bd_pins get_bd_ports
     get_bd_nets get_bd_intf_pins get_bd_intf_ports get_bd_intf_nets get_bd_addr_segs current_bd_design current_design
     get_cells get_pins get_ports get_clocks get_package_pins get_sites filter get_hw_devices set_property
+    get_nets get_debug_cores get_debug_ports connect_debug_port
   }
   # What Tcl 8.5, which Vivado may have, has not.
   variable newer {lmap try throw zlib tailcall coroutine yield yieldto}
@@ -170,7 +171,7 @@ namespace eval ::stub {
       lassign $line name ref width
       dict set cells $name [list $ref $width]
     }
-    foreach part {model_cdc model_ip model_bd model_design model_results} {
+    foreach part {model_cdc model_debug model_ip model_bd model_design model_results} {
       source [file join $folder $part.tcl]
     }
     proc ::unknown {name args} {

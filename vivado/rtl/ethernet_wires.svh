@@ -5,26 +5,26 @@
   wire mac_rx_reset_``N; \
   wire mac_tx_clk_``N; \
   wire mac_tx_reset_``N; \
-  wire rx_axis_tvalid_``N; \
-  wire [63:0] rx_axis_tdata_``N; \
-  wire [7:0] rx_axis_tkeep_``N; \
-  wire rx_axis_tlast_``N; \
-  wire rx_axis_tuser_``N; \
-  wire rx_ptp_tstamp_valid_``N; \
-  wire [79:0] rx_ptp_tstamp_``N; \
+  `PROBED wire rx_axis_tvalid_``N; \
+  `PROBED wire [63:0] rx_axis_tdata_``N; \
+  `PROBED wire [7:0] rx_axis_tkeep_``N; \
+  `PROBED wire rx_axis_tlast_``N; \
+  `PROBED wire rx_axis_tuser_``N; \
+  `PROBED wire rx_ptp_tstamp_valid_``N; \
+  `PROBED wire [79:0] rx_ptp_tstamp_``N; \
   wire [79:0] ctl_rx_systemtimerin_``N; \
-  wire tx_axis_tready_``N; \
-  wire tx_axis_tvalid_``N; \
-  wire [63:0] tx_axis_tdata_``N; \
-  wire [7:0] tx_axis_tkeep_``N; \
-  wire tx_axis_tlast_``N; \
-  wire tx_axis_tuser_``N; \
-  wire [1:0] tx_ptp_1588op_``N; \
-  wire [15:0] tx_ptp_tag_field_``N; \
-  wire tx_ptp_tstamp_valid_``N; \
-  wire [15:0] tx_ptp_tstamp_tag_``N; \
-  wire [79:0] tx_ptp_tstamp_``N; \
+  `PROBED wire tx_axis_tready_``N; \
+  `PROBED wire tx_axis_tvalid_``N; \
+  `PROBED wire [63:0] tx_axis_tdata_``N; \
+  `PROBED wire [7:0] tx_axis_tkeep_``N; \
+  `PROBED wire tx_axis_tlast_``N; \
+  `PROBED wire tx_axis_tuser_``N; \
+  `PROBED wire [1:0] tx_ptp_1588op_``N; \
+  `PROBED wire [15:0] tx_ptp_tag_field_``N; \
+  `PROBED wire tx_ptp_tstamp_valid_``N; \
+  `PROBED wire [15:0] tx_ptp_tstamp_tag_``N; \
+  `PROBED wire [79:0] tx_ptp_tstamp_``N; \
   wire [79:0] ctl_tx_systemtimerin_``N; \
-  wire mac_link_up_``N; \
-  wire mac_rx_restart_``N;
+  `PROBED wire mac_link_up_``N; \
+  `PROBED wire mac_rx_restart_``N;
 `include "each_port.svh"

@@ -2,6 +2,12 @@
 // The FPGA: the shell between the PCIe DMA, the Ethernet ports and the processing system. Wires have the names of the
 // shell's pins, so that shell and wrappers connect by name (.*).
 `default_nettype none
+// Wires that a build for debugging keeps under their names, for tcl/debug.tcl.
+`ifdef DEBUG
+`define PROBED (* mark_debug = "true" *)
+`else
+`define PROBED
+`endif
 module meridian_top #(
     parameter int LANES = 8,
     parameter int PORTS = 4,
@@ -39,7 +45,6 @@ module meridian_top #(
 `include "qdma_wires.svh"
 `include "ethernet_wires.svh"
 `include "ps_wires.svh"
-  wire ps_irq;
   wire ps_resetn = !ps_reset_high;
   wire [31:0] build_date = BUILD_DATE;
   wire [31:0] build_hash = BUILD_HASH;

@@ -36,6 +36,9 @@ namespace eval implement {
           lappend defines $macro
         }
       }
+      if {[settings::get debug]} {
+        lappend defines DEBUG
+      }
       set macros {}
       foreach macro $defines {
         lappend macros -verilog_define $macro

@@ -10,10 +10,17 @@ namespace eval outputs {
     # The words of the configuration port, as the FPGA manager takes them (unverified; bootgen makes .bit.bin of .bit).
     write_cfgmem -force -format BIN -interface SMAPx32 -disablebitswap -loadbit "up 0x0 $base.bit" $base.bin
     write_hw_platform -fixed -force -include_bit -file $base.xsa
+    set kinds {bit bin xsa}
+    # That of a build before fits no other bitstream.
+    file delete $base.ltx
+    if {[settings::get debug]} {
+      write_debug_probes -force $base.ltx
+      lappend kinds ltx
+    }
     set out [open $base.txt w]
     puts $out "board [dict get $board name]\nvivado [version -short]\nhash [settings::get hash]"
     puts $out "date [settings::get date]\ninputs $inputs"
-    foreach kind {bit bin xsa} {
+    foreach kind $kinds {
       if {![file exists $base.$kind]} {
         error "Vivado wrote no $base.$kind: look for the last error in its log"
       }

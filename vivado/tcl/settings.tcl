@@ -10,8 +10,9 @@ namespace eval settings {
     date    "its date in seconds since 1970"
     file    "settings of a board that needs some, or empty"
     jobs    "threads"
+    debug   "1: with logic analysers, 0: without"
   }
-  variable values {jobs 2 file {}}
+  variable values {jobs 2 file {} debug 0}
   variable repository [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 
   proc parse {arguments} {
@@ -36,6 +37,9 @@ namespace eval settings {
     }
     if {![string is wideinteger -strict [get date]] || [get date] < 0 || [get date] > 0xffffffff} {
       error "date is '[get date]': give seconds since 1970"
+    }
+    if {[get debug] ni {0 1}} {
+      error "debug is '[get debug]': give 0 or 1"
     }
   }
   proc get {name} {
