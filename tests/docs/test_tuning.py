@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page on tuning quotes what the published tables, the driver and the shell's page have."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import documents
+from documents import ROOT
+
+PAGE = ROOT / "docs" / "tuning.md"
+TEXT = PAGE.read_text()
+
+
+def table(head: str) -> list[list[str]]:
+    """Rows of the table whose first cell begins so, without its rule."""
+    (found,) = (table for table in documents.tables(PAGE) if table[0][0].startswith(head))
+    return [found[0], *found[2:]]
+
+
+def test_published_rates() -> None:
+    with (ROOT / "docs" / "reference" / "qdma_dpdk_forwarding.csv").open() as file:
+        rates = {
+            (row["host"], row["packet_bytes"], row["queues"]): row["mpps"]
+            for row in csv.DictReader(file)
+            if row["function"] == "pf"
+        }
+    head, *rows = table("host, bytes")
+    queues = [cell.split()[0] for cell in head[1:]]
+    assert queues == ["1", "2", "4", "8"] and len(rows) == 4
+    for name, *cells in rows:
+        host, size = name.split(", ")
+        assert cells == [rates[host, size, count] for count in queues], name
+
+
+def test_published_rates_of_a_port() -> None:
+    with (ROOT / "docs" / "reference" / "silicom_testpmd_25g.csv").open() as file:
+        rates = {
+            row["direction"]: int(row["pps"]) for row in csv.DictReader(file) if row["packet_bytes_without_fcs"] == "64"
+        }
+    received, sent = re.search(r"has ([\d.]+) million frames of 64 bytes .* and ([\d.]+) million sent", TEXT).groups()
+    assert (float(received), float(sent)) == (round(rates["rx"] / 1e6, 1), round(rates["tx"] / 1e6, 1))
+
+
+def test_what_the_driver_has() -> None:
+    linux = ROOT / "host-driver" / "linux"
+    header = (linux / "meridian.h").read_text()
+    ring = {name: int(re.search(rf"RING_{name}\s+(\d+)", header)[1]) for name in ("MIN", "MAX", "DEFAULT")}
+    assert f"{ring['DEFAULT']} entries; {ring['MIN']} to {ring['MAX']}, powers of two" in TEXT
+    coalesce = (linux / "rings" / "meridian_coalesce.c").read_text()
+    values = re.findall(r"\.([rt]x) = \{ \.usecs = (\d+), \.frames = (\d+), \.is_adaptive = true \}", coalesce)
+    (rx_usecs, rx_frames), (tx_usecs, tx_frames) = (each[1:] for each in values)
+    assert (
+        f"from {rx_usecs} us and {rx_frames} frames for receive, {tx_usecs} us and {tx_frames} frames for transmit"
+        in TEXT
+    )
+    assert "buffers is fixed. 3456 bytes" in (ROOT / "host-driver" / "README.md").read_text()
+
+
+def test_what_the_shell_adds() -> None:
+    shell = (ROOT / "docs" / "architecture.md").read_text()
+    for range_of_ns in re.findall(r"(\d+ to \d+) ns", TEXT):
+        assert f"{range_of_ns} ns" in shell, range_of_ns
+
+
+def test_counters_are_those_of_troubleshooting() -> None:
+    counters = {name for row in table("what rises")[1:] for name in re.findall(r"`(\w+)`", row[0])}
+    assert counters
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    assert all(f"`{name}`" in text for name in counters)
