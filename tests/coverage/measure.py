@@ -118,7 +118,7 @@ def dpdk() -> Part:
 def card() -> Part:
     objects = OUTPUT / "card" / "objects"
     log = OUTPUT / "card" / "test.log"
-    options = ["-DSHELL_RTL=none", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=--coverage -fprofile-abs-path -O1"]
+    options = ["-DSHELL_RTL=none", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=--coverage -fprofile-abs-path -O0"]
     run(log, "cmake", "-S", ROOT / "twin" / "card", "-B", objects, "-G", "Ninja", *options)
     run(log, "ninja", "-C", objects, "card_test")
     run(log, objects / "card_test")
