@@ -115,8 +115,10 @@ struct meridian_entry {
  * @is_started: the port is
  * @is_fenced: the card did not end the queues of before, so the function may not access memory
  * @is_removed: the card does not answer any more
- * @is_reset: the VF has lost its queues while it was started
- * @looks: at link and card since the port was started
+ * @is_reset: it has been told that the function needs a reset since it was started
+ * @was_away: a PF that is started did not answer for a while
+ * @glances: at a PF that is started
+ * @looks: at a PF's link and card
  * @rss: how its frames are spread
  * @is_spreading: they are; else all go to the first queue
  * @vlans: bitmap of those that are received, if asked for
@@ -151,6 +153,8 @@ struct meridian {
 	bool is_fenced;
 	bool is_removed;
 	bool is_reset;
+	bool was_away;
+	uint32_t glances;
 	uint32_t looks;
 	struct qdma_rss rss;
 	bool is_spreading;

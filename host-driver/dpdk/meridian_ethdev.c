@@ -224,6 +224,7 @@ start(struct rte_eth_dev *dev)
 		meridian_enable_port(m, true);
 	m->is_started = true;
 	m->is_reset = false;
+	m->was_away = false;
 	meridian_link_update(dev, 0);
 	meridian_watch(dev, true);
 	return 0;
@@ -287,6 +288,9 @@ reset(struct rte_eth_dev *dev)
 	if (!meridian_present(m))
 		return -EIO;
 	error = m->qdma.is_vf ? meridian_join_pf_again(m) : meridian_take_pf(m);
+	/* It had been taken by who reset the function, and not brought back by all of these. */
+	if (!error && !m->is_fenced && m->bus->ops->set_master != NULL)
+		error = m->bus->ops->set_master(m->bus, true);
 	if (error)
 		return error;
 	if (!m->qdma.is_vf)

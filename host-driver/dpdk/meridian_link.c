@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Link, a card that is gone, a VF that was reset: looked at four times a second while the port is
- * started. Whether its port is still open for the host, a PF looks once a second.
+ * Link, a card that is gone, a function that was reset: looked at four times a second while the port
+ * is started. Whether its port is still open for the host, a PF looks once a second.
  */
 #include <rte_alarm.h>
 #include <rte_cycles.h>
@@ -9,6 +9,8 @@
 #include "meridian.h"
 
 #define PERIOD_US	250000
+#define GLANCE_US	60000	/* of a PF's function, which Linux gives 100 ms for a reset */
+#define GLANCES		4	/* from one look to the next */
 #define PORT_LOOKS	4	/* from one look at the port's switches to the next */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
@@ -69,6 +71,26 @@ has_fatal_error(struct meridian *m)
 	return word && word != QDMA_ALL_ONES;
 }
 
+/*
+ * PCIe's reset of a function may leave in the card what was set there, and Linux brings back what it
+ * takes of PCIe; but what the function had under way is lost. While it lasts, reads give all ones.
+ */
+static void
+glance(struct meridian *m)
+{
+	if (!m->qdma.gone && !qdma_answers(&m->qdma))
+		m->was_away = true;
+}
+
+/* The number that every card has tells that the count is one: during a reset, reads give anything. */
+static bool
+has_lost_queues(struct meridian *m)
+{
+	return !(meridian_read_function(m, MERIDIAN_FUNCTION_QCONF) &
+		 MERIDIAN_FUNCTION_QCONF_COUNT_MASK) &&
+	       meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_MAGIC) == MERIDIAN_MAGIC;
+}
+
 /* What is to be told, one thing at a look; a link that has changed meanwhile waits for the next. */
 static enum rte_eth_event_type
 look(struct rte_eth_dev *dev)
@@ -86,6 +108,10 @@ look(struct rte_eth_dev *dev)
 	    is_first(dev, &m->is_reset,
 		     "the VF has lost its queues by a reset or by its PF: reset the port"))
 		return RTE_ETH_EVENT_INTR_RESET;
+	if (!error && !m->qdma.is_vf && (m->was_away || has_lost_queues(m)) &&
+	    is_first(dev, &m->is_reset,
+		     "the function was reset from outside: reset the port"))
+		return RTE_ETH_EVENT_INTR_RESET;
 	if (!error && !m->qdma.is_vf && has_fatal_error(m) &&
 	    is_first(dev, &m->is_reset,
 		     "the card has ended its receive engine after an error: reset the port"))
@@ -98,11 +124,16 @@ look(struct rte_eth_dev *dev)
 static void
 watch(void *argument)
 {
+	enum rte_eth_event_type event = RTE_ETH_EVENT_UNKNOWN;
 	struct rte_eth_dev *dev = argument;
-	enum rte_eth_event_type event = look(dev);
+	struct meridian *m = meridian_of(dev);
 
+	if (!m->qdma.is_vf)
+		glance(m);
+	if (m->qdma.is_vf || ++m->glances % GLANCES == 0)
+		event = look(dev);
 	/* Whoever is told may stop the port, which ends this alarm, or close it: nothing comes after. */
-	rte_eal_alarm_set(PERIOD_US, watch, dev);
+	rte_eal_alarm_set(m->qdma.is_vf ? PERIOD_US : GLANCE_US, watch, dev);
 	if (event != RTE_ETH_EVENT_UNKNOWN)
 		rte_eth_dev_callback_process(dev, event, NULL);
 }
@@ -112,7 +143,7 @@ void
 meridian_watch(struct rte_eth_dev *dev, bool on)
 {
 	if (on)
-		rte_eal_alarm_set(PERIOD_US, watch, dev);
+		rte_eal_alarm_set(GLANCE_US, watch, dev);
 	else
 		rte_eal_alarm_cancel(watch, dev);
 }

@@ -16,6 +16,7 @@
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
+#define AWAY_MS		100	/* that Linux gives a function for its reset */
 #define MAC_WORDS	2	/* of the MAC table's key, which has half a word more */
 #define PATTERN		0x5a
 #define PATTERN_BYTES	60
@@ -518,6 +519,85 @@ keys_are_drawn_anew_for_each_card(void)
 	}
 }
 
+static int
+count_event(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused, void *argument,
+	    void *more __rte_unused)
+{
+	++*(int *)argument;
+	return 0;
+}
+
+/* The application resets the port after the one event, and frames come again. */
+static void
+reset_from_outside_is_told(void (*reset)(void))
+{
+	int calls = 0;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, count_event, &calls), 0);
+	rte_delay_us_sleep(4 * LOOK_MS * 1000);
+	is(calls, 0);
+	reset();
+	rte_delay_us_sleep(4 * LOOK_MS * 1000);
+	is(calls, 1);
+	is(rte_eth_dev_reset(port), 0);
+	must(test_card->is_master, "the function may not access memory");
+	start_port(&plain);
+	must(receive_frames(0, 10), "none");
+	rte_delay_us_sleep(4 * LOOK_MS * 1000);
+	is(calls, 1);
+	close_port();
+	is(held(), 0);
+}
+
+/* Of the slot: the card knows nothing of its queues, and the function may not access memory. */
+static void
+lose_all(void)
+{
+	test_card_reset(test_card);
+	test_card->is_master = false;
+}
+
+static void
+pf_that_has_lost_its_queues_is_told(void)
+{
+	reset_from_outside_is_told(lose_all);
+}
+
+/* Of the function in PCIe alone, for as long as Linux gives it: what is set in the card stays. */
+static void
+be_away(void)
+{
+	test_card->is_silent = true;
+	rte_delay_us_sleep(AWAY_MS * 1000);
+	test_card->is_silent = false;
+}
+
+static void
+pf_that_was_away_for_a_moment_is_told(void)
+{
+	reset_from_outside_is_told(be_away);
+}
+
+/* While the port is stopped there is nothing to lose. */
+static void
+pf_that_was_reset_while_it_was_stopped_starts(void)
+{
+	int calls = 0;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, count_event, &calls), 0);
+	is(rte_eth_dev_stop(port), 0);
+	be_away();
+	is(rte_eth_dev_start(port), 0);
+	rte_delay_us_sleep(4 * LOOK_MS * 1000);
+	is(calls, 0);
+	must(receive_frames(0, 10), "none");
+	close_port();
+}
+
 static uint32_t *
 host_enable(void)
 {
@@ -566,6 +646,9 @@ static const struct test_case cases[] = {
 	CASE(queue_that_is_kept_from_memory_takes_no_buffers),
 	CASE(queue_for_several_segments_is_set_up_in_the_place_of_one_that_is_kept),
 	CASE(keys_are_drawn_anew_for_each_card),
+	CASE(pf_that_has_lost_its_queues_is_told),
+	CASE(pf_that_was_away_for_a_moment_is_told),
+	CASE(pf_that_was_reset_while_it_was_stopped_starts),
 	CASE(port_that_is_closed_behind_the_driver_is_opened_again),
 };
 

@@ -9,7 +9,7 @@ import pytest
 from dpdk_pf import PF_ADDRESS, TOKEN, serving, take_pf
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import MODULE
+from meridian_machine.guest import MODULE, PF_DEVICE
 from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from testpmd_checks import FAR, LARGE, SIZES, address, on_wire, send, text, to_vf, udp
 
@@ -60,6 +60,20 @@ def test_vfs_of_two_processes(link: Link, pf: MachineTestpmd) -> None:
             check_back(link, to_vf(1, (64, 1000)), address(1))
         assert first.statistics()["RX-packets"] == len(SIZES) + 3
     assert pf.statistics()["RX-packets"] == 2
+
+
+def test_a_reset_from_outside_is_told_and_the_port_comes_back(link: Link, pf: MachineTestpmd) -> None:
+    frames = [udp(PF_ADDRESS, PF_ADDRESS, size, size) for size in (64, 1514)]
+    check_back(link, frames, PF_ADDRESS)
+    link.guest.run(f"echo 1 >{PF_DEVICE}/reset")
+    pf.wait("the event", lambda: "Port 0: reset event" in pf.output())
+    assert "the function was reset from outside" in pf.output()
+    pf.command("stop")
+    pf.command("port stop 0")
+    pf.command("port reset 0")
+    pf.command("set promisc 0 off")
+    pf.start("io")
+    check_back(link, frames, PF_ADDRESS)
 
 
 def test_a_vf_of_linux(link: Link, pf: MachineTestpmd) -> None:
