@@ -71,6 +71,7 @@ struct meridian_ops {
  * @name: of the card
  * @users: PFs
  * @port_users: started PFs of each port
+ * @pfs: its PFs, started or not
  * @services: of its PFs that have VFs
  * @groups: how many the card has
  * @group: its multicast
@@ -81,6 +82,7 @@ struct meridian_card {
 	char name[64];
 	unsigned int users;
 	unsigned int port_users[MERIDIAN_PORTS];
+	TAILQ_HEAD(, meridian) pfs;
 	struct qdma_service *services;
 	uint32_t groups;
 	struct qdma_group group[MERIDIAN_GROUPS];
@@ -101,6 +103,8 @@ struct meridian_entry {
  * @qdma: the function as the QDMA library knows it
  * @bus: how it is reached
  * @card: whose it is
+ * @of_card: of a PF: in the list of its card's; under the card's lock, as is the next
+ * @claimed: of a PF: an address that is its own before ethdev has it in its list
  * @ops: what depends on whether it is a VF
  * @data: of ethdev
  * @function: its number within the card
@@ -138,6 +142,8 @@ struct meridian {
 	struct qdma_device qdma;
 	struct meridian_bus *bus;
 	struct meridian_card *card;
+	TAILQ_ENTRY(meridian) of_card;
+	struct rte_ether_addr claimed;
 	const struct meridian_ops *ops;
 	struct rte_eth_dev_data *data;
 	uint32_t function;
@@ -231,6 +237,8 @@ void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32
 /* meridian_card.c */
 struct meridian_card *meridian_card_get(const char *name);
 void meridian_card_put(struct meridian_card *card);
+void meridian_card_join(struct meridian *m);
+void meridian_card_leave(struct meridian *m);
 
 /* meridian_pf.c, meridian_vf.c */
 extern const struct meridian_ops meridian_pf_ops;
@@ -290,8 +298,11 @@ bool meridian_is_scattered(const struct rte_eth_dev *dev);
 void meridian_set_status_calls(struct rte_eth_dev *dev);
 
 /* meridian_owner.c */
-bool meridian_is_own(const struct meridian *m, const struct rte_ether_addr *address);
+bool meridian_is_anothers(const struct meridian *m, uint32_t function,
+			  const struct rte_ether_addr *address);
 int meridian_claim(struct meridian *m, uint32_t function, const struct rte_ether_addr *address);
+int meridian_own(struct meridian *m, const struct rte_ether_addr *address);
+void meridian_disown(struct meridian *m);
 
 /* meridian_filter.c, meridian_group.c */
 void meridian_draw_hash(struct meridian *m);

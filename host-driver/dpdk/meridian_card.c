@@ -30,6 +30,7 @@ meridian_card_get(const char *name)
 		goto out;
 	rte_strscpy(card->name, name, sizeof(card->name));
 	pthread_mutex_init(&card->lock, NULL);
+	TAILQ_INIT(&card->pfs);
 	TAILQ_INSERT_TAIL(&cards, card, next);
 found:
 	card->users++;
@@ -49,4 +50,29 @@ meridian_card_put(struct meridian_card *card)
 		free(card);
 	}
 	pthread_mutex_unlock(&cards_lock);
+}
+
+/* The other PFs of the card see what the function has. m: a PF that is identified. */
+void
+meridian_card_join(struct meridian *m)
+{
+	pthread_mutex_lock(&m->card->lock);
+	TAILQ_INSERT_TAIL(&m->card->pfs, m, of_card);
+	pthread_mutex_unlock(&m->card->lock);
+}
+
+/* m: a PF, whether it has joined its card or not. */
+void
+meridian_card_leave(struct meridian *m)
+{
+	struct meridian *pf;
+
+	pthread_mutex_lock(&m->card->lock);
+	TAILQ_FOREACH(pf, &m->card->pfs, of_card) {
+		if (pf == m) {
+			TAILQ_REMOVE(&m->card->pfs, m, of_card);
+			break;
+		}
+	}
+	pthread_mutex_unlock(&m->card->lock);
 }

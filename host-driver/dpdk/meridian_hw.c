@@ -308,8 +308,8 @@ read_address(struct meridian *m, uint32_t low, uint32_t high, uint32_t *first)
  * meridian_take_address() - have the address that the card has for a PF on its port
  * @m: a PF, identified
  *
- * The card's PS knows it of the board. If the card has none, it keeps one by chance from now on,
- * for any driver of the PF, until its power goes.
+ * The card's PS knows it of the board. If the card has none, or that of another function, it keeps
+ * one by chance from now on, for any driver of the PF, until its power goes.
  */
 void
 meridian_take_address(struct meridian *m)
@@ -320,10 +320,14 @@ meridian_take_address(struct meridian *m)
 	uint32_t first, top = read_address(m, low, high, &first);
 	rte_le32_t start = rte_cpu_to_le_32(first);
 	rte_le16_t end = rte_cpu_to_le_16(top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_ADDRESS_MASK);
+	bool is_anothers;
 
 	memcpy(&address->addr_bytes[0], &start, sizeof(start));
 	memcpy(&address->addr_bytes[4], &end, sizeof(end));
-	if (top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK &&
+	pthread_mutex_lock(&m->card->lock);
+	is_anothers = meridian_is_anothers(m, m->function, address);
+	pthread_mutex_unlock(&m->card->lock);
+	if (top & MERIDIAN_PORT_HOST_ADDRESS_HIGH_VALID_MASK && !is_anothers &&
 	    rte_is_valid_assigned_ether_addr(address))
 		return;
 	rte_eth_random_addr(address->addr_bytes);

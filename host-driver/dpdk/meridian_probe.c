@@ -15,8 +15,10 @@ meridian_give_up(struct meridian *m)
 	if (m->bus->is_vf)
 		meridian_leave_pf(m);
 	meridian_stop_vfs(m);
-	if (m->card != NULL)
+	if (m->card != NULL) {
+		meridian_card_leave(m);
 		meridian_card_put(m->card);
+	}
 	rte_free(m->baseline);
 	m->card = NULL;
 	m->baseline = NULL;
@@ -73,16 +75,36 @@ identify_pf(struct meridian *m, const struct meridian_options *options)
 	error = meridian_identify(m, options->queues);
 	if (!error)
 		error = meridian_take_pf(m);
+	if (!error)
+		meridian_card_join(m);
 	if (!error && rte_is_zero_ether_addr(&options->address))
 		meridian_take_address(m);
 	meridian_default_rss(m);
 	return error;
 }
 
+/* What the card has of it is looked at when the port starts. */
 static int
-take_address(struct meridian *m, const struct rte_ether_addr *address)
+take_pf_address(struct meridian *m, const struct rte_ether_addr *address)
 {
-	int error = m->bus->is_vf ? meridian_set_own_address(m, address) : 0;
+	bool is_anothers;
+
+	pthread_mutex_lock(&m->card->lock);
+	is_anothers = meridian_is_anothers(m, m->function, address);
+	if (!is_anothers)
+		m->data->mac_addrs[0] = *address;
+	pthread_mutex_unlock(&m->card->lock);
+	if (!is_anothers)
+		return 0;
+	MERIDIAN_LOG(ERR, "%s: mac=" RTE_ETHER_ADDR_PRT_FMT ": another function of the port has that address",
+		     m->data->name, RTE_ETHER_ADDR_BYTES(address));
+	return -EADDRINUSE;
+}
+
+static int
+take_vf_address(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int error = meridian_set_own_address(m, address);
 
 	if (error)
 		MERIDIAN_LOG(ERR, "%s: mac=" RTE_ETHER_ADDR_PRT_FMT ": its PF does not give the VF that address: %s",
@@ -116,7 +138,8 @@ identify(struct rte_eth_dev *dev, struct meridian *m)
 		error = identify_pf(m, &options);
 	}
 	if (!error && !rte_is_zero_ether_addr(&options.address))
-		error = take_address(m, &options.address);
+		error = m->bus->is_vf ? take_vf_address(m, &options.address) :
+					take_pf_address(m, &options.address);
 	if (!error && options.vfs)
 		error = meridian_start_vfs(m, &options);
 	return error;

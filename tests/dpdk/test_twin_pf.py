@@ -163,36 +163,51 @@ def test_two_pfs_of_a_port_have_addresses_of_their_own(run_card: Any, testpmd: S
     pmd.quit()
 
 
-def test_two_pfs_of_a_port_start_with_one_address(run_card: Any, testpmd: Start) -> None:
-    """The first that starts has it, until it stops; the other says that it does without, and takes nothing away."""
+def test_a_pf_that_is_stopped_keeps_its_address(run_card: Any, testpmd: Start) -> None:
+    """Neither another PF of the port nor that PF's VF has it, whichever of its addresses it is."""
     card = run_card()
-    second = f"net_meridian_twin1,socket={card.socket},function=1,mac={MAC}"
-    pmd = testpmd(card, more=f"mac={MAC}", vdevs=[second])
+    first, further = text_of(bytes.fromhex("020909090908")), text_of(ALIEN)
+    second = f"net_meridian_twin1,socket={card.socket},function=1,mac={first}"
+    pmd = testpmd(card, more=SERVING + ",trusted=0x1", vdevs=[second])
     pmd.command("set promisc all off")
-    pmd.start("io")
+    pmd.command(f"mac_addr add 1 {further}")
+    pmd.command("port start 0")
+    with python_vf(card) as vf:
+        vf.bring_up(queues=1)
+        for address in (first, further):
+            for command in (f"mac_addr set 0 {address}", f"mac_addr add 0 {address}"):
+                assert "Address already in use" in pmd.command(command), command
+            for own in (False, True):
+                assert receive(vf, bytes.fromhex(address.replace(":", "")), own) == -Code.BAD_PARAMETER
+        # What it has given up is free, and what the VF has then is not the PF's any more.
+        pmd.command(f"mac_addr remove 1 {further}")
+        assert receive(vf, ALIEN) == 0
+        assert "Address already in use" in pmd.command(f"mac_addr add 1 {further}")
+    pmd.quit()
 
-    def received() -> list[int]:
-        before = [pmd.statistics(port)["RX-packets"] for port in (0, 1)]
-        card.wires[0].send(udp(60, 60))
-        card.wires[0].send(BROADCAST + PEER + udp(60, 60)[12:])  # comes to both, behind the other
 
-        def enough() -> bool:
-            now = [pmd.statistics(port)["RX-packets"] for port in (0, 1)]
-            return sum(now) == sum(before) + 3
+@pytest.mark.parametrize("vfs", ["", ",vfs=2,vf_mac=02:aa:bb:cc:dd:00"])
+def test_two_pfs_of_a_port_do_not_begin_with_one_address(
+    run_card: Any, testpmd: Start, library: Path, vfs: str
+) -> None:
+    """Nor with that of the other's VF."""
+    card = run_card()
+    devices = [
+        f"net_meridian_twin0,socket={card.socket},mac={'02:aa:bb:cc:dd:09' if vfs else MAC}{vfs}",
+        f"net_meridian_twin1,socket={card.socket},function=1,mac={MAC}",
+    ]
+    with pytest.raises(TestpmdError, match=f"mac={MAC.upper()}: another function of the port has that address"):
+        Testpmd(library, devices, memory=64)
 
-        pmd.wait("three frames", enough)
-        return [pmd.statistics(port)["RX-packets"] - n for port, n in zip((0, 1), before, strict=True)]
 
-    assert received() == [2, 1]
-    assert "another function has it" in pmd.said
-    pmd.command("stop")
-    pmd.command("port stop 1")
-    pmd.command("port start 1")
-    pmd.command("start")
-    assert received() == [2, 1]
-    for command in ("stop", "port stop all", "port start 1", "port start 0", "start"):
-        pmd.command(command)
-    assert received() == [1, 2]
+def test_a_pf_starts_without_what_the_ps_has_taken_meanwhile(run_card: Any, testpmd: Start) -> None:
+    card = run_card()
+    pmd = testpmd(card, more=f"mac={MAC}")
+    pmd.command("set promisc all off")
+    with Ps(Link(card.socket, Role.AXI)) as ps:
+        ps.card.set_ps_address(0, 3, MINE)
+        pmd.start("io")
+        assert "another function has it, or the card's PS" in pmd.said
     pmd.quit()
 
 

@@ -22,20 +22,39 @@ is_of_ps(struct meridian *m, const struct rte_ether_addr *address)
 	return false;
 }
 
-/**
- * meridian_is_own() - look whether an address is in a port's list of ethdev
- * @m: a port
- * @address: unicast
- *
- * Return: whether it is, started or not.
- */
-bool
-meridian_is_own(const struct meridian *m, const struct rte_ether_addr *address)
+/* Whether an address is in a port's list of ethdev, or will be at once; started or not. */
+static bool
+is_own(const struct meridian *m, const struct rte_ether_addr *address)
 {
 	uint32_t i;
 
 	for (i = 0; i < MERIDIAN_ADDRESSES; i++) {
 		if (rte_is_same_ether_addr(&m->data->mac_addrs[i], address))
+			return true;
+	}
+	return rte_is_same_ether_addr(&m->claimed, address);
+}
+
+/**
+ * meridian_is_anothers() - look whether this process has an address for another function of a port
+ * @m: a PF, whose card is locked
+ * @function: itself or a VF of its
+ * @address: unicast
+ *
+ * Return: whether another PF of the port has it, started or not, or one of that PF's VFs; or the PF
+ * of a VF, or a VF of a PF. Other VFs of one PF are in the card.
+ */
+bool
+meridian_is_anothers(const struct meridian *m, uint32_t function, const struct rte_ether_addr *address)
+{
+	const struct meridian *pf;
+
+	TAILQ_FOREACH(pf, &m->card->pfs, of_card) {
+		if (pf->port != m->port)
+			continue;
+		if (pf->function != function && is_own(pf, address))
+			return true;
+		if ((pf != m || function == m->function) && meridian_is_of_vf(pf, address))
 			return true;
 	}
 	return false;
@@ -48,7 +67,8 @@ meridian_is_own(const struct meridian *m, const struct rte_ether_addr *address)
  * @address: unicast
  *
  * An entry of a function of ours that does not know of it was left by a driver before, and goes. Of
- * what another driver serves, what holds in any VLAN or without a tag is seen.
+ * what another driver serves, what holds in any VLAN or without a tag is seen. A PF that is stopped
+ * keeps what it has in ethdev's list.
  *
  * Return: 0; -EADDRINUSE if it is another function's or the PS's, or another negative errno.
  */
@@ -58,9 +78,7 @@ meridian_claim(struct meridian *m, uint32_t function, const struct rte_ether_add
 	static const uint16_t scopes[] = { MERIDIAN_ANY_VLAN, 0 };
 	unsigned int i;
 
-	if (function == m->function ? meridian_is_of_vf(m, address) : meridian_is_own(m, address))
-		return -EADDRINUSE;
-	if (is_of_ps(m, address))
+	if (meridian_is_anothers(m, function, address) || is_of_ps(m, address))
 		return -EADDRINUSE;
 	for (i = 0; i < RTE_DIM(scopes); i++) {
 		int found = meridian_mac_find(m, address, scopes[i]);
@@ -74,4 +92,36 @@ meridian_claim(struct meridian *m, uint32_t function, const struct rte_ether_add
 		meridian_mac_remove(m, address, scopes[i], found);
 	}
 	return 0;
+}
+
+/**
+ * meridian_own() - let a PF have an address, from now on and before ethdev has it in its list
+ * @m: a PF
+ * @address: what ethdev writes into its list next; what is no unicast address is had by anybody
+ *
+ * Return: 0; -EADDRINUSE if it is another function's or the PS's, or another negative errno.
+ */
+int
+meridian_own(struct meridian *m, const struct rte_ether_addr *address)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&m->card->lock);
+	if (!rte_is_zero_ether_addr(address) && !rte_is_multicast_ether_addr(address))
+		error = meridian_claim(m, m->function, address);
+	if (!error)
+		m->claimed = *address;
+	pthread_mutex_unlock(&m->card->lock);
+	return error;
+}
+
+/* Undoes meridian_own(): ethdev does not write the address. */
+void
+meridian_disown(struct meridian *m)
+{
+	static const struct rte_ether_addr none;
+
+	pthread_mutex_lock(&m->card->lock);
+	m->claimed = none;
+	pthread_mutex_unlock(&m->card->lock);
 }

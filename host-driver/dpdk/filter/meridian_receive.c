@@ -51,33 +51,21 @@ meridian_all_multicast_off(struct rte_eth_dev *dev)
 	return set_flag(dev, false, false);
 }
 
-/* A VF's PF says it. */
-static int
-claim(struct meridian *m, const struct rte_ether_addr *address)
-{
-	int error;
-
-	if (m->qdma.is_vf || rte_is_zero_ether_addr(address) ||
-	    rte_is_multicast_ether_addr(address))
-		return 0;
-	pthread_mutex_lock(&m->card->lock);
-	error = meridian_claim(m, m->function, address);
-	pthread_mutex_unlock(&m->card->lock);
-	return error;
-}
-
-/* Calls sync with ethdev's list as it will be. */
+/* Calls sync with ethdev's list as it will be. Whose a VF's address is, its PF says. */
 static int
 replace(struct rte_eth_dev *dev, uint32_t index, const struct rte_ether_addr *address)
 {
 	struct rte_ether_addr *place = &dev->data->mac_addrs[index], before = *place;
-	int error = claim(meridian_of(dev), address);
+	struct meridian *m = meridian_of(dev);
+	int error = m->qdma.is_vf ? 0 : meridian_own(m, address);
 
 	if (error)
 		return error;
 	*place = *address;
-	error = sync_filter(meridian_of(dev));
+	error = sync_filter(m);
 	*place = before;
+	if (error && !m->qdma.is_vf)
+		meridian_disown(m);
 	return error;
 }
 

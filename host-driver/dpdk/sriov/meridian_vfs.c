@@ -234,16 +234,21 @@ check(struct meridian *m, const struct meridian_options *options, uint32_t first
 	return -ENOSPC;
 }
 
-/* Of devargs, which may give one address twice, or run into multicast. */
+/* Of devargs, which may give one address twice, or run into multicast, or be another PF's. */
 static int
 check_addresses(const struct meridian *m)
 {
 	uint32_t i;
 
 	for (i = 0; i < m->vfs->service.vfs; i++) {
-		const struct rte_ether_addr *own = (const struct rte_ether_addr *)m->vfs->vf[i].own;
+		const struct qdma_vf *vf = &m->vfs->vf[i];
+		const struct rte_ether_addr *own = (const struct rte_ether_addr *)vf->own;
+		bool is_anothers;
 
-		if (rte_is_unicast_ether_addr(own) && !meridian_is_own(m, own))
+		pthread_mutex_lock(&m->card->lock);
+		is_anothers = meridian_is_anothers(m, vf->function, own);
+		pthread_mutex_unlock(&m->card->lock);
+		if (rte_is_unicast_ether_addr(own) && !is_anothers)
 			continue;
 		MERIDIAN_LOG(ERR, "%s: " RTE_ETHER_ADDR_PRT_FMT " cannot be VF %u's",
 			     m->data->name, RTE_ETHER_ADDR_BYTES(own), i);

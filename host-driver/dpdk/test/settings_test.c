@@ -14,12 +14,13 @@
 #include <rte_version.h>
 
 #include "qdma/qdma_regs.h"
-#include "meridian_queue.h"
+#include "meridian.h"
 #include "port.h"
 
 #define RESETS	20000
 #define POOL	127
 #define READS	2000
+#define VF	4	/* the first, of a card */
 
 static void
 port_tells_its_socket(void)
@@ -607,6 +608,38 @@ bus_of_another_version_is_refused_and_closed(void)
 	close_port();
 }
 
+/* ethdev writes its list when the driver has returned: whoever asks before then is refused. */
+static void
+address_is_the_port_s_before_ethdev_has_it(void)
+{
+	struct rte_ether_addr one = { { 2, 0, 0, 0, 0, 1 } }, two = { { 2, 0, 0, 0, 0, 2 } };
+	struct rte_eth_dev *dev;
+	struct meridian *m;
+
+	plug("");
+	dev = &rte_eth_devices[port];
+	m = meridian_of(dev);
+	is(meridian_claim(m, VF, &one), 0);
+	is(dev->dev_ops->mac_addr_set(dev, &one), 0);
+	is(meridian_claim(m, VF, &one), -EADDRINUSE);
+	is(rte_eth_dev_default_mac_addr_set(port, &one), 0);
+	is(meridian_claim(m, VF, &one), -EADDRINUSE);
+	is(dev->dev_ops->mac_addr_add(dev, &two, 1, 0), 0);
+	is(meridian_claim(m, VF, &two), -EADDRINUSE);
+	is(rte_eth_dev_mac_addr_add(port, &two, 0), 0);
+	is(rte_eth_dev_mac_addr_remove(port, &two), 0);
+	is(meridian_claim(m, VF, &two), 0);
+	is(rte_eth_dev_default_mac_addr_set(port, &two), 0);
+	is(meridian_claim(m, VF, &one), 0);
+	/* What the card does not do, ethdev does not write. */
+	start_port(&plain);
+	test_card->is_silent = true;
+	must(rte_eth_dev_default_mac_addr_set(port, &one) < 0, "on a card that does not answer");
+	test_card->is_silent = false;
+	is(meridian_claim(m, VF, &one), 0);
+	is(meridian_claim(m, VF, &two), -EADDRINUSE);
+}
+
 static const struct test_case cases[] = {
 	CASE(port_tells_its_socket),
 	CASE(queue_that_was_never_set_up_does_not_start),
@@ -629,6 +662,7 @@ static const struct test_case cases[] = {
 	CASE(status_that_cannot_be_is_no_progress),
 	CASE(address_that_is_given_is_not_the_card_s),
 	CASE(address_that_the_ps_writes_meanwhile_is_whole),
+	CASE(address_is_the_port_s_before_ethdev_has_it),
 	CASE(vlans_without_room_are_told_once),
 	CASE(arguments_that_cannot_be_are_invalid),
 	CASE(bus_of_another_version_is_refused_and_closed),
