@@ -13,7 +13,8 @@
 /*
  * The VF's settings. Answer: its address, 6 bytes; whether it is trusted, 1 byte; the version of
  * these messages that the PF knows, 1 byte, 0 for version 1; the longest frame in bytes without
- * FCS, 4 bytes; what the card can do for the VF, MERIDIAN_IDENT_CAPABILITIES_*, 4 bytes.
+ * FCS, 4 bytes, of which cards have FRAME_LEAST to FRAME_MOST (spinal's ShellParam); what the card
+ * can do for the VF, MERIDIAN_IDENT_CAPABILITIES_*, 4 bytes.
  */
 #define MERIDIAN_OP_CONFIG		0x40
 #define MERIDIAN_CONFIG_ADDRESS		8
@@ -21,6 +22,8 @@
 #define MERIDIAN_CONFIG_VERSION		15
 #define MERIDIAN_CONFIG_MAX_FRAME	16
 #define MERIDIAN_CONFIG_CAPABILITIES	20
+#define MERIDIAN_CONFIG_FRAME_LEAST	1518
+#define MERIDIAN_CONFIG_FRAME_MOST	16000
 
 /*
  * To receive an address, or no longer. Request: the address, 6 bytes; 1 to receive it, 1 byte; 1 if

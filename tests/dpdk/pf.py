@@ -24,12 +24,13 @@ class MeridianPf(PfService):
     def __init__(self, host: Host, queues: range) -> None:
         super().__init__(host, queues)
         self.addresses: dict[int, set[bytes]] = {}
+        self.max_frame = host.card.geometry.max_frame
 
     def _do(self, message: Message) -> bytes:
         vf = message.source
         if message.op == CONFIG and vf in self.vfs:
             words = ((8 + at, "B", byte) for at, byte in enumerate(address_of(vf)))
-            return place(*words, (16, "I", self.host.card.geometry.max_frame))
+            return place(*words, (16, "I", self.max_frame))
         if message.op == ADDRESS and vf in self.vfs:
             self._receive(vf, message.payload[2:8], bool(message.field(14, "B")))
             return b""

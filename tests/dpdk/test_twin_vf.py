@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from dpdk_fixtures import library, testpmd
 from meridian_twin import Host
 from pf import MeridianPf, address_of, served
 from test_twin_attach import from_wire, udp
-from testpmd import Testpmd
+from testpmd import Testpmd, TestpmdError
 
 __all__ = ["library", "testpmd"]  # fixtures
 FIRST = 4
@@ -69,6 +71,17 @@ def test_a_vf_that_is_not_trusted_is_told(run_card: Any, testpmd: Callable[..., 
             assert "ip link set DEVICE vf NUMBER trust on" in pmd.start_text
             assert "Promiscuous mode: disabled" in pmd.command("show port info 0")
             pmd.quit()
+
+
+@pytest.mark.parametrize("max_frame", [0, 1517, 16001, 0xFFFFFFFF])
+def test_a_longest_frame_that_no_card_has_is_not_believed(run_card: Any, library: Path, max_frame: int) -> None:
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128)).max_frame = max_frame
+        sentence = f"the PF says that the longest frame has {max_frame} bytes, which no card has"
+        with served(host), pytest.raises(TestpmdError, match=sentence):
+            Testpmd(library, [f"net_meridian_twin0,socket={card.socket},function={FIRST}"], memory=64)
 
 
 def test_a_pf_that_is_silent_is_waited_for_once(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:

@@ -465,6 +465,19 @@ ask_queues(struct meridian *m)
 	return error;
 }
 
+/* Sizes of memory depend on it, and no register of a VF tells it. */
+static int
+take_max_frame(struct meridian *m, uint32_t bytes)
+{
+	if (bytes >= MERIDIAN_CONFIG_FRAME_LEAST && bytes <= MERIDIAN_CONFIG_FRAME_MOST) {
+		m->max_frame = bytes;
+		return 0;
+	}
+	MERIDIAN_LOG(ERR, "%s: the PF says that the longest frame has %u bytes, which no card has",
+		     m->data->name, bytes);
+	return -EPROTO;
+}
+
 static int
 ask_config(struct meridian *m)
 {
@@ -473,10 +486,11 @@ ask_config(struct meridian *m)
 
 	begin(m, &request, MERIDIAN_OP_CONFIG);
 	error = ask(m, &request, &answer);
+	if (!error)
+		error = take_max_frame(m, get_word(&answer, MERIDIAN_CONFIG_MAX_FRAME));
 	if (error)
 		return error;
 	memcpy(&m->data->mac_addrs[0], &answer.byte[MERIDIAN_CONFIG_ADDRESS], RTE_ETHER_ADDR_LEN);
-	m->max_frame = get_word(&answer, MERIDIAN_CONFIG_MAX_FRAME);
 	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
 	m->capabilities = m->pf_version >= 2 ? get_word(&answer, MERIDIAN_CONFIG_CAPABILITIES) : 0;
 	meridian_default_rss(m);

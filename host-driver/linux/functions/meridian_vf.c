@@ -154,20 +154,34 @@ static int ask_queues(struct meridian *m, u32 *count)
 	return qdma_find(m->qdma.tables.buffers, MERIDIAN_RX_BUFFER) < 0 ? -EPROTO : 0;
 }
 
+/* Linux's longest MTU depends on it, and no register of a VF tells it. */
+static int take_max_frame(struct meridian *m, u32 bytes)
+{
+	if (bytes >= MERIDIAN_CONFIG_FRAME_LEAST && bytes <= MERIDIAN_CONFIG_FRAME_MOST) {
+		m->max_frame = bytes;
+		return 0;
+	}
+	dev_err(&m->pdev->dev,
+		"the PF says that the longest frame has %u bytes, which no card has\n", bytes);
+	return -EPROTO;
+}
+
 static int ask_config(struct meridian *m)
 {
 	struct qdma_message request, answer;
+	const u8 *byte = answer.byte;
 	int error;
 
 	begin(m, &request, MERIDIAN_OP_CONFIG);
 	error = ask(m, &request, &answer);
+	if (!error)
+		error = take_max_frame(m, get_unaligned_le32(&byte[MERIDIAN_CONFIG_MAX_FRAME]));
 	if (error)
 		return error;
-	meridian_settle_address(m, &answer.byte[MERIDIAN_CONFIG_ADDRESS]);
-	m->max_frame = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_MAX_FRAME]);
-	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
+	meridian_settle_address(m, &byte[MERIDIAN_CONFIG_ADDRESS]);
+	m->pf_version = byte[MERIDIAN_CONFIG_VERSION];
 	if (m->pf_version >= 2)
-		m->capabilities = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_CAPABILITIES]);
+		m->capabilities = get_unaligned_le32(&byte[MERIDIAN_CONFIG_CAPABILITIES]);
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
