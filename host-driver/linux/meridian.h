@@ -194,6 +194,7 @@ struct meridian_missed {
  * @vf_watch: of a PF with VFs: finds those that are reset
  * @reset: lets the queues start anew
  * @rx_mode: brings the card's filter in line with Linux's lists
+ * @losses: of a VF: asks whether its PF has taken addresses from it
  * @errors_next: jiffies before which the card's errors are not looked at again
  * @retry_next: jiffies before which a function that is down does not try again to end its queues,
  *	or to have them if it is waiting, and a VF that is up does not ask a silent PF again
@@ -209,6 +210,8 @@ struct meridian_missed {
  * @granted_flags: of a VF: what its PF has granted last; all ones: not known
  * @refused_flags: of a VF: what its PF has refused since
  * @seen_flags: of a VF: the card's, as the PF was asked last
+ * @lost: of a VF: how many addresses its PF has taken from it, as it has seen
+ * @loss_next: jiffies before which a VF does not ask again how many these are
  * @is_lacking: the card or the PF of a VF does not take all its addresses, and this was said
  * @pf_version: of a VF: version of our messages that its PF knows
  * @vf: of a PF, its VFs; under the card's lock
@@ -255,6 +258,7 @@ struct meridian {
 	struct delayed_work vf_watch;
 	struct work_struct reset;
 	struct work_struct rx_mode;
+	struct work_struct losses;
 	unsigned long errors_next;
 	unsigned long retry_next;
 	unsigned long port_next;
@@ -269,6 +273,8 @@ struct meridian {
 	u32 granted_flags;
 	u32 refused_flags;
 	u32 seen_flags;
+	u32 lost;
+	unsigned long loss_next;
 	bool is_lacking;
 	u8 pf_version;
 	struct meridian_vf *vf;

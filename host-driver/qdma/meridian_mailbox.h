@@ -14,7 +14,9 @@
  * The VF's settings. Answer: its address, 6 bytes; whether it is trusted, 1 byte; the version of
  * these messages that the PF knows, 1 byte, 0 for version 1; the longest frame in bytes without
  * FCS, 4 bytes, of which cards have FRAME_LEAST to FRAME_MOST (spinal's ShellParam); what the card
- * can do for the VF, MERIDIAN_IDENT_CAPABILITIES_*, 4 bytes.
+ * can do for the VF, MERIDIAN_IDENT_CAPABILITIES_*, 4 bytes; how many addresses beside its own the
+ * VF has lost since its hello, to others or as there was no room any more, 4 bytes: 0 of a PF that
+ * does not count them. A VF that sees more than before asks for all its addresses again.
  */
 #define MERIDIAN_OP_CONFIG		0x40
 #define MERIDIAN_CONFIG_ADDRESS		8
@@ -22,6 +24,7 @@
 #define MERIDIAN_CONFIG_VERSION		15
 #define MERIDIAN_CONFIG_MAX_FRAME	16
 #define MERIDIAN_CONFIG_CAPABILITIES	20
+#define MERIDIAN_CONFIG_LOST		24
 #define MERIDIAN_CONFIG_FRAME_LEAST	1518
 #define MERIDIAN_CONFIG_FRAME_MOST	16000
 

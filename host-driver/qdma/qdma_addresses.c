@@ -73,6 +73,7 @@ static u32 find_address(const struct qdma_vf *vf, const u8 *address)
 static void lose_address(struct qdma_service *service, struct qdma_vf *vf, u32 place)
 {
 	forget_address(vf, place);
+	vf->lost++;
 	service->evicted++;
 	qdma_service_tell(service, vf, QDMA_VF_LOSES_GROUP);
 }
@@ -289,8 +290,10 @@ void qdma_resume_addresses(struct qdma_service *service, struct qdma_vf *vf)
 
 	vf->is_away = false;
 	for (i = vf->addresses; i-- > 0;) {
-		if (!take(service, vf, vf->address[i]))
-			forget_address(vf, i);
+		if (take(service, vf, vf->address[i]))
+			continue;
+		forget_address(vf, i);
+		vf->lost++;
 	}
 }
 

@@ -156,6 +156,7 @@ static int hello(const struct asked *asked)
 	if (qdma_has_queues(asked->vf))
 		return -QDMA_REFUSE_BUSY;
 	asked->vf->is_known = true;
+	asked->vf->lost = 0;
 	qdma_message_put_hello(asked->answer, &hello);
 	return 0;
 }
@@ -316,6 +317,7 @@ static int tell_config(const struct asked *asked)
 	put_word(answer, MERIDIAN_CONFIG_MAX_FRAME, asked->service->max_frame);
 	put_word(answer, MERIDIAN_CONFIG_CAPABILITIES,
 		 asked->service->capabilities & VF_CAPABILITIES);
+	put_word(answer, MERIDIAN_CONFIG_LOST, asked->vf->lost);
 	return 0;
 }
 

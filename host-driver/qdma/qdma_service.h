@@ -47,6 +47,7 @@ enum qdma_vf_trouble {
  * @tx_offload: its transmit queues ask the card for things from their next start on
  * @address: that it receives beside its own
  * @addresses: how many
+ * @lost: of those that it had, since its hello, without being asked
  * @owed: ns at which what its messages are charged is paid
  * @request: its last message, which is not answered yet
  * @is_heard: there is one
@@ -77,6 +78,7 @@ struct qdma_vf {
 	bool tx_offload;
 	u8 address[QDMA_VF_ADDRESSES][QDMA_ADDRESS_BYTES];
 	u32 addresses;
+	u32 lost;
 	u64 owed;
 	struct qdma_message request;
 	bool is_heard;

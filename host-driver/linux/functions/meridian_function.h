@@ -20,6 +20,7 @@ u32 meridian_read_vf(struct meridian *m, u32 offset);
 
 /* meridian_vf_wishes.c */
 bool meridian_see_flags(struct meridian *m);
+bool meridian_see_losses(struct meridian *m);
 int meridian_set_own_address(struct meridian *m, const u8 *address);
 
 /* meridian_service.c */

@@ -15,6 +15,7 @@
 
 #define SERVICE_PERIOD	(HZ / 4)
 #define PORT_PERIOD	HZ
+#define LOSS_PERIOD	(10 * HZ)
 
 /*
  * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
@@ -90,6 +91,15 @@ static bool is_to_ask_again(struct meridian *m)
 	return true;
 }
 
+/* A PF says it to a VF that asks, and only then: it does not wait for VFs. */
+static void look_for_losses(struct meridian *m)
+{
+	if (!meridian_is_vf(m->pdev) || time_before(jiffies, m->loss_next))
+		return;
+	m->loss_next = jiffies + LOSS_PERIOD;
+	schedule_work(&m->losses);
+}
+
 static void look_after_queues(struct meridian *m)
 {
 	if (meridian_is_vf(m->pdev) && meridian_was_reset(m)) {
@@ -100,6 +110,7 @@ static void look_after_queues(struct meridian *m)
 	if (test_and_clear_bit(MERIDIAN_FLAG_FILTER, &m->flags) || is_to_ask_again(m) ||
 	    (meridian_is_vf(m->pdev) && !m->is_loss_seen && meridian_see_flags(m)))
 		schedule_work(&m->rx_mode);
+	look_for_losses(m);
 	meridian_update_link(m);
 	wake_queues(m);
 	look_after_transmit(m);
@@ -165,6 +176,14 @@ static void do_rx_mode(struct work_struct *work)
 	m->ops->sync_filter(m);
 }
 
+static void do_losses(struct work_struct *work)
+{
+	struct meridian *m = container_of(work, struct meridian, losses);
+
+	if (meridian_see_losses(m))
+		schedule_work(&m->rx_mode);
+}
+
 static irqreturn_t misc_interrupt(int irq, void *data)
 {
 	struct meridian *m = data;
@@ -208,9 +227,11 @@ void meridian_init_service(struct meridian *m)
 	INIT_DELAYED_WORK(&m->service, do_service);
 	m->retry_next = jiffies;
 	m->port_next = jiffies;
+	m->loss_next = jiffies;
 	meridian_init_vf_watch(m);
 	INIT_WORK(&m->reset, do_reset);
 	INIT_WORK(&m->rx_mode, do_rx_mode);
+	INIT_WORK(&m->losses, do_losses);
 }
 
 void meridian_start_service(struct meridian *m)
@@ -229,5 +250,6 @@ void meridian_stop_service(struct meridian *m)
 	cancel_delayed_work_sync(&m->service);
 	cancel_delayed_work_sync(&m->vf_watch);
 	cancel_work_sync(&m->reset);
+	cancel_work_sync(&m->losses);
 	cancel_work_sync(&m->rx_mode);
 }

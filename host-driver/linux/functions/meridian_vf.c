@@ -196,6 +196,7 @@ static int introduce(struct meridian *m, u32 *queues)
 
 	mutex_lock(&m->card->lock);
 	meridian_forget_addresses(m);
+	m->lost = 0;
 	mutex_unlock(&m->card->lock);
 	error = say_hello(m);
 	if (!error)

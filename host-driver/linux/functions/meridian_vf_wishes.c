@@ -262,6 +262,49 @@ void meridian_sync_vf(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 }
 
+/* Returns 0 or a negative error. A PF that does not answer is asked again by meridian_sync_vf(). */
+static int ask_lost(struct meridian *m, u32 *lost)
+{
+	struct qdma_message request, answer;
+	int error;
+
+	qdma_message_init(&request, MERIDIAN_OP_CONFIG, m->function, 0);
+	error = meridian_ask_pf(m, &request, &answer);
+	if (m->is_pf_silent)
+		set_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
+	if (!error)
+		*lost = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_LOST]);
+	return error;
+}
+
+/**
+ * meridian_see_losses() - ask whether the PF has taken addresses from the VF
+ * @m: a VF that is up
+ *
+ * It does so where others need the room, or had an address while the VF had no queues.
+ *
+ * Return: whether it has; then the VF is to ask for all again.
+ */
+bool meridian_see_losses(struct meridian *m)
+{
+	bool is_more = false;
+	u32 lost;
+
+	mutex_lock(&m->card->lock);
+	if (!list_empty(&m->entries) && !m->is_pf_silent && !ask_lost(m, &lost)) {
+		is_more = lost > m->lost;
+		if (is_more) {
+			netdev_warn(m->netdev,
+				    "the PF has taken %u addresses from the VF: they are asked for again\n",
+				    lost - m->lost);
+			meridian_forget_addresses(m);
+		}
+		m->lost = lost;
+	}
+	mutex_unlock(&m->card->lock);
+	return is_more;
+}
+
 /**
  * meridian_see_flags() - look whether the administrator trusts the VF now, or no longer
  * @m: a VF that is up

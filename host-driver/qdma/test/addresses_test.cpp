@@ -318,6 +318,13 @@ class Colliding : public Service {
                        address_message({1, 0, 0, 0, slots, static_cast<std::uint8_t>(first + i)}, true, false)) == 0;
     return joined;
   }
+  /// What the VF is told when it asks.
+  std::uint32_t lost(unsigned function) {
+    qdma_message answer{};
+    EXPECT_EQ(pf.ask(function, message_of(MERIDIAN_OP_CONFIG), &answer), 0);
+    const std::uint8_t* byte = &answer.byte[MERIDIAN_CONFIG_LOST];
+    return byte[0] | byte[1] << 8;
+  }
   int give(unsigned function, const Address& address) {
     return qdma_give_address(&pf.service, &pf.vf(function), address.data());
   }
@@ -352,6 +359,24 @@ TEST_F(Colliding, GroupsGiveWayToAnAddressThatIsGivenLater) {
   EXPECT_EQ(pf.vf(6).addresses, FakeShell::slots - 1);
   EXPECT_EQ(listeners(group), std::set<std::uint32_t>{4});
   EXPECT_EQ(pf.shell.sharing(later), FakeShell::slots);
+  EXPECT_EQ(lost(4), 1U);
+  EXPECT_EQ(lost(6), 1U);
+  EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
+  EXPECT_EQ(lost(4), 0U) << "that was another driver's";
+}
+
+TEST_F(Colliding, AVfIsToldOfWhatItLosesWhileItHasNoQueues) {
+  for (const unsigned vf : {4U, 5U}) {
+    qdma_trust_vf(&pf.service, &pf.vf(vf), true);
+    bring_up(vf);
+  }
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  reset(4);
+  EXPECT_EQ(pf.ask(5, address_message(alien, true, false)), 0);
+  EXPECT_EQ(lost(4), 0U);
+  EXPECT_EQ(pf.ask(4, range_message(QDMA_OP_FMAP, 256, 2)), 0);
+  EXPECT_EQ(lost(4), 1U);
+  EXPECT_EQ(lost(5), 0U);
 }
 
 TEST_F(Colliding, AFullFilterHasRoomForAnAddressThatIsGiven) {
