@@ -124,7 +124,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
-bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD (needs Vivado; never run here)
+bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers (needs Vivado; never run here)
 	@scripts/bitstream build $(if $(DEBUG),--debug) "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
