@@ -258,7 +258,7 @@ stop:
 
 /**
  * detach() - undo attach()
- * @devlink: of a function; its lock is held
+ * @devlink: of a function, which serves no VFs; its lock is held
  */
 static void detach(struct meridian_devlink *devlink)
 {
@@ -268,8 +268,6 @@ static void detach(struct meridian_devlink *devlink)
 	if (!m)
 		return;
 	set_function(devlink, NULL);
-	if (!meridian_is_vf(pdev))
-		meridian_leave_vfs(m);
 	meridian_port_loses_netdev(&devlink->port);
 	unregister_netdev(m->netdev);
 	meridian_end_port(m);
@@ -336,21 +334,13 @@ static void meridian_remove(struct pci_dev *pdev)
 	/* One that was pulled is not waited for. */
 	if (devlink->m && !qdma_answers(&devlink->m->qdma))
 		devlink->m->qdma.gone = true;
+	meridian_devlink_unlock(devlink);
+	if (!meridian_is_vf(pdev))
+		meridian_leave_vfs(devlink);
+	meridian_devlink_lock(devlink);
 	detach(devlink);
 	meridian_devlink_unlock(devlink);
 	meridian_devlink_free(devlink);
-}
-
-static int sriov_configure(struct pci_dev *pdev, int count)
-{
-	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
-	int result = -ENODEV;
-
-	meridian_devlink_lock(devlink);
-	if (devlink->m)
-		result = meridian_sriov_configure(devlink->m, count);
-	meridian_devlink_unlock(devlink);
-	return result;
 }
 
 static struct pci_driver meridian_driver = {
@@ -359,7 +349,7 @@ static struct pci_driver meridian_driver = {
 	.probe = meridian_probe,
 	.remove = meridian_remove,
 	.shutdown = meridian_shutdown,
-	.sriov_configure = sriov_configure,
+	.sriov_configure = meridian_sriov_configure,
 	.err_handler = &meridian_error_handlers,
 	.driver.pm = &meridian_pm_ops,
 };

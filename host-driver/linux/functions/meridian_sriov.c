@@ -46,80 +46,119 @@ void meridian_limit_vfs(struct meridian *m)
 			    count, m->functions, first);
 }
 
-static int start(struct meridian *m, int count)
+static int make_vfs(struct meridian *m, int count)
 {
-	bool are_there = pci_num_vf(m->pdev);
 	u16 stride;
 	u32 first = first_function(m, &stride);
-	int error;
 
 	if (m->vfs)
 		return -EBUSY;
 	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
-	error = meridian_make_vfs(m, first, stride, count, meridian_may_messages(m->devlink));
-	if (error)
-		return error;
-	/* VFs of this very system say hello before this returns. */
-	error = are_there ? 0 : pci_enable_sriov(m->pdev, count);
-	if (error) {
-		meridian_end_vfs(m);
-		return error;
-	}
-	netdev_info(m->netdev, "%d VFs from function %u on\n", count, m->vf[0].function);
-	return count;
+	return meridian_make_vfs(m, first, stride, count, meridian_may_messages(m->devlink));
+}
+
+static void tell_vfs(struct meridian *m)
+{
+	netdev_info(m->netdev, "%d VFs from function %u on\n", m->vfs, m->vf[0].function);
 }
 
 /**
  * meridian_adopt_vfs() - serve VFs that a driver before has left in virtual machines
- * @m: a PF that is attached
+ * @m: a PF that is attached; its devlink's lock is held
  */
 void meridian_adopt_vfs(struct meridian *m)
 {
 	int count = pci_num_vf(m->pdev);
-	int error = count ? start(m, count) : 0;
+	int error = count ? make_vfs(m, count) : 0;
 
-	if (error < 0)
+	if (error)
 		netdev_err(m->netdev, "the VFs that are there are not served: %d\n", error);
+	else if (count)
+		tell_vfs(m);
 }
 
-/**
- * meridian_leave_vfs() - the driver goes
- * @m: the PF, which serves no VFs any more
- *
- * VFs that virtual machines have cannot be taken from these: they stay, without queues.
+/*
+ * PCI's core adds and removes VFs under the lock of its buses. It holds that, too, when it tells of
+ * an error, and the function then takes its devlink's lock. So the latter is let go meanwhile: the
+ * device's lock, which all callers hold, keeps errors, resets and removal away, and a reload is
+ * refused as long as the PF serves VFs.
  */
-void meridian_leave_vfs(struct meridian *m)
+static int begin_sriov(struct meridian_devlink *devlink, int count)
 {
-	if (meridian_end_sriov(m))
+	struct meridian *m;
+	int error;
+
+	meridian_devlink_lock(devlink);
+	m = devlink->m;
+	error = m ? make_vfs(m, count) : -ENODEV;
+	meridian_devlink_unlock(devlink);
+	if (error)
+		return error;
+	/* VFs of this very system say hello before this returns. */
+	error = pci_num_vf(m->pdev) ? 0 : pci_enable_sriov(m->pdev, count);
+	meridian_devlink_lock(devlink);
+	if (error)
 		meridian_end_vfs(m);
+	else
+		tell_vfs(m);
+	meridian_devlink_unlock(devlink);
+	return error ?: count;
 }
 
-/**
- * meridian_end_sriov() - no VFs any more
- * @m: the PF; its devlink's lock is held
- *
- * Return: 0; -EBUSY if virtual machines have some.
- */
-int meridian_end_sriov(struct meridian *m)
+/* VFs that virtual machines have cannot be taken from these. */
+static bool are_assigned(struct meridian *m)
 {
-	if (m->vfs && pci_vfs_assigned(m->pdev)) {
-		netdev_warn(m->netdev, "VFs are in use by virtual machines\n");
+	return m && m->vfs && pci_vfs_assigned(m->pdev);
+}
+
+static void end_vfs(struct meridian_devlink *devlink)
+{
+	meridian_devlink_lock(devlink);
+	if (devlink->m)
+		meridian_end_vfs(devlink->m);
+	meridian_devlink_unlock(devlink);
+}
+
+static int end_sriov(struct meridian_devlink *devlink)
+{
+	bool is_busy;
+
+	meridian_devlink_lock(devlink);
+	is_busy = are_assigned(devlink->m);
+	if (is_busy)
+		netdev_warn(devlink->m->netdev, "VFs are in use by virtual machines\n");
+	meridian_devlink_unlock(devlink);
+	if (is_busy)
 		return -EBUSY;
-	}
-	pci_disable_sriov(m->pdev);
-	meridian_end_vfs(m);
+	pci_disable_sriov(devlink->pdev);
+	end_vfs(devlink);
 	return 0;
 }
 
 /**
+ * meridian_leave_vfs() - the driver goes
+ * @devlink: of the PF, which serves no VFs any more; the device's lock is held, devlink's is not
+ *
+ * VFs that virtual machines have stay, without queues.
+ */
+void meridian_leave_vfs(struct meridian_devlink *devlink)
+{
+	if (end_sriov(devlink))
+		end_vfs(devlink);
+}
+
+/**
  * meridian_sriov_configure() - so many VFs
- * @m: the PF; its devlink's lock is held
+ * @pdev: the PF; its device's lock is held, its devlink's is not
  * @count: 0: none
  *
- * Return: @count or a negative error.
+ * Return: @count; -EBUSY if there are VFs already, or virtual machines have some; another negative
+ * error.
  */
-int meridian_sriov_configure(struct meridian *m, int count)
+int meridian_sriov_configure(struct pci_dev *pdev, int count)
 {
-	return count ? start(m, count) : meridian_end_sriov(m);
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
+	return count ? begin_sriov(devlink, count) : end_sriov(devlink);
 }

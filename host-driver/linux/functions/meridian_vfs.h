@@ -10,6 +10,8 @@
 #include "meridian_vf.h"
 
 struct meridian;
+struct meridian_devlink;
+struct pci_dev;
 struct qdma_vf;
 
 /* meridian_vfs.c */
@@ -39,10 +41,9 @@ void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf);
 
 /* meridian_sriov.c */
 void meridian_limit_vfs(struct meridian *m);
-int meridian_sriov_configure(struct meridian *m, int count);
-int meridian_end_sriov(struct meridian *m);
+int meridian_sriov_configure(struct pci_dev *pdev, int count);
 void meridian_adopt_vfs(struct meridian *m);
-void meridian_leave_vfs(struct meridian *m);
+void meridian_leave_vfs(struct meridian_devlink *devlink);
 
 /* meridian_vf_verbs.c */
 int meridian_set_vf_mac(struct net_device *netdev, int index, u8 *address);
