@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twin/line_server.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -31,7 +32,18 @@ void LineServer::receive(Client& client) {
   if (client.input_.size() > longest_line) client.over_ = true;
 }
 
+bool LineServer::has_news() const {
+  std::vector<pollfd> watched{{listener_.get(), POLLIN, 0}};
+  for (const Client& client : clients_) {
+    if (!client.output_.empty()) return true;
+    watched.push_back({client.socket_.get(), POLLIN, 0});
+  }
+  return ::poll(watched.data(), watched.size(), 0) > 0;
+}
+
 void LineServer::poll() {
+  // To accept nobody costs the kernel a new socket each time.
+  if (!has_news()) return;
   while (Descriptor socket = listener_.accept()) clients_.emplace_back(std::move(socket));
   for (Client& client : clients_) {
     receive(client);

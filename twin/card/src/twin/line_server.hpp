@@ -47,6 +47,7 @@ class LineServer {
   void add_descriptors(std::vector<int>& descriptors) const;
 
  private:
+  bool has_news() const;
   void receive(Client& client);
 
   Listener listener_;
