@@ -48,6 +48,7 @@ REPORTS = (
 )
 #: What it has seen, cleared by writing ones: Device Status, AER uncorrectable and correctable status.
 SEEN = (("CAP_EXP+a.w", 0x000F), ("ECAP_AER+4.l", 0xFFFFFFFF), ("ECAP_AER+10.l", 0xFFFFFFFF))
+LOCKED = "The kernel may be locked down (Secure Boot): program the card while the host is off"
 
 
 class Refused(Exception):
@@ -214,7 +215,8 @@ def setpci(port: Function, word: str) -> str | None:
         return said
     if "not found" in said:
         return None
-    raise Refused(f"'{' '.join(command)}' failed: {said}")
+    locked = f". {LOCKED}" if "not permitted" in said else ""
+    raise Refused(f"'{' '.join(command)}' failed: {said}{locked}")
 
 
 class Reports:
@@ -234,8 +236,7 @@ class Reports:
             masked = (int(value, 16) | ones) & ~zeros
             setpci(self.port, f"{name}={masked:0{len(value)}x}")
             if int(setpci(self.port, name) or "0", 16) & zeros:
-                raise Refused(f"the register {name} of port {self.port.address} does not change: the kernel may be locked down "
-                              "(Secure Boot); then program the card while the host is off")  # fmt: skip
+                raise Refused(f"the register {name} of port {self.port.address} does not change. {LOCKED}")
 
     def restore(self) -> None:
         """What came meanwhile is cleared first, or it would be reported late. Raises Refused at the end."""
