@@ -268,6 +268,10 @@ static int ask_lost(struct meridian *m, u32 *lost)
 	struct qdma_message request, answer;
 	int error;
 
+	/* Others may have to ask: a PF gets no longer for this than one that is silent. */
+	mutex_lock(&m->mailbox_lock);
+	m->is_pf_silent = true;
+	mutex_unlock(&m->mailbox_lock);
 	qdma_message_init(&request, MERIDIAN_OP_CONFIG, m->function, 0);
 	error = meridian_ask_pf(m, &request, &answer);
 	if (m->is_pf_silent)
