@@ -14,6 +14,8 @@
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
 
+#define PROPERTY	"meridian,host-mac-addresses"
+
 /* Of the addresses; any constant does. */
 static const siphash_key_t key = { { 0x6d6572696469616eULL, 0x2070732061646472ULL } };
 
@@ -108,28 +110,45 @@ static void tell_host(struct meridian_ps_port *port, unsigned int pf, const u8 *
 			       get_unaligned_le16(&address[4]));
 }
 
+/* Returns how many addresses the device tree has, or a negative error. */
+static int read_addresses(struct meridian_ps_port *port, const struct device_node *node,
+			  u8 (*address)[ETH_ALEN])
+{
+	const size_t most = MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX * ETH_ALEN;
+	int bytes = -EINVAL;
+
+	if (node)
+		bytes = of_property_read_variable_u8_array(node, PROPERTY, address[0], ETH_ALEN,
+							   most);
+	if (bytes > 0 && bytes % ETH_ALEN == 0)
+		return bytes / ETH_ALEN;
+	/* There is no such property. */
+	if (bytes == -EINVAL)
+		return bytes;
+	dev_warn(port->card->dev,
+		 "port %u: %s is ignored: it is not one to four addresses of six bytes\n",
+		 port->index, PROPERTY);
+	return -EINVAL;
+}
+
 /**
  * meridian_ps_tell_host() - tell the host's PFs their addresses on a port
  * @port: whose address is known
  * @node: of the port in the device tree, or NULL
  *
- * Those of the device tree, else some that are made of the board as the port's own. Without either
- * the card keeps what a PF's driver has chosen. A PF takes what it is told when its driver is
- * loaded next.
+ * Those of the device tree, of which the log names what is no address; else some that are made of
+ * the board as the port's own. Without either the card keeps what a PF's driver has chosen. A PF
+ * takes what it is told when its driver is loaded next.
  *
  * Return: 0, or -EPROBE_DEFER if a memory that the device tree names is not there yet.
  */
 int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node)
 {
 	u8 address[MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX][ETH_ALEN];
-	int bytes = -ENODEV, error;
-	unsigned int pf;
+	int count = read_addresses(port, node, address), error, pf;
 	u64 hash;
 
-	if (node)
-		bytes = of_property_read_variable_u8_array(node, "meridian,host-mac-addresses",
-							   address[0], ETH_ALEN, sizeof(address));
-	if (bytes < 0) {
+	if (count < 0) {
 		error = hash_of_board(port->card, &hash);
 		if (error)
 			return error == -EPROBE_DEFER ? error : 0;
@@ -137,11 +156,14 @@ int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *nod
 		for (pf = 0; pf < ARRAY_SIZE(address); pf++)
 			make_address(address[pf], hash,
 				     (1 + pf) * MERIDIAN_PORT_MAX + port->index);
-		bytes = sizeof(address);
+		count = ARRAY_SIZE(address);
 	}
-	for (pf = 0; pf < bytes / ETH_ALEN; pf++) {
+	for (pf = 0; pf < count; pf++) {
 		if (is_valid_ether_addr(address[pf]))
 			tell_host(port, pf, address[pf]);
+		else
+			dev_warn(port->card->dev, "port %u: %s has no address for PF %d: %pM\n",
+				 port->index, PROPERTY, pf, address[pf]);
 	}
 	return 0;
 }

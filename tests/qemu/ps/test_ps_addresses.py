@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses of the host's PFs in the device tree that are none: the log names them, and the PFs have those of the board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from meridian_machine import PsHardware
+from ps_link import PORT, WRITABLE, ps_link, register
+
+pytestmark = pytest.mark.qemu
+HOST_ADDRESS = PORT + 0x10  # two registers of each PF
+
+
+def address_tree(folder: Path, addresses: str) -> Path:
+    """A device tree in the folder, with these bytes for the host's PFs on port 0."""
+    tree = folder / "addresses.dts"
+    tree.write_text(f"""/include/ "ps.dts"
+&meridian {{
+    ethernet-ports {{
+        #address-cells = <1>;
+        #size-cells = <0>;
+        ethernet-port@0 {{
+            reg = <0>;
+            meridian,host-mac-addresses = [{addresses}];
+        }};
+    }};
+}};
+""")
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("addresses", "sentence", "first"),
+    [
+        (
+            "02 4d 52 44 4e 04 02 4d",
+            "port 0: meridian,host-mac-addresses is ignored: it is not one to four addresses of six bytes",
+            None,
+        ),
+        (
+            "02 4d 52 44 4e 04 03 4d 52 44 4e 05",
+            "port 0: meridian,host-mac-addresses has no address for PF 1: 03:4d:52:44:4e:05",
+            bytes.fromhex("024d52444e04"),
+        ),
+    ],
+    ids=["eight bytes", "a group"],
+)
+def test_addresses_that_are_none(tmp_path: Path, addresses: str, sentence: str, first: bytes | None) -> None:
+    """first: what the first PF has of them, and the others have nothing; none: all have addresses of the board."""
+    hardware = PsHardware(kernel=WRITABLE, tree=address_tree(tmp_path, addresses))
+    with ps_link(hardware) as link:
+        guest = link.guest
+        assert guest.log().count(sentence) == 1, guest.log()
+        words = [
+            (register(guest, HOST_ADDRESS + 8 * pf), register(guest, HOST_ADDRESS + 8 * pf + 4)) for pf in range(4)
+        ]
+        told = [
+            low.to_bytes(4, "little") + high.to_bytes(4, "little")[:2] if high >> 31 else None for low, high in words
+        ]
+        own = int.from_bytes(guest.address(), "big")
+        of_board = [(own + 4 * (1 + pf)).to_bytes(6, "big") for pf in range(4)]
+        assert told == ([first, None, None, None] if first else of_board)
