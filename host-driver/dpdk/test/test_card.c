@@ -11,10 +11,12 @@
 #define BUSY		1	/* of QDMA_CONTEXT_COMMAND */
 #define LENGTH		60
 #define SLOW_FRAMES	32
-#define ADDRESS_LOW	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_LOW(0))
-#define ADDRESS_HIGH	(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ADDRESS_HIGH(0))
+#define PORT		MERIDIAN_PORT_BASE(test_card_port)
+#define ADDRESS_LOW	(PORT + MERIDIAN_PORT_HOST_ADDRESS_LOW(0))
+#define ADDRESS_HIGH	(PORT + MERIDIAN_PORT_HOST_ADDRESS_HIGH(0))
 
 struct test_card *test_card;
+uint32_t test_card_port;
 bool test_card_has_no_fence;
 uint32_t test_card_address[2][2];
 uint32_t test_card_capabilities;
@@ -23,7 +25,7 @@ bool test_card_is_of_another_version;
 static bool
 is_open(const struct test_card *card)
 {
-	return card->null->shell[(MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_HOST_ENABLE) / 4] &
+	return card->null->shell[(PORT + MERIDIAN_PORT_HOST_ENABLE) / 4] &
 	       MERIDIAN_PORT_HOST_ENABLE_TX_MASK;
 }
 
@@ -194,6 +196,10 @@ test_card_reset(struct test_card *card)
 	null->loop = loop;
 	null->version = MERIDIAN_MAP_MAJOR << 16 | MERIDIAN_MAP_MINOR;
 	meridian_null_begin(null);
+	null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) / 4] +=
+		test_card_port << MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT;
+	null->shell[(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_PORT) / 4] =
+		test_card_port << MERIDIAN_FUNCTION_PORT_PORT_SHIFT;
 }
 
 /* Frames for a queue, in all buffers that the card believes to have. */

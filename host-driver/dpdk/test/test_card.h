@@ -42,6 +42,9 @@ extern struct test_card *test_card;
 /* The next one's function cannot be kept from memory. */
 extern bool test_card_has_no_fence;
 
+/* Ethernet port that its PF is bound to; it is the card's last. */
+extern uint32_t test_card_port;
+
 /*
  * Addresses of the next one's PF, as both registers have them: the first, and the other, which is
  * written when half of the first has been read.

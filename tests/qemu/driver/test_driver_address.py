@@ -13,15 +13,17 @@ from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import MODULE, PF_DEVICE, Guest
 
 pytestmark = pytest.mark.qemu
-LOW, HIGH = 0x102010, 0x102014  # of PF 0 in BAR2, 8 further for the next
+LOW, HIGH = 0x102010, 0x102014  # of PF 0 on port 0, in BAR2
+PORT_STRIDE, PF_STRIDE = 0x1000, 8
 VALID = 1 << 31
 CHANCE = "by chance, until the card's power goes"
 
 
-@pytest.fixture(scope="module")
-def guest() -> Iterator[Guest]:
-    """Two PFs of a port: eth0 and eth1."""
-    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2", kernel="iomem=relaxed"))
+@pytest.fixture(scope="module", params=[1, 2], ids=["one port", "a port each"])
+def guest(request: pytest.FixtureRequest) -> Iterator[Guest]:
+    """Two PFs, eth0 and eth1: of one port, or each of a port of its own."""
+    hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
+    setting = Setting(suite=tools.SUITES[0], hardware=hardware, ports=request.param)
     with (
         tempfile.TemporaryDirectory(prefix="meridian-") as folder,
         Twin(setting, Path(folder)) as twin,
@@ -39,9 +41,10 @@ def reloaded(guest: Guest) -> tuple[bytes, bytes]:
 def write(guest: Guest, pf: int, address: bytes, flags: int = VALID) -> None:
     """As the PS does: the valid bit comes last."""
     bar2 = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16)
+    port = int(guest.run(f"cat /sys/class/net/eth{pf}/dev_port"))
     high = int.from_bytes(address[4:], "little") | flags
     for at, value in ((LOW, int.from_bytes(address[:4], "little")), (HIGH, high)):
-        guest.run(f"busybox devmem {bar2 + at + 8 * pf:#x} 32 {value:#x}")
+        guest.run(f"busybox devmem {bar2 + at + PORT_STRIDE * port + PF_STRIDE * pf:#x} 32 {value:#x}")
 
 
 def test_an_address_by_chance_is_told_and_stays(guest: Guest) -> None:

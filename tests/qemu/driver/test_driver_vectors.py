@@ -125,10 +125,12 @@ def test_the_processors_that_a_user_gives_a_shared_interrupt_stay(link: Link) ->
 
 
 def test_a_reset_makes_the_rings_anew(link: Link) -> None:
+    before = valid_rings(link)
+    assert len(before) == len(interrupts(link))
     link.guest.run(f"echo 1 >{PF_DEVICE}/reset")
     link.guest.wait_link()
     link.guest.ping()
-    assert valid_rings(link)
+    assert valid_rings(link) == before
 
 
 def test_nothing_of_them_is_left_on_the_card(link: Link) -> None:

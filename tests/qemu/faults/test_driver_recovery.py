@@ -21,10 +21,18 @@ pytestmark = pytest.mark.qemu
 VF = "ip netns exec vf0 "
 FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
 HOST_ENABLE, SWITCHING = 0x102004, 0x111008  # of the port
+HASH_ORDER = 0x628  # of a function
 #: What the driver says when it has found the port closed.
 OPENED = "port 0 was closed to the host"
 #: What the driver sets of a function in the card: (name, offset, words).
-SET = (("flags", 0x4, 1), ("rates", 0x10, 2), ("vlan", 0x18, 2), ("indirection", 0x400, 2), ("key", 0x600, 10))
+SET = (
+    ("flags", 0x4, 1),
+    ("rates", 0x10, 2),
+    ("vlan", 0x18, 2),
+    ("indirection", 0x400, 2),
+    ("key", 0x600, 10),
+    ("hash order", HASH_ORDER, 1),
+)
 
 
 @dataclass
@@ -95,15 +103,18 @@ def slot() -> Iterator[Slot]:
             guest = link.guest
             guest.run(
                 "ethtool -L eth0 combined 1; ethtool -G eth0 rx 256 tx 128\n"
+                "ethtool -N eth0 rx-flow-hash udp4 sd\n"
                 f"ethtool -X eth0 hkey {':'.join(['6d'] * 40)}; ip maddress add 01:00:5e:00:02:01 dev eth0\n"
                 "ip link add link eth0 name eth0.5 type vlan id 5; ip address add 10.45.0.1/24 dev eth0.5\n"
                 f"ip link set eth0.5 up; echo 2 >{PF_DEVICE}/sriov_numvfs; ip netns add vf0; ip link set eth1 netns vf0\n"
                 "ip link set eth0 vf 0 vlan 5 trust on spoofchk on max_tx_rate 500\n"
                 "ip link set eth0 vf 1 mac 02:00:00:00:00:77 vlan 7 state disable\n"
-                f"{VF}ip address add 10.45.0.2/24 dev eth1; {VF}ip link set eth1 up"
+                f"{VF}ip address add 10.45.0.2/24 dev eth1; {VF}ip link set eth1 up",
+                240,
             )
             slot = Slot(link, monitor)
             slot.works()
+            assert slot.words(FUNCTION + HASH_ORDER, 1)[0] >> 16, "no field is left out"
             yield slot
             guest.run(f"ip netns del vf0; ip link del eth0.5; echo 0 >{PF_DEVICE}/sriov_numvfs")
 
