@@ -47,8 +47,9 @@ def processor_seconds(process: CardProcess) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def busy(program: Path, size: int, seconds: float) -> list[Figure]:
-    """One port filled by the wire, every frame through the shell and the QDMA model into host memory.
+def busy(program: Path, size: int, seconds: float) -> tuple[float, float]:
+    """(kHz, frames per second) of one port filled by the wire, every frame through the shell and the QDMA model into
+    host memory.
 
     By seconds of processor time, which is what the wall clock would show if the machine had nothing else to do.
     """
@@ -74,11 +75,32 @@ def busy(program: Path, size: int, seconds: float) -> list[Figure]:
     print(
         f"  {size} B: {khz:.0f} kHz ({cycles / took / 1000:.0f} by the wall clock), {frames} frames on the wire, {received} fetched, {lost} found no buffer in all"
     )
+    return khz, frames / used
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    return {} if len(values) == 1 else {"min": round(min(values), 1), "max": round(max(values), 1)}
+
+
+def speed(program: Path, other: Path | None, size: int, seconds: float, pairs: int) -> list[Figure]:
+    """Medians of the busy card; with another program also of that one, which takes turns with it, and their ratio."""
     point = POINT | {"bytes": size}
-    return [
-        Figure("host_clock_khz", point, round(khz, 1), "kHz", goal=">= 100"),
-        Figure("frames_per_second", point, round(frames / used), "frames/s"),
-    ]
+    runs, others = [], []
+    for _ in range(pairs):
+        if other is not None:
+            others.append(busy(other, size, seconds)[0])
+        runs.append(busy(program, size, seconds))
+    khz, frames = ([run[i] for run in runs] for i in (0, 1))
+    median = statistics.median(khz)
+    figures = [
+        Figure("host_clock_khz", point, round(median, 1), "kHz", goal=">= 100", runs=pairs, spread=spread(khz)),
+        Figure("frames_per_second", point, round(statistics.median(frames)), "frames/s", runs=pairs, spread=spread(frames)),
+    ]  # fmt: skip
+    if other is None:
+        return figures
+    before = statistics.median(others)
+    figures[0].reference = {"value": round(before, 1), "source": f"{other}, in turns"}
+    return [*figures, Figure("host_clock_ratio", point, round(median / before, 3), "times", runs=pairs)]
 
 
 def idle(program: Path) -> Figure:
@@ -160,6 +182,10 @@ def main() -> int:
         "--programs", type=Path, help="use meridian_card and qdma_bench of this folder instead of building them"
     )
     parser.add_argument("--seconds", type=float, default=5, help="length of each busy run (5)")
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="take turns with the meridian_card of this folder"
+    )
+    parser.add_argument("--pairs", type=int, help="busy runs of each size (1; with --against 5)")
     arguments = parser.parse_args()
     folder = arguments.programs
     if folder is None:
@@ -167,9 +193,11 @@ def main() -> int:
         if done.returncode:
             return done.returncode
         folder = Path(done.stdout.splitlines()[-1])
+    other = arguments.against / "meridian_card" if arguments.against else None
+    pairs = arguments.pairs or (5 if other else 1)
     figures = [idle(folder / "meridian_card"), doorbell(folder / "meridian_card", 200)]
     for size in (64, 1518):
-        figures += busy(folder / "meridian_card", size, arguments.seconds)
+        figures += speed(folder / "meridian_card", other, size, arguments.seconds, pairs)
     figures += forward(folder / "qdma_bench")
     write("card", "cycle-accurate simulation; dma_* of the QDMA IP's model alone", figures)
     return 1 if any(figure.missed() for figure in figures) else 0
