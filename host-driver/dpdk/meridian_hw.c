@@ -198,6 +198,14 @@ meridian_enable_port(struct meridian *m, bool on)
 	pthread_mutex_unlock(&m->card->lock);
 }
 
+static bool
+is_port_open(struct meridian *m)
+{
+	uint32_t offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
+
+	return (meridian_read(m, offset) & PORT_IS_OPEN) == PORT_IS_OPEN;
+}
+
 /**
  * meridian_look_after_port() - open a port again that somebody has closed
  * @m: a PF that has opened it
@@ -208,16 +216,16 @@ meridian_enable_port(struct meridian *m, bool on)
 void
 meridian_look_after_port(struct meridian *m)
 {
-	uint32_t offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
-	bool is_closed;
+	bool is_opened = false;
 
 	pthread_mutex_lock(&m->card->lock);
-	is_closed = m->card->port_users[m->port] &&
-		    (meridian_read(m, offset) & PORT_IS_OPEN) != PORT_IS_OPEN;
-	if (is_closed)
+	if (m->card->port_users[m->port] && !is_port_open(m)) {
 		write_port(m);
+		/* While the ARM is in reset, its registers cannot be written. */
+		is_opened = is_port_open(m);
+	}
 	pthread_mutex_unlock(&m->card->lock);
-	if (is_closed)
+	if (is_opened)
 		MERIDIAN_LOG(NOTICE, "%s: port %u was closed to the host, as a reset of the card's ARM does: it is open again",
 			     m->data->name, m->port);
 }

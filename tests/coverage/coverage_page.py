@@ -38,7 +38,7 @@ def table(name: str, about: str, rows: Sequence[Row], lines: str | None) -> str:
     first, second = ("branches", "bits") if name == "shell" else ("lines", "branches")
     link = f' (<a href="{escape(lines)}">each line</a>)' if lines else ""
     total = Row(
-        "all", *(sum(column) for column in zip(*((r.reached, r.points, r.branches, r.of_branches) for r in rows)))
+        "all", *(sum(getattr(row, name) for row in rows) for name in ("reached", "points", "branches", "of_branches"))
     )
     body = "".join(
         f"<tr><td>{escape(row.name)}</td>"

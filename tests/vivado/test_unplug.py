@@ -323,6 +323,25 @@ def test_ctrl_c_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> 
     assert here.registers() == REGISTERS and here.here() == PFS, said
 
 
+def test_the_script_is_ended_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> None:
+    """The port stays masked and the bus as it is until Vivado has ended, which goes on."""
+    here = host()
+    vivado(here, f"sleep 2; echo programmed >>{here.root}/events")
+    command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
+    process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    end = time.monotonic() + SECONDS
+    while not [event for event in here.events() if event.startswith("vivado")]:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.terminate()
+    process.wait(timeout=SECONDS)
+    while "rescan" not in here.events() or here.registers() != REGISTERS:
+        assert time.monotonic() < end, here.events()
+        time.sleep(0.02)
+    events = here.events()
+    assert events.index("programmed") < events.index("rescan"), events
+
+
 def test_the_card_is_in_another_host(tree: Path, host: Callable[..., FakeHost]) -> None:
     here = host(back=[])
     vivado(here, "true")

@@ -234,6 +234,15 @@ check(struct meridian *m, const struct meridian_options *options, uint32_t first
 	return -ENOSPC;
 }
 
+/* Other PFs of the card look at it. */
+static void
+show_vfs(struct meridian *m, struct meridian_vfs *vfs)
+{
+	pthread_mutex_lock(&m->card->lock);
+	m->vfs = vfs;
+	pthread_mutex_unlock(&m->card->lock);
+}
+
 /* Of devargs, which may give one address twice, or run into multicast, or be another PF's. */
 static int
 check_addresses(const struct meridian *m)
@@ -297,11 +306,11 @@ meridian_start_vfs(struct meridian *m, const struct meridian_options *options)
 		.card = &m->card->services,
 		.now = now_ns(),
 	};
-	m->vfs = vfs;
+	show_vfs(m, vfs);
 	error = check_addresses(m);
 	if (error) {
+		show_vfs(m, NULL);
 		free(vfs);
-		m->vfs = NULL;
 		return error;
 	}
 	meridian_restart_vfs(m);
@@ -324,14 +333,17 @@ meridian_restart_vfs(struct meridian *m)
 void
 meridian_stop_vfs(struct meridian *m)
 {
+	struct meridian_vfs *vfs;
+
 	if (m->vfs == NULL)
 		return;
 	rte_eal_alarm_cancel(serve, m);
 	pthread_mutex_lock(&m->card->lock);
-	qdma_service_stop(&m->vfs->service);
-	pthread_mutex_unlock(&m->card->lock);
-	free(m->vfs);
+	vfs = m->vfs;
+	qdma_service_stop(&vfs->service);
 	m->vfs = NULL;
+	pthread_mutex_unlock(&m->card->lock);
+	free(vfs);
 }
 
 static bool

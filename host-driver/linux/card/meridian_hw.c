@@ -248,6 +248,13 @@ void meridian_open_port(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 }
 
+static bool is_port_open(struct meridian *m)
+{
+	u32 offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
+
+	return (meridian_read(m, offset) & PORT_IS_OPEN) == PORT_IS_OPEN;
+}
+
 /**
  * meridian_look_after_port() - open the port again if somebody has closed it
  * @m: a PF that has opened it
@@ -257,16 +264,16 @@ void meridian_open_port(struct meridian *m)
  */
 void meridian_look_after_port(struct meridian *m)
 {
-	u32 offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
-	bool is_closed;
+	bool is_opened = false;
 
 	mutex_lock(&m->card->lock);
-	is_closed = m->card->port_users[m->port] &&
-		    (meridian_read(m, offset) & PORT_IS_OPEN) != PORT_IS_OPEN;
-	if (is_closed)
+	if (m->card->port_users[m->port] && !is_port_open(m)) {
 		write_port(m);
+		/* While the ARM is in reset, its registers cannot be written. */
+		is_opened = is_port_open(m);
+	}
 	mutex_unlock(&m->card->lock);
-	if (is_closed)
+	if (is_opened)
 		netdev_notice(m->netdev,
 			      "port %u was closed to the host, as a reset of the card's ARM does: it is open again\n",
 			      m->port);

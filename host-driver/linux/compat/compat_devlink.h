@@ -59,18 +59,37 @@ static inline void meridian_devlink_withdraw(struct devlink *devlink)
 #endif
 }
 
-/* Before there is such a lock, or before a reload has it, it is not needed. */
-static inline void meridian_devl_lock(struct devlink *devlink)
+/* A reload has devlink's lock from 6.0 on. Before, a lock of the driver stands for it. */
+static inline void meridian_devl_lock(struct devlink *devlink, struct mutex *before)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
 	devl_lock(devlink);
+#else
+	mutex_lock(before);
 #endif
 }
 
-static inline void meridian_devl_unlock(struct devlink *devlink)
+static inline void meridian_devl_unlock(struct devlink *devlink, struct mutex *before)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 0, 0)
 	devl_unlock(devlink);
+#else
+	mutex_unlock(before);
+#endif
+}
+
+/* Around what a reload does. */
+static inline void meridian_reload_lock(struct mutex *before)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
+	mutex_lock(before);
+#endif
+}
+
+static inline void meridian_reload_unlock(struct mutex *before)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
+	mutex_unlock(before);
 #endif
 }
 

@@ -80,9 +80,9 @@ void meridian_adopt_vfs(struct meridian *m)
 
 /*
  * PCI's core adds and removes VFs under the lock of its buses. It holds that, too, when it tells of
- * an error, and the function then takes its devlink's lock. So the latter is let go meanwhile: the
- * device's lock, which all callers hold, keeps errors, resets and removal away, and a reload is
- * refused as long as the PF serves VFs.
+ * an error, and the function then takes its devlink's lock. So the latter is let go meanwhile, and
+ * is in no such circle. The device's lock, which all callers hold, keeps errors, resets and removal
+ * away, and a reload is refused as long as the PF serves VFs.
  */
 static int begin_sriov(struct meridian_devlink *devlink, int count)
 {

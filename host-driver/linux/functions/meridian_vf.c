@@ -20,14 +20,14 @@ u32 meridian_read_vf(struct meridian *m, u32 offset)
 	return meridian_read(m, offset);
 }
 
-static unsigned long end_of_wait(const struct meridian *m)
+static unsigned long patience(const struct meridian *m)
 {
-	return jiffies + (m->is_pf_silent ? SILENT_WAIT : ANSWER_WAIT);
+	return m->is_pf_silent ? SILENT_WAIT : ANSWER_WAIT;
 }
 
-static int send(struct meridian *m, const struct qdma_message *request)
+static int send(struct meridian *m, const struct qdma_message *request, unsigned long wait)
 {
-	unsigned long end = end_of_wait(m);
+	unsigned long end = jiffies + wait;
 	bool is_last;
 	int error;
 
@@ -42,9 +42,9 @@ static int send(struct meridian *m, const struct qdma_message *request)
 }
 
 /* What else comes meanwhile is thrown away. */
-static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer)
+static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer, unsigned long wait)
 {
-	unsigned long end = end_of_wait(m);
+	unsigned long end = jiffies + wait;
 	bool is_last;
 	u32 source;
 
@@ -75,6 +75,23 @@ static void note_silence(struct meridian *m, bool is_silent)
 	m->is_pf_silent = is_silent;
 }
 
+/* The mailbox is locked. */
+static int exchange(struct meridian *m, const struct qdma_message *request,
+		    struct qdma_message *answer, unsigned long wait)
+{
+	struct qdma_message unused;
+	int error;
+
+	/* The answer to the last question may have come late. */
+	if (m->is_pf_silent)
+		qdma_mailbox_clear(&m->qdma);
+	error = send(m, request, wait);
+	if (!error)
+		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused, wait);
+	note_silence(m, error == -EBUSY || error == -ETIMEDOUT);
+	return error;
+}
+
 /**
  * meridian_ask_pf() - send a question and wait for its answer
  * @m: a VF
@@ -87,17 +104,31 @@ static void note_silence(struct meridian *m, bool is_silent)
 int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
 		    struct qdma_message *answer)
 {
-	struct qdma_message unused;
 	int error;
 
 	mutex_lock(&m->mailbox_lock);
-	/* The answer to the last question may have come late. */
-	if (m->is_pf_silent)
-		qdma_mailbox_clear(&m->qdma);
-	error = send(m, request);
-	if (!error)
-		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused);
-	note_silence(m, error == -EBUSY || error == -ETIMEDOUT);
+	error = exchange(m, request, answer, patience(m));
+	mutex_unlock(&m->mailbox_lock);
+	return error;
+}
+
+/**
+ * meridian_ask_pf_briefly() - meridian_ask_pf() for a question that can be put again
+ * @m: a VF
+ * @request: the question
+ * @answer: gets what the PF says
+ *
+ * Others may have to ask, so a PF gets no longer for it than one that was silent before.
+ *
+ * Return: as meridian_ask_pf().
+ */
+int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *request,
+			    struct qdma_message *answer)
+{
+	int error;
+
+	mutex_lock(&m->mailbox_lock);
+	error = exchange(m, request, answer, SILENT_WAIT);
 	mutex_unlock(&m->mailbox_lock);
 	return error;
 }
@@ -464,5 +495,5 @@ void meridian_leave_pf(struct meridian *m)
 
 	meridian_forget_addresses(m);
 	begin(m, &bye, QDMA_OP_VF_BYE);
-	send(m, &bye);
+	send(m, &bye, patience(m));
 }

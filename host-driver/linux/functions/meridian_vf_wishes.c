@@ -262,20 +262,14 @@ void meridian_sync_vf(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 }
 
-/* Returns 0 or a negative error. A PF that does not answer is asked again by meridian_sync_vf(). */
+/* Returns 0 or a negative error. */
 static int ask_lost(struct meridian *m, u32 *lost)
 {
 	struct qdma_message request, answer;
 	int error;
 
-	/* Others may have to ask: a PF gets no longer for this than one that is silent. */
-	mutex_lock(&m->mailbox_lock);
-	m->is_pf_silent = true;
-	mutex_unlock(&m->mailbox_lock);
 	qdma_message_init(&request, MERIDIAN_OP_CONFIG, m->function, 0);
-	error = meridian_ask_pf(m, &request, &answer);
-	if (m->is_pf_silent)
-		set_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
+	error = meridian_ask_pf_briefly(m, &request, &answer);
 	if (!error)
 		*lost = get_unaligned_le32(&answer.byte[MERIDIAN_CONFIG_LOST]);
 	return error;
@@ -295,7 +289,7 @@ bool meridian_see_losses(struct meridian *m)
 	u32 lost;
 
 	mutex_lock(&m->card->lock);
-	if (!list_empty(&m->entries) && !m->is_pf_silent && !ask_lost(m, &lost)) {
+	if (!list_empty(&m->entries) && !ask_lost(m, &lost)) {
 		is_more = lost > m->lost;
 		if (is_more) {
 			netdev_warn(m->netdev,

@@ -8,6 +8,8 @@
 /* meridian_vf.c */
 int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
 		    struct qdma_message *answer);
+int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *request,
+			    struct qdma_message *answer);
 
 /* meridian_vf_wishes.c */
 void meridian_sync_vf(struct meridian *m);

@@ -131,12 +131,8 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink)
 	return value.vu32;
 }
 
-static int reload_down(struct devlink *devlink, bool is_other_netns,
-		       enum devlink_reload_action action, enum devlink_reload_limit limit,
-		       struct netlink_ext_ack *extack)
+static int let_go(struct meridian_devlink *priv, struct netlink_ext_ack *extack)
 {
-	struct meridian_devlink *priv = devlink_priv(devlink);
-
 	if (priv->m && priv->m->vfs) {
 		NL_SET_ERR_MSG_MOD(extack, "there are VFs: set sriov_numvfs to 0 first");
 		return -EBUSY;
@@ -149,12 +145,28 @@ static int reload_down(struct devlink *devlink, bool is_other_netns,
 	return 0;
 }
 
+static int reload_down(struct devlink *devlink, bool is_other_netns,
+		       enum devlink_reload_action action, enum devlink_reload_limit limit,
+		       struct netlink_ext_ack *extack)
+{
+	struct meridian_devlink *priv = devlink_priv(devlink);
+	int error;
+
+	meridian_reload_lock(&priv->reload);
+	error = let_go(priv, extack);
+	meridian_reload_unlock(&priv->reload);
+	return error;
+}
+
 static int reload_up(struct devlink *devlink, enum devlink_reload_action action,
 		     enum devlink_reload_limit limit, u32 *actions, struct netlink_ext_ack *extack)
 {
 	struct meridian_devlink *priv = devlink_priv(devlink);
-	int error = priv->lifecycle->attach(priv);
+	int error;
 
+	meridian_reload_lock(&priv->reload);
+	error = priv->lifecycle->attach(priv);
+	meridian_reload_unlock(&priv->reload);
 	if (error)
 		NL_SET_ERR_MSG_MOD(extack, "the card does not start again: see the kernel's log");
 	else
@@ -211,6 +223,7 @@ struct meridian_devlink *meridian_devlink_alloc(struct pci_dev *pdev,
 	priv->card = meridian_card_get(pdev);
 	if (!priv->card)
 		goto free;
+	mutex_init(&priv->reload);
 	mutex_init(&priv->lock);
 	if (meridian_devlink_begin(devlink, &pdev->dev))
 		goto put;
@@ -223,6 +236,7 @@ end:
 	meridian_devlink_end(devlink);
 put:
 	mutex_destroy(&priv->lock);
+	mutex_destroy(&priv->reload);
 	meridian_card_put(priv->card);
 free:
 	devlink_free(devlink);
@@ -241,6 +255,7 @@ void meridian_devlink_free(struct meridian_devlink *devlink)
 		devlink_params_unregister(of(devlink), params, ARRAY_SIZE(params));
 	meridian_devlink_end(of(devlink));
 	mutex_destroy(&devlink->lock);
+	mutex_destroy(&devlink->reload);
 	meridian_card_put(devlink->card);
 	devlink_free(of(devlink));
 }
@@ -306,10 +321,10 @@ void meridian_end_port(struct meridian *m)
 /* A reload has it, too. */
 void meridian_devlink_lock(struct meridian_devlink *devlink)
 {
-	meridian_devl_lock(of(devlink));
+	meridian_devl_lock(of(devlink), &devlink->reload);
 }
 
 void meridian_devlink_unlock(struct meridian_devlink *devlink)
 {
-	meridian_devl_unlock(of(devlink));
+	meridian_devl_unlock(of(devlink), &devlink->reload);
 }

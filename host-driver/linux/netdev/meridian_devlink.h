@@ -27,6 +27,7 @@ struct meridian_lifecycle {
  * @pdev: on PCIe
  * @card: shared with its other PFs
  * @port: of a function that is attached
+ * @reload: keeps a reload away where devlink's own lock does not
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
  * @lifecycle: what a reload does to it
@@ -36,6 +37,7 @@ struct meridian_devlink {
 	struct pci_dev *pdev;
 	struct meridian_card *card;
 	struct devlink_port port;
+	struct mutex reload; /* before Linux 6.0: m as a whole */
 	struct mutex lock; /* m */
 	struct meridian *m;
 	const struct meridian_lifecycle *lifecycle;
