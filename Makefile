@@ -130,11 +130,11 @@ bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/viv
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
-program: ## BOARD=...: take the card off the bus, load the bitstream by JTAG, find the card again (needs Vivado or Vivado Lab)
+program: ## BOARD=...: take the card off the bus, load the bitstream by JTAG, find the card again; ABSENT=1: no host has it (needs Vivado or Vivado Lab; never run here)
 	@scripts/bitstream program "$(BOARD)" $(if $(CARD),--card "$(CARD)") $(if $(FORCE),--force) $(if $(ABSENT),--absent) \
 	  "$(HW_SERVER)"
 
-flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash)
+flash-card: ## BOARD=... BOOT=boot.bin FSBL=fsbl.elf: write the card's flash memory by JTAG (needs program_flash; never run here)
 	@scripts/bitstream flash "$(BOARD)" "$(BOOT)" "$(FSBL)"
 
 image: ## BOARD=... KEYS=file.pub: build the SD card image with Yocto, from the results of make bitstream (hours, network; never run here)
