@@ -310,7 +310,7 @@ def test_vivado_fails(tree: Path, host: Callable[..., FakeHost]) -> None:
 def test_ctrl_c_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> None:
     """All processes of the terminal get it."""
     here = host()
-    vivado(here, "sleep 60")
+    vivado(here, "exec sleep 60")  # a shell that is about to start a program may wait for its end first
     command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
     process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     end = time.monotonic() + SECONDS
