@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -307,18 +308,30 @@ def test_vivado_fails(tree: Path, host: Callable[..., FakeHost]) -> None:
     assert here.registers() == REGISTERS and here.here() == PFS
 
 
+@contextmanager
+def programming(tree: Path, host: FakeHost) -> Iterator[subprocess.Popen[str]]:
+    """The script in a session of its own, when it has started Vivado. Whatever is left of the session ends."""
+    command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
+    process = subprocess.Popen(command, env=host.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        end = time.monotonic() + SECONDS
+        while not [event for event in host.events() if event.startswith("vivado")]:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(SECONDS)
+
+
 def test_ctrl_c_while_vivado_runs(tree: Path, host: Callable[..., FakeHost]) -> None:
     """All processes of the terminal get it."""
     here = host()
     vivado(here, "exec sleep 60")  # a shell that is about to start a program may wait for its end first
-    command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
-    process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + SECONDS
-    while not [event for event in here.events() if event.startswith("vivado")]:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=SECONDS)
+    with programming(tree, here) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=SECONDS)
     assert process.returncode != 0
     assert here.registers() == REGISTERS and here.here() == PFS, said
 
@@ -327,17 +340,13 @@ def test_the_script_is_ended_while_vivado_runs(tree: Path, host: Callable[..., F
     """The port stays masked and the bus as it is until Vivado has ended, which goes on."""
     here = host()
     vivado(here, f"sleep 2; echo programmed >>{here.root}/events")
-    command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
-    process = subprocess.Popen(command, env=here.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + SECONDS
-    while not [event for event in here.events() if event.startswith("vivado")]:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    process.terminate()
-    process.wait(timeout=SECONDS)
-    while "rescan" not in here.events() or here.registers() != REGISTERS:
-        assert time.monotonic() < end, here.events()
-        time.sleep(0.02)
+    with programming(tree, here) as process:
+        process.terminate()
+        process.wait(timeout=SECONDS)
+        end = time.monotonic() + SECONDS
+        while "rescan" not in here.events() or here.registers() != REGISTERS:
+            assert time.monotonic() < end, here.events()
+            time.sleep(0.02)
     events = here.events()
     assert events.index("programmed") < events.index("rescan"), events
 
