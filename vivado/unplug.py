@@ -173,7 +173,7 @@ class Slot:
         return [each for each in self.functions() if not (each.path / "physfn").is_symlink()]
 
     def link(self) -> str:
-        """Width and speed at the port; "" where it does not say."""
+        """Returns the width and speed at the port, "" where it does not say."""
         try:
             at = (self.port or self.pfs()[0]).path
             width = (at / "current_link_width").read_text().strip()
@@ -182,7 +182,7 @@ class Slot:
             return ""
 
     def rescan(self) -> None:
-        """By the empty bus itself if it is there, because Linux then sizes the port's windows anew."""
+        """Uses the empty bus's own file if it is there, because Linux then sizes the port's windows anew."""
         of_bus = sorted(self.above.glob("pci_bus/*/rescan")) if self.port else []
         put(of_bus[0] if of_bus else ROOT / "sys/bus/pci/rescan", "1")
 

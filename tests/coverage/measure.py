@@ -178,7 +178,7 @@ def shell(counted: Path) -> Part:
     return Part("shell", about, rows, "shell/missed.txt")
 
 
-#: Of each, what measures it.
+#: Which function measures each part.
 PARTS = {"driver": driver, "dpdk": dpdk, "card": card, "python": python_and_shell, "shell": python_and_shell}
 
 

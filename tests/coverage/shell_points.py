@@ -42,7 +42,7 @@ class Tally:
 
 @dataclass
 class Component:
-    """Of all instances of a component, and of all modules that the generator made of it with other parameters."""
+    """Sums all instances of a component, and all modules that the generator made of it with other parameters."""
 
     name: str
     lines: Tally = field(default_factory=Tally)

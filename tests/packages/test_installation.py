@@ -111,7 +111,7 @@ def test_edits_that_are_not_committed_are_refused(tmp_path: Path) -> None:
 
 
 def test_packages_are_installed_upgraded_and_removed(packages: Path, older: Path, system: Chroot) -> None:
-    """By the page's command. DKMS builds the module for the headers that are there; testpmd finds the driver by itself."""
+    """The page's command installs them. DKMS builds the module for the headers; testpmd finds the driver by itself."""
     before = system.files("etc/**/*")
     system.install(the(older, "meridian-dkms"), the(older, "meridian-dpdk"))
     (module,) = system.files(MODULES)
@@ -136,7 +136,7 @@ def test_packages_are_installed_upgraded_and_removed(packages: Path, older: Path
 
 
 def test_dkms_reads_the_version_in_the_tree(system: Chroot) -> None:
-    """As host-driver/README.md says, for those without the package."""
+    """DKMS builds the module from the checkout, as host-driver/README.md says."""
     run("cp", "-r", ROOT / "host-driver", system.root / "tmp")
     number = history.number((ROOT / history.SOURCE).read_text())
     system.run("cd /tmp && dkms add host-driver")

@@ -127,7 +127,7 @@ class FakeHost:
         return path
 
     def find(self) -> None:
-        """What a rescan does."""
+        """The kernel finds what a rescan of the bus would find."""
         for address in self.back:
             if not (self.by_address / address).is_symlink():
                 self.add(address, self.bars, vendor="0x10ee", device=f"0x9{address[-1]}3f")

@@ -14,12 +14,11 @@ import netlist_of
 import pytest
 from test_top import SIZES, lint, rtl
 from test_vivado_build import ACCEPT, GOLDEN
-from vivado_stub import BOARDS, DATA, ROOT, build, copy_of_tree
+from vivado_stub import BOARDS, DATA, ROOT, build, copy_of_tree, program
 
 pytestmark = pytest.mark.vivado
 TABLE = (ROOT / "vivado/tcl/debug.tcl").read_text()
 DEBUG = ("debug=1",)
-STUB = ROOT / "vivado/check/stub.tcl"
 
 
 def probes() -> dict[str, dict[str, int]]:
@@ -146,16 +145,7 @@ def test_the_card_is_told_of_its_probes(with_probes: bool, tmp_path: Path) -> No
     bit, log = tmp_path / "a.bit", tmp_path / "log"
     if with_probes:
         bit.with_suffix(".ltx").touch()
-    command = [
-        "tclsh",
-        str(STUB),
-        "2024.2",
-        str(log),
-        str(DATA / "cells.txt"),
-        str(DATA),
-        str(ROOT / "vivado/program.tcl"),
-    ]
-    done = subprocess.run([*command, str(bit), "far:3121"], capture_output=True, text=True, timeout=20, check=False)
+    done = program(bit, log)
     assert done.returncode == 0, done.stderr
     assert (f"PROBES.FILE = {bit.with_suffix('.ltx')}" in log.read_text()) == with_probes
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from test_top import write_cells
-from vivado_stub import DATA, ROOT
+from vivado_stub import DATA, ROOT, program
 
 pytestmark = pytest.mark.vivado
 STUB = ROOT / "vivado/check/stub.tcl"
@@ -63,19 +63,7 @@ def test_flash_names_files_and_kind_of_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cards", [1, 0])
 def test_program(cards: int, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    command = [
-        "tclsh",
-        str(STUB),
-        "2024.2",
-        str(log),
-        str(DATA / "cells.txt"),
-        str(DATA),
-        str(ROOT / "vivado/program.tcl"),
-    ]
-    environment = {**os.environ, **({} if cards else {"MERIDIAN_STUB_NO_CARD": "1"})}
-    done = subprocess.run(
-        [*command, "a.bit", "far:3121"], capture_output=True, text=True, timeout=20, check=False, env=environment
-    )
+    done = program("a.bit", log, **({} if cards else {"MERIDIAN_STUB_NO_CARD": "1"}))
     if cards:
         assert done.returncode == 0, done.stderr
         assert "connect_hw_server -url far:3121" in log.read_text() and "PROGRAM.FILE = a.bit" in log.read_text()

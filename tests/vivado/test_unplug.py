@@ -110,7 +110,7 @@ def test_a_port_without_aer_and_dpc(host: Callable[..., FakeHost]) -> None:
 
 
 def test_a_card_without_a_port_above(host: Callable[..., FakeHost]) -> None:
-    """On a root bus, where other devices are that stay."""
+    """The card is on a root bus, and the other devices there stay."""
     here = host(port=False)
     here.add("0000:00:1f.0", {}, vendor="0x8086", device="0x1234")
     unplug = Unplug(here)
@@ -254,7 +254,7 @@ def test_which_card(host: Callable[..., FakeHost]) -> None:
 
 
 def test_no_card(host: Callable[..., FakeHost]) -> None:
-    """But another design of AMD's, which may be the card as it was delivered."""
+    """The host has another design of AMD's, which may be the card as it was delivered."""
     here = host(back=[])
     here.add("0000:01:00.0", BARS, vendor="0x10ee", device="0x5020")
     status, said = Unplug(here).end()

@@ -201,7 +201,7 @@ transmit(void)
 	rte_pktmbuf_free_bulk(&frames[done], count - done);
 }
 
-/* One that is stopped, while the port runs. */
+/* The queue is stopped and set up anew while the port runs. */
 static void
 set_up_anew(void)
 {

@@ -551,7 +551,7 @@ reset_from_outside_is_told(void (*reset)(void))
 	is(held(), 0);
 }
 
-/* Of the slot: the card knows nothing of its queues, and the function may not access memory. */
+/* After a reset of the slot the card knows no queues, and the function may not access memory. */
 static void
 lose_all(void)
 {
@@ -565,7 +565,7 @@ pf_that_has_lost_its_queues_is_told(void)
 	reset_from_outside_is_told(lose_all);
 }
 
-/* Of the function in PCIe alone, for as long as Linux gives it: what is set in the card stays. */
+/* PCIe resets the function alone, which takes as long as Linux allows: the card keeps its settings. */
 static void
 be_away(void)
 {

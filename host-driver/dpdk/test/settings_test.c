@@ -20,7 +20,7 @@
 #define RESETS	20000
 #define POOL	127
 #define READS	2000
-#define VF	4	/* the first, of a card */
+#define VF	4	/* the first VF of a card is this function */
 
 static void
 port_tells_its_socket(void)

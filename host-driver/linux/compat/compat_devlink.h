@@ -78,7 +78,7 @@ static inline void meridian_devl_unlock(struct devlink *devlink, struct mutex *b
 #endif
 }
 
-/* Around what a reload does. */
+/* Before 6.0, a reload takes the lock of the driver by itself. */
 static inline void meridian_reload_lock(struct mutex *before)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
