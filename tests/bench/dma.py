@@ -30,8 +30,6 @@ MODES = ("forward", "c2h", "h2c")
 WIDE = LINKS["gen3x16"]
 #: Of the host in figures of time; a poll that finds nothing is taken to cost as much.
 POLL_NS = 50
-#: Where no ring of a host that forwards has to fill, nothing changes after that.
-SOON = ("--warm-us", "100")
 ROUND_TRIP_SIZES = range(1, 2016, 19)
 
 
@@ -76,8 +74,6 @@ def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
         return [Figure(f"{mode}_mpps", where, value, "Mpps", reference=reference)]
 
     options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
-    if mode != "forward":
-        options += SOON
     return Run(
         f"{mode} {link.name}, {size} bytes, {queues} queues, {function}", mode, (*options, *link.options()), figures
     )
@@ -106,7 +102,7 @@ def round_trip(link: Link, size: int) -> Run:
         where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS)
         return [Figure("round_trip_ns", where, times["min"], "ns", None, reference, times["frames"], spread(times))]
 
-    options = ("--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), *SOON, "--for-us", "500")
+    options = ("--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "500")
     return Run(f"round trip {link.name}, {size} bytes", "round-trip", (*options, *link.options()), figures)
 
 
@@ -142,7 +138,7 @@ def random_access(mode: str, size: int, queues: int) -> Run:
                 made.append(Figure("random_access_mops", where, value, "Mops", reference=reference))
         return made
 
-    options = ("--mode", mode, *SOON, "--bytes", str(size), "--queues", str(queues), "--random")
+    options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--random")
     return Run(f"random access {mode}, {size} bytes, {queues} queues", mode, (*options, *WIDE.options()), figures)
 
 
@@ -170,7 +166,7 @@ def latency(row: published.Offered) -> Run:
     return Run(
         f"latency {row.direction}, {row.bytes} bytes each {row.gap_ns} ns",
         row.direction,
-        (*options, *SOON, "--poll-ns", str(POLL_NS), *WIDE.options()),
+        (*options, "--poll-ns", str(POLL_NS), *WIDE.options()),
         figures,
     )
 
@@ -197,7 +193,7 @@ def register(load: str) -> Run:
             )  # fmt: skip
         return made
 
-    options = ("--registers", load, *SOON, "--bytes", "4096", "--queues", "8")
+    options = ("--registers", load, "--bytes", "4096", "--queues", "8")
     return Run(f"BAR2, load {load}", load, (*options, *WIDE.options()), figures)
 
 

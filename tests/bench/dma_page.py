@@ -17,6 +17,7 @@ from meridian_show.plots import LIKE_THE_PAGE, plot
 Entry = dict[str, Any]
 Curve = tuple[str, Sequence[tuple[float, float]], Sequence[tuple[float, float]]]  # label, ours, published
 
+STYLES = ("-", "--", "-.", ":")
 #: What of the published tables is not measured, and what it waits for.
 WAITS = (
     (
@@ -60,7 +61,7 @@ def compared(entries: Iterable[Entry]) -> str:
     """A sentence on ratios."""
     ratios = [it["reference"]["ratio"] for it in entries if "reference" in it]
     if not ratios:
-        return "No numbers are published for it."
+        return ""
     return (
         f"Measured to published: {min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}, "
         f"of {len(ratios)} points."
@@ -80,21 +81,26 @@ def lines(name: str, caption: str, curves: Sequence[Curve], axis: tuple[str, str
     """axis: what is up, and its unit. Published points are crosses in the colour of their line."""
     what, unit = axis
     with plot() as (figure, axes):
-        for colour, (label, ours, theirs) in zip(LINES * 2, curves, strict=False):
+        for colour, style, (label, ours, theirs) in zip(LINES, STYLES, curves, strict=False):
             if ours:
-                axes.plot(*zip(*ours, strict=True), "-" if len(ours) > 1 else "o", color=colour, label=label)
+                axes.plot(*zip(*ours, strict=True), style if len(ours) > 1 else "o", color=colour, label=label)
             if theirs:
                 axes.plot(*zip(*theirs, strict=True), "x", markersize=4, color=colour, label=f"{label}, published")
         axes.set(xlabel="bytes of a frame", ylabel=f"{what}, {unit}", ylim=(0, None))
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
     alternative = " ".join([f"Lines of {what} over the bytes of a frame.", *words(curves, unit), compared(entries)])
-    return picture(figure, name, f"{caption} {compared(entries)}", alternative)
+    return picture(figure, name, f"{caption} {compared(entries)}".strip(), alternative.strip())
 
 
 def forward(figures: Sequence[Entry]) -> list[str]:
     parts = []
     for function, who in (("pf", "a PF"), ("vf", "a VF")):
         entries = chosen(figures, "forward_mpps", link="gen3x16", function=function)
-        curves = [curve(f"{n} queues", [it for it in entries if it["with"]["queues"] == n]) for n in (1, 2, 4, 8)]
+        curves = [
+            curve(f"{n} queue{'s' * (n > 1)}", [it for it in entries if it["with"]["queues"] == n])
+            for n in (1, 2, 4, 8)
+        ]
         if entries:
             caption = (
                 f"The host sends back each frame, queues of {who}, gen3x16; published: testpmd on an IP in hardware."
@@ -108,12 +114,15 @@ def one_way(figures: Sequence[Entry]) -> list[str]:
     for name, caption in (("c2h", "Frames to the host only"), ("h2c", "Frames from the host only")):
         for function, who in (("pf", "a PF"), ("vf", "a VF")):
             entries = chosen(figures, f"{name}_mpps", link="gen3x16", function=function)
-            curves = [curve(f"{n} queues", [it for it in entries if it["with"]["queues"] == n]) for n in (1, 2, 4, 8)]
+            curves = [
+                curve(f"{n} queue{'s' * (n > 1)}", [it for it in entries if it["with"]["queues"] == n])
+                for n in (1, 2, 4, 8)
+            ]
             if entries:
                 parts.append(
                     lines(
                         f"{name}-{function}",
-                        f"{caption}, queues of {who}, gen3x16.",
+                        f"{caption}, queues of {who}, gen3x16. No numbers are published for it.",
                         curves,
                         ("frames a second", "Mpps"),
                         entries,
@@ -165,7 +174,7 @@ def tables(figures: Sequence[Entry]) -> list[str]:
     latency = table(
         "Median latency in us by what is offered, one queue, gen3x16. H2C: from the doorbell to the end of the frame at "
         "the pins; C2H: from its start at the pins to the completion in host memory. Published: from a command of the "
-        "card to its answer. Where more is offered than passes, the wait in the ring is part of it.",
+        "card to the host's answer, which it gives by a register write in C2H, too. Where more is offered than passes, the wait in the ring is part of it.",
         ("direction", Number("bytes"), Number("offered, Mops"), Number("passed, Mops"), *compared_columns),
         rows_of(
             figures,

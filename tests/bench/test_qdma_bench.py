@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-SHORT = ("--warm-us", "100", "--for-us", "60")
+SHORT = ("--warm-us", "50", "--for-us", "60")
 GEN3X8 = 8 * 8e9 * 128 / 130  # bits/s each way, headers included
 
 
@@ -60,6 +60,13 @@ def test_one_direction_moves_no_byte_the_other_way(bench: Any, mode: str, other:
 def test_both_directions_move(bench: Any, mode: str) -> None:
     found = measured(bench, "--mode", mode, "--bytes", "200", "--pcie", "3:8", "--poll-ns", "50")
     assert min(found[direction]["frames"] for direction in ("c2h", "h2c")) > 3
+
+
+@pytest.mark.parametrize(("size", "queues"), [(64, 4), (2112, 1)])
+def test_forwarding_is_measured_when_it_lasts(bench: Any, size: int, queues: int) -> None:
+    """Until the rings of the host are full, more frames come than go."""
+    found = measured(bench, "--bytes", str(size), "--queues", str(queues), "--pcie", "3:16", "--for-us", "200")
+    assert found["h2c"]["frames"] == pytest.approx(found["c2h"]["frames"], rel=0.02)
 
 
 def test_c2h_is_what_the_link_carries(bench: Any) -> None:

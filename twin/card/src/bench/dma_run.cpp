@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,10 @@ using Json = nlohmann::json;
 using Source = StreamPins::Source;
 
 constexpr std::uint64_t period_ps = 4000;
+constexpr std::uint64_t window_ps = 200'000'000;  // of settling
+// What begins as steady may tip over after a millisecond.
+constexpr std::uint64_t settle_least_ps = 2'000'000'000;
+constexpr std::uint64_t settle_limit_ps = 20'000'000'000;
 
 struct Parts {
   std::string_view name;
@@ -77,7 +82,8 @@ DmaRun::DmaRun(const DmaSetting& setting)
       streams_(pins_.make_streams(1)),
       memory_(RingHost::memory_bytes(setting_.host), setting_.host.flight_ps),
       ip_(setting_.qdma, streams_, memory_),
-      host_(setting_.host, ip_, memory_) {
+      host_(setting_.host, ip_, memory_),
+      measure_from_ps_(setting_.warm_ps) {
   watch_completions();
   if (setting_.mode == DmaMode::round_trip)
     pins_.set_round_trip([this](std::uint64_t ps) {
@@ -143,10 +149,28 @@ void DmaRun::check_moved(const Counts& before) const {
     throw HangError("no frame came from the host");
 }
 
+void DmaRun::settle() {
+  const std::uint64_t end_ps = now_ps_ + settle_limit_ps;
+  run_until(now_ps_ + settle_least_ps);
+  for (unsigned steady = 0; steady < 2;) {
+    if (now_ps_ >= end_ps) throw HangError("after 20 ms the host's rings still fill or run empty");
+    const Counts before = counts();
+    run_until(now_ps_ + window_ps);
+    check_moved(before);
+    const auto came = static_cast<double>(completed_ - before.completed);
+    const auto went = static_cast<double>(pins_.h2c().frames - before.h2c.frames);
+    steady = std::abs(came - went) <= 8 + 0.01 * came ? steady + 1 : 0;
+  }
+  measure_from_ps_ = now_ps_;
+  c2h_ps_.clear();
+  h2c_ps_.clear();
+}
+
 Json DmaRun::measure() {
   run_until(setting_.warm_ps);
+  if (setting_.mode == DmaMode::forward || setting_.mode == DmaMode::loopback) settle();
   const Counts before = counts();
-  run_until(setting_.warm_ps + setting_.measure_ps);
+  run_until(now_ps_ + setting_.measure_ps);
   check_moved(before);
   Json found = rates(before);
   // Of a way there and back, what counts is what has done both.

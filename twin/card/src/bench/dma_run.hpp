@@ -26,7 +26,7 @@ struct DmaSetting {
   std::uint64_t gap_ps = 0;  // between frames of whoever makes them
   HostSetting host;          // what it shares with the above is set from that
   QdmaSetting qdma;
-  std::uint64_t warm_ps = 2'000'000'000;  // as forward, a host's rings have filled
+  std::uint64_t warm_ps = 50'000'000;
   std::uint64_t measure_ps = 200'000'000;
 };
 
@@ -55,12 +55,17 @@ class DmaRun {
   /// HangError when nothing has moved since then that should.
   void check_moved(const Counts& before) const;
 
-  /// Goes through warm-up and measurement, and says what came of it. HangError as by check_moved().
+  /// Goes through warm-up, settling and measurement, and says what came of it. HangError as by check_moved() and
+  /// settle().
   nlohmann::json measure();
 
  private:
   void watch_completions();
-  bool measured(std::uint64_t start_ps) const { return start_ps >= setting_.warm_ps; }
+
+  /// Where frames go there and back: until as many go as come. Before that, rings of the host fill, which lets through
+  /// more of one direction than can last.
+  void settle();
+  bool measured(std::uint64_t start_ps) const { return start_ps >= measure_from_ps_; }
 
   DmaSetting setting_;
   StreamPins pins_;
@@ -69,6 +74,7 @@ class DmaRun {
   QdmaIp ip_;
   RingHost host_;
   std::uint64_t now_ps_ = 0;
+  std::uint64_t measure_from_ps_;
   std::uint64_t completed_ = 0;
   std::vector<std::uint64_t> c2h_ps_, h2c_ps_, round_ps_;  // latencies
 };
