@@ -227,17 +227,16 @@ def shown(figure: Figure) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--quick", dest="plan", action="store_const", const="quick", help="few sizes and queues, the PF only"
+    parser = argparse.ArgumentParser(
+        prog="bench-dma", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    length.add_argument(
-        "--full", dest="plan", action="store_const", const="full", help="all sizes on all links, not only on gen3x16"
-    )
+    parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; under a minute")
+    parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")
     parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
     arguments = parser.parse_args()
-    runs = all_runs(PLANS[arguments.plan or "default"])
+    if arguments.quick and arguments.full:
+        parser.error("--quick and --full exclude each other; choose one")
+    runs = all_runs(PLANS["quick" if arguments.quick else "full" if arguments.full else "default"])
     figures, missing = measure_all(built(arguments.programs), runs)
     links = {link.name: link.as_json() for link in LINKS.values()}
     file = write("dma", KIND, figures, {"links": links}, shown)

@@ -172,3 +172,10 @@ def test_page_and_figures(bench: Path) -> None:
 def test_a_folder_without_the_program_is_told(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="has no qdma_bench; name a folder that scripts/build-card printed"):
         dma.built(tmp_path)
+
+
+def test_one_length_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--full"])
+    with pytest.raises(SystemExit, match="2"):
+        dma.main()
+    assert "bench-dma: error: --quick and --full exclude each other; choose one" in capsys.readouterr().err
