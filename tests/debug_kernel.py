@@ -2,8 +2,8 @@
 """--debug-kernel: hosts boot a kernel that checks itself (KASAN, lockdep and others), in place of Debian's as it is.
 
 Such a kernel is slow, so all waits for its machines are longer. There is one of the newest suite. Wherever a test has the
-kernel checked, all counts that it has found since its start: some tests clear its log. Behind a report lockdep looks no
-more, so a machine whose lockdep is off proves nothing.
+kernel checked, all counts that it has found since its start: some tests clear its log. Behind a report KASAN and lockdep
+look no more, so a machine that has found something before the driver is loaded would prove nothing: it is started anew.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pytest
 from meridian_machine import driver, tools
 from meridian_machine.guest import Guest, GuestError
 from meridian_machine.initrd import Content
+from meridian_machine.machine import EmulatorFault, Machine
 
 #: The watchdog's own warning is what tests of it want.
 FOUND = """
@@ -27,6 +28,7 @@ true
 _build = tools.Image.build
 _modules = driver.modules
 _check = Guest.check
+_wait_ready = Machine.wait_ready
 
 
 def _kind(machine: str) -> str:
@@ -39,6 +41,13 @@ def _build_debug(suite: str, machine: str = "host") -> tools.Image:
 
 def _debug_modules(suite: str, source: Any, machine: str = "host") -> Mapping[str, Content]:
     return _modules(suite, source, _kind(machine))
+
+
+def _wait_clean(machine: Machine, seconds: float = 300) -> str:
+    release = _wait_ready(machine, seconds)
+    if release.endswith("-debug") and (found := machine.run(FOUND, check=True).text):
+        raise EmulatorFault(f"the kernel has found before any driver was loaded: {found.strip()}")
+    return release
 
 
 def _check_all(guest: Guest) -> None:
@@ -58,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Before any test takes them by their names.
     tools.Image.build = staticmethod(_build_debug)  # type: ignore[method-assign,assignment]
     driver.modules = _debug_modules  # type: ignore[assignment]
+    Machine.wait_ready = _wait_clean  # type: ignore[method-assign]
     Guest.check = _check_all  # type: ignore[method-assign]
 
 
