@@ -174,6 +174,8 @@ static void after(struct pci_dev *pdev)
 	meridian_devlink_lock(devlink);
 	if (devlink->m)
 		meridian_after_reset(devlink->m);
+	else
+		meridian_end_reload(devlink);
 	meridian_devlink_unlock(devlink);
 }
 

@@ -46,6 +46,16 @@ void meridian_limit_vfs(struct meridian *m)
 			    count, m->functions, first);
 }
 
+/*
+ * A network namespace that ends hands its devlink instances to the first one by a reload, which a
+ * PF refuses while it serves VFs: the instance would keep a namespace that is no more. So a PF that
+ * is in another namespace has no VFs, and one with VFs does not go there.
+ */
+static bool is_at_home(struct meridian *m)
+{
+	return net_eq(devlink_net(priv_to_devlink(m->devlink)), &init_net);
+}
+
 static int make_vfs(struct meridian *m, int count)
 {
 	u16 stride;
@@ -55,6 +65,11 @@ static int make_vfs(struct meridian *m, int count)
 		return -EBUSY;
 	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
+	if (!is_at_home(m)) {
+		netdev_err(m->netdev,
+			   "there are no VFs while the PF's devlink is in another network namespace: bring it back by devlink dev reload ... netns 1\n");
+		return -EOPNOTSUPP;
+	}
 	return meridian_make_vfs(m, first, stride, count, meridian_may_messages(m->devlink));
 }
 

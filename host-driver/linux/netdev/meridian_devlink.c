@@ -138,8 +138,12 @@ static int let_go(struct meridian_devlink *priv, struct netlink_ext_ack *extack)
 		return -EBUSY;
 	}
 	if (priv->m && test_bit(MERIDIAN_FLAG_RESET, &priv->m->flags)) {
-		NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");
-		return -EBUSY;
+		/* A namespace that ends takes no refusal: who stays would keep what is freed. */
+		if (check_net(devlink_net(of(priv)))) {
+			NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");
+			return -EBUSY;
+		}
+		priv->is_due = true;
 	}
 	priv->lifecycle->detach(priv);
 	return 0;
@@ -162,10 +166,11 @@ static int reload_up(struct devlink *devlink, enum devlink_reload_action action,
 		     enum devlink_reload_limit limit, u32 *actions, struct netlink_ext_ack *extack)
 {
 	struct meridian_devlink *priv = devlink_priv(devlink);
-	int error;
+	int error = 0;
 
 	meridian_reload_lock(&priv->reload);
-	error = priv->lifecycle->attach(priv);
+	if (!priv->is_due)
+		error = priv->lifecycle->attach(priv);
 	meridian_reload_unlock(&priv->reload);
 	if (error)
 		NL_SET_ERR_MSG_MOD(extack, "the card does not start again: see the kernel's log");
@@ -316,6 +321,24 @@ int meridian_begin_port(struct meridian *m)
 void meridian_end_port(struct meridian *m)
 {
 	meridian_port_end(&m->devlink->port);
+}
+
+/**
+ * meridian_end_reload() - attach what a reload has detached during a reset
+ * @devlink: of a function that is not reset any more; its lock is held
+ */
+void meridian_end_reload(struct meridian_devlink *devlink)
+{
+	int error;
+
+	if (!devlink->is_due)
+		return;
+	devlink->is_due = false;
+	error = devlink->lifecycle->attach(devlink);
+	if (error)
+		dev_err(&devlink->pdev->dev,
+			"the card does not start after a reset (%d): try devlink dev reload\n",
+			error);
 }
 
 /* A reload has it, too. */

@@ -30,6 +30,7 @@ struct meridian_lifecycle {
  * @reload: keeps a reload away where devlink's own lock does not
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
+ * @is_due: a reload during a reset has detached it: it is attached when the reset has ended
  * @lifecycle: what a reload does to it
  * @faults: that it has
  */
@@ -40,6 +41,7 @@ struct meridian_devlink {
 	struct mutex reload; /* before Linux 6.0: m as a whole */
 	struct mutex lock; /* m */
 	struct meridian *m;
+	bool is_due;
 	const struct meridian_lifecycle *lifecycle;
 	struct meridian_faults faults;
 };
@@ -52,6 +54,7 @@ void meridian_devlink_show(struct meridian_devlink *devlink);
 void meridian_devlink_hide(struct meridian_devlink *devlink);
 void meridian_devlink_lock(struct meridian_devlink *devlink);
 void meridian_devlink_unlock(struct meridian_devlink *devlink);
+void meridian_end_reload(struct meridian_devlink *devlink);
 int meridian_begin_port(struct meridian *m);
 void meridian_end_port(struct meridian *m);
 bool meridian_may_sriov(struct meridian_devlink *devlink);
