@@ -144,6 +144,8 @@ int meridian_up(struct meridian *m)
 {
 	int error;
 
+	/* Nobody is in the middle of a frame when the rings come. */
+	netif_tx_disable(m->netdev);
 	/* There is nothing to be had before the queues of last time have ended. */
 	error = meridian_end_fence(m);
 	if (error)

@@ -267,6 +267,12 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
 
+	/* Linux wakes whom it attaches, also a VF that has no rings and waits for its PF. */
+	if (unlikely(!test_bit(MERIDIAN_FLAG_UP, &m->flags))) {
+		dev_kfree_skb_any(skb);
+		count(tx, &tx->stats.dropped);
+		return NETDEV_TX_OK;
+	}
 	/* XDP fills the ring, too, and stops nothing. */
 	if (unlikely(!meridian_tx_room(tx))) {
 		stop(tx, queue);

@@ -101,8 +101,11 @@ def test_a_pf_that_was_silent_is_told_when_it_answers_again(vf: VfFrames, how: s
 @pytest.mark.parametrize("seconds", [1, 15])
 @pytest.mark.parametrize("how", ["deaf", "lossy"])
 def test_a_vf_that_lost_its_queues_has_them_again_when_its_pf_answers(vf: VfFrames, how: str, seconds: int) -> None:
-    """The VF asks for its queues again and again, and says once that it waits."""
-    guest = vf.link.guest
+    """The VF asks for its queues again and again, and says once that it waits. What Linux sends meanwhile is dropped."""
+    guest, peer = vf.link.guest, vf.link.peer
+    vf.run("ip address replace 10.44.0.10/24 dev eth1")
+    vf.run(f"ip neighbor replace {peer.address} lladdr {peer.mac.hex(':')} dev eth1")
+    vf.run(f"sh -c '(timeout 60 ping -q -f -W 1 {peer.address} >/dev/null 2>&1 &)'")
     misbehave(vf, how, 1 if how == "deaf" else ALL)
     guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset", SOON)
     guest.until("dmesg", "the VF waits for its PF", SOON)
