@@ -129,48 +129,59 @@ static int move_own(struct meridian *m, struct meridian_vf *vf)
 	return error;
 }
 
+/*
+ * To the VF's VLAN what it receives beside its own address and is not there. Of one that finds no
+ * place: if the VF may lose it, the VF is told; else the error, which the caller goes back for.
+ */
+static int add_others(struct meridian *m, struct meridian_vf *vf, bool may_lose)
+{
+	struct qdma_vf *service = service_of(m, vf);
+	int result = 0;
+	u32 i;
+
+	if (service->is_away)
+		return 0;
+	/* One that is lost leaves its place to the last one, which has been looked at. */
+	for (i = service->addresses; i-- > 0;) {
+		u8 address[ETH_ALEN];
+		int error;
+
+		ether_addr_copy(address, service->address[i]);
+		error = meridian_add_entry(m, vf, address);
+		if (error && may_lose)
+			qdma_lose_address(&m->vf_service, service, address);
+		else if (error && !result)
+			result = error;
+	}
+	return result;
+}
+
 /**
  * meridian_move_entries() - what a VF has, to the VLAN that it is in now
  * @m: its PF, whose card's lock is held
  * @vf: the VF
+ * @is_back: the move before has failed, and the VF is where it was before that
  *
  * A VF without trust loses those beside its own that find no place there: it is not to keep itself
- * out of a VLAN by the groups that it has joined.
+ * out of a VLAN by the groups that it has joined. A trusted one loses them only if it goes back and
+ * they find no place there either.
  *
  * Return: 0 or the first negative error: if its own address finds no place, all stay where they
- * were, and of a trusted VF's others one that finds none is gone.
+ * were; of a trusted VF's others those that find none are in no VLAN, until it goes back.
  */
-int meridian_move_entries(struct meridian *m, struct meridian_vf *vf)
+int meridian_move_entries(struct meridian *m, struct meridian_vf *vf, bool is_back)
 {
-	struct qdma_vf *service = service_of(m, vf);
 	struct meridian_entry *entry, *next;
-	int result = move_own(m, vf);
-	LIST_HEAD(before);
+	int error = move_own(m, vf);
 
-	if (result)
-		return result;
+	if (error)
+		return error;
+	/* Broadcasts come by meridian_sync_broadcasts(). */
 	list_for_each_entry_safe(entry, next, &vf->entries, list) {
 		if (entry->vid != vid_of(vf))
-			list_move_tail(&entry->list, &before);
+			meridian_uninstall(m, vf->function, entry);
 	}
-	while (!list_empty(&before)) {
-		u8 address[ETH_ALEN];
-		int error;
-
-		entry = list_first_entry(&before, struct meridian_entry, list);
-		ether_addr_copy(address, entry->address);
-		meridian_uninstall(m, vf->function, entry);
-		/* Those come by meridian_sync_broadcasts(). */
-		if (is_broadcast_ether_addr(address) ||
-		    ether_addr_equal(address, service->own))
-			continue;
-		error = meridian_add_entry(m, vf, address);
-		if (error && !service->is_trusted)
-			qdma_lose_address(&m->vf_service, service, address);
-		else
-			result = result ? result : error;
-	}
-	return result;
+	return add_others(m, vf, is_back || !service_of(m, vf)->is_trusted);
 }
 
 static bool has_vf_in(const struct meridian *m, u16 vid)

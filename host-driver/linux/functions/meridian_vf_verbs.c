@@ -161,13 +161,13 @@ int meridian_set_vf_link_state(struct net_device *netdev, int index, int state)
 }
 
 /* Its places where it was are free until it is where it is to be: it can always go back. */
-static int move_vf(struct meridian *m, struct meridian_vf *vf, u16 vlan)
+static int move_vf(struct meridian *m, struct meridian_vf *vf, u16 vlan, bool is_back)
 {
 	int error, missed;
 
 	vf->vlan = vlan;
 	meridian_write_vf_switches(m, vf);
-	error = meridian_move_entries(m, vf);
+	error = meridian_move_entries(m, vf, is_back);
 	missed = meridian_sync_broadcasts(m);
 	return error ? error : missed;
 }
@@ -189,11 +189,11 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 	if (!vf)
 		return -EINVAL;
 	before = vf->vlan;
-	error = move_vf(m, vf, vid | qos << VLAN_PRIO_SHIFT);
+	error = move_vf(m, vf, vid | qos << VLAN_PRIO_SHIFT, false);
 	if (error) {
 		netdev_err(netdev, "VF %d: the card's filter does not take its addresses: %d\n",
 			   index, error);
-		move_vf(m, vf, before);
+		move_vf(m, vf, before, true);
 	}
 	unlock_vf(m);
 	return error;

@@ -34,7 +34,7 @@ void meridian_watch_vfs(struct meridian *m);
 bool meridian_is_free(struct meridian *m, const struct meridian_vf *vf, const u8 *address);
 int meridian_add_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
 void meridian_remove_entry(struct meridian *m, struct meridian_vf *vf, const u8 *address);
-int meridian_move_entries(struct meridian *m, struct meridian_vf *vf);
+int meridian_move_entries(struct meridian *m, struct meridian_vf *vf, bool is_back);
 int meridian_sync_broadcasts(struct meridian *m);
 void meridian_clear_broadcasts(struct meridian *m);
 void meridian_clear_entries(struct meridian *m, struct meridian_vf *vf);
