@@ -206,6 +206,7 @@ struct meridian_missed {
  * @vlan_entries: of a PF: entries for single VLANs at most
  * @mailbox_lock: of a VF: one question at a time
  * @is_pf_silent: of a VF: its PF has not answered the last question
+ * @is_introduced: of a VF: its PF has heard all that a VF says first
  * @is_loss_seen: of a VF: as the service has looked, it had lost its queues
  * @granted_flags: of a VF: what its PF has granted last; all ones: not known
  * @refused_flags: of a VF: what its PF has refused since
@@ -269,6 +270,7 @@ struct meridian {
 	unsigned int vlan_entries;
 	struct mutex mailbox_lock; /* questions */
 	bool is_pf_silent;
+	bool is_introduced;
 	bool is_loss_seen;
 	u32 granted_flags;
 	u32 refused_flags;
@@ -298,6 +300,7 @@ enum meridian_flag {
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
 	MERIDIAN_FLAG_UNHEARD,	/* a VF's PF has not heard what is to be received */
+	MERIDIAN_FLAG_OWN,	/* a VF's PF may have another address as its own than Linux */
 	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };
 

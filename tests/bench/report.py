@@ -7,7 +7,6 @@ import json
 import operator
 import re
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,14 +64,8 @@ def tool_versions() -> dict[str, str]:
     }
 
 
-def write(
-    bench: str,
-    kind: str,
-    figures: list[Figure],
-    more: dict[str, Any] | None = None,
-    shown: Callable[[Figure], bool] = lambda figure: True,
-) -> Path:
-    """Writes build/bench/BENCH.json and prints the table. more: what else the document says; shown: in the table."""
+def write(bench: str, kind: str, figures: list[Figure]) -> Path:
+    """Writes build/bench/BENCH.json and prints the table."""
     file = ROOT / "build" / "bench" / f"{bench}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     document = {
@@ -81,14 +74,13 @@ def write(
         "when": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "tools": tool_versions(),
         "kind": kind,
-        **(more or {}),
         "figures": [figure.as_json() for figure in figures],
     }
     file.write_text(json.dumps(document, indent=1) + "\n")
     table = Table(title=f"{bench} ({kind})")
     for column in ("figure", "with", "value", "unit", "goal", "reference", ""):
         table.add_column(column)
-    for figure in filter(shown, figures):
+    for figure in figures:
         reference = figure.reference or {}
         table.add_row(
             figure.id,

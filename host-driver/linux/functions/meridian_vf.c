@@ -220,20 +220,27 @@ static int ask_config(struct meridian *m)
 	return ask(m, &request, NULL);
 }
 
-/* Whatever the PF knew of this VF before, it knows no more. */
+/*
+ * Whatever the PF knew of this VF before, it knows no more when it has heard hello. If only its
+ * answer is lost, it gives no queues before the next hello.
+ */
 static int introduce(struct meridian *m, u32 *queues)
 {
 	int error;
 
-	mutex_lock(&m->card->lock);
-	meridian_forget_addresses(m);
-	m->lost = 0;
-	mutex_unlock(&m->card->lock);
+	m->is_introduced = false;
 	error = say_hello(m);
+	if (!error) {
+		mutex_lock(&m->card->lock);
+		meridian_forget_addresses(m);
+		m->lost = 0;
+		mutex_unlock(&m->card->lock);
+	}
 	if (!error)
 		error = ask_queues(m, queues);
 	if (!error)
 		error = ask_config(m);
+	m->is_introduced = !error;
 	/* What another PF's driver has granted, this one may not know. */
 	if (!error && !qdma_rss_can(&m->rss, m->capabilities)) {
 		dev_warn(&m->pdev->dev, "the PF's driver does not hash as was chosen\n");
@@ -270,7 +277,7 @@ static int map_queues(struct meridian *m, u32 count)
 
 	/* What the PF grants can have changed while the VF was down. */
 	WRITE_ONCE(m->seen_flags, QDMA_ALL_ONES);
-	error = ask_map(m, count);
+	error = m->is_introduced ? ask_map(m, count) : -EACCES;
 	/*
 	 * The PF's driver may be another than the one that has heard hello. Who says it again has
 	 * no queues that run, or is refused.
@@ -465,6 +472,19 @@ static bool has_lost_queues(struct meridian *m)
 }
 
 /**
+ * meridian_doubt_pf() - expect no answer of the PF, which may be in a reset
+ * @m: a VF
+ *
+ * It is asked as before, but not waited for long.
+ */
+void meridian_doubt_pf(struct meridian *m)
+{
+	mutex_lock(&m->mailbox_lock);
+	m->is_pf_silent = true;
+	mutex_unlock(&m->mailbox_lock);
+}
+
+/**
  * meridian_was_reset() - whether a VF has lost the queues that it was given
  * @m: a VF that is up
  *
@@ -479,9 +499,7 @@ bool meridian_was_reset(struct meridian *m)
 	m->is_loss_seen = is_lost && !was_seen;
 	if (!is_lost || !was_seen)
 		return false;
-	mutex_lock(&m->mailbox_lock);
-	m->is_pf_silent = true;
-	mutex_unlock(&m->mailbox_lock);
+	meridian_doubt_pf(m);
 	return true;
 }
 

@@ -20,33 +20,30 @@
 #define SPARE		16
 #define TRIES		4
 
-/* An address that the PF has been told of. */
+/*
+ * An address that the PF has been told of. Whether it has it (@is_held) is not known when it did
+ * not answer, or has taken some: then the VF tells it again, or that it does not want it any more.
+ */
 struct known {
 	struct list_head list;
 	u8 address[ETH_ALEN];
+	bool is_held;
 };
 
-/* What Linux wants: flags, and addresses that are @count * ETH_ALEN bytes. */
+/*
+ * What Linux wants: flags, and addresses that are @count * ETH_ALEN bytes; and whether the PF has
+ * not answered to some of it, though it may have answered to the rest.
+ */
 struct wishes {
 	u32 flags;
 	u32 count;
 	u8 *address;
+	bool is_unheard;
 };
 
 static const u8 *wish(const struct wishes *wishes, u32 index)
 {
 	return &wishes->address[index * ETH_ALEN];
-}
-
-static int ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own)
-{
-	struct qdma_message request;
-
-	qdma_message_init(&request, MERIDIAN_OP_ADDRESS, m->function, 0);
-	memcpy(&request.byte[MERIDIAN_ADDRESS_ADDRESS], address, ETH_ALEN);
-	request.byte[MERIDIAN_ADDRESS_ADD] = is_added;
-	request.byte[MERIDIAN_ADDRESS_OWN] = is_own;
-	return meridian_ask_pf(m, &request, NULL);
 }
 
 /*
@@ -138,8 +135,16 @@ static void forget(struct known *known)
 	kfree(known);
 }
 
+/* Takes what came of a question, and returns it. */
+static int note(struct wishes *wishes, int error)
+{
+	if (error && error != -EACCES)
+		wishes->is_unheard = true;
+	return error;
+}
+
 /* One that the PF does not let go stays known, and is asked for again. */
-static void drop_unwished(struct meridian *m, const struct wishes *wishes)
+static void drop_unwished(struct meridian *m, struct wishes *wishes)
 {
 	struct known *known, *next;
 	bool is_asked = false;
@@ -150,26 +155,36 @@ static void drop_unwished(struct meridian *m, const struct wishes *wishes)
 		if (is_asked && m->is_pf_silent)
 			break;
 		is_asked = true;
-		if (!ask_address(m, known->address, false, false))
+		if (!note(wishes, meridian_ask_address(m, known->address, false, false)))
 			forget(known);
 	}
 }
 
+/* The list has it before the PF has: an answer may be lost. */
 static int tell_address(struct meridian *m, const u8 *address)
 {
-	struct known *known = kmalloc(sizeof(*known), GFP_KERNEL);
+	struct known *known = find_known(m, address);
 	int error;
 
-	if (!known)
-		return -ENOMEM;
-	error = ask_address(m, address, true, false);
-	if (error) {
-		kfree(known);
-		return error;
+	if (!known) {
+		known = kzalloc(sizeof(*known), GFP_KERNEL);
+		if (!known)
+			return -ENOMEM;
+		ether_addr_copy(known->address, address);
+		list_add_tail(&known->list, &m->entries);
 	}
-	ether_addr_copy(known->address, address);
-	list_add_tail(&known->list, &m->entries);
-	return 0;
+	error = meridian_ask_address(m, address, true, false);
+	known->is_held = !error;
+	if (error == -EACCES)
+		forget(known);
+	return error;
+}
+
+static bool is_held(struct meridian *m, const u8 *address)
+{
+	const struct known *known = find_known(m, address);
+
+	return known && known->is_held;
 }
 
 /* Whether anything is received in another way is known from what is in force. */
@@ -188,7 +203,7 @@ static void say_missed(struct meridian *m, const u8 *address, int error, u32 cov
  * An address that the PF does not take is received by a wider flag, if that comes into force; then
  * others of its kind need not be told.
  */
-static void tell_addresses(struct meridian *m, const struct wishes *wishes)
+static void tell_addresses(struct meridian *m, struct wishes *wishes)
 {
 	u32 before = m->granted_flags == UNKNOWN ? 0 : m->granted_flags;
 	u32 covered = 0, needed = 0, wider, i;
@@ -196,28 +211,28 @@ static void tell_addresses(struct meridian *m, const struct wishes *wishes)
 	bool is_asked = false;
 	int error = 0, result;
 
-	if (!ask_flags(m, wishes->flags | before))
+	if (!note(wishes, ask_flags(m, wishes->flags | before)))
 		covered = wishes->flags | before;
 	/* A PF that was silent before may answer by now, so it is asked once. */
 	for (i = 0; i < wishes->count && !(is_asked && m->is_pf_silent); i++) {
 		const u8 *address = wish(wishes, i);
 
 		wider = is_multicast_ether_addr(address) ? ALL_MULTICAST : PROMISCUOUS;
-		if (find_known(m, address) || needed & covered & wider)
+		if (is_held(m, address) || needed & covered & wider)
 			continue;
 		is_asked = true;
-		result = tell_address(m, address);
+		result = note(wishes, tell_address(m, address));
 		/* Who has asked for the wider flag anyway loses nothing. */
 		if (!result || wishes->flags & covered & wider)
 			continue;
 		missed = address;
 		error = result;
 		needed |= wider;
-		if (!(covered & wider) && !ask_flags(m, covered | wider))
+		if (!(covered & wider) && !note(wishes, ask_flags(m, covered | wider)))
 			covered |= wider;
 	}
 	/* As narrow as can be. */
-	ask_flags(m, wishes->flags | (needed & covered));
+	note(wishes, ask_flags(m, wishes->flags | (needed & covered)));
 	if (missed && !m->is_lacking)
 		say_missed(m, missed, error, needed & covered);
 	m->is_lacking = missed;
@@ -254,12 +269,21 @@ void meridian_sync_vf(struct meridian *m)
 		tell_addresses(m, &wishes);
 	}
 	/* A PF that comes back is not to miss what it was not told. */
-	if (m->is_pf_silent)
+	if (m->is_pf_silent || wishes.is_unheard)
 		set_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
 	else
 		clear_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
 	kvfree(wishes.address);
 	mutex_unlock(&m->card->lock);
+}
+
+/* The PF may have any of them. */
+static void doubt_addresses(struct meridian *m)
+{
+	struct known *known;
+
+	list_for_each_entry(known, &m->entries, list)
+		known->is_held = false;
 }
 
 /* Returns 0 or a negative error. */
@@ -295,7 +319,7 @@ bool meridian_see_losses(struct meridian *m)
 			netdev_warn(m->netdev,
 				    "the PF has taken %u addresses from the VF: they are asked for again\n",
 				    lost - m->lost);
-			meridian_forget_addresses(m);
+			doubt_addresses(m);
 		}
 		m->lost = lost;
 	}
@@ -326,36 +350,4 @@ void meridian_forget_addresses(struct meridian *m)
 
 	list_for_each_entry_safe(known, next, &m->entries, list)
 		forget(known);
-}
-
-/**
- * meridian_settle_address() - whether the VF keeps its address or has the PF's choice
- * @m: a VF that has just said hello
- * @address: that the PF has for it
- *
- * A PF whose driver is a new one has another, and may let the VF keep its own.
- */
-void meridian_settle_address(struct meridian *m, const u8 *address)
-{
-	if (m->netdev->reg_state == NETREG_REGISTERED &&
-	    (ether_addr_equal(m->netdev->dev_addr, address) ||
-	     !ask_address(m, m->netdev->dev_addr, true, true)))
-		return;
-	meridian_take_address(m->netdev, address);
-}
-
-/**
- * meridian_set_own_address() - take another address
- * @m: a VF
- * @address: of Linux's choice
- *
- * Return: 0; -EACCES if the PF refuses.
- */
-int meridian_set_own_address(struct meridian *m, const u8 *address)
-{
-	int error = ask_address(m, address, true, true);
-
-	if (error == -EACCES)
-		netdev_warn(m->netdev, "the PF does not let the VF have %pM\n", address);
-	return error;
 }

@@ -11,9 +11,12 @@ int meridian_ask_pf(struct meridian *m, const struct qdma_message *request,
 int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *request,
 			    struct qdma_message *answer);
 
+/* meridian_vf_address.c */
+int meridian_ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own);
+void meridian_settle_address(struct meridian *m, const u8 *address);
+
 /* meridian_vf_wishes.c */
 void meridian_sync_vf(struct meridian *m);
 void meridian_forget_addresses(struct meridian *m);
-void meridian_settle_address(struct meridian *m, const u8 *address);
 
 #endif

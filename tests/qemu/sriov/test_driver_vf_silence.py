@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PF that does not answer a VF for a while: the VF asks again."""
+"""A PF that does not answer a VF for a while, to all of it or to some: the VF asks again, and both have the same lists."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BE_MUTE = (r"if \(op == QDMA_OP_VF_BYE\)", "if (op == QDMA_OP_VF_BYE || mute == 
 DEFINE_ALL = (r"(#define AHEAD\b.*\n)", r"\g<1>#define ALL 0xff\n")
 FILE = "qdma/qdma_service.c"
 PARAMETERS = "/sys/module/meridian/parameters"
-ALL = 0xFF
+ADDRESS, TX_OFFLOAD, ALL = 0x41, 0x45, 0xFF
 SILENT = "the PF does not answer"
 #: The VF asks every five seconds; the machine may be slow.
 SOON = 60
@@ -80,7 +80,7 @@ def settle(vf: VfFrames, to: bytes, wanted: bool) -> None:
     assert vf.settles(to, wanted, SOON), f"frames to {to.hex(':')} {'do not' if wanted else 'still'} come"
 
 
-@pytest.mark.parametrize(("how", "value", "count"), [("deaf", 1, 3), ("lossy", ALL, 3)], ids=str)
+@pytest.mark.parametrize(("how", "value", "count"), [("deaf", 1, 3), ("lossy", ALL, 3), ("lossy", ADDRESS, 1)], ids=str)
 def test_a_pf_that_was_silent_is_told_when_it_answers_again(vf: VfFrames, how: str, value: int, count: int) -> None:
     """Of the first address it hears late or never; the VF has not even asked for the others. Nothing changes afterwards."""
     groups = [group(100 + number) for number in range(count)]
@@ -96,6 +96,29 @@ def test_a_pf_that_was_silent_is_told_when_it_answers_again(vf: VfFrames, how: s
         settle(vf, wanted, True)
     vf.change_groups("del", *groups)
     settle(vf, groups[-1], False)
+
+
+def test_what_a_pf_has_taken_without_an_answer_goes_when_nobody_wants_it(vf: VfFrames) -> None:
+    misbehave(vf, "mute", ADDRESS)
+    vf.change_groups("add", group(110))
+    vf.link.guest.until("dmesg", SILENT, SOON)
+    settle(vf, group(110), True)
+    vf.change_groups("del", group(110))
+    time.sleep(5)
+    answer(vf)
+    settle(vf, group(110), False)
+
+
+def test_an_own_address_that_a_pf_has_taken_without_an_answer_is_given_back(vf: VfFrames) -> None:
+    """Linux keeps the former one, as the PF did not say that it has the new one."""
+    guest, own, other = vf.link.guest, vf.own(), bytes.fromhex("02aa00000042")
+    misbehave(vf, "mute", ADDRESS)
+    assert guest.try_run(f"{vf.enter}ip link set eth1 address {other.hex(':')}")[0] != 0
+    answer(vf)
+    guest.until("ip link show eth0", f"vf 0 .*{own.hex(':')}", SOON)
+    assert vf.own() == own
+    settle(vf, own, True)
+    settle(vf, other, False)
 
 
 @pytest.mark.parametrize("seconds", [1, 15])
@@ -116,3 +139,28 @@ def test_a_vf_that_lost_its_queues_has_them_again_when_its_pf_answers(vf: VfFram
     settle(vf, vf.own(), True)
     log = guest.run("dmesg")
     assert log.count(SILENT) == log.count("the VF waits for its PF") == 1, log
+
+
+def test_a_vf_that_was_heard_in_part_says_all_of_it_again(vf: VfFrames) -> None:
+    """Of what a VF says first, the last thing is that its frames ask the card for checksums."""
+    guest, peer = vf.link.guest, vf.link.peer
+    misbehave(vf, "lossy", TX_OFFLOAD)
+    misbehave(vf, "forgetful", 1)
+    guest.run(f"echo 1 >{PF_DEVICE}/virtfn0/reset", SOON)
+    guest.until("dmesg", SILENT, SOON)
+    answer(vf)
+    vf.has_carrier(SOON)
+    vf.run("ip address replace 10.44.0.10/24 dev eth1")
+    start = len(peer.other)
+    vf.run(f"bash -c 'for i in 1 2 3; do echo checked >/dev/udp/{peer.address}/9; sleep 0.2; done'")
+    sent = [frame for frame in peer.other[start:] if frame[6:12] == vf.own() and b"checked" in frame]
+    assert sent and all(is_checked(frame) for frame in sent), [frame.hex() for frame in sent]
+    vf.run("ip address del 10.44.0.10/24 dev eth1")
+
+
+def is_checked(frame: bytes) -> bool:
+    """Whether a frame with UDP over IPv4 has the right checksum, which is not left out."""
+    length = int.from_bytes(frame[38:40], "big")
+    data = frame[26:34] + b"\0\x11" + frame[38:40] + frame[34 : 34 + length] + b"\0" * (length % 2)
+    total = sum(int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
+    return frame[40:42] != b"\0\0" and total % 0xFFFF == 0
