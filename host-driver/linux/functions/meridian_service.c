@@ -16,6 +16,7 @@
 #define SERVICE_PERIOD	(HZ / 4)
 #define PORT_PERIOD	HZ
 #define LOSS_PERIOD	(10 * HZ)
+#define BACK_PERIOD	HZ
 
 /*
  * A queue without any buffer hears of no frame, so nothing would ask for buffers again; nor would
@@ -37,11 +38,46 @@ static void wake_queues(struct meridian *m)
 
 static void say_gone(struct meridian *m)
 {
-	if (test_and_set_bit(MERIDIAN_FLAG_GONE, &m->flags))
-		return;
-	netdev_err(m->netdev, "the card does not answer any more: every read gives all ones\n");
+	set_bit(MERIDIAN_FLAG_GONE, &m->flags);
+	netdev_err(m->netdev, "the card does not answer any more: every read gives all ones%s\n",
+		   meridian_is_vf(m->pdev) ? "; the VF waits for it" : "");
 	netif_device_detach(m->netdev);
 	netif_carrier_off(m->netdev);
+}
+
+/* Under RTNL. Queues that run still end before the VF may access memory again. */
+static void come_back(struct meridian *m)
+{
+	qdma_watch_anew(&m->qdma);
+	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
+	netdev_warn(m->netdev, "the card answers again: the VF starts anew\n");
+	meridian_doubt_pf(m);
+	if (test_bit(MERIDIAN_FLAG_UP, &m->flags))
+		meridian_down(m);
+	if (!test_bit(MERIDIAN_FLAG_FENCED, &m->flags))
+		pci_set_master(m->pdev);
+	if (netif_running(m->netdev))
+		meridian_up_again(m);
+	netif_device_attach(m->netdev);
+}
+
+/*
+ * A VF cannot tell a card that is gone from a reset of its PF, of which nobody tells it. PCIe lets
+ * that last as long as the function asks for; Linux waits a minute. So a VF goes on looking. A PF
+ * knows of its resets.
+ */
+static void look_for_return(struct meridian *m)
+{
+	if (!meridian_is_vf(m->pdev))
+		return;
+	if (qdma_answers(&m->qdma) && meridian_read_vf(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC &&
+	    rtnl_trylock()) {
+		meridian_lock(m->netdev);
+		come_back(m);
+		meridian_unlock(m->netdev);
+		rtnl_unlock();
+	}
+	schedule_delayed_work(&m->service, BACK_PERIOD);
 }
 
 static void take_errors(struct meridian *m)
@@ -146,7 +182,9 @@ static void do_service(struct work_struct *work)
 		return;
 	}
 	if (error) {
-		say_gone(m);
+		if (!test_bit(MERIDIAN_FLAG_GONE, &m->flags))
+			say_gone(m);
+		look_for_return(m);
 		return;
 	}
 	/* What an interrupt has left. */
