@@ -444,6 +444,7 @@ bool meridian_ps_present(struct meridian_ps *card);
 
 /* meridian_ps_port.c */
 int meridian_ps_add_port(struct meridian_ps *card, u32 index);
+int meridian_ps_begin_port(struct meridian_ps_port *port);
 int meridian_ps_up(struct meridian_ps_port *port);
 int meridian_ps_down(struct meridian_ps_port *port);
 int meridian_ps_configure(struct meridian_ps_port *port, const struct meridian_ps_config *config);
@@ -452,7 +453,7 @@ bool meridian_ps_mask_port(struct meridian_ps_port *port);
 
 /* meridian_ps_address.c */
 int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *node);
-int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node);
+void meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node);
 
 /* meridian_ps_ring.c */
 int meridian_ps_alloc_ring(struct meridian_ps_port *port, struct meridian_ps_ring *ring, u32 size);

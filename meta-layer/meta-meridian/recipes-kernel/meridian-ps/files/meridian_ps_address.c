@@ -71,32 +71,53 @@ static void make_address(u8 *address, u64 hash, unsigned int number)
 	address[0] = (address[0] | 0x02) & ~0x01;
 }
 
+/*
+ * Returns how many addresses the device tree has, or a negative error: -EINVAL if there is no such
+ * property, another one if it is not made of addresses.
+ */
+static int read_addresses(const struct device_node *node, u8 (*address)[ETH_ALEN])
+{
+	const size_t most = MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX * ETH_ALEN;
+	int bytes = -EINVAL;
+
+	if (node)
+		bytes = of_property_read_variable_u8_array(node, PROPERTY, address[0], ETH_ALEN,
+							   most);
+	if (bytes < 0)
+		return bytes;
+	return bytes && bytes % ETH_ALEN == 0 ? bytes / ETH_ALEN : -EOVERFLOW;
+}
+
 /**
  * meridian_ps_take_address() - give a port its address
  * @port: whose netdev is not registered
  * @node: of the port in the device tree, or NULL
  *
+ * Waits for all that meridian_ps_tell_host() will need, too. The log hears nothing of it: a probe
+ * that is deferred comes here again.
+ *
  * Return: 0, or -EPROBE_DEFER if a memory that the device tree names is not there yet.
  */
 int meridian_ps_take_address(struct meridian_ps_port *port, struct device_node *node)
 {
+	u8 address[MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX][ETH_ALEN];
 	int error = node ? of_get_ethdev_address(node, port->netdev) : -ENODEV;
-	u8 address[ETH_ALEN];
+	int board;
 	u64 hash;
 
-	if (!error || error == -EPROBE_DEFER)
-		return error;
-	error = hash_of_board(port->card, &hash);
 	if (error == -EPROBE_DEFER)
 		return error;
-	if (error) {
-		eth_hw_addr_random(port->netdev);
-		dev_info(port->card->dev, "port %u: no address in the device tree, %pM by chance\n",
-			 port->index, port->netdev->dev_addr);
+	if (!error && read_addresses(node, address) > 0)
 		return 0;
+	board = hash_of_board(port->card, &hash);
+	if (board == -EPROBE_DEFER)
+		return board;
+	if (error && board) {
+		eth_hw_addr_random(port->netdev);
+	} else if (error) {
+		make_address(address[0], hash, port->index);
+		eth_hw_addr_set(port->netdev, address[0]);
 	}
-	make_address(address, hash, port->index);
-	eth_hw_addr_set(port->netdev, address);
 	return 0;
 }
 
@@ -110,48 +131,32 @@ static void tell_host(struct meridian_ps_port *port, unsigned int pf, const u8 *
 			       get_unaligned_le16(&address[4]));
 }
 
-/* Returns how many addresses the device tree has, or a negative error. */
-static int read_addresses(struct meridian_ps_port *port, const struct device_node *node,
-			  u8 (*address)[ETH_ALEN])
-{
-	const size_t most = MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX * ETH_ALEN;
-	int bytes = -EINVAL;
-
-	if (node)
-		bytes = of_property_read_variable_u8_array(node, PROPERTY, address[0], ETH_ALEN,
-							   most);
-	if (bytes > 0 && bytes % ETH_ALEN == 0)
-		return bytes / ETH_ALEN;
-	/* There is no such property. */
-	if (bytes == -EINVAL)
-		return bytes;
-	dev_warn(port->card->dev,
-		 "port %u: %s is ignored: it is not one to four addresses of six bytes\n",
-		 port->index, PROPERTY);
-	return -EINVAL;
-}
-
 /**
  * meridian_ps_tell_host() - tell the host's PFs their addresses on a port
- * @port: whose address is known
+ * @port: that has its address by meridian_ps_take_address()
  * @node: of the port in the device tree, or NULL
  *
  * Those of the device tree, of which the log names what is no address; else some that are made of
  * the board as the port's own. Without either the card keeps what a PF's driver has chosen. A PF
  * takes what it is told when its driver is loaded next.
- *
- * Return: 0, or -EPROBE_DEFER if a memory that the device tree names is not there yet.
  */
-int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node)
+void meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *node)
 {
 	u8 address[MERIDIAN_PORT_HOST_ADDRESS_LOW_MAX][ETH_ALEN];
-	int count = read_addresses(port, node, address), error, pf;
+	int count = read_addresses(node, address), pf;
+	struct device *dev = port->card->dev;
 	u64 hash;
 
+	if (port->netdev->addr_assign_type == NET_ADDR_RANDOM)
+		dev_info(dev, "port %u: no address in the device tree, %pM by chance\n",
+			 port->index, port->netdev->dev_addr);
+	if (count < 0 && count != -EINVAL)
+		dev_warn(dev,
+			 "port %u: %s is ignored: it is not one to four addresses of six bytes\n",
+			 port->index, PROPERTY);
 	if (count < 0) {
-		error = hash_of_board(port->card, &hash);
-		if (error)
-			return error == -EPROBE_DEFER ? error : 0;
+		if (hash_of_board(port->card, &hash))
+			return;
 		/* Behind those of the PS. */
 		for (pf = 0; pf < ARRAY_SIZE(address); pf++)
 			make_address(address[pf], hash,
@@ -162,8 +167,7 @@ int meridian_ps_tell_host(struct meridian_ps_port *port, struct device_node *nod
 		if (is_valid_ether_addr(address[pf]))
 			tell_host(port, pf, address[pf]);
 		else
-			dev_warn(port->card->dev, "port %u: %s has no address for PF %d: %pM\n",
-				 port->index, PROPERTY, pf, address[pf]);
+			dev_warn(dev, "port %u: %s has no address for PF %d: %pM\n", port->index,
+				 PROPERTY, pf, address[pf]);
 	}
-	return 0;
 }

@@ -65,10 +65,19 @@ static int identify(struct meridian_ps *card)
 		return dev_err_probe(dev, -ENODEV,
 				     "the shell has %u ports, %u addresses a port and frames of %u bytes, which cannot be\n",
 				     card->ports, card->addresses, card->longest);
-	dev_info(dev, "register map %u.%u, build %08x, %u ports\n", major, minor,
+	return 0;
+}
+
+/* A probe that is deferred does not come here: the log has it once. */
+static void tell_shell(struct meridian_ps *card)
+{
+	u32 version = meridian_ps_read(card, MERIDIAN_IDENT_PS_BASE + MERIDIAN_IDENT_VERSION);
+
+	dev_info(card->dev, "register map %u.%u, build %08x, %u ports\n",
+		 FIELD_GET(MERIDIAN_IDENT_VERSION_MAJOR_MASK, version),
+		 FIELD_GET(MERIDIAN_IDENT_VERSION_MINOR_MASK, version),
 		 meridian_ps_read(card, MERIDIAN_IDENT_PS_BASE + MERIDIAN_IDENT_BUILD_HASH),
 		 card->ports);
-	return 0;
 }
 
 /* Masks what is enabled and has nobody to look after it; whether there was something. */
@@ -126,6 +135,10 @@ static int probe(struct platform_device *pdev)
 	error = meridian_ps_init_ptp(card) ?: meridian_ps_init_watch(card);
 	for (i = 0; !error && i < card->ports; i++)
 		error = meridian_ps_add_port(card, i);
+	if (!error)
+		tell_shell(card);
+	for (i = 0; !error && i < card->ports; i++)
+		error = meridian_ps_begin_port(card->port[i]);
 	if (!error)
 		error = meridian_ps_init_devlink(card);
 	if (!error)

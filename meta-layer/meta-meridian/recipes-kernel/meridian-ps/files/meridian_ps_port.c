@@ -362,17 +362,28 @@ int meridian_ps_add_port(struct meridian_ps *card, u32 index)
 	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_TX, &port->napi);
 	netif_carrier_off(netdev);
 	error = meridian_ps_take_address(port, node);
-	if (!error)
-		error = meridian_ps_tell_host(port, node);
-	if (error)
-		return error;
-	disable_interrupts(port);
-	meridian_ps_close_filter(port);
-	meridian_ps_init_limits(port, node);
-	meridian_ps_init_latency(port, node);
-	error = meridian_ps_reset_rings(port);
 	if (error)
 		return error;
 	card->port[index] = port;
 	return 0;
+}
+
+/**
+ * meridian_ps_begin_port() - let the card have what the device tree says of a port
+ * @port: of meridian_ps_add_port(); all ports of the card are there
+ *
+ * Nothing is waited for, so what is wrong in the device tree is in the log once.
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_ps_begin_port(struct meridian_ps_port *port)
+{
+	struct device_node *node = port->netdev->dev.of_node;
+
+	meridian_ps_tell_host(port, node);
+	disable_interrupts(port);
+	meridian_ps_close_filter(port);
+	meridian_ps_init_limits(port, node);
+	meridian_ps_init_latency(port, node);
+	return meridian_ps_reset_rings(port);
 }
