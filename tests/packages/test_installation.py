@@ -127,10 +127,12 @@ def test_packages_are_installed_upgraded_and_removed(packages: Path, older: Path
     assert len(system.run("dkms status meridian").splitlines()) == 1
     assert len(system.files(PLUGIN)) == 1
     assert "Driver name: net_meridian_null" in system.run(NULL_PORT)
-    system.run("apt-get remove -y meridian-dkms && apt-get purge -y meridian-dpdk")
+    assert system.run("meridian-selftest --version").split() == ["meridian-selftest", history.version()]
+    assert "zcu106" in system.run("meridian-selftest --help")
+    system.run("apt-get remove -y meridian-dkms meridian-tools && apt-get purge -y meridian-dpdk")
     assert "meridian" not in system.run("dpkg-query -W"), "something is left to purge"
     assert system.files(MODULES) == system.files("usr/src/meridian-*") == system.files("var/lib/dkms/meridian*") == []
-    assert system.files(PLUGIN) == []
+    assert system.files(PLUGIN) == system.files("usr/share/meridian-tools/**/*") == []
     assert system.files("etc/**/*") == before
     assert "Driver name: net_meridian_null" not in system.run(f"{NULL_PORT} || true")
 

@@ -5,6 +5,9 @@
 #include "meridian_filter.h"
 #include "meridian_hw.h"
 
+/* Of the order of the parts; host-driver/tools reads it. */
+#define DUMP_VERSION	2
+
 /* Parts of the dump, in this order. */
 struct register_range {
 	bool is_qdma;
@@ -25,6 +28,9 @@ static const struct register_range ranges[] = {
 	{ .is_qdma = true, .offset = QDMA_RING_SIZE(0), .words = 32 },
 	{ .is_qdma = true, .offset = QDMA_TIMER(0), .words = 32 },
 	{ .is_qdma = true, .offset = QDMA_BUFFER_SIZE(0), .words = 24 },
+	{ .offset = MERIDIAN_PORT_BASE(0) + MERIDIAN_PORT_RECEIVER, .words = 1, .step = 0x1000,
+	  .is_port = true },
+	{ .offset = MERIDIAN_PS_RING_BASE(0), .words = 16, .step = 0x1000, .is_port = true },
 };
 
 int meridian_regs_len(struct net_device *netdev)
@@ -45,7 +51,7 @@ void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, voi
 	u32 *word = data;
 	unsigned int i, k;
 
-	regs->version = 1;
+	regs->version = DUMP_VERSION;
 	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
 		const struct register_range *range = &ranges[i];
 		u32 offset = range->offset + range->step * (range->is_port ? m->port : m->function);

@@ -30,9 +30,20 @@ def cpio(files: Mapping[str, Content]) -> bytes:
     return bytes(archive)
 
 
+def card_tools() -> dict[str, Content]:
+    """meridian-selftest and what it reads, as the package meridian-tools has them."""
+    folder = ROOT / "host-driver" / "tools"
+    files: dict[str, Content] = {"tools/meridian-selftest": folder / "meridian-selftest"}
+    files |= {f"tools/{path.relative_to(folder)}": path for path in sorted(folder.glob("meridian_selftest/*.py"))}
+    files["tools/meridian_regs.h"] = ROOT / "host-driver" / "include" / "meridian_regs.h"
+    for path in sorted((ROOT / "vivado" / "boards").glob("*/board.tcl")):
+        files[f"tools/boards/{path.parent.name}/board.tcl"] = path
+    return files
+
+
 def initrd(image: Image, files: Mapping[str, Content]) -> bytes:
     """`files` are under /run/twin when the machine is up."""
     ours = ROOT / "twin" / "images"
     given: dict[str, Content] = {"init": ours / "initramfs-init", "twin/init": ours / "init"}
-    given |= {f"twin/{name}": content for name, content in files.items()}
+    given |= {f"twin/{name}": content for name, content in (card_tools() | dict(files)).items()}
     return image.early.read_bytes() + cpio(given)

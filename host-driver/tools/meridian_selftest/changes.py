@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+"""What the program changes on the machine, and how it is put back: after an error, Ctrl-C or a signal, too."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import FrameType
+
+from . import ethtool
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Ended(BaseException):
+    """By Ctrl-C or a signal."""
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    raise Ended(signal.Signals(number).name)
+
+
+def watch_signals() -> None:
+    """From now on a signal raises Ended."""
+    for number in SIGNALS:
+        signal.signal(number, _ended)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What is put back is put back whole: a further Ctrl-C does not end it."""
+    handlers = [(number, signal.signal(number, signal.SIG_IGN)) for number in SIGNALS]
+    try:
+        yield
+    finally:
+        for number, handler in handlers:
+            signal.signal(number, handler)
+
+
+@contextmanager
+def changed(change: Callable[[], object], back: Callable[[], object], what: str) -> Iterator[None]:
+    """Changes something for as long as the context lasts. what: it is, for the sentence if it cannot be put back."""
+    try:
+        change()
+        yield
+    finally:
+        with undisturbed():
+            try:
+                back()
+            except OSError as error:
+                print(f"meridian-selftest: {what} is not put back: {error}", file=sys.stderr)
+
+
+def written(path: Path, value: str) -> AbstractContextManager[None]:
+    """A file of sysfs has another value for as long as the context lasts."""
+    before = path.read_text().strip()
+    return changed(lambda: path.write_text(value), lambda: path.write_text(before), str(path))
+
+
+def interface_up(interface: str) -> AbstractContextManager[None]:
+    """An interface that is down is up for as long as the context lasts."""
+    if ethtool.is_up(interface):
+        return changed(lambda: None, lambda: None, interface)
+    return changed(
+        lambda: ethtool.set_up(interface, True), lambda: ethtool.set_up(interface, False), f"{interface}, which is up,"
+    )

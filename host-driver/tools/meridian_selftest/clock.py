@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+"""Checks of the card's PTP clock, which belongs to its ARM side: its drift, and its pulse per second."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import system
+from .changes import changed
+from .context import Context
+from .result import Fail, Skip
+
+#: Two crystals of 50 ppm each, and as much again.
+BOUND_PPM = 200
+QUICK_SECONDS = 2
+SAMPLES = 20
+PULSE_SECONDS = 3
+#: PTP_ENABLE_PPS of linux/ptp_clock.h: _IOW('=', 4, int).
+PTP_ENABLE_PPS = 0x40043D04
+
+
+def _clock(context: Context) -> str:
+    """The name of the card's clock, as ptp0."""
+    found = system.names(system.ROOT / "sys/bus/platform/devices" / context.arm.name / "ptp")
+    if not found:
+        raise Fail("the card's driver has no PTP clock", "'dmesg | grep meridian_ps' says why")
+    return found[0]
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[int]:
+    handle = os.open(system.ROOT / "dev" / name, os.O_RDWR)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def pair(handle: int) -> tuple[int, int]:
+    """(nanoseconds of the machine, of the clock) of the same moment: the best of some looks."""
+    clock = (~handle << 3) | 3  # as FD_TO_CLOCKID of the kernel
+    best: tuple[int, int, int] | None = None
+    for _ in range(SAMPLES):
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        theirs = time.clock_gettime_ns(clock)
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        if best is None or after - before < best[0]:
+            best = after - before, (before + after) // 2, theirs
+    assert best
+    return best[1:]
+
+
+def drift_ppm(first: tuple[int, int], last: tuple[int, int]) -> float:
+    """How much faster the clock is than the machine, between two pairs."""
+    machine, clock = last[0] - first[0], last[1] - first[1]
+    return 1e6 * (clock - machine) / machine
+
+
+def drift(context: Context) -> str:
+    """The clock runs, and about as fast as the machine's."""
+    name = _clock(context)
+    seconds = min(QUICK_SECONDS, context.options.seconds) if context.options.quick else context.options.seconds
+    with _opened(name) as handle:
+        first = pair(handle)
+        time.sleep(seconds)
+        last = pair(handle)
+    if first[1] == last[1]:
+        raise Fail(f"{name} stands still", "The logic's clock is missing: see 'Clocks' of the page on the first day")
+    ppm = drift_ppm(first, last)
+    words = f"{name} runs {ppm:+.1f} ppm against this machine over {seconds:g} s"
+    if abs(ppm) > BOUND_PPM:
+        raise Fail(
+            f"{words}, more than {BOUND_PPM} ppm",
+            "If a program sets the clock (ptp4l), see what it follows; else the board's clock is not the one that the "
+            "bitstream is built for",
+        )
+    return f"{words}, at most {BOUND_PPM} ppm"
+
+
+def _pulses(name: str) -> Path:
+    """Where the kernel counts the pulses of a clock."""
+    places = system.ROOT / "sys/class/pps"
+    for source in system.names(places):
+        if system.read(places / source / "name") == name:
+            return places / source / "assert"
+    raise Skip(f"the kernel has no source of pulses for {name} (CONFIG_PPS)")
+
+
+def pulse(context: Context) -> str:
+    """A pulse comes within three seconds."""
+    name = _clock(context)
+    counter = _pulses(name)
+    before = system.read(counter)
+
+    def comes() -> bool:
+        return system.until(lambda: system.read(counter) != before, context.patience(PULSE_SECONDS), 0.05)
+
+    if system.until(lambda: system.read(counter) != before, 1.2, 0.05):
+        return f"pulses of {name} come: {system.read(counter)}"
+    context.may_disturb(f"switches the pulse of {name} on")
+    with _opened(name) as handle:
+
+        def switch(on: bool) -> None:
+            fcntl.ioctl(handle, PTP_ENABLE_PPS, int(on))
+
+        with changed(lambda: switch(True), lambda: switch(False), f"the pulse of {name}"):
+            if not comes():
+                raise Fail(
+                    f"no pulse of {name} comes in {context.patience(PULSE_SECONDS):g} s",
+                    "See whether the interrupt of meridian_ps counts in /proc/interrupts",
+                )
+    return f"a pulse of {name} came: {system.read(counter)}"

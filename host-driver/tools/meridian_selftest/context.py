@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
+"""What every check is given: the card, what the user has chosen, and the registers as the driver dumps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from . import changes, ethtool, system
+from .card import ArmCard, HostCard, has_carrier, port_of
+from .dump import Dump
+from .registers import Registers
+from .result import Skip
+
+LINK_SECONDS = 3
+MOST_PATIENCE = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    """quick: less of everything. disturb: VFs, resets and interfaces that are set up are allowed. slow: by how much
+    bounds of time are longer. seconds: of the measurement of the clock. board: that the card is to be. ports: that
+    have a cable; None: all.
+    """
+
+    quick: bool = False
+    disturb: bool = True
+    slow: float = 1
+    seconds: float = 10
+    board: str = ""
+    ports: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    card: HostCard | ArmCard
+    options: Options
+    map: Registers
+
+    @property
+    def host(self) -> HostCard:
+        """The card of a check that is for hosts."""
+        assert isinstance(self.card, HostCard)
+        return self.card
+
+    @property
+    def arm(self) -> ArmCard:
+        assert isinstance(self.card, ArmCard)
+        return self.card
+
+    def bound(self, of_a_card: float) -> float:
+        """A bound of what is measured, so much longer as the user has chosen."""
+        return of_a_card * self.options.slow
+
+    def patience(self, of_a_card: float) -> float:
+        """How many seconds to wait for what has to come: longer, too, and not without end."""
+        return of_a_card * min(self.options.slow, MOST_PATIENCE)
+
+    def dump(self, interface: str = "") -> Dump:
+        """The registers of the card and of an interface's function; of the first interface if none is named."""
+        return Dump(self.map, *ethtool.registers(interface or self.host.first_interface()))
+
+    def may_disturb(self, what: str) -> None:
+        """Skips what changes something if the user does not want it."""
+        if not self.options.disturb:
+            raise Skip(f"it {what}: run it without --no-disturb")
+
+    @contextmanager
+    def at_work(self, interface: str) -> Iterator[None]:
+        """An interface that can send, up for as long as the context lasts."""
+        was_up = ethtool.is_up(interface)
+        if not was_up:
+            self.may_disturb(f"sets {interface} up, which is down")
+        with changes.interface_up(interface):
+            if not system.until(lambda: has_carrier(interface), 0 if was_up else self.patience(LINK_SECONDS)):
+                raise Skip(f"{interface} has no link, so nothing can be sent: see link.{port_of(interface)}")
+            yield

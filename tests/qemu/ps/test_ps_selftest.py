@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""meridian-selftest on the card's ARM side: it passes on a card that is well, and each planted fault makes exactly its
+own line fail. QEMU's machine has no SYSMON: tests/tools has the faults of the sensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from meridian_machine import PsHardware, Setting, Twin
+from meridian_machine.guest import Guest
+from meridian_twin.control import Control
+from selftest_bench import Bench, newer_map, stand_in
+
+pytestmark = pytest.mark.qemu
+PASSES = {"map", "bitstream", "link.0", "ps", "phc", "pps"}
+PULSE = "/sys/class/pps/pps0/assert"
+#: Sets the clock's frequency off by so many ppm, as ptp4l does: clock_adjtime() with ADJ_FREQUENCY.
+ADJUST = """python3 - <<'END'
+import ctypes, os, struct
+handle = os.open("/dev/ptp0", os.O_RDWR)
+timex = ctypes.create_string_buffer(struct.pack("I4xqq", 2, 0, {ppm} << 16), 208)
+assert ctypes.CDLL(None).clock_adjtime((~handle << 3) | 3, timex) >= 0
+END"""
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("selftest")
+    path = folder / "control"
+    setting = Setting(hardware=None, ps=PsHardware(), card_options=("--control", str(path)))
+    with Twin(setting, folder) as twin, Control(path) as control, twin.ps_machine() as machine:
+        bench = Bench(twin, Guest(machine), control)
+        bench.guest.wait_link()
+        yield bench
+        bench.guest.check()
+
+
+def test_a_card_that_is_well(bench: Bench) -> None:
+    lines = bench.run("--seconds 2")
+    assert bench.names(lines, "PASS") == PASSES, lines
+    assert lines["sensors"][0] == "SKIP" and "no SYSMON" in lines["sensors"][1]
+    assert lines["bars"] == ("SKIP", "this is the host's: run meridian-selftest there")
+
+
+def test_nothing_is_disturbed(bench: Bench) -> None:
+    lines = bench.run("--quick --no-disturb")
+    assert lines["pps"] == ("SKIP", "it switches the pulse of ptp0 on: run it without --no-disturb")
+
+
+def test_a_newer_register_map(bench: Bench) -> None:
+    bench.fails_in("map", r"the driver's is 1\.99", program=newer_map(bench.guest))
+
+
+def test_a_port_without_a_link(bench: Bench) -> None:
+    bench.control.ask("link", up=False)
+    bench.guest.until("cat /sys/class/net/eth0/carrier", "0")
+    bench.fails_in("link.0", "eth0 has no link")
+    bench.control.ask("link", up=True)
+    bench.guest.wait_link()
+
+
+def test_a_clock_that_is_too_fast(bench: Bench) -> None:
+    bench.guest.run(ADJUST.format(ppm=450))
+    bench.fails_in("phc", r"ptp0 runs \+4\d\d\.\d ppm .* more than 200 ppm")
+    bench.guest.run(ADJUST.format(ppm=0))
+
+
+def test_a_pulse_that_does_not_come(bench: Bench) -> None:
+    with stand_in(bench.guest, PULSE):
+        bench.fails_in("pps", "no pulse of ptp0 comes")
+
+
+def test_rings_that_were_restarted(bench: Bench) -> None:
+    """The last one: what is counted stays counted."""
+    bench.control.ask("ps_memory", on=False)
+    bench.guest.try_run("ping -c 3 -i 0.2 -W 1 10.44.0.1")
+    bench.guest.until("ethtool -S eth0", r"restarts_\w+: [1-9]", 60)
+    bench.control.ask("ps_memory", on=True)
+    bench.guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 60)
+    bench.fails_in("ps", "eth0 counts errors: restarts_")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine with meridian-selftest in it, and faults to plant there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from meridian_machine import Twin
+from meridian_machine.guest import Guest
+from meridian_twin.control import Control
+
+SECONDS = 500
+LINE = re.compile(r"^(PASS|FAIL|SKIP)  (\S+) +(.*)$", re.MULTILINE)
+STAND_IN = "/run/stand-in"
+
+
+@dataclass
+class Bench:
+    """A machine at a card, and the card's control socket."""
+
+    twin: Twin
+    guest: Guest
+    control: Control
+
+    def run(self, words: str = "", program: str = "meridian-selftest", status: int = 0) -> dict[str, tuple[str, str]]:
+        """(result, text) by the name of each line."""
+        ended, text = self.guest.try_run(f"{program} {words}", SECONDS)
+        assert ended == status, text
+        return {name: (result, said) for result, name, said in LINE.findall(text)}
+
+    def names(self, lines: dict[str, tuple[str, str]], wanted: str) -> set[str]:
+        """Of the lines with a result."""
+        return {name for name, (result, _) in lines.items() if result == wanted}
+
+    def fails_in(self, check: str, said: str, words: str = "", program: str = "meridian-selftest") -> None:
+        """No other line fails."""
+        lines = self.run(f"--quick {words}", program, status=1)
+        failed = {name: lines[name][1] for name in self.names(lines, "FAIL")}
+        assert list(failed) == [check], failed
+        assert re.search(said, failed[check]), failed
+
+
+@contextmanager
+def stand_in(guest: Guest, file: str, change: str = "true") -> Iterator[None]:
+    """Another text in place of a file of sysfs or proc. change: a script that changes STAND_IN, a copy of the file."""
+    guest.run(f"set -e; cat {file} >{STAND_IN}; {change}; mount --bind {STAND_IN} $(realpath {file})")
+    yield
+    guest.run(f"umount $(realpath {file})")
+
+
+def newer_map(guest: Guest) -> str:
+    """A program whose register map is newer than the card's."""
+    guest.run(
+        "rm -rf /run/newer; cp -r /run/twin/tools /run/newer; "
+        "sed -i -E 's/(define MERIDIAN_MAP_MINOR +).*/\\199/' /run/newer/meridian_regs.h"
+    )
+    return "/run/newer/meridian-selftest"

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of counters that are read one after the other: frames that pass meanwhile are no fault, and a lost frame is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from meridian_selftest import counters
+from meridian_selftest.counters import Reading, Sum
+
+ONE = Sum("frames", ("in",), ("out", "dropped"), more=("copies",))
+
+
+def still(came: int, out: int, dropped: int = 0, copies: int = 0) -> Reading:
+    """Nothing passes."""
+    counts = {"in": came, "out": out, "dropped": dropped, "copies": copies}
+    return Reading(counts, counts)
+
+
+def test_a_sum_that_is_right() -> None:
+    assert counters.difference(ONE, still(10, 8, 1), still(110, 100, 9)) == 0
+
+
+def test_what_was_not_counted_before_does_not_matter() -> None:
+    assert counters.difference(ONE, still(1000, 0), still(1001, 1)) == 0
+
+
+def test_a_frame_that_nobody_counts() -> None:
+    assert counters.difference(ONE, still(0, 0), still(100, 98, 1)) == 1
+
+
+def test_a_frame_that_is_counted_twice() -> None:
+    assert counters.difference(ONE, still(0, 0), still(100, 98, 4)) == -2
+
+
+def test_a_side_that_may_be_larger() -> None:
+    assert counters.difference(ONE, still(0, 0), still(100, 97, copies=3)) == 0
+    assert counters.difference(ONE, still(0, 0), still(100, 96, copies=3)) == 1
+
+
+def test_frames_that_pass_while_counters_are_read() -> None:
+    first = {"in": 100, "out": 105, "dropped": 0, "copies": 0}  # out was read later
+    second = {"in": 110, "out": 115, "dropped": 0, "copies": 0}
+    assert counters.difference(ONE, still(0, 0), Reading(first, second)) == 0
+    lost = {"in": 200, "out": 115, "dropped": 0, "copies": 0}
+    assert counters.difference(ONE, still(0, 0), Reading(lost, lost)) == 85
+
+
+def test_every_counter_of_a_sum_is_one_that_the_driver_has() -> None:
+    sums = [*counters.of_interface("e"), *counters.of_wire("e"), *counters.of_port(["e"])]
+    names = {name.partition(":")[2] for one in sums for name in one.names()} - set(counters.OF_LINUX)
+    driver = (Path(counters.__file__).parents[2] / "linux/netdev/meridian_stats.c").read_text()
+    missing = [name for name in names if f'"{name.partition("_")[2]}"' not in driver]
+    assert names and not missing

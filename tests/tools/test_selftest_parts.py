@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the self-test program reads beside PCIe: interrupts, masks, boards, registers, sensors."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from fake_system import FakeSystem
+from meridian_selftest import block, boards, clock, frames, sensors, system
+from meridian_selftest.context import Context
+from meridian_selftest.dump import PARTS, VERSION, Dump
+from meridian_selftest.registers import Registers
+from meridian_selftest.result import Fail, Skip
+from meridian_selftest.traffic import interrupts_of
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "host-driver/tools"
+DIAGNOSIS = ROOT / "host-driver/linux/netdev/meridian_diag.c"
+INTERRUPTS = """           CPU0       CPU1
+  0:         39          0  IO-APIC   2-edge      timer
+ 25:          3          4  PCI-MSIX-0000:01:00.0   0-edge      meridian
+ 26:         10          2  PCI-MSIX-0000:01:00.0   1-edge      eth1-0
+ 27:          0          7  PCI-MSIX-0000:01:00.0   2-edge      eth1-1
+ 28:          0          9  PCI-MSIX-0000:01:00.1   1-edge      eth10-0
+NMI:          0          0   Non-maskable interrupts
+"""
+
+
+def test_interrupts_of_an_interface() -> None:
+    assert interrupts_of("eth1", INTERRUPTS) == {0: 12, 1: 7}
+    assert interrupts_of("eth1", INTERRUPTS.replace("eth1-", "eth1-shared-")) == {0: 12, 1: 7}
+    assert interrupts_of("eth2", INTERRUPTS) == {}
+
+
+def test_processors_of_a_mask() -> None:
+    assert frames.processors("00000001,00000005") == {0, 2, 32}
+    assert frames.processors("") == set()
+
+
+def test_boards_are_those_of_the_builds() -> None:
+    found = boards.all_boards()
+    assert set(found) == {path.parent.name for path in (ROOT / "vivado/boards").glob("*/board.tcl")}
+    assert found["zcu106"] == boards.Board(ports=2, line_rate=10, host_bytes=32, host_mhz=125, lanes=4)
+
+
+def test_the_map_is_that_of_the_drivers() -> None:
+    registers = Registers()
+    assert registers["MAGIC"] == 0x4D52444E
+    assert registers.field("IDENT_VERSION_MAJOR", 0x00010008) == 1
+
+
+def test_the_dump_is_that_of_the_driver() -> None:
+    """Words of the driver's table, and its version."""
+    text = DIAGNOSIS.read_text()
+    assert sum(map(int, re.findall(r"\.words = (\d+)", text))) == sum(PARTS.values())
+    assert int(re.findall(r"#define DUMP_VERSION\s+(\d+)", text)[0]) == VERSION
+
+
+def test_a_dump_that_is_not_known_is_skipped() -> None:
+    with pytest.raises(Skip, match="take driver and meridian-tools of one version"):
+        Dump(Registers(), VERSION - 1, [0] * sum(PARTS.values()))
+
+
+@pytest.mark.parametrize(("capabilities", "said"), [(0, block.ABSENT), (block.CAPABILITY, block.UNKNOWN)])
+def test_checks_of_the_self_test_block(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, capabilities: int, said: str
+) -> None:
+    words = [0] * sum(PARTS.values())
+    words[Registers()["IDENT_CAPABILITIES"] // 4] = capabilities
+    fake.card()
+    monkeypatch.setattr(Context, "dump", lambda self: Dump(self.map, VERSION, words))
+    for check in (block.pattern, block.loops):
+        with pytest.raises(Skip, match=re.escape(said)):
+            check(fake.context())
+
+
+def test_drift() -> None:
+    assert clock.drift_ppm((0, 500), (10**9, 500 + 10**9 + 50_000)) == pytest.approx(50)
+    assert clock.drift_ppm((7, 0), (7 + 10**9, 0)) == pytest.approx(-1e6)
+
+
+def ams(**files: str) -> None:
+    device = system.ROOT / "sys/bus/iio/devices/iio:device0"
+    device.mkdir(parents=True)
+    for name, text in ({"name": "xilinx-ams"} | files).items():
+        (device / name).write_text(f"{text}\n")
+
+
+#: 39 degrees by the scale and offset that the driver gives (drivers/iio/adc/xilinx-ams.c).
+WARM = {
+    "in_temp7_raw": "41073",
+    "in_temp7_scale": "7.771514",
+    "in_temp7_offset": "-36058",
+    "in_temp7_label": "Temp_LPD",
+}
+SUPPLY = {"in_voltage0_raw": "18568", "in_voltage0_scale": "0.045776", "in_voltage0_label": "VCC_PSINTLP"}
+
+
+def test_no_sensor(fake: FakeSystem) -> None:
+    fake.card()
+    with pytest.raises(Skip, match="Linux has no SYSMON here"):
+        sensors.sensors(fake.context())
+
+
+def test_sensors_that_are_right(fake: FakeSystem) -> None:
+    fake.card()
+    ams(**WARM, **SUPPLY)
+    assert sensors.sensors(fake.context()) == "39 C at most; 1 supplies as they should be, 1 read"
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "said"),
+    [
+        ("in_temp7_raw", "50000", "Temp_LPD is at 108 C"),
+        ("in_voltage0_raw", "16000", "VCC_PSINTLP is 0.732 V, not 0.85 V within 5 percent"),
+    ],
+)
+def test_sensors_that_are_wrong(fake: FakeSystem, file: str, value: str, said: str) -> None:
+    fake.card()
+    ams(**(WARM | SUPPLY | {file: value}))
+    with pytest.raises(Fail, match=said):
+        sensors.sensors(fake.context())
+
+
+@pytest.mark.parametrize("file", sorted(TOOLS.glob("meridian_selftest/*.py")), ids=lambda file: file.name)
+def test_the_oldest_python_reads_it(file: Path) -> None:
+    """Of bullseye, the oldest Debian that the driver is built for."""
+    ast.parse(file.read_text(), feature_version=(3, 9))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the self-test program makes of sysfs: each check passes on a card that is well, and fails with its own sentence."""
+
+from __future__ import annotations
+
+import pytest
+from fake_system import PF, FakeSystem, config
+from meridian_selftest import pcie
+from meridian_selftest.card import host_cards
+from meridian_selftest.result import Fail, Skip
+
+
+def test_a_card_is_its_pfs(fake: FakeSystem) -> None:
+    for number, device in enumerate(("0x903f", "0x913f")):
+        fake.card(f"0000:3b:00.{number}", device)
+    fake.card("0000:3c:00.0")
+    fake.device("0000:3d:00.0", fake.port, vendor="0x10ee", device="0x903f", subsystem_device="0x0007")
+    assert [[pf.address for pf in card.pfs] for card in host_cards()] == [[PF, "0000:3b:00.1"], ["0000:3c:00.0"]]
+
+
+def test_memory_that_is_right(fake: FakeSystem) -> None:
+    fake.card()
+    assert "BAR0 of 256 KiB and BAR2 of 4 MiB" in pcie.bars(fake.context())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("f87fffff", "f843ffff", "BAR2 of .* has 256 KiB, the driver needs 4 MiB"),
+        ("f803ffff", "f801ffff", "BAR0 of .* has 128 KiB"),
+        ("0x0000000000140204", "0x0000000020140204", "BAR0 of .* has no address. The port above"),
+    ],
+)
+def test_memory_that_is_wrong(fake: FakeSystem, old: str, new: str, said: str) -> None:
+    place = fake.card()
+    (place / "resource").write_text((place / "resource").read_text().replace(old, new))
+    with pytest.raises(Fail, match=said):
+        pcie.bars(fake.context())
+
+
+def test_no_driver(fake: FakeSystem) -> None:
+    place = fake.card()
+    with pytest.raises(Fail, match="no driver is bound to 0000:3b:00.0"):
+        pcie.driver(fake.context())
+    (fake.root / "vfio-pci").mkdir()
+    (place / "driver").symlink_to(fake.root / "vfio-pci")
+    with pytest.raises(Skip, match=r"another driver has 0000:3b:00.0 \(vfio-pci\)"):
+        pcie.driver(fake.context())
+
+
+def test_a_link_as_fast_as_the_slower_side(fake: FakeSystem) -> None:
+    fake.card()
+    assert pcie.link(fake.context()) == "x8 at 8 GT/s, as card and slot can"
+    (fake.port / "max_link_width").write_text("4\n")
+    (fake.port / PF / "current_link_width").write_text("4\n")
+    assert pcie.link(fake.context()).startswith("x4 ")
+
+
+@pytest.mark.parametrize(("file", "value"), [("width", "4"), ("speed", "5.0 GT/s PCIe")])
+def test_a_link_that_is_slower_than_possible(fake: FakeSystem, file: str, value: str) -> None:
+    (fake.card() / f"current_link_{file}").write_text(f"{value}\n")
+    with pytest.raises(Fail, match="card and slot can x8 at 8 GT/s"):
+        pcie.link(fake.context())
+
+
+def test_a_link_with_fewer_lanes_than_the_board(fake: FakeSystem) -> None:
+    place = fake.card()
+    for which in ("current", "max"):
+        (place / f"{which}_link_width").write_text("4\n")
+    assert pcie.link(fake.context(board="zcu106"))
+    with pytest.raises(Fail, match="the board t1-rfsoc has 8 lanes"):
+        pcie.link(fake.context(board="t1-rfsoc"))
+
+
+def test_sizes_of_packets(fake: FakeSystem) -> None:
+    place = fake.card()
+    assert pcie.payload(fake.context()) == (
+        "MPS 128 bytes as the port above, MRRS 512 bytes; 256 are possible with pci=pcie_bus_safe"
+    )
+    (place / "config").write_bytes(config(mps=1))
+    with pytest.raises(Fail, match="MPS of 0000:3b:00.0 is 256 bytes, that of the port above is 128"):
+        pcie.payload(fake.context())
+    (fake.port / "config").write_bytes(config(mps=1))
+    assert pcie.payload(fake.context()) == "MPS 256 bytes as the port above, MRRS 512 bytes"
+    (place / "config").write_bytes(config(mps=1, mrrs=0))
+    with pytest.raises(Fail, match="MRRS of 0000:3b:00.0 is 128 bytes, below its MPS of 256"):
+        pcie.payload(fake.context())
