@@ -109,7 +109,7 @@ def test_an_interface_that_is_down_is_down_again(well: Bench) -> None:
 
 
 def test_json(well: Bench) -> None:
-    report = json.loads(well.guest.run("meridian-selftest --json --only map --only phc"))
+    report = json.loads(well.guest.run("meridian-selftest --json --only map --only phc", SECONDS))
     assert [(check["name"], check["result"]) for check in report["checks"]] == [("map", "PASS"), ("phc", "SKIP")]
     assert report["driver"].startswith("meridian ") and report["card"] == ADDRESS
 
