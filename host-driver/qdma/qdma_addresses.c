@@ -397,10 +397,11 @@ static int change_own(struct qdma_service *service, struct qdma_vf *vf, const u8
 
 static int add_other(struct qdma_service *service, struct qdma_vf *vf, const u8 *address)
 {
-	if (!is_group(address) && !vf->is_trusted)
-		return -QDMA_REFUSE_PARAMETER;
+	/* It may ask again for what it has, as when it has not heard the answer. */
 	if (is_same(address, vf->own) || find_address(vf, address) < vf->addresses)
 		return 0;
+	if (!is_group(address) && !vf->is_trusted)
+		return -QDMA_REFUSE_PARAMETER;
 	if (vf->addresses == QDMA_VF_ADDRESSES)
 		return -QDMA_REFUSE_PARAMETER;
 	if (!take(service, vf, address))

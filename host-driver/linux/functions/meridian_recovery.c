@@ -58,7 +58,9 @@ static int restore(struct meridian *m)
 	if (!qdma_answers(&m->qdma))
 		return -ENODEV;
 	if (meridian_is_vf(m->pdev)) {
-		pci_set_master(m->pdev);
+		/* Queues that may run end before. */
+		if (!test_bit(MERIDIAN_FLAG_FENCED, &m->flags))
+			pci_set_master(m->pdev);
 		return 0;
 	}
 	error = meridian_start_function(m);

@@ -56,6 +56,8 @@ static void come_back(struct meridian *m)
 		meridian_down(m);
 	if (!test_bit(MERIDIAN_FLAG_FENCED, &m->flags))
 		pci_set_master(m->pdev);
+	/* A PF of another driver may not do it after its reset. */
+	pci_restore_msi_state(m->pdev);
 	if (netif_running(m->netdev))
 		meridian_up_again(m);
 	netif_device_attach(m->netdev);
@@ -64,20 +66,17 @@ static void come_back(struct meridian *m)
 /*
  * A VF cannot tell a card that is gone from a reset of its PF, of which nobody tells it. PCIe lets
  * that last as long as the function asks for; Linux waits a minute. So a VF goes on looking. A PF
- * knows of its resets.
+ * knows of its resets. Who is cut off is PCIe's recovery's to bring back.
  */
 static void look_for_return(struct meridian *m)
 {
-	if (!meridian_is_vf(m->pdev))
-		return;
-	if (qdma_answers(&m->qdma) && meridian_read_vf(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC &&
-	    rtnl_trylock()) {
+	if (!pci_channel_offline(m->pdev) && qdma_answers(&m->qdma) &&
+	    meridian_read_vf(m, MERIDIAN_VF_MAGIC) == MERIDIAN_MAGIC && rtnl_trylock()) {
 		meridian_lock(m->netdev);
 		come_back(m);
 		meridian_unlock(m->netdev);
 		rtnl_unlock();
 	}
-	schedule_delayed_work(&m->service, BACK_PERIOD);
 }
 
 static void take_errors(struct meridian *m)
@@ -182,9 +181,13 @@ static void do_service(struct work_struct *work)
 		return;
 	}
 	if (error) {
+		/* A recovery that has just begun stops this work before the next look. */
 		if (!test_bit(MERIDIAN_FLAG_GONE, &m->flags))
 			say_gone(m);
-		look_for_return(m);
+		else if (meridian_is_vf(m->pdev))
+			look_for_return(m);
+		if (meridian_is_vf(m->pdev))
+			schedule_delayed_work(&m->service, BACK_PERIOD);
 		return;
 	}
 	/* What an interrupt has left. */

@@ -209,7 +209,9 @@ static int ask_config(struct meridian *m)
 		error = take_max_frame(m, get_unaligned_le32(&byte[MERIDIAN_CONFIG_MAX_FRAME]));
 	if (error)
 		return error;
-	meridian_settle_address(m, &byte[MERIDIAN_CONFIG_ADDRESS]);
+	error = meridian_settle_address(m, &byte[MERIDIAN_CONFIG_ADDRESS]);
+	if (error)
+		return error;
 	m->pf_version = byte[MERIDIAN_CONFIG_VERSION];
 	if (m->pf_version >= 2)
 		m->capabilities = get_unaligned_le32(&byte[MERIDIAN_CONFIG_CAPABILITIES]);

@@ -64,14 +64,22 @@ void meridian_repeat_own_address(struct meridian *m)
  * @m: a VF that has just said hello
  * @address: that the PF has for it
  *
- * A PF whose driver is a new one has another, and may let the VF keep its own.
+ * A PF whose driver is a new one has another, and may let the VF keep its own. One that does not
+ * answer has not refused it.
+ *
+ * Return: 0; a negative error if the PF does not answer, then Linux has the address of before.
  */
-void meridian_settle_address(struct meridian *m, const u8 *address)
+int meridian_settle_address(struct meridian *m, const u8 *address)
 {
+	int error = -EACCES;
+
 	clear_bit(MERIDIAN_FLAG_OWN, &m->flags);
-	if (m->netdev->reg_state == NETREG_REGISTERED &&
-	    (ether_addr_equal(m->netdev->dev_addr, address) ||
-	     !meridian_set_own_address(m, m->netdev->dev_addr)))
-		return;
+	if (ether_addr_equal(m->netdev->dev_addr, address))
+		return 0;
+	if (m->netdev->reg_state == NETREG_REGISTERED)
+		error = meridian_set_own_address(m, m->netdev->dev_addr);
+	if (error != -EACCES)
+		return error;
 	meridian_take_address(m->netdev, address);
+	return 0;
 }

@@ -152,8 +152,10 @@ static void drop_unwished(struct meridian *m, struct wishes *wishes)
 	list_for_each_entry_safe(known, next, &m->entries, list) {
 		if (is_wished(wishes, known->address))
 			continue;
-		if (is_asked && m->is_pf_silent)
+		if (is_asked && m->is_pf_silent) {
+			wishes->is_unheard = true;
 			break;
+		}
 		is_asked = true;
 		if (!note(wishes, meridian_ask_address(m, known->address, false, false)))
 			forget(known);
@@ -214,12 +216,16 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 	if (!note(wishes, ask_flags(m, wishes->flags | before)))
 		covered = wishes->flags | before;
 	/* A PF that was silent before may answer by now, so it is asked once. */
-	for (i = 0; i < wishes->count && !(is_asked && m->is_pf_silent); i++) {
+	for (i = 0; i < wishes->count; i++) {
 		const u8 *address = wish(wishes, i);
 
 		wider = is_multicast_ether_addr(address) ? ALL_MULTICAST : PROMISCUOUS;
 		if (is_held(m, address) || needed & covered & wider)
 			continue;
+		if (is_asked && m->is_pf_silent) {
+			wishes->is_unheard = true;
+			break;
+		}
 		is_asked = true;
 		result = note(wishes, tell_address(m, address));
 		/* Who has asked for the wider flag anyway loses nothing. */
@@ -269,7 +275,7 @@ void meridian_sync_vf(struct meridian *m)
 		tell_addresses(m, &wishes);
 	}
 	/* A PF that comes back is not to miss what it was not told. */
-	if (m->is_pf_silent || wishes.is_unheard)
+	if (wishes.is_unheard)
 		set_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
 	else
 		clear_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);

@@ -13,7 +13,7 @@ int meridian_ask_pf_briefly(struct meridian *m, const struct qdma_message *reque
 
 /* meridian_vf_address.c */
 int meridian_ask_address(struct meridian *m, const u8 *address, bool is_added, bool is_own);
-void meridian_settle_address(struct meridian *m, const u8 *address);
+int meridian_settle_address(struct meridian *m, const u8 *address);
 
 /* meridian_vf_wishes.c */
 void meridian_sync_vf(struct meridian *m);

@@ -137,6 +137,20 @@ TEST_F(Service, OtherAddressesAreForTheTrusted) {
   EXPECT_EQ(listeners(own(4)), std::set<std::uint32_t>{4});
 }
 
+/// It asks again when an answer was lost, and its trust may have gone meanwhile.
+TEST_F(Service, WhatAVfHasItIsNotRefused) {
+  bring_up(4);
+  qdma_trust_vf(&pf.service, &pf.vf(4), true);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  qdma_trust_vf(&pf.service, &pf.vf(4), false);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(own(4), true, false)), 0);
+  EXPECT_EQ(listeners(alien), std::set<std::uint32_t>{4});
+  EXPECT_EQ(pf.vf(4).addresses, 1U);
+  EXPECT_EQ(pf.ask(4, address_message(alien, false, false)), 0);
+  EXPECT_EQ(pf.ask(4, address_message(alien, true, false)), -QDMA_REFUSE_PARAMETER) << "it has given it back";
+}
+
 TEST_F(Service, WhoHasNoQueuesIsRefusedWhatAnotherHas) {
   EXPECT_EQ(pf.ask(4, message_of(QDMA_OP_HELLO)), 0);
   pf.vf(4).is_trusted = true;
