@@ -20,6 +20,8 @@ static void announce_reset(struct meridian *m)
 {
 	mutex_lock(&m->devlink->lock);
 	set_bit(MERIDIAN_FLAG_RESET, &m->flags);
+	/* Until give_up(). */
+	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);
 	mutex_unlock(&m->devlink->lock);
 	if (!meridian_is_vf(m->pdev))
 		synchronize_irq(pci_irq_vector(m->pdev, 0));
@@ -108,6 +110,14 @@ void meridian_after_reset(struct meridian *m)
 	meridian_start_service(m);
 }
 
+/* PCIe tells of no end of this reset: a reload is not to wait for it. */
+static void lose(struct meridian_devlink *devlink)
+{
+	devlink->is_due = false;
+	if (devlink->m)
+		give_up(devlink->m);
+}
+
 /* Errors of PCIe. Of one that is not fatal the link goes on, but what was under way may be lost. */
 static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
@@ -128,8 +138,8 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 		result = PCI_ERS_RESULT_DISCONNECT;
 	else if (state == pci_channel_io_normal && m && qdma_answers(&m->qdma))
 		result = PCI_ERS_RESULT_CAN_RECOVER;
-	if (m && result == PCI_ERS_RESULT_DISCONNECT)
-		give_up(m);
+	if (result == PCI_ERS_RESULT_DISCONNECT)
+		lose(devlink);
 	meridian_devlink_unlock(devlink);
 	return result;
 }
@@ -153,10 +163,17 @@ static pci_ers_result_t mmio_enabled(struct pci_dev *pdev)
 /* Access to memory comes back when the queues have ended. */
 static pci_ers_result_t slot_reset(struct pci_dev *pdev)
 {
+	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
+
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
 	pci_clear_master(pdev);
-	return answers(pdev) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_DISCONNECT;
+	if (answers(pdev))
+		return PCI_ERS_RESULT_RECOVERED;
+	meridian_devlink_lock(devlink);
+	lose(devlink);
+	meridian_devlink_unlock(devlink);
+	return PCI_ERS_RESULT_DISCONNECT;
 }
 
 static void before(struct pci_dev *pdev)

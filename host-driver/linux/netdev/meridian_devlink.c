@@ -131,13 +131,22 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink)
 	return value.vu32;
 }
 
+/* One that has failed is over. */
+static bool is_in_reset(const struct meridian_devlink *priv)
+{
+	if (!priv->m)
+		return priv->is_due;
+	return test_bit(MERIDIAN_FLAG_RESET, &priv->m->flags) &&
+	       !test_bit(MERIDIAN_FLAG_GONE, &priv->m->flags);
+}
+
 static int let_go(struct meridian_devlink *priv, struct netlink_ext_ack *extack)
 {
 	if (priv->m && priv->m->vfs) {
 		NL_SET_ERR_MSG_MOD(extack, "there are VFs: set sriov_numvfs to 0 first");
 		return -EBUSY;
 	}
-	if (priv->m && test_bit(MERIDIAN_FLAG_RESET, &priv->m->flags)) {
+	if (is_in_reset(priv)) {
 		/* A namespace that ends takes no refusal: who stays would keep what is freed. */
 		if (check_net(devlink_net(of(priv)))) {
 			NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");

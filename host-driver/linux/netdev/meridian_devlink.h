@@ -30,7 +30,7 @@ struct meridian_lifecycle {
  * @reload: keeps a reload away where devlink's own lock does not
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
- * @is_due: a reload during a reset has detached it: it is attached when the reset has ended
+ * @is_due: a reload during a reset has detached it: it is attached when the reset has ended well
  * @lifecycle: what a reload does to it
  * @faults: that it has
  */

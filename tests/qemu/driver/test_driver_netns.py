@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from driver_machine import Link, changed, linked
 from meridian_machine import Hardware, tools
+from meridian_machine.driver import SOURCE
 from meridian_machine.guest import HERE, PF_DEVICE, Guest
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
@@ -24,6 +25,12 @@ SLOW = (
     r"(return answers\(pdev\) \? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_NEED_RESET;)",
     "if (PCI_FUNC(pdev->devfn))\\n\\t\\tssleep(10);\\n\\t\\g<1>",
 )
+#: The first does not come back from an error of PCIe for which the slot is reset, of which the second tells late.
+LATE = (
+    r"(\tmeridian_devlink_lock\(devlink\);\n\tm = devlink->m;\n)",
+    "\tif (PCI_FUNC(pdev->devfn))\n\t\tssleep(10);\n\\g<1>",
+)
+LOST = (r"(\tpci_clear_master\(pdev\);\n\tif \()(answers\(pdev\))", r"\g<1>PCI_FUNC(pdev->devfn) && \g<2>")
 
 
 def go_away(guest: Guest) -> None:
@@ -61,17 +68,20 @@ def test_a_pf_in_another_namespace_has_no_vfs_and_comes_back_when_that_ends() ->
 
 
 @contextmanager
-def slow_recovery() -> Iterator[tuple[Link, Monitor]]:
-    """A card with two PFs, of which the second takes its time over an error of PCIe."""
-    with changed("linux/functions/meridian_recovery.c", *SLOW) as driver, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "monitor"
+def recovery(*changes: tuple[str, str]) -> Iterator[tuple[Link, Monitor]]:
+    """A card with two PFs, whose driver is changed."""
+    with ExitStack() as stack:
+        driver = SOURCE
+        for change in changes:
+            driver = stack.enter_context(changed("linux/functions/meridian_recovery.c", *change, source=driver))
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "monitor"
         hardware = Hardware(device="id=card,pfs=2", extra=[*options(path), *NATIVE_HOT_PLUG])
         with linked(tools.SUITES[0], hardware=hardware, driver=driver) as link, Monitor(path) as monitor:
             yield link, monitor
 
 
 def test_a_pf_comes_back_from_a_namespace_that_ends_during_a_reset() -> None:
-    with slow_recovery() as (link, monitor):
+    with recovery(SLOW) as (link, monitor):
         guest = link.guest
         go_away(guest)
         guest.run("dmesg -C")
@@ -81,4 +91,19 @@ def test_a_pf_comes_back_from_a_namespace_that_ends_during_a_reset() -> None:
         guest.until("devlink dev show", DEVICE)
         assert "device recovery successful" not in guest.run("dmesg"), "the reset goes on"
         guest.until("dmesg", "device recovery successful", 60)
+        is_back(guest)
+
+
+def test_a_reload_brings_a_pf_back_whose_namespace_has_ended_during_a_reset_that_failed() -> None:
+    """PCIe tells of no end of such a reset."""
+    with recovery(LATE, LOST) as (link, monitor):
+        guest = link.guest
+        go_away(guest)
+        guest.run("dmesg -C")
+        monitor.inject("MALF_TLP")
+        guest.until("dmesg", "0000:01:00.1: PCIe has told of an error")
+        guest.run("ip netns del away")
+        guest.until("dmesg", "device recovery failed", 60)
+        assert guest.try_run("ip link show eth0")[0] != 0, "the recovery has brought it back"
+        guest.run(f"devlink dev reload {DEVICE}")
         is_back(guest)
