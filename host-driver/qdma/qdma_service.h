@@ -149,7 +149,8 @@ struct qdma_service_ops {
  * @refused: of those, answered with a reason, overtaken by the VF's next, or of no VF of this PF's
  * @slowed: of those, sent by a VF that floods
  * @untaken: answers that a VF did not take
- * @evicted: addresses that VFs without trust lost, as others needed the room
+ * @evicted: addresses that VFs without trust lost, as others needed the room; and those of any VF
+ *	that found none as it went back to the VLAN that it was in
  *
  * Calls of one card's services come one at a time, and not beside other users of its PFs' contexts
  * and filter.

@@ -110,7 +110,7 @@ static struct qdma_vf *service_of(struct meridian *m, const struct meridian_vf *
 	return &m->vf_service.vf[vf - m->vf];
 }
 
-/* A VF's own address is in its new VLAN before it leaves the old one. */
+/* A VF's own address is in its new VLAN before it leaves the old one, unless it goes back. */
 static int move_own(struct meridian *m, struct meridian_vf *vf)
 {
 	struct qdma_vf *service = service_of(m, vf);
@@ -156,6 +156,33 @@ static int add_others(struct meridian *m, struct meridian_vf *vf, bool may_lose)
 	return result;
 }
 
+static bool is_wanted(const struct qdma_vf *service, const u8 *address)
+{
+	u32 i;
+
+	if (is_broadcast_ether_addr(address) || ether_addr_equal(address, service->own))
+		return true;
+	for (i = 0; i < service->addresses; i++) {
+		if (ether_addr_equal(address, service->address[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All that is in another VLAN, and what the VF has lost while it was said to be there: that was not
+ * found here. Broadcasts come by meridian_sync_broadcasts().
+ */
+static void leave(struct meridian *m, struct meridian_vf *vf)
+{
+	struct meridian_entry *entry, *next;
+
+	list_for_each_entry_safe(entry, next, &vf->entries, list) {
+		if (entry->vid != vid_of(vf) || !is_wanted(service_of(m, vf), entry->address))
+			meridian_uninstall(m, vf->function, entry);
+	}
+}
+
 /**
  * meridian_move_entries() - what a VF has, to the VLAN that it is in now
  * @m: its PF, whose card's lock is held
@@ -171,17 +198,18 @@ static int add_others(struct meridian *m, struct meridian_vf *vf, bool may_lose)
  */
 int meridian_move_entries(struct meridian *m, struct meridian_vf *vf, bool is_back)
 {
-	struct meridian_entry *entry, *next;
-	int error = move_own(m, vf);
+	int error, missed;
 
-	if (error)
+	/* What has its places has to leave them first. */
+	if (is_back)
+		leave(m, vf);
+	error = move_own(m, vf);
+	if (error && !is_back)
 		return error;
-	/* Broadcasts come by meridian_sync_broadcasts(). */
-	list_for_each_entry_safe(entry, next, &vf->entries, list) {
-		if (entry->vid != vid_of(vf))
-			meridian_uninstall(m, vf->function, entry);
-	}
-	return add_others(m, vf, is_back || !service_of(m, vf)->is_trusted);
+	if (!is_back)
+		leave(m, vf);
+	missed = add_others(m, vf, is_back || !service_of(m, vf)->is_trusted);
+	return error ? error : missed;
 }
 
 static bool has_vf_in(const struct meridian *m, u16 vid)
@@ -228,6 +256,11 @@ int meridian_sync_broadcasts(struct meridian *m)
 	struct meridian_entry *entry, *next;
 	int result = 0, error, i;
 
+	/* Those of a VLAN that was left may have the place that another needs. */
+	list_for_each_entry_safe(entry, next, &m->broadcasts, list) {
+		if (!has_vf_in(m, entry->vid))
+			meridian_uninstall(m, m->function, entry);
+	}
 	for (i = 0; i < m->vfs; i++) {
 		struct meridian_vf *vf = &m->vf[i];
 
@@ -237,10 +270,6 @@ int meridian_sync_broadcasts(struct meridian *m)
 		result = result ? result : error;
 		error = want_broadcasts(m, m->function, &m->broadcasts, vid_of(vf));
 		result = result ? result : error;
-	}
-	list_for_each_entry_safe(entry, next, &m->broadcasts, list) {
-		if (!has_vf_in(m, entry->vid))
-			meridian_uninstall(m, m->function, entry);
 	}
 	return result;
 }

@@ -160,7 +160,10 @@ int meridian_set_vf_link_state(struct net_device *netdev, int index, int state)
 	return 0;
 }
 
-/* Its places where it was are free until it is where it is to be: it can always go back. */
+/*
+ * Its places where it was are free until it is where it is to be: it can always go back. A VLAN
+ * that nobody enters gets no places for broadcasts.
+ */
 static int move_vf(struct meridian *m, struct meridian_vf *vf, u16 vlan, bool is_back)
 {
 	int error, missed;
@@ -168,6 +171,8 @@ static int move_vf(struct meridian *m, struct meridian_vf *vf, u16 vlan, bool is
 	vf->vlan = vlan;
 	meridian_write_vf_switches(m, vf);
 	error = meridian_move_entries(m, vf, is_back);
+	if (error && !is_back)
+		return error;
 	missed = meridian_sync_broadcasts(m);
 	return error ? error : missed;
 }
@@ -176,8 +181,8 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_vf *vf;
+	int error, back;
 	u16 before;
-	int error;
 
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_INSERT_MASK))
 		return -EOPNOTSUPP;
@@ -193,7 +198,11 @@ int meridian_set_vf_vlan(struct net_device *netdev, int index, u16 vid, u8 qos, 
 	if (error) {
 		netdev_err(netdev, "VF %d: the card's filter does not take its addresses: %d\n",
 			   index, error);
-		move_vf(m, vf, before, true);
+		back = move_vf(m, vf, before, true);
+		if (back)
+			netdev_err(netdev,
+				   "VF %d: it is where it was, but does not receive all that it did: %d\n",
+				   index, back);
 	}
 	unlock_vf(m);
 	return error;
