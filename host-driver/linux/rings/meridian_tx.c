@@ -24,8 +24,7 @@
  * meridian_tx_room() - how many frames may still be put into the ring
  * @tx: the queue
  *
- * One slot stays free, as a full ring would look like an empty one. A VF that waits for its PF has
- * no ring.
+ * One slot stays free, as a full ring would look like an empty one.
  *
  * Return: how many.
  */
@@ -33,8 +32,6 @@ u32 meridian_tx_room(const struct meridian_tx *tx)
 {
 	u32 cidx = READ_ONCE(tx->cidx), pidx = READ_ONCE(tx->pidx);
 
-	if (unlikely(!tx->ring.slots))
-		return 0;
 	return cidx > pidx ? cidx - pidx - 1 : cidx + tx->ring.slots - pidx - 1;
 }
 

@@ -137,36 +137,6 @@ def test_a_vf_keeps_its_address_when_its_pf_does_not_say_whether_it_may(vf: VfFr
     vf.run(f"ip link set eth1 address {own.hex(':')}")
 
 
-def test_a_vf_that_waits_for_its_pf_sends_nothing(vf: VfFrames) -> None:
-    """It has come back to a PF that is silent, and has no rings. Netpoll sends whether there is a carrier or not."""
-    guest, console = vf.link.guest, "/sys/kernel/config/netconsole/vf"
-    name = guest.run(f"basename $(readlink {PF_DEVICE}/virtfn0)").strip()
-    guest.run("modprobe netconsole; mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config")
-    settings = {
-        "dev_name": vf.device,
-        "local_ip": "10.44.0.10",
-        "remote_ip": "10.44.0.1",
-        "remote_mac": vf.link.peer.mac.hex(":"),
-        "enabled": "1",
-    }
-    text = "; ".join(f"echo {value} >{console}/{key}" for key, value in settings.items())
-    guest.run(f"mkdir {console}; nsenter --net=/run/netns/vf0 sh -ec '{text}'")
-    guest.run(f"setpci -s {name} COMMAND=0:2")
-    guest.until("dmesg", "the card does not answer any more", SOON)
-    misbehave(vf, "deaf", 1)
-    guest.run(f"setpci -s {name} COMMAND=2:2")
-    guest.until("dmesg", "the VF waits for its PF", SOON)
-    guest.run("for i in 1 2 3 4 5; do echo '<1>nobody hears this' >/dev/kmsg; sleep 0.2; done")
-    answer(vf)
-    vf.has_carrier(SOON)
-    settle(vf, vf.own(), True)
-    start = len(vf.link.peer.other)
-    guest.run("echo '<1>somebody hears this' >/dev/kmsg; sleep 2")
-    heard = vf.link.peer.other[start:]
-    guest.run(f"echo 0 >{console}/enabled; rmdir {console}; modprobe -r netconsole")
-    assert any(b"somebody hears this" in frame for frame in heard), "netpoll has sent nothing"
-
-
 @pytest.mark.parametrize("seconds", [1, 15])
 @pytest.mark.parametrize("how", ["deaf", "lossy"])
 def test_a_vf_that_lost_its_queues_has_them_again_when_its_pf_answers(vf: VfFrames, how: str, seconds: int) -> None:
