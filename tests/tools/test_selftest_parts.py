@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import block, boards, clock, frames, sensors, system
-from meridian_selftest.context import Context
+from meridian_selftest import block, boards, clock, ethtool, frames, report, sensors, system
+from meridian_selftest.card import ArmCard
+from meridian_selftest.checks import CHECKS
+from meridian_selftest.context import Context, Options
 from meridian_selftest.dump import PARTS, VERSION, Dump
 from meridian_selftest.registers import Registers
-from meridian_selftest.result import Fail, Skip
+from meridian_selftest.result import FAIL, SKIP, Fail, Skip
 from meridian_selftest.traffic import interrupts_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,3 +131,19 @@ def test_sensors_that_are_wrong(fake: FakeSystem, file: str, value: str, said: s
 def test_the_oldest_python_reads_it(file: Path) -> None:
     """Of bullseye, the oldest Debian that the driver is built for."""
     ast.parse(file.read_text(), feature_version=(3, 9))
+
+
+def test_an_interface_that_is_detached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line fails, the others are skipped."""
+
+    def refuse(interface: str, *_: object) -> bytes:
+        raise ethtool.Detached(interface)
+
+    monkeypatch.setattr(ethtool, "_ask", refuse)
+    monkeypatch.setattr(ethtool, "is_up", lambda _: True)
+    context = Context(ArmCard("a0000000.ethernet", ["port0"]), Options(), Registers())
+    lines = [
+        line for check in CHECKS if check.name in ("map", "bitstream", "link", "ps") for line in check.run(context)
+    ]
+    assert [(line.name, line.result) for line in lines if line.result != SKIP] == [("ps", FAIL)]
+    assert "driver" in report.facts(context.card)

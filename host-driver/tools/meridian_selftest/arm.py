@@ -49,7 +49,12 @@ def arm_rings(context: Context) -> str:
     """The rings' counters tell of no error."""
     seen = []
     for interface in context.arm.interfaces:
-        counts = ethtool.statistics(interface)
+        try:
+            counts = ethtool.statistics(interface)
+        except ethtool.Detached as error:
+            raise Fail(
+                f"{error}: the card does not end its rings", "'dmesg | grep meridian_ps' says since when"
+            ) from None
         found = {name: counts[name] for name in FAULTS if counts.get(name)}
         if found:
             said = ", ".join(f"{name} {value}" for name, value in found.items())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import arm, block, clock, counters, identity, pcie, ports, sensors, traffic, vf
+from . import arm, block, clock, counters, ethtool, identity, pcie, ports, sensors, traffic, vf
 from .card import HostCard
 from .context import Context
 from .result import FAIL, PASS, SKIP, Fail, Line, Skip
@@ -36,6 +36,8 @@ class Check:
             return [Line(self.name, FAIL, str(error))]
         except Skip as error:
             return [Line(self.name, SKIP, str(error))]
+        except ethtool.Detached as error:
+            return [Line(self.name, SKIP, f"{error}: see the line of {'driver' if side is self.host else 'ps'}")]
         except Exception as error:  # noqa: BLE001 (the other checks are done all the same)
             text = f"{type(error).__name__}: {error}"
             return [Line(self.name, FAIL, f"the check itself met an error ({text}). Send us this line and 'dmesg'")]

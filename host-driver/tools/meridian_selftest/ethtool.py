@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import array
+import errno
 import fcntl
 import socket
 import struct
@@ -19,6 +20,13 @@ DRVINFO = struct.Struct("I32s32s32s32s32s12s5I")
 REGS_BYTES = 1 << 16
 
 
+class Detached(Exception):
+    """The driver has taken the interface from Linux for now: no ethtool's call reaches it."""
+
+    def __init__(self, interface: str) -> None:
+        super().__init__(f"{interface} is detached")
+
+
 def _ioctl(interface: str, request: int, payload: bytes) -> bytes:
     """struct ifreq with this behind the name; what the kernel has put there."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
@@ -31,7 +39,12 @@ def _ask(interface: str, command: bytes) -> bytes:
     """One command of ethtool, answered in place."""
     memory = array.array("B", command)
     address, _ = memory.buffer_info()
-    _ioctl(interface, SIOCETHTOOL, struct.pack("P", address))
+    try:
+        _ioctl(interface, SIOCETHTOOL, struct.pack("P", address))
+    except OSError as error:
+        if error.errno == errno.ENODEV:
+            raise Detached(interface) from None
+        raise
     return memory.tobytes()
 
 

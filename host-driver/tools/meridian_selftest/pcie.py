@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from . import boards, system
+from . import boards, ethtool, system
 from .card import HOST_DRIVER, Function
 from .context import Context
 from .result import Fail, Skip
@@ -39,6 +39,13 @@ def driver(context: Context) -> str:
     silent = [pf.address for pf in context.host.pfs if pf.driver == HOST_DRIVER and not pf.interface]
     if silent:
         raise Fail(f"{', '.join(silent)} has a driver and no interface", "'dmesg | grep meridian' says why")
+    for interface in context.host.interfaces:
+        try:
+            ethtool.driver(interface)
+        except ethtool.Detached as error:
+            raise Fail(
+                f"{error}: the driver resets it, or has given the card up", "'dmesg | grep meridian' says why"
+            ) from None
     return f"{HOST_DRIVER} has {', '.join(context.host.interfaces)}" + (
         f"; left: {', '.join(others)}" if others else ""
     )

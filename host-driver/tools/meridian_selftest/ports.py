@@ -28,7 +28,7 @@ def _line(context: Context, port: int, check: Callable[[], str]) -> Line:
         return Line(name, PASS, check())
     except Fail as error:
         return Line(name, FAIL, str(error))
-    except Skip as error:
+    except (Skip, ethtool.Detached) as error:
         return Line(name, SKIP, str(error))
 
 
@@ -62,6 +62,7 @@ def host_links(context: Context) -> list[Line]:
 def _arm_port(context: Context, interface: str) -> str:
     if not ethtool.is_up(interface):
         raise Skip(f"{interface} is down: 'ip link set {interface} up'")
+    ethtool.driver(interface)  # raises Detached
     carrier = system.NET / interface / "carrier"
     if not system.until(lambda: system.read(carrier) == "1", context.patience(LINK_SECONDS)):
         raise Fail(f"{interface} has no link", NO_LINK)

@@ -25,8 +25,10 @@ def facts(card: HostCard | ArmCard | None) -> dict[str, str]:
     if card:
         found["card"] = card.name
     if card and card.interfaces:
-        name, version, _ = ethtool.driver(card.interfaces[0])
-        found["driver"] = f"{name} {version}"
+        try:
+            found["driver"] = " ".join(ethtool.driver(card.interfaces[0])[:2])
+        except ethtool.Detached as error:
+            found["driver"] = f"does not say its name: {error}"
     return found
 
 

@@ -62,8 +62,8 @@ def test_a_port_without_a_link(bench: Bench) -> None:
 
 
 def test_a_clock_that_is_too_fast(bench: Bench) -> None:
-    bench.guest.run(ADJUST.format(ppm=450))
-    bench.fails_in("phc", r"ptp0 runs \+4\d\d\.\d ppm .* more than 200 ppm")
+    bench.guest.run(ADJUST.format(ppm=480))
+    bench.fails_in("phc", r"ptp0 runs \+\d\d\d\.\d ppm .* more than 300 ppm", "--seconds 20")
     bench.guest.run(ADJUST.format(ppm=0))
 
 
@@ -73,10 +73,11 @@ def test_a_pulse_that_does_not_come(bench: Bench) -> None:
 
 
 def test_rings_that_were_restarted(bench: Bench) -> None:
-    """The last one: what is counted stays counted."""
+    """The card's reads of memory got no answer for a while. The last one: what is counted stays counted."""
     bench.control.ask("ps_memory", on=False)
     bench.guest.try_run("ping -c 3 -i 0.2 -W 1 10.44.0.1")
-    bench.guest.until("ethtool -S eth0", r"restarts_\w+: [1-9]", 60)
+    bench.guest.until("dmesg", "the port is detached until it does", 60)
     bench.control.ask("ps_memory", on=True)
-    bench.guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 60)
+    bench.guest.until("ethtool -S eth0", r"restarts_\w+: [1-9]", 90)
+    bench.guest.wait_link()
     bench.fails_in("ps", "eth0 counts errors: restarts_")

@@ -35,9 +35,9 @@ class Bench:
         """Of the lines with a result."""
         return {name for name, (result, _) in lines.items() if result == wanted}
 
-    def fails_in(self, check: str, said: str, words: str = "", program: str = "meridian-selftest") -> None:
+    def fails_in(self, check: str, said: str, words: str = "--quick", program: str = "meridian-selftest") -> None:
         """No other line fails."""
-        lines = self.run(f"--quick {words}", program, status=1)
+        lines = self.run(words, program, status=1)
         failed = {name: lines[name][1] for name in self.names(lines, "FAIL")}
         assert list(failed) == [check], failed
         assert re.search(said, failed[check]), failed
