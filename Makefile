@@ -2,12 +2,14 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel test-mutants coverage lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants coverage lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-dma bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
+# All sizes on all links, of `make bench-dma`.
+FULL ?=
 # One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
 ONLY ?=
 # Faults of one part of the sources: rtl, card, linux, dpdk or python.
@@ -96,6 +98,9 @@ bench-boards: setup ## estimate with Yosys whether each board's shell fits its d
 
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
+
+bench-dma: setup ## measure DMA by the model of the QDMA IP beside published figures → build/bench/dma.json, dma.html
+	@scripts/bench-dma $(if $(QUICK),--quick)$(if $(FULL),--full)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
 	@scripts/bench-host $(if $(QUICK),--quick)

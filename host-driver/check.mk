@@ -14,7 +14,7 @@ check: check-build check-style
 
 check-build:
 	@$(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
-	@! MAKEFLAGS= $(MAKE) -C $(KDIR) M=$(CURDIR) $(cross) W=1 C=2 modules 2>&1 | tee check.log | grep -iE '(warning|error):|\*\*\* '
+	@! MAKEFLAGS= $(MAKE) -j$$(nproc) -C $(KDIR) M=$(CURDIR) $(cross) W=1 C=2 modules 2>&1 | tee check.log | grep -iE '(warning|error):|\*\*\* '
 	@test -e $(module).ko || { cat check.log && exit 1; }
 	@if ! grep -q CHECK check.log; then echo "sparse was not run: it does not know these headers, or is not there"; fi
 

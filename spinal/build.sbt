@@ -18,5 +18,18 @@ lazy val shell = (project in file("."))
     ),
     scalacOptions ++= Seq("-deprecation", "-feature", "-language:reflectiveCalls"),
     fork := true,
-    Test / parallelExecution := false
+    Test / parallelExecution := false,
+    // Proofs run beside simulations, as either takes one core most of the time. SpinalHDL's names of folders are unique in
+    // a process only, so each process has its own folder.
+    Test / testGrouping := {
+      val options = (Test / forkOptions).value
+      val folder = baseDirectory.value / "target" / "proofs"
+      IO.createDirectory(folder)
+      val (proofs, others) = (Test / definedTests).value.partition(_.name.endsWith("Formal"))
+      Seq(
+        Tests.Group("others", others, Tests.SubProcess(options)),
+        Tests.Group("proofs", proofs, Tests.SubProcess(options.withWorkingDirectory(folder)))
+      )
+    },
+    Global / concurrentRestrictions := Seq(Tags.limit(Tags.ForkedTestGroup, 2))
   )

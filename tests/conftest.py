@@ -14,7 +14,7 @@ from meridian_card import Simulator
 from meridian_twin import CardProcess
 from meridian_twin.wire import Wire, WireError
 
-pytest_plugins = ["debug_kernel", "pcie_link"]
+pytest_plugins = ["debug_kernel", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
 Start = Callable[..., Simulator]

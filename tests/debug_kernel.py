@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """--debug-kernel: hosts boot a kernel that checks itself (KASAN, lockdep and others), in place of Debian's as it is.
 
-Such a kernel is slow, so all waits for its machines are longer. There is one of the newest suite.
+Such a kernel is slow, so all waits for its machines are longer. There is one of the newest suite. Wherever a test has the
+kernel checked, all counts that it has found since its start: some tests clear its log. Behind a report KASAN and lockdep
+look no more, so a machine that has found something before the driver is loaded would prove nothing: it is started anew.
 """
 
 from __future__ import annotations
@@ -11,10 +13,22 @@ from typing import Any
 
 import pytest
 from meridian_machine import driver, tools
+from meridian_machine.guest import Guest, GuestError
 from meridian_machine.initrd import Content
+from meridian_machine.machine import EmulatorFault, Machine
 
+#: The watchdog's own warning is what tests of it want.
+FOUND = """
+grep -q 'debug_locks: *1$' /proc/lockdep_stats || echo 'lockdep is off'
+[ "$(cat /sys/kernel/debug/dma-api/disabled)" = N ] || echo 'the check of DMA is off'
+[ "$(cat /sys/kernel/debug/dma-api/error_count)" = 0 ] || echo 'there are faults of DMA'
+dd if=/dev/kmsg bs=64k iflag=nonblock 2>/dev/null | grep -aE 'WARNING:|BUG:|ODEBUG:' | grep -av dev_watchdog
+true
+"""
 _build = tools.Image.build
 _modules = driver.modules
+_check = Guest.check
+_wait_ready = Machine.wait_ready
 
 
 def _kind(machine: str) -> str:
@@ -29,6 +43,20 @@ def _debug_modules(suite: str, source: Any, machine: str = "host") -> Mapping[st
     return _modules(suite, source, _kind(machine))
 
 
+def _wait_clean(machine: Machine, seconds: float = 300) -> str:
+    release = _wait_ready(machine, seconds)
+    if release.endswith("-debug") and (found := machine.run(FOUND, check=True).text):
+        raise EmulatorFault(f"the kernel has found before any driver was loaded: {found.strip()}")
+    return release
+
+
+def _check_all(guest: Guest) -> None:
+    _check(guest)
+    is_checked = guest.try_run("[ -e /proc/lockdep_stats ]")[0] == 0
+    if is_checked and (found := guest.run(FOUND)):
+        raise GuestError(f"the kernel has found: {found}\n{guest.log()}")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--debug-kernel", action="store_true", help="hosts boot a kernel that checks itself")
 
@@ -39,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Before any test takes them by their names.
     tools.Image.build = staticmethod(_build_debug)  # type: ignore[method-assign,assignment]
     driver.modules = _debug_modules  # type: ignore[assignment]
+    Machine.wait_ready = _wait_clean  # type: ignore[method-assign]
+    Guest.check = _check_all  # type: ignore[method-assign]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

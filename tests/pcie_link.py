@@ -9,6 +9,7 @@ with its name. The JUnit report names the link of each test, and so does the tex
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,8 @@ from typing import Any
 import pytest
 from meridian_twin import CardProcess
 
-#: Files of the drivers' tests.
-TESTS = ("qemu/test_driver_", "qemu/test_dpdk_", "dpdk/test_")
+#: Files of the drivers' tests. test_pcie_link.py sees that each pattern finds some.
+TESTS = ("qemu/*/test_driver_*.py", "qemu/*/test_dpdk_*.py", "dpdk/test_*.py")
 LINKS = {
     "fast": (),
     # Of a slot far behind switches; and, for who asks for it, of one lane whose few reads in flight wait for each other.
@@ -37,6 +38,11 @@ def _start_with_link(self: CardProcess, program: Path | str, *options: str, **na
     _start(self, program, *LINKS[_link], *options, **named)
 
 
+def is_drivers_test(node: str) -> bool:
+    """node: the name that pytest gives a file or a test of it, from the folder of the tests."""
+    return any(fnmatch.fnmatchcase(node.partition("::")[0], pattern) for pattern in TESTS)
+
+
 def drawn(name: str, seed: int) -> str:
     return ("far", "fast")[hashlib.sha256(f"{seed} {name}".encode()).digest()[0] % 2]
 
@@ -46,7 +52,7 @@ def _link_of(node: pytest.Item | pytest.Collector, fixture: str = "", parameter:
     """fixture: one that several tests share, and the number of its parameter."""
     global _name, _link
     before = _name, _link
-    if node.nodeid.startswith(TESTS):
+    if is_drivers_test(node.nodeid):
         option, mark = node.config.getoption, node.get_closest_marker("pcie_link")
         link = mark.args[0] if mark else option("--pcie-link")
         name = f"{node.nodeid}::{fixture}[{parameter}]" if fixture else node.nodeid

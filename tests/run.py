@@ -6,13 +6,16 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "build" / "reports"
@@ -26,6 +29,7 @@ class Suite:
     command: list[str]
     minutes: int
     reports: Path | None = None
+    early: bool = False  # its command begins in the background with the first suite, as Early has it
 
 
 def suites(long: bool) -> list[Suite]:
@@ -51,10 +55,10 @@ def suites(long: bool) -> list[Suite]:
             REPORTS / "vivado",
         ),
         pytest("whole shell and card", shell, 180 if long else 30, "shell", elsewhere),
-        Suite("QEMU", [str(scripts / "build-qemu")], 45),
-        Suite("image of a host", [str(scripts / "build-image")], 20),
-        Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20),
-        Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30),
+        Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
+        Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
+        Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
+        Suite("QEMU", [str(scripts / "build-qemu")], 45, early=True),
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
         # What is left out of make test is what is slow, and machines of older suites.
@@ -112,6 +116,46 @@ def count(folder: Path) -> tuple[int, int]:
     return passed, failed
 
 
+class Early:
+    """Runs the commands of early suites, one after another, while other suites run. Use it as a context manager.
+
+    They fill the cache when a core is idle, with a low priority. The suite's own run then finds what they have made, or
+    waits for it, or fails with the same error where all can see it.
+    """
+
+    def __init__(self, suites: Sequence[Suite]) -> None:
+        self._commands = [suite.command for suite in suites if suite.early]
+        self._running: subprocess.Popen[bytes] | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work)
+        self._lock = threading.Lock()
+
+    def _work(self) -> None:
+        for command in self._commands:
+            with self._lock:
+                if self._over.is_set():
+                    return
+                self._running = subprocess.Popen(
+                    ["nice", "-n", "10", *command],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            self._running.wait()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over.set()
+            if self._running and self._running.poll() is None:
+                os.killpg(self._running.pid, signal.SIGTERM)
+        self._thread.join()
+
+
 def run(suite: Suite) -> tuple[int, int]:
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
@@ -142,7 +186,8 @@ def main() -> int:
     if not chosen:
         names = ", ".join(repr(suite.name) for suite in suites(arguments.long))
         parser.error(f"no suite {arguments.only!r}; there are {names}")
-    totals = [run(suite) for suite in chosen]
+    with Early(chosen):
+        totals = [run(suite) for suite in chosen]
     passed, failed = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0

@@ -85,9 +85,12 @@ int qdma_mailbox_peek(struct qdma_device *qdma, u32 *source)
  */
 int qdma_mailbox_receive(struct qdma_device *qdma, struct qdma_message *message, u32 *source)
 {
-	u32 status = read_register(qdma, QDMA_MAILBOX_STATUS);
-	u32 i;
+	u32 status, i;
 
+	/* One that is given up may answer still, and nobody waits for it. */
+	if (qdma->gone)
+		return -ENODEV;
+	status = read_register(qdma, QDMA_MAILBOX_STATUS);
 	if (status == QDMA_ALL_ONES && !qdma_present(qdma))
 		return -ENODEV;
 	if (!(status & QDMA_MAILBOX_STATUS_IN))
@@ -119,6 +122,8 @@ int qdma_mailbox_send(struct qdma_device *qdma, u32 target, const struct qdma_me
 {
 	u32 status, i;
 
+	if (qdma->gone)
+		return -ENODEV;
 	if (!qdma->is_vf)
 		write_register(qdma, QDMA_MAILBOX_TARGET, target);
 	status = read_register(qdma, QDMA_MAILBOX_STATUS);

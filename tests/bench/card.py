@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import socket
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import dma_published
 from meridian_twin import CardProcess, Host, QueueSetting
 from report import Figure, write
 
@@ -24,8 +24,6 @@ HOST_PERIOD_PS = 4000
 HOUR_NS = 3600 * 10**9
 MINE = bytes.fromhex("02aabbccdd01")
 RING = QueueSetting(ring=4097, completions=8193, buffer=2048)
-#: The machine and the card of the published figures (Xilinx AR71453 v2.0): PCIe Gen3 x16.
-REFERENCE = ROOT / "docs" / "reference" / "qdma_dpdk_forwarding.csv"
 POINT = {"ports": 1, "width": 256}
 
 
@@ -133,16 +131,6 @@ def doorbell(program: Path, count: int) -> Figure:
     )  # fmt: skip
 
 
-def published() -> dict[tuple[int, int], float]:
-    """(packet bytes, queues) → Mpps of the PF on the faster of the two machines."""
-    best: dict[tuple[int, int], float] = {}
-    for row in csv.DictReader(REFERENCE.open()):
-        if row["function"] == "pf":
-            key = int(row["packet_bytes"]), int(row["queues"])
-            best[key] = max(best.get(key, 0.0), float(row["mpps"]))
-    return best
-
-
 def forwarded(program: Path, size: int, queues: int, *options: str) -> dict[str, Any]:
     command = [str(program), "--bytes", str(size), "--queues", str(queues), "--pcie", "3:16", *options]
     done = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
@@ -153,18 +141,17 @@ def forward(program: Path) -> list[Figure]:
     """The QDMA model alone, a host that forwards and never falls behind: what its rings and its PCIe link let through,
     and how long a frame takes into host memory, one by one and under that load."""
     throughput, latency = [], []
-    reference = published()
     for size in (64, 128, 256, 512, 1024, 2048):
         for queues in (1, 2, 4, 8):
             loads = {"full": forwarded(program, size, queues)}
             if queues in (1, 8):
                 loads["idle"] = forwarded(program, size, queues, "--gap-ns", "3000")
             point = {"width": 512, "bytes": size, "queues": queues}
-            other = reference.get((size, queues))
+            other = dma_published.forwarding().get(("pf", size, queues))
             throughput.append(
                 Figure(
                     "dma_forward_mpps", point, round(loads["full"]["mpps"], 2), "Mpps",
-                    reference=None if other is None else {"value": other, "source": REFERENCE.name},
+                    reference=None if other is None else {"value": other, "source": dma_published.FORWARDING},
                 )
             )  # fmt: skip
             for load, figures in loads.items():

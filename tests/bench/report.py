@@ -7,6 +7,7 @@ import json
 import operator
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,8 +65,14 @@ def tool_versions() -> dict[str, str]:
     }
 
 
-def write(bench: str, kind: str, figures: list[Figure]) -> Path:
-    """Writes build/bench/BENCH.json and prints the table."""
+def write(
+    bench: str,
+    kind: str,
+    figures: list[Figure],
+    more: dict[str, Any] | None = None,
+    shown: Callable[[Figure], bool] = lambda figure: True,
+) -> Path:
+    """Writes build/bench/BENCH.json and prints the table. more: what else the document says; shown: in the table."""
     file = ROOT / "build" / "bench" / f"{bench}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     document = {
@@ -74,13 +81,14 @@ def write(bench: str, kind: str, figures: list[Figure]) -> Path:
         "when": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "tools": tool_versions(),
         "kind": kind,
+        **(more or {}),
         "figures": [figure.as_json() for figure in figures],
     }
     file.write_text(json.dumps(document, indent=1) + "\n")
     table = Table(title=f"{bench} ({kind})")
     for column in ("figure", "with", "value", "unit", "goal", "reference", ""):
         table.add_column(column)
-    for figure in figures:
+    for figure in filter(shown, figures):
         reference = figure.reference or {}
         table.add_row(
             figure.id,

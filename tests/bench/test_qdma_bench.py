@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-SHORT = ("--warm-us", "10", "--for-us", "20")
+SHORT = ("--warm-us", "50", "--for-us", "60")
+GEN3X8 = 8 * 8e9 * 128 / 130  # bits/s each way, headers included
 
 
 @pytest.fixture
@@ -44,9 +45,107 @@ def test_a_link_limits_and_delays(bench: Any) -> None:
     assert alone["mpps"] == pytest.approx(0.5, rel=0.1)
 
 
+@pytest.mark.parametrize("function", ["pf", "vf"])
+@pytest.mark.parametrize(("mode", "other"), [("c2h", "h2c"), ("h2c", "c2h")])
+def test_one_direction_moves_no_byte_the_other_way(bench: Any, mode: str, other: str, function: str) -> None:
+    found = measured(bench, "--mode", mode, "--bytes", "200", "--queues", "3", "--function", function, "--pcie", "3:8")
+    assert found["mode"] == mode
+    assert found[other]["frames"] == found[other]["bytes_at_pins"] == 0
+    assert found["frames"] == found[mode]["frames"] > 100
+    # A frame at either end of the time may be cut, and a completion arrives half a round trip behind its frame.
+    assert found[mode]["bytes_at_pins"] == pytest.approx(200 * found["frames"], rel=0.1)
+
+
+@pytest.mark.parametrize("mode", ["forward", "both", "loopback", "round-trip"])
+def test_both_directions_move(bench: Any, mode: str) -> None:
+    found = measured(bench, "--mode", mode, "--bytes", "200", "--pcie", "3:8", "--poll-ns", "50")
+    assert min(found[direction]["frames"] for direction in ("c2h", "h2c")) > 3
+
+
+@pytest.mark.parametrize(("size", "queues"), [(64, 4), (2112, 1)])
+def test_forwarding_is_measured_when_it_lasts(bench: Any, size: int, queues: int) -> None:
+    """Until the rings of the host are full, more frames come than go."""
+    found = measured(bench, "--bytes", str(size), "--queues", str(queues), "--pcie", "3:16", "--for-us", "200")
+    assert found["h2c"]["frames"] == pytest.approx(found["c2h"]["frames"], rel=0.02)
+
+
+def test_c2h_is_what_the_link_carries(bench: Any) -> None:
+    """A frame of 1024 bytes is four packets of 256 and a completion of 16, each with 24 bytes around it. The rest is status
+    entries and requests of descriptors."""
+    found = measured(bench, "--mode", "c2h", "--bytes", "1024", "--queues", "8", "--pcie", "3:8")
+    most = GEN3X8 / 8 / (1024 + 16 + 5 * 24) / 1e6
+    assert 0.95 * most < found["mpps"] < most
+
+
+def test_h2c_is_what_the_link_carries(bench: Any) -> None:
+    """A frame of 1024 bytes is four answers of 256 with 20 bytes around each; its descriptor has 16."""
+    found = measured(bench, "--mode", "h2c", "--bytes", "1024", "--queues", "8", "--pcie", "3:8")
+    most = GEN3X8 / 8 / (1024 + 16 + 4 * 20) / 1e6
+    assert 0.95 * most < found["mpps"] <= 1.01 * most
+
+
+def test_a_round_trip_is_three_of_the_link(bench: Any) -> None:
+    """Frame and completion to the host, doorbell to the card, descriptor, data: half, half, one, one."""
+    options = ("--mode", "round-trip", "--bytes", "1", "--pcie", "3:8", "--poll-ns", "10")
+    for link_ns in (400, 800):
+        found = measured(bench, *options, "--pcie-round-trip", str(link_ns))["round_trip_ns"]
+        assert 3 * link_ns < found["min"] < 3 * link_ns + 100
+        assert found["frames"] > 3
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 64, 65, 2015, 4096])
+@pytest.mark.parametrize("mode", ["round-trip", "loopback"])
+def test_sizes_of_the_loop(bench: Any, mode: str, size: int) -> None:
+    assert measured(bench, "--mode", mode, "--bytes", str(size), "--pcie", "2:8")["frames"] > 2
+
+
+def test_random_places_give_the_same_frames(bench: Any) -> None:
+    found = measured(bench, "--mode", "both", "--random", "--queues", "16", "--pcie", "3:16")
+    assert found["c2h"]["frames"] > 100
+    assert found["h2c"]["frames"] > 100
+
+
+def test_what_is_offered_passes(bench: Any) -> None:
+    for mode, latency in (("c2h", "latency_ns"), ("h2c", "h2c_latency_ns")):
+        found = measured(bench, "--mode", mode, "--gap-ns", "200", "--pcie", "3:16", "--poll-ns", "50")
+        assert found["mpps"] == pytest.approx(5, rel=0.05)
+        # One way across the link for C2H; for H2C the doorbell's, and two reads.
+        least = {"c2h": 400, "h2c": 2000}[mode]
+        assert least < found[latency]["min"] < least + 150
+
+
+def registers(bench: Any, load: str) -> Any:
+    options = ("--count", "50", "--bytes", "4096", "--queues", "8", "--pcie", "3:16")
+    done = bench("--registers", load, *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_register_waits_behind_what_the_card_writes(bench: Any) -> None:
+    found = {load: registers(bench, load) for load in ("idle", "h2c", "c2h", "both")}
+    idle = found["idle"]
+    assert idle["load"]["c2h"]["frames"] == idle["load"]["h2c"]["frames"] == 0
+    # There and back, and the shell's bus between.
+    shell = idle["shell_read_us"]["median"]
+    assert 0 < shell < 0.2
+    assert idle["read_us"]["median"] == pytest.approx(0.8 + shell, abs=0.03)
+    assert idle["write_us"]["median"] == pytest.approx(0.4 + idle["shell_write_us"]["median"], abs=0.03)
+    assert 0 < found["h2c"]["read_us"]["median"] - idle["read_us"]["median"] < 0.05
+    for load in ("c2h", "both"):
+        assert found[load]["read_us"]["median"] > idle["read_us"]["median"] + 0.3
+        assert found[load]["write_us"]["median"] < idle["write_us"]["median"] + 0.05
+
+
 def test_what_is_wrong_is_told(bench: Any) -> None:
     for options, message in (
-        (("--bytes", "32"), "--bytes: choose 64 to 4096"),
+        (("--bytes", "0"), "--bytes: choose 1 to 4096"),
+        (("--bytes", "4097"), "--bytes: choose 1 to 4096"),
+        (("--queues", "17"), "--queues: choose 1 to 16"),
+        (("--mode", "sideways"), "--mode: choose forward, c2h, h2c, both, loopback or round-trip"),
+        (("--mode", "idle"), "--mode: choose forward, c2h, h2c, both, loopback or round-trip"),
+        (("--registers", "forward"), "--registers: choose idle, c2h, h2c or both"),
+        (("--function", "ps"), "--function: choose pf or vf"),
+        (("--count", "0"), "--count: choose 1 to 100000"),
         (("--pcie", "9:9"), "--pcie: choose a generation"),
         (("--nonsense",), "no option is named --nonsense"),
     ):

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from meridian_twin import CardProcess
-from pcie_link import LINKS, drawn
+from pcie_link import LINKS, TESTS, drawn, is_drivers_test
+
+HERE = Path(__file__).resolve().parents[1]
 
 
 def link_of(card: Any) -> str:
@@ -53,3 +56,17 @@ def test_half_of_the_names_draw_a_slow_link() -> None:
     assert 160 < links.count("fast") < 240
     assert links.count("fast") + links.count("far") == len(links)
     assert drawn("qemu/test_dpdk_vf.py", 1) == "far"  # as ever
+
+
+@pytest.mark.parametrize("pattern", TESTS)
+def test_each_pattern_of_the_drivers_tests_matches_files(pattern: str) -> None:
+    """A folder that moves would leave its tests without a slow link, and nothing else would fail."""
+    assert list(HERE.glob(pattern)), f"pcie_link.py's {pattern} matches no file of tests/"
+
+
+def test_each_file_of_a_drivers_test_on_machines_has_a_link() -> None:
+    named = [path.relative_to(HERE).as_posix() for path in HERE.rglob("test_d*_*.py") if "qemu" in path.parts]
+    missed = [name for name in named if re.search("test_(driver|dpdk)_", name) and not is_drivers_test(name)]
+    assert len(named) > 30
+    assert not missed
+    assert not is_drivers_test("qemu/ptp/test_ptp_lock.py::test_locks")

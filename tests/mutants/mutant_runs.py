@@ -71,13 +71,13 @@ class Runs:
                 raise MutantError(f"it does not build: {(lines or [shlex.join(command)])[0].strip()}")
 
     def _judged(self, status: int | None, seconds: float, passed: int, failed: int) -> Outcome:
-        """From a runner's own counts."""
-        if status is None:
-            return Outcome(False, seconds, "by its time limit")
+        """From a runner's own counts. A test past its limit is no verdict: each has bounds, and the machine may be slow."""
         if failed:
             return Outcome(False, seconds, f"by {failed} test{'s' if failed > 1 else ''}")
         if status == 0 and passed:
             return Outcome(True, seconds)
+        if status is None:
+            raise MutantError(f"its test is not done after {seconds:.0f} s; its output is in {self.log}")
         what = "runs nothing" if status == 0 else f"ended with {status} before a test failed"
         raise MutantError(f"its test {what}; its output is in {self.log}")
 

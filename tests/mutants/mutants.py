@@ -2,7 +2,8 @@
 """Puts faults into a copy of the checkout, one at a time, and says of each whether the test that should notice it fails.
 
 Each line of output names a fault, tells whether its test killed it, and how long that took. A fault survives if its test
-still passes. It is an error if the fault's text is not in its file exactly once, or if its test does not pass without it.
+still passes. It is an error if the fault's text is not in its file exactly once, if its test does not pass without it, or if its
+test is not done in time with it.
 The faults and their tests are listed in tests/mutants/mutants.toml. The copy and its builds stay in the cache, so that a
 second run compiles little. The exit status is 0 if all were killed, 1 if one survived, 2 if there were errors alone.
 """

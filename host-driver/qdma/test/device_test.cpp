@@ -133,12 +133,16 @@ TEST_F(Watch, ASilentMomentIsNoRemovalWhoeverSeesIt) {
 }
 
 TEST_F(Watch, ACardThatIsSilentForLongIsGivenUpUntilAReset) {
+  qdma_message message{};
+  u32 source = 0;
   card.gone = true;
   for (unsigned look = 1; look < QDMA_SILENCES; ++look) qdma_watch(&qdma);
   EXPECT_EQ(qdma_watch(&qdma), -ENODEV);
   card.gone = false;
   EXPECT_EQ(qdma_watch(&qdma), -ENODEV);
   EXPECT_FALSE(qdma_present(&qdma));
+  EXPECT_EQ(qdma_mailbox_send(&qdma, 4, &message), -ENODEV);
+  EXPECT_EQ(qdma_mailbox_receive(&qdma, &message, &source), -ENODEV);
   EXPECT_EQ(qdma_h2c_stop(&qdma, 0), -ENODEV);
   qdma_watch_anew(&qdma);
   EXPECT_EQ(qdma_watch(&qdma), 0);

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import running
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import MODULE, PF_DEVICE, Guest
 
@@ -25,8 +24,8 @@ def guest(request: pytest.FixtureRequest) -> Iterator[Guest]:
     hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
     setting = Setting(suite=tools.SUITES[0], hardware=hardware, ports=request.param)
     with (
-        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
-        Twin(setting, Path(folder)) as twin,
+        run_folder() as folder,
+        Twin(setting, folder) as twin,
         running(twin) as guest,
     ):
         yield guest

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from data_server import DataServer, digest
 from driver_machine import Link, link, running
+from machine_report import run_folder
 from meridian_machine import Setting, Twin, peer, tools
 from meridian_machine.guest import PEER, Guest
 
@@ -24,7 +23,7 @@ CASES = [pytest.param((suite, mtu), id=f"{suite}-{mtu}") for suite in tools.SUIT
 @pytest.fixture(params=CASES, scope="module")
 def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Guest, int]]:
     suite, mtu = request.param
-    with tempfile.TemporaryDirectory(prefix="meridian-") as folder, Twin(Setting(suite=suite), Path(folder)) as twin:
+    with run_folder() as folder, Twin(Setting(suite=suite), folder) as twin:
         twin.peer.do("ip", "link", "set", peer.interface(0), "mtu", str(mtu))
         with DataServer(twin.peer.enter, PEER), running(twin) as guest:
             guest.run(f"ip link set eth0 mtu {mtu}")

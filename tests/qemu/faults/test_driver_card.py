@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import changed, running
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import HERE, PF_DEVICE, Guest
 
@@ -35,8 +34,8 @@ def guest() -> Iterator[Guest]:
             "linux/functions/meridian_sriov.c", r"(?s)(#define VF_LIMIT)", ASSIGNED + "\\n\\g<1>", filtered
         ) as declared,
         changed("linux/functions/meridian_sriov.c", r"pci_vfs_assigned\(m->pdev\)", "assigned", declared) as driver,
-        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
-        Twin(Setting(suite=tools.SUITES[0], hardware=hardware, driver=driver), Path(folder)) as twin,
+        run_folder() as folder,
+        Twin(Setting(suite=tools.SUITES[0], hardware=hardware, driver=driver), folder) as twin,
         running(twin) as it,
     ):
         it.run("ip link set eth1 up")

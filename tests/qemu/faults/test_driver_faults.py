@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, changed, linked, stop_transmit, vfs_apart
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import MODULE, PF_DEVICE, Guest
 
@@ -125,8 +124,8 @@ def test_a_card_with_another_register_map_is_refused_in_a_sentence() -> None:
     header = "include/meridian_regs.h"
     with (
         changed(header, r"(#define MERIDIAN_MAP_MAJOR +)\d+", r"\g<1>7") as driver,
-        tempfile.TemporaryDirectory(prefix="meridian-") as name,
-        Twin(Setting(suite=tools.SUITES[0], driver=driver), Path(name)) as twin,
+        run_folder() as folder,
+        Twin(Setting(suite=tools.SUITES[0], driver=driver), folder) as twin,
     ):
         twin.host.setup = ""
         with twin.machine() as machine:

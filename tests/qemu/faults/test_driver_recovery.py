@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked
+from machine_report import run_folder
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PF_DEVICE, Guest
 from meridian_twin import Link as CardLink
@@ -96,8 +95,8 @@ class Slot:
 @pytest.fixture(scope="module")
 def slot() -> Iterator[Slot]:
     """The VF is in a VLAN of the administrator's, in which the PF has an interface of its own."""
-    with tempfile.TemporaryDirectory(prefix="meridian-") as folder:
-        path = Path(folder) / "monitor"
+    with run_folder() as folder:
+        path = folder / "monitor"
         hardware = Hardware(device="id=card", kernel="iomem=relaxed", extra=[*options(path), *NATIVE_HOT_PLUG])
         with linked(tools.SUITES[0], hardware=hardware) as link, Monitor(path) as monitor:
             guest = link.guest

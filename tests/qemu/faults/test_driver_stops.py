@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, changed, linked, vfs_apart
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import HERE, MODULE, PF_DEVICE, Guest
 from peer import BROADCAST, ethernet
@@ -164,7 +163,7 @@ def settings(guest: Guest) -> dict[str, list[int]]:
 def test_a_driver_that_goes_leaves_the_card_as_after_reset() -> None:
     """It is compared with a card that no driver has touched."""
     setting = Setting(suite=tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed"))
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name, Twin(setting, Path(name)) as twin:
+    with run_folder() as folder, Twin(setting, folder) as twin:
         twin.host.setup = ""
         with twin.machine() as machine:
             change_and_compare(Guest(machine))

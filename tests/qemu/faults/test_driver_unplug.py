@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked
 from host_leaks import CHECKED, held, leaked
+from machine_report import run_folder
 from meridian_machine import tools
 from meridian_machine.guest import HERE, PEER, PF_DEVICE
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
@@ -27,8 +26,8 @@ AT_ONCE = 5
 
 @contextmanager
 def slot(watched: bool = True) -> Iterator[tuple[Link, Monitor]]:
-    with tempfile.TemporaryDirectory(prefix="meridian-") as folder:
-        path = Path(folder) / "monitor"
+    with run_folder() as folder:
+        path = folder / "monitor"
         hardware = replace(CHECKED, device="id=card", extra=[*options(path), *NATIVE_HOT_PLUG])
         with linked(tools.SUITES[0], hardware=hardware, watched=watched) as link, Monitor(path) as monitor:
             yield link, monitor

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import running, vfs_apart
 from host_network import Function
+from machine_report import run_folder
 from meridian_machine import Setting, Twin
 from meridian_machine.guest import Guest
 from meridian_twin.wire import Wire
@@ -47,10 +46,10 @@ class VlanPeer(Peer):
 
 @pytest.fixture(scope="module")
 def linked() -> Iterator[tuple[Guest, VlanPeer, dict[str, Function]]]:
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
-        path = Path(name) / "wire"
+    with run_folder() as folder:
+        path = folder / "wire"
         with (
-            Twin(Setting(wires=[f"0=socket:path={path}"]), Path(name)) as twin,
+            Twin(Setting(wires=[f"0=socket:path={path}"]), folder) as twin,
             Wire(path) as wire,
             VlanPeer(wire, VLAN_FAR) as peer,
             running(twin) as guest,

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked, running
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE, Guest
 from peer import ethernet
@@ -135,8 +134,8 @@ def two() -> Iterator[Guest]:
     """Two PFs of a port: eth0, with a VF as eth2; eth1 in a network namespace."""
     setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2"))
     with (
-        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
-        Twin(setting, Path(folder)) as twin,
+        run_folder() as folder,
+        Twin(setting, folder) as twin,
         running(twin) as guest,
     ):
         guest.run("ip netns add two && ip link set eth1 netns two && ip netns exec two ip link set eth1 up")

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import running
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 
@@ -24,8 +23,8 @@ DRAWN = 2
 def guest() -> Iterator[Guest]:
     setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2", kernel="iomem=relaxed"))
     with (
-        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
-        Twin(setting, Path(folder)) as twin,
+        run_folder() as folder,
+        Twin(setting, folder) as twin,
         running(twin) as guest,
     ):
         guest.run("ip netns add two && ip link set eth1 netns two")

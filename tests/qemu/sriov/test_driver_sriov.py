@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import running, vfs_apart
+from machine_report import run_folder
 from meridian_machine import Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE, Guest
 
@@ -20,8 +19,8 @@ FAR = "10.44.0.1"
 @pytest.fixture(scope="module")
 def guest() -> Iterator[Guest]:
     with (
-        tempfile.TemporaryDirectory(prefix="meridian-") as folder,
-        Twin(Setting(suite=tools.SUITES[0]), Path(folder)) as twin,
+        run_folder() as folder,
+        Twin(Setting(suite=tools.SUITES[0]), folder) as twin,
         running(twin) as guest,
     ):
         with vfs_apart(guest, 2):

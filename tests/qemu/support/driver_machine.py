@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.driver import SOURCE
 from meridian_machine.guest import PEER, PF_DEVICE, Guest
@@ -58,8 +59,8 @@ def linked(
 
     files: for the machine, under /run/twin. driver: its source; changed() makes others.
     """
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
-        folder, path = Path(name), Path(name) / "wire"
+    with run_folder() as folder:
+        path = folder / "wire"
         setting = Setting(suite=suite, hardware=hardware or Hardware(), wires=[f"0=socket:path={path}"], driver=driver)
         with Twin(setting, folder) as twin:
             twin.host.files.update(files or {})

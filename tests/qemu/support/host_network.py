@@ -9,7 +9,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from driver_machine import running
+from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
@@ -151,12 +151,12 @@ def network(
 
     files: for the machine, under /run/twin; shell: options of its generator; driver: its source.
     """
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
-        served = Path(name) / "served"
+    with run_folder() as folder:
+        served = folder / "served"
         served.mkdir()
         serve = [sys.executable, "-m", "http.server", "--bind", FAR, "--directory", os.fspath(served), str(HTTP_PORT)]
         setting = Setting(suite=suite, hardware=hardware or Hardware(), shell=shell, driver=driver)
-        with Twin(setting, Path(name)) as twin:
+        with Twin(setting, folder) as twin:
             twin.host.files.update(files or {})
             with (
                 server(twin, "iperf3", "-s", "-p", str(IPERF_PORT), port=IPERF_PORT),

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from driver_machine import Link
+from machine_report import run_folder
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import PEER, Guest
 from meridian_twin.wire import Wire
@@ -31,8 +31,8 @@ def ps_link(
 ) -> Iterator[Link]:  # fmt: skip
     """It ends with rmmod and a look at the kernel's log. more: shares the wire; card: options of the card;
     files: for the PS, under /run/twin."""
-    with tempfile.TemporaryDirectory(prefix="meridian-") as name:
-        folder, path = Path(name), Path(name) / "wire"
+    with run_folder() as folder:
+        path = folder / "wire"
         wire = f"0=socket:path={path}{more and '+' + more}"
         machine = hardware or PsHardware(kernel=WRITABLE)
         setting = Setting(suite, hardware=None, ps=machine, wires=[wire], card_options=card)

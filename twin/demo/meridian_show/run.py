@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from meridian_machine import Hardware, Machine, PsHardware, SdCard, SdMachine, Setting, Twin, computer, tools
+from meridian_machine import Hardware, Machine, PsHardware, SdCard, SdMachine, Setting, Twin, driver, tools
 from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 from meridian_machine.guest import Guest
@@ -41,11 +41,21 @@ VM_ADDRESS = far_end.address(0, 50)
 def prepare(say: Callable[[str], object]) -> None:
     """Builds what is not built; the scripts say what they do. Raises BuildError."""
     say("card, QEMU, images, drivers: built once, then kept")
-    tools.built("build-card", minutes=30)
-    tools.qemu()
-    computer.host(SUITE, Hardware(), SOURCE, dhcp=False)
-    tools.built("build-dpdk", "--suite", SUITE, minutes=15)
-    default_image()
+
+    def programs() -> None:
+        tools.built("build-card", minutes=30)
+        tools.qemu()
+
+    def images() -> None:
+        tools.Image.build(SUITE)
+        driver.modules(SUITE, SOURCE)
+        tools.built("build-dpdk", "--suite", SUITE, minutes=15)
+        default_image()
+
+    # Images wait for the network and write files while the programs are compiled.
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(programs), pool.submit(images)]:
+            done.result()
 
 
 class ShowError(Exception):

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +7,8 @@
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/program.hpp"
-#include "bench/forward_host.hpp"
-#include "bench/stream_pins.hpp"
+#include "bench/dma_run.hpp"
+#include "bench/register_run.hpp"
 #include "twin/qdma_options.hpp"
 
 namespace {
@@ -18,26 +16,33 @@ namespace {
 using namespace meridian;
 
 constexpr std::string_view usage =
-    R"(qdma_bench: measures the model of the QDMA IP alone. Its streams (512 bits, 250 MHz) always have a frame of one
-size for every queue, and a host forwards each frame back. A line of JSON reports how many frames came back, and the time
-from a frame's first beat at the pins until its completion was in host memory, including half the round trip of a read
-on an idle link.
+    R"(qdma_bench: measures the model of the QDMA IP without the shell, between streams (512 bits, 250 MHz) and a host that
+uses the rings of the drivers' library. A line of JSON reports the rates of both directions, and latencies: latency_ns
+from a C2H frame's first beat at the pins until its completion is in host memory, h2c_latency_ns from the doorbell of a
+frame until its last beat is at the pins, round_trip_ns from first beat to first beat.
 
-  --bytes N             bytes of a frame, 64 to 4096 (64)
+  --mode MODE           forward: the host sends back each frame that comes (the default); c2h: frames come, and the host
+                        takes them; h2c: the host sends frames; both: the two at once; loopback: the host sends frames,
+                        and the streams send them back; round-trip: as forward, one frame after another
+  --registers LOAD      instead: how long accesses to a BAR2 register take beside DMA. LOAD: idle, c2h, h2c or both
+  --count N             accesses of each kind, 1 to 100000 (200)
+  --bytes N             bytes of a frame, 1 to 4096 (64)
   --queues N            number of queues, 1 to 16 (1)
+  --function pf|vf      whose the queues are (pf)
+  --random              buffers lie at random in 1 GiB of host memory, and each frame uses another one
   --gap-ns N            time from one frame to the next; 0: as fast as they are accepted (0)
-  --burst N             frames that the host takes at a time from a queue (64)
+  --burst N             frames that the host takes or makes at a time in a queue (64)
   --poll-ns N           time between two polls of a queue by the host (500)
-  --warm-us N --for-us N   twin time before the measurement, and of it (50, 200)
+  --warm-us N --for-us N   twin time before the measurement, and of it (50, 200). With forward and loopback the
+                        measurement begins 2 ms later, and when as many frames go as come; 20 ms is the limit
+  --seed N              of what is random (1)
   --help
 )";
 
 struct Options {
-  StreamPins::Setting pins;
-  ForwardSetting host;
-  QdmaSetting qdma;
-  std::uint64_t warm_ps = 50'000'000;
-  std::uint64_t measure_ps = 200'000'000;
+  DmaSetting dma;
+  bool registers = false;
+  unsigned count = 200;
   bool help = false;
 };
 
@@ -48,82 +53,75 @@ unsigned number(Arguments& arguments, unsigned least, unsigned most) {
   return value;
 }
 
-Options parse_arguments(std::vector<std::string> given) {
+bool is_load(DmaMode mode) {
+  return mode == DmaMode::idle || mode == DmaMode::c2h || mode == DmaMode::h2c || mode == DmaMode::both;
+}
+
+DmaMode mode(Arguments& arguments, bool load) {
+  const auto found = dma_mode_of(arguments.value());
+  if (!found || (load ? !is_load(*found) : *found == DmaMode::idle))
+    throw InputError(arguments.option() + ": choose " +
+                     (load ? "idle, c2h, h2c or both" : "forward, c2h, h2c, both, loopback or round-trip"));
+  return *found;
+}
+
+bool is_vf(Arguments& arguments) {
+  const std::string& function = arguments.value();
+  if (function != "pf" && function != "vf") throw InputError("--function: choose pf or vf");
+  return function == "vf";
+}
+
+/// Takes the option at hand if it is about frames or time.
+bool take_dma_option(Arguments& arguments, DmaSetting& dma) {
   constexpr unsigned most = 1'000'000;
+  const std::string& option = arguments.option();
+  if (option == "--bytes")
+    dma.bytes = number(arguments, 1, 4096);
+  else if (option == "--queues")
+    dma.queues = number(arguments, 1, 16);
+  else if (option == "--function")
+    dma.host.vf = is_vf(arguments);
+  else if (option == "--random")
+    dma.host.random = true;
+  else if (option == "--gap-ns")
+    dma.gap_ps = 1000ULL * number(arguments, 0, most);
+  else if (option == "--burst")
+    dma.host.burst = number(arguments, 1, 512);
+  else if (option == "--poll-ns")
+    dma.host.poll_ps = 1000ULL * number(arguments, 0, most);
+  else if (option == "--warm-us")
+    dma.warm_ps = 1'000'000ULL * number(arguments, 0, most);
+  else if (option == "--for-us")
+    dma.measure_ps = 1'000'000ULL * number(arguments, 1, most);
+  else if (option == "--seed")
+    dma.host.seed = arguments.number<std::uint64_t>();
+  else
+    return take_qdma_option(arguments, dma.qdma);
+  return true;
+}
+
+Options parse_arguments(std::vector<std::string> given) {
   Options options;
   for (Arguments arguments(std::move(given)); arguments.next();) {
     const std::string& option = arguments.option();
-    if (option == "--help")
+    if (option == "--help") {
       options.help = true;
-    else if (option == "--bytes")
-      options.pins.bytes = number(arguments, 64, 4096);
-    else if (option == "--queues")
-      options.pins.queues = options.host.queues = number(arguments, 1, 16);
-    else if (option == "--gap-ns")
-      options.pins.gap_ps = 1000ULL * number(arguments, 0, most);
-    else if (option == "--burst")
-      options.host.burst = number(arguments, 1, 512);
-    else if (option == "--poll-ns")
-      options.host.poll_ps = 1000ULL * number(arguments, 0, most);
-    else if (option == "--warm-us")
-      options.warm_ps = 1'000'000ULL * number(arguments, 0, most);
-    else if (option == "--for-us")
-      options.measure_ps = 1'000'000ULL * number(arguments, 1, most);
-    else if (!take_qdma_option(arguments, options.qdma))
+    } else if (option == "--mode") {
+      options.dma.mode = mode(arguments, false);
+    } else if (option == "--registers") {
+      options.dma.mode = mode(arguments, true);
+      options.registers = true;
+    } else if (option == "--count") {
+      options.count = number(arguments, 1, 100'000);
+    } else if (!take_dma_option(arguments, options.dma)) {
       throw InputError("no option is named " + option + " (see --help)");
+    }
   }
-  // One way only: neither a doorbell nor a write to memory has an answer.
-  options.host.flight_ps = options.qdma.pcie.unlimited ? 0 : 500ULL * options.qdma.pcie.round_trip_ns;
   return options;
 }
 
 nlohmann::json measure(const Options& options) {
-  constexpr std::uint64_t period_ps = 4000;
-  StreamPins pins(options.pins);
-  Qdma streams = pins.make_streams(1);
-  FlatMemory memory(ForwardHost::memory_bytes(options.pins.queues));
-  QdmaIp ip(options.qdma, streams, memory);
-  ForwardHost host(options.host, ip, memory);
-  std::uint64_t now_ps = 0;
-  std::vector<std::uint64_t> latency_ps;
-  memory.set_watch([&](std::uint64_t address) {
-    const auto queue = ForwardHost::completion_at(address, options.pins.queues);
-    if (!queue) return;
-    const std::uint64_t start_ps = pins.take_start(*queue);
-    if (start_ps >= options.warm_ps) latency_ps.push_back(now_ps - start_ps + options.host.flight_ps);
-  });
-  host.start();
-  std::uint64_t before = 0;
-  const std::uint64_t end_ps = options.warm_ps + options.measure_ps;
-  while (now_ps < end_ps) {
-    now_ps += period_ps;
-    streams.c2h.sample(now_ps);
-    streams.h2c.sample();
-    streams.flr.sample(now_ps);
-    streams.credit.sample(now_ps);
-    pins.sample();
-    ip.tick(now_ps);
-    host.tick(now_ps);
-    streams.c2h.drive();
-    streams.h2c.drive(now_ps);
-    streams.flr.drive();
-    streams.credit.drive();
-    pins.drive(now_ps);
-    if (now_ps <= options.warm_ps) before = pins.returned();
-  }
-  const std::uint64_t frames = pins.returned() - before;
-  if (frames == 0 || latency_ps.empty()) throw HangError("no frame came back");
-  const double mpps = static_cast<double>(frames) * 1e6 / static_cast<double>(options.measure_ps);
-  std::sort(latency_ps.begin(), latency_ps.end());
-  const auto ns = [](std::uint64_t ps) { return static_cast<double>(ps) / 1000; };
-  return {{"mpps", mpps},
-          {"gbps", mpps * 8 * options.pins.bytes / 1000},
-          {"frames", frames},
-          {"frames_a_burst", static_cast<double>(host.forwarded()) / static_cast<double>(host.looks())},
-          {"latency_ns",
-           {{"median", ns(latency_ps[latency_ps.size() / 2])},
-            {"min", ns(latency_ps.front())},
-            {"max", ns(latency_ps.back())}}}};
+  return options.registers ? RegisterRun(options.dma, options.count).measure() : DmaRun(options.dma).measure();
 }
 
 }  // namespace

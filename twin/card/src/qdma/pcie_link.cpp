@@ -10,11 +10,6 @@ namespace meridian {
 
 namespace {
 
-// Header with 64-bit address (completion: 12 bytes), sequence number, link CRC and framing.
-constexpr std::uint64_t request_overhead = 24;
-constexpr std::uint64_t completion_overhead = 20;
-constexpr std::uint64_t interrupt_bytes = request_overhead + 4;
-
 std::uint64_t byte_fs_of(const PcieSetting& setting) {
   constexpr double gigatransfers[] = {2.5, 5, 8, 16, 32};
   if (setting.generation < 1 || setting.generation > 5) throw InputError("pcie: choose generation 1 to 5");
@@ -81,6 +76,11 @@ void PcieLink::schedule(Read& read) {
   read.back_ps = down_free_ps_;
 }
 
+std::uint64_t PcieLink::access_wait_ps() const {
+  const bool gapless = down_free_ps_ > now_ps_ + std::uint64_t{setting_.round_trip_ns} * 1000;
+  return setting_.unlimited || !gapless ? 0 : time_ps(setting_.max_payload + completion_overhead);
+}
+
 void PcieLink::read(unsigned function, std::uint64_t address, std::uint32_t bytes, ReadDone done) {
   Read read{0, 0, address, bytes, function, std::move(done)};
   schedule(read);
@@ -98,7 +98,7 @@ void PcieLink::write(unsigned function, std::uint64_t address, std::span<const s
 void PcieLink::interrupt(unsigned function, unsigned vector) {
   if (!enabled(function)) return;
   if (setting_.unlimited) return host_.interrupt(function, vector);
-  posted_.push_back({up(interrupt_bytes), 0, function, vector, true, {}});
+  posted_.push_back({up(request_overhead + 4), 0, function, vector, true, {}});
 }
 
 void PcieLink::carry_out(Posted& posted) {

@@ -55,6 +55,14 @@ class PcieLink {
   /// What is on its way to the host arrives at once: the answer to a register read may not overtake it.
   void flush();
 
+  /// The answer to a register read leaves now: behind all that was written before, and with a place of its own. Returns
+  /// when all of it has left.
+  std::uint64_t answer() { return up(answer_bytes); }
+
+  /// How long the host's access to a register waits at most before it gets onto the link: for the answer to a DMA read
+  /// that is on it, if those follow each other without a gap.
+  std::uint64_t access_wait_ps() const;
+
   /// Goes on to now; hands out the answers that have come.
   void run(std::uint64_t now_ps);
 
@@ -66,6 +74,10 @@ class PcieLink {
 
  private:
   static constexpr std::uint64_t window_ps = 1'000'000;
+  // Header with 64-bit address (completion: 12 bytes), sequence number, link CRC and framing.
+  static constexpr std::uint64_t request_overhead = 24;
+  static constexpr std::uint64_t completion_overhead = 20;
+  static constexpr std::uint64_t answer_bytes = completion_overhead + 4;
 
   struct Posted {
     std::uint64_t at_ps;

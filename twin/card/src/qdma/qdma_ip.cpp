@@ -111,6 +111,14 @@ void QdmaIp::flush() {
   parts_->ip.link.flush();
 }
 
+std::uint64_t QdmaIp::answer() {
+  return parts_->ip.link.answer();
+}
+
+std::uint64_t QdmaIp::access_wait_ps() const {
+  return parts_->ip.link.access_wait_ps();
+}
+
 std::uint32_t QdmaIp::read(unsigned function, std::uint32_t offset) {
   Parts& p = *parts_;
   flush();

@@ -50,6 +50,10 @@ class QdmaIp {
   /// The answer to a read elsewhere on the card leaves now: on the way to the host it pushes what was written before.
   void flush();
 
+  /// The same in time, which flush() leaves out (PcieLink).
+  std::uint64_t answer();
+  std::uint64_t access_wait_ps() const;
+
   /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
   void enable_function(unsigned function, bool enabled, unsigned parent);
 

@@ -66,6 +66,32 @@ TEST(QdmaLink, ReadsTakeTheRoundTrip) {
   EXPECT_LE(answered, 830'000U);
 }
 
+TEST(QdmaLink, AnswerToARegisterReadLeavesBehindTheWrites) {
+  TestMemory memory;
+  PcieLink pcie(link(3, 1), memory);
+  pcie.enable(0, true);
+  const std::uint64_t alone = pcie.answer();
+  EXPECT_NEAR(static_cast<double>(alone), 24 * 1015.6, 100);  // 24 bytes of a lane at 8 GT/s
+  pcie.write(0, 0x1000, Bytes(4096, 1));
+  const double written = 4096 + 16 * 24;
+  EXPECT_NEAR(static_cast<double>(pcie.answer() - alone), (written + 24) * 1015.6, 1000);
+}
+
+TEST(QdmaLink, AccessWaitsForOnePacketWhereAnswersFollowEachOther) {
+  TestMemory memory;
+  PcieLink pcie(link(3, 1), memory);
+  pcie.enable(0, true);
+  EXPECT_EQ(pcie.access_wait_ps(), 0U);
+  pcie.read(0, 0x1000, 4096, [](bool, const Bytes&) {});
+  EXPECT_NEAR(static_cast<double>(pcie.access_wait_ps()), 276 * 1015.6, 100);
+  pcie.run(10 * us);
+  EXPECT_EQ(pcie.access_wait_ps(), 0U);
+  PcieLink unlimited({}, memory);
+  unlimited.enable(0, true);
+  unlimited.read(0, 0x1000, 4096, [](bool, const Bytes&) {});
+  EXPECT_EQ(unlimited.access_wait_ps(), 0U);
+}
+
 TEST(QdmaLink, WritesAndInterruptsKeepTheirOrderAndReadsSeeThem) {
   TestMemory memory;
   PcieLink pcie(link(3, 1), memory);

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames, operations and time of DMA between the card's streams and a host: the model of the QDMA IP, the model of the
+PCIe link, and a host with the rings of the drivers' library, beside published figures.
+
+Writes build/bench/dma.json, and dma.html with plots. C2H frames are made, and H2C frames are checked, by the bench
+itself; "source" in each figure names who did. A register of BAR2 is accessed in the shell's own Verilog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dma_published as published
+from dma_links import LINKS, Link
+from dma_page import write_page
+from dma_runs import Run, measure_all
+from report import ROOT, Figure, write
+
+KIND = (
+    "models of the QDMA IP and of the PCIe link, frames from the bench's own generator; bar2_* also through the "
+    "simulated shell"
+)
+MODES = ("forward", "c2h", "h2c")
+WIDE = LINKS["gen3x16"]
+#: Of the host in figures of time; a poll that finds nothing is taken to cost as much.
+POLL_NS = 50
+ROUND_TRIP_SIZES = range(1, 2016, 19)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured: sizes of the table of forwarding, of other links, and of round trips; queues, functions."""
+
+    sizes: tuple[int, ...]
+    queues: tuple[int, ...]
+    functions: tuple[str, ...]
+    other_sizes: tuple[int, ...]
+    round_trip_sizes: tuple[int, ...]
+    random_queues: tuple[int, ...]
+
+
+SIZES = tuple(range(64, 4097, 64))
+FEW = (64, 256, 1024, 4096)
+IN_TABLES = (1, 20, 58, 134, 248, 514, 1027)
+PLANS = {
+    "quick": Plan(FEW, (1, 8), ("pf",), (64, 1024), IN_TABLES, (1, 8)),
+    "default": Plan(SIZES, (1, 2, 4, 8), ("pf", "vf"), (64, 128, 256, 512, 1024, 1536, 4096), tuple(ROUND_TRIP_SIZES), (1, 2, 4, 8, 16)),
+    "full": Plan(SIZES, (1, 2, 4, 8), ("pf", "vf"), SIZES, tuple(ROUND_TRIP_SIZES), (1, 2, 4, 8, 16)),
+}  # fmt: skip
+
+
+def point(found: dict[str, Any], link: Link, size: int, **more: Any) -> dict[str, Any]:
+    return {"engine": found["engine"], "source": found["source"], "link": link.name, "bytes": size} | more
+
+
+def spread(times: dict[str, float], factor: float = 1) -> dict[str, float]:
+    return {name: round(times[name] * factor, 3) for name in ("min", "max")}
+
+
+def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
+    """Frames a second, as many as pass."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        value = round(found["mpps"], 2)
+        theirs = published.forwarding().get((function, size, queues)) if (mode, link) == ("forward", WIDE) else None
+        where = point(found, link, size, queues=queues, function=function)
+        reference = published.reference(value, theirs, published.FORWARDING)
+        return [Figure(f"{mode}_mpps", where, value, "Mpps", reference=reference)]
+
+    options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
+    return Run(
+        f"{mode} {link.name}, {size} bytes, {queues} queues, {function}", mode, (*options, *link.options()), figures
+    )
+
+
+def rates(plan: Plan) -> Iterator[Run]:
+    for function in plan.functions:
+        for mode in MODES:
+            for queues in plan.queues:
+                yield from (rate(WIDE, mode, size, queues, function) for size in plan.sizes)
+    for link in LINKS.values():
+        if link != WIDE:
+            for mode in MODES:
+                for queues in (1, 8):
+                    yield from (rate(link, mode, size, queues, "pf") for size in plan.other_sizes)
+
+
+def round_trip(link: Link, size: int) -> Run:
+    """From start to start of a frame that the host sends back, one frame at a time: the least of many."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        times = found["round_trip_ns"]
+        reference = published.reference(
+            times["min"], published.enyx(published.ROUND_TRIP).get((link.name, size)), published.ROUND_TRIP
+        )
+        where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS)
+        return [Figure("round_trip_ns", where, times["min"], "ns", None, reference, times["frames"], spread(times))]
+
+    options = ("--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "500")
+    return Run(f"round trip {link.name}, {size} bytes", "round-trip", (*options, *link.options()), figures)
+
+
+def loopback(link: Link, size: int) -> Run:
+    """Frames that the host sends, and that the streams send back, as many as pass."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        value = round(found["gbps"], 3)
+        reference = published.reference(
+            value, published.enyx(published.LOOPBACK).get((link.name, size)), published.LOOPBACK
+        )
+        return [
+            Figure("loopback_gbps", point(found, link, size, queues=1, function="pf"), value, "Gb/s", None, reference)
+        ]
+
+    options = ("--mode", "loopback", "--bytes", str(size))
+    return Run(f"loopback {link.name}, {size} bytes", "loopback", (*options, *link.options()), figures)
+
+
+def random_access(mode: str, size: int, queues: int) -> Run:
+    """Frames to or from places at random in 1 GiB, with descriptors of the host's rings."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        made = []
+        for direction in ("h2c", "c2h"):
+            if mode in (direction, "both"):
+                value = round(found[direction]["mpps"], 2)
+                name = f"both_{direction}" if mode == "both" else direction
+                reference = published.reference(
+                    value, published.random_access().get((name, size, queues)), published.RANDOM
+                )
+                where = point(found, WIDE, size, queues=queues, function="pf", direction=name)
+                made.append(Figure("random_access_mops", where, value, "Mops", reference=reference))
+        return made
+
+    options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--random")
+    return Run(f"random access {mode}, {size} bytes, {queues} queues", mode, (*options, *WIDE.options()), figures)
+
+
+def random_accesses(plan: Plan) -> Iterator[Run]:
+    for mode in ("h2c", "c2h", "both"):
+        for size in (64, 128, 256):
+            yield from (random_access(mode, size, queues) for queues in plan.random_queues)
+    yield from (random_access("both", size, 1) for size in (512, 1024, 2048, 4096))
+
+
+def latency(row: published.Offered) -> Run:
+    """H2C: from the doorbell to the frame's end at the pins; C2H: from its start at the pins to the completion in host
+    memory. Of one queue."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        times = found["h2c_latency_ns" if row.direction == "h2c" else "latency_ns"]
+        value = round(times["median"] / 1000, 3)
+        offered = {"offered_mops": round(1000 / row.gap_ns, 2)} if row.gap_ns else {"load": "full"}
+        where = point(found, WIDE, row.bytes, queues=1, function="pf", direction=row.direction, poll_ns=POLL_NS)
+        where |= offered | {"mops": round(found[row.direction]["mpps"], 2)}
+        reference = published.reference(value, row.command_us, published.LATENCY)
+        return [Figure("latency_us", where, value, "us", None, reference, times["frames"], spread(times, 0.001))]
+
+    options = ("--mode", row.direction, "--bytes", str(row.bytes), "--gap-ns", str(row.gap_ns))
+    return Run(
+        f"latency {row.direction}, {row.bytes} bytes each {row.gap_ns} ns",
+        row.direction,
+        (*options, "--poll-ns", str(POLL_NS), *WIDE.options()),
+        figures,
+    )
+
+
+def register(load: str) -> Run:
+    """Accesses to a register of BAR2, one at a time, beside frames of 4096 bytes in eight queues."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        made = []
+        for way in ("read", "write"):
+            times = found[f"{way}_us"]
+            value = round(times["median"], 3)
+            theirs = published.registers()[load] if way == "read" else None
+            where = {
+                "engine": "qdma_model",
+                "link": WIDE.name,
+                "load": load,
+                "c2h_gbps": round(found["load"]["c2h"]["gbps"], 1),
+                "h2c_gbps": round(found["load"]["h2c"]["gbps"], 1),
+            }
+            reference = published.reference(value, theirs, published.REGISTERS)
+            made.append(
+                Figure(f"bar2_{way}_us", where, value, "us", None, reference, found["count"], spread(times))
+            )  # fmt: skip
+        return made
+
+    options = ("--registers", load, "--bytes", "4096", "--queues", "8")
+    return Run(f"BAR2, load {load}", load, (*options, *WIDE.options()), figures)
+
+
+def all_runs(plan: Plan) -> list[Run]:
+    return [
+        *(register(load) for load in ("idle", "h2c", "c2h", "both")),
+        *(latency(row) for row in published.latencies()),
+        *random_accesses(plan),
+        *(round_trip(LINKS[link], size) for link in published.ENYX for size in plan.round_trip_sizes),
+        *(loopback(LINKS[link], size) for link in published.ENYX for size in plan.round_trip_sizes),
+        *rates(plan),
+    ]
+
+
+def built(folder: Path | None) -> Path:
+    if folder is None:
+        print("building the card's programs, some minutes unless they are in the cache", flush=True)
+        done = subprocess.run([ROOT / "scripts" / "build-card"], stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            raise SystemExit("bench-dma: the card does not build; scripts/build-card says why")
+        folder = Path(done.stdout.splitlines()[-1])
+    program = folder / "qdma_bench"
+    if not program.exists():
+        raise SystemExit(f"bench-dma: {folder} has no qdma_bench; name a folder that scripts/build-card printed")
+    return program
+
+
+def shown(figure: Figure) -> bool:
+    """In the terminal's table, which has room for some: what can be compared, of few sizes."""
+    return figure.reference is not None and figure.point.get("bytes", 64) in (*FEW, *IN_TABLES)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench-dma", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; under a minute")
+    parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")
+    parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
+    arguments = parser.parse_args()
+    if arguments.quick and arguments.full:
+        parser.error("--quick and --full exclude each other; choose one")
+    runs = all_runs(PLANS["quick" if arguments.quick else "full" if arguments.full else "default"])
+    figures, missing = measure_all(built(arguments.programs), runs)
+    links = {link.name: link.as_json() for link in LINKS.values()}
+    file = write("dma", KIND, figures, {"links": links}, shown)
+    print(f"{write_page(file)}: plots beside the published figures")
+    for reason in missing:
+        print(f"bench-dma: not measured: {reason}", file=sys.stderr)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the bench of DMA: what dma.json says, with plots and tables beside the published figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import dma_published as published
+import matplotlib
+from meridian_show.page import LINES, Number, page, picture, table, text
+from meridian_show.plots import LIKE_THE_PAGE, plot
+
+Entry = dict[str, Any]
+Curve = tuple[str, Sequence[tuple[float, float]], Sequence[tuple[float, float]]]  # label, ours, published
+
+STYLES = ("-", "--", "-.", ":")
+#: What of the published tables is not measured, and what it waits for.
+WAITS = (
+    (
+        "random access with descriptors that the card makes: H2C 32 M, C2H 80 M, both at once 29 M operations/s at 64 bytes",
+        published.RANDOM,
+        "waits for bypass",
+    ),
+    (
+        "latency from the card's own command to its answer: H2C 1.0 us, C2H 1.3 us at 64 bytes",
+        published.LATENCY,
+        "waits for bypass",
+    ),
+    (
+        "writes to the bridge by a host's core, uncached or write-combined: about 8 M/s",
+        "RC4ML rc4ml_qdma, README",
+        "waits for a host: no core is modelled",
+    ),
+    (
+        "C2H only and H2C only by dpdk-pktgen and by dma-perf",
+        "Xilinx AR 71453, figures 3 to 38",
+        "are measured above; the report has them as graphs without numbers",
+    ),
+)
+
+
+def chosen(figures: Iterable[Entry], name: str, **where: Any) -> list[Entry]:
+    return [
+        it for it in figures if it["id"] == name and all(it["with"].get(key) == value for key, value in where.items())
+    ]
+
+
+def curve(label: str, entries: Iterable[Entry]) -> Curve:
+    """Over bytes."""
+    ordered = sorted(entries, key=lambda it: it["with"]["bytes"])
+    ours = [(it["with"]["bytes"], it["value"]) for it in ordered]
+    theirs = [(it["with"]["bytes"], it["reference"]["value"]) for it in ordered if "reference" in it]
+    return label, ours, theirs
+
+
+def compared(entries: Iterable[Entry]) -> str:
+    """A sentence on ratios."""
+    ratios = [it["reference"]["ratio"] for it in entries if "reference" in it]
+    if not ratios:
+        return ""
+    return (
+        f"Measured to published: {min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}, "
+        f"of {len(ratios)} points."
+    )
+
+
+def words(curves: Iterable[Curve], unit: str) -> list[str]:
+    return [
+        f"{label}: {ours[0][1]:g} {unit} at {ours[0][0]} bytes, {ours[-1][1]:g} {unit} at {ours[-1][0]} bytes."
+        for label, ours, _ in curves
+        if ours
+    ]
+
+
+@matplotlib.rc_context(LIKE_THE_PAGE)
+def lines(name: str, caption: str, curves: Sequence[Curve], axis: tuple[str, str], entries: Sequence[Entry]) -> str:
+    """axis: what is up, and its unit. Published points are crosses in the colour of their line."""
+    what, unit = axis
+    with plot() as (figure, axes):
+        for colour, style, (label, ours, theirs) in zip(LINES, STYLES, curves, strict=False):
+            if ours:
+                axes.plot(*zip(*ours, strict=True), style if len(ours) > 1 else "o", color=colour, label=label)
+            if theirs:
+                axes.plot(*zip(*theirs, strict=True), "x", markersize=4, color=colour, label=f"{label}, published")
+        axes.set(xlabel="bytes of a frame", ylabel=f"{what}, {unit}", ylim=(0, None))
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+    alternative = " ".join([f"Lines of {what} over the bytes of a frame.", *words(curves, unit), compared(entries)])
+    return picture(figure, name, f"{caption} {compared(entries)}".strip(), alternative.strip())
+
+
+def forward(figures: Sequence[Entry]) -> list[str]:
+    parts = []
+    for function, who in (("pf", "a PF"), ("vf", "a VF")):
+        entries = chosen(figures, "forward_mpps", link="gen3x16", function=function)
+        curves = [
+            curve(f"{n} queue{'s' * (n > 1)}", [it for it in entries if it["with"]["queues"] == n])
+            for n in (1, 2, 4, 8)
+        ]
+        if entries:
+            caption = (
+                f"The host sends back each frame, queues of {who}, gen3x16; published: testpmd on an IP in hardware."
+            )
+            parts.append(lines(f"forward-{function}", caption, curves, ("frames a second", "Mpps"), entries))
+    return parts
+
+
+def one_way(figures: Sequence[Entry]) -> list[str]:
+    parts = []
+    for name, caption in (("c2h", "Frames to the host only"), ("h2c", "Frames from the host only")):
+        for function, who in (("pf", "a PF"), ("vf", "a VF")):
+            entries = chosen(figures, f"{name}_mpps", link="gen3x16", function=function)
+            curves = [
+                curve(f"{n} queue{'s' * (n > 1)}", [it for it in entries if it["with"]["queues"] == n])
+                for n in (1, 2, 4, 8)
+            ]
+            if entries:
+                parts.append(
+                    lines(
+                        f"{name}-{function}",
+                        f"{caption}, queues of {who}, gen3x16. No numbers are published for it.",
+                        curves,
+                        ("frames a second", "Mpps"),
+                        entries,
+                    )
+                )
+    return parts
+
+
+def other_links(figures: Sequence[Entry], links: Iterable[str]) -> list[str]:
+    parts = []
+    for name in ("forward", "c2h", "h2c"):
+        entries = chosen(figures, f"{name}_mpps", function="pf", queues=8)
+        curves = [curve(link, [it for it in entries if it["with"]["link"] == link]) for link in links]
+        if entries:
+            bits = [(label, [(size, mpps * size * 8 / 1000) for size, mpps in ours], []) for label, ours, _ in curves]
+            parts.append(
+                lines(f"links-{name}", f"{name} by link, 8 queues of a PF.", bits, ("bits of frames", "Gb/s"), [])
+            )
+    return parts
+
+
+def enyx(figures: Sequence[Entry], name: str, axis: tuple[str, str], caption: str) -> str:
+    entries = chosen(figures, name)
+    curves = [curve(link, [it for it in entries if it["with"]["link"] == link]) for link in published.ENYX]
+    return lines(name.replace("_", "-"), caption, curves, axis, entries)
+
+
+def rows_of(
+    figures: Sequence[Entry], name: str, cells: Callable[[dict[str, Any]], Sequence[object]]
+) -> list[Sequence[object]]:
+    return [
+        (
+            *cells(it["with"]),
+            f"{it['value']:g}",
+            *(f"{it['reference'][key]:g}" if "reference" in it else "" for key in ("value", "ratio")),
+        )
+        for it in chosen(figures, name)
+    ]
+
+
+def tables(figures: Sequence[Entry]) -> list[str]:
+    compared_columns = (Number("measured"), Number("published"), Number("ratio"))
+    random = table(
+        "Operations at random places of 1 GiB, in millions a second, gen3x16. Published: descriptors made by the card, "
+        "where the host's rings give them here.",
+        ("direction", Number("bytes"), Number("queues"), *compared_columns),
+        rows_of(figures, "random_access_mops", lambda at: (at["direction"], at["bytes"], at["queues"])),
+    )
+    latency = table(
+        "Median latency in us by what is offered, one queue, gen3x16. H2C: from the doorbell to the end of the frame at "
+        "the pins; C2H: from its start at the pins to the completion in host memory. Published: from a command of the "
+        "card to the host's answer, which it gives by a register write in C2H, too. Where more is offered than passes, the wait in the ring is part of it.",
+        ("direction", Number("bytes"), Number("offered, Mops"), Number("passed, Mops"), *compared_columns),
+        rows_of(
+            figures,
+            "latency_us",
+            lambda at: (at["direction"], at["bytes"], at.get("offered_mops", "as many as pass"), at["mops"]),
+        ),
+    )
+    registers = [
+        table(
+            f"A {way} of a register in BAR2, median in us, gen3x16; the load is frames of 4096 bytes in 8 queues.",
+            ("load", Number("C2H, Gb/s"), Number("H2C, Gb/s"), *compared_columns),
+            rows_of(figures, f"bar2_{way}_us", lambda at: (at["load"], at["c2h_gbps"], at["h2c_gbps"])),
+        )
+        for way in ("read", "write")
+    ]
+    return [random, latency, *registers]
+
+
+def links_table(links: dict[str, dict[str, Any]]) -> str:
+    return table(
+        "The links.",
+        ("link", Number("payload, bytes"), Number("read request, bytes"), "from", Number("round trip, ns"), "from"),
+        [
+            (name, it["payload_bytes"], it["read_request_bytes"], it["packets_from"], it["round_trip_ns"], it["round_trip_from"])
+            for name, it in links.items()
+        ],
+    )  # fmt: skip
+
+
+def body_of(document: dict[str, Any]) -> str:
+    figures = document["figures"]
+    about = (
+        f"{document['kind']}. Commit {document['git']}, {document['when']}. Nothing was run on hardware; published "
+        "figures are of hardware."
+    )
+    parts = [
+        "<h1>DMA</h1>",
+        f'<p class="note">{text(about)}</p>',
+        links_table(document["links"]),
+        "<h2>Forwarding</h2>",
+        *forward(figures),
+        "<h2>One direction alone</h2>",
+        *one_way(figures),
+        "<h2>By link</h2>",
+        *other_links(figures, document["links"]),
+        "<h2>Round trip and loopback</h2>",
+        enyx(figures, "round_trip_ns", ("round trip", "ns"), "From start to start of a frame that the host sends back, one at a time: the least of many. Published: Enyx HFP."),
+        enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames that the host sends through the card back to itself. Published: Enyx HFP."),
+        "<h2>Random access, latency, registers</h2>",
+        *tables(figures),
+        "<h2>What is not measured</h2>",
+        table("Rows of the published tables without a figure of ours.", ("row", "source", "state"), WAITS),
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def write_page(file: Path) -> Path:
+    """dma.html beside dma.json."""
+    target = file.with_suffix(".html")
+    target.write_text(page("Meridian: DMA", body_of(json.loads(file.read_text()))))
+    return target

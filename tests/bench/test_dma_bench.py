@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench of DMA: what it makes of what qdma_bench says, and of the published tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import dma
+import dma_published
+import dma_runs
+import pytest
+import report
+from dma_links import LINKS
+
+TIMES = {"median": 1200.0, "min": 1000.0, "max": 1500.0, "frames": 7}
+
+
+def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
+    """What qdma_bench says of so many bytes."""
+    ways = {
+        name: {"frames": count // 64, "bytes_at_pins": count, "mpps": count / 64, "gbps": count / 125}
+        for name, count in (("c2h", c2h), ("h2c", h2c))
+    }
+    times = dict.fromkeys(("latency_ns", "h2c_latency_ns", "round_trip_ns"), TIMES)
+    whole = ways["h2c" if mode in ("h2c", "forward", "round-trip") else "c2h"]
+    accesses = {"read_us": TIMES, "write_us": TIMES, "count": 3, "load": ways}
+    return {"mode": mode, "source": "here", "engine": "qdma_model"} | whole | ways | times | accesses
+
+
+def program(folder: Path, *lines: str) -> Path:
+    made = folder / "qdma_bench"
+    made.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    made.chmod(0o755)
+    return made
+
+
+def test_published_tables_are_read() -> None:
+    assert dma_published.forwarding()["pf", 64, 8] == 83.17
+    assert len({size for function, size, _ in dma_published.forwarding() if function == "vf"}) == 64
+    assert dma_published.enyx(dma_published.ROUND_TRIP)["gen2x8", 1027] == 1188
+    assert dma_published.enyx(dma_published.LOOPBACK)["gen3x8", 1] == 0.07
+    assert dma_published.random_access()["h2c", 64, 1] == pytest.approx(32.34)
+    assert dma_published.random_access()["both_c2h", 512, 1] == pytest.approx(24.12)
+    assert dma_published.registers() == {"idle": 0.88, "h2c": 0.95, "c2h": 1.47, "both": 2.95}
+    first = dma_published.latencies()[0]
+    assert (first.direction, first.gap_ns, first.command_us) == ("h2c", 200, 1.0)
+
+
+def test_a_reference_has_the_ratio() -> None:
+    assert dma_published.reference(30.0, 40.0, "x.csv") == {"value": 40.0, "source": "x.csv", "ratio": 0.75}
+    assert dma_published.reference(30.0, None, "x.csv") is None
+
+
+def test_sizes_of_the_round_trip_are_those_of_the_report() -> None:
+    assert set(dma.IN_TABLES) == {size for _, size in dma_published.enyx(dma_published.ROUND_TRIP)}
+    assert set(dma.IN_TABLES) < set(dma.ROUND_TRIP_SIZES)
+    assert max(dma.ROUND_TRIP_SIZES) == 2015
+
+
+def test_each_link_says_where_its_numbers_are_from() -> None:
+    assert set(LINKS) == {"gen3x4", "gen3x8", "gen2x8", "gen3x16"}
+    for link in LINKS.values():
+        assert f"{link.generation}:{link.lanes}" == link.name.removeprefix("gen").replace("x", ":")
+        assert all(link.as_json().values())
+        assert str(link.round_trip_ns) in link.options()
+
+
+@pytest.mark.parametrize(
+    ("mode", "c2h", "h2c", "message"),
+    [
+        ("c2h", 6400, 0, None),
+        ("c2h", 6400, 64, "mode c2h moved 64 bytes by H2C, where none belong"),
+        ("h2c", 0, 6400, None),
+        ("h2c", 1, 6400, "mode h2c moved 1 bytes by C2H"),
+        ("forward", 6400, 6400, None),
+        ("forward", 6400, 0, "mode forward moved nothing by H2C"),
+        ("idle", 0, 0, None),
+        ("idle", 64, 0, "mode idle moved 64 bytes by C2H"),
+    ],
+)
+def test_a_mode_that_lies_gives_no_figure(tmp_path: Path, mode: str, c2h: int, h2c: int, message: str | None) -> None:
+    made = program(tmp_path, f"echo '{json.dumps(said(mode, c2h, h2c))}'")
+    run = dma_runs.Run("here", mode, (), lambda found: [report.Figure("x", {}, found["frames"], "frames")])
+    figures, missing = dma_runs.measure_all(made, [run])
+    assert len(figures) == (message is None)
+    assert message is None or (len(missing) == 1 and message in missing[0])
+
+
+def test_each_run_is_asked_for_what_its_figure_says(tmp_path: Path) -> None:
+    """The point of a figure and the options of its run agree, for all of them."""
+    for run in dma.all_runs(dma.PLANS["full"]):
+        asked = dict(zip(run.options[::2], run.options[1::2], strict=True)) if "--random" not in run.options else {}
+        for figure in run.figures(said(run.mode, 6400, 6400)):
+            assert figure.point["engine"] == "qdma_model"
+            link = LINKS[figure.point["link"]]
+            assert run.options[-len(link.options()) :] == tuple(link.options())
+            for key in {"bytes", "queues", "function"} & set(figure.point) & {name[2:] for name in asked}:
+                assert asked[f"--{key}"] == str(figure.point[key])
+            if figure.id.endswith("_mpps"):
+                assert figure.id == f"{run.mode}_mpps"
+                assert figure.point["source"] == "here"
+
+
+def test_the_full_plan_has_the_whole_tables() -> None:
+    found = [figure for run in dma.all_runs(dma.PLANS["full"]) for figure in run.figures(said(run.mode, 64, 64))]
+    compared = {
+        (figure.point["function"], figure.point["bytes"], figure.point["queues"])
+        for figure in found
+        if figure.id == "forward_mpps" and figure.reference
+    }
+    assert compared == set(dma_published.forwarding())
+    for name in ("c2h_mpps", "h2c_mpps"):
+        assert len([it for it in found if it.id == name and it.point["link"] == "gen3x16"]) == 64 * 4 * 2
+    for name in ("round_trip_ns", "loopback_gbps"):
+        assert len([it for it in found if it.id == name]) == 2 * len(dma.ROUND_TRIP_SIZES)
+    assert len([it for it in found if it.id == "latency_us"]) == len(dma_published.latencies())
+    random = {
+        (it.point["direction"], it.point["bytes"], it.point["queues"])
+        for it in found
+        if it.id == "random_access_mops" and it.reference
+    }
+    assert random == set(dma_published.random_access())
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Writes to a folder of its own, and measures little."""
+    small = replace(dma.PLANS["quick"], sizes=(64,), other_sizes=(), round_trip_sizes=(1, 20))
+    monkeypatch.setitem(dma.PLANS, "quick", small)
+    monkeypatch.setattr(report, "ROOT", tmp_path)
+    monkeypatch.setattr(report, "tool_versions", lambda: {"verilator": "0"})
+    monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--programs", str(tmp_path)])
+    return tmp_path
+
+
+def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program(bench, "echo 'qdma_bench: no frame came to the host' >&2", "exit 3")
+    assert dma.main() == 1
+    assert "not measured: forward gen3x16, 64 bytes, 8 queues, pf: qdma_bench: no frame" in capsys.readouterr().err
+    assert json.loads((bench / "build/bench/dma.json").read_text())["figures"] == []
+
+
+def test_page_and_figures(bench: Path) -> None:
+    answers = {mode: json.dumps(said(mode, *moved)) for mode, moved in (
+        ("idle", (0, 0)), ("c2h", (6400, 0)), ("h2c", (0, 6400)), ("both", (6400, 6400)), ("forward", (6400, 6400)),
+        ("loopback", (6400, 6400)), ("round-trip", (6400, 6400)),
+    )}  # fmt: skip
+    cases = [f"{mode}) echo '{answer}' ;;" for mode, answer in answers.items()]
+    program(bench, 'case "$2" in', *cases, "esac")
+    assert dma.main() == 0
+    written = json.loads((bench / "build/bench/dma.json").read_text())
+    assert written["links"]["gen3x16"]["payload_bytes"] == 256
+    forward = next(it for it in written["figures"] if it["id"] == "forward_mpps" and it["with"]["queues"] == 8)
+    assert forward["reference"] == {"value": 83.17, "source": "qdma_dpdk_forwarding.csv", "ratio": 1.202}
+    page = ElementTree.fromstring((bench / "build/bench/dma.html").read_text().removeprefix("<!doctype html>"))
+    pictures = page.findall(".//{*}svg")
+    assert len(pictures) >= 5
+    for picture in pictures:
+        assert picture.get("role") == "img"
+        assert "over the bytes of a frame." in str(picture.get("aria-label"))
+    told = "".join(page.itertext())
+    assert "waits for bypass" in told
+    assert "Mpps" in told
+    assert "8 queues, published" in told
+
+
+def test_a_folder_without_the_program_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="has no qdma_bench; name a folder that scripts/build-card printed"):
+        dma.built(tmp_path)
+
+
+def test_one_length_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--full"])
+    with pytest.raises(SystemExit, match="2"):
+        dma.main()
+    assert "bench-dma: error: --quick and --full exclude each other; choose one" in capsys.readouterr().err

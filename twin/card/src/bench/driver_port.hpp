@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "qdma/qdma_ip.hpp"
+
+extern "C" {
+#include "qdma_device.h"
+#include "qdma_queue.h"
+}
+
+namespace meridian {
+
+/// A function of the model for the library that the host's drivers share (host-driver/qdma). Registers are accessed at
+/// once, since they are only used before the measurement; doorbells take the way of a posted write.
+class DriverPort {
+ public:
+  /// flight_ps: of a doorbell to the IP.
+  DriverPort(QdmaIp& ip, unsigned function, std::uint64_t flight_ps);
+  DriverPort(const DriverPort&) = delete;
+  DriverPort& operator=(const DriverPort&) = delete;
+
+  static constexpr unsigned first_vf = 4;
+
+  qdma_device* device() { return &device_; }
+  unsigned function() const { return function_; }
+
+  /// Goes on to now: doorbells that have arrived are rung.
+  void run(std::uint64_t now_ps);
+
+  /// What the library asks for.
+  std::uint32_t read(std::uint32_t offset) { return ip_.read(function_, offset); }
+  void write(std::uint32_t offset, std::uint32_t value);
+
+ private:
+  struct Doorbell {
+    std::uint64_t at_ps;
+    std::uint32_t offset, value;
+  };
+
+  QdmaIp& ip_;
+  unsigned function_;
+  std::uint64_t flight_ps_;
+  std::uint64_t now_ps_ = 0;
+  std::deque<Doorbell> doorbells_;
+  qdma_device device_{};
+};
+
+}  // namespace meridian

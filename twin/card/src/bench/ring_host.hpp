@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/driver_port.hpp"
+#include "bench/flat_memory.hpp"
+#include "qdma/qdma_ip.hpp"
+
+namespace meridian {
+
+/// What a host does with its queues: sends back what comes in, only takes, only sends, or both, one apart from the
+/// other.
+enum class HostRole { forward, take, send, both };
+
+struct HostSetting {
+  HostRole role = HostRole::forward;
+  unsigned queues = 1;
+  bool vf = false;                    // the queues are a VF's, which the PF has made for it
+  bool random = false;                // buffers lie at random in 1 GiB, each frame in another
+  unsigned bytes = 64;                // of a frame that comes or goes, 1 to 4096
+  unsigned burst = 64;                // frames a look, with one doorbell of each kind for them
+  std::uint64_t gap_ps = 0;           // from one frame of its own to the next; 0: as many as there is room for
+  std::uint64_t poll_ps = 500'000;    // from one look at a queue to the next
+  std::uint64_t flight_ps = 400'000;  // one way across the link
+  std::uint64_t seed = 1;
+};
+
+/// A host with the rings of the drivers' library, and a core for each queue that never falls behind. As forward it does
+/// what testpmd does: what came in a queue goes out of the queue with the same number from the buffer it is in, and the
+/// buffer goes back when it is sent. It checks length and number of each frame that comes.
+class RingHost {
+ public:
+  RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory);
+
+  static std::size_t memory_bytes(const HostSetting& setting);
+
+  /// The queue whose completion entry is at the address; none for anything else.
+  std::optional<unsigned> completion_at(std::uint64_t address) const;
+
+  /// Sets queues and tables up, posts all buffers.
+  void start();
+
+  /// Goes on to now, behind the memory.
+  void run(std::uint64_t now_ps);
+
+  /// When the oldest frame that the host made for the queue, and that this was not asked of, got its doorbell.
+  std::uint64_t take_start(unsigned queue);
+
+  std::uint64_t looks() const { return looks_; }
+  std::uint64_t taken() const { return taken_; }
+
+ private:
+  struct Queue {
+    std::deque<std::uint64_t> posted, sending;    // buffers
+    std::deque<std::uint64_t> spare, spare_sent;  // to receive into, to send from
+    std::deque<std::uint64_t> starts;
+    unsigned c2h_pidx = 0, h2c_pidx = 0, h2c_cidx = 0, completion = 0;
+    std::uint64_t next_taken = 0, next_made = 0;  // numbers of frames
+    bool color = true;
+  };
+
+  std::uint64_t place(unsigned queue) const;
+  bool takes() const { return setting_.role != HostRole::send; }
+  bool makes() const { return setting_.role == HostRole::send || setting_.role == HostRole::both; }
+  void start_queue(unsigned queue);
+  void share_buffers(unsigned queue);
+  void look(unsigned queue, std::uint64_t now_ps);
+  void take_sent(unsigned queue);
+  unsigned take_frames(unsigned queue);
+  void check(Queue& queue, std::uint64_t entry, std::uint64_t buffer);
+  unsigned make_frames(unsigned queue, std::uint64_t now_ps);
+  void send(unsigned queue, std::uint64_t buffer, unsigned length);
+  unsigned post(unsigned queue);
+
+  HostSetting setting_;
+  FlatMemory& memory_;
+  DriverPort pf_;
+  std::unique_ptr<DriverPort> vf_;
+  DriverPort& port_;  // whose the queues are
+  std::vector<Queue> queue_;
+  std::uint64_t next_look_ps_ = 0;
+  std::uint64_t looks_ = 0, taken_ = 0, made_ = 0;
+};
+
+}  // namespace meridian
