@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """meridian-selftest on the card's ARM side: it passes on a card that is well, and each planted fault makes exactly its
 own line fail. QEMU's machine has no SYSMON: tests/tools has the faults of the sensors.
+
+The image of a PS has no Python, as the layer's has none. It is unpacked into the machine, because its packages' scripts
+compile all of it when they are installed, which takes minutes with an emulated processor.
 """
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from meridian_machine import PsHardware, Setting, Twin
+from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
 from selftest_bench import Bench, newer_map, stand_in
@@ -25,16 +30,30 @@ assert ctypes.CDLL(None).clock_adjtime((~handle << 3) | 3, timex) >= 0
 END"""
 
 
+def python(folder: Path) -> Path:
+    """An archive of Debian's packages of Python and of the libraries that it needs, of the machine's suite."""
+    archive = folder / "python.tar"
+    for package in ("python3.13-minimal", "libpython3.13-minimal", "libpython3.13-stdlib", "libexpat1", "libffi8"):
+        names = ["--suite", "trixie", "--binary", "--arch", "arm64", package]
+        tree = tools.built("fetch-source", *names, minutes=5)
+        subprocess.run(["tar", "-C", tree, "-rf", archive, "usr"], check=True, timeout=60)
+    return archive
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("selftest")
     path = folder / "control"
     setting = Setting(hardware=None, ps=PsHardware(), card_options=("--control", str(path)))
-    with Twin(setting, folder) as twin, Control(path) as control, twin.ps_machine() as machine:
-        bench = Bench(twin, Guest(machine), control)
-        bench.guest.wait_link()
-        yield bench
-        bench.guest.check()
+    with Twin(setting, folder) as twin:
+        twin.ps.files["python.tar"] = python(folder)
+        with Control(path) as control, twin.ps_machine() as machine:
+            bench = Bench(twin, Guest(machine), control)
+            bench.guest.run("tar -C / --keep-directory-symlink -xf /run/twin/python.tar")
+            bench.guest.run("ln -s python3.13 /usr/bin/python3")
+            bench.guest.wait_link()
+            yield bench
+            bench.guest.check()
 
 
 def test_a_card_that_is_well(bench: Bench) -> None:
@@ -76,6 +95,7 @@ def test_rings_that_were_restarted(bench: Bench) -> None:
     """The card's reads of memory got no answer for a while. The last one: what is counted stays counted."""
     bench.control.ask("ps_memory", on=False)
     bench.guest.try_run("ping -c 3 -i 0.2 -W 1 10.44.0.1")
+    bench.guest.try_run("ip link set eth0 mtu 2000")
     bench.guest.until("dmesg", "the port is detached until it does", 60)
     bench.control.ask("ps_memory", on=True)
     bench.guest.until("ethtool -S eth0", r"restarts_\w+: [1-9]", 90)
