@@ -180,6 +180,8 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="also run the suites and sizes that make test leaves out")
     parser.add_argument("--only", metavar="NAME", help="run one suite; a wrong name lists all of them")
     arguments = parser.parse_args()
+    # Who ends this program also ends what runs early.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.chdir(ROOT)
     shutil.rmtree(REPORTS, ignore_errors=True)
     chosen = [s for s in suites(arguments.long) if arguments.only in (None, s.name)]
