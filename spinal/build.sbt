@@ -18,7 +18,9 @@ lazy val shell = (project in file("."))
     ),
     scalacOptions ++= Seq("-deprecation", "-feature", "-language:reflectiveCalls"),
     fork := true,
-    Test / parallelExecution := false,
+    // The groups below are parallel, the classes of one are not.
+    Test / parallelExecution := true,
+    Test / testForkedParallel := false,
     // Proofs run beside simulations, as either takes one core most of the time. SpinalHDL's names of folders are unique in
     // a process only, so each process has its own folder.
     Test / testGrouping := {
