@@ -80,6 +80,29 @@
 #define MERIDIAN_L4_KIND_UDP                                    2
 #define MERIDIAN_L4_KINDS                                       3
 
+/* Why a self-test was not started. */
+#define MERIDIAN_SELF_TEST_REFUSAL_NONE                         0
+#define MERIDIAN_SELF_TEST_REFUSAL_RUNNING                      1
+#define MERIDIAN_SELF_TEST_REFUSAL_NOTHING                      2
+#define MERIDIAN_SELF_TEST_REFUSAL_NO_FUNCTION                  3
+#define MERIDIAN_SELF_TEST_REFUSAL_CREDIT                       4
+#define MERIDIAN_SELF_TEST_REFUSAL_SIZE_ZERO                    5
+#define MERIDIAN_SELF_TEST_REFUSAL_SIZE_TOO_BIG                 6
+#define MERIDIAN_SELF_TEST_REFUSAL_SIZE_SEQUENCE                7
+#define MERIDIAN_SELF_TEST_REFUSAL_QUEUES                       8
+#define MERIDIAN_SELF_TEST_REFUSAL_WINDOW                       9
+#define MERIDIAN_SELF_TEST_REFUSAL_TRAFFIC                      10
+#define MERIDIAN_SELF_TEST_REFUSALS                             11
+
+/* What ended a self-test. */
+#define MERIDIAN_SELF_TEST_END_NONE                             0
+#define MERIDIAN_SELF_TEST_END_COMMAND                          1
+#define MERIDIAN_SELF_TEST_END_COMPLETE                         2
+#define MERIDIAN_SELF_TEST_END_FUNCTION_RESET                   3
+#define MERIDIAN_SELF_TEST_END_QUEUES_CHANGED                   4
+#define MERIDIAN_SELF_TEST_END_CREDIT_OFF                       5
+#define MERIDIAN_SELF_TEST_ENDS                                 6
+
 /* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
@@ -298,6 +321,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_HASH_KEY_MASK               0x00020000u
 #define MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_SHIFT           18
 #define MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK            0x00040000u
+#define MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_SHIFT             19
+#define MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK              0x00080000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -812,6 +837,101 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_VEB_FULL  0x948
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_TO_PS     0x950
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_PS_FULL   0x958
+
+/* Packet generator, checker and latency counters at the host streams; in a build that has the capability. */
+#define MERIDIAN_SELF_TEST_BASE                                 0x117000
+#define MERIDIAN_SELF_TEST_COMMAND                              0x000
+#define MERIDIAN_SELF_TEST_COMMAND_START_SHIFT                  0
+#define MERIDIAN_SELF_TEST_COMMAND_START_MASK                   0x00000001u
+#define MERIDIAN_SELF_TEST_COMMAND_STOP_SHIFT                   1
+#define MERIDIAN_SELF_TEST_COMMAND_STOP_MASK                    0x00000002u
+#define MERIDIAN_SELF_TEST_COMMAND_OFF_SHIFT                    2
+#define MERIDIAN_SELF_TEST_COMMAND_OFF_MASK                     0x00000004u
+#define MERIDIAN_SELF_TEST_MODE                                 0x004
+#define MERIDIAN_SELF_TEST_MODE_GENERATE_SHIFT                  0
+#define MERIDIAN_SELF_TEST_MODE_GENERATE_MASK                   0x00000001u
+#define MERIDIAN_SELF_TEST_MODE_CHECK_SHIFT                     1
+#define MERIDIAN_SELF_TEST_MODE_CHECK_MASK                      0x00000002u
+#define MERIDIAN_SELF_TEST_MODE_TAKE_SHIFT                      2
+#define MERIDIAN_SELF_TEST_MODE_TAKE_MASK                       0x00000004u
+#define MERIDIAN_SELF_TEST_MODE_FORCE_SHIFT                     3
+#define MERIDIAN_SELF_TEST_MODE_FORCE_MASK                      0x00000008u
+#define MERIDIAN_SELF_TEST_FUNCTION                             0x008
+#define MERIDIAN_SELF_TEST_FUNCTION_FUNCTION_SHIFT              0
+#define MERIDIAN_SELF_TEST_FUNCTION_FUNCTION_MASK               0x000000ffu
+#define MERIDIAN_SELF_TEST_QUEUES                               0x00c
+#define MERIDIAN_SELF_TEST_QUEUES_FIRST_SHIFT                   0
+#define MERIDIAN_SELF_TEST_QUEUES_FIRST_MASK                    0x000007ffu
+#define MERIDIAN_SELF_TEST_QUEUES_COUNT_SHIFT                   16
+#define MERIDIAN_SELF_TEST_QUEUES_COUNT_MASK                    0x0fff0000u
+#define MERIDIAN_SELF_TEST_SIZE                                 0x010
+#define MERIDIAN_SELF_TEST_SIZE_FIRST_SHIFT                     0
+#define MERIDIAN_SELF_TEST_SIZE_FIRST_MASK                      0x0000ffffu
+#define MERIDIAN_SELF_TEST_SIZE_LAST_SHIFT                      16
+#define MERIDIAN_SELF_TEST_SIZE_LAST_MASK                       0xffff0000u
+#define MERIDIAN_SELF_TEST_SIZE_STEP                            0x014
+#define MERIDIAN_SELF_TEST_SIZE_STEP_BYTES_SHIFT                0
+#define MERIDIAN_SELF_TEST_SIZE_STEP_BYTES_MASK                 0x0000ffffu
+#define MERIDIAN_SELF_TEST_INTERVAL                             0x018
+#define MERIDIAN_SELF_TEST_RATE                                 0x01c
+#define MERIDIAN_SELF_TEST_RATE_RATE_SHIFT                      0
+#define MERIDIAN_SELF_TEST_RATE_RATE_MASK                       0x03ffffffu
+#define MERIDIAN_SELF_TEST_BURST                                0x020
+#define MERIDIAN_SELF_TEST_BURST_BYTES_SHIFT                    0
+#define MERIDIAN_SELF_TEST_BURST_BYTES_MASK                     0x0000ffffu
+#define MERIDIAN_SELF_TEST_FRAMES                               0x024
+#define MERIDIAN_SELF_TEST_DESTINATION_LOW                      0x028
+#define MERIDIAN_SELF_TEST_DESTINATION_HIGH                     0x02c
+#define MERIDIAN_SELF_TEST_DESTINATION_HIGH_ADDRESS_SHIFT       0
+#define MERIDIAN_SELF_TEST_DESTINATION_HIGH_ADDRESS_MASK        0x0000ffffu
+#define MERIDIAN_SELF_TEST_SOURCE_LOW                           0x030
+#define MERIDIAN_SELF_TEST_SOURCE_HIGH                          0x034
+#define MERIDIAN_SELF_TEST_SOURCE_HIGH_ADDRESS_SHIFT            0
+#define MERIDIAN_SELF_TEST_SOURCE_HIGH_ADDRESS_MASK             0x0000ffffu
+#define MERIDIAN_SELF_TEST_STATUS                               0x040
+#define MERIDIAN_SELF_TEST_STATUS_STATE_SHIFT                   0
+#define MERIDIAN_SELF_TEST_STATUS_STATE_MASK                    0x00000003u
+#define MERIDIAN_SELF_TEST_STATUS_CHECKS_SHIFT                  4
+#define MERIDIAN_SELF_TEST_STATUS_CHECKS_MASK                   0x00000010u
+#define MERIDIAN_SELF_TEST_STATUS_REFUSAL_SHIFT                 8
+#define MERIDIAN_SELF_TEST_STATUS_REFUSAL_MASK                  0x00000f00u
+#define MERIDIAN_SELF_TEST_STATUS_END_SHIFT                     16
+#define MERIDIAN_SELF_TEST_STATUS_END_MASK                      0x00070000u
+#define MERIDIAN_SELF_TEST_STATUS_RUN_SHIFT                     24
+#define MERIDIAN_SELF_TEST_STATUS_RUN_MASK                      0x1f000000u
+#define MERIDIAN_SELF_TEST_COUNTERS(i)                          (0x048 + 0x4 * (i))
+#define MERIDIAN_SELF_TEST_COUNTERS_MAX                         46
+#define MERIDIAN_SELF_TEST_WINDOW_LOW                           0x100
+#define MERIDIAN_SELF_TEST_WINDOW_HIGH                          0x104
+#define MERIDIAN_SELF_TEST_CONTROL                              0x108
+#define MERIDIAN_SELF_TEST_CONTROL_RESET_SHIFT                  0
+#define MERIDIAN_SELF_TEST_CONTROL_RESET_MASK                   0x00000001u
+#define MERIDIAN_SELF_TEST_CONTROL_MODE_SHIFT                   1
+#define MERIDIAN_SELF_TEST_CONTROL_MODE_MASK                    0x00000002u
+#define MERIDIAN_SELF_TEST_LATENCY_MAX_LOW                      0x10c
+#define MERIDIAN_SELF_TEST_LATENCY_MAX_HIGH                     0x110
+#define MERIDIAN_SELF_TEST_LATENCY_MIN_LOW                      0x114
+#define MERIDIAN_SELF_TEST_LATENCY_MIN_HIGH                     0x118
+#define MERIDIAN_SELF_TEST_LATENCY_SUM_LOW                      0x11c
+#define MERIDIAN_SELF_TEST_LATENCY_SUM_HIGH                     0x120
+#define MERIDIAN_SELF_TEST_LATENCY_FRAMES_LOW                   0x124
+#define MERIDIAN_SELF_TEST_LATENCY_FRAMES_HIGH                  0x128
+#define MERIDIAN_SELF_TEST_HISTOGRAM(i)                         (0x200 + 0x4 * (i))
+#define MERIDIAN_SELF_TEST_HISTOGRAM_MAX                        64
+#define MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES                  0x048
+#define MERIDIAN_SELF_TEST_COUNTER_SENT_BYTES                   0x050
+#define MERIDIAN_SELF_TEST_COUNTER_SENT_DENIED                  0x058
+#define MERIDIAN_SELF_TEST_COUNTER_SENT_CUT                     0x060
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES               0x080
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES                0x088
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_GOOD                 0x090
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_DAMAGED              0x098
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_FOREIGN              0x0a0
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_TOO_SHORT            0x0a8
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_MARKED               0x0b0
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_BIT_ERRORS           0x0b8
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_SKIPPED              0x0c0
+#define MERIDIAN_SELF_TEST_COUNTER_CHECKED_LATE                 0x0c8
 
 /* Switches of the queues. */
 #define MERIDIAN_QUEUE_BASE                                     0x120000

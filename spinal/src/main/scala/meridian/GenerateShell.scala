@@ -11,7 +11,11 @@ import java.io.File
 object GenerateShell {
 
   /** What was given; a size is only checked together with all others. */
-  private case class Options(output: File = new File("build/rtl"), sizes: Map[String, Int] = Map.empty) {
+  private case class Options(
+      output: File = new File("build/rtl"),
+      sizes: Map[String, Int] = Map.empty,
+      selfTest: Boolean = ShellParam().selfTest
+  ) {
     def param: ShellParam = {
       val default = ShellParam()
       ShellParam(
@@ -29,7 +33,8 @@ object GenerateShell {
         psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
         copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
         vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
-        maxFrame = sizes.getOrElse("max-frame", default.maxFrame)
+        maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
+        selfTest = selfTest
       )
     }
   }
@@ -59,7 +64,10 @@ object GenerateShell {
       size("ps-buffer", "bytes of the PS's buffers, a port and direction"),
       size("copy-buffer", "bytes for frames that wait to be copied"),
       size("veb-buffer", "bytes of each buffer for frames that stay inside the card"),
-      size("max-frame", "largest frame in bytes without FCS")
+      size("max-frame", "largest frame in bytes without FCS"),
+      opt[Boolean]("self-test")
+        .text("true: with packet generator, checker and latency counters at the QDMA streams (default false)")
+        .action((value, o) => o.copy(selfTest = value))
     )
   }
 

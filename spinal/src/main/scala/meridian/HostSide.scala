@@ -10,6 +10,7 @@ import meridian.mac.HostTxMeta
 import meridian.pacing.Pacer
 import meridian.regs.HostRegs
 import meridian.regs.bus.RegPort
+import meridian.selftest.HostSelfTest
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
 import spinal.core._
 import spinal.lib._
@@ -56,11 +57,12 @@ class HostSide(p: ShellParam) extends Component {
   val psLookup = new PsLookup(p, MacTable.latency)
   val pacer = new Pacer(p)
   val reset = new FlrControl(p, filters = 1)
+  val selfTest = p.selfTest generate new HostSelfTest(p, regs, queues, credit, rxFilter, txFilter)
 
   val receive = new Area {
     veb.io.wire << StreamArbiterFactory().roundRobin.fragmentLock.on(io.rx)
     rxFilter.io.rx << veb.io.rx
-    egress.io.frames << rxFilter.io.c2h
+    if (p.selfTest) selfTest.c2h(rxFilter.io.c2h, egress.io.frames) else egress.io.frames << rxFilter.io.c2h
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
     egress.io.status << io.qdma.axis_c2h_status
@@ -72,7 +74,7 @@ class HostSide(p: ShellParam) extends Component {
     offload.io.h2c << ingress.io.frames
     offload.io.switches << regs.io.switches
     val frames = offload.io.frames.haltWhen(psLookup.io.hold)
-    txFilter.io.h2c << frames
+    if (p.selfTest) selfTest.h2c(ingress.io.frames, frames, txFilter.io.h2c) else txFilter.io.h2c << frames
     txFilter.io.paced := pacer.io.paced
     for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
     txFilter.io.tag << regs.io.tag
@@ -97,7 +99,7 @@ class HostSide(p: ShellParam) extends Component {
     rxFilter.io.owner <> queues.io.owner(0)
     txFilter.io.owner <> queues.io.owner(1)
     rxFilter.io.range <> queues.io.functionRange
-    rxFilter.io.credit <> credit.io.take
+    if (p.selfTest) selfTest.claims(rxFilter.io.credit) else rxFilter.io.credit <> credit.io.take
     macTable.io.command << regs.io.macCommand
     regs.io.macAnswer << macTable.io.answer
     macTable.io.hashKey <> regs.io.hashKey
@@ -109,8 +111,10 @@ class HostSide(p: ShellParam) extends Component {
     // While messages are held off, a queue is cleared in the cycle it is told.
     credit.io.clear.valid := queues.io.released.valid
     credit.io.clear.payload := queues.io.released.payload
-    val status = io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid || regs.io.switches.valid).toFlow
-    credit.io.status << status
+    val status =
+      if (p.selfTest) selfTest.status(io.qdma.tm_dsc_sts)
+      else io.qdma.tm_dsc_sts.haltWhen(queues.io.released.valid || regs.io.switches.valid).toFlow
+    if (!p.selfTest) credit.io.status << status
     rxFilter.io.indirection << regs.io.indirection
     rxFilter.io.hashKey << regs.io.key
     rxFilter.io.group << regs.io.group
@@ -139,14 +143,16 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val chain = new FlushChain(5)
+    val chain = new FlushChain(if (p.selfTest) 6 else 5)
     chain.io.flush := reset.io.flush
     offload.io.flush := chain.io.ask(0)
     txFilter.io.flush := chain.io.ask(1)
     veb.io.flush := chain.io.ask(2)
     rxFilter.io.flush := chain.io.ask(3)
-    egress.io.flush := chain.io.ask(4)
-    chain.io.answer := egress.io.flushed ## rxFilter.io.flushed ## veb.io.flushed ## txFilter.io.flushed ##
+    egress.io.flush := chain.io.ask.msb
+    def filtered =
+      if (p.selfTest) selfTest.flushed(chain.io.ask(4)) ## rxFilter.io.flushed else rxFilter.io.flushed
+    chain.io.answer := egress.io.flushed ## filtered ## veb.io.flushed ## txFilter.io.flushed ##
       offload.io.flushed
     reset.io.flushed := chain.io.flushed.asBits
   }
@@ -164,4 +170,5 @@ class HostSide(p: ShellParam) extends Component {
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
   val filtersIdle = rxFilter.io.idle && offload.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
+  if (p.selfTest) when(!selfTest.idle)(io.idle := False)
 }

@@ -21,6 +21,7 @@ import spinal.lib._
   * @param copyBufferBytes buffer of frames that wait to be copied to several functions
   * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
   * @param maxFrame       largest frame in bytes without FCS
+  * @param selfTest       packet generator, checker and latency counters at the host streams
   */
 case class ShellParam(
     ports: Int = 1,
@@ -37,7 +38,8 @@ case class ShellParam(
     psBufferBytes: Int = 32 * 1024,
     copyBufferBytes: Int = 32 * 1024,
     vebBufferBytes: Int = 32 * 1024,
-    maxFrame: Int = 9600
+    maxFrame: Int = 9600,
+    selfTest: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")

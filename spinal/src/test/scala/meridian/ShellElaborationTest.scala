@@ -46,6 +46,13 @@ class ShellElaborationTest extends AnyFunSuite {
     elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
   }
 
+  test("with the self-test, at the ends") {
+    elaborate(ShellParam(functions = 4, queues = 16, maxFrame = 1518, selfTest = true))
+    elaborate(
+      ShellParam(hostBytes = 64, hostMhz = 125, functions = 256, queues = 2048, maxFrame = 16000, selfTest = true)
+    )
+  }
+
   test("parameters that cannot be are refused in words") {
     val wrong = Seq(() => ShellParam(ports = 5), () => ShellParam(hostBytes = 16), () => ShellParam(queues = 100))
     for (make <- wrong) assert(intercept[IllegalArgumentException](make()).getMessage.contains("choose"))

@@ -35,6 +35,9 @@ object Identification {
     "hash_key" -> "the hash of the MAC table has a key that the host draws",
     "hash_fields" -> "RSS in Microsoft's order may be symmetric, or leave fields out"
   )
+
+  /** The bit behind them, of a build that has it. */
+  val selfTest = "self_test" -> "a packet generator, checker and latency counters at the host streams"
 }
 
 /** What the card is and how it was built (ps clock).
@@ -56,7 +59,8 @@ class IdentRegs(p: ShellParam) extends Component {
   page.word(0x08, "build_date", io.build_date, "from the bitstream: seconds since 1970, UTC")
   page.word(0x0c, "build_hash", io.build_hash, "from the bitstream: first 32 bits of the git commit")
   val capabilities = page.reg(0x10, "capabilities", "What this build has")
-  for (((name, doc), i) <- Identification.capabilities.zipWithIndex) page.show(capabilities, i, name, True, doc)
+  val has = Identification.capabilities ++ (if (p.selfTest) Seq(Identification.selfTest) else Nil)
+  for (((name, doc), i) <- has.zipWithIndex) page.show(capabilities, i, name, True, doc)
   val geometry = page.reg(0x14, "geometry", "Sizes of the build")
   page.show(geometry, 0, "ports", U(p.ports, 8 bits), "Ethernet ports")
   page.show(geometry, 8, "host_bytes", U(p.hostBytes, 8 bits), "bytes in a beat of the host streams")

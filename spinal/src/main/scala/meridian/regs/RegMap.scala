@@ -6,6 +6,7 @@ import meridian.ShellParam
 import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
+import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
 import spinal.core._
 import spinal.lib.bus.regif._
@@ -58,17 +59,18 @@ object RegMap {
     PageDoc(page.place, visitor.registers.toSeq, page.counterNames)
   }
 
-  /** The map of the largest card, so that it does not depend on how one is built. */
-  val largest = ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16)
+  /** The map of the largest card with all options, so that it does not depend on how one is built. */
+  val largest = ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16, selfTest = true)
 
-  /** Elaborates both banks, and reads the map from them. */
+  /** Elaborates both banks and the self-test, and reads the map from them. */
   def apply(): MapDoc = {
     val config = SpinalConfig(targetDirectory = java.nio.file.Files.createTempDirectory("registers").toString)
     val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
     val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit)
+    val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(
-      (host ++ card).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
+      (host ++ card :+ selfTest).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
       Seq(
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
@@ -76,7 +78,9 @@ object RegMap {
         EnumDoc("MAC_RESULT", "mac_status.result", values(MacStatus)),
         EnumDoc("HASH_TYPE", "What the hash of a frame was made over", values(HashType)),
         EnumDoc("CHECKSUM", "Verdict on a checksum of a frame", values(Checksum)),
-        EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind))
+        EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind)),
+        EnumDoc("SELF_TEST_REFUSAL", "Why a self-test was not started", values(SelfTestRefusal)),
+        EnumDoc("SELF_TEST_END", "What ended a self-test", values(SelfTestEnd))
       ),
       CompletionLayout.fields,
       H2cRequest.fields

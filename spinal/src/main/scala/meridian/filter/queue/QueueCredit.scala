@@ -40,6 +40,7 @@ class QueueCredit(p: ShellParam) extends Component {
     val clear = slave(Stream(p.queueType()))
     val take = slave(CreditLookup(p))
     val ready = out Bool ()
+    val needed = p.selfTest generate (out UInt (BufferCount.neededBits bits)) // with granted: the buffers taken
   }
 
   val queueBits = log2Up(p.queues)
@@ -73,6 +74,7 @@ class QueueCredit(p: ShellParam) extends Component {
   buffers.io.query := query
   counters.io.needed := buffers.io.needed
   io.take.granted << counters.io.granted
+  if (p.selfTest) io.needed := RegNext(buffers.io.needed)
 
   def delayed[T <: Data](flow: Flow[T]): Flow[T] = (0 until lead).foldLeft(flow)((f, _) => f.stage())
 }
