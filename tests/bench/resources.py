@@ -21,16 +21,47 @@ PATHS = 20
 PART = 100
 
 
+def of_self_test(width: int, functions: int) -> list[Figure]:
+    """What the option selfTest adds to a shell: the block synthesised alone, without the merge with received frames."""
+    out = ROOT / "build" / "rtl" / f"selftest-w{8 * width}f{functions}"
+    print(f"generating the self-test, {8 * width} bit, {functions} functions", flush=True)
+    subprocess.run(
+        [ROOT / "scripts" / "sbt", f"runMain meridian.selftest.GenerateSelfTest {out} {width} {functions}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as work:
+        log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        netlist = Netlist(synthesize(out / "SelfTest.v", "SelfTest", Path(work), log), "SelfTest")
+    result = netlist.resources()
+    point = {"part": "selftest", "width": 8 * width, "functions": functions}
+    host = next(clock for clock in CLOCKS if clock.pin == "axi_aclk")
+    worst = max((ends[0] for ends in result.ends.values()), key=lambda end: end.depth)
+    print(f"  deepest path: {worst.depth} LUTs, " + " > ".join(worst.path))
+    return [
+        Figure("lut", point, result.lut, "LUT"),
+        Figure("ff", point, result.ff, "FF"),
+        Figure("bram36", point, result.bram36, "RAMB36"),
+        Figure("depth_luts", point | {"clock_mhz": host.mhz}, worst.depth, "LUT", goal=f"<= {host.levels}"),
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
+    parser.add_argument("--part", choices=["selftest"], help="measure this option of the shell alone")
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    failed = False
+    for width, functions in sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations}):
+        if arguments.verilog is None:
+            figures += of_self_test(width, functions)
+    failed = any(figure.missed() for figure in figures)
+    if arguments.part:
+        configurations = []
     for configuration in configurations:
         ports, width, functions = (int(x) for x in configuration.split(":"))
         out = ROOT / "build" / "rtl" / f"p{ports}w{8 * width}f{functions}"
