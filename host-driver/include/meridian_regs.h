@@ -323,6 +323,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK            0x00040000u
 #define MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_SHIFT             19
 #define MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK              0x00080000u
+#define MERIDIAN_IDENT_CAPABILITIES_USER_BOX_SHIFT              20
+#define MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK               0x00100000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -933,6 +935,64 @@
 #define MERIDIAN_SELF_TEST_COUNTER_CHECKED_SKIPPED              0x0c0
 #define MERIDIAN_SELF_TEST_COUNTER_CHECKED_LATE                 0x0c8
 
+/* The user's module of a port, on a card that has the capability `user_box`. */
+#define MERIDIAN_BOX_BASE(i)                                    (0x118000 + 0x1000 * (i))
+#define MERIDIAN_BOX_PS_BASE(i)                                 (0x18000 + 0x1000 * (i))
+#define MERIDIAN_BOX_MAX                                        4
+#define MERIDIAN_BOX_ID                                         0x000
+#define MERIDIAN_BOX_VERSION                                    0x004
+#define MERIDIAN_BOX_CONTROL                                    0x008
+#define MERIDIAN_BOX_CONTROL_RESET_SHIFT                        0
+#define MERIDIAN_BOX_CONTROL_RESET_MASK                         0x00000001u
+#define MERIDIAN_BOX_STATUS                                     0x00c
+#define MERIDIAN_BOX_STATUS_READY_SHIFT                         0
+#define MERIDIAN_BOX_STATUS_READY_MASK                          0x00000001u
+#define MERIDIAN_BOX_STATUS_RX_HUNG_SHIFT                       1
+#define MERIDIAN_BOX_STATUS_RX_HUNG_MASK                        0x00000002u
+#define MERIDIAN_BOX_STATUS_TX_HUNG_SHIFT                       2
+#define MERIDIAN_BOX_STATUS_TX_HUNG_MASK                        0x00000004u
+#define MERIDIAN_BOX_STATUS_REGISTERS_HUNG_SHIFT                3
+#define MERIDIAN_BOX_STATUS_REGISTERS_HUNG_MASK                 0x00000008u
+#define MERIDIAN_BOX_STATUS_IRQ_SHIFT                           4
+#define MERIDIAN_BOX_STATUS_IRQ_MASK                            0x00000010u
+#define MERIDIAN_BOX_HANG_CYCLES                                0x010
+#define MERIDIAN_BOX_HANG_CYCLES_CYCLES_SHIFT                   0
+#define MERIDIAN_BOX_HANG_CYCLES_CYCLES_MASK                    0x0fffffffu
+#define MERIDIAN_BOX_EVENTS                                     0x014
+#define MERIDIAN_BOX_EVENTS_RX_HUNG_SHIFT                       0
+#define MERIDIAN_BOX_EVENTS_RX_HUNG_MASK                        0x00000001u
+#define MERIDIAN_BOX_EVENTS_TX_HUNG_SHIFT                       1
+#define MERIDIAN_BOX_EVENTS_TX_HUNG_MASK                        0x00000002u
+#define MERIDIAN_BOX_EVENTS_REGISTERS_HUNG_SHIFT                2
+#define MERIDIAN_BOX_EVENTS_REGISTERS_HUNG_MASK                 0x00000004u
+#define MERIDIAN_BOX_EVENTS_IRQ_SHIFT                           3
+#define MERIDIAN_BOX_EVENTS_IRQ_MASK                            0x00000008u
+#define MERIDIAN_BOX_INTERRUPT_MASK                             0x018
+#define MERIDIAN_BOX_INTERRUPT_MASK_RX_HUNG_SHIFT               0
+#define MERIDIAN_BOX_INTERRUPT_MASK_RX_HUNG_MASK                0x00000001u
+#define MERIDIAN_BOX_INTERRUPT_MASK_TX_HUNG_SHIFT               1
+#define MERIDIAN_BOX_INTERRUPT_MASK_TX_HUNG_MASK                0x00000002u
+#define MERIDIAN_BOX_INTERRUPT_MASK_REGISTERS_HUNG_SHIFT        2
+#define MERIDIAN_BOX_INTERRUPT_MASK_REGISTERS_HUNG_MASK         0x00000004u
+#define MERIDIAN_BOX_INTERRUPT_MASK_IRQ_SHIFT                   3
+#define MERIDIAN_BOX_INTERRUPT_MASK_IRQ_MASK                    0x00000008u
+#define MERIDIAN_BOX_RX_PASSED_LOW                              0x040
+#define MERIDIAN_BOX_RX_PASSED_HIGH                             0x044
+#define MERIDIAN_BOX_RX_DROPPED_LOW                             0x048
+#define MERIDIAN_BOX_RX_DROPPED_HIGH                            0x04c
+#define MERIDIAN_BOX_RX_SENT_LOW                                0x050
+#define MERIDIAN_BOX_RX_SENT_HIGH                               0x054
+#define MERIDIAN_BOX_RX_REFUSED_LOW                             0x058
+#define MERIDIAN_BOX_RX_REFUSED_HIGH                            0x05c
+#define MERIDIAN_BOX_TX_PASSED_LOW                              0x060
+#define MERIDIAN_BOX_TX_PASSED_HIGH                             0x064
+#define MERIDIAN_BOX_TX_DROPPED_LOW                             0x068
+#define MERIDIAN_BOX_TX_DROPPED_HIGH                            0x06c
+#define MERIDIAN_BOX_TX_SENT_LOW                                0x070
+#define MERIDIAN_BOX_TX_SENT_HIGH                               0x074
+#define MERIDIAN_BOX_TX_REFUSED_LOW                             0x078
+#define MERIDIAN_BOX_TX_REFUSED_HIGH                            0x07c
+
 /* Switches of the queues. */
 #define MERIDIAN_QUEUE_BASE                                     0x120000
 #define MERIDIAN_QUEUE_SWITCHES(i)                              (0x000 + 0x4 * (i))
@@ -943,6 +1003,11 @@
 #define MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK           0x00000002u
 #define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
 #define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
+
+/* Registers of the user's module of a port, as the module has them; without AXI4-Lite ports it refuses all accesses. */
+#define MERIDIAN_BOX_WINDOW_BASE(i)                             (0x180000 + 0x10000 * (i))
+#define MERIDIAN_BOX_WINDOW_PS_BASE(i)                          (0x80000 + 0x10000 * (i))
+#define MERIDIAN_BOX_WINDOW_MAX                                 4
 
 /* A function: switches, queues, RSS, counters. */
 #define MERIDIAN_FUNCTION_BASE(i)                               (0x200000 + 0x1000 * (i))

@@ -11,7 +11,8 @@ namespace eval implement {
 
   proc sources {} {
     variable wrappers
-    return [concat [list [file join [settings::get rtl] Shell.v]] [lsort [glob -directory $wrappers *.sv]]]
+    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *]] ;# the user's modules
+    return [concat [list [file join [settings::get rtl] Shell.v]] $boxes [lsort [glob -directory $wrappers *.sv]]]
   }
 
   proc synthesise {board} {

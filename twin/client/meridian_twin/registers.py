@@ -75,9 +75,13 @@ class Registers:
             raise IndexError(f"{name} stands alone")
         return self._numbers[name]
 
+    def base(self, block: str, number: int = 0) -> int:
+        """In BAR2, of the block with that number."""
+        return self._place(f"{block}_BASE", number)
+
     def address(self, block: str, register: str, number: int = 0, index: int = 0) -> int:
         """In BAR2: of the block with that number (function, port), and of the register with that index if there are several."""
-        return self._place(f"{block}_BASE", number) + self._place(f"{block}_{register}", index)
+        return self.base(block, number) + self._place(f"{block}_{register}", index)
 
     def ps_address(self, block: str, register: str, number: int = 0, index: int = 0) -> int:
         """As the PS sees it."""

@@ -89,6 +89,7 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
     return Setting(
         suite=arguments.suite,
         ports=arguments.ports,
+        shell=() if arguments.box is None else ("--box", str(arguments.box)),
         wires=arguments.wire,
         card_options=arguments.card,
         pcap=arguments.pcap,
@@ -215,6 +216,12 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="PORT=SPEC",
         help="other end of a port's wire, as for meridian_card (default: an interface in a network namespace)",
+    )
+    common.add_argument(
+        "--box",
+        type=Path,
+        metavar="FILE.v",
+        help="Verilog of your own module, which the shell has at each port (docs/user-logic.md)",
     )
     common.add_argument("--pcap", action="store_true", help="capture the frames at the card into card.pcapng")
     common.add_argument("--wave", action="store_true", help="write waveforms of the shell into card.fst (slow)")

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.box.{BoxModule, UserBox}
 import meridian.crossing.CrossingWriter
 import scopt.OParser
 import spinal.core._
 
 import java.io.File
+import java.nio.file.{Files, StandardCopyOption}
+import scala.collection.mutable
 
 /** Writes the Verilog of the shell, the same file for synthesis and for simulation, and beside it its clock crossings. */
 object GenerateShell {
@@ -14,7 +17,9 @@ object GenerateShell {
   private case class Options(
       output: File = new File("build/rtl"),
       sizes: Map[String, Int] = Map.empty,
-      selfTest: Boolean = ShellParam().selfTest
+      selfTest: Boolean = ShellParam().selfTest,
+      box: Seq[File] = Nil,
+      boxModule: Option[String] = None
   ) {
     def param: ShellParam = {
       val default = ShellParam()
@@ -34,10 +39,17 @@ object GenerateShell {
         copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
         vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
         maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
-        selfTest = selfTest
+        selfTest = selfTest,
+        box = Option.when(box.nonEmpty)(
+          BoxModule.read(box.map(resolved), boxModule, sizes.getOrElse("host-bytes", default.hostBytes))
+        )
       )
     }
   }
+
+  /** A file as the caller of scripts/sbt named it. */
+  private def resolved(file: File): File =
+    if (file.isAbsolute) file else new File(sys.env.getOrElse("MERIDIAN_CALLER", "."), file.getPath)
 
   private val parser = {
     val builder = OParser.builder[Options]
@@ -67,7 +79,14 @@ object GenerateShell {
       size("max-frame", "largest frame in bytes without FCS"),
       opt[Boolean]("self-test")
         .text("true: with packet generator, checker and latency counters at the QDMA streams (default false)")
-        .action((value, o) => o.copy(selfTest = value))
+        .action((value, o) => o.copy(selfTest = value)),
+      opt[Seq[File]]("box")
+        .valueName("FILE.v[,FILE.v...]")
+        .text("Verilog of your own module at the wire, one instance a port; see docs/user-logic.md")
+        .action((files, o) => o.copy(box = files)),
+      opt[String]("box-module")
+        .text("its name (default: that of the first file, without .v or .sv)")
+        .action((name, o) => o.copy(boxModule = Some(name)))
     )
   }
 
@@ -81,6 +100,13 @@ object GenerateShell {
       }
     val (output, param) = options.getOrElse(sys.exit(2))
     output.mkdirs()
+    val sources = new File(output, "box")
+    Option(sources.listFiles).toSeq.flatten.foreach(_.delete())
+    for (module <- param.box) {
+      sources.mkdirs()
+      for (file <- module.files)
+        Files.copy(file.toPath, new File(sources, file.getName).toPath, StandardCopyOption.REPLACE_EXISTING)
+    }
     val report = SpinalConfig(
       targetDirectory = output.getPath,
       headerWithDate = false,
@@ -88,6 +114,14 @@ object GenerateShell {
       oneFilePerComponent = false,
       inlineRom = true
     ).generateVerilog(new Shell(param))
+    for (module <- param.box) {
+      val ours = mutable.Set[String]()
+      report.toplevel.walkComponents(c => if (!c.isInstanceOf[UserBox]) ours += c.definitionName)
+      for (name <- (module.modules & ours.toSet).toSeq.sorted) {
+        Console.err.println(s"GenerateShell: the shell has a module $name, too: give yours another name")
+        sys.exit(2)
+      }
+    }
     try CrossingWriter(Shell.crossings(report.toplevel), report.toplevel, new File(output, "Shell.crossings.tcl"))
     catch {
       case error: IllegalArgumentException =>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.box.HostBox
 import meridian.filter.mactable._
 import meridian.filter.queue._
 import meridian.filter._
 import meridian.frame.FrameStream
 import meridian.host._
-import meridian.mac.HostTxMeta
+import meridian.mac.{HostTxMeta, RxStamp}
 import meridian.pacing.Pacer
-import meridian.regs.HostRegs
+import meridian.regs.{BoxRegs, HostRegs}
 import meridian.regs.bus.RegPort
 import meridian.selftest.HostSelfTest
 import meridian.veb.{PsLookup, VebPsPort, VebSwitch}
@@ -22,7 +23,10 @@ import spinal.lib.bus.amba4.axilite._
 class HostSide(p: ShellParam) extends Component {
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
-    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
+    val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
+    val box = p.box.nonEmpty generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
+    val boxInterrupt = p.box.nonEmpty generate (out Bool ())
     val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes))
@@ -59,8 +63,21 @@ class HostSide(p: ShellParam) extends Component {
   val reset = new FlrControl(p, filters = 1)
   val selfTest = p.selfTest generate new HostSelfTest(p, regs, queues, credit, rxFilter, txFilter)
 
+  /** The user's modules: between the ports' buffers and the filters. */
+  val box = p.box.map { module =>
+    val box = new HostBox(p, module)
+    for ((to, from) <- box.io.fromWire.zip(io.rx)) to << from
+    box.io.stamp := io.rxStamp
+    for ((to, from) <- io.tx.zip(box.io.toWire)) to << from
+    box.io.host << regs.io.box
+    box.io.ps << io.box
+    io.boxInterrupt := box.io.interrupt
+    box
+  }
+
   val receive = new Area {
-    veb.io.wire << StreamArbiterFactory().roundRobin.fragmentLock.on(io.rx)
+    val wire = box.fold(io.rx)(_.io.toHost)
+    veb.io.wire << StreamArbiterFactory().roundRobin.fragmentLock.on(wire)
     rxFilter.io.rx << veb.io.rx
     if (p.selfTest) selfTest.c2h(rxFilter.io.c2h, egress.io.frames) else egress.io.frames << rxFilter.io.c2h
     egress.io.c2h >> io.qdma.s_axis_c2h
@@ -76,7 +93,7 @@ class HostSide(p: ShellParam) extends Component {
     val frames = offload.io.frames.haltWhen(psLookup.io.hold)
     if (p.selfTest) selfTest.h2c(ingress.io.frames, frames, txFilter.io.h2c) else txFilter.io.h2c << frames
     txFilter.io.paced := pacer.io.paced
-    for ((to, from) <- io.tx.zip(txFilter.io.tx)) to << from
+    for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
     txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
     txFilter.io.copyLost.toFunctions := veb.io.lost
@@ -128,7 +145,7 @@ class HostSide(p: ShellParam) extends Component {
     pacer.io.ports := regs.io.flags.port
     pacer.io.rate << regs.io.rate
     pacer.io.frames << transmit.frames.toFlowFire
-    pacer.io.buffered := io.txPaced
+    pacer.io.buffered := box.fold(io.txPaced)(_.io.paced)
     for ((sends, port) <- pacer.io.sends.asBools.zip(regs.io.ports)) sends := port.linkUp && port.txEnable
     pacer.io.owner <> queues.io.owner(2)
     pacer.io.credit >> io.qdma.dsc_crdt_in
@@ -171,4 +188,5 @@ class HostSide(p: ShellParam) extends Component {
   val filtersIdle = rxFilter.io.idle && offload.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
   if (p.selfTest) when(!selfTest.idle)(io.idle := False)
+  for (box <- box) when(!box.io.idle)(io.idle := False)
 }

@@ -5,7 +5,7 @@ import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
-import meridian.regs.CardRegs
+import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegPort
 import meridian.veb.PsVebEvents
 import spinal.core._
@@ -29,6 +29,8 @@ class PsSide(p: ShellParam) extends Component {
     val memory = master(Axi4(PsAxi.config))
     val host = slave(RegPort(CardRegs.addressBits))
     val interrupt = out Bool ()
+    val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits))
+    val boxInterrupt = p.box.nonEmpty generate (in Bool ()) // from the host clock
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
     val macRxRestart = out Bits (p.ports bits)
@@ -71,7 +73,10 @@ class PsSide(p: ShellParam) extends Component {
   val port = new PsPort(p)
   port.io.axi <> io.memory
   port.io.skip := io.skip
-  io.interrupt := RegNext(port.io.interrupt || regs.io.phcInterrupt) init False
+  private def ours = port.io.interrupt || regs.io.phcInterrupt
+  private def all = if (p.box.isEmpty) ours else ours || BufferCC(io.boxInterrupt, False)
+  io.interrupt := RegNext(all) init False
+  if (p.box.nonEmpty) io.box << regs.io.box
   for (i <- 0 until p.ports) {
     port.io.rx(i) << io.rx(i)
     port.io.tx(i) >> io.tx(i)

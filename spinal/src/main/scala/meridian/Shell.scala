@@ -4,7 +4,7 @@ package meridian
 import meridian.crossing.CrossingFinder
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
-import meridian.regs.CardRegs
+import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegCrossing
 import meridian.veb.PsBridge
 import spinal.core._
@@ -42,11 +42,19 @@ class Shell(p: ShellParam) extends Component {
   host.io.psHostRxEnable := ps.io.psHostRxEnable
   host.io.psHostTxEnable := ps.io.psHostTxEnable
 
+  if (p.box.nonEmpty) {
+    val access = new RegCrossing(BoxRegs.addressBits, clocks.ps, clocks.host).setName("boxCrossing")
+    access.io.host << ps.io.box
+    host.io.box << access.io.ps
+    ps.io.boxInterrupt := host.io.boxInterrupt
+  }
+
   val ports = for (i <- 0 until p.ports) yield new Area {
     val pins = io.port(i)
     val rx = new PortRx(p, i, clocks.macRx(i), clocks.host, clocks.ps)
     pins.driveRx(rx.io.pins)
     rx.io.host >> host.io.rx(i)
+    if (p.box.nonEmpty) host.io.rxStamp(i) := rx.io.hostStamp
     val bridge = new PsBridge(p, i, clocks.host, clocks.ps)
     bridge.io.host <> host.io.ps(i)
     bridge.io.filter := ps.io.filter(i)

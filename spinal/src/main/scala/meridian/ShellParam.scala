@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.box.{BoxModule, BoxPins}
 import spinal.core._
 import spinal.lib._
 
@@ -22,6 +23,7 @@ import spinal.lib._
   * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
   * @param maxFrame       largest frame in bytes without FCS
   * @param selfTest       packet generator, checker and latency counters at the host streams
+  * @param box            a user's module at the wire, one instance a port
   */
 case class ShellParam(
     ports: Int = 1,
@@ -39,7 +41,8 @@ case class ShellParam(
     copyBufferBytes: Int = 32 * 1024,
     vebBufferBytes: Int = 32 * 1024,
     maxFrame: Int = 9600,
-    selfTest: Boolean = false
+    selfTest: Boolean = false,
+    box: Option[BoxModule] = None
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
@@ -79,6 +82,11 @@ case class ShellParam(
   val functionBits = 8
   val queueBits = 11
   val lengthBits = 16
+
+  for (module <- box) {
+    val misfits = BoxPins.misfits(this, module)
+    require(misfits.isEmpty, misfits.mkString(s"the module ${module.name} does not fit:\n  ", "\n  ", ""))
+  }
 
   def portType() = UInt(portBits bits)
   def functionType() = UInt(functionBits bits)

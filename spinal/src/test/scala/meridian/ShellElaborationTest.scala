@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.box.BoxPins
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 
+import java.nio.file.{Files, Paths}
+
 /** The ends of the parameter space elaborate: widths that only just hold a size, and sizes that fill a width. */
 class ShellElaborationTest extends AnyFunSuite {
-  private def elaborate(param: ShellParam): Unit =
+  private def elaborate(param: ShellParam): SpinalReport[Shell] =
     SpinalConfig(targetDirectory = "tmp", netlistFileName = "ShellElaboration.v").generateVerilog(new Shell(param))
 
-  test("smallest sizes") {
-    elaborate(
+  test("smallest sizes, without a trace of a user's module") {
+    val report = elaborate(
       ShellParam(
         functions = 4,
         queues = 16,
@@ -25,6 +28,17 @@ class ShellElaborationTest extends AnyFunSuite {
         maxFrame = 1518
       )
     )
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
+  }
+
+  test("a user's module at each of two ports, and its clock crossings") {
+    val sizes = ShellParam(ports = 2, lineRate = 10, hostMhz = 125)
+    val shell = elaborate(sizes.copy(box = Some(BoxPins.whole(sizes)))).toplevel
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert("\\n  user_box box\\d ".r.findAllIn(verilog).size == 2)
+    val crossings = Shell.crossings(shell).crossings
+    assert(crossings.exists(c => c.kind == "memory" && c.toClock == "axi_aclk" && c.to.contains("hostBuffer")))
   }
 
   test("largest sizes") {

@@ -43,7 +43,12 @@ class CrossingFinder(
   private val live: Seq[BaseNode] = {
     val seen = mutable.LinkedHashSet[BaseNode]()
     val outputs = top.getAllIo.filter(pin => pin.isOutput && !open(pin)).toSeq
-    val todo = mutable.Stack[BaseNode](drivers.of(outputs): _*)
+    val boxes = mutable.ArrayBuffer[BaseType]() // inputs of modules that are not ours
+    top.walkComponents {
+      case box: BlackBox => boxes ++= box.getAllIo.filter(_.isInput)
+      case _             =>
+    }
+    val todo = mutable.Stack[BaseNode](drivers.of(outputs ++ boxes): _*)
     while (todo.nonEmpty) {
       val node = todo.pop()
       if (seen.add(node)) {

@@ -30,7 +30,7 @@ class TxExit(p: ShellParam) extends Component {
   val io = new Bundle {
     val beats = slave(Stream(Fragment(TxBeat(p))))
     val ports = in(Vec(PortFlags(p), p.ports))
-    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))
@@ -51,7 +51,7 @@ class TxExit(p: ShellParam) extends Component {
   val toWire = passing && decision.to.wire
   val ends = Vec(RegInit(False), p.ports) // the port is owed the end of a frame that was cut
 
-  val feeds = Vec(FrameStream(p.hostBytes, HostTxMeta()), p.ports)
+  val feeds = Vec(FrameStream(p.hostBytes, HostTxMeta(p)), p.ports)
   for ((feed, i) <- feeds.zipWithIndex) {
     feed.valid := ends(i) || io.beats.valid && toWire && port === i
     feed.last := ends(i) || word.last || word.over
@@ -59,6 +59,10 @@ class TxExit(p: ShellParam) extends Component {
     feed.mty := word.mty
     feed.meta.drop := ends(i) || word.over || word.error
     // An end that is made up has the mark of the frame that was cut, whatever has come since.
+    if (p.box.nonEmpty) {
+      feed.meta.sender.function := decision.function
+      feed.meta.sender.queue := decision.queue
+    }
     feed.meta.paced := ends(i) ? RegNextWhen(feed.meta.paced, feed.fire) | decision.paced
     when(feed.ready)(ends(i) := False)
     io.tx(i) << feed.m2sPipe()

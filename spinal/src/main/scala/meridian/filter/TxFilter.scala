@@ -56,7 +56,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val functions = in(FunctionFlags(p))
     val tag = slave(Flow(TxTagWrite(p)))
     val ports = in(Vec(PortFlags(p), p.ports))
-    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta())), p.ports)
+    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
     val record = master(Flow(TxRecord(p)))

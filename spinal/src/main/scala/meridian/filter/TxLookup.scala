@@ -31,6 +31,7 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val tag = TxTag() // likewise
   val unfilled = Bool()
   val paced = Bool() // of a paced queue
+  val queue = p.box.nonEmpty generate p.queueType()
 }
 
 /** Decides about a frame by its header: queue, owner, its VLAN, port state, anti-spoof, route. The verdict is the first
@@ -145,6 +146,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     decision.tag := tag
     decision.unfilled := RegNext(named.header.unfilled)
     decision.paced := RegNext(named.paced)
+    if (p.box.nonEmpty) decision.queue := RegNext(named.header.queue)
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)

@@ -37,7 +37,7 @@ class MacRx(p: ShellParam) extends Component {
     val psLimit = in(PsLimit())
     val skip = in UInt (32 bits) // see FrameBucket
     val timeKnown = in Bool () // the MAC stamps with the PHC's time; frames that began before have no timestamp
-    val host = master(FrameStream(p.hostBytes, HardType(new NoData)))
+    val host = master(FrameStream(p.hostBytes, HardType(HostStored(p))))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
     val ps = master(FrameStream(p.psBytes, HardType(PsStored())))
@@ -125,12 +125,13 @@ class MacRx(p: ShellParam) extends Component {
   val mty = (U(8, 4 bits) - beat.count).resize(3)
 
   val host = new Area {
-    val upsizer = new FrameUpsizer(p.macBytes, p.hostBytes, HardType(new NoData))
+    val upsizer = new FrameUpsizer(p.macBytes, p.hostBytes, HardType(HostStored(p)))
     upsizer.io.input.valid := beat.valid
     upsizer.io.input.data := beat.data
     upsizer.io.input.mty := mty
     upsizer.io.input.last := beat.last
-    val dropper = new FrameDropper(p.hostBytes, HardType(new NoData))
+    if (p.box.nonEmpty) upsizer.io.input.meta.stamp := timestamp.now
+    val dropper = new FrameDropper(p.hostBytes, HardType(HostStored(p)))
     dropper.io.input << upsizer.io.output
     dropper.io.drop := verdict.dropHost
     dropper.io.up := io.hostUp

@@ -2,10 +2,16 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.box.TxSender
 import meridian.crossing.Crossing
 import meridian.ptp.PtpTime
 import spinal.core._
 import spinal.lib._
+
+/** What is kept of a received frame beside its bytes on its way to the host. */
+case class HostStored(p: ShellParam) extends Bundle {
+  val stamp = p.box.nonEmpty generate RxStamp()
+}
 
 /** What the PS learns of a received frame. */
 case class PsRxMeta(p: ShellParam) extends Bundle {
@@ -70,9 +76,10 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
 }
 
 /** Of a frame of the host on its way to the buffer of its port. */
-case class HostTxMeta() extends Bundle {
+case class HostTxMeta(p: ShellParam) extends Bundle {
   val drop = Bool() // with the last beat: the frame is not to be sent
   val paced = Bool() // of a paced queue; the same from the first beat on
+  val sender = p.box.nonEmpty generate TxSender(p) // known up to the user's module
 }
 
 /** One per frame handed to the MAC; in the transmit clock of the MAC. */

@@ -22,6 +22,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     val pins = slave(MacRxPins())
     val host = master(FrameStream(p.hostBytes, RxMeta(p)))
     val hostIdle = out Bool ()
+    val hostStamp = p.box.nonEmpty generate out(RxStamp()) // beside host
     val ps = master(FrameStream(p.psBytes, PsRxMeta(p)))
     val psIdle = out Bool ()
 
@@ -45,7 +46,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   val hostBuffer = new PacketBuffer(
     p.hostBytes,
     p.rxBufferBytes,
-    HardType(new NoData),
+    HardType(HostStored(p)),
     p.rxBufferBytes / smallestFrame,
     macRxCd,
     hostCd
@@ -94,6 +95,7 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.host.meta.length := hostBuffer.io.pop.length
   io.host.meta.source.fromWire()
   io.hostIdle := hostBuffer.io.idle
+  if (p.box.nonEmpty) io.hostStamp := hostBuffer.io.pop.meta.stamp
 
   io.ps.arbitrationFrom(psBuffer.io.pop)
   io.ps.data := psBuffer.io.pop.data

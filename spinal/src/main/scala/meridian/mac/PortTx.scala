@@ -20,7 +20,7 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val io = new Bundle {
 
-    val host = slave(FrameStream(p.hostBytes, HardType(HostTxMeta())))
+    val host = slave(FrameStream(p.hostBytes, HardType(HostTxMeta(p))))
 
     /** Host clock: beats of paced frames in the host's buffer, those of a frame that is still written included. */
     val paced = out(p.txBeatsType())

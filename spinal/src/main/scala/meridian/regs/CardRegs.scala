@@ -29,6 +29,7 @@ class CardRegs(p: ShellParam) extends Component {
   val io = new Bundle {
     val ps = slave(AxiLite4(axiConfig))
     val host = slave(RegPort(addressBits)) // from HostRegs by RegCrossing
+    val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits)) // accesses of the PS to user's modules
     val build_date, build_hash = in Bits (32 bits) // still after start-up
     val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
     val rxReset = in Bits (p.ports bits) // of RxRecovery
@@ -45,14 +46,25 @@ class CardRegs(p: ShellParam) extends Component {
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
   }
 
-  val frontend = new AxiLiteFrontend(axiConfig, 16, fromHost = false)
+  val frontend = new AxiLiteFrontend(axiConfig, if (p.box.nonEmpty) BoxRegs.addressBits else 16, fromHost = false)
   frontend.io.axi << io.ps
   frontend.io.awFunction := 0
   frontend.io.awIgnored := False
   frontend.io.arFunction := 0
 
   val arbiter = new RegArbiter(addressBits)
-  arbiter.io.masters(0) << frontend.io.bus
+  if (p.box.isEmpty) arbiter.io.masters(0) << frontend.io.bus
+  else {
+    // A module that does not answer, or a host in reset, holds up the PS's own access only, and that for a bounded time.
+    val split = new RegSplitter(BoxRegs.addressBits, 2)(command => {
+      val box = BoxRegs.isBox(command.address, p.ports)
+      Seq(!box, box)
+    })
+    split.io.bus << frontend.io.bus
+    arbiter.io.masters(0) << split.io.target(0)
+    arbiter.io.masters(0).cmd.address.allowOverride() := split.io.target(0).cmd.address.resize(16 bits).resized
+    io.box << split.io.target(1)
+  }
   arbiter.io.masters(1) << io.host
 
   val ident = new IdentRegs(p)

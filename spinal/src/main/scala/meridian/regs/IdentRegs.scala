@@ -36,8 +36,9 @@ object Identification {
     "hash_fields" -> "RSS in Microsoft's order may be symmetric, or leave fields out"
   )
 
-  /** The bit behind them, of a build that has it. */
-  val selfTest = "self_test" -> "a packet generator, checker and latency counters at the host streams"
+  /** Beside them, of a build that has it: bits of their own. */
+  val selfTest = (19, "self_test", "a packet generator, checker and latency counters at the host streams")
+  val userBox = (20, "user_box", "a module of the user's at the wire of each port")
 }
 
 /** What the card is and how it was built (ps clock).
@@ -59,8 +60,11 @@ class IdentRegs(p: ShellParam) extends Component {
   page.word(0x08, "build_date", io.build_date, "from the bitstream: seconds since 1970, UTC")
   page.word(0x0c, "build_hash", io.build_hash, "from the bitstream: first 32 bits of the git commit")
   val capabilities = page.reg(0x10, "capabilities", "What this build has")
-  val has = Identification.capabilities ++ (if (p.selfTest) Seq(Identification.selfTest) else Nil)
-  for (((name, doc), i) <- has.zipWithIndex) page.show(capabilities, i, name, True, doc)
+  for (((name, doc), i) <- Identification.capabilities.zipWithIndex) page.show(capabilities, i, name, True, doc)
+  for (
+    (is, (bit, name, doc)) <- Seq(p.selfTest -> Identification.selfTest, p.box.nonEmpty -> Identification.userBox)
+    if is
+  ) page.show(capabilities, bit, name, True, doc)
   val geometry = page.reg(0x14, "geometry", "Sizes of the build")
   page.show(geometry, 0, "ports", U(p.ports, 8 bits), "Ethernet ports")
   page.show(geometry, 8, "host_bytes", U(p.hostBytes, 8 bits), "bytes in a beat of the host streams")

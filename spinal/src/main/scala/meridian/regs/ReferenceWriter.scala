@@ -39,11 +39,12 @@ object ReferenceWriter {
   private def page(p: PageDoc): Seq[String] = {
     val title = p.place.name.toLowerCase
     val base = if (p.place.view == RegView.vf) "any address" else where(p.place.base, p.place.count, p.place.stride)
-    val registers = Seq(
+    val head = Seq(
       "",
       "| offset | register | bits | field | access | reset | meaning |",
       "| --- | --- | --- | --- | --- | --- | --- |"
-    ) ++ p.registers.flatMap { r =>
+    )
+    val registers = (if (p.registers.isEmpty) Nil else head) ++ p.registers.flatMap { r =>
       val at = where(r.offset, r.count, r.stride)
       def row(first: String, f: FieldDoc, doc: String) = {
         val bits = if (f.high == f.low) s"${f.low}" else s"${f.high}:${f.low}"

@@ -3,6 +3,7 @@ package meridian.regs
 
 import meridian.regs.counters._
 import meridian.ShellParam
+import meridian.box.BoxPins
 import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
@@ -60,17 +61,23 @@ object RegMap {
   }
 
   /** The map of the largest card with all options, so that it does not depend on how one is built. */
-  val largest = ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16, selfTest = true)
+  val largest = {
+    val sizes =
+      ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16, selfTest = true)
+    sizes.copy(box = Some(BoxPins.whole(sizes)))
+  }
 
-  /** Elaborates both banks and the self-test, and reads the map from them. */
+  /** Elaborates both banks and the pages of options, and reads the map from them. */
   def apply(): MapDoc = {
     val config = SpinalConfig(targetDirectory = java.nio.file.Files.createTempDirectory("registers").toString)
     val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
     val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit)
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
+    val box =
+      Seq(visit(config.generateVerilog(new BoxRegs(largest, 0, 0)).toplevel.page), PageDoc(BoxRegs.window, Nil, Nil))
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(
-      (host ++ card :+ selfTest).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
+      ((host ++ card :+ selfTest) ++ box).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
       Seq(
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+import meridian.filter.RxMeta
+import meridian.frame.{FrameStream, PacketBuffer}
+import meridian.mac.{HostTxMeta, RxStamp}
+import spinal.core._
+import spinal.lib._
+
+/** What software sets for a box, and what it is told. */
+case class BoxControl() extends Bundle with IMasterSlave {
+  val reset = Bool() // holds the box in reset
+  val limit = UInt(BoxGuard.limitBits bits) // cycles after which a box that takes nothing hangs
+  val ready = Bool() // the box is out of reset and takes frames
+  val rxHung, txHung = Bool() // until the box is reset
+  val counted = Bits(BoxGuard.counts.size bits) // a pulse a frame
+  override def asMaster(): Unit = {
+    out(reset, limit)
+    in(ready, rxHung, txHung, counted)
+  }
+}
+
+object BoxGuard {
+  val limitBits = 28
+  val resetCycles = 16
+
+  /** Bytes of an Ethernet header: the transmit filter lets such frames pass, and the port pads them. */
+  val leastTx = 14
+
+  /** Cycles of which a box may make use behind its last beat before a simulation skips time: 2 to this power. */
+  val quietBits = 12
+
+  /** In the order of BoxControl.counted. */
+  val counts = Seq(
+    "rx_passed" -> "received frames that the box took",
+    "rx_dropped" -> "received frames that were discarded, as the box was hung or in reset",
+    "rx_sent" -> "frames of the box for the host",
+    "rx_refused" -> "frames of the box for the host that broke a rule, or were cut by a reset of the box",
+    "tx_passed" -> "frames of the host that the box took",
+    "tx_dropped" -> "frames of the host that were discarded, as the box was hung or in reset",
+    "tx_sent" -> "frames of the box for the wire",
+    "tx_refused" -> "frames of the box for the wire that broke a rule, or were cut by a reset of the box"
+  )
+}
+
+/** What is kept of a frame of the host beside its bytes. */
+case class TxStored(p: ShellParam) extends Bundle {
+  val paced = Bool()
+  val sender = TxSender(p)
+}
+
+/** Everything around the user's module of a port, at the wire: what it does harms its own direction of its own port only.
+  *
+  * Received frames go from the port to the box, and what the box makes of them into a buffer of their own, which hands on
+  * whole frames, and no more than the wire could bring. So a box that stops within a frame holds up nobody. Frames of the
+  * host are stored before the box, as the transmit filter knows a frame only at its end, and as the pacer knows this
+  * buffer as that of the port. Behind the box they go to the buffer of the port, which takes whole frames only.
+  * [[BoxOutlet]] tells what a frame of the box has to keep. A box that does not take frames of a direction hangs
+  * ([[BoxWatch]]); then all frames of that direction are discarded until software resets the box. The same is so while it
+  * is in reset, and until it says that it is ready.
+  *
+  * Latency beside that of the box: receive, from the last beat of the box to the first at `toHost`, 6 cycles; transmit,
+  * from the last beat at `fromHost` to the first at the box, 5 cycles, and from each beat of the box to the same at
+  * `toWire` 1 cycle. Either way a frame is stored once, which takes a cycle a beat. Throughput: one beat a cycle.
+  * Back-pressure: a box that does not take received frames fills the port's buffer, which loses its own frames; one that
+  * does not take frames of the host fills their buffer, and then stalls the transmit filter until it hangs.
+  */
+class BoxGuard(p: ShellParam, port: Int) extends Component {
+  val io = new Bundle {
+    val fromWire = slave(FrameStream(p.hostBytes, RxMeta(p)))
+    val stamp = in(RxStamp())
+    val toHost = master(FrameStream(p.hostBytes, RxMeta(p)))
+    val fromHost = slave(FrameStream(p.hostBytes, HostTxMeta(p)))
+    val toWire = master(FrameStream(p.hostBytes, HostTxMeta(p)))
+
+    /** Beats of paced frames in front of the box. */
+    val paced = out(p.txBeatsType())
+    val streams = master(BoxStreams(p))
+    val boxReset = out Bool ()
+    val boxReady = in Bool ()
+    val control = slave(BoxControl())
+    val idle = out Bool ()
+  }
+  val smallestFrame = 64
+  private val cd = ClockDomain.current
+
+  val state = new Area {
+    val cycles = Reg(UInt(log2Up(BoxGuard.resetCycles + 1) bits)) init 0
+    val reset = RegInit(True)
+    val open = RegInit(False)
+    when(cycles =/= BoxGuard.resetCycles)(cycles := cycles + 1)
+    when(io.control.reset)(cycles := 0)
+    reset := cycles =/= BoxGuard.resetCycles
+    open := !reset && io.boxReady && !io.control.reset
+    io.boxReset := reset
+    io.control.ready := open
+  }
+
+  val outlets = new Area {
+    val rx = new BoxOutlet(p.hostBytes, p.minFrame, p.maxFrame)
+    rx.io.box << io.streams.rxOut
+    val tx = new BoxOutlet(p.hostBytes, BoxGuard.leastTx, p.maxFrame)
+    tx.io.box << io.streams.txOut
+    for (outlet <- Seq(rx, tx)) outlet.io.open := state.open
+    val held = io.streams.rxOut.isStall || io.streams.txOut.isStall
+  }
+
+  val inlets = new Area {
+    def inlet(box: Stream[Fragment[BoxBeat]]) = new Area {
+      val gate = new BoxInlet(p.hostBytes)
+      gate.io.box >> box
+      val watch = new BoxWatch(BoxGuard.limitBits)
+      watch.io.offered := box.valid
+      watch.io.taken := box.ready
+      watch.io.held := outlets.held
+      watch.io.limit := io.control.limit
+      watch.io.clear := state.reset
+      gate.io.open := state.open && !watch.io.hung
+    }
+    val rx = inlet(io.streams.rxIn)
+    val tx = inlet(io.streams.txIn)
+    io.control.rxHung := rx.watch.io.hung
+    io.control.txHung := tx.watch.io.hung
+  }
+
+  val receive = new Area {
+    val gate = inlets.rx.gate
+    gate.io.frames.arbitrationFrom(io.fromWire)
+    gate.io.frames.data := io.fromWire.data
+    gate.io.frames.mty := io.fromWire.mty
+    gate.io.frames.last := io.fromWire.last
+    io.streams.rxInfo.size := io.fromWire.meta.length
+    io.streams.rxInfo.source := B(1 << (6 + port), 16 bits)
+    io.streams.rxStamp := io.stamp
+
+    val buffer =
+      new PacketBuffer(p.hostBytes, p.rxBufferBytes, HardType(new NoData), p.rxBufferBytes / smallestFrame, cd, cd)
+    val made = outlets.rx.io.frames
+    buffer.io.push.arbitrationFrom(made)
+    buffer.io.push.data := made.data
+    buffer.io.push.mty := made.mty
+    buffer.io.push.last := made.last
+    buffer.io.drop := made.meta.drop
+    buffer.io.abort := False
+
+    val pace = new WirePace(p.lineRate, p.hostMhz, p.maxFrame)
+    val first = RegNextWhen(io.toHost.last, io.toHost.fire) init True
+    io.toHost.arbitrationFrom(buffer.io.pop.haltWhen(first && !pace.io.may))
+    pace.io.begins.valid := io.toHost.fire && first
+    pace.io.begins.payload := buffer.io.pop.length
+    io.toHost.data := buffer.io.pop.data
+    io.toHost.mty := buffer.io.pop.mty
+    io.toHost.last := buffer.io.pop.last
+    io.toHost.meta.port := port
+    io.toHost.meta.length := buffer.io.pop.length
+    io.toHost.meta.source.fromWire()
+  }
+
+  val transmit = new Area {
+    val stored = HardType(TxStored(p))
+    val buffer = new PacketBuffer(
+      p.hostBytes,
+      p.txBufferBytes,
+      stored,
+      p.txBufferBytes / smallestFrame,
+      cd,
+      cd,
+      marks = Some((frame: TxStored) => frame.paced)
+    )
+    buffer.io.push.arbitrationFrom(io.fromHost)
+    buffer.io.push.data := io.fromHost.data
+    buffer.io.push.mty := io.fromHost.mty
+    buffer.io.push.last := io.fromHost.last
+    buffer.io.push.meta.paced := io.fromHost.meta.paced
+    buffer.io.push.meta.sender := io.fromHost.meta.sender
+    buffer.io.drop := io.fromHost.meta.drop
+    buffer.io.abort := False
+    io.paced := buffer.io.marked.get
+
+    val gate = inlets.tx.gate
+    gate.io.frames.arbitrationFrom(buffer.io.pop)
+    gate.io.frames.data := buffer.io.pop.data
+    gate.io.frames.mty := buffer.io.pop.mty
+    gate.io.frames.last := buffer.io.pop.last
+    val sender = buffer.io.pop.meta.sender
+    io.streams.txInfo.size := buffer.io.pop.length
+    io.streams.txInfo.source := Vec((0 until 16).map(i => if (i < p.pfs) sender.function === i else False)).asBits
+    io.streams.txSender := sender
+
+    val made = outlets.tx.io.frames
+    io.toWire.arbitrationFrom(made)
+    io.toWire.data := made.data
+    io.toWire.mty := made.mty
+    io.toWire.last := made.last
+    io.toWire.meta.drop := made.meta.drop
+    io.toWire.meta.paced := False
+    io.toWire.meta.sender.assignFromBits(B(0, widthOf(TxSender(p)) bits))
+  }
+
+  val counting = for (gate <- Seq((inlets.rx.gate, outlets.rx), (inlets.tx.gate, outlets.tx))) yield {
+    val (inlet, outlet) = gate
+    Seq(inlet.io.passed, inlet.io.dropped, outlet.io.sent, outlet.io.dropped)
+  }
+  io.control.counted := RegNext(Vec(counting.flatten).asBits) init 0
+
+  // What a box has in itself does not show: after its last beat it is given some time.
+  val quiet = Reg(UInt(BoxGuard.quietBits bits)) init 0
+  val moves = Seq(io.streams.rxIn, io.streams.txIn, io.streams.rxOut, io.streams.txOut).map(_.valid).orR || state.reset
+  when(moves)(quiet := 0) elsewhen (!quiet.andR)(quiet := quiet + 1)
+  io.idle := quiet.andR && receive.buffer.io.idle && transmit.buffer.io.idle
+}

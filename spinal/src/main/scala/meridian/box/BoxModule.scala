@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import java.io.File
+import java.nio.file.Files
+import javax.xml.parsers.DocumentBuilderFactory
+import org.w3c.dom.{Element, NodeList}
+import scala.sys.process._
+
+/** A port of a user's module. */
+case class BoxPort(name: String, input: Boolean, width: Int)
+
+/** A user's module as its sources declare it.
+  *
+  * @param name       of the module
+  * @param files      Verilog or SystemVerilog
+  * @param ports      in the order of the header
+  * @param parameters integers, and local ones, with the values that they have in the shell
+  * @param set        those of them that the shell sets
+  * @param modules    all modules that the sources of this one bring along
+  */
+case class BoxModule(
+    name: String,
+    files: Seq[File],
+    ports: Seq[BoxPort],
+    parameters: Map[String, BigInt] = Map.empty,
+    set: Set[String] = Set.empty,
+    modules: Set[String] = Set.empty
+) {
+  def has(port: String): Boolean = ports.exists(_.name == port)
+}
+
+/** Reads the header of a user's module by Verilator, which resolves parameters, types and includes. */
+object BoxModule {
+
+  /** A parameter of this name is set to the bits of a beat, so that one source fits each width. */
+  val dataBits = "DATA_BITS"
+
+  /** Parameters that the registers show. */
+  val id = "BOX_ID"
+  val version = "BOX_VERSION"
+
+  /** The module of a file, or of several: the first has the module. Raises IllegalArgumentException with a sentence. */
+  def read(files: Seq[File], module: Option[String], hostBytes: Int): BoxModule = {
+    for (file <- files) {
+      require(file.isFile, s"there is no file $file: --box names the Verilog of your module")
+      require(
+        Seq(".v", ".sv").exists(file.getName.endsWith),
+        s"$file ends neither in .v nor in .sv: a box is Verilog or SystemVerilog"
+      )
+    }
+    val name = module.getOrElse(files.head.getName.replaceAll("\\.s?v$", ""))
+    val declared = elaborate(files, name, Map.empty)
+    if (!declared.set(dataBits)) declared.copy(set = Set.empty)
+    else elaborate(files, name, Map(dataBits -> BigInt(8 * hostBytes))).copy(set = Set(dataBits))
+  }
+
+  /** As Verilator sees it; set has the parameters that an instance may set. */
+  private def elaborate(files: Seq[File], name: String, set: Map[String, BigInt]): BoxModule = {
+    val xml = Files.createTempFile("box", ".xml")
+    try {
+      val said = new StringBuilder
+      val values = set.map { case (key, value) => s"-G$key=$value" }
+      val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++ values ++
+        Seq("--top-module", name) ++ files.map(_.getPath)
+      val status = Process(command) ! ProcessLogger(line => said.append(line).append('\n'))
+      if (status != 0) {
+        val text = said.toString
+        val absent = text.contains(s"Specified --top-module '$name' was not found")
+        require(
+          !absent,
+          s"${files.map(_.getName).mkString(", ")} has no module $name: rename it, or give its name by --box-module"
+        )
+        throw new IllegalArgumentException(s"Verilator does not read ${files.mkString(", ")}:\n$text")
+      }
+      parse(DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement, name, files)
+    } finally Files.delete(xml)
+  }
+
+  private def elements(list: NodeList): Seq[Element] =
+    (0 until list.getLength).map(list.item).collect { case element: Element => element }
+
+  private def parse(root: Element, name: String, files: Seq[File]): BoxModule = {
+    val types = elements(root.getElementsByTagName("typetable")).flatMap(table => elements(table.getChildNodes))
+    val byId = types.map(kind => kind.getAttribute("id") -> kind).toMap
+    def width(id: String): Int = {
+      val kind = byId(id)
+      def among(a: Int, b: Int) = (a - b).abs + 1
+      kind.getTagName match {
+        case "basicdtype" if kind.hasAttribute("left") =>
+          among(kind.getAttribute("left").toInt, kind.getAttribute("right").toInt)
+        case "basicdtype" => 1
+        case "packarraydtype" =>
+          val ends = elements(kind.getElementsByTagName("const")).map(number)
+          among(ends(0).toInt, ends(1).toInt) * width(kind.getAttribute("sub_dtype_id"))
+        case "refdtype" => width(kind.getAttribute("sub_dtype_id"))
+        case _          => 0 // no port of a box has it
+      }
+    }
+    def number(const: Element): BigInt = const.getAttribute("name") match {
+      case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
+      case _                               => 0
+    }
+    val modules = elements(root.getElementsByTagName("module"))
+    val top = modules.find(_.getAttribute("topModule") == "1").get
+    val variables = elements(top.getChildNodes).filter(_.getTagName == "var")
+    val (ports, others) = variables.partition(_.hasAttribute("dir"))
+    val parameters = others.filter(v => v.hasAttribute("param") || v.hasAttribute("localparam"))
+    BoxModule(
+      name,
+      files,
+      ports.map { port =>
+        BoxPort(
+          port.getAttribute("origName"),
+          port.getAttribute("dir") == "input",
+          width(port.getAttribute("dtype_id"))
+        )
+      },
+      parameters.flatMap { parameter =>
+        val values = elements(parameter.getChildNodes).filter(_.getTagName == "const")
+        values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
+      }.toMap,
+      others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet,
+      modules.map(_.getAttribute("origName")).toSet
+    )
+  }
+
+  private val literal = """\d+'s?([hd])([0-9a-f]+)""".r
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+
+/** The ports that a user's module has. docs/user-logic.md tells what they mean. */
+object BoxPins {
+
+  /** Address bits of the registers of a box. */
+  val addressBits = 16
+
+  /** A port of the module.
+    *
+    * @param needed a module without it does not fit
+    */
+  case class Pin(name: String, toBox: Boolean, width: Int, needed: Boolean)
+
+  private def stream(name: String, toBox: Boolean, p: ShellParam): Seq[Pin] = Seq(
+    Pin(s"${name}_tvalid", toBox, 1, needed = true),
+    Pin(s"${name}_tready", !toBox, 1, needed = true),
+    Pin(s"${name}_tdata", toBox, 8 * p.hostBytes, needed = true),
+    Pin(s"${name}_tkeep", toBox, p.hostBytes, needed = true),
+    Pin(s"${name}_tlast", toBox, 1, needed = true)
+  ) ++ Seq("size", "src", "dst").map(field => Pin(s"${name}_tuser_$field", toBox, 16, needed = false))
+
+  /** AXI4-Lite slave; a module has all of it or nothing. */
+  val registers: Seq[Pin] = {
+    def channel(name: String, fields: (String, Boolean, Int)*) =
+      fields.map { case (field, toBox, width) => Pin(s"s_axil_$name$field", toBox, width, needed = true) }
+    channel("aw", ("addr", true, addressBits), ("valid", true, 1), ("ready", false, 1)) ++
+      channel("w", ("data", true, 32), ("strb", true, 4), ("valid", true, 1), ("ready", false, 1)) ++
+      channel("b", ("resp", false, 2), ("valid", false, 1), ("ready", true, 1)) ++
+      channel("ar", ("addr", true, addressBits), ("valid", true, 1), ("ready", false, 1)) ++
+      channel("r", ("data", false, 32), ("resp", false, 2), ("valid", false, 1), ("ready", true, 1))
+  }
+
+  def of(p: ShellParam): Seq[Pin] = Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++
+    stream("s_axis_rx", toBox = true, p) ++
+    Seq(
+      Pin("s_axis_rx_tuser_time", true, 80, needed = false),
+      Pin("s_axis_rx_tuser_time_valid", true, 1, needed = false)
+    ) ++ stream("m_axis_rx", toBox = false, p) ++
+    stream("s_axis_tx", toBox = true, p) ++
+    Seq(
+      Pin("s_axis_tx_tuser_function", true, p.functionBits, needed = false),
+      Pin("s_axis_tx_tuser_queue", true, p.queueBits, needed = false)
+    ) ++ stream("m_axis_tx", toBox = false, p) ++
+    Seq(Pin("box_rst_done", false, 1, needed = false), Pin("irq", false, 1, needed = false)) ++ registers
+
+  /** A module with all of them, of no source: for what only depends on there being one. */
+  def whole(p: ShellParam): BoxModule =
+    BoxModule("user_box", Nil, of(p).map(pin => BoxPort(pin.name, pin.toBox, pin.width)))
+
+  /** What does not fit, a sentence each. */
+  def misfits(p: ShellParam, module: BoxModule): Seq[String] = {
+    def bits(width: Int) = if (width == 1) "1 bit" else s"$width bits"
+    def direction(input: Boolean) = if (input) "an input" else "an output"
+    val known = of(p).map(pin => pin.name -> pin).toMap
+    val wantsRegisters = registers.exists(pin => module.has(pin.name))
+    val missing = for {
+      pin <- of(p)
+      if pin.needed && !module.has(pin.name) && (wantsRegisters || !registers.contains(pin))
+    } yield s"it has no port ${pin.name}, ${direction(pin.toBox)} of ${bits(pin.width)}"
+    val wrong = module.ports.flatMap { port =>
+      known.get(port.name) match {
+        case None if port.input => Some(s"nothing drives its input ${port.name}: the shell knows no such port")
+        case Some(pin) if pin.toBox != port.input =>
+          Some(s"${port.name} is ${direction(port.input)}: it has to be ${direction(pin.toBox)}")
+        case Some(pin) if pin.width != port.width =>
+          val way =
+            if (pin.name.matches(".*_t(data|keep)")) s"; a parameter ${BoxModule.dataBits} fits each width" else ""
+          Some(s"${port.name} has ${bits(port.width)}: the shell has ${bits(pin.width)}$way")
+        case _ => None
+      }
+    }
+    missing ++ wrong
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+import org.scalatest.funsuite.AnyFunSuite
+
+import java.io.File
+import java.nio.file.Files
+
+/** Headers of users' modules, read and compared with what the shell connects. */
+class BoxModuleTest extends AnyFunSuite {
+  private val p = ShellParam()
+  private val folder = Files.createTempDirectory("box")
+
+  private def file(name: String, text: String): File = Files.writeString(folder.resolve(name), text).toFile
+
+  /** Verilog of a module with all ports, its beats as wide as the parameter says. */
+  private def header(name: String, ports: Seq[BoxPins.Pin] = BoxPins.of(p)): String = {
+    val lines = ports.map { pin =>
+      val range = pin.width match {
+        case 1                                => ""
+        case w if w == 8 * p.hostBytes        => "[DATA_BITS-1:0] "
+        case w if pin.name.endsWith("_tkeep") => "[DATA_BITS/8-1:0] "
+        case w                                => s"[${w - 1}:0] "
+      }
+      s"  ${if (pin.toBox) "input" else "output"} wire $range${pin.name}"
+    }
+    s"module $name #(parameter DATA_BITS = 64, parameter [31:0] BOX_ID = 32'hC0FFEE00) (\n${lines.mkString(",\n")});\n" +
+      "  localparam BOX_VERSION = 3;\nendmodule\n"
+  }
+
+  private def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
+
+  test("a module with all ports fits both widths, and its parameters are read") {
+    for (bytes <- Seq(32, 64)) {
+      val module = BoxModule.read(Seq(file("mine.v", header("mine"))), None, bytes)
+      assert(BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
+      assert(module.set == Set("DATA_BITS") && module.parameters("DATA_BITS") == 8 * bytes)
+      assert(module.parameters(BoxModule.id) == BigInt("C0FFEE00", 16) && module.parameters(BoxModule.version) == 3)
+    }
+  }
+
+  test("optional ports may be missing, and outputs of the module's own may be there") {
+    val ports = BoxPins.of(p).filter(pin => pin.needed && !BoxPins.registers.contains(pin)) :+
+      BoxPins.Pin("led", toBox = false, 1, needed = false)
+    val module = BoxModule.read(Seq(file("least.sv", header("least", ports))), None, p.hostBytes)
+    assert(BoxPins.misfits(p, module).isEmpty)
+  }
+
+  test("what does not fit is told in sentences with port and width") {
+    def misfits(change: BoxPins.Pin => Option[BoxPins.Pin]): Seq[String] = {
+      val module =
+        BoxModule.read(Seq(file("odd.v", header("odd", BoxPins.of(p).flatMap(change(_))))), None, p.hostBytes)
+      val told = BoxPins.misfits(p, module)
+      assert(
+        told.isEmpty || refused(p.copy(box = Some(module))).contains(s"the module odd does not fit:\n  ${told.head}")
+      )
+      told
+    }
+    assert(
+      misfits(pin => Option.when(pin.name != "m_axis_tx_tlast")(pin)) ==
+        Seq("it has no port m_axis_tx_tlast, an output of 1 bit")
+    )
+    assert(
+      misfits(pin => Some(if (pin.name == "s_axil_wdata") pin.copy(width = 64) else pin)) ==
+        Seq("s_axil_wdata has 64 bits: the shell has 32 bits")
+    )
+    assert(
+      misfits(pin => Some(if (pin.name == "irq") pin.copy(toBox = true) else pin)) ==
+        Seq("irq is an input: it has to be an output")
+    )
+    assert(
+      misfits(pin => Some(if (pin.name == "irq") pin.copy(name = "go", toBox = true) else pin)) ==
+        Seq("nothing drives its input go: the shell knows no such port")
+    )
+    // Of registers a module has all or nothing.
+    assert(
+      misfits(pin => Option.when(!pin.name.startsWith("s_axil_r"))(pin)).forall(_.startsWith("it has no port s_axil_r"))
+    )
+  }
+
+  test("a module of a fixed width is told of the parameter") {
+    val fixed = header("fixed").replaceAll("DATA_BITS-1", "511").replaceAll("DATA_BITS/8-1", "63")
+    val module = BoxModule.read(Seq(file("fixed.v", fixed)), None, p.hostBytes)
+    assert(
+      BoxPins.misfits(p, module).head ==
+        "s_axis_rx_tdata has 512 bits: the shell has 256 bits; a parameter DATA_BITS fits each width"
+    )
+  }
+
+  test("a missing file, a missing module and Verilog with an error are told") {
+    assert(refused(BoxModule.read(Seq(new File("none.v")), None, 32)).contains("there is no file none.v"))
+    assert(refused(BoxModule.read(Seq(file("x.vhd", "")), None, 32)).contains("ends neither in .v nor in .sv"))
+    val other = file("other.v", header("mine"))
+    assert(refused(BoxModule.read(Seq(other), None, 32)).contains("other.v has no module other"))
+    assert(BoxModule.read(Seq(other), Some("mine"), 32).name == "mine")
+    assert(
+      refused(BoxModule.read(Seq(file("bad.v", "module bad(input clk;")), None, 32)).contains("Verilator does not read")
+    )
+  }
+}
