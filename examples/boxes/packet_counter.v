@@ -66,16 +66,17 @@ module packet_counter #(
   assign m_axis_tx_tlast  = s_axis_tx_tlast;
   assign s_axis_tx_tready = m_axis_tx_tready;
 
-  // Byte 0 of a frame is in bits 7:0. What decides is in the first 32 bytes, behind at most one VLAN tag.
-  function [2:0] kind(input [255:0] head);
+  // Byte 0 of a frame is in bits 7:0. What decides is in the first 32 bytes, behind at most one VLAN tag;
+  // a short frame ends before, and what is there then is no part of it.
+  function [2:0] kind(input [255:0] head, input [31:0] keep);
     reg [15:0] kind_type;
     reg [7:0]  protocol;
     begin
       kind_type = {head[8*12+:8], head[8*13+:8]};
-      protocol  = head[8*23+:8];
+      protocol  = keep[23] ? head[8*23+:8] : 0;
       if (kind_type == 16'h8100) begin
-        kind_type = {head[8*16+:8], head[8*17+:8]};
-        protocol  = head[8*27+:8];
+        kind_type = keep[17] ? {head[8*16+:8], head[8*17+:8]} : 0;
+        protocol  = keep[27] ? head[8*27+:8] : 0;
       end
       case (kind_type)
         16'h0806: kind = 0;
@@ -91,8 +92,8 @@ module packet_counter #(
   reg rx_first, tx_first;
   wire rx_moves = s_axis_rx_tvalid && s_axis_rx_tready;
   wire tx_moves = s_axis_tx_tvalid && s_axis_tx_tready;
-  wire [2:0] rx_kind = kind(s_axis_rx_tdata[255:0]);
-  wire [2:0] tx_kind = kind(s_axis_tx_tdata[255:0]);
+  wire [2:0] rx_kind = kind(s_axis_rx_tdata[255:0], s_axis_rx_tkeep[31:0]);
+  wire [2:0] tx_kind = kind(s_axis_tx_tdata[255:0], s_axis_tx_tkeep[31:0]);
   wire writes = s_axil_awvalid && s_axil_wvalid && !s_axil_bvalid;
   wire reads = s_axil_arvalid && !s_axil_rvalid;
   integer i;

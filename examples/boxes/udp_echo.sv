@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box that answers UDP echo requests (RFC 862) in hardware: a received frame with IPv4, without options, that is no
 // fragment and goes to UDP port 7 of a unicast address, is sent back with addresses and ports exchanged. Its checksums
-// stay right. All other frames pass. A received frame takes one cycle more.
+// stay right. All other frames pass. A received frame takes one cycle more. It answers for any MAC and IP address, as it
+// knows none of its own. A request from port 7 is no request: two that echo would never end.
 module udp_echo #(
     parameter DATA_BITS = 256
 ) (
@@ -49,7 +50,8 @@ module udp_echo #(
   endfunction
 
   wire is_request = !head[0] && {at(head, 12), at(head, 13), at(head, 14)} == 24'h080045 &&
-      ({at(head, 20), at(head, 21)} & 16'h3FFF) == 0 && at(head, 23) == 17 && {at(head, 36), at(head, 37)} == ECHO_PORT;
+      ({at(head, 20), at(head, 21)} & 16'h3FFF) == 0 && at(head, 23) == 17 && {at(head, 36), at(head, 37)} == ECHO_PORT &&
+      {at(head, 34), at(head, 35)} != ECHO_PORT;
 
   always_comb begin
     swapped = head;
@@ -62,11 +64,10 @@ module udp_echo #(
   end
 
   // Where the frame in `held` goes; it is decided with its first beat.
-  logic echoes_since;
+  logic echoes_since, echo_ready;
   wire echoes = first ? is_request : echoes_since;
   wire known = full && (held.last || s_axis_rx_tvalid);
   wire moves = known && (echoes ? echo_ready : m_axis_rx_tready);
-  logic echo_ready;
   assign s_axis_rx_tready = !full || moves && !held.last || moves && s_axis_rx_tvalid;
   assign m_axis_rx_tvalid = known && !echoes;
   assign m_axis_rx_tdata  = held.data;
@@ -92,10 +93,10 @@ module udp_echo #(
     end
   end
 
-  // Answers and frames of the host share the wire, frame by frame; answers go first.
+  // Answers and frames of the host share the wire, frame by frame; where both wait they take turns.
   logic tx_open, tx_is_echo;
   wire echo_valid = known && echoes;
-  wire echo_turn = tx_open ? tx_is_echo : echo_valid;
+  wire echo_turn = tx_open ? tx_is_echo : echo_valid && !(tx_is_echo && s_axis_tx_tvalid);
   assign echo_ready = echo_turn && m_axis_tx_tready;
   assign s_axis_tx_tready = !echo_turn && m_axis_tx_tready;
   assign m_axis_tx_tvalid = echo_turn ? echo_valid : s_axis_tx_tvalid;
@@ -107,6 +108,6 @@ module udp_echo #(
       tx_open <= !(m_axis_tx_tready && m_axis_tx_tlast);
       tx_is_echo <= echo_turn;
     end
-    if (rst) tx_open <= 0;
+    if (rst) {tx_open, tx_is_echo} <= 0;
   end
 endmodule
