@@ -967,15 +967,6 @@
 #define MERIDIAN_BOX_EVENTS_REGISTERS_HUNG_MASK                 0x00000004u
 #define MERIDIAN_BOX_EVENTS_IRQ_SHIFT                           3
 #define MERIDIAN_BOX_EVENTS_IRQ_MASK                            0x00000008u
-#define MERIDIAN_BOX_INTERRUPT_MASK                             0x018
-#define MERIDIAN_BOX_INTERRUPT_MASK_RX_HUNG_SHIFT               0
-#define MERIDIAN_BOX_INTERRUPT_MASK_RX_HUNG_MASK                0x00000001u
-#define MERIDIAN_BOX_INTERRUPT_MASK_TX_HUNG_SHIFT               1
-#define MERIDIAN_BOX_INTERRUPT_MASK_TX_HUNG_MASK                0x00000002u
-#define MERIDIAN_BOX_INTERRUPT_MASK_REGISTERS_HUNG_SHIFT        2
-#define MERIDIAN_BOX_INTERRUPT_MASK_REGISTERS_HUNG_MASK         0x00000004u
-#define MERIDIAN_BOX_INTERRUPT_MASK_IRQ_SHIFT                   3
-#define MERIDIAN_BOX_INTERRUPT_MASK_IRQ_MASK                    0x00000008u
 #define MERIDIAN_BOX_RX_PASSED_LOW                              0x040
 #define MERIDIAN_BOX_RX_PASSED_HIGH                             0x044
 #define MERIDIAN_BOX_RX_DROPPED_LOW                             0x048

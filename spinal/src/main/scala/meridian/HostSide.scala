@@ -26,7 +26,6 @@ class HostSide(p: ShellParam) extends Component {
     val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
     val box = p.box.nonEmpty generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
-    val boxInterrupt = p.box.nonEmpty generate (out Bool ())
     val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes))
@@ -71,7 +70,6 @@ class HostSide(p: ShellParam) extends Component {
     for ((to, from) <- io.tx.zip(box.io.toWire)) to << from
     box.io.host << regs.io.box
     box.io.ps << io.box
-    io.boxInterrupt := box.io.interrupt
     box
   }
 

@@ -30,7 +30,6 @@ class PsSide(p: ShellParam) extends Component {
     val host = slave(RegPort(CardRegs.addressBits))
     val interrupt = out Bool ()
     val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits))
-    val boxInterrupt = p.box.nonEmpty generate (in Bool ()) // from the host clock
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
     val macRxRestart = out Bits (p.ports bits)
@@ -73,9 +72,7 @@ class PsSide(p: ShellParam) extends Component {
   val port = new PsPort(p)
   port.io.axi <> io.memory
   port.io.skip := io.skip
-  private def ours = port.io.interrupt || regs.io.phcInterrupt
-  private def all = if (p.box.isEmpty) ours else ours || BufferCC(io.boxInterrupt, False)
-  io.interrupt := RegNext(all) init False
+  io.interrupt := RegNext(port.io.interrupt || regs.io.phcInterrupt) init False
   if (p.box.nonEmpty) io.box << regs.io.box
   for (i <- 0 until p.ports) {
     port.io.rx(i) << io.rx(i)

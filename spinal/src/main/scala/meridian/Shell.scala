@@ -46,7 +46,6 @@ class Shell(p: ShellParam) extends Component {
     val access = new RegCrossing(BoxRegs.addressBits, clocks.ps, clocks.host).setName("boxCrossing")
     access.io.host << ps.io.box
     host.io.box << access.io.ps
-    ps.io.boxInterrupt := host.io.boxInterrupt
   }
 
   val ports = for (i <- 0 until p.ports) yield new Area {

@@ -39,6 +39,10 @@ class ShellElaborationTest extends AnyFunSuite {
     assert("\\n  user_box box\\d ".r.findAllIn(verilog).size == 2)
     val crossings = Shell.crossings(shell).crossings
     assert(crossings.exists(c => c.kind == "memory" && c.toClock == "axi_aclk" && c.to.contains("hostBuffer")))
+    // Synthesis removes a register that is constant, and one that nobody reads: a crossing must name neither.
+    val access = crossings.filter(c => (c.from :+ c.to).exists(_.startsWith("boxCrossing/")))
+    assert(access.nonEmpty && !access.exists(_.from.exists(_.endsWith("_function"))))
+    assert(access.exists(c => c.from.exists(_.endsWith("answer_unmapped")) && c.to.endsWith("boxUnmapped")))
   }
 
   test("largest sizes") {

@@ -11,7 +11,7 @@ import spinal.lib._
 /** What software sets for a box, and what it is told. */
 case class BoxControl() extends Bundle with IMasterSlave {
   val reset = Bool() // holds the box in reset
-  val limit = UInt(BoxGuard.limitBits bits) // cycles after which a box that takes nothing hangs
+  val limit = UInt(BoxGuard.limitBits bits) // cycles after which a box that takes nothing hangs; see BoxWatch
   val ready = Bool() // the box is out of reset and takes frames
   val rxHung, txHung = Bool() // until the box is reset
   val counted = Bits(BoxGuard.counts.size bits) // a pulse a frame
@@ -50,7 +50,9 @@ case class TxStored(p: ShellParam) extends Bundle {
   val sender = TxSender(p)
 }
 
-/** Everything around the user's module of a port, at the wire: what it does harms its own direction of its own port only.
+/** Everything around the user's module of a port, at the wire. What it does harms its own port only, but for one thing: a
+  * box that takes the host's frames slower than the line holds up the transmit of all ports to its own pace. That lasts
+  * until the box hangs, and a box hangs that takes less than a tenth of the line rate.
   *
   * Received frames go from the port to the box, and what the box makes of them into a buffer of their own, which hands on
   * whole frames, and no more than the wire could bring. So a box that stops within a frame holds up nobody. Frames of the
@@ -64,7 +66,7 @@ case class TxStored(p: ShellParam) extends Bundle {
   * from the last beat at `fromHost` to the first at the box, 5 cycles, and from each beat of the box to the same at
   * `toWire` 1 cycle. Either way a frame is stored once, which takes a cycle a beat. Throughput: one beat a cycle.
   * Back-pressure: a box that does not take received frames fills the port's buffer, which loses its own frames; one that
-  * does not take frames of the host fills their buffer, and then stalls the transmit filter until it hangs.
+  * does not take frames of the host fills their buffer, and then stalls the transmit filter of all ports until it hangs.
   */
 class BoxGuard(p: ShellParam, port: Int) extends Component {
   val io = new Bundle {
@@ -110,7 +112,7 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     def inlet(box: Stream[Fragment[BoxBeat]]) = new Area {
       val gate = new BoxInlet(p.hostBytes)
       gate.io.box >> box
-      val watch = new BoxWatch(BoxGuard.limitBits)
+      val watch = new BoxWatch(BoxGuard.limitBits, BoxWatch.perBeat(p))
       watch.io.offered := box.valid
       watch.io.taken := box.ready
       watch.io.held := outlets.held

@@ -24,7 +24,6 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
     val toWire = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val paced = out Vec (p.txBeatsType(), p.ports)
     val idle = out Bool ()
-    val interrupt = out Bool ()
   }
   val guards = List.tabulate(p.ports)(new BoxGuard(p, _))
   val regs = List.fill(p.ports)(
@@ -37,6 +36,7 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   arbiter.io.masters(0) << io.host
   arbiter.io.masters(1) << io.ps
   arbiter.io.masters(1).cmd.fromHost.allowOverride() := False
+  arbiter.io.masters(1).cmd.function.allowOverride() := 0 // it is that for the PS: no crossing is to carry a constant
   val splitter = new RegSplitter(BoxRegs.addressBits, 2 * p.ports)(command =>
     (0 until p.ports).map(BoxRegs.isPage(command.address, _)) ++
       (0 until p.ports).map(BoxRegs.isWindow(command.address, _))
@@ -46,7 +46,6 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
     regs(port).io.bus << splitter.io.target(port)
     windows(port).io.bus << splitter.io.target(p.ports + port)
   }
-  io.interrupt := RegNext(regs.map(_.io.interrupt).orR) init False
 
   for (port <- 0 until p.ports) {
     val (box, guard, window) = (boxes(port), guards(port), windows(port))

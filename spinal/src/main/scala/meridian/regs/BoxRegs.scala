@@ -52,7 +52,6 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     val control = master(BoxControl())
     val irq = in Bool () // of the module
     val busHung = in Bool () // its registers do not answer
-    val interrupt = out Bool ()
   }
   val page = new RegPage(BoxRegs.place)
   page.attach(io.bus)
@@ -96,7 +95,8 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     0,
     "cycles",
     UInt(BoxGuard.limitBits bits),
-    "host cycles in which a beat was offered, not taken, and no beat of the module held up; 0: it never hangs",
+    "host cycles in which a beat is offered, not taken, and no beat of the module held up. Beats that it takes make up for "
+      + "some of them: it does not hang if it takes a tenth of the line rate. 0: it never hangs",
     reset = p.hostMhz * 1000
   )
 
@@ -106,16 +106,13 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     ("registers_hung", io.busHung, "status.registers_hung rose"),
     ("irq", io.irq, "port irq of the module rose")
   )
-  val events = page.reg(0x14, "events", "What has happened; a written 1 clears")
-  val mask = page.reg(0x18, "interrupt_mask", "Which events interrupt the PS")
-  val pending = for (((name, level, doc), i) <- levels.zipWithIndex) yield {
+  val events = page.reg(0x14, "events", "What has happened; a written 1 clears. No event interrupts: software polls")
+  for (((name, level, doc), i) <- levels.zipWithIndex) {
     val event = RegInit(False)
     when(events.hitDoWrite && page.bus.wdat(i))(event := False)
     when(level.rise(False))(event := True)
     page.show(events, i, name, event, doc, AccessType.W1C)
-    event && page.rw(mask, i, name, Bool(), s"events.$name interrupts")
   }
-  io.interrupt := RegNext(pending.orR) init False
 
   val counts = Vec.fill(BoxGuard.counts.size)(Reg(UInt(64 bits)) init 0)
   val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))

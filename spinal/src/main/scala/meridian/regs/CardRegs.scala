@@ -96,6 +96,8 @@ class CardRegs(p: ShellParam) extends Component {
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
+  val boxUnmapped = p.box.nonEmpty generate RegNext(io.box.rsp.valid && io.box.rsp.unmapped, False)
+  if (p.box.nonEmpty) when(boxUnmapped)(ident.io.unmapped := True)
   val hostRefused = ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))
   ident.io.hostRefused := RegNext(hostRefused.orR, False)
   ident.io.partialWrite := frontend.io.partialWrite

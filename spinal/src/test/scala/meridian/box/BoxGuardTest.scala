@@ -26,7 +26,7 @@ class BoxGuardTest extends AnyFunSuite {
   private lazy val built = SimConfig.compile(new BoxGuard(p, 0))
   private val limit = 300
 
-  object Mood extends Enumeration { val passes, babbles, hangs, floods = Value }
+  object Mood extends Enumeration { val passes, babbles, hangs, floods, crawls = Value }
 
   class Bench(dut: BoxGuard, seed: Int) {
     println(s"seed $seed")
@@ -34,6 +34,7 @@ class BoxGuardTest extends AnyFunSuite {
     val cycles = new Cycles(cd)
     val random = new Random(seed)
     var mood = Mood.passes
+    var period = 1 // cycles for a beat, of one that crawls
     val toHost, toWire = mutable.ArrayBuffer[Array[Byte]]()
     val counted = mutable.Map[String, Int]().withDefaultValue(0)
     private val queues = Seq.fill(2)(mutable.Queue[(BigInt, BigInt, Boolean)]())
@@ -100,6 +101,9 @@ class BoxGuardTest extends AnyFunSuite {
             }
           case Mood.hangs =>
             in.ready #= false
+            out.valid #= false
+          case Mood.crawls =>
+            in.ready #= cycles.now % period == 0
             out.valid #= false
           case Mood.babbles => // valid comes and goes, and beats change while they wait
             in.ready #= random.nextBoolean()
@@ -236,6 +240,21 @@ class BoxGuardTest extends AnyFunSuite {
     b.receive(frame)
     b.cd.waitSampling(100)
     assert(b.same(b.toHost.toSeq, Seq(frame)))
+  }
+
+  run("a box that takes a beat now and then hangs, and one that takes a tenth of the line rate does not", 28) {
+    (dut, b) =>
+      b.mood = Mood.crawls
+      b.period = BoxWatch.perBeat(p)
+      for (_ <- 0 until 200) {
+        b.receive(randomBytes(64))
+        b.transmit(randomBytes(64))
+      }
+      b.cd.waitSampling(30 * limit)
+      assert(b.hung == ((false, false)) && !b.sent)
+      b.period = limit - 10
+      waitFor(b.cd, "the verdict", 3 * limit)(b.hung == ((true, true)))
+      waitFor(b.cd, "the frames", 3000)(b.sent)
   }
 
   run("a box that the shell holds up does not hang", 24) { (dut, b) =>
