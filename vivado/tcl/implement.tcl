@@ -11,7 +11,7 @@ namespace eval implement {
 
   proc sources {} {
     variable wrappers
-    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *]] ;# the user's modules
+    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *]] ;# the user's, by number
     return [concat [list [file join [settings::get rtl] Shell.v]] $boxes [lsort [glob -directory $wrappers *.sv]]]
   }
 

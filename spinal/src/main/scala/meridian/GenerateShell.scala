@@ -7,7 +7,6 @@ import scopt.OParser
 import spinal.core._
 
 import java.io.File
-import java.nio.file.{Files, StandardCopyOption}
 import scala.collection.mutable
 
 /** Writes the Verilog of the shell, the same file for synthesis and for simulation, and beside it its clock crossings. */
@@ -100,12 +99,11 @@ object GenerateShell {
       }
     val (output, param) = options.getOrElse(sys.exit(2))
     output.mkdirs()
-    val sources = new File(output, "box")
-    Option(sources.listFiles).toSeq.flatten.foreach(_.delete())
-    for (module <- param.box) {
-      sources.mkdirs()
-      for (file <- module.files)
-        Files.copy(file.toPath, new File(sources, file.getName).toPath, StandardCopyOption.REPLACE_EXISTING)
+    try BoxModule.copy(param.box, output)
+    catch {
+      case error: IllegalArgumentException =>
+        Console.err.println(s"GenerateShell: ${error.getMessage.stripPrefix("requirement failed: ")}")
+        sys.exit(2)
     }
     val report = SpinalConfig(
       targetDirectory = output.getPath,

@@ -49,10 +49,31 @@ object BoxModule {
         s"$file ends neither in .v nor in .sv: a box is Verilog or SystemVerilog"
       )
     }
+    for ((name, same) <- files.groupBy(_.getName) if same.size > 1)
+      throw new IllegalArgumentException(s"${same.mkString(" and ")} have one name, $name: rename one of them")
     val name = module.getOrElse(files.head.getName.replaceAll("\\.s?v$", ""))
     val declared = elaborate(files, name, Map.empty)
     if (!declared.set(dataBits)) declared.copy(set = Set.empty)
     else elaborate(files, name, Map(dataBits -> BigInt(8 * hostBytes))).copy(set = Set(dataBits))
+  }
+
+  /** Copies the files of a module to the folder `box` of the output, and removes what was there. The names get numbers in
+    * front, so that who reads them by name has the caller's order: a package comes before what imports it.
+    */
+  def copy(module: Option[BoxModule], output: File): Unit = {
+    val files = module.toSeq.flatMap(_.files)
+    for (file <- files)
+      require(
+        !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
+        s"$file is below the folder of the output, $output, which is written anew: move your source elsewhere"
+      )
+    val contents = files.map(file => Files.readAllBytes(file.toPath))
+    val folder = new File(output, "box")
+    Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
+    if (files.nonEmpty) folder.mkdirs()
+    val digits = 2 max (files.size - 1).toString.length
+    for (((file, bytes), i) <- files.zip(contents).zipWithIndex)
+      Files.write(folder.toPath.resolve(s"%0${digits}d_%s".format(i, file.getName)), bytes)
   }
 
   /** As Verilator sees it; set has the parameters that an instance may set. */
@@ -61,7 +82,8 @@ object BoxModule {
     try {
       val said = new StringBuilder
       val values = set.map { case (key, value) => s"-G$key=$value" }
-      val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++ values ++
+      val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++
+        Seq("--no-timing") ++ values ++ // synthesis does not see delays, either
         Seq("--top-module", name) ++ files.map(_.getPath)
       val status = Process(command) ! ProcessLogger(line => said.append(line).append('\n'))
       if (status != 0) {

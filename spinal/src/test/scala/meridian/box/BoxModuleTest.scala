@@ -88,6 +88,33 @@ class BoxModuleTest extends AnyFunSuite {
     )
   }
 
+  test("delays in the source are read as if they were not there") {
+    val text = header("late").replace("endmodule", "  reg late;\n  always @(posedge clk) late <= #1 rst;\nendmodule")
+    assert(BoxPins.misfits(p, BoxModule.read(Seq(file("late.v", text)), None, p.hostBytes)).isEmpty)
+  }
+
+  test("files are copied in the order that they were named, and none of the user's is removed") {
+    val output = Files.createTempDirectory("output").toFile
+    val old = output.toPath.resolve("box")
+    Files.createDirectory(old)
+    Files.writeString(old.resolve("00_old.v"), "old")
+    val files = Seq(file("z_pkg.sv", "package"), file("a_top.sv", "top"))
+    BoxModule.copy(Some(BoxModule("a_top", files, Nil)), output)
+    assert(old.toFile.list.sorted.toSeq == Seq("00_z_pkg.sv", "01_a_top.sv"))
+    assert(Files.readString(old.resolve("01_a_top.sv")) == "top")
+    val mine = old.resolve("01_a_top.sv").toFile
+    assert(refused(BoxModule.copy(Some(BoxModule("a_top", Seq(mine), Nil)), output)).contains("move your source"))
+    assert(mine.exists)
+    BoxModule.copy(None, output)
+    assert(old.toFile.list.isEmpty)
+  }
+
+  test("two files of one name are refused") {
+    val one = file("same.v", header("same"))
+    val other = Files.writeString(Files.createTempDirectory("other").resolve("same.v"), "").toFile
+    assert(refused(BoxModule.read(Seq(one, other), None, p.hostBytes)).contains("have one name, same.v"))
+  }
+
   test("a missing file, a missing module and Verilog with an error are told") {
     assert(refused(BoxModule.read(Seq(new File("none.v")), None, 32)).contains("there is no file none.v"))
     assert(refused(BoxModule.read(Seq(file("x.vhd", "")), None, 32)).contains("ends neither in .v nor in .sv"))
