@@ -99,16 +99,6 @@ def test_registers_that_do_not_answer_are_refused(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_ps_is_interrupted_if_it_wants(bench: Bench) -> None:
-    mask = register(bench, "INTERRUPT_MASK")
-    bench.shell.write(mask, 8)
-    bench.shell.write(window(bench, 0), FLOODS)
-    bench.shell.run(2000)
-    bench.sim.now_ns()
-    assert [event["level"] for event in bench.sim.take() if event["ev"] == "ps_irq"] == [1]
-
-
-@pytest.mark.long
 def test_ps_reaches_no_box_while_the_host_is_in_reset(bench: Bench) -> None:
     bench.sim.send("reset", domain="host", on=True)
     assert bench.shell.access(window(bench, 0) - 0x100000, bus="ps") == (0xDEADBEEF, SLVERR)

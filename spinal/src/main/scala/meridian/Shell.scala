@@ -43,7 +43,8 @@ class Shell(p: ShellParam) extends Component {
   host.io.psHostTxEnable := ps.io.psHostTxEnable
 
   if (p.box.nonEmpty) {
-    val access = new RegCrossing(BoxRegs.addressBits, clocks.ps, clocks.host).setName("boxCrossing")
+    val access =
+      new RegCrossing(BoxRegs.addressBits, clocks.ps, clocks.host, withFunction = false).setName("boxCrossing")
     access.io.host << ps.io.box
     host.io.box << access.io.ps
   }

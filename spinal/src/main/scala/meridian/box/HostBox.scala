@@ -36,7 +36,6 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   arbiter.io.masters(0) << io.host
   arbiter.io.masters(1) << io.ps
   arbiter.io.masters(1).cmd.fromHost.allowOverride() := False
-  arbiter.io.masters(1).cmd.function.allowOverride() := 0 // it is that for the PS: no crossing is to carry a constant
   val splitter = new RegSplitter(BoxRegs.addressBits, 2 * p.ports)(command =>
     (0 until p.ports).map(BoxRegs.isPage(command.address, _)) ++
       (0 until p.ports).map(BoxRegs.isWindow(command.address, _))

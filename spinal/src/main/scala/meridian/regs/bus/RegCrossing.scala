@@ -15,12 +15,14 @@ import spinal.lib._
   * Latency: about 4 ps and 4 host cycles in total beside those of the target. One access at a time.
   *
   * @param timeout host cycles
+  * @param withFunction whether the function of an access is carried; without, it is 0, and there is no register of it
   */
 class RegCrossing(
     addressWidth: Int,
     hostClock: ClockDomain,
     psClock: ClockDomain,
-    timeout: Int = 4096
+    timeout: Int = 4096,
+    withFunction: Boolean = true
 ) extends Component {
   require(isPow2(timeout) && timeout >= 64, s"timeout is $timeout: choose a power of two, at least 64")
 
@@ -108,7 +110,7 @@ class RegCrossing(
     io.ps.cmd.write := command.write
     io.ps.cmd.address := command.address
     io.ps.cmd.data := command.data
-    io.ps.cmd.function := command.function
+    io.ps.cmd.function := (if (withFunction) command.function else U(0))
     io.ps.cmd.fromHost := True // a constant would leave no register to constrain
     when(io.ps.cmd.fire) { issue := False }
     when(io.ps.rsp.valid) {
