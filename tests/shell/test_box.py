@@ -172,7 +172,9 @@ def test_udp_echo_answers_without_the_host(start: Start) -> None:
     for number in range(150):
         requests.append(echo_request(number, random))
         wrong = bytearray(echo_request(number, random))
-        at, value = random.choice(((37, b"\x08"), (23, b"\x06"), (14, b"\x46"), (21, b"\x01"), (12, b"\x09"), (34, b"\x00\x07")))
+        at, value = random.choice(
+            ((37, b"\x08"), (23, b"\x06"), (14, b"\x46"), (21, b"\x01"), (12, b"\x09"), (34, b"\x00\x07"))
+        )
         wrong[at : at + len(value)] = value
         others.append(bytes(wrong))
         sent.append(frame(WIRE, number, 60 + number, source=BOB))
