@@ -23,6 +23,7 @@ import licences
 PARTS = {
     "meridian-dkms": ("host-driver/linux", "host-driver/qdma/*.[ch]", "host-driver/include"),
     "meridian-dpdk": ("host-driver/dpdk", "host-driver/qdma/*.[ch]", "host-driver/include"),
+    "meridian-tools": ("host-driver/tools", "host-driver/include/meridian_regs.h", "vivado/boards/*/board.tcl"),
 }
 MAVEN = re.compile(r'"([\w.]+)"\s+(%%?)\s+"([\w.-]+)"\s+%\s+(?:"([\w.]+)"|(\w+))(\s+% Test)?')
 REQUIREMENT = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+)", re.MULTILINE)
