@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 import tempfile
@@ -46,6 +47,7 @@ class Record:
     def timed(self, boot: Callable[..., Any]) -> Callable[..., Any]:
         """The same function; the time that it takes is noted if it succeeds."""
 
+        @functools.wraps(boot)
         def call(*arguments: Any, **named: Any) -> Any:
             began, spoilt = time.monotonic(), self.spoilt_starts
             done = boot(*arguments, **named)
@@ -55,6 +57,7 @@ class Record:
         return call
 
     def noting_a_spoilt_start(self, keep_logs: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(keep_logs)
         def call(*arguments: Any, **named: Any) -> Any:
             self.spoilt_starts += 1
             return keep_logs(*arguments, **named)

@@ -19,6 +19,8 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "build" / "reports"
+#: So long may a command take to end after it is told to.
+END_SECONDS = 20
 
 
 @dataclass
@@ -29,7 +31,7 @@ class Suite:
     command: list[str]
     minutes: int
     reports: Path | None = None
-    early: bool = False  # its command begins in the background with the first suite, as Early has it
+    early: bool = False  # see Early
 
 
 def suites(long: bool) -> list[Suite]:
@@ -117,43 +119,55 @@ def count(folder: Path) -> tuple[int, int]:
 
 
 class Early:
-    """Runs the commands of early suites, one after another, while other suites run. Use it as a context manager.
+    """Runs the commands of early suites, one after another, while suites before them run. Use it as a context manager.
 
-    They fill the cache when a core is idle, with a low priority. The suite's own run then finds what they have made, or
-    waits for it, or fails with the same error where all can see it.
+    They fill the cache when a core is idle, with a low priority; their output goes to a file. The suite's own run then
+    finds what they have made, or waits for it, or fails with the same error where all can see it.
     """
 
-    def __init__(self, suites: Sequence[Suite]) -> None:
-        self._commands = [suite.command for suite in suites if suite.early]
+    def __init__(self, suites: Sequence[Suite], log: Path) -> None:
+        first = next((at for at, suite in enumerate(suites) if not suite.early), len(suites))
+        self._suites = [suite for suite in suites[first:] if suite.early]
+        self._log = log
         self._running: subprocess.Popen[bytes] | None = None
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._work)
         self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._work)
 
     def _work(self) -> None:
-        for command in self._commands:
-            with self._lock:
-                if self._over.is_set():
-                    return
-                self._running = subprocess.Popen(
-                    ["nice", "-n", "10", *command],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    stdin=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            self._running.wait()
+        with self._log.open("wb") as log:
+            for suite in self._suites:
+                with self._lock:
+                    if self._over.is_set():
+                        return
+                    self._running = subprocess.Popen(
+                        ["nice", "-n", "10", *suite.command],
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                    )
+                self._running.wait()
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        if self._suites:
+            names = ", ".join(suite.name for suite in self._suites)
+            print(f"these are built beside the suites before them: {names}; their log is {self._log}", flush=True)
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._over.set()
-            if self._running and self._running.poll() is None:
-                os.killpg(self._running.pid, signal.SIGTERM)
-        self._thread.join()
+        if not self._suites:
+            return
+        for word in (signal.SIGTERM, signal.SIGKILL):
+            with self._lock:
+                self._over.set()
+                if self._running and self._running.poll() is None:
+                    os.killpg(self._running.pid, word)
+            self._thread.join(END_SECONDS)
+            if not self._thread.is_alive():
+                return
 
 
 def run(suite: Suite) -> tuple[int, int]:
@@ -188,7 +202,7 @@ def main() -> int:
     if not chosen:
         names = ", ".join(repr(suite.name) for suite in suites(arguments.long))
         parser.error(f"no suite {arguments.only!r}; there are {names}")
-    with Early(chosen):
+    with Early(chosen, REPORTS / "early.log"):
         totals = [run(suite) for suite in chosen]
     passed, failed = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{passed} passed, {failed} failed", flush=True)

@@ -8,6 +8,9 @@ from pathlib import Path
 import machine_report
 import pytest
 from machine_report import Boot, Record, run_folder
+from meridian_machine.computer import Computer
+from meridian_machine.machine import Machine
+from meridian_machine.sd_machine import SdMachine
 
 
 @pytest.fixture
@@ -83,6 +86,12 @@ def test_a_boot_is_timed_and_a_second_start_is_told(record: Record) -> None:
         "b.py: 12 s to boot",
         "a.py::two: the emulator spoilt the first start of a machine, the second one succeeded",
     ]
+
+
+def test_this_run_records_each_way_to_boot() -> None:
+    """The plug-in has wrapped them, so that pytest's summary has what the machines of all tests take."""
+    for call in (Computer.boot, SdMachine.wait_up, Machine.keep_logs):
+        assert call.__wrapped__.__module__.startswith("meridian_machine."), call  # type: ignore[attr-defined]
 
 
 def test_a_boot_that_fails_has_no_time(record: Record) -> None:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How make test runs its suites: what is built early, and how a run that is broken off ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import run
+from run import Early, Suite
+
+WAIT = 20.0
+
+
+def until(done: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT
+    while not done():
+        assert time.monotonic() < deadline, f"{what} did not come in {WAIT:.0f} s"
+        time.sleep(0.02)
+
+
+def shell(name: str, script: str, early: bool = True) -> Suite:
+    return Suite(name, ["bash", "-c", script], 1, early=early)
+
+
+PLAIN = shell("tests", "true", early=False)
+
+
+def test_early_suites_run_one_after_another_and_leave_their_output(tmp_path: Path) -> None:
+    log = tmp_path / "reports" / "early.log"
+    first = shell("first", f"sleep 0.3; echo one; touch {tmp_path}/first")
+    second = shell("second", f"test -e {tmp_path}/first && echo two >&2")
+    with Early([PLAIN, first, second], log):
+        until(lambda: log.exists() and log.read_text() == "one\ntwo\n", "the output of both")
+
+
+def test_a_suite_that_fails_early_stops_no_other(tmp_path: Path) -> None:
+    with Early([PLAIN, shell("first", "exit 3"), shell("second", f"touch {tmp_path}/second")], tmp_path / "log"):
+        until((tmp_path / "second").exists, "the second suite")
+
+
+def test_nothing_is_early_before_the_first_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With ONLY=QEMU its own run builds it, and shows its progress."""
+    with Early([shell("QEMU", f"touch {tmp_path}/built")], tmp_path / "log"):
+        pass
+    assert not (tmp_path / "built").exists() and not (tmp_path / "log").exists()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_what_is_early_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: bool) -> None:
+    monkeypatch.setattr(run, "END_SECONDS", 1)
+    deaf = "trap '' TERM; " if stubborn else ""
+    first = shell("first", f"{deaf}echo $$ >{tmp_path}/pid; while true; do sleep 0.1; done")
+    second = shell("second", f"touch {tmp_path}/second")
+    with pytest.raises(KeyboardInterrupt), Early([PLAIN, first, second], tmp_path / "log"):
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "", "the first suite")
+        raise KeyboardInterrupt
+    pid = (tmp_path / "pid").read_text().strip()
+    until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the first suite")
+    assert not (tmp_path / "second").exists()
+
+
+def test_make_test_builds_early_what_its_machines_need() -> None:
+    early = {suite.name for suite in run.suites(long=False) if suite.early}
+    assert early == {"QEMU", "image of a host", "image of a host with DPDK", "image of a PS"}
