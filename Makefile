@@ -8,7 +8,7 @@ SHELL := bash
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
-# All sizes on all links, of `make bench-dma`.
+# FULL=1: `make bench-dma` measures all sizes on all links.
 FULL ?=
 # One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
 ONLY ?=
@@ -16,7 +16,7 @@ ONLY ?=
 KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
-# Verilog of your own module in the shell, of `make rtl` and `make bitstream`; see docs/user-logic.md.
+# BOX=FILE.v: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md.
 BOX ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
 # logic analysers.
@@ -83,7 +83,7 @@ lint: setup ## check shell scripts, formats, licence lines, links, and the shell
 format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
-rtl: setup ## write the Verilog to build/rtl; BOX=FILE.v: with your own module at each port
+rtl: setup ## write the Verilog to build/rtl; BOX=FILE.v puts your own module at each port
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX)) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map
@@ -101,7 +101,7 @@ bench-boards: setup ## estimate with Yosys whether each board's shell fits its d
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
-bench-dma: setup ## measure DMA by the model of the QDMA IP beside published figures → build/bench/dma.json, dma.html
+bench-dma: setup ## measure DMA with the model of the QDMA IP, beside published figures → build/bench/dma.json, dma.html
 	@scripts/bench-dma $(if $(QUICK),--quick)$(if $(FULL),--full)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
