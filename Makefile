@@ -16,7 +16,7 @@ ONLY ?=
 KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
-# BOX=FILE.v: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md.
+# BOX=FILE: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md.
 BOX ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
 # logic analysers.
@@ -83,7 +83,7 @@ lint: setup ## check shell scripts, formats, licence lines, links, and the shell
 format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
-rtl: setup ## write the Verilog to build/rtl; BOX=FILE.v puts your own module at each port
+rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at each port
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX)) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map

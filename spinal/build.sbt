@@ -17,6 +17,8 @@ lazy val shell = (project in file("."))
       compilerPlugin("com.github.spinalhdl" %% "spinalhdl-idsl-plugin" % spinalVersion)
     ),
     scalacOptions ++= Seq("-deprecation", "-feature", "-language:reflectiveCalls"),
+    // A user's module in SpinalHDL, for which scripts/sbt sets the variable.
+    Compile / unmanagedSources ++= sys.env.get("MERIDIAN_BOX_SCALA").toSeq.flatMap(_.split(",")).map(file),
     fork := true,
     // The groups below are parallel, the classes of one are not.
     Test / parallelExecution := true,

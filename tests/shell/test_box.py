@@ -22,9 +22,10 @@ def configuration(box: str | Path) -> tuple[str, ...]:
     return ("--box", str(BOXES / box))
 
 
-def made(start: Start, box: str | Path) -> Bench:
+def made(start: Start, box: str | Path, host_bytes: int = 32) -> Bench:
     """Function 0 gets all that is sent to Bob, and may send anything; the PS has an address."""
-    bench = Bench(start(configuration=configuration(box)), ring_log2=10)
+    width = () if host_bytes == 32 else ("--host-bytes", str(host_bytes))
+    bench = Bench(start(configuration=(*configuration(box), *width)), ring_log2=10)
     bench.enable_host(0, True, True)
     bench.set_ps_filter(0, True, False, False, False)
     bench.add_ps_address(0, PS)

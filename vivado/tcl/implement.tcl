@@ -9,9 +9,14 @@ namespace eval implement {
   }
   variable wrappers [file join [file dirname [file dirname [file normalize [info script]]]] rtl]
 
+  # The folder of the user's module, with the headers that it includes; nothing without one.
+  proc box {} {
+    return [glob -nocomplain -types d [file join [settings::get rtl] box]]
+  }
+
   proc sources {} {
     variable wrappers
-    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *]] ;# the user's, by number
+    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]] ;# the user's, by number
     return [concat [list [file join [settings::get rtl] Shell.v]] $boxes [lsort [glob -directory $wrappers *.sv]]]
   }
 
@@ -45,7 +50,7 @@ namespace eval implement {
         lappend macros -verilog_define $macro
       }
       # Registers that hold the same, as the sample of the time for each MAC clock, keep their names for crossings.tcl.
-      synth_design -top meridian_top -part $part -include_dirs $wrappers {*}$macros \
+      synth_design -top meridian_top -part $part -include_dirs [concat [list $wrappers] [box]] {*}$macros \
         -generic LANES=$pcie_lanes -generic PORTS=$ports -generic HOST_BYTES=$host_bytes \
         -generic BUILD_HASH=32'h[settings::get hash] -generic BUILD_DATE=32'd[settings::get date] \
         -flatten_hierarchy rebuilt -keep_equivalent_registers

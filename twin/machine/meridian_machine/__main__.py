@@ -89,7 +89,7 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
     return Setting(
         suite=arguments.suite,
         ports=arguments.ports,
-        shell=() if arguments.box is None else ("--box", str(arguments.box)),
+        shell=() if arguments.box is None else ("--box", arguments.box),
         wires=arguments.wire,
         card_options=arguments.card,
         pcap=arguments.pcap,
@@ -219,9 +219,8 @@ def parser() -> argparse.ArgumentParser:
     )
     common.add_argument(
         "--box",
-        type=Path,
-        metavar="FILE.v",
-        help="Verilog of your own module, which the shell has at each port (docs/user-logic.md)",
+        metavar="FILE[,FILE...]",
+        help="source of your own module, which the shell has at each port (docs/user-logic.md)",
     )
     common.add_argument("--pcap", action="store_true", help="capture the frames at the card into card.pcapng")
     common.add_argument("--wave", action="store_true", help="write waveforms of the shell into card.fst (slow)")

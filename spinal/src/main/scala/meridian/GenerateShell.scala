@@ -80,11 +80,11 @@ object GenerateShell {
         .text("true: with packet generator, checker and latency counters at the QDMA streams (default false)")
         .action((value, o) => o.copy(selfTest = value)),
       opt[Seq[File]]("box")
-        .valueName("FILE.v[,FILE.v...]")
-        .text("Verilog of your own module at the wire, one instance a port; see docs/user-logic.md")
+        .valueName("FILE[,FILE...]")
+        .text("your own module at the wire, in Verilog, VHDL or SpinalHDL, an instance a port; see docs/user-logic.md")
         .action((files, o) => o.copy(box = files)),
       opt[String]("box-module")
-        .text("its name (default: that of the first file, without .v or .sv)")
+        .text("its name (default: that of the first file, without its ending)")
         .action((name, o) => o.copy(boxModule = Some(name)))
     )
   }

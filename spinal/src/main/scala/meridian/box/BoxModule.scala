@@ -13,7 +13,7 @@ case class BoxPort(name: String, input: Boolean, width: Int)
 /** A user's module as its sources declare it.
   *
   * @param name       of the module
-  * @param files      Verilog or SystemVerilog
+  * @param source     where it is declared
   * @param ports      in the order of the header
   * @param parameters integers, and local ones, with the values that they have in the shell
   * @param set        those of them that the shell sets
@@ -21,7 +21,7 @@ case class BoxPort(name: String, input: Boolean, width: Int)
   */
 case class BoxModule(
     name: String,
-    files: Seq[File],
+    source: BoxSource,
     ports: Seq[BoxPort],
     parameters: Map[String, BigInt] = Map.empty,
     set: Set[String] = Set.empty,
@@ -40,28 +40,25 @@ object BoxModule {
   val id = "BOX_ID"
   val version = "BOX_VERSION"
 
-  /** The module of a file, or of several: the first has the module. Raises IllegalArgumentException with a sentence. */
+  /** The module of a file, or of several: it has the name of the first, or the one given. Raises
+    * IllegalArgumentException with a sentence.
+    */
   def read(files: Seq[File], module: Option[String], hostBytes: Int): BoxModule = {
-    for (file <- files) {
-      require(file.isFile, s"there is no file $file: --box names the Verilog of your module")
-      require(
-        Seq(".v", ".sv").exists(file.getName.endsWith),
-        s"$file ends neither in .v nor in .sv: a box is Verilog or SystemVerilog"
-      )
-    }
-    for ((name, same) <- files.groupBy(_.getName) if same.size > 1)
-      throw new IllegalArgumentException(s"${same.mkString(" and ")} have one name, $name: rename one of them")
-    val name = module.getOrElse(files.head.getName.replaceAll("\\.s?v$", ""))
-    val declared = elaborate(files, name, Map.empty)
+    val chosen = BoxSource.nameOf(files, module)
+    val source = BoxSource(files, chosen, hostBytes)
+    val name = chosen.split('.').last
+    val declared = elaborate(source, name, Map.empty)
+    val width = Map(dataBits -> BigInt(8 * hostBytes))
     if (!declared.set(dataBits)) declared.copy(set = Set.empty)
-    else elaborate(files, name, Map(dataBits -> BigInt(8 * hostBytes))).copy(set = Set(dataBits))
+    else elaborate(source, name, width).copy(set = Set(dataBits))
   }
 
-  /** Copies the files of a module to the folder `box` of the output, and removes what was there. The names get numbers in
-    * front, so that who reads them by name has the caller's order: a package comes before what imports it.
+  /** Copies the files of a module to the folder `box` of the output, and removes what was there. The names of all but
+    * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
+    * imports it.
     */
   def copy(module: Option[BoxModule], output: File): Unit = {
-    val files = module.toSeq.flatMap(_.files)
+    val files = module.toSeq.flatMap(_.source.files)
     for (file <- files)
       require(
         !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
@@ -72,18 +69,23 @@ object BoxModule {
     Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
     if (files.nonEmpty) folder.mkdirs()
     val digits = 2 max (files.size - 1).toString.length
-    for (((file, bytes), i) <- files.zip(contents).zipWithIndex)
-      Files.write(folder.toPath.resolve(s"%0${digits}d_%s".format(i, file.getName)), bytes)
+    for ((file, bytes) <- files.zip(contents)) {
+      val number = module.get.source.verilog.indexOf(file)
+      val name = if (number < 0) file.getName else s"%0${digits}d_%s".format(number, file.getName)
+      Files.write(folder.toPath.resolve(name), bytes)
+    }
   }
 
   /** As Verilator sees it; set has the parameters that an instance may set. */
-  private def elaborate(files: Seq[File], name: String, set: Map[String, BigInt]): BoxModule = {
+  private def elaborate(source: BoxSource, name: String, set: Map[String, BigInt]): BoxModule = {
+    val files = source.verilog
     val xml = Files.createTempFile("box", ".xml")
     try {
       val said = new StringBuilder
       val values = set.map { case (key, value) => s"-G$key=$value" }
       val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++
         Seq("--no-timing") ++ values ++ // synthesis does not see delays, either
+        source.headers.map(file => s"-I${file.getAbsoluteFile.getParent}").distinct ++
         Seq("--top-module", name) ++ files.map(_.getPath)
       val status = Process(command) ! ProcessLogger(line => said.append(line).append('\n'))
       if (status != 0) {
@@ -95,14 +97,14 @@ object BoxModule {
         )
         throw new IllegalArgumentException(s"Verilator does not read ${files.mkString(", ")}:\n$text")
       }
-      parse(DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement, name, files)
+      parse(DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement, name, source)
     } finally Files.delete(xml)
   }
 
   private def elements(list: NodeList): Seq[Element] =
     (0 until list.getLength).map(list.item).collect { case element: Element => element }
 
-  private def parse(root: Element, name: String, files: Seq[File]): BoxModule = {
+  private def parse(root: Element, name: String, source: BoxSource): BoxModule = {
     val types = elements(root.getElementsByTagName("typetable")).flatMap(table => elements(table.getChildNodes))
     val byId = types.map(kind => kind.getAttribute("id") -> kind).toMap
     def width(id: String): Int = {
@@ -130,7 +132,7 @@ object BoxModule {
     val parameters = others.filter(v => v.hasAttribute("param") || v.hasAttribute("localparam"))
     BoxModule(
       name,
-      files,
+      source,
       ports.map { port =>
         BoxPort(
           port.getAttribute("origName"),
@@ -141,7 +143,7 @@ object BoxModule {
       parameters.flatMap { parameter =>
         val values = elements(parameter.getChildNodes).filter(_.getTagName == "const")
         values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
-      }.toMap,
+      }.toMap ++ source.values,
       others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet,
       modules.map(_.getAttribute("origName")).toSet
     )

@@ -49,7 +49,7 @@ object BoxPins {
 
   /** A module with all of them, of no source: for what only depends on there being one. */
   def whole(p: ShellParam): BoxModule =
-    BoxModule("user_box", Nil, of(p).map(pin => BoxPort(pin.name, pin.toBox, pin.width)))
+    BoxModule("user_box", BoxSource(Nil, Nil), of(p).map(pin => BoxPort(pin.name, pin.toBox, pin.width)))
 
   /** What does not fit, a sentence each. */
   def misfits(p: ShellParam, module: BoxModule): Seq[String] = {

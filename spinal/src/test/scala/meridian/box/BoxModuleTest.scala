@@ -99,11 +99,11 @@ class BoxModuleTest extends AnyFunSuite {
     Files.createDirectory(old)
     Files.writeString(old.resolve("00_old.v"), "old")
     val files = Seq(file("z_pkg.sv", "package"), file("a_top.sv", "top"))
-    BoxModule.copy(Some(BoxModule("a_top", files, Nil)), output)
+    BoxModule.copy(Some(BoxModule("a_top", BoxSource(files, Nil), Nil)), output)
     assert(old.toFile.list.sorted.toSeq == Seq("00_z_pkg.sv", "01_a_top.sv"))
     assert(Files.readString(old.resolve("01_a_top.sv")) == "top")
     val mine = old.resolve("01_a_top.sv").toFile
-    assert(refused(BoxModule.copy(Some(BoxModule("a_top", Seq(mine), Nil)), output)).contains("move your source"))
+    assert(refused(BoxModule.copy(Some(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output)).contains("move your source"))
     assert(mine.exists)
     BoxModule.copy(None, output)
     assert(old.toFile.list.isEmpty)
@@ -117,7 +117,7 @@ class BoxModuleTest extends AnyFunSuite {
 
   test("a missing file, a missing module and Verilog with an error are told") {
     assert(refused(BoxModule.read(Seq(new File("none.v")), None, 32)).contains("there is no file none.v"))
-    assert(refused(BoxModule.read(Seq(file("x.vhd", "")), None, 32)).contains("ends neither in .v nor in .sv"))
+    assert(refused(BoxModule.read(Seq(file("x.py", "")), None, 32)).contains("ends in none of .v, .sv"))
     val other = file("other.v", header("mine"))
     assert(refused(BoxModule.read(Seq(other), None, 32)).contains("other.v has no module other"))
     assert(BoxModule.read(Seq(other), Some("mine"), 32).name == "mine")

@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A box that writes the time of arrival into received frames of EtherType 0x88B5, one of two that IEEE 802 keeps for
+-- experiments: 48 bits of seconds and 32 of nanoseconds by the PTP clock, in network order, behind the EtherType, from
+-- byte 14 on. A frame without a time, as the MAC does not follow the PTP clock, gets zeros; one that is too short passes
+-- as it is. All other frames pass as they are, in both directions. It has no registers, and no latency.
+library ieee;
+use ieee.std_logic_1164.all;
+
+entity time_stamp is
+  generic (DATA_BITS : positive := 256);
+  port (
+    clk, rst                   : in  std_logic;
+    -- from the wire
+    s_axis_rx_tvalid           : in  std_logic;
+    s_axis_rx_tready           : out std_logic;
+    s_axis_rx_tdata            : in  std_logic_vector(DATA_BITS - 1 downto 0);
+    s_axis_rx_tkeep            : in  std_logic_vector(DATA_BITS / 8 - 1 downto 0);
+    s_axis_rx_tlast            : in  std_logic;
+    s_axis_rx_tuser_time       : in  std_logic_vector(79 downto 0);
+    s_axis_rx_tuser_time_valid : in  std_logic;
+    -- to the host
+    m_axis_rx_tvalid           : out std_logic;
+    m_axis_rx_tready           : in  std_logic;
+    m_axis_rx_tdata            : out std_logic_vector(DATA_BITS - 1 downto 0);
+    m_axis_rx_tkeep            : out std_logic_vector(DATA_BITS / 8 - 1 downto 0);
+    m_axis_rx_tlast            : out std_logic;
+    -- from the host
+    s_axis_tx_tvalid           : in  std_logic;
+    s_axis_tx_tready           : out std_logic;
+    s_axis_tx_tdata            : in  std_logic_vector(DATA_BITS - 1 downto 0);
+    s_axis_tx_tkeep            : in  std_logic_vector(DATA_BITS / 8 - 1 downto 0);
+    s_axis_tx_tlast            : in  std_logic;
+    -- to the wire
+    m_axis_tx_tvalid           : out std_logic;
+    m_axis_tx_tready           : in  std_logic;
+    m_axis_tx_tdata            : out std_logic_vector(DATA_BITS - 1 downto 0);
+    m_axis_tx_tkeep            : out std_logic_vector(DATA_BITS / 8 - 1 downto 0);
+    m_axis_tx_tlast            : out std_logic
+  );
+end entity;
+
+architecture rtl of time_stamp is
+  constant PLACE : natural := 14;
+  constant BYTES : natural := 10;
+  signal first   : std_logic; -- the next beat begins a frame
+begin
+  s_axis_tx_tready <= m_axis_tx_tready;
+  m_axis_tx_tvalid <= s_axis_tx_tvalid;
+  m_axis_tx_tdata  <= s_axis_tx_tdata;
+  m_axis_tx_tkeep  <= s_axis_tx_tkeep;
+  m_axis_tx_tlast  <= s_axis_tx_tlast;
+
+  s_axis_rx_tready <= m_axis_rx_tready;
+  m_axis_rx_tvalid <= s_axis_rx_tvalid;
+  m_axis_rx_tkeep  <= s_axis_rx_tkeep;
+  m_axis_rx_tlast  <= s_axis_rx_tlast;
+
+  process (clk)
+  begin
+    if rising_edge(clk) then
+      if rst = '1' then
+        first <= '1';
+      elsif s_axis_rx_tvalid = '1' and m_axis_rx_tready = '1' then
+        first <= s_axis_rx_tlast;
+      end if;
+    end if;
+  end process;
+
+  process (all)
+    variable byte : std_logic_vector(7 downto 0);
+  begin
+    m_axis_rx_tdata <= s_axis_rx_tdata;
+    -- Byte 0 of a frame is in bits 7 to 0.
+    if first = '1' and s_axis_rx_tdata(8 * 14 - 1 downto 8 * 12) = x"B588" and s_axis_rx_tkeep(PLACE + BYTES - 1) = '1' then
+      for i in 0 to BYTES - 1 loop
+        byte := s_axis_rx_tuser_time(8 * (BYTES - i) - 1 downto 8 * (BYTES - i - 1));
+        if s_axis_rx_tuser_time_valid = '0' then
+          byte := x"00";
+        end if;
+        m_axis_rx_tdata(8 * (PLACE + i + 1) - 1 downto 8 * (PLACE + i)) <= byte;
+      end loop;
+    end if;
+  end process;
+end architecture;

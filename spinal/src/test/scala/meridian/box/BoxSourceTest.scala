@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axilite.AxiLite4SlaveFactory
+
+import java.io.File
+import java.nio.file.Files
+
+/** Changes nothing, and has a register. */
+class PassingBox(hostBytes: Int) extends SpinalBox(hostBytes, id = 0x1234, version = 5) {
+  io.rxOut << io.rxIn
+  io.txOut << io.txIn
+  new AxiLite4SlaveFactory(io.axi).read(io.rxInfo.size, 0)
+}
+
+/** Needs more than a box is given. */
+class GreedyBox(hostBytes: Int, depth: Int) extends SpinalBox(hostBytes, registers = false) {
+  io.rxOut << io.rxIn.queue(depth)
+  io.txOut << io.txIn
+}
+
+/** Refuses one width, and has a component that the shell has, too. */
+class NarrowBox(hostBytes: Int) extends SpinalBox(hostBytes, registers = false) {
+  require(hostBytes == 32, "a NarrowBox has beats of 32 bytes")
+  io.rxOut << io.rxIn.queue(4)
+  io.txOut << io.txIn
+}
+
+/** Sources in other languages than plain Verilog become Verilog that fits. */
+class BoxSourceTest extends AnyFunSuite {
+  private val p = ShellParam()
+  private val folder = Files.createTempDirectory("box")
+
+  private def file(name: String, text: String = ""): File = Files.writeString(folder.resolve(name), text).toFile
+  private def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
+
+  private val stream = for (way <- Seq("rx", "tx"); (end, in, out) <- Seq(("s", "in", "out"), ("m", "out", "in"))) yield {
+    def port(name: String, mode: String, kind: String) = s"    ${end}_axis_${way}_$name : $mode $kind"
+    Seq(
+      port("tvalid", in, "std_logic"),
+      port("tready", out, "std_logic"),
+      port("tlast", in, "std_logic"),
+      port("tdata", in, "std_logic_vector(DATA_BITS - 1 downto 0)"),
+      port("tkeep", in, "std_logic_vector(DATA_BITS / 8 - 1 downto 0)")
+    )
+  }
+  private def vhdl(name: String): String =
+    s"""library ieee;
+       |use ieee.std_logic_1164.all;
+       |entity $name is
+       |  generic (DATA_BITS : positive := 8);
+       |  port (clk, rst : in std_logic;
+       |${stream.flatten.mkString(";\n")});
+       |end entity;
+       |architecture rtl of $name is
+       |begin
+       |${Seq("rx", "tx").flatMap { way =>
+        Seq("tvalid", "tlast", "tdata", "tkeep").map(f => s"  m_axis_${way}_$f <= s_axis_${way}_$f;") :+
+          s"  s_axis_${way}_tready <= m_axis_${way}_tready;"
+      }.mkString("\n")}
+       |end architecture;
+       |""".stripMargin
+
+  test("an entity of VHDL fits both widths, in either case of its name") {
+    for (bytes <- Seq(32, 64)) {
+      val module = BoxModule.read(Seq(file("Passing.vhd", vhdl("PASSING"))), None, bytes)
+      assert(module.name == "Passing" && module.set.isEmpty && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
+    }
+  }
+
+  test("VHDL that GHDL refuses is told with its line") {
+    val bad = file("bad.vhd", vhdl("bad").replace("end architecture", "  clk <= nothing;\nend architecture"))
+    val told = refused(BoxModule.read(Seq(bad), None, 32))
+    assert(told.contains("GHDL does not read") && told.contains("bad.vhd:") && told.contains("nothing"))
+    assert(refused(BoxModule.read(Seq(file("other.vhd", vhdl("mine"))), None, 32)).contains("the entity other"))
+  }
+
+  test("a class of SpinalHDL fits both widths, and tells its id and version") {
+    for (bytes <- Seq(32, 64)) {
+      val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.PassingBox"), bytes)
+      assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
+      assert(BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|irq|box_.*")))
+      assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
+    }
+    val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.NarrowBox"), 32)
+    assert(BoxPins.misfits(p, bare).isEmpty && !bare.ports.exists(_.name.startsWith("s_axil")))
+    assert(bare.modules.size == 3 && bare.modules.forall(_.startsWith("NarrowBox")), bare.modules)
+  }
+
+  test("a class that is no box is told what it lacks") {
+    def read(name: String) = refused(BoxModule.read(Seq(file("X.scala")), Some(s"meridian.box.$name"), 64))
+    assert(read("Missing").contains("there is no class meridian.box.Missing"))
+    assert(read("BoxGuard").contains("does not extend meridian.box.SpinalBox"))
+    assert(read("GreedyBox").contains("needs one parameter, hostBytes"))
+    assert(read("NarrowBox").contains("beats of 32 bytes"))
+  }
+
+  test("headers are found by their names, and copied under them") {
+    val header = file("names.vh", "`define PASS 1\n")
+    val body = BoxPins.of(p).filter(_.needed).map { pin =>
+      s"${if (pin.toBox) "input" else "output"} [${pin.width - 1}:0] ${pin.name}"
+    }
+    val top = file("top.v", s"`include \"names.vh\"\nmodule top (${body.mkString(", ")});\nwire x = `PASS;\nendmodule\n")
+    assert(refused(BoxModule.read(Seq(top), None, 32)).contains("names.vh")) // it is beside it, but was not named
+    val module = BoxModule.read(Seq(header, top), None, 32)
+    assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
+    val output = Files.createTempDirectory("output").toFile
+    BoxModule.copy(Some(module), output)
+    assert(new File(output, "box").list.sorted.toSeq == Seq("00_top.v", "names.vh"))
+    assert(refused(BoxModule.read(Seq(header), None, 32)).contains("headers only"))
+  }
+
+  test("one box is of one language") {
+    val files = Seq(file("a.v"), file("b.vhd"))
+    assert(refused(BoxModule.read(files, None, 32)).contains("of more than one language"))
+  }
+
+  test("the name of the module is that of the first source") {
+    def name(files: String*) = BoxSource.nameOf(files.map(new File(_)), None)
+    assert(name("a/one.v", "two.v") == "one" && name("x.svh", "two.sv") == "two" && name("Three.vhdl") == "Three")
+    assert(name("Four.scala") == "Four" && BoxSource.nameOf(Seq(new File("a.v")), Some("b")) == "b")
+  }
+}
