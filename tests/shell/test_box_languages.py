@@ -54,7 +54,9 @@ def packet(random: Random, destination: bytes, source: bytes) -> Packet:
     protocol = random.choice((1, 6, 17, 132))
     port = random.choice((80, 443))
     address = random.choice((0x0A000001, 0x0A000102, 0xC0A80001))
-    kind, head, fragment = random.choice(((0x0800, 0x45, 0),) * 5 + ((0x0800, 0x45, 3), (0x0800, 0x46, 0), (0x0806, 0x45, 0)))
+    kind, head, fragment = random.choice(
+        ((0x0800, 0x45, 0),) * 5 + ((0x0800, 0x45, 3), (0x0800, 0x46, 0), (0x0806, 0x45, 0))
+    )
     ip = bytearray(random.randbytes(random.choice((46, 60, 300, 1400))))
     ip[0], ip[9] = head, protocol
     ip[6:8] = fragment.to_bytes(2, "big")

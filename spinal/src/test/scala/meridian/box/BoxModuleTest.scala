@@ -103,7 +103,10 @@ class BoxModuleTest extends AnyFunSuite {
     assert(old.toFile.list.sorted.toSeq == Seq("00_z_pkg.sv", "01_a_top.sv"))
     assert(Files.readString(old.resolve("01_a_top.sv")) == "top")
     val mine = old.resolve("01_a_top.sv").toFile
-    assert(refused(BoxModule.copy(Some(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output)).contains("move your source"))
+    assert(
+      refused(BoxModule.copy(Some(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output))
+        .contains("move your source")
+    )
     assert(mine.exists)
     BoxModule.copy(None, output)
     assert(old.toFile.list.isEmpty)

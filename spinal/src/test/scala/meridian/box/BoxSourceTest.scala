@@ -38,16 +38,17 @@ class BoxSourceTest extends AnyFunSuite {
   private def file(name: String, text: String = ""): File = Files.writeString(folder.resolve(name), text).toFile
   private def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
 
-  private val stream = for (way <- Seq("rx", "tx"); (end, in, out) <- Seq(("s", "in", "out"), ("m", "out", "in"))) yield {
-    def port(name: String, mode: String, kind: String) = s"    ${end}_axis_${way}_$name : $mode $kind"
-    Seq(
-      port("tvalid", in, "std_logic"),
-      port("tready", out, "std_logic"),
-      port("tlast", in, "std_logic"),
-      port("tdata", in, "std_logic_vector(DATA_BITS - 1 downto 0)"),
-      port("tkeep", in, "std_logic_vector(DATA_BITS / 8 - 1 downto 0)")
-    )
-  }
+  private val stream =
+    for (way <- Seq("rx", "tx"); (end, in, out) <- Seq(("s", "in", "out"), ("m", "out", "in"))) yield {
+      def port(name: String, mode: String, kind: String) = s"    ${end}_axis_${way}_$name : $mode $kind"
+      Seq(
+        port("tvalid", in, "std_logic"),
+        port("tready", out, "std_logic"),
+        port("tlast", in, "std_logic"),
+        port("tdata", in, "std_logic_vector(DATA_BITS - 1 downto 0)"),
+        port("tkeep", in, "std_logic_vector(DATA_BITS / 8 - 1 downto 0)")
+      )
+    }
   private def vhdl(name: String): String =
     s"""library ieee;
        |use ieee.std_logic_1164.all;
@@ -58,17 +59,21 @@ class BoxSourceTest extends AnyFunSuite {
        |end entity;
        |architecture rtl of $name is
        |begin
-       |${Seq("rx", "tx").flatMap { way =>
-        Seq("tvalid", "tlast", "tdata", "tkeep").map(f => s"  m_axis_${way}_$f <= s_axis_${way}_$f;") :+
-          s"  s_axis_${way}_tready <= m_axis_${way}_tready;"
-      }.mkString("\n")}
+       |${Seq("rx", "tx")
+        .flatMap { way =>
+          Seq("tvalid", "tlast", "tdata", "tkeep").map(f => s"  m_axis_${way}_$f <= s_axis_${way}_$f;") :+
+            s"  s_axis_${way}_tready <= m_axis_${way}_tready;"
+        }
+        .mkString("\n")}
        |end architecture;
        |""".stripMargin
 
   test("an entity of VHDL fits both widths, in either case of its name") {
     for (bytes <- Seq(32, 64)) {
       val module = BoxModule.read(Seq(file("Passing.vhd", vhdl("PASSING"))), None, bytes)
-      assert(module.name == "Passing" && module.set.isEmpty && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
+      assert(
+        module.name == "Passing" && module.set.isEmpty && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty
+      )
     }
   }
 
@@ -83,7 +88,9 @@ class BoxSourceTest extends AnyFunSuite {
     for (bytes <- Seq(32, 64)) {
       val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.PassingBox"), bytes)
       assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
-      assert(BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|irq|box_.*")))
+      assert(
+        BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|irq|box_.*"))
+      )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
     val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.NarrowBox"), 32)
@@ -104,7 +111,8 @@ class BoxSourceTest extends AnyFunSuite {
     val body = BoxPins.of(p).filter(_.needed).map { pin =>
       s"${if (pin.toBox) "input" else "output"} [${pin.width - 1}:0] ${pin.name}"
     }
-    val top = file("top.v", s"`include \"names.vh\"\nmodule top (${body.mkString(", ")});\nwire x = `PASS;\nendmodule\n")
+    val top =
+      file("top.v", s"`include \"names.vh\"\nmodule top (${body.mkString(", ")});\nwire x = `PASS;\nendmodule\n")
     assert(refused(BoxModule.read(Seq(top), None, 32)).contains("names.vh")) // it is beside it, but was not named
     val module = BoxModule.read(Seq(header, top), None, 32)
     assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
