@@ -70,6 +70,31 @@ class ShellSelfTestTest extends ShellSelfTestBench {
     }
   }
 
+  test("a start while frames of the run before still come back counts none of them as its own") {
+    built.doSim("restart", 18) { dut =>
+      val b = new Bench(dut, 18)
+      b.back = frame => Some(frame)
+      b.h2c.setFactor(0.6f) // so some are always on their way
+      for (queue <- 0 until 4) b.post(queue, 2000)
+      var foreign = BigInt(0)
+      for (round <- 0 until 8) {
+        b.set(sizes = (9600, 0, 9600))
+        assert(b.start()._2 == 0)
+        b.cd.waitSampling(3000 + b.random.nextInt(600))
+        b.stop()
+        b.set(frames = 20)
+        assert(b.start()._2 == 0)
+        waitFor(b.cd, "the end of what comes back", 40000)(b.h2cBeats.isEmpty)
+        b.cd.waitSampling(100)
+        for ((name, want) <- Seq("good" -> 20, "damaged" -> 0, "skipped" -> 0, "late" -> 0))
+          assert(b.checked(name) == want, s"round $round: $name")
+        assert(b.checked("frames") == 20 + b.checked("foreign"))
+        foreign += b.checked("foreign")
+      }
+      assert(foreign > 8, "frames of the run before came back after the start")
+    }
+  }
+
   test("frames go only as buffers are given, beside received frames for the same queue; a stop gives them all back") {
     built.doSim("credit", 13) { dut =>
       val b = new Bench(dut, 13)

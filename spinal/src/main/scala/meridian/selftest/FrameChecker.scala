@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.selftest
 
-import meridian.ShellParam
+import meridian.{Promise, ShellParam}
 import meridian.frame.FrameWord
 import meridian.host.H2cMeta
 import spinal.core._
@@ -27,8 +27,8 @@ object FrameChecker {
 
 /** Checks the frames that a program has sent back, as they pass; it takes nothing and delays nothing.
   *
-  * While `on`, it looks at frames of the queues from first to last that begin meanwhile. Every one is counted, and judged
-  * with its last beat. A good frame also gives its latency: the cycle in which its first beat came, less its time stamp.
+  * While `on`, it looks at frames of the queues from first to last that begin and end meanwhile. Every one is counted, and
+  * judged with its last beat. A good frame also gives its latency: the cycle in which its first beat came, less its time stamp.
   * Skipped numbers less late frames are frames that were lost, if none comes twice.
   *
   * Latency: 7 cycles from a frame's last beat to its verdict, 2 more to the counters. Throughput: one beat and one frame
@@ -57,12 +57,14 @@ class FrameChecker(p: ShellParam) extends Component {
   val came = new Area {
     val beat = io.beat.stage()
     val now = RegNext(io.now)
+    val on = io.on && RegNext(io.on, False) // in the cycle in which the beat passed, and since
     val first = RegNextWhen(beat.last, beat.valid) init True
     val index = Reg(UInt(TestFrame.beatBits(p) bits)) init 0
     val overlong = RegInit(False) // longer than any frame that is sent
     val inRange = beat.meta.queue >= io.run.settings.first && beat.meta.queue <= io.run.last
     val followed = RegInit(False)
-    val mine = first ? (io.on && inRange) | followed
+    val mine = on && (first ? inRange | followed)
+    when(!on)(followed := False) // the rest of a frame is not of the next run, which may begin before its end
     when(beat.valid) {
       followed := mine && !beat.last
       index := index + 1
@@ -153,6 +155,7 @@ class FrameChecker(p: ShellParam) extends Component {
   val sequence = new SequenceCheck(p.queues, 64)
   sequence.io.clear.valid := io.clear.valid
   sequence.io.clear.payload := io.clear.payload.resized
+  Promise(!io.clear.valid || !verdict.valid, "a queue loses its number while a frame of the run before is judged")
   sequence.io.look := judged.frame.header.queue.resized
   sequence.io.frame.valid := verdict.good
   sequence.io.frame.payload := verdict.frame.header.sequence

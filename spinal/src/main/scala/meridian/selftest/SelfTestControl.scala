@@ -145,7 +145,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
         goto(judge)
       }
     }
-    // What is derived of the settings is there, and the checker has told all that it had seen.
+    // What is derived of the settings is there, and the checker has judged all that had ended when checks fell.
     judge.whenIsActive {
       cycles := cycles + 1
       when(cycles === FrameChecker.stages + 5) {
