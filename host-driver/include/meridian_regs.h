@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      8
+#define MERIDIAN_MAP_MINOR                                      9
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -92,7 +92,8 @@
 #define MERIDIAN_SELF_TEST_REFUSAL_QUEUES                       8
 #define MERIDIAN_SELF_TEST_REFUSAL_WINDOW                       9
 #define MERIDIAN_SELF_TEST_REFUSAL_TRAFFIC                      10
-#define MERIDIAN_SELF_TEST_REFUSALS                             11
+#define MERIDIAN_SELF_TEST_REFUSAL_STOPPED                      11
+#define MERIDIAN_SELF_TEST_REFUSALS                             12
 
 /* What ended a self-test. */
 #define MERIDIAN_SELF_TEST_END_NONE                             0
@@ -895,8 +896,12 @@
 #define MERIDIAN_SELF_TEST_STATUS_STATE_MASK                    0x00000003u
 #define MERIDIAN_SELF_TEST_STATUS_CHECKS_SHIFT                  4
 #define MERIDIAN_SELF_TEST_STATUS_CHECKS_MASK                   0x00000010u
+#define MERIDIAN_SELF_TEST_STATUS_TAKES_SHIFT                   5
+#define MERIDIAN_SELF_TEST_STATUS_TAKES_MASK                    0x00000020u
 #define MERIDIAN_SELF_TEST_STATUS_REFUSAL_SHIFT                 8
 #define MERIDIAN_SELF_TEST_STATUS_REFUSAL_MASK                  0x00000f00u
+#define MERIDIAN_SELF_TEST_STATUS_WINDOW_SHIFT                  12
+#define MERIDIAN_SELF_TEST_STATUS_WINDOW_MASK                   0x0000f000u
 #define MERIDIAN_SELF_TEST_STATUS_END_SHIFT                     16
 #define MERIDIAN_SELF_TEST_STATUS_END_MASK                      0x00070000u
 #define MERIDIAN_SELF_TEST_STATUS_RUN_SHIFT                     24

@@ -89,7 +89,8 @@ class HostSide(p: ShellParam) extends Component {
     offload.io.h2c << ingress.io.frames
     offload.io.switches << regs.io.switches
     val frames = offload.io.frames.haltWhen(psLookup.io.hold)
-    if (p.selfTest) selfTest.h2c(ingress.io.frames, frames, txFilter.io.h2c) else txFilter.io.h2c << frames
+    if (p.selfTest) selfTest.h2c(ingress.io.frames, offload.io.take, frames, txFilter.io.h2c)
+    else txFilter.io.h2c << frames
     txFilter.io.paced := pacer.io.paced
     for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
     txFilter.io.tag << regs.io.tag

@@ -96,7 +96,7 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
           got += Frame(pins.ctrl_qid.toInt, bytes.take(pins.ctrl_len.toInt).toArray)
           gotAt += cycles.now
           bytes.clear()
-          back(got.last).foreach(sendBack)
+          back(got.last).foreach(send)
         }
       }
       val h = qdma.m_axis_h2c
@@ -130,7 +130,8 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
     def post(queue: Int, amount: Int): Unit = messages.enqueue((queue, amount))
     def allPosted: Boolean = messages.isEmpty && !qdma.tm_dsc_sts.valid.toBoolean
 
-    private def sendBack(frame: Frame): Unit = {
+    /** The host sends a frame. */
+    def send(frame: Frame): Unit = {
       val cut = beats(frame.bytes, p.hostBytes)
       for ((beat, i) <- cut.zipWithIndex) h2cBeats.enqueue { pins =>
         pins.tdata #= toBig(beat.toSeq)
@@ -150,7 +151,7 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
     def checked(name: String): BigInt = counter(0x80 + 8 * FrameChecker.counts.indexWhere(_._1 == name))
     def status: (Int, Int, Int) = { // state, refusal, end
       val s = read(0x40).toLong
-      ((s & 15).toInt, (s >> 8 & 255).toInt, (s >> 16 & 255).toInt)
+      ((s & 15).toInt, (s >> 8 & 15).toInt, (s >> 16 & 15).toInt)
     }
 
     /** Settings for function 0, which has queues 0 to 7. */
@@ -186,6 +187,35 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
         assert(left > 0, "the test does not end")
       }
     }
+
+    /** A frame from the wire. */
+    def receive(frame: Array[Byte]): Unit = wire.send(frame) { (meta, _) =>
+      meta.port #= 0
+      meta.length #= frame.length
+      meta.source.inside #= false
+      meta.source.isFunction #= false
+      meta.source.function #= 0
+    }
+
+    /** A function level reset of function 0 begins. */
+    def reset(): Unit = {
+      doneAt = None
+      qdma.usr_flr_fnc #= 0
+      qdma.usr_flr_set #= true
+      cd.waitSampling()
+      qdma.usr_flr_set #= false
+    }
+
+    /** What the driver does after it: queues and their buffers as before. */
+    def configure(): Unit = {
+      for (queue <- 0 until 8) posted(queue) = 0
+      bar2.write(0x200000, 8)
+      bar2.read(0x200000)
+      for (queue <- 0 until 8) bar2.write(0x110034, BigInt(queue) << 16 | bufferBytes)
+      cd.waitSampling(100)
+    }
+
+    def isTest(frame: Frame): Boolean = frame.bytes(12) == 0x88.toByte && frame.bytes(13) == 0xb5.toByte
 
     cd.waitSampling(1000)
     bar2.write(0x200000, 8)

@@ -82,6 +82,7 @@ case class TxMeta(p: ShellParam) extends Bundle {
   val unfilled = Bool() // a checksum that it asked for was not filled in
   val error = Bool() // marked bad by the DMA engine
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
+  val taken = p.selfTest generate Bool() // it ends before TxFilter
 }
 
 /** What became of a frame from the host. */

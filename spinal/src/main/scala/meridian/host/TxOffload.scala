@@ -14,6 +14,7 @@ case class TxRelease(p: ShellParam) extends Bundle {
   val tag = TxTag()
   val patches = ChecksumPatches()
   val unfilled = Bool()
+  val taken = p.selfTest generate Bool()
 }
 
 object TxOffload {
@@ -40,6 +41,7 @@ class TxOffload(p: ShellParam) extends Component {
   val depth = TxOffload.depth(p)
   val io = new Bundle {
     val h2c = slave(FrameStream(p.hostBytes, H2cMeta(p)))
+    val take = p.selfTest generate (in Bool ()) // of the frame at h2c: frames.meta.taken is set
     val switches = slave(Flow(QueueSwitchWrite(p)))
     val frames = master(FrameStream(p.hostBytes, TxMeta(p)))
     val idle = out Bool ()
@@ -80,6 +82,7 @@ class TxOffload(p: ShellParam) extends Component {
     val tag = TxTag()
     tag.insert := RegNext(came.asks(H2cRequest.insertVlan.low))
     tag.tci := beat.meta.request(15 downto 0)
+    val take = p.selfTest generate RegNext(RegNext(io.take))
 
     words.io.push.valid := valid
     words.io.push.last := beat.last
@@ -128,6 +131,7 @@ class TxOffload(p: ShellParam) extends Component {
     release.patches.ip.valid.allowOverride() := ip && found.valid && found.ip.valid
     release.patches.l4.valid.allowOverride() := l4 && found.valid && found.l4.valid
     release.unfilled := ip && !(found.valid && found.ip.valid) || l4 && !(found.valid && found.l4.valid)
+    if (p.selfTest) release.taken := late(asked.take)
   }
   // As many as beats can be: it cannot overflow.
   val releases = new StreamFifo(TxRelease(p), depth)
@@ -139,6 +143,7 @@ class TxOffload(p: ShellParam) extends Component {
     releases.io.push.patches.ip.valid := False
     releases.io.push.patches.l4.valid := False
     releases.io.push.unfilled := False
+    if (p.selfTest) releases.io.push.taken := asked.take
   }
   assert(!releases.io.push.valid || releases.io.push.ready, "a release found no room", FAILURE)
 
@@ -157,6 +162,7 @@ class TxOffload(p: ShellParam) extends Component {
     patcher.io.frames.meta.zero := word.zero
     patcher.io.frames.meta.tag := release.tag
     patcher.io.frames.meta.unfilled := release.unfilled
+    if (p.selfTest) patcher.io.frames.meta.taken := release.payload.taken
     patcher.io.patches := release.patches
   }
   io.frames << patcher.io.patched

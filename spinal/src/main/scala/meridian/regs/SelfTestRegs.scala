@@ -23,9 +23,9 @@ object SelfTestRegs {
   val counterBytes = 0x0b8
   val names: Seq[CounterName] =
     FrameGenerator.counts.zipWithIndex.map { case ((name, doc), i) =>
-      CounterName(counters + 8 * i, s"sent_$name", s"since the start: $doc")
+      CounterName(counters + 8 * i, s"sent_$name", s"since the last test began: $doc")
     } ++ FrameChecker.counts.zipWithIndex.map { case ((name, doc), i) =>
-      CounterName(0x080 + 8 * i, s"checked_$name", s"since the start: $doc")
+      CounterName(0x080 + 8 * i, s"checked_$name", s"since the last test began: $doc")
     }
 
   /** Where the QDMA performance design has its latency counters (Xilinx AR 71453). */
@@ -53,9 +53,13 @@ class SelfTestRegs(p: ShellParam) extends Component {
     val command = page.reg(0x000, "command", "What is to be done; the lowest bit that is set counts")
     for (
       (name, i, doc) <- Seq(
-        ("start", 0, "start a test with the settings; status tells whether it was refused"),
+        (
+          "start",
+          0,
+          "start a test with the settings; status tells whether it was refused. The check of the last ends in any case"
+        ),
         ("stop", 1, "no further frame is sent; the checker goes on for those under way"),
-        ("off", 2, "the checker looks at no further frame")
+        ("off", 2, "the checker looks at no further frame, and takes none")
       )
     ) page.show(command, i, name, False, doc, W1P)
     val written = RegNext(page.bus.wdat(2 downto 0).andMask(command.hitDoWrite)) init 0
@@ -69,7 +73,13 @@ class SelfTestRegs(p: ShellParam) extends Component {
     val mode = page.reg(0x004, "mode", "What the next test does")
     s.generate := page.rw(mode, 0, "generate", Bool(), "send frames to the queues")
     s.check := page.rw(mode, 1, "check", Bool(), "check the frames that the host sends by the queues")
-    s.take := page.rw(mode, 2, "take", Bool(), "while they are checked, these frames go no further than the checker")
+    s.take := page.rw(
+      mode,
+      2,
+      "take",
+      Bool(),
+      "these frames go no further than the checker, until off or the beginning of the next test"
+    )
     s.force := page.rw(mode, 3, "force", Bool(), "start although function or port carry traffic")
     s.function := page.rw(page.reg(0x008, "function", "The function"), 0, "function", UInt(8 bits), "its number")
     val queues = page.reg(0x00c, "queues", "Queues of the function, counted over all functions")
@@ -86,7 +96,7 @@ class SelfTestRegs(p: ShellParam) extends Component {
       "not 0 unless first is last"
     )
     s.interval := page.rw(
-      page.reg(0x018, "interval", "Least cycles from frame to frame"),
+      page.reg(0x018, "interval", "Least cycles from the beginning of a frame to that of the next"),
       0,
       "value",
       UInt(32 bits),
@@ -99,7 +109,7 @@ class SelfTestRegs(p: ShellParam) extends Component {
       0,
       "bytes",
       UInt(16 bits),
-      "gathered at most while no frame could go"
+      "gathered at most while no frame could begin"
     )
     s.frames := page.rw(
       page.reg(0x024, "frames", "Frames that end the test"),
@@ -131,9 +141,17 @@ class SelfTestRegs(p: ShellParam) extends Component {
     val status = page.reg(0x040, "status", "What the test does, and why not")
     page.show(status, 0, "state", port.state.asBits, "0 idle, 1 starting, 2 running, 3 ending")
     page.show(status, 4, "checks", port.checks, "frames from the host are checked")
+    page.show(status, 5, "takes", port.takes, "frames from the host go no further than the checker")
     page.show(status, 8, "refusal", port.refusal.asBits, "why the last start was refused: see SELF_TEST_REFUSAL")
+    page.show(
+      status,
+      12,
+      "window",
+      port.shown,
+      "number of the latency window shown: if it is the same before and after, the results read are of one window"
+    )
     page.show(status, 16, "end", port.end.asBits, "what ended the last test that had begun: see SELF_TEST_END")
-    page.show(status, 24, "run", port.number, "number of the run, which its frames carry")
+    page.show(status, 24, "run", port.number, "number of the last test that had begun, which its frames carry")
   }
 
   val counters = new Area {
@@ -157,14 +175,14 @@ class SelfTestRegs(p: ShellParam) extends Component {
       0,
       "value",
       Bits(32 bits),
-      "a new length holds from the next window on"
+      "a new length holds from the next window on; write both words while control.reset is 1"
     ) ##
       page.rw(
         page.reg(at, "window_low", s"$window, low word"),
         0,
         "value",
         Bits(32 bits),
-        "0 in both words: nothing is measured",
+        "0 in both words: nothing is measured, and a start is refused",
         LatencyWindow.defaultCycles
       )).asUInt
     val control = page.reg(at + 8, "control", "Measurement of latency, from the generator to the checker")
@@ -180,7 +198,7 @@ class SelfTestRegs(p: ShellParam) extends Component {
       for (high <- 0 to 1) yield {
         val half = if (high == 1) "high" else "low"
         val word = page.reg(at + 0xc + 8 * i + 4 * high, s"latency_${name}_$half", s"$doc; $half word")
-        val note = "the next window is shown once all eight words have been read"
+        val note = "the next window is shown once all eight words have been read: read the histogram before"
         page.show(word, 0, "value", value(32 * high, 32 bits).asBits, note)
         word
       }

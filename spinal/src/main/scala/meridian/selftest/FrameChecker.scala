@@ -12,7 +12,7 @@ object FrameChecker {
   /** Counters of the checker, 64 bits each. A frame is counted in one of good, damaged, foreign, too_short and marked. */
   val counts = Seq(
     "frames" -> "frames of the test's queues from the host",
-    "bytes" -> "their bytes",
+    "bytes" -> "their bytes; a frame much longer than the largest counts with fewer",
     "good" -> "of them, those as they were sent",
     "damaged" -> "of them, those with bit errors or another length; their numbers count as skipped",
     "foreign" -> "of them, those that are not of this run",
@@ -121,7 +121,7 @@ class FrameChecker(p: ShellParam) extends Component {
     val header = Header()
   }
   val ended = Ended()
-  ended.length := compared.length
+  ended.length := compared.length.andMask(!compared.beat.meta.zero)
   ended.tooShort := compared.length < TestFrame.headerBytes && !compared.overlong
   ended.marked := compared.beat.meta.error || compared.beat.meta.zero
   ended.badLength := compared.claimNow =/= compared.length || compared.overlong

@@ -11,6 +11,7 @@ object LatencyWindow {
 
   /** Words of what is shown, in the order of their registers. */
   val words = 8
+  val numberBits = 4
 }
 
 /** What was measured in a window; all 0 without a frame. */
@@ -23,6 +24,7 @@ case class LatencyResult() extends Bundle {
   * Latencies are gathered in windows of `window` cycles, one after another. At the end of a window what it gathered is
   * shown, if all eight words shown before have been read at least once, or nothing has been shown since `restart`; else
   * it is forgotten, and the next window begins. A new length holds from the next window on; with 0 nothing is measured.
+  * Whoever reads words a second time may get some of the next window; `number` tells, as it counts windows shown.
   *
   * Latency: 1 cycle from the last cycle of a window to the result. Throughput: one latency a cycle.
   */
@@ -36,6 +38,7 @@ class LatencyWindow extends Component {
     val result = out(LatencyResult())
     val index = in UInt (6 bits) // into the histogram of the same window
     val count = out UInt (LatencyHistogram.countBits bits)
+    val number = out UInt (LatencyWindow.numberBits bits) // of the window shown
     val measures = out Bool ()
   }
   val left = Reg(UInt(64 bits)) init 0 // cycles, this one included; 0: no window
@@ -71,7 +74,10 @@ class LatencyWindow extends Component {
   val unread = Reg(Bits(LatencyWindow.words bits)) init 0
   val shows = ends && unread === 0
   unread := unread & ~io.read
+  val number = Reg(UInt(LatencyWindow.numberBits bits)) init 0
+  io.number := number
   when(shows) {
+    number := number + 1
     shown := next
     unread.setAll()
   }

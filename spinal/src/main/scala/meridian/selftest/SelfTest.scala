@@ -23,7 +23,8 @@ import spinal.lib._
   * MHz that is 64 or 128 Gb/s, and 125 or 250 million frames a second of the smallest size. See [[FrameGenerator]],
   * [[FrameChecker]], [[LatencyWindow]] and [[SelfTestControl]] for the latency of each.
   *
-  * Received frames go before those of the test at every frame boundary, and their questions for buffers go first.
+  * A received frame goes before one of the test, unless [[HostSelfTest.testAfter]] of them have gone since the test's last.
+  * Questions for buffers of received frames go first.
   */
 class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) extends Component {
   val io = new Bundle {
@@ -44,10 +45,7 @@ class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) ex
     val c2h = master(FrameStream(p.hostBytes, C2hMeta(p)))
     val begun = out Bool ()
     val h2c = slave(Flow(Fragment(FrameWord(p.hostBytes, H2cMeta(p))))) // as they pass
-
-    /** Of a frame of this queue, from its first beat on: it goes no further. */
-    val takeQueue = in(p.queueType())
-    val take = out Bool ()
+    val take = out Bool () // the frame of the beat at h2c goes no further than to the checker
     val idle = out Bool ()
   }
   val now = Reg(UInt(64 bits)) init 0
@@ -97,8 +95,12 @@ class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) ex
   judge.io.now := now
   judge.io.clear << control.io.clear
   judge.io.beat << io.h2c
-  val s = control.io.run.settings
-  io.take := control.io.checks && s.take && io.takeQueue >= s.first && io.takeQueue <= control.io.run.last
+  val taking = new Area {
+    val first = RegNextWhen(io.h2c.last, io.h2c.valid) init True
+    val from = control.io.takes
+    val now = from.valid && io.h2c.meta.queue >= from.first && io.h2c.meta.queue <= from.last
+    io.take := first ? now | RegNextWhen(now, io.h2c.valid && first)
+  }
 
   window.io.sample << judge.io.latency
   window.io.window := port.window
@@ -109,10 +111,12 @@ class SelfTest(p: ShellParam, watchCycles: Int = SelfTestControl.watchCycles) ex
 
   port.state := control.io.state
   port.checks := control.io.checks
+  port.takes := control.io.takes.valid
   port.refusal := control.io.refusal
   port.end := control.io.end
   port.number := control.io.run.number
   port.latency := window.io.result
+  port.shown := window.io.number
   port.count := window.io.count
   port.sent := generator.io.counts
   port.checked := judge.io.counts

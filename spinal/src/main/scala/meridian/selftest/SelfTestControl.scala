@@ -24,7 +24,11 @@ object SelfTestControl {
   * `go` falls with a stop, when all frames have been sent, with a reset of the function, with a write to the queues of
   * the function or a range that meets the test's, and when free buffers are no longer counted. In the last three cases
   * `checks` falls too, as the queues may be another's next; else it stays for frames under way until `off`, or the next
-  * start.
+  * start. What would end a test refuses one that has not begun. Only a test that begins sets the counters to 0.
+  *
+  * `takes` are the queues whose frames from the host end at the checker. It stays those of the last test that has begun,
+  * also while the next is being started or has been refused, as frames of the last may still come. It falls with `off`,
+  * and when the queues may be another's.
   *
   * Latency: from start to go 20 cycles, QueueTable.writeCycles at most if a range is being written, one a queue, and
   * watchCycles. From a stop to the fall of go 1 cycle, from a reset 2.
@@ -48,6 +52,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
     val complete, idle = in Bool () // of the generator
 
     val go, checks = out Bool ()
+    val takes = master(Flow(QueueSpan(p))) // frames of these queues from the host end at the checker
     val run = out(SelfTestRun(p))
     val clear = master(Flow(p.queueType()))
     val restart = out Bool () // counters to 0
@@ -69,16 +74,30 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
 
   val mayBe = RegNext(settings.function.resize(9 bits) < p.functions) init False
   val enabled = RegNext(mayBe && (io.enable.resize(256) >> settings.function).lsb) init False
-  val inReset = RegNext(mayBe && (io.functionReset.resize(256) >> settings.function).lsb) init False
   val port = RegNext(io.ports(settings.function.resize(log2Up(p.functions))))
 
-  /** The queues may be another's. */
-  val changed = new Area {
-    val range = io.range.stage()
-    val end = RegNext(io.range.base +^ io.range.count)
-    val meets = range.base <= run.last && end > settings.first && range.count =/= 0
-    val now = RegNext(range.valid && (range.function === settings.function || meets)) init False
+  val range = io.range.stage()
+  val rangeEnd = RegNext(io.range.base +^ io.range.count)
+
+  /** What may make queues another's. */
+  private class Loss(span: QueueSpan, mayBe: Bool) extends Area {
+    val inReset = RegNext(mayBe && (io.functionReset.resize(256) >> span.function).lsb) init False
+    val meets = range.base <= span.last && rangeEnd > span.first && range.count =/= 0
+    val changed = RegNext(range.valid && (range.function === span.function || meets)) init False
+    def now = inReset || changed
   }
+  val span = QueueSpan(p)
+  span.function := settings.function
+  span.first := settings.first
+  span.last := run.last
+  private val loss = new Loss(span, mayBe)
+
+  val takes = Reg(Flow(QueueSpan(p)))
+  takes.valid.init(False)
+  io.takes := takes
+  private val takesLoss = new Loss(takes.payload, takes.valid)
+  val begins = False // the test, in this cycle
+  val noCredit = settings.generate && !io.enforce
 
   /** A frame of the function, or of a function of its port. */
   val traffic = new Area {
@@ -126,7 +145,7 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
   val another = RegInit(False) setWhen (owner.valid && !(owner.payload.valid && owner.function === settings.function))
   val cycles = Reg(UInt(log2Up((watchCycles max 16) + 1) bits))
   val watched = RegNext(cycles === watchCycles) init False
-  io.restart := False
+  io.restart := begins
 
   private def refuse(code: SpinalEnumElement[SelfTestRefusal.type]): Unit = refusal := code
 
@@ -160,8 +179,6 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
       cycles := 0
       when(io.queuesIdle) {
         asking := True
-        run.number := run.number + 1
-        io.restart := True
         goto(walk)
       }
     }
@@ -182,33 +199,43 @@ class SelfTestControl(p: ShellParam, watchCycles: Int = SelfTestControl.watchCyc
     watch.whenIsActive {
       cycles := cycles + 1
       when(settings.force || watched) {
-        go := settings.generate
-        checks := settings.check
-        end := SelfTestEnd.none
-        goto(running)
+        when(!(noCredit || loss.now || io.stop)) {
+          begins := True
+          goto(running)
+        }
       } elsewhen (traffic.now) {
         refuse(SelfTestRefusal.traffic)
         goto(idle)
       }
     }
-    // Ends of a test that has begun, and of one that is about to; the last of several that meet counts.
+    // What ends a test that has begun, and refuses one that is about to; the last of several that meet counts.
     always {
-      when(isActive(running) && settings.generate && io.complete)(finish(SelfTestEnd.complete))
       val busy = starting.map(isActive(_)).orR || isActive(running)
-      when(busy && !isActive(judge)) {
-        when(settings.generate && !io.enforce) { finish(SelfTestEnd.creditOff); checks := False }
-        when(changed.now) { finish(SelfTestEnd.queuesChanged); checks := False }
-        when(inReset) { finish(SelfTestEnd.functionReset); checks := False }
+      when(begins) {
+        run.number := run.number + 1
+        go := settings.generate
+        checks := settings.check
+        takes.valid := settings.check && settings.take
+        takes.payload := span
+        end := SelfTestEnd.none
       }
-      when(busy && io.stop)(finish(SelfTestEnd.command))
-      when(!busy && (inReset || changed.now))(checks := False)
-      when(io.off)(checks := False)
+      when(isActive(running) && settings.generate && io.complete)(over(SelfTestEnd.complete, SelfTestRefusal.none))
+      when(busy && !isActive(judge)) {
+        when(noCredit) { over(SelfTestEnd.creditOff, SelfTestRefusal.credit); checks := False }
+        when(loss.changed) { over(SelfTestEnd.queuesChanged, SelfTestRefusal.queues); checks := False }
+        when(loss.inReset) { over(SelfTestEnd.functionReset, SelfTestRefusal.noFunction); checks := False }
+      }
+      when(busy && io.stop)(over(SelfTestEnd.command, SelfTestRefusal.stopped))
+      when(!busy && loss.now)(checks := False)
+      // What was lost in the cycle in which the test began was lost of the one before.
+      when(takesLoss.now && !RegNext(begins, False) || isActive(running) && loss.now)(takes.valid := False)
+      when(io.off) { checks := False; takes.valid := False }
       when(io.start && !isActive(idle))(refuse(SelfTestRefusal.running))
     }
-    def finish(why: SpinalEnumElement[SelfTestEnd.type]): Unit = {
+    def over(why: SpinalEnumElement[SelfTestEnd.type], refused: SpinalEnumElement[SelfTestRefusal.type]): Unit = {
       go := False
       asking := False
-      end := why
+      when(isActive(running))(end := why) otherwise (refuse(refused))
       forceGoto(ending)
     }
     // The fall of go shows in idle two cycles later.

@@ -15,17 +15,18 @@ case class SelfTestPort(p: ShellParam) extends Bundle with IMasterSlave {
   val index = UInt(6 bits)
 
   val state = SelfTestState()
-  val checks = Bool()
+  val checks, takes = Bool()
   val refusal = SelfTestRefusal()
   val end = SelfTestEnd()
   val number = UInt(TestFrame.runBits bits)
   val latency = LatencyResult()
+  val shown = UInt(LatencyWindow.numberBits bits)
   val count = UInt(LatencyHistogram.countBits bits)
   val sent = Vec(UInt(64 bits), FrameGenerator.counts.size)
   val checked = Vec(UInt(64 bits), FrameChecker.counts.size)
 
   override def asMaster(): Unit = {
     out(settings, start, stop, off, window, continuous, restart, read, index)
-    in(state, checks, refusal, end, number, latency, count, sent, checked)
+    in(state, checks, takes, refusal, end, number, latency, shown, count, sent, checked)
   }
 }

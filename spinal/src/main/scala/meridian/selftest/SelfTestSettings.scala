@@ -18,11 +18,12 @@ object SelfTestRefusal extends SpinalEnum {
   sizeSequence, // sizes that never reach the last: it is below the first, or the step is 0
   queues, // none, beyond the card's, or not all of the function
   window, // the measurement window has no cycle
-  traffic // the function, or a function of its port, has had frames
+  traffic, // the function, or a function of its port, has had frames
+  stopped // a stop came before the test had begun
   = newElement()
 }
 
-/** What ended the last test. */
+/** What ended the last test that had begun. */
 object SelfTestEnd extends SpinalEnum {
   val none, // nothing yet
   command, // stop
@@ -58,6 +59,12 @@ case class SelfTestRun(p: ShellParam) extends Bundle {
   val settings = SelfTestSettings(p)
   val last = p.queueType()
   val number = UInt(TestFrame.runBits bits)
+}
+
+/** Queues of a function, one behind another. */
+case class QueueSpan(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val first, last = p.queueType()
 }
 
 /** A frame that is to be sent. */

@@ -106,11 +106,12 @@ class LatencyWindowTest extends AnyFunSuite {
       dut.io.continuous #= true
       dut.io.window #= 30
       val window = mutable.ArrayBuffer[BigInt]()
-      var cycle, length, windows, forgotten = 0
+      var cycle, length, windows, forgotten, number = 0
       var shown = b.right(Nil)
       var unread = Set[Int]()
       b.cd.onSamplings {
         assert(b.shown == shown, s"after $windows windows")
+        assert(dut.io.number.toInt == number % 16, "each window shown has the next number")
         val measures = dut.io.measures.toBoolean
         if (measures) {
           if (cycle == 0) length = 30
@@ -123,6 +124,7 @@ class LatencyWindowTest extends AnyFunSuite {
           windows += 1
           if (before.isEmpty) {
             shown = b.right(window.toSeq)
+            number += 1
             unread = (0 until 8).toSet
           } else forgotten += 1
           window.clear()
