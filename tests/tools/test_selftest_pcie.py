@@ -85,3 +85,18 @@ def test_sizes_of_packets(fake: FakeSystem) -> None:
     (place / "config").write_bytes(config(mps=1, mrrs=0))
     with pytest.raises(Fail, match="MRRS of 0000:3b:00.0 is 128 bytes, below its MPS of 256"):
         pcie.payload(fake.context())
+
+
+def test_a_card_that_does_not_answer(fake: FakeSystem) -> None:
+    """All that is read of it is ones, where a list of capabilities has no end."""
+    (fake.card() / "config").write_bytes(b"\xff" * 4096)
+    with pytest.raises(Fail, match="0000:3b:00.0 does not answer. Remove it"):
+        pcie.payload(fake.context())
+
+
+def test_a_list_of_capabilities_that_goes_round(fake: FakeSystem) -> None:
+    data = bytearray(config())
+    data[0x40:0x42] = bytes([0x01, 0x40])
+    (fake.card() / "config").write_bytes(data)
+    with pytest.raises(Skip, match="shows no PCI Express capability"):
+        pcie.payload(fake.context())

@@ -16,6 +16,8 @@ BARS = {0: 256 << 10, 2: 4 << 20}
 #: Of a line of `resource` (include/linux/ioport.h).
 UNSET = 0x20000000
 CAPABILITIES, EXPRESS = 0x34, 0x10
+#: As many capabilities as there is room for, as in Linux.
+MOST_CAPABILITIES = 48
 NO_ADDRESS = (
     "the port above has too small a window: restart the host with the card loaded, or start its kernel with pci=realloc"
 )
@@ -118,8 +120,15 @@ def link(context: Context) -> str:
 def _express(path: Path) -> tuple[int, int, int]:
     """Bytes of the largest packet that a device can, that it may send, and of its largest read."""
     data = (path / "config").read_bytes()
+    if data.startswith(b"\xff\xff"):
+        raise Fail(
+            f"{path.name} does not answer",
+            f"Remove it ('echo 1 >{path}/remove'), and rescan the bus ('echo 1 >/sys/bus/pci/rescan')",
+        )
     at = data[CAPABILITIES]
-    while at and at + 10 <= len(data):
+    for _ in range(MOST_CAPABILITIES):
+        if not at or at + 10 > len(data):
+            break
         if data[at] == EXPRESS:
             can, control = data[at + 4] & 7, int.from_bytes(data[at + 8 : at + 10], "little")
             return 128 << can, 128 << (control >> 5 & 7), 128 << (control >> 12 & 7)
