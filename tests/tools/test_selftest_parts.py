@@ -66,6 +66,12 @@ def test_a_dump_that_is_not_known_is_skipped() -> None:
         Dump(Registers(), VERSION - 1, [0] * sum(PARTS.values()))
 
 
+def test_a_card_whose_registers_are_all_ones_does_not_answer() -> None:
+    """It has neither ports nor links."""
+    with pytest.raises(Fail, match="the card does not answer: its registers read as ones"):
+        Dump(Registers(), VERSION, [0xFFFFFFFF] * sum(PARTS.values()))
+
+
 @pytest.mark.parametrize(("capabilities", "said"), [(0, block.ABSENT), (block.CAPABILITY, block.UNKNOWN)])
 def test_checks_of_the_self_test_block(
     fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, capabilities: int, said: str

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .registers import Registers
-from .result import Skip
+from .result import Fail, Skip
 
 VERSION = 2
 #: Words of each part, in order: identification, port, filter, ports of the host side, function, four parts of the
@@ -29,6 +29,11 @@ class Dump:
             raise Skip(
                 f"the driver's dump of registers has {len(words)} words of version {version}, which this program does "
                 f"not know: take driver and meridian-tools of one version"
+            )
+        if set(words) == {0xFFFFFFFF}:
+            raise Fail(
+                "the card does not answer: its registers read as ones",
+                "Look at PCIe's errors in 'dmesg'; remove the card, and rescan the bus",
             )
         self._map = registers
         self.parts: dict[str, list[int]] = {}
