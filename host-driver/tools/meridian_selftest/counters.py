@@ -185,11 +185,10 @@ def add_up(context: Context) -> str:
     sums, left_out = _sums(context, interfaces)
     count = QUICK_FRAMES if context.options.quick else FRAMES
     start = reading(interfaces)
-    senders = frames.senders(interfaces[0])
     ready = [interface for interface in interfaces if has_carrier(interface)]
     if not ready:
         raise Skip("no interface of the card is up with a link: no frame can be counted")
-    with frames.on_processor(senders[min(senders)] if senders else 0):
+    with frames.by_first_queue(interfaces[0]):
         for interface in ready:
             _send(context, interface, count)
     wrong: dict[str, int] = {}

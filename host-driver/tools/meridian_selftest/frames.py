@@ -9,7 +9,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 
 from . import system
 
@@ -91,6 +91,14 @@ def on_processor(number: int) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def by_first_queue(interface: str) -> Iterator[None]:
+    """This thread sends by one queue; by any if no processor that it may run on belongs to one."""
+    found = senders(interface)
+    with on_processor(found[min(found)]) if found else nullcontext():
+        yield
 
 
 def processors(mask: str) -> set[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from functools import partial
 
 from . import frames, system
 from .context import Context
@@ -101,14 +100,8 @@ def latency(context: Context) -> str:
     """The card says soon that a frame is done."""
     interface = context.host.first_interface()
     count = QUICK_FRAMES if context.options.quick else FRAMES
-    senders = frames.senders(interface)
-    measure = partial(_measure, context, interface, count)
-    with context.at_work(interface):
-        if senders:
-            with frames.on_processor(senders[min(senders)]):
-                taken = measure()
-        else:
-            taken = measure()
+    with context.at_work(interface), frames.by_first_queue(interface):
+        taken = _measure(context, interface, count)
     median, bound = statistics.median(taken), context.bound(LATENCY_SECONDS)
     words = f"{1e6 * median:.0f} us from send() to completion (median of {count}, longest {1e6 * max(taken):.0f} us)"
     if median > bound:

@@ -178,7 +178,5 @@ def _with_a_vf(context: Context, pf: Function) -> str:
         with interface_up(vf.interface):
             if not system.until(lambda: has_carrier(vf.interface), context.patience(APPEAR_SECONDS)):
                 raise Fail(f"{vf.interface} (VF 0) gets no link from its PF", LOOK)
-            senders = frames.senders(pf.interface)
-            processor = senders[min(senders)] if senders else 0
-            with frames.on_processor(processor):
+            with frames.by_first_queue(pf.interface):
                 return _run(context, pf, vf)
