@@ -5,8 +5,23 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from fake_system import FakeSystem
-from meridian_selftest import frames
+from meridian_selftest import frames, traffic
+from meridian_selftest.result import Skip
+
+INTERRUPTS = "26: 10 2 PCI-MSIX 1-edge eth0-0\n27: 0 7 PCI-MSIX 2-edge eth0-1\n"
+
+
+def test_no_processor_sends_by_a_queue(fake: FakeSystem) -> None:
+    """xps_cpus was written by somebody, or the program may not run on the processors that it names."""
+    fake.card()
+    (fake.root / "proc/interrupts").write_text(INTERRUPTS)
+    queue = fake.root / "sys/class/net/eth0/queues/tx-0"
+    queue.mkdir(parents=True)
+    (queue / "xps_cpus").write_text("0\n")
+    with pytest.raises(Skip, match="no processor that this program may use sends by a queue of eth0"):
+        traffic._interrupts_of(fake.context(), "eth0")
 
 
 def test_without_a_processor_of_a_queue_it_stays_where_it_may_run(fake: FakeSystem) -> None:
