@@ -173,10 +173,18 @@ def _sums(context: Context, interfaces: list[str]) -> tuple[list[Sum], str]:
 
 
 def _send(context: Context, interface: str, count: int) -> None:
+    seconds = context.patience(1)
     with frames.opened(interface) as socket:
-        for number in range(count):
-            socket.send(number)
-            socket.sent(context.patience(1))
+        for number in range(1, count + 1):
+            if not socket.send(number):
+                raise Fail(
+                    f"Linux takes no frame for {interface}", f"See 'tc -s qdisc show dev {interface}' and 'dmesg'"
+                )
+            if not socket.sent(seconds):
+                raise Fail(
+                    f"frame {number} of {count} of {interface} is not done after {seconds:g} s",
+                    "'ethtool -S' and 'dmesg' tell of a queue that stands still",
+                )
 
 
 def add_up(context: Context) -> str:
