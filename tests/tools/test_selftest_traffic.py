@@ -8,6 +8,7 @@ import os
 import pytest
 from fake_system import FakeSystem
 from meridian_selftest import counters, frames, traffic
+from meridian_selftest.card import Function
 from meridian_selftest.result import Fail, Skip
 
 INTERRUPTS = "26: 10 2 PCI-MSIX 1-edge eth0-0\n27: 0 7 PCI-MSIX 2-edge eth0-1\n"
@@ -66,3 +67,25 @@ def test_frames_that_are_not_sent_are_not_counted_as_sent(
     monkeypatch.setattr(frames, "Frames", lambda *_: Socket(takes, ends))
     with pytest.raises(Fail, match=said):
         counters._send(fake.context(), "eth0", 7)
+
+
+@pytest.mark.parametrize(("name", "passes"), [("rx_pp_alloc_fast", True), ("card_tx_sent", False)])
+def test_only_counters_that_are_added_up_must_not_go_back(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, name: str, passes: bool
+) -> None:
+    """Those of page pools do when somebody sets the rings."""
+    fake.card()
+    sums = [counters.Sum("frames", ("eth0:port_rx_frames",), ("eth0:card_tx_sent",))]
+    start = {"eth0:port_rx_frames": 9, "eth0:card_tx_sent": 9, "eth0:rx_pp_alloc_fast": 9}
+    end = {**start, f"eth0:{name}": 3}
+    readings = iter([counters.Reading(start, start), counters.Reading(end, end)])
+    monkeypatch.setattr(counters, "reading", lambda _: next(readings))
+    monkeypatch.setattr(counters, "_sums", lambda *_: (sums, ""))
+    monkeypatch.setattr(counters, "has_carrier", lambda _: True)
+    monkeypatch.setattr(frames, "Frames", lambda *_: Socket(True, True))
+    monkeypatch.setattr(Function, "interface", property(lambda _: "eth0"))
+    if passes:
+        assert "50 frames sent, 0 came" in counters.add_up(fake.context(quick=True))
+    else:
+        with pytest.raises(Fail, match="counters went back: eth0:card_tx_sent"):
+            counters.add_up(fake.context(quick=True))

@@ -192,6 +192,7 @@ def add_up(context: Context) -> str:
     interfaces = context.host.interfaces or [context.host.first_interface()]
     sums, left_out = _sums(context, interfaces)
     count = QUICK_FRAMES if context.options.quick else FRAMES
+    added = {name for one in sums for name in one.names()}
     start = reading(interfaces)
     ready = [interface for interface in interfaces if has_carrier(interface)]
     if not ready:
@@ -202,7 +203,7 @@ def add_up(context: Context) -> str:
     wrong: dict[str, int] = {}
     for _ in range(TRIES):
         end = reading(interfaces)
-        back = [name for name, value in end.second.items() if value < start.first.get(name, 0)]
+        back = [name for name, value in end.second.items() if name in added and value < start.first[name]]
         wrong = {one.what: difference(one, start, end) for one in sums if difference(one, start, end)}
         if not wrong and not back:
             passed = sum(end.second[f"{name}:port_rx_frames"] - start.first[f"{name}:port_rx_frames"] for name in ready)
