@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from fake_system import FakeSystem
 from meridian_selftest import block, boards, clock, ethtool, frames, report, sensors, system
-from meridian_selftest.card import ArmCard
+from meridian_selftest.card import ArmCard, Function
 from meridian_selftest.checks import CHECKS
 from meridian_selftest.context import Context, Options
 from meridian_selftest.dump import PARTS, VERSION, Dump
+from meridian_selftest.main import run
 from meridian_selftest.registers import Registers
-from meridian_selftest.result import FAIL, SKIP, Fail, Skip
+from meridian_selftest.result import FAIL, PASS, SKIP, Fail, Skip
 from meridian_selftest.traffic import interrupts_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,3 +154,23 @@ def test_an_interface_that_is_detached(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert [(line.name, line.result) for line in lines if line.result != SKIP] == [("ps", FAIL)]
     assert "driver" in report.facts(context.card)
+
+
+def test_an_interface_that_is_detached_later(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By then the line of driver has passed, or was not asked for."""
+    fake.card()
+    monkeypatch.setattr(Function, "driver", property(lambda _: "meridian"))
+    monkeypatch.setattr(Function, "interface", property(lambda _: "eth0"))
+    monkeypatch.setattr(ethtool, "driver", lambda _: ("meridian", "0", ""))
+
+    def refuse(interface: str, *_: object) -> bytes:
+        raise ethtool.Detached(interface)
+
+    monkeypatch.setattr(ethtool, "_ask", refuse)
+    chosen = [check for check in CHECKS if check.name in ("driver", "registers")]
+    lines = run(fake.context(), chosen, tell=False)
+    assert [(line.name, line.result) for line in lines] == [("driver", PASS), ("registers", FAIL)]
+    assert lines[1].text.startswith("eth0 is detached: the driver resets it, or has given the card up. 'dmesg")
+    assert [line.result for line in run(fake.context(), chosen[1:], tell=False)] == [FAIL]
+    monkeypatch.setattr(ethtool, "driver", refuse)
+    assert [line.result for line in run(fake.context(), chosen, tell=False)] == [FAIL, SKIP]

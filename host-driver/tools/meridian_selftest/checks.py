@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import arm, block, clock, counters, ethtool, identity, pcie, ports, sensors, traffic, vf
-from .card import HostCard
+from .card import ArmCard, HostCard
 from .context import Context
 from .result import FAIL, PASS, SKIP, Fail, Line, Skip
 
 OF_HOST = "this is the host's: run meridian-selftest there"
 OF_ARM = "the host does not see it: run meridian-selftest on the card's ARM side"
+#: The check that fails if an interface is detached.
+TELLS = {HostCard: "driver", ArmCard: "ps"}
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Check:
     arm: Callable[[Context], str | list[Line]] | str
     changes: str = ""
 
-    def run(self, context: Context) -> list[Line]:
-        """Its lines; most have one."""
+    def run(self, context: Context, told: bool = True) -> list[Line]:
+        """Its lines; most have one. told: another line tells of an interface that is detached."""
         side = self.host if isinstance(context.card, HostCard) else self.arm
         if isinstance(side, str):
             return [Line(self.name, SKIP, side)]
@@ -37,7 +39,10 @@ class Check:
         except Skip as error:
             return [Line(self.name, SKIP, str(error))]
         except ethtool.Detached as error:
-            return [Line(self.name, SKIP, f"{error}: see the line of {'driver' if side is self.host else 'ps'}")]
+            if told:
+                return [Line(self.name, SKIP, f"{error}: see the line of {TELLS[type(context.card)]}")]
+            reason = "the driver resets it, or has given the card up. 'dmesg | grep meridian' says why"
+            return [Line(self.name, FAIL, f"{error}: {reason}")]
         except Exception as error:  # noqa: BLE001 (the other checks are done all the same)
             text = f"{type(error).__name__}: {error}"
             return [Line(self.name, FAIL, f"the check itself met an error ({text}). Send us this line and 'dmesg'")]

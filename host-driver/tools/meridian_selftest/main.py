@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from . import VERSION, boards, changes, report
 from .card import ADDRESS, ArmCard, HostCard, arm_card, host_cards
-from .checks import CHECKS, Check
+from .checks import CHECKS, TELLS, Check
 from .context import Context, Options
 from .registers import Registers
 from .result import FAIL, Line
@@ -101,8 +101,10 @@ def chosen_card(device: str | None) -> HostCard | ArmCard | None:
 
 def run(context: Context, checks: Sequence[Check], tell: bool) -> list[Line]:
     lines: list[Line] = []
-    for check in checks:
-        for line in check.run(context):
+    tells = TELLS[type(context.card)]
+    for at, check in enumerate(checks):
+        told = (tells, FAIL) in [(line.name, line.result) for line in lines]
+        for line in check.run(context, told or tells in [later.name for later in checks[at:]]):
             lines.append(line)
             if tell:
                 print(report.text(line), flush=True)
