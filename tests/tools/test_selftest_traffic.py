@@ -7,7 +7,7 @@ import os
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import counters, frames, traffic
+from meridian_selftest import counters, frames, traffic, vf
 from meridian_selftest.card import Function
 from meridian_selftest.result import Fail, Skip
 
@@ -89,3 +89,15 @@ def test_only_counters_that_are_added_up_must_not_go_back(
     else:
         with pytest.raises(Fail, match="counters went back: eth0:card_tx_sent"):
             counters.add_up(fake.context(quick=True))
+
+
+def test_a_vf_that_another_driver_takes(fake: FakeSystem) -> None:
+    """As vfio-pci does whose parameter ids names VFs."""
+    card = fake.card()
+    place = fake.device("0000:3b:00.4", fake.port, vendor="0x10ee", device="0xa03f")
+    (card / "virtfn0").symlink_to(place)
+    (fake.root / "vfio-pci").mkdir()
+    (place / "driver").symlink_to(fake.root / "vfio-pci")
+    context = fake.context(slow=0.01)
+    with pytest.raises(Skip, match="vfio-pci takes VF 0 of 0000:3b:00.0 before meridian does"):
+        vf._new_vf(context, context.host.pfs[0])

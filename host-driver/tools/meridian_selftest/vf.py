@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import ethtool, frames, system
-from .card import Function, has_carrier
+from .card import HOST_DRIVER, Function, has_carrier
 from .changes import interface_up, written
 from .context import Context
 from .frames import Frames
@@ -148,6 +148,10 @@ def _new_vf(context: Context, pf: Function) -> Function:
         return bool(names[-1]) and names[-LOOKS:] == LOOKS * [names[-1]]
 
     if not system.until(has_name, context.patience(APPEAR_SECONDS), LOOK_SECONDS):
+        if vf.driver not in ("", HOST_DRIVER):
+            raise Skip(
+                f"{vf.driver} takes VF 0 of {pf.address} before {HOST_DRIVER} does: see 'modprobe -c | grep {vf.driver}'"
+            )
         raise Fail(f"VF 0 of {pf.address} gets no interface in {context.patience(APPEAR_SECONDS):g} s", LOOK)
     if "flr" not in system.read(vf.path / "reset_method", "flr"):
         raise Fail(f"the kernel does not reset {vf.address} by function level reset", "See 'lspci -vv': FLReset+")
