@@ -26,7 +26,9 @@ EPILOG = """
 It prints a line for each check: PASS, FAIL or SKIP, and why. Mail us all of it. The status is 0 if no check failed, 1 if
 one did, 2 if the command line is wrong or the program may not run here.
 
-What it does to the machine: it sends some frames of 60 bytes with EtherType 0x88B5 to 02:4d:52:44:ff:fe, which is nobody.
+What it does to the machine: it sends some hundred frames of 60 bytes with EtherType 0x88B5 to 02:4d:52:44:ff:fe, which is
+nobody. The check vf sends them one after another for some seconds, and from its VF to the PF as well. A switch sends frames
+for such an address to all its ports.
 """
 
 
