@@ -47,8 +47,10 @@ class Bench:
 def stand_in(guest: Guest, file: str, change: str = "true") -> Iterator[None]:
     """Another text in place of a file of sysfs or proc. change: a script that changes STAND_IN, a copy of the file."""
     guest.run(f"set -e; cat {file} >{STAND_IN}; {change}; mount --bind {STAND_IN} $(realpath {file})")
-    yield
-    guest.run(f"umount $(realpath {file})")
+    try:
+        yield
+    finally:
+        guest.run(f"umount $(realpath {file})")
 
 
 def newer_map(guest: Guest) -> str:
