@@ -66,3 +66,9 @@ def test_what_is_early_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.Mon
 def test_make_test_builds_early_what_its_machines_need() -> None:
     early = {suite.name for suite in run.suites(long=False) if suite.early}
     assert early == {"QEMU", "image of a host", "image of a host with DPDK", "image of a PS"}
+
+
+def test_a_report_that_was_not_ended_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "whole.xml").write_text('<testsuite><testcase name="a"/></testsuite>')
+    (tmp_path / "cut.xml").write_text('<testsuite><testcase name="b"/>')
+    assert run.count(tmp_path) == (1, 1)
