@@ -13,6 +13,7 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -164,16 +165,16 @@ class Early:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self._suites:
+        if not self._thread.is_alive():
             return
+        with self._lock:
+            self._over.set()
+        # At last also what the command has begun and left, in its group.
         for word in (signal.SIGTERM, signal.SIGKILL):
-            with self._lock:
-                self._over.set()
-                if self._running and self._running.poll() is None:
+            if self._running:
+                with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._running.pid, word)
             self._thread.join(END_SECONDS)
-            if not self._thread.is_alive():
-                return
 
 
 def run(suite: Suite) -> tuple[int, int]:
@@ -200,8 +201,10 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="also run the suites and sizes that make test leaves out")
     parser.add_argument("--only", metavar="NAME", help="run one suite; a wrong name lists all of them")
     arguments = parser.parse_args()
-    # Who ends this program also ends what runs early.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Who ends this program also ends what runs early. With nohup it goes on without its terminal.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     os.chdir(ROOT)
     shutil.rmtree(REPORTS, ignore_errors=True)
     chosen = [s for s in suites(arguments.long) if arguments.only in (None, s.name)]

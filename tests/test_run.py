@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +27,14 @@ def until(done: Callable[[], bool], what: str) -> None:
 
 def shell(name: str, script: str, early: bool = True) -> Suite:
     return Suite(name, ["bash", "-c", script], 1, early=early)
+
+
+def gone(file: Path) -> bool:
+    """Whether the process whose number is in the file has ended; one that nobody has waited for has."""
+    try:
+        return Path(f"/proc/{file.read_text().strip()}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 PLAIN = shell("tests", "true", early=False)
@@ -68,7 +80,42 @@ def test_make_test_builds_early_what_its_machines_need() -> None:
     assert early == {"QEMU", "image of a host", "image of a host with DPDK", "image of a PS"}
 
 
+def leaves(folder: Path, then: str) -> str:
+    """A script that begins a process which does not listen, and writes its number to folder/pid."""
+    return f"(trap '' INT TERM; echo $BASHPID >{folder}/new; mv {folder}/new {folder}/pid; while true; do sleep 0.1; done) & {then}"
+
+
+def test_what_an_early_suite_has_begun_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "END_SECONDS", 1)
+    with Early([PLAIN, shell("first", leaves(tmp_path, "wait"))], tmp_path / "log"):
+        until((tmp_path / "pid").exists, "the first suite")
+    until(lambda: gone(tmp_path / "pid"), "the end of what the first suite has begun")
+
+
 def test_a_report_that_was_not_ended_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "whole.xml").write_text('<testsuite><testcase name="a"/></testsuite>')
     (tmp_path / "cut.xml").write_text('<testsuite><testcase name="b"/>')
     assert run.count(tmp_path) == (1, 1)
+
+
+SIGNALLED = """
+import sys
+from pathlib import Path
+import run
+folder = Path(sys.argv[1])
+first = run.Suite("first", ["bash", "-c", f"echo $$ >{folder}/new; mv {folder}/new {folder}/pid; sleep 60"], 1, early=True)
+run.REPORTS = folder / "reports"
+run.suites = lambda long: [run.Suite("tests", ["sleep", "60"], 1), first]
+sys.argv = ["run.py"]
+run.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_what_is_early(tmp_path: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-c", SIGNALLED, str(tmp_path)]
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(Path(run.__file__).parent)}) as it:
+        until((tmp_path / "pid").exists, "the first suite")
+        it.send_signal(number)
+        assert it.wait(WAIT) == 128 + number
+    until(lambda: gone(tmp_path / "pid"), "the end of the first suite")
