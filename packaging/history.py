@@ -62,7 +62,8 @@ def version(root: Path = ROOT, commit: str = "HEAD") -> str:
 
 def releases(root: Path = ROOT, commit: str = "HEAD", paths: tuple[str, ...] = ()) -> list[Release]:
     """From the newest to the oldest: the commit itself, then the tags before it. paths: only changes of these."""
-    tags = git(root, "tag", "--merged", commit, "--sort=-creatordate", "--list", "v[0-9]*").split()
+    tags = git(root, "tag", "--merged", commit, "--list", "v[0-9]*").split()
+    tags.sort(key=lambda tag: count(root, tag), reverse=True)  # a commit has more before it than each of these has
     here = git(root, "rev-parse", commit)
     ends = [commit, *(tag for tag in tags if git(root, "rev-parse", f"{tag}^{{commit}}") != here)]
     found = []

@@ -64,6 +64,17 @@ def test_each_release_lists_its_own_commits(repository: Path) -> None:
     assert oldest.version == "0.1" and oldest.changes == ["a: first"]
 
 
+def test_releases_are_in_the_order_of_their_commits(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag may be set late, or by a clock that is wrong."""
+    for number, year in (("0.1", 2002), ("0.2", 2001), ("0.10", 2000)):
+        commit(repository, f"a: {number}", number)
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
+        history.git(repository, "tag", "-a", "-m", number, f"v{number}")
+        monkeypatch.delenv("GIT_COMMITTER_DATE")
+    found = [(release.version, release.changes) for release in history.releases(repository)]
+    assert found == [("0.10", ["a: 0.10"]), ("0.2", ["a: 0.2"]), ("0.1", ["a: 0.1"])]
+
+
 def test_a_header_without_a_number_is_refused_in_a_sentence(repository: Path) -> None:
     with pytest.raises(history.Refused, match="has no single line #define MERIDIAN_VERSION"):
         commit(repository, "a: first", "zero")
