@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts/build-release refuses: a release is of one commit, with every board. Stand-ins make packages and Verilog."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import history
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Makes what the script looks for in place of packages.
+PACKAGES = r"""#!/bin/bash
+set -euo pipefail
+[ "$1 $3" = "--version --output" ]
+mkdir "$4"
+touch "$4/meridian_$2.orig.tar.xz" "$4/meridian-tools_$2-1_all.deb"
+"""
+VERILOG = r"""#!/bin/bash
+set -euo pipefail
+folder=$(mktemp -d -p "$MADE")
+touch "$folder"/{card,Shell.v,Shell.crossings.tcl}
+echo "$folder/card"
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A checkout of the last commit with the stand-ins."""
+    folder = tmp_path / "clone"
+    history.git(ROOT, "clone", "-q", "--shared", str(ROOT), str(folder))
+    for key, value in (("user.name", "T"), ("user.email", "t@example.com"), ("commit.gpgsign", "false")):
+        history.git(folder, "config", key, value)
+    shutil.copy(ROOT / "scripts/build-release", folder / "scripts")
+    (folder / "scripts/build-deb").write_text(PACKAGES)
+    (folder / "scripts/build-card").write_text(VERILOG)
+    history.git(folder, "commit", "-qam", "tests: stand-ins")
+    return folder
+
+
+def release(clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    made = clone.parent / "made"
+    made.mkdir()
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent), "MADE": str(made)}
+    command = [str(clone / "scripts/build-release"), "--output", str(clone.parent / "out"), *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_boards_whose_data_are_public_have_verilog(clone: Path) -> None:
+    done = release(clone)
+    assert done.returncode == 0, done.stderr
+    assert "fb4xxvg-z21d: no Verilog, because the board's data are not public" in done.stderr
+    folder = Path(done.stdout.strip()) / "verilog"
+    assert sorted(path.name for path in folder.iterdir()) == ["t1-rfsoc", "zcu106"]
+
+
+def test_a_board_with_a_fault_is_told(clone: Path) -> None:
+    board = clone / "vivado/boards/zcu106/board.tcl"
+    board.write_text(board.read_text().replace("board ports", "board port"))
+    history.git(clone, "commit", "-qam", "vivado: a fault")
+    done = release(clone)
+    assert done.returncode == 1
+    assert "unknown key port" in done.stderr and "zcu106" in done.stderr.splitlines()[-1]
+    assert not (clone.parent / "out").exists()
