@@ -64,3 +64,19 @@ def test_a_board_with_a_fault_is_told(clone: Path) -> None:
     assert done.returncode == 1
     assert "unknown key port" in done.stderr and "zcu106" in done.stderr.splitlines()[-1]
     assert not (clone.parent / "out").exists()
+
+
+def test_a_file_that_git_does_not_know_is_refused(clone: Path) -> None:
+    """It would be in the release, and not in its source archive."""
+    (clone / "host-driver/include/own.h").touch()
+    done = release(clone, "--no-verilog")
+    assert done.returncode == 1 and "edits or files that are not committed" in done.stderr
+
+
+@pytest.mark.parametrize("change", ["git commit -q --allow-empty -m later", "touch host-driver/include/own.h"])
+def test_a_checkout_that_changes_meanwhile_is_refused(clone: Path, change: str) -> None:
+    (clone / "scripts/build-deb").write_text(PACKAGES + change + "\n")
+    history.git(clone, "commit", "-qam", "tests: a change while it is made")
+    done = release(clone, "--no-verilog")
+    assert done.returncode == 1 and "the checkout was changed while the release was made" in done.stderr
+    assert not (clone.parent / "out").exists()
