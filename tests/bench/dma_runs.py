@@ -52,9 +52,14 @@ class Run:
             raise CannotMeasure(f"{self.what}: no end within {LIMIT_S} s") from None
         if done.returncode:
             raise CannotMeasure(f"{self.what}: {done.stderr.strip()}")
-        found = json.loads(done.stdout)
-        check_directions(self.what, self.mode, found.get("load", found))
-        return self.figures(found)
+        try:
+            found = json.loads(done.stdout)
+            check_directions(self.what, self.mode, found.get("load", found))
+            return self.figures(found)
+        except json.JSONDecodeError:
+            raise CannotMeasure(f"{self.what}: its answer is no JSON: {done.stdout[:80]!r}") from None
+        except KeyError as name:
+            raise CannotMeasure(f"{self.what}: its answer has no {name}") from None
 
 
 def check_directions(what: str, mode: str, moved: dict[str, Any]) -> None:

@@ -32,6 +32,9 @@ def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
     return {"mode": mode, "source": "here", "engine": "qdma_model"} | whole | ways | times | accesses
 
 
+GOOD = said("c2h", 6400, 0)
+
+
 def program(folder: Path, *lines: str) -> Path:
     made = folder / "qdma_bench"
     made.write_text("\n".join(["#!/bin/sh", *lines, ""]))
@@ -143,6 +146,21 @@ def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytes
     assert dma.main() == 1
     assert "not measured: forward gen3x16, 64 bytes, 8 queues, pf: qdma_bench: no frame" in capsys.readouterr().err
     assert json.loads((bench / "build/bench/dma.json").read_text())["figures"] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("nonsense", "its answer is no JSON: 'nonsense"),
+        (json.dumps({"load": said("idle", 0, 0)}), "its answer has no 'read_us'"),
+    ],
+)
+def test_an_answer_that_is_none_costs_no_other_figure(tmp_path: Path, answer: str, said: str) -> None:
+    made = program(tmp_path, f"case $1 in --registers) echo '{answer}';; *) echo '{json.dumps(GOOD)}';; esac")
+    runs = [dma.register("idle"), dma.rate(LINKS["gen3x8"], "c2h", 64, 1, "pf")]
+    figures, missing = dma_runs.measure_all(made, runs)
+    assert [figure.id for figure in figures] == ["c2h_mpps"]
+    assert len(missing) == 1 and missing[0].startswith(f"BAR2, load idle: {said}")
 
 
 def test_page_and_figures(bench: Path) -> None:
