@@ -102,7 +102,7 @@ bench-card: setup ## measure the card process and the throughput of its QDMA mod
 	@scripts/bench-card
 
 bench-dma: setup ## measure DMA with the model of the QDMA IP, beside published figures → build/bench/dma.json, dma.html
-	@scripts/bench-dma $(if $(QUICK),--quick)$(if $(FULL),--full)
+	@scripts/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
 	@scripts/bench-host $(if $(QUICK),--quick)
