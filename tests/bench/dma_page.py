@@ -103,7 +103,8 @@ def forward(figures: Sequence[Entry]) -> list[str]:
         ]
         if entries:
             caption = (
-                f"The host sends back each frame, queues of {who}, gen3x16; published: testpmd on an IP in hardware."
+                f"The host sends back each frame, queues of {who}, gen3x16. Published: testpmd on an IP in hardware, "
+                "at each point on the faster of two machines."
             )
             parts.append(lines(f"forward-{function}", caption, curves, ("frames a second", "Mpps"), entries))
     return parts

@@ -185,6 +185,7 @@ def test_page_and_figures(bench: Path) -> None:
     assert "waits for bypass" in told
     assert "Mpps" in told
     assert "8 queues, published" in told
+    assert "at each point on the faster of two machines" in told
 
 
 def test_a_folder_without_the_program_is_told(tmp_path: Path) -> None:
