@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/build-release refuses: a release is of one commit, with every board. Stand-ins make packages and Verilog."""
+"""What scripts/build-release and scripts/build-deb refuse: a release is of one commit, with every board. Stand-ins make
+packages and Verilog.
+"""
 
 from __future__ import annotations
 
@@ -80,3 +82,22 @@ def test_a_checkout_that_changes_meanwhile_is_refused(clone: Path, change: str) 
     done = release(clone, "--no-verilog")
     assert done.returncode == 1 and "the checkout was changed while the release was made" in done.stderr
     assert not (clone.parent / "out").exists()
+
+
+def test_packages_of_two_commits_are_refused(clone: Path) -> None:
+    """Their version would be that of one, and their files those of the other."""
+    shutil.copy(ROOT / "scripts/build-deb", clone / "scripts")
+    for name, text in {
+        "scripts/setup": "git commit -q --allow-empty -m later",
+        "scripts/fetch-source": "echo /nowhere",
+        "scripts/xz": "exec cat",  # quicker
+        "packaging/debian/rules": "exit 1",
+    }.items():
+        (clone / name).write_text(f"#!/bin/sh\n{text}\n")
+        (clone / name).chmod(0o755)
+    history.git(clone, "add", "-A")
+    history.git(clone, "commit", "-qm", "tests: a change while packages are made")
+    environment = {"PATH": f"{clone}/scripts:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
+    command = [str(clone / "scripts/build-deb"), "--output", str(clone.parent / "out")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "a commit was made while the packages were" in done.stderr, done.stderr
