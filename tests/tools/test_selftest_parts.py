@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import block, boards, clock, ethtool, frames, report, sensors, system
+from meridian_selftest import block, boards, clock, ethtool, frames, identity, report, sensors, system
 from meridian_selftest.card import ArmCard, Function
 from meridian_selftest.checks import CHECKS
 from meridian_selftest.context import Context, Options
@@ -174,3 +174,11 @@ def test_an_interface_that_is_detached_later(fake: FakeSystem, monkeypatch: pyte
     assert [line.result for line in run(fake.context(), chosen[1:], tell=False)] == [FAIL]
     monkeypatch.setattr(ethtool, "driver", refuse)
     assert [line.result for line in run(fake.context(), chosen, tell=False)] == [FAIL, SKIP]
+
+
+def test_a_driver_without_tests_has_not_passed_them(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.card()
+    monkeypatch.setattr(Function, "interface", property(lambda _: "eth0"))
+    monkeypatch.setattr(ethtool, "self_test", lambda _: {"link": 0})
+    with pytest.raises(Skip, match="the driver of eth0 has no tests"):
+        identity.registers(fake.context())
