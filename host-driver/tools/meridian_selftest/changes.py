@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from . import ethtool
+from .result import Fail
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -40,18 +41,39 @@ def undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _nothing() -> None:
+    pass
+
+
+def _not_put_back(back: Callable[[], object], what: str) -> str:
+    """Why it could not be put back, "" if it was."""
+    with undisturbed():
+        try:
+            back()
+        except OSError as error:
+            return f"{what} is not put back: {error}"
+    return ""
+
+
 @contextmanager
 def changed(change: Callable[[], object], back: Callable[[], object], what: str) -> Iterator[None]:
-    """Changes something for as long as the context lasts. what: it is, for the sentence if it cannot be put back."""
+    """Changes something for as long as the context lasts. what: it is, for the sentence if it cannot be put back.
+
+    It fails if it cannot be put back, and says so on standard error if something else has failed before.
+    """
     try:
-        change()
+        try:
+            change()
+        except OSError:
+            back = _nothing  # what the kernel has refused is as it was, or as somebody else has made it
+            raise
         yield
-    finally:
-        with undisturbed():
-            try:
-                back()
-            except OSError as error:
-                print(f"meridian-selftest: {what} is not put back: {error}", file=sys.stderr)
+    except BaseException:
+        if reason := _not_put_back(back, what):
+            print(f"meridian-selftest: {reason}", file=sys.stderr)
+        raise
+    if reason := _not_put_back(back, what):
+        raise Fail(reason, "Put it back by hand; 'dmesg' may say why")
 
 
 def written(path: Path, value: str) -> AbstractContextManager[None]:
