@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from meridian_selftest import changes
 from meridian_selftest.result import Fail
+
+TOOLS = Path(__file__).resolve().parents[2] / "host-driver" / "tools"
 
 
 def refuse() -> None:
@@ -28,3 +34,15 @@ def test_what_cannot_be_put_back_is_a_fault(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(KeyError), changes.changed(lambda: None, refuse, "it"):
         raise KeyError
     assert "it is not put back" in capsys.readouterr().err
+
+
+def test_a_hangup_that_is_ignored_stays_ignored() -> None:
+    """As nohup has it."""
+    script = (
+        "import os, signal\nfrom meridian_selftest import changes\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\nchanges.watch_signals()\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\nprint('goes on')"
+    )
+    environment = os.environ | {"PYTHONPATH": str(TOOLS)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "goes on\n", done.stderr

@@ -25,9 +25,10 @@ def _ended(number: int, _: FrameType | None) -> None:
 
 
 def watch_signals() -> None:
-    """From now on a signal raises Ended."""
+    """From now on a signal raises Ended, but one that is ignored, as nohup does."""
     for number in SIGNALS:
-        signal.signal(number, _ended)
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _ended)
 
 
 @contextmanager
