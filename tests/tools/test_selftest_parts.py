@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import block, boards, clock, ethtool, frames, identity, report, sensors, system
+from meridian_selftest import block, boards, clock, ethtool, frames, identity, ports, report, sensors, system
 from meridian_selftest.card import ArmCard, Function
 from meridian_selftest.checks import CHECKS
 from meridian_selftest.context import Context, Options
@@ -182,3 +182,15 @@ def test_a_driver_without_tests_has_not_passed_them(fake: FakeSystem, monkeypatc
     monkeypatch.setattr(ethtool, "self_test", lambda _: {"link": 0})
     with pytest.raises(Skip, match="the driver of eth0 has no tests"):
         identity.registers(fake.context())
+
+
+def test_ports_of_the_arm_side_are_those_of_the_card(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their interfaces are called, and if one has none."""
+    for name, port in (("lan", 3), ("wan", 1)):
+        place = fake.root / "sys/class/net" / name
+        place.mkdir()
+        (place / "dev_port").write_text(f"{port}\n")
+    monkeypatch.setattr(ports, "_arm_port", lambda _, name: name)
+    context = Context(ArmCard("a0000000.ethernet", ["lan", "wan"]), Options(ports=frozenset([1])), Registers())
+    said = [(line.name, line.result, line.text) for line in ports.arm_links(context)]
+    assert said == [("link.1", PASS, "wan"), ("link.3", SKIP, "--ports leaves it out")]

@@ -113,6 +113,5 @@ def has_carrier(interface: str) -> bool:
 
 
 def port_of(interface: str) -> int:
-    """The card's port that a PF's interface is on: Linux has it as p0, p1."""
-    name = system.read(system.NET / interface / "phys_port_name")
-    return int(name[1:]) if re.fullmatch(r"p\d+", name) else 0
+    """The card's port that an interface of a PF or of the ARM side is on."""
+    return system.number(system.NET / interface / "dev_port")

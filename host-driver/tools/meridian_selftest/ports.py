@@ -74,6 +74,6 @@ def arm_links(context: Context) -> list[Line]:
     if not context.arm.interfaces:
         raise Skip("no driver has made an interface of the card: 'modprobe meridian_ps', and look at 'dmesg'")
     return [
-        _line(context, port, lambda name=name: _arm_port(context, name))
-        for port, name in enumerate(context.arm.interfaces)
+        _line(context, port_of(name), lambda name=name: _arm_port(context, name))
+        for name in sorted(context.arm.interfaces, key=port_of)
     ]
