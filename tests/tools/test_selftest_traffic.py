@@ -101,3 +101,18 @@ def test_a_vf_that_another_driver_takes(fake: FakeSystem) -> None:
     context = fake.context(slow=0.01)
     with pytest.raises(Skip, match="vfio-pci takes VF 0 of 0000:3b:00.0 before meridian does"):
         vf._new_vf(context, context.host.pfs[0])
+
+
+@pytest.mark.parametrize(("verdicts", "said"), [(1500, ""), (1400, "100 frames of eth0 vanished")])
+def test_a_loss_is_not_hidden_by_what_others_send(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, verdicts: int, said: str
+) -> None:
+    """1000 frames of the program, and 500 of others."""
+    names = {name for one in counters.of_interface("eth0") for name in one.names()}
+    start = dict.fromkeys(names, 0)
+    end = start | {"eth0:tx_packets": 1500, "eth0:card_tx_sent": verdicts}
+    monkeypatch.setattr(counters, "reading", lambda _: counters.Reading(end, end))
+    monkeypatch.setattr(counters, "PAUSE_SECONDS", 0)
+    assert vf._told_losses("eth0", counters.Reading(start, start), 1000) == said
+    end["eth0:card_tx_veb_full"] = 1
+    assert "card_tx_veb_full 1" in vf._told_losses("eth0", counters.Reading(start, start), 1000)

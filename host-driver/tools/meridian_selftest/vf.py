@@ -8,10 +8,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import ethtool, frames, system
+from . import counters, frames, system
 from .card import HOST_DRIVER, Function, has_carrier
 from .changes import interface_up, written
 from .context import Context
+from .counters import Reading
 from .frames import Frames
 from .result import Fail, Skip
 
@@ -93,20 +94,36 @@ def _reset_under(load: Load, vf: Function, seconds: float) -> None:
         raise Fail(said[0], LOOK)
 
 
-def _losses(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    """Of a PF: what the card or its driver has dropped of its frames."""
-    lost = {}
+def _told_losses(interface: str, start: Reading, sent: int) -> str:
+    """Of a PF that has sent so many frames since the start: what the card or its driver has lost of its frames, and of those
+    that others have sent by it; "" if nothing. It looks again while frames are under way.
+    """
+    verdicts = counters.of_interface(interface)[1]
+    vanished, end = 0, counters.reading([interface])
+    for _ in range(counters.TRIES):
+        vanished = counters.difference(verdicts, start, end)
+        if vanished <= 0:
+            break
+        time.sleep(counters.PAUSE_SECONDS)
+        end = counters.reading([interface])
+    before, after = ({name.partition(":")[2]: value for name, value in one.first.items()} for one in (start, end))
+    found = []
     for name, value in after.items():
         is_verdict = name.startswith("card_tx_") and name not in WENT and "_copies_" not in name
-        if (is_verdict or name == "tx_dropped") and value > before.get(name, 0):
-            lost[name] = value - before.get(name, 0)
-    return lost
+        if (is_verdict or name == "tx_dropped") and value > before[name]:
+            found.append(f"{name} {value - before[name]}")
+    left = after["card_tx_sent"] - before["card_tx_sent"]
+    if vanished > 0:
+        found.append(f"{vanished} frames of {interface} vanished")
+    elif left < sent and not found:
+        found.append(f"the card sent {left} of {sent}")
+    return ", ".join(found)
 
 
 def _run(context: Context, pf: Function, vf: Function) -> str:
     part = QUICK_LOAD_SECONDS if context.options.quick else LOAD_SECONDS
     bound = context.patience(BACK_SECONDS)
-    before = ethtool.statistics(pf.interface)
+    start_counts = counters.reading([pf.interface])
     with frames.opened(vf.interface) as from_vf, frames.opened(pf.interface) as of_pf:
         load = Load(from_vf, of_pf, frames.address(pf.interface))
         if not load.until_came(WINDOW, bound):
@@ -125,12 +142,8 @@ def _run(context: Context, pf: Function, vf: Function) -> str:
         load.last(part)
         if not of_pf.sent(context.patience(1)):
             raise Fail(f"a frame of {pf.interface} is not done: its queue stands still", LOOK)
-    after = ethtool.statistics(pf.interface)
-    lost = _losses(before, after)
-    left = after["card_tx_sent"] - before["card_tx_sent"]
-    if lost or left < load.of_pf:
-        said = ", ".join(f"{name} {value}" for name, value in lost.items()) or "no counter says why"
-        raise Fail(f"of {load.of_pf} frames of {pf.interface} the card sent {left} ({said})", LOOK)
+    if lost := _told_losses(pf.interface, start_counts, load.of_pf):
+        raise Fail(f"frames of {pf.interface} were lost beside the reset: {lost}", LOOK)
     return (
         f"VF 0 was back {back:.1f} s after its reset, {load.came} of its frames came; {pf.interface} lost none of "
         f"{load.of_pf}"
