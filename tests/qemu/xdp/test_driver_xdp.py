@@ -91,8 +91,10 @@ def test_frames_that_go_back_come_back_unchanged(link: Link, name: str, counter:
 @contextmanager
 def mtu(guest: Guest, bytes: int) -> Iterator[None]:
     guest.run(f"ip link set eth0 mtu {bytes}")
-    yield
-    guest.run("ip link set eth0 mtu 1500")
+    try:
+        yield
+    finally:
+        guest.run("ip link set eth0 mtu 1500")
 
 
 def test_long_frames_are_not_for_a_program_that_takes_one_buffer(link: Link) -> None:
@@ -186,6 +188,7 @@ def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
     assert guest.run_for_bytes("cat /tmp/got") == body
 
 
+@pytest.mark.btf
 @pytest.mark.parametrize("spare", [0, 8000])
 def test_a_program_asks_the_card(link: Link, spare: int) -> None:
     """Its hash with its type, and the tag that it has taken out. spare: the frame is in parts."""
@@ -211,8 +214,11 @@ def only_xdp(guest: Guest) -> Iterator[None]:
     """The stack sends nothing, so that its watchdog has nothing to see; who sends to itself gets it from the wire."""
     guest.run("ip link set eth0 arp off && ip address flush dev eth0 && bridge link set dev eth0 hwmode vepa")
     guest.run("sysctl -q -w net.ipv6.conf.eth0.disable_ipv6=1")
-    yield
-    guest.run("ip link set eth0 arp on && ip address add 10.44.0.2/24 dev eth0 && bridge link set dev eth0 hwmode veb")
+    try:
+        yield
+    finally:
+        guest.run("ip link set eth0 arp on && ip address add 10.44.0.2/24 dev eth0")
+        guest.run("bridge link set dev eth0 hwmode veb")
 
 
 def send_until_told(link: Link) -> None:

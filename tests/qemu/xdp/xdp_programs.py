@@ -30,7 +30,8 @@ def program(link: Link, words: str) -> Iterator[None]:
     """xdp_tool with these words, on eth0."""
     guest = link.guest
     guest.run(f": >/tmp/xdp; /run/twin/xdp_tool eth0 {words} >>/tmp/xdp 2>&1 & echo $! >/tmp/xdp.pid")
-    guest.until("cat /tmp/xdp", "attached")
+    said = guest.until("cat /tmp/xdp", r"\n")
+    assert said.startswith("attached\n"), said
     try:
         yield
     finally:
