@@ -8,34 +8,41 @@ static char *device;
 module_param(device, charp, 0444);
 MODULE_PARM_DESC(device, "the device's name");
 
-/* Others keep what they get. */
-static int called(struct kretprobe_instance *instance, struct pt_regs *regs)
+static void *nothing(void)
+{
+	return NULL;
+}
+
+/* Others get what they ask for. Nothing is allocated that its owner would not know of. */
+static int __kprobes asked(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct device *dev = (void *)regs_get_kernel_argument(regs, 0);
 
-	return strcmp(dev_name(dev), device);
+	if (strcmp(dev_name(dev), device))
+		return 0;
+	instruction_pointer_set(regs, (unsigned long)nothing);
+	return 1;
 }
 
-static int returns(struct kretprobe_instance *instance, struct pt_regs *regs)
+/* Without one, an optimised probe may not change where the kernel goes on. */
+static void __kprobes after(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
-	regs_set_return_value(regs, 0);
-	return 0;
 }
 
-static struct kretprobe probe = {
-	.kp.symbol_name = "dma_alloc_attrs",
-	.entry_handler = called,
-	.handler = returns,
+static struct kprobe probe = {
+	.symbol_name = "dma_alloc_attrs",
+	.pre_handler = asked,
+	.post_handler = after,
 };
 
 static int __init begin(void)
 {
-	return device ? register_kretprobe(&probe) : -EINVAL;
+	return device ? register_kprobe(&probe) : -EINVAL;
 }
 
 static void __exit end(void)
 {
-	unregister_kretprobe(&probe);
+	unregister_kprobe(&probe);
 }
 
 module_init(begin);
