@@ -18,7 +18,12 @@ lazy val shell = (project in file("."))
     ),
     scalacOptions ++= Seq("-deprecation", "-feature", "-language:reflectiveCalls"),
     // A user's module in SpinalHDL, for which scripts/sbt sets the variable.
-    Compile / unmanagedSources ++= sys.env.getOrElse("MERIDIAN_BOX_SCALA", "").split(",").filter(_.nonEmpty).map(file).toSeq,
+    Compile / unmanagedSources ++= sys.env
+      .getOrElse("MERIDIAN_BOX_SCALA", "")
+      .split(",")
+      .filter(_.nonEmpty)
+      .map(file)
+      .toSeq,
     fork := true,
     // The groups below are parallel, the classes of one are not.
     Test / parallelExecution := true,

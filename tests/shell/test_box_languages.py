@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from bench import Bench
 from conftest import Start
 from test_box import made, register, to_host, to_wire, window
 from test_isolation import BOB, PS, WIRE
