@@ -17,6 +17,7 @@
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
+ * @box_hung: by port: what of the user's module hung at the last look, MERIDIAN_BOX_STATUS_*
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address and their interrupt, the first to come first;
  *	under @lock
@@ -35,6 +36,7 @@ struct meridian_card {
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
+	u32 box_hung[MERIDIAN_PORTS];
 	struct qdma_service *services;
 	struct list_head pfs;
 	unsigned int mac_entries;

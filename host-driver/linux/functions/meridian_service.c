@@ -6,6 +6,7 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_configure.h"
+#include "meridian_devlink.h"
 #include "meridian_fault.h"
 #include "meridian_frames.h"
 #include "meridian_function.h"
@@ -196,6 +197,8 @@ static void do_service(struct work_struct *work)
 	if (m->vfs)
 		meridian_serve_vfs(m);
 	look_after_port(m);
+	if (!meridian_is_vf(m->pdev))
+		meridian_look_after_boxes(m);
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		meridian_lock(m->netdev);

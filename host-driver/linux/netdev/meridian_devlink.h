@@ -61,6 +61,12 @@ bool meridian_may_sriov(struct meridian_devlink *devlink);
 unsigned int meridian_may_vectors(struct meridian_devlink *devlink);
 unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 
+/* meridian_box.c */
+bool meridian_has_boxes(const struct meridian *m);
+void meridian_look_after_boxes(struct meridian *m);
+int meridian_reset_boxes(struct meridian *m);
+void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg);
+
 /* meridian_health.c */
 void meridian_health_begin(struct meridian_devlink *devlink);
 void meridian_health_end(struct meridian_devlink *devlink);

@@ -19,6 +19,7 @@ static const char * const sentences[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
 	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
+	[MERIDIAN_FAULT_BOX] = "the user's module of port %u hangs",
 };
 
 /*
@@ -50,6 +51,19 @@ static int recover(struct devlink_health_reporter *reporter, void *context,
 	if (!m)
 		return -ENODEV;
 	error = meridian_reset(m);
+	end(m);
+	return error;
+}
+
+static int recover_boxes(struct devlink_health_reporter *reporter, void *context,
+			 struct netlink_ext_ack *extack)
+{
+	struct meridian *m = begin(reporter);
+	int error;
+
+	if (!m)
+		return -ENODEV;
+	error = meridian_reset_boxes(m);
 	end(m);
 	return error;
 }
@@ -146,6 +160,17 @@ static int put_errors(struct devlink_health_reporter *reporter, struct devlink_f
 	return 0;
 }
 
+static int put_boxes(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
+{
+	struct meridian *m = begin(reporter);
+
+	if (!m)
+		return -ENODEV;
+	meridian_put_boxes(m, fmsg);
+	end(m);
+	return 0;
+}
+
 static int put_tx_queues(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
 {
 	return put_queues(reporter, fmsg, false);
@@ -173,6 +198,7 @@ static int name##_diagnose(struct devlink_health_reporter *reporter, struct devl
 DEFINE_LOOKS(tx_queues)
 DEFINE_LOOKS(rx_queues)
 DEFINE_LOOKS(errors)
+DEFINE_LOOKS(boxes)
 
 static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = {
@@ -196,6 +222,13 @@ static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 		.dump = errors_dump,
 		.diagnose = errors_diagnose,
 	},
+	[MERIDIAN_FAULT_BOX] = {
+		.name = "box",
+		.recover = recover_boxes,
+		.test = test,
+		.dump = boxes_dump,
+		.diagnose = boxes_diagnose,
+	},
 };
 
 /* Queues that have started have no fault, whoever has started them. */
@@ -203,7 +236,7 @@ static void tell_healthy(struct meridian_faults *faults)
 {
 	int fault;
 
-	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
+	for (fault = 0; fault < MERIDIAN_FAULT_BOX; fault++) {
 		if (faults->reporter[fault])
 			devlink_health_reporter_state_update(faults->reporter[fault],
 							     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
@@ -238,7 +271,8 @@ static void do_report(struct work_struct *work)
 		else
 			snprintf(text, sizeof(text), sentences[fault], queue);
 		/* It leaves a fault alone while another is not repaired. */
-		if (devlink_health_report(faults->reporter[fault], text, NULL) == -ECANCELED)
+		if (devlink_health_report(faults->reporter[fault], text, NULL) == -ECANCELED &&
+		    fault != MERIDIAN_FAULT_BOX)
 			reset_anyway(devlink);
 	}
 }
@@ -279,7 +313,7 @@ void meridian_health_hide(struct meridian_devlink *devlink)
 void meridian_health_begin(struct meridian_devlink *devlink)
 {
 	struct meridian_faults *faults = &devlink->faults;
-	/* Errors of the IP are the PFs' to see. */
+	/* Errors of the IP and of boxes are the PFs' to see. */
 	int count = meridian_is_vf(devlink->pdev) ? MERIDIAN_FAULT_QDMA : MERIDIAN_FAULTS;
 	int fault;
 

@@ -27,16 +27,17 @@ static void tell(struct meridian_faults *faults, int what)
  * meridian_report() - tell of a fault, and have it repaired
  * @m: the function
  * @fault: which
- * @queue: where
+ * @queue: where; of a box the port
  *
- * In any context. Without a reporter the queues are reset at once.
+ * In any context. Without a reporter the queues are reset at once, and a box is left as it is.
  */
 void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue)
 {
 	struct meridian_faults *faults = m->faults;
 
 	if (!faults->reporter[fault]) {
-		meridian_schedule_reset(m);
+		if (fault != MERIDIAN_FAULT_BOX)
+			meridian_schedule_reset(m);
 		return;
 	}
 	WRITE_ONCE(faults->queue[fault], queue);

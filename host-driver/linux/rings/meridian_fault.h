@@ -9,11 +9,12 @@
 struct devlink_health_reporter;
 struct meridian;
 
-/* What is reported, and repaired by a reset of the queues. */
+/* What is reported, and repaired: that of a box by its reset, all others by one of the queues. */
 enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
 	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
+	MERIDIAN_FAULT_BOX,	/* the user's module of a port hangs */
 	MERIDIAN_FAULTS,
 };
 
@@ -27,7 +28,7 @@ enum meridian_fault {
  * @is_shown: whether there is a devlink to tell
  * @show_lock: of @is_shown, with the start of @report
  * @pending: a bit for each fault that it is to tell, and one for queues that have started
- * @queue: where the fault was seen last, or MERIDIAN_TEST
+ * @queue: where the fault was seen last, of a box the port; or MERIDIAN_TEST
  */
 struct meridian_faults {
 	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];

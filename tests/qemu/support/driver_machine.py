@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,14 +54,21 @@ def linked(
     hardware: Hardware | None = None,
     watched: bool = True,
     driver: Path = SOURCE,
+    shell: Sequence[str] = (),
 ) -> Iterator[Link]:
     """A machine, and our small host at the other end of its wire.
 
-    files: for the machine, under /run/twin. driver: its source; changed() makes others.
+    files: for the machine, under /run/twin. driver: its source; changed() makes others. shell: options of its generator.
     """
     with run_folder() as folder:
         path = folder / "wire"
-        setting = Setting(suite=suite, hardware=hardware or Hardware(), wires=[f"0=socket:path={path}"], driver=driver)
+        setting = Setting(
+            suite=suite,
+            hardware=hardware or Hardware(),
+            wires=[f"0=socket:path={path}"],
+            driver=driver,
+            shell=shell,
+        )
         with Twin(setting, folder) as twin:
             twin.host.files.update(files or {})
             with Wire(path) as wire, Peer(wire, PEER) as peer, running(twin, watched) as guest:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's module that hangs: devlink's reporter `box` tells it, and a reset of the module brings the frames back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Link, linked
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import PF_DEVICE
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+DEVICE = "pci/0000:01:00.0"
+BOX = Path(__file__).resolve().parents[2] / "shell" / "hostile_box.sv"
+WINDOW = 0x180000
+HANGS, SILENT = 1, 3
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    # The test writes registers of the module while the driver is bound.
+    with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed"), shell=("--box", str(BOX))) as it:
+        yield it
+
+
+def tell_box(link: Link, mood: int) -> None:
+    bar2 = int(link.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    link.guest.run(f"busybox devmem {bar2 + WINDOW:#x} 32 {mood}")
+
+
+def counts(link: Link) -> tuple[str, int, int]:
+    """State of the reporter, and how many errors and recoveries it had."""
+    text = link.guest.run(f"devlink health show {DEVICE} reporter box")
+    found = re.search(r"state (\w+) error (\d+) recover (\d+)", text)
+    assert found, text
+    return found[1], int(found[2]), int(found[3])
+
+
+def wait_counts(link: Link, state: str, errors: int, recovered: int) -> None:
+    link.guest.until(f"devlink health show {DEVICE} reporter box", f"state {state} error {errors} recover {recovered}")
+
+
+def diagnosis(link: Link, what: str = "diagnose") -> str:
+    return " ".join(link.guest.run(f"devlink health {what} {DEVICE} reporter box").split())
+
+
+def warned(link: Link, what: str) -> None:
+    """The log has the driver's warning, and no other."""
+    guest = link.guest
+    text = f"the box of port 0 hangs:{what}, until it is reset"
+    assert text in guest.run("dmesg")
+    guest.run("dmesg -C")
+
+
+def test_a_module_that_is_well_has_no_error(link: Link) -> None:
+    link.guest.ping()
+    assert counts(link) == ("healthy", 0, 0)
+    text = diagnosis(link)
+    assert re.search(
+        r"port: 0 id: 0 version: 0 ready: true rx_hung: false tx_hung: false registers_hung: false", text
+    ), text
+    passed = re.search(r"rx_passed: (\d+) rx_dropped: 0 .*tx_passed: (\d+) tx_dropped: 0", text)
+    assert passed and min(int(number) for number in passed.groups()) >= 2, text
+    link.guest.check()
+
+
+def test_a_module_that_hangs_is_reset(link: Link) -> None:
+    guest = link.guest
+    _, errors, recovered = counts(link)
+    tell_box(link, HANGS)
+    assert guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    state, more, again = counts(link)
+    assert state == "healthy" and more > errors and again - recovered == more - errors
+    assert "rx_hung: true" in diagnosis(link, "dump show") or "tx_hung: true" in diagnosis(link, "dump show")
+    assert re.search(r"hangs: (receive|transmit)", guest.run("dmesg"))
+    guest.run(f"dmesg -C; devlink health dump clear {DEVICE} reporter box")
+
+
+def test_registers_that_hang_come_back_too(link: Link) -> None:
+    guest = link.guest
+    _, errors, recovered = counts(link)
+    tell_box(link, SILENT)
+    tell_box(link, SILENT)
+    wait_counts(link, "healthy", errors + 1, recovered + 1)
+    warned(link, " registers")
+    guest.ping()
+
+
+def test_it_is_left_to_the_administrator_if_wanted(link: Link) -> None:
+    guest = link.guest
+    _, _, recovered = counts(link)
+    guest.run(f"devlink health set {DEVICE} reporter box auto_recover false")
+    tell_box(link, HANGS)
+    guest.try_run("ping -c 1 -W 1 10.44.0.1")
+    guest.until(f"devlink health show {DEVICE} reporter box", "state error")
+    # Queues that start anew make no module well.
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    guest.wait_link()
+    assert guest.try_run("ping -c 3 -W 1 10.44.0.1")[0] != 0
+    assert counts(link)[0] == "error" and counts(link)[2] == recovered
+    assert re.search(r"[rt]x_dropped: [1-9]", diagnosis(link))
+    guest.run(f"devlink health recover {DEVICE} reporter box")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    assert counts(link)[0] == "healthy" and counts(link)[2] == recovered + 1
+    guest.run(f"devlink health set {DEVICE} reporter box auto_recover true; dmesg -C")
+    guest.ping()
+    guest.check()
+
+
+def test_a_reset_of_the_queues_leaves_the_module(link: Link) -> None:
+    before = counts(link)
+    link.guest.run(f"devlink health test {DEVICE} reporter tx")
+    link.guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    assert counts(link) == before
+    link.guest.check()
