@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,17 +75,60 @@ def test_a_card_whose_registers_are_all_ones_does_not_answer() -> None:
         Dump(Registers(), VERSION, [0xFFFFFFFF] * sum(PARTS.values()))
 
 
-@pytest.mark.parametrize(("capabilities", "said"), [(0, block.ABSENT), (block.CAPABILITY, block.UNKNOWN)])
+@pytest.mark.parametrize(
+    ("check", "capabilities", "said"),
+    [
+        (block.pattern, 0, block.ABSENT),
+        (block.loops, 0, block.ABSENT),
+        (block.loops, block.CAPABILITY, block.UNKNOWN),
+    ],
+)
 def test_checks_of_the_self_test_block(
-    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, capabilities: int, said: str
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, check: Callable[[Context], str], capabilities: int, said: str
 ) -> None:
     words = [0] * sum(PARTS.values())
     words[Registers()["IDENT_CAPABILITIES"] // 4] = capabilities
     fake.card()
     monkeypatch.setattr(Context, "dump", lambda self: Dump(self.map, VERSION, words))
-    for check in (block.pattern, block.loops):
-        with pytest.raises(Skip, match=re.escape(said)):
-            check(fake.context())
+    with pytest.raises(Skip, match=re.escape(said)):
+        check(fake.context())
+
+
+GOOD = "268435456 bytes in 341073 frames of 60 to 1514 bytes went each way through 8 queues in 400 ms, all good"
+DAMAGED = "1 of 256 frames (1 bit errors) were damaged: look at PCIe's errors by 'lspci -vv'"
+
+
+def test_a_pattern_that_was_good() -> None:
+    said = block.judged("eth0", 0, GOOD)
+    assert said == "eth0 268435456 bytes in 341073 frames through 8 queue(s) in 400 ms"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "verdict", "said"),
+    [
+        (None, "", Skip, block.OLD_DRIVER),
+        (0, "the pattern is left out, as XDP has the queues: detach it", Skip, "eth0: the pattern is left out, as XDP"),
+        (74, DAMAGED, Fail, "eth0: 1 of 256 frames (1 bit errors) were damaged. Look at PCIe's errors by 'lspci -vv'"),
+        (110, "", Fail, "'ethtool -t eth0 offline' fails (error 110). 'dmesg' has the reason"),
+    ],
+    ids=["a driver without it", "left out", "damaged", "no sentence"],
+)
+def test_a_pattern_that_was_not(error: int | None, sentence: str, verdict: type[Exception], said: str) -> None:
+    with pytest.raises(verdict, match=re.escape(said)):
+        block.judged("eth0", error, sentence)
+
+
+def test_what_the_kernel_says_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe stands for /dev/kmsg, which starts at its end and does not wait."""
+    log = tmp_path / "kmsg"
+    os.mkfifo(log)
+    monkeypatch.setattr(system, "KMSG", log)
+    monkeypatch.setattr(os, "lseek", lambda *_: 0)
+    with system.kernel_log() as said, log.open("w") as kernel:
+        kernel.write("6,1,2,-;meridian 0000:01:00.0 eth0: self-test: good\n SUBSYSTEM=pci\n")
+        kernel.flush()
+        assert block._sentence(said(), "eth0") == "good"
+        assert block._sentence(said(), "eth0") == ""
 
 
 def test_drift() -> None:

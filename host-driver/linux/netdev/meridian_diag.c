@@ -4,6 +4,7 @@
 #include "meridian_ethtool.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"
+#include "meridian_pattern.h"
 
 /* Of the order of the parts; host-driver/tools reads it. */
 #define DUMP_VERSION	2
@@ -91,34 +92,40 @@ static int test_link(struct meridian *m)
 static const struct {
 	char name[ETH_GSTRING_LEN];
 	int (*run)(struct meridian *m);
+	bool is_offline;
 } tests[] = {
 	{ "registers", test_registers },
 	{ "tables", test_tables },
 	{ "filter", meridian_test_filter },
 	{ "link", test_link },
+	/* The last, as not every card has it. */
+	{ "dma_pattern", meridian_test_pattern, true },
 };
 
-int meridian_test_count(void)
+int meridian_test_count(struct meridian *m)
 {
-	return ARRAY_SIZE(tests);
+	bool has_pattern = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK);
+
+	return ARRAY_SIZE(tests) - !has_pattern;
 }
 
-void meridian_test_strings(u8 *data)
+void meridian_test_strings(struct meridian *m, u8 *data)
 {
-	unsigned int i;
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
+	for (i = 0; i < meridian_test_count(m); i++)
 		memcpy(data + i * ETH_GSTRING_LEN, tests[i].name, ETH_GSTRING_LEN);
 }
 
-/* None of them disturbs the traffic. */
+/* Only those that are offline disturb the traffic. */
 void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data)
 {
 	struct meridian *m = netdev_priv(netdev);
-	unsigned int i;
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		int error = tests[i].run(m);
+	for (i = 0; i < meridian_test_count(m); i++) {
+		bool is_left_out = tests[i].is_offline && !(test->flags & ETH_TEST_FL_OFFLINE);
+		int error = is_left_out ? 0 : tests[i].run(m);
 
 		data[i] = -error;
 		if (error)

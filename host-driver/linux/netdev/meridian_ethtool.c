@@ -104,7 +104,7 @@ static int get_sset_count(struct net_device *netdev, int set)
 		return meridian_stats_count(m);
 	case ETH_SS_TEST:
 		/* A VF sees nothing that could be tested. */
-		return meridian_is_vf(m->pdev) ? -EOPNOTSUPP : meridian_test_count();
+		return meridian_is_vf(m->pdev) ? -EOPNOTSUPP : meridian_test_count(m);
 	case ETH_SS_PRIV_FLAGS:
 		return meridian_priv_flag_count(m);
 	default:
@@ -119,7 +119,7 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *data)
 	if (set == ETH_SS_STATS)
 		meridian_stats_strings(m, data);
 	else if (set == ETH_SS_TEST)
-		meridian_test_strings(data);
+		meridian_test_strings(m, data);
 	else if (set == ETH_SS_PRIV_FLAGS)
 		meridian_priv_flag_strings(data);
 }

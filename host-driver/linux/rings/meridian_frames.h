@@ -20,12 +20,17 @@ void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_ring_tx(struct meridian_tx *tx);
 void meridian_arm_tx(struct meridian_tx *tx);
+int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
 bool meridian_rx_ended(const struct meridian_rx *rx);
 bool meridian_fill_rx(struct meridian_rx *rx);
 void meridian_release_rx(struct meridian_rx *rx);
+
+/* meridian_loop.c */
+extern const struct ethhdr meridian_loop_header;
+bool meridian_loop(struct meridian_rx *rx, struct sk_buff *skb);
 
 /* meridian_xdp.c */
 void meridian_give_back(struct meridian_rx *rx, struct xdp_buff *xdp);

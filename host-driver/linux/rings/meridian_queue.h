@@ -173,6 +173,7 @@ struct meridian_tx {
  * @mode: of completion doorbells
  * @must_flush: XDP has redirected frames in this poll
  * @is_failed: the card has said what cannot be; nothing is read until a reset
+ * @is_looped: frames of the self-test go back to the card
  * @bad_entry: what the card has said then
  * @stats: counted here
  */
@@ -197,6 +198,7 @@ struct meridian_rx {
 	u32 mode;
 	bool must_flush;
 	bool is_failed;
+	bool is_looped;
 	u64 bad_entry;
 	struct meridian_rx_stats stats;
 };

@@ -297,6 +297,8 @@ static void deliver(struct meridian_rx *rx, struct napi_struct *napi,
 		skb = receive(rx, completion);
 	if (!skb)
 		return;
+	if (unlikely(READ_ONCE(rx->is_looped)) && meridian_loop(rx, skb))
+		return;
 	skb_record_rx_queue(skb, rx->index);
 	tell(rx, skb, completion);
 	skb->protocol = eth_type_trans(skb, rx->m->netdev);

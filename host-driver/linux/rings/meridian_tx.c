@@ -259,11 +259,29 @@ netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device
 	return vlan_features_check(skb, features);
 }
 
+/* Puts a frame into a ring with room. Inline: a call would cost each frame. */
+static __always_inline int put_skb(struct meridian_tx *tx, struct sk_buff *skb)
+{
+	struct meridian_tx_buffer buffer = { .skb = skb, .is_mapped = true };
+	struct device *dev = &tx->m->pdev->dev;
+
+	if (unlikely(skb->len > tx->m->max_frame || skb->len < ETH_HLEN))
+		return -EMSGSIZE;
+	/* One descriptor is one frame. */
+	if (unlikely(skb_linearize(skb)))
+		return -ENOMEM;
+	buffer.length = skb->len;
+	buffer.dma = dma_map_single(dev, skb->data, skb->len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(dev, buffer.dma)))
+		return -ENOMEM;
+	put(tx, &buffer, request_of(tx, skb));
+	return 0;
+}
+
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct meridian *m = netdev_priv(netdev);
 	struct meridian_tx *tx = &m->channel[skb_get_queue_mapping(skb)].tx;
-	struct meridian_tx_buffer buffer = { .skb = skb, .is_mapped = true };
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
 
@@ -278,19 +296,11 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		stop(tx, queue);
 		return NETDEV_TX_BUSY;
 	}
-	if (unlikely(skb->len > m->max_frame || skb->len < ETH_HLEN))
+	if (unlikely(put_skb(tx, skb)))
 		goto drop;
-	/* One descriptor is one frame. */
-	if (unlikely(skb_linearize(skb)))
-		goto drop;
-	buffer.length = skb->len;
-	buffer.dma = dma_map_single(&m->pdev->dev, skb->data, skb->len, DMA_TO_DEVICE);
-	if (unlikely(dma_mapping_error(&m->pdev->dev, buffer.dma)))
-		goto drop;
-	put(tx, &buffer, request_of(tx, skb));
 	skb_tx_timestamp(skb);
 	stop_if_full(tx, queue);
-	if (__netdev_tx_sent_queue(queue, buffer.length, more))
+	if (__netdev_tx_sent_queue(queue, skb->len, more))
 		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
 drop:
@@ -300,6 +310,26 @@ drop:
 	if (!more)
 		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
+}
+
+/**
+ * meridian_send_back() - send a received frame, of a function from which the stack sends nothing
+ * @tx: the queue; under its transmit lock
+ * @skb: the frame, whose caller keeps it if this fails
+ *
+ * Return: 0 or a negative error.
+ */
+int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb)
+{
+	int error = meridian_tx_room(tx) ? put_skb(tx, skb) : -ENOSPC;
+
+	if (unlikely(error)) {
+		count(tx, &tx->stats.dropped);
+		return error;
+	}
+	netdev_tx_sent_queue(queue_of(tx), skb->len);
+	meridian_ring_tx(tx);
+	return 0;
 }
 
 /* Copies a frame in parts to memory of its own, as one descriptor is one frame. */

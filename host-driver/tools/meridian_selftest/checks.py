@@ -71,7 +71,13 @@ CHECKS = (
         OF_HOST,
         "makes a VF, resets it, removes it",
     ),
-    Check("dma-pattern", "256 MiB of a pattern by DMA both ways through every queue", block.pattern, OF_HOST),
+    Check(
+        "dma-pattern",
+        "256 MiB of a pattern by DMA both ways through every queue",
+        block.pattern,
+        OF_HOST,
+        "takes the traffic of each interface away for up to 2 s",
+    ),
     Check("port-loops", "each port's loops with frames of 64 to 9600 bytes", block.loops, OF_HOST),
     Check("counters", "what came in was delivered, or a counter says why not", counters.add_up, OF_HOST),
 )

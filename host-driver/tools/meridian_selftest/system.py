@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 #: In tests, a folder that stands for /.
@@ -13,6 +14,9 @@ ROOT = Path(os.environ.get("MERIDIAN_FAKE_ROOT", "/"))
 PCI = ROOT / "sys/bus/pci/devices"
 NET = ROOT / "sys/class/net"
 PROC = ROOT / "proc"
+KMSG = ROOT / "dev/kmsg"
+#: Records of the kernel's log are no longer.
+RECORD_BYTES = 8192
 
 
 def read(path: Path, otherwise: str = "") -> str:
@@ -40,6 +44,35 @@ def target(path: Path) -> str:
 def names(folder: Path) -> list[str]:
     """What is in a folder, sorted; nothing if it is not there."""
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+@contextmanager
+def kernel_log() -> Iterator[Callable[[], str]]:
+    """What the kernel says from now on, read without a wait: a line for each record; nothing where nobody may read it."""
+    try:
+        log = os.open(KMSG, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        yield lambda: ""
+        return
+    try:
+        os.lseek(log, 0, os.SEEK_END)
+        yield lambda: "".join(_records(log))
+    finally:
+        os.close(log)
+
+
+def _records(log: int) -> Iterator[str]:
+    """A record has numbers, a semicolon and the text; its further lines name the device."""
+    while True:
+        try:
+            record = os.read(log, RECORD_BYTES)
+        except BrokenPipeError:  # some were overwritten before they were read
+            continue
+        except BlockingIOError:
+            return
+        if not record:
+            return
+        yield record.decode(errors="replace").partition(";")[2].partition("\n")[0] + "\n"
 
 
 def until(holds: Callable[[], bool], seconds: float, pause: float = 0.01) -> bool:

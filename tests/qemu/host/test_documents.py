@@ -36,7 +36,7 @@ ON_HOST = {
     "cat /sys/class/net/eth1/phys_port_name": r"^p0$",
     "dmesg | grep 'function .*, port'": r"function 0, port 0 of 1, \d+ queues",
     "ethtool eth1": r"(?s)Speed: 25000Mb/s.*Link detected: yes",
-    "ethtool -t eth1": r"link\s+0$",
+    "ethtool -t eth1 online": r"link\s+0$",
     "ethtool -S eth1 | grep port_rx": r"port_rx_bad_fcs: 0",
     "cat /sys/class/net/eth1/device/sriov_totalvfs": r"^4$",
     "devlink dev param show pci/0000:01:00.0 name enable_sriov": r"cmode driverinit value true",

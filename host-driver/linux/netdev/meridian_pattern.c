@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The offline self-test: the card's generator sends frames to every receive queue, the driver sends
+ * them back, and the card's checker compares them. They never reach the wire, nor do they need it.
+ */
+#include <linux/bitfield.h>
+#include <linux/etherdevice.h>
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+
+#include "compat.h"
+#include "meridian.h"
+#include "meridian_frames.h"
+#include "meridian_hw.h"
+#include "meridian_pattern.h"
+#include "meridian_ring.h"
+
+/* The test ends with the first of these two: what a good card moves is well below the time. */
+#define PATTERN_BYTES	SZ_256M
+#define PATTERN_MSECS	2000
+/* At most, but for a queue each; a simulated card has to be in time, too. */
+#define BATCH_FRAMES	256
+/* Without a frame for so long, the rest of a batch is lost; a batch lasts BATCH_MSECS at most. */
+#define SILENT_MSECS	3000
+#define BATCH_MSECS	10000
+/* For frames that are under way when the test ends early. */
+#define END_MSECS	100
+
+/* The block is the card's, not the function's. */
+static DEFINE_MUTEX(one_at_a_time);
+
+/**
+ * struct pattern - a test that is under way
+ * @m: the function
+ * @batch: frames of a batch, which the rings have room for
+ * @largest: bytes of the largest frame
+ * @batches: that were good
+ * @frames: of these
+ * @bytes: of these, in each direction
+ * @run: number of the run before
+ */
+struct pattern {
+	struct meridian *m;
+	u32 batch;
+	u32 largest;
+	u32 batches;
+	u64 frames;
+	u64 bytes;
+	u32 run;
+};
+
+static u32 read_block(const struct pattern *p, u32 offset)
+{
+	return meridian_read(p->m, MERIDIAN_SELF_TEST_BASE + offset);
+}
+
+static void write_block(const struct pattern *p, u32 offset, u32 value)
+{
+	meridian_write(p->m, MERIDIAN_SELF_TEST_BASE + offset, value);
+}
+
+static u64 count_of(const struct pattern *p, u32 counter)
+{
+	return meridian_read_counter(p->m, MERIDIAN_SELF_TEST_BASE + counter);
+}
+
+static u32 status_of(const struct pattern *p)
+{
+	return read_block(p, MERIDIAN_SELF_TEST_STATUS);
+}
+
+static bool is_idle(u32 status)
+{
+	return !FIELD_GET(MERIDIAN_SELF_TEST_STATUS_STATE_MASK, status);
+}
+
+static void write_address(const struct pattern *p, u32 low, const u8 *address)
+{
+	write_block(p, low, address[0] | address[1] << 8 | address[2] << 16 |
+			    (u32)address[3] << 24);
+	write_block(p, low + 4, address[4] | address[5] << 8);
+}
+
+/* Of the batch: small to large, and every size in the course of the batches. */
+static void write_sizes(const struct pattern *p)
+{
+	u32 range = p->largest - ETH_ZLEN;
+	u32 step = range / p->batch + 1;
+	u32 first = ETH_ZLEN + p->batches % min(step, range + 1);
+
+	write_block(p, MERIDIAN_SELF_TEST_SIZE,
+		    FIELD_PREP(MERIDIAN_SELF_TEST_SIZE_FIRST_MASK, first) |
+		    FIELD_PREP(MERIDIAN_SELF_TEST_SIZE_LAST_MASK, p->largest));
+	write_block(p, MERIDIAN_SELF_TEST_SIZE_STEP, step);
+}
+
+static void write_settings(struct pattern *p)
+{
+	struct meridian *m = p->m;
+
+	write_block(p, MERIDIAN_SELF_TEST_COMMAND, MERIDIAN_SELF_TEST_COMMAND_OFF_MASK);
+	write_block(p, MERIDIAN_SELF_TEST_MODE, MERIDIAN_SELF_TEST_MODE_GENERATE_MASK |
+						MERIDIAN_SELF_TEST_MODE_CHECK_MASK |
+						MERIDIAN_SELF_TEST_MODE_TAKE_MASK |
+						MERIDIAN_SELF_TEST_MODE_FORCE_MASK);
+	write_block(p, MERIDIAN_SELF_TEST_FUNCTION, m->function);
+	write_block(p, MERIDIAN_SELF_TEST_QUEUES,
+		    FIELD_PREP(MERIDIAN_SELF_TEST_QUEUES_FIRST_MASK, m->queue_base) |
+		    FIELD_PREP(MERIDIAN_SELF_TEST_QUEUES_COUNT_MASK, m->channels));
+	write_block(p, MERIDIAN_SELF_TEST_INTERVAL, 0);
+	write_block(p, MERIDIAN_SELF_TEST_RATE, 0);
+	write_block(p, MERIDIAN_SELF_TEST_BURST, 0);
+	write_block(p, MERIDIAN_SELF_TEST_FRAMES, p->batch);
+	write_address(p, MERIDIAN_SELF_TEST_DESTINATION_LOW, meridian_loop_header.h_dest);
+	write_address(p, MERIDIAN_SELF_TEST_SOURCE_LOW, meridian_loop_header.h_source);
+	p->run = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status_of(p));
+}
+
+static const char *why_refused(u32 refusal)
+{
+	static const char * const reasons[] = {
+		[MERIDIAN_SELF_TEST_REFUSAL_RUNNING] = "another test runs: end it, then try again",
+		[MERIDIAN_SELF_TEST_REFUSAL_NO_FUNCTION] =
+			"the function is not enabled or is being reset: try again",
+		[MERIDIAN_SELF_TEST_REFUSAL_CREDIT] =
+			"the card does not count receive buffers: load the driver again",
+		[MERIDIAN_SELF_TEST_REFUSAL_QUEUES] =
+			"the card gives the queues to another function: load the driver again",
+		[MERIDIAN_SELF_TEST_REFUSAL_WINDOW] =
+			"its window of latency has no cycles: write some to window_low",
+	};
+
+	if (refusal < ARRAY_SIZE(reasons) && reasons[refusal])
+		return reasons[refusal];
+	return "it does not take the settings: take driver and bitstream of one commit";
+}
+
+static int refused(struct pattern *p, u32 refusal)
+{
+	netdev_err(p->m->netdev, "self-test: the card refuses the pattern (%u): %s\n", refusal,
+		   why_refused(refusal));
+	return -EBUSY;
+}
+
+/* What may be wrong with frames that have come back, the gravest first. */
+static const struct fault {
+	u32 counter;
+	int error;
+	const char *is;
+} faults[] = {
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_MARKED, -EIO,
+	  "were marked bad by the DMA engine: look at PCIe's errors by 'lspci -vv'" },
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_DAMAGED, -EBADMSG,
+	  "were damaged: look at PCIe's errors by 'lspci -vv', test memory, reseat the card" },
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_TOO_SHORT, -EBADMSG,
+	  "were cut short: look at PCIe's errors by 'lspci -vv', and reseat the card" },
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_FOREIGN, -EPROTO,
+	  "were not of this test: end who else sends by this interface" },
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_LATE, -EILSEQ,
+	  "came late or twice: take driver and bitstream of one commit, and send us this line" },
+	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_SKIPPED, -ENODATA,
+	  "were skipped: look at rx_no_memory, tx_dropped and card_rx_queue_full by 'ethtool -S'" },
+};
+
+/* What the checker says of the batch; its numbers are final. */
+static int judge(struct pattern *p)
+{
+	const struct fault *fault;
+	unsigned int i;
+	u64 frames;
+
+	for (i = 0; i < ARRAY_SIZE(faults); i++) {
+		fault = &faults[i];
+		frames = count_of(p, fault->counter);
+		if (!frames)
+			continue;
+		if (fault->counter == MERIDIAN_SELF_TEST_COUNTER_CHECKED_DAMAGED)
+			netdev_err(p->m->netdev, "self-test: %llu of %u frames (%llu bit errors) %s\n",
+				   frames, p->batch,
+				   count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_BIT_ERRORS),
+				   fault->is);
+		else
+			netdev_err(p->m->netdev, "self-test: %llu of %u frames %s\n", frames,
+				   p->batch, fault->is);
+		return fault->error;
+	}
+	return 0;
+}
+
+static int timed_out(struct pattern *p)
+{
+	u64 sent = count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES);
+	u64 back = count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES);
+	int error = judge(p);
+
+	if (error)
+		return error;
+	if (sent < p->batch)
+		netdev_err(p->m->netdev, "self-test: time-out: the card sends only %llu of %u frames (%llu times it had no receive buffer): look at rx_no_memory by 'ethtool -S', and whether the queues' interrupts come\n",
+			   sent, p->batch, count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_DENIED));
+	else
+		netdev_err(p->m->netdev, "self-test: time-out: %llu of %llu frames are not back: look at rx_no_memory and tx_dropped by 'ethtool -S', and whether the queues' interrupts come\n",
+			   sent - back, sent);
+	return -ETIMEDOUT;
+}
+
+static int name_end(struct pattern *p, u32 end)
+{
+	static const char * const by[] = {
+		[MERIDIAN_SELF_TEST_END_COMMAND] = "by a command of somebody else",
+		[MERIDIAN_SELF_TEST_END_FUNCTION_RESET] = "by a reset of the function",
+		[MERIDIAN_SELF_TEST_END_QUEUES_CHANGED] = "as its queues were changed",
+		[MERIDIAN_SELF_TEST_END_CREDIT_OFF] = "as receive buffers are not counted any more",
+	};
+
+	netdev_err(p->m->netdev, "self-test: the pattern has ended %s: try again\n",
+		   end < ARRAY_SIZE(by) && by[end] ? by[end] : "for no known reason");
+	return -ECANCELED;
+}
+
+/*
+ * Looks at the batch once; @count: frames that came or went. Return: -EINPROGRESS if it goes on.
+ * What is shown may be of the run before, until the number changes.
+ */
+static int inspect(struct pattern *p, u64 *count)
+{
+	u32 status = status_of(p), refusal, end;
+	u64 back;
+
+	if (!meridian_present(p->m)) {
+		netdev_err(p->m->netdev, "self-test: the card does not answer: look at 'dmesg' and 'lspci -vv'\n");
+		return -ENODEV;
+	}
+	refusal = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_REFUSAL_MASK, status);
+	if (refusal)
+		return refused(p, refusal);
+	back = count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES);
+	*count = count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES) + back;
+	if (!is_idle(status) || FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status) == p->run)
+		return -EINPROGRESS;
+	end = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_END_MASK, status);
+	if (end != MERIDIAN_SELF_TEST_END_COMPLETE)
+		return name_end(p, end);
+	if (back < p->batch)
+		return -EINPROGRESS;
+	return 0;
+}
+
+static int wait_for_batch(struct pattern *p)
+{
+	ktime_t start = ktime_get(), last = start, now;
+	u64 count = 0, before = 0;
+	int error;
+
+	for (;;) {
+		error = inspect(p, &count);
+		if (error != -EINPROGRESS)
+			return error ? error : judge(p);
+		if (signal_pending(current))
+			return -EINTR;
+		now = ktime_get();
+		if (count != before)
+			last = now;
+		before = count;
+		if (ktime_ms_delta(now, last) > SILENT_MSECS ||
+		    ktime_ms_delta(now, start) > BATCH_MSECS)
+			return timed_out(p);
+		usleep_range(50, 100);
+	}
+}
+
+static int run_batch(struct pattern *p)
+{
+	int error;
+
+	write_sizes(p);
+	write_block(p, MERIDIAN_SELF_TEST_COMMAND, MERIDIAN_SELF_TEST_COMMAND_START_MASK);
+	error = wait_for_batch(p);
+	if (error)
+		return error;
+	p->run = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status_of(p));
+	p->batches++;
+	p->frames += p->batch;
+	p->bytes += count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES);
+	return 0;
+}
+
+/* No frame of the stack goes or waits in a ring, and Linux's watchdog does not look. */
+static void take_traffic(struct meridian *m)
+{
+	netif_device_detach(m->netdev);
+	clear_bit(MERIDIAN_FLAG_UP, &m->flags);
+	synchronize_net();
+	netif_tx_disable(m->netdev);
+	meridian_drain_tx(m);
+}
+
+static void give_traffic_back(struct meridian *m)
+{
+	set_bit(MERIDIAN_FLAG_UP, &m->flags);
+	if (!test_bit(MERIDIAN_FLAG_GONE, &m->flags))
+		netif_device_attach(m->netdev);
+	/* What Linux has changed of its lists meanwhile. */
+	schedule_work(&m->rx_mode);
+}
+
+static void set_loop(struct meridian *m, bool on)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->channels; i++)
+		WRITE_ONCE(m->channel[i].rx.is_looped, on);
+	/* Polls that are under way may have seen it as it was. */
+	synchronize_net();
+}
+
+/* The checker takes frames until none is under way any more, so that none gets to the wire. */
+static void end_block(struct pattern *p)
+{
+	unsigned int i;
+
+	write_block(p, MERIDIAN_SELF_TEST_COMMAND, MERIDIAN_SELF_TEST_COMMAND_STOP_MASK);
+	for (i = 0; i < END_MSECS && meridian_present(p->m); i++) {
+		if (is_idle(status_of(p)) &&
+		    count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES) >=
+		    count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES))
+			break;
+		usleep_range(1000, 1500);
+	}
+	set_loop(p->m, false);
+	meridian_drain_tx(p->m);
+	write_block(p, MERIDIAN_SELF_TEST_COMMAND, MERIDIAN_SELF_TEST_COMMAND_OFF_MASK);
+	write_block(p, MERIDIAN_SELF_TEST_MODE, 0);
+	write_block(p, MERIDIAN_SELF_TEST_FRAMES, 0);
+}
+
+static int run(struct pattern *p)
+{
+	struct net_device *netdev = p->m->netdev;
+	ktime_t start = ktime_get();
+	s64 msecs = 0;
+	int error = 0;
+
+	write_settings(p);
+	set_loop(p->m, true);
+	while (!error && p->bytes < PATTERN_BYTES && msecs < PATTERN_MSECS) {
+		error = run_batch(p);
+		msecs = ktime_ms_delta(ktime_get(), start);
+	}
+	end_block(p);
+	if (error == -EINTR)
+		netdev_info(netdev, "self-test: a signal has ended the pattern\n");
+	if (!error)
+		netdev_info(netdev, "self-test: %llu bytes in %llu frames of %u to %u bytes went each way through %u queues in %lld ms, all good\n",
+			    p->bytes, p->frames, ETH_ZLEN, p->largest, p->m->channels, msecs);
+	return error;
+}
+
+/**
+ * meridian_test_pattern() - a pattern by DMA both ways through every queue; takes traffic away
+ * @m: a PF whose card has the block; under RTNL
+ *
+ * Says in a sentence what it has found. Its frames count as received and sent by the interface, and
+ * in no counter of the card but those of the block.
+ *
+ * Return: 0, also if it was left out because of XDP; a negative error.
+ */
+int meridian_test_pattern(struct meridian *m)
+{
+	struct pattern p = { .m = m };
+	int error;
+
+	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
+		netdev_err(m->netdev, "self-test: the interface is down: set it up, then try again\n");
+		return -ENETDOWN;
+	}
+	if (m->xdp || !bitmap_empty(m->xsk_queues, MERIDIAN_QUEUES)) {
+		netdev_info(m->netdev, "self-test: the pattern is left out, as XDP or AF_XDP has the queues: detach it, then try again\n");
+		return 0;
+	}
+	/* Half of the rings is for frames from the wire. Each queue gets a frame. */
+	p.batch = min3(m->config.rx_slots / 2, m->config.tx_slots / 2, (u32)BATCH_FRAMES);
+	p.batch = max(p.batch, m->channels);
+	p.largest = min_t(u32, max_t(u32, m->netdev->mtu + ETH_HLEN, ETH_ZLEN), m->max_frame);
+	mutex_lock(&one_at_a_time);
+	take_traffic(m);
+	error = run(&p);
+	give_traffic_back(m);
+	mutex_unlock(&one_at_a_time);
+	return error;
+}
