@@ -16,7 +16,8 @@ namespace eval implement {
 
   proc sources {} {
     variable wrappers
-    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]] ;# the user's, by number
+    # The user's, by number.
+    set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]]
     return [concat [list [file join [settings::get rtl] Shell.v]] $boxes [lsort [glob -directory $wrappers *.sv]]]
   }
 
