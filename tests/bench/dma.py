@@ -158,9 +158,12 @@ def latency(row: published.Offered) -> Run:
         value = round(times["median"] / 1000, 3)
         offered = {"offered_mops": round(1000 / row.gap_ns, 2)} if row.gap_ns else {"load": "full"}
         where = point(found, WIDE, row.bytes, queues=1, function="pf", direction=row.direction, poll_ns=POLL_NS)
-        where |= offered | {"mops": round(found[row.direction]["mpps"], 2)}
+        where |= offered
         reference = published.reference(value, row.command_us, published.LATENCY)
-        return [Figure("latency_us", where, value, "us", None, reference, times["frames"], spread(times, 0.001))]
+        return [
+            Figure("latency_us", where, value, "us", None, reference, times["frames"], spread(times, 0.001)),
+            Figure("latency_mops", where, round(found[row.direction]["mpps"], 2), "Mops"),
+        ]
 
     options = ("--mode", row.direction, "--bytes", str(row.bytes), "--gap-ns", str(row.gap_ns))
     return Run(
@@ -180,17 +183,15 @@ def register(load: str) -> Run:
             times = found[f"{way}_us"]
             value = round(times["median"], 3)
             theirs = published.registers()[load] if way == "read" else None
-            where = {
-                "engine": "qdma_model",
-                "link": WIDE.name,
-                "load": load,
-                "c2h_gbps": round(found["load"]["c2h"]["gbps"], 1),
-                "h2c_gbps": round(found["load"]["h2c"]["gbps"], 1),
-            }
+            where = {"engine": "qdma_model", "link": WIDE.name, "load": load}
             reference = published.reference(value, theirs, published.REGISTERS)
             made.append(
                 Figure(f"bar2_{way}_us", where, value, "us", None, reference, found["count"], spread(times))
             )  # fmt: skip
+        for direction in ("c2h", "h2c"):
+            made.append(
+                Figure(f"bar2_load_{direction}_gbps", where, round(found["load"][direction]["gbps"], 1), "Gb/s")
+            )
         return made
 
     options = ("--registers", load, "--bytes", "4096", "--queues", "8")

@@ -165,6 +165,10 @@ def rows_of(
 
 
 def tables(figures: Sequence[Entry]) -> list[str]:
+    def beside(name: str, at: dict[str, Any]) -> float:
+        """Another figure of the same point."""
+        return next(it["value"] for it in chosen(figures, name) if it["with"] == at)
+
     compared_columns = (Number("measured"), Number("published"), Number("ratio"))
     random = table(
         "Operations at random places of 1 GiB, in millions a second, gen3x16. Published: descriptors made by the card, "
@@ -180,14 +184,23 @@ def tables(figures: Sequence[Entry]) -> list[str]:
         rows_of(
             figures,
             "latency_us",
-            lambda at: (at["direction"], at["bytes"], at.get("offered_mops", "as many as pass"), at["mops"]),
+            lambda at: (
+                at["direction"],
+                at["bytes"],
+                at.get("offered_mops", "as many as pass"),
+                beside("latency_mops", at),
+            ),
         ),
     )
     registers = [
         table(
             f"A {way} of a register in BAR2, median in us, gen3x16; the load is frames of 4096 bytes in 8 queues.",
             ("load", Number("C2H, Gb/s"), Number("H2C, Gb/s"), *compared_columns),
-            rows_of(figures, f"bar2_{way}_us", lambda at: (at["load"], at["c2h_gbps"], at["h2c_gbps"])),
+            rows_of(
+                figures,
+                f"bar2_{way}_us",
+                lambda at: (at["load"], beside("bar2_load_c2h_gbps", at), beside("bar2_load_h2c_gbps", at)),
+            ),
         )
         for way in ("read", "write")
     ]

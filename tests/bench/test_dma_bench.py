@@ -17,6 +17,9 @@ import pytest
 import report
 from dma_links import LINKS
 
+SETTINGS = frozenset(
+    ("engine", "source", "link", "bytes", "queues", "function", "direction", "load", "offered_mops", "poll_ns")
+)
 TIMES = {"median": 1200.0, "min": 1000.0, "max": 1500.0, "frames": 7}
 
 
@@ -100,6 +103,7 @@ def test_each_run_is_asked_for_what_its_figure_says(tmp_path: Path) -> None:
         asked = dict(zip(run.options[::2], run.options[1::2], strict=True)) if "--random" not in run.options else {}
         for figure in run.figures(said(run.mode, 6400, 6400)):
             assert figure.point["engine"] == "qdma_model"
+            assert set(figure.point) <= SETTINGS, "what was measured is a figure of its own"
             link = LINKS[figure.point["link"]]
             assert run.options[-len(link.options()) :] == tuple(link.options())
             for key in {"bytes", "queues", "function"} & set(figure.point) & {name[2:] for name in asked}:
