@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from meridian_selftest import changes, registers, system
 from meridian_selftest.main import main
 
 TOOLS = Path(__file__).resolve().parents[2] / "host-driver" / "tools"
@@ -114,3 +115,33 @@ def test_what_was_changed_is_put_back_after_a_signal(tmp_path: Path, number: sig
         text, _ = it.communicate(timeout=30)
     assert text == f"ended by {number.name}\n"
     assert file.read_text() == "0"
+
+
+def test_a_reader_who_goes_away_is_no_failing_check(tmp_path: Path) -> None:
+    """As `meridian-selftest | head`: the pipe is closed before the first line."""
+    pf(tmp_path, "0000:03:00.0")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        done = subprocess.run(
+            [sys.executable, str(PROGRAM), "--only", "map"],
+            env=os.environ | {"MERIDIAN_FAKE_ROOT": str(tmp_path)},
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (2, "")
+
+
+def test_a_package_without_its_register_map_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pf(tmp_path, "0000:03:00.0")
+    monkeypatch.setattr(system, "ROOT", tmp_path)
+    monkeypatch.setattr(system, "PCI", tmp_path / "sys/bus/pci/devices")
+    monkeypatch.setattr(registers, "_PLACES", (tmp_path,))
+    monkeypatch.setattr(changes, "watch_signals", lambda: None)
+    assert main(["--only", "map"]) == 2
+    assert "install the package meridian-tools again" in capsys.readouterr().err

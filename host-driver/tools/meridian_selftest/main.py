@@ -157,6 +157,13 @@ def main(line: Sequence[str] | None = None) -> int:
     changes.watch_signals()
     try:
         return test(card, arguments)
+    except FileNotFoundError as error:
+        print(f"meridian-selftest: {error}", file=sys.stderr)
+        return WRONG
+    except BrokenPipeError:
+        # Whoever read the lines has gone, as `head` does. Nothing is left to be said, also not at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return WRONG
     except changes.Ended as error:
         print(f"meridian-selftest: ended by {error}; what it had changed is put back", file=sys.stderr)
         return 130
