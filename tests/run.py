@@ -177,16 +177,47 @@ class Early:
             self._thread.join(END_SECONDS)
 
 
+def family(pid: int) -> list[int]:
+    """A process and all that it, and they, have begun."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(stat.parent.name))
+    found = [pid]
+    for each in found:
+        found += children.get(each, [])
+    return found
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a command with all that it has begun: a test that is ended so would leave its machines."""
+    members = family(process.pid)
+    for word in (signal.SIGTERM, signal.SIGKILL):
+        for pid in members:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, word)
+        deadline = time.monotonic() + END_SECONDS
+        while process.poll() is None or any(Path(f"/proc/{pid}").exists() for pid in members):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+
+
 def run(suite: Suite) -> tuple[int, int]:
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
     if suite.reports:
         suite.reports.mkdir(parents=True, exist_ok=True)
+    process = subprocess.Popen(suite.command, cwd=ROOT)
     try:
-        status = subprocess.run(suite.command, cwd=ROOT, timeout=60 * suite.minutes, check=False).returncode
+        status = process.wait(60 * suite.minutes)
     except subprocess.TimeoutExpired:
         print(f"{suite.name}: not done after {suite.minutes} minutes", flush=True)
         status = 1
+    finally:
+        if process.poll() is None:
+            end(process)
     passed, failed = count(suite.reports) if suite.reports else (int(status == 0), int(status != 0))
     if suite.reports and passed + failed == 0:
         failed = 1  # a suite that ran nothing has failed

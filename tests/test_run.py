@@ -119,3 +119,25 @@ def test_a_signal_ends_what_is_early(tmp_path: Path, number: signal.Signals) -> 
         it.send_signal(number)
         assert it.wait(WAIT) == 128 + number
     until(lambda: gone(tmp_path / "pid"), "the end of the first suite")
+
+
+@pytest.mark.parametrize("trap", ["true", "trap '' TERM"], ids=["that listens", "that does not"])
+def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trap: str
+) -> None:
+    monkeypatch.setattr(run, "END_SECONDS", 0.5)
+    script = f'bash -c "{trap}; echo \\$\\$ >{tmp_path}/pid; while sleep 0.1; do :; done" & wait'
+    begun = time.monotonic()
+    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1)
+    assert gone(tmp_path / "pid") and time.monotonic() - begun < WAIT
+
+
+def test_a_run_that_is_broken_off_ends_its_suite(tmp_path: Path) -> None:
+    script = f"bash -c 'echo $$ >{tmp_path}/pid; sleep 1000' & wait"
+    program = "import sys, signal, run\nsignal.signal(15, lambda *_: sys.exit(143))\n"
+    program += f"run.run(run.Suite('slow', ['bash', '-c', {script!r}], 1))"
+    with subprocess.Popen([sys.executable, "-c", program], cwd=Path(run.__file__).parent) as runner:
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "", "the suite")
+        runner.send_signal(signal.SIGTERM)
+        assert runner.wait(WAIT) == 143
+    until(lambda: gone(tmp_path / "pid"), "the end of what the suite had begun")
