@@ -99,9 +99,10 @@ def test_a_report_that_was_not_ended_is_a_failure(tmp_path: Path) -> None:
 
 
 SIGNALLED = """
-import sys
+import signal, sys
 from pathlib import Path
 import run
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the shell that runs the tests may ignore it
 folder = Path(sys.argv[1])
 first = run.Suite("first", ["bash", "-c", f"echo $$ >{folder}/new; mv {folder}/new {folder}/pid; sleep 60"], 1, early=True)
 run.REPORTS = folder / "reports"

@@ -88,9 +88,11 @@ class TestAsRoot:
 
 
 CHANGE = """
-    import sys, time
+    import signal, sys, time
     from pathlib import Path
     from meridian_selftest import changes
+    for number in changes.SIGNALS:
+        signal.signal(number, signal.SIG_DFL)  # the shell that runs the tests may ignore some
     changes.watch_signals()
     try:
         with changes.written(Path(sys.argv[1]), "1"):
