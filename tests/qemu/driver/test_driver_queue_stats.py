@@ -30,6 +30,9 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
         it.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
         it.guest.run("ip netns exec vf0 ip link set eth1 up")
         it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        # Each test finds something counted, also by itself.
+        it.guest.ping()
+        it.guest.run(f"ip netns exec vf0 ping -c 2 -i 0.5 -W 10 {PEER}")
         yield it
 
 
