@@ -66,6 +66,8 @@ void meridian_card_put(struct meridian_card *card)
 static void choose_error_function(struct meridian_card *card)
 {
 	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
+	/* What the one before was told, this one has not heard. */
+	memset(card->box_hung, 0, sizeof(card->box_hung));
 	if (card->error_function)
 		qdma_enable_errors(&card->error_function->qdma, 0);
 }

@@ -63,12 +63,13 @@ void meridian_look_after_boxes(struct meridian *m)
 	if (!meridian_has_boxes(m))
 		return;
 	for (port = 0; port < m->ports; port++) {
-		hung = read_hung(m, port);
 		mutex_lock(&card->lock);
 		if (card->error_function != m) {
 			mutex_unlock(&card->lock);
 			return;
 		}
+		/* Under the lock, as a reset may be under way. */
+		hung = read_hung(m, port);
 		told = card->box_hung[port];
 		card->box_hung[port] = hung;
 		mutex_unlock(&card->lock);
