@@ -6,6 +6,7 @@ import spinal.core._
 import java.io.File
 import java.lang.reflect.InvocationTargetException
 import java.nio.file.{Files, Path}
+import java.util.Comparator
 import scala.sys.process._
 
 /** Sources of a user's module. All of them become Verilog, and only that Verilog is simulated and built.
@@ -54,8 +55,12 @@ object BoxSource {
     fitting.get._2(sources)
   }
 
-  private def created(module: String): Path =
-    Files.createDirectories(Files.createTempDirectory("box").resolve("verilog")).resolve(s"$module.v")
+  /** A file of Verilog to be written, in a folder that is there until the program ends. */
+  private def created(module: String): Path = {
+    val folder = Files.createTempDirectory("box")
+    sys.addShutdownHook(Files.walk(folder).sorted(Comparator.reverseOrder[Path]()).forEach(Files.delete(_)))
+    Files.createDirectories(folder.resolve("verilog")).resolve(s"$module.v")
+  }
 
   /** By GHDL. Its Verilog has no parameters, so the width of a beat is set here. */
   private def vhdl(files: Seq[File], entity: String, hostBytes: Int): BoxSource = {
