@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box that does what its register 0 says: 0 passes frames on, 1 takes nothing, 2 sends without a pause, frames and beats
-// that are none among them, 3 answers no access to its registers any more.
+// that are none among them, 3 answers no access to its registers any more. With 4 more it does so after a reset, too.
 module hostile_box #(
     parameter DATA_BITS = 256
 ) (
@@ -46,15 +46,16 @@ module hostile_box #(
     output logic                   irq
 );
   logic [1:0] mood;
+  logic       stays = 0;
   logic [31:0] noise;
   wire passes = mood == 0 || mood == 3;
   wire floods = mood == 2;
 
   always_ff @(posedge clk) begin
     noise <= {noise[30:0], noise[31] ^ noise[21] ^ noise[1] ^ noise[0]};
-    if (s_axil_awvalid && s_axil_awready) mood <= s_axil_wdata[1:0];
+    if (s_axil_awvalid && s_axil_awready) {stays, mood} <= s_axil_wdata[2:0];
     if (rst) begin
-      mood  <= 0;
+      if (!stays) mood <= 0;
       noise <= 1;
     end
   end

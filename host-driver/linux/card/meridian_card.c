@@ -65,9 +65,12 @@ void meridian_card_put(struct meridian_card *card)
 /* Any that is there will do: the errors are the card's. */
 static void choose_error_function(struct meridian_card *card)
 {
+	unsigned int port;
+
 	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
 	/* What the one before was told, this one has not heard. */
-	memset(card->box_hung, 0, sizeof(card->box_hung));
+	for (port = 0; port < MERIDIAN_PORTS; port++)
+		card->box[port].hung = 0;
 	if (card->error_function)
 		qdma_enable_errors(&card->error_function->qdma, 0);
 }

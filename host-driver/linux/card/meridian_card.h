@@ -6,6 +6,18 @@
 #include "meridian.h"
 
 /**
+ * struct meridian_box - the user's module of a port, as it was seen last
+ * @hung: what of it hung, MERIDIAN_BOX_STATUS_*, and has been reported
+ * @pause: jiffies between its last two resets at least; 0: it was not reset
+ * @next: when it may be reported again
+ */
+struct meridian_box {
+	u32 hung;
+	unsigned long pause;
+	unsigned long next;
+};
+
+/**
  * struct meridian_card - what the PFs of one card share
  * @list: in the list of cards
  * @users: PFs that are bound
@@ -17,7 +29,7 @@
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
- * @box_hung: by port: what of the user's module hung at the last look, MERIDIAN_BOX_STATUS_*
+ * @box: by port; under @lock
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address and their interrupt, the first to come first;
  *	under @lock
@@ -36,7 +48,7 @@ struct meridian_card {
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
-	u32 box_hung[MERIDIAN_PORTS];
+	struct meridian_box box[MERIDIAN_PORTS];
 	struct qdma_service *services;
 	struct list_head pfs;
 	unsigned int mac_entries;

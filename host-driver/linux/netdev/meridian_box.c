@@ -12,6 +12,10 @@
 #define HUNG	(MERIDIAN_BOX_STATUS_RX_HUNG_MASK | MERIDIAN_BOX_STATUS_TX_HUNG_MASK | \
 		 REGISTERS_HUNG)
 
+/* Between resets of a module that hangs again. */
+#define LEAST_PAUSE	HZ
+#define MOST_PAUSE	(64 * HZ)
+
 static const struct {
 	const char *name;
 	u32 low;
@@ -50,39 +54,79 @@ bool meridian_has_boxes(const struct meridian *m)
 	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK);
 }
 
+/* What of the module has begun to hang, and may be reported; under the card's lock. */
+static u32 see_box(struct meridian *m, unsigned int port)
+{
+	struct meridian_box *box = &m->card->box[port];
+	u32 hung = read_hung(m, port);
+	u32 fresh = hung & ~box->hung;
+
+	if (fresh && box->pause && time_before(jiffies, box->next)) {
+		box->hung &= hung;
+		return 0;
+	}
+	box->hung = hung;
+	return fresh;
+}
+
 /**
  * meridian_look_after_boxes() - report each module that has hung since the last look
  * @m: a PF; one of a card's PFs does it
+ *
+ * A module that hangs again and again is reported after pauses that double, up to MOST_PAUSE.
  */
 void meridian_look_after_boxes(struct meridian *m)
 {
-	struct meridian_card *card = m->card;
 	unsigned int port;
-	u32 hung, told;
+	u32 hung;
 
 	if (!meridian_has_boxes(m))
 		return;
 	for (port = 0; port < m->ports; port++) {
-		mutex_lock(&card->lock);
-		if (card->error_function != m) {
-			mutex_unlock(&card->lock);
-			return;
-		}
-		/* Under the lock, as a reset may be under way. */
-		hung = read_hung(m, port);
-		told = card->box_hung[port];
-		card->box_hung[port] = hung;
-		mutex_unlock(&card->lock);
-		if (!(hung & ~told))
+		/* A reset may be under way. */
+		mutex_lock(&m->card->lock);
+		hung = m->card->error_function == m ? see_box(m, port) : 0;
+		mutex_unlock(&m->card->lock);
+		if (!hung)
 			continue;
-		if (net_ratelimit())
-			netdev_warn(m->netdev,
-				    "the box of port %u hangs:%s%s%s, until it is reset\n",
-				    port, hung & MERIDIAN_BOX_STATUS_RX_HUNG_MASK ? " receive" : "",
-				    hung & MERIDIAN_BOX_STATUS_TX_HUNG_MASK ? " transmit" : "",
-				    hung & REGISTERS_HUNG ? " registers" : "");
+		netdev_warn(m->netdev, "the box of port %u hangs:%s%s%s, until it is reset\n", port,
+			    hung & MERIDIAN_BOX_STATUS_RX_HUNG_MASK ? " receive" : "",
+			    hung & MERIDIAN_BOX_STATUS_TX_HUNG_MASK ? " transmit" : "",
+			    hung & REGISTERS_HUNG ? " registers" : "");
 		meridian_report(m, MERIDIAN_FAULT_BOX, port);
 	}
+}
+
+/**
+ * meridian_forget_boxes() - report modules that hang anew at the next look
+ * @card: a card, one of whose modules could not be reset
+ */
+void meridian_forget_boxes(struct meridian_card *card)
+{
+	unsigned int port;
+
+	mutex_lock(&card->lock);
+	for (port = 0; port < MERIDIAN_PORTS; port++)
+		card->box[port].hung = 0;
+	mutex_unlock(&card->lock);
+}
+
+static void reset_box(struct meridian *m, unsigned int port)
+{
+	struct meridian_box *box = &m->card->box[port];
+	u32 control = MERIDIAN_BOX_BASE(port) + MERIDIAN_BOX_CONTROL;
+
+	meridian_write(m, control, MERIDIAN_BOX_CONTROL_RESET_MASK);
+	meridian_read(m, control);
+	meridian_write(m, control, 0);
+	/* The card holds the reset for 16 cycles. */
+	usleep_range(10, 20);
+	if (!box->pause || time_after(jiffies, box->next + MOST_PAUSE))
+		box->pause = LEAST_PAUSE;
+	else
+		box->pause = min_t(unsigned long, 2 * box->pause, MOST_PAUSE);
+	box->next = jiffies + box->pause;
+	box->hung = 0;
 }
 
 /**
@@ -100,21 +144,15 @@ int meridian_reset_boxes(struct meridian *m)
 
 	if (!meridian_has_boxes(m))
 		return 0;
+	mutex_lock(&m->card->lock);
 	for (port = 0; port < m->ports; port++) {
 		if (!read_hung(m, port))
 			continue;
-		mutex_lock(&m->card->lock);
-		meridian_write(m, MERIDIAN_BOX_BASE(port) + MERIDIAN_BOX_CONTROL,
-			       MERIDIAN_BOX_CONTROL_RESET_MASK);
-		box_read(m, port, MERIDIAN_BOX_CONTROL);
-		meridian_write(m, MERIDIAN_BOX_BASE(port) + MERIDIAN_BOX_CONTROL, 0);
-		m->card->box_hung[port] = 0;
-		mutex_unlock(&m->card->lock);
-		/* The card holds the reset for 16 cycles. */
-		usleep_range(10, 20);
+		reset_box(m, port);
 		if (read_hung(m, port))
 			error = -EIO;
 	}
+	mutex_unlock(&m->card->lock);
 	return error;
 }
 

@@ -10,6 +10,7 @@
 #include "meridian_fault.h"
 
 struct meridian;
+struct meridian_card;
 struct meridian_devlink;
 
 /**
@@ -64,6 +65,7 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 /* meridian_box.c */
 bool meridian_has_boxes(const struct meridian *m);
 void meridian_look_after_boxes(struct meridian *m);
+void meridian_forget_boxes(struct meridian_card *card);
 int meridian_reset_boxes(struct meridian *m);
 void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg);
 

@@ -58,11 +58,14 @@ static int recover(struct devlink_health_reporter *reporter, void *context,
 static int recover_boxes(struct devlink_health_reporter *reporter, void *context,
 			 struct netlink_ext_ack *extack)
 {
+	struct meridian_devlink *devlink = devlink_health_reporter_priv(reporter);
 	struct meridian *m = begin(reporter);
 	int error;
 
-	if (!m)
+	if (!m) {
+		meridian_forget_boxes(devlink->card);
 		return -ENODEV;
+	}
 	error = meridian_reset_boxes(m);
 	end(m);
 	return error;
@@ -251,6 +254,16 @@ static void reset_anyway(struct meridian_devlink *devlink)
 	mutex_unlock(&devlink->lock);
 }
 
+/* Of a reporter that was left with an error, by a recovery that failed or an administrator. */
+static void reset_boxes_anyway(struct meridian_devlink *devlink)
+{
+	struct devlink_health_reporter *reporter = devlink->faults.reporter[MERIDIAN_FAULT_BOX];
+
+	if (!recover_boxes(reporter, NULL, NULL))
+		devlink_health_reporter_state_update(reporter,
+						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+}
+
 static void do_report(struct work_struct *work)
 {
 	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink,
@@ -271,8 +284,11 @@ static void do_report(struct work_struct *work)
 		else
 			snprintf(text, sizeof(text), sentences[fault], queue);
 		/* It leaves a fault alone while another is not repaired. */
-		if (devlink_health_report(faults->reporter[fault], text, NULL) == -ECANCELED &&
-		    fault != MERIDIAN_FAULT_BOX)
+		if (devlink_health_report(faults->reporter[fault], text, NULL) != -ECANCELED)
+			continue;
+		if (fault == MERIDIAN_FAULT_BOX)
+			reset_boxes_anyway(devlink);
+		else
 			reset_anyway(devlink);
 	}
 }

@@ -16,7 +16,7 @@
 #include "meridian_pattern.h"
 #include "meridian_ring.h"
 
-/* The test ends with the first of these two: what a good card moves is well below the time. */
+/* The test ends with the batch in which the first of these two is reached. */
 #define PATTERN_BYTES	SZ_256M
 #define PATTERN_MSECS	2000
 /* At most, but for a queue each; a simulated card has to be in time, too. */
@@ -30,42 +30,17 @@
 /* The block is the card's, not the function's. */
 static DEFINE_MUTEX(one_at_a_time);
 
-/**
- * struct pattern - a test that is under way
- * @m: the function
- * @batch: frames of a batch, which the rings have room for
- * @largest: bytes of the largest frame
- * @batches: that were good
- * @frames: of these
- * @bytes: of these, in each direction
- * @run: number of the run before
- */
-struct pattern {
-	struct meridian *m;
-	u32 batch;
-	u32 largest;
-	u32 batches;
-	u64 frames;
-	u64 bytes;
-	u32 run;
-};
-
-static u32 read_block(const struct pattern *p, u32 offset)
+static u32 read_block(const struct meridian_pattern *p, u32 offset)
 {
 	return meridian_read(p->m, MERIDIAN_SELF_TEST_BASE + offset);
 }
 
-static void write_block(const struct pattern *p, u32 offset, u32 value)
+static void write_block(const struct meridian_pattern *p, u32 offset, u32 value)
 {
 	meridian_write(p->m, MERIDIAN_SELF_TEST_BASE + offset, value);
 }
 
-static u64 count_of(const struct pattern *p, u32 counter)
-{
-	return meridian_read_counter(p->m, MERIDIAN_SELF_TEST_BASE + counter);
-}
-
-static u32 status_of(const struct pattern *p)
+static u32 status_of(const struct meridian_pattern *p)
 {
 	return read_block(p, MERIDIAN_SELF_TEST_STATUS);
 }
@@ -75,7 +50,7 @@ static bool is_idle(u32 status)
 	return !FIELD_GET(MERIDIAN_SELF_TEST_STATUS_STATE_MASK, status);
 }
 
-static void write_address(const struct pattern *p, u32 low, const u8 *address)
+static void write_address(const struct meridian_pattern *p, u32 low, const u8 *address)
 {
 	write_block(p, low, address[0] | address[1] << 8 | address[2] << 16 |
 			    (u32)address[3] << 24);
@@ -83,7 +58,7 @@ static void write_address(const struct pattern *p, u32 low, const u8 *address)
 }
 
 /* Of the batch: small to large, and every size in the course of the batches. */
-static void write_sizes(const struct pattern *p)
+static void write_sizes(const struct meridian_pattern *p)
 {
 	u32 range = p->largest - ETH_ZLEN;
 	u32 step = range / p->batch + 1;
@@ -95,7 +70,7 @@ static void write_sizes(const struct pattern *p)
 	write_block(p, MERIDIAN_SELF_TEST_SIZE_STEP, step);
 }
 
-static void write_settings(struct pattern *p)
+static void write_settings(struct meridian_pattern *p)
 {
 	struct meridian *m = p->m;
 
@@ -117,113 +92,11 @@ static void write_settings(struct pattern *p)
 	p->run = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status_of(p));
 }
 
-static const char *why_refused(u32 refusal)
-{
-	static const char * const reasons[] = {
-		[MERIDIAN_SELF_TEST_REFUSAL_RUNNING] = "another test runs: end it, then try again",
-		[MERIDIAN_SELF_TEST_REFUSAL_NO_FUNCTION] =
-			"the function is not enabled or is being reset: try again",
-		[MERIDIAN_SELF_TEST_REFUSAL_CREDIT] =
-			"the card does not count receive buffers: load the driver again",
-		[MERIDIAN_SELF_TEST_REFUSAL_QUEUES] =
-			"the card gives the queues to another function: load the driver again",
-		[MERIDIAN_SELF_TEST_REFUSAL_WINDOW] =
-			"its window of latency has no cycles: write some to window_low",
-	};
-
-	if (refusal < ARRAY_SIZE(reasons) && reasons[refusal])
-		return reasons[refusal];
-	return "it does not take the settings: take driver and bitstream of one commit";
-}
-
-static int refused(struct pattern *p, u32 refusal)
-{
-	netdev_err(p->m->netdev, "self-test: the card refuses the pattern (%u): %s\n", refusal,
-		   why_refused(refusal));
-	return -EBUSY;
-}
-
-/* What may be wrong with frames that have come back, the gravest first. */
-static const struct fault {
-	u32 counter;
-	int error;
-	const char *is;
-} faults[] = {
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_MARKED, -EIO,
-	  "were marked bad by the DMA engine: look at PCIe's errors by 'lspci -vv'" },
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_DAMAGED, -EBADMSG,
-	  "were damaged: look at PCIe's errors by 'lspci -vv', test memory, reseat the card" },
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_TOO_SHORT, -EBADMSG,
-	  "were cut short: look at PCIe's errors by 'lspci -vv', and reseat the card" },
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_FOREIGN, -EPROTO,
-	  "were not of this test: end who else sends by this interface" },
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_LATE, -EILSEQ,
-	  "came late or twice: take driver and bitstream of one commit, and send us this line" },
-	{ MERIDIAN_SELF_TEST_COUNTER_CHECKED_SKIPPED, -ENODATA,
-	  "were skipped: look at rx_no_memory, tx_dropped and card_rx_queue_full by 'ethtool -S'" },
-};
-
-/* What the checker says of the batch; its numbers are final. */
-static int judge(struct pattern *p)
-{
-	const struct fault *fault;
-	unsigned int i;
-	u64 frames;
-
-	for (i = 0; i < ARRAY_SIZE(faults); i++) {
-		fault = &faults[i];
-		frames = count_of(p, fault->counter);
-		if (!frames)
-			continue;
-		if (fault->counter == MERIDIAN_SELF_TEST_COUNTER_CHECKED_DAMAGED)
-			netdev_err(p->m->netdev, "self-test: %llu of %u frames (%llu bit errors) %s\n",
-				   frames, p->batch,
-				   count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_BIT_ERRORS),
-				   fault->is);
-		else
-			netdev_err(p->m->netdev, "self-test: %llu of %u frames %s\n", frames,
-				   p->batch, fault->is);
-		return fault->error;
-	}
-	return 0;
-}
-
-static int timed_out(struct pattern *p)
-{
-	u64 sent = count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES);
-	u64 back = count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES);
-	int error = judge(p);
-
-	if (error)
-		return error;
-	if (sent < p->batch)
-		netdev_err(p->m->netdev, "self-test: time-out: the card sends only %llu of %u frames (%llu times it had no receive buffer): look at rx_no_memory by 'ethtool -S', and whether the queues' interrupts come\n",
-			   sent, p->batch, count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_DENIED));
-	else
-		netdev_err(p->m->netdev, "self-test: time-out: %llu of %llu frames are not back: look at rx_no_memory and tx_dropped by 'ethtool -S', and whether the queues' interrupts come\n",
-			   sent - back, sent);
-	return -ETIMEDOUT;
-}
-
-static int name_end(struct pattern *p, u32 end)
-{
-	static const char * const by[] = {
-		[MERIDIAN_SELF_TEST_END_COMMAND] = "by a command of somebody else",
-		[MERIDIAN_SELF_TEST_END_FUNCTION_RESET] = "by a reset of the function",
-		[MERIDIAN_SELF_TEST_END_QUEUES_CHANGED] = "as its queues were changed",
-		[MERIDIAN_SELF_TEST_END_CREDIT_OFF] = "as receive buffers are not counted any more",
-	};
-
-	netdev_err(p->m->netdev, "self-test: the pattern has ended %s: try again\n",
-		   end < ARRAY_SIZE(by) && by[end] ? by[end] : "for no known reason");
-	return -ECANCELED;
-}
-
 /*
  * Looks at the batch once; @count: frames that came or went. Return: -EINPROGRESS if it goes on.
  * What is shown may be of the run before, until the number changes.
  */
-static int inspect(struct pattern *p, u64 *count)
+static int inspect(struct meridian_pattern *p, u64 *count)
 {
 	u32 status = status_of(p), refusal, end;
 	u64 back;
@@ -234,20 +107,20 @@ static int inspect(struct pattern *p, u64 *count)
 	}
 	refusal = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_REFUSAL_MASK, status);
 	if (refusal)
-		return refused(p, refusal);
-	back = count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES);
-	*count = count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES) + back;
+		return meridian_pattern_refused(p, refusal);
+	back = pattern_count(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES);
+	*count = pattern_count(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES) + back;
 	if (!is_idle(status) || FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status) == p->run)
 		return -EINPROGRESS;
 	end = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_END_MASK, status);
 	if (end != MERIDIAN_SELF_TEST_END_COMPLETE)
-		return name_end(p, end);
+		return meridian_pattern_ended(p, end);
 	if (back < p->batch)
 		return -EINPROGRESS;
 	return 0;
 }
 
-static int wait_for_batch(struct pattern *p)
+static int wait_for_batch(struct meridian_pattern *p)
 {
 	ktime_t start = ktime_get(), last = start, now;
 	u64 count = 0, before = 0;
@@ -256,7 +129,7 @@ static int wait_for_batch(struct pattern *p)
 	for (;;) {
 		error = inspect(p, &count);
 		if (error != -EINPROGRESS)
-			return error ? error : judge(p);
+			return error ? error : meridian_pattern_judge(p);
 		if (signal_pending(current))
 			return -EINTR;
 		now = ktime_get();
@@ -265,12 +138,12 @@ static int wait_for_batch(struct pattern *p)
 		before = count;
 		if (ktime_ms_delta(now, last) > SILENT_MSECS ||
 		    ktime_ms_delta(now, start) > BATCH_MSECS)
-			return timed_out(p);
+			return meridian_pattern_timed_out(p);
 		usleep_range(50, 100);
 	}
 }
 
-static int run_batch(struct pattern *p)
+static int run_batch(struct meridian_pattern *p)
 {
 	int error;
 
@@ -282,7 +155,7 @@ static int run_batch(struct pattern *p)
 	p->run = FIELD_GET(MERIDIAN_SELF_TEST_STATUS_RUN_MASK, status_of(p));
 	p->batches++;
 	p->frames += p->batch;
-	p->bytes += count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES);
+	p->bytes += pattern_count(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES);
 	return 0;
 }
 
@@ -316,15 +189,15 @@ static void set_loop(struct meridian *m, bool on)
 }
 
 /* The checker takes frames until none is under way any more, so that none gets to the wire. */
-static void end_block(struct pattern *p)
+static void end_block(struct meridian_pattern *p)
 {
 	unsigned int i;
 
 	write_block(p, MERIDIAN_SELF_TEST_COMMAND, MERIDIAN_SELF_TEST_COMMAND_STOP_MASK);
 	for (i = 0; i < END_MSECS && meridian_present(p->m); i++) {
 		if (is_idle(status_of(p)) &&
-		    count_of(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES) >=
-		    count_of(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES))
+		    pattern_count(p, MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES) >=
+		    pattern_count(p, MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES))
 			break;
 		usleep_range(1000, 1500);
 	}
@@ -335,7 +208,7 @@ static void end_block(struct pattern *p)
 	write_block(p, MERIDIAN_SELF_TEST_FRAMES, 0);
 }
 
-static int run(struct pattern *p)
+static int run(struct meridian_pattern *p)
 {
 	struct net_device *netdev = p->m->netdev;
 	ktime_t start = ktime_get();
@@ -368,7 +241,7 @@ static int run(struct pattern *p)
  */
 int meridian_test_pattern(struct meridian *m)
 {
-	struct pattern p = { .m = m };
+	struct meridian_pattern p = { .m = m };
 	int error;
 
 	if (!test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
@@ -379,14 +252,19 @@ int meridian_test_pattern(struct meridian *m)
 		netdev_info(m->netdev, "self-test: the pattern is left out, as XDP or AF_XDP has the queues: detach it, then try again\n");
 		return 0;
 	}
-	/* Half of the rings is for frames from the wire. Each queue gets a frame. */
+	/* Frames from the wire need room in the rings, too. Each queue gets a frame. */
 	p.batch = min3(m->config.rx_slots / 2, m->config.tx_slots / 2, (u32)BATCH_FRAMES);
 	p.batch = max(p.batch, m->channels);
 	p.largest = min_t(u32, max_t(u32, m->netdev->mtu + ETH_HLEN, ETH_ZLEN), m->max_frame);
 	mutex_lock(&one_at_a_time);
-	take_traffic(m);
-	error = run(&p);
-	give_traffic_back(m);
+	/* A test of somebody else keeps its settings. */
+	if (meridian_present(m) && !is_idle(status_of(&p))) {
+		error = meridian_pattern_refused(&p, MERIDIAN_SELF_TEST_REFUSAL_RUNNING);
+	} else {
+		take_traffic(m);
+		error = run(&p);
+		give_traffic_back(m);
+	}
 	mutex_unlock(&one_at_a_time);
 	return error;
 }

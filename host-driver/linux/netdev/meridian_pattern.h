@@ -4,7 +4,41 @@
 #define MERIDIAN_PATTERN_H
 
 #include "meridian.h"
+#include "meridian_hw.h"
 
+/**
+ * struct meridian_pattern - a test that is under way
+ * @m: the function
+ * @batch: frames of a batch, which the rings have room for
+ * @largest: bytes of the largest frame
+ * @batches: that were good
+ * @frames: of these
+ * @bytes: of these, in each direction
+ * @run: number of the run before
+ */
+struct meridian_pattern {
+	struct meridian *m;
+	u32 batch;
+	u32 largest;
+	u32 batches;
+	u64 frames;
+	u64 bytes;
+	u32 run;
+};
+
+/* A counter of the block; MERIDIAN_SELF_TEST_COUNTER_*. */
+static inline u64 pattern_count(const struct meridian_pattern *p, u32 counter)
+{
+	return meridian_read_counter(p->m, MERIDIAN_SELF_TEST_BASE + counter);
+}
+
+/* meridian_pattern.c */
 int meridian_test_pattern(struct meridian *m);
+
+/* meridian_pattern_verdict.c */
+int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal);
+int meridian_pattern_judge(const struct meridian_pattern *p);
+int meridian_pattern_timed_out(const struct meridian_pattern *p);
+int meridian_pattern_ended(const struct meridian_pattern *p, u32 end);
 
 #endif

@@ -62,7 +62,7 @@ def pattern(context: Context) -> str:
     """256 MiB of a pattern, or as much as goes in 2 s, go by DMA both ways through every queue, without an error."""
     _need_block(context)
     interfaces = context.host.interfaces or [context.host.first_interface()]
-    context.may_disturb("takes the traffic of each interface away for up to 2 s")
+    context.may_disturb("takes the traffic of each interface away for about 2 s")
     return f"a pattern went each way without an error: {', '.join(_pattern_of(interface) for interface in interfaces)}"
 
 

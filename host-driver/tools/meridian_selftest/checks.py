@@ -76,7 +76,7 @@ CHECKS = (
         "256 MiB of a pattern by DMA both ways through every queue",
         block.pattern,
         OF_HOST,
-        "takes the traffic of each interface away for up to 2 s",
+        "takes the traffic of each interface away for about 2 s",
     ),
     Check("port-loops", "each port's loops with frames of 64 to 9600 bytes", block.loops, OF_HOST),
     Check("counters", "what came in was delivered, or a counter says why not", counters.add_up, OF_HOST),

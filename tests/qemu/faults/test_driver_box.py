@@ -15,8 +15,8 @@ from meridian_machine.guest import PF_DEVICE
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 DEVICE = "pci/0000:01:00.0"
 BOX = Path(__file__).resolve().parents[2] / "shell" / "hostile_box.sv"
-WINDOW = 0x180000
-HANGS, SILENT = 1, 3
+WINDOW, CONTROL = 0x180000, 0x118008
+HANGS, SILENT, DEAD = 1, 3, 5
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +109,42 @@ def test_it_is_left_to_the_administrator_if_wanted(link: Link) -> None:
     guest.run(f"devlink health set {DEVICE} reporter box auto_recover true; dmesg -C")
     guest.ping()
     guest.check()
+
+
+def test_a_module_that_is_dead_is_reset_less_and_less_often(link: Link) -> None:
+    """It hangs as soon as there is a frame, whatever is done."""
+    guest = link.guest
+    _, errors, recovered = counts(link)
+    tell_box(link, DEAD)
+    guest.try_run("ping -c 150 -i 0.1 -W 1 10.44.0.1", 60)
+    _, more, again = counts(link)
+    # Pauses of 1, 2, 4 and 8 s; a guest's second is one of the card's only about.
+    assert 2 <= more - errors <= 6 and again - recovered == more - errors, (more - errors, again - recovered)
+    assert guest.run("dmesg").count("the box of port 0 hangs") == more - errors
+    tell_box(link, 0)
+    guest.run(f"devlink health recover {DEVICE} reporter box || true")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 90)
+    guest.until(f"devlink health show {DEVICE} reporter box", "state healthy")
+    guest.run("dmesg -C")
+
+
+def test_an_error_that_was_left_is_mended_at_the_next_one(link: Link) -> None:
+    """The administrator had switched recovery off, reset the module by hand, and switched recovery on again."""
+    guest = link.guest
+    guest.run(f"devlink health set {DEVICE} reporter box auto_recover false")
+    tell_box(link, HANGS)
+    guest.try_run("ping -c 1 -W 1 10.44.0.1")
+    guest.until(f"devlink health show {DEVICE} reporter box", "state error")
+    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    guest.run(f"for word in 1 0; do busybox devmem {bar2 + CONTROL:#x} 32 $word; done")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
+    assert counts(link)[0] == "error"
+    guest.run(f"devlink health set {DEVICE} reporter box auto_recover true")
+    tell_box(link, HANGS)
+    guest.try_run("ping -c 1 -W 1 10.44.0.1")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 90)
+    guest.until(f"devlink health show {DEVICE} reporter box", "state healthy")
+    guest.run("dmesg -C")
 
 
 def test_a_reset_of_the_queues_leaves_the_module(link: Link) -> None:

@@ -183,7 +183,7 @@ def test_the_program_says_it(well: Bench) -> None:
         said
     )
     said = well.run("--quick --no-disturb --only dma-pattern")["dma-pattern"]
-    assert said == ("SKIP", "it takes the traffic of each interface away for up to 2 s: run it without --no-disturb")
+    assert said == ("SKIP", "it takes the traffic of each interface away for about 2 s: run it without --no-disturb")
     well.guest.run(f"echo {FLIPPED} >/sys/module/meridian/parameters/planted")
     well.fails_in("dma-pattern", r"eth0: 1 of 256 frames \(1 bit errors\) were damaged\. Look at PCIe's errors")
 
