@@ -16,8 +16,10 @@ ONLY ?=
 KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
-# BOX=FILE: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md.
+# BOX=FILE: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md. BOX_MODULE names it, if
+# that is not the name of the file.
 BOX ?=
+BOX_MODULE ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
 # logic analysers.
 BOARD ?=
@@ -84,7 +86,7 @@ format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
 rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at each port
-	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX)) $(RTL_ARGS)"
+	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map
 	@scripts/sbt "runMain meridian.regs.GenerateRegisters .."
@@ -132,7 +134,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers (needs Vivado; never run here)
-	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(BOX),--box "$(BOX)" )"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")

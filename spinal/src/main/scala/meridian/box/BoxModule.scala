@@ -80,13 +80,15 @@ object BoxModule {
   private def elaborate(source: BoxSource, name: String, set: Map[String, BigInt]): BoxModule = {
     val files = source.verilog
     val xml = Files.createTempFile("box", ".xml")
+    // Only what was named is there later, too.
+    val headers = BoxSource.temporary()
+    for (file <- source.headers) Files.copy(file.toPath, headers.resolve(file.getName))
     try {
       val said = new StringBuilder
       val values = set.map { case (key, value) => s"-G$key=$value" }
       val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++
         Seq("--no-timing") ++ values ++ // synthesis does not see delays, either
-        source.headers.map(file => s"-I${file.getAbsoluteFile.getParent}").distinct ++
-        Seq("--top-module", name) ++ files.map(_.getPath)
+        Seq(s"-I$headers", "--top-module", name) ++ files.map(_.getPath)
       val status = Process(command) ! ProcessLogger(line => said.append(line).append('\n'))
       if (status != 0) {
         val text = said.toString

@@ -4,7 +4,7 @@ package meridian.box
 import spinal.core._
 
 import java.io.File
-import java.lang.reflect.InvocationTargetException
+import java.lang.reflect.{InvocationTargetException, Modifier}
 import java.nio.file.{Files, Path}
 import java.util.Comparator
 import scala.sys.process._
@@ -56,11 +56,15 @@ object BoxSource {
   }
 
   /** A file of Verilog to be written, in a folder that is there until the program ends. */
-  private def created(module: String): Path = {
+  /** A folder that is there until the program ends. */
+  def temporary(): Path = {
     val folder = Files.createTempDirectory("box")
     sys.addShutdownHook(Files.walk(folder).sorted(Comparator.reverseOrder[Path]()).forEach(Files.delete(_)))
-    Files.createDirectories(folder.resolve("verilog")).resolve(s"$module.v")
+    folder
   }
+
+  private def created(module: String): Path =
+    Files.createDirectories(temporary().resolve("verilog")).resolve(s"$module.v")
 
   /** By GHDL. Its Verilog has no parameters, so the width of a beat is set here. */
   private def vhdl(files: Seq[File], entity: String, hostBytes: Int): BoxSource = {
@@ -85,7 +89,8 @@ object BoxSource {
       s"GHDL does not read ${files.mkString(", ")}:\n$said"
     )
     val width = s"-g${BoxModule.dataBits}=${8 * hostBytes}"
-    require(synthesise(width) || synthesise(), s"GHDL does not synthesise the entity $entity:\n$said")
+    val made = synthesise(width) || said.toString.contains("no generic") && synthesise()
+    require(made, s"GHDL does not synthesise the entity $entity:\n$said")
     // VHDL does not tell upper from lower case, Verilog does.
     Files.writeString(output, Files.readString(output).replaceFirst(s"(?im)^module $entity\\b", s"module $entity"))
     BoxSource(Seq(output.toFile), Nil)
@@ -102,8 +107,10 @@ object BoxSource {
           throw new IllegalArgumentException(
             s"there is no class $name: rename it, or give its name, with its package, by --box-module"
           )
+        case error: LinkageError => throw new IllegalArgumentException(s"the class $name cannot be loaded: $error")
       }
     require(classOf[SpinalBox].isAssignableFrom(kind), s"the class $name does not extend meridian.box.SpinalBox")
+    require(!Modifier.isAbstract(kind.getModifiers), s"the class $name is abstract: name the one that is to be built")
     val maker =
       try kind.getConstructor(classOf[Int])
       catch {

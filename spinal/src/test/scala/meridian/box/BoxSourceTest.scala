@@ -23,6 +23,9 @@ class GreedyBox(hostBytes: Int, depth: Int) extends SpinalBox(hostBytes, registe
   io.txOut << io.txIn
 }
 
+/** Is to be extended. */
+abstract class OpenBox(hostBytes: Int) extends SpinalBox(hostBytes)
+
 /** Refuses one width, and has a component that the shell has, too. */
 class NarrowBox(hostBytes: Int) extends SpinalBox(hostBytes, registers = false) {
   require(hostBytes == 32, "a NarrowBox has beats of 32 bytes")
@@ -84,6 +87,15 @@ class BoxSourceTest extends AnyFunSuite {
     assert(refused(BoxModule.read(Seq(file("other.vhd", vhdl("mine"))), None, 32)).contains("the entity other"))
   }
 
+  test("an entity that refuses a width tells its own reason") {
+    val only =
+      vhdl("only").replace("begin\n", "begin\n  assert DATA_BITS = 256 report \"256 only\" severity failure;\n")
+    assert(BoxModule.read(Seq(file("only.vhd", only)), None, 32).name == "only")
+    assert(
+      refused(BoxModule.read(Seq(file("only.vhd", only)), None, 64)).contains("does not synthesise the entity only")
+    )
+  }
+
   test("a class of SpinalHDL fits both widths, and tells its id and version") {
     for (bytes <- Seq(32, 64)) {
       val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.PassingBox"), bytes)
@@ -104,6 +116,7 @@ class BoxSourceTest extends AnyFunSuite {
     assert(read("BoxGuard").contains("does not extend meridian.box.SpinalBox"))
     assert(read("GreedyBox").contains("needs one parameter, hostBytes"))
     assert(read("NarrowBox").contains("beats of 32 bytes"))
+    assert(read("OpenBox").contains("is abstract"))
   }
 
   test("headers are found by their names, and copied under them") {
@@ -114,6 +127,9 @@ class BoxSourceTest extends AnyFunSuite {
     val top =
       file("top.v", s"`include \"names.vh\"\nmodule top (${body.mkString(", ")});\nwire x = `PASS;\nendmodule\n")
     assert(refused(BoxModule.read(Seq(top), None, 32)).contains("names.vh")) // it is beside it, but was not named
+    file("more.vh", "`define MORE 1\n")
+    val deep = file("deep.v", Files.readString(top.toPath).replace("module top", "`include \"more.vh\"\nmodule deep"))
+    assert(refused(BoxModule.read(Seq(header, deep), None, 32)).contains("more.vh")) // beside a header that was named
     val module = BoxModule.read(Seq(header, top), None, 32)
     assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
     val output = Files.createTempDirectory("output").toFile
