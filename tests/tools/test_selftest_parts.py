@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,6 +135,25 @@ def test_what_the_kernel_says_meanwhile(tmp_path: Path, monkeypatch: pytest.Monk
 def test_drift() -> None:
     assert clock.drift_ppm((0, 500), (10**9, 500 + 10**9 + 50_000)) == pytest.approx(50)
     assert clock.drift_ppm((7, 0), (7 + 10**9, 0)) == pytest.approx(-1e6)
+
+
+def test_a_look_at_the_clock_that_is_late_or_long_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is 1000 ns ahead. Most answers are 700 ns old; one look was interrupted, which makes the clock look ahead."""
+    old, good, interrupted = (500, 700, 500), (500, 0, 500), (20_000, 0, 500)
+    looks = iter([old, old, interrupted, good, *[old] * (clock.SAMPLES - 4)])
+    machine = 0
+
+    def now(source: int) -> int:
+        nonlocal machine
+        if source == time.CLOCK_MONOTONIC_RAW:
+            return machine
+        before, age, after = next(looks)
+        machine += before + after
+        return machine - after + 1000 - age
+
+    monkeypatch.setattr(time, "clock_gettime_ns", now)
+    of_machine, of_clock = clock.pair(3)
+    assert of_clock - of_machine == 1000
 
 
 def ams(**files: str) -> None:

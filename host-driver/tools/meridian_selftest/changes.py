@@ -25,9 +25,10 @@ def _ended(number: int, _: FrameType | None) -> None:
 
 
 def watch_signals() -> None:
-    """From now on a signal raises Ended, but one that is ignored, as nohup does."""
+    """From now on a signal raises Ended, but a hang-up that nohup has had ignored."""
     for number in SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:
+        # A shell has its background jobs ignore Ctrl-C; who sends that signal to one wants it to end.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _ended)
 
 

@@ -44,17 +44,20 @@ def _opened(name: str) -> Iterator[int]:
 
 
 def pair(handle: int) -> tuple[int, int]:
-    """(nanoseconds of the machine, of the clock) of the same moment: the best of some looks."""
+    """(nanoseconds of the machine, of the clock) of the same moment, from some looks.
+
+    Only looks that were about as short as the shortest count. An answer that is late tells an earlier time of the clock,
+    so of these the one in which it is furthest is the best.
+    """
     clock = (~handle << 3) | 3  # as FD_TO_CLOCKID of the kernel
-    best: tuple[int, int, int] | None = None
+    looks = []
     for _ in range(SAMPLES):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         theirs = time.clock_gettime_ns(clock)
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-        if best is None or after - before < best[0]:
-            best = after - before, (before + after) // 2, theirs
-    assert best
-    return best[1:]
+        looks.append((after - before, (before + after) // 2, theirs))
+    longest = 2 * min(looks)[0]
+    return max((look[1:] for look in looks if look[0] <= longest), key=lambda look: look[1] - look[0])
 
 
 def drift_ppm(first: tuple[int, int], last: tuple[int, int]) -> float:
