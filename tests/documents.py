@@ -21,17 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What a block may need. "the twin" is QEMU and what the scripts build for it.
-NEEDS = {
-    "a card",
-    "another board",
-    "DPDK's source",
-    "OpenNIC's source",
-    "PetaLinux",
-    "Pktgen",
-    "the twin",
-    "Vivado",
-    "Yocto",
-}
+NEEDS = {"a card", "another board", "DPDK's source", "PetaLinux", "Pktgen", "the twin", "Vivado", "Yocto"}
 MARK = re.compile(r"<!-- (runs|needs|shows): (.+) -->")
 
 
