@@ -17,7 +17,7 @@ module axi_stream_pipeline (
     output wire         m_axis_tlast,
     output wire [47:0]  m_axis_tuser
 );
-  // The second beat has what came while the first was not taken.
+  // `second` holds the beat that came while `first` was not taken.
   reg [624:0] first, second;
   reg         has_first = 0, has_second = 0;
   wire [624:0] beat = {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};

@@ -68,7 +68,7 @@ module opennic_box (
 
   wire [15:0] modules_done;
   wire        done;
-  // A box that has not seen the reset yet says that it is done with it.
+  // For two cycles after a reset, the modules still say that they are done with the one before.
   reg [1:0]   after = 0;
   always @(posedge clk) after <= rst ? 2'd0 : after == 2'd3 ? 2'd3 : after + 2'd1;
   assign box_rst_done = after == 2'd3 && done && &modules_done;

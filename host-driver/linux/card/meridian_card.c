@@ -68,7 +68,7 @@ static void choose_error_function(struct meridian_card *card)
 	unsigned int port;
 
 	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
-	/* What the one before was told, this one has not heard. */
+	/* Boxes that hang were reported to the function before, not to this one. */
 	for (port = 0; port < MERIDIAN_PORTS; port++)
 		card->box[port].hung = 0;
 	if (card->error_function)

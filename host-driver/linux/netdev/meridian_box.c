@@ -12,7 +12,7 @@
 #define HUNG	(MERIDIAN_BOX_STATUS_RX_HUNG_MASK | MERIDIAN_BOX_STATUS_TX_HUNG_MASK | \
 		 REGISTERS_HUNG)
 
-/* Between resets of a module that hangs again. */
+/* Bounds of the pause between resets of a module that hangs again and again. */
 #define LEAST_PAUSE	HZ
 #define MOST_PAUSE	(64 * HZ)
 
@@ -35,7 +35,7 @@ static u32 box_read(struct meridian *m, unsigned int port, u32 offset)
 	return meridian_read(m, MERIDIAN_BOX_BASE(port) + offset);
 }
 
-/* A card that does not answer reads as ones: that is no box's fault. */
+/* A card that does not answer reads as ones, which is no fault of a box. */
 static u32 read_hung(struct meridian *m, unsigned int port)
 {
 	u32 status = box_read(m, port, MERIDIAN_BOX_STATUS);
@@ -54,7 +54,7 @@ bool meridian_has_boxes(const struct meridian *m)
 	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK);
 }
 
-/* What of the module has begun to hang, and may be reported; under the card's lock. */
+/* Returns what of the module has begun to hang and may be reported. Under the card's lock. */
 static u32 see_box(struct meridian *m, unsigned int port)
 {
 	struct meridian_box *box = &m->card->box[port];
@@ -83,7 +83,7 @@ void meridian_look_after_boxes(struct meridian *m)
 	if (!meridian_has_boxes(m))
 		return;
 	for (port = 0; port < m->ports; port++) {
-		/* A reset may be under way. */
+		/* The lock is held by a reset that is under way. */
 		mutex_lock(&m->card->lock);
 		hung = m->card->error_function == m ? see_box(m, port) : 0;
 		mutex_unlock(&m->card->lock);

@@ -98,7 +98,7 @@ static const struct {
 	{ "tables", test_tables },
 	{ "filter", meridian_test_filter },
 	{ "link", test_link },
-	/* The last, as not every card has it. */
+	/* It is the last, because not every card has it. */
 	{ "dma_pattern", meridian_test_pattern, true },
 };
 

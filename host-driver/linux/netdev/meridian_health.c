@@ -254,7 +254,7 @@ static void reset_anyway(struct meridian_devlink *devlink)
 	mutex_unlock(&devlink->lock);
 }
 
-/* Of a reporter that was left with an error, by a recovery that failed or an administrator. */
+/* The reporter still has an error: a recovery has failed, or the administrator left it. */
 static void reset_boxes_anyway(struct meridian_devlink *devlink)
 {
 	struct devlink_health_reporter *reporter = devlink->faults.reporter[MERIDIAN_FAULT_BOX];

@@ -19,12 +19,12 @@
 /* The test ends with the batch in which the first of these two is reached. */
 #define PATTERN_BYTES	SZ_256M
 #define PATTERN_MSECS	2000
-/* At most, but for a queue each; a simulated card has to be in time, too. */
+/* A batch has at most so many frames, or one for each queue; a simulated card needs seconds. */
 #define BATCH_FRAMES	256
 /* Without a frame for so long, the rest of a batch is lost; a batch lasts BATCH_MSECS at most. */
 #define SILENT_MSECS	3000
 #define BATCH_MSECS	10000
-/* For frames that are under way when the test ends early. */
+/* How long a test that ends early waits for frames that are under way. */
 #define END_MSECS	100
 
 /* The block is the card's, not the function's. */
@@ -57,7 +57,7 @@ static void write_address(const struct meridian_pattern *p, u32 low, const u8 *a
 	write_block(p, low + 4, address[4] | address[5] << 8);
 }
 
-/* Of the batch: small to large, and every size in the course of the batches. */
+/* Sizes of a batch go from small to large; the batches together have every size. */
 static void write_sizes(const struct meridian_pattern *p)
 {
 	u32 range = p->largest - ETH_ZLEN;
@@ -174,7 +174,7 @@ static void give_traffic_back(struct meridian *m)
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
 	if (!test_bit(MERIDIAN_FLAG_GONE, &m->flags))
 		netif_device_attach(m->netdev);
-	/* What Linux has changed of its lists meanwhile. */
+	/* Linux may have changed its address lists meanwhile. */
 	schedule_work(&m->rx_mode);
 }
 
@@ -184,7 +184,7 @@ static void set_loop(struct meridian *m, bool on)
 
 	for (i = 0; i < m->channels; i++)
 		WRITE_ONCE(m->channel[i].rx.is_looped, on);
-	/* Polls that are under way may have seen it as it was. */
+	/* Polls that are under way may still use the old value. */
 	synchronize_net();
 }
 
