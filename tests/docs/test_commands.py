@@ -168,7 +168,8 @@ def wrong(command: str, folder: Path) -> Iterator[str]:
             yield from wrong_options(words[0].removeprefix("scripts/"), words[1:])
         elif words[0] == "pytest" and len(words) > 1:
             yield "scripts/pytest sets the paths that tests need"
-        yield from (f"there is no {word}" for word in words if wrong_path(word, folder))
+        paths = (path for word in words for path in word.split(","))
+        yield from (f"there is no {path}" for path in paths if wrong_path(path, folder))
 
 
 def refused(command: str) -> str:
