@@ -16,6 +16,10 @@ std::uint64_t byte_fs_of(const PcieSetting& setting) {
   if (setting.lanes < 1 || setting.lanes > 16) throw InputError("pcie: choose 1 to 16 lanes");
   if (setting.max_payload < 128 || setting.max_read_request < 128 || setting.tags == 0)
     throw InputError("pcie: choose a payload and a read request of at least 128 bytes, and at least one tag");
+  const std::uint64_t most_answers = setting.max_read_request / setting.max_payload + 2;
+  if (setting.completion_bytes < setting.max_read_request || setting.completion_headers < most_answers ||
+      setting.pipeline_requests == 0)
+    throw InputError("pcie: choose room for the answers to one read request at least, and one request in the block");
   const double coding = setting.generation < 3 ? 8.0 / 10 : 128.0 / 130;
   return static_cast<std::uint64_t>(8e6 / (gigatransfers[setting.generation - 1] * coding * setting.lanes));
 }
@@ -45,10 +49,33 @@ bool PcieLink::later(const Answer& a, const Answer& b) {
   return a.at_ps != b.at_ps ? a.at_ps > b.at_ps : a.order > b.order;
 }
 
-std::uint64_t PcieLink::up(std::uint64_t bytes) {
+/// Packets of about the same size.
+std::uint64_t PcieLink::up(std::uint64_t bytes, std::uint64_t packets) {
   if (setting_.unlimited) return now_ps_;
-  up_free_ps_ = std::max(up_free_ps_, now_ps_) + time_ps(bytes);
+  const std::uint64_t start_ps = std::max(up_free_ps_, now_ps_), time = time_ps(bytes);
+  while (!leaving_.empty() && leaving_.front() <= now_ps_) leaving_.pop_front();
+  for (std::uint64_t packet = 1; packet <= packets; ++packet) leaving_.push_back(start_ps + time * packet / packets);
+  up_free_ps_ = start_ps + time;
   return up_free_ps_;
+}
+
+std::uint64_t PcieLink::answer() {
+  if (setting_.unlimited) return now_ps_;
+  const std::uint64_t time = time_ps(register_answer_bytes);
+  while (!leaving_.empty() && leaving_.front() <= now_ps_) leaving_.pop_front();
+  const bool passes = leaving_.size() > setting_.pipeline_requests;
+  const std::uint64_t front_ps = passes ? leaving_[setting_.pipeline_requests - 1] : std::max(up_free_ps_, now_ps_);
+  up_free_ps_ = std::max(up_free_ps_, now_ps_) + time;
+  return front_ps + time;
+}
+
+/// The read that comes back first gives back what it took: returns when.
+std::uint64_t PcieLink::land_first() {
+  const Flight flight = flights_.front();
+  flights_.pop_front();
+  answer_headers_ -= flight.headers;
+  answer_bytes_ -= flight.bytes;
+  return flight.back_ps;
 }
 
 void PcieLink::schedule(Read& read) {
@@ -58,17 +85,19 @@ void PcieLink::schedule(Read& read) {
   std::uint64_t address = read.address, left = read.bytes;
   for (bool first = true; left != 0; first = false) {
     const std::uint64_t bytes = std::min(left, limit - address % limit);
-    while (!tags_.empty() && tags_.front() <= now_ps_) tags_.pop_front();
+    const std::uint64_t answers = packets(address, bytes, setting_.max_payload);
+    while (!flights_.empty() && flights_.front().back_ps <= now_ps_) land_first();
     std::uint64_t free_ps = now_ps_;
-    if (tags_.size() >= setting_.tags) {
-      free_ps = tags_.front();
-      tags_.pop_front();
-    }
-    // A request that waits for a tag does not hold up the writes behind it.
+    while (flights_.size() >= setting_.tags || answer_headers_ + answers > setting_.completion_headers ||
+           answer_bytes_ + bytes > setting_.completion_bytes)
+      free_ps = land_first();
+    // A request that waits for a tag or for room does not hold up the writes behind it.
     const std::uint64_t sent_ps = std::max(up(request_overhead), free_ps);
-    const std::uint64_t data = bytes + completion_overhead * packets(address, bytes, setting_.max_payload);
+    const std::uint64_t data = bytes + completion_overhead * answers;
     down_free_ps_ = std::max(down_free_ps_, sent_ps + std::uint64_t{setting_.round_trip_ns} * 1000) + time_ps(data);
-    tags_.push_back(down_free_ps_);
+    flights_.push_back({down_free_ps_, answers, bytes});
+    answer_headers_ += answers;
+    answer_bytes_ += bytes;
     if (first) read.sent_ps = sent_ps;
     address += bytes;
     left -= bytes;
@@ -91,8 +120,9 @@ void PcieLink::read(unsigned function, std::uint64_t address, std::uint32_t byte
 void PcieLink::write(unsigned function, std::uint64_t address, std::span<const std::uint8_t> data) {
   if (!enabled(function)) return;
   if (setting_.unlimited) return host_.write(function, address, data);
-  const std::uint64_t bytes = data.size() + request_overhead * packets(address, data.size(), setting_.max_payload);
-  posted_.push_back({up(bytes), address, function, 0, false, Bytes(data.begin(), data.end())});
+  const std::uint64_t count = packets(address, data.size(), setting_.max_payload);
+  const std::uint64_t bytes = data.size() + request_overhead * count;
+  posted_.push_back({up(bytes, count), address, function, 0, false, Bytes(data.begin(), data.end())});
 }
 
 void PcieLink::interrupt(unsigned function, unsigned vector) {
@@ -168,7 +198,9 @@ void PcieLink::reset() {
   posted_.clear();
   reads_.clear();
   answers_.clear();
-  tags_.clear();
+  flights_.clear();
+  leaving_.clear();
+  answer_headers_ = answer_bytes_ = 0;
   under_way_ = 0;
   up_free_ps_ = down_free_ps_ = 0;
   enabled_.fill(false);

@@ -23,11 +23,18 @@ struct PcieSetting {
   unsigned max_read_request = 512;  // bytes
   unsigned tags = 256;              // reads in flight
   unsigned round_trip_ns = 800;     // of an empty read
+  // Room that the PCIe block reserves for answers to reads under way (PG213 1.3, "Completion Space").
+  unsigned completion_headers = 128;
+  unsigned completion_bytes = 32768;
+  // Requests inside the PCIe block that an answer to a register read cannot pass. PG213 ("Maintaining Transaction
+  // Order") gives each a number of 6 bits; half of these can be in use if their order is to be told (verilog-pcie,
+  // dma_if_pcie_us_wr: TX_LIMIT).
+  unsigned pipeline_requests = 32;
 };
 
 /// The PCIe link as the card's DMA sees it: each direction has the bandwidth of its lanes, spent on packets with their
-/// headers; reads are split, wait for tags and take the round trip; posted writes and interrupts keep their order, and
-/// a read sees the writes before it.
+/// headers; reads are split, wait for tags and for room for their answers, and take the round trip; posted writes and
+/// interrupts keep their order, and a read sees the writes before it.
 ///
 /// Answers come in run(), never inside read(), in the order in which the host gives them. What a function that may not
 /// access memory asks for is unsupported, what it writes goes nowhere.
@@ -55,9 +62,9 @@ class PcieLink {
   /// What is on its way to the host arrives at once: the answer to a register read may not overtake it.
   void flush();
 
-  /// The answer to a register read leaves now: behind all that was written before, and with a place of its own. Returns
-  /// when all of it has left.
-  std::uint64_t answer() { return up(answer_bytes); }
+  /// The answer to a register read leaves now: behind all requests that the PCIe block has taken, and with a place of
+  /// its own. What waits in front of the block it passes. Returns when all of it has left.
+  std::uint64_t answer();
 
   /// How long the host's access to a register waits at most before it gets onto the link: for the answer to a DMA read
   /// that is on it, if those follow each other without a gap.
@@ -77,7 +84,7 @@ class PcieLink {
   // Header with 64-bit address (completion: 12 bytes), sequence number, link CRC and framing.
   static constexpr std::uint64_t request_overhead = 24;
   static constexpr std::uint64_t completion_overhead = 20;
-  static constexpr std::uint64_t answer_bytes = completion_overhead + 4;
+  static constexpr std::uint64_t register_answer_bytes = completion_overhead + 4;
 
   struct Posted {
     std::uint64_t at_ps;
@@ -104,7 +111,14 @@ class PcieLink {
   /// What host callbacks may touch; they hold it weakly, so that late ones find nothing.
   struct Inbox;
 
-  std::uint64_t up(std::uint64_t bytes);
+  /// A read under way, and what it takes of the room for answers.
+  struct Flight {
+    std::uint64_t back_ps;
+    std::uint64_t headers, bytes;
+  };
+
+  std::uint64_t up(std::uint64_t bytes, std::uint64_t packets = 1);
+  std::uint64_t land_first();
   std::uint64_t time_ps(std::uint64_t bytes) const { return (bytes * byte_fs_ + 999) / 1000; }
   static bool later(const Answer& a, const Answer& b);
   void schedule(Read& read);
@@ -116,7 +130,10 @@ class PcieLink {
   std::uint64_t byte_fs_;
   std::array<bool, 256> enabled_{};
   std::uint64_t now_ps_ = 0, up_free_ps_ = 0, down_free_ps_ = 0;
-  std::deque<std::uint64_t> tags_;  // when each in use is free again, in order
+  std::deque<Flight> flights_;        // in the order in which they come back
+  std::uint64_t answer_headers_ = 0;  // of flights_
+  std::uint64_t answer_bytes_ = 0;
+  std::deque<std::uint64_t> leaving_;  // when each packet on its way up has left, in order
   std::deque<Posted> posted_;
   std::deque<Read> reads_;
   std::vector<Answer> answers_;  // a heap, the next one first

@@ -24,6 +24,8 @@ struct QdmaSetting {
   unsigned functions = 0;  // that PCIe offers, VFs begin at 4; 0: as many as the shell has
   unsigned queues = 2048;  // told in the capability register
   PcieSetting pcie;        // unlimited by default
+  // What the H2C engine has room for, from the request to the stream (PG302 5.0, "H2C Stream Engine").
+  unsigned h2c_bytes = 32768;
   PcieReset reset = PcieReset::all;
   bool c2h_drop = false;    // a frame without a buffer is dropped; the IP stops its stream until there is one
   bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor

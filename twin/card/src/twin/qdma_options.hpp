@@ -19,6 +19,9 @@ constexpr std::string_view qdma_options_help =
   --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
   --pcie-tags N         most reads in flight (256)
   --pcie-round-trip N   time of a read on an idle link, ns (800)
+  --pcie-answers N --pcie-answer-bytes N   room for answers to reads under way: packets and bytes (128, 32768)
+  --pcie-pipeline N     requests in the PCIe block that an answer to a register read waits for (32)
+  --h2c-bytes N         what the IP's H2C engine has room for, from the request of data to the stream (32768)
 )";
 
 /// Takes the option at hand if it is one of these.
@@ -63,6 +66,14 @@ inline bool take_qdma_option(Arguments& arguments, QdmaSetting& qdma) {
     qdma.pcie.tags = number(1, 1024);
   } else if (option == "--pcie-round-trip") {
     qdma.pcie.round_trip_ns = number(0, 1'000'000);
+  } else if (option == "--pcie-answers") {
+    qdma.pcie.completion_headers = number(1, 1'000'000);
+  } else if (option == "--pcie-answer-bytes") {
+    qdma.pcie.completion_bytes = number(128, 1'000'000'000);
+  } else if (option == "--pcie-pipeline") {
+    qdma.pcie.pipeline_requests = number(1, 1'000'000);
+  } else if (option == "--h2c-bytes") {
+    qdma.h2c_bytes = number(64, 1'000'000'000);
   } else {
     return false;
   }

@@ -20,6 +20,15 @@ TEST(QdmaLink, RefusesSettingsThatAreNoLink) {
   PcieSetting no_tags = link(3, 16);
   no_tags.tags = 0;
   EXPECT_THROW(PcieLink(no_tags, memory), InputError);
+  PcieSetting no_room = link(3, 16);
+  no_room.completion_bytes = 511;
+  EXPECT_THROW(PcieLink(no_room, memory), InputError);
+  PcieSetting no_header = link(3, 16);
+  no_header.completion_headers = 3;  // 512 bytes at any address come as three packets
+  EXPECT_THROW(PcieLink(no_header, memory), InputError);
+  PcieSetting no_pipeline = link(3, 16);
+  no_pipeline.pipeline_requests = 0;
+  EXPECT_THROW(PcieLink(no_pipeline, memory), InputError);
 }
 
 /// Reads of 4096 bytes as fast as the link lets them through, for 100 us; bytes a second.
@@ -55,6 +64,16 @@ TEST(QdmaLink, TagsLimitReads) {
   EXPECT_NEAR(read_rate(few), a_round_trip, 0.12 * a_round_trip);
 }
 
+TEST(QdmaLink, RoomForAnswersLimitsReads) {
+  const double a_round_trip = 4 * 512 / 800e-9;
+  PcieSetting few_bytes = link(4, 16);
+  few_bytes.completion_bytes = 4 * 512 + 100;
+  EXPECT_NEAR(read_rate(few_bytes), a_round_trip, 0.12 * a_round_trip);
+  PcieSetting few_headers = link(4, 16);
+  few_headers.completion_headers = 4 * 2 + 1;  // two answers of 256 bytes a read of 512
+  EXPECT_NEAR(read_rate(few_headers), a_round_trip, 0.12 * a_round_trip);
+}
+
 TEST(QdmaLink, ReadsTakeTheRoundTrip) {
   TestMemory memory;
   PcieLink pcie(link(3, 16), memory);
@@ -75,6 +94,51 @@ TEST(QdmaLink, AnswerToARegisterReadLeavesBehindTheWrites) {
   pcie.write(0, 0x1000, Bytes(4096, 1));
   const double written = 4096 + 16 * 24;
   EXPECT_NEAR(static_cast<double>(pcie.answer() - alone), (written + 24) * 1015.6, 1000);
+}
+
+TEST(QdmaLink, AnswerToARegisterReadPassesWhatTheBlockHasNotTaken) {
+  TestMemory memory;
+  PcieSetting setting = link(3, 1);
+  setting.pipeline_requests = 3;
+  PcieLink pcie(setting, memory);
+  pcie.enable(0, true);
+  pcie.write(0, 0x1000, Bytes(4096, 1));
+  constexpr double byte_ps = 1015.6, packet = 256 + 24;
+  EXPECT_NEAR(static_cast<double>(pcie.answer()), (3 * packet + 24) * byte_ps, 1000);
+  // The link carries it all the same.
+  std::uint64_t written = 0;
+  pcie.write(0, 0x2000, Bytes(64, 2));
+  for (std::uint64_t now = 0; written == 0 && now < 20 * us; now += 1000) {
+    pcie.run(now);
+    if (memory.events.size() == 2) written = now;
+  }
+  EXPECT_NEAR(static_cast<double>(written), (16 * packet + 24 + 64 + 24) * byte_ps, 2000);
+}
+
+TEST(QdmaLink, TheEngineAsksForNoMoreDataThanItHasRoomFor) {
+  QdmaSetting setting;
+  setting.h2c_bytes = 4096;
+  QdmaBench b(setting);
+  b.set_tables();
+  b.set_fmap(0, 0, 8);
+  const QueueSetting q{.ring_index = 8, .mode = 1};
+  b.start_h2c(q);
+  for (unsigned i = 0; i < 40; ++i) b.put_h2c(q, i, test_frame(1024, i), 0);
+  b.ring(0, 0, reg::h2c_pidx, 40);
+  b.memory.hold = true;
+  b.run_until([&] { return b.memory.held() == 1; });  // descriptors
+  b.memory.answer(0);
+  std::size_t most = 0;
+  for (unsigned cycle = 0; cycle < 1000; ++cycle) {
+    b.tick();
+    most = std::max(most, b.memory.held());
+  }
+  EXPECT_GE(most, 4U);
+  EXPECT_LE(most, 5U);  // four frames, and the next descriptors
+  b.memory.hold = false;
+  b.memory.answer_all();
+  b.run_until([&] { return b.h2c_done(q) == 40; });
+  b.drain();
 }
 
 TEST(QdmaLink, AccessWaitsForOnePacketWhereAnswersFollowEachOther) {

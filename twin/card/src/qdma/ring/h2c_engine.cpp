@@ -9,9 +9,8 @@ namespace meridian {
 
 namespace {
 
-constexpr std::size_t bytes_limit = 131072;  // enough for 25 GB/s and 5 us
-constexpr std::size_t slots_limit = 64;      // of a queue, and of a merged frame
-constexpr unsigned fetch_limit = 32;         // descriptors a read
+constexpr std::size_t slots_limit = 64;  // of a queue, and of a merged frame
+constexpr unsigned fetch_limit = 32;     // descriptors a read
 constexpr unsigned turns_a_tick = 16;
 constexpr std::uint16_t start_of_packet = 1, end_of_packet = 2;
 
@@ -101,7 +100,7 @@ void H2cEngine::fail(unsigned queue, std::uint32_t kind, std::uint32_t leaf_bits
 
 void H2cEngine::run() {
   while (const auto sent = stream_.pop_sent()) complete(sent->queue, sent->tag);
-  for (unsigned turn = 0; turn < turns_a_tick && !active_.empty() && bytes_ < bytes_limit; ++turn) {
+  for (unsigned turn = 0; turn < turns_a_tick && !active_.empty() && bytes_ < ip_.setting.h2c_bytes; ++turn) {
     const unsigned queue = active_.front();
     active_.pop_front();
     queue_[queue].listed = false;
