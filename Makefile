@@ -103,7 +103,7 @@ bench-boards: setup ## estimate with Yosys whether each board's shell fits its d
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
-bench-dma: setup ## measure DMA with the model of the QDMA IP, beside published figures → build/bench/dma.json, dma.html
+bench-dma: setup ## measure DMA of the shell's self-test block through the model of the QDMA IP, beside published figures → build/bench/dma.json, dma.html
 	@scripts/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json

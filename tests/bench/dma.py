@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames, operations and time of DMA between the card's streams and a host: the model of the QDMA IP, the model of the
-PCIe link, and a host with the rings of the drivers' library, beside published figures.
+"""Frames, operations and time of DMA between the card's streams and a host: the shell's self-test block, the model of the
+QDMA IP, the model of the PCIe link, and a host with the rings of the drivers' library, beside published figures.
 
-Writes build/bench/dma.json, and dma.html with plots. C2H frames are made, and H2C frames are checked, by the bench
-itself; "source" in each figure names who did. A register of BAR2 is accessed in the shell's own Verilog.
+Writes build/bench/dma.json, and dma.html with plots. The self-test block of the simulated shell makes C2H frames, checks
+and counts H2C frames, and measures how long they take; "source" in each figure names who did. A register of BAR2 is
+accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass".
 """
 
 from __future__ import annotations
@@ -17,20 +18,26 @@ from pathlib import Path
 from typing import Any
 
 import dma_published as published
-from dma_links import LINKS, Link
+from dma_links import BOUNDS, LINKS, Link
 from dma_page import write_page
 from dma_runs import Run, measure_all
+from dma_waits import waits
 from report import ROOT, Figure, write
 
 KIND = (
-    "models of the QDMA IP and of the PCIe link, frames from the bench's own generator; bar2_* also through the "
-    "simulated shell"
+    "cycle-accurate simulation of the shell with its self-test block, which is the source of the frames, behind models of "
+    "the QDMA IP and of the PCIe link"
 )
+SHELL = ("--host-bytes", "64", "--self-test", "true")
+BLOCK = ("--source", "block")
 MODES = ("forward", "c2h", "h2c")
 WIDE = LINKS["gen3x16"]
 #: Of the host in figures of time; a poll that finds nothing is taken to cost as much.
 POLL_NS = 50
 ROUND_TRIP_SIZES = range(1, 2016, 19)
+LOOPS = ("card_host_card", "host_card_host")
+#: Requests in the PCIe block: what the model has, and as many as numbers of 6 bits tell apart.
+PIPELINES = (BOUNDS["pcie-pipeline"].value, 63)
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,13 @@ def point(found: dict[str, Any], link: Link, size: int, **more: Any) -> dict[str
     return {"engine": found["engine"], "source": found["source"], "link": link.name, "bytes": size} | more
 
 
-def spread(times: dict[str, float], factor: float = 1) -> dict[str, float]:
-    return {name: round(times[name] * factor, 3) for name in ("min", "max")}
+def spread(times: dict[str, Any], factor: float = 1) -> dict[str, float]:
+    """As a figure has it. The self-test's histogram tells between which bounds the median is."""
+    found = {name: round(times[name] * factor, 3) for name in ("min", "max")}
+    if "median_between" in times:
+        low, high = times["median_between"]
+        found |= {"median_from": round(low * factor, 3), "median_to": round(high * factor, 3)}
+    return found
 
 
 def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
@@ -73,7 +85,7 @@ def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
         reference = published.reference(value, theirs, published.FORWARDING)
         return [Figure(f"{mode}_mpps", where, value, "Mpps", reference=reference)]
 
-    options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
+    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
     return Run(
         f"{mode} {link.name}, {size} bytes, {queues} queues, {function}", mode, (*options, *link.options()), figures
     )
@@ -92,34 +104,54 @@ def rates(plan: Plan) -> Iterator[Run]:
 
 
 def round_trip(link: Link, size: int) -> Run:
-    """From start to start of a frame that the host sends back, one frame at a time: the least of many."""
+    """From start to start of a frame that the host sends back, one frame at a time: the least of many. The block's window
+    measures it; of frames too short for a time stamp, the beats at the pins and the block's known cycles do."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         times = found["round_trip_ns"]
         reference = published.reference(
             times["min"], published.enyx(published.ROUND_TRIP).get((link.name, size)), published.ROUND_TRIP
         )
-        where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS)
+        where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS, timed_by=found["timed_by"])
         return [Figure("round_trip_ns", where, times["min"], "ns", None, reference, times["frames"], spread(times))]
 
-    options = ("--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "500")
+    options = (*BLOCK, "--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "500")
     return Run(f"round trip {link.name}, {size} bytes", "round-trip", (*options, *link.options()), figures)
 
 
-def loopback(link: Link, size: int) -> Run:
-    """Frames that the host sends, and that the streams send back, as many as pass."""
+def engine_share(link: Link, size: int) -> Run:
+    """The round trip on the same lanes with a flight of no time: what engine, shell, host and the packets' own time on the
+    lanes take."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        times = found["round_trip_ns"]
+        where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS, timed_by=found["timed_by"])
+        return [Figure("engine_share_ns", where, times["min"], "ns", None, None, times["frames"], spread(times))]
+
+    options = (*BLOCK, "--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "200")
+    return Run(
+        f"engine's share {link.name}, {size} bytes", "round-trip", (*options, *link.options(flight=False)), figures
+    )
+
+
+def loop(link: Link, size: int, direction: str) -> Run:
+    """Frames that go there and back, as many as pass. card_host_card: the block sends them, the host sends them back, and
+    the block checks them. host_card_host: the host sends them, and the pins of the streams send them back, as the block
+    has no loop of its own."""
+    mode, source = {"card_host_card": ("forward", BLOCK), "host_card_host": ("loopback", ("--source", "pins"))}[
+        direction
+    ]
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         value = round(found["gbps"], 3)
         reference = published.reference(
             value, published.enyx(published.LOOPBACK).get((link.name, size)), published.LOOPBACK
         )
-        return [
-            Figure("loopback_gbps", point(found, link, size, queues=1, function="pf"), value, "Gb/s", None, reference)
-        ]
+        where = point(found, link, size, queues=1, function="pf", direction=direction)
+        return [Figure("loopback_gbps", where, value, "Gb/s", None, reference)]
 
-    options = ("--mode", "loopback", "--bytes", str(size))
-    return Run(f"loopback {link.name}, {size} bytes", "loopback", (*options, *link.options()), figures)
+    options = (*source, "--mode", mode, "--bytes", str(size))
+    return Run(f"loopback {direction} {link.name}, {size} bytes", mode, (*options, *link.options()), figures)
 
 
 def random_access(mode: str, size: int, queues: int) -> Run:
@@ -138,7 +170,7 @@ def random_access(mode: str, size: int, queues: int) -> Run:
                 made.append(Figure("random_access_mops", where, value, "Mops", reference=reference))
         return made
 
-    options = ("--mode", mode, "--bytes", str(size), "--queues", str(queues), "--random")
+    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--random")
     return Run(f"random access {mode}, {size} bytes, {queues} queues", mode, (*options, *WIDE.options()), figures)
 
 
@@ -150,12 +182,12 @@ def random_accesses(plan: Plan) -> Iterator[Run]:
 
 
 def latency(row: published.Offered) -> Run:
-    """H2C: from the doorbell to the frame's end at the pins; C2H: from its start at the pins to the completion in host
-    memory. Of one queue."""
+    """Mean. H2C: from the doorbell, whose cycle the host writes into the frame, to its start at the block's checker; C2H:
+    from the block's time stamp to the completion in host memory. Of one queue."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         times = found["h2c_latency_ns" if row.direction == "h2c" else "latency_ns"]
-        value = round(times["median"] / 1000, 3)
+        value = round(times["mean"] / 1000, 3)
         offered = {"offered_mops": round(1000 / row.gap_ns, 2)} if row.gap_ns else {"load": "full"}
         where = point(found, WIDE, row.bytes, queues=1, function="pf", direction=row.direction, poll_ns=POLL_NS)
         where |= offered
@@ -165,7 +197,7 @@ def latency(row: published.Offered) -> Run:
             Figure("latency_mops", where, round(found[row.direction]["mpps"], 2), "Mops"),
         ]
 
-    options = ("--mode", row.direction, "--bytes", str(row.bytes), "--gap-ns", str(row.gap_ns))
+    options = (*BLOCK, "--mode", row.direction, "--bytes", str(row.bytes), "--gap-ns", str(row.gap_ns))
     return Run(
         f"latency {row.direction}, {row.bytes} bytes each {row.gap_ns} ns",
         row.direction,
@@ -174,8 +206,9 @@ def latency(row: published.Offered) -> Run:
     )
 
 
-def register(load: str) -> Run:
-    """Accesses to a register of BAR2, one at a time, beside frames of 4096 bytes in eight queues."""
+def register(load: str, pipeline: int) -> Run:
+    """Accesses to a register of BAR2, one at a time, beside frames of 4096 bytes in eight queues. pipeline: requests that
+    the PCIe block has taken, and that an answer waits for."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         made = []
@@ -183,7 +216,8 @@ def register(load: str) -> Run:
             times = found[f"{way}_us"]
             value = round(times["median"], 3)
             theirs = published.registers()[load] if way == "read" else None
-            where = {"engine": "qdma_model", "link": WIDE.name, "load": load}
+            where = {"engine": "qdma_model", "source": found["source"], "link": WIDE.name, "load": load}
+            where |= {"pipeline": pipeline}
             reference = published.reference(value, theirs, published.REGISTERS)
             made.append(
                 Figure(f"bar2_{way}_us", where, value, "us", None, reference, found["count"], spread(times))
@@ -195,16 +229,23 @@ def register(load: str) -> Run:
         return made
 
     options = ("--registers", load, "--bytes", "4096", "--queues", "8")
-    return Run(f"BAR2, load {load}", load, (*options, *WIDE.options()), figures)
+    return Run(f"BAR2, load {load}, {pipeline} requests", load, (*options, *WIDE.options(pipeline=pipeline)), figures)
 
 
 def all_runs(plan: Plan) -> list[Run]:
     return [
-        *(register(load) for load in ("idle", "h2c", "c2h", "both")),
+        *(register(load, PIPELINES[0]) for load in ("idle", "h2c", "c2h", "both")),
+        *(register(load, more) for load in ("c2h", "both") for more in PIPELINES[1:]),
         *(latency(row) for row in published.latencies()),
         *random_accesses(plan),
         *(round_trip(LINKS[link], size) for link in published.ENYX for size in plan.round_trip_sizes),
-        *(loopback(LINKS[link], size) for link in published.ENYX for size in plan.round_trip_sizes),
+        *(engine_share(LINKS[link], size) for link in published.ENYX for size in plan.round_trip_sizes),
+        *(
+            loop(LINKS[link], size, direction)
+            for direction in LOOPS
+            for link in published.ENYX
+            for size in plan.round_trip_sizes
+        ),
         *rates(plan),
     ]
 
@@ -212,7 +253,7 @@ def all_runs(plan: Plan) -> list[Run]:
 def built(folder: Path | None) -> Path:
     if folder is None:
         print("building the card's programs, some minutes unless they are in the cache", flush=True)
-        done = subprocess.run([ROOT / "scripts" / "build-card"], stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run([ROOT / "scripts" / "build-card", *SHELL], stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             raise SystemExit("bench-dma: the card does not build; scripts/build-card says why")
         folder = Path(done.stdout.splitlines()[-1])
@@ -231,7 +272,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="bench-dma", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; under a minute")
+    parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; some minutes")
     parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")
     parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
     arguments = parser.parse_args()
@@ -240,7 +281,8 @@ def main() -> int:
     runs = all_runs(PLANS["quick" if arguments.quick else "full" if arguments.full else "default"])
     figures, missing = measure_all(built(arguments.programs), runs)
     links = {link.name: link.as_json() for link in LINKS.values()}
-    file = write("dma", KIND, figures, {"links": links}, shown)
+    bounds = {name: bound.as_json() for name, bound in BOUNDS.items()}
+    file = write("dma", KIND, figures, {"links": links, "bounds": bounds, "waits": waits()}, shown)
     print(f"{write_page(file)}: plots beside the published figures")
     for reason in missing:
         print(f"bench-dma: not measured: {reason}", file=sys.stderr)

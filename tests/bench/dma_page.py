@@ -11,6 +11,7 @@ from typing import Any
 
 import dma_published as published
 import matplotlib
+from dma_waits import table_rows
 from meridian_show.page import LINES, Number, page, picture, table, text
 from meridian_show.plots import LIKE_THE_PAGE, plot
 
@@ -18,29 +19,6 @@ Entry = dict[str, Any]
 Curve = tuple[str, Sequence[tuple[float, float]], Sequence[tuple[float, float]]]  # label, ours, published
 
 STYLES = ("-", "--", "-.", ":")
-#: What of the published tables is not measured, and what it waits for.
-WAITS = (
-    (
-        "random access with descriptors that the card makes: H2C 32 M, C2H 80 M, both at once 29 M operations/s at 64 bytes",
-        published.RANDOM,
-        "waits for bypass",
-    ),
-    (
-        "latency from the card's own command to its answer: H2C 1.0 us, C2H 1.3 us at 64 bytes",
-        published.LATENCY,
-        "waits for bypass",
-    ),
-    (
-        "writes to the bridge by a host's core, uncached or write-combined: about 8 M/s",
-        "RC4ML rc4ml_qdma, README",
-        "waits for a host: no core is modelled",
-    ),
-    (
-        "C2H only and H2C only by dpdk-pktgen and by dma-perf",
-        "Xilinx AR 71453, figures 3 to 38",
-        "are measured above; the report has them as graphs without numbers",
-    ),
-)
 
 
 def chosen(figures: Iterable[Entry], name: str, **where: Any) -> list[Entry]:
@@ -145,10 +123,10 @@ def other_links(figures: Sequence[Entry], links: Iterable[str]) -> list[str]:
     return parts
 
 
-def enyx(figures: Sequence[Entry], name: str, axis: tuple[str, str], caption: str) -> str:
-    entries = chosen(figures, name)
+def enyx(figures: Sequence[Entry], name: str, axis: tuple[str, str], caption: str, **where: Any) -> str:
+    entries = chosen(figures, name, **where)
     curves = [curve(link, [it for it in entries if it["with"]["link"] == link]) for link in published.ENYX]
-    return lines(name.replace("_", "-"), caption, curves, axis, entries)
+    return lines("-".join((name.replace("_", "-"), *where.values())), caption, curves, axis, entries)
 
 
 def rows_of(
@@ -177,8 +155,8 @@ def tables(figures: Sequence[Entry]) -> list[str]:
         rows_of(figures, "random_access_mops", lambda at: (at["direction"], at["bytes"], at["queues"])),
     )
     latency = table(
-        "Median latency in us by what is offered, one queue, gen3x16. H2C: from the doorbell to the end of the frame at "
-        "the pins; C2H: from its start at the pins to the completion in host memory. Published: from a command of the "
+        "Mean latency in us by what is offered, one queue, gen3x16. H2C: from the doorbell to the frame's start at the "
+        "self-test's checker; C2H: from its time stamp to the completion in host memory. Published: from a command of the "
         "card to the host's answer, which it gives by a register write in C2H, too. Where more is offered than passes, the wait in the ring is part of it.",
         ("direction", Number("bytes"), Number("offered, Mops"), Number("passed, Mops"), *compared_columns),
         rows_of(
@@ -194,12 +172,18 @@ def tables(figures: Sequence[Entry]) -> list[str]:
     )
     registers = [
         table(
-            f"A {way} of a register in BAR2, median in us, gen3x16; the load is frames of 4096 bytes in 8 queues.",
-            ("load", Number("C2H, Gb/s"), Number("H2C, Gb/s"), *compared_columns),
+            f"A {way} of a register in BAR2, median in us, gen3x16; the load is frames of 4096 bytes in 8 queues. An answer "
+            "cannot pass the requests that the PCIe block has taken.",
+            ("load", Number("requests"), Number("C2H, Gb/s"), Number("H2C, Gb/s"), *compared_columns),
             rows_of(
                 figures,
                 f"bar2_{way}_us",
-                lambda at: (at["load"], beside("bar2_load_c2h_gbps", at), beside("bar2_load_h2c_gbps", at)),
+                lambda at: (
+                    at["load"],
+                    at["pipeline"],
+                    beside("bar2_load_c2h_gbps", at),
+                    beside("bar2_load_h2c_gbps", at),
+                ),
             ),
         )
         for way in ("read", "write")
@@ -218,6 +202,14 @@ def links_table(links: dict[str, dict[str, Any]]) -> str:
     )  # fmt: skip
 
 
+def bounds_table(bounds: dict[str, dict[str, Any]]) -> str:
+    return table(
+        "Bounds of the models.",
+        ("of", Number("at most"), "from"),
+        [(it["what"], it["value"], it["from"]) for it in bounds.values()],
+    )
+
+
 def body_of(document: dict[str, Any]) -> str:
     figures = document["figures"]
     about = (
@@ -228,6 +220,7 @@ def body_of(document: dict[str, Any]) -> str:
         "<h1>DMA</h1>",
         f'<p class="note">{text(about)}</p>',
         links_table(document["links"]),
+        bounds_table(document["bounds"]),
         "<h2>Forwarding</h2>",
         *forward(figures),
         "<h2>One direction alone</h2>",
@@ -236,11 +229,13 @@ def body_of(document: dict[str, Any]) -> str:
         *other_links(figures, document["links"]),
         "<h2>Round trip and loopback</h2>",
         enyx(figures, "round_trip_ns", ("round trip", "ns"), "From start to start of a frame that the host sends back, one at a time: the least of many. Published: Enyx HFP."),
-        enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames that the host sends through the card back to itself. Published: Enyx HFP."),
+        enyx(figures, "engine_share_ns", ("share", "ns"), "The same with a flight of no time: engine, shell, host, and the packets' own time on the lanes."),
+        enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames of the self-test that the host sends back. Published: Enyx HFP, from a host through the card back to it.", direction="card_host_card"),
+        enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames that the host sends, and that the pins of the streams send back, without a shell. Published: Enyx HFP.", direction="host_card_host"),
         "<h2>Random access, latency, registers</h2>",
         *tables(figures),
         "<h2>What is not measured</h2>",
-        table("Rows of the published tables without a figure of ours.", ("row", "source", "state"), WAITS),
+        table("Rows without a figure of ours.", ("row", "source", "state"), table_rows(document["waits"])),
     ]  # fmt: skip
     return "\n".join(parts)
 

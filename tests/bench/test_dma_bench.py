@@ -18,9 +18,21 @@ import report
 from dma_links import LINKS
 
 SETTINGS = frozenset(
-    ("engine", "source", "link", "bytes", "queues", "function", "direction", "load", "offered_mops", "poll_ns")
+    (
+        *("engine", "source", "link", "bytes", "queues", "function", "direction", "load", "offered_mops", "poll_ns"),
+        *("timed_by", "pipeline"),
+    )
 )
-TIMES = {"median": 1200.0, "min": 1000.0, "max": 1500.0, "frames": 7}
+TIMES = {
+    "mean": 1250.0,
+    "median": 1200.0,
+    "median_between": [1100.0, 1300.0],
+    "min": 1000.0,
+    "max": 1500.0,
+    "frames": 7,
+}
+#: What was asked for by --mode or --registers.
+ASKED = 'while [ $# -gt 0 ]; do case "$1" in --mode | --registers) asked=$2 ;; esac; shift; done'
 
 
 def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
@@ -32,7 +44,9 @@ def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
     times = dict.fromkeys(("latency_ns", "h2c_latency_ns", "round_trip_ns"), TIMES)
     whole = ways["h2c" if mode in ("h2c", "forward", "round-trip") else "c2h"]
     accesses = {"read_us": TIMES, "write_us": TIMES, "count": 3, "load": ways}
-    return {"mode": mode, "source": "here", "engine": "qdma_model"} | whole | ways | times | accesses
+    return (
+        {"mode": mode, "source": "here", "engine": "qdma_model", "timed_by": "window"} | whole | ways | times | accesses
+    )
 
 
 GOOD = said("c2h", 6400, 0)
@@ -105,7 +119,10 @@ def test_each_run_is_asked_for_what_its_figure_says(tmp_path: Path) -> None:
             assert figure.point["engine"] == "qdma_model"
             assert set(figure.point) <= SETTINGS, "what was measured is a figure of its own"
             link = LINKS[figure.point["link"]]
-            assert run.options[-len(link.options()) :] == tuple(link.options())
+            wanted = link.options(figure.id != "engine_share_ns", figure.point.get("pipeline"))
+            assert run.options[-len(wanted) :] == tuple(wanted)
+            by_pins = figure.point.get("direction") == "host_card_host"
+            assert ("--registers" in run.options) or ("--source block" in " ".join(run.options)) != by_pins
             for key in {"bytes", "queues", "function"} & set(figure.point) & {name[2:] for name in asked}:
                 assert asked[f"--{key}"] == str(figure.point[key])
             if figure.id.endswith("_mpps"):
@@ -123,8 +140,9 @@ def test_the_full_plan_has_the_whole_tables() -> None:
     assert compared == set(dma_published.forwarding())
     for name in ("c2h_mpps", "h2c_mpps"):
         assert len([it for it in found if it.id == name and it.point["link"] == "gen3x16"]) == 64 * 4 * 2
-    for name in ("round_trip_ns", "loopback_gbps"):
-        assert len([it for it in found if it.id == name]) == 2 * len(dma.ROUND_TRIP_SIZES)
+    for name, kinds in (("round_trip_ns", 1), ("engine_share_ns", 1), ("loopback_gbps", 2)):
+        assert len([it for it in found if it.id == name]) == 2 * kinds * len(dma.ROUND_TRIP_SIZES)
+    assert {it.point["load"] for it in found if it.id == "bar2_read_us"} == {"idle", "h2c", "c2h", "both"}
     assert len([it for it in found if it.id == "latency_us"]) == len(dma_published.latencies())
     random = {
         (it.point["direction"], it.point["bytes"], it.point["queues"])
@@ -161,10 +179,10 @@ def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytes
 )
 def test_an_answer_that_is_none_costs_no_other_figure(tmp_path: Path, answer: str, said: str) -> None:
     made = program(tmp_path, f"case $1 in --registers) echo '{answer}';; *) echo '{json.dumps(GOOD)}';; esac")
-    runs = [dma.register("idle"), dma.rate(LINKS["gen3x8"], "c2h", 64, 1, "pf")]
+    runs = [dma.register("idle", 32), dma.rate(LINKS["gen3x8"], "c2h", 64, 1, "pf")]
     figures, missing = dma_runs.measure_all(made, runs)
     assert [figure.id for figure in figures] == ["c2h_mpps"]
-    assert len(missing) == 1 and missing[0].startswith(f"BAR2, load idle: {said}")
+    assert len(missing) == 1 and missing[0].startswith(f"BAR2, load idle, 32 requests: {said}")
 
 
 def test_page_and_figures(bench: Path) -> None:
@@ -173,10 +191,19 @@ def test_page_and_figures(bench: Path) -> None:
         ("loopback", (6400, 6400)), ("round-trip", (6400, 6400)),
     )}  # fmt: skip
     cases = [f"{mode}) echo '{answer}' ;;" for mode, answer in answers.items()]
-    program(bench, 'case "$2" in', *cases, "esac")
+    program(bench, ASKED, 'case "$asked" in', *cases, "esac")
     assert dma.main() == 0
     written = json.loads((bench / "build/bench/dma.json").read_text())
     assert written["links"]["gen3x16"]["payload_bytes"] == 256
+    assert all(bound["from"] for bound in written["bounds"].values())
+    waiting = {it["id"]: it for it in written["waits"]}
+    assert waiting["push_round_trip_ns"]["waits_for"] == "bypass"
+    assert all("value" not in it for it in written["waits"])
+    assert "push_round_trip_ns" not in {it["id"] for it in written["figures"]}
+    share = next(it for it in written["figures"] if it["id"] == "engine_share_ns")
+    assert (share["value"], share["with"]["timed_by"]) == (1000.0, "window")
+    timed = next(it for it in written["figures"] if it["id"] == "latency_us")
+    assert (timed["value"], timed["median_from"], timed["median_to"]) == (1.25, 1.1, 1.3)
     forward = next(it for it in written["figures"] if it["id"] == "forward_mpps" and it["with"]["queues"] == 8)
     assert forward["reference"] == {"value": 83.17, "source": "qdma_dpdk_forwarding.csv", "ratio": 1.202}
     page = ElementTree.fromstring((bench / "build/bench/dma.html").read_text().removeprefix("<!doctype html>"))

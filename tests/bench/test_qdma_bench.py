@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bench of the QDMA model: it checks order and length of each frame itself, here it has to be plausible."""
+"""The bench of the QDMA model: it checks order and length of each frame itself, here it has to be plausible. Behind the
+streams are their pins alone, or the self-test block of the simulated shell."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +15,23 @@ SHORT = ("--warm-us", "50", "--for-us", "60")
 GEN3X8 = 8 * 8e9 * 128 / 130  # bits/s each way, headers included
 
 
-@pytest.fixture
-def bench(built_card: Any) -> Any:
-    program = built_card().parent / "qdma_bench"
-
+def runner(program: Path, *first: str) -> Any:
     def run(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([program, *options], capture_output=True, text=True, timeout=60, check=False)
+        command = [program, *first, *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     return run
+
+
+@pytest.fixture
+def bench(built_card: Any) -> Any:
+    return runner(built_card().parent / "qdma_bench")
+
+
+@pytest.fixture
+def block(programs: Any) -> Any:
+    """With the self-test block of a shell of 256 bits."""
+    return runner(programs("--self-test", "true") / "qdma_bench", "--source", "block")
 
 
 def measured(bench: Any, *options: str) -> Any:
@@ -114,15 +125,71 @@ def test_what_is_offered_passes(bench: Any) -> None:
         assert least < found[latency]["min"] < least + 150
 
 
-def registers(bench: Any, load: str) -> Any:
-    options = ("--count", "50", "--bytes", "4096", "--queues", "8", "--pcie", "3:16")
-    done = bench("--registers", load, *options)
+@pytest.mark.parametrize("function", ["pf", "vf"])
+@pytest.mark.parametrize(("mode", "other"), [("c2h", "h2c"), ("h2c", "c2h")])
+def test_the_block_counts_one_direction(block: Any, mode: str, other: str, function: str) -> None:
+    options = ("--mode", mode, "--bytes", "200", "--queues", "3", "--function", function, "--pcie", "3:8")
+    found = measured(block, *options, "--warm-us", "200")  # until what the IP has room for is full
+    assert (found["mode"], found["source"]) == (mode, "self-test block")
+    assert found[other]["frames"] == found[other]["bytes_at_pins"] == 0
+    assert found["frames"] == found[mode]["frames"] > 100
+    assert found[mode]["bytes_at_pins"] == pytest.approx(200 * found["frames"], rel=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 33, 34, 300, 4096])
+@pytest.mark.parametrize("mode", ["forward", "both"])
+def test_the_block_sends_and_checks(block: Any, mode: str, size: int) -> None:
+    """A frame that came back wrong, late or not at all would end the program."""
+    found = measured(block, "--mode", mode, "--bytes", str(size), "--queues", "2", "--pcie", "3:8", "--poll-ns", "50")
+    assert min(found[direction]["frames"] for direction in ("c2h", "h2c")) > 30
+    assert found["timed_by"] == ("window" if size >= 34 else "pins")
+    # The two counters are read one after the other.
+    assert found["h2c"]["bytes_at_pins"] == pytest.approx(size * found["h2c"]["frames"], abs=8 * size)
+
+
+@pytest.mark.parametrize("link_ns", [0, 400, 800])
+def test_the_window_times_a_round_trip(block: Any, link_ns: int) -> None:
+    """It is what the pins show, and three round trips of the link on top of the engine's share."""
+    options = ("--mode", "round-trip", "--bytes", "64", "--pcie", "3:8", "--poll-ns", "10", "--for-us", "200")
+    found = measured(block, *options, "--pcie-round-trip", str(link_ns))
+    window, pins = found["round_trip_ns"], found["round_trip_at_pins_ns"]
+    assert found["timed_by"] == "window"
+    assert window["frames"] > 20
+    assert window["min"] == pytest.approx(pins["min"], abs=4.1)
+    assert window["max"] == pytest.approx(pins["max"], abs=4.1)
+    low, high = window["median_between"]
+    assert low <= pins["median"] < high
+    assert 3 * link_ns + 50 < window["min"] < 3 * link_ns + 150
+
+
+def test_the_window_times_frames_of_the_host(block: Any) -> None:
+    """One way across the link for the doorbell, and two reads."""
+    found = measured(block, "--mode", "h2c", "--gap-ns", "400", "--pcie", "3:16", "--poll-ns", "50")
+    assert found["mpps"] == pytest.approx(2.5, rel=0.05)
+    assert 2000 < found["h2c_latency_ns"]["min"] < 2150
+
+
+def test_a_shell_without_the_block_is_refused(bench: Any) -> None:
+    done = bench("--source", "block")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "this shell has no self-test block: build one with scripts/build-card --self-test true" in done.stderr
+
+
+def test_the_block_has_no_loop(block: Any) -> None:
+    done = block("--mode", "loopback")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "choose --source pins" in done.stderr
+
+
+def registers(block: Any, load: str) -> Any:
+    options = ("--count", "50", "--bytes", "4096", "--queues", "8", "--pcie", "3:8")
+    done = block("--registers", load, *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_a_register_waits_behind_what_the_card_writes(bench: Any) -> None:
-    found = {load: registers(bench, load) for load in ("idle", "h2c", "c2h", "both")}
+def test_a_register_waits_behind_what_the_card_writes(block: Any) -> None:
+    found = {load: registers(block, load) for load in ("idle", "h2c", "c2h", "both")}
     idle = found["idle"]
     assert idle["load"]["c2h"]["frames"] == idle["load"]["h2c"]["frames"] == 0
     # There and back, and the shell's bus between.
@@ -133,6 +200,8 @@ def test_a_register_waits_behind_what_the_card_writes(bench: Any) -> None:
     assert 0 < found["h2c"]["read_us"]["median"] - idle["read_us"]["median"] < 0.05
     for load in ("c2h", "both"):
         assert found[load]["read_us"]["median"] > idle["read_us"]["median"] + 0.3
+        # At most 32 packets of 256 bytes.
+        assert found[load]["read_us"]["max"] < idle["read_us"]["max"] + 32 * 280 / (GEN3X8 / 8) * 1e6 + 0.05
         assert found[load]["write_us"]["median"] < idle["write_us"]["median"] + 0.05
 
 
@@ -144,6 +213,7 @@ def test_what_is_wrong_is_told(bench: Any) -> None:
         (("--mode", "sideways"), "--mode: choose forward, c2h, h2c, both, loopback or round-trip"),
         (("--mode", "idle"), "--mode: choose forward, c2h, h2c, both, loopback or round-trip"),
         (("--registers", "forward"), "--registers: choose idle, c2h, h2c or both"),
+        (("--source", "wire"), "--source: choose pins or block"),
         (("--function", "ps"), "--function: choose pf or vf"),
         (("--count", "0"), "--count: choose 1 to 100000"),
         (("--pcie", "9:9"), "--pcie: choose a generation"),

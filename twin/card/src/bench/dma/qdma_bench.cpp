@@ -7,8 +7,8 @@
 #include "base/error.hpp"
 #include "base/options.hpp"
 #include "base/program.hpp"
-#include "bench/dma_run.hpp"
-#include "bench/register_run.hpp"
+#include "bench/dma/dma_run.hpp"
+#include "bench/dma/register_run.hpp"
 #include "twin/qdma_options.hpp"
 
 namespace {
@@ -16,15 +16,19 @@ namespace {
 using namespace meridian;
 
 constexpr std::string_view usage =
-    R"(qdma_bench: measures the model of the QDMA IP without the shell, between streams (512 bits, 250 MHz) and a host that
-uses the rings of the drivers' library. A line of JSON reports the rates of both directions, and latencies: latency_ns
-from a C2H frame's first beat at the pins until its completion is in host memory, h2c_latency_ns from the doorbell of a
-frame until its last beat is at the pins, round_trip_ns from first beat to first beat.
+    R"(qdma_bench: measures the model of the QDMA IP, between what is behind its streams and a host that uses the rings of the
+drivers' library. A line of JSON reports the rates of both directions, and latencies: latency_ns from the start of a C2H
+frame until its completion is in host memory, h2c_latency_ns from the doorbell of a frame until it is at the card,
+round_trip_ns from first beat to first beat.
 
   --mode MODE           forward: the host sends back each frame that comes (the default); c2h: frames come, and the host
                         takes them; h2c: the host sends frames; both: the two at once; loopback: the host sends frames,
                         and the streams send them back; round-trip: as forward, one frame after another
-  --registers LOAD      instead: how long accesses to a BAR2 register take beside DMA. LOAD: idle, c2h, h2c or both
+  --source pins|block   what is behind the streams. pins (the default): nothing but their pins, with 512 bits at 250 MHz.
+                        block: the self-test block of the shell, which then makes and checks all frames, counts them, and
+                        measures h2c_latency_ns and round_trip_ns, to the first beat at its checker. It has no loopback
+  --registers LOAD      instead: how long accesses to a BAR2 register take beside DMA of the block. LOAD: idle, c2h, h2c
+                        or both
   --count N             accesses of each kind, 1 to 100000 (200)
   --bytes N             bytes of a frame, 1 to 4096 (64)
   --queues N            number of queues, 1 to 16 (1)
@@ -63,6 +67,12 @@ DmaMode mode(Arguments& arguments, bool load) {
     throw InputError(arguments.option() + ": choose " +
                      (load ? "idle, c2h, h2c or both" : "forward, c2h, h2c, both, loopback or round-trip"));
   return *found;
+}
+
+DmaSource source(Arguments& arguments) {
+  const std::string& source = arguments.value();
+  if (source != "pins" && source != "block") throw InputError("--source: choose pins or block");
+  return source == "pins" ? DmaSource::pins : DmaSource::block;
 }
 
 bool is_vf(Arguments& arguments) {
@@ -108,8 +118,11 @@ Options parse_arguments(std::vector<std::string> given) {
       options.help = true;
     } else if (option == "--mode") {
       options.dma.mode = mode(arguments, false);
+    } else if (option == "--source") {
+      options.dma.source = source(arguments);
     } else if (option == "--registers") {
       options.dma.mode = mode(arguments, true);
+      options.dma.source = DmaSource::block;
       options.registers = true;
     } else if (option == "--count") {
       options.count = number(arguments, 1, 100'000);

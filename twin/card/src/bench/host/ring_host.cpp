@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/ring_host.hpp"
+#include "bench/host/ring_host.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "bench/numbered.hpp"
 
 extern "C" {
 #include "qdma_context.h"
@@ -54,9 +53,10 @@ void must(int error, const char* what) {
 
 }  // namespace
 
-RingHost::RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory)
+RingHost::RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory, HostFrames& frames)
     : setting_(setting),
       memory_(memory),
+      frames_(frames),
       pf_(ip, 0, setting.flight_ps),
       vf_(setting.vf ? std::make_unique<DriverPort>(ip, DriverPort::first_vf, setting.flight_ps) : nullptr),
       port_(vf_ ? *vf_ : pf_),
@@ -125,14 +125,6 @@ void RingHost::share_buffers(unsigned queue) {
   q.spare_sent.assign(sent, all.end());
 }
 
-std::uint64_t RingHost::take_start(unsigned queue) {
-  auto& starts = queue_[queue].starts;
-  if (starts.empty()) throw CheckError("queue " + std::to_string(queue) + " sent a frame that the host has not made");
-  const std::uint64_t start = starts.front();
-  starts.pop_front();
-  return start;
-}
-
 void RingHost::take_sent(unsigned queue) {
   Queue& q = queue_[queue];
   const unsigned cidx = qdma_h2c_status_cidx(memory_.word(place(queue) + QDMA_H2C_DESCRIPTOR_BYTES * ring_entries));
@@ -142,13 +134,14 @@ void RingHost::take_sent(unsigned queue) {
   }
 }
 
-void RingHost::check(Queue& q, std::uint64_t entry, std::uint64_t buffer) {
-  const std::uint64_t number = number_in(q.next_taken++, setting_.bytes);
-  if (qdma_completion_error(entry) || qdma_completion_length(entry) != setting_.bytes)
-    throw CheckError("a completion tells of " + std::to_string(qdma_completion_length(entry)) + " bytes, not " +
+void RingHost::check(unsigned queue, std::uint64_t entry, std::uint64_t buffer) {
+  const unsigned bytes = qdma_completion_length(entry);
+  // Until the host makes frames, those that come are of another length.
+  const bool wrong = begin_ps_ != ~std::uint64_t{0} && bytes != setting_.bytes;
+  if (qdma_completion_error(entry) || wrong)
+    throw CheckError("a completion tells of " + std::to_string(bytes) + " bytes, not " +
                      std::to_string(setting_.bytes));
-  if (memory_.word(buffer, number_bytes(setting_.bytes)) != number)
-    throw CheckError("a frame in host memory is not the next one of its queue");
+  frames_.check(queue, memory_.bytes(buffer, bytes));
 }
 
 unsigned RingHost::take_frames(unsigned queue) {
@@ -159,7 +152,7 @@ unsigned RingHost::take_frames(unsigned queue) {
     if (qdma_completion_color(entry) != (q.color ? 1U : 0U)) break;
     const std::uint64_t buffer = q.posted.front();
     q.posted.pop_front();
-    check(q, entry, buffer);
+    check(queue, entry, buffer);
     if (setting_.role == HostRole::forward)
       send(queue, buffer, qdma_completion_length(entry));
     else
@@ -174,12 +167,11 @@ unsigned RingHost::make_frames(unsigned queue, std::uint64_t now_ps) {
   Queue& q = queue_[queue];
   unsigned made = 0;
   for (; made < setting_.burst && q.sending.size() < ring_entries - 1 && !q.spare_sent.empty(); ++made) {
-    if (setting_.gap_ps != 0 && made_ * setting_.gap_ps > now_ps) break;
+    if (setting_.gap_ps != 0 && made_ * setting_.gap_ps > now_ps - begin_ps_) break;
     const std::uint64_t buffer = q.spare_sent.front();
     q.spare_sent.pop_front();
-    memory_.set_word(buffer, q.next_made++, number_bytes(setting_.bytes));
+    frames_.make(queue, memory_.bytes(buffer, setting_.bytes), now_ps);
     send(queue, buffer, setting_.bytes);
-    q.starts.push_back(now_ps);
     ++made_;
   }
   return made;
@@ -211,7 +203,7 @@ void RingHost::look(unsigned queue, std::uint64_t now_ps) {
   const unsigned before = q.h2c_pidx;
   take_sent(queue);
   const unsigned taken = takes() ? take_frames(queue) : 0;
-  if (makes()) make_frames(queue, now_ps);
+  if (makes() && now_ps >= begin_ps_) make_frames(queue, now_ps);
   const unsigned posted = takes() ? post(queue) : 0;
   if (q.h2c_pidx != before) qdma_h2c_doorbell(port_.device(), queue, q.h2c_pidx, false);
   if (taken != 0) {

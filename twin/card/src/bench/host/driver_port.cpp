@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/driver_port.hpp"
+#include "bench/host/driver_port.hpp"
 
 #include <string>
 

@@ -30,6 +30,9 @@ class FlatMemory final : public MemoryBus {
   std::uint64_t word(std::uint64_t address, unsigned bytes = 8) const;
   void set_word(std::uint64_t address, std::uint64_t value, unsigned bytes = 8);
 
+  /// So many bytes of it, as they are.
+  std::span<std::uint8_t> bytes(std::uint64_t address, std::size_t count) { return {bytes_.get() + address, count}; }
+
   /// Called for each write with its address, when it has arrived.
   void set_watch(std::function<void(std::uint64_t address)> watch) { watch_ = std::move(watch); }
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "bench/numbered.hpp"
+#include "bench/host/numbered.hpp"
 #include "stream/pin_storage.hpp"
 
 namespace meridian {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/flat_memory.hpp"
+#include "bench/host/flat_memory.hpp"
 
 #include <cstring>
 #include <new>

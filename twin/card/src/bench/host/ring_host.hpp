@@ -8,8 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "bench/driver_port.hpp"
-#include "bench/flat_memory.hpp"
+#include "bench/host/driver_port.hpp"
+#include "bench/host/flat_memory.hpp"
+#include "bench/host/host_frames.hpp"
 #include "qdma/qdma_ip.hpp"
 
 namespace meridian {
@@ -33,10 +34,10 @@ struct HostSetting {
 
 /// A host with the rings of the drivers' library, and a core for each queue that never falls behind. As forward it does
 /// what testpmd does: what came in a queue goes out of the queue with the same number from the buffer it is in, and the
-/// buffer goes back when it is sent. It checks length and number of each frame that comes.
+/// buffer goes back when it is sent. It checks length and content of each frame that comes.
 class RingHost {
  public:
-  RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory);
+  RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory, HostFrames& frames);
 
   static std::size_t memory_bytes(const HostSetting& setting);
 
@@ -46,11 +47,11 @@ class RingHost {
   /// Sets queues and tables up, posts all buffers.
   void start();
 
+  /// It makes frames of its own from now on, if it is to.
+  void begin(std::uint64_t now_ps) { begin_ps_ = now_ps; }
+
   /// Goes on to now, behind the memory.
   void run(std::uint64_t now_ps);
-
-  /// When the oldest frame that the host made for the queue, and that this was not asked of, got its doorbell.
-  std::uint64_t take_start(unsigned queue);
 
   std::uint64_t looks() const { return looks_; }
   std::uint64_t taken() const { return taken_; }
@@ -59,9 +60,7 @@ class RingHost {
   struct Queue {
     std::deque<std::uint64_t> posted, sending;    // buffers
     std::deque<std::uint64_t> spare, spare_sent;  // to receive into, to send from
-    std::deque<std::uint64_t> starts;
     unsigned c2h_pidx = 0, h2c_pidx = 0, h2c_cidx = 0, completion = 0;
-    std::uint64_t next_taken = 0, next_made = 0;  // numbers of frames
     bool color = true;
   };
 
@@ -73,18 +72,20 @@ class RingHost {
   void look(unsigned queue, std::uint64_t now_ps);
   void take_sent(unsigned queue);
   unsigned take_frames(unsigned queue);
-  void check(Queue& queue, std::uint64_t entry, std::uint64_t buffer);
+  void check(unsigned queue, std::uint64_t entry, std::uint64_t buffer);
   unsigned make_frames(unsigned queue, std::uint64_t now_ps);
   void send(unsigned queue, std::uint64_t buffer, unsigned length);
   unsigned post(unsigned queue);
 
   HostSetting setting_;
   FlatMemory& memory_;
+  HostFrames& frames_;
   DriverPort pf_;
   std::unique_ptr<DriverPort> vf_;
   DriverPort& port_;  // whose the queues are
   std::vector<Queue> queue_;
   std::uint64_t next_look_ps_ = 0;
+  std::uint64_t begin_ps_ = ~std::uint64_t{0};  // of frames of its own
   std::uint64_t looks_ = 0, taken_ = 0, made_ = 0;
 };
 
