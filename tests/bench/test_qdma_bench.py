@@ -127,6 +127,7 @@ def test_what_is_offered_passes(bench: Any) -> None:
 
 @pytest.mark.parametrize("function", ["pf", "vf"])
 @pytest.mark.parametrize(("mode", "other"), [("c2h", "h2c"), ("h2c", "c2h")])
+@pytest.mark.long
 def test_the_block_counts_one_direction(block: Any, mode: str, other: str, function: str) -> None:
     options = ("--mode", mode, "--bytes", "200", "--queues", "3", "--function", function, "--pcie", "3:8")
     found = measured(block, *options, "--warm-us", "200")  # until what the IP has room for is full
@@ -138,6 +139,7 @@ def test_the_block_counts_one_direction(block: Any, mode: str, other: str, funct
 
 @pytest.mark.parametrize("size", [1, 33, 34, 300, 4096])
 @pytest.mark.parametrize("mode", ["forward", "both"])
+@pytest.mark.long
 def test_the_block_sends_and_checks(block: Any, mode: str, size: int) -> None:
     """A frame that came back wrong, late or not at all would end the program."""
     found = measured(block, "--mode", mode, "--bytes", str(size), "--queues", "2", "--pcie", "3:8", "--poll-ns", "50")
@@ -148,6 +150,7 @@ def test_the_block_sends_and_checks(block: Any, mode: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("link_ns", [0, 400, 800])
+@pytest.mark.long
 def test_the_window_times_a_round_trip(block: Any, link_ns: int) -> None:
     """It is what the pins show, and three round trips of the link on top of the engine's share."""
     options = ("--mode", "round-trip", "--bytes", "64", "--pcie", "3:8", "--poll-ns", "10", "--for-us", "200")
@@ -162,6 +165,7 @@ def test_the_window_times_a_round_trip(block: Any, link_ns: int) -> None:
     assert 3 * link_ns + 50 < window["min"] < 3 * link_ns + 150
 
 
+@pytest.mark.long
 def test_the_window_times_frames_of_the_host(block: Any) -> None:
     """One way across the link for the doorbell, and two reads."""
     found = measured(block, "--mode", "h2c", "--gap-ns", "400", "--pcie", "3:16", "--poll-ns", "50")
@@ -175,6 +179,7 @@ def test_a_shell_without_the_block_is_refused(bench: Any) -> None:
     assert "this shell has no self-test block: build one with scripts/build-card --self-test true" in done.stderr
 
 
+@pytest.mark.long
 def test_the_block_has_no_loop(block: Any) -> None:
     done = block("--mode", "loopback")
     assert (done.returncode, done.stdout) == (2, "")
@@ -188,6 +193,7 @@ def registers(block: Any, load: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_a_register_waits_behind_what_the_card_writes(block: Any) -> None:
     found = {load: registers(block, load) for load in ("idle", "h2c", "c2h", "both")}
     idle = found["idle"]
