@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--debug-kernel: hosts boot a kernel that checks itself (KASAN, lockdep and others), in place of Debian's as it is.
 
-Such a kernel is slow, so all waits for its machines are longer. There is one of the newest suite, without BTF. Wherever
+Such a kernel is slow, so all waits for its machines are longer. There is one of the newest suite. Wherever
 a test has the kernel checked, all counts that it has found since its start: some tests clear its log. Behind a report
 KASAN and lockdep look no more, so a machine that has found something before the driver is loaded would prove nothing: it
 is started anew.
@@ -75,10 +75,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--debug-kernel"):
         return
-    left_out = [
-        item
-        for item in items
-        if item.get_closest_marker("btf") or any(suite in item.name for suite in tools.SUITES[1:])
-    ]
+    left_out = [item for item in items if any(suite in item.name for suite in tools.SUITES[1:])]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -188,7 +188,6 @@ def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
     assert guest.run_for_bytes("cat /tmp/got") == body
 
 
-@pytest.mark.btf
 @pytest.mark.parametrize("spare", [0, 8000])
 def test_a_program_asks_the_card(link: Link, spare: int) -> None:
     """Its hash with its type, and the tag that it has taken out. spare: the frame is in parts."""

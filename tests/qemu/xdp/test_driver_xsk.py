@@ -212,7 +212,6 @@ def test_sockets_come_and_go_without_memory_and_the_port_works_on(link: Link) ->
     guest.check()
 
 
-@pytest.mark.btf
 def test_a_program_asks_the_card_about_frames_of_a_socket_without_copies(
     link: Link,
 ) -> None:
