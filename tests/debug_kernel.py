@@ -75,6 +75,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--debug-kernel"):
         return
-    left_out = [item for item in items if any(suite in item.name for suite in tools.SUITES[1:])]
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("leaks") or any(suite in item.name for suite in tools.SUITES[1:])
+    ]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -117,6 +117,7 @@ def pages_of_rings(guest: Guest) -> int:
     return sum(int(line.split()[1]) for line in lines)
 
 
+@pytest.mark.leaks
 def test_memory_that_a_card_keeps_is_lost_once_however_often_the_port_is_tried() -> None:
     """A card that neither ends its queues nor minds its Bus Master bit."""
     tries = 50
