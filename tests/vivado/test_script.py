@@ -104,20 +104,58 @@ def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
     assert status == 1 and "bootgen failed; its log:" in said
 
 
-@pytest.mark.parametrize("bootgen", [None, "exit 1\n"], ids=["absent", "failing"])
-def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_path: Path) -> None:
-    """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
-    tree, programs = tmp_path / "tree", tmp_path / "bin"
+def copied(tree: Path) -> Path:
+    """What the script itself takes, with a generator that makes nothing. The script."""
     for name in ("scripts/bitstream", "scripts/lib/env.sh", "scripts/requirements/tests.txt", "spinal/project/build.properties",
                  "vivado/boards", "vivado/tcl", "host-driver/include/meridian_regs.h"):  # fmt: skip
         source, target = ROOT / name, tree / name
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     stand_in(tree / "scripts", "build-card", "echo /rtl/Shell.v\n")
+    return tree / "scripts/bitstream"
+
+
+@pytest.mark.parametrize(
+    ("new", "is_told"),
+    [("", False), ("notes.txt", False), ("spinal/src/main/scala/New.scala", True), ("vivado/tcl/new.tcl", True)],
+)
+def test_a_new_source_is_no_part_of_the_commit(tmp_path: Path, new: str, is_told: bool) -> None:
+    """It is built, so the card must not name the commit."""
+    tree = tmp_path / "tree"
+    script = copied(tree)
+    (tree / ".gitignore").write_text("build/\n")
+    git = ["git", "-C", str(tree), "-c", "user.name=test", "-c", "user.email=test@test"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *words], check=True, timeout=60)
+    done = subprocess.run(
+        [*git, "rev-parse", "--short=8", "HEAD"], check=True, timeout=60, capture_output=True, text=True
+    )
+    if new:
+        (tree / new).parent.mkdir(parents=True, exist_ok=True)
+        (tree / new).write_text("// new\n")
+    path = stand_in(tmp_path / "bin", "vivado", f'echo "$@" >{tmp_path}/words; touch meridian-t1-rfsoc.txt\n')
+    said = subprocess.run(
+        [str(script), "build", "t1-rfsoc"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **path},
+        check=True,
+    ).stderr
+    words = (tmp_path / "words").read_text()
+    assert f"hash={'00000000' if is_told else done.stdout.strip()[:8]} " in words
+    assert ("uncommitted changes or new files" in said) == is_told
+
+
+@pytest.mark.parametrize("bootgen", [None, "exit 1\n"], ids=["absent", "failing"])
+def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_path: Path) -> None:
+    """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
+    tree, programs = tmp_path / "tree", tmp_path / "bin"
+    script = copied(tree)
     stand_in(programs, "git", "echo 01234567\n")
     path = stand_in(programs, "vivado", "touch meridian-t1-rfsoc.bit && echo hash >meridian-t1-rfsoc.txt\n")
     stand_in(programs, "bootgen", 'touch "${2%.bif}.bit.bin"\n')
-    command = [str(tree / "scripts/bitstream"), "build", "t1-rfsoc"]
+    command = [str(script), "build", "t1-rfsoc"]
     loaded = tree / "build/vivado/t1-rfsoc/meridian-t1-rfsoc.bit.bin"
     for turn in ("with bootgen", "then without"):
         done = subprocess.run(
