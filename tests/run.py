@@ -107,9 +107,9 @@ def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str]
     return Suite(name, [*command, f"--junitxml={reports / 'junit.xml'}"], minutes, reports)
 
 
-def count(folder: Path) -> tuple[int, int]:
-    """(passed, failed) of all JUnit files of a folder."""
-    passed = failed = 0
+def count(folder: Path) -> tuple[int, int, int]:
+    """(passed, failed, skipped) of all JUnit files of a folder."""
+    passed = failed = skipped = 0
     for file in folder.rglob("*.xml"):
         try:
             cases = list(ET.parse(file).getroot().iter("testcase"))
@@ -120,9 +120,11 @@ def count(folder: Path) -> tuple[int, int]:
         for case in cases:
             if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1
-            elif case.find("skipped") is None:
+            elif case.find("skipped") is not None:
+                skipped += 1
+            else:
                 passed += 1
-    return passed, failed
+    return passed, failed, skipped
 
 
 class Early:
@@ -204,7 +206,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def run(suite: Suite) -> tuple[int, int]:
+def run(suite: Suite) -> tuple[int, int, int]:
+    """(passed, failed, skipped)."""
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
     if suite.reports:
@@ -218,13 +221,14 @@ def run(suite: Suite) -> tuple[int, int]:
     finally:
         if process.poll() is None:
             end(process)
-    passed, failed = count(suite.reports) if suite.reports else (int(status == 0), int(status != 0))
+    passed, failed, skipped = count(suite.reports) if suite.reports else (int(status == 0), int(status != 0), 0)
     if suite.reports and passed + failed == 0:
         failed = 1  # a suite that ran nothing has failed
     if status != 0 and failed == 0:
         failed = 1
-    print(f"=== {suite.name}: {passed} passed, {failed} failed, {time.monotonic() - started:.0f} s", flush=True)
-    return passed, failed
+    seconds = time.monotonic() - started
+    print(f"=== {suite.name}: {passed} passed, {failed} failed, {skipped} skipped, {seconds:.0f} s", flush=True)
+    return passed, failed, skipped
 
 
 def main() -> int:
@@ -244,8 +248,8 @@ def main() -> int:
         parser.error(f"no suite {arguments.only!r}; there are {names}")
     with Early(chosen, REPORTS / "early.log"):
         totals = [run(suite) for suite in chosen]
-    passed, failed = (sum(column) for column in zip(*totals, strict=True))
-    print(f"\n{passed} passed, {failed} failed", flush=True)
+    passed, failed, skipped = (sum(column) for column in zip(*totals, strict=True))
+    print(f"\n{skipped} skipped\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 
 

@@ -95,7 +95,26 @@ def test_what_an_early_suite_has_begun_ends_with_it(tmp_path: Path, monkeypatch:
 def test_a_report_that_was_not_ended_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "whole.xml").write_text('<testsuite><testcase name="a"/></testsuite>')
     (tmp_path / "cut.xml").write_text('<testsuite><testcase name="b"/>')
-    assert run.count(tmp_path) == (1, 1)
+    assert run.count(tmp_path) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("skips", "last"), [(2, ["2 skipped", "1 passed, 0 failed"]), (0, ["0 skipped", "1 passed, 0 failed"])]
+)
+def test_skips_are_counted_before_the_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], skips: int, last: list[str]
+) -> None:
+    monkeypatch.setattr(run, "REPORTS", tmp_path / "reports")
+    monkeypatch.setattr(run.os, "chdir", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    cases = '<testcase name=\\"a\\"/>' + skips * '<testcase name=\\"b\\"><skipped/></testcase>'
+    script = f'echo "<testsuite>{cases}</testsuite>" >{tmp_path}/reports/one/junit.xml'
+    suite = Suite("one", ["bash", "-c", script], 1, tmp_path / "reports" / "one")
+    monkeypatch.setattr(run, "suites", lambda long: [suite])
+    assert run.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == last
+    assert f"=== one: 1 passed, 0 failed, {skips} skipped, " in "\n".join(lines)
 
 
 SIGNALLED = """
@@ -129,7 +148,7 @@ def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
     monkeypatch.setattr(run, "END_SECONDS", 0.5)
     script = f'bash -c "{trap}; echo \\$\\$ >{tmp_path}/pid; while sleep 0.1; do :; done" & wait'
     begun = time.monotonic()
-    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1)
+    assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1, 0)
     assert gone(tmp_path / "pid") and time.monotonic() - begun < WAIT
 
 
