@@ -8,7 +8,9 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fake_system import FakeSystem
@@ -239,6 +241,46 @@ def test_an_interface_that_is_detached_later(fake: FakeSystem, monkeypatch: pyte
     assert [line.result for line in run(fake.context(), chosen[1:], tell=False)] == [FAIL]
     monkeypatch.setattr(ethtool, "driver", refuse)
     assert [line.result for line in run(fake.context(), chosen, tell=False)] == [FAIL, SKIP]
+
+
+def test_a_second_interface_that_is_detached_fails_in_the_line_of_its_port(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the line of the driver, which would tell it, was not asked for."""
+    fake.card()
+
+    def refuse(_: Context, port: int) -> str:
+        if port == 1:
+            raise ethtool.Detached("eth1")
+        return "port 0 has a link"
+
+    monkeypatch.setattr(ports, "_host_port", refuse)
+    monkeypatch.setattr(Context, "dump", lambda *_: SimpleNamespace(ports=2))
+    (link,) = (check for check in CHECKS if check.name == "link")
+    lines = run(fake.context(), [link], tell=False)
+    assert [(line.name, line.result) for line in lines] == [("link.0", PASS), ("link.1", FAIL)]
+    assert lines[1].text.startswith("eth1 is detached: the driver resets it, or has given the card up. 'dmesg")
+    lines = link.run(fake.context(), told=True)
+    assert [line.result for line in lines] == [PASS, SKIP] and lines[1].text.endswith("see the line of driver")
+
+
+@pytest.mark.parametrize(("period", "switched"), [(4, 0), (1000, 1)])
+def test_a_pulse_that_is_slow_is_not_switched(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, period: float, switched: int
+) -> None:
+    """A machine whose time is slow has it so seldom; its end would switch off what somebody has switched on."""
+    fake.card()
+    context = fake.context(slow=5)
+    now, switches = [0.0], []
+    monkeypatch.setattr(clock, "_clock", lambda _: "ptp0")
+    monkeypatch.setattr(clock, "_pulses", lambda _: Path("pulses"))
+    monkeypatch.setattr(clock, "_opened", lambda _: nullcontext(0))
+    monkeypatch.setattr(clock.fcntl, "ioctl", lambda *words: switches.append(words[2]))
+    monkeypatch.setattr(system, "read", lambda *_: str(int(now[0] / period) + (now[0] > 0) * len(switches)))
+    monkeypatch.setattr(system.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(system.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    assert "ptp0" in clock.pulse(context)
+    assert switches == switched * [1, 0]
 
 
 def test_a_driver_without_tests_has_not_passed_them(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:

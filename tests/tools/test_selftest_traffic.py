@@ -7,7 +7,8 @@ import os
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import counters, frames, traffic, vf
+from meridian_selftest import context as context_module
+from meridian_selftest import counters, ethtool, frames, traffic, vf
 from meridian_selftest.card import Function
 from meridian_selftest.result import Fail, Skip
 
@@ -40,6 +41,8 @@ def test_without_a_processor_of_a_queue_it_stays_where_it_may_run(fake: FakeSyst
 class Socket:
     """takes, ends: whether Linux takes a frame, and whether the card is done with it."""
 
+    refusal = "No buffer space available"
+
     def __init__(self, takes: bool, ends: bool) -> None:
         self._takes, self._ends = takes, ends
 
@@ -67,6 +70,64 @@ def test_frames_that_are_not_sent_are_not_counted_as_sent(
     monkeypatch.setattr(frames, "Frames", lambda *_: Socket(takes, ends))
     with pytest.raises(Fail, match=said):
         counters._send(fake.context(), "eth0", 7)
+
+
+def two_pfs(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """eth0 and eth1, both up and with a link."""
+    fake.card()
+    fake.card("0000:3b:00.1", "0x913f")
+    monkeypatch.setattr(Function, "interface", property(lambda pf: f"eth{pf.address[-1]}"))
+    monkeypatch.setattr(ethtool, "is_up", lambda _: True)
+    monkeypatch.setattr(context_module, "has_carrier", lambda _: True)
+
+
+def test_a_frame_that_linux_does_not_take_is_no_missing_interrupt(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor one that the card is not done with."""
+    two_pfs(fake, monkeypatch)
+    (fake.root / "proc/interrupts").write_text(INTERRUPTS)
+    queue = fake.root / "sys/class/net/eth0/queues/tx-0"
+    queue.mkdir(parents=True)
+    (queue / "xps_cpus").write_text(f"{1 << max(os.sched_getaffinity(0)):x}\n")
+    monkeypatch.setattr(frames, "Frames", lambda *_: Socket(False, True))
+    context = fake.context(slow=0.05)
+    with pytest.raises(Fail, match=r"Linux takes no frame by queue 0 of eth0 \(No buffer space available\)"):
+        traffic._interrupts_of(context, "eth0")
+    with pytest.raises(Fail, match=r"Linux takes no frame of eth0 \(No buffer space available\)"):
+        traffic.latency(context)
+
+
+def test_a_queue_that_is_full_for_a_moment(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_pfs(fake, monkeypatch)
+    taken = iter([False, False, *100 * [True]])
+    monkeypatch.setattr(Socket, "send", lambda *_: next(taken))
+    monkeypatch.setattr(frames, "Frames", lambda *_: Socket(True, True))
+    assert "eth0" in traffic.latency(fake.context(quick=True))
+
+
+def test_each_interface_is_tested(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line says which was not."""
+    two_pfs(fake, monkeypatch)
+    monkeypatch.setattr(frames, "Frames", lambda *_: Socket(True, True))
+    said = traffic.latency(fake.context(quick=True))
+    assert said.count("from send() to completion") == 2 and "eth1 " in said, said
+    monkeypatch.setattr(context_module, "has_carrier", lambda name: name == "eth0")
+    (fake.root / "sys/class/net/eth1").mkdir()
+    said = traffic.latency(fake.context(quick=True))
+    assert said.count("from send() to completion") == 1 and "not tested: eth1 has no link" in said, said
+
+
+def test_a_vf_of_each_pf_is_reset(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_pfs(fake, monkeypatch)
+    context = fake.context()
+    for pf, (total, vfs) in zip(context.host.pfs, [(4, 0), (4, 1)], strict=True):
+        (pf.path / "sriov_totalvfs").write_text(f"{total}\n")
+        (pf.path / "sriov_numvfs").write_text(f"{vfs}\n")
+    monkeypatch.setattr(vf, "_with_a_vf", lambda _, pf: f"VF 0 of {pf.interface} was back")
+    assert vf.reset_under_load(context).startswith("VF 0 of eth0 was back; not tested: there are VFs of eth1, ")
+    (context.host.pfs[1].path / "sriov_numvfs").write_text("0\n")
+    assert vf.reset_under_load(context) == "VF 0 of eth0 was back; VF 0 of eth1 was back"
 
 
 @pytest.mark.parametrize(("name", "passes"), [("rx_pp_alloc_fast", True), ("card_tx_sent", False)])

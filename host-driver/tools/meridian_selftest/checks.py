@@ -39,14 +39,19 @@ class Check:
         except Skip as error:
             return [Line(self.name, SKIP, str(error))]
         except ethtool.Detached as error:
-            if told:
-                return [Line(self.name, SKIP, f"{error}: see the line of {TELLS[type(context.card)]}")]
-            reason = "the driver resets it, or has given the card up. 'dmesg | grep meridian' says why"
-            return [Line(self.name, FAIL, f"{error}: {reason}")]
+            return [self._detached(context, Line(self.name, SKIP, str(error)), told)]
         except Exception as error:  # noqa: BLE001 (the other checks are done all the same)
             text = f"{type(error).__name__}: {error}"
             return [Line(self.name, FAIL, f"the check itself met an error ({text}). Send us this line and 'dmesg'")]
-        return [Line(self.name, PASS, said)] if isinstance(said, str) else said
+        if isinstance(said, str):
+            return [Line(self.name, PASS, said)]
+        return [self._detached(context, line, told) if line.is_detached else line for line in said]
+
+    def _detached(self, context: Context, line: Line, told: bool) -> Line:
+        if told:
+            return Line(line.name, SKIP, f"{line.text}: see the line of {TELLS[type(context.card)]}")
+        reason = "the driver resets it, or has given the card up. 'dmesg | grep meridian' says why"
+        return Line(line.name, FAIL, f"{line.text}: {reason}")
 
 
 CHECKS = (

@@ -22,6 +22,8 @@ READ_SECONDS = 2e-6
 QUICK_SECONDS = 2
 SAMPLES = 20
 PULSE_SECONDS = 3
+#: In which a pulse that is on comes, and as much time as a reading takes.
+SECOND = 1.2
 #: PTP_ENABLE_PPS of linux/ptp_clock.h: _IOW('=', 4, int).
 PTP_ENABLE_PPS = 0x40043D04
 
@@ -105,7 +107,7 @@ def pulse(context: Context) -> str:
     def comes() -> bool:
         return system.until(lambda: system.read(counter) != before, context.patience(PULSE_SECONDS), 0.05)
 
-    if system.until(lambda: system.read(counter) != before, 1.2, 0.05):
+    if system.until(lambda: system.read(counter) != before, context.patience(SECOND), 0.05):
         return f"pulses of {name} come: {system.read(counter)}"
     context.may_disturb(f"switches the pulse of {name} on")
     with _opened(name) as handle:

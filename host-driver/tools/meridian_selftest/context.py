@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -60,6 +60,19 @@ class Context:
     def dump(self, interface: str = "") -> Dump:
         """The registers of the card and of an interface's function; of the first interface if none is named."""
         return Dump(self.map, *ethtool.registers(interface or self.host.first_interface()))
+
+    def of_each(self, names: Iterable[str], work: Callable[[str], str]) -> tuple[list[str], list[str]]:
+        """What is said of each interface, and sentences of those that were left out. Skips if all were."""
+        said: list[str] = []
+        skipped: list[Skip] = []
+        for name in names:
+            try:
+                said.append(work(name))
+            except Skip as reason:
+                skipped.append(reason)
+        if not said and skipped:
+            raise skipped[0]
+        return said, [f"not tested: {reason}" for reason in skipped]
 
     def may_disturb(self, what: str) -> None:
         """Skips what changes something if the user does not want it."""

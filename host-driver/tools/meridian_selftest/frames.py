@@ -27,11 +27,14 @@ def address(interface: str) -> bytes:
 
 
 class Frames:
-    """A socket that sends and receives such frames on an interface. bypass: without its queueing discipline."""
+    """A socket that sends and receives such frames on an interface. bypass: without its queueing discipline. refusal: why
+    Linux did not take the last frame that it refused.
+    """
 
     def __init__(self, interface: str, bypass: bool = False) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
         self._own = address(interface)
+        self.refusal = ""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         if bypass:
             self._socket.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
@@ -46,7 +49,8 @@ class Frames:
         text = b"meridian-selftest" + number.to_bytes(8, "big")
         try:
             self._socket.send((to + self._own + ETHERTYPE.to_bytes(2, "big") + text).ljust(LENGTH, b"\0"))
-        except OSError:
+        except OSError as error:
+            self.refusal = os.strerror(error.errno) if error.errno else str(error)
             return False
         return True
 

@@ -28,8 +28,10 @@ def _line(context: Context, port: int, check: Callable[[], str]) -> Line:
         return Line(name, PASS, check())
     except Fail as error:
         return Line(name, FAIL, str(error))
-    except (Skip, ethtool.Detached) as error:
+    except Skip as error:
         return Line(name, SKIP, str(error))
+    except ethtool.Detached as error:
+        return Line(name, SKIP, str(error), is_detached=True)
 
 
 def _host_port(context: Context, port: int) -> str:

@@ -21,8 +21,13 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the report. name: of the check, with the port behind a dot if there is a line for each port."""
+    """One line of the report.
+
+    name: of the check, with the port behind a dot if there is a line for each port. is_detached: skipped, because an
+    interface is detached.
+    """
 
     name: str
     result: str
     text: str
+    is_detached: bool = False

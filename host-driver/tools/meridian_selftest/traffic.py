@@ -37,12 +37,21 @@ def _now(interface: str) -> dict[int, int]:
     return interrupts_of(interface, system.read(system.PROC / "interrupts"))
 
 
+def _send(context: Context, socket: frames.Frames, number: int, where: str) -> None:
+    """A queue that is full takes a frame when the card has done others."""
+    if not system.until(lambda: socket.send(number), context.patience(LOST_SECONDS)):
+        raise Fail(
+            f"Linux takes no frame {where} ({socket.refusal})",
+            "A queue that is full or stands still refuses frames: 'ethtool -S' (tx_stopped, tx_dropped) and 'dmesg' tell of it",
+        )
+
+
 def _fires(context: Context, interface: str, queue: int, processor: int) -> bool:
     """Whether a frame that is sent by a queue brings the interrupt of its vector."""
     before = _now(interface)
     vector = queue % len(before)
     with frames.on_processor(processor), frames.opened(interface, bypass=True) as socket:
-        socket.send(queue)
+        _send(context, socket, queue, f"by queue {queue} of {interface}")
         return system.until(
             lambda: _now(interface).get(vector, 0) > before.get(vector, 0), context.patience(INTERRUPT_SECONDS)
         )
@@ -74,17 +83,13 @@ def _interrupts_of(context: Context, interface: str) -> str:
 
 def interrupts(context: Context) -> str:
     """Every vector of every interface that has a link fires."""
-    said: list[str] = []
-    skipped: list[Skip] = []
-    for interface in context.host.interfaces or [context.host.first_interface()]:
-        try:
-            with context.at_work(interface):
-                said.append(_interrupts_of(context, interface))
-        except Skip as reason:
-            skipped.append(reason)
-    if not said and skipped:
-        raise skipped[0]
-    return "; ".join([f"vectors that fired: {', '.join(said)}", *(f"not tested: {reason}" for reason in skipped)])
+
+    def work(interface: str) -> str:
+        with context.at_work(interface):
+            return _interrupts_of(context, interface)
+
+    said, skipped = context.of_each(context.host.interfaces or [context.host.first_interface()], work)
+    return "; ".join([f"vectors that fired: {', '.join(said)}", *skipped])
 
 
 def _measure(context: Context, interface: str, count: int) -> list[float]:
@@ -93,9 +98,10 @@ def _measure(context: Context, interface: str, count: int) -> list[float]:
     with frames.opened(interface) as socket:
         for number in range(count):
             start = time.monotonic()
-            if not socket.send(number) or not socket.sent(context.patience(LOST_SECONDS)):
+            _send(context, socket, number, f"of {interface}")
+            if not socket.sent(context.patience(LOST_SECONDS)):
                 raise Fail(
-                    f"frame {number + 1} of {count} is not done after {context.patience(LOST_SECONDS):g} s",
+                    f"frame {number + 1} of {count} of {interface} is not done after {context.patience(LOST_SECONDS):g} s",
                     "'ethtool -S' and 'dmesg' tell of a queue that stands still; the line of interrupts may say why",
                 )
             taken.append(time.monotonic() - start)
@@ -103,13 +109,18 @@ def _measure(context: Context, interface: str, count: int) -> list[float]:
 
 
 def latency(context: Context) -> str:
-    """The card says soon that a frame is done."""
-    interface = context.host.first_interface()
+    """The card says soon that a frame is done, of each interface that has a link."""
+    interfaces = context.host.interfaces or [context.host.first_interface()]
+    said, skipped = context.of_each(interfaces, lambda interface: _latency_of(context, interface))
+    return "; ".join([*said, *skipped])
+
+
+def _latency_of(context: Context, interface: str) -> str:
     count = QUICK_FRAMES if context.options.quick else FRAMES
     with context.at_work(interface), frames.by_first_queue(interface):
         taken = _measure(context, interface, count)
     median, bound = statistics.median(taken), context.bound(LATENCY_SECONDS)
-    words = f"{1e6 * median:.0f} us from send() to completion (median of {count}, longest {1e6 * max(taken):.0f} us)"
+    words = f"{interface} {1e6 * median:.0f} us from send() to completion (median of {count}, longest {1e6 * max(taken):.0f} us)"
     if median > bound:
         raise Fail(
             f"{words}, more than {1e6 * bound:.0f} us",

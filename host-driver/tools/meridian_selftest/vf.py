@@ -145,7 +145,7 @@ def _run(context: Context, pf: Function, vf: Function) -> str:
     if lost := _told_losses(pf.interface, start_counts, load.of_pf):
         raise Fail(f"frames of {pf.interface} were lost beside the reset: {lost}", LOOK)
     return (
-        f"VF 0 was back {back:.1f} s after its reset, {load.came} of its frames came; {pf.interface} lost none of "
+        f"VF 0 of {pf.interface} was back {back:.1f} s after its reset, {load.came} of its frames came; {pf.interface} lost none of "
         f"{load.of_pf}"
     )
 
@@ -172,15 +172,22 @@ def _new_vf(context: Context, pf: Function) -> Function:
 
 
 def reset_under_load(context: Context) -> str:
-    """A VF is made, loaded, reset and taken away again."""
+    """A VF of each PF is made, loaded, reset and taken away again."""
     if not context.host.interfaces:
         context.host.first_interface()
-    pf = next(pf for pf in context.host.pfs if pf.interface)
+    pfs = {pf.interface: pf for pf in context.host.pfs if pf.interface}
+    said, skipped = context.of_each(pfs, lambda name: _reset_of(context, pfs[name]))
+    return "; ".join([*said, *skipped])
+
+
+def _reset_of(context: Context, pf: Function) -> str:
     if not pf.number("sriov_totalvfs"):
-        raise Skip("the bitstream has no VFs, or devlink's enable_sriov is off")
+        raise Skip(f"the bitstream has no VFs for {pf.interface}, or devlink's enable_sriov is off")
     context.may_disturb(f"makes a VF of {pf.interface} and resets it")
     if pf.number("sriov_numvfs"):
-        raise Skip(f"there are VFs, which may be in use: end them with 'echo 0 >{pf.path}/sriov_numvfs' first")
+        raise Skip(
+            f"there are VFs of {pf.interface}, which may be in use: end them with 'echo 0 >{pf.path}/sriov_numvfs' first"
+        )
     if not system.number(pf.path / "sriov_drivers_autoprobe", 1):
         raise Skip(f"VFs get no driver: 'echo 1 >{pf.path}/sriov_drivers_autoprobe'")
     try:
