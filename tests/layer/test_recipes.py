@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def test_files(recipe: Path) -> None:
         shared = {file.name for file in (ROOT / "host-driver/include").iterdir()}
         assert shared <= named
         named -= shared
+    if recipe.stem.startswith("meridian-tools_"):
+        return  # all of its files are outside of the layer: test_the_self_test_is_installed() takes them
     folder = recipe.parent / "files"
     if recipe.stem.startswith("meridian-bitstream"):
         assert not named
@@ -38,6 +41,35 @@ def test_the_driver_tells_its_register_map() -> None:
     command = ["sed", "-n", "-e", expression[1], str(ROOT / "host-driver/include/meridian_regs.h")]
     told = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     assert re.fullmatch(r"MAJOR=[0-9]+\nMINOR=[0-9]+\n", told)
+
+
+def test_the_self_test_is_installed(tmp_path: Path) -> None:
+    """By the recipe's own steps, from the files that it names; there it finds its register map and its boards."""
+    recipe = (LAYERS / "meta-meridian/recipes-support/meridian-tools/meridian-tools_0.1.bb").read_text()
+    folder = LAYERS / "meta-meridian/recipes-support/meridian-tools"
+    paths = re.search(r'^FILESEXTRAPATHS:prepend := "(.*):"$', recipe, re.MULTILINE)
+    steps = re.search(r"^do_install\(\) \{\n(.*?)^\}$", recipe, re.DOTALL | re.MULTILINE)
+    assert paths and steps
+    places = [Path(path.replace("${THISDIR}", str(folder))) for path in paths[1].split(":")]
+    work, image = tmp_path / "work", tmp_path / "image"
+    work.mkdir()
+    for name in re.findall(r"file://(\S+)", recipe.split("SRC_URI")[1].split('"')[1]):
+        (source,) = (place / name for place in places if (place / name).exists())
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, work / name)
+    values = {"D": str(image), "S": str(work), "PV": "0.1", "datadir": "/usr/share", "bindir": "/usr/bin"}
+    # bitbake puts its variables in before the shell sees them.
+    script = re.sub(r"\$\{(\w+)\}", lambda found: values[found[1]], steps[1])
+    subprocess.run(["sh", "-euc", script], check=True, timeout=60)
+    assert (image / "usr/bin/meridian-selftest").readlink() == Path("/usr/share/meridian-tools/meridian-selftest")
+    program = image / "usr/share/meridian-tools/meridian-selftest"
+    ask = "from meridian_selftest import VERSION, boards, registers; print(VERSION, registers.header(), *boards.all_boards())"
+    done = subprocess.run(
+        ["python3", "-c", ask], cwd=program.parent, capture_output=True, text=True, timeout=60, check=True
+    )
+    names = [board.parent.name for board in sorted((ROOT / "vivado/boards").glob("*/board.tcl"))]
+    assert done.stdout.split() == ["0.1", str(program.parent / "meridian_regs.h"), *names]
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "dma-pattern" in listed and not list(program.parent.rglob("__pycache__/main*"))
 
 
 # Of the PS's preset: name of a peripheral there, its nodes in the kernel's tree of the board.
