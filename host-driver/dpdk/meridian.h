@@ -118,11 +118,13 @@ struct meridian_entry {
  * @mapped: how many it has while started
  * @is_started: the port is
  * @is_fenced: the card did not end the queues of before, so the function may not access memory
- * @is_removed: the card does not answer any more
+ * @is_away: the card has not answered for a second
+ * @is_removed: it has been told that the card is gone
  * @is_reset: it has been told that the function needs a reset since it was started
  * @was_away: a PF that is started did not answer for a while
  * @glances: at a PF that is started
  * @looks: at a PF's link and card
+ * @away_looks: at a card that is away
  * @rss: how its frames are spread
  * @is_spreading: they are; else all go to the first queue
  * @vlans: bitmap of those that are received, if asked for
@@ -157,11 +159,13 @@ struct meridian {
 	uint32_t mapped;
 	bool is_started;
 	bool is_fenced;
+	bool is_away;
 	bool is_removed;
 	bool is_reset;
 	bool was_away;
 	uint32_t glances;
 	uint32_t looks;
+	uint32_t away_looks;
 	struct qdma_rss rss;
 	bool is_spreading;
 	uint64_t vlans[4096 / 64];

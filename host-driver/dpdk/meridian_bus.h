@@ -22,7 +22,7 @@ struct rte_intr_handle;
  * Version of the two structures below. It changes with them, and with what their members mean. A
  * plug-in of another version is refused in a sentence.
  */
-#define MERIDIAN_BUS_VERSION	1
+#define MERIDIAN_BUS_VERSION	2
 
 /* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
 #define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages"
@@ -30,6 +30,14 @@ struct rte_intr_handle;
 /* BARs, as PCIe numbers them. */
 #define MERIDIAN_BAR_QDMA	0
 #define MERIDIAN_BAR_SHELL	2
+
+/**
+ * enum meridian_presence - where a function is whose registers give all ones
+ * @MERIDIAN_PRESENT: in its place, as its configuration space says: something resets it
+ * @MERIDIAN_SILENT: its configuration space gives all ones, too: it may be in a reset, or gone
+ * @MERIDIAN_UNPLUGGED: it is not in the machine any more
+ */
+enum meridian_presence { MERIDIAN_PRESENT, MERIDIAN_SILENT, MERIDIAN_UNPLUGGED };
 
 /**
  * struct meridian_bus_ops - what a kind of card can do
@@ -44,6 +52,8 @@ struct rte_intr_handle;
  *	that the card does not end is lost
  * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
  *	if it cannot be told. NULL: it never can
+ * @presence: where the function is, asked only while its registers give all ones. NULL: it is always
+ *	MERIDIAN_SILENT
  *
  * Control calls of one bus come one at a time; doorbells of different queues come from any thread
  * at any time. All are called in the process that made the bus. In every version @version and @close
@@ -57,6 +67,7 @@ struct meridian_bus_ops {
 	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
 	int (*set_master)(struct meridian_bus *bus, bool is_master);
 	bool (*vf_is_master)(struct meridian_bus *bus, uint32_t vf);
+	enum meridian_presence (*presence)(struct meridian_bus *bus);
 };
 
 /**

@@ -283,6 +283,7 @@ reset(struct rte_eth_dev *dev)
 	int error;
 
 	qdma_watch_anew(&m->qdma);
+	m->is_away = false;
 	m->is_removed = false;
 	m->is_reset = false;
 	if (!meridian_present(m))

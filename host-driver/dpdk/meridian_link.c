@@ -12,6 +12,7 @@
 #define GLANCE_US	60000	/* of a PF's function, which Linux gives 100 ms for a reset */
 #define GLANCES		4	/* from one look to the next */
 #define PORT_LOOKS	4	/* from one look at the port's switches to the next */
+#define AWAY_LOOKS	40	/* without an answer of PCIe either: a reset lasts no longer */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
 
 static uint32_t
@@ -91,19 +92,52 @@ has_lost_queues(struct meridian *m)
 	       meridian_read(m, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_MAGIC) == MERIDIAN_MAGIC;
 }
 
+/*
+ * A reset of the card, or of a VF's PF, may last longer than qdma_watch() waits: while PCIe still finds
+ * the function, it is not removed. One that answers late is told as a reset, even after a removal.
+ */
+static enum rte_eth_event_type
+look_for_card(struct rte_eth_dev *dev)
+{
+	struct meridian *m = meridian_of(dev);
+	enum meridian_presence presence;
+
+	if (qdma_answers(&m->qdma)) {
+		qdma_watch_anew(&m->qdma);
+		m->is_away = false;
+		m->is_removed = false;
+		return is_first(dev, &m->is_reset, "the card answers again: reset the port") ?
+		       RTE_ETH_EVENT_INTR_RESET : RTE_ETH_EVENT_UNKNOWN;
+	}
+	if (is_first(dev, &m->is_away,
+		     "the card does not answer: every read gives all ones, as in a reset"))
+		m->away_looks = 0;
+	presence = m->bus->ops->presence ? m->bus->ops->presence(m->bus) : MERIDIAN_SILENT;
+	m->away_looks = presence == MERIDIAN_PRESENT ? 0 : m->away_looks + 1;
+	if (presence == MERIDIAN_UNPLUGGED &&
+	    is_first(dev, &m->is_removed, "the card is gone: the function is not in the machine any more"))
+		return RTE_ETH_EVENT_INTR_RMV;
+	if (m->away_looks > AWAY_LOOKS &&
+	    is_first(dev, &m->is_removed, "the card is gone: PCIe has not found the function for 10 s"))
+		return RTE_ETH_EVENT_INTR_RMV;
+	return RTE_ETH_EVENT_UNKNOWN;
+}
+
 /* What is to be told, one thing at a look; a link that has changed meanwhile waits for the next. */
 static enum rte_eth_event_type
 look(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
 	int error = qdma_watch(&m->qdma);
+	enum rte_eth_event_type event;
 
+	if (error == -ENODEV) {
+		event = look_for_card(dev);
+		if (event != RTE_ETH_EVENT_UNKNOWN)
+			return event;
+	}
 	if (!error && !m->qdma.is_vf && ++m->looks % PORT_LOOKS == 0)
 		meridian_look_after_port(m);
-	if (error == -ENODEV &&
-	    is_first(dev, &m->is_removed,
-		     "the card does not answer any more: every read gives all ones"))
-		return RTE_ETH_EVENT_INTR_RMV;
 	if (!error && m->qdma.is_vf && meridian_was_reset(m) &&
 	    is_first(dev, &m->is_reset,
 		     "the VF has lost its queues by a reset or by its PF: reset the port"))

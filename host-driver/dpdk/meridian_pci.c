@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The card on PCIe, bound to vfio-pci or another driver that hands its BARs out. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 /* Of PCI's configuration space. */
 #define COMMAND			0x04
 #define COMMAND_MASTER		0x0004
+#define REVISION_CLASS		0x08
 #define CAPABILITIES		0x34
 #define CAPABILITIES_MOST	48
 #define CAPABILITY_MSIX		0x11
@@ -86,6 +88,29 @@ vf_is_master(struct meridian_bus *bus, uint32_t vf)
 }
 
 /*
+ * Of the device's folder in sysfs, which goes with the device. The identifiers of a VF read as ones
+ * by the standard, and VFIO answers for some registers itself: the class is the function's own.
+ */
+static enum meridian_presence
+presence(struct meridian_bus *bus)
+{
+	const struct rte_pci_addr *at = &((struct pci_bus *)bus)->device->addr;
+	uint32_t word = UINT32_MAX;
+	char path[PATH_MAX];
+	ssize_t bytes;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/" PCI_PRI_FMT "/config", rte_pci_get_sysfs_path(),
+		 at->domain, at->bus, at->devid, at->function);
+	file = open(path, O_RDONLY);
+	if (file < 0)
+		return errno == ENOENT ? MERIDIAN_UNPLUGGED : MERIDIAN_SILENT;
+	bytes = pread(file, &word, sizeof(word), REVISION_CLASS);
+	close(file);
+	return bytes == sizeof(word) && word != UINT32_MAX ? MERIDIAN_PRESENT : MERIDIAN_SILENT;
+}
+
+/*
  * What the function has sent before, the answer to a read of its configuration pushes ahead. One
  * that is gone reads as ones, and sends nothing.
  */
@@ -115,6 +140,7 @@ static const struct meridian_bus_ops ops = {
 	.write = write_bar,
 	.set_master = set_master,
 	.vf_is_master = vf_is_master,
+	.presence = presence,
 };
 
 static int

@@ -86,6 +86,13 @@ set_master(struct meridian_bus *bus, bool is_master)
 	return error && !is_master && twin->is_gone ? 0 : error;
 }
 
+/* The card process answers while it is there, and nothing of it comes back. */
+static enum meridian_presence
+presence(struct meridian_bus *bus)
+{
+	return ((struct meridian_twin *)bus)->is_gone ? MERIDIAN_UNPLUGGED : MERIDIAN_PRESENT;
+}
+
 static const struct meridian_bus_ops ops = {
 	.version = MERIDIAN_BUS_VERSION,
 	.close = close_bus,
@@ -93,6 +100,7 @@ static const struct meridian_bus_ops ops = {
 	.write = write_register,
 	.doorbell = meridian_twin_doorbell,
 	.set_master = set_master,
+	.presence = presence,
 };
 
 static int

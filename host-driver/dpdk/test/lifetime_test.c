@@ -406,13 +406,22 @@ let_an_event_act(void)
 				       4] ^= MERIDIAN_FUNCTION_STATUS_LINK_UP_MASK;
 	} else if (one_in(2)) {
 		test_card->null->registers[QDMA_C2H_FATAL / 4] = 1;
+	} else if (one_in(2)) {
+		test_card->is_silent = true;
+		rte_delay_us_sleep(SILENCE_MS * 1000);
+		/* The port may be closed at its link's event. */
+		if (test_card != NULL)
+			test_card->is_silent = false;
 	} else {
+		test_card->presence = MERIDIAN_UNPLUGGED;
 		test_card->is_silent = true;
 	}
 	for (waited = 0; events == before && waited < SILENCE_MS; waited += 10)
 		rte_delay_us_sleep(10000);
-	if (test_card != NULL)
+	if (test_card != NULL) {
 		test_card->is_silent = false;
+		test_card->presence = MERIDIAN_PRESENT;
+	}
 	rte_delay_us_sleep(LOOK_MS * 1000 / 10);
 	if (atomic_exchange(&reaction, NOTHING) != NOTHING)
 		return;

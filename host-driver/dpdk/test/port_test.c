@@ -16,6 +16,7 @@
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
+#define LONG_MS		3000	/* of a reset that lasts longer than the second it is waited for */
 #define AWAY_MS		100	/* that Linux gives a function for its reset */
 #define MAC_WORDS	2	/* of the MAC table's key, which has half a word more */
 #define PATTERN		0x5a
@@ -147,6 +148,7 @@ removal_event_closes_the_port(void)
 	plug("");
 	start_port(&plain);
 	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, on_event, &calls), 0);
+	test_card->presence = MERIDIAN_UNPLUGGED;
 	test_card->is_silent = true;
 	rte_delay_us_sleep(8 * LOOK_MS * 1000);
 	is(calls, 1);
@@ -529,11 +531,10 @@ count_event(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused,
 
 /* The application resets the port after the one event, and frames come again. */
 static void
-reset_from_outside_is_told(void (*reset)(void))
+reset_is_told(void (*reset)(void))
 {
 	int calls = 0;
 
-	plug("");
 	start_port(&plain);
 	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, count_event, &calls), 0);
 	rte_delay_us_sleep(4 * LOOK_MS * 1000);
@@ -560,6 +561,13 @@ lose_all(void)
 }
 
 static void
+reset_from_outside_is_told(void (*reset)(void))
+{
+	plug("");
+	reset_is_told(reset);
+}
+
+static void
 pf_that_has_lost_its_queues_is_told(void)
 {
 	reset_from_outside_is_told(lose_all);
@@ -578,6 +586,68 @@ static void
 pf_that_was_away_for_a_moment_is_told(void)
 {
 	reset_from_outside_is_told(be_away);
+}
+
+/* Of the whole card, which then begins as at power on. */
+static void
+be_away_for_long(void)
+{
+	test_card->is_silent = true;
+	rte_delay_us_sleep(LONG_MS * 1000);
+	lose_all();
+	test_card->is_silent = false;
+}
+
+static void
+long_reset_is_no_removal(enum meridian_presence presence)
+{
+	int removals = 0;
+
+	plug("");
+	rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, count_event, &removals);
+	test_card->presence = presence;
+	reset_is_told(be_away_for_long);
+	is(removals, 0);
+}
+
+static void
+long_reset_that_pcie_answers_in_is_no_removal(void)
+{
+	long_reset_is_no_removal(MERIDIAN_PRESENT);
+}
+
+static void
+long_reset_that_pcie_is_silent_in_is_no_removal(void)
+{
+	long_reset_is_no_removal(MERIDIAN_SILENT);
+}
+
+/* Nobody has closed the port in between, and it goes on. */
+static void
+card_that_pcie_does_not_find_is_removed_and_may_come_back(void)
+{
+	int removals = 0, resets = 0;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RMV, count_event, &removals), 0);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, count_event, &resets), 0);
+	test_card->presence = MERIDIAN_SILENT;
+	test_card->is_silent = true;
+	rte_delay_us_sleep(2 * LONG_MS * 1000);
+	is(removals, 0);
+	rte_delay_us_sleep(4 * LONG_MS * 1000);
+	is(removals, 1);
+	is(resets, 0);
+	test_card->is_silent = false;
+	rte_delay_us_sleep(4 * LOOK_MS * 1000);
+	is(removals, 1);
+	is(resets, 1);
+	is(rte_eth_dev_reset(port), 0);
+	start_port(&plain);
+	must(receive_frames(0, 10), "none");
+	close_port();
+	is(held(), 0);
 }
 
 /* While the port is stopped there is nothing to lose. */
@@ -650,6 +720,9 @@ static const struct test_case cases[] = {
 	CASE(keys_are_drawn_anew_for_each_card),
 	CASE(pf_that_has_lost_its_queues_is_told),
 	CASE(pf_that_was_away_for_a_moment_is_told),
+	CASE(long_reset_that_pcie_answers_in_is_no_removal),
+	CASE(long_reset_that_pcie_is_silent_in_is_no_removal),
+	CASE(card_that_pcie_does_not_find_is_removed_and_may_come_back),
 	CASE(pf_that_was_reset_while_it_was_stopped_starts),
 	CASE(port_that_is_closed_behind_the_driver_is_opened_again),
 };

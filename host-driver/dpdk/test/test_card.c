@@ -161,6 +161,12 @@ set_master(struct meridian_bus *bus, bool is_master)
 	return 0;
 }
 
+static enum meridian_presence
+presence(struct meridian_bus *bus)
+{
+	return ((struct test_card *)bus)->presence;
+}
+
 static const struct meridian_bus_ops other_ops = {
 	.version = MERIDIAN_BUS_VERSION + 1,
 	.close = close_bus,
@@ -181,6 +187,7 @@ static const struct meridian_bus_ops ops = {
 	.write = write_register,
 	.doorbell = ring_doorbell,
 	.set_master = set_master,
+	.presence = presence,
 };
 
 /* As at power on: no queue, no table, no counts. */

@@ -11,6 +11,7 @@
  * @bus: as the driver sees it
  * @null: what does the work
  * @is_silent: every read gives all ones, no write arrives, and no doorbell
+ * @presence: what the bus says meanwhile
  * @is_stuck: no context is ended
  * @is_frozen: no context command is ended, or done
  * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
@@ -25,6 +26,7 @@ struct test_card {
 	struct meridian_bus bus;
 	struct meridian_null_card *null;
 	bool is_silent;
+	enum meridian_presence presence;
 	bool is_stuck;
 	bool is_frozen;
 	bool is_slow;
