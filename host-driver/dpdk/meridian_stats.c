@@ -43,6 +43,18 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_copies_ps_full", TX_COPIES_PS_FULL),
 };
 
+#define UNOWNED(name, counter) \
+	{ "port_" name, MERIDIAN_HOST_PORT_COUNTERS_COUNTER_ ## counter }
+
+/* Frames of the port that were nobody's, which only a PF sees. */
+static const struct named unowned_counters[] = {
+	UNOWNED("rx_no_match", RX_NO_MATCH),
+	UNOWNED("rx_no_listener", RX_NO_LISTENER),
+	UNOWNED("rx_host_disabled", RX_HOST_DISABLED),
+	UNOWNED("rx_copying", RX_COPYING),
+	UNOWNED("rx_copy_cut", RX_COPY_CUT),
+};
+
 #define PORT(name, counter) { "port_" name, MERIDIAN_PORT_COUNTERS_COUNTER_ ## counter }
 
 /* Of the Ethernet port, which only a PF sees. */
@@ -64,7 +76,8 @@ static const struct named port_counters[] = {
 	PORT("tx_from_ps", TX_FROM_PS),
 };
 
-#define CARD_COUNTERS	(RTE_DIM(function_counters) + RTE_DIM(port_counters))
+#define CARD_COUNTERS	(RTE_DIM(function_counters) + RTE_DIM(unowned_counters) + \
+			 RTE_DIM(port_counters))
 
 /* Of all queues. */
 static const struct named driver_counters[] = {
@@ -99,6 +112,10 @@ read_card(struct meridian *m, uint32_t index)
 	if (index < RTE_DIM(function_counters))
 		return m->ops->counter(m, function_counters[index].offset);
 	index -= RTE_DIM(function_counters);
+	if (index < RTE_DIM(unowned_counters))
+		return meridian_read_counter(m, MERIDIAN_HOST_PORT_COUNTERS_BASE(m->port) +
+					     unowned_counters[index].offset);
+	index -= RTE_DIM(unowned_counters);
 	return meridian_read_counter(m, MERIDIAN_PORT_COUNTERS_BASE(m->port) +
 				     port_counters[index].offset);
 }
@@ -312,8 +329,10 @@ meridian_xstats_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names,
 	put_names(&names, driver_counters, RTE_DIM(driver_counters));
 	put_names(&names, driver_tx_counters, RTE_DIM(driver_tx_counters));
 	put_names(&names, function_counters, RTE_DIM(function_counters));
-	if (!m->qdma.is_vf)
+	if (!m->qdma.is_vf) {
+		put_names(&names, unowned_counters, RTE_DIM(unowned_counters));
 		put_names(&names, port_counters, RTE_DIM(port_counters));
+	}
 	for (i = 0; m->vfs != NULL && i < RTE_DIM(vf_counters); i++, names++)
 		rte_strscpy(names->name, vf_counters[i], sizeof(names->name));
 	return xstats(m);

@@ -46,6 +46,14 @@ def test_frames_that_pass_while_counters_are_read() -> None:
     assert counters.difference(ONE, still(0, 0), Reading(lost, lost)) == 85
 
 
+def test_a_frame_for_several_that_the_card_has_no_room_for() -> None:
+    """It is nobody's, and the port counts it."""
+    (one,) = (one for one in counters.of_port(["e"]) if "verdicts" in one.what)
+    start = dict.fromkeys(one.names(), 0)
+    end = start | {"e:port_rx_to_host": 1, "e:port_rx_copy_cut": 1}
+    assert counters.difference(one, Reading(start, start), Reading(end, end)) == 0
+
+
 def test_every_counter_of_a_sum_is_one_that_the_driver_has() -> None:
     sums = [*counters.of_interface("e"), *counters.of_wire("e"), *counters.of_port(["e"])]
     names = {name.partition(":")[2] for one in sums for name in one.names()} - set(counters.OF_LINUX)

@@ -331,6 +331,34 @@ counters_are_read_by_several_threads(void)
 	pthread_join(thread, NULL);
 }
 
+/* Each has a counter of its own, of the port that the PF is bound to. */
+static void
+frames_of_nobody_are_counted(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t offset;
+	} counters[] = {
+		{ "port_rx_no_match", MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_NO_MATCH },
+		{ "port_rx_no_listener", MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_NO_LISTENER },
+		{ "port_rx_host_disabled", MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_HOST_DISABLED },
+		{ "port_rx_copying", MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPYING },
+		{ "port_rx_copy_cut", MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPY_CUT },
+		{ "port_rx_frames", MERIDIAN_PORT_COUNTERS_COUNTER_RX_FRAMES },
+	};
+	unsigned int i;
+
+	test_card_port = 1;
+	plug("");
+	for (i = 0; i < RTE_DIM(counters); i++) {
+		uint32_t base = i + 1 < RTE_DIM(counters) ? MERIDIAN_HOST_PORT_COUNTERS_BASE(1) :
+							    MERIDIAN_PORT_COUNTERS_BASE(1);
+
+		*shell(base + counters[i].offset) = 7 + i;
+		is(extended(counters[i].name), 7 + i);
+	}
+}
+
 /* Of two buffers, and of one. */
 static void
 send_two(void)
@@ -658,6 +686,7 @@ static const struct test_case cases[] = {
 	CASE(key_without_a_length_is_of_40_bytes),
 	CASE(statistics_are_reset_while_frames_come),
 	CASE(counters_are_read_by_several_threads),
+	CASE(frames_of_nobody_are_counted),
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(buffers_of_which_a_frame_takes_more_than_31_are_refused),
 	CASE(card_that_does_not_answer_counts_nothing),

@@ -78,6 +78,7 @@ static const struct named unowned_counters[] = {
 	UNOWNED("rx_no_listener", RX_NO_LISTENER),
 	UNOWNED("rx_host_disabled", RX_HOST_DISABLED),
 	UNOWNED("rx_copying", RX_COPYING),
+	UNOWNED("rx_copy_cut", RX_COPY_CUT),
 };
 
 #define PORT(name, counter) { "port_" name, MERIDIAN_PORT_COUNTERS_COUNTER_##counter }

@@ -25,7 +25,7 @@ TX_VERDICTS = (
     *("link_down", "host_disabled", "veb_full", "ps_full", "hairpin"),
 )
 RX_DROPS = ("disabled", "bad_queue", "queue_full", "copy_cut")
-UNOWNED = ("no_match", "no_listener", "host_disabled", "copying")
+UNOWNED = ("no_match", "no_listener", "host_disabled", "copying", "copy_cut")
 TO_PS = ("to_ps", "ps_overflow", "ps_policed", "ps_ptp_policed")
 #: Of the interface in Linux.
 OF_LINUX = ("rx_packets", "tx_packets")

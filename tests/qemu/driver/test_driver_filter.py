@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from driver_machine import Link, link
 from peer import ethernet
@@ -33,6 +36,15 @@ def fate(link: Link, to: bytes, vid: int | None = None, count: int = 3) -> str:
 def settled(link: Link, to: bytes, wanted: str, vid: int | None = None) -> bool:
     """Linux may take a moment to tell the driver."""
     return any(fate(link, to, vid) == wanted for _ in range(20))
+
+
+def test_every_verdict_on_a_frame_of_nobody_has_its_counter(link: Link) -> None:
+    text = (Path(__file__).parents[3] / "host-driver/include/meridian_regs.h").read_text()
+    registers = set(re.findall(r"HOST_PORT_COUNTERS_COUNTER_(RX_\w+)", text))
+    # Those that a function has, whose frame it then is.
+    owned = {"RX_DELIVERED", "RX_DISABLED", "RX_BAD_QUEUE", "RX_QUEUE_FULL", "RX_BYTES", "RX_COPIES"}
+    wanted = {f"port_{name.lower()}" for name in registers - owned}
+    assert len(wanted) == 5 and wanted <= set(link.guest.statistics())
 
 
 def test_unicast_is_received_by_address(link: Link) -> None:
