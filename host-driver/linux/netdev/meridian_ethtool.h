@@ -11,6 +11,8 @@ extern const struct ethtool_ops meridian_ethtool_ops;
 /* meridian_diag.c */
 int meridian_regs_len(struct net_device *netdev);
 void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *data);
+
+/* meridian_selftest.c */
 int meridian_test_count(struct meridian *m);
 void meridian_test_strings(struct meridian *m, u8 *data);
 void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u64 *data);

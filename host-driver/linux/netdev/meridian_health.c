@@ -14,8 +14,9 @@
 #include "meridian_fault.h"
 #include "meridian_hw.h"
 #include "meridian_queue.h"
+#include "meridian_selftest.h"
 
-static const char * const sentences[MERIDIAN_FAULTS] = {
+static const char * const sentences[MERIDIAN_FAULT_SELFTEST] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
 	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
@@ -68,6 +69,32 @@ static int recover_boxes(struct devlink_health_reporter *reporter, void *context
 	}
 	error = meridian_reset_boxes(m);
 	end(m);
+	return error;
+}
+
+/*
+ * A test takes the traffic away, and one that passes now may hide what has failed: it is run again
+ * if somebody asks for it. Reports have a context, and users have none.
+ */
+static int recover_selftest(struct devlink_health_reporter *reporter, void *context,
+			    struct netlink_ext_ack *extack)
+{
+	struct meridian *m;
+	int error;
+
+	if (context)
+		return -EOPNOTSUPP;
+	m = begin(reporter);
+	if (!m)
+		return -ENODEV;
+	rtnl_lock();
+	meridian_lock(m->netdev);
+	error = meridian_test_again(m);
+	meridian_unlock(m->netdev);
+	rtnl_unlock();
+	end(m);
+	if (error)
+		NL_SET_ERR_MSG_MOD(extack, "the self-test still fails: try ethtool -t");
 	return error;
 }
 
@@ -174,6 +201,19 @@ static int put_boxes(struct devlink_health_reporter *reporter, struct devlink_fm
 	return 0;
 }
 
+static int put_selftest(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
+{
+	struct meridian *m = begin(reporter);
+
+	if (!m)
+		return -ENODEV;
+	rtnl_lock();
+	meridian_put_selftest(m, fmsg);
+	rtnl_unlock();
+	end(m);
+	return 0;
+}
+
 static int put_tx_queues(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg)
 {
 	return put_queues(reporter, fmsg, false);
@@ -202,6 +242,7 @@ DEFINE_LOOKS(tx_queues)
 DEFINE_LOOKS(rx_queues)
 DEFINE_LOOKS(errors)
 DEFINE_LOOKS(boxes)
+DEFINE_LOOKS(selftest)
 
 static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 	[MERIDIAN_FAULT_TX] = {
@@ -231,6 +272,13 @@ static const struct devlink_health_reporter_ops reporters[MERIDIAN_FAULTS] = {
 		.test = test,
 		.dump = boxes_dump,
 		.diagnose = boxes_diagnose,
+	},
+	[MERIDIAN_FAULT_SELFTEST] = {
+		.name = "selftest",
+		.recover = recover_selftest,
+		.test = test,
+		.dump = selftest_dump,
+		.diagnose = selftest_diagnose,
 	},
 };
 
@@ -264,12 +312,23 @@ static void reset_boxes_anyway(struct meridian_devlink *devlink)
 						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 }
 
+static void say(struct meridian_faults *faults, int fault, char *text, size_t bytes)
+{
+	unsigned int queue = READ_ONCE(faults->queue[fault]);
+
+	if (queue == MERIDIAN_TEST)
+		strscpy(text, "a test", bytes);
+	else if (fault == MERIDIAN_FAULT_SELFTEST)
+		snprintf(text, bytes, "the self-test fails: %s", meridian_test_name(queue));
+	else
+		snprintf(text, bytes, sentences[fault], queue);
+}
+
 static void do_report(struct work_struct *work)
 {
 	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink,
 							faults.report);
 	struct meridian_faults *faults = &devlink->faults;
-	unsigned int queue;
 	char text[64];
 	int fault;
 
@@ -278,19 +337,19 @@ static void do_report(struct work_struct *work)
 	for (fault = 0; fault < MERIDIAN_FAULTS; fault++) {
 		if (!test_and_clear_bit(fault, &faults->pending))
 			continue;
-		queue = READ_ONCE(faults->queue[fault]);
-		if (queue == MERIDIAN_TEST)
-			strscpy(text, "a test", sizeof(text));
-		else
-			snprintf(text, sizeof(text), sentences[fault], queue);
+		say(faults, fault, text, sizeof(text));
 		/* It leaves a fault alone while another is not repaired. */
-		if (devlink_health_report(faults->reporter[fault], text, NULL) != -ECANCELED)
+		if (devlink_health_report(faults->reporter[fault], text, faults) != -ECANCELED)
 			continue;
 		if (fault == MERIDIAN_FAULT_BOX)
 			reset_boxes_anyway(devlink);
-		else
+		else if (fault < MERIDIAN_FAULT_BOX)
 			reset_anyway(devlink);
 	}
+	if (test_and_clear_bit(MERIDIAN_PASSED, &faults->pending) &&
+	    faults->reporter[MERIDIAN_FAULT_SELFTEST])
+		devlink_health_reporter_state_update(faults->reporter[MERIDIAN_FAULT_SELFTEST],
+						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 }
 
 /**

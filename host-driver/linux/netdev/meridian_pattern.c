@@ -221,6 +221,8 @@ static int run(struct meridian_pattern *p)
 		error = run_batch(p);
 		msecs = ktime_ms_delta(ktime_get(), start);
 	}
+	if (error)
+		meridian_pattern_note(p);
 	end_block(p);
 	if (error == -EINTR)
 		netdev_info(netdev, "self-test: a signal has ended the pattern\n");
@@ -237,7 +239,7 @@ static int run(struct meridian_pattern *p)
  * Says in a sentence what it has found. Its frames count as received and sent by the interface, and
  * in no counter of the card but those of the block.
  *
- * Return: 0, also if it was left out because of XDP; a negative error.
+ * Return: 0; MERIDIAN_LEFT_OUT because of XDP; a negative error.
  */
 int meridian_test_pattern(struct meridian *m)
 {
@@ -250,7 +252,7 @@ int meridian_test_pattern(struct meridian *m)
 	}
 	if (m->xdp || !bitmap_empty(m->xsk_queues, MERIDIAN_QUEUES)) {
 		netdev_info(m->netdev, "self-test: the pattern is left out, as XDP or AF_XDP has the queues: detach it, then try again\n");
-		return 0;
+		return MERIDIAN_LEFT_OUT;
 	}
 	/* Frames from the wire need room in the rings, too. Each queue gets a frame. */
 	p.batch = min3(m->config.rx_slots / 2, m->config.tx_slots / 2, (u32)BATCH_FRAMES);

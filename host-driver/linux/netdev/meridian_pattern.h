@@ -4,6 +4,7 @@
 #define MERIDIAN_PATTERN_H
 
 #include "meridian.h"
+#include "meridian_fault.h"
 #include "meridian_hw.h"
 
 /**
@@ -26,6 +27,9 @@ struct meridian_pattern {
 	u32 run;
 };
 
+/* The test was not run, which is no failure. */
+#define MERIDIAN_LEFT_OUT	1
+
 /* A counter of the block; MERIDIAN_SELF_TEST_COUNTER_*. */
 static inline u64 pattern_count(const struct meridian_pattern *p, u32 counter)
 {
@@ -36,6 +40,14 @@ static inline u64 pattern_count(const struct meridian_pattern *p, u32 counter)
 int meridian_test_pattern(struct meridian *m);
 
 /* meridian_pattern_verdict.c */
+struct meridian_pattern_counter {
+	const char *name;
+	u32 offset;
+};
+
+extern const struct meridian_pattern_counter meridian_pattern_counters[MERIDIAN_CHECKS];
+
+void meridian_pattern_note(const struct meridian_pattern *p);
 int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal);
 int meridian_pattern_judge(const struct meridian_pattern *p);
 int meridian_pattern_timed_out(const struct meridian_pattern *p);

@@ -2,6 +2,37 @@
 /* What the self-test's pattern has shown, in sentences that say what to do. */
 #include "meridian_pattern.h"
 
+#define COUNTER(name, counter) { name, MERIDIAN_SELF_TEST_COUNTER_##counter }
+
+/* What devlink's reporter tells of a failure. */
+const struct meridian_pattern_counter meridian_pattern_counters[MERIDIAN_CHECKS] = {
+	COUNTER("sent_frames", SENT_FRAMES),
+	COUNTER("sent_denied", SENT_DENIED),
+	COUNTER("checked_frames", CHECKED_FRAMES),
+	COUNTER("checked_marked", CHECKED_MARKED),
+	COUNTER("checked_damaged", CHECKED_DAMAGED),
+	COUNTER("checked_bit_errors", CHECKED_BIT_ERRORS),
+	COUNTER("checked_too_short", CHECKED_TOO_SHORT),
+	COUNTER("checked_foreign", CHECKED_FOREIGN),
+	COUNTER("checked_late", CHECKED_LATE),
+	COUNTER("checked_skipped", CHECKED_SKIPPED),
+};
+
+/**
+ * meridian_pattern_note() - keep the counters of a batch that has failed
+ * @p: the test, whose block still counts
+ */
+void meridian_pattern_note(const struct meridian_pattern *p)
+{
+	struct meridian_selftest *selftest = &p->m->faults->selftest;
+	unsigned int i;
+
+	selftest->has_counters = meridian_present(p->m);
+	selftest->batch = p->batch;
+	for (i = 0; i < MERIDIAN_CHECKS && selftest->has_counters; i++)
+		selftest->counter[i] = pattern_count(p, meridian_pattern_counters[i].offset);
+}
+
 static const char *why_refused(u32 refusal)
 {
 	static const char * const reasons[] = {

@@ -27,7 +27,7 @@ static void tell(struct meridian_faults *faults, int what)
  * meridian_report() - tell of a fault, and have it repaired
  * @m: the function
  * @fault: which
- * @queue: where; of a box the port
+ * @queue: where; of a box the port, of the self-test which test
  *
  * In any context. Without a reporter the queues are reset at once, and a box is left as it is.
  */
@@ -36,10 +36,13 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 	struct meridian_faults *faults = m->faults;
 
 	if (!faults->reporter[fault]) {
-		if (fault != MERIDIAN_FAULT_BOX)
+		if (fault < MERIDIAN_FAULT_BOX)
 			meridian_schedule_reset(m);
 		return;
 	}
+	/* The failure is the newer. */
+	if (fault == MERIDIAN_FAULT_SELFTEST)
+		clear_bit(MERIDIAN_PASSED, &faults->pending);
 	WRITE_ONCE(faults->queue[fault], queue);
 	tell(faults, fault);
 }
@@ -51,4 +54,13 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 void meridian_report_healthy(struct meridian *m)
 {
 	tell(m->faults, MERIDIAN_HEALTHY);
+}
+
+/**
+ * meridian_report_passed() - tell that no test of ethtool fails any more
+ * @m: the function
+ */
+void meridian_report_passed(struct meridian *m)
+{
+	tell(m->faults, MERIDIAN_PASSED);
 }

@@ -9,17 +9,42 @@
 struct devlink_health_reporter;
 struct meridian;
 
-/* What is reported, and repaired: that of a box by its reset, all others by one of the queues. */
+/*
+ * What is reported, and repaired: that of a box by its reset, that of a queue or the IP by one of
+ * the queues. What the self-test has found is left to the administrator.
+ */
 enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
 	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
 	MERIDIAN_FAULT_BOX,	/* the user's module of a port hangs */
+	MERIDIAN_FAULT_SELFTEST, /* a test of ethtool has failed */
 	MERIDIAN_FAULTS,
 };
 
-#define MERIDIAN_HEALTHY	MERIDIAN_FAULTS	/* a bit of what is pending */
+/* Bits of what is pending beside the faults. */
+#define MERIDIAN_HEALTHY	MERIDIAN_FAULTS	/* queues have started */
+#define MERIDIAN_PASSED	(MERIDIAN_FAULTS + 1)	/* no test of ethtool fails any more */
 #define MERIDIAN_TEST	UINT_MAX	/* no queue: a user has asked for the report */
+
+#define MERIDIAN_TESTS		5	/* of ethtool */
+#define MERIDIAN_CHECKS		10	/* counters of the pattern that a failure is told by */
+
+/**
+ * struct meridian_selftest - what ethtool's tests have found
+ * @error: of each test as it was last run, as -errno; 0: good, or not run yet
+ * @failed: bitmap of the tests that have shown a fault of the card since they were last good
+ * @has_counters: the pattern has failed once
+ * @batch: frames of the batch in which the pattern has failed last
+ * @counter: of the block then, as meridian_pattern_counters names them
+ */
+struct meridian_selftest {
+	int error[MERIDIAN_TESTS];
+	unsigned long failed;
+	bool has_counters;
+	u32 batch;
+	u64 counter[MERIDIAN_CHECKS];
+};
 
 /**
  * struct meridian_faults - what a function has to tell of faults
@@ -27,8 +52,10 @@ enum meridian_fault {
  * @report: tells devlink of faults, as that may sleep
  * @is_shown: whether there is a devlink to tell
  * @show_lock: of @is_shown, with the start of @report
- * @pending: a bit for each fault that it is to tell, and one for queues that have started
- * @queue: where the fault was seen last, of a box the port; or MERIDIAN_TEST
+ * @pending: a bit for each fault that it is to tell, and MERIDIAN_HEALTHY and _PASSED
+ * @queue: where the fault was seen last, of a box the port, of the self-test which test; or
+ *	MERIDIAN_TEST
+ * @selftest: the last results of ethtool's tests; under RTNL
  */
 struct meridian_faults {
 	struct devlink_health_reporter *reporter[MERIDIAN_FAULTS];
@@ -37,11 +64,13 @@ struct meridian_faults {
 	spinlock_t show_lock; /* is_shown */
 	unsigned long pending;
 	unsigned int queue[MERIDIAN_FAULTS];
+	struct meridian_selftest selftest;
 };
 
 /* meridian_fault.c */
 void meridian_schedule_reset(struct meridian *m);
 void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int queue);
 void meridian_report_healthy(struct meridian *m);
+void meridian_report_passed(struct meridian *m);
 
 #endif

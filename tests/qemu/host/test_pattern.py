@@ -19,6 +19,7 @@ from selftest_bench import SECONDS, Bench
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 GOOD = r"self-test: (\d+) bytes in (\d+) frames of 60 to (\d+) bytes went each way through (\d+) queues in \d+ ms, all good"
+DEVICE = "pci/0000:01:00.0"
 #: Of the self_test page, at its place in BAR2.
 PAGE = 0x117000
 MODE, STATUS = 0x04, 0x40
@@ -110,11 +111,15 @@ def good(said: str) -> tuple[int, int, int, int]:
 
 
 @contextmanager
-def in_the_middle(bench: Bench) -> Iterator[None]:
-    """The test has begun."""
-    bench.guest.run("ethtool -t eth0 offline >/run/offline 2>&1 & echo $! >/run/offline.pid")
+def in_the_middle(bench: Bench, times: int = 1) -> Iterator[None]:
+    """The test has begun. times: it is run one after another, for who may come late."""
+    test = "ethtool -t eth0 offline" if times == 1 else f"(for i in $(seq {times}); do ethtool -t eth0 offline; done)"
+    bench.guest.run(f"{test} >/run/offline 2>&1 & echo $! >/run/offline.pid")
     bar2 = int(bench.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
-    bench.guest.until(f"busybox devmem {bar2 + PAGE + MODE:#x}", "F$")
+    # In the machine, as a look from outside may take as long as the test.
+    bench.guest.run(
+        f"timeout 60 sh -c 'until busybox devmem {bar2 + PAGE + MODE:#x} | grep -q F$; do :; done'", SECONDS
+    )
     yield
     bench.guest.run("while [ -e /proc/$(cat /run/offline.pid) ]; do sleep 0.05; done", SECONDS)
 
@@ -175,6 +180,66 @@ def test_a_fault_is_named(well: Bench, fault: int, said: str) -> None:
     assert re.search(r"dma_pattern\s+[1-9]\d*$", text, re.MULTILINE), text
     assert re.search(said, log), log
     good(offline(well)[1])
+
+
+def health(bench: Bench, what: str = "show") -> str:
+    return " ".join(bench.guest.run(f"devlink health {what} {DEVICE} reporter selftest").split())
+
+
+def counts(bench: Bench) -> tuple[str, int, int]:
+    """State of devlink's reporter, and how many errors and recoveries it had."""
+    found = re.search(r"state (\w+) error (\d+) recover (\d+)", health(bench))
+    assert found
+    return found[1], int(found[2]), int(found[3])
+
+
+def test_devlink_tells_of_a_test_that_fails(well: Bench) -> None:
+    """Until what has failed passes; a test that leaves it out does not count."""
+    guest = well.guest
+    guest.run(f"devlink health dump clear {DEVICE} reporter selftest")
+    state, errors, recovered = counts(well)
+    assert state == "healthy"
+    guest.run(f"echo {FLIPPED} >/sys/module/meridian/parameters/planted")
+    offline(well, status=FAILED)
+    guest.until(
+        f"devlink health show {DEVICE} reporter selftest", f"state error error {errors + 1} recover {recovered}"
+    )
+    dump = health(well, "dump show")
+    assert "test: registers failed: false errno: 0" in dump and "test: dma_pattern failed: true errno: 74" in dump, dump
+    assert "frames_of_batch: 256 " in dump and "checked_damaged: 1 checked_bit_errors: 1 " in dump, dump
+    guest.run("ethtool -t eth0 online")
+    assert counts(well) == ("error", errors + 1, recovered)
+    good(offline(well)[1])
+    guest.until(f"devlink health show {DEVICE} reporter selftest", "state healthy")
+    assert "test: dma_pattern failed: false errno: 0" in health(well, "diagnose")
+    assert "test: dma_pattern failed: true" in health(well, "dump show"), "a dump is kept"
+
+
+def test_devlinks_recovery_runs_the_test_again(well: Bench) -> None:
+    """And it is refused if that fails."""
+    guest = well.guest
+    guest.run(f"echo {FLIPPED} >/sys/module/meridian/parameters/planted")
+    offline(well, status=FAILED)
+    guest.until(f"devlink health show {DEVICE} reporter selftest", "state error")
+    _, errors, recovered = counts(well)
+    guest.run(f"dmesg -C; echo {FLIPPED} >/sys/module/meridian/parameters/planted")
+    status, said = guest.try_run(f"devlink health recover {DEVICE} reporter selftest", SECONDS)
+    assert status and "the self-test still fails" in said, said
+    assert "were damaged" in guest.run("dmesg")
+    assert counts(well) == ("error", errors, recovered)
+    guest.run(f"devlink health recover {DEVICE} reporter selftest", SECONDS)
+    assert counts(well) == ("healthy", errors, recovered + 1)
+
+
+def test_devlink_does_not_tell_of_what_is_no_fault_of_the_card(well: Bench) -> None:
+    before = counts(well)
+    well.guest.run("ip link set eth0 down")
+    offline(well, status=FAILED)
+    assert counts(well) == before
+    well.control.ask("link", up=False)
+    well.guest.run("ip link set eth0 up")
+    well.guest.try_run("ethtool -t eth0 online")
+    assert counts(well) == before
 
 
 def test_the_program_says_it(well: Bench) -> None:
