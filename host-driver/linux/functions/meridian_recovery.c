@@ -19,6 +19,7 @@
 static void announce_reset(struct meridian *m)
 {
 	mutex_lock(&m->devlink->lock);
+	m->devlink->reset_at = jiffies;
 	set_bit(MERIDIAN_FLAG_RESET, &m->flags);
 	/* Until give_up(). */
 	clear_bit(MERIDIAN_FLAG_GONE, &m->flags);

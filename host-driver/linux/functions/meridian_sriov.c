@@ -2,6 +2,7 @@
 /* VFs of a PF: how many. */
 #include "meridian.h"
 #include "meridian_devlink.h"
+#include "meridian_hw.h"
 #include "meridian_vfs.h"
 
 #define VF_LIMIT	32	/* queues are left for so many */
@@ -63,6 +64,10 @@ static int make_vfs(struct meridian *m, int count)
 
 	if (m->vfs)
 		return -EBUSY;
+	if (!meridian_present(m)) {
+		netdev_err(m->netdev, "there are no VFs while the card does not answer, or PCIe resets it or a sibling: try again in a minute, then try devlink dev reload\n");
+		return -EBUSY;
+	}
 	if (count > VF_LIMIT || !m->qdma.has_mailbox || !meridian_may_sriov(m->devlink))
 		return -EOPNOTSUPP;
 	if (!is_at_home(m)) {
@@ -168,8 +173,8 @@ void meridian_leave_vfs(struct meridian_devlink *devlink)
  * @pdev: the PF; its device's lock is held, its devlink's is not
  * @count: 0: none
  *
- * Return: @count; -EBUSY if there are VFs already, or virtual machines have some; another negative
- * error.
+ * Return: @count; -EBUSY if there are VFs already, virtual machines have some, or the card is in a
+ * reset; another negative error.
  */
 int meridian_sriov_configure(struct pci_dev *pdev, int count)
 {

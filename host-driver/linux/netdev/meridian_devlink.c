@@ -131,9 +131,17 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink)
 	return value.vu32;
 }
 
-/* One that has failed is over. */
+/* Linux gives a function a minute to come back; of a recovery that has failed it tells nobody. */
+#define RESET_MOST	(70 * HZ)
+
+/*
+ * One that has failed is over. An error of one function is recovered with all functions of the
+ * card: if another one has no driver that can do that, nobody tells this driver of the end.
+ */
 static bool is_in_reset(const struct meridian_devlink *priv)
 {
+	if (time_after(jiffies, priv->reset_at + RESET_MOST))
+		return false;
 	if (!priv->m)
 		return priv->is_due;
 	return test_bit(MERIDIAN_FLAG_RESET, &priv->m->flags) &&
@@ -149,10 +157,13 @@ static int let_go(struct meridian_devlink *priv, struct netlink_ext_ack *extack)
 	if (is_in_reset(priv)) {
 		/* A namespace that ends takes no refusal: who stays would keep what is freed. */
 		if (check_net(devlink_net(of(priv)))) {
-			NL_SET_ERR_MSG_MOD(extack, "PCIe resets the function");
+			NL_SET_ERR_MSG_MOD(extack,
+					   "PCIe resets the card: try again in a minute");
 			return -EBUSY;
 		}
 		priv->is_due = true;
+	} else {
+		priv->is_due = false;
 	}
 	priv->lifecycle->detach(priv);
 	return 0;

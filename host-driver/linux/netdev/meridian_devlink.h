@@ -32,6 +32,7 @@ struct meridian_lifecycle {
  * @lock: of @m, for who comes by a reporter
  * @m: the function; NULL before a probe has ended, and when a reload has failed
  * @is_due: a reload during a reset has detached it: it is attached when the reset has ended well
+ * @reset_at: in jiffies, when the last reset or recovery began
  * @lifecycle: what a reload does to it
  * @faults: that it has
  */
@@ -43,6 +44,7 @@ struct meridian_devlink {
 	struct mutex lock; /* m */
 	struct meridian *m;
 	bool is_due;
+	unsigned long reset_at;
 	const struct meridian_lifecycle *lifecycle;
 	struct meridian_faults faults;
 };

@@ -9,7 +9,8 @@ import pytest
 from driver_machine import running
 from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_machine.guest import Guest
+from meridian_machine.guest import HERE, Guest
+from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 pytestmark = pytest.mark.qemu
 SECOND = "ip netns exec two"
@@ -20,18 +21,26 @@ DRAWN = 2
 
 
 @pytest.fixture(scope="module")
-def guest() -> Iterator[Guest]:
-    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(device="pfs=2", kernel="iomem=relaxed"))
-    with (
-        run_folder() as folder,
-        Twin(setting, folder) as twin,
-        running(twin) as guest,
-    ):
-        guest.run("ip netns add two && ip link set eth1 netns two")
-        guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
-        guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
-        yield guest
-        guest.run("ip netns del two")
+def slot() -> Iterator[tuple[Guest, Monitor]]:
+    with run_folder() as folder:
+        path = folder / "monitor"
+        hardware = Hardware(device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(path), *NATIVE_HOT_PLUG])
+        with (
+            Twin(Setting(suite=tools.SUITES[0], hardware=hardware), folder) as twin,
+            running(twin) as guest,
+            Monitor(path) as monitor,
+        ):
+            yield guest, monitor
+
+
+@pytest.fixture(scope="module")
+def guest(slot: tuple[Guest, Monitor]) -> Iterator[Guest]:
+    guest, _ = slot
+    guest.run("ip netns add two && ip link set eth1 netns two")
+    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
+    yield guest
+    guest.run("ip netns del two")
 
 
 def test_both_reach_the_far_end_and_each_other(guest: Guest) -> None:
@@ -103,6 +112,29 @@ def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.1/remove")
     guest.ping(3)
     guest.run("echo 1 >/sys/bus/pci/rescan && ip link set eth1 netns two")
+    guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
+    guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
+    assert " 2 received" in guest.run(f"{SECOND} ping -c 2 -i 0.5 -W 10 10.44.0.1")
+
+
+@pytest.mark.long
+def test_a_recovery_that_a_sibling_cannot_take_part_in(guest: Guest, slot: tuple[Guest, Monitor]) -> None:
+    """The second PF has no driver, so PCIe recovers neither, and tells the first of no end: a reload brings it back."""
+    _, monitor = slot
+    first = "pci/0000:01:00.0"
+    guest.run("echo 0000:01:00.1 >/sys/bus/pci/drivers/meridian/unbind; dmesg -C")
+    monitor.inject("COMP_TIME")
+    guest.until("dmesg", "device recovery failed", 60)
+    status, said = guest.try_run(f"devlink dev reload {first}")
+    assert status and "PCIe resets the card: try again in a minute" in said
+    status, said = guest.try_run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs")
+    assert status and "busy" in said
+    assert "there are no VFs while the card does not answer, or PCIe resets it or a sibling" in guest.run("dmesg")
+    guest.until(f"devlink dev reload {first} && echo it is reloaded || true", "it is reloaded", 120)
+    guest.run(f"ip address add {HERE}/24 dev eth0; ip link set eth0 up; dmesg -C")
+    guest.until("cat /sys/class/net/eth0/carrier", "1", 60)
+    guest.ping(3)
+    guest.run("echo 0000:01:00.1 >/sys/bus/pci/drivers/meridian/bind && ip link set eth1 netns two")
     guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")
     guest.until(f"{SECOND} ip link show eth1", "LOWER_UP")
     assert " 2 received" in guest.run(f"{SECOND} ping -c 2 -i 0.5 -W 10 10.44.0.1")
