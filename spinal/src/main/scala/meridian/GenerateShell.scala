@@ -17,6 +17,7 @@ object GenerateShell {
       output: File = new File("build/rtl"),
       sizes: Map[String, Int] = Map.empty,
       selfTest: Boolean = ShellParam().selfTest,
+      egress: Boolean = ShellParam().egress,
       box: Seq[File] = Nil,
       boxModule: Option[String] = None
   ) {
@@ -39,10 +40,11 @@ object GenerateShell {
         vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
         maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
         selfTest = selfTest,
+        egress = egress,
         box = Option.when(box.nonEmpty)(
           BoxModule.read(box.map(resolved), boxModule, sizes.getOrElse("host-bytes", default.hostBytes))
         )
-      )
+      ).together
     }
   }
 
@@ -79,6 +81,9 @@ object GenerateShell {
       opt[Boolean]("self-test")
         .text("true: with packet generator, checker and latency counters at the QDMA streams (default false)")
         .action((value, o) => o.copy(selfTest = value)),
+      opt[Boolean]("egress")
+        .text("true: with two transmit queues a port, so that no port holds up another (default false)")
+        .action((value, o) => o.copy(egress = value)),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")
         .text("your own module at the wire, in Verilog, VHDL or SpinalHDL, an instance a port; see docs/user-logic.md")

@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.box.HostBox
+import meridian.egress.EgressClass
 import meridian.filter.mactable._
 import meridian.filter.queue._
 import meridian.filter._
@@ -27,6 +28,7 @@ class HostSide(p: ShellParam) extends Component {
     val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
     val box = p.box.nonEmpty generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
     val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
+    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
     val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes))
     val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
@@ -93,6 +95,7 @@ class HostSide(p: ShellParam) extends Component {
     else txFilter.io.h2c << frames
     txFilter.io.paced := pacer.io.paced
     for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
+    if (p.egress) txFilter.io.queueFull := Vec(io.txLost.map(_.orR)).asBits
     txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
     txFilter.io.copyLost.toFunctions := veb.io.lost
@@ -177,6 +180,7 @@ class HostSide(p: ShellParam) extends Component {
     regs.io.rxRecord << rxFilter.io.record
     regs.io.rxCopyRecord << rxFilter.io.copyRecord
     regs.io.txRecord << txFilter.io.record
+    if (p.egress) regs.io.txLost := RegNext(io.txLost)
     regs.io.c2hDrop := egress.io.dropped
     regs.io.c2hError := egress.io.failed
     regs.io.resetTimeout := reset.io.timeout

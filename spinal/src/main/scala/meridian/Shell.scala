@@ -12,6 +12,7 @@ import spinal.lib._
 
 /** The NIC shell. One file of Verilog comes from it, for synthesis and for simulation; docs/architecture.md tells the whole. */
 class Shell(p: ShellParam) extends Component {
+  p.together
   noIoPrefix()
   val io = ShellPins(p)
   ShellPins.rename(io)
@@ -70,6 +71,7 @@ class Shell(p: ShellParam) extends Component {
     pins.connectTx(tx.io.pins)
     tx.io.host << host.io.tx(i)
     host.io.txPaced(i) := tx.io.paced
+    if (p.egress) host.io.txLost(i) := tx.io.lost
     bridge.io.tx << ps.io.tx(i)
     tx.io.ps << bridge.io.wireTx
     tx.io.record >> ps.io.txRecord(i)

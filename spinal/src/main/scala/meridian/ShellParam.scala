@@ -24,6 +24,7 @@ import spinal.lib._
   * @param maxFrame       largest frame in bytes without FCS
   * @param selfTest       packet generator, checker and latency counters at the host streams
   * @param box            a user's module at the wire, one instance a port
+  * @param egress         two transmit queues a port by priority, in which frames of queues that are not paced may be lost
   */
 case class ShellParam(
     ports: Int = 1,
@@ -42,7 +43,8 @@ case class ShellParam(
     vebBufferBytes: Int = 32 * 1024,
     maxFrame: Int = 9600,
     selfTest: Boolean = false,
-    box: Option[BoxModule] = None
+    box: Option[BoxModule] = None,
+    egress: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
@@ -86,6 +88,15 @@ case class ShellParam(
   for (module <- box) {
     val misfits = BoxPins.misfits(this, module)
     require(misfits.isEmpty, misfits.mkString(s"the module ${module.name} does not fit:\n  ", "\n  ", ""))
+  }
+
+  /** The same, if a shell can have all of it. */
+  def together: ShellParam = {
+    require(
+      !egress || box.isEmpty,
+      "a shell with a user's module at the wire has no egress queues: leave one of the two out"
+    )
+    this
   }
 
   def portType() = UInt(portBits bits)

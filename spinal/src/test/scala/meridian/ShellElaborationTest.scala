@@ -12,7 +12,7 @@ class ShellElaborationTest extends AnyFunSuite {
   private def elaborate(param: ShellParam): SpinalReport[Shell] =
     SpinalConfig(targetDirectory = "tmp", netlistFileName = "ShellElaboration.v").generateVerilog(new Shell(param))
 
-  test("smallest sizes, without a trace of a user's module") {
+  test("smallest sizes, without a trace of a user's module or of egress queues") {
     val report = elaborate(
       ShellParam(
         functions = 4,
@@ -30,6 +30,7 @@ class ShellElaborationTest extends AnyFunSuite {
     )
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
+    for (trace <- egressTraces) assert(!verilog.contains(trace), trace)
   }
 
   test("a user's module at each of two ports, and its clock crossings") {
@@ -43,6 +44,27 @@ class ShellElaborationTest extends AnyFunSuite {
     val access = crossings.filter(c => (c.from :+ c.to).exists(_.startsWith("boxCrossing/")))
     assert(access.nonEmpty && !access.exists(_.from.exists(_.endsWith("_function"))))
     assert(access.exists(c => c.from.exists(_.endsWith("answer_unmapped")) && c.to.endsWith("boxUnmapped")))
+  }
+
+  /** Modules, signals and registers that only the option has; the module C2hEgress is of the receive side. */
+  private def egressTraces =
+    Seq("EgressQueues", "EgressAdmission", "io_queueFull", "txLost", "highFirst", "pcp", "tx_lower_full")
+
+  test("egress queues at the ends, and their clock crossings") {
+    val small =
+      ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, selfTest = true)
+    elaborate(small)
+    val shell = elaborate(ShellParam(ports = 4, hostBytes = 64, functions = 256, queues = 2048, egress = true)).toplevel
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    for (trace <- egressTraces) assert(verilog.contains(trace), trace)
+    val crossings = Shell.crossings(shell).crossings
+    for (port <- 0 until 4; queue <- Seq("buffers_0", "buffers_1"))
+      assert(
+        crossings.exists(c => c.kind == "memory" && c.to.contains(s"port${port}_tx/queues/$queue")),
+        s"$port $queue"
+      )
+    val both = intercept[IllegalArgumentException](small.copy(box = Some(BoxPins.whole(small))).together)
+    assert(both.getMessage.contains("leave one of the two out"))
   }
 
   test("largest sizes") {

@@ -2,6 +2,7 @@
 package meridian.filter
 
 import meridian.ShellParam
+import meridian.egress.EgressClass
 import spinal.core._
 import spinal.lib._
 
@@ -26,6 +27,7 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val veb = Bool() // frames go between functions of the port, and the PS, inside the card
   val defaultValid = Bool() // unknown unicast goes to defaultFunction
   val defaultFunction = p.functionType()
+  val high = p.egress generate Bits(EgressClass.priorities bits) // which priorities (PCP) go to the upper queue
 }
 
 /** A tag that a frame from the host gets. */
@@ -33,6 +35,7 @@ case class TxTag() extends Bundle {
   val insert = Bool()
   val tci = Bits(16 bits)
   def vid: UInt = tci(11 downto 0).asUInt
+  def pcp: UInt = tci(15 downto 13).asUInt
 }
 
 /** A write to the tag that the frames of a function get. */

@@ -119,6 +119,7 @@ case class TxRecord(p: ShellParam) extends Bundle {
   val functionValid = Bool()
   val length = p.lengthType()
   val unfilled = Bool() // a checksum that the frame asked for was not filled in
+  val queueFull = p.egress generate Bool() // the verdict is sent, but the port's queue had no room
   val toFunctions, toPs = TxCopyRecord()
 }
 

@@ -23,8 +23,8 @@ case class TxCopyLost() extends Bundle {
   * `drop`.
   *
   * Latency: 1 cycle. Throughput: one beat a cycle, no bubble between frames. Back-pressure: a port whose buffer is full
-  * stalls all frames behind (head-of-line blocking). The pacer prevents this for paced frames, and nothing does for
-  * others.
+  * stalls all frames behind (head-of-line blocking). The pacer prevents this for paced frames, and the option `egress`
+  * for others: what finds no room is lost, and its record has queueFull beside the verdict sent.
   */
 class TxExit(p: ShellParam) extends Component {
   val io = new Bundle {
@@ -33,6 +33,7 @@ class TxExit(p: ShellParam) extends Component {
     val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
+    val queueFull = p.egress generate (in Bits (p.ports bits)) // with the last beat at tx: the frame found no room
     val record = master(Flow(TxRecord(p)))
   }
 
@@ -64,6 +65,7 @@ class TxExit(p: ShellParam) extends Component {
       feed.meta.sender.queue := decision.queue
     }
     feed.meta.paced := ends(i) ? RegNextWhen(feed.meta.paced, feed.fire) | decision.paced
+    if (p.egress) feed.meta.high := io.ports(i).high(decision.pcp)
     when(feed.ready)(ends(i) := False)
     io.tx(i) << feed.m2sPipe()
   }
@@ -133,6 +135,8 @@ class TxExit(p: ShellParam) extends Component {
     record.toFunctions.full := lost.toFunctions
     record.toPs.made := sent && source.to.wire && source.to.ps
     record.toPs.full := lost.toPs
+    // A frame that finds no room is not held up, so its last beat is at tx in the cycle after it was taken.
+    if (p.egress) record.queueFull := sent && source.to.wire && PerPort(io.queueFull.asBools, source.port)
     record.port := source.port
     record.function := source.function
     record.functionValid := source.functionValid

@@ -34,7 +34,8 @@ import spinal.lib._
   *
   * Latency: macLatency + queueLatency + 6 cycles from beat to beat. Throughput: one beat a cycle, no bubble. Only a
   * full transmit buffer stalls the input, and so the frames of all ports, behind a buffer of 32 beats. Frames of paced
-  * queues do not fill it (see [[meridian.pacing.PacerEngine]]); those of others may. Frames of any length pass through.
+  * queues do not fill it (see [[meridian.pacing.PacerEngine]]); those of others may, unless the shell has the option
+  * `egress`: then they are lost ([[meridian.egress.EgressAdmission]]). Frames of any length pass through.
   *
   * `flush` asks when every frame begun before it has left; `flushed` answers with a pulse. A new request replaces an
   * unanswered one.
@@ -59,6 +60,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val copy = master(Flow(Fragment(TxCopy(p))))
     val copyLost = in(TxCopyLost())
+    val queueFull = p.egress generate (in Bits (p.ports bits)) // see TxExit
     val record = master(Flow(TxRecord(p)))
     val idle = out Bool ()
     val flush = in Bool ()
@@ -107,6 +109,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     lookup.io.header.source := beat.data(48, 48 bits)
     lookup.io.header.tagged := tagged
     lookup.io.header.vid := (high ## low).asUInt.andMask(tagged)
+    if (p.egress) lookup.io.header.pcp := byteAt(14)(7 downto 5).asUInt.andMask(tagged && !shorter)
     lookup.io.header.macControl := isControl(12) || (tagged || serviceTagged) && hasInner && isControl(16)
     lookup.io.header.tag := beat.meta.tag
     lookup.io.header.unfilled := beat.meta.unfilled
@@ -129,6 +132,7 @@ class TxFilter(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
   exit.io.tx <> io.tx
   exit.io.copy >> io.copy
   exit.io.copyLost := io.copyLost
+  if (p.egress) exit.io.queueFull := io.queueFull
   exit.io.record >> io.record
 
   val flushing = new FlushPoint(log2Up(depth) + 1)

@@ -15,6 +15,7 @@ case class TxHeader(p: ShellParam) extends Bundle {
   val source = Bits(48 bits)
   val tagged = Bool()
   val vid = UInt(12 bits)
+  val pcp = p.egress generate UInt(3 bits)
   val macControl = Bool() // by its type, behind a tag if it has one
   val tag = TxTag() // the frame asks for it
   val unfilled = Bool()
@@ -32,6 +33,7 @@ case class TxDecision(p: ShellParam) extends Bundle {
   val unfilled = Bool()
   val paced = Bool() // of a paced queue
   val queue = p.box.nonEmpty generate p.queueType()
+  val pcp = p.egress generate UInt(3 bits) // priority of the frame as it goes out, 0 without a tag
 }
 
 /** Decides about a frame by its header: queue, owner, its VLAN, port state, anti-spoof, route. The verdict is the first
@@ -147,6 +149,7 @@ class TxLookup(p: ShellParam, macLatency: Int, queueLatency: Int) extends Compon
     decision.unfilled := RegNext(named.header.unfilled)
     decision.paced := RegNext(named.paced)
     if (p.box.nonEmpty) decision.queue := RegNext(named.header.queue)
+    if (p.egress) decision.pcp := RegNext(Mux(named.tag.insert, named.tag.pcp, named.header.pcp))
     decision.verdict := TxVerdict.sent
     when(runt)(decision.verdict := TxVerdict.runt)
     when(!linkUp)(decision.verdict := TxVerdict.linkDown)

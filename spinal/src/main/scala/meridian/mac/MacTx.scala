@@ -8,7 +8,8 @@ import spinal.lib._
 
 /** Chooses between frames of PS and host, pads them, and requests timestamps, in the transmit clock of the MAC.
   *
-  * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host. Frames
+  * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host; likewise one
+  * of `high`, if no frame of the PS is there, for one of `host`. Frames
   * shorter than the smallest of Ethernet are padded with zeros. Inside a frame tvalid stays high as long as the input's
   * valid does. tuser is never set, because only whole frames come here.
   *
@@ -18,6 +19,7 @@ import spinal.lib._
 class MacTx(p: ShellParam) extends Component {
   val io = new Bundle {
     val host = slave(FrameStream(p.macBytes, HardType(new NoData)))
+    val high = p.egress generate slave(FrameStream(p.macBytes, HardType(new NoData))) // goes before host
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
 
@@ -51,7 +53,12 @@ class MacTx(p: ShellParam) extends Component {
     beat.s2mPipe().m2sPipe()
   }
   val psFirst = new PsFirst(Beat())
-  psFirst.io.host << prepare(io.host, None)
+  if (p.egress) {
+    val highFirst = new PsFirst(Beat()).setName("highFirst")
+    highFirst.io.ps << prepare(io.high, None)
+    highFirst.io.host << prepare(io.host, None)
+    psFirst.io.host << highFirst.io.chosen
+  } else psFirst.io.host << prepare(io.host, None)
   psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
   val chosen = psFirst.io.chosen
   val merged = Stream(Fragment(Beat()))

@@ -80,6 +80,7 @@ case class HostTxMeta(p: ShellParam) extends Bundle {
   val drop = Bool() // with the last beat: the frame is not to be sent
   val paced = Bool() // of a paced queue; the same from the first beat on
   val sender = p.box.nonEmpty generate TxSender(p) // known up to the user's module
+  val high = p.egress generate Bool() // with the first beat: it is for the upper queue
 }
 
 /** One per frame handed to the MAC; in the transmit clock of the MAC. */

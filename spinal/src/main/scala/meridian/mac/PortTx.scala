@@ -2,6 +2,7 @@
 package meridian.mac
 
 import meridian.{Promise, ShellParam}
+import meridian.egress.{EgressClass, EgressQueues}
 import meridian.frame._
 import spinal.core._
 import spinal.lib._
@@ -13,6 +14,9 @@ import spinal.lib._
   * beat a cycle at host, ps and pins, no bubble within or between frames. host.ready and ps.ready are low while there
   * is no room in the buffer behind them, or the MAC clock is in reset. A host that is reset loses the frame it was
   * writing; those in the buffer are still sent, and the PS path does not see it.
+  *
+  * With the option `egress`, [[EgressQueues]] are in the place of the buffer for the host: host.ready is low for frames of
+  * paced queues only, and others may be lost.
   */
 class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockDomain, val macTxCd: ClockDomain)
     extends Component {
@@ -24,6 +28,9 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
     /** Host clock: beats of paced frames in the host's buffer, those of a frame that is still written included. */
     val paced = out(p.txBeatsType())
+
+    /** Host clock, a pulse a frame, by class: it found no room. */
+    val lost = p.egress generate (out Bits (EgressClass.count bits))
     val ps = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
 
@@ -39,7 +46,8 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
-  val hostBuffer = new PacketBuffer(
+  val queues = p.egress generate new EgressQueues(p, hostCd, macTxCd)
+  val hostBuffer = !p.egress generate new PacketBuffer(
     p.hostBytes,
     p.txBufferBytes,
     HardType(Bool()),
@@ -48,14 +56,20 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     macTxCd,
     marks = Some((paced: Bool) => paced)
   )
-  hostBuffer.io.push.arbitrationFrom(io.host)
-  hostBuffer.io.push.data := io.host.data
-  hostBuffer.io.push.mty := io.host.mty
-  hostBuffer.io.push.last := io.host.last
-  hostBuffer.io.push.meta := io.host.meta.paced
-  hostBuffer.io.drop := io.host.meta.drop
-  hostBuffer.io.abort := False
-  io.paced := hostBuffer.io.marked.get
+  if (p.egress) {
+    queues.io.host << io.host
+    io.paced := queues.io.paced
+    io.lost := queues.io.lost
+  } else {
+    hostBuffer.io.push.arbitrationFrom(io.host)
+    hostBuffer.io.push.data := io.host.data
+    hostBuffer.io.push.mty := io.host.mty
+    hostBuffer.io.push.last := io.host.last
+    hostBuffer.io.push.meta := io.host.meta.paced
+    hostBuffer.io.drop := io.host.meta.drop
+    hostBuffer.io.abort := False
+    io.paced := hostBuffer.io.marked.get
+  }
 
   val psBuffer = new PacketBuffer(
     p.psBytes,
@@ -74,12 +88,20 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val macTx = macTxCd on new Area {
     val downsizer = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData))
-    downsizer.io.input.arbitrationFrom(hostBuffer.io.pop)
-    downsizer.io.input.data := hostBuffer.io.pop.data
-    downsizer.io.input.mty := hostBuffer.io.pop.mty
-    downsizer.io.input.last := hostBuffer.io.pop.last
+    if (p.egress) downsizer.io.input << queues.io.classes(0)
+    else {
+      downsizer.io.input.arbitrationFrom(hostBuffer.io.pop)
+      downsizer.io.input.data := hostBuffer.io.pop.data
+      downsizer.io.input.mty := hostBuffer.io.pop.mty
+      downsizer.io.input.last := hostBuffer.io.pop.last
+    }
 
     val mac = new MacTx(p)
+    if (p.egress) {
+      val high = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData)).setName("highDownsizer")
+      high.io.input << queues.io.classes(1)
+      mac.io.high << high.io.output
+    }
     mac.io.host << downsizer.io.output
     mac.io.ps.arbitrationFrom(psBuffer.io.pop.haltWhen(!io.timeKnown))
     mac.io.ps.data := psBuffer.io.pop.data
@@ -87,7 +109,8 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     mac.io.ps.last := psBuffer.io.pop.last
     mac.io.ps.meta := psBuffer.io.pop.meta
     mac.io.pins <> io.pins
-    io.idle := hostBuffer.io.idle && psBuffer.io.idle && !mac.io.pins.tvalid
+    val hostIdle = if (p.egress) queues.io.idle else hostBuffer.io.idle
+    io.idle := hostIdle && psBuffer.io.idle && !mac.io.pins.tvalid
 
     val record = mac.io.record.toStream
     records.io.push << record

@@ -3,7 +3,9 @@ package meridian.regs
 
 import meridian.regs.bus._
 import meridian.ShellParam
+import meridian.egress.EgressClass
 import meridian.filter.PortFlags
+import meridian.regs.counters._
 import spinal.core._
 import spinal.lib._
 
@@ -20,6 +22,7 @@ class HostPortRegs(p: ShellParam) extends Component {
     val bus = slave(RegPort(12))
     val linkUp, rxEnable, txEnable = in Bits (p.ports bits) // already in the host clock
     val ports = out Vec (PortFlags(p), p.ports)
+    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
   }
   val page = new RegPage(HostPortRegs.place)
   page.attach(io.bus)
@@ -50,5 +53,34 @@ class HostPortRegs(p: ShellParam) extends Component {
       Bool(),
       "frames between functions of the port, and the PS, go inside the card; 0: all frames of host and PS go to the wire"
     )
+  }
+
+  /** Only with the queues of the option. */
+  val egress = p.egress generate new Area {
+    page.array(0x0c, "high_priorities", p.ports, 0x10, "Which of its two transmit queues a frame of the host takes") {
+      (i, r) =>
+        val doc =
+          "a bit for each priority (PCP): frames with it take the upper queue, which goes first. That of a frame " +
+            "without 802.1Q tag is 0"
+        io.ports(i).high := page.rw(r, 0, "pcp", Bits(EgressClass.priorities bits), doc, reset = EgressClass.resetMap)
+    }
+    val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
+    for ((queue, c) <- EgressClass.names.zipWithIndex) {
+      val counts = Vec.fill(p.ports)(Reg(UInt(64 bits)) init 0)
+      val (name, doc) = (s"tx_${queue}_full", s"Frames of the host that found no room in the $queue queue of the port")
+      val lows = scala.collection.mutable.ArrayBuffer[spinal.lib.bus.regif.RegInst]()
+      page.array(0x40 + 0x40 * c, s"${name}_low", p.ports, 0x10, s"$doc; low word, to be read first") { (i, r) =>
+        counts(i) := counts(i) + U(io.txLost(i)(c))
+        page.show(r, 0, "count", counts(i)(31 downto 0).asBits, "bits 31 to 0")
+        lows += r
+      }
+      page.array(
+        0x44 + 0x40 * c,
+        s"${name}_high",
+        p.ports,
+        0x10,
+        s"$doc; high word as of the same reader's read of the low word just before"
+      )((i, r) => page.show(r, 0, "value", highs.of(lows(i), counts(i)), "bits 63 to 32"))
+    }
   }
 }

@@ -6,6 +6,7 @@ import meridian.filter.queue._
 import meridian.regs.bus._
 import meridian.regs.counters._
 import meridian.ShellParam
+import meridian.egress.EgressClass
 import meridian.filter._
 import meridian.pacing.RateWrite
 import spinal.core._
@@ -60,6 +61,7 @@ class HostRegs(p: ShellParam) extends Component {
 
     val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
     val txRecord = slave(Flow(TxRecord(p)))
+    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
     val c2hDrop, c2hError = in Bool () // a pulse a frame that the DMA engine dropped, or ended with an error
     val resetTimeout = in Bool () // a pulse a function level reset that was ended by its time-out
     val cardTimeout = in Bool () // from RegCrossing
@@ -143,6 +145,7 @@ class HostRegs(p: ShellParam) extends Component {
   hostPort.io.rxEnable := BufferCC(io.psHostRxEnable, B(0, p.ports bits))
   hostPort.io.txEnable := BufferCC(io.psHostTxEnable, B(0, p.ports bits))
   io.ports := hostPort.io.ports
+  if (p.egress) hostPort.io.txLost := io.txLost
 
   functions.io.functionReset := io.functionReset
   functions.io.linkUp := linkUp

@@ -39,6 +39,7 @@ object Identification {
   /** Beside them, of a build that has it: bits of their own. */
   val selfTest = (19, "self_test", "a packet generator, checker and latency counters at the host streams")
   val userBox = (20, "user_box", "a module of the user's at the wire of each port")
+  val egress = (24, "egress", "two transmit queues a port for frames of the host")
 }
 
 /** What the card is and how it was built (ps clock).
@@ -62,7 +63,11 @@ class IdentRegs(p: ShellParam) extends Component {
   val capabilities = page.reg(0x10, "capabilities", "What this build has")
   for (((name, doc), i) <- Identification.capabilities.zipWithIndex) page.show(capabilities, i, name, True, doc)
   for (
-    (is, (bit, name, doc)) <- Seq(p.selfTest -> Identification.selfTest, p.box.nonEmpty -> Identification.userBox)
+    (is, (bit, name, doc)) <- Seq(
+      p.selfTest -> Identification.selfTest,
+      p.box.nonEmpty -> Identification.userBox,
+      p.egress -> Identification.egress
+    )
     if is
   ) page.show(capabilities, bit, name, True, doc)
   val geometry = page.reg(0x14, "geometry", "Sizes of the build")

@@ -63,7 +63,15 @@ object RegMap {
   /** The map of the largest card with all options, so that it does not depend on how one is built. */
   val largest = {
     val sizes =
-      ShellParam(ports = 4, functions = 256, queues = 2048, groups = 256, psAddresses = 16, selfTest = true)
+      ShellParam(
+        ports = 4,
+        functions = 256,
+        queues = 2048,
+        groups = 256,
+        psAddresses = 16,
+        selfTest = true,
+        egress = true
+      )
     sizes.copy(box = Some(BoxPins.whole(sizes)))
   }
 

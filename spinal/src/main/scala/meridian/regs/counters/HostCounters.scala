@@ -20,6 +20,7 @@ object FunctionCounters {
   val txBytes = 33
   val rxCopies = 34
   val txSkipped = 35
+  val txQueueFull = 36
   val txCopies = 40 // to functions, lost on the way there, to the PS, lost on the way there
 
   /** Known once the design is elaborated: Scala does not name the verdicts before. */
@@ -41,6 +42,12 @@ object FunctionCounters {
         at(txSkipped),
         "tx_offload_skipped",
         "of the frames sent, switched or handed to the PS: such that asked for a checksum that was not filled in"
+      ),
+      CounterName(
+        at(txQueueFull),
+        "tx_queue_full",
+        "frames of the host for the wire that found no room in the transmit queue of the port, and have no other "
+          + "verdict; 0 in a build without egress queues"
       )
     ) ++ Seq(
       "tx_copies_switched" -> "of the frames sent: copies handed to functions of the port inside the card",
@@ -131,8 +138,17 @@ class HostCounters(p: ShellParam) extends Component {
   val rx = rxBanks(io.rx)
   val rxCopies = rxBanks(io.rxCopies)
   val txSlot = slotOf(io.tx.functionValid, io.tx.function, io.tx.port)
+  val txFull = p.egress generate io.tx.queueFull
   val passed = Seq(TxVerdict.sent, TxVerdict.switched, TxVerdict.toPs).map(io.tx.verdict === _).orR
-  val tx = new Banks(io.tx.valid, txSlot, io.tx.verdict.asBits, passed, io.tx.length, TxVerdict.elements.size)
+  if (p.egress) when(txFull)(passed := False)
+  val tx = new Banks(
+    if (p.egress) io.tx.valid && !txFull else io.tx.valid,
+    txSlot,
+    io.tx.verdict.asBits,
+    passed,
+    io.tx.length,
+    TxVerdict.elements.size
+  )
   val toFunctions = new CopyBank(io.tx.valid, txSlot, io.tx.toFunctions)
   val toPs = new CopyBank(io.tx.valid, txSlot, io.tx.toPs)
   val skipped = new CounterBank(slots, amountBits = 1)
@@ -141,8 +157,17 @@ class HostCounters(p: ShellParam) extends Component {
   skipped.io.add.amount := 1
   skipped.io.read.valid := RegNext(asked.valid, False)
   skipped.io.read.payload := RegNext(asked.slot)
+  val queueFull = p.egress generate new CounterBank(slots, amountBits = 1)
+  if (p.egress) {
+    queueFull.io.add.valid := RegNext(RegNext(io.tx.valid && txFull, False), False)
+    queueFull.io.add.index := RegNext(txSlot)
+    queueFull.io.add.amount := 1
+    queueFull.io.read.valid := RegNext(asked.valid, False)
+    queueFull.io.read.payload := RegNext(asked.slot)
+  }
   io.ready := RegNext(
-    Seq(rx.ready, rxCopies.ready, tx.ready, toFunctions.frames.io.ready, toPs.frames.io.ready, skipped.io.ready).andR,
+    (Seq(rx.ready, rxCopies.ready, tx.ready, toFunctions.frames.io.ready, toPs.frames.io.ready, skipped.io.ready) ++
+      Option.when(p.egress)(queueFull.io.ready)).andR,
     False
   )
 
@@ -164,6 +189,14 @@ class HostCounters(p: ShellParam) extends Component {
   val sum = first + (second.asBits.andMask(!isTx)).asUInt
   when(index === FunctionCounters.rxCopies)(sum := second)
   when(isTxCopy || isSkipped)(sum := copies)
+  if (p.egress) {
+    val isQueueFull = index === FunctionCounters.txQueueFull
+    val full = RegNext(queueFull.io.value.payload)
+    when(isQueueFull) {
+      exists := True
+      sum := full
+    }
+  }
   io.answer.valid := RegNext(RegNext(rx.frames.io.value.valid, False), False)
   io.answer.payload := RegNext((sum.asBits.andMask(exists)).asUInt)
 }
