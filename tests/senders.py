@@ -28,6 +28,7 @@ class World:
     def __init__(self, card: CardProcess) -> None:
         self.host = Host.connect(card.socket, lockstep=True, memory=128 << 20)
         self.sizes: dict[int, int] = {}  # of the frames, by function
+        self.tags: dict[int, int] = {}  # control information (TCI) of their 802.1Q tag, of those that have one
 
     def start(self, setting: QueueSetting, functions: range, vf: QueueSetting | None = None, queues: int = 2) -> None:
         self.host.bring_up(2, setting=setting)
@@ -39,7 +40,8 @@ class World:
     def fill(self) -> None:
         for function, size in self.sizes.items():
             queues: Queues = self.host.functions[function] if function else self.host
-            frame = (mac(99) + mac(function) + b"\x88\xb5").ljust(size, b"\x5a")
+            tag = b"\x81\x00" + self.tags[function].to_bytes(2, "big") if function in self.tags else b""
+            frame = (mac(99) + mac(function) + tag + b"\x88\xb5").ljust(size, b"\x5a")
             for pair in queues.pairs:
                 room = pair.h2c.room()
                 for _ in range(room):
