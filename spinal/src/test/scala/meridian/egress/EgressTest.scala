@@ -85,6 +85,23 @@ class EgressTest extends AnyFunSuite {
     assert(worst <= (75 + 8 + 2) * 2560 && worst > 40 * 2560)
   }
 
+  bench("a frame of the PS waits for one of the host at most", 9) { (dut, b) =>
+    for (round <- 0 until 30) {
+      val host = fork(for (_ <- 0 until 30) b.send(b.make(200, b.random.nextBoolean())))
+      dut.psCd.waitSampling(60 + b.random.nextInt(120))
+      val id = 0x70000000 + round
+      val there = b.sendPs(id, 80) + 8 * 2560 // crossed, with 4000 ps of grace for the phase
+      host.join()
+      b.settle()
+      val at = b.pinned.indexWhere(_._1 == id)
+      assert(at > 0 && b.pinned.length > 20, "the line was not busy")
+      val ahead = b.pinned.take(at).count(_._2 > there)
+      assert(ahead == 0, s"$ahead frames of the host began before that of the PS")
+      assert(b.pinned(at)._2 <= there + 26 * 2560)
+      b.check()
+    }
+  }
+
   bench("ten times what the line takes", 5, 6400) { (dut, b) =>
     for (size <- Seq(60, 300, 1600)) {
       b.readyPercent = 64 // 6.25 times that of 10 Gb/s
