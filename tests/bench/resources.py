@@ -46,19 +46,56 @@ def of_self_test(width: int, functions: int) -> list[Figure]:
     ]
 
 
+def of_egress(width: int) -> list[Figure]:
+    """What the option egress adds to a port: its transmit side with it, less the same without, and depth of the former."""
+    results = {}
+    for egress in (False, True):
+        out = ROOT / "build" / "rtl" / f"porttx-w{8 * width}{'-egress' if egress else ''}"
+        print(f"generating the transmit side of a port, {8 * width} bit, {egress=}", flush=True)
+        subprocess.run(
+            [ROOT / "scripts" / "sbt", f"runMain meridian.mac.GeneratePortTx {out} {width} {str(egress).lower()}"],
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        with tempfile.TemporaryDirectory() as work:
+            log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            netlist = Netlist(synthesize(out / "PortTx.v", "PortTx", Path(work), log), "PortTx")
+        results[egress] = netlist.resources()
+    point = {"part": "egress", "width": 8 * width, "of": "a port"}
+    before, after = results[False], results[True]
+    figures = [
+        Figure("lut", point, after.lut - before.lut, "LUT"),
+        Figure("ff", point, after.ff - before.ff, "FF"),
+        Figure("bram36", point, after.bram36 - before.bram36, "RAMB36"),
+    ]
+    for clock in CLOCKS:
+        ends = [ends[0] for pin, ends in after.ends.items() if pin.startswith(clock.pin)]
+        if ends:
+            worst = max(ends, key=lambda end: end.depth)
+            print(f"  {clock.pin}: {worst.depth} LUTs, " + " > ".join(worst.path))
+            where = point | {"clock_mhz": clock.mhz, "clock": clock.pin}
+            figures.append(Figure("depth_luts", where, worst.depth, "LUT", goal=f"<= {clock.levels}"))
+    return figures
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
-    parser.add_argument("--part", choices=["selftest"], help="measure this option of the shell alone")
+    parser.add_argument("--part", choices=["selftest", "egress"], help="measure this option of the shell alone")
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    for width, functions in sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations}):
-        if arguments.verilog is None:
+    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress"]
+    sizes = sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations})
+    if "selftest" in parts:
+        for width, functions in sizes:
             figures += of_self_test(width, functions)
+    if "egress" in parts:
+        for width in sorted({width for width, _ in sizes}):
+            figures += of_egress(width)
     failed = any(figure.missed() for figure in figures)
     if arguments.part:
         configurations = []
