@@ -104,6 +104,23 @@
 #define MERIDIAN_SELF_TEST_END_CREDIT_OFF                       5
 #define MERIDIAN_SELF_TEST_ENDS                                 6
 
+/* Why a setting of a transceiver was not taken over. */
+#define MERIDIAN_TRANSCEIVER_REFUSAL_NONE                       0
+#define MERIDIAN_TRANSCEIVER_REFUSAL_RESERVED                   1
+#define MERIDIAN_TRANSCEIVER_REFUSAL_HOST_ENABLED               2
+#define MERIDIAN_TRANSCEIVER_REFUSAL_PS_ENABLED                 3
+#define MERIDIAN_TRANSCEIVER_REFUSAL_TRAFFIC                    4
+#define MERIDIAN_TRANSCEIVER_REFUSAL_RESETTING                  5
+#define MERIDIAN_TRANSCEIVER_REFUSALS                           6
+
+/* How an access to a register of a transceiver ended. */
+#define MERIDIAN_DRP_RESULT_NONE                                0
+#define MERIDIAN_DRP_RESULT_DONE                                1
+#define MERIDIAN_DRP_RESULT_TIMEOUT                             2
+#define MERIDIAN_DRP_RESULT_HUNG                                3
+#define MERIDIAN_DRP_RESULT_BUSY                                4
+#define MERIDIAN_DRP_RESULTS                                    5
+
 /* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
@@ -495,6 +512,66 @@
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK              0x0000ffffu
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_SHIFT               31
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK                0x80000000u
+
+/* Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has the self-test. */
+#define MERIDIAN_TRANSCEIVER_BASE(i)                            (0x107000 + 0x400 * (i))
+#define MERIDIAN_TRANSCEIVER_PS_BASE(i)                         (0x7000 + 0x400 * (i))
+#define MERIDIAN_TRANSCEIVER_MAX                                4
+#define MERIDIAN_TRANSCEIVER_LOOPBACK                           0x000
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_SHIFT                0
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x00000007u
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_SHIFT               8
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_PRBS                               0x004
+#define MERIDIAN_TRANSCEIVER_PRBS_TX_SHIFT                      0
+#define MERIDIAN_TRANSCEIVER_PRBS_TX_MASK                       0x0000000fu
+#define MERIDIAN_TRANSCEIVER_PRBS_RX_SHIFT                      8
+#define MERIDIAN_TRANSCEIVER_PRBS_RX_MASK                       0x00000f00u
+#define MERIDIAN_TRANSCEIVER_PRBS_FORCE_SHIFT                   16
+#define MERIDIAN_TRANSCEIVER_PRBS_FORCE_MASK                    0x00010000u
+#define MERIDIAN_TRANSCEIVER_COMMAND                            0x008
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_ERROR_SHIFT          0
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_ERROR_MASK           0x00000001u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_COUNT_SHIFT          1
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_COUNT_MASK           0x00000002u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_RX_SHIFT             2
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_RX_MASK              0x00000004u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_TX_SHIFT             3
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_TX_MASK              0x00000008u
+#define MERIDIAN_TRANSCEIVER_COMMAND_CLEAR_DRP_SHIFT            4
+#define MERIDIAN_TRANSCEIVER_COMMAND_CLEAR_DRP_MASK             0x00000010u
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_SHIFT                8
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_MASK                 0x00000100u
+#define MERIDIAN_TRANSCEIVER_STATUS                             0x00c
+#define MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_SHIFT               0
+#define MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_MASK                0x0000000fu
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_LOCKED_SHIFT           4
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_LOCKED_MASK            0x00000010u
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_ERROR_SHIFT            5
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_ERROR_MASK             0x00000020u
+#define MERIDIAN_TRANSCEIVER_STATUS_RX_CLOCK_SHIFT              6
+#define MERIDIAN_TRANSCEIVER_STATUS_RX_CLOCK_MASK               0x00000040u
+#define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_SHIFT             7
+#define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_MASK              0x00000080u
+#define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_SHIFT               8
+#define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND                        0x010
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_SHIFT          0
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_MASK           0x000003ffu
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_WRITE_SHIFT            15
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_WRITE_MASK             0x00008000u
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_DATA_SHIFT             16
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_DATA_MASK              0xffff0000u
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS                         0x014
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_DATA_SHIFT              0
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_DATA_MASK               0x0000ffffu
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_BUSY_SHIFT              16
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_BUSY_MASK               0x00010000u
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_RESULT_SHIFT            20
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_RESULT_MASK             0x00f00000u
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN                           0x018
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_SHIFT               0
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_MASK                0x00000001u
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))

@@ -7,6 +7,7 @@ import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegPort
+import meridian.transceiver.TransceiverPort
 import meridian.veb.PsVebEvents
 import spinal.core._
 import spinal.lib._
@@ -33,6 +34,8 @@ class PsSide(p: ShellParam) extends Component {
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
     val macRxRestart = out Bits (p.ports bits)
+    val transceiver = p.selfTest generate Vec(master(TransceiverPort()), p.ports)
+    val macTxRestart = p.selfTest generate (out Bits (p.ports bits))
     val psLinkUp, psHostRxEnable, psHostTxEnable = out Bits (p.ports bits)
     val time = out(PtpFineTime())
     val stepped = out Bool ()
@@ -83,16 +86,23 @@ class PsSide(p: ShellParam) extends Component {
     regs.io.rxRecord(i) << io.rxRecord(i)
     regs.io.txRecord(i) << io.txRecord(i)
   }
+  val rxRestart = p.selfTest generate (Reg(Bits(p.ports bits)) init 0)
   val recovery = List.tabulate(p.ports) { i =>
     val receiver = new RxRecovery(RxRecovery.timing(p.psFrequency))
     receiver.io.link := regs.io.psLinkUp(i)
     receiver.io.skip := io.skip
     regs.io.rxReset(i) := receiver.io.reset
     regs.io.rxResets(i) := receiver.io.resets
-    io.macRxRestart(i) := receiver.io.reset
+    if (p.selfTest) rxRestart(i) := receiver.io.reset || regs.io.rxRestart(i)
+    io.macRxRestart(i) := (if (p.selfTest) rxRestart(i) else receiver.io.reset)
     receiver
   }
-  io.idle := port.io.idle
+  io.idle := (if (p.selfTest) port.io.idle && regs.io.idle else port.io.idle)
+  if (p.selfTest) {
+    regs.io.skip := io.skip
+    for (i <- 0 until p.ports) regs.io.transceiver(i) <> io.transceiver(i)
+    io.macTxRestart := regs.io.txRestart
+  }
   private def shorter(a: UInt, b: UInt) = (a < b) ? a | b
   io.quietCycles := RegNext(
     (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles)).reduceBalancedTree(shorter)

@@ -116,6 +116,14 @@ class Shell(p: ShellParam) extends Component {
   })
   io.idle := idle.out
   io.sim_quiet_cycles := ps.io.quietCycles
+
+  val transceivers = for (i <- 0 until (if (p.selfTest) p.ports else 0)) yield {
+    val one = new transceiver.TransceiverCrossing(clocks.ps, clocks.macRx(i), clocks.macTx(i))
+    one.io.port <> ps.io.transceiver(i)
+    one.io.txRestart := ps.io.macTxRestart(i)
+    one.io.pins <> io.port(i).gt
+    one
+  }
 }
 
 object Shell {

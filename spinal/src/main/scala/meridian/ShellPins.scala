@@ -5,13 +5,14 @@ import meridian.host.QdmaPins
 import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.psport.PsAxi
 import meridian.regs.CardRegs
+import meridian.transceiver.TransceiverPins
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axi._
 import spinal.lib.bus.amba4.axilite._
 
 /** One MAC port at the shell's border, with the names of the MAC IP; its clocks come from the IP. */
-case class PortPins() extends Bundle {
+case class PortPins(p: ShellParam) extends Bundle {
   val mac_rx_clk, mac_rx_reset, mac_tx_clk, mac_tx_reset = in Bool ()
   val rx_axis_tvalid = in Bool ()
   val rx_axis_tdata = in Bits (64 bits)
@@ -35,6 +36,9 @@ case class PortPins() extends Bundle {
 
   /** Resets the data path of the receiver, from a register of ps_clk: high for 1 us, see RxRecovery. */
   val mac_rx_restart = out Bool ()
+
+  /** The transceiver, in a shell with the self-test. */
+  val gt = p.selfTest generate master(TransceiverPins())
 
   /** Cycles that one edge stands for: 1, but for a simulation that skips idle time. */
   val sim_skip_mac_rx, sim_skip_mac_tx = in UInt (32 bits)
@@ -69,7 +73,7 @@ case class PortPins() extends Bundle {
 case class ShellPins(p: ShellParam) extends Bundle {
   val axi_aclk, axi_aresetn = in Bool ()
   val ps_clk, ps_resetn = in Bool ()
-  val port = Vec(PortPins(), p.ports)
+  val port = Vec(PortPins(p), p.ports)
   val qdma = master(QdmaPins(p.hostBytes))
 
   /** BAR2 accesses as the QDMA IP hands them on; the function is in the user bits. */
@@ -105,7 +109,8 @@ object ShellPins {
     "^([ms]_axis_\\w*)_(valid|ready)$" -> "$1_t$2",
     "^(tm_dsc_sts|dsc_crdt_in)_valid$" -> "$1_vld",
     "^(tm_dsc_sts|dsc_crdt_in)_ready$" -> "$1_rdy",
-    "_payload_" -> "_"
+    "_payload_" -> "_",
+    "^gt_drp_drp" -> "gt_drp"
   )
 
   /** Renames the pins of the component under construction when it is finished. */

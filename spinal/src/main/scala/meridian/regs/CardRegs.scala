@@ -7,6 +7,7 @@ import meridian.ShellParam
 import meridian.mac.{MacRxRecord, MacTxRecord, PsFilterConfig, PsLimit}
 import meridian.psport.PsPortControl
 import meridian.ptp.{PhcSignals, StampLatency}
+import meridian.transceiver.TransceiverPort
 import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
@@ -44,6 +45,10 @@ class CardRegs(p: ShellParam) extends Component {
     val phcInterrupt = out Bool ()
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
+    val transceiver = p.selfTest generate Vec(master(TransceiverPort()), p.ports)
+    val rxRestart, txRestart = p.selfTest generate (out Bits (p.ports bits)) // of the transceivers
+    val skip = p.selfTest generate (in UInt (32 bits))
+    val idle = p.selfTest generate (out Bool ())
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, if (p.box.nonEmpty) BoxRegs.addressBits else 16, fromHost = false)
@@ -73,6 +78,7 @@ class CardRegs(p: ShellParam) extends Component {
   val rings = List.tabulate(p.ports)(new PsRingRegs(_))
   val counters = List.fill(p.ports)(new PortCounterRegs(p))
   val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
+  val transceivers = List.fill(if (p.selfTest) p.ports else 0)(new TransceiverRegs())
 
   val targets = Seq[(RegPort, UInt => Bool)](
     (ident.io.bus, a => a(16 downto 12) === 0),
@@ -81,7 +87,13 @@ class CardRegs(p: ShellParam) extends Component {
     ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
     rings.zipWithIndex.map { case (ring, i) => (ring.io.bus, (a: UInt) => a(16 downto 12) === 0xc + i) } ++
     counters.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 8 + i) } ++
-    cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) }
+    cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) } ++
+    transceivers.zipWithIndex.map { case (one, i) =>
+      (
+        one.io.bus,
+        (a: UInt) => a(16 downto TransceiverRegs.addressBits) === (7 << 12 - TransceiverRegs.addressBits) + i
+      )
+    }
   val splitter = new RegSplitter(addressBits, targets.size)(
     c => targets.map(_._2(c.address)),
     c => Mux(c.address.msb, B"xDEADBEEF", B(0, 32 bits))
@@ -91,7 +103,8 @@ class CardRegs(p: ShellParam) extends Component {
 
   /** For the generated documents: of what is there once a port, the first. */
   def pages: Seq[RegPage] =
-    Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page)
+    Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page) ++
+      transceivers.headOption.map(_.page)
 
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
@@ -116,6 +129,15 @@ class CardRegs(p: ShellParam) extends Component {
     io.psHostTxEnable(i) := port.io.hostTxEnable
     io.filter(i) := port.io.filter
     io.limit(i) := port.io.limit
+    for (one <- transceivers.lift(i)) {
+      one.io.hostEnabled := port.io.hostRxEnable || port.io.hostTxEnable
+      one.io.psEnabled := port.io.filter.enable
+      one.io.frame := RegNext(io.rxRecord(i).fire || io.txRecord(i).fire, False)
+      one.io.skip := io.skip
+      one.io.port <> io.transceiver(i)
+      io.rxRestart(i) := one.io.rxRestart
+      io.txRestart(i) := one.io.txRestart
+    }
     io.latency(i) := port.io.latency
     io.rings(i) <> rings(i).io.control
     counters(i).io.rx << io.rxRecord(i)
@@ -135,4 +157,5 @@ class CardRegs(p: ShellParam) extends Component {
       counters(i).io.cmacQuestion.payload.assignFromBits(B(0, widthOf(PortQuestion()) bits))
     }
   }
+  if (p.selfTest) io.idle := transceivers.map(_.io.idle).andR
 }

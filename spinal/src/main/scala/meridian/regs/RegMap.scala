@@ -8,6 +8,7 @@ import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
 import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
+import meridian.transceiver.DrpResult
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
 import spinal.core._
 import spinal.lib.bus.regif._
@@ -95,7 +96,13 @@ object RegMap {
         EnumDoc("CHECKSUM", "Verdict on a checksum of a frame", values(Checksum)),
         EnumDoc("L4_KIND", "What follows the IP header of a packet that is whole and no fragment", values(L4Kind)),
         EnumDoc("SELF_TEST_REFUSAL", "Why a self-test was not started", values(SelfTestRefusal)),
-        EnumDoc("SELF_TEST_END", "What ended a self-test", values(SelfTestEnd))
+        EnumDoc("SELF_TEST_END", "What ended a self-test", values(SelfTestEnd)),
+        EnumDoc(
+          "TRANSCEIVER_REFUSAL",
+          "Why a setting of a transceiver was not taken over",
+          values(TransceiverRefusal)
+        ),
+        EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult))
       ),
       CompletionLayout.fields,
       H2cRequest.fields
