@@ -21,10 +21,11 @@ RTL_ARGS ?=
 BOX ?=
 BOX_MODULE ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
-# logic analysers.
+# logic analysers, SELF_TEST=1 with the self-test block and pins to the transceivers.
 BOARD ?=
 SETTINGS ?=
 DEBUG ?=
+SELF_TEST ?=
 BOOT ?=
 FSBL ?=
 HW_SERVER ?= localhost:3121
@@ -133,8 +134,8 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/setup >&2
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
-bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers (needs Vivado; never run here)
-	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers; SELF_TEST=1: with the self-test (needs Vivado; never run here)
+	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(SELF_TEST),--self-test) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")

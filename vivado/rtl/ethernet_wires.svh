@@ -28,3 +28,22 @@
   `PROBED wire mac_link_up_``N; \
   `PROBED wire mac_rx_restart_``N;
 `include "each_port.svh"
+// Of a shell with the self-test.
+`ifdef SELF_TEST
+`define PORT(N) \
+  wire [2:0] gt_loopback_in_``N; \
+  wire [3:0] gt_txprbssel_``N; \
+  wire [3:0] gt_rxprbssel_``N; \
+  wire gt_txprbsforceerr_``N; \
+  wire gt_rxprbscntreset_``N; \
+  wire gt_rxprbserr_``N; \
+  wire gt_eyescanreset_``N; \
+  wire gt_drpen_``N; \
+  wire gt_drpwe_``N; \
+  wire [9:0] gt_drpaddr_``N; \
+  wire [15:0] gt_drpdi_``N; \
+  wire [15:0] gt_drpdo_``N; \
+  wire gt_drprdy_``N; \
+  wire gt_tx_restart_``N;
+`include "each_port.svh"
+`endif

@@ -43,6 +43,25 @@ module ethernet_wrapper #(
     , output wire mac_link_up_``N \
     , input  wire mac_rx_restart_``N
 `include "each_port.svh"
+`ifdef SELF_TEST
+    , input  wire ps_clk
+`define PORT(N) \
+    , input  wire [2:0] gt_loopback_in_``N \
+    , input  wire [3:0] gt_txprbssel_``N \
+    , input  wire [3:0] gt_rxprbssel_``N \
+    , input  wire gt_txprbsforceerr_``N \
+    , input  wire gt_rxprbscntreset_``N \
+    , output wire gt_rxprbserr_``N \
+    , input  wire gt_eyescanreset_``N \
+    , input  wire gt_drpen_``N \
+    , input  wire gt_drpwe_``N \
+    , input  wire [9:0] gt_drpaddr_``N \
+    , input  wire [15:0] gt_drpdi_``N \
+    , output wire [15:0] gt_drpdo_``N \
+    , output wire gt_drprdy_``N \
+    , input  wire gt_tx_restart_``N
+`include "each_port.svh"
+`endif
 );
   // The other side is told when nothing is received here, and gets idles while it says so of us (IEEE 802.3, clause 46).
   // The shell resets a receiver that finds no lock, each lane's alone; the IP wants that in the free running clock.
@@ -64,7 +83,67 @@ module ethernet_wrapper #(
   flag_sync restart_sync_``N (.clk(dclk), .in(mac_rx_restart_``N), .out(restart_``N));
 `include "each_port.svh"
 
+`ifdef SELF_TEST
+`define PORT(N) \
+  wire tx_restart_``N; \
+  flag_sync tx_restart_sync_``N (.clk(dclk), .in(gt_tx_restart_``N), .out(tx_restart_``N));
+`include "each_port.svh"
+`endif
+
   xxv_ethernet_0 ethernet (
+`ifdef SELF_TEST
+// Pins that come with ADD_GT_CNTRL_STS_PORTS. The registers of the transceivers are in the clock of the PS's side. Levels
+// of the transmitter and its equaliser are those that the transceiver wizard gives them without these pins.
+`define PORT(N) \
+      .gt_loopback_in_``N(gt_loopback_in_``N), \
+      .gtwiz_reset_tx_datapath_``N(tx_restart_``N), \
+      .gt_txprbssel_``N(gt_txprbssel_``N), \
+      .gt_rxprbssel_``N(gt_rxprbssel_``N), \
+      .gt_txprbsforceerr_``N(gt_txprbsforceerr_``N), \
+      .gt_rxprbscntreset_``N(gt_rxprbscntreset_``N), \
+      .gt_rxprbserr_``N(gt_rxprbserr_``N), \
+      .gt_eyescanreset_``N(gt_eyescanreset_``N), \
+      .gt_eyescantrigger_``N(1'b0), \
+      .gt_drpclk_``N(ps_clk), \
+      .gt_drpen_``N(gt_drpen_``N), \
+      .gt_drpwe_``N(gt_drpwe_``N), \
+      .gt_drpaddr_``N(gt_drpaddr_``N), \
+      .gt_drpdi_``N(gt_drpdi_``N), \
+      .gt_drpdo_``N(gt_drpdo_``N), \
+      .gt_drprdy_``N(gt_drprdy_``N), \
+      .gt_txdiffctrl_``N(5'b11000), \
+      .gt_txmaincursor_``N(7'b1000000), \
+      .gt_txprecursor_``N(5'd0), \
+      .gt_txpostcursor_``N(5'd0), \
+      .gt_txinhibit_``N(1'b0), \
+      .gt_txpolarity_``N(1'b0), \
+      .gt_txlatclk_``N(1'b0), \
+      .gt_txpcsreset_``N(1'b0), \
+      .gt_txpmareset_``N(1'b0), \
+      .gt_txbufstatus_``N(), \
+      .gt_rxlpmen_``N(1'b0), \
+      .gt_rxcdrhold_``N(1'b0), \
+      .gt_rxdfeagchold_``N(1'b0), \
+      .gt_rxdfelpmreset_``N(1'b0), \
+      .gt_rxpolarity_``N(1'b0), \
+      .gt_rxrate_``N(3'd0), \
+      .gt_rxslide_in_``N(1'b0), \
+      .gt_rxcommadeten_``N(1'b0), \
+      .gt_rxlatclk_``N(1'b0), \
+      .gt_rxpcsreset_``N(1'b0), \
+      .gt_rxpmareset_``N(1'b0), \
+      .gt_rxbufreset_``N(1'b0), \
+      .gt_rxbufstatus_``N(), \
+      .gt_rxstartofseq_``N(), \
+      .gt_pcsrsvdin_``N(16'd0), \
+      .gt_dmonitorout_``N(), \
+      .gt_eyescandataerror_``N(),
+`else
+`define PORT(N) \
+      .gt_loopback_in_``N(3'b000), \
+      .gtwiz_reset_tx_datapath_``N(1'b0),
+`endif
+`include "each_port.svh"
 `define PORT(N) \
       .gt_rxp_in_``N(gt_rxp[N]), \
       .gt_rxn_in_``N(gt_rxn[N]), \
@@ -97,11 +176,9 @@ module ethernet_wrapper #(
       .rx_core_clk_``N(mac_rx_clk_``N), \
       .rx_reset_``N(1'b0), \
       .tx_reset_``N(1'b0), \
-      .gtwiz_reset_tx_datapath_``N(1'b0), \
       .gtwiz_reset_rx_datapath_``N(restart_``N), \
       .txoutclksel_in_``N(3'b101), \
       .rxoutclksel_in_``N(3'b101), \
-      .gt_loopback_in_``N(3'b000), \
       .tx_preamblein_``N(56'd0), \
       .rx_preambleout_``N(), \
       .tx_unfout_``N(), \

@@ -34,6 +34,10 @@ namespace eval ethernet {
         incr number
       }
       lappend steps $lanes
+      if {[settings::get selftest]} {
+        # Pins of the transceivers: loopback, test patterns, registers.
+        lappend steps [dict create ADD_GT_CNTRL_STS_PORTS 1]
+      }
     }
     return $steps
   }

@@ -46,6 +46,9 @@ namespace eval implement {
       if {[settings::get debug]} {
         lappend defines DEBUG
       }
+      if {[settings::get selftest]} {
+        lappend defines SELF_TEST
+      }
       set macros {}
       foreach macro $defines {
         lappend macros -verilog_define $macro
@@ -83,8 +86,13 @@ namespace eval implement {
           [get_cells "ethernet/${to}_$port/flops_reg\[0\]"] [crossings::period mac_tx_clk_$port]
       }
       # The reset of a receiver, from ps_clk to the free running clock of 100 MHz.
-      crossings::constrain [crossings::registers ps/recovery_$port/reset source] \
+      set restart [expr {[settings::get selftest] ? "ps/rxRestart" : "ps/recovery_$port/reset"}]
+      crossings::constrain [crossings::registers $restart source] \
         [get_cells "ethernet/restart_sync_$port/flops_reg\[0\]"] 10.0
+      if {[settings::get selftest]} {
+        crossings::constrain [crossings::registers ps/regs/transceivers_$port/txReset_pin source] \
+          [get_cells "ethernet/tx_restart_sync_$port/flops_reg\[0\]"] 10.0
+      }
     }
     crossings::reset_synchronisers {ps_reset dclk_reset}
   }

@@ -11,8 +11,9 @@ namespace eval settings {
     file    "settings of a board that needs some, or empty"
     jobs    "threads"
     debug   "1: with logic analysers, 0: without"
+    selftest "1: the shell has the self-test, so it has pins to the transceivers; 0: it has not"
   }
-  variable values {jobs 2 file {} debug 0}
+  variable values {jobs 2 file {} debug 0 selftest 0}
   variable repository [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 
   proc parse {arguments} {
@@ -38,8 +39,10 @@ namespace eval settings {
     if {![string is wideinteger -strict [get date]] || [get date] < 0 || [get date] > 0xffffffff} {
       error "date is '[get date]': give seconds since 1970"
     }
-    if {[get debug] ni {0 1}} {
-      error "debug is '[get debug]': give 0 or 1"
+    foreach name {debug selftest} {
+      if {[get $name] ni {0 1}} {
+        error "$name is '[get $name]': give 0 or 1"
+      }
     }
   }
   proc get {name} {
