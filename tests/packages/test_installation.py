@@ -129,6 +129,7 @@ def test_packages_are_installed_upgraded_and_removed(packages: Path, older: Path
     assert "Driver name: net_meridian_null" in system.run(NULL_PORT)
     assert system.run("meridian-selftest --version").split() == ["meridian-selftest", history.version()]
     assert "zcu106" in system.run("meridian-selftest --help")
+    assert system.run("meridian-eye --version").split() == ["meridian-eye", history.version()]
     system.run("apt-get remove -y meridian-dkms meridian-tools && apt-get purge -y meridian-dpdk")
     assert "meridian" not in system.run("dpkg-query -W"), "something is left to purge"
     assert system.files(MODULES) == system.files("usr/src/meridian-*") == system.files("var/lib/dkms/meridian*") == []

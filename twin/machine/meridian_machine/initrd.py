@@ -31,10 +31,12 @@ def cpio(files: Mapping[str, Content]) -> bytes:
 
 
 def card_tools() -> dict[str, Content]:
-    """meridian-selftest and what it reads, as the package meridian-tools has them."""
+    """meridian-selftest, meridian-eye and what they read, as the package meridian-tools has them."""
     folder = ROOT / "host-driver" / "tools"
-    files: dict[str, Content] = {"tools/meridian-selftest": folder / "meridian-selftest"}
-    files |= {f"tools/{path.relative_to(folder)}": path for path in sorted(folder.glob("meridian_selftest/*.py"))}
+    names = [path for name in ("selftest", "eye") for path in (f"meridian-{name}", f"meridian_{name}/*.py")]
+    files: dict[str, Content] = {}
+    for path in sorted(path for name in names for path in folder.glob(name)):
+        files[f"tools/{path.relative_to(folder)}"] = path
     files["tools/meridian_regs.h"] = ROOT / "host-driver" / "include" / "meridian_regs.h"
     for path in sorted((ROOT / "vivado" / "boards").glob("*/board.tcl")):
         files[f"tools/boards/{path.parent.name}/board.tcl"] = path
