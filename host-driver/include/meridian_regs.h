@@ -110,8 +110,7 @@
 #define MERIDIAN_TRANSCEIVER_REFUSAL_HOST_ENABLED               2
 #define MERIDIAN_TRANSCEIVER_REFUSAL_PS_ENABLED                 3
 #define MERIDIAN_TRANSCEIVER_REFUSAL_TRAFFIC                    4
-#define MERIDIAN_TRANSCEIVER_REFUSAL_RESETTING                  5
-#define MERIDIAN_TRANSCEIVER_REFUSALS                           6
+#define MERIDIAN_TRANSCEIVER_REFUSALS                           5
 
 /* How an access to a register of a transceiver ended. */
 #define MERIDIAN_DRP_RESULT_NONE                                0
@@ -572,6 +571,8 @@
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN                           0x018
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_SHIFT               0
 #define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_MASK                0x00000001u
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_SHIFT               1
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_MASK                0x00000002u
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))

@@ -89,7 +89,7 @@ class PsSide(p: ShellParam) extends Component {
   val rxRestart = p.selfTest generate (Reg(Bits(p.ports bits)) init 0)
   val recovery = List.tabulate(p.ports) { i =>
     val receiver = new RxRecovery(RxRecovery.timing(p.psFrequency))
-    receiver.io.link := regs.io.psLinkUp(i)
+    receiver.io.link := (if (p.selfTest) regs.io.psLinkUp(i) || regs.io.measures(i) else regs.io.psLinkUp(i))
     receiver.io.skip := io.skip
     regs.io.rxReset(i) := receiver.io.reset
     regs.io.rxResets(i) := receiver.io.resets

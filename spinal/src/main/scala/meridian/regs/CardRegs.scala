@@ -46,7 +46,7 @@ class CardRegs(p: ShellParam) extends Component {
     val rxRecord = Vec(slave(Stream(MacRxRecord(p))), p.ports) // ready within 6 cycles
     val txRecord = Vec(slave(Stream(MacTxRecord(p))), p.ports)
     val transceiver = p.selfTest generate Vec(master(TransceiverPort()), p.ports)
-    val rxRestart, txRestart = p.selfTest generate (out Bits (p.ports bits)) // of the transceivers
+    val rxRestart, txRestart, measures = p.selfTest generate (out Bits (p.ports bits)) // of the transceivers
     val skip = p.selfTest generate (in UInt (32 bits))
     val idle = p.selfTest generate (out Bool ())
   }
@@ -137,6 +137,7 @@ class CardRegs(p: ShellParam) extends Component {
       one.io.port <> io.transceiver(i)
       io.rxRestart(i) := one.io.rxRestart
       io.txRestart(i) := one.io.txRestart
+      io.measures(i) := one.io.measures
     }
     io.latency(i) := port.io.latency
     io.rings(i) <> rings(i).io.control

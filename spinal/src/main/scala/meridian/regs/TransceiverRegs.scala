@@ -9,7 +9,7 @@ import spinal.lib.bus.regif.AccessType
 
 /** Why a setting of a transceiver was not taken over. */
 object TransceiverRefusal extends SpinalEnum {
-  val none, reserved, hostEnabled, psEnabled, traffic, resetting = newElement()
+  val none, reserved, hostEnabled, psEnabled, traffic = newElement()
 }
 
 object TransceiverRegs {
@@ -44,7 +44,10 @@ object TransceiverRegs {
   * or the PS is enabled at the port, and for a millisecond after a frame. To go back to 0 is never refused.
   *
   * A change of the loopback resets the data paths of receiver and transmitter for 1 us, as a transceiver needs it
-  * (UG578, "Loopback"). Software has nothing to reset. A write that would change the loopback meanwhile is refused.
+  * (UG578, "Loopback"). Software has nothing to reset. A further change meanwhile makes it last 1 us from then on.
+  *
+  * While the receiver looks for a pattern, or software says that it scans the eye, RxRecovery leaves the receiver alone: a
+  * pattern gives no link.
   *
   * Latency: 1 cycle a register access; from a write to the pins 1 cycle.
   *
@@ -59,6 +62,7 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
     val hostEnabled, psEnabled = in Bool ()
     val frame = in Bool () // a frame came or went
     val rxRestart, txRestart = out Bool () // registers
+    val measures = out Bool () // a receiver without a link is left alone
     val skip = in UInt (32 bits) // cycles an edge stands for
     val idle = out Bool ()
   }
@@ -110,11 +114,9 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
     val mode = data(2 downto 0)
     judge(mode === 0, data(8), !listed(mode, loopbacks)) {
       when(mode =/= loopback) {
-        when(resetting) { refusal := TransceiverRefusal.resetting } otherwise {
-          loopback := mode
-          rxReset.begin()
-          txReset.begin()
-        }
+        loopback := mode
+        rxReset.begin()
+        txReset.begin()
       }
     }
   }
@@ -126,13 +128,14 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
   page.show(prbsReg, 0, "tx", txPrbs, s"the transmitter sends ${told(patterns)}", AccessType.RW)
   page.show(prbsReg, 8, "rx", rxPrbs, "the receiver looks for it; the same numbers", AccessType.RW)
   page.show(prbsReg, 16, "force", False, forced, AccessType.RW)
-  val resetCount = False
+  val resetCount, chosen = False
   when(prbsReg.hitDoWrite) {
     val (tx, rx) = (data(3 downto 0), data(11 downto 8))
     judge(tx === 0 && rx === 0, data(16), !(listed(tx, patterns) && listed(rx, patterns))) {
       txPrbs := tx
       rxPrbs := rx
       resetCount := True
+      chosen := True
     }
   }
   val command = page.reg(0x08, "command", "What is to be done; a written 1 does it, and reads 0")
@@ -155,7 +158,7 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
 
   val lock = new PrbsLock
   lock.io.error := io.port.prbsError
-  lock.io.off := rxPrbs === 0 || !io.port.rxClock || resetCount || rxReset.pin
+  lock.io.off := rxPrbs === 0 || !io.port.rxClock || chosen || rxReset.pin
   lock.io.skip := io.skip
   val erred = RegInit(False)
   when(io.port.prbsError && lock.io.locked)(erred := True)
@@ -196,6 +199,14 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
 
   val eyescan = page.reg(0x18, "eye_scan", "Eye scan of the receiver")
   io.port.eyescanReset := page.rw(eyescan, 0, "reset", Bool(), "the eye scan of the receiver is held in reset")
+  val scans = page.rw(
+    eyescan,
+    1,
+    "scans",
+    Bool(),
+    "a scan is under way: the card does not reset a receiver without a link, as it does otherwise (port.receiver)"
+  )
+  io.measures := scans || rxPrbs =/= 0
 
   io.port.drp <> access.io.drp
   io.port.loopback := loopback
