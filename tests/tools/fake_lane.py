@@ -75,7 +75,7 @@ class FakeLane:
             self.patterns.append(value & 0xF0F)
         elif not what:
             self.words[address] = value
-            if value == 1 and self.drp.get(0x04F, 0) >> 4 == 0x880:
+            if value == 3 and self.drp.get(0x04F, 0) >> 4 == 0x880:
                 self.misaligned = False
 
     def _access(self, address: int, value: int | None) -> None:
@@ -94,7 +94,13 @@ class FakeLane:
             self.drp[0x25E], self.drp[0x25F] = count & 0xFFFF, count >> 16
         self.read_data = self.drp.get(address, 0)
 
+    @property
+    def scans(self) -> bool:
+        place = self.page + self.registers["TRANSCEIVER_EYE_SCAN"]
+        return bool(self.words.get(place, 0) & self.registers["TRANSCEIVER_EYE_SCAN_SCANS_MASK"])
+
     def _measure(self) -> None:
+        assert self.scans, "the card would reset a receiver without a link"
         across, vertical = self.drp.get(0x04F, 0) >> 4 & 0x7FF, self.drp.get(0x097, 0)
         assert self.drp[0x04F] >> 4 & 0x800, "above 10 Gb/s the phase is chosen by this bit"
         code = (vertical >> 2 & 0x7F) * (-1 if vertical >> 10 & 1 else 1)

@@ -15,7 +15,9 @@ from meridian_eye import main as program
 from meridian_eye import picture
 from meridian_eye.lane import Lane, LaneError
 from meridian_eye.scan import Scanner
-from meridian_selftest.card import ArmCard
+from meridian_eye.window import NotReachable, window_of
+from meridian_selftest import system
+from meridian_selftest.card import ArmCard, Function, HostCard
 from meridian_selftest.registers import Registers
 
 
@@ -74,6 +76,7 @@ def test_an_eye_as_text_and_picture(
     assert (width, height) == (33 * picture.CELL, 13 * picture.CELL)
     assert pixels[height // 2][width // 2] == (255, 255, 255) and pixels[0][0] == picture.colour(0.5)
     assert card.resets == 1, "the receiver is reset once, to enable the scan"
+    assert not card.scans, "the card may reset a receiver without a link again"
 
 
 def test_a_second_scan_leaves_the_receiver_alone(run: Callable[..., int]) -> None:
@@ -167,3 +170,39 @@ def test_a_wrong_command_line(
     options: tuple[str, ...], run: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(Card(box(1, 1)), *options) == 2 and options[0] in capsys.readouterr().err
+
+
+def test_registers_are_mapped_on_the_cards_arm_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "ROOT", tmp_path)
+    node, device = tmp_path / "tree/bus/nic@a0000000", tmp_path / "sys/bus/platform/devices/a0000000.nic"
+    node.mkdir(parents=True)
+    device.mkdir(parents=True)
+    (device / "of_node").symlink_to(node)
+    (node.parent / "#address-cells").write_bytes(bytes([0, 0, 0, 2]))
+    (node / "reg").write_bytes(struct.pack(">QQ", 0xA0000000, 0x10000))
+    memory = tmp_path / "dev/mem"
+    memory.parent.mkdir()
+    with memory.open("wb") as file:
+        file.truncate(0xA0010000)
+        file.seek(0xA0007010)
+        file.write(struct.pack("<I", 0x12345678))
+    window = window_of(ArmCard("a0000000.nic"))
+    assert window.read(0x7010) == 0x12345678
+    window.write(0x7014, 0xCAFE)
+    window.close()
+    with memory.open("rb") as file:
+        file.seek(0xA0007014)
+        assert file.read(4) == struct.pack("<I", 0xCAFE)
+
+
+def test_registers_are_mapped_on_a_host_or_the_kernel_refuses(tmp_path: Path) -> None:
+    card = HostCard([Function(tmp_path)])
+    with pytest.raises(NotReachable, match="boot with iomem=relaxed, or take the driver off by 'echo "):
+        window_of(card)
+    with (tmp_path / "resource2").open("wb") as file:
+        file.truncate(0x400000)
+        file.seek(0x107000)
+        file.write(struct.pack("<I", 2))
+    window = window_of(card)
+    assert window.read(0x7000) == 2
+    window.close()

@@ -103,8 +103,13 @@ class Lane:
         self._set("COMMAND", self.registers["TRANSCEIVER_COMMAND_RESET_RX_MASK"], "a reset of the receiver")
         self._settle()
 
-    def reset_eye_scan(self, on: bool) -> None:
-        self.write("EYE_SCAN", int(on))
+    def begin_scan(self, reset: bool = False) -> None:
+        """The card leaves a receiver without a link alone from now on. reset: the eye scan is held in reset."""
+        bits = self.registers["TRANSCEIVER_EYE_SCAN_SCANS_MASK"]
+        self.write("EYE_SCAN", bits | (self.registers["TRANSCEIVER_EYE_SCAN_RESET_MASK"] if reset else 0))
+
+    def end_scan(self) -> None:
+        self.write("EYE_SCAN", 0)
 
     def errors(self) -> int:
         """Of the pattern, since the count began; the two words are of one moment if the high one stays."""

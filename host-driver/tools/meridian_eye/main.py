@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--png", type=Path, metavar="FILE", help="write the eye to FILE, too")
     result.add_argument(
         "--prescale", type=int, default=3, choices=range(16), metavar="0..15",
-        help="each step doubles the bits of a point, 134 million at 3, and the time (3)",
+        help="each step doubles the bits of a point, 67 million at 3 with words of 32 bits, and the time (3)",
     )  # fmt: skip
     result.add_argument(
         "--columns", type=int, default=16, metavar="N", help="steps from the eye's middle to its side (16)"
@@ -99,7 +99,7 @@ def count_errors(lane: Lane, pattern: int, seconds: float, inject: int) -> str:
         time.sleep(min(left, 0.2))
         if not lane.status("PRBS_LOCKED"):
             raise LaneError(
-                f"port {lane.port}: the receiver has lost PRBS{pattern}: the link has more errors than bits"
+                f"port {lane.port}: the receiver has lost PRBS{pattern}: more than one bit of a thousand is wrong"
             )
     errors, bits = lane.errors(), lane.line_rate * 1e9 * (time.monotonic() - began)
     if errors:
@@ -153,6 +153,7 @@ def measure(window: Registers32, arguments: argparse.Namespace) -> int:
             print(f"port {lane.port} sends back what comes in for {arguments.seconds:g} s", flush=True)
             time.sleep(arguments.seconds)
         if not arguments.no_eye:
+            back.callback(lane.end_scan)
             eye(lane, arguments)
     return RIGHT
 

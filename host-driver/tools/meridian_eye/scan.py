@@ -94,6 +94,7 @@ class Scanner:
     def prepare(self) -> None:
         """Enables the scan, which takes a reset of the receiver, and finds out whether the sampler is aligned."""
         lane = self.lane
+        lane.begin_scan()
         control = lane.drp_read(ES_CONTROL)
         lane.drp_write(ES_CONTROL, control & 0x00E0 | ENABLES | self.prescale)
         if control & ENABLES != ENABLES:
@@ -112,9 +113,9 @@ class Scanner:
             if self.point(0, 0, 0).rate < 0.1:
                 return
             self.lane.drp_change(ES_HORZ_OFFSET, 0xFFF0, 0x880 << 4)
-            self.lane.reset_eye_scan(True)
+            self.lane.begin_scan(reset=True)
             self.lane.drp_change(ES_HORZ_OFFSET, 0xFFF0, 0x800 << 4)
-            self.lane.reset_eye_scan(False)
+            self.lane.begin_scan()
         raise LaneError(
             f"port {self.lane.port}: there is no eye: nothing comes in, or the eye is closed. Look at cable and partner, "
             "or try --loopback near-pma"

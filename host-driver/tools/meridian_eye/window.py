@@ -52,9 +52,10 @@ class Window:
 
 
 def _arm_address(device: Path) -> int:
-    """Of the first part of the device's property reg: two cells for the address, or one."""
-    reg = (device / "of_node/reg").read_bytes()
-    return int.from_bytes(reg[: 8 if len(reg) % 16 == 0 else 4], "big")
+    """Of the first part of the device's property reg; its parent tells how many cells of 4 bytes an address has."""
+    # The kernel follows of_node, which is a link, before it goes up.
+    cells = int.from_bytes((device / "of_node/../#address-cells").read_bytes(), "big")
+    return int.from_bytes((device / "of_node/reg").read_bytes()[: 4 * cells], "big")
 
 
 def window_of(card: HostCard | ArmCard) -> Window:
