@@ -74,6 +74,7 @@ struct Card::Parts {
   std::vector<std::uint8_t*> clock_pin;
   std::vector<MacRx> mac_rx;
   std::vector<MacTx> mac_tx;
+  std::vector<Transceiver> transceivers;  // of all ports, or none
   Random latency_spread{setting.seed ^ 0x1a};
   Qdma qdma;
   AxilMaster pf_bus;
@@ -121,6 +122,8 @@ Card::Parts::Parts(const CardSetting& s)
     port.rx_skip = port.tx_skip = 1;
     port.rx.tvalid = port.tx.tready = 0;
   }
+  for (const TransceiverPins& pins : shell.transceivers())
+    transceivers.emplace_back(pins, static_cast<double>(clocks.setting(rx_clock(0)).period_fs) / 1000.0, s.seed ^ 0x67);
   for (auto* pin : clock_pin) *pin = 0;
   model.axi_aresetn = model.ps_resetn = 0;
   model.sim_skip_ps = 1;
@@ -166,11 +169,15 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
       const std::uint32_t bit = std::uint32_t{1} << port;
       const bool was = (restarting & bit) != 0;
       restarting = ports[port].rx_restart != 0 ? restarting | bit : restarting & ~bit;
+      if (!transceivers.empty()) transceivers[port].sample_ps(now_ps, (restarting & bit) != 0);
       if ((restarting & bit) != 0 && !was && restart_watch) restart_watch(port);
     }
   }
   for (unsigned port = 0; port < shell_ports; ++port) {
     if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].sample(now_ps);
+    if (transceivers.empty()) continue;
+    if ((live >> rx_clock(port) & 1) != 0) transceivers[port].sample_rx(now_ps);
+    if ((live >> tx_clock(port) & 1) != 0) transceivers[port].sample_tx();
   }
 }
 
@@ -198,9 +205,11 @@ void Card::Parts::tick_drive(std::uint32_t rising) {
   if ((live >> ps_clock & 1) != 0) {
     ps_bus.drive();
     ps_memory.drive();
+    for (Transceiver& transceiver : transceivers) transceiver.drive_ps();
   }
   for (unsigned port = 0; port < shell_ports; ++port) {
     if ((live >> rx_clock(port) & 1) != 0) mac_rx[port].drive(now_ps);
+    if ((live >> rx_clock(port) & 1) != 0 && !transceivers.empty()) transceivers[port].drive_rx();
     if ((live >> tx_clock(port) & 1) != 0) mac_tx[port].drive();
   }
 }
@@ -469,6 +478,9 @@ MacRx& Card::mac_rx(unsigned port) {
 }
 MacTx& Card::mac_tx(unsigned port) {
   return parts_->mac_tx.at(port);
+}
+Transceiver* Card::transceiver(unsigned port) const {
+  return parts_->transceivers.empty() ? nullptr : &parts_->transceivers.at(port);
 }
 Qdma& Card::qdma() {
   return parts_->qdma;

@@ -16,6 +16,7 @@
 #include "shell/clock.hpp"
 #include "shell/ps_memory.hpp"
 #include "stream/streams.hpp"
+#include "transceiver/transceiver.hpp"
 
 namespace meridian {
 
@@ -124,6 +125,9 @@ class Card {
 
   MacRx& mac_rx(unsigned port);
   MacTx& mac_tx(unsigned port);
+
+  /// None in a shell without the self-test.
+  Transceiver* transceiver(unsigned port) const;
   Qdma& qdma();
   AxilMaster& pf_bus();
   AxilMaster& ps_bus();

@@ -58,6 +58,24 @@ struct MacTxPins {
   WidePin system_timer;
 };
 
+/// Of a shell with the self-test.
+struct TransceiverPins {
+  Pin loopback;
+  Pin tx_prbs;
+  Pin rx_prbs;
+  Pin force_error;
+  Pin count_reset;
+  Pin prbs_error;
+  Pin eyescan_reset;
+  Pin drp_en;
+  Pin drp_we;
+  Pin16 drp_addr;
+  Pin16 drp_di;
+  Pin16 drp_do;
+  Pin drp_rdy;
+  Pin tx_restart;
+};
+
 struct H2cPins {
   WidePin tdata;
   Pin32 tcrc;

@@ -88,6 +88,9 @@ class Shell {
 #undef MERIDIAN_SHELL_PORT
   }
 
+  /// Of each port; none in a shell without the self-test.
+  std::vector<TransceiverPins> transceivers() { return transceivers_of(*model_); }
+
   H2cPins h2c() {
     VShell& s = *model_;
     static_assert(sizeof s.m_axis_h2c_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
@@ -165,6 +168,23 @@ class Shell {
   }
 
  private:
+  template <class Model>
+  static std::vector<TransceiverPins> transceivers_of(Model& s) {
+    std::vector<TransceiverPins> found;
+#define MERIDIAN_TRANSCEIVER(i)                                                                             \
+  if constexpr (requires { s.gt_loopback_in_##i; })                                                         \
+    found.push_back({s.gt_loopback_in_##i, s.gt_txprbssel_##i, s.gt_rxprbssel_##i, s.gt_txprbsforceerr_##i, \
+                     s.gt_rxprbscntreset_##i, s.gt_rxprbserr_##i, s.gt_eyescanreset_##i, s.gt_drpen_##i,    \
+                     s.gt_drpwe_##i, s.gt_drpaddr_##i, s.gt_drpdi_##i, s.gt_drpdo_##i, s.gt_drprdy_##i,     \
+                     s.gt_tx_restart_##i});
+    MERIDIAN_TRANSCEIVER(0)
+    MERIDIAN_TRANSCEIVER(1)
+    MERIDIAN_TRANSCEIVER(2)
+    MERIDIAN_TRANSCEIVER(3)
+#undef MERIDIAN_TRANSCEIVER
+    return found;
+  }
+
   template <std::size_t words>
   static WidePin wide(VlWide<words>& pin) {
     return {pin.data(), words};

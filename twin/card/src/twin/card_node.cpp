@@ -38,6 +38,7 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
   if (ends.size() != Card::ports()) throw InputError("one end for each port: " + std::to_string(Card::ports()));
   for (unsigned port = 0; port < Card::ports(); ++port) {
     wires_.emplace_back(card_.mac_rx(port), card_.mac_tx(port), std::move(ends[port]));
+    wires_.back().set_transceiver(card_.transceiver(port));
   }
   if (!setting_.log.empty()) {
     log_.open(setting_.log);
@@ -172,6 +173,7 @@ void CardNode::step() {
   // A short frame may be through the MAC, and not yet seen by the shell's idle, when busy() looks the next time.
   for (PortWire& wire : wires_)
     if (wire.step(now)) rest_since_ps_ = now;
+  if (card_.transceiver(0) != nullptr) watch_transceivers();
   if (bar2_.pending() != 0) bar2_.collect();
   if (ps_registers_.pending() != 0) ps_registers_.collect();
   if (card_.ps_irq() != interrupt_level_) {
@@ -205,6 +207,9 @@ std::uint64_t CardNode::next_event_ps() const {
   std::uint64_t next = quiet == never_ps ? never_ps : card_.now_ps() + quiet;
   for (const PortWire& wire : wires_) next = std::min(next, wire.next_ps());
   if (pulse_) next = std::min(next, pulse_->next_ps());
+  for (unsigned port = 0; port < Card::ports(); ++port)
+    if (const Transceiver* transceiver = card_.transceiver(port))
+      if (transceiver->lock_ps() > card_.now_ps()) next = std::min(next, transceiver->lock_ps());
   return std::min(next, qdma_.next_ps());
 }
 
@@ -220,6 +225,14 @@ void CardNode::set_link(unsigned port, bool up, bool until_reset) {
   const std::uint32_t bit = std::uint32_t{1} << port;
   deaf_ = up && until_reset ? deaf_ | bit : deaf_ & ~bit;
   up = up && !until_reset;
+  if (Transceiver* transceiver = card_.transceiver(port)) {
+    transceiver->set_signal(up);
+    up = transceiver->link(card_.now_ps());
+  }
+  apply_link(port, up);
+}
+
+void CardNode::apply_link(unsigned port, bool up) {
   event("link", {{"port", port}, {"up", up}});
   card_.mac_rx(port).set_link(up);
   card_.mac_tx(port).set_link(up);
@@ -230,6 +243,22 @@ void CardNode::receiver_reset(unsigned port) {
   event("rx_reset", {{"port", port}});
   ++receiver_resets_.at(port);
   if ((deaf_ >> port & 1) != 0) set_link(port, true);
+}
+
+/// The link follows the transceiver: its loopback, its patterns, and the lock of the receiver.
+void CardNode::watch_transceivers() {
+  for (unsigned port = 0; port < Card::ports(); ++port) {
+    const bool up = card_.transceiver(port)->link(card_.now_ps());
+    if (up != card_.mac_rx(port).link()) apply_link(port, up);
+  }
+}
+
+void CardNode::set_transceiver(unsigned port, const TransceiverSetting& setting) {
+  Transceiver* transceiver = card_.transceiver(port);
+  if (transceiver == nullptr)
+    throw InputError(
+        "this shell has no self-test, and so no pins to its transceivers: build one with --self-test true");
+  transceiver->set(setting);
 }
 
 void CardNode::set_external_timestamp(bool level) {
@@ -256,6 +285,10 @@ nlohmann::json CardNode::statistics() {
                                {"link_up", card_.mac_rx(port).link()},
                                {"rx_resets", receiver_resets_[port]},
                                {"cut", wires_[port].lost()}});
+  for (unsigned port = 0; port < Card::ports(); ++port)
+    if (Transceiver* transceiver = card_.transceiver(port))
+      result["ports"][port]["transceiver"] = {{"loopback", static_cast<unsigned>(transceiver->loopback())},
+                                              {"errors", transceiver->errors(card_.now_ps())}};
   const LinkServer::Statistics& link = server_.statistics();
   result["link"] = {{"host", server_.has_host()},
                     {"ps", server_.has_ps()},

@@ -83,6 +83,9 @@ class CardNode final : public LinkCard {
   /// the shell has reset it: the link comes up then. A later call overrides that.
   void set_link(unsigned port, bool up, bool until_reset = false);
 
+  /// What the transceiver of a port meets from now on. InputError in a shell without the self-test.
+  void set_transceiver(unsigned port, const TransceiverSetting& setting);
+
   /// The pin for external timestamps.
   void set_external_timestamp(bool level);
 
@@ -108,6 +111,8 @@ class CardNode final : public LinkCard {
  private:
   void wake_wires();
   void receiver_reset(unsigned port);
+  void apply_link(unsigned port, bool up);
+  void watch_transceivers();
 
   /// Something to be told to whoever follows, and to the log.
   void event(const char* what, nlohmann::json fields);

@@ -55,6 +55,11 @@ const std::map<std::string, Control::Operation>& Control::operations() {
         &Control::share}},
       {"fcs",
        {"port (0), direction rx or tx, and next N, every N or probability P: frames get a wrong FCS", &Control::fcs}},
+      {"transceiver",
+       {"port (0), and any of: error_rate of bits, pattern 0 to 5 that the other end sends (1 PRBS7, 2 9, 3 15, 4 23, "
+        "5 31), answers (to accesses by DRP), eye_width in unit intervals, eye_height in codes, eye_shift in unit "
+        "intervals",
+        &Control::transceiver}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
       {"ps_memory", {"on: memory of the PS answers the card; false: it does not", &Control::ps_memory}},
       {"capture", {"file: pcapng of wire, host and PS from now on", &Control::capture}},
@@ -127,6 +132,19 @@ Json Control::fcs(const Json& request) {
   if (request.contains("next")) fault.next(number<std::uint64_t>(request, "next", 0, most));
   if (request.contains("every")) fault.every(number<std::uint64_t>(request, "every", 0, most));
   if (request.contains("probability")) fault.probability(number(request, "probability", 0.0, 1.0), 1);
+  return {};
+}
+
+Json Control::transceiver(const Json& request) {
+  const Transceiver* transceiver = node_.card().transceiver(port(request));
+  TransceiverSetting setting = transceiver == nullptr ? TransceiverSetting{} : transceiver->setting();
+  if (request.contains("error_rate")) setting.error_rate = number(request, "error_rate", 0.0, 0.5);
+  if (request.contains("pattern")) setting.peer_pattern = number(request, "pattern", 0U, 5U);
+  if (request.contains("answers")) setting.answers = flag(request, "answers");
+  if (request.contains("eye_width")) setting.eye.width = number(request, "eye_width", 0.0, 1.0);
+  if (request.contains("eye_height")) setting.eye.height = number(request, "eye_height", 0.0, 254.0);
+  if (request.contains("eye_shift")) setting.eye.horizontal = number(request, "eye_shift", -0.5, 0.5);
+  node_.set_transceiver(port(request), setting);
   return {};
 }
 
