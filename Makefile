@@ -17,9 +17,11 @@ KIND ?=
 # Options of the shell that `make rtl` writes; see `make rtl RTL_ARGS=--help`.
 RTL_ARGS ?=
 # BOX=FILE: `make rtl` and `make bitstream` put your own module into the shell; see docs/user-logic.md. BOX_MODULE names it, if
-# that is not the name of the file.
+# that is not the name of the file. HOST_BOX and HOST_BOX_MODULE are the same for a module at the host.
 BOX ?=
 BOX_MODULE ?=
+HOST_BOX ?=
+HOST_BOX_MODULE ?=
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
 # logic analysers, SELF_TEST=1 with the self-test block and pins to the transceivers.
 BOARD ?=
@@ -86,8 +88,8 @@ lint: setup ## check shell scripts, formats, licence lines, links, and the shell
 format: setup ## format Scala, C++ and Python as lint expects it
 	@scripts/format
 
-rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at each port
-	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(RTL_ARGS)"
+rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at each port, HOST_BOX=FILE one at the host
+	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(if $(HOST_BOX),--host-box $(HOST_BOX) $(if $(HOST_BOX_MODULE),--host-box-module $(HOST_BOX_MODULE))) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map
 	@scripts/sbt "runMain meridian.regs.GenerateRegisters .."
@@ -135,7 +137,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers; SELF_TEST=1: with the self-test (needs Vivado; never run here)
-	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(SELF_TEST),--self-test) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(SELF_TEST),--self-test) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))$(if $(HOST_BOX),--host-box "$(HOST_BOX)" $(if $(HOST_BOX_MODULE),--host-box-module "$(HOST_BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")

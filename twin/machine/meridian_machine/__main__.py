@@ -89,7 +89,12 @@ def card_of(arguments: argparse.Namespace, **machines: Any) -> Setting:
     return Setting(
         suite=arguments.suite,
         ports=arguments.ports,
-        shell=() if arguments.box is None else ("--box", arguments.box),
+        shell=tuple(
+            word
+            for option, files in (("--box", arguments.box), ("--host-box", arguments.host_box))
+            if files is not None
+            for word in (option, files)
+        ),
         wires=arguments.wire,
         card_options=arguments.card,
         pcap=arguments.pcap,
@@ -221,6 +226,11 @@ def parser() -> argparse.ArgumentParser:
         "--box",
         metavar="FILE[,FILE...]",
         help="source of your own module, which the shell has at each port (docs/user-logic.md)",
+    )
+    common.add_argument(
+        "--host-box",
+        metavar="FILE[,FILE...]",
+        help="source of your own module at the host, between filters and DMA engine",
     )
     common.add_argument("--pcap", action="store_true", help="capture the frames at the card into card.pcapng")
     common.add_argument("--wave", action="store_true", help="write waveforms of the shell into card.fst (slow)")

@@ -19,7 +19,9 @@ object GenerateShell {
       selfTest: Boolean = ShellParam().selfTest,
       egress: Boolean = ShellParam().egress,
       box: Seq[File] = Nil,
-      boxModule: Option[String] = None
+      boxModule: Option[String] = None,
+      hostBox: Seq[File] = Nil,
+      hostBoxModule: Option[String] = None
   ) {
     def param: ShellParam = {
       val default = ShellParam()
@@ -41,11 +43,14 @@ object GenerateShell {
         maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
         selfTest = selfTest,
         egress = egress,
-        box = Option.when(box.nonEmpty)(
-          BoxModule.read(box.map(resolved), boxModule, sizes.getOrElse("host-bytes", default.hostBytes))
-        )
+        box = module(box, boxModule),
+        hostBox = module(hostBox, hostBoxModule)
       ).together
     }
+
+    private def module(files: Seq[File], name: Option[String]): Option[BoxModule] = Option.when(files.nonEmpty)(
+      BoxModule.read(files.map(resolved), name, sizes.getOrElse("host-bytes", ShellParam().hostBytes))
+    )
   }
 
   /** A file as the caller of scripts/sbt named it. */
@@ -90,7 +95,16 @@ object GenerateShell {
         .action((files, o) => o.copy(box = files)),
       opt[String]("box-module")
         .text("its name (default: that of the first file, without its ending)")
-        .action((name, o) => o.copy(boxModule = Some(name)))
+        .action((name, o) => o.copy(boxModule = Some(name))),
+      opt[Seq[File]]("host-box")
+        .valueName("FILE[,FILE...]")
+        .text(
+          "your own module at the host, between filters and QDMA streams, one for all ports; --box may be there, too"
+        )
+        .action((files, o) => o.copy(hostBox = files)),
+      opt[String]("host-box-module")
+        .text("its name (default: that of the first file, without its ending)")
+        .action((name, o) => o.copy(hostBoxModule = Some(name)))
     )
   }
 
@@ -104,7 +118,7 @@ object GenerateShell {
       }
     val (output, param) = options.getOrElse(sys.exit(2))
     output.mkdirs()
-    try BoxModule.copy(param.box, output)
+    try BoxModule.copy(param.box.toSeq ++ param.hostBox, output)
     catch {
       case error: IllegalArgumentException =>
         Console.err.println(s"GenerateShell: ${error.getMessage.stripPrefix("requirement failed: ")}")
@@ -117,7 +131,7 @@ object GenerateShell {
       oneFilePerComponent = false,
       inlineRom = true
     ).generateVerilog(new Shell(param))
-    for (module <- param.box) {
+    for (module <- param.box ++ param.hostBox) {
       val ours = mutable.Set[String]()
       report.toplevel.walkComponents(c => if (!c.isInstanceOf[UserBox]) ours += c.definitionName)
       for (name <- (module.modules & ours.toSet).toSeq.sorted) {

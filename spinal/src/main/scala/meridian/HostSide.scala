@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
-import meridian.box.HostBox
+import meridian.box.{BoxAccess, HostBox, WireBoxes}
 import meridian.egress.EgressClass
 import meridian.filter.mactable._
 import meridian.filter.queue._
@@ -26,7 +26,7 @@ class HostSide(p: ShellParam) extends Component {
     val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
     val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
-    val box = p.box.nonEmpty generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
+    val box = p.hasBoxes generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
     val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
     val ps = Vec(master(VebPsPort(p)), p.ports)
@@ -64,14 +64,32 @@ class HostSide(p: ShellParam) extends Component {
   val reset = new FlrControl(p, filters = 1)
   val selfTest = p.selfTest generate new HostSelfTest(p, regs, queues, credit, rxFilter, txFilter)
 
-  /** The user's modules: between the ports' buffers and the filters. */
+  val boxAccess = p.hasBoxes generate new BoxAccess(p)
+  if (p.hasBoxes) {
+    boxAccess.io.host << regs.io.box
+    boxAccess.io.ps << io.box
+  }
+
+  /** The user's modules at the wire: between the ports' buffers and the filters. */
   val box = p.box.map { module =>
-    val box = new HostBox(p, module)
+    val box = new WireBoxes(p, module)
     for ((to, from) <- box.io.fromWire.zip(io.rx)) to << from
     box.io.stamp := io.rxStamp
     for ((to, from) <- io.tx.zip(box.io.toWire)) to << from
-    box.io.host << regs.io.box
-    box.io.ps << io.box
+    for ((to, from) <- box.io.page.zip(boxAccess.io.page)) to << from
+    for ((to, from) <- box.io.window.zip(boxAccess.io.window)) to << from
+    box
+  }
+
+  /** The user's module at the host: between the filters and the QDMA streams. */
+  val hostBox = p.hostBox.map { module =>
+    val box = new HostBox(p, module)
+    box.io.page << boxAccess.io.page.last
+    box.io.window << boxAccess.io.window.last
+    box.io.functions := regs.io.flags
+    box.io.rxOwner <> queues.io.owner(p.queueOwners - 2)
+    box.io.txOwner <> queues.io.owner(p.queueOwners - 1)
+    box.io.fromFilter << rxFilter.io.c2h
     box
   }
 
@@ -79,7 +97,8 @@ class HostSide(p: ShellParam) extends Component {
     val wire = box.fold(io.rx)(_.io.toHost)
     veb.io.wire << StreamArbiterFactory().roundRobin.fragmentLock.on(wire)
     rxFilter.io.rx << veb.io.rx
-    if (p.selfTest) selfTest.c2h(rxFilter.io.c2h, egress.io.frames) else egress.io.frames << rxFilter.io.c2h
+    val toHost = hostBox.fold(rxFilter.io.c2h)(_.io.toHost)
+    if (p.selfTest) selfTest.c2h(toHost, egress.io.frames) else egress.io.frames << toHost
     egress.io.c2h >> io.qdma.s_axis_c2h
     egress.io.cmpt >> io.qdma.s_axis_c2h_cmpt
     egress.io.status << io.qdma.axis_c2h_status
@@ -90,10 +109,15 @@ class HostSide(p: ShellParam) extends Component {
     ingress.io.h2c << io.qdma.m_axis_h2c
     offload.io.h2c << ingress.io.frames
     offload.io.switches << regs.io.switches
-    val frames = offload.io.frames.haltWhen(psLookup.io.hold)
-    if (p.selfTest) selfTest.h2c(ingress.io.frames, offload.io.take, frames, txFilter.io.h2c)
-    else txFilter.io.h2c << frames
-    txFilter.io.paced := pacer.io.paced
+    val frames = if (p.hostBox.isEmpty) offload.io.frames.haltWhen(psLookup.io.hold) else offload.io.frames
+    val next = hostBox.fold(txFilter.io.h2c)(_.io.fromHost)
+    if (p.selfTest) selfTest.h2c(ingress.io.frames, offload.io.take, frames, next)
+    else next << frames
+    txFilter.io.paced := (if (p.hostBox.isEmpty) pacer.io.paced else False)
+    for (box <- hostBox) {
+      txFilter.io.h2c << box.io.toFilter.haltWhen(psLookup.io.hold)
+      box.io.paced := pacer.io.paced
+    }
     for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
     if (p.egress) txFilter.io.queueFull := Vec(io.txLost.map(_.orR)).asBits
     txFilter.io.tag << regs.io.tag
@@ -118,7 +142,14 @@ class HostSide(p: ShellParam) extends Component {
     rxFilter.io.owner <> queues.io.owner(0)
     txFilter.io.owner <> queues.io.owner(1)
     rxFilter.io.range <> queues.io.functionRange
-    if (p.selfTest) selfTest.claims(rxFilter.io.credit) else rxFilter.io.credit <> credit.io.take
+    // With a box at the host, buffers are claimed behind it.
+    val claimer = hostBox.fold(rxFilter.io.credit)(_.io.credit)
+    if (p.selfTest) selfTest.claims(claimer) else claimer <> credit.io.take
+    if (p.hostBox.nonEmpty) {
+      val asked = rxFilter.io.credit
+      asked.granted.valid := Delay(asked.query.valid, QueueCredit.latency, init = False)
+      asked.granted.payload := True
+    }
     macTable.io.command << regs.io.macCommand
     regs.io.macAnswer << macTable.io.answer
     macTable.io.hashKey <> regs.io.hashKey
@@ -147,7 +178,8 @@ class HostSide(p: ShellParam) extends Component {
     pacer.io.ports := regs.io.flags.port
     pacer.io.rate << regs.io.rate
     pacer.io.frames << transmit.frames.toFlowFire
-    pacer.io.buffered := box.fold(io.txPaced)(_.io.paced)
+    // Behind a box at the host it is not known which frames are paced: what waits before it counts for every port.
+    pacer.io.buffered := hostBox.fold(box.fold(io.txPaced)(_.io.paced))(box => Vec.fill(p.ports)(box.io.buffered))
     for ((sends, port) <- pacer.io.sends.asBools.zip(regs.io.ports)) sends := port.linkUp && port.txEnable
     pacer.io.owner <> queues.io.owner(2)
     pacer.io.credit >> io.qdma.dsc_crdt_in
@@ -162,17 +194,16 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val chain = new FlushChain(if (p.selfTest) 6 else 5)
+    val flushes = Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
+      Seq(txFilter.io.flush, veb.io.flush, rxFilter.io.flush) ++ hostBox.map(_.io.rxFlush)
+    val answers = Seq(offload.io.flushed) ++ hostBox.map(_.io.txFlushed) ++
+      Seq(txFilter.io.flushed, veb.io.flushed, rxFilter.io.flushed) ++ hostBox.map(_.io.rxFlushed)
+    val chain = new FlushChain(flushes.size + (if (p.selfTest) 2 else 1))
     chain.io.flush := reset.io.flush
-    offload.io.flush := chain.io.ask(0)
-    txFilter.io.flush := chain.io.ask(1)
-    veb.io.flush := chain.io.ask(2)
-    rxFilter.io.flush := chain.io.ask(3)
+    for ((flush, i) <- flushes.zipWithIndex) flush := chain.io.ask(i)
     egress.io.flush := chain.io.ask.msb
-    def filtered =
-      if (p.selfTest) selfTest.flushed(chain.io.ask(4)) ## rxFilter.io.flushed else rxFilter.io.flushed
-    chain.io.answer := egress.io.flushed ## filtered ## veb.io.flushed ## txFilter.io.flushed ##
-      offload.io.flushed
+    val behind = if (p.selfTest) Seq(selfTest.flushed(chain.io.ask(flushes.size))) else Nil
+    chain.io.answer := (answers ++ behind :+ egress.io.flushed).map(_.asBits).reverse.reduce(_ ## _)
     reset.io.flushed := chain.io.flushed.asBits
   }
 

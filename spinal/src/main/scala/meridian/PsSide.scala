@@ -30,7 +30,7 @@ class PsSide(p: ShellParam) extends Component {
     val memory = master(Axi4(PsAxi.config))
     val host = slave(RegPort(CardRegs.addressBits))
     val interrupt = out Bool ()
-    val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits))
+    val box = p.hasBoxes generate master(RegPort(BoxRegs.addressBits))
     val build_date, build_hash = in Bits (32 bits)
     val macLinkUp = in Bits (p.ports bits)
     val macRxRestart = out Bits (p.ports bits)
@@ -76,7 +76,7 @@ class PsSide(p: ShellParam) extends Component {
   port.io.axi <> io.memory
   port.io.skip := io.skip
   io.interrupt := RegNext(port.io.interrupt || regs.io.phcInterrupt) init False
-  if (p.box.nonEmpty) io.box << regs.io.box
+  if (p.hasBoxes) io.box << regs.io.box
   for (i <- 0 until p.ports) {
     port.io.rx(i) << io.rx(i)
     port.io.tx(i) >> io.tx(i)

@@ -43,7 +43,7 @@ class Shell(p: ShellParam) extends Component {
   host.io.psHostRxEnable := ps.io.psHostRxEnable
   host.io.psHostTxEnable := ps.io.psHostTxEnable
 
-  if (p.box.nonEmpty) {
+  if (p.hasBoxes) {
     val access =
       new RegCrossing(BoxRegs.addressBits, clocks.ps, clocks.host, withFunction = false).setName("boxCrossing")
     access.io.host << ps.io.box

@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.box.{BoxModule, BoxPins}
+import meridian.regs.BoxRegs
 import spinal.core._
 import spinal.lib._
 
@@ -24,6 +25,7 @@ import spinal.lib._
   * @param maxFrame       largest frame in bytes without FCS
   * @param selfTest       packet generator, checker and latency counters at the host streams
   * @param box            a user's module at the wire, one instance a port
+  * @param hostBox        a user's module at the host, between filters and QDMA streams, one instance
   * @param egress         two transmit queues a port by priority, in which frames of queues that are not paced may be lost
   */
 case class ShellParam(
@@ -44,6 +46,7 @@ case class ShellParam(
     maxFrame: Int = 9600,
     selfTest: Boolean = false,
     box: Option[BoxModule] = None,
+    hostBox: Option[BoxModule] = None,
     egress: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
@@ -85,9 +88,10 @@ case class ShellParam(
   val queueBits = 11
   val lengthBits = 16
 
-  for (module <- box) {
-    val misfits = BoxPins.misfits(this, module)
-    require(misfits.isEmpty, misfits.mkString(s"the module ${module.name} does not fit:\n  ", "\n  ", ""))
+  for ((place, atHost) <- Seq(box -> false, hostBox -> true); module <- place) {
+    val misfits = BoxPins.misfits(this, module, atHost)
+    val where = if (atHost) " at the host" else ""
+    require(misfits.isEmpty, misfits.mkString(s"the module ${module.name} does not fit$where:\n  ", "\n  ", ""))
   }
 
   /** The same, if a shell can have all of it. */
@@ -98,6 +102,15 @@ case class ShellParam(
     )
     this
   }
+
+  /** Which pages of boxes the card has: one a port, and that of the box at the host. */
+  def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxRegs.hostPlace)
+  def hasBoxes: Boolean = boxPlaces.nonEmpty
+
+  /** Who asks for owners of queues: both filters and the pacer, and of options the self-test, then the box at the host for
+    * either direction.
+    */
+  def queueOwners: Int = 3 + (if (selfTest) 1 else 0) + (if (hostBox.nonEmpty) 2 else 0)
 
   def portType() = UInt(portBits bits)
   def functionType() = UInt(functionBits bits)

@@ -31,6 +31,7 @@ class ShellElaborationTest extends AnyFunSuite {
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
     for (trace <- egressTraces) assert(!verilog.contains(trace), trace)
+    assert(report.toplevel.host.hostBox.isEmpty)
   }
 
   test("a user's module at each of two ports, and its clock crossings") {
@@ -65,6 +66,17 @@ class ShellElaborationTest extends AnyFunSuite {
       )
     val both = intercept[IllegalArgumentException](small.copy(box = Some(BoxPins.whole(small))).together)
     assert(both.getMessage.contains("leave one of the two out"))
+  }
+
+  test("a user's module at the host, alone, and beside those at the wire") {
+    val sizes = ShellParam(ports = 2, functions = 33, queues = 64, selfTest = true)
+    val alone = sizes.copy(hostBox = Some(BoxPins.whole(sizes, atHost = true)))
+    for (param <- Seq(alone, alone.copy(box = Some(BoxPins.whole(sizes))))) {
+      elaborate(param)
+      val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+      assert("\\n  host_box boxAtHost ".r.findAllIn(verilog).size == 1)
+      assert("\\n  user_box box\\d ".r.findAllIn(verilog).size == (if (param.box.isEmpty) 0 else 2))
+    }
   }
 
   test("largest sizes") {

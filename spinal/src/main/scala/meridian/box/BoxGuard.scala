@@ -31,8 +31,22 @@ object BoxGuard {
   /** Cycles of which a box may make use behind its last beat before a simulation skips time: 2 to this power. */
   val quietBits = 12
 
-  /** In the order of BoxControl.counted. */
-  val counts = Seq(
+  /** Cycles in which a box may still send what it has of a function that is reset, at the host. */
+  val flushCycles = 4096
+
+  /** A function as OpenNIC codes it in tuser_src and tuser_dst. */
+  def codeOf(p: ShellParam, function: UInt): Bits =
+    Vec((0 until 16).map(i => if (i < p.pfs) function === i else False)).asBits
+
+  /** These are counted only at the host. */
+  val countsAtHost = Seq(
+    "rx_denied" -> "frames of the box at the host, among rx_sent, for a queue that is not of the function it named, or of a function that is switched off",
+    "rx_no_buffer" -> "frames of the box at the host, among rx_sent, whose queue had too few free buffers",
+    "tx_invalid" -> "frames of the host that a box at the host is not shown: marked bad by the DMA engine, shorter than an Ethernet header, longer than max_frame, or of a queue that no function has"
+  )
+
+  /** In the order of BoxControl.counted; of a box at the wire without those of `countsAtHost`. */
+  val counts: Seq[(String, String)] = Seq(
     "rx_passed" -> "received frames that the box took",
     "rx_dropped" -> "received frames that were discarded, as the box was hung or in reset",
     "rx_sent" -> "frames of the box for the host",
@@ -41,7 +55,7 @@ object BoxGuard {
     "tx_dropped" -> "frames of the host that were discarded, as the box was hung or in reset",
     "tx_sent" -> "frames of the box for the wire",
     "tx_refused" -> "frames of the box for the wire that broke a rule, or were cut by a reset of the box"
-  )
+  ) ++ countsAtHost
 }
 
 /** What is kept of a frame of the host beside its bytes. */
@@ -87,58 +101,22 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
   val smallestFrame = 64
   private val cd = ClockDomain.current
 
-  val state = new Area {
-    val cycles = Reg(UInt(log2Up(BoxGuard.resetCycles + 1) bits)) init 0
-    val reset = RegInit(True)
-    val open = RegInit(False)
-    when(cycles =/= BoxGuard.resetCycles)(cycles := cycles + 1)
-    when(io.control.reset)(cycles := 0)
-    reset := cycles =/= BoxGuard.resetCycles
-    open := !reset && io.boxReady && !io.control.reset
-    io.boxReset := reset
-    io.control.ready := open
-  }
-
-  val outlets = new Area {
-    val rx = new BoxOutlet(p.hostBytes, p.minFrame, p.maxFrame)
-    rx.io.box << io.streams.rxOut
-    val tx = new BoxOutlet(p.hostBytes, BoxGuard.leastTx, p.maxFrame)
-    tx.io.box << io.streams.txOut
-    for (outlet <- Seq(rx, tx)) outlet.io.open := state.open
-    val held = io.streams.rxOut.isStall || io.streams.txOut.isStall
-  }
-
-  val inlets = new Area {
-    def inlet(box: Stream[Fragment[BoxBeat]]) = new Area {
-      val gate = new BoxInlet(p.hostBytes)
-      gate.io.box >> box
-      val watch = new BoxWatch(BoxGuard.limitBits, BoxWatch.perBeat(p))
-      watch.io.offered := box.valid
-      watch.io.taken := box.ready
-      watch.io.held := outlets.held
-      watch.io.limit := io.control.limit
-      watch.io.clear := state.reset
-      gate.io.open := state.open && !watch.io.hung
-    }
-    val rx = inlet(io.streams.rxIn)
-    val tx = inlet(io.streams.txIn)
-    io.control.rxHung := rx.watch.io.hung
-    io.control.txHung := tx.watch.io.hung
-  }
+  val core = new BoxCore(p, io.streams, io.control, io.boxReset, io.boxReady, p.minFrame)
 
   val receive = new Area {
-    val gate = inlets.rx.gate
+    val gate = core.inlets.rx.gate
     gate.io.frames.arbitrationFrom(io.fromWire)
     gate.io.frames.data := io.fromWire.data
     gate.io.frames.mty := io.fromWire.mty
     gate.io.frames.last := io.fromWire.last
     io.streams.rxInfo.size := io.fromWire.meta.length
     io.streams.rxInfo.source := B(1 << (6 + port), 16 bits)
+    io.streams.rxInfo.destination := 0
     io.streams.rxStamp := io.stamp
 
     val buffer =
       new PacketBuffer(p.hostBytes, p.rxBufferBytes, HardType(new NoData), p.rxBufferBytes / smallestFrame, cd, cd)
-    val made = outlets.rx.io.frames
+    val made = core.outlets.rx.io.frames
     buffer.io.push.arbitrationFrom(made)
     buffer.io.push.data := made.data
     buffer.io.push.mty := made.mty
@@ -180,17 +158,18 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     buffer.io.abort := False
     io.paced := buffer.io.marked.get
 
-    val gate = inlets.tx.gate
+    val gate = core.inlets.tx.gate
     gate.io.frames.arbitrationFrom(buffer.io.pop)
     gate.io.frames.data := buffer.io.pop.data
     gate.io.frames.mty := buffer.io.pop.mty
     gate.io.frames.last := buffer.io.pop.last
     val sender = buffer.io.pop.meta.sender
     io.streams.txInfo.size := buffer.io.pop.length
-    io.streams.txInfo.source := Vec((0 until 16).map(i => if (i < p.pfs) sender.function === i else False)).asBits
+    io.streams.txInfo.source := BoxGuard.codeOf(p, sender.function)
+    io.streams.txInfo.destination := 0
     io.streams.txSender := sender
 
-    val made = outlets.tx.io.frames
+    val made = core.outlets.tx.io.frames
     io.toWire.arbitrationFrom(made)
     io.toWire.data := made.data
     io.toWire.mty := made.mty
@@ -200,15 +179,6 @@ class BoxGuard(p: ShellParam, port: Int) extends Component {
     io.toWire.meta.sender.assignFromBits(B(0, widthOf(TxSender(p)) bits))
   }
 
-  val counting = for (gate <- Seq((inlets.rx.gate, outlets.rx), (inlets.tx.gate, outlets.tx))) yield {
-    val (inlet, outlet) = gate
-    Seq(inlet.io.passed, inlet.io.dropped, outlet.io.sent, outlet.io.dropped)
-  }
-  io.control.counted := RegNext(Vec(counting.flatten).asBits) init 0
-
-  // What a box has in itself does not show: after its last beat it is given some time.
-  val quiet = Reg(UInt(BoxGuard.quietBits bits)) init 0
-  val moves = Seq(io.streams.rxIn, io.streams.txIn, io.streams.rxOut, io.streams.txOut).map(_.valid).orR || state.reset
-  when(moves)(quiet := 0) elsewhen (!quiet.andR)(quiet := quiet + 1)
-  io.idle := quiet.andR && receive.buffer.io.idle && transmit.buffer.io.idle
+  io.control.counted := core.counted()
+  io.idle := core.quiet && receive.buffer.io.idle && transmit.buffer.io.idle
 }

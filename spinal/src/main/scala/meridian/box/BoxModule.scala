@@ -53,12 +53,24 @@ object BoxModule {
     else elaborate(source, name, width).copy(set = Set(dataBits))
   }
 
-  /** Copies the files of a module to the folder `box` of the output, and removes what was there. The names of all but
+  /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
     * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
-    * imports it.
+    * imports it. What two modules share is there once.
     */
-  def copy(module: Option[BoxModule], output: File): Unit = {
-    val files = module.toSeq.flatMap(_.source.files)
+  def copy(modules: Seq[BoxModule], output: File): Unit = {
+    val verilog = modules.flatMap(_.source.verilog).distinctBy(_.getCanonicalFile)
+    val headers = modules.flatMap(_.source.headers).distinctBy(_.getCanonicalFile)
+    for ((name, several) <- headers.groupBy(_.getName) if several.size > 1)
+      throw new IllegalArgumentException(s"${several.mkString(" and ")} have one name, $name: rename one of them")
+    for (Seq(one, other) <- modules.combinations(2)) {
+      val same = (one.modules & other.modules).toSeq.sorted
+      val shared = one.source.verilog.map(_.getCanonicalFile).intersect(other.source.verilog.map(_.getCanonicalFile))
+      require(
+        same.isEmpty || shared.nonEmpty,
+        s"the boxes ${one.name} and ${other.name} both have a module ${same.mkString(", ")}: rename it in one of them"
+      )
+    }
+    val files = headers ++ verilog
     for (file <- files)
       require(
         !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
@@ -70,7 +82,7 @@ object BoxModule {
     if (files.nonEmpty) folder.mkdirs()
     val digits = 2 max (files.size - 1).toString.length
     for ((file, bytes) <- files.zip(contents)) {
-      val number = module.get.source.verilog.indexOf(file)
+      val number = verilog.indexOf(file)
       val name = if (number < 0) file.getName else s"%0${digits}d_%s".format(number, file.getName)
       Files.write(folder.toPath.resolve(name), bytes)
     }

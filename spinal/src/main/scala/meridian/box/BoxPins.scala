@@ -23,6 +23,13 @@ object BoxPins {
     Pin(s"${name}_tlast", toBox, 1, needed = true)
   ) ++ Seq("size", "src", "dst").map(field => Pin(s"${name}_tuser_$field", toBox, 16, needed = false))
 
+  /** Whom a received frame is for; a module at the host has to say it of its own. */
+  private def target(name: String, toBox: Boolean, p: ShellParam): Seq[Pin] = Seq(
+    Pin(s"${name}_tuser_function", toBox, p.functionBits, needed = !toBox),
+    Pin(s"${name}_tuser_queue", toBox, p.queueBits, needed = !toBox),
+    Pin(s"${name}_tuser_completion", toBox, BoxTarget.completionBits, needed = !toBox)
+  )
+
   /** AXI4-Lite slave; a module has all of it or nothing. */
   val registers: Seq[Pin] = {
     def channel(name: String, fields: (String, Boolean, Int)*) =
@@ -34,35 +41,54 @@ object BoxPins {
       channel("r", ("data", false, 32), ("resp", false, 2), ("valid", false, 1), ("ready", true, 1))
   }
 
-  def of(p: ShellParam): Seq[Pin] = Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++
-    stream("s_axis_rx", toBox = true, p) ++
-    Seq(
-      Pin("s_axis_rx_tuser_time", true, 80, needed = false),
-      Pin("s_axis_rx_tuser_time_valid", true, 1, needed = false)
-    ) ++ stream("m_axis_rx", toBox = false, p) ++
-    stream("s_axis_tx", toBox = true, p) ++
-    Seq(
-      Pin("s_axis_tx_tuser_function", true, p.functionBits, needed = false),
-      Pin("s_axis_tx_tuser_queue", true, p.queueBits, needed = false)
-    ) ++ stream("m_axis_tx", toBox = false, p) ++
-    Seq(Pin("box_rst_done", false, 1, needed = false), Pin("irq", false, 1, needed = false)) ++ registers
+  /** Those of a module at the wire, or of one at the host. */
+  def of(p: ShellParam, atHost: Boolean = false): Seq[Pin] =
+    Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++
+      stream("s_axis_rx", toBox = true, p) ++
+      (if (atHost) target("s_axis_rx", toBox = true, p)
+       else
+         Seq(
+           Pin("s_axis_rx_tuser_time", true, 80, needed = false),
+           Pin("s_axis_rx_tuser_time_valid", true, 1, needed = false)
+         )) ++
+      stream("m_axis_rx", toBox = false, p) ++
+      (if (atHost) target("m_axis_rx", toBox = false, p) else Nil) ++
+      stream("s_axis_tx", toBox = true, p) ++
+      Seq(
+        Pin("s_axis_tx_tuser_function", true, p.functionBits, needed = false),
+        Pin("s_axis_tx_tuser_queue", true, p.queueBits, needed = false)
+      ) ++ (if (atHost) Seq(Pin("s_axis_tx_tuser_request", true, 32, needed = false)) else Nil) ++
+      stream("m_axis_tx", toBox = false, p) ++
+      (if (atHost)
+         Seq(
+           Pin("m_axis_tx_tuser_queue", false, p.queueBits, needed = true),
+           Pin("m_axis_tx_tuser_request", false, 32, needed = true)
+         )
+       else Nil) ++
+      Seq(Pin("box_rst_done", false, 1, needed = false), Pin("irq", false, 1, needed = false)) ++ registers
 
   /** A module with all of them, of no source: for what only depends on there being one. */
-  def whole(p: ShellParam): BoxModule =
-    BoxModule("user_box", BoxSource(Nil, Nil), of(p).map(pin => BoxPort(pin.name, pin.toBox, pin.width)))
+  def whole(p: ShellParam, atHost: Boolean = false): BoxModule = {
+    val ports = of(p, atHost).map(pin => BoxPort(pin.name, pin.toBox, pin.width))
+    BoxModule(if (atHost) "host_box" else "user_box", BoxSource(Nil, Nil), ports)
+  }
 
   /** What does not fit, a sentence each. */
-  def misfits(p: ShellParam, module: BoxModule): Seq[String] = {
+  def misfits(p: ShellParam, module: BoxModule, atHost: Boolean = false): Seq[String] = {
     def bits(width: Int) = if (width == 1) "1 bit" else s"$width bits"
     def direction(input: Boolean) = if (input) "an input" else "an output"
-    val known = of(p).map(pin => pin.name -> pin).toMap
+    val known = of(p, atHost).map(pin => pin.name -> pin).toMap
+    val elsewhere = of(p, !atHost).map(_.name).toSet
+    val other = if (atHost) "wire" else "host"
     val wantsRegisters = registers.exists(pin => module.has(pin.name))
     val missing = for {
-      pin <- of(p)
+      pin <- of(p, atHost)
       if pin.needed && !module.has(pin.name) && (wantsRegisters || !registers.contains(pin))
     } yield s"it has no port ${pin.name}, ${direction(pin.toBox)} of ${bits(pin.width)}"
     val wrong = module.ports.flatMap { port =>
       known.get(port.name) match {
+        case None if elsewhere(port.name) =>
+          Some(s"only a module at the $other has ${port.name}, ${bits(port.width)}: take it out")
         case None if port.input => Some(s"nothing drives its input ${port.name}: the shell knows no such port")
         case Some(pin) if pin.toBox != port.input =>
           Some(s"${port.name} is ${direction(port.input)}: it has to be ${direction(pin.toBox)}")

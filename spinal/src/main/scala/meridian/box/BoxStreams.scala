@@ -2,6 +2,8 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.filter.C2hMeta
+import meridian.host.{CompletionLayout, LayoutField}
 import meridian.mac.RxStamp
 import spinal.core._
 import spinal.lib._
@@ -16,6 +18,7 @@ case class BoxBeat(bytes: Int) extends Bundle {
 case class BoxInfo(p: ShellParam) extends Bundle {
   val size = p.lengthType()
   val source = Bits(16 bits) // 1 << (6 + port) of a MAC, 1 << PF of a PF, 0 of a VF
+  val destination = Bits(16 bits) // the same coding; 0 at the wire, where it is not known
 }
 
 /** Who sent a frame of the host; known behind the transmit filter. */
@@ -24,16 +27,70 @@ case class TxSender(p: ShellParam) extends Bundle {
   val queue = p.queueType()
 }
 
-/** The streams of a box, seen from the shell. What a box says of its own frames beside their beats is not looked at. */
-case class BoxStreams(p: ShellParam) extends Bundle with IMasterSlave {
+/** Where a received frame goes, at the host: what the shell says of a frame, and what a box says of its own. */
+case class BoxTarget(p: ShellParam) extends Bundle {
+  val function = p.functionType()
+  val queue = p.queueType()
+  val completion = Bits(BoxTarget.completionBits bits) // for the completion entry, as its words 2 and 3
+}
+
+object BoxTarget {
+  val completionBits = 64
+
+  /** Of a frame that the filter sends on. */
+  def of(p: ShellParam, meta: C2hMeta): BoxTarget = {
+    val target = BoxTarget(p)
+    target.function := meta.function
+    target.queue := meta.queue
+    target.completion := CompletionLayout
+      .entry(
+        CompletionLayout.hash -> meta.hash.value,
+        CompletionLayout.vlanTci -> meta.tci,
+        CompletionLayout.hashType -> meta.hash.kind.asBits,
+        CompletionLayout.vlanStripped -> meta.stripped.asBits
+      )
+      .takeHigh(completionBits)
+    target
+  }
+
+  /** What a completion is made from; of a box whatever it said. */
+  def toC2h(target: BoxTarget, length: UInt, meta: C2hMeta): Unit = {
+    def field(field: LayoutField) = target.completion(32 * (field.word - 2) + field.low, field.width bits)
+    meta.function := target.function
+    meta.queue := target.queue
+    meta.length := length
+    meta.hash.value := field(CompletionLayout.hash)
+    meta.hash.kind.assignFromBits(field(CompletionLayout.hashType).resize(widthOf(meta.hash.kind)))
+    meta.stripped := field(CompletionLayout.vlanStripped).asBool
+    meta.tci := field(CompletionLayout.vlanTci)
+  }
+}
+
+/** What the host asks for a frame, at the host; a box says the same of its own. */
+case class BoxRequest(p: ShellParam) extends Bundle {
+  val queue = p.queueType()
+  val tci = Bits(16 bits) // of the tag that the frame is to get
+  val insert = Bool() // it is to get one
+  val unfilled = Bool() // a checksum that it asked for was not filled in
+  def word: Bits = (unfilled ## insert ## tci).resize(32)
+}
+
+/** The streams of a box, seen from the shell. At the wire, what a box says of its own frames beside their beats is not
+  * looked at; at the host, it names their queues.
+  */
+case class BoxStreams(p: ShellParam, atHost: Boolean = false) extends Bundle with IMasterSlave {
   val rxIn, txIn = Stream(Fragment(BoxBeat(p.hostBytes)))
   val rxInfo, txInfo = BoxInfo(p)
-  val rxStamp = RxStamp()
+  val rxStamp = !atHost generate RxStamp()
   val txSender = TxSender(p)
   val rxOut, txOut = Stream(Fragment(BoxBeat(p.hostBytes)))
+  val rxTarget, rxOutTarget = atHost generate BoxTarget(p)
+  val txRequest, txOutRequest = atHost generate BoxRequest(p)
   override def asMaster(): Unit = {
     master(rxIn, txIn)
-    out(rxInfo, txInfo, rxStamp, txSender)
+    out(rxInfo, txInfo, txSender)
+    if (atHost) out(rxTarget, txRequest) else out(rxStamp)
     slave(rxOut, txOut)
+    if (atHost) in(rxOutTarget, txOutRequest)
   }
 }

@@ -14,8 +14,9 @@ object BoxRegs {
     "BOX",
     0x118000,
     RegView.both,
-    "The user's module of a port, on a card that has the capability `user_box`",
-    count = 4
+    "The user's module of a port, on a card that has the capability `user_box`. That at the host is number 4, on a card " +
+      "that has `host_box`",
+    count = 5
   )
 
   /** The registers of the module itself, which this map does not know. */
@@ -23,26 +24,30 @@ object BoxRegs {
     "BOX_WINDOW",
     0x180000,
     RegView.both,
-    "Registers of the user's module of a port, as the module has them; without AXI4-Lite ports it refuses all accesses",
-    count = 4,
+    "Registers of the user's module of a port, as the module has them; without AXI4-Lite ports it refuses all accesses. " +
+      "Number 4 is that at the host",
+    count = 5,
     stride = 1 << BoxPins.addressBits
   )
+
+  /** The number of the page, and of the window, of the module at the host. */
+  val hostPlace = 4
 
   /** Bits of an address of both, as the PS has it. */
   val addressBits = 20
   private val psPage = (place.base - GenerateRegisters.psBase).toInt
   private val psWindow = (window.base - GenerateRegisters.psBase).toInt
 
-  /** Of an address of the PS: the page of a port, or its module's registers. */
-  def isPage(address: UInt, port: Int): Bool = (address >> 12).resize(8 bits) === (psPage >> 12) + port
-  def isWindow(address: UInt, port: Int): Bool = (address >> 16).resize(4 bits) === (psWindow >> 16) + port
+  /** Of an address of the PS: the page of a module, or its registers. */
+  def isPage(address: UInt, place: Int): Bool = (address >> 12).resize(8 bits) === (psPage >> 12) + place
+  def isWindow(address: UInt, place: Int): Bool = (address >> 16).resize(4 bits) === (psWindow >> 16) + place
 
   /** Whether an access is for a box of the card. */
-  def isBox(address: UInt, ports: Int): Bool =
-    (0 until ports).map(port => isPage(address, port) || isWindow(address, port)).orR
+  def isBox(address: UInt, p: ShellParam): Bool =
+    p.boxPlaces.map(place => isPage(address, place) || isWindow(address, place)).orR
 }
 
-/** Reset, state and counters of the module of a port (host clock).
+/** Reset, state and counters of a module (host clock).
   *
   * Latency: 1 cycle a register access.
   */

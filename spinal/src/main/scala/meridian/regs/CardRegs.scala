@@ -30,7 +30,7 @@ class CardRegs(p: ShellParam) extends Component {
   val io = new Bundle {
     val ps = slave(AxiLite4(axiConfig))
     val host = slave(RegPort(addressBits)) // from HostRegs by RegCrossing
-    val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits)) // accesses of the PS to user's modules
+    val box = p.hasBoxes generate master(RegPort(BoxRegs.addressBits)) // accesses of the PS to user's modules
     val build_date, build_hash = in Bits (32 bits) // still after start-up
     val macLinkUp = in Bits (p.ports bits) // from the MACs, any clock
     val rxReset = in Bits (p.ports bits) // of RxRecovery
@@ -51,18 +51,18 @@ class CardRegs(p: ShellParam) extends Component {
     val idle = p.selfTest generate (out Bool ())
   }
 
-  val frontend = new AxiLiteFrontend(axiConfig, if (p.box.nonEmpty) BoxRegs.addressBits else 16, fromHost = false)
+  val frontend = new AxiLiteFrontend(axiConfig, if (p.hasBoxes) BoxRegs.addressBits else 16, fromHost = false)
   frontend.io.axi << io.ps
   frontend.io.awFunction := 0
   frontend.io.awIgnored := False
   frontend.io.arFunction := 0
 
   val arbiter = new RegArbiter(addressBits)
-  if (p.box.isEmpty) arbiter.io.masters(0) << frontend.io.bus
+  if (!p.hasBoxes) arbiter.io.masters(0) << frontend.io.bus
   else {
     // A module that does not answer, or a host in reset, holds up the PS's own access only, and that for a bounded time.
     val split = new RegSplitter(BoxRegs.addressBits, 2)(command => {
-      val box = BoxRegs.isBox(command.address, p.ports)
+      val box = BoxRegs.isBox(command.address, p)
       Seq(!box, box)
     })
     split.io.bus << frontend.io.bus
@@ -109,8 +109,8 @@ class CardRegs(p: ShellParam) extends Component {
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
-  val boxUnmapped = p.box.nonEmpty generate RegNext(io.box.rsp.valid && io.box.rsp.unmapped, False)
-  if (p.box.nonEmpty) when(boxUnmapped)(ident.io.unmapped := True)
+  val boxUnmapped = p.hasBoxes generate RegNext(io.box.rsp.valid && io.box.rsp.unmapped, False)
+  if (p.hasBoxes) when(boxUnmapped)(ident.io.unmapped := True)
   val hostRefused = ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))
   ident.io.hostRefused := RegNext(hostRefused.orR, False)
   ident.io.partialWrite := frontend.io.partialWrite

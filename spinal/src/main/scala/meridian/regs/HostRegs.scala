@@ -66,7 +66,7 @@ class HostRegs(p: ShellParam) extends Component {
     val resetTimeout = in Bool () // a pulse a function level reset that was ended by its time-out
     val cardTimeout = in Bool () // from RegCrossing
     val selfTest = p.selfTest generate master(RegPort(12))
-    val box = p.box.nonEmpty generate master(RegPort(BoxRegs.addressBits))
+    val box = p.hasBoxes generate master(RegPort(BoxRegs.addressBits))
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
@@ -100,9 +100,9 @@ class HostRegs(p: ShellParam) extends Component {
       pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10),
       pf && page(9 downto 1) === 0x120 / 2
     ) ++ (if (p.selfTest) Seq(pf && page === SelfTestRegs.place.base >> 12) else Nil) ++
-      (if (p.box.nonEmpty) Seq(pf && c.address(21 downto 20) === 1 && BoxRegs.isBox(c.address, p.ports)) else Nil)
+      (if (p.hasBoxes) Seq(pf && c.address(21 downto 20) === 1 && BoxRegs.isBox(c.address, p)) else Nil)
   }
-  val splitter = new RegSplitter(addressBits, 7 + Seq(p.selfTest, p.box.nonEmpty).count(identity))(
+  val splitter = new RegSplitter(addressBits, 7 + Seq(p.selfTest, p.hasBoxes).count(identity))(
     select,
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
@@ -121,7 +121,7 @@ class HostRegs(p: ShellParam) extends Component {
     bus << splitter.io.target(i)
   }
   if (p.selfTest) io.selfTest << splitter.io.target(7)
-  if (p.box.nonEmpty) io.box << splitter.io.target.last
+  if (p.hasBoxes) io.box << splitter.io.target.last
   // In the card the MAC blocks of OpenNIC lie above the 64 KiB that the PS sees as well.
   io.card.cmd.address(16) := !splitter.io.target(5).cmd.address(20)
 

@@ -39,6 +39,7 @@ object Identification {
   /** Beside them, of a build that has it: bits of their own. */
   val selfTest = (19, "self_test", "a packet generator, checker and latency counters at the host streams")
   val userBox = (20, "user_box", "a module of the user's at the wire of each port")
+  val hostBox = (21, "host_box", "a module of the user's at the host, between filters and QDMA streams")
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
 }
 
@@ -66,7 +67,8 @@ class IdentRegs(p: ShellParam) extends Component {
     (is, (bit, name, doc)) <- Seq(
       p.selfTest -> Identification.selfTest,
       p.box.nonEmpty -> Identification.userBox,
-      p.egress -> Identification.egress
+      p.egress -> Identification.egress,
+      p.hostBox.nonEmpty -> Identification.hostBox
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)

@@ -73,7 +73,7 @@ object RegMap {
         selfTest = true,
         egress = true
       )
-    sizes.copy(box = Some(BoxPins.whole(sizes)))
+    sizes.copy(box = Some(BoxPins.whole(sizes)), hostBox = Some(BoxPins.whole(sizes, atHost = true)))
   }
 
   /** Elaborates both banks and the pages of options, and reads the map from them. */

@@ -93,22 +93,64 @@ class BoxModuleTest extends AnyFunSuite {
     assert(BoxPins.misfits(p, BoxModule.read(Seq(file("late.v", text)), None, p.hostBytes)).isEmpty)
   }
 
+  test("a module at the host has to say where its frames go, and one at the wire cannot") {
+    val host = BoxPins.of(p, atHost = true)
+    def read(name: String, ports: Seq[BoxPins.Pin]) =
+      BoxModule.read(Seq(file(s"$name.v", header(name, ports))), None, p.hostBytes)
+    assert(BoxPins.misfits(p, read("at_host", host), atHost = true).isEmpty)
+    val wire = read("at_wire", BoxPins.of(p))
+    val told = BoxPins.misfits(p, wire, atHost = true)
+    assert(told.contains("it has no port m_axis_rx_tuser_queue, an output of 11 bits"))
+    assert(told.contains("only a module at the wire has s_axis_rx_tuser_time, 80 bits: take it out"))
+    assert(refused(p.copy(hostBox = Some(wire))).contains("the module at_wire does not fit at the host:"))
+    assert(
+      BoxPins.misfits(p, read("not_wire", host)).head ==
+        "only a module at the host has s_axis_rx_tuser_function, 8 bits: take it out"
+    )
+    val turned = host.map { pin =>
+      if (pin.name == "s_axis_rx_tuser_function") pin.copy(toBox = false)
+      else if (pin.name == "m_axis_tx_tuser_request") pin.copy(width = 16)
+      else pin
+    }
+    assert(
+      BoxPins.misfits(p, read("turned", turned), atHost = true) == Seq(
+        "s_axis_rx_tuser_function is an output: it has to be an input",
+        "m_axis_tx_tuser_request has 16 bits: the shell has 32 bits"
+      )
+    )
+  }
+
+  test("two boxes are copied side by side, and may not have modules of one name") {
+    val output = Files.createTempDirectory("output").toFile
+    val (one, other) = (file("one.v", "one"), file("other.v", "other"))
+    def module(file: File, modules: String*) =
+      BoxModule(file.getName, BoxSource(Seq(file), Nil), Nil, modules = modules.toSet)
+    BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other")), output)
+    assert(output.toPath.resolve("box").toFile.list.sorted.toSeq == Seq("00_one.v", "01_other.v"))
+    BoxModule.copy(Seq(module(one, "one"), module(one, "one")), output)
+    assert(output.toPath.resolve("box").toFile.list.toSeq == Seq("00_one.v"))
+    assert(
+      refused(BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other", "fifo")), output))
+        .contains("both have a module fifo: rename it in one of them")
+    )
+  }
+
   test("files are copied in the order that they were named, and none of the user's is removed") {
     val output = Files.createTempDirectory("output").toFile
     val old = output.toPath.resolve("box")
     Files.createDirectory(old)
     Files.writeString(old.resolve("00_old.v"), "old")
     val files = Seq(file("z_pkg.sv", "package"), file("a_top.sv", "top"))
-    BoxModule.copy(Some(BoxModule("a_top", BoxSource(files, Nil), Nil)), output)
+    BoxModule.copy(Seq(BoxModule("a_top", BoxSource(files, Nil), Nil)), output)
     assert(old.toFile.list.sorted.toSeq == Seq("00_z_pkg.sv", "01_a_top.sv"))
     assert(Files.readString(old.resolve("01_a_top.sv")) == "top")
     val mine = old.resolve("01_a_top.sv").toFile
     assert(
-      refused(BoxModule.copy(Some(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output))
+      refused(BoxModule.copy(Seq(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output))
         .contains("move your source")
     )
     assert(mine.exists)
-    BoxModule.copy(None, output)
+    BoxModule.copy(Nil, output)
     assert(old.toFile.list.isEmpty)
   }
 

@@ -133,7 +133,7 @@ class BoxSourceTest extends AnyFunSuite {
     val module = BoxModule.read(Seq(header, top), None, 32)
     assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
     val output = Files.createTempDirectory("output").toFile
-    BoxModule.copy(Some(module), output)
+    BoxModule.copy(Seq(module), output)
     assert(new File(output, "box").list.sorted.toSeq == Seq("00_top.v", "names.vh"))
     assert(refused(BoxModule.read(Seq(header), None, 32)).contains("headers only"))
   }

@@ -34,7 +34,7 @@ class QueueTable(p: ShellParam) extends Component {
     val range = slave(Stream(QueueRange(p)))
     val rangeError = out Bool ()
     val released = master(Flow(p.queueType()))
-    val owner = Vec(slave(QueueLookup(p)), if (p.selfTest) 4 else 3)
+    val owner = Vec(slave(QueueLookup(p)), p.queueOwners)
     val functionRange = slave(RangeLookup(p))
     val idle = out Bool ()
   }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+import meridian.filter.RxMeta
+import meridian.frame.FrameStream
+import meridian.mac.{HostTxMeta, RxStamp}
+import meridian.regs.bus._
+import spinal.core._
+import spinal.lib._
+
+/** The user's modules at the wire, one a port, each in its guard, and their registers (host clock).
+  *
+  * Latency of a register access: 4 cycles and what the module takes.
+  */
+class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
+  val io = new Bundle {
+    val page = Vec(slave(RegPort(12)), p.ports)
+    val window = Vec(slave(RegPort(BoxPins.addressBits)), p.ports)
+    val fromWire = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
+    val stamp = in Vec (RxStamp(), p.ports)
+    val toHost = Vec(master(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
+    val fromHost = Vec(slave(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
+    val toWire = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
+    val paced = out Vec (p.txBeatsType(), p.ports)
+    val idle = out Bool ()
+  }
+  val guards = List.tabulate(p.ports)(new BoxGuard(p, _))
+  val boxes = for ((guard, port) <- guards.zipWithIndex) yield {
+    guard.io.fromWire << io.fromWire(port)
+    guard.io.stamp := io.stamp(port)
+    guard.io.toHost >> io.toHost(port)
+    guard.io.fromHost << io.fromHost(port)
+    guard.io.toWire >> io.toWire(port)
+    io.paced(port) := guard.io.paced
+
+    val streams = guard.io.streams
+    val box =
+      new BoxInstance(p, module, s"box$port", io.page(port), io.window(port), guard.io.control, guard.io.boxReset)
+    guard.io.boxReady := box.ready
+    box.connect(streams)
+    box.drive("s_axis_rx_tuser_time", Mux(streams.rxStamp.valid, streams.rxStamp.time.asBits, B(0, 80 bits)))
+    box.drive("s_axis_rx_tuser_time_valid", streams.rxStamp.valid)
+    box
+  }
+  io.idle := guards.map(_.io.idle).andR
+}
