@@ -29,7 +29,7 @@ struct meridian_box {
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
- * @box: by port; under @lock
+ * @box: by port, and that at the host; under @lock
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address and their interrupt, the first to come first;
  *	under @lock
@@ -48,7 +48,7 @@ struct meridian_card {
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
-	struct meridian_box box[MERIDIAN_PORTS];
+	struct meridian_box box[MERIDIAN_BOX_MAX];
 	struct qdma_service *services;
 	struct list_head pfs;
 	unsigned int mac_entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The user's module of each port, if the bitstream has one: how it is, and its reset. */
+/* The user's modules that the bitstream has, of each port and at the host: state, and reset. */
 #include <linux/delay.h>
 
 #include "meridian.h"
@@ -30,35 +30,58 @@ static const struct {
 	{ "tx_refused", MERIDIAN_BOX_TX_REFUSED_LOW },
 };
 
-static u32 box_read(struct meridian *m, unsigned int port, u32 offset)
+/* Of the module at the host, too. */
+static const struct {
+	const char *name;
+	u32 low;
+} host_counters[] = {
+	{ "rx_denied", MERIDIAN_BOX_RX_DENIED_LOW },
+	{ "rx_no_buffer", MERIDIAN_BOX_RX_NO_BUFFER_LOW },
+	{ "tx_invalid", MERIDIAN_BOX_TX_INVALID_LOW },
+};
+
+static bool has_box(const struct meridian *m, unsigned int place)
 {
-	return meridian_read(m, MERIDIAN_BOX_BASE(port) + offset);
+	if (place == MERIDIAN_BOX_AT_HOST)
+		return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK);
+	return place < m->ports && meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK);
+}
+
+static u32 box_read(struct meridian *m, unsigned int place, u32 offset)
+{
+	return meridian_read(m, MERIDIAN_BOX_BASE(place) + offset);
 }
 
 /* A card that does not answer reads as ones, which is no fault of a box. */
-static u32 read_hung(struct meridian *m, unsigned int port)
+static u32 read_hung(struct meridian *m, unsigned int place)
 {
-	u32 status = box_read(m, port, MERIDIAN_BOX_STATUS);
+	u32 status = box_read(m, place, MERIDIAN_BOX_STATUS);
 
 	return status == U32_MAX ? 0 : status & HUNG;
 }
 
 /**
- * meridian_has_boxes() - whether the bitstream has modules of its user
- * @m: the PF
+ * meridian_name_box() - say where a module is
+ * @text: to be written
+ * @size: its bytes
+ * @place: a port, or MERIDIAN_BOX_AT_HOST
  *
- * Return: true if each port has one.
+ * Return: @text.
  */
-bool meridian_has_boxes(const struct meridian *m)
+const char *meridian_name_box(char *text, size_t size, unsigned int place)
 {
-	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK);
+	if (place == MERIDIAN_BOX_AT_HOST)
+		strscpy(text, "at the host", size);
+	else
+		snprintf(text, size, "of port %u", place);
+	return text;
 }
 
 /* Returns what of the module has begun to hang and may be reported. Under the card's lock. */
-static u32 see_box(struct meridian *m, unsigned int port)
+static u32 see_box(struct meridian *m, unsigned int place)
 {
-	struct meridian_box *box = &m->card->box[port];
-	u32 hung = read_hung(m, port);
+	struct meridian_box *box = &m->card->box[place];
+	u32 hung = read_hung(m, place);
 	u32 fresh = hung & ~box->hung;
 
 	if (fresh && box->pause && time_before(jiffies, box->next)) {
@@ -77,23 +100,25 @@ static u32 see_box(struct meridian *m, unsigned int port)
  */
 void meridian_look_after_boxes(struct meridian *m)
 {
-	unsigned int port;
+	unsigned int place;
+	char where[16];
 	u32 hung;
 
-	if (!meridian_has_boxes(m))
-		return;
-	for (port = 0; port < m->ports; port++) {
+	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
+		if (!has_box(m, place))
+			continue;
 		/* The lock is held by a reset that is under way. */
 		mutex_lock(&m->card->lock);
-		hung = m->card->error_function == m ? see_box(m, port) : 0;
+		hung = m->card->error_function == m ? see_box(m, place) : 0;
 		mutex_unlock(&m->card->lock);
 		if (!hung)
 			continue;
-		netdev_warn(m->netdev, "the box of port %u hangs:%s%s%s, until it is reset\n", port,
+		netdev_warn(m->netdev, "the box %s hangs:%s%s%s, until it is reset\n",
+			    meridian_name_box(where, sizeof(where), place),
 			    hung & MERIDIAN_BOX_STATUS_RX_HUNG_MASK ? " receive" : "",
 			    hung & MERIDIAN_BOX_STATUS_TX_HUNG_MASK ? " transmit" : "",
 			    hung & REGISTERS_HUNG ? " registers" : "");
-		meridian_report(m, MERIDIAN_FAULT_BOX, port);
+		meridian_report(m, MERIDIAN_FAULT_BOX, place);
 	}
 }
 
@@ -103,18 +128,18 @@ void meridian_look_after_boxes(struct meridian *m)
  */
 void meridian_forget_boxes(struct meridian_card *card)
 {
-	unsigned int port;
+	unsigned int place;
 
 	mutex_lock(&card->lock);
-	for (port = 0; port < MERIDIAN_PORTS; port++)
-		card->box[port].hung = 0;
+	for (place = 0; place < MERIDIAN_BOX_MAX; place++)
+		card->box[place].hung = 0;
 	mutex_unlock(&card->lock);
 }
 
-static void reset_box(struct meridian *m, unsigned int port)
+static void reset_box(struct meridian *m, unsigned int place)
 {
-	struct meridian_box *box = &m->card->box[port];
-	u32 control = MERIDIAN_BOX_BASE(port) + MERIDIAN_BOX_CONTROL;
+	struct meridian_box *box = &m->card->box[place];
+	u32 control = MERIDIAN_BOX_BASE(place) + MERIDIAN_BOX_CONTROL;
 
 	meridian_write(m, control, MERIDIAN_BOX_CONTROL_RESET_MASK);
 	meridian_read(m, control);
@@ -139,21 +164,43 @@ static void reset_box(struct meridian *m, unsigned int port)
  */
 int meridian_reset_boxes(struct meridian *m)
 {
-	unsigned int port;
+	unsigned int place;
 	int error = 0;
 
-	if (!meridian_has_boxes(m))
-		return 0;
 	mutex_lock(&m->card->lock);
-	for (port = 0; port < m->ports; port++) {
-		if (!read_hung(m, port))
+	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
+		if (!has_box(m, place) || !read_hung(m, place))
 			continue;
-		reset_box(m, port);
-		if (read_hung(m, port))
+		reset_box(m, place);
+		if (read_hung(m, place))
 			error = -EIO;
 	}
 	mutex_unlock(&m->card->lock);
 	return error;
+}
+
+static void put_box(struct meridian *m, unsigned int place, struct devlink_fmsg *fmsg)
+{
+	u32 status = box_read(m, place, MERIDIAN_BOX_STATUS);
+	u32 base = MERIDIAN_BOX_BASE(place);
+	unsigned int i;
+
+	devlink_fmsg_obj_nest_start(fmsg);
+	if (place != MERIDIAN_BOX_AT_HOST)
+		devlink_fmsg_u32_pair_put(fmsg, "port", place);
+	devlink_fmsg_u32_pair_put(fmsg, "id", box_read(m, place, MERIDIAN_BOX_ID));
+	devlink_fmsg_u32_pair_put(fmsg, "version", box_read(m, place, MERIDIAN_BOX_VERSION));
+	devlink_fmsg_bool_pair_put(fmsg, "ready", status & MERIDIAN_BOX_STATUS_READY_MASK);
+	devlink_fmsg_bool_pair_put(fmsg, "rx_hung", status & MERIDIAN_BOX_STATUS_RX_HUNG_MASK);
+	devlink_fmsg_bool_pair_put(fmsg, "tx_hung", status & MERIDIAN_BOX_STATUS_TX_HUNG_MASK);
+	devlink_fmsg_bool_pair_put(fmsg, "registers_hung", status & REGISTERS_HUNG);
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		devlink_fmsg_u64_pair_put(fmsg, counters[i].name,
+					  meridian_read_counter(m, base + counters[i].low));
+	for (i = 0; place == MERIDIAN_BOX_AT_HOST && i < ARRAY_SIZE(host_counters); i++)
+		devlink_fmsg_u64_pair_put(fmsg, host_counters[i].name,
+					  meridian_read_counter(m, base + host_counters[i].low));
+	devlink_fmsg_obj_nest_end(fmsg);
 }
 
 /**
@@ -163,28 +210,17 @@ int meridian_reset_boxes(struct meridian *m)
  */
 void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg)
 {
-	unsigned int ports = meridian_has_boxes(m) ? m->ports : 0;
-	unsigned int port, i;
-	u32 status;
+	unsigned int place;
 
 	devlink_fmsg_arr_pair_nest_start(fmsg, "ports");
-	for (port = 0; port < ports; port++) {
-		status = box_read(m, port, MERIDIAN_BOX_STATUS);
-		devlink_fmsg_obj_nest_start(fmsg);
-		devlink_fmsg_u32_pair_put(fmsg, "port", port);
-		devlink_fmsg_u32_pair_put(fmsg, "id", box_read(m, port, MERIDIAN_BOX_ID));
-		devlink_fmsg_u32_pair_put(fmsg, "version", box_read(m, port, MERIDIAN_BOX_VERSION));
-		devlink_fmsg_bool_pair_put(fmsg, "ready", status & MERIDIAN_BOX_STATUS_READY_MASK);
-		devlink_fmsg_bool_pair_put(fmsg, "rx_hung",
-					   status & MERIDIAN_BOX_STATUS_RX_HUNG_MASK);
-		devlink_fmsg_bool_pair_put(fmsg, "tx_hung",
-					   status & MERIDIAN_BOX_STATUS_TX_HUNG_MASK);
-		devlink_fmsg_bool_pair_put(fmsg, "registers_hung", status & REGISTERS_HUNG);
-		for (i = 0; i < ARRAY_SIZE(counters); i++)
-			devlink_fmsg_u64_pair_put(fmsg, counters[i].name,
-						  meridian_read_counter(m, MERIDIAN_BOX_BASE(port) +
-									counters[i].low));
-		devlink_fmsg_obj_nest_end(fmsg);
+	for (place = 0; place < MERIDIAN_BOX_AT_HOST; place++) {
+		if (has_box(m, place))
+			put_box(m, place, fmsg);
 	}
+	devlink_fmsg_arr_pair_nest_end(fmsg);
+	if (!has_box(m, MERIDIAN_BOX_AT_HOST))
+		return;
+	devlink_fmsg_arr_pair_nest_start(fmsg, "host");
+	put_box(m, MERIDIAN_BOX_AT_HOST, fmsg);
 	devlink_fmsg_arr_pair_nest_end(fmsg);
 }

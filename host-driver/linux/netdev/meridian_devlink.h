@@ -65,7 +65,9 @@ unsigned int meridian_may_vectors(struct meridian_devlink *devlink);
 unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 
 /* meridian_box.c */
-bool meridian_has_boxes(const struct meridian *m);
+/* The place of the module at the host, beside the ports. */
+#define MERIDIAN_BOX_AT_HOST	(MERIDIAN_BOX_MAX - 1)
+const char *meridian_name_box(char *text, size_t size, unsigned int place);
 void meridian_look_after_boxes(struct meridian *m);
 void meridian_forget_boxes(struct meridian_card *card);
 int meridian_reset_boxes(struct meridian *m);

@@ -20,7 +20,7 @@ static const char * const sentences[MERIDIAN_FAULT_SELFTEST] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
 	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
-	[MERIDIAN_FAULT_BOX] = "the user's module of port %u hangs",
+	[MERIDIAN_FAULT_BOX] = "the user's module %s hangs",
 };
 
 /*
@@ -315,11 +315,15 @@ static void reset_boxes_anyway(struct meridian_devlink *devlink)
 static void say(struct meridian_faults *faults, int fault, char *text, size_t bytes)
 {
 	unsigned int queue = READ_ONCE(faults->queue[fault]);
+	char where[16];
 
 	if (queue == MERIDIAN_TEST)
 		strscpy(text, "a test", bytes);
 	else if (fault == MERIDIAN_FAULT_SELFTEST)
 		snprintf(text, bytes, "the self-test fails: %s", meridian_test_name(queue));
+	else if (fault == MERIDIAN_FAULT_BOX)
+		snprintf(text, bytes, sentences[fault],
+			 meridian_name_box(where, sizeof(where), queue));
 	else
 		snprintf(text, bytes, sentences[fault], queue);
 }

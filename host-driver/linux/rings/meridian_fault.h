@@ -17,7 +17,7 @@ enum meridian_fault {
 	MERIDIAN_FAULT_TX,	/* a transmit queue stands still */
 	MERIDIAN_FAULT_RX,	/* completions that cannot be */
 	MERIDIAN_FAULT_QDMA,	/* a fatal error of the IP */
-	MERIDIAN_FAULT_BOX,	/* the user's module of a port hangs */
+	MERIDIAN_FAULT_BOX,	/* a user's module hangs */
 	MERIDIAN_FAULT_SELFTEST, /* a test of ethtool has failed */
 	MERIDIAN_FAULTS,
 };
@@ -53,7 +53,7 @@ struct meridian_selftest {
  * @is_shown: whether there is a devlink to tell
  * @show_lock: of @is_shown, with the start of @report
  * @pending: a bit for each fault that it is to tell, and MERIDIAN_HEALTHY and _PASSED
- * @queue: where the fault was seen last, of a box the port, of the self-test which test; or
+ * @queue: where the fault was seen last, of a box its place, of the self-test which test; or
  *	MERIDIAN_TEST
  * @selftest: the last results of ethtool's tests; under RTNL
  */
