@@ -104,6 +104,28 @@
 #define MERIDIAN_SELF_TEST_END_CREDIT_OFF                       5
 #define MERIDIAN_SELF_TEST_ENDS                                 6
 
+/* Why a test of a port was not started. */
+#define MERIDIAN_PORT_TEST_REFUSAL_NONE                         0
+#define MERIDIAN_PORT_TEST_REFUSAL_RUNNING                      1
+#define MERIDIAN_PORT_TEST_REFUSAL_NOTHING                      2
+#define MERIDIAN_PORT_TEST_REFUSAL_SIZE_RANGE                   3
+#define MERIDIAN_PORT_TEST_REFUSAL_SIZE_SEQUENCE                4
+#define MERIDIAN_PORT_TEST_REFUSAL_FRAMES                       5
+#define MERIDIAN_PORT_TEST_REFUSAL_INTERVAL                     6
+#define MERIDIAN_PORT_TEST_REFUSAL_MAC                          7
+#define MERIDIAN_PORT_TEST_REFUSAL_LINK_DOWN                    8
+#define MERIDIAN_PORT_TEST_REFUSAL_TRAFFIC                      9
+#define MERIDIAN_PORT_TEST_REFUSAL_STOPPED                      10
+#define MERIDIAN_PORT_TEST_REFUSALS                             11
+
+/* What ended a test of a port. */
+#define MERIDIAN_PORT_TEST_END_NONE                             0
+#define MERIDIAN_PORT_TEST_END_COMMAND                          1
+#define MERIDIAN_PORT_TEST_END_COMPLETE                         2
+#define MERIDIAN_PORT_TEST_END_LINK_DOWN                        3
+#define MERIDIAN_PORT_TEST_END_MAC                              4
+#define MERIDIAN_PORT_TEST_ENDS                                 5
+
 /* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
@@ -495,6 +517,69 @@
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK              0x0000ffffu
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_SHIFT               31
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK                0x80000000u
+
+/* Packet generator and checker at the MAC's side of a port; in a build that has the capability self_test. */
+#define MERIDIAN_PORT_TEST_BASE(i)                              (0x106000 + 0x400 * (i))
+#define MERIDIAN_PORT_TEST_PS_BASE(i)                           (0x6000 + 0x400 * (i))
+#define MERIDIAN_PORT_TEST_MAX                                  4
+#define MERIDIAN_PORT_TEST_COMMAND                              0x000
+#define MERIDIAN_PORT_TEST_COMMAND_START_SHIFT                  0
+#define MERIDIAN_PORT_TEST_COMMAND_START_MASK                   0x00000001u
+#define MERIDIAN_PORT_TEST_COMMAND_STOP_SHIFT                   1
+#define MERIDIAN_PORT_TEST_COMMAND_STOP_MASK                    0x00000002u
+#define MERIDIAN_PORT_TEST_COMMAND_OFF_SHIFT                    2
+#define MERIDIAN_PORT_TEST_COMMAND_OFF_MASK                     0x00000004u
+#define MERIDIAN_PORT_TEST_MODE                                 0x004
+#define MERIDIAN_PORT_TEST_MODE_GENERATE_SHIFT                  0
+#define MERIDIAN_PORT_TEST_MODE_GENERATE_MASK                   0x00000001u
+#define MERIDIAN_PORT_TEST_MODE_CHECK_SHIFT                     1
+#define MERIDIAN_PORT_TEST_MODE_CHECK_MASK                      0x00000002u
+#define MERIDIAN_PORT_TEST_MODE_FORCE_SHIFT                     2
+#define MERIDIAN_PORT_TEST_MODE_FORCE_MASK                      0x00000004u
+#define MERIDIAN_PORT_TEST_SIZE                                 0x008
+#define MERIDIAN_PORT_TEST_SIZE_FIRST_SHIFT                     0
+#define MERIDIAN_PORT_TEST_SIZE_FIRST_MASK                      0x0000ffffu
+#define MERIDIAN_PORT_TEST_SIZE_LAST_SHIFT                      16
+#define MERIDIAN_PORT_TEST_SIZE_LAST_MASK                       0xffff0000u
+#define MERIDIAN_PORT_TEST_SIZE_STEP                            0x00c
+#define MERIDIAN_PORT_TEST_SIZE_STEP_BYTES_SHIFT                0
+#define MERIDIAN_PORT_TEST_SIZE_STEP_BYTES_MASK                 0x0000ffffu
+#define MERIDIAN_PORT_TEST_INTERVAL                             0x010
+#define MERIDIAN_PORT_TEST_FRAMES                               0x014
+#define MERIDIAN_PORT_TEST_RUN                                  0x018
+#define MERIDIAN_PORT_TEST_RUN_LABEL_SHIFT                      0
+#define MERIDIAN_PORT_TEST_RUN_LABEL_MASK                       0x0000ffffu
+#define MERIDIAN_PORT_TEST_RUN_PATIENCE_SHIFT                   16
+#define MERIDIAN_PORT_TEST_RUN_PATIENCE_MASK                    0xffff0000u
+#define MERIDIAN_PORT_TEST_DESTINATION_LOW                      0x01c
+#define MERIDIAN_PORT_TEST_DESTINATION_HIGH                     0x020
+#define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_SHIFT       0
+#define MERIDIAN_PORT_TEST_DESTINATION_HIGH_ADDRESS_MASK        0x0000ffffu
+#define MERIDIAN_PORT_TEST_STATUS                               0x040
+#define MERIDIAN_PORT_TEST_STATUS_STATE_SHIFT                   0
+#define MERIDIAN_PORT_TEST_STATUS_STATE_MASK                    0x00000007u
+#define MERIDIAN_PORT_TEST_STATUS_REFUSAL_SHIFT                 8
+#define MERIDIAN_PORT_TEST_STATUS_REFUSAL_MASK                  0x00000f00u
+#define MERIDIAN_PORT_TEST_STATUS_END_SHIFT                     16
+#define MERIDIAN_PORT_TEST_STATUS_END_MASK                      0x00070000u
+#define MERIDIAN_PORT_TEST_CUT                                  0x044
+#define MERIDIAN_PORT_TEST_LATENCY_LEAST                        0x048
+#define MERIDIAN_PORT_TEST_LATENCY_MOST                         0x04c
+#define MERIDIAN_PORT_TEST_COUNTERS(i)                          (0x080 + 0x4 * (i))
+#define MERIDIAN_PORT_TEST_COUNTERS_MAX                         32
+#define MERIDIAN_PORT_TEST_COUNTER_SENT                         0x080
+#define MERIDIAN_PORT_TEST_COUNTER_SENT_BYTES                   0x088
+#define MERIDIAN_PORT_TEST_COUNTER_GOOD                         0x090
+#define MERIDIAN_PORT_TEST_COUNTER_DAMAGED_FCS                  0x098
+#define MERIDIAN_PORT_TEST_COUNTER_DAMAGED_LENGTH               0x0a0
+#define MERIDIAN_PORT_TEST_COUNTER_DAMAGED_PATTERN              0x0a8
+#define MERIDIAN_PORT_TEST_COUNTER_FOREIGN                      0x0b0
+#define MERIDIAN_PORT_TEST_COUNTER_RECEIVED_BYTES               0x0b8
+#define MERIDIAN_PORT_TEST_COUNTER_SKIPPED                      0x0c0
+#define MERIDIAN_PORT_TEST_COUNTER_LATE                         0x0c8
+#define MERIDIAN_PORT_TEST_COUNTER_REPEATED                     0x0d0
+#define MERIDIAN_PORT_TEST_COUNTER_TIMED                        0x0d8
+#define MERIDIAN_PORT_TEST_COUNTER_LATENCY_SUM                  0x0e0
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))

@@ -7,6 +7,7 @@ import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
 import meridian.regs.bus.RegPort
+import meridian.selftest.port.{PortTest, PortTestRx, PortTestTx}
 import meridian.transceiver.TransceiverPort
 import meridian.veb.PsVebEvents
 import spinal.core._
@@ -43,6 +44,8 @@ class PsSide(p: ShellParam) extends Component {
     val pps, perout = out Bool ()
     val extTs = in Bool ()
     val skip = in UInt (32 bits)
+    val portTestTx = p.selfTest generate Vec(master(PortTestTx(p)), p.ports)
+    val portTestRx = p.selfTest generate out(Vec(PortTestRx(), p.ports))
     val idle = out Bool ()
 
     /** Cycles until time alone moves something; all ones: it does not. For a simulation that skips idle time. */
@@ -72,6 +75,19 @@ class PsSide(p: ShellParam) extends Component {
   io.pps := phc.io.pps
   io.perout := phc.io.perout
 
+  val portTests = p.selfTest generate List.tabulate(p.ports) { i =>
+    new Area {
+      val test = new PortTest(p)
+      test.io.bus << regs.io.portTest(i)
+      test.io.link := regs.io.psLinkUp(i)
+      val (received, copy) = StreamFork2(io.rxRecord(i))
+      test.io.received << copy
+      test.io.sent << io.txRecord(i).toFlowFire
+      test.io.tx <> io.portTestTx(i)
+      io.portTestRx(i) := test.io.rx
+    }
+  }
+
   val port = new PsPort(p)
   port.io.axi <> io.memory
   port.io.skip := io.skip
@@ -83,7 +99,7 @@ class PsSide(p: ShellParam) extends Component {
     port.io.veb(i) := io.veb(i)
     port.io.txTimestamp(i) << io.txTimestamp(i)
     port.io.control(i) <> regs.io.rings(i)
-    regs.io.rxRecord(i) << io.rxRecord(i)
+    regs.io.rxRecord(i) << (if (p.selfTest) portTests(i).received else io.rxRecord(i))
     regs.io.txRecord(i) << io.txRecord(i)
   }
   val rxRestart = p.selfTest generate (Reg(Bits(p.ports bits)) init 0)
@@ -97,8 +113,9 @@ class PsSide(p: ShellParam) extends Component {
     io.macRxRestart(i) := (if (p.selfTest) rxRestart(i) else receiver.io.reset)
     receiver
   }
-  io.idle := (if (p.selfTest) port.io.idle && regs.io.idle else port.io.idle)
+  io.idle := port.io.idle
   if (p.selfTest) {
+    when(!regs.io.idle || !portTests.map(_.test.io.idle).andR)(io.idle := False)
     regs.io.skip := io.skip
     for (i <- 0 until p.ports) regs.io.transceiver(i) <> io.transceiver(i)
     io.macTxRestart := regs.io.txRestart

@@ -94,6 +94,11 @@ class Shell(p: ShellParam) extends Component {
     pins.ctl_tx_systemtimerin := txTime.io.dstTime.asBits
     rx.io.timeKnown := rxTime.io.dstKnown
     tx.io.timeKnown := txTime.io.dstKnown
+    if (p.selfTest) {
+      rx.io.test := ps.io.portTestRx(i)
+      tx.io.test <> ps.io.portTestTx(i)
+      tx.io.time := txTime.io.dstTime
+    }
     ps.io.phcLocked(2 * i) := rxTime.io.dstLocked
     ps.io.phcLocked(2 * i + 1) := txTime.io.dstLocked
   }

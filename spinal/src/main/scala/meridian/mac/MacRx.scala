@@ -4,6 +4,7 @@ package meridian.mac
 import meridian.ShellParam
 import meridian.frame._
 import meridian.ptp.PtpTime
+import meridian.selftest.port.{FrameTaker, PortTestRx}
 import spinal.core._
 import spinal.lib._
 
@@ -37,6 +38,7 @@ class MacRx(p: ShellParam) extends Component {
     val psLimit = in(PsLimit())
     val skip = in UInt (32 bits) // see FrameBucket
     val timeKnown = in Bool () // the MAC stamps with the PHC's time; frames that began before have no timestamp
+    val test = p.selfTest generate in(PortTestRx()) // in this clock
     val host = master(FrameStream(p.hostBytes, HardType(HostStored(p))))
     val hostAbort = out Bool ()
     val hostUp = in Bool ()
@@ -103,13 +105,18 @@ class MacRx(p: ShellParam) extends Component {
     when(lastBeat)(held.valid := False)
   }
 
+  val taker = p.selfTest generate new FrameTaker(p)
+
+  /** Not for a buffer, as a frame of the port's test is for none. */
+  private def unwanted(drop: Bool): Bool = if (p.selfTest) drop || taker.io.take else drop
+
   // Verdict on the last beat, beside the words it decides of.
   val bad = beat.error || check.io.result.runt || check.io.result.oversize
   val refused = io.psHalfFull && !Mux(io.psLimit.enable, policer.io.ptp, destination.exact)
   val verdict = new Area {
     val valid = RegNext(lastBeat) init False
-    val dropHost = RegNext(bad || !destination.forHost)
-    val dropPs = RegNext(bad || !destination.forPs || refused || !policer.io.may)
+    val dropHost = RegNext(unwanted(bad || !destination.forHost))
+    val dropPs = RegNext(unwanted(bad || !destination.forPs || refused || !policer.io.may))
     val psRefused = RegNext(refused)
     val psPoliced = RegNext(!refused && !policer.io.may)
     val ptp = RegNext(policer.io.ptp)
@@ -172,5 +179,22 @@ class MacRx(p: ShellParam) extends Component {
     record.uncounted := 0
     io.record.valid := RegNext(verdict.valid) init False
     io.record.payload := RegNext(record)
+    if (p.selfTest) {
+      taker.io.armed := io.test.armed
+      taker.io.label := io.test.label
+      taker.io.beat << beat
+      taker.io.stamp := timestamp.now
+      taker.io.length := record.length
+      record.test.assignFromBits(B(0, widthOf(record.test) bits))
+      when(RegNext(taker.io.take)) {
+        record.forHost := False
+        record.forPs := False
+      }
+      // The record waits for what the taker finds out.
+      val more = FrameTaker.latency - 2
+      io.record.valid.allowOverride() := Delay(verdict.valid, 1 + more, init = False)
+      io.record.payload.allowOverride() := Delay(record, 1 + more)
+      io.record.payload.test.allowOverride() := taker.io.result
+    }
   }
 }

@@ -9,9 +9,9 @@ import spinal.lib._
 /** Chooses between frames of PS and host, pads them, and requests timestamps, in the transmit clock of the MAC.
   *
   * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host; likewise one
-  * of `high`, if no frame of the PS is there, for one of `host`. Frames
-  * shorter than the smallest of Ethernet are padded with zeros. Inside a frame tvalid stays high as long as the input's
-  * valid does. tuser is never set, because only whole frames come here.
+  * of `high`, if no frame of the PS is there, for one of `host`. Frames shorter than the smallest of Ethernet are padded
+  * with zeros. Inside a frame tvalid stays high as long as the input's valid does. tuser is never set, because only whole
+  * frames come here.
   *
   * Latency: 2 cycles from input to pins. Throughput: one beat a cycle, no bubble between frames. tready low stops the
   * inputs two beats later.
@@ -20,6 +20,7 @@ class MacTx(p: ShellParam) extends Component {
   val io = new Bundle {
     val host = slave(FrameStream(p.macBytes, HardType(new NoData)))
     val high = p.egress generate slave(FrameStream(p.macBytes, HardType(new NoData))) // goes before host
+    val hostIsTest = p.selfTest generate in(Bool()) // beside host: the beat is of the port's test
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
 
@@ -34,10 +35,15 @@ class MacTx(p: ShellParam) extends Component {
     val fromPs = Bool()
     val ptpOp = Bits(2 bits)
     val ptpTag = Bits(16 bits)
+    val ofTest = p.selfTest generate Bool()
   }
 
   /** Bytes counted and those beyond the end cleared, behind a register, so that the choice is one multiplexer. */
-  def prepare[M <: Data](input: Stream[Fragment[FrameWord[M]]], ptp: Option[PsTxMeta]): Stream[Fragment[Beat]] = {
+  def prepare[M <: Data](
+      input: Stream[Fragment[FrameWord[M]]],
+      ptp: Option[PsTxMeta] = None,
+      ofTest: => Bool = False
+  ): Stream[Fragment[Beat]] = {
     val beat = input.translateInto(Stream(Fragment(Beat()))) { (to, from) =>
       to.count := U(8, 4 bits) - from.mty
       for (i <- 0 until 8) {
@@ -46,6 +52,7 @@ class MacTx(p: ShellParam) extends Component {
       }
       to.last := from.last
       to.fromPs := Bool(ptp.isDefined)
+      if (p.selfTest) to.ofTest := ofTest
       val asks = ptp.map(_.timestamp).getOrElse(False)
       to.ptpOp := Mux(asks, B(2, 2 bits), B(0, 2 bits))
       to.ptpTag := Mux(asks, ptp.map(_.tag).getOrElse(B(0, 16 bits)), B(0, 16 bits))
@@ -55,10 +62,10 @@ class MacTx(p: ShellParam) extends Component {
   val psFirst = new PsFirst(Beat())
   if (p.egress) {
     val highFirst = new PsFirst(Beat()).setName("highFirst")
-    highFirst.io.ps << prepare(io.high, None)
-    highFirst.io.host << prepare(io.host, None)
+    highFirst.io.ps << prepare(io.high)
+    highFirst.io.host << prepare(io.host, ofTest = io.hostIsTest)
     psFirst.io.host << highFirst.io.chosen
-  } else psFirst.io.host << prepare(io.host, None)
+  } else psFirst.io.host << prepare(io.host, ofTest = io.hostIsTest)
   psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
   val chosen = psFirst.io.chosen
   val merged = Stream(Fragment(Beat()))
@@ -93,6 +100,7 @@ class MacTx(p: ShellParam) extends Component {
     merged.data := 0
     merged.last := place.at
     merged.fromPs := psFirst.io.fromPs
+    if (p.selfTest) merged.ofTest := False // frames of a test are never filled up
   }
   when(!place.first) {
     merged.ptpOp := 0
@@ -139,6 +147,7 @@ class MacTx(p: ShellParam) extends Component {
     io.record.valid := RegNext(output.fire && output.last) init False
     io.record.length := RegNext((before << 3) + output.count)
     io.record.fromPs := RegNext(output.fromPs)
+    if (p.selfTest) io.record.ofTest := RegNext(output.ofTest)
     io.record.multicast := multicast && !broadcast
     io.record.broadcast := broadcast
     io.record.vlan := vlan

@@ -5,6 +5,7 @@ import meridian.ShellParam
 import meridian.box.TxSender
 import meridian.crossing.Crossing
 import meridian.ptp.PtpTime
+import meridian.selftest.port.TakenFrame
 import spinal.core._
 import spinal.lib._
 
@@ -73,6 +74,7 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
   val psPoliced = Bool() // or was over the PS's limit
   val ptp = Bool() // of a good frame: which of the limits is its
   val uncounted = UInt(16 bits) // frames just before it whose records found no room; 65535 for more
+  val test = p.selfTest generate TakenFrame()
 }
 
 /** Of a frame of the host on its way to the buffer of its port. */
@@ -88,4 +90,5 @@ case class MacTxRecord(p: ShellParam) extends Bundle {
   val length = p.lengthType()
   val multicast, broadcast, vlan = Bool()
   val fromPs = Bool()
+  val ofTest = p.selfTest generate Bool() // neither of host nor PS
 }

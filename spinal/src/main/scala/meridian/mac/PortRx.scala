@@ -3,7 +3,9 @@ package meridian.mac
 
 import meridian.ShellParam
 import meridian.filter.RxMeta
+import meridian.crossing.Crossing
 import meridian.frame._
+import meridian.selftest.port.PortTestRx
 import spinal.core._
 import spinal.lib._
 
@@ -38,6 +40,9 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     /** Receive clock of the MAC; see TimeCrossing. */
     val timeKnown = in Bool ()
 
+    /** Ps clock; the label is quasi-static. */
+    val test = p.selfTest generate in(PortTestRx())
+
     /** Ps clock. */
     val record = master(Stream(MacRxRecord(p)))
   }
@@ -69,6 +74,13 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
     mac.io.psLimit := PsLimit.crossed(io.psLimit)
     mac.io.skip := io.skip
     mac.io.timeKnown := io.timeKnown
+    if (p.selfTest) {
+      mac.io.test.armed := BufferCC(io.test.armed, False)
+      mac.io.test.label := Crossing.held(
+        io.test.label,
+        "The label of a port test changes only while the checker is not armed and is looked at only while it is."
+      )
+    }
     mac.io.hostUp := hostBuffer.io.up
     hostBuffer.io.push << mac.io.host
     hostBuffer.io.abort := mac.io.hostAbort

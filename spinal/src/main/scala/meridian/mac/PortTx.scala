@@ -4,6 +4,8 @@ package meridian.mac
 import meridian.{Promise, ShellParam}
 import meridian.egress.{EgressClass, EgressQueues}
 import meridian.frame._
+import meridian.ptp.PtpTime
+import meridian.selftest.port.{PortTestTx, TestMerge}
 import spinal.core._
 import spinal.lib._
 
@@ -43,6 +45,12 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
     /** MacTx clock: the MAC stamps with the PHC's time. Until then the frames of the PS wait. See TimeCrossing. */
     val timeKnown = in Bool ()
+
+    /** Ps clock, and of registers in the clock of MacTx: see PortTestTx. */
+    val test = p.selfTest generate slave(PortTestTx(p))
+
+    /** MacTx clock: the time of the PHC that the MAC gets. */
+    val time = p.selfTest generate in(PtpTime())
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
@@ -102,7 +110,15 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
       high.io.input << queues.io.classes(1)
       mac.io.high << high.io.output
     }
-    mac.io.host << downsizer.io.output
+    val merge = p.selfTest generate new TestMerge(p, port)
+    if (p.selfTest) {
+      merge.io.test <> io.test
+      merge.io.time := io.time
+      merge.io.timeKnown := io.timeKnown
+      merge.io.host << downsizer.io.output
+      mac.io.host << merge.io.frames
+      mac.io.hostIsTest := merge.io.ofTest
+    } else mac.io.host << downsizer.io.output
     mac.io.ps.arbitrationFrom(psBuffer.io.pop.haltWhen(!io.timeKnown))
     mac.io.ps.data := psBuffer.io.pop.data
     mac.io.ps.mty := psBuffer.io.pop.mty

@@ -49,6 +49,7 @@ class CardRegs(p: ShellParam) extends Component {
     val rxRestart, txRestart, measures = p.selfTest generate (out Bits (p.ports bits)) // of the transceivers
     val skip = p.selfTest generate (in UInt (32 bits))
     val idle = p.selfTest generate (out Bool ())
+    val portTest = p.selfTest generate Vec(master(RegPort(10)), p.ports)
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, if (p.hasBoxes) BoxRegs.addressBits else 16, fromHost = false)
@@ -93,7 +94,11 @@ class CardRegs(p: ShellParam) extends Component {
         one.io.bus,
         (a: UInt) => a(16 downto TransceiverRegs.addressBits) === (7 << 12 - TransceiverRegs.addressBits) + i
       )
-    }
+    } ++
+    (if (p.selfTest) io.portTest.zipWithIndex.map { case (test, i) =>
+       (test, (a: UInt) => a(16 downto 10) === 0x18 + i)
+     }
+     else Nil)
   val splitter = new RegSplitter(addressBits, targets.size)(
     c => targets.map(_._2(c.address)),
     c => Mux(c.address.msb, B"xDEADBEEF", B(0, 32 bits))

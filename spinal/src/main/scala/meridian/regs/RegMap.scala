@@ -7,6 +7,7 @@ import meridian.box.BoxPins
 import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
+import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal}
 import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
 import meridian.transceiver.DrpResult
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
@@ -82,11 +83,12 @@ object RegMap {
     val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
     val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit)
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
+    val portTest = visit(config.generateVerilog(new PortTest(largest)).toplevel.regs.page)
     val box =
       Seq(visit(config.generateVerilog(new BoxRegs(largest, 0, 0)).toplevel.page), PageDoc(BoxRegs.window, Nil, Nil))
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(
-      ((host ++ card :+ selfTest) ++ box).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
+      ((host ++ card :+ selfTest :+ portTest) ++ box).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
       Seq(
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),
@@ -102,7 +104,9 @@ object RegMap {
           "Why a setting of a transceiver was not taken over",
           values(TransceiverRefusal)
         ),
-        EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult))
+        EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult)),
+        EnumDoc("PORT_TEST_REFUSAL", "Why a test of a port was not started", values(PortTestRefusal)),
+        EnumDoc("PORT_TEST_END", "What ended a test of a port", values(PortTestEnd))
       ),
       CompletionLayout.fields,
       H2cRequest.fields

@@ -56,8 +56,7 @@ class FrameMaker(p: ShellParam) extends Component {
 
   val header = {
     val s = io.run.settings
-    val ether = B(TestFrame.etherType & 255, 8 bits) ## B(TestFrame.etherType >> 8, 8 bits)
-    io.now.asBits ## io.job.sequence.asBits ## label ## ether ## s.source ## s.destination
+    TestFrame.header(s.destination, s.source, label, io.job.sequence, io.now)
   }
   val pattern = TestFrame.pattern(inFrame ? seed | seedNow, beat, bytes)
   made.fragment.data := pattern

@@ -2,11 +2,13 @@
 package meridian.selftest
 
 import meridian.ShellParam
+import meridian.selftest.port.{FrameTaker, PortTest, TestMerge}
 import spinal.core._
 
 import java.io.File
 
-/** Writes the Verilog of the self-test alone, for the estimate of what it takes: SelfTest.v in a folder.
+/** Writes the Verilog of the self-test alone, for the estimate of what it takes, into a folder: SelfTest.v at the host
+  * streams, and what each port has: PortTest.v (ps clock), TestMerge.v (macTx) and FrameTaker.v (macRx).
   *
   * Arguments: the folder, bytes in a beat, and functions.
   */
@@ -16,7 +18,10 @@ object GenerateSelfTest {
     val Array(output, bytes, functions) = arguments
     new File(output).mkdirs()
     val param = ShellParam(hostBytes = bytes.toInt, functions = functions.toInt, selfTest = true)
-    SpinalConfig(targetDirectory = output, headerWithDate = false, headerWithRepoHash = false)
-      .generateVerilog(new SelfTest(param))
+    val config = SpinalConfig(targetDirectory = output, headerWithDate = false, headerWithRepoHash = false)
+    config.generateVerilog(new SelfTest(param))
+    config.generateVerilog(new PortTest(param))
+    config.generateVerilog(new TestMerge(param, 0))
+    config.generateVerilog(new FrameTaker(param))
   }
 }

@@ -37,6 +37,12 @@ object TestFrame {
 
   def label(queue: UInt, run: UInt): Bits = run.asBits ## queue.resize(11).asBits
 
+  /** The first 32 bytes, but for the length. */
+  def header(destination: Bits, source: Bits, label: Bits, sequence: UInt, stamp: UInt): Bits = {
+    val ether = B(etherType & 255, 8 bits) ## B(etherType >> 8, 8 bits)
+    stamp.asBits ## sequence.asBits ## label ## ether ## source ## destination
+  }
+
   def seed(sequence: UInt, stamp: UInt, label: Bits): Bits =
     sequence.asBits ^ stamp.asBits.rotateLeft(32) ^ (label ## B(0, 48 bits)) ^ B(constant, 64 bits)
 
@@ -47,11 +53,23 @@ object TestFrame {
   def pattern(seed: Bits, beat: UInt, bytes: Int): Bits = {
     val words = bytes / 8
     val perChunk = 8 / words // beats
-    val chunk = (beat >> log2Up(perChunk)).resize(16).asBits
+    val chunk = spread(beat >> log2Up(perChunk))
     Cat((0 until words).map { i =>
       val turned = (0 until perChunk).map(b => seed.rotateLeft(7 * (b * words + i)))
       val word = if (perChunk == 1) turned.head else Mux(beat.lsb, turned(1), turned(0))
-      word ^ (chunk ## chunk ## chunk ## chunk)
+      word ^ chunk
     })
   }
+
+  private def spread(chunk: UInt): Bits = {
+    val bits = chunk.resize(16).asBits
+    bits ## bits ## bits ## bits
+  }
+
+  /** The same a word of 8 bytes at a time: the seed turned for word k, as `turn` hands it on from word to word. */
+  def word(turned: Bits, k: UInt): Bits = turned ^ spread(k >> 3)
+
+  /** The seed turned for the word behind word k. */
+  def turn(turned: Bits, k: UInt): Bits =
+    k(2 downto 0).andR ? turned.rotateLeft(64 - 7 * 7) | turned.rotateLeft(7)
 }

@@ -52,6 +52,7 @@ object PortEvent {
     e.index(3) := 0
     e.uncounted := 0
     e.valid := B"0011"
+    if (r.p.selfTest) when(r.ofTest)(e.valid(1) := False)
     e
   }
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.selftest.port
+
+import meridian.ShellParam
+import meridian.selftest.TestFrameModel
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+import scala.util.Random
+
+/** The test of a port with a wire around it that loses, damages, swaps and repeats frames. */
+class PortTestTest extends AnyFunSuite {
+  private val p = ShellParam(selfTest = true)
+  private lazy val compiled = SimConfig.compile(new PortTestTop(p, watchCycles = 2000))
+  private val zero = PortJudge.counts.map(_._1 -> BigInt(0)).toMap
+
+  private def run(name: String)(body: PortTestBench => Unit): Unit = test(name) {
+    compiled.doSim(name.filter(_.isLetterOrDigit).take(40)) { dut =>
+      SimTimeout(40L * 1000 * 1000 * 1000)
+      body(new PortTestBench(dut))
+    }
+  }
+
+  private def through(frame: OnWire): Seq[(Array[Byte], Boolean)] = Seq((frame.data, false))
+
+  for ((size, count) <- Seq(60 -> 400, 61 -> 100, 67 -> 100, 1514 -> 40, 9596 -> 12, 9600 -> 6))
+    run(
+      s"$count frames of $size bytes without FCS leave at line rate, as the text of TestFrame has them, and are taken"
+    ) { b =>
+      b.loop = through
+      b.start(first = size, frames = count, mode = 7)
+      b.untilIdle()
+      assert(b.wire.size == count && b.end == b.code(PortTestEnd.complete))
+      for ((frame, i) <- b.wire.zipWithIndex)
+        assert(frame.data.sameElements(b.expected(frame.data, size, i)), s"frame $i")
+      val ideal = (size + 24) / 8.0
+      val cycles = (b.wire.last.start - b.wire.head.start) / (count - 1)
+      println(f"$size bytes: a frame in $cycles%.3f cycles, line rate is $ideal%.3f")
+      assert(cycles <= ideal + 1.0 / count + 0.13)
+      val counts = b.counts
+      assert(counts("sent") == count && counts("sent_bytes") == BigInt(count) * size)
+      assert(counts("good") == count && counts("received_bytes") == BigInt(count) * size && counts("timed") == count)
+      assert(
+        (counts -- Seq("sent", "sent_bytes", "good", "received_bytes", "timed", "latency_sum")).values.forall(_ == 0)
+      )
+      val (least, most) = (b.read("least"), b.read("most"))
+      println(s"  latency $least to $most ns, sum ${counts("latency_sum")}")
+      // The bench hands on whole frames, so a long one takes its own time.
+      val flight = 2.56 * (size / 8).max(b.flight)
+      assert(least.toDouble >= flight - 1 && most.toDouble <= flight + 40)
+      assert(counts("latency_sum") >= least * count && counts("latency_sum") <= most * count)
+      assert(b.toHost.isEmpty && b.toPs.isEmpty && b.read("cut") == 0)
+    }
+
+  private val faults =
+    Seq[(String, Int => Seq[(Array[Byte], Boolean)] => Seq[(Array[Byte], Boolean)], Map[String, Int])](
+      (
+        "a bit error",
+        n => f => f.map { case (d, bad) => (d.updated(40 + n % 20, (d(40 + n % 20) ^ 4).toByte), bad) },
+        Map("damaged_pattern" -> 1, "good" -> -1)
+      ),
+      (
+        "a bit error in the number",
+        n => f => f.map { case (d, bad) => (d.updated(18, (d(18) ^ 1).toByte), bad) },
+        Map("damaged_pattern" -> 1, "good" -> -1)
+      ),
+      ("a bad FCS", n => f => f.map { case (d, _) => (d, true) }, Map("damaged_fcs" -> 1, "good" -> -1)),
+      ("a lost frame", n => _ => Nil, Map("skipped" -> 1, "good" -> -1)),
+      (
+        "a truncated frame",
+        n => f => f.map { case (d, bad) => (d.take(d.length - 1 - n % 8), bad) },
+        Map("damaged_length" -> 1, "good" -> -1)
+      ),
+      (
+        "a frame that is too long",
+        n => f => f.map { case (d, bad) => (d ++ Array[Byte](1), bad) },
+        Map("damaged_length" -> 1, "good" -> -1)
+      ),
+      ("a repeated frame", n => f => f ++ f, Map("repeated" -> 1, "good" -> 1)),
+      (
+        "another label",
+        n => f => f.map { case (d, bad) => (d.updated(14, (d(14) ^ 1).toByte), bad) },
+        Map("skipped" -> 1, "good" -> -1, "foreign" -> 1)
+      )
+    )
+  for ((name, change, moved) <- faults)
+    run(s"$name moves only its counter") { b =>
+      var sent = 0
+      var changed = 0
+      b.loop = { frame =>
+        sent += 1
+        if (sent % 10 == 5) { changed += 1; change(sent)(through(frame)) }
+        else through(frame)
+      }
+      b.start(first = 80, frames = 100, mode = 7)
+      b.untilIdle()
+      val counts = b.counts
+      assert(changed == 10)
+      val different = counts -- Seq("sent_bytes", "received_bytes", "timed", "latency_sum")
+      val expected = (zero ++ Map("sent" -> BigInt(100), "good" -> BigInt(100))).map { case (k, v) =>
+        k -> (v + moved.getOrElse(k, 0) * changed)
+      }
+      assert(different == (expected -- Seq("sent_bytes", "received_bytes", "timed", "latency_sum")))
+      assert(counts("timed") == counts("good"))
+      val passed = if (name == "another label") changed else 0
+      assert(b.toHost.size == passed && b.toPs.size == passed)
+    }
+
+  run("swapped frames are skipped, then late") { b =>
+    var held = Option.empty[(Array[Byte], Boolean)]
+    var sent = 0
+    b.loop = { frame =>
+      sent += 1
+      if (sent % 10 == 5) { held = Some((frame.data, false)); Nil }
+      else { val out = Seq((frame.data, false)) ++ held; held = None; out }
+    }
+    b.start(first = 100, frames = 100, mode = 7)
+    b.untilIdle()
+    val counts = b.counts
+    assert(counts("good") == 100 && counts("skipped") == 10 && counts("late") == 10 && counts("repeated") == 0)
+  }
+
+  run("bad settings are refused by their codes, and leave counters and end") { b =>
+    b.loop = through
+    b.start(first = 60, frames = 10, mode = 7)
+    b.untilIdle()
+    val before = b.counts
+    import PortTestRefusal._
+    def refused(code: SpinalEnumElement[PortTestRefusal.type])(start: => Unit): Unit = {
+      start
+      b.untilIdle()
+      assert(b.refusal == b.code(code))
+      assert(b.counts == before && b.end == b.code(PortTestEnd.complete) && b.wire.size == 10)
+    }
+    refused(nothing)(b.start(mode = 4))
+    refused(sizeRange)(b.start(first = 59))
+    refused(sizeRange)(b.start(first = 60, last = 9601, step = 1))
+    refused(sizeSequence)(b.start(first = 70, last = 69, step = 1))
+    refused(sizeSequence)(b.start(first = 70, last = 71))
+    refused(frames)(b.start(frames = 5, mode = 2))
+    refused(interval)(b.start(interval = 390625001))
+    b.dut.io.link #= false
+    refused(linkDown)(b.start())
+    b.dut.io.link #= true
+    b.dut.macTx.assertReset()
+    b.dut.ps.waitSampling(20)
+    refused(mac)(b.start())
+    b.dut.macTx.deassertReset()
+    b.dut.ps.waitSampling(100)
+    refused(stopped) { b.start(); b.dut.ps.waitSampling(200); b.stop() }
+    refused(traffic) { b.start(); b.dut.ps.waitSampling(100); b.receive(Array.tabulate(64)(_.toByte)) }
+    b.start(mode = 7)
+    b.start(mode = 7)
+    b.dut.ps.waitSampling(100)
+    assert(b.refusal == b.code(running) && b.state == b.code(PortTestState.running))
+    b.off()
+    b.untilIdle()
+  }
+}
