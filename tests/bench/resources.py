@@ -21,29 +21,36 @@ PATHS = 20
 PART = 100
 
 
+#: What the option selfTest adds: the block at the host streams, and the three blocks that each port has, by their clock.
+SELF_TEST = {"SelfTest": "axi_aclk", "PortTest": "ps_clk", "TestMerge": "mac_tx_clk", "FrameTaker": "mac_rx_clk"}
+
+
 def of_self_test(width: int, functions: int) -> list[Figure]:
-    """What the option selfTest adds to a shell: the block synthesised alone, without the merge with received frames."""
+    """What the option selfTest adds to a shell: its blocks synthesised alone, without the merge with received frames."""
     out = ROOT / "build" / "rtl" / f"selftest-w{8 * width}f{functions}"
     print(f"generating the self-test, {8 * width} bit, {functions} functions", flush=True)
     subprocess.run(
         [ROOT / "scripts" / "sbt", f"runMain meridian.selftest.GenerateSelfTest {out} {width} {functions}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    with tempfile.TemporaryDirectory() as work:
-        log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        netlist = Netlist(synthesize(out / "SelfTest.v", "SelfTest", Path(work), log), "SelfTest")
-    result = netlist.resources()
-    point = {"part": "selftest", "width": 8 * width, "functions": functions}
-    host = next(clock for clock in CLOCKS if clock.pin == "axi_aclk")
-    worst = max((ends[0] for ends in result.ends.values()), key=lambda end: end.depth)
-    print(f"  deepest path: {worst.depth} LUTs, " + " > ".join(worst.path))
-    return [
-        Figure("lut", point, result.lut, "LUT"),
-        Figure("ff", point, result.ff, "FF"),
-        Figure("bram36", point, result.bram36, "RAMB36"),
-        Figure("depth_luts", point | {"clock_mhz": host.mhz}, worst.depth, "LUT", goal=f"<= {host.levels}"),
-    ]
+    figures: list[Figure] = []
+    for top, pin in SELF_TEST.items():
+        with tempfile.TemporaryDirectory() as work:
+            log = ROOT / "build" / "bench" / f"yosys-{out.name}-{top}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            netlist = Netlist(synthesize(out / f"{top}.v", top, Path(work), log), top)
+        result = netlist.resources()
+        point = {"part": "selftest", "block": top, "width": 8 * width, "functions": functions}
+        clock = next(clock for clock in CLOCKS if clock.pin == pin)
+        worst = max((ends[0] for ends in result.ends.values()), key=lambda end: end.depth)
+        print(f"  {top}: deepest path {worst.depth} LUTs, " + " > ".join(worst.path))
+        figures += [
+            Figure("lut", point, result.lut, "LUT"),
+            Figure("ff", point, result.ff, "FF"),
+            Figure("bram36", point, result.bram36, "RAMB36"),
+            Figure("depth_luts", point | {"clock_mhz": clock.mhz}, worst.depth, "LUT", goal=f"<= {clock.levels}"),
+        ]
+    return figures
 
 
 def of_egress(width: int) -> list[Figure]:
