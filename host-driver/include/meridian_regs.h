@@ -12,7 +12,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      9
+#define MERIDIAN_MAP_MINOR                                      10
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -103,6 +103,22 @@
 #define MERIDIAN_SELF_TEST_END_QUEUES_CHANGED                   4
 #define MERIDIAN_SELF_TEST_END_CREDIT_OFF                       5
 #define MERIDIAN_SELF_TEST_ENDS                                 6
+
+/* Why a setting of a transceiver was not taken over. */
+#define MERIDIAN_TRANSCEIVER_REFUSAL_NONE                       0
+#define MERIDIAN_TRANSCEIVER_REFUSAL_RESERVED                   1
+#define MERIDIAN_TRANSCEIVER_REFUSAL_HOST_ENABLED               2
+#define MERIDIAN_TRANSCEIVER_REFUSAL_PS_ENABLED                 3
+#define MERIDIAN_TRANSCEIVER_REFUSAL_TRAFFIC                    4
+#define MERIDIAN_TRANSCEIVER_REFUSALS                           5
+
+/* How an access to a register of a transceiver ended. */
+#define MERIDIAN_DRP_RESULT_NONE                                0
+#define MERIDIAN_DRP_RESULT_DONE                                1
+#define MERIDIAN_DRP_RESULT_TIMEOUT                             2
+#define MERIDIAN_DRP_RESULT_HUNG                                3
+#define MERIDIAN_DRP_RESULT_BUSY                                4
+#define MERIDIAN_DRP_RESULTS                                    5
 
 /* Why a test of a port was not started. */
 #define MERIDIAN_PORT_TEST_REFUSAL_NONE                         0
@@ -350,6 +366,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK               0x00100000u
 #define MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_SHIFT              21
 #define MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK               0x00200000u
+#define MERIDIAN_IDENT_CAPABILITIES_EGRESS_SHIFT                24
+#define MERIDIAN_IDENT_CAPABILITIES_EGRESS_MASK                 0x01000000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -580,6 +598,68 @@
 #define MERIDIAN_PORT_TEST_COUNTER_REPEATED                     0x0d0
 #define MERIDIAN_PORT_TEST_COUNTER_TIMED                        0x0d8
 #define MERIDIAN_PORT_TEST_COUNTER_LATENCY_SUM                  0x0e0
+
+/* Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has the self-test. */
+#define MERIDIAN_TRANSCEIVER_BASE(i)                            (0x107000 + 0x400 * (i))
+#define MERIDIAN_TRANSCEIVER_PS_BASE(i)                         (0x7000 + 0x400 * (i))
+#define MERIDIAN_TRANSCEIVER_MAX                                4
+#define MERIDIAN_TRANSCEIVER_LOOPBACK                           0x000
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_SHIFT                0
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_MODE_MASK                 0x00000007u
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_SHIFT               8
+#define MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_PRBS                               0x004
+#define MERIDIAN_TRANSCEIVER_PRBS_TX_SHIFT                      0
+#define MERIDIAN_TRANSCEIVER_PRBS_TX_MASK                       0x0000000fu
+#define MERIDIAN_TRANSCEIVER_PRBS_RX_SHIFT                      8
+#define MERIDIAN_TRANSCEIVER_PRBS_RX_MASK                       0x00000f00u
+#define MERIDIAN_TRANSCEIVER_PRBS_FORCE_SHIFT                   16
+#define MERIDIAN_TRANSCEIVER_PRBS_FORCE_MASK                    0x00010000u
+#define MERIDIAN_TRANSCEIVER_COMMAND                            0x008
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_ERROR_SHIFT          0
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_ERROR_MASK           0x00000001u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_COUNT_SHIFT          1
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_COUNT_MASK           0x00000002u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_RX_SHIFT             2
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_RX_MASK              0x00000004u
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_TX_SHIFT             3
+#define MERIDIAN_TRANSCEIVER_COMMAND_RESET_TX_MASK              0x00000008u
+#define MERIDIAN_TRANSCEIVER_COMMAND_CLEAR_DRP_SHIFT            4
+#define MERIDIAN_TRANSCEIVER_COMMAND_CLEAR_DRP_MASK             0x00000010u
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_SHIFT                8
+#define MERIDIAN_TRANSCEIVER_COMMAND_FORCE_MASK                 0x00000100u
+#define MERIDIAN_TRANSCEIVER_STATUS                             0x00c
+#define MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_SHIFT               0
+#define MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_MASK                0x0000000fu
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_LOCKED_SHIFT           4
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_LOCKED_MASK            0x00000010u
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_ERROR_SHIFT            5
+#define MERIDIAN_TRANSCEIVER_STATUS_PRBS_ERROR_MASK             0x00000020u
+#define MERIDIAN_TRANSCEIVER_STATUS_RX_CLOCK_SHIFT              6
+#define MERIDIAN_TRANSCEIVER_STATUS_RX_CLOCK_MASK               0x00000040u
+#define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_SHIFT             7
+#define MERIDIAN_TRANSCEIVER_STATUS_RESETTING_MASK              0x00000080u
+#define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_SHIFT               8
+#define MERIDIAN_TRANSCEIVER_STATUS_TRAFFIC_MASK                0x00000100u
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND                        0x010
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_SHIFT          0
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_ADDRESS_MASK           0x000003ffu
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_WRITE_SHIFT            15
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_WRITE_MASK             0x00008000u
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_DATA_SHIFT             16
+#define MERIDIAN_TRANSCEIVER_DRP_COMMAND_DATA_MASK              0xffff0000u
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS                         0x014
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_DATA_SHIFT              0
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_DATA_MASK               0x0000ffffu
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_BUSY_SHIFT              16
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_BUSY_MASK               0x00010000u
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_RESULT_SHIFT            20
+#define MERIDIAN_TRANSCEIVER_DRP_STATUS_RESULT_MASK             0x00f00000u
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN                           0x018
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_SHIFT               0
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_RESET_MASK                0x00000001u
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_SHIFT               1
+#define MERIDIAN_TRANSCEIVER_EYE_SCAN_SCANS_MASK                0x00000002u
 
 /* 64-bit counters of an Ethernet port, since reset. */
 #define MERIDIAN_PORT_COUNTERS_BASE(i)                          (0x108000 + 0x1000 * (i))
@@ -870,6 +950,18 @@
 #define MERIDIAN_HOST_PORT_SWITCHING_MAX                        4
 #define MERIDIAN_HOST_PORT_SWITCHING_VEB_SHIFT                  0
 #define MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK                   0x00000001u
+#define MERIDIAN_HOST_PORT_HIGH_PRIORITIES(i)                   (0x00c + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_HIGH_PRIORITIES_MAX                  4
+#define MERIDIAN_HOST_PORT_HIGH_PRIORITIES_PCP_SHIFT            0
+#define MERIDIAN_HOST_PORT_HIGH_PRIORITIES_PCP_MASK             0x000000ffu
+#define MERIDIAN_HOST_PORT_TX_LOWER_FULL_LOW(i)                 (0x040 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_TX_LOWER_FULL_LOW_MAX                4
+#define MERIDIAN_HOST_PORT_TX_LOWER_FULL_HIGH(i)                (0x044 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_TX_LOWER_FULL_HIGH_MAX               4
+#define MERIDIAN_HOST_PORT_TX_UPPER_FULL_LOW(i)                 (0x080 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_TX_UPPER_FULL_LOW_MAX                4
+#define MERIDIAN_HOST_PORT_TX_UPPER_FULL_HIGH(i)                (0x084 + 0x10 * (i))
+#define MERIDIAN_HOST_PORT_TX_UPPER_FULL_HIGH_MAX               4
 
 /* Counters of the host side as a whole, and of accesses by BAR2. */
 #define MERIDIAN_HOST_EVENTS_BASE                               0x112000
@@ -923,6 +1015,7 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_BYTES            0x908
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_RX_COPIES           0x910
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_OFFLOAD_SKIPPED  0x918
+#define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_QUEUE_FULL       0x920
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_SWITCHED  0x940
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_VEB_FULL  0x948
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_TO_PS     0x950
@@ -1184,6 +1277,7 @@
 #define MERIDIAN_FUNCTION_COUNTER_TX_BYTES                      0x908
 #define MERIDIAN_FUNCTION_COUNTER_RX_COPIES                     0x910
 #define MERIDIAN_FUNCTION_COUNTER_TX_OFFLOAD_SKIPPED            0x918
+#define MERIDIAN_FUNCTION_COUNTER_TX_QUEUE_FULL                 0x920
 #define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_SWITCHED            0x940
 #define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_VEB_FULL            0x948
 #define MERIDIAN_FUNCTION_COUNTER_TX_COPIES_TO_PS               0x950
@@ -1248,6 +1342,7 @@
 #define MERIDIAN_VF_COUNTER_TX_BYTES                            0x908
 #define MERIDIAN_VF_COUNTER_RX_COPIES                           0x910
 #define MERIDIAN_VF_COUNTER_TX_OFFLOAD_SKIPPED                  0x918
+#define MERIDIAN_VF_COUNTER_TX_QUEUE_FULL                       0x920
 #define MERIDIAN_VF_COUNTER_TX_COPIES_SWITCHED                  0x940
 #define MERIDIAN_VF_COUNTER_TX_COPIES_VEB_FULL                  0x948
 #define MERIDIAN_VF_COUNTER_TX_COPIES_TO_PS                     0x950

@@ -10,7 +10,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 9
+  val minor = 10
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -37,7 +37,11 @@ object Identification {
   )
 
   /** Beside them, of a build that has it: bits of their own. */
-  val selfTest = (19, "self_test", "a packet generator, checker and latency counters at the host streams")
+  val selfTest = (
+    19,
+    "self_test",
+    "a packet generator and checker at the host streams and at each port, and access to the transceivers"
+  )
   val userBox = (20, "user_box", "a module of the user's at the wire of each port")
   val hostBox = (21, "host_box", "a module of the user's at the host, between filters and QDMA streams")
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
@@ -67,8 +71,8 @@ class IdentRegs(p: ShellParam) extends Component {
     (is, (bit, name, doc)) <- Seq(
       p.selfTest -> Identification.selfTest,
       p.box.nonEmpty -> Identification.userBox,
-      p.egress -> Identification.egress,
-      p.hostBox.nonEmpty -> Identification.hostBox
+      p.hostBox.nonEmpty -> Identification.hostBox,
+      p.egress -> Identification.egress
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)

@@ -18,7 +18,8 @@ class FrameTakerProof extends Component {
   /** Beats of the frame before this one, and whether those say that it is of the run. */
   val before = Reg(UInt(2 bits)) init 0
   val armed, mine, foreign = RegInit(False)
-  val isTest = io.beat.data(47 downto 32) === B(((TestFrame.etherType & 255) << 8) | (TestFrame.etherType >> 8), 16 bits)
+  val isTest =
+    io.beat.data(47 downto 32) === B(((TestFrame.etherType & 255) << 8) | (TestFrame.etherType >> 8), 16 bits)
   when(io.beat.valid) {
     when(before =/= 2)(before := before + 1)
     when(before === 0)(armed := io.armed)
