@@ -12,7 +12,7 @@ class ShellElaborationTest extends AnyFunSuite {
   private def elaborate(param: ShellParam): SpinalReport[Shell] =
     SpinalConfig(targetDirectory = "tmp", netlistFileName = "ShellElaboration.v").generateVerilog(new Shell(param))
 
-  test("smallest sizes, without a trace of a user's module or of egress queues") {
+  test("smallest sizes, without a trace of a user's module, a self-test or egress queues") {
     val report = elaborate(
       ShellParam(
         functions = 4,
@@ -32,6 +32,8 @@ class ShellElaborationTest extends AnyFunSuite {
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
     for (trace <- egressTraces) assert(!verilog.contains(trace), trace)
     assert(report.toplevel.host.hostBox.isEmpty)
+    for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge"))
+      assert(!verilog.toLowerCase.contains(part), part)
   }
 
   test("a user's module at each of two ports, and its clock crossings") {
@@ -103,6 +105,12 @@ class ShellElaborationTest extends AnyFunSuite {
     elaborate(
       ShellParam(hostBytes = 64, hostMhz = 125, functions = 256, queues = 2048, maxFrame = 16000, selfTest = true)
     )
+    val shell = elaborate(ShellParam(ports = 2, lineRate = 10, selfTest = true)).toplevel
+    val crossings = Shell.crossings(shell).crossings
+    for (i <- 0 until 2) {
+      val held = crossings.filter(c => c.kind == "held" && c.from.forall(_.startsWith(s"ps/portTests_${i}_test/")))
+      assert(held.exists(_.to.startsWith(s"port${i}_tx/")) && held.exists(_.to.startsWith(s"port${i}_rx/")))
+    }
   }
 
   test("parameters that cannot be are refused in words") {

@@ -116,7 +116,9 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
     }
     watch.whenIsActive {
       cycles := cycles + 1
-      when(settings.force || cycles === watchCycles) {
+      when(stops) {
+        refuse(PortTestRefusal.stopped)
+      } elsewhen (settings.force || cycles === watchCycles) {
         io.restart := True
         counts := False
         end := PortTestEnd.none
@@ -172,7 +174,7 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
     // The last of several that meet counts.
     always {
       when(stops) {
-        when(isActive(judge) || isActive(watch))(refuse(PortTestRefusal.stopped))
+        when(isActive(judge))(refuse(PortTestRefusal.stopped))
         when(isActive(clear) || isActive(running))(over(PortTestEnd.command))
         when(isActive(waiting))(forceGoto(ending))
       }
@@ -181,7 +183,6 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
     }
     def refuse(code: SpinalEnumElement[PortTestRefusal.type]): Unit = {
       refusal := code
-      io.restart := False
       forceGoto(idle)
     }
     def over(why: SpinalEnumElement[PortTestEnd.type]): Unit = {

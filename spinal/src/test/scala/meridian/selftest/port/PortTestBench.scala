@@ -265,6 +265,14 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
   def stop(): Unit = command(2)
   def off(): Unit = command(4)
 
+  /** The frame under way is lost. */
+  def resetMacTx(cycles: Int): Unit = {
+    dut.macTx.assertReset()
+    dut.ps.waitSampling(cycles)
+    bytes.clear()
+    dut.macTx.deassertReset()
+  }
+
   def until(what: String, cycles: Int = 200000)(condition: => Boolean): Unit = {
     var left = cycles
     while (!condition && left > 0) { dut.ps.waitSampling(20); left -= 20 }

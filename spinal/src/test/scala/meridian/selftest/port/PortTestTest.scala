@@ -7,8 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
 
-import scala.util.Random
-
 /** The test of a port with a wire around it that loses, damages, swaps and repeats frames. */
 class PortTestTest extends AnyFunSuite {
   private val p = ShellParam(selfTest = true)
@@ -156,5 +154,68 @@ class PortTestTest extends AnyFunSuite {
     assert(b.refusal == b.code(running) && b.state == b.code(PortTestState.running))
     b.off()
     b.untilIdle()
+  }
+
+  run("an interval is kept to the cycle, and a stop lets one frame end and counts what it cut") { b =>
+    b.loop = through
+    b.start(first = 60, last = 63, step = 1, frames = 1000, interval = 500, mode = 7)
+    b.until("ten frames")(b.wire.size == 10)
+    b.stop()
+    b.dut.ps.waitSampling(50)
+    val sent = b.wire.size
+    b.untilIdle()
+    assert(b.wire.size == sent && sent <= 11 && b.end == b.code(PortTestEnd.command))
+    assert(b.wire.map(_.start).sliding(2).forall(pair => pair(1) - pair(0) == 500))
+    for ((frame, i) <- b.wire.zipWithIndex) assert(frame.data.sameElements(b.expected(frame.data, 60 + i % 4, i)))
+    assert(b.count("sent") == sent && b.count("good") == sent && b.read("cut") == 1000 - sent)
+  }
+
+  run("frames of PS and host pass in both directions during a test that was forced, and the PS's go first") { b =>
+    b.loop = frame => if (frame.ofTest) through(frame) else Nil
+    b.start(first = 1514, frames = 60, mode = 7)
+    b.until("the first")(b.wire.nonEmpty)
+    def data(source: Int, i: Int) = Array.tabulate(100 + i)(n => if (n == 6) source.toByte else (n + i).toByte)
+    for (i <- 0 until 10) {
+      val first = b.wire.size
+      b.sendPs(data(0x11, i))
+      b.sendHost(data(0x12, i))
+      b.receive(data(0x13, i))
+      b.until("the frame of the PS")(b.wire.exists(f => f.data.sameElements(data(0x11, i))))
+      // One test frame is under way, and the next may be in the registers before the choice.
+      assert(b.wire.indexWhere(f => f.data.sameElements(data(0x11, i))) <= first + 2)
+    }
+    b.untilIdle()
+    assert(b.wire.filter(_.data(6) == 0x12).map(_.data.toSeq) == (0 until 10).map(data(0x12, _).toSeq))
+    assert(b.toHost == (0 until 10).map(data(0x13, _).toSeq) && b.toPs == b.toHost)
+    assert(b.count("sent") == 60 && b.count("good") == 60 && b.wire.size == 80)
+  }
+
+  run("a frame that comes across the start is not taken, and one across the end is taken whole") { b =>
+    val frame = TestFrameModel(9000, 0x234, 2, 0, 0)
+    b.receive(frame)
+    b.dut.ps.waitSampling(100)
+    b.start(first = 60, mode = 6)
+    b.until("the frame")(b.toHost.nonEmpty)
+    assert(b.toHost.head == frame.toSeq && b.count("good") == 0 && b.count("received_bytes") == 0)
+    b.receive(frame)
+    b.dut.ps.waitSampling(100)
+    b.off()
+    b.untilIdle()
+    assert(b.toHost.size == 1 && b.count("good") == 1 && b.count("received_bytes") == 9000)
+  }
+
+  run("a link that falls and a MAC that is reset end a test, and the next one starts from 0") { b =>
+    b.loop = through
+    b.start(frames = 100, interval = 400)
+    b.until("it runs")(b.wire.nonEmpty)
+    b.dut.io.link #= false
+    b.untilIdle()
+    assert(b.end == b.code(PortTestEnd.linkDown) && b.read("cut") == 100 - b.wire.size)
+    val before = b.wire.size
+    b.start(first = 9000, frames = 100, mode = 7) // forced, so without a link
+    b.until("it runs")(b.wire.size > before + 2)
+    b.resetMacTx(30)
+    b.untilIdle()
+    assert(b.end == b.code(PortTestEnd.mac) && b.read("cut") > 0)
   }
 }
