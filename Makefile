@@ -137,7 +137,7 @@ twin-run: ## boot a Debian host with the card, run CMD in it as root, and print 
 	@scripts/twin run $(TWIN_ARGS) -- "$$TWIN_CMD"
 
 bitstream: ## BOARD=...: build bitstream, .bin and XSA with Vivado → build/vivado/BOARD; DEBUG=1: with logic analysers; SELF_TEST=1: with the self-test (needs Vivado; never run here)
-	@scripts/bitstream build $(if $(DEBUG),--debug) $(if $(SELF_TEST),--self-test) $(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))$(if $(HOST_BOX),--host-box "$(HOST_BOX)" $(if $(HOST_BOX_MODULE),--host-box-module "$(HOST_BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
+	@scripts/bitstream build $(if $(DEBUG),--debug )$(if $(SELF_TEST),--self-test )$(if $(BOX),--box "$(BOX)" $(if $(BOX_MODULE),--box-module "$(BOX_MODULE)" ))$(if $(HOST_BOX),--host-box "$(HOST_BOX)" $(if $(HOST_BOX_MODULE),--host-box-module "$(HOST_BOX_MODULE)" ))"$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
 
 probe: ## BOARD=...: compare with Vivado what the scripts only infer (ten minutes; needs Vivado, never run here)
 	@scripts/bitstream probe "$(BOARD)" $(if $(SETTINGS),"$(SETTINGS)")
