@@ -311,16 +311,9 @@ def test_vivado_fails(tree: Path, host: Callable[..., FakeHost]) -> None:
 @contextmanager
 def programming(tree: Path, host: FakeHost) -> Iterator[subprocess.Popen[str]]:
     """The script in a session of its own, when it has started Vivado. Whatever is left of the session ends."""
-    command = [str(tree / "scripts/bitstream"), "program", "zcu106"]
-    process = subprocess.Popen(
-        command,
-        env=host.environment,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # What is started in the background may have been told to ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    # What is started in the background may have been told to ignore SIGINT.
+    command = ["env", "--default-signal=INT", str(tree / "scripts/bitstream"), "program", "zcu106"]
+    process = subprocess.Popen(command, env=host.environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         end = time.monotonic() + SECONDS
         while not [event for event in host.events() if event.startswith("vivado")]:

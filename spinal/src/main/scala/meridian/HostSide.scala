@@ -223,4 +223,5 @@ class HostSide(p: ShellParam) extends Component {
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
   if (p.selfTest) when(!selfTest.idle)(io.idle := False)
   for (box <- box) when(!box.io.idle)(io.idle := False)
+  for (box <- hostBox) when(!box.io.idle)(io.idle := False)
 }

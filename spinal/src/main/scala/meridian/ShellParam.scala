@@ -97,8 +97,8 @@ case class ShellParam(
   /** The same, if a shell can have all of it. */
   def together: ShellParam = {
     require(
-      !egress || box.isEmpty,
-      "a shell with a user's module at the wire has no egress queues: leave one of the two out"
+      !egress || box.isEmpty && hostBox.isEmpty,
+      "a shell with a user's module has no egress queues: leave one of the two out"
     )
     this
   }

@@ -66,8 +66,11 @@ class ShellElaborationTest extends AnyFunSuite {
         crossings.exists(c => c.kind == "memory" && c.to.contains(s"port${port}_tx/queues/$queue")),
         s"$port $queue"
       )
-    val both = intercept[IllegalArgumentException](small.copy(box = Some(BoxPins.whole(small))).together)
-    assert(both.getMessage.contains("leave one of the two out"))
+    val atHost = small.copy(hostBox = Some(BoxPins.whole(small, atHost = true)))
+    for (param <- Seq(small.copy(box = Some(BoxPins.whole(small))), atHost)) {
+      val both = intercept[IllegalArgumentException](param.together)
+      assert(both.getMessage.contains("leave one of the two out"))
+    }
   }
 
   test("a user's module at the host, alone, and beside those at the wire") {
