@@ -69,6 +69,15 @@ def test_the_self_test_is_installed(tmp_path: Path) -> None:
     names = [board.parent.name for board in sorted((ROOT / "vivado/boards").glob("*/board.tcl"))]
     assert done.stdout.split() == ["0.1", str(program.parent / "meridian_regs.h"), *names]
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60, check=True).stdout
+    said = subprocess.run(
+        [image / "usr/share/meridian-tools/meridian-eye", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert said.stdout == "meridian-eye 0.1\n"
+    assert (image / "usr/bin/meridian-eye").readlink() == Path("/usr/share/meridian-tools/meridian-eye")
     assert "dma-pattern" in listed and not list(program.parent.rglob("__pycache__/main*"))
 
 

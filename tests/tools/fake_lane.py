@@ -35,11 +35,14 @@ class FakeLane:
         self.refusal = NONE
         self.result = 0
         self.read_data = 0
+        self.magic = self.registers["MAGIC"]
+        self.blind = 0  # points that find errors only, as the receiver has not locked yet
         self.capabilities = self.registers["IDENT_CAPABILITIES_SELF_TEST_MASK"]
 
     def read(self, address: int) -> int:
         regs = self.registers
         known = {
+            regs["IDENT_MAGIC"]: self.magic,
             regs["IDENT_CAPABILITIES"]: self.capabilities,
             regs["IDENT_GEOMETRY"]: 2 << regs["IDENT_GEOMETRY_PORTS_SHIFT"],
             regs.ps_base("PORT", 1) + regs["PORT_LINK_STATUS"]: 25 << regs["PORT_LINK_STATUS_GIGABITS_SHIFT"] | 1,
@@ -108,7 +111,8 @@ class FakeLane:
         mask = sum(self.drp.get(place, 0) << 16 * number for number, place in enumerate(masks))
         left = [bit for bit in range(160) if not mask >> bit & 1]
         assert left == list(range(80 - self.word_bits, 80)), "the word ends at bit 79"
-        rate = 0.5 if self.misaligned else self.rate(across - (across >> 10 << 11), code, vertical >> 9 & 1)
+        self.blind, is_blind = max(0, self.blind - 1), self.blind > 0
+        rate = 0.5 if self.misaligned or is_blind else self.rate(across - (across >> 10 << 11), code, vertical >> 9 & 1)
         each = rate * self.word_bits * 2 ** (1 + (self.drp[0x03C] & 31))
         samples = LARGEST if each * LARGEST < LARGEST else max(1, round(LARGEST / each))
         self.drp[0x251], self.drp[0x252] = min(LARGEST, round(each * samples)), samples

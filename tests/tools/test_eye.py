@@ -124,6 +124,72 @@ def test_too_few_bits_for_a_rate_are_told(run: Callable[..., int], capsys: pytes
     assert "too few bits to tell 1e-12: the opening is told at 1.2e-07" in capsys.readouterr().out
 
 
+def test_a_reset_that_is_refused_is_made_by_the_next_scan(run: Callable[..., int]) -> None:
+    card = Card(box(16, 60))
+    card.in_use = True
+    assert run(card, "--columns", "2", "--rows", "1") == 1
+    card.in_use = False
+    assert run(card, "--columns", "2", "--rows", "1") == 0 and card.resets == 1
+
+
+def test_a_receiver_that_locks_late_has_an_eye(run: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
+    card = Card(box(16, 60))
+    card.blind = 15
+    monkeypatch.setattr(lanes, "LOCK_SECONDS", 5)
+    scanner = Scanner(Lane(card, Registers(), 1), 0)
+    scanner.prepare()
+    scanner.align()
+
+
+def test_a_large_prescale_has_the_time_that_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds: list[float] = []
+    monkeypatch.setattr(system, "until", lambda ends, seconds, **_: bounds.append(seconds) or ends())
+    scanner = Scanner(Lane(FakeLane(box(16, 60)), Registers(), 1), 15)
+    scanner.prepare()
+    scanner.point(0, 0, 0)
+    assert max(bounds) > 65535 * 32 * 2**16 / 25.78125e9 > 5
+
+
+def test_an_eye_with_errors_everywhere_is_told_at_the_rate_that_was_asked_for(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(Card(lambda across, up, sign: 1e-3), "--columns", "2", "--rows", "1") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == "opening at a bit error rate of 1e-06: 0.00 UI, 0 codes of 254"
+
+
+@pytest.mark.parametrize("columns", ["7", "12", "16"])
+def test_an_opening_does_not_depend_on_the_grid(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str], columns: str
+) -> None:
+    """But for a step of the grid at each end."""
+    assert run(Card(box(16, 60)), "--columns", columns, "--rows", "1") == 0
+    told = float(capsys.readouterr().out.splitlines()[-1].split(": ")[1].split(" UI")[0])
+    assert 0.5 - 2 * 32 / int(columns) / 64 < told <= 0.5
+
+
+def test_a_counter_that_has_stopped_is_no_rate(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    card = Card(box(1, 1))
+    card.errors_to_come = [0xFFFFFFFF]
+    assert run(card, "--prbs", "31", "--seconds", "0.1", "--no-eye") == 0
+    assert "4294967295 errors or more" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("port", ["-1", "2"])
+def test_a_port_that_is_not_there_is_refused(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str], port: str
+) -> None:
+    assert run(Card(box(1, 1)), "--port", port) == 1
+    assert f"there is no port {port}: the card has ports 0 to 1" in capsys.readouterr().err
+
+
+def test_a_card_that_does_not_answer_is_told(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    card = Card(box(1, 1))
+    card.magic = 0xFFFFFFFF
+    assert run(card) == 1
+    assert "the card's magic is 0xffffffff" in capsys.readouterr().err
+
+
 def test_a_pattern_is_counted_and_put_back(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
     card = Card(box(1, 1))
     card.errors_to_come = [70000]

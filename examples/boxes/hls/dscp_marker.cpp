@@ -33,6 +33,7 @@ void dscp_marker(hls::stream<Beat>& source, hls::stream<Beat>& sink) {
 #pragma HLS INTERFACE mode = ap_ctrl_none port = return
 #pragma HLS PIPELINE II = 1
   static bool first = true;
+#pragma HLS RESET variable = first
   Beat beat = source.read();
   bool is_udp = get(beat, kType) == 0x08 && get(beat, kType + 1) == 0x00 && get(beat, kVersion) >> 4 == 4 &&
                 get(beat, kProtocol) == kUdp && beat.keep[kLast];

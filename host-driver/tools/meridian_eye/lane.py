@@ -41,12 +41,17 @@ class Lane:
         #: What goes with each write: also if the port is in use.
         self.force = False
         numbers = registers
+        if (magic := window.read(numbers["IDENT_MAGIC"])) != numbers["MAGIC"]:
+            raise LaneError(
+                f"the card's magic is {magic:#010x}, not {numbers['MAGIC']:#010x}: it is in reset, or its memory is switched "
+                "off ('lspci -v' shows that)"
+            )
         if not numbers.field("IDENT_CAPABILITIES_SELF_TEST", window.read(numbers["IDENT_CAPABILITIES"])):
             raise LaneError(
                 "this bitstream has no pins to its transceivers: build it with 'make bitstream SELF_TEST=1'"
             )
         ports = numbers.field("IDENT_GEOMETRY_PORTS", window.read(numbers["IDENT_GEOMETRY"]))
-        if port >= ports:
+        if not 0 <= port < ports:
             raise LaneError(f"there is no port {port}: the card has ports 0 to {ports - 1}")
         self._page = numbers.ps_base("TRANSCEIVER", port)
         status = window.read(numbers.ps_base("PORT", port) + numbers["PORT_LINK_STATUS"])

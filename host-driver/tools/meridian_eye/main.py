@@ -23,6 +23,8 @@ from .window import NotReachable, Registers32, window_of
 
 RIGHT, FAILED, WRONG = 0, 1, 2
 Value = TypeVar("Value")
+#: Where the receiver's counter of errors stops.
+FULL_COUNT = 0xFFFFFFFF
 #: Bits without an error that make a rate of 1 / bits unlikely by 95 %: -ln(0.05).
 CONFIDENCE = 3.0
 EPILOG = """
@@ -102,6 +104,8 @@ def count_errors(lane: Lane, pattern: int, seconds: float, inject: int) -> str:
                 f"port {lane.port}: the receiver has lost PRBS{pattern}: more than one bit of a thousand is wrong"
             )
     errors, bits = lane.errors(), lane.line_rate * 1e9 * (time.monotonic() - began)
+    if errors == FULL_COUNT:
+        return f"PRBS{pattern}: {errors} errors or more, as the counter stops there: take fewer --seconds"
     if errors:
         return f"PRBS{pattern}: {errors} errors in {bits:.3g} bits, a bit error rate of {errors / bits:.2g}"
     return f"PRBS{pattern}: no error in {bits:.3g} bits, a bit error rate below {CONFIDENCE / bits:.2g} (95 %)"

@@ -9,11 +9,13 @@ each place is measured with both signs of the unrolled threshold.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from meridian_selftest import system
 
+from . import lane as lanes
 from .lane import Lane, LaneError
 
 RX_DATA_WIDTH, ES_CONTROL, ES_HORZ_OFFSET, RXOUT_DIV = 0x003, 0x03C, 0x04F, 0x063
@@ -52,30 +54,32 @@ class Eye:
     steps: int  # of a unit interval
 
     def least(self) -> float:
-        """The largest rate at which a point without an error was measured: what the scan can tell."""
-        return max((1 / point.bits for row in self.points for point in row if not point.errors), default=1.0)
+        """The largest rate at which a point without an error was measured: what the scan can tell; 0 without such a point."""
+        return max((1 / point.bits for row in self.points for point in row if not point.errors), default=0.0)
 
-    def _opening(self, line: Sequence[Point], middle: int, rate: float) -> int:
-        """Steps in which each end of the grid's steps is within the rate."""
+    def _opening(self, line: Sequence[Point], middle: int, rate: float) -> tuple[int, int]:
+        """The first and the last step around the middle within the rate."""
         if line[middle].rate > rate:
-            return 0
+            return middle, middle
         first = last = middle
         while first and line[first - 1].rate <= rate:
             first -= 1
         while last + 1 < len(line) and line[last + 1].rate <= rate:
             last += 1
-        return last - first
+        return first, last
 
     def width(self, rate: float) -> float:
         """Of the opening at a bit error rate, in unit intervals."""
         row = self.points[list(self.up).index(0)]
-        return self._opening(row, list(self.across).index(0), rate) * (self.across[1] - self.across[0]) / self.steps
+        first, last = self._opening(row, list(self.across).index(0), rate)
+        return (self.across[last] - self.across[first]) / self.steps
 
     def height(self, rate: float) -> int:
         """The same in codes of the vertical offset."""
         middle = list(self.across).index(0)
         column = [row[middle] for row in self.points]
-        return self._opening(column, list(self.up).index(0), rate) * abs(self.up[1] - self.up[0])
+        first, last = self._opening(column, list(self.up).index(0), rate)
+        return self.up[first] - self.up[last]
 
 
 def word_bits(lane: Lane) -> int:
@@ -87,6 +91,7 @@ def word_bits(lane: Lane) -> int:
 class Scanner:
     def __init__(self, lane: Lane, prescale: int) -> None:
         self.lane, self.prescale = lane, prescale
+        self._control = ENABLES | prescale
         self.bits = word_bits(lane)
         self.divider = lane.drp_read(RXOUT_DIV) & 7
         self._horizontal_flag = 0x800 if lane.line_rate > PHASE_GBPS else 0
@@ -95,10 +100,15 @@ class Scanner:
         """Enables the scan, which takes a reset of the receiver, and finds out whether the sampler is aligned."""
         lane = self.lane
         lane.begin_scan()
-        control = lane.drp_read(ES_CONTROL)
-        lane.drp_write(ES_CONTROL, control & 0x00E0 | ENABLES | self.prescale)
-        if control & ENABLES != ENABLES:
-            lane.reset_receiver()
+        before = lane.drp_read(ES_CONTROL)
+        self._control = before & 0x00E0 | ENABLES | self.prescale
+        lane.drp_write(ES_CONTROL, self._control)
+        if before & ENABLES != ENABLES:
+            try:
+                lane.reset_receiver()
+            except BaseException:
+                lane.drp_write(ES_CONTROL, before)  # else the next scan would take it for enabled
+                raise
         for address in ES_QUAL_MASKS:
             lane.drp_write(address, 0xFFFF)
         # Of 160 bits those from 79 down are the word that is measured now; a mask of 1 leaves a bit out.
@@ -109,7 +119,9 @@ class Scanner:
 
     def align(self) -> None:
         """A sampler that is a bit off finds errors everywhere: it is aligned anew (answer record 68785)."""
-        for _ in range(TRIES):
+        tries, end = 0, time.monotonic() + lanes.LOCK_SECONDS
+        while tries < TRIES or time.monotonic() < end:  # behind a reset the receiver has to lock first
+            tries += 1
             if self.point(0, 0, 0).rate < 0.1:
                 return
             self.lane.drp_change(ES_HORZ_OFFSET, 0xFFF0, 0x880 << 4)
@@ -127,12 +139,13 @@ class Scanner:
         below = 1 << 10 if up < 0 else 0
         lane.drp_change(ES_VERTICAL, 0x07FC, below | sign << 9 | min(abs(up), CODES) << 2)
         lane.drp_change(ES_HORZ_OFFSET, 0xFFF0, (across & 0x7FF | self._horizontal_flag) << 4)
-        control = ENABLES | self.prescale
-        lane.drp_write(ES_CONTROL, control)
-        lane.drp_write(ES_CONTROL, control | RUN)
-        done = system.until(lambda: bool(lane.drp_read(ES_STATUS) & 1), POINT_SECONDS * (1 + lane.slow), pause=0)
+        lane.drp_write(ES_CONTROL, self._control)
+        lane.drp_write(ES_CONTROL, self._control | RUN)
+        counts = FULL * self.bits * 2 ** (1 + self.prescale) / (lane.line_rate * 1e9)
+        bound = POINT_SECONDS + (POINT_SECONDS + counts) * lane.slow
+        done = system.until(lambda: bool(lane.drp_read(ES_STATUS) & 1), bound, pause=0)
         errors, samples = lane.drp_read(ES_ERROR_COUNT), lane.drp_read(ES_SAMPLE_COUNT)
-        lane.drp_write(ES_CONTROL, control)
+        lane.drp_write(ES_CONTROL, self._control)
         if not done:
             raise LaneError(f"port {lane.port}: the eye scan of the receiver does not end; reset the receiver")
         return Point(errors, max(samples, 1) * self.bits << (1 + self.prescale))
