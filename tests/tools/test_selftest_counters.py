@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from meridian_selftest import counters
 from meridian_selftest.counters import Reading, Sum
+from meridian_selftest.registers import Registers
 
 ONE = Sum("frames", ("in",), ("out", "dropped"), more=("copies",))
 
@@ -60,3 +64,23 @@ def test_every_counter_of_a_sum_is_one_that_the_driver_has() -> None:
     driver = (Path(counters.__file__).parents[2] / "linux/netdev/meridian_stats.c").read_text()
     missing = [name for name in names if f'"{name.partition("_")[2]}"' not in driver]
     assert names and not missing
+
+
+@pytest.mark.parametrize(
+    ("which", "interface", "port"), [("", True, True), ("HOST", False, False), ("USER", True, False)]
+)
+def test_what_passes_a_users_module_is_not_added_up(
+    monkeypatch: pytest.MonkeyPatch, which: str, interface: bool, port: bool
+) -> None:
+    numbers: Any = Registers()
+    capabilities = numbers[f"IDENT_CAPABILITIES_{which}_BOX_MASK"] if which else 0
+    dump = SimpleNamespace(word=lambda name: capabilities, ring=lambda *_: 0)
+    host = SimpleNamespace(pfs=[SimpleNamespace(address="0", interface="e", number=lambda name: 0)])
+    context: Any = SimpleNamespace(dump=lambda interface: dump, map=numbers, host=host)
+    monkeypatch.setattr(counters, "port_of", lambda interface: 0)
+    sums, left_out = counters._sums(context, ["e"])
+    names = {one.what for one in sums}
+    assert ({one.what for one in counters.of_interface("e")} <= names) == interface
+    assert ({one.what for one in counters.of_port(["e"])} <= names) == port
+    assert {one.what for one in counters.of_wire("e")} <= names
+    assert bool(left_out) == bool(which)

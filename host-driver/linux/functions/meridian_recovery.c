@@ -37,8 +37,13 @@ static void announce_reset(struct meridian *m)
  */
 void meridian_before_reset(struct meridian *m)
 {
-	if (test_bit(MERIDIAN_FLAG_RESET, &m->flags))
+	if (test_bit(MERIDIAN_FLAG_RESET, &m->flags)) {
+		/* The one before has not ended, so the time for a reload counts anew. */
+		mutex_lock(&m->devlink->lock);
+		m->devlink->reset_at = jiffies;
+		mutex_unlock(&m->devlink->lock);
 		return;
+	}
 	meridian_stop_service(m);
 	rtnl_lock();
 	meridian_lock(m->netdev);
@@ -168,7 +173,11 @@ static pci_ers_result_t slot_reset(struct pci_dev *pdev)
 
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
-	pci_clear_master(pdev);
+	meridian_devlink_lock(devlink);
+	/* A function that a reload has begun anew meanwhile works already. */
+	if (!devlink->m || test_bit(MERIDIAN_FLAG_RESET, &devlink->m->flags))
+		pci_clear_master(pdev);
+	meridian_devlink_unlock(devlink);
 	if (answers(pdev))
 		return PCI_ERS_RESULT_RECOVERED;
 	meridian_devlink_lock(devlink);

@@ -221,7 +221,7 @@ static int run(struct meridian_pattern *p)
 		error = run_batch(p);
 		msecs = ktime_ms_delta(ktime_get(), start);
 	}
-	if (error)
+	if (meridian_pattern_is_fault(error))
 		meridian_pattern_note(p);
 	end_block(p);
 	if (error == -EINTR)

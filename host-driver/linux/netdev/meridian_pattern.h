@@ -49,6 +49,7 @@ extern const struct meridian_pattern_counter meridian_pattern_counters[MERIDIAN_
 
 void meridian_pattern_note(const struct meridian_pattern *p);
 int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal);
+bool meridian_pattern_is_fault(int error);
 int meridian_pattern_judge(const struct meridian_pattern *p);
 int meridian_pattern_timed_out(const struct meridian_pattern *p);
 int meridian_pattern_ended(const struct meridian_pattern *p, u32 end);

@@ -57,13 +57,32 @@ static const char *why_refused(u32 refusal)
  * @p: the test
  * @refusal: MERIDIAN_SELF_TEST_REFUSAL_*
  *
- * Return: -EBUSY.
+ * Return: -EBUSY if it may begin later; -EPROTO if the card and the driver do not agree.
  */
 int meridian_pattern_refused(const struct meridian_pattern *p, u32 refusal)
 {
 	netdev_err(p->m->netdev, "self-test: the card refuses the pattern (%u): %s\n", refusal,
 		   why_refused(refusal));
-	return -EBUSY;
+	switch (refusal) {
+	case MERIDIAN_SELF_TEST_REFUSAL_RUNNING:
+	case MERIDIAN_SELF_TEST_REFUSAL_NO_FUNCTION:
+	case MERIDIAN_SELF_TEST_REFUSAL_STOPPED:
+		return -EBUSY;
+	default:
+		return -EPROTO;
+	}
+}
+
+/**
+ * meridian_pattern_is_fault() - whether an end of the test is a fault of the card
+ * @error: how it has ended
+ *
+ * Return: false if somebody has only kept it from its end.
+ */
+bool meridian_pattern_is_fault(int error)
+{
+	return error < 0 && error != -ENETDOWN && error != -EBUSY && error != -EINTR &&
+	       error != -ECANCELED;
 }
 
 /* What may be wrong with frames that have come back, the gravest first. */

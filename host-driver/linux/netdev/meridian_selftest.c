@@ -73,18 +73,9 @@ const char *meridian_test_name(unsigned int test)
 /* Else a cable is missing, the filter is full, or somebody has kept the pattern from its end. */
 static bool is_fault(unsigned int test, int error)
 {
-	switch (error) {
-	case -ENOLINK:
-	case -ENOSPC:
-		return false;
-	case -ENETDOWN:
-	case -EBUSY:
-	case -EINTR:
-	case -ECANCELED:
-		return !tests[test].is_offline;
-	default:
-		return error < 0;
-	}
+	if (tests[test].is_offline)
+		return meridian_pattern_is_fault(error);
+	return error < 0 && error != -ENOLINK && error != -ENOSPC;
 }
 
 /* Return: of meridian_test_*. Only tests that are offline disturb the traffic. */
@@ -95,11 +86,13 @@ static int run(struct meridian *m, unsigned int test)
 
 	if (error == MERIDIAN_LEFT_OUT)
 		return 0;
-	selftest->error[test] = error;
 	if (is_fault(test, error))
 		selftest->failed |= BIT(test);
 	else if (!error)
 		selftest->failed &= ~BIT(test);
+	else if (selftest->failed & BIT(test))
+		return error; /* the fault is told until the test has passed */
+	selftest->error[test] = error;
 	return error;
 }
 

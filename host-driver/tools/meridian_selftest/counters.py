@@ -156,9 +156,16 @@ def _sums(context: Context, interfaces: list[str]) -> tuple[list[Sum], str]:
     ports: dict[int, list[str]] = {}
     for interface in interfaces:
         ports.setdefault(port_of(interface), []).append(interface)
-    sums = [one for interface in interfaces for one in of_interface(interface)]
+    capabilities = context.dump(interfaces[0]).word("CAPABILITIES")
+    at_host, at_wire = (
+        bool(capabilities & context.map[f"IDENT_CAPABILITIES_{which}_BOX_MASK"]) for which in ("HOST", "USER")
+    )
+    # The functions' counters are of before the module at the host, the ports' of behind that at the wire.
+    sums = [] if at_host else [one for interface in interfaces for one in of_interface(interface)]
     for members in ports.values():
         sums += of_wire(members[0])
+    if at_host or at_wire:
+        return sums, "; a user's module may make and drop frames, so what is counted at its two sides is not added up"
     others = [pf.address for pf in context.host.pfs if not pf.interface]
     vfs = sum(pf.number("sriov_numvfs") for pf in context.host.pfs)
     if others or vfs:
