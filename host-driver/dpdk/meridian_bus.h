@@ -53,7 +53,8 @@ enum meridian_presence { MERIDIAN_PRESENT, MERIDIAN_SILENT, MERIDIAN_UNPLUGGED }
  * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
  *	if it cannot be told. NULL: it never can
  * @presence: where the function is, asked only while its registers give all ones. NULL: it is always
- *	MERIDIAN_SILENT
+ *	MERIDIAN_SILENT. On PCI it reads sysfs, which Linux holds up while it resets the function: the
+ *	thread of EAL's alarms waits so long, and with it the alarms of other ports
  *
  * Control calls of one bus come one at a time; doorbells of different queues come from any thread
  * at any time. All are called in the process that made the bus. In every version @version and @close
