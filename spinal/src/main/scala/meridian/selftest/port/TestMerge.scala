@@ -13,7 +13,8 @@ import spinal.lib._
   * of the PS go before both.
   *
   * A frame of the host goes first, unless [[HostSelfTest.testAfter]] of them have gone since the test's last. So a frame
-  * of the host waits for one test frame at most, and a test that was forced ends, unless the PS or an upper queue fills the line.
+  * of the host waits for one test frame at most, and a test that was forced ends, unless the PS or an upper queue fills
+  * the line.
   *
   * Latency: 1 cycle, for every frame. Throughput: one beat a cycle, no bubble between frames.
   */
