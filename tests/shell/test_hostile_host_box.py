@@ -13,6 +13,8 @@ from meridian_card.shell import OKAY, SLVERR
 from test_host_box import READY, counts, made, post, register, to_wire, window
 from test_isolation import ALICE, BOB, PS, VF_ALICE, VF_BOB, WIRE, frame, got, let_ps_end, of_ps
 
+pytestmark = pytest.mark.long  # the shell is built for it alone
+
 HERE = Path(__file__).parent
 PASSES, HANGS, FLOODS, SILENT = range(4)
 RX_HUNG, TX_HUNG, REGISTERS_HUNG = 2, 4, 8

@@ -18,6 +18,8 @@ from meridian_twin.control import Control
 
 US, MS = 10**6, 10**9  # in ps
 ARM = bytes.fromhex("020000000001")
+pytestmark = pytest.mark.long
+
 #: A card that the tests of the self-test block run, too.
 CARD = ("--self-test", "true")
 NEAR, FAR = (1, 2), (4, 6)
