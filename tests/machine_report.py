@@ -37,6 +37,9 @@ class Boot:
 class Record:
     """What has happened since pytest began."""
 
+    #: A property of a report for each boot: the time of a usual one, and that of one whose first start was spoilt.
+    BOOT, SECOND_BOOT, LOGS = "boot_seconds", "second_boot_seconds", "kept_logs"
+
     def __init__(self) -> None:
         self.test = "no test"
         self.failures = 0
@@ -64,6 +67,22 @@ class Record:
 
         return call
 
+    def take(self) -> list[tuple[str, str]]:
+        """The properties of what was noted since the last call; it is forgotten."""
+        boots = [(self.SECOND_BOOT if b.again else self.BOOT, f"{b.seconds:.1f}") for b in self.boots]
+        kept = [(self.LOGS, str(folder)) for folder in self.kept]
+        self.boots.clear()
+        self.kept.clear()
+        return boots + kept
+
+    def add(self, test: str, properties: list[tuple[str, str]]) -> None:
+        """Notes what the report of a test has."""
+        for name, value in properties:
+            if name in (self.BOOT, self.SECOND_BOOT):
+                self.boots.append(Boot(test, float(value), name == self.SECOND_BOOT))
+            elif name == self.LOGS:
+                self.kept.append(Path(value))
+
     def lines(self) -> Iterator[str]:
         """A line of figures for each file of tests, then one for each second start and each folder of logs."""
         of_file: dict[str, list[Boot]] = defaultdict(list)
@@ -77,7 +96,10 @@ class Record:
         yield from (f"logs of a test that failed: {folder}" for folder in self.kept)
 
 
+#: Of this process.
 record = Record()
+#: Of all workers, by their reports.
+told = Record()
 
 
 @contextmanager
@@ -130,12 +152,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, A
     report = yield
     record.failures += report.failed
     if call.when == "teardown":
-        report.user_properties += [("boot_seconds", f"{b.seconds:.1f}") for b in record.boots if b.test == item.nodeid]
+        report.user_properties += record.take()
     return report
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        told.add(report.nodeid, report.user_properties)
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    lines = list(record.lines())
+    lines = list(told.lines())
     if lines:
         terminalreporter.section("machines")
     for line in lines:

@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORTS = ROOT / "build" / "reports"
 #: So long may a command take to end after it is told to.
 END_SECONDS = 20
+#: Files of tests run beside each other, as a simulation takes one core. Those of one file share what they build or boot.
+SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadfile"]
+QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 
 @dataclass
@@ -46,18 +49,19 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
-        pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", tests="tests/dpdk"),
+        pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", SIDE_BY_SIDE, "tests/dpdk"),
         Suite(
             "Vivado build",
             [
                 str(scripts / "check-vivado"),
                 f"--junitxml={REPORTS / 'vivado' / 'junit.xml'}",
+                *SIDE_BY_SIDE,
                 *([] if long else ["-m", "not long"]),
             ],
             10,
             REPORTS / "vivado",
         ),
-        pytest("whole shell and card", shell, 180 if long else 30, "shell", elsewhere),
+        pytest("whole shell and card", shell, 180 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
         Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
@@ -69,7 +73,7 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("semantic patches, PS", [str(scripts / "check-driver"), "--ps", "--semantics"], 20)] if long else []),
         *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),
         *([Suite("mutants", [str(scripts / "test-mutants")], 300)] if long else []),
-        *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", ["-k", "not bookworm"])]),
+        *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", QUICK_MACHINES)]),
     ]
 
 

@@ -101,3 +101,17 @@ def test_a_boot_that_fails_has_no_time(record: Record) -> None:
     with pytest.raises(OSError, match="as meant"):
         record.timed(boot)()
     assert not list(record.lines())
+
+
+def test_a_report_carries_what_a_worker_noted(record: Record, tmp_path: Path) -> None:
+    """Workers of pytest-xdist send reports to the process that prints the summary, and nothing else."""
+    record.boots = [Boot("a.py::one", 12.3), Boot("a.py::one", 45.6, again=True)]
+    record.kept = [tmp_path]
+    summary = Record()
+    summary.add("a.py::one", record.take())
+    assert list(summary.lines()) == [
+        "a.py: 12 46 s to boot",
+        "a.py::one: the emulator spoilt the first start of a machine, the second one succeeded",
+        f"logs of a test that failed: {tmp_path}",
+    ]
+    assert record.take() == [], "what was told once is not told again"
