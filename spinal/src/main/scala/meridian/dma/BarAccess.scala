@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma
+
+import spinal.core._
+import spinal.lib._
+
+/** A word of a function's BAR0, read or written. */
+case class BarAccess() extends Bundle {
+  val function = DmaParam.functionType()
+  val offset = UInt(18 bits) // in bytes, a multiple of 4
+  val write = Bool()
+  val data = Bits(32 bits) // of a write
+}
+
+/** An access at a block of registers, which holds it by ready for as long as it takes. A read's value is there with ready. */
+case class RegPort() extends Bundle with IMasterSlave {
+  val access = Stream(BarAccess())
+  val value = Bits(32 bits)
+
+  override def asMaster(): Unit = {
+    master(access)
+    in(value)
+  }
+}
+
+/** A doorbell that was rung. */
+case class Doorbell() extends Bundle {
+  val function = DmaParam.functionType()
+  val queue = DmaParam.queueType() // of all queues
+  val kind = UInt(2 bits) // 0: interrupt ring's CIDX, 1: H2C PIDX, 2: C2H PIDX, 3: completion CIDX
+  val value = Bits(32 bits)
+}
+
+/** An interrupt that is to be sent: a vector of a function, or an entry of an interrupt ring that has the vector's number. */
+case class InterruptRequest() extends Bundle {
+  val function = UInt(12 bits)
+  val vector = UInt(11 bits)
+  val aggregate = Bool()
+}

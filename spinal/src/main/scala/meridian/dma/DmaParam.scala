@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma
+
+import spinal.core._
+
+/** Every choice a DMA engine is built from. Functions are numbered as PG213 and PG302 have it: PFs 0 to 3, VFs from 4 on.
+  *
+  * @param pfs     physical functions, 1 to 4
+  * @param vfs     virtual functions of each PF, in the order of their numbers
+  * @param queues  contexts of each kind
+  * @param eqdma4  the version registers name EQDMA 4.0 instead of 5.0
+  */
+case class DmaParam(pfs: Int = 4, vfs: Seq[Int] = Seq(8, 8, 8, 8), queues: Int = 512, eqdma4: Boolean = false) {
+  require(pfs >= 1 && pfs <= 4, s"pfs is $pfs: choose 1 to 4")
+  require(vfs.size == pfs, s"there are VFs of ${vfs.size} PFs: name as many as there are PFs, $pfs")
+  require(vfs.forall(_ >= 0) && vfs.sum <= DmaParam.maxVfs, s"there are ${vfs.sum} VFs: choose at most ${DmaParam.maxVfs}")
+  require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
+
+  /** One more than the highest number of a function. */
+  def functions: Int = DmaParam.firstVf + vfs.sum
+
+  /** Numbers of a PF's VFs. */
+  def vfsOf(pf: Int): Range = {
+    val first = DmaParam.firstVf + vfs.take(pf).sum
+    first until first + vfs(pf)
+  }
+  def isVfOf(pf: Int, function: UInt): Bool =
+    if (vfs(pf) == 0) False else function >= vfsOf(pf).head && function <= vfsOf(pf).last
+
+  /** There is such a function. */
+  def exists(function: UInt): Bool = function < pfs || (function >= DmaParam.firstVf && function < functions)
+  def exists(function: Int): Boolean = function < pfs || (function >= DmaParam.firstVf && function < functions)
+
+  /** The PF of a VF as a bit each; nothing for other numbers. */
+  def parent(function: UInt): Bits = Vec((0 until pfs).map(isVfOf(_, function))).asBits
+}
+
+object DmaParam {
+  val firstVf = 4
+  val maxVfs = 252
+  val rings = 256 // of interrupts
+  val mapped = 256 // functions in the function map
+  def functionType() = UInt(8 bits)
+  def queueType() = UInt(11 bits)
+}

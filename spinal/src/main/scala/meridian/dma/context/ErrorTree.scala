@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.context
+
+import meridian.dma.{BarAccess, DmaParam, InterruptRequest, RegPort}
+import spinal.core._
+import spinal.lib._
+
+/** Errors of a part of the engine. */
+case class ErrorEvent() extends Bundle {
+  val leaf = UInt(3 bits) // index in ErrorTree.leaves
+  val bits = Bits(32 bits)
+}
+
+object ErrorTree {
+
+  /** @param summary  its bit in GLBL_ERR_STAT */
+  case class Leaf(name: String, status: Int, mask: Int, summary: Int)
+
+  val descriptor = 0
+  val request = 1
+  val c2h = 2
+  val c2hFatal = 3
+  val h2c = 4
+  val leaves = Seq(
+    Leaf("GLBL_DSC_ERR", 0x254, 0x258, 2),
+    Leaf("GLBL_TRQ_ERR", 0x264, 0x268, 3),
+    Leaf("C2H_ERR", 0xaf0, 0xaf4, 8),
+    Leaf("C2H_FATAL_ERR", 0xaf8, 0xafc, 8),
+    Leaf("H2C_ERR", 0xe00, 0xe04, 16)
+  )
+  val status = 0x248
+  val mask = 0x24c
+  val interrupt = 0xb04
+  val requestLog = 0x26c
+
+  /** Of the leaf request: a queue that the function does not have, and a word that is not written whole. */
+  val queueRange = 5
+  val unmapped = 0
+
+  val offsets: Seq[Int] = Seq(status, mask, interrupt, requestLog) ++ leaves.flatMap(l => Seq(l.status, l.mask))
+}
+
+/** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
+  *
+  * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed. An access takes 2 cycles.
+  * The log of accesses keeps the first since the leaf of requests was cleared.
+  */
+class ErrorTree extends Component {
+  import ErrorTree._
+
+  val io = new Bundle {
+    val port = slave(RegPort()) // at the offsets above alone
+    val raise = slave(Stream(ErrorEvent()))
+    val log = slave(Flow(BarAccess()))
+    val interrupt = master(Flow(InterruptRequest()))
+  }
+
+  val status, mask, target, log = RegInit(B(0, 32 bits))
+  val leafStatus, leafMask = Vec.fill(leaves.size)(RegInit(B(0, 32 bits)))
+
+  val offset = io.port.access.offset(12 downto 0)
+  val hits = RegNext(Vec(offsets.map(offset === _)).asBits)
+  val second = RegInit(False)
+  second := io.port.access.valid && !second
+  io.port.access.ready := second
+  private val registers = Seq(status, mask, target, log) ++ leafStatus.zip(leafMask).flatMap(l => Seq(l._1, l._2))
+  io.port.value := registers.zipWithIndex.map { case (word, i) => word.andMask(hits(i)) }.reduceBalancedTree(_ | _)
+
+  val data = io.port.access.data
+  val writes = second && io.port.access.write
+  when(writes) {
+    when(hits(0))(status := status & ~data)
+    when(hits(1))(mask := data)
+    when(hits(2))(target := data)
+    for (i <- leaves.indices) {
+      when(hits(4 + 2 * i))(leafStatus(i) := leafStatus(i) & ~data)
+      when(hits(5 + 2 * i))(leafMask(i) := data)
+    }
+    // The log is empty again when nothing is left of its leaf.
+    when(hits(4 + 2 * request) && (leafStatus(request) & ~data) === 0)(log := 0)
+  }
+
+  // What happens in a cycle in which software writes waits for the next.
+  io.raise.ready := !writes
+  when(io.raise.fire) {
+    for ((leaf, i) <- leaves.zipWithIndex) when(io.raise.leaf === i) {
+      leafStatus(i) := leafStatus(i) | io.raise.bits
+      when((io.raise.bits & leafMask(i)) =/= 0)(status(leaf.summary) := True)
+    }
+  }
+  when(io.log.valid && log === 0) {
+    log := B(0, 7 bits) ## io.log.function ## io.log.offset(16 downto 0)
+  }
+
+  io.interrupt.valid := target(24) && RegNext((status & mask) =/= 0, False) && !writes
+  io.interrupt.function := target(11 downto 0).asUInt
+  io.interrupt.vector := target(22 downto 12).asUInt
+  io.interrupt.aggregate := target(23)
+  when(io.interrupt.valid)(target(24) := False)
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.pcie
+
+import meridian.dma.{BarAccess, DmaParam}
+import spinal.core._
+import spinal.lib._
+import spinal.lib.fsm._
+
+/** Takes the requests of the host apart: reads and writes of BAR0 become one access for each double word, in order.
+  *
+  * A request that has to be answered gives exactly one header to the encoder, before its accesses: the encoder answers it
+  * when it has as many values as the header says. Reads of other BARs or of functions that are not there, and I/O, locked
+  * and atomic requests, are unsupported. Writes to what is not there, messages and what the block has discontinued end
+  * here. A double word that is written in part has no effect and pulses `partial`; one without any byte is passed over.
+  *
+  * The next request is taken when the last access of this one is. A write of one word takes 4 cycles and what the access
+  * takes, and so does a read; a request that ends here takes a cycle a beat and 2 more.
+  */
+class CqDecoder(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val cq = slave(Stream(Fragment(CqBeat())))
+    val header = master(Stream(CompletionHeader()))
+    val access = master(Stream(BarAccess()))
+    val partial = master(Flow(BarAccess()))
+  }
+
+  private def isPosted(kind: UInt): Bool = RequestKind.posted.map(kind === _).orR
+
+  val descriptor = Reg(Bits(128 bits))
+  val firstBe, lastBe = Reg(Bits(4 bits))
+  val tph = Reg(Bits(11 bits))
+  val request = RequestDescriptor(descriptor)
+
+  // What has come of the payload and is not yet passed on, the next double word lowest.
+  val payload = Reg(Bits(256 bits))
+  val enables = Reg(Bits(32 bits))
+  val words = Reg(Bits(8 bits))
+  val last = Reg(Bool())
+
+  val offset = Reg(UInt(18 bits))
+  val left = Reg(UInt(11 bits)) // double words to be read
+  val toMemory, reads, served, posted = Reg(Bool()) // of the descriptor, a cycle later
+  val enabled = enables(3 downto 0)
+
+  io.cq.ready := False
+  io.header.valid := False
+  io.header.request := descriptor
+  io.header.unsupported := !served
+  io.header.firstBe := firstBe
+  io.header.lastBe := lastBe
+  io.header.tph := tph
+  io.access.valid := False
+  io.access.function := request.function
+  io.access.offset := offset
+  io.access.write := !reads
+  io.access.data := payload(31 downto 0)
+  io.partial.valid := False
+  io.partial.payload := io.access.payload
+
+  // Bytes from the first to the last that are asked for (PCIe 2.3.1.1, "Data Return for Read Requests").
+  val skipped = PriorityMux(Seq(firstBe(0), firstBe(1), firstBe(2), firstBe(3), True), Seq(0, 1, 2, 3, 0).map(U(_, 2 bits)))
+  val single = request.dwords === 1
+  val ending = single ? firstBe | lastBe
+  val spared = PriorityMux(Seq(ending(3), ending(2), ending(1), ending(0), True), Seq(0, 1, 2, 3, 3).map(U(_, 2 bits)))
+  val byteCount = RegNext((request.dwords @@ U(0, 2 bits)) - skipped - spared)
+  val dwords = RegNext(request.dwords)
+  val lowerAddress = RegNext((request.address(4 downto 0) @@ skipped))
+  io.header.byteCount := toMemory ? byteCount | U(4, 13 bits)
+  io.header.lowerAddress := toMemory ? lowerAddress | U(0, 7 bits)
+  io.header.dwords := served ? dwords | U(0, 11 bits)
+
+  val control = new StateMachine {
+    val idle = new State with EntryPoint
+    val look, decide, header, reading, writing, more, skip = new State
+
+    idle.whenIsActive {
+      io.cq.ready := True
+      descriptor := io.cq.data(127 downto 0)
+      firstBe := io.cq.firstBe
+      lastBe := io.cq.lastBe
+      tph := io.cq.tph
+      payload := B(0, 128 bits) ## io.cq.data(255 downto 128)
+      enables := B(0, 16 bits) ## io.cq.byteEnable(31 downto 16)
+      words := B(0, 4 bits) ## io.cq.keep(7 downto 4)
+      last := io.cq.last
+      when(io.cq.fire) {
+        when(io.cq.sop && !(io.cq.discontinue && isPosted(RequestDescriptor(io.cq.data).kind)))(goto(look))
+          .elsewhen(!io.cq.last)(goto(skip))
+      }
+    }
+    look.whenIsActive {
+      val here = p.exists(request.function) && request.bar === 0
+      val read = request.kind === RequestKind.memoryRead
+      reads := read
+      toMemory := read || request.kind === RequestKind.lockedRead
+      posted := isPosted(request.kind)
+      served := here && (read && request.dwords =/= 0 || request.kind === RequestKind.memoryWrite)
+      left := request.dwords
+      // The BAR's size says which bits of the address are in it.
+      for (i <- 0 until 18)
+        offset(i) := (if (i < 2) False else request.address(i - 2) && request.aperture > i)
+      goto(decide)
+    }
+    decide.whenIsActive {
+      when(!posted)(goto(header))
+        .elsewhen(served)(goto(writing))
+        .elsewhen(last)(goto(idle))
+        .otherwise(goto(skip))
+    }
+    header.whenIsActive {
+      io.header.valid := True
+      when(io.header.ready) {
+        when(served)(goto(reading))
+          .elsewhen(last)(goto(idle))
+          .otherwise(goto(skip))
+      }
+    }
+    reading.whenIsActive {
+      io.access.valid := True
+      when(io.access.ready) {
+        offset := offset + 4
+        left := left - 1
+        when(left === 1) {
+          when(last)(goto(idle)) otherwise goto(skip)
+        }
+      }
+    }
+    writing.whenIsActive {
+      val whole = enabled === 15
+      val present = words(0)
+      io.access.valid := present && whole
+      io.partial.valid := present && !whole && enabled =/= 0
+      when(!present) {
+        when(last)(goto(idle)) otherwise goto(more)
+      } elsewhen (io.access.ready || !whole) {
+        payload := payload |>> 32
+        enables := enables |>> 4
+        words := words |>> 1
+        offset := offset + 4
+      }
+    }
+    more.whenIsActive {
+      io.cq.ready := True
+      payload := io.cq.data
+      enables := io.cq.byteEnable
+      words := io.cq.keep
+      last := io.cq.last
+      when(io.cq.fire) {
+        when(!io.cq.discontinue)(goto(writing))
+          .elsewhen(io.cq.last)(goto(idle))
+          .otherwise(goto(skip))
+      }
+    }
+    skip.whenIsActive {
+      io.cq.ready := True
+      when(io.cq.fire && io.cq.last)(goto(idle))
+    }
+  }
+}
