@@ -34,7 +34,7 @@ object SweepStep {
   * A command takes 5 cycles, and at most 5 more for a step that has begun; so software never finds it busy. One for a
   * context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way to commands.
   *
-  * A queue is taken from a function that the map gives it to, or whose context names the function while it is enabled; an
+  * A change of an H2C ring's context, software's or hardware's, takes its credits. A queue is taken from a function that the map gives it to, or whose context names the function while it is enabled; an
   * interrupt ring from the function that its context names.
   */
 class ContextCommand(p: DmaParam) extends Component {
@@ -60,6 +60,7 @@ class ContextCommand(p: DmaParam) extends Component {
   store.io.index := index
   store.io.row := row
   store.io.write := 0
+  store.io.dropCredits := False
   store.io.invalidate := invalidates
   io.command.ready := False
   io.sweep.ready := False
@@ -124,6 +125,7 @@ class ContextCommand(p: DmaParam) extends Component {
     }
     finish.whenIsActive {
       store.io.write := write
+      store.io.dropCredits := write(Kind.swH2c) || write(Kind.hwH2c)
       io.command.ready := !sweeps
       io.row.valid := !sweeps && io.command.operation === Kind.read
       io.sweep.ready := sweeps

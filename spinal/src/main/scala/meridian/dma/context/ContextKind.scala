@@ -21,6 +21,7 @@ object ContextKind {
   val completionFunction = (bit(0, 5), 12)
   val completionValid = bit(3, 28)
   val completionTimer = bit(4, 0)
+  val creditCount = (bit(0, 0), 16)
   val prefetchValid = bit(1, 13)
   val ringFunction = (bit(3, 18), 12)
   val ringValid = bit(0, 0)
@@ -30,6 +31,8 @@ object ContextKind {
   // Places in the list below.
   val swC2h = 0
   val swH2c = 1
+  val hwH2c = 3
+  val creditH2c = 5
   val completion = 6
   val prefetch = 7
   val ring = 8

@@ -25,7 +25,7 @@ class Csr(p: DmaParam) extends Component {
   val address = io.port.access.offset(12 downto 2)
   private def at(offset: Int): Bool = address === offset / 4
 
-  val contextWords = Vec.fill(16)(Reg(Bits(32 bits))) // data, then mask
+  val contextWords = Vec.fill(16)(RegInit(B(0, 32 bits))) // data, then mask
   val command = RegInit(B(0, 32 bits))
   when(io.row.valid)(for (i <- 0 until 8) contextWords(i) := io.row.payload(32 * i, 32 bits))
 

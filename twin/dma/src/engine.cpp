@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine.hpp"
+
+#include <verilated.h>
+
+#include <bit>
+#include <stdexcept>
+
+#include "VDmaEngine.h"
+
+namespace meridian {
+
+namespace {
+
+constexpr unsigned beat_words = 8;
+constexpr unsigned descriptor_words = 4, completion_words = 3;
+constexpr unsigned memory_read = 0, memory_write = 1;
+constexpr std::uint32_t requester = 0x0108;
+constexpr std::uint32_t bar_address = 0xd0000000;
+constexpr unsigned first_vf = 4;
+constexpr unsigned vf_words = 8, vf_status_words = 16;  // of 252 VFs, a bit or two each
+constexpr unsigned access_limit = 20'000, reset_limit = 2'000'000;  // cycles
+
+unsigned field(const std::vector<std::uint32_t>& words, unsigned low, unsigned bits) {
+  return (words[low / 32] >> (low % 32)) & ((1U << bits) - 1);
+}
+
+void check(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("completion: " + what);
+}
+
+}  // namespace
+
+Engine::Engine(std::uint64_t seed)
+    : context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
+  context_->randReset(2);
+  context_->randSeed(static_cast<int>(seed + 1));
+  top_ = std::make_unique<VDmaEngine>(context_.get());
+  top_->reset = 1;
+  top_->m_axis_cq_tvalid = 0;
+  top_->s_axis_cc_tready = 0;
+  top_->cfg_function_status = 0;
+  for (unsigned i = 0; i < vf_status_words; ++i) top_->cfg_vf_status[i] = 0;
+  clear_in_process();
+  top_->cfg_max_payload = 1;
+  top_->cfg_max_read_req = 2;
+  top_->io_interrupt_ready = 1;
+  top_->io_qdma_m_axis_h2c_ready = 1;
+  top_->io_qdma_tm_dsc_sts_ready = 1;
+  top_->io_qdma_s_axis_c2h_valid = 0;
+  top_->io_qdma_s_axis_c2h_cmpt_valid = 0;
+  top_->io_qdma_dsc_crdt_in_valid = 0;
+  top_->io_qdma_usr_flr_done_vld = 0;
+  run(4);
+  top_->reset = 0;
+}
+
+Engine::~Engine() = default;
+
+void Engine::clear_in_process() {
+  top_->cfg_flr_in_process = 0;
+  for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
+}
+
+void Engine::tick() {
+  ++cycles_;
+  top_->clk = 0;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  top_->s_axis_cc_tready = (random_ & 3) != 0 ? 0xf : 0;
+  top_->io_qdma_usr_flr_done_vld = answers_resets && !to_answer_.empty() && (random_ >> 8 & 7) == 0;
+  if (top_->io_qdma_usr_flr_done_vld) {
+    top_->io_qdma_usr_flr_done_fnc = static_cast<std::uint8_t>(to_answer_.front());
+    to_answer_.erase(to_answer_.begin());
+  }
+  top_->eval();
+  // What registers see at the edge.
+  const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
+  if (!top_->reset) {
+    if (top_->io_interrupt_valid && top_->io_interrupt_ready)
+      interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
+    if (top_->io_qdma_usr_flr_set) {
+      resets.push_back(top_->io_qdma_usr_flr_fnc);
+      to_answer_.push_back(top_->io_qdma_usr_flr_fnc);
+    }
+    if (beat) {
+      const int count = std::popcount(top_->s_axis_cc_tkeep);
+      for (int i = 0; i < count; ++i) arriving_.push_back(top_->s_axis_cc_tdata[i]);
+      if (top_->s_axis_cc_tlast) take_completion();
+    }
+  }
+  top_->clk = 1;
+  top_->eval();
+}
+
+void Engine::take_completion() {
+  check(arriving_.size() >= completion_words, "a descriptor is cut off");
+  arrived_.push_back(std::move(arriving_));
+  arriving_.clear();
+}
+
+void Engine::run(unsigned cycles) {
+  for (unsigned i = 0; i < cycles; ++i) tick();
+}
+
+void Engine::offer(unsigned function, std::uint32_t offset, bool write, unsigned words, std::uint32_t value) {
+  const unsigned aperture = function < first_vf ? 18 : 15;
+  for (unsigned i = 0; i < beat_words; ++i) top_->m_axis_cq_tdata[i] = 0;
+  top_->m_axis_cq_tdata[0] = bar_address + offset;
+  top_->m_axis_cq_tdata[2] = words | ((write ? memory_write : memory_read) << 11) | (requester << 16);
+  top_->m_axis_cq_tdata[3] = tag_ | (function << 8) | (aperture << 19) | (5U << 28);
+  top_->m_axis_cq_tdata[4] = value;
+  top_->m_axis_cq_tkeep = write ? 0x1f : 0xf;
+  top_->m_axis_cq_tlast = 1;
+  // Byte enables: first, last, of each byte; and the start of the request.
+  const std::uint64_t byte_enables = write ? std::uint64_t{0xf} << (4 * descriptor_words) : 0;
+  const std::uint64_t user = 0xf | (words > 1 ? 0xf0U : 0U) | (byte_enables << 8) | (std::uint64_t{1} << 40);
+  top_->m_axis_cq_tuser[0] = static_cast<std::uint32_t>(user);
+  top_->m_axis_cq_tuser[1] = static_cast<std::uint32_t>(user >> 32);
+  top_->m_axis_cq_tuser[2] = 0;
+  top_->m_axis_cq_tvalid = 1;
+  for (unsigned i = 0;; ++i) {
+    if (i == access_limit) throw std::runtime_error("the engine takes no request any more");
+    top_->clk = 0;
+    top_->eval();
+    const bool taken = top_->m_axis_cq_tready;
+    tick();
+    if (taken) break;
+  }
+  top_->m_axis_cq_tvalid = 0;
+}
+
+std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words) {
+  ++tag_;
+  offer(function, offset, false, words, 0);
+  std::vector<std::uint32_t> values;
+  unsigned lower = offset & 0x7f;
+  for (unsigned i = 0; values.size() < words; ++i) {
+    if (i == access_limit) throw std::runtime_error("a read is not answered");
+    tick();
+    if (arrived_.empty()) continue;
+    const std::vector<std::uint32_t> completion = std::move(arrived_.front());
+    arrived_.erase(arrived_.begin());
+    check(field(completion, 43, 3) == 0, "not successful");
+    check(field(completion, 0, 7) == lower, "lower address");
+    check(field(completion, 16, 13) == 4 * (words - values.size()), "byte count");
+    check(field(completion, 32, 11) == completion.size() - completion_words, "number of words");
+    check(field(completion, 48, 16) == requester && field(completion, 64, 8) == tag_, "requester or tag");
+    check(field(completion, 72, 8) == function, "completer's function");
+    check(field(completion, 92, 3) == 5, "attributes");
+    values.insert(values.end(), completion.begin() + completion_words, completion.end());
+    lower = 0;
+  }
+  check(values.size() == words && arrived_.empty(), "more than was asked for");
+  return values;
+}
+
+void Engine::write(unsigned function, std::uint32_t offset, std::uint32_t value) {
+  offer(function, offset, true, 1, value);
+}
+
+void Engine::enable_function(unsigned function, bool enabled) {
+  const auto set = [enabled](auto& word, unsigned bits) {
+    word = static_cast<std::remove_reference_t<decltype(word)>>(enabled ? word | bits : word & ~bits);
+  };
+  if (function < first_vf)
+    set(top_->cfg_function_status, 4U << (4 * function));
+  else
+    set(top_->cfg_vf_status[(function - first_vf) / 16], 3U << (2 * (function - first_vf) % 32));
+  run(4);
+}
+
+void Engine::reset_function(unsigned function) {
+  if (function < first_vf)
+    top_->cfg_flr_in_process = static_cast<std::uint8_t>(1U << function);
+  else
+    top_->cfg_vf_flr_in_process[(function - first_vf) / 32] |= 1U << ((function - first_vf) % 32);
+  for (unsigned i = 0;; ++i) {
+    if (i == reset_limit) throw std::runtime_error("a function level reset does not end");
+    tick();
+    if (function < first_vf ? (top_->cfg_flr_done >> function & 1) != 0
+                            : top_->cfg_vf_flr_done && top_->cfg_vf_flr_func_num == function)
+      break;
+  }
+  clear_in_process();
+  run(200);  // until the bridge has seen it
+}
+
+}  // namespace meridian

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+class VDmaEngine;
+class VerilatedContext;
+
+namespace meridian {
+
+/// The compiled RTL of the engine, with what is around it: the integrated block for PCIe at its completer streams and
+/// configuration pins (PG213), and a shell that answers function level resets.
+///
+/// Each access goes over the streams and is waited for; an answer that breaks a rule of PCIe is a failure.
+class Engine {
+ public:
+  using Interrupt = std::pair<unsigned, unsigned>;  // function, vector
+
+  explicit Engine(std::uint64_t seed);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// words of a function's BAR0 from offset on, in one request.
+  std::vector<std::uint32_t> read(unsigned function, std::uint32_t offset, unsigned words);
+  void write(unsigned function, std::uint32_t offset, std::uint32_t value);
+
+  /// The function may access memory.
+  void enable_function(unsigned function, bool enabled);
+
+  /// PCIe's function level reset, until the block is told that it is done.
+  void reset_function(unsigned function);
+
+  /// Whatever is under way inside ends, if it needs not more than so many cycles.
+  void run(unsigned cycles);
+
+  std::vector<Interrupt> interrupts;  // in their order
+  std::vector<unsigned> resets;       // functions the shell was told of
+  bool answers_resets = true;
+
+ private:
+  void tick();
+  void offer(unsigned function, std::uint32_t offset, bool write, unsigned words, std::uint32_t value);
+  void take_completion();
+  void clear_in_process();
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<VDmaEngine> top_;
+  std::vector<unsigned> to_answer_;
+  std::vector<std::uint32_t> arriving_;             // of a completion
+  std::vector<std::vector<std::uint32_t>> arrived_;  // completions
+  std::uint8_t tag_ = 0;
+  std::uint64_t cycles_ = 0;
+  std::uint64_t random_;
+};
+
+}  // namespace meridian

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine.hpp"
+#include "fake_shell.hpp"
+#include "qdma/qdma_ip.hpp"
+#include "test_memory.hpp"
+
+namespace meridian {
+
+/// The RTL and the model of the IP, which get the same accesses; each answer of one has to be the other's. With 4 PFs,
+/// 4 VFs of each, and 128 queues.
+class Lockstep {
+ public:
+  static constexpr unsigned queues = 128, pfs = 4, vfs_of_a_pf = 4, functions = 4 + pfs * vfs_of_a_pf;
+  static constexpr unsigned first_vf = 4;
+
+  explicit Lockstep(std::uint64_t seed = 1);
+
+  static unsigned parent(unsigned function) {
+    return function < first_vf ? function : (function - first_vf) / vfs_of_a_pf;
+  }
+  static unsigned vf(unsigned pf, unsigned index) { return first_vf + pf * vfs_of_a_pf + index; }
+
+  /// Fails the test where they differ.
+  std::uint32_t read(unsigned function, std::uint32_t offset);
+  void read_row(unsigned function, std::uint32_t offset, unsigned words);
+  void write(unsigned function, std::uint32_t offset, std::uint32_t value);
+
+  /// Contexts, by PF 0 unless another is named.
+  void command(unsigned kind, unsigned operation, unsigned index, unsigned pf = 0);
+  void write_context(unsigned kind, unsigned index, const std::array<std::uint32_t, 8>& words, unsigned pf = 0);
+  std::array<std::uint32_t, 8> read_context(unsigned kind, unsigned index, unsigned pf = 0);
+
+  /// The reset of the mailbox's register, until it is done.
+  void reset_by_mailbox(unsigned function);
+  /// PCIe's, with memory access taken away before and given back after it.
+  void reset_by_pcie(unsigned function);
+
+  /// Interrupts and what the shell was told are the same so far.
+  void compare();
+
+  /// The address of a function's mailbox.
+  static std::uint32_t mailbox(unsigned function) { return function < first_vf ? 0x22400 : 0x5000; }
+
+  Engine engine;
+
+ private:
+  void tick_model(unsigned cycles);
+
+  TestMemory memory_;
+  FakeShell shell_;
+  Qdma streams_;
+  QdmaIp model_;
+  std::uint64_t now_ps_ = 0;
+};
+
+}  // namespace meridian
