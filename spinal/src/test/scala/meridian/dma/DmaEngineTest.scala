@@ -88,4 +88,94 @@ class DmaEngineTest extends AnyFunSuite {
       assert(answer.words == Seq(0x1fd30000L))
     }
   }
+
+  test("a function whose bus master bit is off sends no interrupt, and the PF hears of a VF's message") {
+    run("interrupts") { (dut, host, cd) =>
+      val vf = p.vfsOf(1).head
+      var sent = Seq[(Int, Int)]()
+      cd.onSamplings {
+        if (dut.interrupt.valid.toBoolean) sent = sent :+ (dut.interrupt.function.toInt -> dut.interrupt.vector.toInt)
+      }
+      host.write(1, 0x22408, 5)
+      host.write(1, 0x22410, 1)
+      def message(value: Long): Unit = {
+        host.write(vf, 0x5c00, value)
+        host.write(vf, 0x5004, 1)
+        assert(host.read(1, 0x22400) == (vf << 4 | 1))
+        host.write(1, 0x2240c, vf)
+        assert(host.read(1, 0x22c00) == value)
+        host.write(1, 0x22404, 2)
+        assert(host.read(1, 0x22400) == 0)
+        cd.waitSampling(50)
+      }
+      message(0x1111)
+      assert(sent == Seq(1 -> 5))
+      dut.functionStatus #= 0x4404
+      message(0x2222)
+      assert(sent == Seq(1 -> 5))
+    }
+  }
+
+  test("a word that is written in part is an error of requests, and keeps its value") {
+    run("partial") { (_, host, _) =>
+      host.write(0, 0x204, 0x12345678L)
+      host.send(HostRequest.write(0, 0x204, 0).copy(enables = Seq(3), firstBe = 3))
+      assert(host.read(0, 0x204) == 0x12345678L)
+      assert(host.read(0, 0x264) == 1 && host.read(0, 0x26c) == 0x204)
+      host.write(0, 0x264, 1)
+      assert(host.read(0, 0x264) == 0 && host.read(0, 0x26c) == 0)
+    }
+  }
+
+  test("a doorbell of a function's queue comes out with the number among all queues, another is an error") {
+    run("doorbell") { (dut, host, cd) =>
+      val vf = p.vfsOf(0).last
+      var rung = Seq[(Int, Int, Int, Long)]()
+      cd.onSamplings {
+        val d = dut.doorbell
+        if (d.valid.toBoolean) rung = rung :+ ((d.function.toInt, d.queue.toInt, d.kind.toInt, d.value.toLong))
+      }
+      for ((value, i) <- Seq(6L, 2L, 0L, 0L, 0L, 0L, 0L, 0L).zipWithIndex) {
+        host.write(0, 0x804 + 4 * i, value)
+        host.write(0, 0x824 + 4 * i, 0xffffffffL)
+      }
+      host.write(0, 0x844, vf << 7 | 1 << 5 | 0xc << 1)
+      for (queue <- 0 until 3) host.write(vf, 0x3000 + 16 * queue + 4 * (queue + 1), 100 + queue)
+      assert(host.read(0, 0x264) == 1 << 5 && host.read(0, 0x26c) == (vf << 17 | 0x302c))
+      cd.waitSampling(20)
+      assert(rung == Seq((vf, 6, 1, 100L), (vf, 7, 2, 101L)))
+    }
+  }
+
+  test("PCIe's reset of a PF takes its VFs along, waits for the shell, and holds up no other function's") {
+    run("resets") { (dut, host, cd) =>
+      val family = 1 +: p.vfsOf(1)
+      var told = Set[Int]()
+      var vfsDone = Seq[Int]()
+      cd.onSamplings {
+        if (dut.told.valid.toBoolean) told += dut.told.payload.toInt
+        if (dut.vfDone.valid.toBoolean) vfsDone = vfsDone :+ dut.vfDone.payload.toInt
+      }
+      dut.flrAnswers #= false
+      dut.pfInProcess #= 2
+      waitFor(cd, "the resets at the shell", 40000)(told == family.toSet)
+      cd.waitSampling(500)
+      assert(dut.pfDone.toInt == 0 && host.read(1, 0x22500) == 1 && host.read(p.vfsOf(1).last, 0x5100) == 1)
+      assert(host.read(0, 0x22500) == 0)
+      // Another function's reset does not wait for the shell's answer to these.
+      dut.flrAnswers #= true
+      dut.vfInProcess #= BigInt(1) << (p.vfsOf(0).head - 4)
+      waitFor(cd, "the VF's reset", 40000)(vfsDone.nonEmpty)
+      assert(vfsDone == Seq(p.vfsOf(0).head) && dut.pfDone.toInt == 0)
+    }
+  }
+
+  test("settings that cannot be are refused with what to choose") {
+    for ((setting, says) <- Seq[(() => DmaParam, String)](
+        (() => DmaParam(pfs = 5), "choose 1 to 4"),
+        (() => DmaParam(vfs = Seq(1)), "name as many"),
+        (() => DmaParam(vfs = Seq(253, 0, 0, 0)), "at most 252"),
+        (() => DmaParam(queues = 100), "a power of two")
+      )) assert(intercept[IllegalArgumentException](setting()).getMessage.contains(says))
+  }
 }
