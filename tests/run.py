@@ -48,6 +48,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("registers fresh", [str(scripts / "sbt"), "runMain meridian.regs.GenerateRegisters --check .."], 10),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 45, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
+        Suite("DMA engine", [str(scripts / "test-dma")], 20, REPORTS / "dma"),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", SIDE_BY_SIDE, "tests/dpdk"),
         Suite(

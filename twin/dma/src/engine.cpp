@@ -18,7 +18,7 @@ constexpr unsigned memory_read = 0, memory_write = 1;
 constexpr std::uint32_t requester = 0x0108;
 constexpr std::uint32_t bar_address = 0xd0000000;
 constexpr unsigned first_vf = 4;
-constexpr unsigned vf_words = 8, vf_status_words = 16;  // of 252 VFs, a bit or two each
+constexpr unsigned vf_words = 8, vf_status_words = 16;              // of 252 VFs, a bit or two each
 constexpr unsigned access_limit = 20'000, reset_limit = 2'000'000;  // cycles
 
 unsigned field(const std::vector<std::uint32_t>& words, unsigned low, unsigned bits) {
@@ -31,8 +31,7 @@ void check(bool holds, const std::string& what) {
 
 }  // namespace
 
-Engine::Engine(std::uint64_t seed)
-    : context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
+Engine::Engine(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
   context_->randReset(2);
   context_->randSeed(static_cast<int>(seed + 1));
   top_ = std::make_unique<VDmaEngine>(context_.get());

@@ -51,7 +51,7 @@ class Engine {
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<VDmaEngine> top_;
   std::vector<unsigned> to_answer_;
-  std::vector<std::uint32_t> arriving_;             // of a completion
+  std::vector<std::uint32_t> arriving_;              // of a completion
   std::vector<std::vector<std::uint32_t>> arrived_;  // completions
   std::uint8_t tag_ = 0;
   std::uint64_t cycles_ = 0;

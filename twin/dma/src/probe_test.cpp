@@ -13,7 +13,8 @@ enum Kind : unsigned { sw_c2h, sw_h2c, hw_c2h, hw_h2c, credit_c2h, credit_h2c, c
 enum Operation : unsigned { clear, set, get, invalidate };
 
 using Table = std::array<std::uint32_t, 16>;
-constexpr Table xilinx_rings = {2049, 65, 129, 193, 257, 385, 513, 769, 1025, 1537, 3073, 4097, 6145, 8193, 12289, 16385};
+constexpr Table xilinx_rings = {2049, 65,   129,  193,  257,  385,  513,   769,
+                                1025, 1537, 3073, 4097, 6145, 8193, 12289, 16385};
 constexpr Table xilinx_timers = {1, 2, 4, 5, 8, 10, 15, 20, 25, 30, 50, 75, 100, 125, 150, 200};
 constexpr Table xilinx_counters = {2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
 constexpr Table xilinx_buffers = {4096, 256,  512,  1024, 2048, 3968, 4096, 4096,
@@ -56,11 +57,19 @@ class Probe : public testing::Test {
     b.write(pf, 0xb0c, 25);
     const std::uint32_t depth = b.read(pf, 0xbe0);
     EXPECT_EQ(depth, 64U);
-    const std::pair<std::uint32_t, std::uint32_t> settings[] = {
-        {0x250, 5U << 20 | 8 << 10 | 2 << 3 | 5}, {0x04c, 256U << 8 | 9}, {0xb08, 0x01000100},
-        {0xa80, (depth - 4) << 16 | (depth - 4)}, {0xa84, 1U << 31 | 1024 << 12 | 15 << 6 | 8}, {0x147c, 0},
-        {0x1484, 0}, {0x1400, 16U << 10 | 16}, {0x1404, (depth - 8) << 16 | 96}, {0x15c, 192U << 19 | 20480},
-        {0x160, 0}, {0xe24, 192U << 19 | 24576}, {0xe2c, 64U << 19 | 16384}};
+    const std::pair<std::uint32_t, std::uint32_t> settings[] = {{0x250, 5U << 20 | 8 << 10 | 2 << 3 | 5},
+                                                                {0x04c, 256U << 8 | 9},
+                                                                {0xb08, 0x01000100},
+                                                                {0xa80, (depth - 4) << 16 | (depth - 4)},
+                                                                {0xa84, 1U << 31 | 1024 << 12 | 15 << 6 | 8},
+                                                                {0x147c, 0},
+                                                                {0x1484, 0},
+                                                                {0x1400, 16U << 10 | 16},
+                                                                {0x1404, (depth - 8) << 16 | 96},
+                                                                {0x15c, 192U << 19 | 20480},
+                                                                {0x160, 0},
+                                                                {0xe24, 192U << 19 | 24576},
+                                                                {0xe2c, 64U << 19 | 16384}};
     for (const auto& [at, value] : settings) {
       b.write(pf, at, value);
       EXPECT_EQ(b.read(pf, at), value);
@@ -71,9 +80,9 @@ class Probe : public testing::Test {
   }
 
   void enable_errors(unsigned pf) {
-    const std::pair<std::uint32_t, std::uint32_t> masks[] = {
-        {0x258, 0x01f9037e}, {0x268, 0xb3}, {0xaf4, 0x3f6df}, {0xafc, 0x1fdf1b}, {0xe04, 0x3f},
-        {0x0e0, ~0U},        {0x0e8, ~0U},  {0x0f0, ~0U},     {0x0f8, ~0U}};
+    const std::pair<std::uint32_t, std::uint32_t> masks[] = {{0x258, 0x01f9037e}, {0x268, 0xb3}, {0xaf4, 0x3f6df},
+                                                             {0xafc, 0x1fdf1b},   {0xe04, 0x3f}, {0x0e0, ~0U},
+                                                             {0x0e8, ~0U},        {0x0f0, ~0U},  {0x0f8, ~0U}};
     for (const auto& [at, value] : masks) {
       b.write(pf, at, value);
       b.write(pf, 0x24c, b.read(pf, 0x24c) | 0x1ffff);

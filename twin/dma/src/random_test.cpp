@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random scripts of what PFs and VFs can do at the registers. The engine has no rings yet, so no doorbell reaches a
 // queue whose context may be enabled, and no context begins with work to do.
+#include "base/random.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdlib>
 #include <string>
 
-#include "base/random.hpp"
 #include "lockstep.hpp"
 
 namespace meridian {
@@ -68,8 +69,8 @@ class Script {
 
   /// Mostly where something is.
   std::uint32_t csr() {
-    constexpr std::uint32_t known[] = {0x000, 0x100, 0x104, 0x12c, 0x134, 0x204, 0x248, 0x24c, 0x250, 0x254, 0x258,
-                                       0x25c, 0x264, 0x268, 0x26c, 0x804, 0x824, 0x844, 0xa00, 0xaf0, 0xaf4, 0xaf8,
+    constexpr std::uint32_t known[] = {0x000, 0x100, 0x104, 0x12c, 0x134, 0x204, 0x248, 0x24c, 0x250, 0x254,  0x258,
+                                       0x25c, 0x264, 0x268, 0x26c, 0x804, 0x824, 0x844, 0xa00, 0xaf0, 0xaf4,  0xaf8,
                                        0xafc, 0xb04, 0xb0c, 0xbc4, 0xbe0, 0xe00, 0xe04, 0x0e4, 0x318, 0x1014, 0x1040};
     return below(2) != 0 ? known[below(std::size(known))] : 4 * below(0x2000 / 4);
   }
@@ -141,8 +142,22 @@ class Script {
   void mailbox() {
     const unsigned function = any();
     const std::uint32_t base = Lockstep::mailbox(function);
-    const std::uint32_t offsets[] = {0x00, 0x04, 0x04, 0x04, 0x04, 0x08, 0x0c, 0x0c, 0x10, 0x14, 0x18, 0x20, 0x24,
-                                     0x800 + 4 * below(32), 0xc00 + 4 * below(32), 0xd00 + 4 * below(256)};
+    const std::uint32_t offsets[] = {0x00,
+                                     0x04,
+                                     0x04,
+                                     0x04,
+                                     0x04,
+                                     0x08,
+                                     0x0c,
+                                     0x0c,
+                                     0x10,
+                                     0x14,
+                                     0x18,
+                                     0x20,
+                                     0x24,
+                                     0x800 + 4 * below(32),
+                                     0xc00 + 4 * below(32),
+                                     0xd00 + 4 * below(256)};
     const std::uint32_t at = offsets[below(std::size(offsets))];
     if (below(3) == 0) {
       b_.read(function, base + at);

@@ -28,7 +28,10 @@ class BarDecode(p: DmaParam) extends Component {
     .translateWith {
       val it = Placed()
       val inMailbox = isPf ?
-        within(BarDecode.pfMailbox, BarDecode.pfMailbox + 0x1100) | within(BarDecode.vfMailbox, BarDecode.vfMailbox + 0xc80)
+        within(BarDecode.pfMailbox, BarDecode.pfMailbox + 0x1100) | within(
+          BarDecode.vfMailbox,
+          BarDecode.vfMailbox + 0xc80
+        )
       val fromMailbox = taken.offset - (isPf ? U(BarDecode.pfMailbox, 18 bits) | U(BarDecode.vfMailbox, 18 bits))
       val isReset = fromMailbox === BarDecode.mailboxReset
       it.access := taken.payload
@@ -52,7 +55,9 @@ class BarDecode(p: DmaParam) extends Component {
   val done = ports.zipWithIndex.map { case (port, i) => port.access.ready && placed.place(i) }.orR || placed.place === 0
   placed.ready := goes && done
   answer.valid := goes && done && !placed.access.write
-  answer.payload := ports.zipWithIndex.map { case (port, i) => port.value.andMask(placed.place(i)) }.reduceBalancedTree(_ | _)
+  answer.payload := ports.zipWithIndex
+    .map { case (port, i) => port.value.andMask(placed.place(i)) }
+    .reduceBalancedTree(_ | _)
 }
 
 object BarDecode {

@@ -14,7 +14,8 @@ import spinal.lib._
   * resets (docs/dma.md). Doorbells and interrupts come out; nothing takes them yet, no frame passes, and the streams are
   * idle. Clock: the block's user_clk, 250 MHz.
   *
-  * A read of a register is answered 18 to 24 cycles after its request, of a write the next request is taken after as many.
+  * A read of a register is answered 10 to 14 cycles after its request, if the block takes completions at once. One access
+  * is under way at a time.
   */
 class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val io = new Bundle {

@@ -13,7 +13,10 @@ import spinal.core._
 case class DmaParam(pfs: Int = 4, vfs: Seq[Int] = Seq(8, 8, 8, 8), queues: Int = 512, eqdma4: Boolean = false) {
   require(pfs >= 1 && pfs <= 4, s"pfs is $pfs: choose 1 to 4")
   require(vfs.size == pfs, s"there are VFs of ${vfs.size} PFs: name as many as there are PFs, $pfs")
-  require(vfs.forall(_ >= 0) && vfs.sum <= DmaParam.maxVfs, s"there are ${vfs.sum} VFs: choose at most ${DmaParam.maxVfs}")
+  require(
+    vfs.forall(_ >= 0) && vfs.sum <= DmaParam.maxVfs,
+    s"there are ${vfs.sum} VFs: choose at most ${DmaParam.maxVfs}"
+  )
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** One more than the highest number of a function. */

@@ -14,7 +14,9 @@ import spinal.lib.fsm._
   */
 class DoorbellDecode(p: DmaParam) extends Component {
   val io = new Bundle {
-    val port = slave(RegPort()) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
+    val port = slave(
+      RegPort()
+    ) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
     val map = slave(Flow(FunctionMapWrite()))
     val forget = slave(Flow(DmaParam.queueType()))
     val doorbell = master(Flow(Doorbell()))
@@ -40,7 +42,8 @@ class DoorbellDecode(p: DmaParam) extends Component {
   val kind = access.offset(3 downto 2)
   val keeps = False
   rung.write(
-    address = fills ? filled(log2Up(p.queues) - 1 downto 0) | (io.forget.valid ? io.forget.payload.resize(log2Up(p.queues)) | queue),
+    address = fills ? filled(log2Up(p.queues) - 1 downto 0) | (io.forget.valid ? io.forget.payload
+      .resize(log2Up(p.queues)) | queue),
     data = Vec.fill(4)(access.data.andMask(!fills && !io.forget.valid)).asBits,
     enable = fills || io.forget.valid || keeps,
     mask = (fills || io.forget.valid) ? B(15, 4 bits) | UIntToOh(kind)

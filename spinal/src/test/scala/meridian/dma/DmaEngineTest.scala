@@ -82,10 +82,19 @@ class DmaEngineTest extends AnyFunSuite {
   }
 
   test("the identifier is read through the pins of the block") {
-    run("identifier") { (_, host, _) =>
+    run("identifier") { (dut, host, cd) =>
+      host.read(0, 0x0) // behind the time in which memories are cleared
+      var cycle, asked, answered = 0
+      cd.onSamplings {
+        cycle += 1
+        if (dut.cq.valid.toBoolean && dut.cq.ready.toBoolean) asked = cycle
+        if (dut.cc.valid.toBoolean && dut.cc.ready.toBoolean) answered = cycle
+      }
       val answer = host.read(HostRequest.read(0, 0x0, tag = 0x5a).copy(requester = 0x1234))
       assert(answer.status == 0 && answer.tag == 0x5a && answer.requester == 0x1234 && answer.byteCount == 4)
       assert(answer.words == Seq(0x1fd30000L))
+      assert(answered - asked <= 16, s"a read of a register took ${answered - asked} cycles")
+      info(s"a read of a register took ${answered - asked} cycles")
     }
   }
 
@@ -171,11 +180,13 @@ class DmaEngineTest extends AnyFunSuite {
   }
 
   test("settings that cannot be are refused with what to choose") {
-    for ((setting, says) <- Seq[(() => DmaParam, String)](
+    for (
+      (setting, says) <- Seq[(() => DmaParam, String)](
         (() => DmaParam(pfs = 5), "choose 1 to 4"),
         (() => DmaParam(vfs = Seq(1)), "name as many"),
         (() => DmaParam(vfs = Seq(253, 0, 0, 0)), "at most 252"),
         (() => DmaParam(queues = 100), "a power of two")
-      )) assert(intercept[IllegalArgumentException](setting()).getMessage.contains(says))
+      )
+    ) assert(intercept[IllegalArgumentException](setting()).getMessage.contains(says))
   }
 }

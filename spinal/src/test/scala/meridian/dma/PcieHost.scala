@@ -44,9 +44,10 @@ case class HostRequest(
     sop: Boolean = true,
     discontinue: Boolean = false
 ) {
-  def descriptor: BigInt = (address >> 2 << 2) | (BigInt(dwords) << 64) | (BigInt(kind) << 75) | (BigInt(requester) << 80) |
-    (BigInt(tag) << 96) | (BigInt(function) << 104) | (BigInt(bar) << 112) | (BigInt(aperture) << 115) |
-    (BigInt(trafficClass) << 121) | (BigInt(attributes) << 124)
+  def descriptor: BigInt =
+    (address >> 2 << 2) | (BigInt(dwords) << 64) | (BigInt(kind) << 75) | (BigInt(requester) << 80) |
+      (BigInt(tag) << 96) | (BigInt(function) << 104) | (BigInt(bar) << 112) | (BigInt(aperture) << 115) |
+      (BigInt(trafficClass) << 121) | (BigInt(attributes) << 124)
 
   /** Whether the host waits for an answer. */
   def isPosted: Boolean = RequestKind.posted.contains(kind)
@@ -100,7 +101,8 @@ class PcieHost(cq: Stream[Fragment[CqBeat]], cc: Stream[Fragment[CcBeat]], cd: C
       pins.fragment.data #= gather(beat.map(w => BigInt(w._1)), 32)
       pins.fragment.keep #= (1 << beat.size) - 1
       val byteEnable = gather(beat.map(w => BigInt(w._2)), 4)
-      pins.fragment.user #= (if (first) BigInt(request.firstBe | request.lastBe << 4) else BigInt(0)) | (byteEnable << 8) |
+      pins.fragment.user #= (if (first) BigInt(request.firstBe | request.lastBe << 4)
+                             else BigInt(0)) | (byteEnable << 8) |
         (if (first && request.sop) BigInt(1) << 40 else BigInt(0)) |
         (if (last && request.discontinue) BigInt(1) << 41 else BigInt(0))
       pins.last #= last

@@ -74,7 +74,9 @@ class ContextCommand(p: DmaParam) extends Component {
   private def has(place: Int, bit: Int): Bool = store.io.rows(place)(bit)
 
   // A function has the queue by the map.
-  val mapped = RegNext(io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && io.sweep.index < p.queues)
+  val mapped = RegNext(
+    io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && io.sweep.index < p.queues
+  )
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
@@ -86,7 +88,9 @@ class ContextCommand(p: DmaParam) extends Component {
         for ((kind, i) <- store.kinds.zipWithIndex) chosen(i) := io.command.kind === kind.select
         index := io.command.index
         when(!io.command.valid) {
-          index := (io.sweep.kind === SweepStep.row) ? io.sweep.index.resize(13 bits) | io.sweep.function.resize(13 bits)
+          index := (io.sweep.kind === SweepStep.row) ? io.sweep.index.resize(13 bits) | io.sweep.function.resize(
+            13 bits
+          )
         }
         when(io.command.valid || io.sweep.valid)(goto(fetch))
       }
@@ -107,7 +111,10 @@ class ContextCommand(p: DmaParam) extends Component {
           write(Kind.swC2h) := c2h
           write(Kind.prefetch) := c2h
           write(Kind.swH2c) := mapped || (has(Kind.swH2c, Kind.swEnable) && isFunctions(Kind.swH2c, Kind.swFunction))
-          write(Kind.completion) := mapped || (has(Kind.completion, Kind.completionValid) && isFunctions(Kind.completion, Kind.completionFunction))
+          write(Kind.completion) := mapped || (has(Kind.completion, Kind.completionValid) && isFunctions(
+            Kind.completion,
+            Kind.completionFunction
+          ))
           write(Kind.ring) := has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
         }
         when(io.sweep.kind === SweepStep.end)(write(Kind.map) := True)

@@ -39,7 +39,8 @@ class Csr(p: DmaParam) extends Component {
 
   val filled = RegInit(U(0, 12 bits)) // words that have their value after reset
   val fills = !filled.msb
-  val initial = table.filter(_.reset != 0).map(w => B(w.reset, 32 bits).andMask(filled === w.offset / 4)).reduceBalancedTree(_ | _)
+  val initial =
+    table.filter(_.reset != 0).map(w => B(w.reset, 32 bits).andMask(filled === w.offset / 4)).reduceBalancedTree(_ | _)
   when(fills)(filled := filled + 1)
 
   val stored = words.readSync(address)

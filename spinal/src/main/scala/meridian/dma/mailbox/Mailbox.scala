@@ -92,12 +92,16 @@ class Mailbox(p: DmaParam) extends Component {
 
   // Status of the function.
   val waits = RegNext((Vec(senders.map(_.io.waits)).asBits & ofPf).orR)
-  val oldest = RegNext(senders.zipWithIndex.map { case (s, pf) => s.io.first.asBits.andMask(ofPf(pf)) }.reduceBalancedTree(_ | _))
+  val oldest = RegNext(
+    senders.zipWithIndex.map { case (s, pf) => s.io.first.asBits.andMask(ofPf(pf)) }.reduceBalancedTree(_ | _)
+  )
   private def ofParent(vfBits: Bits, pf: Int): Bits = {
     val mask = p.vfsOf(pf).foldLeft(BigInt(0))((m, vf) => m.setBit(vf))
     vfBits & B(mask, functions bits)
   }
-  val acknowledges = RegNext((0 until p.pfs).map(pf => ofParent(acknowledged, pf).andMask(ofPf(pf))).reduceBalancedTree(_ | _))
+  val acknowledges = RegNext(
+    (0 until p.pfs).map(pf => ofParent(acknowledged, pf).andMask(ofPf(pf))).reduceBalancedTree(_ | _)
+  )
   val anyAcknowledge = RegNext(acknowledges.orR)
   val ackWord = RegNext(acknowledges.resize(256 bits).subdivideIn(32 bits)(word(2 downto 0)))
   val vfToPf = RegNext(toPf(vf))

@@ -23,9 +23,9 @@ class ConfigSnoop(p: DmaParam) extends Component {
 
   private def each(of: Int => Bool): Bits = RegNext(Vec((0 until p.functions).map(of)).asBits) init 0
   io.busMaster := each {
-    case pf if pf < p.pfs                => io.functionStatus(4 * pf + 2)
-    case vf if vf >= DmaParam.firstVf    => io.vfStatus(2 * (vf - DmaParam.firstVf) + 1)
-    case _                               => False
+    case pf if pf < p.pfs             => io.functionStatus(4 * pf + 2)
+    case vf if vf >= DmaParam.firstVf => io.vfStatus(2 * (vf - DmaParam.firstVf) + 1)
+    case _                            => False
   }
   io.vfEnable := each(f => if (f >= DmaParam.firstVf) io.vfStatus(2 * (f - DmaParam.firstVf)) else False)
   io.payloadBytes := RegNext((U(128, 11 bits) |<< io.maxPayload).resize(11 bits)) init 128

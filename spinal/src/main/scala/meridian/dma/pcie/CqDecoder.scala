@@ -58,7 +58,8 @@ class CqDecoder(p: DmaParam) extends Component {
   io.partial.payload := io.access.payload
 
   // Bytes from the first to the last that are asked for (PCIe 2.3.1.1, "Data Return for Read Requests").
-  val skipped = PriorityMux(Seq(firstBe(0), firstBe(1), firstBe(2), firstBe(3), True), Seq(0, 1, 2, 3, 0).map(U(_, 2 bits)))
+  val skipped =
+    PriorityMux(Seq(firstBe(0), firstBe(1), firstBe(2), firstBe(3), True), Seq(0, 1, 2, 3, 0).map(U(_, 2 bits)))
   val single = request.dwords === 1
   val ending = single ? firstBe | lastBe
   val spared = PriorityMux(Seq(ending(3), ending(2), ending(1), ending(0), True), Seq(0, 1, 2, 3, 3).map(U(_, 2 bits)))

@@ -32,7 +32,9 @@ class CompleterTest extends AnyFunSuite {
   class Harness(dut: Bench, pace: Float) {
     val cd = clocked(dut)
     val host = new PcieHost(dut.cq, dut.cc, cd, pace)
-    val memory = mutable.Map[(Int, Int), Long]().withDefault { case (f, offset) => 0x01000193L * (f * 65536 + offset + 1) & 0xffffffffL }
+    val memory = mutable.Map[(Int, Int), Long]().withDefault { case (f, offset) =>
+      0x01000193L * (f * 65536 + offset + 1) & 0xffffffffL
+    }
     var writes, partials = 0
     private val answers = mutable.Queue[Long]()
     dut.value.valid #= false
@@ -62,15 +64,19 @@ class CompleterTest extends AnyFunSuite {
     /** What the host asks for, in one or more completions. */
     def check(request: HostRequest): Unit = {
       host.send(request)
-      var left = if (request.dwords == 1) span(request.firstBe) else
-        4 * request.dwords - Integer.numberOfTrailingZeros(request.firstBe) - (3 - msb(request.lastBe))
+      var left =
+        if (request.dwords == 1) span(request.firstBe)
+        else
+          4 * request.dwords - Integer.numberOfTrailingZeros(request.firstBe) - (3 - msb(request.lastBe))
       val skipped = if (request.firstBe == 0) 0 else Integer.numberOfTrailingZeros(request.firstBe)
       var lower = (request.address.toInt + skipped) & 0x7f
       val words = mutable.ArrayBuffer[Long]()
       while (words.size < request.dwords) {
         waitFor(cd, "a completion", 100000)(host.completions.nonEmpty)
         val c = host.completions.dequeue()
-        assert(c.status == 0 && c.tag == request.tag && c.requester == request.requester && c.function == request.function)
+        assert(
+          c.status == 0 && c.tag == request.tag && c.requester == request.requester && c.function == request.function
+        )
         assert(c.trafficClass == request.trafficClass && c.attributes == request.attributes && !c.locked)
         assert(c.lowerAddress == lower && c.byteCount == left && c.dwords == c.words.size)
         // No completion crosses the boundary, and all but the last end at it.
@@ -104,8 +110,14 @@ class CompleterTest extends AnyFunSuite {
         val function = Seq(0, 1, 4, 5)(simRandom.nextInt(4))
         val offset = 4 * simRandom.nextInt(4096)
         h.check(
-          HostRequest.read(function, offset, tag = simRandom.nextInt(256))
-            .copy(dwords = dwords, firstBe = multiple(i % 4), lastBe = ends(i / 4 % 4), aperture = if (function < 4) 18 else 15)
+          HostRequest
+            .read(function, offset, tag = simRandom.nextInt(256))
+            .copy(
+              dwords = dwords,
+              firstBe = multiple(i % 4),
+              lastBe = ends(i / 4 % 4),
+              aperture = if (function < 4) 18 else 15
+            )
         )
       }
     }
@@ -131,8 +143,11 @@ class CompleterTest extends AnyFunSuite {
         val c = h.host.read(asked)
         assert(c.status == 1 && c.tag == asked.tag && c.requester == asked.requester && c.dwords == 0, s"request $i")
         assert(c.locked == (asked.kind == RequestKind.lockedRead) && c.trafficClass == asked.trafficClass)
-        val expected = if (asked.kind == RequestKind.lockedRead) (5, 9) else if (asked.dwords == 0) (0x40, -4 & 0x1fff) else
-          if (asked.kind == RequestKind.memoryRead) (0x40, 4) else (0, 4)
+        val expected =
+          if (asked.kind == RequestKind.lockedRead) (5, 9)
+          else if (asked.dwords == 0) (0x40, -4 & 0x1fff)
+          else if (asked.kind == RequestKind.memoryRead) (0x40, 4)
+          else (0, 4)
         assert((c.lowerAddress, c.byteCount) == expected || asked.dwords == 0, s"request $i")
         // Behind the descriptor: byte enables, then the request.
         assert(c.words.head == (asked.firstBe | asked.lastBe << 4))
@@ -175,7 +190,9 @@ class CompleterTest extends AnyFunSuite {
         assert((0 until dwords).map(i => h.memory((4, 0x400 + 4 * i))) == payload)
       }
       val before = h.writes
-      h.host.send(HostRequest.write(0, 0x100, 0).copy(dwords = 4, payload = Seq(1, 2, 3, 4), enables = Seq(12, 15, 0, 7)))
+      h.host.send(
+        HostRequest.write(0, 0x100, 0).copy(dwords = 4, payload = Seq(1, 2, 3, 4), enables = Seq(12, 15, 0, 7))
+      )
       h.settle()
       assert(h.writes == before + 1 && h.partials == 2 && h.memory((0, 0x104)) == 2)
       assert(h.host.completions.isEmpty)
