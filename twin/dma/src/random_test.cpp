@@ -199,6 +199,32 @@ TEST_P(Scripts, answers_are_those_of_the_model) {
 
 INSTANTIATE_TEST_SUITE_P(random, Scripts, testing::Range(1U, 9U));
 
+TEST(Resets, a_function_loses_its_queues_and_rings_and_no_others) {
+  Lockstep b;
+  Random random(5);
+  const auto function = [&random] { return random.below(Lockstep::functions) << 1; };
+  for (unsigned round = 0; round < 8; ++round) {
+    const unsigned lost = round % 2 != 0 ? random.below(Lockstep::pfs) : 4 + random.below(16);
+    for (unsigned queue = 0; queue < quiet_queue; ++queue) {
+      const std::uint32_t owner = (queue % 3 == 0 ? lost : random.below(Lockstep::functions));
+      const std::uint32_t enabled = random.below(4) != 0;
+      for (const unsigned sw : {0U, 1U}) b.write_context(sw, queue, {owner << 17, enabled, queue});
+      b.write_context(6, queue, {owner << 5, queue, 0, enabled << 28 | 5, 2});
+      b.write_context(7, queue, {queue, enabled << 13});
+      b.write_context(8, queue, {enabled, queue, 0, (function() << 17) | 1});
+      b.write_context(5, queue, {0x1234});
+    }
+    b.write_context(0xc, lost, {random.below(quiet_queue), 1 + random.below(12)});
+    if (random.below(2) != 0)
+      b.reset_by_mailbox(lost);
+    else
+      b.reset_by_pcie(lost);
+    for (unsigned queue = 0; queue < quiet_queue; ++queue)
+      for (const unsigned kind : {0U, 1U, 5U, 6U, 7U, 8U}) b.read_context(kind, queue);
+    ASSERT_FALSE(HasFailure()) << "round " << round << ", function " << lost;
+  }
+}
+
 TEST(Resets, a_function_is_in_reset_until_the_shell_answers) {
   Lockstep b;
   const unsigned vf = Lockstep::vf(1, 2);
