@@ -44,7 +44,7 @@ def test_a_poll_of_idle_queues_leaves_them_their_interrupts(link: Link) -> None:
         for port in range(DATAGRAMS):
             packet = udp(PEER, HERE, 1024 + port, DISCARD, b"after a poll")
             peer.wire.send(ethernet(guest.address(), peer.mac, IPV4, packet))
-        deadline = time.monotonic() + 5
+        deadline = guest.deadline(5)
         while sum(received(link)) < sum(before) + DATAGRAMS and time.monotonic() < deadline:
             time.sleep(0.1)
         grown = [now - then for now, then in zip(received(link), before, strict=True)]

@@ -54,7 +54,7 @@ def grown(
     of: Callable[[], dict[str, int]],
 ) -> int:
     """How much a statistic has grown, when it is so much or after a while."""
-    deadline = time.monotonic() + 10
+    deadline = function.guest.deadline(10)
     while (now := of()[name] - before[name]) < by and time.monotonic() < deadline:
         time.sleep(0.1)
     return now

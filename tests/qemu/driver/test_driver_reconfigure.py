@@ -98,7 +98,7 @@ def answers(function: Function) -> int:
 
 def more_answers(function: Function) -> None:
     """Where a change and the answer before it meet, some are lost; then they come again."""
-    wanted, deadline = answers(function) + 5, time.monotonic() + 30
+    wanted, deadline = answers(function) + 5, function.guest.deadline(30)
     while (now := answers(function)) < wanted:
         assert time.monotonic() < deadline, f"{now} of {wanted} answers"
 

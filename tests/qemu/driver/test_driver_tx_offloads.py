@@ -39,7 +39,8 @@ class Sender(Function):
         """The first such frame on the wire after a command in the machine."""
         start = len(self.link.peer.other)
         self.guest.try_run(f"{self.enter}{command}")
-        for _ in range(100):
+        deadline = self.guest.deadline(5)
+        while time.monotonic() < deadline:
             for frame in self.link.peer.other[start:]:
                 if frame[:6].hex(":") == NOBODY and wanted(frame):
                     return frame

@@ -48,7 +48,7 @@ class VfFrames:
         before = self.delivered()
         for address in (to, to, to, self.own()):
             self.link.peer.wire.send(ethernet(address, self.link.peer.mac, KIND, bytes(80)))
-        deadline = time.monotonic() + 20
+        deadline = self.link.guest.deadline(20)
         while self.delivered() == before and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.3)
@@ -56,7 +56,7 @@ class VfFrames:
 
     def settles(self, to: bytes, wanted: bool, seconds: float = 20) -> bool:
         """The VF may take a moment."""
-        deadline = time.monotonic() + seconds
+        deadline = self.link.guest.deadline(seconds)
         while (is_right := self.receives(to) == wanted) is False and time.monotonic() < deadline:
             pass
         return is_right

@@ -136,7 +136,7 @@ def came_back(link: Link, sent: list[bytes], wanted: list[bytes]) -> None:
     link.peer.other.clear()
     for frame in sent:
         link.peer.wire.send(frame)
-    deadline = time.monotonic() + 20
+    deadline = link.guest.deadline(20)
     while len(came := [frame for frame in link.peer.other if frame[12:14] == KIND.to_bytes(2, "big")]) < len(wanted):
         if time.monotonic() > deadline:
             break
@@ -223,7 +223,7 @@ def only_xdp(guest: Guest) -> Iterator[None]:
 def send_until_told(link: Link) -> None:
     """Frames all the time, more than a ring takes."""
     link.guest.run("dmesg -C")
-    deadline = time.monotonic() + 40
+    deadline = link.guest.deadline(40)
     while not re.search(STANDS_STILL, link.guest.run("dmesg")):
         assert time.monotonic() < deadline, f"nothing was told: {link.guest.statistics()}"
         for _ in range(5):

@@ -63,7 +63,7 @@ def echoed(link: Link, size: int = 300, count: int = COUNT) -> None:
     for start in range(0, count, BURST):
         for payload in payloads[start : start + BURST]:
             link.peer.wire.send(ethernet(mine, link.peer.mac, KIND, payload))
-        deadline = time.monotonic() + 20
+        deadline = link.guest.deadline(20)
         while len(came := of_the_tests(link)) < min(count, start + BURST) and time.monotonic() < deadline:
             time.sleep(0.02)
     wanted = [ethernet(link.peer.mac, mine, KIND, payload) for payload in payloads]
@@ -234,7 +234,7 @@ def test_a_transmit_queue_that_stands_still_with_frames_of_a_socket_alone_is_sta
     with socket(link, "zerocopy"):
         guest.run("dmesg -C")
         stop_transmit(guest, 1)
-        deadline = time.monotonic() + 40
+        deadline = link.guest.deadline(40)
         while not re.search(
             r"transmit queue 0 stands still with \d+ frames: resetting",
             guest.run("dmesg"),
@@ -265,7 +265,7 @@ def test_what_a_socket_sends_without_a_link_goes_out_with_it(link: Link) -> None
         assert not of_the_tests(link)
         guest.run("ip link set eth0 vf 0 state enable")
         guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
-        deadline = time.monotonic() + 5
+        deadline = link.guest.deadline(5)
         while not of_the_tests(link):
             assert time.monotonic() < deadline, "nothing was sent"
             time.sleep(0.1)

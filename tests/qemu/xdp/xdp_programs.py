@@ -67,7 +67,7 @@ def frame_of(link: Link, protocol: int, version: int, vid: int | None = None, sp
 def look_at(link: Link, frame: bytes, length: int) -> Found:
     """What the program "look" is told of a frame that comes to it with this length, as none before has."""
     line = rf"^bytes={length} hash=(-?\d+),(\w+),(\w+) tag=(-?\d+),(\w+),(\d+)$"
-    deadline = time.monotonic() + 20
+    deadline = link.guest.deadline(20)
     link.guest.run(": >/tmp/xdp")
     while not (found := re.search(line, text := link.guest.run("cat /tmp/xdp"), re.MULTILINE)):
         assert time.monotonic() < deadline, text

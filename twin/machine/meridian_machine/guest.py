@@ -52,9 +52,13 @@ class Guest:
             raise GuestError(f"{script}: status {done.status}: {done.text}\n{self.log()}")
         return done
 
+    def deadline(self, seconds: float) -> float:
+        """When a wait of so many seconds for the machine ends: later with a kernel that checks itself."""
+        return time.monotonic() + seconds * self.machine.patience
+
     def until(self, script: str, wanted: str, seconds: float = 30) -> str:
         """Runs a script again and again until its output matches; the output."""
-        deadline = time.monotonic() + seconds * self.machine.patience
+        deadline = self.deadline(seconds)
         while True:
             _, text = self.try_run(script, seconds)
             if re.search(wanted, text):
