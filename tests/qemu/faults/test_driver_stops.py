@@ -162,7 +162,7 @@ def settings(guest: Guest) -> dict[str, list[int]]:
 
 
 def test_a_driver_that_goes_leaves_the_card_as_after_reset() -> None:
-    """It is compared with a card that no driver has touched."""
+    """It is compared with a card that no driver has touched. The debug kernel counts the memory that stays mapped."""
     setting = Setting(suite=tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed"))
     with run_folder() as folder, Twin(setting, folder) as twin:
         twin.host.setup = ""
@@ -186,6 +186,7 @@ def change_and_compare(guest: Guest) -> None:
     after = settings(guest)
     changed_ones = {name for name in before if before[name] != after[name]}
     assert not changed_ones, {name: (before[name], after[name]) for name in changed_ones}
+    guest.check()
 
 
 def test_reports_end_before_devlink_does(link: Link) -> None:
