@@ -18,12 +18,20 @@ from meridian_machine.guest import Guest, GuestError
 from meridian_machine.initrd import Content
 from meridian_machine.machine import EmulatorFault, Machine
 
-#: The watchdog's own warning is what tests of it want.
+#: The watchdog's own warning is what tests of it want. Linux's own is the order of locks when a slot is opened: pciehp
+#: lets go of its reset_lock around the removal of a device, and takes it again under the lock of a rescan. It is lockdep's
+#: first report then, and its only one.
 FOUND = """
-grep -q 'debug_locks: *1$' /proc/lockdep_stats || echo 'lockdep is off'
+log() { dd if=/dev/kmsg bs=64k iflag=nonblock 2>/dev/null; }
+known=dev_watchdog
+if [ "$(log | grep -ac 'reset_lock.*, at: pciehp_unconfigure_device')" = 0 ]; then
+  grep -q 'debug_locks: *1$' /proc/lockdep_stats || echo 'lockdep is off'
+else
+  known="$known|possible circular locking dependency"
+fi
 [ "$(cat /sys/kernel/debug/dma-api/disabled)" = N ] || echo 'the check of DMA is off'
 [ "$(cat /sys/kernel/debug/dma-api/error_count)" = 0 ] || echo 'there are faults of DMA'
-dd if=/dev/kmsg bs=64k iflag=nonblock 2>/dev/null | grep -aE 'WARNING:|BUG:|ODEBUG:' | grep -av dev_watchdog
+log | grep -aE 'WARNING:|BUG:|ODEBUG:' | grep -avE "$known"
 true
 """
 _build = tools.Image.build

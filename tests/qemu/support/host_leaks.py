@@ -20,6 +20,11 @@ QUIET_PAGES = 250
 #: What the kernel keeps for later, objects at most: NAPI's buffers of two processors, addresses of an IOMMU.
 KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}
 
+#: KASAN keeps what was freed for a while, unless a cache is shrunk.
+SHRINK = "for cache in /sys/kernel/slab/*/shrink; do echo 1 >$cache; done"
+#: The kernel's store of call stacks grows with each new one and never shrinks; it tells how many pools it has.
+POOLS, POOL_PAGES = "sed -n 's/^pools: //p' /sys/kernel/debug/stackdepot/stats 2>/dev/null || true", 4
+
 #: What /proc/meminfo tells apart, each page in one of them at most.
 NAMED = (
     "MemFree",
@@ -62,17 +67,18 @@ def made_by(module: str, text: str) -> int:
     return total + (count if ours else 0)
 
 
-def memory(text: str) -> dict[str, int]:
-    """Pages of each kind in /proc/meminfo, and those of none."""
+def memory(text: str, stacks: int) -> dict[str, int]:
+    """Pages of each kind in /proc/meminfo, those of the store of call stacks, and those of none."""
     lines = (line.split(":") for line in text.splitlines() if line.endswith("kB"))
     pages = {name: int(value.split()[0]) * 1024 // PAGE for name, value in lines}
-    named = {name: pages[name] for name in NAMED}
+    named = {**{name: pages[name] for name in NAMED}, "stacks": stacks}
     return {**named, "unnamed": pages["MemTotal"] - sum(named.values())}
 
 
 def held(guest: Guest, module: str = "meridian") -> Held:
     """After what waits to be freed has been freed."""
     guest.run("sync; echo 3 >/proc/sys/vm/drop_caches; sleep 2; echo 3 >/proc/sys/vm/drop_caches; sleep 1")
+    guest.run(SHRINK, 120)
     traces = guest.run(f"cd /sys/kernel/debug/slab && grep -l '\\[{module}\\]' */alloc_traces || true").split()
     objects = {}
     # The kernel keeps these for a while when a mapping is gone; mappings are counted by themselves.
@@ -80,7 +86,8 @@ def held(guest: Guest, module: str = "meridian") -> Held:
         text = guest.run(f"cat /sys/kernel/debug/slab/{path}", 120)
         objects[path.split("/")[0]] = made_by(module, text)
     mappings = int(guest.run(f"grep -c '\\[{module}\\]' /proc/vmallocinfo || true"))
-    return Held(objects, mappings, memory(guest.run("cat /proc/meminfo")))
+    stacks = POOL_PAGES * int(guest.run(POOLS) or 0)
+    return Held(objects, mappings, memory(guest.run("cat /proc/meminfo"), stacks))
 
 
 def leaked(before: Held, after: Held, times: int) -> dict[str, int]:
