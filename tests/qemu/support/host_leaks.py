@@ -24,6 +24,8 @@ KEPT = {"skbuff_head_cache": 128, "iommu_iova": 1024}
 SHRINK = "for cache in /sys/kernel/slab/*/shrink; do echo 1 >$cache; done"
 #: The kernel's store of call stacks grows with each new one and never shrinks; it tells how many pools it has.
 POOLS, POOL_PAGES = "sed -n 's/^pools: //p' /sys/kernel/debug/stackdepot/stats 2>/dev/null || true", 4
+#: Mappings that are gone and wait for a flush of the TLB: with KASAN each of their bytes has an eighth of one that tells so.
+UNPURGED = "! grep -qw kasan_report /proc/kallsyms || grep unpurged /proc/vmallocinfo || true"
 
 #: What /proc/meminfo tells apart, each page in one of them at most.
 NAMED = (
@@ -67,11 +69,16 @@ def made_by(module: str, text: str) -> int:
     return total + (count if ours else 0)
 
 
-def memory(text: str, stacks: int) -> dict[str, int]:
-    """Pages of each kind in /proc/meminfo, those of the store of call stacks, and those of none."""
+def shadow(text: str) -> int:
+    """Pages that KASAN keeps of unpurged mappings, from their lines in /proc/vmallocinfo."""
+    return sum(int(line.split()[1]) for line in text.splitlines()) // 8 // PAGE
+
+
+def memory(text: str, checks: dict[str, int]) -> dict[str, int]:
+    """Pages of each kind in /proc/meminfo, those of a kernel that checks itself, and those of none."""
     lines = (line.split(":") for line in text.splitlines() if line.endswith("kB"))
     pages = {name: int(value.split()[0]) * 1024 // PAGE for name, value in lines}
-    named = {**{name: pages[name] for name in NAMED}, "stacks": stacks}
+    named = {**{name: pages[name] for name in NAMED}, **checks}
     return {**named, "unnamed": pages["MemTotal"] - sum(named.values())}
 
 
@@ -86,8 +93,8 @@ def held(guest: Guest, module: str = "meridian") -> Held:
         text = guest.run(f"cat /sys/kernel/debug/slab/{path}", 120)
         objects[path.split("/")[0]] = made_by(module, text)
     mappings = int(guest.run(f"grep -c '\\[{module}\\]' /proc/vmallocinfo || true"))
-    stacks = POOL_PAGES * int(guest.run(POOLS) or 0)
-    return Held(objects, mappings, memory(guest.run("cat /proc/meminfo"), stacks))
+    checks = {"stacks": POOL_PAGES * int(guest.run(POOLS) or 0), "shadow": shadow(guest.run(UNPURGED, 120))}
+    return Held(objects, mappings, memory(guest.run("cat /proc/meminfo"), checks))
 
 
 def leaked(before: Held, after: Held, times: int) -> dict[str, int]:
