@@ -101,7 +101,7 @@ def machines() -> list[Suite]:
 
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
-        part("debug kernel", CHECKED, 300, "debug", "--debug-kernel", "-k", "test_driver and not bookworm"),
+        part("debug kernel", CHECKED, 480, "debug", "--debug-kernel", "-k", "test_driver and not bookworm"),
     ]
 
 
