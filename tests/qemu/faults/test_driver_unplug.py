@@ -76,7 +76,9 @@ def test_a_card_that_is_taken_out_under_traffic_leaves_nothing_behind() -> None:
             put_in(link, monitor)
             work(link)
             assert take_out(link, monitor) < AT_ONCE * link.guest.machine.patience
-        assert not leaked(before, held(link.guest), rounds)
+        after = held(link.guest)
+        print({kind: after.memory[kind] - pages for kind, pages in before.memory.items()})
+        assert not leaked(before, after, rounds)
         put_in(link, monitor)
         link.guest.check()
 
