@@ -368,6 +368,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK               0x00200000u
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_SHIFT                24
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_MASK                 0x01000000u
+#define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_SHIFT               27
+#define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_MASK                0x08000000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu
@@ -393,6 +395,19 @@
 #define MERIDIAN_IDENT_UNMAPPED                                 0x030
 #define MERIDIAN_IDENT_HOST_REFUSED                             0x034
 #define MERIDIAN_IDENT_PARTIAL_WRITE                            0x038
+
+/* Interrupts of user's modules for the PS, on a card that has `user_box` or `host_box`. Written by the PS only. */
+#define MERIDIAN_PS_BOX_IRQ_BASE                                0x100800
+#define MERIDIAN_PS_BOX_IRQ_PS_BASE                             0x800
+#define MERIDIAN_PS_BOX_IRQ_ENABLE                              0x000
+#define MERIDIAN_PS_BOX_IRQ_ENABLE_MODULES_SHIFT                0
+#define MERIDIAN_PS_BOX_IRQ_ENABLE_MODULES_MASK                 0x0000001fu
+#define MERIDIAN_PS_BOX_IRQ_PENDING                             0x004
+#define MERIDIAN_PS_BOX_IRQ_PENDING_MODULES_SHIFT               0
+#define MERIDIAN_PS_BOX_IRQ_PENDING_MODULES_MASK                0x0000001fu
+#define MERIDIAN_PS_BOX_IRQ_GAP                                 0x008
+#define MERIDIAN_PS_BOX_IRQ_GAP_CYCLES_SHIFT                    0
+#define MERIDIAN_PS_BOX_IRQ_GAP_CYCLES_MASK                     0x00ffffffu
 
 /* The PTP clock. Written by the PS only. */
 #define MERIDIAN_PTP_BASE                                       0x101000
@@ -1152,6 +1167,19 @@
 #define MERIDIAN_BOX_EVENTS_REGISTERS_HUNG_MASK                 0x00000004u
 #define MERIDIAN_BOX_EVENTS_IRQ_SHIFT                           3
 #define MERIDIAN_BOX_EVENTS_IRQ_MASK                            0x00000008u
+#define MERIDIAN_BOX_IRQ_GAP                                    0x018
+#define MERIDIAN_BOX_IRQ_GAP_CYCLES_SHIFT                       0
+#define MERIDIAN_BOX_IRQ_GAP_CYCLES_MASK                        0x00ffffffu
+#define MERIDIAN_BOX_HOST_IRQ                                   0x01c
+#define MERIDIAN_BOX_HOST_IRQ_ENABLE_SHIFT                      0
+#define MERIDIAN_BOX_HOST_IRQ_ENABLE_MASK                       0x00000001u
+#define MERIDIAN_BOX_HOST_IRQ_FUNCTION_SHIFT                    8
+#define MERIDIAN_BOX_HOST_IRQ_FUNCTION_MASK                     0x0000ff00u
+#define MERIDIAN_BOX_HOST_IRQ_VECTOR_SHIFT                      16
+#define MERIDIAN_BOX_HOST_IRQ_VECTOR_MASK                       0x07ff0000u
+#define MERIDIAN_BOX_HOST_PENDING                               0x020
+#define MERIDIAN_BOX_HOST_PENDING_IRQ_SHIFT                     0
+#define MERIDIAN_BOX_HOST_PENDING_IRQ_MASK                      0x00000001u
 #define MERIDIAN_BOX_RX_PASSED_LOW                              0x040
 #define MERIDIAN_BOX_RX_PASSED_HIGH                             0x044
 #define MERIDIAN_BOX_RX_DROPPED_LOW                             0x048
@@ -1174,6 +1202,12 @@
 #define MERIDIAN_BOX_RX_NO_BUFFER_HIGH                          0x08c
 #define MERIDIAN_BOX_TX_INVALID_LOW                             0x090
 #define MERIDIAN_BOX_TX_INVALID_HIGH                            0x094
+#define MERIDIAN_BOX_IRQ_RAISED_LOW                             0x098
+#define MERIDIAN_BOX_IRQ_RAISED_HIGH                            0x09c
+#define MERIDIAN_BOX_IRQ_SENT_LOW                               0x0a0
+#define MERIDIAN_BOX_IRQ_SENT_HIGH                              0x0a4
+#define MERIDIAN_BOX_IRQ_FAILED_LOW                             0x0a8
+#define MERIDIAN_BOX_IRQ_FAILED_HIGH                            0x0ac
 
 /* Switches of the queues. */
 #define MERIDIAN_QUEUE_BASE                                     0x120000

@@ -77,6 +77,7 @@ class Seen:
     wire: dict[int, list[dict]] = field(default_factory=dict)
     ps: dict[int, list[PsFrame]] = field(default_factory=dict)
     stamps: dict[int, list[Timestamp]] = field(default_factory=dict)
+    interrupts: list[dict] = field(default_factory=list)  # messages to the host, and levels to the PS
 
 
 class Bench:
@@ -347,5 +348,7 @@ class Bench:
                 self.seen.c2h.append(event)
             elif event["ev"] == "tx":
                 self.seen.wire[event["port"]].append(event)
+            elif event["ev"] in ("usr_irq", "ps_irq"):
+                self.seen.interrupts.append(event)
             elif event["ev"] in ("write", "read") and event["resp"] != 0:
                 raise AssertionError(f"an access was refused: {event}")

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A box at the host that keeps received frames, at most 256 beats, while its register 0 is 1.
+// A box at the host that keeps received frames, at most 256 beats, while its register 0 is 1; then irq is high.
+// Registers 8 and 12 are nanoseconds and seconds of the time as of the last read of register 4, which says whether it
+// is known.
 module holding_host_box #(
     parameter DATA_BITS = 256
 ) (
     input  logic                   clk,
     input  logic                   rst,
+    output logic                   irq,
+    input  logic [79:0]            phc_time,
+    input  logic                   phc_time_valid,
     input  logic                   s_axis_rx_tvalid,
     output logic                   s_axis_rx_tready,
     input  logic [  DATA_BITS-1:0] s_axis_rx_tdata,
@@ -86,8 +91,19 @@ module holding_host_box #(
   assign s_axil_arready = s_axil_arvalid && !s_axil_rvalid;
   assign s_axil_bresp   = 0;
   assign s_axil_rresp   = 0;
-  assign s_axil_rdata   = 32'(holds);
+  assign irq            = holds;
+  logic [79:0] time_seen;
+  logic [1:0] register;
+  always_comb
+    case (register)
+      0: s_axil_rdata = 32'(holds);
+      1: s_axil_rdata = 32'(time_seen != 0);
+      2: s_axil_rdata = time_seen[31:0];
+      default: s_axil_rdata = time_seen[63:32];
+    endcase
   always_ff @(posedge clk) begin
+    if (s_axil_arready) register <= s_axil_araddr[3:2];
+    if (s_axil_arready && s_axil_araddr[3:2] == 1) time_seen <= phc_time_valid ? phc_time : '0;
     if (s_axil_bready) s_axil_bvalid <= 0;
     if (s_axil_rready) s_axil_rvalid <= 0;
     if (s_axil_awready) s_axil_bvalid <= 1;

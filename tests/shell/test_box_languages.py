@@ -105,6 +105,30 @@ def test_the_firewall_drops_by_its_rules(start: Start, host_bytes: int) -> None:
         assert bench.shell.read(window(bench, 0x20 * number + 0xC + 4 * way)) == count, f"rule {number}, way {way}"
 
 
+def test_sent_frames_have_the_time_at_which_they_leave(start: Start) -> None:
+    bench, count = made(start, "time_stamp.vhd"), 40
+    body = bytes(range(100))
+    for number in range(count):
+        bench.ps_send(0, WIRE + PS + b"\x88\xb5" + bytes([number]) + body, tag=number + 1)
+        bench.shell.h2c(0, WIRE + BOB + b"\x88\xb5" + bytes([number]) + body, metadata=0)
+        bench.shell.h2c(0, WIRE + BOB + b"\x88\xb6" + bytes([number]) + body, metadata=0)
+        bench.step(3000)
+    bench.drain()
+    # The PTP clock of the simulation against that of the wire, by the frames of the PS.
+    wire = [event for event in bench.seen.wire[0] if bytes.fromhex(event["hex"])[6:12] == PS]
+    offsets = [stamp.time_ns - event["t_ps"] / 1000 for stamp, event in zip(bench.seen.stamps[0], wire, strict=True)]
+    assert len(offsets) == count and max(offsets) - min(offsets) < 20
+    sent = [event for event in bench.seen.wire[0] if bytes.fromhex(event["hex"])[6:12] == BOB]
+    assert len(sent) == 2 * count
+    for number in range(count):
+        stamped, other = (bytes.fromhex(event["hex"]) for event in sent[2 * number : 2 * number + 2])
+        time = int.from_bytes(stamped[14:20], "big") * 10**9 + int.from_bytes(stamped[20:24], "big")
+        ahead = sent[2 * number]["t_ps"] / 1000 + offsets[0] - time
+        assert 0 < ahead < 300, f"frame {number} is on the wire {ahead} ns after its time"
+        assert stamped[24:] == (bytes([number]) + body)[10:]
+        assert other == WIRE + BOB + b"\x88\xb6" + bytes([number]) + body
+
+
 def test_times_are_those_of_arrival(start: Start) -> None:
     bench = made(start, "time_stamp.vhd")
     body, count = bytes(range(100)), 40
@@ -112,7 +136,7 @@ def test_times_are_those_of_arrival(start: Start) -> None:
         for to, kind in ((PS, b"\x88\xb5"), (BOB, b"\x88\xb5"), (BOB, b"\x88\xb6")):
             bench.shell.rx(to + WIRE + kind + bytes([number]) + body)
     bench.shell.rx(BOB + WIRE + b"\x88\xb5" + bytes(46))
-    sent = WIRE + BOB + b"\x88\xb5" + body
+    sent = WIRE + BOB + b"\x88\xb6" + body
     bench.shell.h2c(0, sent, metadata=0)
     bench.drain()
     assert to_wire(bench) == [sent]

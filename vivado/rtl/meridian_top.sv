@@ -87,6 +87,12 @@ module meridian_top #(
 
   // Pins of a simulation: an edge stands for one cycle here.
   wire [31:0] sim_skip_ps = 32'd1;
+`ifdef USER_BOX
+  // Only a shell whose user's module has the time has it.
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [31:0] sim_skip_host = 32'd1;
+  /* verilator lint_on UNUSEDSIGNAL */
+`endif
 `define PORT(N) \
   wire [31:0] sim_skip_mac_rx_``N = 32'd1; \
   wire [31:0] sim_skip_mac_tx_``N = 32'd1;

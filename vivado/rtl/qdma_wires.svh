@@ -87,3 +87,11 @@
   wire [1:0] m_axil_rresp;
   wire [54:0] m_axil_awuser;
   wire [54:0] m_axil_aruser;
+// Of a shell with a user's module.
+`ifdef USER_BOX
+  wire usr_irq_in_vld;
+  wire [10:0] usr_irq_in_vec;
+  wire [7:0] usr_irq_in_fnc;
+  wire usr_irq_out_ack;
+  wire usr_irq_out_fail;
+`endif

@@ -81,6 +81,13 @@ module qdma_wrapper #(
     output wire usr_flr_set,
     input  wire [7:0] usr_flr_done_fnc,
     input  wire usr_flr_done_vld,
+`ifdef USER_BOX
+    input  wire usr_irq_in_vld,
+    input  wire [10:0] usr_irq_in_vec,
+    input  wire [7:0] usr_irq_in_fnc,
+    output wire usr_irq_out_ack,
+    output wire usr_irq_out_fail,
+`endif
     output wire m_axil_awvalid,
     input  wire m_axil_awready,
     output wire [31:0] m_axil_awaddr,
@@ -125,12 +132,20 @@ module qdma_wrapper #(
       .pci_exp_txn(pci_exp_txn),
       .axi_aclk(axi_aclk),
       .axi_aresetn(axi_aresetn),
+`ifdef USER_BOX
+      .usr_irq_in_vld(usr_irq_in_vld),
+      .usr_irq_in_vec(usr_irq_in_vec),
+      .usr_irq_in_fnc(usr_irq_in_fnc),
+      .usr_irq_out_ack(usr_irq_out_ack),
+      .usr_irq_out_fail(usr_irq_out_fail),
+`else
       // Interrupts are those of the queues and of the mailbox.
       .usr_irq_in_vld(1'b0),
       .usr_irq_in_vec(11'd0),
       .usr_irq_in_fnc(8'd0),
       .usr_irq_out_ack(),
       .usr_irq_out_fail(),
+`endif
       // Not taken, this blocks the IP.
       .qsts_out_op(),
       .qsts_out_data(),

@@ -49,6 +49,9 @@ namespace eval implement {
       if {[settings::get selftest]} {
         lappend defines SELF_TEST
       }
+      if {[box] ne ""} {
+        lappend defines USER_BOX
+      }
       set macros {}
       foreach macro $defines {
         lappend macros -verilog_define $macro

@@ -192,6 +192,8 @@ void QdmaIp::tick(std::uint64_t now_ps) {
   p.function_reset.run();
   p.completions.run();
   while (const auto grant = p.streams.credit.pop()) p.h2c.grant(grant->queue, grant->count);
+  while (const auto message = p.streams.user_interrupts.pop())
+    p.ip.interrupts.direct(message->function, message->vector);
   p.h2c.run();
   p.c2h.run();
   p.ip.status.run(p.streams.c2h);

@@ -102,7 +102,8 @@ Card::Parts::Parts(const CardSetting& s)
       ports(shell.ports()),
       clocks(clock_settings(s, shell_ports, shell_host_mhz), !s.trace_file.empty()),
       qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
-           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr()), QdmaCredit(shell.credit(), s.seed ^ 0xcd)},
+           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr()), QdmaCredit(shell.credit(), s.seed ^ 0xcd),
+           QdmaUserInterrupts(shell.user_interrupts(), s.seed ^ 0x0e)},
       pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
       ps_bus(shell.ps_bus(), "ps", s.seed ^ 0xf1),
       ps_memory(shell.ps_memory(), s.seed ^ 0xf2),
@@ -127,6 +128,7 @@ Card::Parts::Parts(const CardSetting& s)
   for (auto* pin : clock_pin) *pin = 0;
   model.axi_aresetn = model.ps_resetn = 0;
   model.sim_skip_ps = 1;
+  shell.set_host_skip(1);
   model.build_date = setting.build_date;
   model.build_hash = setting.build_hash;
   model.ext_ts_in = 0;
@@ -134,6 +136,7 @@ Card::Parts::Parts(const CardSetting& s)
   qdma.h2c.reset();
   qdma.flr.reset();
   qdma.credit.reset();
+  qdma.user_interrupts.reset();
   pf_bus.reset();
   ps_bus.reset();
   ps_memory.reset();
@@ -159,6 +162,7 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
     qdma.h2c.sample();
     qdma.flr.sample(now_ps);
     qdma.credit.sample(now_ps);
+    qdma.user_interrupts.sample(now_ps);
     pf_bus.sample(now_ps);
     if (host_edge) host_edge(now_ps);
   }
@@ -183,6 +187,7 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
 
 void Card::Parts::set_skip(unsigned clock, std::uint32_t cycles) {
   if (clock == ps_clock) shell.model().sim_skip_ps = cycles;
+  if (clock == host_clock) shell.set_host_skip(cycles);
   if (clock < first_mac_clock) return;
   ShellPort& port = ports[(clock - first_mac_clock) / 2];
   ((clock - first_mac_clock) % 2 == 0 ? port.rx_skip : port.tx_skip) = cycles;
@@ -200,6 +205,7 @@ void Card::Parts::tick_drive(std::uint32_t rising) {
     qdma.h2c.drive(now_ps);
     qdma.flr.drive();
     qdma.credit.drive();
+    qdma.user_interrupts.drive();
     pf_bus.drive();
   }
   if ((live >> ps_clock & 1) != 0) {
@@ -365,6 +371,7 @@ std::string Card::waits_for() {
                            p.ps_memory.waits_for()})
     if (!what.empty()) return what;
   if (!p.qdma.flr.idle()) return "usr_flr_done";
+  if (!p.qdma.user_interrupts.idle()) return "usr_irq";
   if (p.setting.use_idle_pin && !idle_pin()) return "the shell's idle pin";
   return {};
 }
@@ -422,6 +429,7 @@ void Card::set_reset(Reset reset, bool asserted, unsigned port) {
       p.qdma.h2c.reset();
       p.qdma.flr.reset();
       p.qdma.credit.reset();
+      p.qdma.user_interrupts.reset();
       p.pf_bus.reset();
       break;
     case Reset::ps:

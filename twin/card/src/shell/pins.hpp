@@ -158,6 +158,14 @@ struct FlrPins {
   Pin done_vld;
 };
 
+struct UserInterruptPins {
+  Pin in_vld;
+  Pin16 in_vec;
+  Pin in_fnc;
+  Pin out_ack;
+  Pin out_fail;
+};
+
 struct AxilPins {
   AddressPin awaddr;
   std::uint64_t* awuser;  // the QDMA's bus only

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "VShell.h"
@@ -139,6 +140,12 @@ class Shell {
     return {s.usr_flr_fnc, s.usr_flr_set, s.usr_flr_done_fnc, s.usr_flr_done_vld};
   }
 
+  /// None in a shell without a user's module.
+  std::optional<UserInterruptPins> user_interrupts() { return user_interrupts_of(*model_); }
+
+  /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time.
+  void set_host_skip(std::uint32_t cycles) { set_host_skip_of(*model_, cycles); }
+
   AxilPins pf_bus() {
     VShell& s = *model_;
     return {s.m_axil_awaddr, &s.m_axil_awuser, s.m_axil_awprot, s.m_axil_awvalid, s.m_axil_awready, s.m_axil_wdata,
@@ -183,6 +190,20 @@ class Shell {
     MERIDIAN_TRANSCEIVER(3)
 #undef MERIDIAN_TRANSCEIVER
     return found;
+  }
+
+  template <class Model>
+  static std::optional<UserInterruptPins> user_interrupts_of(Model& s) {
+    if constexpr (requires { s.usr_irq_in_vld; })
+      return UserInterruptPins{s.usr_irq_in_vld, s.usr_irq_in_vec, s.usr_irq_in_fnc, s.usr_irq_out_ack,
+                               s.usr_irq_out_fail};
+    else
+      return std::nullopt;
+  }
+
+  template <class Model>
+  static void set_host_skip_of(Model& s, std::uint32_t cycles) {
+    if constexpr (requires { s.sim_skip_host; }) s.sim_skip_host = cycles;
   }
 
   template <std::size_t words>

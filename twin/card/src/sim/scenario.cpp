@@ -79,6 +79,7 @@ const std::map<std::string, Scenario::Operation>& Scenario::operations() {
       {"stall", &Scenario::stall},
       {"no_buffer", &Scenario::no_buffer},
       {"flr", &Scenario::flr},
+      {"usr_irq", &Scenario::usr_irq},
       {"psmem", &Scenario::psmem},
       {"psmem_read", &Scenario::psmem_read},
       {"ps_timing", &Scenario::ps_timing},
@@ -285,6 +286,10 @@ void Scenario::flr(const Json& op) {
   emit({{"ev", "flr"}, {"fn", function}, {"t_ps", card_.now_ps()}});
 }
 
+void Scenario::usr_irq(const Json& op) {
+  card_.qdma().user_interrupts.set_fails(flag_or(op, "fail", false));
+}
+
 void Scenario::psmem(const Json& op) {
   card_.ps_memory().load(number(op, "addr", any64), hex(op));
 }
@@ -360,6 +365,8 @@ void Scenario::report() {
       if (hex_) event["hex"] = to_hex(frame->bytes);
       emit(event);
     }
+  while (const auto message = card_.qdma().user_interrupts.pop())
+    emit({{"ev", "usr_irq"}, {"fn", message->function}, {"vector", message->vector}, {"t_ps", card_.now_ps()}});
   if (irq_ != card_.ps_irq()) {
     irq_ = !irq_;
     emit({{"ev", "ps_irq"}, {"level", irq_}, {"t_ps", card_.now_ps()}});

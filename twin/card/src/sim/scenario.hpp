@@ -46,6 +46,7 @@ class Scenario {
   void stall(const Json& op);
   void no_buffer(const Json& op);
   void flr(const Json& op);
+  void usr_irq(const Json& op);
   void psmem(const Json& op);
   void psmem_read(const Json& op);
   void ps_timing(const Json& op);

@@ -11,6 +11,7 @@
 #include "stream/qdma_c2h.hpp"
 #include "stream/qdma_credit.hpp"
 #include "stream/qdma_h2c.hpp"
+#include "stream/qdma_user_interrupts.hpp"
 
 namespace meridian {
 
@@ -78,6 +79,7 @@ struct Qdma {
   QdmaH2c h2c;
   QdmaFlr flr;
   QdmaCredit credit;
+  QdmaUserInterrupts user_interrupts = {};
 };
 
 }  // namespace meridian

@@ -134,7 +134,7 @@ object GenerateShell {
     for (module <- param.box ++ param.hostBox) {
       val ours = mutable.Set[String]()
       report.toplevel.walkComponents(c => if (!c.isInstanceOf[UserBox]) ours += c.definitionName)
-      for (name <- (module.modules & ours.toSet).toSeq.sorted) {
+      for (name <- (module.modules.keySet & ours.toSet).toSeq.sorted) {
         Console.err.println(s"GenerateShell: the shell has a module $name, too: give yours another name")
         sys.exit(2)
       }

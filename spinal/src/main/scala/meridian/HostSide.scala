@@ -30,7 +30,7 @@ class HostSide(p: ShellParam) extends Component {
     val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
     val ps = Vec(master(VebPsPort(p)), p.ports)
-    val qdma = master(QdmaPins(p.hostBytes))
+    val qdma = master(QdmaPins(p.hostBytes, p.hasBoxes))
     val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
     val awuser, aruser = in Bits (55 bits)
     val card = master(RegPort(17))
@@ -38,6 +38,8 @@ class HostSide(p: ShellParam) extends Component {
     val psLinkUp, psHostRxEnable, psHostTxEnable = in Bits (p.ports bits)
     val cardTimeout = in Bool () // the card's registers did not answer
     val idle = out Bool ()
+    val boxTime = p.boxTime generate in(RxStamp())
+    val boxIrqRose = p.hasBoxes generate (out Bits (p.boxPlaces.size bits)) // a pulse a rising edge, by p.boxPlaces
   }
 
   val regs = new HostRegs(p)
@@ -224,4 +226,21 @@ class HostSide(p: ShellParam) extends Component {
   if (p.selfTest) when(!selfTest.idle)(io.idle := False)
   for (box <- box) when(!box.io.idle)(io.idle := False)
   for (box <- hostBox) when(!box.io.idle)(io.idle := False)
+
+  val boxInterrupts = p.hasBoxes generate new Area {
+    val sender = new UserInterrupts(p.boxPlaces.size)
+    sender.io.pins <> io.qdma.usr_irq
+    val requests = box.toSeq.flatMap(_.io.interrupt) ++ hostBox.map(_.io.interrupt)
+    for ((to, from) <- sender.io.request.zip(requests)) to << from
+    for (box <- box) box.io.interruptFailed := sender.io.failed.take(p.ports)
+    for (box <- hostBox) box.io.interruptFailed := sender.io.failed.msb
+    io.boxIrqRose := (box.toSeq.map(_.io.irqRose) ++ hostBox.map(_.io.irqRose.asBits)).reverse.reduce(_ ## _)
+    for (box <- box) box.io.functionReset := reset.io.reset
+    for (box <- hostBox) box.io.functionReset := reset.io.reset
+    when(!sender.io.idle)(io.idle := False)
+    if (p.boxTime) {
+      for (box <- box) box.io.time := io.boxTime
+      for (box <- hostBox) box.io.time := io.boxTime
+    }
+  }
 }

@@ -50,6 +50,7 @@ class PsSide(p: ShellParam) extends Component {
 
     /** Cycles until time alone moves something; all ones: it does not. For a simulation that skips idle time. */
     val quietCycles = out UInt (32 bits)
+    val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
   }
 
   val regs = new CardRegs(p)
@@ -124,4 +125,10 @@ class PsSide(p: ShellParam) extends Component {
   io.quietCycles := RegNext(
     (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles)).reduceBalancedTree(shorter)
   ) init 0
+
+  if (p.hasBoxes) {
+    regs.io.boxIrqRose := io.boxIrqRose
+    when(RegNext(regs.io.boxInterrupt) init False)(io.interrupt := True)
+    when(!regs.io.boxIdle)(io.idle := False)
+  }
 }

@@ -129,6 +129,20 @@ class Shell(p: ShellParam) extends Component {
     one.io.pins <> io.port(i).gt
     one
   }
+
+  val boxTime = p.boxTime generate new box.BoxTime(p, clocks.ps, clocks.host)
+  if (p.boxTime) {
+    boxTime.io.psTime := ps.io.time
+    boxTime.io.psStepped := ps.io.stepped
+    boxTime.io.hostSkip := io.sim_skip_host
+    host.io.boxTime := boxTime.io.hostTime
+  }
+  val boxIrqs = for (i <- p.boxPlaces.indices) yield {
+    val events = new counters.EventCounterCC(clocks.host, clocks.ps, width = 5)
+    events.io.sourceEvent := host.io.boxIrqRose(i)
+    ps.io.boxIrqRose(i) := events.io.destinationEvents.valid
+    events
+  }
 }
 
 object Shell {

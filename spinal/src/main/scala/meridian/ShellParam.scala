@@ -107,6 +107,9 @@ case class ShellParam(
   def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxRegs.hostPlace)
   def hasBoxes: Boolean = boxPlaces.nonEmpty
 
+  /** Whether a module has a port for the time of the PTP clock. */
+  def boxTime: Boolean = (box ++ hostBox).exists(module => BoxPins.time.exists(pin => module.has(pin.name)))
+
   /** Who asks for owners of queues: both filters and the pacer, and of options the self-test, then the box at the host for
     * either direction.
     */

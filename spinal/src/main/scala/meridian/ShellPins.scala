@@ -74,7 +74,7 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val axi_aclk, axi_aresetn = in Bool ()
   val ps_clk, ps_resetn = in Bool ()
   val port = Vec(PortPins(p), p.ports)
-  val qdma = master(QdmaPins(p.hostBytes))
+  val qdma = master(QdmaPins(p.hostBytes, p.hasBoxes))
 
   /** BAR2 accesses as the QDMA IP hands them on; the function is in the user bits. */
   val m_axil = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
@@ -91,6 +91,7 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val build_date, build_hash = in Bits (32 bits)
 
   val sim_skip_ps = in UInt (32 bits)
+  val sim_skip_host = p.boxTime generate (in UInt (32 bits))
 
   /** Nothing moves: but for timers, nothing will unless a pin changes. */
   val idle = out Bool ()

@@ -47,6 +47,12 @@ class ShellElaborationTest extends AnyFunSuite {
     val access = crossings.filter(c => (c.from :+ c.to).exists(_.startsWith("boxCrossing/")))
     assert(access.nonEmpty && !access.exists(_.from.exists(_.endsWith("_function"))))
     assert(access.exists(c => c.from.exists(_.endsWith("answer_unmapped")) && c.to.endsWith("boxUnmapped")))
+    assert(verilog.contains("module BoxTime") && verilog.contains("sim_skip_host"))
+    // A module without the port for the time gets no clock crossing for it.
+    val ports = BoxPins.whole(sizes).ports.filterNot(_.name.startsWith("phc_"))
+    elaborate(sizes.copy(box = Some(BoxPins.whole(sizes).copy(ports = ports))))
+    val without = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert(!without.contains("BoxTime") && !without.contains("boxTime") && !without.contains("sim_skip_host"))
   }
 
   /** Modules, signals and registers that only the option has; the module C2hEgress is of the receive side. */

@@ -2,6 +2,7 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.mac.RxStamp
 import meridian.regs.BoxRegs
 import meridian.regs.bus._
 import spinal.core._
@@ -39,6 +40,12 @@ class BoxInstance(
 
   def drive(name: String, value: Data): Unit = box.drive(name, value)
   def bits(name: String, width: Int): Bits = box.bits(name, B(0, width bits))
+
+  /** Its time, if it has a port for it. */
+  def tell(time: RxStamp): Unit = {
+    drive("phc_time", time.time)
+    drive("phc_time_valid", time.valid)
+  }
 
   /** What both places have. */
   def connect(streams: BoxStreams): Unit = {

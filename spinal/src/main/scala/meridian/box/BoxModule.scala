@@ -17,7 +17,7 @@ case class BoxPort(name: String, input: Boolean, width: Int)
   * @param ports      in the order of the header
   * @param parameters integers, and local ones, with the values that they have in the shell
   * @param set        those of them that the shell sets
-  * @param modules    all modules that the sources of this one bring along
+  * @param modules    all modules that the sources of this one bring along, and the file of each
   */
 case class BoxModule(
     name: String,
@@ -25,7 +25,7 @@ case class BoxModule(
     ports: Seq[BoxPort],
     parameters: Map[String, BigInt] = Map.empty,
     set: Set[String] = Set.empty,
-    modules: Set[String] = Set.empty
+    modules: Map[String, File] = Map.empty
 ) {
   def has(port: String): Boolean = ports.exists(_.name == port)
 }
@@ -63,10 +63,13 @@ object BoxModule {
     for ((name, several) <- headers.groupBy(_.getName) if several.size > 1)
       throw new IllegalArgumentException(s"${several.mkString(" and ")} have one name, $name: rename one of them")
     for (Seq(one, other) <- modules.combinations(2)) {
-      val same = (one.modules & other.modules).toSeq.sorted
-      val shared = one.source.verilog.map(_.getCanonicalFile).intersect(other.source.verilog.map(_.getCanonicalFile))
+      val same = for {
+        (name, file) <- one.modules.toSeq.sortBy(_._1)
+        another <- other.modules.get(name)
+        if another.getCanonicalFile != file.getCanonicalFile
+      } yield name
       require(
-        same.isEmpty || shared.nonEmpty,
+        same.isEmpty,
         s"the boxes ${one.name} and ${other.name} both have a module ${same.mkString(", ")}: rename it in one of them"
       )
     }
@@ -139,6 +142,10 @@ object BoxModule {
       case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
       case _                               => 0
     }
+    val files = elements(root.getElementsByTagName("file"))
+      .map(file => file.getAttribute("id") -> new File(file.getAttribute("filename")))
+      .toMap
+    def fileOf(module: Element): File = files(module.getAttribute("loc").takeWhile(_ != ','))
     val modules = elements(root.getElementsByTagName("module"))
     val top = modules.find(_.getAttribute("topModule") == "1").get
     val variables = elements(top.getChildNodes).filter(_.getTagName == "var")
@@ -159,7 +166,7 @@ object BoxModule {
         values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
       }.toMap ++ source.values,
       others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet,
-      modules.map(_.getAttribute("origName")).toSet
+      modules.map(module => module.getAttribute("origName") -> fileOf(module)).toMap
     )
   }
 

@@ -30,6 +30,9 @@ object BoxPins {
     Pin(s"${name}_tuser_completion", toBox, BoxTarget.completionBits, needed = !toBox)
   )
 
+  /** The PTP clock, which a shell carries to the host's clock if a module has one of the two. */
+  val time: Seq[Pin] = Seq(Pin("phc_time", true, 80, needed = false), Pin("phc_time_valid", true, 1, needed = false))
+
   /** AXI4-Lite slave; a module has all of it or nothing. */
   val registers: Seq[Pin] = {
     def channel(name: String, fields: (String, Boolean, Int)*) =
@@ -43,7 +46,7 @@ object BoxPins {
 
   /** Those of a module at the wire, or of one at the host. */
   def of(p: ShellParam, atHost: Boolean = false): Seq[Pin] =
-    Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++
+    Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++ time ++
       stream("s_axis_rx", toBox = true, p) ++
       (if (atHost) target("s_axis_rx", toBox = true, p)
        else

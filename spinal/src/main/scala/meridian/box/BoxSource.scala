@@ -55,7 +55,6 @@ object BoxSource {
     fitting.get._2(sources)
   }
 
-  /** A file of Verilog to be written, in a folder that is there until the program ends. */
   /** A folder that is there until the program ends. */
   def temporary(): Path = {
     val folder = Files.createTempDirectory("box")
@@ -63,6 +62,7 @@ object BoxSource {
     folder
   }
 
+  /** A file of Verilog to be written, in such a folder. */
   private def created(module: String): Path =
     Files.createDirectories(temporary().resolve("verilog")).resolve(s"$module.v")
 

@@ -5,6 +5,8 @@ import meridian.ShellParam
 import meridian.filter.queue.{CreditLookup, QueueLookup}
 import meridian.filter.{C2hMeta, FunctionFlags, TxMeta}
 import meridian.frame.FrameStream
+import meridian.host.HostInterrupt
+import meridian.mac.RxStamp
 import meridian.regs.bus._
 import spinal.core._
 import spinal.lib._
@@ -30,6 +32,11 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
     val rxFlush, txFlush = in Bool ()
     val rxFlushed, txFlushed = out Bool ()
     val idle = out Bool ()
+    val time = p.boxTime generate in(RxStamp())
+    val functionReset = in Bits (p.functions bits)
+    val interrupt = master(Stream(HostInterrupt()))
+    val interruptFailed = in Bool ()
+    val irqRose = out Bool ()
   }
   val guard = new HostGuard(p)
   guard.io.fromFilter << io.fromFilter
@@ -66,4 +73,11 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   streams.txOutRequest.tci := request(15 downto 0)
   streams.txOutRequest.insert := request(16)
   streams.txOutRequest.unfilled := request(17)
+
+  if (p.boxTime) box.tell(io.time)
+  box.regs.io.functionReset := io.functionReset
+  io.interrupt << box.regs.io.interrupt
+  box.regs.io.interruptFailed := io.interruptFailed
+  io.irqRose := box.regs.io.irqRose
+  when(!box.regs.io.idle)(io.idle := False)
 }

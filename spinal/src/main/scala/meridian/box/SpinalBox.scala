@@ -14,12 +14,16 @@ import spinal.lib.bus.amba4.axilite._
   * @param registers the module has AXI4-Lite registers
   * @param id        of the module, which the register box.id shows
   * @param version   of the module, which the register box.version shows
+  * @param interrupts the module has the port irq
+  * @param time      the module has the time of the PTP clock
   */
 abstract class SpinalBox(
     val hostBytes: Int,
     val registers: Boolean = true,
     val id: BigInt = 0,
-    val version: BigInt = 0
+    val version: BigInt = 0,
+    val interrupts: Boolean = false,
+    val time: Boolean = false
 ) extends Component {
   private val p = ShellParam(hostBytes = hostBytes)
 
@@ -30,6 +34,8 @@ abstract class SpinalBox(
     val rxInfo, txInfo = in(BoxInfo(p))
     val rxStamp = in(RxStamp())
     val txSender = in(TxSender(p))
+    val irq = interrupts generate (out Bool ())
+    val phcTime = time generate in(RxStamp())
     val axi = registers generate slave(AxiLite4(AxiLite4Config(BoxPins.addressBits, 32)))
   }
 }

@@ -54,6 +54,8 @@ class SpinalBoxTop(name: String, hostBytes: Int, make: => SpinalBox) extends Com
     "s_axis_tx_tuser_function" -> box.io.txSender.function,
     "s_axis_tx_tuser_queue" -> box.io.txSender.queue
   )
+  if (box.interrupts) join("irq" -> box.io.irq)
+  if (box.time) join("phc_time" -> box.io.phcTime.time, "phc_time_valid" -> box.io.phcTime.valid)
   if (box.registers) {
     val axi = box.io.axi
     join(

@@ -4,6 +4,7 @@ package meridian.box
 import meridian.ShellParam
 import meridian.filter.RxMeta
 import meridian.frame.FrameStream
+import meridian.host.HostInterrupt
 import meridian.mac.{HostTxMeta, RxStamp}
 import meridian.regs.bus._
 import spinal.core._
@@ -24,6 +25,11 @@ class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
     val toWire = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
     val paced = out Vec (p.txBeatsType(), p.ports)
     val idle = out Bool ()
+    val time = p.boxTime generate in(RxStamp())
+    val functionReset = in Bits (p.functions bits)
+    val interrupt = Vec(master(Stream(HostInterrupt())), p.ports)
+    val interruptFailed = in Bits (p.ports bits)
+    val irqRose = out Bits (p.ports bits)
   }
   val guards = List.tabulate(p.ports)(new BoxGuard(p, _))
   val boxes = for ((guard, port) <- guards.zipWithIndex) yield {
@@ -41,7 +47,12 @@ class WireBoxes(p: ShellParam, module: BoxModule) extends Component {
     box.connect(streams)
     box.drive("s_axis_rx_tuser_time", Mux(streams.rxStamp.valid, streams.rxStamp.time.asBits, B(0, 80 bits)))
     box.drive("s_axis_rx_tuser_time_valid", streams.rxStamp.valid)
+    if (p.boxTime) box.tell(io.time)
+    box.regs.io.functionReset := io.functionReset
+    io.interrupt(port) << box.regs.io.interrupt
+    box.regs.io.interruptFailed := io.interruptFailed(port)
+    io.irqRose(port) := box.regs.io.irqRose
     box
   }
-  io.idle := guards.map(_.io.idle).andR
+  io.idle := guards.map(_.io.idle).andR && boxes.map(_.regs.io.idle).andR
 }

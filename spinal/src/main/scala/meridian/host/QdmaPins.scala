@@ -79,8 +79,11 @@ case class C2hStatusPins() extends Bundle {
   val qid = UInt(11 bits)
 }
 
-/** The user side of the QDMA IP, AXI-Stream with completion, seen from the shell. Names and widths are the IP's. */
-case class QdmaPins(bytes: Int) extends Bundle with IMasterSlave {
+/** The user side of the QDMA IP, AXI-Stream with completion, seen from the shell. Names and widths are the IP's.
+  *
+  * @param interrupts the shell sends interrupts of its own
+  */
+case class QdmaPins(bytes: Int, interrupts: Boolean = false) extends Bundle with IMasterSlave {
   val m_axis_h2c = Stream(H2cPins(bytes))
   val s_axis_c2h = Stream(C2hPins(bytes))
   val s_axis_c2h_cmpt = Stream(CmptPins())
@@ -91,6 +94,7 @@ case class QdmaPins(bytes: Int) extends Bundle with IMasterSlave {
   val usr_flr_set = Bool()
   val usr_flr_done_fnc = UInt(8 bits)
   val usr_flr_done_vld = Bool()
+  val usr_irq = interrupts generate UserInterruptPins()
 
   /** Master is the shell. */
   override def asMaster(): Unit = {
@@ -98,5 +102,6 @@ case class QdmaPins(bytes: Int) extends Bundle with IMasterSlave {
     master(s_axis_c2h, s_axis_c2h_cmpt, dsc_crdt_in)
     in(usr_flr_fnc, usr_flr_set)
     out(usr_flr_done_fnc, usr_flr_done_vld)
+    if (interrupts) master(usr_irq)
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.regs
 
-import meridian.box.{BoxControl, BoxGuard, BoxPins}
+import meridian.box.{BoxControl, BoxGuard, BoxPins, InterruptGate}
+import meridian.host.HostInterrupt
 import meridian.regs.bus._
 import meridian.regs.counters._
 import meridian.ShellParam
@@ -17,6 +18,17 @@ object BoxRegs {
     "The user's module of a port, on a card that has the capability `user_box`. That at the host is number 4, on a card " +
       "that has `host_box`",
     count = 5
+  )
+
+  /** Registers of a page that only the host writes. */
+  val hostIrqAt = 0x1c
+  val hostPendingAt = 0x20
+
+  /** Counters behind those of the guard. */
+  val irqCounts = Seq(
+    "irq_raised" -> "rising edges of the port irq",
+    "irq_sent" -> "messages that the DMA engine was asked to send to the function in host_irq",
+    "irq_failed" -> "messages, among irq_sent, that it could not send"
   )
 
   /** The registers of the module itself, which this map does not know. */
@@ -47,7 +59,7 @@ object BoxRegs {
     p.boxPlaces.map(place => isPage(address, place) || isWindow(address, place)).orR
 }
 
-/** Reset, state and counters of a module (host clock).
+/** Reset, state, counters and interrupt of a module (host clock).
   *
   * Latency: 1 cycle a register access.
   */
@@ -57,9 +69,16 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     val control = master(BoxControl())
     val irq = in Bool () // of the module
     val busHung = in Bool () // its registers do not answer
+    val functionReset = in Bits (p.functions bits) // high while a function level reset is under way
+    val interrupt = master(Stream(HostInterrupt()))
+    val interruptFailed = in Bool () // a pulse a message that the DMA engine could not send
+    val irqRose = out Bool () // a pulse a rising edge
+    val idle = out Bool ()
   }
   val page = new RegPage(BoxRegs.place)
-  page.attach(io.bus)
+  // What the PS is told is on a page of its own.
+  val ofHost = Seq(BoxRegs.hostIrqAt, BoxRegs.hostPendingAt).map(at => io.bus.cmd.address === at).orR
+  page.attach(io.bus, allow = io.bus.cmd.fromHost || !io.bus.cmd.write || !ofHost)
   page.word(0x00, "id", B(id, 32 bits), "the parameter BOX_ID of the module, 0 without one")
   page.word(0x04, "version", B(version, 32 bits), "the parameter BOX_VERSION of the module, 0 without one")
   val control = page.reg(0x08, "control", "What the module is told")
@@ -111,7 +130,7 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     ("registers_hung", io.busHung, "status.registers_hung rose"),
     ("irq", io.irq, "port irq of the module rose")
   )
-  val events = page.reg(0x14, "events", "What has happened; a written 1 clears. No event interrupts: software polls")
+  val events = page.reg(0x14, "events", "What has happened; a written 1 clears. Of these, only irq may interrupt")
   for (((name, level, doc), i) <- levels.zipWithIndex) {
     val event = RegInit(False)
     when(events.hitDoWrite && page.bus.wdat(i))(event := False)
@@ -119,11 +138,64 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     page.show(events, i, name, event, doc, AccessType.W1C)
   }
 
-  val counts = Vec.fill(BoxGuard.counts.size)(Reg(UInt(64 bits)) init 0)
+  val interrupts = new Area {
+    val rose = io.irq.rise(False)
+    io.irqRose := RegNext(rose) init False
+    val gap = page.rw(
+      page.reg(0x18, "irq_gap", "How often the module interrupts the host at most"),
+      0,
+      "cycles",
+      UInt(InterruptGate.gapBits bits),
+      "of the host clock, at least, from the time that host_pending is set until it is set again",
+      reset = InterruptGate.millisecond(p.hostMhz)
+    )
+    val settings =
+      page.reg(BoxRegs.hostIrqAt, "host_irq", "Which function is interrupted: that of the PF that wrote this last")
+    val enable = page.rw(
+      settings,
+      0,
+      "enable",
+      Bool(),
+      "host_pending sends a message: when it is set, or if it is set when this is written. A function level reset of the "
+        + "function clears it"
+    )
+    val function = Reg(UInt(8 bits)) init 0
+    page.show(settings, 8, "function", function, "that is interrupted")
+    val vector = page.rw(settings, 16, "vector", UInt(11 bits), "of the function's MSI-X table")
+    val acknowledge =
+      page.reg(BoxRegs.hostPendingAt, "host_pending", "Whether the host has been told; a written 1 acknowledges")
+    val gate = new InterruptGate
+    gate.io.event := rose
+    gate.io.acknowledge := acknowledge.hitDoWrite && page.bus.wdat(0)
+    gate.io.gap := gap
+    page.show(
+      acknowledge,
+      0,
+      "irq",
+      gate.io.pending,
+      "port irq of the module rose; acknowledge first, then look at the module: another edge is told after irq_gap",
+      AccessType.W1C
+    )
+    when(settings.hitDoWrite)(function := io.bus.cmd.function)
+    when((io.functionReset.resize(256) >> function).lsb)(enable := False)
+
+    /** One message each time that it is pending. */
+    val told = RegInit(False)
+    io.interrupt.valid := gate.io.pending && enable && !told
+    io.interrupt.function := function
+    io.interrupt.vector := vector
+    when(io.interrupt.fire)(told := True)
+    when(!gate.io.pending || settings.hitDoWrite)(told := False)
+    io.idle := gate.io.idle
+  }
+
+  val names = BoxGuard.counts ++ BoxRegs.irqCounts
+  val counted = io.interruptFailed ## (RegNext(io.interrupt.fire) init False) ## io.irqRose ## io.control.counted
+  val counts = Vec.fill(names.size)(Reg(UInt(64 bits)) init 0)
   val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
-  for (((name, doc), i) <- BoxGuard.counts.zipWithIndex) {
+  for (((name, doc), i) <- names.zipWithIndex) {
     val count = counts(i)
-    count := count + U(io.control.counted(i))
+    count := count + U(counted(i))
     val lowWord = page.reg(0x40 + 8 * i, s"${name}_low", s"$doc; low word, to be read first")
     page.show(lowWord, 0, "count", count(31 downto 0).asBits, "bits 31 to 0")
     page.word(

@@ -50,6 +50,8 @@ class CardRegs(p: ShellParam) extends Component {
     val skip = p.selfTest generate (in UInt (32 bits))
     val idle = p.selfTest generate (out Bool ())
     val portTest = p.selfTest generate Vec(master(RegPort(10)), p.ports)
+    val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
+    val boxInterrupt, boxIdle = p.hasBoxes generate (out Bool ())
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, if (p.hasBoxes) BoxRegs.addressBits else 16, fromHost = false)
@@ -81,8 +83,10 @@ class CardRegs(p: ShellParam) extends Component {
   val cmacs = List.fill(p.ports min 2)(new CmacRegs(p))
   val transceivers = List.fill(if (p.selfTest) p.ports else 0)(new TransceiverRegs())
 
+  val boxIrqs = Option.when(p.hasBoxes)(new BoxIrqRegs(p))
+
   val targets = Seq[(RegPort, UInt => Bool)](
-    (ident.io.bus, a => a(16 downto 12) === 0),
+    (ident.io.bus, a => a(16 downto (if (p.hasBoxes) 11 else 12)) === 0),
     (ptp.io.bus, a => a(16 downto 12) === 1)
   ) ++
     ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
@@ -98,7 +102,8 @@ class CardRegs(p: ShellParam) extends Component {
     (if (p.selfTest) io.portTest.zipWithIndex.map { case (test, i) =>
        (test, (a: UInt) => a(16 downto 10) === 0x18 + i)
      }
-     else Nil)
+     else Nil) ++
+    boxIrqs.map(regs => (regs.io.bus, (a: UInt) => a(16 downto BoxIrqRegs.addressBits) === 2))
   val splitter = new RegSplitter(addressBits, targets.size)(
     c => targets.map(_._2(c.address)),
     c => Mux(c.address.msb, B"xDEADBEEF", B(0, 32 bits))
@@ -109,14 +114,16 @@ class CardRegs(p: ShellParam) extends Component {
   /** For the generated documents: of what is there once a port, the first. */
   def pages: Seq[RegPage] =
     Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page) ++
-      transceivers.headOption.map(_.page)
+      transceivers.headOption.map(_.page) ++ boxIrqs.map(_.page)
 
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
   ident.io.unmapped := RegNext(splitter.io.bus.rsp.valid && splitter.io.bus.rsp.unmapped, False)
   val boxUnmapped = p.hasBoxes generate RegNext(io.box.rsp.valid && io.box.rsp.unmapped, False)
   if (p.hasBoxes) when(boxUnmapped)(ident.io.unmapped := True)
-  val hostRefused = ptp.io.hostRefused +: (ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused))
+  val hostRefused =
+    Seq(ptp.io.hostRefused) ++ ports.map(_.io.hostRefused) ++ rings.map(_.io.hostRefused) ++
+      boxIrqs.map(_.io.hostRefused)
   ident.io.hostRefused := RegNext(hostRefused.orR, False)
   ident.io.partialWrite := frontend.io.partialWrite
 
@@ -164,4 +171,9 @@ class CardRegs(p: ShellParam) extends Component {
     }
   }
   if (p.selfTest) io.idle := transceivers.map(_.io.idle).andR
+  for (regs <- boxIrqs) {
+    regs.io.rose := io.boxIrqRose
+    io.boxInterrupt := regs.io.interrupt
+    io.boxIdle := regs.io.idle
+  }
 }

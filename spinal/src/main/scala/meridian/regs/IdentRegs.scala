@@ -44,6 +44,7 @@ object Identification {
   )
   val userBox = (20, "user_box", "a module of the user's at the wire of each port")
   val hostBox = (21, "host_box", "a module of the user's at the host, between filters and QDMA streams")
+  val boxIrq = (27, "box_irq", "interrupts of user's modules, to the host and to the PS")
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
 }
 
@@ -72,7 +73,8 @@ class IdentRegs(p: ShellParam) extends Component {
       p.selfTest -> Identification.selfTest,
       p.box.nonEmpty -> Identification.userBox,
       p.hostBox.nonEmpty -> Identification.hostBox,
-      p.egress -> Identification.egress
+      p.egress -> Identification.egress,
+      p.hasBoxes -> Identification.boxIrq
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)

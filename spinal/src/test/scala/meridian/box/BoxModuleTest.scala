@@ -70,6 +70,10 @@ class BoxModuleTest extends AnyFunSuite {
         Seq("irq is an input: it has to be an output")
     )
     assert(
+      misfits(pin => Some(if (pin.name == "phc_time") pin.copy(width = 64) else pin)) ==
+        Seq("phc_time has 64 bits: the shell has 80 bits")
+    )
+    assert(
       misfits(pin => Some(if (pin.name == "irq") pin.copy(name = "go", toBox = true) else pin)) ==
         Seq("nothing drives its input go: the shell knows no such port")
     )
@@ -124,7 +128,7 @@ class BoxModuleTest extends AnyFunSuite {
     val output = Files.createTempDirectory("output").toFile
     val (one, other) = (file("one.v", "one"), file("other.v", "other"))
     def module(file: File, modules: String*) =
-      BoxModule(file.getName, BoxSource(Seq(file), Nil), Nil, modules = modules.toSet)
+      BoxModule(file.getName, BoxSource(Seq(file), Nil), Nil, modules = modules.map(_ -> file).toMap)
     BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other")), output)
     assert(output.toPath.resolve("box").toFile.list.sorted.toSeq == Seq("00_one.v", "01_other.v"))
     BoxModule.copy(Seq(module(one, "one"), module(one, "one")), output)
@@ -133,6 +137,27 @@ class BoxModuleTest extends AnyFunSuite {
       refused(BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other", "fifo")), output))
         .contains("both have a module fifo: rename it in one of them")
     )
+  }
+
+  test("two boxes that share a file may still not have modules of one name in files of their own") {
+    def inFolder(name: String, text: String): File =
+      Files.writeString(Files.createTempDirectory("own").resolve(name), text).toFile
+    val shared = file("shared.v", "module shared(input clk);\nendmodule\n")
+    def read(name: String, fifo: File): BoxModule = {
+      val text = header(name).replace("endmodule", "  shared one(clk);\n  fifo two(clk);\nendmodule")
+      BoxModule.read(Seq(file(s"$name.v", text), shared, fifo), None, p.hostBytes)
+    }
+    val (here, there) = (
+      inFolder("fifo.v", "module fifo(input clk);\nendmodule\n"),
+      inFolder("fifo.v", "module fifo(input clk); wire a;\nendmodule\n")
+    )
+    val output = Files.createTempDirectory("output").toFile
+    assert(
+      refused(BoxModule.copy(Seq(read("left", here), read("right", there)), output))
+        .contains("the boxes left and right both have a module fifo: rename it in one of them")
+    )
+    BoxModule.copy(Seq(read("left", here), read("right", here)), output)
+    assert(new File(output, "box").list.sorted.toSeq == Seq("00_left.v", "01_shared.v", "02_fifo.v", "03_right.v"))
   }
 
   test("files are copied in the order that they were named, and none of the user's is removed") {

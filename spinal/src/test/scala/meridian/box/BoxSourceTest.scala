@@ -11,10 +11,12 @@ import java.io.File
 import java.nio.file.Files
 
 /** Changes nothing, and has a register. */
-class PassingBox(hostBytes: Int) extends SpinalBox(hostBytes, id = 0x1234, version = 5) {
+class PassingBox(hostBytes: Int)
+    extends SpinalBox(hostBytes, id = 0x1234, version = 5, interrupts = true, time = true) {
   io.rxOut << io.rxIn
   io.txOut << io.txIn
   new AxiLite4SlaveFactory(io.axi).read(io.rxInfo.size, 0)
+  io.irq := io.phcTime.valid && io.phcTime.time.nanoseconds === 0
 }
 
 /** Needs more than a box is given. */
@@ -101,13 +103,13 @@ class BoxSourceTest extends AnyFunSuite {
       val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.PassingBox"), bytes)
       assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
       assert(
-        BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|irq|box_.*"))
+        BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|box_.*"))
       )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
     val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.NarrowBox"), 32)
-    assert(BoxPins.misfits(p, bare).isEmpty && !bare.ports.exists(_.name.startsWith("s_axil")))
-    assert(bare.modules.size == 3 && bare.modules.forall(_.startsWith("NarrowBox")), bare.modules)
+    assert(BoxPins.misfits(p, bare).isEmpty && !bare.ports.exists(_.name.matches("(s_axil|irq|phc).*")))
+    assert(bare.modules.size == 3 && bare.modules.keys.forall(_.startsWith("NarrowBox")), bare.modules)
   }
 
   test("a class that is no box is told what it lacks") {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import meridian.ShellParam
+import meridian.frame.ResetPair
+import meridian.mac.RxStamp
+import meridian.ptp.{PtpFineTime, TimeCrossing}
+import spinal.core._
+import spinal.lib._
+
+/** The PTP clock in the clock of users' modules, by a [[TimeCrossing]]: `hostTime` is the PHC's time at the clock edge that
+  * it changes with, to less than a cycle of the host's clock. The two clocks may be of one frequency, or nearly so. Then
+  * the samples come in at one phase for long, the crossing has nothing to average, and its error is up to half a cycle and
+  * the rounding to a nanosecond; where the phase slips it follows within some us.
+  *
+  * hostTime.valid is low, and the time 0, until the time is known: 1.5 us after the reset of host or PS at the latest. It is
+  * low while the PS is in reset. The time grows in each cycle but at a step of the PHC, which it follows 0.3 us later at
+  * the latest, at once.
+  *
+  * Throughput: a time each cycle.
+  */
+class BoxTime(p: ShellParam, psCd: ClockDomain, hostCd: ClockDomain) extends Component {
+  val io = new Bundle {
+    val psTime = in(PtpFineTime())
+    val psStepped = in Bool ()
+    val hostSkip = in UInt (32 bits) // cycles that an edge stands for, see TimeCrossing
+    val hostTime = out(RxStamp())
+  }
+  val ps = new ClockingArea(psCd) {
+    val up = RegInit(False)
+    up := True
+  }
+  val host = new ClockingArea(hostCd) {
+    val clear = RegNext(!BufferCC(ps.up, False)) init True
+  }
+  val crossing = new TimeCrossing(psCd, ResetPair.clearedBy(hostCd, host.clear), p.psFrequency, p.hostMhz MHz)
+  crossing.io.psTime := io.psTime
+  crossing.io.psStepped := io.psStepped
+  crossing.io.psAhead := 0
+  crossing.io.dstSkip := io.hostSkip
+  io.hostTime.valid := crossing.io.dstKnown
+  io.hostTime.time := crossing.io.dstTime
+  when(!crossing.io.dstKnown)(io.hostTime.time.assignFromBits(B(0, 80 bits)))
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A build with a user's module: its interrupts reach the QDMA IP, and the top with its pins has no fault."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import netlist_of
+import pytest
+from test_top import SIZES, WAIVED, facts, table
+from vivado_stub import DATA, ROOT, build
+
+pytestmark = pytest.mark.vivado
+BOARD = "zcu106"
+#: It has the port for the time, too.
+BOX = ROOT / "examples" / "boxes" / "time_stamp.vhd"
+
+
+@cache
+def shell() -> str:
+    tell = ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), BOARD]
+    options = subprocess.run(tell, capture_output=True, text=True, timeout=10, check=True).stdout.split()
+    command = [str(ROOT / "scripts/build-card"), "--verilog-only", *options, "--box", str(BOX)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.splitlines()[-1]).read_text()
+
+
+def lint(work: Path, macros: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    """Of wrappers and top, with the pins of the shell."""
+    lanes, count, given = SIZES[BOARD]
+    stubs, pins = work / "stubs.v", work / "Shell.v"
+    stubs.write_text(facts.verilog(list(facts.read(facts.FACTS / "ports.txt", 256, lanes, count))))
+    border = re.search(r"^module Shell \(.*?^\);", shell(), re.MULTILINE | re.DOTALL)[0]
+    waived = "\n".join(f"/* verilator lint_off {rule} */" for rule in ("UNUSED", "UNDRIVEN"))
+    pins.write_text(f"{waived}\n{border.replace('output reg ', 'output wire ')}\nendmodule\n")
+    wrappers = ROOT / "vivado/rtl"
+    command = ["verilator", "--lint-only", "-Wall", *WAIVED, "-sv", "--top-module", "meridian_top", f"-I{wrappers}"]
+    command += [f"-GPORTS={count}", f"-GLANES={lanes}", *(f"-D{macro}" for macro in (*given, *macros))]
+    command += [str(ROOT / "spinal/lint.vlt"), str(stubs), *map(str, sorted(wrappers.glob("*.sv"))), str(pins)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_lint_of_the_top(tmp_path: Path) -> None:
+    done = lint(tmp_path, ("USER_BOX",))
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_the_top_without_the_macro_does_not_fit(tmp_path: Path) -> None:
+    done = lint(tmp_path, ())
+    assert done.returncode != 0 and "usr_irq_in_vld" in done.stderr, done.stderr
+
+
+def test_the_shell_has_the_pins_of_the_ip() -> None:
+    pins = netlist_of.ports(shell(), "Shell")
+    qdma = table(BOARD)["qdma_0"].ports
+    mine = {name: pin for name, pin in pins.items() if name.startswith("usr_irq_")}
+    assert len(mine) == 5 and "sim_skip_host" in pins
+    for name, (direction, width) in mine.items():
+        assert (qdma[name].width, qdma[name].direction != direction) == (width, True), name
+
+
+def test_the_build_has_the_macro_only_with_a_module(tmp_path: Path) -> None:
+    rtl = tmp_path / "rtl"
+    (rtl / "box").mkdir(parents=True)
+    (rtl / "box" / "00_mine.v").write_text("module mine;\nendmodule\n")
+    for file in DATA.iterdir():
+        if file.is_file():
+            (rtl / file.name).write_bytes(file.read_bytes())
+    assert "-verilog_define USER_BOX" in build(tmp_path / "with", rtl=rtl).log
+    assert "USER_BOX" not in build(tmp_path / "without").log
