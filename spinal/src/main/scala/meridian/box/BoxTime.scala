@@ -13,7 +13,7 @@ import spinal.lib._
   * the samples come in at one phase for long, the crossing has nothing to average, and its error is up to half a cycle and
   * the rounding to a nanosecond; where the phase slips it follows within some us.
   *
-  * hostTime.valid is low, and the time 0, until the time is known: 1.5 us after the reset of host or PS at the latest. It is
+  * hostTime.valid is low, and the time 0, until the time is known: 1.6 us after the reset of host or PS at the latest. It is
   * low while the PS is in reset. The time grows in each cycle but at a step of the PHC, which it follows 0.3 us later at
   * the latest, at once.
   *
