@@ -36,6 +36,9 @@ object TransceiverRegs {
 
   /** A reset of a data path lasts so many cycles: 1 us, which a clock of 100 MHz samples 100 times. */
   val resetCycles = 250
+
+  /** Without an access by DRP for so many cycles of 4 ns, 17 s, a scan is no longer under way. */
+  val scanCycles = BigInt(1) << 32
 }
 
 /** Registers of a port's transceiver (ps clock).
@@ -47,14 +50,17 @@ object TransceiverRegs {
   * (UG578, "Loopback"). Software has nothing to reset. A further change meanwhile makes it last 1 us from then on.
   *
   * While the receiver looks for a pattern, or software says that it scans the eye, RxRecovery leaves the receiver alone: a
-  * pattern gives no link.
+  * pattern gives no link. A scan whose program was killed ends by itself, `scanCycles` after the last access by DRP.
   *
   * Latency: 1 cycle a register access; from a write to the pins 1 cycle.
   *
   * @param drpTimeout cycles that an access by DRP may take
   */
-class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = TransceiverRegs.trafficCycles)
-    extends Component {
+class TransceiverRegs(
+    drpTimeout: Int = DrpAccess.timeout,
+    trafficCycles: Int = TransceiverRegs.trafficCycles,
+    scanCycles: BigInt = TransceiverRegs.scanCycles
+) extends Component {
   import TransceiverRegs._
   val io = new Bundle {
     val bus = slave(RegPort(addressBits))
@@ -199,13 +205,26 @@ class TransceiverRegs(drpTimeout: Int = DrpAccess.timeout, trafficCycles: Int = 
 
   val eyescan = page.reg(0x18, "eye_scan", "Eye scan of the receiver")
   io.port.eyescanReset := page.rw(eyescan, 0, "reset", Bool(), "the eye scan of the receiver is held in reset")
-  val scans = page.rw(
+  val scans = RegInit(False)
+  page.show(
     eyescan,
     1,
     "scans",
-    Bool(),
-    "a scan is under way: the card does not reset a receiver without a link, as it does otherwise (port.receiver)"
+    scans,
+    "a scan is under way: the card does not reset a receiver without a link, as it does otherwise (port.receiver). It " +
+      "falls 17 s after the last access by DRP, as the program has ended then",
+    AccessType.RW
   )
+  val scanLeft = Reg(UInt(log2Up(scanCycles + 1) bits)) init 0
+  when(scanLeft > io.skip)(scanLeft := scanLeft - io.skip.resized) otherwise {
+    scanLeft := 0
+    scans := False
+  }
+  when(drp.hitDoWrite)(scanLeft := U(scanCycles).resized)
+  when(eyescan.hitDoWrite) {
+    scanLeft := U(scanCycles).resized
+    scans := data(1)
+  }
   io.measures := scans || rxPrbs =/= 0
 
   io.port.drp <> access.io.drp

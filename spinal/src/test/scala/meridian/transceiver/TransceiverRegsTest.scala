@@ -13,10 +13,11 @@ import scala.util.Random
 class TransceiverRegsTest extends AnyFunSuite {
   private val drpTimeout = 64
   private val trafficCycles = 512
+  private val scanCycles = 900
   private lazy val compiled =
     SimConfig
       .withConfig(SpinalConfig(targetDirectory = "target/transceiver"))
-      .compile(new TransceiverRegs(drpTimeout, trafficCycles))
+      .compile(new TransceiverRegs(drpTimeout, trafficCycles, scanCycles))
 
   private def code(e: SpinalEnumElement[_ <: SpinalEnum]): Int = e.position
 
@@ -321,5 +322,15 @@ class TransceiverRegsTest extends AnyFunSuite {
     assert(!dut.io.port.eyescanReset.toBoolean && dut.io.measures.toBoolean && read(0x18) == 2)
     write(0x18, 0)
     assert(!dut.io.measures.toBoolean)
+    // The program that scans reads registers of the transceiver, and one that was killed does not.
+    write(0x18, 2)
+    for (_ <- 0 until 3) {
+      cycles(scanCycles * 2 / 3)
+      write(0x10, 5)
+    }
+    cycles(scanCycles - 50)
+    assert(dut.io.measures.toBoolean && read(0x18) == 2)
+    cycles(60)
+    assert(!dut.io.measures.toBoolean && read(0x18) == 0)
   }
 }

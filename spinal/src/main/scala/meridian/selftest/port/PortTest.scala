@@ -14,7 +14,11 @@ import spinal.lib._
   * See [[PortTestControl]] and [[PortJudge]] for latencies. The shell is not idle while a test is under way, so a
   * simulation skips none of it.
   */
-class PortTest(p: ShellParam, watchCycles: Int = PortTestControl.watchCycles) extends Component {
+class PortTest(
+    p: ShellParam,
+    watchCycles: Int = PortTestControl.watchCycles,
+    answerCycles: Int = PortTestControl.answerCycles
+) extends Component {
   val io = new Bundle {
     val bus = slave(RegPort(10))
     val link = in Bool ()
@@ -25,7 +29,7 @@ class PortTest(p: ShellParam, watchCycles: Int = PortTestControl.watchCycles) ex
     val idle = out Bool ()
   }
   val regs = new PortTestRegs(p)
-  val control = new PortTestControl(p, watchCycles)
+  val control = new PortTestControl(p, watchCycles, answerCycles)
   val judge = new PortJudge(p)
   regs.io.bus << io.bus
   val port = regs.io.port

@@ -24,7 +24,7 @@ object PortTestControl {
   * not answer, or if there is no link. Then the port is watched for `watchCycles`: a frame of the host that is sent, and
   * a good received one for the host, is traffic, and refuses the start. Frames of the PS are none. `force` starts without
   * link and without watching. A start while a test is under way is refused, and the test goes on. A start that is refused
-  * leaves the counters and the end of the last test.
+  * leaves the counters and the end of the last test. It also leaves the settings while the generator still has a frame.
   *
   * The generator runs until stop or off, until all frames have been sent, until the link is lost (unless forced), or
   * until the MAC is reset. Then the checker waits for frames for `patience` us, which a second stop, or off, cuts short.
@@ -32,7 +32,11 @@ object PortTestControl {
   * `run` and `armed` are registers, for synchronisers. Latency: from start to run 60 cycles, and watchCycles; from stop to
   * the fall of run 1 cycle.
   */
-class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCycles) extends Component {
+class PortTestControl(
+    p: ShellParam,
+    watchCycles: Int = PortTestControl.watchCycles,
+    answerCycles: Int = PortTestControl.answerCycles
+) extends Component {
   val io = new Bundle {
     val start, stop, off = in Bool () // pulses
     val settings = in(PortTestSettings(p))
@@ -86,7 +90,7 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
     for ((refusal, i) <- codes.zipWithIndex.reverse) when(wrong(i))(code := refusal)
   }
 
-  val cycles = Reg(UInt(log2Up(PortTestControl.answerCycles.max(watchCycles)) + 1 bits)) init 0
+  val cycles = Reg(UInt(log2Up(answerCycles.max(watchCycles)) + 1 bits)) init 0
   val microseconds = Reg(UInt(16 bits))
   val cyclesPerMicrosecond = (p.psFrequency.toBigDecimal / 1000000).toInt
   val launched = RegInit(False)
@@ -98,10 +102,15 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
 
     idle.whenIsActive {
       when(io.start) {
-        settings := io.settings
         refusal := PortTestRefusal.none
         cycles := 0
-        goto(judge)
+        // A frame of the last test that still waits for the wire keeps its plan.
+        when(io.going) {
+          refusal := PortTestRefusal.mac
+        } otherwise {
+          settings := io.settings
+          goto(judge)
+        }
       }
     }
     // The plan stands still long enough for the clocks of the MAC.
@@ -165,7 +174,7 @@ class PortTestControl(p: ShellParam, watchCycles: Int = PortTestControl.watchCyc
     ending.whenIsActive {
       cycles := cycles + 1
       val rested = cycles >= PortTestControl.restCycles && !io.going
-      when(rested || cycles === PortTestControl.answerCycles) {
+      when(rested || cycles === answerCycles) {
         counts := False
         when(settings.generate && plan.frames =/= 0)(cut := plan.frames - io.sentFrames.resized)
         goto(idle)

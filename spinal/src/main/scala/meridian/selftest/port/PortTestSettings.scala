@@ -14,7 +14,7 @@ object PortTestRefusal extends SpinalEnum {
   sizeSequence, // sizes that never reach the last: it is below the first, or the step is 0
   frames, // a number of frames without generate
   interval, // longer than a second
-  mac, // the transmit side of the MAC is in reset or has no clock
+  mac, // the transmit side of the MAC is in reset, has no clock, or still has a frame of the last test
   linkDown, // the port has no link
   traffic, // the port has had frames of the host
   stopped // a stop came before the test had begun

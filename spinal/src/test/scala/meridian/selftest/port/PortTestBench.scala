@@ -15,7 +15,7 @@ import spinal.lib._
 import scala.collection.mutable
 
 /** Both sides of a port with its test, as in the shell. */
-class PortTestTop(val p: ShellParam, watchCycles: Int) extends Component {
+class PortTestTop(val p: ShellParam, watchCycles: Int, answerCycles: Int) extends Component {
   private def clock(name: String) = ClockDomain.external(name, ClockDomainConfig(resetKind = SYNC))
   val host = clock("host")
   val ps = clock("ps")
@@ -38,7 +38,7 @@ class PortTestTop(val p: ShellParam, watchCycles: Int) extends Component {
   }
   val rx = new PortRx(p, 0, macRx, host, ps)
   val tx = new PortTx(p, 0, host, ps, macTx)
-  val test = ps(new PortTest(p, watchCycles))
+  val test = ps(new PortTest(p, watchCycles, answerCycles))
   test.io.bus << io.bus
   test.io.link := io.link
   io.idle := test.io.idle
@@ -75,6 +75,7 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
   val wire = mutable.ArrayBuffer[OnWire]()
   val toHost, toPs = mutable.ArrayBuffer[Seq[Byte]]()
   var loop: OnWire => Seq[(Array[Byte], Boolean)] = _ => Nil
+  var holds = false // the MAC takes nothing
   var flight = 40 // cycles from the first beat sent to the first received
   private val known = mutable.Map[String, Int](
     "command" -> 0,
@@ -150,7 +151,7 @@ class PortTestBench(val dut: PortTestTop, mac: Int = 2560) {
         bytes.clear()
       }
     }
-    pins.tready #= bytes.nonEmpty || free <= cycle + 1
+    pins.tready #= !holds && (bytes.nonEmpty || free <= cycle + 1)
   }
 
   def receive(data: Array[Byte], bad: Boolean = false): Unit = landing.enqueue((cycle, data, bad))

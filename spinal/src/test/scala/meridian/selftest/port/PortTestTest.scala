@@ -10,7 +10,7 @@ import spinal.core.sim._
 /** The test of a port with a wire around it that loses, damages, swaps and repeats frames. */
 class PortTestTest extends AnyFunSuite {
   private val p = ShellParam(selfTest = true)
-  private lazy val compiled = SimConfig.compile(new PortTestTop(p, watchCycles = 2000))
+  private lazy val compiled = SimConfig.compile(new PortTestTop(p, watchCycles = 2000, answerCycles = 6000))
   private val zero = PortJudge.counts.map(_._1 -> BigInt(0)).toMap
 
   private def run(name: String)(body: PortTestBench => Unit): Unit = test(name) {
@@ -202,6 +202,28 @@ class PortTestTest extends AnyFunSuite {
     b.off()
     b.untilIdle()
     assert(b.toHost.size == 1 && b.count("good") == 1 && b.count("received_bytes") == 9000)
+  }
+
+  run("a frame that still waits for the wire keeps the plan of its test: a start is refused until it has gone") { b =>
+    b.loop = through
+    b.start(first = 1000, label = 0x1234, mode = 7)
+    b.until("it runs")(b.wire.size == 3)
+    b.holds = true
+    b.stop()
+    b.untilIdle()
+    for (mode <- Seq(2, 7)) {
+      b.start(first = 70, label = 0x4321, mode = mode)
+      b.untilIdle()
+      assert(b.refusal == b.code(PortTestRefusal.mac))
+    }
+    b.holds = false
+    b.dut.ps.waitSampling(2000)
+    assert(b.wire.size > 3)
+    for ((frame, i) <- b.wire.zipWithIndex)
+      assert(frame.data.sameElements(b.expected(frame.data, 1000, i)), s"frame $i")
+    b.start(first = 70, frames = 5, label = 0x4321, mode = 7)
+    b.untilIdle()
+    assert(b.refusal == b.code(PortTestRefusal.none) && b.count("good") == 5)
   }
 
   run("a link that falls and a MAC that is reset end a test, and the next one starts from 0") { b =>
