@@ -39,7 +39,7 @@ void Transceiver::look() {
 
 bool Transceiver::link(std::uint64_t now_ps) const {
   if (now_ps < lock_ps_) return false;
-  return near() ? sends_frames() : signal_ && setting_.peer_pattern == 0;
+  return near() ? sends_frames() && setting_.near_locks : signal_ && setting_.peer_pattern == 0;
 }
 
 unsigned Transceiver::pattern_that_comes() const {

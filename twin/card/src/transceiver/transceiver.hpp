@@ -17,6 +17,8 @@ struct TransceiverSetting {
   double error_rate = 0;      // of bits, as the pattern checker sees them
   unsigned peer_pattern = 0;  // that the other end of the wire sends in place of frames; 0: frames
   bool answers = true;        // to accesses by DRP
+  bool near_locks = true;     // the receiver finds the transmitter's signal in a near loopback
+  unsigned damage = 0;        // so many further frames have a wrong bit and a bad FCS behind a near loopback
   Eye eye = {};
 };
 
@@ -43,6 +45,9 @@ class Transceiver {
 
   Loopback loopback() const { return static_cast<Loopback>(loopback_); }
   bool near() const { return loopback() == Loopback::near_pcs || loopback() == Loopback::near_pma; }
+  /// Whether the next frame of a near loopback is damaged; the setting has one less after it.
+  bool damages() { return setting_.damage != 0 && setting_.damage-- != 0; }
+
   bool far() const { return loopback() == Loopback::far_pma || loopback() == Loopback::far_pcs; }
 
   /// Frames of the MAC leave the transmitter: it sends no pattern.

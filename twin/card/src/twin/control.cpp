@@ -58,7 +58,7 @@ const std::map<std::string, Control::Operation>& Control::operations() {
       {"transceiver",
        {"port (0), and any of: error_rate of bits, pattern 0 to 5 that the other end sends (1 PRBS7, 2 9, 3 15, 4 23, "
         "5 31), answers (to accesses by DRP), eye_width in unit intervals, eye_height in codes, eye_shift in unit "
-        "intervals",
+        "intervals, near_locks (a receiver in a near loopback), damage: frames of a near loopback that get a wrong bit",
         &Control::transceiver}},
       {"ext_ts", {"level: the external timestamp pin", &Control::external_timestamp}},
       {"ps_memory", {"on: memory of the PS answers the card; false: it does not", &Control::ps_memory}},
@@ -141,6 +141,8 @@ Json Control::transceiver(const Json& request) {
   if (request.contains("error_rate")) setting.error_rate = number(request, "error_rate", 0.0, 0.5);
   if (request.contains("pattern")) setting.peer_pattern = number(request, "pattern", 0U, 5U);
   if (request.contains("answers")) setting.answers = flag(request, "answers");
+  if (request.contains("near_locks")) setting.near_locks = flag(request, "near_locks");
+  if (request.contains("damage")) setting.damage = number(request, "damage", 0U, 1000000U);
   if (request.contains("eye_width")) setting.eye.width = number(request, "eye_width", 0.0, 1.0);
   if (request.contains("eye_height")) setting.eye.height = number(request, "eye_height", 0.0, 254.0);
   if (request.contains("eye_shift")) setting.eye.horizontal = number(request, "eye_shift", -0.5, 0.5);

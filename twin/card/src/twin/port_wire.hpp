@@ -102,6 +102,10 @@ class PortWire {
     back.bytes = std::move(frame.bytes);
     back.at_ps = now_ps + loop_ps;
     back.bad = frame.bad;
+    if (!back.bytes.empty() && transceiver_->damages()) {
+      back.bytes.back() ^= 1;
+      back.bad = true;
+    }
     queue_.push_back(std::move(back));
     return false;
   }

@@ -106,6 +106,28 @@ TEST(Transceiver, NeedsNoSignalInANearLoopback) {
   }
 }
 
+TEST(Transceiver, DoesNotLockInANearLoopbackIfItIsTold) {
+  Bench bench;
+  bench.lane.set({.near_locks = false});
+  for (const int mode : {1, 2}) {
+    bench.loopback = static_cast<std::uint8_t>(mode);
+    bench.reset();
+    EXPECT_FALSE(bench.lane.link(bench.now));
+  }
+  bench.loopback = 0;
+  bench.reset();
+  EXPECT_TRUE(bench.lane.link(bench.now));
+}
+
+TEST(Transceiver, DamagesSoManyFramesAsItIsTold) {
+  Bench bench;
+  EXPECT_FALSE(bench.lane.damages());
+  bench.lane.set({.damage = 2});
+  EXPECT_TRUE(bench.lane.damages());
+  EXPECT_TRUE(bench.lane.damages());
+  EXPECT_FALSE(bench.lane.damages());
+}
+
 TEST(Transceiver, CountsNothingInALoopbackWithoutErrorsAndForcedErrorsOneByOne) {
   Bench bench;
   bench.loopback = 1;
