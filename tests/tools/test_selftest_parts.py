@@ -7,14 +7,14 @@ import ast
 import os
 import re
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from fake_system import FakeSystem
-from meridian_selftest import block, boards, clock, ethtool, frames, identity, ports, report, sensors, system
+from meridian_selftest import block, boards, changes, clock, ethtool, frames, identity, ports, report, sensors, system
 from meridian_selftest.card import ArmCard, Function
 from meridian_selftest.checks import CHECKS
 from meridian_selftest.context import Context, Options
@@ -83,7 +83,6 @@ def test_a_card_whose_registers_are_all_ones_does_not_answer() -> None:
     [
         (block.pattern, 0, block.ABSENT),
         (block.loops, 0, block.ABSENT),
-        (block.loops, block.CAPABILITY, block.UNKNOWN),
     ],
 )
 def test_checks_of_the_self_test_block(
@@ -103,7 +102,44 @@ DAMAGED = "1 of 256 frames (1 bit errors) were damaged: look at PCIe's errors by
 
 def test_a_pattern_that_was_good() -> None:
     said = block.judged("eth0", 0, GOOD)
-    assert said == "eth0 268435456 bytes in 341073 frames through 8 queue(s) in 400 ms"
+    assert said and said.groups() == ("268435456", "341073", "8", "400")
+
+
+ROUND = (
+    "3000 bytes in 7 frames of 60 to 9596 bytes went round port 1 (near-pcs, near-pma, external) in 2001 ms, all good"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "flags", "size"),
+    [({}, 1, 30000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],
+    ids=["ten rounds", "quick", "a loop plug and a slow card"],
+)
+def test_loops_of_a_port(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], flags: int, size: int
+) -> None:
+    fake.card()
+    asked = []
+
+    def self_test(interface: str, flags: int) -> dict[str, int]:
+        asked.append((interface, flags))
+        return {"dma_pattern": 0, "port_loops": 0}
+
+    @contextmanager
+    def log() -> Iterator[Callable[[], str]]:
+        yield lambda: f" eth7: self-test: port loops: {ROUND}\n eth7: self-test: {GOOD}\n"
+
+    monkeypatch.setattr(ethtool, "self_test", self_test)
+    monkeypatch.setattr(system, "kernel_log", log)
+    monkeypatch.setattr(changes, "interface_up", lambda interface: nullcontext())
+    monkeypatch.setattr(block, "port_of", lambda interface: 1)
+    said = block._loops_of(fake.context(**options), "eth7")
+    rounds = size // 3000
+    assert asked == [("eth7", flags)] * rounds
+    assert said == (
+        f"port 1 {size} bytes in {7 * rounds} frames of 60 to 9596 bytes (near-pcs, near-pma, external) "
+        f"in {2001 * rounds} ms"
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,8 +166,13 @@ def test_what_the_kernel_says_meanwhile(tmp_path: Path, monkeypatch: pytest.Monk
     with system.kernel_log() as said, log.open("w") as kernel:
         kernel.write("6,1,2,-;meridian 0000:01:00.0 eth0: self-test: good\n SUBSYSTEM=pci\n")
         kernel.flush()
-        assert block._sentence(said(), "eth0") == "good"
-        assert block._sentence(said(), "eth0") == ""
+        assert block._sentence(said(), "eth0", block.OF_PATTERN) == "good"
+        assert block._sentence(said(), "eth0", block.OF_PATTERN) == ""
+        kernel.write("6,1,2,-;meridian 0000:01:00.0 eth0: self-test: port loops: left out\n")
+        kernel.write("6,1,2,-;meridian 0000:01:00.0 eth1: self-test: bad\n")
+        kernel.flush()
+        assert block._sentence(text := said(), "eth0", block.OF_LOOPS) == "left out"
+        assert block._sentence(text, "eth0", block.OF_PATTERN) == ""
 
 
 def test_drift() -> None:

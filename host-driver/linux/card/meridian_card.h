@@ -26,6 +26,8 @@ struct meridian_box {
  * @slot: of the card on PCIe
  * @lock: one at a time gives commands to contexts and filters
  * @port_users: bound PFs by port
+ * @tested: bitmap of ports that a test has to itself: the host's frames are kept from them;
+ *	under @lock
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
@@ -45,6 +47,7 @@ struct meridian_card {
 	u8 slot;
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
+	unsigned long tested;
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;

@@ -216,11 +216,12 @@ static void set_switching(struct meridian *m, bool on)
 
 static void write_port(struct meridian *m)
 {
-	bool is_open = m->card->port_users[m->port];
+	bool has_users = m->card->port_users[m->port];
+	bool is_open = has_users && !test_bit(m->port, &m->card->tested);
 
 	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
-	set_switching(m, is_open && !m->card->is_vepa[m->port]);
+	set_switching(m, has_users && !m->card->is_vepa[m->port]);
 	meridian_flush(m);
 }
 
@@ -248,6 +249,22 @@ void meridian_open_port(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 }
 
+/**
+ * meridian_reserve_port() - keep the host's frames from the function's port, for a test of it
+ * @m: a PF that has opened it
+ * @on: until the next call; frames from function to function pass meanwhile
+ */
+void meridian_reserve_port(struct meridian *m, bool on)
+{
+	mutex_lock(&m->card->lock);
+	if (on)
+		__set_bit(m->port, &m->card->tested);
+	else
+		__clear_bit(m->port, &m->card->tested);
+	write_port(m);
+	mutex_unlock(&m->card->lock);
+}
+
 static bool is_port_open(struct meridian *m)
 {
 	u32 offset = MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE;
@@ -267,7 +284,8 @@ void meridian_look_after_port(struct meridian *m)
 	bool is_opened = false;
 
 	mutex_lock(&m->card->lock);
-	if (m->card->port_users[m->port] && !is_port_open(m)) {
+	if (m->card->port_users[m->port] && !test_bit(m->port, &m->card->tested) &&
+	    !is_port_open(m)) {
 		write_port(m);
 		/* While the ARM is in reset, its registers cannot be written. */
 		is_opened = is_port_open(m);

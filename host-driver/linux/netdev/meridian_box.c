@@ -100,7 +100,7 @@ static u32 see_box(struct meridian *m, unsigned int place)
  */
 void meridian_look_after_boxes(struct meridian *m)
 {
-	unsigned int place;
+	unsigned int place, places = 0;
 	char where[16];
 	u32 hung;
 
@@ -118,8 +118,10 @@ void meridian_look_after_boxes(struct meridian *m)
 			    hung & MERIDIAN_BOX_STATUS_RX_HUNG_MASK ? " receive" : "",
 			    hung & MERIDIAN_BOX_STATUS_TX_HUNG_MASK ? " transmit" : "",
 			    hung & REGISTERS_HUNG ? " registers" : "");
-		meridian_report(m, MERIDIAN_FAULT_BOX, place);
+		places |= BIT(place);
 	}
+	if (places)
+		meridian_report(m, MERIDIAN_FAULT_BOX, places);
 }
 
 /**

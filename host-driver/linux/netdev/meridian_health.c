@@ -16,11 +16,10 @@
 #include "meridian_queue.h"
 #include "meridian_selftest.h"
 
-static const char * const sentences[MERIDIAN_FAULT_SELFTEST] = {
+static const char * const sentences[MERIDIAN_FAULT_BOX] = {
 	[MERIDIAN_FAULT_TX] = "transmit queue %u stands still",
 	[MERIDIAN_FAULT_RX] = "receive queue %u has completions that cannot be",
 	[MERIDIAN_FAULT_QDMA] = "the QDMA IP has a fatal error",
-	[MERIDIAN_FAULT_BOX] = "the user's module %s hangs",
 };
 
 /*
@@ -93,7 +92,10 @@ static int recover_selftest(struct devlink_health_reporter *reporter, void *cont
 	meridian_unlock(m->netdev);
 	rtnl_unlock();
 	end(m);
-	if (error)
+	if (error == -EAGAIN)
+		NL_SET_ERR_MSG_MOD(extack,
+				   "a test that had failed was left out: see the kernel's log");
+	else if (error)
 		NL_SET_ERR_MSG_MOD(extack, "the self-test still fails: try ethtool -t");
 	return error;
 }
@@ -312,18 +314,38 @@ static void reset_boxes_anyway(struct meridian_devlink *devlink)
 						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
 }
 
+/* Several may have begun to hang since the last report. */
+static void say_boxes(unsigned long boxes, char *text, size_t bytes)
+{
+	bool are_many = hweight_long(boxes) > 1;
+	unsigned int place;
+	size_t used;
+	char where[16];
+
+	used = scnprintf(text, bytes, "the user's module%s", are_many ? "s" : "");
+	for_each_set_bit(place, &boxes, MERIDIAN_BOX_MAX)
+		used += scnprintf(text + used, bytes - used, "%s %s",
+				  place == __ffs(boxes) ? "" : ",",
+				  meridian_name_box(where, sizeof(where), place));
+	scnprintf(text + used, bytes - used, are_many ? " hang" : " hangs");
+}
+
 static void say(struct meridian_faults *faults, int fault, char *text, size_t bytes)
 {
 	unsigned int queue = READ_ONCE(faults->queue[fault]);
-	char where[16];
+	unsigned int boxes = 0;
 
-	if (queue == MERIDIAN_TEST)
+	if (fault == MERIDIAN_FAULT_BOX)
+		boxes = atomic_xchg(&faults->boxes, 0);
+	/* A report may have told of a box before its own turn has come. */
+	if (!boxes && fault == MERIDIAN_FAULT_BOX && queue != MERIDIAN_TEST)
+		boxes = queue;
+	if (boxes)
+		say_boxes(boxes, text, bytes);
+	else if (queue == MERIDIAN_TEST)
 		strscpy(text, "a test", bytes);
 	else if (fault == MERIDIAN_FAULT_SELFTEST)
 		snprintf(text, bytes, "the self-test fails: %s", meridian_test_name(queue));
-	else if (fault == MERIDIAN_FAULT_BOX)
-		snprintf(text, bytes, sentences[fault],
-			 meridian_name_box(where, sizeof(where), queue));
 	else
 		snprintf(text, bytes, sentences[fault], queue);
 }
@@ -333,7 +355,7 @@ static void do_report(struct work_struct *work)
 	struct meridian_devlink *devlink = container_of(work, struct meridian_devlink,
 							faults.report);
 	struct meridian_faults *faults = &devlink->faults;
-	char text[64];
+	char text[96];
 	int fault;
 
 	if (test_and_clear_bit(MERIDIAN_HEALTHY, &faults->pending))

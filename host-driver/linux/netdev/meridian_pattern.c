@@ -159,8 +159,13 @@ static int run_batch(struct meridian_pattern *p)
 	return 0;
 }
 
-/* No frame of the stack goes or waits in a ring, and Linux's watchdog does not look. */
-static void take_traffic(struct meridian *m)
+/**
+ * meridian_take_traffic() - have the interface to oneself for a test
+ * @m: a function that is up; under RTNL
+ *
+ * No frame of the stack goes or waits in a ring, and Linux's watchdog does not look.
+ */
+void meridian_take_traffic(struct meridian *m)
 {
 	netif_device_detach(m->netdev);
 	clear_bit(MERIDIAN_FLAG_UP, &m->flags);
@@ -169,7 +174,11 @@ static void take_traffic(struct meridian *m)
 	meridian_drain_tx(m);
 }
 
-static void give_traffic_back(struct meridian *m)
+/**
+ * meridian_give_traffic_back() - undo meridian_take_traffic()
+ * @m: the function; under RTNL
+ */
+void meridian_give_traffic_back(struct meridian *m)
 {
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
 	if (!test_bit(MERIDIAN_FLAG_GONE, &m->flags))
@@ -263,9 +272,9 @@ int meridian_test_pattern(struct meridian *m)
 	if (meridian_present(m) && !is_idle(status_of(&p))) {
 		error = meridian_pattern_refused(&p, MERIDIAN_SELF_TEST_REFUSAL_RUNNING);
 	} else {
-		take_traffic(m);
+		meridian_take_traffic(m);
 		error = run(&p);
-		give_traffic_back(m);
+		meridian_give_traffic_back(m);
 	}
 	mutex_unlock(&one_at_a_time);
 	return error;

@@ -38,6 +38,11 @@ static inline u64 pattern_count(const struct meridian_pattern *p, u32 counter)
 
 /* meridian_pattern.c */
 int meridian_test_pattern(struct meridian *m);
+void meridian_take_traffic(struct meridian *m);
+void meridian_give_traffic_back(struct meridian *m);
+
+/* meridian_port_loops.c */
+int meridian_test_port_loops(struct meridian *m);
 
 /* meridian_pattern_verdict.c */
 struct meridian_pattern_counter {

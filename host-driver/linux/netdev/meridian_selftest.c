@@ -44,17 +44,21 @@ static const struct {
 	{ "tables", test_tables },
 	{ "filter", meridian_test_filter },
 	{ "link", test_link },
-	/* It is the last, because not every card has it. */
+	/* They are the last, because not every card has them. */
 	{ "dma_pattern", meridian_test_pattern, true },
+	{ "port_loops", meridian_test_port_loops, true },
 };
+
+/* So many need the self-test block. */
+#define OF_BLOCK	2
 
 static_assert(ARRAY_SIZE(tests) == MERIDIAN_TESTS);
 
 int meridian_test_count(struct meridian *m)
 {
-	bool has_pattern = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK);
+	bool has_block = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK);
 
-	return ARRAY_SIZE(tests) - !has_pattern;
+	return ARRAY_SIZE(tests) - (has_block ? 0 : OF_BLOCK);
 }
 
 void meridian_test_strings(struct meridian *m, u8 *data)
@@ -73,9 +77,9 @@ const char *meridian_test_name(unsigned int test)
 /* Else a cable is missing, the filter is full, or somebody has kept the pattern from its end. */
 static bool is_fault(unsigned int test, int error)
 {
-	if (tests[test].is_offline)
-		return meridian_pattern_is_fault(error);
-	return error < 0 && error != -ENOLINK && error != -ENOSPC;
+	if (error == -ENOLINK || error == -ENOSPC)
+		return false;
+	return tests[test].is_offline ? meridian_pattern_is_fault(error) : error < 0;
 }
 
 /* Return: of meridian_test_*. Only tests that are offline disturb the traffic. */
@@ -100,6 +104,11 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 {
 	struct meridian *m = netdev_priv(netdev);
 	int first = -1, i;
+
+	if (test->flags & ETH_TEST_FL_OFFLINE)
+		m->faults->selftest.is_external = test->flags & ETH_TEST_FL_EXTERNAL_LB;
+	if (test->flags & ETH_TEST_FL_EXTERNAL_LB)
+		test->flags |= ETH_TEST_FL_EXTERNAL_LB_DONE;
 
 	for (i = 0; i < meridian_test_count(m); i++) {
 		bool is_left_out = tests[i].is_offline && !(test->flags & ETH_TEST_FL_OFFLINE);

@@ -27,7 +27,7 @@ static void tell(struct meridian_faults *faults, int what)
  * meridian_report() - tell of a fault, and have it repaired
  * @m: the function
  * @fault: which
- * @queue: where; of a box the port, of the self-test which test
+ * @queue: where; of boxes a bitmap of their places, of the self-test which test
  *
  * In any context. Without a reporter the queues are reset at once, and a box is left as it is.
  */
@@ -43,6 +43,8 @@ void meridian_report(struct meridian *m, enum meridian_fault fault, unsigned int
 	/* The failure is the newer. */
 	if (fault == MERIDIAN_FAULT_SELFTEST)
 		clear_bit(MERIDIAN_PASSED, &faults->pending);
+	if (fault == MERIDIAN_FAULT_BOX && queue != MERIDIAN_TEST)
+		atomic_or(queue, &faults->boxes);
 	WRITE_ONCE(faults->queue[fault], queue);
 	tell(faults, fault);
 }

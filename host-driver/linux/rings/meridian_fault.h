@@ -3,6 +3,7 @@
 #ifndef MERIDIAN_FAULT_H
 #define MERIDIAN_FAULT_H
 
+#include <linux/atomic.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -27,12 +28,13 @@ enum meridian_fault {
 #define MERIDIAN_PASSED	(MERIDIAN_FAULTS + 1)	/* no test of ethtool fails any more */
 #define MERIDIAN_TEST	UINT_MAX	/* no queue: a user has asked for the report */
 
-#define MERIDIAN_TESTS		5	/* of ethtool */
+#define MERIDIAN_TESTS		6	/* of ethtool */
 #define MERIDIAN_CHECKS		10	/* counters of the pattern that a failure is told by */
 
 /**
  * struct meridian_selftest - what ethtool's tests have found
  * @error: of each test as it was last run, as -errno; 0: good, or not run yet
+ * @is_external: a loop plug is at the port, which the loops of the port include
  * @failed: bitmap of the tests that have shown a fault of the card since they were last good
  * @has_counters: the pattern has failed once
  * @batch: frames of the batch in which the pattern has failed last
@@ -40,6 +42,7 @@ enum meridian_fault {
  */
 struct meridian_selftest {
 	int error[MERIDIAN_TESTS];
+	bool is_external;
 	unsigned long failed;
 	bool has_counters;
 	u32 batch;
@@ -53,8 +56,8 @@ struct meridian_selftest {
  * @is_shown: whether there is a devlink to tell
  * @show_lock: of @is_shown, with the start of @report
  * @pending: a bit for each fault that it is to tell, and MERIDIAN_HEALTHY and _PASSED
- * @queue: where the fault was seen last, of a box its place, of the self-test which test; or
- *	MERIDIAN_TEST
+ * @queue: where the fault was seen last, as meridian_report() has it; or MERIDIAN_TEST
+ * @boxes: bitmap of the places of boxes that are to be told of
  * @selftest: the last results of ethtool's tests; under RTNL
  */
 struct meridian_faults {
@@ -64,6 +67,7 @@ struct meridian_faults {
 	spinlock_t show_lock; /* is_shown */
 	unsigned long pending;
 	unsigned int queue[MERIDIAN_FAULTS];
+	atomic_t boxes;
 	struct meridian_selftest selftest;
 };
 

@@ -8,19 +8,24 @@ may map BAR2 meanwhile: 'ethtool -t INTERFACE offline'. The driver says in the k
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from . import changes, ethtool, system
+from .card import port_of
 from .context import Context
 from .result import Fail, Skip
 
 CAPABILITY = 1 << 19
 ABSENT = "this bitstream has no self-test block: build it with --self-test true"
-UNKNOWN = "this program does not drive the loops of the self-test block yet: take meridian-tools of a newer commit"
 OLD_DRIVER = "the driver does not know the self-test block: take driver and meridian-tools of one commit"
-#: The driver's result, and what its sentences look like.
-PATTERN = "dma_pattern"
+#: The driver's results, and what its sentences look like, which do not count FCS.
+PATTERN, LOOPS = "dma_pattern", "port_loops"
+OF_PATTERN, OF_LOOPS = "(?!port loops: )", "port loops: "
 GOOD = re.compile(r"(\d+) bytes in (\d+) frames of .* each way through (\d+) queues in (\d+) ms")
+ROUND = re.compile(r"(\d+) bytes in (\d+) frames of 60 to (\d+) bytes went round port \d+ \((.*)\) in (\d+) ms")
 LEFT_OUT = "left out"
+#: Of a card; each has half a second for each loop.
+ROUNDS = 10
 
 
 def _need_block(context: Context) -> None:
@@ -28,14 +33,14 @@ def _need_block(context: Context) -> None:
         raise Skip(ABSENT)
 
 
-def _sentence(log: str, interface: str) -> str:
-    """The driver's last in the kernel's log."""
-    found = re.findall(rf" {re.escape(interface)}: self-test: (.*)", log)
+def _sentence(log: str, interface: str, of: str) -> str:
+    """The driver's last in the kernel's log. of: what its sentences begin with."""
+    found = re.findall(rf" {re.escape(interface)}: self-test: {of}(.*)", log)
     return found[-1] if found else ""
 
 
-def judged(interface: str, error: int | None, said: str) -> str:
-    """What a result of the driver and its sentence come to."""
+def judged(interface: str, error: int | None, said: str) -> re.Match[str] | None:
+    """What a result of the driver and its sentence come to: the words of one that is good, if the log still has it."""
     if error is None:
         raise Skip(OLD_DRIVER)
     if error:
@@ -45,17 +50,26 @@ def judged(interface: str, error: int | None, said: str) -> str:
         raise Fail(f"{interface}: {reason}", remedy[:1].upper() + remedy[1:])
     if LEFT_OUT in said:
         raise Skip(f"{interface}: {said}")
-    found = GOOD.search(said)
+    return GOOD.search(said) or ROUND.search(said)
+
+
+def _run(context: Context, interface: str, test: str, of: str, flags: int = 0) -> re.Match[str] | None:
+    with changes.interface_up(interface), system.kernel_log() as log:
+        error = ethtool.self_test(interface, ethtool.TEST_OFFLINE | flags).get(test)
+        return judged(interface, error, _sentence(log(), interface, of))
+
+
+def _pattern_of(context: Context, interface: str) -> str:
+    found = _run(context, interface, PATTERN, OF_PATTERN)
     if not found:
         return f"{interface} good ('dmesg' has how much)"
     count, frames, queues, milliseconds = found.groups()
     return f"{interface} {count} bytes in {frames} frames through {queues} queue(s) in {milliseconds} ms"
 
 
-def _pattern_of(interface: str) -> str:
-    with changes.interface_up(interface), system.kernel_log() as log:
-        error = ethtool.self_test(interface, offline=True).get(PATTERN)
-        return judged(interface, error, _sentence(log(), interface))
+def _of_all(context: Context, names: list[str], what: str, of_one: Callable[[Context, str], str]) -> str:
+    said, skipped = context.of_each(names, lambda name: of_one(context, name))
+    return "; ".join([f"{what}: {', '.join(said)}", *skipped])
 
 
 def pattern(context: Context) -> str:
@@ -63,10 +77,33 @@ def pattern(context: Context) -> str:
     _need_block(context)
     interfaces = context.host.interfaces or [context.host.first_interface()]
     context.may_disturb("takes the traffic of each interface away for about 2 s")
-    return f"a pattern went each way without an error: {', '.join(_pattern_of(interface) for interface in interfaces)}"
+    return _of_all(context, interfaces, "a pattern went each way without an error", _pattern_of)
+
+
+def _loops_of(context: Context, interface: str) -> str:
+    """Several short tests, as the kernel's lock of all interfaces is held in each."""
+    options = context.options
+    plugged = options.loop_plugs is not None and port_of(interface) in options.loop_plugs
+    rounds = 1 if options.quick or options.slow > 1 else ROUNDS
+    total = [0, 0, 0]
+    loops, largest = "", ""
+    for _ in range(rounds):
+        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if plugged else 0)
+        if found:
+            size, frames, largest, loops, milliseconds = found.groups()
+            total = [one + int(more) for one, more in zip(total, (size, frames, milliseconds))]
+    if not loops:
+        return f"port {port_of(interface)} good ('dmesg' has how much)"
+    size, frames, milliseconds = total
+    return f"port {port_of(interface)} {size} bytes in {frames} frames of 60 to {largest} bytes ({loops}) in {milliseconds} ms"
 
 
 def loops(context: Context) -> str:
     """Frames of 64 to 9600 bytes go round in each loop of each port, without an error."""
     _need_block(context)
-    raise Skip(UNKNOWN)
+    interfaces = context.host.interfaces or [context.host.first_interface()]
+    of_ports = {port_of(name): name for name in reversed(interfaces)}  # PFs may share a port
+    context.may_disturb("takes each port from the host for some seconds")
+    return _of_all(
+        context, [of_ports[port] for port in sorted(of_ports)], "frames went round without an error", _loops_of
+    )

@@ -21,7 +21,7 @@ MOST_PATIENCE = 5
 class Options:
     """quick: less of everything. disturb: VFs, resets and interfaces that are set up are allowed. slow: by how much
     bounds of time are longer. seconds: of the measurement of the clock. board: that the card is to be. ports: that
-    have a cable; None: all.
+    have a cable; None: all. loop_plugs: ports that have a loop plug; None: none.
     """
 
     quick: bool = False
@@ -30,6 +30,7 @@ class Options:
     seconds: float = 10
     board: str = ""
     ports: frozenset[int] | None = None
+    loop_plugs: frozenset[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ IFF_UP = 1
 GDRVINFO, GREGS, TEST, GSTRINGS, GSTATS, GSSET_INFO = 0x03, 0x04, 0x1A, 0x1B, 0x1D, 0x37
 STRINGS_TEST, STRINGS_STATS = 0, 1
 STRING_BYTES = 32
-TEST_OFFLINE = 1
+TEST_OFFLINE, TEST_EXTERNAL = 1, 4
 #: struct ethtool_drvinfo: cmd, driver, version, fw_version, bus_info, erom_version, reserved2, five numbers.
 DRVINFO = struct.Struct("I32s32s32s32s32s12s5I")
 REGS_BYTES = 1 << 16
@@ -82,10 +82,10 @@ def statistics(interface: str) -> dict[str, int]:
     return dict(zip(_names(interface, STRINGS_STATS, count), struct.unpack_from(f"{count}Q", answer, 8)))
 
 
-def self_test(interface: str, offline: bool = False) -> dict[str, int]:
-    """The driver's self-test, which disturbs nothing unless offline: 0 or an error by the test's name."""
+def self_test(interface: str, flags: int = 0) -> dict[str, int]:
+    """The driver's self-test, which disturbs nothing without TEST_OFFLINE: 0 or an error by the test's name."""
     count = _count(interface, STRINGS_TEST)
-    answer = _ask(interface, struct.pack("4I", TEST, TEST_OFFLINE if offline else 0, 0, count) + bytes(8 * count))
+    answer = _ask(interface, struct.pack("4I", TEST, flags, 0, count) + bytes(8 * count))
     return dict(zip(_names(interface, STRINGS_TEST, count), struct.unpack_from(f"{count}Q", answer, 16)))
 
 

@@ -75,6 +75,12 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--board", choices=sorted(boards.all_boards()), help="the board that the card is")
     result.add_argument("--ports", type=port_set, metavar="0,1", help="ports that have a cable (default: all)")
     result.add_argument(
+        "--loop-plugs",
+        type=port_set,
+        metavar="0,1",
+        help="ports that have a loop plug, which port-loops tests as well (default: none)",
+    )
+    result.add_argument(
         "--seconds", type=number, default=10, metavar="N", help="how long the PTP clock is measured (10)"
     )
     result.add_argument(
@@ -121,6 +127,7 @@ def test(card: HostCard | ArmCard | None, arguments: argparse.Namespace) -> int:
         arguments.seconds,
         arguments.board or "",
         arguments.ports,
+        arguments.loop_plugs,
     )
     about = report.facts(card)
     if options.slow != 1:

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops of the ports, as the driver and meridian-selftest test them, on a card with two ports; and its pattern."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from driver_machine import XDP_TOOL, changed, running, tool, vfs_apart
+from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.guest import PF_DEVICE
+from meridian_twin import Ps
+from meridian_twin.control import Control
+from meridian_twin.wire import Wire, WireError
+from selftest_bench import SECONDS, Bench
+from test_pattern import DEVICE, FAILED, FLIPPED, GOOD, PLANTED, good
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+ROUND = r"eth{0}: self-test: port loops: (\d+) bytes in (\d+) frames of 60 to 9596 bytes went round port {0} \({1}\) in \d+ ms, all good"
+NEAR = "near-pcs, near-pma"
+LEFT_OUT = (
+    "self-test: port loops: they are left out, as the card's ARM side uses port 0: have its interface set down there"
+)
+ARM = bytes.fromhex("02a53a53a501")
+#: In BAR2, of port 0, and how far those of port 1 are behind.
+PORT, TEST, LANE = 0x102000, 0x106000, 0x107000
+STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
+HOST_ENABLE, MODE, STATUS, LOOPBACK = 4, 4, 0x40, 0
+TYPE = b"\x88\xb5"
+MANY = 30
+
+
+@contextmanager
+def plug(path: Path) -> Iterator[None]:
+    """A loop plug: test frames that leave come back."""
+    with Wire(path) as wire:
+        ended = threading.Event()
+
+        def loop() -> None:
+            while not ended.is_set():
+                try:
+                    for frame in wire.take():
+                        if frame.data[12:14] == TYPE:
+                            wire.send(frame.data)
+                except (WireError, OSError):
+                    return  # the card is gone
+                ended.wait(0.001)
+
+        thread = threading.Thread(target=loop)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+@contextmanager
+def machine(folder: Path) -> Iterator[Bench]:
+    control, wire = folder / "control", folder / "wire"
+    with ExitStack() as stack:
+        setting = Setting(
+            suite=tools.SUITES[0],
+            hardware=Hardware(device="pfs=2", kernel="iomem=relaxed"),
+            ports=2,
+            shell=("--self-test", "true"),
+            wires=[f"1=socket:path={wire}"],
+            card_options=("--control", str(control)),
+            # One module for all tests of the self-test block.
+            driver=stack.enter_context(changed(*PLANTED)),
+        )
+        twin = stack.enter_context(Twin(setting, folder))
+        twin.host.files["xdp_tool"] = tool(folder, XDP_TOOL)
+        control_socket = stack.enter_context(Control(control))
+        stack.enter_context(plug(wire))
+        guest = stack.enter_context(running(twin, watched=False))
+        guest.run("ip link set eth1 up")
+        yield Bench(twin, guest, control_socket)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with machine(tmp_path_factory.mktemp("loops")) as bench:
+        yield bench
+
+
+def register(bench: Bench, page: int, offset: int, port: int = 0) -> int:
+    """A word of a port's page, which the machine lets programs read."""
+    bar2 = int(bench.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    return int(bench.guest.run(f"busybox devmem {bar2 + page + STRIDE[page] * port + offset:#x}").strip(), 16)
+
+
+def put_back(bench: Bench) -> None:
+    """Nothing is left of a test: of its settings, of the loopbacks, and of what it has taken from the host."""
+    for port in range(2):
+        assert register(bench, TEST, MODE, port) == 0 and register(bench, TEST, STATUS, port) & 7 == 0
+        assert register(bench, LANE, LOOPBACK, port) == 0
+        assert register(bench, PORT, HOST_ENABLE, port) == 3
+    for interface in ("eth0", "eth1"):
+        bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
+    bench.guest.ping()
+
+
+@pytest.fixture
+def well(bench: Bench) -> Iterator[Bench]:
+    bench.guest.run("dmesg -C")
+    yield bench
+    for port in range(2):
+        bench.control.ask("transceiver", port=port, damage=0, near_locks=True)
+    put_back(bench)
+    bench.guest.check()
+
+
+def offline(bench: Bench, interface: str = "eth0", status: int = 0, kind: str = "offline") -> tuple[str, str]:
+    """What ethtool and what the driver say."""
+    ended, text = bench.guest.try_run(f"ethtool -t {interface} {kind}", SECONDS)
+    said = bench.guest.run("dmesg | grep self-test: || true")
+    assert ended == status, (text, said, bench.guest.log())
+    return text, said
+
+
+@contextmanager
+def in_the_middle(bench: Bench, times: int = 1) -> Iterator[None]:
+    """Frames go round port 0. times: the test is run one after another, for who may come late."""
+    bench.guest.run(
+        f"(for i in $(seq {times}); do ethtool -t eth0 offline; done) >/run/offline 2>&1 & echo $! >/run/offline.pid"
+    )
+    bar2 = int(bench.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    at = bar2 + TEST + MODE
+    bench.guest.run(f"timeout 60 sh -c 'until busybox devmem {at:#x} | grep -q 7$; do :; done'", SECONDS)
+    yield
+    bench.guest.run("while [ -e /proc/$(cat /run/offline.pid) ]; do sleep 0.05; done", SECONDS)
+
+
+def test_both_ports_are_good(well: Bench) -> None:
+    for port in range(2):
+        text, said = offline(well, f"eth{port}")
+        assert re.search(r"port_loops\s+0$", text, re.MULTILINE), text
+        found = re.search(ROUND.format(port, NEAR), said)
+        assert found and int(found[2]) >= 2 * 64 and int(found[1]) > 60 * int(found[2]), said
+
+
+def test_the_program_says_it(well: Bench) -> None:
+    """Of each port; and of the pattern of both ports' PFs, one after the other."""
+    lines = well.run("--quick --only dma-pattern --only port-loops --loop-plugs 1")
+    result, said = lines["port-loops"]
+    assert result == "PASS", lines
+    for port, loops in ((0, NEAR), (1, f"{NEAR}, external")):
+        assert re.search(rf"port {port} \d+ bytes in \d+ frames of 60 to 9596 bytes \({loops}\) in \d+ ms", said), said
+    result, said = lines["dma-pattern"]
+    assert result == "PASS" and re.search(r"eth0 \d+ bytes .*eth1 \d+ bytes ", said), lines
+    said = well.run("--quick --no-disturb --only port-loops")["port-loops"]
+    assert said == ("SKIP", "it takes each port from the host for some seconds: run it without --no-disturb")
+
+
+def test_the_pattern_of_both_ports_at_once(well: Bench) -> None:
+    text = well.guest.run(
+        "ethtool -t eth0 offline >/run/first 2>&1 & ethtool -t eth1 offline; echo status $?; wait $!; echo status $?",
+        SECONDS,
+    )
+    assert re.findall(r"status (\d+)", text) == ["0", "0"], text
+    said = well.guest.run("dmesg")
+    assert len(re.findall(GOOD, said)) == 2
+    assert all(re.search(ROUND.format(port, NEAR), said) for port in range(2)), said
+
+
+def test_a_wrong_byte_in_the_loop(well: Bench) -> None:
+    """It fails the line of the loops, and no other."""
+    well.control.ask("transceiver", port=1, damage=1_000_000)
+    well.fails_in(
+        "port-loops",
+        r"eth1: \d+ of 64 frames in the loop near-pcs of port 1 had a wrong FCS\. Look at clocks and supply",
+    )
+    well.control.ask("transceiver", port=1, damage=1)
+    text, said = offline(well, "eth1", status=FAILED)
+    assert re.search(r"port_loops\s+74$", text, re.MULTILINE), text
+    assert "1 of 64 frames in the loop near-pcs of port 1 had a wrong FCS" in said
+
+
+def test_no_lock(well: Bench) -> None:
+    well.control.ask("transceiver", port=0, near_locks=False)
+    text, said = offline(well, status=FAILED)
+    assert re.search(r"port_loops\s+5$", text, re.MULTILINE), text
+    assert "port 0 has no link in the loopback near-pcs: look at the board's reference clock" in said
+    well.guest.until(f"devlink health show {DEVICE} reporter selftest", "state error")
+    well.control.ask("transceiver", port=0, near_locks=True)
+    offline(well)
+    well.guest.until(f"devlink health show {DEVICE} reporter selftest", "state healthy")
+
+
+def test_a_loop_plug(well: Bench) -> None:
+    text, said = offline(well, "eth1", kind="external_lb")
+    assert re.search(ROUND.format(1, f"{NEAR}, external"), said), said
+    assert "external" in text
+    text, said = offline(well, "eth0", status=FAILED, kind="external_lb")
+    assert re.search(r"0 came back in the loop external of port 0: clean or change the loop plug", said), said
+
+
+def test_the_arm_side_keeps_its_port(well: Bench) -> None:
+    """The other port is tested. The receiver of the port is not touched."""
+    with Ps.connect(well.twin.card.socket) as ps:
+        port = ps.start(0, ARM)
+        before = well.control.ask("stats")["ports"][0]["rx_resets"]
+        text, said = offline(well)
+        assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and LEFT_OUT in said, said
+        result, words = well.run("--quick --only port-loops")["port-loops"]
+        assert result == "PASS" and "port 1 " in words and "not tested: eth0: they are left out" in words, words
+        assert well.control.ask("stats")["ports"][0]["rx_resets"] == before
+        port.reset()
+
+
+def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
+    """It has its port at once."""
+    with Ps.connect(well.twin.card.socket) as ps:
+        with in_the_middle(well):
+            port = ps.start(0, ARM)
+        assert LEFT_OUT in well.guest.run("dmesg")
+        port.reset()
+
+
+def test_a_signal_in_the_middle(well: Bench) -> None:
+    with in_the_middle(well):
+        well.guest.run("pkill -TERM -x ethtool")
+    assert "self-test: port loops: a signal has ended them" in well.guest.run("dmesg")
+
+
+def test_a_reset_in_the_middle(well: Bench) -> None:
+    """It waits until the test has ended."""
+    with in_the_middle(well):
+        well.guest.run(f"echo 1 >{PF_DEVICE}/reset")
+    assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
+
+
+def test_a_test_of_somebody_else(well: Bench) -> None:
+    bar2 = int(well.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    at = bar2 + LANE + LOOPBACK
+    well.guest.run(f"busybox devmem {at:#x} 32 0x102")
+    text, said = offline(well, status=FAILED)
+    assert "somebody else tests port 0, or scans its eye: end that, then try again" in said
+    assert register(well, LANE, LOOPBACK) == 2
+    well.guest.run(f"busybox devmem {at:#x} 32 0")
+
+
+def test_an_interface_that_is_down(well: Bench) -> None:
+    """The loops need none; the pattern does."""
+    well.guest.run("ip link set eth1 down")
+    text, said = offline(well, "eth1", status=FAILED)
+    assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and re.search(ROUND.format(1, NEAR), said), text
+    well.guest.run("ip link set eth1 up")
+
+
+def test_a_vf_has_no_such_result(well: Bench) -> None:
+    with vfs_apart(well.guest):
+        well.guest.run("ip netns exec vf0 ip link set eth2 up || ip netns exec vf0 ip link set eth1 up")
+        _, text = well.guest.try_run(
+            "ip netns exec vf0 sh -c 'for i in /sys/class/net/eth*; do ethtool -t ${i##*/} offline; done'"
+        )
+        assert "port_loops" not in text and "dma_pattern" not in text, text
+
+
+def test_a_recovery_that_leaves_the_failed_test_out_says_so(well: Bench) -> None:
+    guest = well.guest
+    guest.run(f"echo {FLIPPED} >/sys/module/meridian/parameters/planted")
+    offline(well, status=FAILED)
+    guest.until(f"devlink health show {DEVICE} reporter selftest", "state error")
+    guest.run(": >/run/xdp; /run/twin/xdp_tool eth0 pass >/run/xdp 2>&1 & echo $! >/run/xdp.pid")
+    guest.until("cat /run/xdp", "attached")
+    status, said = guest.try_run(f"devlink health recover {DEVICE} reporter selftest", SECONDS)
+    assert status and "a test that had failed was left out: see the kernel's log" in said, said
+    guest.run("kill $(cat /run/xdp.pid); while [ -e /proc/$(cat /run/xdp.pid) ]; do sleep 0.05; done")
+    guest.run(f"devlink health recover {DEVICE} reporter selftest", SECONDS)
+    good(guest.run("dmesg"))
+
+
+def test_the_card_goes_in_the_middle(bench: Bench) -> None:
+    """It is the last test: the card does not come back."""
+    with in_the_middle(bench, MANY):
+        bench.twin.card.stop()
+    assert "self-test: port loops: the card does not answer" in bench.guest.run("dmesg")
+    bench.guest.run("rmmod meridian", SECONDS)
+    bench.guest.check()
