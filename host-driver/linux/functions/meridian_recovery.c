@@ -116,7 +116,7 @@ void meridian_after_reset(struct meridian *m)
 	meridian_start_service(m);
 }
 
-/* PCIe tells of no end of this reset: a reload is not to wait for it. */
+/* The recovery has failed, so there is no end of it to come: a reload is not to wait for one. */
 static void lose(struct meridian_devlink *devlink)
 {
 	devlink->is_due = false;
@@ -124,15 +124,22 @@ static void lose(struct meridian_devlink *devlink)
 		give_up(devlink->m);
 }
 
-/* Errors of PCIe. Of one that is not fatal the link goes on, but what was under way may be lost. */
+/*
+ * Errors of PCIe. Of one that is not fatal the link goes on, but what was under way may be lost.
+ * Kernels from 6.18 on come a second time if the recovery has failed, with perm_failure, also if it
+ * was a sibling that could not take part; the function may answer then, and a reload tries it.
+ */
 static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
 	struct meridian_devlink *devlink = pci_get_drvdata(pdev);
 	pci_ers_result_t result = PCI_ERS_RESULT_NEED_RESET;
 	struct meridian *m;
 
-	dev_warn(&pdev->dev, "PCIe has told of an error%s\n",
-		 state == pci_channel_io_normal ? "" : ", and the function is cut off");
+	if (state == pci_channel_io_perm_failure)
+		dev_warn(&pdev->dev, "PCIe has not recovered from an error\n");
+	else
+		dev_warn(&pdev->dev, "PCIe has told of an error%s\n",
+			 state == pci_channel_io_normal ? "" : ", and the function is cut off");
 	meridian_devlink_lock(devlink);
 	m = devlink->m;
 	/* Who is cut off waits for nobody, nor does a VF, whose PF hears of it before. */

@@ -131,12 +131,16 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink)
 	return value.vu32;
 }
 
-/* Linux gives a function a minute to come back; of a recovery that has failed it tells nobody. */
+/*
+ * Linux gives a function a minute to come back. Before 6.18 it tells nobody of a recovery that has
+ * failed; since then error_detected() hears of it, which ends the wait at once.
+ */
 #define RESET_MOST	(70 * HZ)
 
 /*
  * One that has failed is over. An error of one function is recovered with all functions of the
- * card: if another one has no driver that can do that, nobody tells this driver of the end.
+ * card: if another one has no driver that can do that, a kernel before 6.18 tells this driver of no
+ * end.
  */
 static bool is_in_reset(const struct meridian_devlink *priv)
 {
