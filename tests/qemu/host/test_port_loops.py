@@ -208,13 +208,15 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
     """The other port is tested. The receiver of the port is not touched."""
     with Ps.connect(well.twin.card.socket) as ps:
         port = ps.start(0, ARM)
-        before = well.control.ask("stats")["ports"][0]["rx_resets"]
-        text, said = offline(well)
-        assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and LEFT_OUT in said, said
-        result, words = well.run("--quick --only port-loops")["port-loops"]
-        assert result == "PASS" and "port 1 " in words and "not tested: eth0: they are left out" in words, words
-        assert well.control.ask("stats")["ports"][0]["rx_resets"] == before
-        port.reset()
+        try:
+            before = well.control.ask("stats")["ports"][0]["rx_resets"]
+            text, said = offline(well)
+            assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and LEFT_OUT in said, said
+            result, words = well.run("--quick --only port-loops")["port-loops"]
+            assert result == "PASS" and "port 1 " in words and "not tested: eth0: they are left out" in words, words
+            assert well.control.ask("stats")["ports"][0]["rx_resets"] == before
+        finally:
+            port.reset()
 
 
 def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
