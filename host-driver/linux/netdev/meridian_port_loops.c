@@ -24,8 +24,7 @@
 #define BATCH_FIRST	64
 #define BATCH_MOST	65536
 #define BATCH_LEAST_MSECS	100
-/* Bounds: of a batch whose counters stand still, of one whose counters move, and of its end. */
-#define SILENT_MSECS	5000
+/* Bounds of a batch, and of its end; a simulated card needs seconds. */
 #define BATCH_MSECS	10000
 #define END_MSECS	1000
 /* The port may not be quiet, as a partner sends; it has a link within LOCK_MSECS of a change. */
@@ -299,23 +298,16 @@ static int inspect(const struct port_test *t)
 
 static int wait_for_batch(const struct port_test *t)
 {
-	ktime_t start = ktime_get(), last = start, now;
-	u64 before = 0, sent;
+	ktime_t start = ktime_get();
 	int error;
 
 	for (;;) {
 		error = inspect(t);
 		if (error != -EINPROGRESS)
 			return error;
-		now = ktime_get();
-		sent = count(t, MERIDIAN_PORT_TEST_COUNTER_SENT);
-		if (sent != before)
-			last = now;
-		before = sent;
-		if (ktime_ms_delta(now, last) > SILENT_MSECS ||
-		    ktime_ms_delta(now, start) > BATCH_MSECS) {
+		if (ktime_ms_delta(ktime_get(), start) > BATCH_MSECS) {
 			netdev_err(t->m->netdev, "self-test: port loops: time-out: port %u has sent %llu of %u frames and does not end: load the bitstream again\n",
-				   t->m->port, sent, t->batch);
+				   t->m->port, count(t, MERIDIAN_PORT_TEST_COUNTER_SENT), t->batch);
 			return -ETIMEDOUT;
 		}
 		usleep_range(50, 100);

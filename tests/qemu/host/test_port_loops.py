@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import XDP_TOOL, changed, running, tool, vfs_apart
+from driver_machine import XDP_TOOL, changed, running, tool
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
@@ -29,7 +30,8 @@ ARM = bytes.fromhex("02a53a53a501")
 #: In BAR2, of port 0, and how far those of port 1 are behind.
 PORT, TEST, LANE = 0x102000, 0x106000, 0x107000
 STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
-HOST_ENABLE, PS_FILTER, MODE, STATUS, LOOPBACK = 4, 0x100, 4, 0x40, 0
+HOST_ENABLE, MODE, STATUS, LOOPBACK = 4, 4, 0x40, 0
+RUNS = 7  # mode, while the driver tests
 TYPE = b"\x88\xb5"
 MANY = 30
 
@@ -220,14 +222,20 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
 
 
 def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
-    """It has its port at once. The machine sets the ARM's register in its place."""
-    bar2 = int(well.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
-    at = bar2 + PORT + PS_FILTER
-    in_the_middle(well, f"busybox devmem {at:#x} 32 1")
-    wait_for_end(well)
-    said = well.guest.run("dmesg")
-    well.guest.run(f"busybox devmem {at:#x} 32 0")
-    assert LEFT_OUT in said and "all good" not in said.split("self-test: port loops")[-1], said
+    """It has its port at once."""
+    with Ps.connect(well.twin.card.socket) as ps:
+        at = ps.card.regs.ps_address("PORT_TEST", "MODE", 0)
+        well.guest.run("ethtool -t eth0 offline >/run/offline 2>&1 & echo $! >/run/offline.pid")
+        end = time.monotonic() + SECONDS
+        while ps.card.read(at, "ps") != RUNS:
+            assert time.monotonic() < end
+        port = ps.start(0, ARM)
+        try:
+            wait_for_end(well)
+            said = well.guest.run("dmesg")
+            assert LEFT_OUT in said and not re.search(ROUND.format(0, NEAR), said), said
+        finally:
+            port.reset()
 
 
 def test_a_signal_in_the_middle(well: Bench) -> None:
@@ -262,12 +270,11 @@ def test_an_interface_that_is_down(well: Bench) -> None:
 
 
 def test_a_vf_has_no_such_result(well: Bench) -> None:
-    with vfs_apart(well.guest):
-        well.guest.run("ip netns exec vf0 ip link set eth2 up || ip netns exec vf0 ip link set eth1 up")
-        _, text = well.guest.try_run(
-            "ip netns exec vf0 sh -c 'for i in /sys/class/net/eth*; do ethtool -t ${i##*/} offline; done'"
-        )
-        assert "port_loops" not in text and "dma_pattern" not in text, text
+    well.guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs")
+    well.guest.until("ls /sys/class/net", "eth2")
+    _, text = well.guest.try_run("ethtool -t eth2 offline")
+    well.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
+    assert "port_loops" not in text and "dma_pattern" not in text, text
 
 
 def test_a_recovery_that_leaves_the_failed_test_out_says_so(well: Bench) -> None:
