@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.egress.shape
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+import scala.util.Random
+
+/** How often frames are marked, against the curve; and how the mean follows the fill. */
+class EcnCurveTest extends AnyFunSuite {
+  private val fillBits = 13
+  private lazy val compiled =
+    SimConfig.withConfig(SpinalConfig(targetDirectory = "target/ecnCurve")).compile(new EcnCurve(fillBits))
+
+  case class Line(min: Int, max: Int, most: Double, weight: Int = 0) {
+    val slope: Int = if (max == min) 0 else math.round(most / (max - min) * (1 << EcnCurve.slopeFraction)).toInt
+    def chance(fill: Double): Double =
+      if (max == 0 || fill < min) 0 else if (fill >= max) 1 else (fill - min) * most / (max - min)
+  }
+  private def set(dut: EcnCurve, lines: Seq[Line]): Unit = {
+    for ((line, i) <- lines.zipWithIndex) {
+      assert(line.slope < (1 << EcnCurve.slopeBits))
+      dut.io.lines(i).min #= line.min
+      dut.io.lines(i).max #= line.max
+      dut.io.lines(i).slope #= line.slope
+      dut.io.lines(i).weight #= line.weight
+      dut.io.fill(i) #= 0
+    }
+    dut.io.query.valid #= false
+    dut.clockDomain.forkStimulus(10)
+    dut.clockDomain.waitSampling(2)
+  }
+
+  test("the curve of each class within 1 %, and no mark without a query") {
+    compiled.doSim(seed = 5) { dut =>
+      val random = new Random(4)
+      val lines = Seq(
+        Line(100, 2000, 0.1),
+        Line(0, 17, 1),
+        Line(500, 500, 0),
+        Line(0, 0, 1),
+        Line(1000, 8000, 1),
+        Line(4000, 4100, 0.5),
+        Line(100, 8191, 0.02),
+        Line(1, 1, 0)
+      )
+      set(dut, lines)
+      for (_ <- 0 until 6) {
+        val fill = lines.map { l =>
+          if (random.nextInt(5) == 0) random.nextInt(1 << fillBits)
+          else (l.min + random.nextInt((l.max - l.min) max 2) - random.nextInt(2)) max 0
+        }
+        for (i <- 0 until 8) dut.io.fill(i) #= fill(i)
+        dut.clockDomain.waitSampling(EcnCurve.latency)
+        val asked, marked = Array.fill(8)(0)
+        var last = -1
+        for (_ <- 0 until 240000) {
+          val chosen = random.nextInt(8)
+          dut.io.query.valid #= true
+          dut.io.query.trafficClass #= chosen
+          dut.clockDomain.waitSampling()
+          if (last >= 0) {
+            asked(last) += 1
+            if (dut.io.mark.toBoolean) marked(last) += 1
+          }
+          last = chosen
+        }
+        for (i <- 0 until 8) {
+          val (got, want) = (marked(i).toDouble / asked(i), lines(i).chance(fill(i)))
+          assert(math.abs(got - want) < 0.01, s"class $i with ${lines(i)} at ${fill(i)}: $got, not $want")
+          if (want == 0 || want == 1) assert(got == want, s"class $i with ${lines(i)} at ${fill(i)}: $got")
+        }
+      }
+      dut.io.query.valid #= false
+      dut.clockDomain.waitSampling(2)
+      for (_ <- 0 until 1000) { dut.clockDomain.waitSampling(); assert(!dut.io.mark.toBoolean) }
+    }
+  }
+
+  test("a new fill counts after the latency that is told") {
+    compiled.doSim("latency") { dut =>
+      set(dut, Seq.fill(8)(Line(50, 50, 0)))
+      for (n <- 0 until 64) {
+        dut.clockDomain.waitSampling(n)
+        dut.io.query.valid #= true
+        dut.io.query.trafficClass #= n % 8
+        for (up <- Seq(true, false)) {
+          dut.io.fill(n % 8) #= (if (up) 50 else 49)
+          dut.clockDomain.waitSampling(EcnCurve.latency + 1)
+          sleep(1)
+          assert(dut.io.mark.toBoolean == up)
+        }
+      }
+    }
+  }
+
+  test("the mean follows the fill as its weight says, up and down") {
+    compiled.doSim("mean") { dut =>
+      val weights = Seq(0, 1, 2, 4, 6, 8, 9, 10)
+      set(dut, weights.map(w => Line(4000, 4000, 0, w))) // half of the fill
+      for (up <- Seq(true, false)) {
+        for (i <- 0 until 8) dut.io.fill(i) #= (if (up) 8000 else 0)
+        val visits = 1200
+        val changed = Array.fill(8)(-1)
+        for (n <- 0 until visits) {
+          for (i <- 0 until 8) {
+            dut.io.query.valid #= true
+            dut.io.query.trafficClass #= i
+            dut.clockDomain.waitSampling()
+            sleep(1)
+            if (dut.io.mark.toBoolean == up && changed(i) < 0) changed(i) = n
+          }
+          dut.clockDomain.waitSampling(EcnCurve.visitCycles - 8)
+        }
+        for ((weight, i) <- weights.zipWithIndex) {
+          val visitsToHalf = if (weight == 0) 1 else math.ceil(math.log(0.5) / math.log(1 - math.pow(2, -weight))).toInt
+          assert(math.abs(changed(i) - visitsToHalf) <= 3, s"weight $weight: ${changed(i)} visits, not $visitsToHalf")
+        }
+        dut.clockDomain.waitSampling(EcnCurve.visitCycles * 12000) // until it is there
+      }
+    }
+  }
+}
