@@ -19,15 +19,22 @@ case class PauseSent() extends Bundle {
   val xoff = Bool() // it stops something; otherwise it lets something go on
 }
 
+object PauseSender {
+
+  /** Quanta that have to be told so that the time does not run out before it is told again: half of it is the time of the
+    * longest frame and of ours, with preambles, FCS and gaps, and of the way to the choice between frames.
+    */
+  def leastQuanta(maxFrame: Int): Int = 2 * ((maxFrame + 24 + 60 + 24 + 64 + 63) / 64)
+}
+
 /** Tells the other end of a link which classes are to stop, by frames of PAUSE or PFC, in the transmit clock of the MAC.
   *
   * A frame is sent when a class is to stop (XOFF), when it may go on (XON, once), and again when half of the time that was
   * told is over while a class is stopped. Each frame tells of all classes that are stopped or that just may go on, as they
   * are when it begins. A class that wants to stop and go on again before a frame could begin is told to go on.
   *
-  * io.frames is to go before all others where frames begin; then a frame waits for one other at most. So that the time does
-  * not run out before it is told again, half of it has to be longer than that: choose at least 2 quanta for each 64 bytes
-  * of the longest frame, 304 for 9600 bytes.
+  * io.frames is to go before all others where frames begin; then a frame waits for one other at most. The time has to be
+  * PauseSender.leastQuanta at least, 306 for frames of 9600 bytes.
   *
   * The frames have 60 bytes. Latency: 3 cycles from a change of io.xoff to the first beat on offer. Throughput: one beat a
   * cycle; a frame that was offered stays so until its first beat is taken, unless the link goes.

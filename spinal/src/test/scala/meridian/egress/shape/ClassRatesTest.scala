@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.egress.shape
+
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core._
+import spinal.core.sim._
+
+import scala.util.Random
+
+/** A line on which classes always have frames, against the bounds of token buckets in exact numbers. */
+class ClassRatesTest extends AnyFunSuite {
+  private val clock: HertzNumber = BigDecimal("390.625") MHz
+  private lazy val compiled =
+    SimConfig.withConfig(SpinalConfig(targetDirectory = "target/classRates")).compile(new ClassRates(clock, 25))
+  private val bytesPerCycle = 8
+
+  /** Bytes that a rate gives in a cycle. */
+  private def perCycle(rate: Int): Double =
+    (BigDecimal(rate) * ClassBuckets.unit(clock, 25) / 8 / clock.toBigDecimal).toDouble
+
+  test("the steps of rates are those that are told") {
+    def kilobits(clock: HertzNumber, rate: Int) = (ClassBuckets.unit(clock, rate) / 1000).toDouble.round
+    assert(kilobits(clock, 25) == 381 && kilobits(BigDecimal("156.25") MHz, 10) == 153)
+    assert(kilobits(250 MHz, 25) == 488 && kilobits(250 MHz, 10) == 244)
+    for (
+      (c, rate) <- Seq(
+        (clock, 25),
+        (HertzNumber(250000000), 25),
+        (HertzNumber(250000000), 10),
+        (HertzNumber(125000000), 25)
+      )
+    ) {
+      val highest = ClassBuckets.unit(c, rate) * ((1 << ClassBuckets.rateBits) - 1)
+      assert(highest >= BigDecimal(rate) * 1000000000)
+    }
+  }
+
+  private def setUp(dut: ClassRates): Unit = {
+    for (i <- 0 until 8; rate <- Seq(dut.io.most(i), dut.io.least(i))) {
+      rate.rate #= 0
+      rate.burst #= 0
+    }
+    dut.io.charge.valid #= false
+    dut.io.skip #= 1
+    dut.clockDomain.forkStimulus(10)
+    dut.clockDomain.waitSampling(2)
+  }
+
+  test(
+    "no class has more than burst, rate and a frame in any time, and none less than its rate where the line has room"
+  ) {
+    compiled.doSim { dut =>
+      val random = new Random(1)
+      setUp(dut)
+      val rates = Seq(1, 300, 3000, 6000, 9000, 12000, 20000, 0) // 77 % of the line, and one without a bound
+      val bursts = Seq(0, 1, 100, 200, 3, 400, 1000, 0)
+      for (i <- 0 until 8) { dut.io.most(i).rate #= rates(i); dut.io.most(i).burst #= bursts(i) }
+      val had = Array.fill(8)(0.0)
+      val lowest = Array.fill(8)(0.0) // of had - rate * t until now
+      var until = 0
+      val cycles = 200000
+      for (t <- 0 until cycles) {
+        dut.io.charge.valid #= false
+        sleep(1)
+        if (t >= until) {
+          val may = (0 until 8).filter(i => (dut.io.blocked.toInt >> i & 1) == 0)
+          val bounded = may.filter(rates(_) != 0)
+          assert(may.contains(7))
+          val chosen = if (bounded.nonEmpty) bounded(random.nextInt(bounded.size)) else 7
+          val bytes = if (random.nextBoolean()) 84 else 84 + random.nextInt(1500)
+          dut.io.charge.valid #= true
+          dut.io.charge.trafficClass #= chosen
+          dut.io.charge.bytes #= bytes
+          had(chosen) += bytes
+          until = t + (bytes + bytesPerCycle - 1) / bytesPerCycle
+          val i = chosen
+          if (rates(i) != 0) {
+            // From the best moment before this frame on.
+            val over = had(i) - perCycle(rates(i)) * t - lowest(i)
+            val gain = perCycle(rates(i)) * ClassBuckets.visitCycles
+            val bound = bursts(i) * 64 + 2 * gain + bytes + 1
+            assert(over <= bound, s"class $i has $over bytes too many at $t, the bound is $bound")
+          }
+        }
+        for (i <- 0 until 8) lowest(i) = lowest(i) min (had(i) - perCycle(rates(i)) * t)
+        dut.clockDomain.waitSampling()
+      }
+      // With a burst that lasts until its turn comes, a class has its rate in full.
+      for (i <- 0 until 7; want = perCycle(rates(i)) * cycles if bursts(i) >= 100)
+        assert(math.abs(had(i) - want) < want * 0.001 + bursts(i) * 64 + 1600, s"class $i has ${had(i)} of $want")
+    }
+  }
+
+  test("a class below its lowest rate is urgent, and one above it is not, however much it had") {
+    compiled.doSim("least") { dut =>
+      val random = new Random(2)
+      setUp(dut)
+      val rate = 6554 // a tenth of the line
+      dut.io.least(3).rate #= rate
+      dut.io.least(3).burst #= 50 // 3200 bytes
+      def charge(bytes: Int, every: Int, times: Int): Double = {
+        var urgent = 0
+        for (n <- 0 until times * every) {
+          dut.io.charge.valid #= n % every == 0
+          dut.io.charge.trafficClass #= 3
+          dut.io.charge.bytes #= bytes
+          dut.clockDomain.waitSampling()
+          if ((dut.io.urgent.toInt >> 3 & 1) == 1) urgent += 1
+          assert((dut.io.urgent.toInt & ~8) == 0 && dut.io.blocked.toInt == 0)
+        }
+        dut.io.charge.valid #= false
+        urgent.toDouble / (times * every)
+      }
+      dut.clockDomain.waitSampling(5000) // until it has its burst
+      assert(charge(1000, 2500, 20) > 0.99) // half of its rate
+      assert(charge(1000, 200, 300) < 1.0 / 6) // six times its rate
+      // It is urgent again as soon as it gets less, not only when all it had above is paid for.
+      dut.clockDomain.waitSampling(1300)
+      assert((dut.io.urgent.toInt >> 3 & 1) == 1)
+      // As long as only urgent frames go, it has its rate.
+      var had = 0.0
+      val cycles = 100000
+      var until = 0
+      for (t <- 0 until cycles) {
+        dut.io.charge.valid #= false
+        sleep(1)
+        if (t >= until) {
+          val mine = (dut.io.urgent.toInt >> 3 & 1) == 1
+          val bytes = 84 + random.nextInt(1500)
+          dut.io.charge.valid #= true
+          dut.io.charge.trafficClass #= (if (mine) 3 else 0)
+          dut.io.charge.bytes #= bytes
+          if (mine) had += bytes
+          until = t + (bytes + bytesPerCycle - 1) / bytesPerCycle
+        }
+        dut.clockDomain.waitSampling()
+      }
+      // What a frame takes below zero is forgotten, so it has its rate at least.
+      assert(had >= perCycle(rate) * cycles - 1600, s"$had of ${perCycle(rate) * cycles}")
+    }
+  }
+
+  test("skipped time fills a bucket, up to its burst") {
+    compiled.doSim("skip") { dut =>
+      setUp(dut)
+      dut.io.most(0).rate #= 655 // 0.08 bytes a cycle
+      dut.io.most(0).burst #= 2
+      def blocked: Boolean = { sleep(1); (dut.io.blocked.toInt & 1) == 1 }
+      def charge(bytes: Int): Unit = {
+        dut.io.charge.valid #= true
+        dut.io.charge.trafficClass #= 0
+        dut.io.charge.bytes #= bytes
+        dut.clockDomain.waitSampling()
+        dut.io.charge.valid #= false
+        dut.clockDomain.waitSampling(4)
+      }
+      def skip(cycles: Long): Unit = {
+        dut.io.skip #= cycles
+        dut.clockDomain.waitSampling()
+        dut.io.skip #= 1
+        dut.clockDomain.waitSampling(3)
+      }
+      charge(1000)
+      assert(blocked)
+      skip(11000)
+      assert(blocked)
+      skip(1700)
+      assert(!blocked)
+      skip(100000000L)
+      charge(120)
+      assert(!blocked)
+      charge(120)
+      assert(blocked)
+    }
+  }
+}
