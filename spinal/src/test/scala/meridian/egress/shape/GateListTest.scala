@@ -40,6 +40,20 @@ class GateListTest extends AnyFunSuite {
       total
     }
   }
+  private def plan(random: Random, now: BigInt): Plan = {
+    val entries = Seq.fill(1 + random.nextInt(10))(
+      (random.nextInt(256) | (if (random.nextInt(3) == 0) 0xf0 else 0), minimum + 1 + random.nextInt(700))
+    )
+    val sum = entries.map(_._2).sum
+    val cycle = sum + (if (random.nextBoolean()) 0 else random.nextInt(400))
+    val base = random.nextInt(3) match {
+      case 0 => BigInt(random.nextInt(cycle)) // long ago
+      case 1 => now - random.nextInt(100000)
+      case 2 => now + 12000 + random.nextInt(12000)
+    }
+    Plan(entries, base, cycle, if (random.nextBoolean()) 0 else random.nextInt(cycle))
+  }
+
   case class Seen(at: Long, open: Int, left: Seq[Int], busy: Boolean, began: Boolean)
   class Bench(dut: GateList, start: BigInt) {
     val trace = ArrayBuffer[Seen]()
@@ -127,6 +141,41 @@ class GateListTest extends AnyFunSuite {
       }
     }
     assert(plan.entries.map(_._1).distinct.size == 1 || switches > 0 || to - from < cycle)
+  }
+
+  test("lists follow each other, gates change in time and never before, and the time left is no more than there is") {
+    for (seed <- 0 until 6)
+      compiled.doSim(s"seed$seed") { dut =>
+        val random = new Random(seed)
+        val bench = new Bench(dut, BigInt(1790000000L) * 1000000000 + random.nextInt(1 << 30))
+        bench.step(50)
+        assert(bench.trace.drop(10).forall(s => s.open == 0xff && s.left.forall(_ == 0x3fff)))
+        var current: Option[(Plan, Long)] = None
+        for (_ <- 0 until 4) {
+          val next = plan(random, bench.now)
+          val asked = bench.at
+          bench.change(next)
+          val seen = bench.begun()
+          assert(dut.io.code.toEnum == GateCode.accepted && dut.io.running.toBoolean)
+          // It begins in step with its base time.
+          val cycle = BigInt(next.cycle) * 100
+          val exact0 = bench.now - bench.at / 100
+          val since = (exact0 * 100 + seen) - next.base * 100
+          val n = (since / cycle).max(0)
+          val begin = (next.base * 100 + n * cycle - exact0 * 100).toLong
+          assert(seen - begin >= 0 && seen - begin <= late, s"it begins ${seen - begin} behind its time")
+          if (next.base * 100 - exact0 * 100 > asked + 2500000) assert(n == 0)
+          val soonest = ((next.base - exact0) * 100).max(asked + 1740800 + 300 * period).toLong
+          assert(begin < soonest + cycle.toLong, "it begins later than it could")
+          for ((plan, from) <- current) check(bench.trace.toSeq, plan, from, begin, last = false)
+          bench.trace.clear()
+          current = Some((next, begin))
+          bench.step(random.nextInt(4000))
+        }
+        bench.trace.clear()
+        bench.step(6000)
+        check(bench.trace.toSeq, current.get._1, current.get._2, bench.at, last = true)
+      }
   }
 
   test("a list that cannot be is refused with its reason, and the one before goes on") {
