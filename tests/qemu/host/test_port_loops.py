@@ -255,7 +255,7 @@ def test_a_test_of_somebody_else(well: Bench) -> None:
     bar2 = int(well.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
     at = bar2 + LANE + LOOPBACK
     well.guest.run(f"busybox devmem {at:#x} 32 0x102")
-    text, said = offline(well, status=FAILED)
+    _, said = offline(well, status=FAILED)
     assert "somebody else tests port 0, or scans its eye: end that, then try again" in said
     assert register(well, LANE, LOOPBACK) == 2
     well.guest.run(f"busybox devmem {at:#x} 32 0")

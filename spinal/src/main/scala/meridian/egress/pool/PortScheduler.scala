@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.egress.pool
+
+import spinal.core._
+import spinal.lib._
+
+/** How the classes of a port share it. */
+case class PortWeights(e: PoolParam) extends Bundle {
+  val strict = Bits(e.classes bits) // the class goes before all lower ones, and before all that are not strict
+  val weight = Vec(UInt(8 bits), e.classes) // of a class that is not; 0: gets what is left
+}
+
+object PortScheduler {
+
+  /** Bytes that a class gets a round for each unit of its weight. */
+  val unit = 256
+
+  /** Bytes that a group of functions gets a round of its class. */
+  val quantum = 2048
+}
+
+/** Chooses whose frame goes next at a port.
+  *
+  * The highest strict class that has a frame goes first. The others share what is left by deficit round robin: a class is
+  * served while its credit is above 0, and pays each frame when its length is known, so it may owe. When no class that waits
+  * has credit, each of them gets weight * unit. Those of weight 0 are served if no other waits, as if all had weight 1. The
+  * groups of functions in a class share it in the same way, with equal weights.
+  *
+  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings count when a frame is chosen.
+  *
+  * A class of weight w waits for 1 + maxFrame / (w * unit) rounds at most, rounded up, if no strict class has frames; in a
+  * round each other class sends its weight * unit and a frame at most. The same holds for a group with quantum.
+  *
+  * Latency: 2 cycles from a list with frames to start, and one for each credit that has to be given. Throughput: with the
+  * reader a frame in 6 cycles.
+  */
+class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int = PortScheduler.quantum)
+    extends Component {
+  val io = new Bundle {
+    val some = in Bits (e.lists bits)
+    val blocked = in Bits (e.classes bits)
+    val weights = in(PortWeights(e))
+    val go = in Bool () // there is room for a frame
+    val list = out(e.listType()) // from start to end
+    val start = out Bool ()
+    val end = slave(Flow(e.lengthType())) // bytes of the frame, at the end
+    val begun = master(Flow(ClassBytes(e)))
+    val idle = out Bool ()
+  }
+  private val creditBits = 1 + log2Up(((255 * unit) max e.maxFrame) + 256)
+  private def credit() = SInt(creditBits bits)
+  private def highest(bits: Bits): UInt = OHToUInt(OHMasking.last(bits))
+
+  object State extends SpinalEnum { val classes, groups, starts, reads = newElement() }
+  val state = RegInit(State.classes)
+  val trafficClass = Reg(e.classType()) init 0
+  val group = Reg(e.groupType()) init 0
+  val isStrict = RegInit(False)
+  io.list := trafficClass @@ group
+  io.idle := state === State.classes
+
+  val classes = new Area {
+    val credits = Vec.fill(e.classes)(Reg(credit()) init 0)
+    val waits = Vec((0 until e.classes).map(c => io.some(c * e.groups, e.groups bits).orR)).asBits & ~io.blocked
+    val strict = waits & io.weights.strict
+    val others = waits & ~io.weights.strict
+    val weighted = others & Vec(io.weights.weight.map(_ =/= 0)).asBits
+    val sharing = Mux(weighted.orR, weighted, others)
+    val served = sharing & Vec(credits.map(_ > 0)).asBits
+    when(state === State.classes && io.go && waits.orR) {
+      trafficClass := highest(Mux(strict.orR, strict, served)).resized
+      isStrict := strict.orR
+      when(strict.orR || served.orR)(state := State.groups) otherwise {
+        for ((credit, c) <- credits.zipWithIndex) {
+          val weight = Mux(weighted.orR, io.weights.weight(c), U(1, 8 bits))
+          when(sharing(c))(credit := credit + (weight * unit).intoSInt.resized)
+        }
+      }
+    }
+    when(io.end.valid && !isStrict) {
+      credits(trafficClass) := credits(trafficClass) - io.end.payload.intoSInt.resized
+    }
+  }
+
+  val groups = new Area {
+    private val groupBits = 1 + log2Up((quantum max e.maxFrame) + 256)
+    private def groupCredit() = SInt(groupBits bits)
+    val rows = Mem(Vec(groupCredit(), e.groups), e.classes)
+    val known = Reg(Bits(e.classes bits)) init 0 // the row has been written
+    val row = CombInit(rows.readAsync(trafficClass))
+    when(!known(trafficClass))(row.foreach(_ := 0))
+    val waits = io.some.subdivideIn(e.groups bits)(trafficClass)
+    val served = waits & Vec(row.map(_ > 0)).asBits
+    val next = CombInit(row)
+    val writes = CombInit(io.end.valid)
+    when(state === State.groups) {
+      group := OHToUInt(OHMasking.first(served)).resized
+      when(served.orR)(state := State.starts) otherwise {
+        writes := True
+        for ((credit, g) <- next.zipWithIndex) when(waits(g))(credit := row(g) + quantum)
+      }
+    }
+    when(io.end.valid)(next(group) := row(group) - io.end.payload.intoSInt.resized)
+    rows.write(trafficClass, next, writes)
+    when(writes)(known(trafficClass) := True)
+  }
+
+  io.start := state === State.starts
+  when(io.start)(state := State.reads)
+  when(io.end.valid)(state := State.classes)
+  io.begun.valid := io.end.valid
+  io.begun.trafficClass := trafficClass
+  io.begun.bytes := io.end.payload
+}
