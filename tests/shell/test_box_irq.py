@@ -21,6 +21,7 @@ CONFIGURATION = ("--box", str(ALARM), "--host-box", str(HOLDING))
 ENABLE, VECTOR = 1, 5
 PF = 2
 GAP = 5000  # cycles of 4 ns
+MILLISECOND = 1_000_000  # of bench.step
 ONCE, ENDLESS = 0, 0xFF
 
 
@@ -139,7 +140,15 @@ def test_a_message_that_fails_is_counted_and_a_reset_of_the_function_ends_them(b
     assert not messages(bench) and pending(bench)
     counts = bench.shell.events("BOX")
     assert (counts["irq_sent"], counts["irq_failed"]) == (1, 1)
+    bench.step(2 * MILLISECOND)
+    assert not messages(bench)
+    counts = bench.shell.events("BOX")
+    assert 2 <= counts["irq_failed"] <= 4, "it is tried again each millisecond"
     bench.sim.send("usr_irq", fail=False)
+    bench.step(MILLISECOND + 1000)
+    assert messages(bench) == [(PF, VECTOR)], "a vector that was masked for a moment loses no message"
+    bench.step(2 * MILLISECOND)
+    assert not messages(bench), "it is told once"
     listen(bench)
     assert messages(bench) == [(PF, VECTOR)], "who listens anew is told of what is pending"
     bench.shell.function_reset(PF + 1)
@@ -150,6 +159,18 @@ def test_a_message_that_fails_is_counted_and_a_reset_of_the_function_ends_them(b
     bench.step(8 * GAP)
     alarm(bench)
     assert pending(bench) and not messages(bench)
+
+
+def test_a_vector_that_the_function_has_not_fails(bench: Bench) -> None:
+    bench.shell.write(register(bench, "HOST_IRQ"), 8 << 16 | ENABLE, function=PF)
+    alarm(bench)
+    assert not messages(bench)
+    assert bench.shell.events("BOX")["irq_failed"] >= 1
+    bench.shell.write(register(bench, "HOST_IRQ"), 7 << 16 | ENABLE, function=PF)
+    assert messages(bench) == [(PF, 7)]
+    acknowledge(bench)
+    bench.step(MILLISECOND)
+    bench.drain()
 
 
 def test_host_and_ps_write_their_own_registers_only(bench: Bench) -> None:

@@ -15,7 +15,7 @@ LINE_RATES = {10: 10.3125, 25: 25.78125}
 REFUSALS = {
     1: "the card does not have that setting",
     2: "the host is enabled at the port: set its interface down, or use --force",
-    3: "the card's ARM side is enabled at the port: set its interface down, or use --force",
+    3: "the card's ARM side is enabled at the port: set its interface down there; --force works on the ARM side only",
     4: "frames came or went at the port within the last millisecond: use --force",
 }
 DRP_RESULTS = {

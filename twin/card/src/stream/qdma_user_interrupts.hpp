@@ -72,8 +72,9 @@ class QdmaUserInterrupts {
       --wait_;
       return;
     }
-    (fails_ ? pins_->out_fail : pins_->out_ack) = 1;
-    if (!fails_) sent_.push_back(*held_);
+    const bool fails = fails_ || held_->vector >= vectors;
+    (fails ? pins_->out_fail : pins_->out_ack) = 1;
+    if (!fails) sent_.push_back(*held_);
     held_.reset();
     state_ = State::answering;
   }
@@ -86,6 +87,7 @@ class QdmaUserInterrupts {
 
  private:
   static constexpr unsigned longest_wait = 40;  // cycles
+  static constexpr unsigned vectors = 8;        // of a function (PG302, "Features")
 
   [[noreturn]] static void fail(const std::string& what, std::uint64_t now_ps) {
     throw CheckError("usr_irq at " + std::to_string(now_ps) + " ps: " + what);

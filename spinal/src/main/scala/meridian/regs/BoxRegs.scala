@@ -156,8 +156,8 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
       0,
       "enable",
       Bool(),
-      "host_pending sends a message: when it is set, or if it is set when this is written. A function level reset of the "
-        + "function clears it"
+      "host_pending sends a message: when it is set, or if it is set when this is written, and a millisecond after a "
+        + "message that could not be sent. A function level reset of the function clears it"
     )
     val function = Reg(UInt(8 bits)) init 0
     page.show(settings, 8, "function", function, "that is interrupted")
@@ -186,7 +186,13 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     io.interrupt.vector := vector
     when(io.interrupt.fire)(told := True)
     when(!gate.io.pending || settings.hitDoWrite)(told := False)
-    io.idle := gate.io.idle
+
+    /** A message that could not be sent, as Linux had masked the vector for a moment, is tried again. */
+    val again = Reg(UInt(log2Up(InterruptGate.millisecond(p.hostMhz) + 1) bits)) init 0
+    when(again =/= 0)(again := again - 1)
+    when(again === 1)(told := False)
+    when(io.interruptFailed)(again := InterruptGate.millisecond(p.hostMhz))
+    io.idle := gate.io.idle && again === 0
   }
 
   val names = BoxGuard.counts ++ BoxRegs.irqCounts

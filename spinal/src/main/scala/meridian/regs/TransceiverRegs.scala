@@ -94,10 +94,12 @@ class TransceiverRegs(
 
   private def judge(harmless: Bool, force: Bool, reserved: Bool)(taken: => Unit): Unit = {
     def refuse(code: SpinalEnumElement[TransceiverRefusal.type]): Unit = refusal := code
-    when(reserved)(refuse(TransceiverRefusal.reserved)) elsewhen (harmless || force) {
+    // The host does not take a port from the PS: its clock would be lost.
+    val byForce = force && !(io.bus.cmd.fromHost && io.psEnabled)
+    when(reserved)(refuse(TransceiverRefusal.reserved)) elsewhen (harmless || byForce) {
       refuse(TransceiverRefusal.none)
       taken
-    } elsewhen (io.hostEnabled)(refuse(TransceiverRefusal.hostEnabled)) elsewhen
+    } elsewhen (io.hostEnabled && !force)(refuse(TransceiverRefusal.hostEnabled)) elsewhen
       (io.psEnabled)(refuse(TransceiverRefusal.psEnabled)) elsewhen
       (traffic)(refuse(TransceiverRefusal.traffic)) otherwise {
         refuse(TransceiverRefusal.none)
@@ -107,7 +109,8 @@ class TransceiverRegs(
   private def listed(value: Bits, list: Seq[(Int, String)]) = list.map(value === _._1).orR
   private def told(list: Seq[(Int, String)]) = list.map { case (code, name) => s"$code $name" }.mkString(", ")
   private val data = page.bus.wdat
-  private val forced = "with a write: also if the port is enabled or carries traffic; reads 0"
+  private val forced =
+    "with a write: also if the port is enabled or carries traffic; by the host not while the PS has enabled it; reads 0"
 
   val loopbackReg = page.reg(
     0x00,

@@ -56,6 +56,7 @@ class TransceiverRegsTest extends AnyFunSuite {
 
   class Bench(val dut: TransceiverRegs, seed: Int) {
     val random = new Random(seed)
+    var byHost = false // who writes
     dut.io.bus.cmd.valid #= false
     dut.io.bus.cmd.address #= 0
     dut.io.hostEnabled #= false
@@ -74,7 +75,7 @@ class TransceiverRegsTest extends AnyFunSuite {
       dut.io.bus.cmd.address #= address
       dut.io.bus.cmd.data #= data
       dut.io.bus.cmd.function #= 0
-      dut.io.bus.cmd.fromHost #= random.nextBoolean()
+      dut.io.bus.cmd.fromHost #= (if (write) byHost else random.nextBoolean())
       dut.clockDomain.waitSamplingWhere(dut.io.bus.cmd.ready.toBoolean)
       dut.io.bus.cmd.valid #= false
       dut.clockDomain.waitSampling()
@@ -119,6 +120,7 @@ class TransceiverRegsTest extends AnyFunSuite {
       val ps = random.nextInt(4) == 0
       val traffic = random.nextInt(4) == 0
       val force = random.nextBoolean()
+      byHost = random.nextBoolean()
       val mode = random.nextInt(8)
       dut.io.hostEnabled #= host
       dut.io.psEnabled #= ps
@@ -132,7 +134,8 @@ class TransceiverRegsTest extends AnyFunSuite {
       val before = dut.io.port.loopback.toInt
       val wanted =
         if (!Seq(0, 1, 2, 4, 6).contains(mode)) TransceiverRefusal.reserved
-        else if (mode == 0 || force) TransceiverRefusal.none
+        else if (mode == 0 || force && !(byHost && ps)) TransceiverRefusal.none
+        else if (force) TransceiverRefusal.psEnabled
         else if (host) TransceiverRefusal.hostEnabled
         else if (ps) TransceiverRefusal.psEnabled
         else if (traffic) TransceiverRefusal.traffic
