@@ -3,6 +3,7 @@
 #ifndef MERIDIAN_COMPAT_POOL_H
 #define MERIDIAN_COMPAT_POOL_H
 
+#include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
@@ -27,6 +28,17 @@ static inline void meridian_pool_owner(struct page_pool_params *params, struct n
 }
 
 /*
+ * Linux 6.12 keeps the NAPI that it tells users of a pool in a field of its own, and sets it only
+ * when the pool is created. Linux 6.14 asks the NAPI itself, and so does a later 6.13.
+ */
+static inline void meridian_tell_pool_napi(struct page_pool *pool, unsigned int napi_id)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	WRITE_ONCE(pool->user.napi_id, napi_id);
+#endif
+}
+
+/*
  * A pool may have one NAPI, in whose turn pages go back to it without a lock. It gets it, and is
  * parted from it, while that NAPI is disabled; so pools that wait for their turn, or for their end,
  * have none. Kernels without a function for it know the same field.
@@ -38,6 +50,7 @@ static inline void meridian_pool_joins_napi(struct page_pool *pool, struct napi_
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	WRITE_ONCE(pool->p.napi, napi);
 #endif
+	meridian_tell_pool_napi(pool, napi->napi_id);
 }
 
 static inline void meridian_pool_leaves_napi(struct page_pool *pool)
@@ -45,6 +58,7 @@ static inline void meridian_pool_leaves_napi(struct page_pool *pool)
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	page_pool_disable_direct_recycling(pool);
 #endif
+	meridian_tell_pool_napi(pool, 0);
 }
 
 /*
