@@ -159,6 +159,16 @@ struct meridian_missed {
 };
 
 /**
+ * struct meridian_box_irq - interrupts of a user's module, as a program sees them
+ * @count: of those that a program was told of
+ * @is_armed: the next one is told; under the card's lock
+ */
+struct meridian_box_irq {
+	unsigned int count;
+	bool is_armed;
+};
+
+/**
  * struct meridian - a function of the card
  * @pdev: on PCIe
  * @devlink: as devlink knows it
@@ -223,6 +233,8 @@ struct meridian_missed {
  * @counted: channels that count
  * @before: what others have counted
  * @missed: of the card
+ * @box_irq: by place of the module
+ * @is_box_over: no program listens to a module any more; under the card's lock
  */
 struct meridian {
 	struct pci_dev *pdev;
@@ -287,6 +299,8 @@ struct meridian {
 	unsigned int counted;
 	struct meridian_counts before;
 	struct meridian_missed missed;
+	struct meridian_box_irq box_irq[MERIDIAN_BOX_MAX];
+	bool is_box_over;
 };
 
 enum meridian_flag {

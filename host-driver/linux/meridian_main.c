@@ -216,8 +216,10 @@ static int attach(struct meridian_devlink *devlink)
 		goto vectors;
 	meridian_init_netdev(m);
 	netif_carrier_off(m->netdev);
-	if (!meridian_is_vf(pdev))
+	if (!meridian_is_vf(pdev)) {
 		meridian_card_join(m);
+		meridian_show_box_irqs(m);
+	}
 	error = meridian_begin_port(m);
 	if (error)
 		goto leave;
@@ -243,6 +245,7 @@ port:
 	meridian_end_port(m);
 leave:
 	if (!meridian_is_vf(pdev)) {
+		meridian_end_box_irqs(m);
 		meridian_card_leave(m);
 		meridian_free_misc_irq(m);
 	}
@@ -269,6 +272,8 @@ static void detach(struct meridian_devlink *devlink)
 		return;
 	set_function(devlink, NULL);
 	meridian_port_loses_netdev(&devlink->port);
+	if (!meridian_is_vf(pdev))
+		meridian_end_box_irqs(m);
 	unregister_netdev(m->netdev);
 	meridian_end_port(m);
 	meridian_stop_service(m);

@@ -10,11 +10,13 @@
  * @hung: what of it hung, MERIDIAN_BOX_STATUS_*, and has been reported
  * @pause: jiffies between its last two resets at least; 0: it was not reset
  * @next: when it may be reported again
+ * @listener: the PF that its interrupts are for, or NULL
  */
 struct meridian_box {
 	u32 hung;
 	unsigned long pause;
 	unsigned long next;
+	struct meridian *listener;
 };
 
 /**

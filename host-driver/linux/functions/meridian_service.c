@@ -197,8 +197,10 @@ static void do_service(struct work_struct *work)
 	if (m->vfs)
 		meridian_serve_vfs(m);
 	look_after_port(m);
-	if (!meridian_is_vf(m->pdev))
+	if (!meridian_is_vf(m->pdev)) {
 		meridian_look_after_boxes(m);
+		meridian_take_box_irqs(m);
+	}
 	/* Who holds RTNL may wait for this work to end. */
 	if (rtnl_trylock()) {
 		meridian_lock(m->netdev);
@@ -245,6 +247,7 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	else
 		take_errors(m);
 	meridian_serve_vfs(m);
+	meridian_take_box_irqs(m);
 	return IRQ_HANDLED;
 }
 

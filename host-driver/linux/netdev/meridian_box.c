@@ -40,7 +40,14 @@ static const struct {
 	{ "tx_invalid", MERIDIAN_BOX_TX_INVALID_LOW },
 };
 
-static bool has_box(const struct meridian *m, unsigned int place)
+/**
+ * meridian_has_box() - whether the bitstream has a module there
+ * @m: a PF
+ * @place: a port, or MERIDIAN_BOX_AT_HOST
+ *
+ * Return: whether it has.
+ */
+bool meridian_has_box(const struct meridian *m, unsigned int place)
 {
 	if (place == MERIDIAN_BOX_AT_HOST)
 		return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK);
@@ -105,7 +112,7 @@ void meridian_look_after_boxes(struct meridian *m)
 	u32 hung;
 
 	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
-		if (!has_box(m, place))
+		if (!meridian_has_box(m, place))
 			continue;
 		/* The lock is held by a reset that is under way. */
 		mutex_lock(&m->card->lock);
@@ -171,7 +178,7 @@ int meridian_reset_boxes(struct meridian *m)
 
 	mutex_lock(&m->card->lock);
 	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
-		if (!has_box(m, place) || !read_hung(m, place))
+		if (!meridian_has_box(m, place) || !read_hung(m, place))
 			continue;
 		reset_box(m, place);
 		if (read_hung(m, place))
@@ -216,11 +223,11 @@ void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg)
 
 	devlink_fmsg_arr_pair_nest_start(fmsg, "ports");
 	for (place = 0; place < MERIDIAN_BOX_AT_HOST; place++) {
-		if (has_box(m, place))
+		if (meridian_has_box(m, place))
 			put_box(m, place, fmsg);
 	}
 	devlink_fmsg_arr_pair_nest_end(fmsg);
-	if (!has_box(m, MERIDIAN_BOX_AT_HOST))
+	if (!meridian_has_box(m, MERIDIAN_BOX_AT_HOST))
 		return;
 	devlink_fmsg_arr_pair_nest_start(fmsg, "host");
 	put_box(m, MERIDIAN_BOX_AT_HOST, fmsg);

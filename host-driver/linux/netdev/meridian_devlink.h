@@ -67,11 +67,17 @@ unsigned int meridian_may_messages(struct meridian_devlink *devlink);
 /* meridian_box.c */
 /* The place of the module at the host, beside the ports. */
 #define MERIDIAN_BOX_AT_HOST	(MERIDIAN_BOX_MAX - 1)
+bool meridian_has_box(const struct meridian *m, unsigned int place);
 const char *meridian_name_box(char *text, size_t size, unsigned int place);
 void meridian_look_after_boxes(struct meridian *m);
 void meridian_forget_boxes(struct meridian_card *card);
 int meridian_reset_boxes(struct meridian *m);
 void meridian_put_boxes(struct meridian *m, struct devlink_fmsg *fmsg);
+
+/* meridian_box_irq.c */
+void meridian_show_box_irqs(struct meridian *m);
+void meridian_end_box_irqs(struct meridian *m);
+void meridian_take_box_irqs(struct meridian *m);
 
 /* meridian_health.c */
 void meridian_health_begin(struct meridian_devlink *devlink);
