@@ -3,6 +3,7 @@
 
 #include <verilated.h>
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -40,7 +41,8 @@ Engine::Engine(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>
   top_->s_axis_cc_tready = 0;
   top_->cfg_function_status = 0;
   for (unsigned i = 0; i < vf_status_words; ++i) top_->cfg_vf_status[i] = 0;
-  clear_in_process();
+  top_->cfg_flr_in_process = 0;
+  for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
   top_->cfg_max_payload = 1;
   top_->cfg_max_read_req = 2;
   top_->io_interrupt_ready = 1;
@@ -56,11 +58,6 @@ Engine::Engine(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>
 
 Engine::~Engine() = default;
 
-void Engine::clear_in_process() {
-  top_->cfg_flr_in_process = 0;
-  for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
-}
-
 void Engine::tick() {
   ++cycles_;
   top_->clk = 0;
@@ -68,7 +65,9 @@ void Engine::tick() {
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   top_->s_axis_cc_tready = (random_ & 3) != 0 ? 0xf : 0;
-  top_->io_qdma_usr_flr_done_vld = answers_resets && !to_answer_.empty() && (random_ >> 8 & 7) == 0;
+  top_->io_interrupt_ready = (random_ >> 16 & 3) == 0;
+  top_->io_qdma_usr_flr_done_vld = !to_answer_.empty() && (answers_now || (answers_resets && (random_ >> 8 & 7) == 0));
+  answers_now = false;
   if (top_->io_qdma_usr_flr_done_vld) {
     top_->io_qdma_usr_flr_done_fnc = static_cast<std::uint8_t>(to_answer_.front());
     to_answer_.erase(to_answer_.begin());
@@ -79,6 +78,7 @@ void Engine::tick() {
   if (!top_->reset) {
     if (top_->io_interrupt_valid && top_->io_interrupt_ready)
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
+    if (top_->io_doorbell_valid) doorbells.push_back(top_->io_doorbell_payload_queue);
     if (top_->io_qdma_usr_flr_set) {
       resets.push_back(top_->io_qdma_usr_flr_fnc);
       to_answer_.push_back(top_->io_qdma_usr_flr_fnc);
@@ -103,36 +103,41 @@ void Engine::run(unsigned cycles) {
   for (unsigned i = 0; i < cycles; ++i) tick();
 }
 
-void Engine::offer(unsigned function, std::uint32_t offset, bool write, unsigned words, std::uint32_t value) {
+void Engine::offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload) {
+  const bool write = !payload.empty();
   const unsigned aperture = function < first_vf ? 18 : 15;
-  for (unsigned i = 0; i < beat_words; ++i) top_->m_axis_cq_tdata[i] = 0;
-  top_->m_axis_cq_tdata[0] = bar_address + offset;
-  top_->m_axis_cq_tdata[2] = words | ((write ? memory_write : memory_read) << 11) | (requester << 16);
-  top_->m_axis_cq_tdata[3] = tag_ | (function << 8) | (aperture << 19) | (5U << 28);
-  top_->m_axis_cq_tdata[4] = value;
-  top_->m_axis_cq_tkeep = write ? 0x1f : 0xf;
-  top_->m_axis_cq_tlast = 1;
-  // Byte enables: first, last, of each byte; and the start of the request.
-  const std::uint64_t byte_enables = write ? std::uint64_t{0xf} << (4 * descriptor_words) : 0;
-  const std::uint64_t user = 0xf | (words > 1 ? 0xf0U : 0U) | (byte_enables << 8) | (std::uint64_t{1} << 40);
-  top_->m_axis_cq_tuser[0] = static_cast<std::uint32_t>(user);
-  top_->m_axis_cq_tuser[1] = static_cast<std::uint32_t>(user >> 32);
-  top_->m_axis_cq_tuser[2] = 0;
-  top_->m_axis_cq_tvalid = 1;
-  for (unsigned i = 0;; ++i) {
-    if (i == access_limit) throw std::runtime_error("the engine takes no request any more");
-    top_->clk = 0;
-    top_->eval();
-    const bool taken = top_->m_axis_cq_tready;
-    tick();
-    if (taken) break;
+  std::vector<std::uint32_t> sent = {bar_address + offset, 0,
+                                     words | ((write ? memory_write : memory_read) << 11) | (requester << 16),
+                                     tag_ | (function << 8) | (aperture << 19) | (5U << 28)};
+  sent.insert(sent.end(), payload.begin(), payload.end());
+  for (std::size_t from = 0; from < sent.size(); from += beat_words) {
+    const unsigned count = static_cast<unsigned>(std::min<std::size_t>(beat_words, sent.size() - from));
+    for (unsigned i = 0; i < beat_words; ++i) top_->m_axis_cq_tdata[i] = i < count ? sent[from + i] : 0;
+    top_->m_axis_cq_tkeep = static_cast<std::uint8_t>((1U << count) - 1);
+    top_->m_axis_cq_tlast = from + count == sent.size();
+    // Byte enables: first, last, of each byte; and the start of the request.
+    const std::uint64_t bytes = (std::uint64_t{1} << (4 * count)) - 1, without = from == 0 ? 0xffff : 0;
+    const std::uint64_t start = from != 0 ? 0 : 0xf | (words > 1 ? 0xf0U : 0U) | (std::uint64_t{1} << 40);
+    const std::uint64_t user = start | ((bytes & ~without) << 8);
+    top_->m_axis_cq_tuser[0] = static_cast<std::uint32_t>(user);
+    top_->m_axis_cq_tuser[1] = static_cast<std::uint32_t>(user >> 32);
+    top_->m_axis_cq_tuser[2] = 0;
+    top_->m_axis_cq_tvalid = 1;
+    for (unsigned i = 0;; ++i) {
+      if (i == access_limit) throw std::runtime_error("the engine takes no request any more");
+      top_->clk = 0;
+      top_->eval();
+      const bool taken = top_->m_axis_cq_tready;
+      tick();
+      if (taken) break;
+    }
+    top_->m_axis_cq_tvalid = 0;
   }
-  top_->m_axis_cq_tvalid = 0;
 }
 
 std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words) {
   ++tag_;
-  offer(function, offset, false, words, 0);
+  offer(function, offset, words, {});
   std::vector<std::uint32_t> values;
   unsigned lower = offset & 0x7f;
   for (unsigned i = 0; values.size() < words; ++i) {
@@ -155,35 +160,54 @@ std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset,
   return values;
 }
 
-void Engine::write(unsigned function, std::uint32_t offset, std::uint32_t value) {
-  offer(function, offset, true, 1, value);
+void Engine::write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words) {
+  offer(function, offset, static_cast<unsigned>(words.size()), words);
 }
 
 void Engine::enable_function(unsigned function, bool enabled) {
-  const auto set = [enabled](auto& word, unsigned bits) {
-    word = static_cast<std::remove_reference_t<decltype(word)>>(enabled ? word | bits : word & ~bits);
+  set_enables(function, enabled, enabled);
+}
+
+void Engine::set_enables(unsigned function, bool bus_master, bool vf_enable) {
+  const auto set = [](auto& word, unsigned shift, unsigned mask, unsigned value) {
+    word = static_cast<std::remove_reference_t<decltype(word)>>((word & ~(mask << shift)) | value << shift);
   };
   if (function < first_vf)
-    set(top_->cfg_function_status, 4U << (4 * function));
+    set(top_->cfg_function_status, 4 * function, 4, bus_master ? 4 : 0);
   else
-    set(top_->cfg_vf_status[(function - first_vf) / 16], 3U << (2 * (function - first_vf) % 32));
+    set(top_->cfg_vf_status[(function - first_vf) / 16], 2 * (function - first_vf) % 32, 3,
+        (bus_master ? 2U : 0U) | (vf_enable ? 1U : 0U));
   run(4);
 }
 
 void Engine::reset_function(unsigned function) {
+  set_in_process(function, true);
+  if (!waits_for_done(function, reset_limit)) throw std::runtime_error("a function level reset does not end");
+  set_in_process(function, false);
+  tick();
+}
+
+void Engine::set_in_process(unsigned function, bool in_process) {
+  const auto set = [in_process](auto& word, unsigned bit) {
+    word = static_cast<std::remove_reference_t<decltype(word)>>(in_process ? word | 1U << bit : word & ~(1U << bit));
+  };
   if (function < first_vf)
-    top_->cfg_flr_in_process = static_cast<std::uint8_t>(1U << function);
+    set(top_->cfg_flr_in_process, function);
   else
-    top_->cfg_vf_flr_in_process[(function - first_vf) / 32] |= 1U << ((function - first_vf) % 32);
-  for (unsigned i = 0;; ++i) {
-    if (i == reset_limit) throw std::runtime_error("a function level reset does not end");
+    set(top_->cfg_vf_flr_in_process[(function - first_vf) / 32], (function - first_vf) % 32);
+}
+
+bool Engine::is_done(unsigned function) const {
+  if (function < first_vf) return (top_->cfg_flr_done >> function & 1) != 0;
+  return top_->cfg_vf_flr_done != 0 && top_->cfg_vf_flr_func_num == function;
+}
+
+bool Engine::waits_for_done(unsigned function, unsigned limit) {
+  for (unsigned i = 0; i < limit; ++i) {
     tick();
-    if (function < first_vf ? (top_->cfg_flr_done >> function & 1) != 0
-                            : top_->cfg_vf_flr_done && top_->cfg_vf_flr_func_num == function)
-      break;
+    if (is_done(function)) return true;
   }
-  clear_in_process();
-  run(200);  // until the bridge has seen it
+  return false;
 }
 
 }  // namespace meridian

@@ -27,26 +27,36 @@ class Engine {
 
   /// words of a function's BAR0 from offset on, in one request.
   std::vector<std::uint32_t> read(unsigned function, std::uint32_t offset, unsigned words);
-  void write(unsigned function, std::uint32_t offset, std::uint32_t value);
+  /// Words from offset on, in one request.
+  void write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words);
+  void write(unsigned function, std::uint32_t offset, std::uint32_t value) {
+    write(function, offset, std::vector{value});
+  }
 
-  /// The function may access memory.
+  /// The function may access memory: its bus master bit and, of a VF, the VF enable bit of its PF.
   void enable_function(unsigned function, bool enabled);
+  void set_enables(unsigned function, bool bus_master, bool vf_enable);
 
   /// PCIe's function level reset, until the block is told that it is done.
   void reset_function(unsigned function);
+  /// The same in parts: PCIe's reset is in process or not, and the block was told in the last cycle that it is done.
+  void set_in_process(unsigned function, bool in_process);
+  bool is_done(unsigned function) const;
+  bool waits_for_done(unsigned function, unsigned limit);
 
   /// Whatever is under way inside ends, if it needs not more than so many cycles.
   void run(unsigned cycles);
 
   std::vector<Interrupt> interrupts;  // in their order
   std::vector<unsigned> resets;       // functions the shell was told of
+  std::vector<unsigned> doorbells;    // their queues
   bool answers_resets = true;
+  bool answers_now = false;  // the next answer comes in the next cycle
 
  private:
   void tick();
-  void offer(unsigned function, std::uint32_t offset, bool write, unsigned words, std::uint32_t value);
+  void offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload);
   void take_completion();
-  void clear_in_process();
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<VDmaEngine> top_;

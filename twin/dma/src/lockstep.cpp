@@ -66,6 +66,11 @@ void Lockstep::write(unsigned function, std::uint32_t offset, std::uint32_t valu
   engine.write(function, offset, value);
 }
 
+void Lockstep::write_row(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words) {
+  for (unsigned i = 0; i < words.size(); ++i) model_.write(function, offset + 4 * i, words[i]);
+  engine.write(function, offset, words);
+}
+
 void Lockstep::command(unsigned kind, unsigned operation, unsigned index, unsigned pf) {
   write(pf, 0x844, (kind << 1) | (operation << 5) | (index << 7));
   EXPECT_EQ(read(pf, 0x844) & 1, 0U) << "busy";
@@ -91,18 +96,13 @@ void Lockstep::reset_by_mailbox(unsigned function) {
     ASSERT_LT(++polls, reset_polls) << "the reset of function " << function << " does not end";
     engine.run(1000);
   }
-  // Of a PF its VFs are one after another, and it need not be the last.
-  for (unsigned f = first_vf; f < functions; ++f)
-    while (engine.read(f, mailbox(f) + reset_register, 1).at(0) != 0) {
-      ASSERT_LT(++polls, reset_polls) << "the reset of VF " << f << " does not end";
-      engine.run(1000);
-    }
   tick_model(settle_cycles);
   compare();
 }
 
 void Lockstep::reset_by_pcie(unsigned function) {
   bool done = false;
+  engine.run(settle_cycles);  // interrupts from before leave
   model_.enable_function(function, false, parent(function));
   engine.enable_function(function, false);
   model_.reset_function(function, [&done] { done = true; });

@@ -31,6 +31,7 @@ class Lockstep {
   std::uint32_t read(unsigned function, std::uint32_t offset);
   void read_row(unsigned function, std::uint32_t offset, unsigned words);
   void write(unsigned function, std::uint32_t offset, std::uint32_t value);
+  void write_row(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words);
 
   /// Contexts, by PF 0 unless another is named.
   void command(unsigned kind, unsigned operation, unsigned index, unsigned pf = 0);

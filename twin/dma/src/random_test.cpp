@@ -44,8 +44,9 @@ class Script {
       case 1:
         return read_csr();
       case 2:
-      case 3:
         return write_csr();
+      case 3:
+        return write_row();
       case 4:
         return read_row();
       case 5:
@@ -82,6 +83,22 @@ class Script {
     if (at == 0x844) return;
     // Entries of interrupt rings are not written yet.
     b_.write(any(), at, at == 0xb04 ? word() & ~(1U << 23) : word());
+  }
+
+  void write_row() {
+    struct Place {
+      std::uint32_t at;
+      unsigned words;
+    };
+    const unsigned function = any();
+    const Place places[] = {
+        {0x204, 16}, {0xa00, 32}, {0xab0, 16}, {0x804, 16}, {Lockstep::mailbox(function) + 0xc00, 32}};
+    const Place& place = places[below(std::size(places))];
+    std::vector<std::uint32_t> words(1 + below(place.words));
+    for (std::uint32_t& each : words) each = word();
+    const unsigned first = below(place.words - static_cast<unsigned>(words.size()) + 1);
+    b_.write_row(function, place.at + 4 * first, words);
+    b_.read_row(function, place.at, place.words);
   }
 
   void read_row() {
@@ -198,48 +215,6 @@ TEST_P(Scripts, answers_are_those_of_the_model) {
 }
 
 INSTANTIATE_TEST_SUITE_P(random, Scripts, testing::Range(1U, 9U));
-
-TEST(Resets, a_function_loses_its_queues_and_rings_and_no_others) {
-  Lockstep b;
-  Random random(5);
-  const auto function = [&random] { return random.below(Lockstep::functions) << 1; };
-  for (unsigned round = 0; round < 8; ++round) {
-    const unsigned lost = round % 2 != 0 ? random.below(Lockstep::pfs) : 4 + random.below(16);
-    for (unsigned queue = 0; queue < quiet_queue; ++queue) {
-      const std::uint32_t owner = (queue % 3 == 0 ? lost : random.below(Lockstep::functions));
-      const std::uint32_t enabled = random.below(4) != 0;
-      for (const unsigned sw : {0U, 1U}) b.write_context(sw, queue, {owner << 17, enabled, queue});
-      b.write_context(6, queue, {owner << 5, queue, 0, enabled << 28 | 5, 2});
-      b.write_context(7, queue, {queue, enabled << 13});
-      b.write_context(8, queue, {enabled, queue, 0, (function() << 17) | 1});
-      b.write_context(5, queue, {0x1234});
-    }
-    b.write_context(0xc, lost, {random.below(quiet_queue), 1 + random.below(12)});
-    if (random.below(2) != 0)
-      b.reset_by_mailbox(lost);
-    else
-      b.reset_by_pcie(lost);
-    for (unsigned queue = 0; queue < quiet_queue; ++queue)
-      for (const unsigned kind : {0U, 1U, 5U, 6U, 7U, 8U}) b.read_context(kind, queue);
-    ASSERT_FALSE(HasFailure()) << "round " << round << ", function " << lost;
-  }
-}
-
-TEST(Resets, a_function_is_in_reset_until_the_shell_answers) {
-  Lockstep b;
-  const unsigned vf = Lockstep::vf(1, 2);
-  b.write_context(0xc, vf, {8, 4});
-  b.engine.answers_resets = false;
-  b.write(vf, 0x5100, 1);
-  b.engine.run(5000);
-  for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(b.read(vf, 0x5100), 1U);
-  EXPECT_EQ(b.read(1, 0x22500), 0U);
-  b.read_context(0xc, vf);
-  b.engine.answers_resets = true;
-  b.compare();
-  b.engine.run(200);
-  EXPECT_EQ(b.read(vf, 0x5100), 0U);
-}
 
 }  // namespace
 }  // namespace meridian

@@ -81,7 +81,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val flr = new FlrBridge(p)
   flr.io.pfInProcess := io.pcie.cfg_flr_in_process
   flr.io.vfInProcess := io.pcie.cfg_vf_flr_in_process
-  flr.io.open := resets.io.open
+  flr.io.held := resets.io.held
   resets.io.request << flr.io.request
   io.pcie.cfg_flr_done := flr.io.pfDone
   io.pcie.cfg_vf_flr_done := flr.io.vfDone.valid

@@ -5,13 +5,21 @@ import spinal.core._
 
 /** Every choice a DMA engine is built from. Functions are numbered as PG213 and PG302 have it: PFs 0 to 3, VFs from 4 on.
   *
-  * @param pfs     physical functions, 1 to 4
-  * @param vfs     virtual functions of each PF, in the order of their numbers
-  * @param queues  contexts of each kind
-  * @param eqdma4  the version registers name EQDMA 4.0 instead of 5.0
+  * @param pfs          physical functions, 4: no test has fewer
+  * @param vfs          virtual functions of each PF, in the order of their numbers
+  * @param queues       contexts of each kind
+  * @param eqdma4       the version registers name EQDMA 4.0 instead of 5.0
+  * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
-case class DmaParam(pfs: Int = 4, vfs: Seq[Int] = Seq(8, 8, 8, 8), queues: Int = 512, eqdma4: Boolean = false) {
-  require(pfs >= 1 && pfs <= 4, s"pfs is $pfs: choose 1 to 4")
+case class DmaParam(
+    pfs: Int = 4,
+    vfs: Seq[Int] = Seq(8, 8, 8, 8),
+    queues: Int = 512,
+    eqdma4: Boolean = false,
+    firstVfDone: Int = DmaParam.firstVf
+) {
+  require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
+  require(Set(0, DmaParam.firstVf)(firstVfDone), s"firstVfDone is $firstVfDone: choose 0 or ${DmaParam.firstVf}")
   require(vfs.size == pfs, s"there are VFs of ${vfs.size} PFs: name as many as there are PFs, $pfs")
   require(
     vfs.forall(_ >= 0) && vfs.sum <= DmaParam.maxVfs,

@@ -76,7 +76,8 @@ class DoorbellDecode(p: DmaParam) extends Component {
       when(access.write) {
         when(map.io.known) {
           keeps := True
-          // A reset takes the place of the write in memory.
+          // A reset takes the place of the write in memory. It has changed the map 5 cycles before, so that `known` is then
+          // of the new map.
           when(io.forget.valid)(goto(act)) otherwise (io.doorbell.valid := True)
         } elsewhen (!map.io.none)(goto(wrong))
       }

@@ -59,9 +59,13 @@ class DmaEngineTest extends AnyFunSuite {
     silent(qdma.s_axis_c2h)
     silent(qdma.s_axis_c2h_cmpt)
     silent(qdma.dsc_crdt_in)
-    val asked = Delay(qdma.usr_flr_set && flrAnswers, 20, init = False)
-    qdma.usr_flr_done_vld := asked
-    qdma.usr_flr_done_fnc := Delay(qdma.usr_flr_fnc, 20)
+    val asked = Flow(UInt(8 bits))
+    asked.valid := qdma.usr_flr_set
+    asked.payload := qdma.usr_flr_fnc
+    val answers = asked.toStream.queue(32).haltWhen(!flrAnswers)
+    answers.ready := True
+    qdma.usr_flr_done_vld := answers.valid
+    qdma.usr_flr_done_fnc := answers.payload
     val told = master(Flow(UInt(8 bits)))
     told.valid := qdma.usr_flr_set
     told.payload := qdma.usr_flr_fnc
@@ -171,18 +175,29 @@ class DmaEngineTest extends AnyFunSuite {
       cd.waitSampling(500)
       assert(dut.pfDone.toInt == 0 && host.read(1, 0x22500) == 1 && host.read(p.vfsOf(1).last, 0x5100) == 1)
       assert(host.read(0, 0x22500) == 0)
-      // Another function's reset does not wait for the shell's answer to these.
+      // Another function's reset is carried out while the shell does not answer.
+      val other = p.vfsOf(0).head
+      dut.vfInProcess #= BigInt(1) << (other - 4)
+      waitFor(cd, "the VF's reset at the shell", 40000)(told(other))
+      assert(vfsDone.isEmpty && dut.pfDone.toInt == 0)
       dut.flrAnswers #= true
-      dut.vfInProcess #= BigInt(1) << (p.vfsOf(0).head - 4)
-      waitFor(cd, "the VF's reset", 40000)(vfsDone.nonEmpty)
-      assert(vfsDone == Seq(p.vfsOf(0).head) && dut.pfDone.toInt == 0)
+      waitFor(cd, "the VF's reset", 4000)(vfsDone.size >= 2)
+      assert(vfsDone.toSet == Set(other), "the block is told of the VF alone, and again until it has heard")
+      waitFor(cd, "the PF's reset", 4000)(dut.pfDone.toInt == 2)
+      for (f <- family) assert(host.read(f, if (f < 4) 0x22500 else 0x5100) == 0)
+      assert(dut.pfDone.toInt == 2, "it is held until the block lets in_process go")
+      dut.pfInProcess #= 0
+      cd.waitSampling(3)
+      assert(dut.pfDone.toInt == 0)
     }
   }
 
   test("settings that cannot be are refused with what to choose") {
     for (
       (setting, says) <- Seq[(() => DmaParam, String)](
-        (() => DmaParam(pfs = 5), "choose 1 to 4"),
+        (() => DmaParam(pfs = 5), "choose 4"),
+        (() => DmaParam(pfs = 2, vfs = Seq(1, 1)), "choose 4"),
+        (() => DmaParam(firstVfDone = 1), "choose 0 or 4"),
         (() => DmaParam(vfs = Seq(1)), "name as many"),
         (() => DmaParam(vfs = Seq(253, 0, 0, 0)), "at most 252"),
         (() => DmaParam(queues = 100), "a power of two")

@@ -19,14 +19,13 @@ case class ContextCommandWord() extends Bundle {
 /** A step of a function's reset. */
 case class SweepStep() extends Bundle {
   val function = DmaParam.functionType()
-  val kind = UInt(2 bits) // SweepStep.begin, .row or .end
+  val kind = UInt(1 bits) // SweepStep.begin or .row
   val index = UInt(11 bits) // of the queue and of the interrupt ring
 }
 
 object SweepStep {
-  val begin = 0 // looks up the function's queues
+  val begin = 0 // looks up the function's queues and takes them from the map, so that no doorbell reaches them any more
   val row = 1 // takes what is the function's of one queue and of one ring
-  val end = 2 // takes its queues
 }
 
 /** Carries out commands on the contexts, and the steps of function resets between them.
@@ -34,8 +33,9 @@ object SweepStep {
   * A command takes 5 cycles, and at most 5 more for a step that has begun; so software never finds it busy. One for a
   * context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way to commands.
   *
-  * A change of an H2C ring's context, software's or hardware's, takes its credits. A queue is taken from a function that the map gives it to, or whose context names the function while it is enabled; an
-  * interrupt ring from the function that its context names.
+  * A change of an H2C ring's context, software's or hardware's, takes its credits. A queue is taken from a function that
+  * the map gave it to, or whose context names the function while it is enabled; an interrupt ring from the function that
+  * its context names.
   */
 class ContextCommand(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -105,6 +105,7 @@ class ContextCommand(p: DmaParam) extends Component {
         when(io.sweep.kind === SweepStep.begin) {
           base := field(Kind.map, Kind.mapBase)
           count := field(Kind.map, Kind.mapCount)
+          write(Kind.map) := True
         }
         when(io.sweep.kind === SweepStep.row) {
           val c2h = mapped || (has(Kind.swC2h, Kind.swEnable) && isFunctions(Kind.swC2h, Kind.swFunction))
@@ -117,7 +118,6 @@ class ContextCommand(p: DmaParam) extends Component {
           ))
           write(Kind.ring) := has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
         }
-        when(io.sweep.kind === SweepStep.end)(write(Kind.map) := True)
       } otherwise {
         val old = store.io.rows.zipWithIndex.map { case (r, i) => r.andMask(chosen(i)) }.reduceBalancedTree(_ | _)
         row := io.command.operation.mux(

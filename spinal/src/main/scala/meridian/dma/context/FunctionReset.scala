@@ -10,17 +10,18 @@ import spinal.lib.fsm._
   * queues, interrupt rings and messages, then the shell is told, and when it too has let the function go, the reset is done.
   * A PF's reset is one of its VFs too.
   *
-  * A function is `open` from the cycle after its request until the shell has answered. A request for one that is open makes
+  * A function is open from the cycle after its request until the shell has answered. A request for one that is open makes
   * it go through the work again; the shell is told again only if it has answered. One function at a time: 5 cycles for each
   * queue or interrupt ring, and what the mailbox takes, 70 cycles; commands on contexts go first.
   *
-  * An access of the register takes 2 cycles.
+  * `held` and the register say that a function is open. A PF's say, too, that a VF is open since the PF's request; what a
+  * VF asks for by itself does not count. An access of the register takes 2 cycles.
   */
 class FunctionReset(p: DmaParam) extends Component {
   val io = new Bundle {
     val port = slave(RegPort())
     val request = slave(Stream(DmaParam.functionType())) // of PCIe
-    val open = out Bits (p.functions bits)
+    val held = out Bits (p.functions bits)
     val sweep = master(Stream(SweepStep()))
     val mailbox = master(Stream(DmaParam.functionType())) // forgets the function's messages
     val shell = master(Flow(DmaParam.functionType()))
@@ -33,7 +34,14 @@ class FunctionReset(p: DmaParam) extends Component {
   val step = Reg(UInt(12 bits))
   private def place(function: UInt): UInt = function.resize(log2Up(p.functions) bits)
   val steps = p.queues max DmaParam.rings
-  io.open := open
+
+  // Functions that are open since the request of their PF.
+  val awaited = RegInit(B(0, p.functions bits))
+  val families = Vec((0 until DmaParam.firstVf).map { pf =>
+    val vfs = if (pf < p.pfs) p.vfsOf(pf).map(BigInt(1) << _).sum else BigInt(0)
+    RegNext((awaited & B(vfs, p.functions bits)).orR) init False
+  })
+  io.held := open | families.asBits.resize(p.functions)
 
   /** A function, and its VFs if it is a PF. */
   private def family(of: UInt): Bits = Vec((0 until p.functions).map { f =>
@@ -45,7 +53,7 @@ class FunctionReset(p: DmaParam) extends Component {
   second := io.port.access.valid && !second
   io.port.access.ready := second
   val isOpen = RegNext(open(place(io.port.access.function)))
-  io.port.value := isOpen.asBits.resized
+  io.port.value := RegNext(io.held(place(io.port.access.function))).asBits.resized
   val asks = second && io.port.access.write && io.port.access.data(0) && !isOpen
   io.request.ready := !asks
 
@@ -57,11 +65,13 @@ class FunctionReset(p: DmaParam) extends Component {
   io.mailbox.payload := function
   io.shell.valid := False
   io.shell.payload := function
-  val leaves = io.shellDone.valid && io.shellDone.payload < p.functions
+  val answered = place(io.shellDone.payload)
+  val leaves = io.shellDone.valid && io.shellDone.payload < p.functions && told(answered)
+  val tells = False // the work ends in this cycle
 
   val control = new StateMachine {
     val search = new State with EntryPoint
-    val look, begin, rows, end, messages, tell = new State
+    val look, begin, rows, messages, tell = new State
 
     // Two steps, as the choice among all functions alone takes half a cycle.
     val found = RegNext(pending(place(function)))
@@ -86,19 +96,15 @@ class FunctionReset(p: DmaParam) extends Component {
       io.sweep.valid := True
       when(io.sweep.ready) {
         step := step + 1
-        when(step === steps - 1)(goto(end))
+        when(step === steps - 1)(goto(messages))
       }
-    }
-    end.whenIsActive {
-      io.sweep.valid := True
-      io.sweep.kind := SweepStep.end
-      when(io.sweep.ready)(goto(messages))
     }
     messages.whenIsActive {
       io.mailbox.valid := True
       when(io.mailbox.ready)(goto(tell))
     }
     tell.whenIsActive {
+      tells := True
       io.shell.valid := !told(place(function))
       told(place(function)) := True
       works := False
@@ -108,14 +114,18 @@ class FunctionReset(p: DmaParam) extends Component {
 
   // After the state machine: a request in the very cycle its function is taken up is a new one.
   when(leaves) {
-    told(place(io.shellDone.payload)) := False
-    val again = pending(place(io.shellDone.payload)) || works && function === io.shellDone.payload
-    when(!again)(open(place(io.shellDone.payload)) := False)
+    told(answered) := False
+    val again = pending(answered) || works && !tells && function === io.shellDone.payload
+    when(!again) {
+      open(answered) := False
+      awaited(answered) := False
+    }
   }
   val asked = asks ? io.port.access.function | io.request.payload
   when(asks || io.request.valid) {
     val all = family(asked)
     pending := pending | all
     open := open | all
+    when(asked < DmaParam.firstVf)(awaited := awaited | all)
   }
 }
