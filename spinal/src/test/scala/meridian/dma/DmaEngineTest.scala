@@ -137,6 +137,12 @@ class DmaEngineTest extends AnyFunSuite {
       assert(host.read(0, 0x264) == 1 && host.read(0, 0x26c) == 0x204)
       host.write(0, 0x264, 1)
       assert(host.read(0, 0x264) == 0 && host.read(0, 0x26c) == 0)
+      // The log keeps the first, even if it is all zeros, and has no bit 17 of an offset.
+      for (offset <- Seq(0x0, 0x204)) host.send(HostRequest.write(0, offset, 0).copy(enables = Seq(3), firstBe = 3))
+      assert(host.read(0, 0x264) == 1 && host.read(0, 0x26c) == 0)
+      host.write(0, 0x264, 1)
+      host.send(HostRequest.write(0, 0x20204, 0).copy(enables = Seq(3), firstBe = 3))
+      assert(host.read(0, 0x26c) == 0x204)
     }
   }
 

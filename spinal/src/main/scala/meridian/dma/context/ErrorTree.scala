@@ -43,7 +43,8 @@ object ErrorTree {
 /** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
   *
   * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed. An access takes 2 cycles.
-  * The log of accesses keeps the first since the leaf of requests was cleared.
+  * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
+  * register has no room.
   */
 class ErrorTree extends Component {
   import ErrorTree._
@@ -56,6 +57,7 @@ class ErrorTree extends Component {
   }
 
   val status, mask, target, log = RegInit(B(0, 32 bits))
+  val isLogged = RegInit(False) // an access of PF 0 at 0 is logged as 0
   val leafStatus, leafMask = Vec.fill(leaves.size)(RegInit(B(0, 32 bits)))
 
   val offset = io.port.access.offset(12 downto 0)
@@ -77,7 +79,10 @@ class ErrorTree extends Component {
       when(hits(5 + 2 * i))(leafMask(i) := data)
     }
     // The log is empty again when nothing is left of its leaf.
-    when(hits(4 + 2 * request) && (leafStatus(request) & ~data) === 0)(log := 0)
+    when(hits(4 + 2 * request) && (leafStatus(request) & ~data) === 0) {
+      log := 0
+      isLogged := False
+    }
   }
 
   // What happens in a cycle in which software writes waits for the next.
@@ -88,7 +93,8 @@ class ErrorTree extends Component {
       when((io.raise.bits & leafMask(i)) =/= 0)(status(leaf.summary) := True)
     }
   }
-  when(io.log.valid && log === 0) {
+  when(io.log.valid && !isLogged) {
+    isLogged := True
     log := B(0, 7 bits) ## io.log.function ## io.log.offset(16 downto 0)
   }
 
