@@ -36,10 +36,15 @@ class Runs:
         self.log = folder / "log"
 
     def run(self, runner: str, words: list[str], limit: float = 60 * LIMIT) -> Outcome:
-        """Of test-card and test-driver the limit in seconds does not count the build."""
-        return {"sbt": self._sbt, "test-card": self._card, "test-driver": self._driver, "pytest": self._pytest}[runner](
-            words, limit
-        )
+        """Of test-card, test-driver and test-dma the limit in seconds does not count the build."""
+        runners = {
+            "sbt": self._sbt,
+            "test-card": self._card,
+            "test-driver": self._driver,
+            "test-dma": self._dma,
+            "pytest": self._pytest,
+        }
+        return runners[runner](words, limit)
 
     def _call(self, command: list[str], limit: float) -> int | None:
         """Its exit status, or none past the limit. Its processes end with it."""
@@ -117,6 +122,11 @@ class Runs:
         source = self._tree / "host-driver" / "qdma" / "test"
         self._build(["make", "-s", f"-j{self._jobs}", "-C", str(source), f"BUILD={folder}", f"{folder}/qdma_test"])
         return self._gtest(folder / "qdma_test", words, limit)
+
+    def _dma(self, words: list[str], limit: float) -> Outcome:
+        program = self._tree / "scripts" / "test-dma"
+        self._build([str(program), "--gtest_list_tests"])
+        return self._gtest(program, words, limit)
 
     def _pytest(self, words: list[str], limit: float) -> Outcome:
         """What fails in a fixture, such as a build, is no verdict on the fault."""

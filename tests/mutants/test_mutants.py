@@ -39,8 +39,8 @@ def test_what_a_fault_names_as_its_test_is_there(mutant: Mutant) -> None:
         path = mutant.words[1].replace(".", "/")
         assert (ROOT / "spinal/src/test/scala" / f"{path}.scala").exists()
     else:
-        folder = ROOT / ("twin/card/test" if mutant.runner == "test-card" else "host-driver/qdma/test")
-        text = "".join(path.read_text() for path in folder.rglob("*.cpp"))
+        folders = {"test-card": "twin/card/test", "test-driver": "host-driver/qdma/test", "test-dma": "twin/dma/src"}
+        text = "".join(path.read_text() for path in (ROOT / folders[mutant.runner]).rglob("*.cpp"))
         suites = [f"{suite}.{name}" for suite, name in re.findall(r"^TEST\w*\((\w+), (\w+)\)", text, re.MULTILINE)]
         for word in mutant.words[0].partition("-")[0].split(":"):
             assert fnmatch.filter(suites, word.removeprefix("*/").removesuffix("/*")), word
