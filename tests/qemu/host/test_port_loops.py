@@ -201,7 +201,7 @@ def test_no_lock(well: Bench) -> None:
 def test_a_loop_plug(well: Bench) -> None:
     text, said = offline(well, "eth1", kind="external_lb")
     assert re.search(ROUND.format(1, f"{NEAR}, external"), said), said
-    assert "external" in text
+    assert "External loopback test was executed" in text
     text, said = offline(well, "eth0", status=FAILED, kind="external_lb")
     assert re.search(r"0 came back in the loop external of port 0: clean or change the loop plug", said), said
 
