@@ -30,6 +30,7 @@ struct meridian_box {
  * @port_users: bound PFs by port
  * @tested: bitmap of ports that a test has to itself: the host's frames are kept from them;
  *	under @lock
+ * @looped: bitmap of ports that a test could not put back, as the card did not answer; under @lock
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
@@ -50,6 +51,7 @@ struct meridian_card {
 	struct mutex lock; /* commands */
 	unsigned int port_users[MERIDIAN_PORTS];
 	unsigned long tested;
+	unsigned long looped;
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;

@@ -12,6 +12,7 @@
 #include "meridian_devlink.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_pattern.h"
 #include "meridian_pf_filter.h"
 #include "meridian_vfs.h"
 
@@ -74,6 +75,7 @@ static int restore(struct meridian *m)
 	error = meridian_start_function(m);
 	if (error)
 		return error;
+	meridian_recover_port(m);
 	meridian_open_port(m);
 	mutex_lock(&m->card->lock);
 	meridian_restore_pf(m);

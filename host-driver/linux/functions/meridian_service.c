@@ -11,6 +11,7 @@
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_pattern.h"
 #include "meridian_ring.h"
 #include "meridian_vfs.h"
 
@@ -116,6 +117,7 @@ static void look_after_port(struct meridian *m)
 	if (meridian_is_vf(m->pdev) || time_before(jiffies, m->port_next))
 		return;
 	m->port_next = jiffies + PORT_PERIOD;
+	meridian_recover_port(m);
 	meridian_look_after_port(m);
 }
 

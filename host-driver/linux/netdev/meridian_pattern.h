@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A pattern by DMA both ways through every queue, made and checked by the card. */
+/* Tests whose frames the card makes and checks: by DMA through each queue, in a loop of a port. */
 #ifndef MERIDIAN_PATTERN_H
 #define MERIDIAN_PATTERN_H
 
@@ -43,6 +43,19 @@ void meridian_give_traffic_back(struct meridian *m);
 
 /* meridian_port_loops.c */
 int meridian_test_port_loops(struct meridian *m);
+void meridian_recover_port(struct meridian *m);
+
+/* meridian_loopback.c */
+struct meridian_loop {
+	const char *name;
+	u32 mode; /* of the transceiver; 0 for a loop plug */
+};
+
+bool meridian_port_is_taken(struct meridian *m);
+int meridian_loops_interrupted(struct meridian *m);
+int meridian_set_loopback(struct meridian *m, const struct meridian_loop *loop);
+int meridian_wait_for_loop(struct meridian *m, const struct meridian_loop *loop);
+void meridian_put_port_back(struct meridian *m);
 
 /* meridian_pattern_verdict.c */
 struct meridian_pattern_counter {

@@ -2,17 +2,14 @@
 /*
  * The loops of a port: the card's generator at the MAC sends frames, the transceiver or a loop plug
  * brings them back, and the checker at the MAC compares them. The host only gives the commands.
- *
- * The driver never forces a port that the card's ARM side (PS) has enabled, because the PS may keep
- * the time of the card by it. The PS has agreed if its interface is down.
  */
 #include <linux/bitfield.h>
 #include <linux/etherdevice.h>
 #include <linux/ktime.h>
-#include <linux/sched/signal.h>
 
 #include "compat.h"
 #include "meridian.h"
+#include "meridian_card.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
 #include "meridian_pattern.h"
@@ -24,40 +21,27 @@
 #define BATCH_FIRST	64
 #define BATCH_MOST	65536
 #define BATCH_LEAST_MSECS	100
-/* Bounds of a batch, and of its end; a simulated card needs seconds. */
+/* Bound of a batch; a simulated card needs seconds. */
 #define BATCH_MSECS	10000
-#define END_MSECS	1000
-/* The port may not be quiet, as a partner sends; it has a link within LOCK_MSECS of a change. */
-#define QUIET_MSECS	100
-#define LOCK_MSECS	3000
-#define RESET_MSECS	100
 /* The checker waits for frames that are under way. */
 #define PATIENCE_USECS	100
-/* The loopback has reset the receiver, and the MAC sees that. */
-#define SETTLE_USECS	1000
 
-struct loop {
-	const char *name;
-	u32 mode; /* of the transceiver */
-};
-
-static const struct loop loops[] = {
+static const struct meridian_loop loops[] = {
 	{ "near-pcs", 1 },
 	{ "near-pma", 2 },
 };
 
-static const struct loop external = { "external", 0 };
+static const struct meridian_loop external = { "external", 0 };
 
 struct port_test {
 	struct meridian *m;
-	const struct loop *loop;
+	const struct meridian_loop *loop;
 	u32 largest;
 	u32 label;
 	u32 batch;
 	u32 batches;
 	u64 frames;
 	u64 bytes;
-	bool is_changed; /* the loopback */
 };
 
 /* One at a time: PFs may share a port. */
@@ -78,142 +62,10 @@ static u64 count(const struct port_test *t, u32 counter)
 	return meridian_read_counter(t->m, MERIDIAN_PORT_TEST_BASE(t->m->port) + counter);
 }
 
-static u32 read_lane(const struct port_test *t, u32 offset)
-{
-	return meridian_read(t->m, MERIDIAN_TRANSCEIVER_BASE(t->m->port) + offset);
-}
-
-static u32 read_port(const struct port_test *t, u32 offset)
-{
-	return meridian_read(t->m, MERIDIAN_PORT_BASE(t->m->port) + offset);
-}
-
 static bool has_link(const struct port_test *t)
 {
-	return read_port(t, MERIDIAN_PORT_LINK_STATUS) & MERIDIAN_PORT_LINK_STATUS_LINK_UP_MASK;
-}
-
-static u32 state_of(const struct port_test *t)
-{
-	return FIELD_GET(MERIDIAN_PORT_TEST_STATUS_STATE_MASK,
-			 read_test(t, MERIDIAN_PORT_TEST_STATUS));
-}
-
-/* Return: what has ended the test whatever it does; 0 if nothing has. */
-static int interrupted(const struct port_test *t)
-{
-	if (!meridian_present(t->m)) {
-		netdev_err(t->m->netdev, "self-test: port loops: the card does not answer: look at 'dmesg' and 'lspci -vv'\n");
-		return -ENODEV;
-	}
-	if (read_port(t, MERIDIAN_PORT_PS_FILTER) & MERIDIAN_PORT_PS_FILTER_ENABLE_MASK) {
-		netdev_info(t->m->netdev, "self-test: port loops: they are left out, as the card's ARM side uses port %u: have its interface set down there, then try again\n",
-			    t->m->port);
-		return MERIDIAN_LEFT_OUT;
-	}
-	if (signal_pending(current)) {
-		netdev_info(t->m->netdev, "self-test: port loops: a signal has ended them\n");
-		return -EINTR;
-	}
-	return 0;
-}
-
-/* Return: 0 if the card has taken the loopback over; -EAGAIN if frames keep it from that. */
-static int write_loopback(struct port_test *t, u32 mode)
-{
-	u32 at = MERIDIAN_TRANSCEIVER_BASE(t->m->port) + MERIDIAN_TRANSCEIVER_LOOPBACK;
-
-	meridian_write(t->m, at, mode);
-	switch (FIELD_GET(MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_MASK,
-			  read_lane(t, MERIDIAN_TRANSCEIVER_STATUS))) {
-	case MERIDIAN_TRANSCEIVER_REFUSAL_NONE:
-		return 0;
-	case MERIDIAN_TRANSCEIVER_REFUSAL_TRAFFIC:
-	case MERIDIAN_TRANSCEIVER_REFUSAL_PS_ENABLED: /* interrupted() tells of it */
-		return -EAGAIN;
-	case MERIDIAN_TRANSCEIVER_REFUSAL_HOST_ENABLED:
-		return -EBUSY;
-	default:
-		return -EPROTO;
-	}
-}
-
-/* The transceiver's data paths come out of their reset. Bounded, and silent. */
-static void wait_for_reset(const struct port_test *t)
-{
-	ktime_t start = ktime_get();
-
-	while (read_lane(t, MERIDIAN_TRANSCEIVER_STATUS) &
-	       MERIDIAN_TRANSCEIVER_STATUS_RESETTING_MASK &&
-	       meridian_present(t->m) && ktime_ms_delta(ktime_get(), start) < RESET_MSECS)
-		usleep_range(50, 100);
-	usleep_range(SETTLE_USECS, 2 * SETTLE_USECS);
-}
-
-/*
- * The host's frames are kept from the port, so what still comes is from the partner. It is forced
- * away when the card has said that it is only that.
- */
-static int set_loopback(struct port_test *t)
-{
-	ktime_t start = ktime_get();
-	int error;
-
-	for (;;) {
-		error = interrupted(t);
-		if (error)
-			return error;
-		error = write_loopback(t, t->loop->mode);
-		if (error != -EAGAIN)
-			break;
-		if (ktime_ms_delta(ktime_get(), start) > QUIET_MSECS) {
-			error = interrupted(t);
-			if (error)
-				return error;
-			error = write_loopback(t, t->loop->mode |
-					       MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK);
-			break;
-		}
-		usleep_range(500, 1000);
-	}
-	if (error == -EBUSY) {
-		netdev_err(t->m->netdev, "self-test: port loops: another driver has opened port %u for its function: end it, then try again\n",
-			   t->m->port);
-		return error;
-	}
-	if (error) {
-		netdev_err(t->m->netdev, "self-test: port loops: the card refuses the loopback %s of port %u: take driver and bitstream of one commit\n",
-			   t->loop->name, t->m->port);
-		return -EPROTO;
-	}
-	t->is_changed = true;
-	wait_for_reset(t);
-	return 0;
-}
-
-static int wait_for_link(const struct port_test *t)
-{
-	ktime_t start = ktime_get();
-	int error;
-
-	while (!has_link(t)) {
-		error = interrupted(t);
-		if (error)
-			return error;
-		if (ktime_ms_delta(ktime_get(), start) < LOCK_MSECS) {
-			usleep_range(500, 1000);
-			continue;
-		}
-		if (!t->loop->mode) {
-			netdev_err(t->m->netdev, "self-test: port loops: port %u has no link through the loop plug: plug it in, then try again\n",
-				   t->m->port);
-			return -ENOLINK;
-		}
-		netdev_err(t->m->netdev, "self-test: port loops: port %u has no link in the loopback %s: look at the board's reference clock, and at its supply of the transceiver\n",
-			   t->m->port, t->loop->name);
-		return -EIO;
-	}
-	return 0;
+	return meridian_read(t->m, MERIDIAN_PORT_BASE(t->m->port) + MERIDIAN_PORT_LINK_STATUS) &
+	       MERIDIAN_PORT_LINK_STATUS_LINK_UP_MASK;
 }
 
 static const struct {
@@ -241,15 +93,19 @@ static int judge(const struct port_test *t)
 {
 	u64 sent = count(t, MERIDIAN_PORT_TEST_COUNTER_SENT);
 	u64 good = count(t, MERIDIAN_PORT_TEST_COUNTER_GOOD);
+	u64 frames[ARRAY_SIZE(faults)];
 	unsigned int i;
-	u64 frames;
 
+	for (i = 0; i < ARRAY_SIZE(faults); i++)
+		frames[i] = count(t, faults[i].counter);
+	/* All ones are no counters. */
+	if (!meridian_present(t->m))
+		return -EINPROGRESS;
 	for (i = 0; i < ARRAY_SIZE(faults); i++) {
-		frames = count(t, faults[i].counter);
-		if (!frames)
+		if (!frames[i])
 			continue;
 		netdev_err(t->m->netdev, "self-test: port loops: %llu of %llu frames in the loop %s of port %u %s: %s\n",
-			   frames, sent,
+			   frames[i], sent,
 			   t->loop->name, t->m->port, faults[i].is, remedy(t));
 		return faults[i].error;
 	}
@@ -264,13 +120,16 @@ static int judge(const struct port_test *t)
 static int inspect(const struct port_test *t)
 {
 	u32 status = read_test(t, MERIDIAN_PORT_TEST_STATUS), refusal;
-	int error = interrupted(t);
+	u32 run = read_test(t, MERIDIAN_PORT_TEST_RUN);
+	bool is_linked = has_link(t);
+	int error;
 
+	/* What was read counts if the card answers behind it. */
+	error = meridian_loops_interrupted(t->m);
 	if (error)
 		return error;
 	/* A reset of the ARM side takes the test and its settings. */
-	if (FIELD_GET(MERIDIAN_PORT_TEST_RUN_LABEL_MASK,
-		      read_test(t, MERIDIAN_PORT_TEST_RUN)) != t->label) {
+	if (FIELD_GET(MERIDIAN_PORT_TEST_RUN_LABEL_MASK, run) != t->label) {
 		netdev_err(t->m->netdev, "self-test: port loops: the card's ARM side was reset, which has ended them: try again\n");
 		return -ECANCELED;
 	}
@@ -280,7 +139,7 @@ static int inspect(const struct port_test *t)
 			   t->m->port, refusal);
 		return -EPROTO;
 	}
-	if (!has_link(t)) {
+	if (!is_linked) {
 		netdev_err(t->m->netdev, "self-test: port loops: port %u has lost its link in the loop %s: %s\n",
 			   t->m->port,
 			   t->loop->name, remedy(t));
@@ -367,35 +226,21 @@ static int run_loop(struct port_test *t)
 	return error;
 }
 
-/* Whatever has happened: the generator rests, and the port is as it was. */
-static void end(struct port_test *t)
-{
-	ktime_t start = ktime_get();
-
-	write_test(t, MERIDIAN_PORT_TEST_COMMAND, MERIDIAN_PORT_TEST_COMMAND_OFF_MASK);
-	while (meridian_present(t->m) && state_of(t) &&
-	       ktime_ms_delta(ktime_get(), start) < END_MSECS)
-		usleep_range(100, 200);
-	write_test(t, MERIDIAN_PORT_TEST_MODE, 0);
-	write_test(t, MERIDIAN_PORT_TEST_FRAMES, 0);
-	if (t->is_changed) {
-		write_loopback(t, 0);
-		wait_for_reset(t);
-	}
-	t->is_changed = false;
-}
-
-static int test_loop(struct port_test *t, const struct loop *loop)
+static int test_loop(struct port_test *t, const struct meridian_loop *loop)
 {
 	int error;
 
 	t->loop = loop;
-	error = loop->mode ? set_loopback(t) : interrupted(t);
+	if (loop->mode)
+		error = meridian_set_loopback(t->m, loop);
+	else
+		error = meridian_loops_interrupted(t->m);
 	if (!error)
-		error = wait_for_link(t);
+		error = meridian_wait_for_loop(t->m, loop);
 	if (!error)
 		error = run_loop(t);
-	end(t);
+	/* Whatever has happened. */
+	meridian_put_port_back(t->m);
 	return error;
 }
 
@@ -417,11 +262,23 @@ static int test_loops(struct port_test *t)
 	return error;
 }
 
-static bool is_taken(const struct port_test *t)
+static void recover(struct meridian *m)
 {
-	return state_of(t) || read_lane(t, MERIDIAN_TRANSCEIVER_PRBS) ||
-	       read_lane(t, MERIDIAN_TRANSCEIVER_LOOPBACK) ||
-	       read_lane(t, MERIDIAN_TRANSCEIVER_EYE_SCAN);
+	if (test_bit(m->port, &m->card->looped))
+		meridian_put_port_back(m);
+}
+
+/**
+ * meridian_recover_port() - put back what a test could not, as the card did not answer
+ * @m: a PF whose card answers
+ */
+void meridian_recover_port(struct meridian *m)
+{
+	/* A test that runs does it itself. */
+	if (!mutex_trylock(&one_at_a_time))
+		return;
+	recover(m);
+	mutex_unlock(&one_at_a_time);
 }
 
 /**
@@ -441,8 +298,10 @@ int meridian_test_port_loops(struct meridian *m)
 
 	t.label = (u16)ktime_to_ms(ktime_get());
 	mutex_lock(&one_at_a_time);
-	error = interrupted(&t);
-	if (!error && is_taken(&t)) {
+	error = meridian_loops_interrupted(m);
+	if (!error)
+		recover(m);
+	if (!error && meridian_port_is_taken(m)) {
 		netdev_err(m->netdev, "self-test: port loops: somebody else tests port %u, or scans its eye: end that, then try again\n",
 			   m->port);
 		error = -EBUSY;

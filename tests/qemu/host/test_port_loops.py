@@ -33,7 +33,6 @@ STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
 HOST_ENABLE, MODE, STATUS, LOOPBACK = 4, 4, 0x40, 0
 RUNS = 7  # mode, while the driver tests
 TYPE = b"\x88\xb5"
-MANY = 30
 
 
 @contextmanager
@@ -289,13 +288,3 @@ def test_a_recovery_that_leaves_the_failed_test_out_says_so(well: Bench) -> None
     guest.run("kill $(cat /run/xdp.pid); while [ -e /proc/$(cat /run/xdp.pid) ]; do sleep 0.05; done")
     guest.run(f"devlink health recover {DEVICE} reporter selftest", SECONDS)
     good(guest.run("dmesg"))
-
-
-def test_the_card_goes_in_the_middle(bench: Bench) -> None:
-    """It is the last test: the card does not come back."""
-    in_the_middle(bench, "true", MANY)
-    bench.twin.card.stop()
-    wait_for_end(bench)
-    assert "self-test: port loops: the card does not answer" in bench.guest.run("dmesg")
-    bench.guest.run("rmmod meridian", SECONDS)
-    bench.guest.check()
