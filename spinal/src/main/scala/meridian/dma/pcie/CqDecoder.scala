@@ -11,7 +11,8 @@ import spinal.lib.fsm._
   * A request that has to be answered gives exactly one header to the encoder, before its accesses: the encoder answers it
   * when it has as many values as the header says. Reads of other BARs or of functions that are not there, and I/O, locked
   * and atomic requests, are unsupported. Writes to what is not there, messages and what the block has discontinued end
-  * here; of a write that is discontinued behind its first beat, the beats before are written. A double word that is written in part has no effect and pulses `partial`; one without any byte is passed over.
+  * here. If the block discontinues a write behind its first beat, the beats before are written. A double word that is
+  * written in part has no effect and pulses `partial`; one without any byte is passed over.
   *
   * The next request is taken when the last access of this one is. A write of one word takes 4 cycles and what the access
   * takes, and so does a read; a request that ends here takes a cycle a beat and 2 more.
