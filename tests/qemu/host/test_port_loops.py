@@ -218,6 +218,7 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
             assert well.control.ask("stats")["ports"][0]["rx_resets"] == before
         finally:
             port.reset()
+            ps.card.set_ps_filter(0, False)  # the interface is down
 
 
 def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
@@ -235,6 +236,7 @@ def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
             assert LEFT_OUT in said and not re.search(ROUND.format(0, NEAR), said), said
         finally:
             port.reset()
+            ps.card.set_ps_filter(0, False)  # the interface is down
 
 
 def test_a_signal_in_the_middle(well: Bench) -> None:
