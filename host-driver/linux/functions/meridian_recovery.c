@@ -12,7 +12,7 @@
 #include "meridian_devlink.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 #include "meridian_pf_filter.h"
 #include "meridian_vfs.h"
 

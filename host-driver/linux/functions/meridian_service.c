@@ -11,7 +11,7 @@
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 #include "meridian_ring.h"
 #include "meridian_vfs.h"
 

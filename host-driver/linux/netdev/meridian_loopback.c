@@ -13,7 +13,7 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 
 /* The port may not be quiet, as a partner sends; it has a link within LOCK_MSECS of a change. */
 #define QUIET_MSECS	100

@@ -13,7 +13,7 @@
 #include "meridian.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 #include "meridian_ring.h"
 
 /* The test ends with the batch in which the first of these two is reached. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the self-test's pattern has shown, in sentences that say what to do. */
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 
 #define COUNTER(name, counter) { name, MERIDIAN_SELF_TEST_COUNTER_##counter }
 

@@ -12,7 +12,7 @@
 #include "meridian_card.h"
 #include "meridian_frames.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
+#include "meridian_selftest.h"
 
 /* Frames without FCS; behind the largest that all networks with jumbo frames know. */
 #define LARGEST		9596u

@@ -6,7 +6,6 @@
 #include "meridian_fault.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"
-#include "meridian_pattern.h"
 #include "meridian_selftest.h"
 
 static int test_registers(struct meridian *m)
