@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.descriptor
+
+import meridian.dma.DmaParam
+import meridian.dma.context.{ErrorEvent, ErrorTree}
+import meridian.dma.pcie.ReadCommand
+import spinal.core._
+import spinal.lib._
+import spinal.lib.fsm._
+
+/** The rings of all H2C queues: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
+  * in a turn, counts those that have ended, and writes status entries, the last of each ring.
+  *
+  * One event at a time, 5 cycles, and more while a read, a status entry or a message waits: contexts first, then ended
+  * descriptors, doorbells, credits and turns. A context's change is taken when nothing of the queue's past can reach the
+  * stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
+  *
+  * After reset no event is taken until all rings are empty, a cycle for each.
+  */
+class FetchEngine(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val change = slave(Stream(RingChange()))
+    val done = slave(Stream(RingDone()))
+    val doorbell = slave(Stream(RingDoorbell()))
+    val credit = slave(Stream(RingCredit()))
+    val ringSizes = in Vec (UInt(16 bits), 16) // entries, with the status entry
+    val statusInterval = in UInt (10 bits) // frames
+    val read = master(Stream(ReadCommand()))
+    val fetch = master(Stream(DescriptorFetch())) // beside each read
+    val status = master(Stream(StatusEntry()))
+    val message = master(Stream(QueueMessage()))
+    val raise = master(Stream(ErrorEvent()))
+    val queue = in(DmaParam.queueType()) // whose epoch is asked for
+    val epoch = out(RingEpoch())
+  }
+
+  val place = log2Up(p.queues)
+  val rings = Mem(RingState(), p.queues)
+  val epochs = Mem(RingEpoch(), p.queues)
+  val turns = StreamFifo(UInt(place bits), p.queues)
+  io.epoch := epochs.readAsync(io.queue.resize(place))
+
+  val filled = RegInit(U(0, place + 1 bits))
+  val fills = !filled.msb
+  when(fills)(filled := filled + 1)
+
+  object Event extends SpinalEnum {
+    val change, done, doorbell, credit, turn = newElement()
+  }
+  val event = Reg(Event())
+  val queue = Reg(UInt(place bits))
+  val ring = Reg(RingState())
+  val epoch = Reg(RingEpoch())
+  val entries = Reg(UInt(16 bits)) // without the status entry
+  val added, used, number = Reg(UInt(17 bits))
+  val refused = Reg(Bool())
+  val writes = False
+  val old = rings.readSync(queue)
+  val oldEpoch = epochs.readAsync(queue)
+  val next = RingState()
+  val nextEpoch = RingEpoch()
+  next := ring
+  nextEpoch := epoch
+  val empty = RingState().getZero
+  rings.write(fills ? filled.resize(place) | queue, fills ? empty | next, fills || writes)
+  epochs.write(fills ? filled.resize(place) | queue, fills ? U(0, 16 bits) | nextEpoch, fills || writes)
+
+  private def distance(from: UInt, to: UInt): UInt =
+    ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
+  private def slots(index: UInt): UInt = (index << 4).resize(64 bits)
+
+  Seq(io.change, io.done, io.doorbell, io.credit).foreach(_.ready := False)
+  turns.io.pop.ready := False
+  turns.io.push.valid := False
+  turns.io.push.payload := queue
+  io.read.valid := False
+  io.read.function := ring.context.function
+  io.read.address := ring.context.base + slots(ring.fetched)
+  io.read.bytes := (number << 4).resized
+  io.fetch.valid := False
+  io.fetch.payload.queue := queue.resized
+  io.fetch.epoch := epoch
+  io.fetch.function := ring.context.function
+  io.fetch.count := number.resized
+  io.status.valid := False
+  io.status.function := ring.context.function
+  io.status.address := ring.context.base + slots(entries)
+  io.status.word := B(0, 16 bits) ## ring.pidx ## ring.cidx ## B(0, 14 bits) ## ring.context.error
+  io.message.valid := False
+  io.message.payload.queue := queue.resized
+  io.message.added := added.resized
+  io.message.pidx := ring.pidx
+  io.message.invalid := False
+  io.message.failed := False
+  io.raise.valid := False
+  io.raise.leaf := ErrorTree.descriptor
+  io.raise.bits := 0
+
+  // What is left to be sent after an event.
+  val owesStatus, owesMessage, owesError = Reg(Bool())
+  val invalid, failed = Reg(Bool())
+  val errorBits = Reg(Bits(32 bits))
+
+  /** Stops the queue. */
+  private def fail(kind: Int, bits: Bits): Unit = {
+    next.context.error(kind) := True
+    next.context.enable := False
+    next.told := False
+    nextEpoch := epoch + 1
+    when(ring.context.enable && !ring.context.errorSent) {
+      next.context.errorSent := True
+      owesStatus := ring.context.statusEnable
+    }
+    owesError := True
+    errorBits := bits
+    owesMessage := True
+    invalid := True
+    failed := True
+  }
+
+  val control = new StateMachine {
+    val idle = new State with EntryPoint
+    val read, look, measure, decide, act, settle, send = new State
+
+    idle.whenIsActive {
+      when(io.change.valid) {
+        event := Event.change
+        queue := io.change.payload.queue.resized
+      } elsewhen (io.done.valid) {
+        event := Event.done
+        queue := io.done.payload.queue.resized
+      } elsewhen (io.doorbell.valid) {
+        event := Event.doorbell
+        queue := io.doorbell.payload.queue.resized
+      } elsewhen (io.credit.valid) {
+        event := Event.credit
+        queue := io.credit.payload.queue.resized
+      } otherwise {
+        event := Event.turn
+        queue := turns.io.pop.payload
+        turns.io.pop.ready := !fills
+      }
+      val any = Seq(io.change, io.done, io.doorbell, io.credit).map(_.valid).orR || turns.io.pop.valid
+      when(any && !fills)(goto(read))
+    }
+    read.whenIsActive(goto(look))
+    look.whenIsActive {
+      ring := old
+      epoch := oldEpoch
+      val size = io.ringSizes(old.context.size)
+      entries := (size > 1) ? (size - 1) | U(1, 16 bits)
+      goto(measure)
+    }
+    measure.whenIsActive {
+      // Posted by software: of a doorbell, what it adds; of a turn, up to the ring's end.
+      val reached = (event === Event.doorbell) ? io.doorbell.pidx | ring.pidx
+      added := distance(ring.pidx, reached)
+      used := distance(ring.cidx, ring.pidx)
+      val row = ((ring.pidx >= ring.fetched) ? ring.pidx | entries) - ring.fetched
+      number := row.resized
+      refused := ring.context.wrong || entries < 2 || reached >= entries || ring.pidx >= entries || ring.cidx >= entries
+      goto(decide)
+    }
+    decide.whenIsActive {
+      val limit = (ring.context.creditEnable && ring.credits < 16) ? ring.credits | U(16, 16 bits)
+      when(number > limit)(number := limit.resized)
+      when(used + added >= entries)(refused := True)
+      when(event === Event.turn && (ring.pidx >= entries || ring.fetched >= entries))(number := 0)
+      goto(act)
+    }
+    act.whenIsActive {
+      owesStatus := False
+      owesMessage := False
+      owesError := False
+      invalid := False
+      failed := False
+      goto(send)
+      switch(event) {
+        is(Event.change) {
+          writes := True
+          goto(settle)
+          next.context := io.change.context
+          next.pidx := io.change.pidx
+          next.cidx := io.change.cidx
+          next.fetched := io.change.cidx
+          next.credits := 0
+          next.frames := 0
+          next.told := False
+          nextEpoch := epoch + 1
+          owesMessage := ring.told
+          invalid := True
+          // Its turn is for whether there is work to do.
+          when(io.change.context.enable && !ring.listed) {
+            next.listed := True
+            turns.io.push.valid := True
+          }
+        }
+        is(Event.done) {
+          io.done.ready := True
+          when(io.done.epoch === epoch && ring.context.enable) {
+            writes := True
+            when(io.done.failed) {
+              when(io.done.onDescriptor)(fail(0, B((1 << 21) | (1 << 2), 32 bits))) otherwise fail(
+                1,
+                B((1 << 20) | (1 << 2), 32 bits)
+              )
+            } otherwise {
+              val cidx = (ring.cidx + 1 === entries) ? U(0, 16 bits) | ring.cidx + 1
+              val isInterval = ring.context.statusInterval && ring.frames + 1 >= io.statusInterval
+              next.cidx := cidx
+              next.frames := ring.frames + 1
+              when(cidx === ring.pidx || isInterval) {
+                next.frames := 0
+                owesStatus := ring.context.statusEnable
+              }
+            }
+          }
+        }
+        is(Event.doorbell) {
+          io.doorbell.ready := True
+          when(ring.context.enable) {
+            writes := True
+            when(refused)(fail(0, B(1 << 4, 32 bits))) otherwise {
+              next.pidx := io.doorbell.pidx
+              owesMessage := added =/= 0
+              when(added =/= 0)(next.told := True)
+              when(!ring.listed) {
+                next.listed := True
+                turns.io.push.valid := True
+              }
+            }
+          }
+        }
+        is(Event.credit) {
+          io.credit.ready := True
+          when(ring.context.enable && ring.context.creditEnable) {
+            writes := True
+            next.credits := ring.credits +| io.credit.count
+            when(!ring.listed) {
+              next.listed := True
+              turns.io.push.valid := True
+            }
+          }
+        }
+        is(Event.turn) {
+          when(number === 0 || !ring.context.enable) {
+            writes := True
+            next.listed := False
+          } otherwise {
+            // Both take it, or none.
+            val both = io.read.ready && io.fetch.ready
+            io.read.valid := io.fetch.ready
+            io.fetch.valid := io.read.ready
+            writes := both
+            val end = ring.fetched + number.resize(16 bits)
+            next.fetched := (end === entries) ? U(0, 16 bits) | end
+            when(ring.context.creditEnable)(next.credits := ring.credits - number.resize(16 bits))
+            // While reads wait, other events do not.
+            turns.io.push.valid := True
+          }
+        }
+      }
+      when(writes)(ring := next)
+    }
+    settle.whenIsActive(goto(send)) // until the new epoch is seen where frames begin
+    send.whenIsActive {
+      io.status.valid := owesStatus
+      io.message.valid := owesMessage
+      io.message.invalid := invalid
+      io.message.failed := failed
+      io.raise.valid := owesError
+      io.raise.bits := errorBits
+      when(io.status.ready)(owesStatus := False)
+      when(io.message.ready)(owesMessage := False)
+      when(io.raise.ready)(owesError := False)
+      when(
+        (!owesStatus || io.status.ready) && (!owesMessage || io.message.ready) && (!owesError || io.raise.ready)
+      ) {
+        io.change.ready := event === Event.change
+        goto(idle)
+      }
+    }
+  }
+}

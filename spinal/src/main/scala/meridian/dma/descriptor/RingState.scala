@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.descriptor
+
+import meridian.dma.DmaParam
+import spinal.core._
+
+/** What software's context says of an H2C ring. */
+case class RingContext() extends Bundle {
+  val enable = Bool()
+  val wrong = Bool() // memory mapped, bypass, or descriptors that are not of 16 bytes: what this engine has not
+  val creditEnable = Bool() // the shell says how many descriptors may be fetched
+  val statusEnable = Bool()
+  val statusInterval = Bool() // status after some frames, and not only when the ring is drained
+  val error = Bits(2 bits) // 0: of a descriptor, 1: of what it points at
+  val errorSent = Bool()
+  val function = DmaParam.functionType()
+  val size = UInt(4 bits) // index in the table of ring sizes
+  val base = UInt(64 bits)
+}
+
+/** A ring as the engine knows it. */
+case class RingState() extends Bundle {
+  val context = RingContext()
+  val pidx, cidx = UInt(16 bits)
+  val fetched = UInt(16 bits) // the descriptor that is fetched next
+  val credits = UInt(16 bits)
+  val frames = UInt(10 bits) // since the last status
+  val listed = Bool() // waits for its turn
+  val told = Bool() // the shell has heard of descriptors
+}
+
+/** A ring's contexts were written: what was under way is forgotten. */
+case class RingChange() extends Bundle {
+  val queue = DmaParam.queueType()
+  val context = RingContext()
+  val pidx, cidx = UInt(16 bits)
+}
+
+/** A producer index of software. */
+case class RingDoorbell() extends Bundle {
+  val queue = DmaParam.queueType()
+  val pidx = UInt(16 bits)
+}
+
+/** Descriptors that the shell lets a queue fetch. */
+case class RingCredit() extends Bundle {
+  val queue = DmaParam.queueType()
+  val count = UInt(16 bits)
+}
+
+/** A descriptor has ended. */
+case class RingDone() extends Bundle {
+  val queue = DmaParam.queueType()
+  val epoch = RingEpoch()
+  val failed = Bool()
+  val onDescriptor = Bool() // it could not be fetched; else what it points at
+}
+
+/** A queue's epoch counts its changes and errors: what belongs to an older one is dropped. */
+object RingEpoch {
+  def apply(): UInt = UInt(16 bits)
+}
+
+/** Descriptors that were asked for, in the order of their reads. */
+case class DescriptorFetch() extends Bundle {
+  val queue = DmaParam.queueType()
+  val epoch = RingEpoch()
+  val function = DmaParam.functionType()
+  val count = UInt(5 bits)
+}
+
+/** A queue's status entry. */
+case class StatusEntry() extends Bundle {
+  val function = DmaParam.functionType()
+  val address = UInt(64 bits)
+  val word = Bits(64 bits)
+}

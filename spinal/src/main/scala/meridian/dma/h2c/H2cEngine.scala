@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.h2c
+
+import meridian.dma.DmaParam
+import meridian.dma.context.ErrorEvent
+import meridian.dma.descriptor._
+import meridian.dma.pcie._
+import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
+import spinal.core._
+import spinal.lib._
+
+/** Host to card: from a doorbell to frames on the stream and the ring's status entry, by the block's requester streams.
+  *
+  * It is no part of [[meridian.dma.DmaEngine]] yet: contexts, doorbells and ring sizes come in at ports. Descriptors and
+  * payload have tags of their own, so neither waits for room of the other. Frames leave in the order in which their
+  * descriptors were fetched, those of all queues; a queue's read that is slow holds up the others until it comes or is
+  * given up.
+  *
+  * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
+  */
+class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, timeOut: Int = 15000000)
+    extends Component {
+  val io = new Bundle {
+    val rq = master(Stream(Fragment(RqBeat())))
+    val rc = slave(Stream(Fragment(RcBeat())))
+    val maxReadRequest = in UInt (3 bits)
+    val busMaster = in Bits (p.functions bits)
+    val change = slave(Stream(RingChange()))
+    val doorbell = slave(Stream(RingDoorbell()))
+    val ringSizes = in Vec (UInt(16 bits), 16)
+    val statusInterval = in UInt (10 bits)
+    val h2c = master(Stream(H2cPins(32)))
+    val tmStatus = master(Stream(TmStatusPins()))
+    val credits = slave(Stream(DescriptorCreditPins()))
+    val raise = master(Stream(ErrorEvent()))
+    val idle = out Bool () // no tag is in flight
+  }
+
+  val engine = new FetchEngine(p)
+  engine.io.change << io.change
+  engine.io.doorbell << io.doorbell
+  engine.io.ringSizes := io.ringSizes
+  engine.io.statusInterval := io.statusInterval
+  io.raise << engine.io.raise
+  // Credits of C2H queues are another engine's.
+  val credits = io.credits.throwWhen(io.credits.c2h || io.credits.qid >= p.queues)
+  engine.io.credit.arbitrationFrom(credits)
+  engine.io.credit.payload.queue := credits.qid
+  engine.io.credit.count := credits.crdt
+
+  val descriptors = new ReadPort(p, descriptorTags, 0, timeOut)
+  val payload = new ReadPort(p, payloadTags, descriptorTags, timeOut)
+  for (port <- Seq(descriptors, payload)) {
+    port.io.maxReadRequest := io.maxReadRequest
+    port.io.busMaster := io.busMaster
+  }
+  io.idle := descriptors.io.idle && payload.io.idle
+  descriptors.io.command << engine.io.read
+
+  val unpack = new DescriptorUnpack
+  unpack.io.fetch << engine.io.fetch.queue(2 * descriptorTags)
+  unpack.io.beat << descriptors.io.beat
+  val reader = new H2cReader(2 * payloadTags)
+  reader.io.descriptor << unpack.io.descriptor.m2sPipe()
+  payload.io.command << reader.io.read
+  reader.io.beat << payload.io.beat
+  engine.io.queue := reader.io.queue
+  reader.io.epoch := engine.io.epoch
+  engine.io.done << reader.io.done
+  io.h2c << reader.io.h2c
+
+  val status = new StatusPort(p)
+  status.io.message << engine.io.message
+  io.tmStatus << status.io.pins
+
+  val writes = new WriteBack(p)
+  writes.io.status << engine.io.status
+  writes.io.busMaster := io.busMaster
+
+  val arbiter = new RqArbiter(3)
+  arbiter.io.requests(0) << descriptors.io.request
+  arbiter.io.requests(1) << payload.io.request
+  arbiter.io.requests(2) << writes.io.request
+  io.rq << arbiter.io.rq
+  val dispatcher = new RcDispatcher(Seq(0, descriptorTags, descriptorTags + payloadTags))
+  dispatcher.io.rc << io.rc
+  descriptors.io.part << dispatcher.io.parts(0)
+  payload.io.part << dispatcher.io.parts(1)
+}

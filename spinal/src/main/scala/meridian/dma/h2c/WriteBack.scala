@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.h2c
+
+import meridian.dma.DmaParam
+import meridian.dma.descriptor.StatusEntry
+import meridian.dma.pcie.RqRequest
+import spinal.core._
+import spinal.lib._
+
+/** Writes status entries, 8 bytes each, into the host's memory. One of a function that may not access memory is dropped. */
+class WriteBack(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val status = slave(Stream(StatusEntry()))
+    val request = master(Stream(RqRequest()))
+    val busMaster = in Bits (p.functions bits)
+  }
+
+  val isAllowed = io.status.function < p.functions && io.busMaster(io.status.function.resize(log2Up(p.functions) bits))
+  io.request << io.status
+    .throwWhen(!isAllowed)
+    .map { status =>
+      val request = RqRequest()
+      request.function := status.function
+      request.address := status.address
+      request.dwords := 2
+      request.write := True
+      request.tag := 0
+      request.firstBe := 15
+      request.lastBe := 15
+      request.data := B(0, 64 bits) ## status.word
+      request
+    }
+    .m2sPipe()
+}

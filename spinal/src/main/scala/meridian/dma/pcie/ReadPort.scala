@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.pcie
+
+import meridian.dma.DmaParam
+import spinal.core._
+import spinal.lib._
+
+/** Reads of host memory, whose data leave in the order of the reads. Each read gives its bytes from the first on, or a last
+  * beat that says that it has failed. A request leaves 2 cycles after its read at the earliest.
+  *
+  * @param first    the first of its tags
+  * @param timeOut  cycles (TagTable)
+  */
+class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Component {
+  val io = new Bundle {
+    val command = slave(Stream(ReadCommand()))
+    val beat = master(Stream(Fragment(ReadBeat())))
+    val request = master(Stream(RqRequest()))
+    val part = slave(Flow(CompletionPart()))
+    val maxReadRequest = in UInt (3 bits)
+    val busMaster = in Bits (p.functions bits)
+    val idle = out Bool () // no tag is in flight
+  }
+
+  val splitter = new ReadSplitter(p)
+  splitter.io.command << io.command
+  splitter.io.maxReadRequest := io.maxReadRequest
+  splitter.io.busMaster := io.busMaster
+  val tagTable = new TagTable(tags, first, timeOut)
+  tagTable.io.piece << splitter.io.piece
+  io.request << tagTable.io.request
+  val reorder = new CompletionReorder(tags)
+  reorder.io.part << io.part
+  reorder.io.inFlight := tagTable.io.inFlight
+  reorder.io.end := tagTable.io.end
+  tagTable.io.address := reorder.io.address
+  tagTable.io.failed << reorder.io.failed
+  tagTable.io.completed << reorder.io.completed
+  reorder.io.whole << tagTable.io.whole
+  reorder.io.partly := tagTable.io.partly
+  reorder.io.oldest := tagTable.io.oldest
+  reorder.io.slot := tagTable.io.slot
+  reorder.io.slotReady := tagTable.io.slotReady
+  reorder.io.slotFailed := tagTable.io.slotFailed
+  reorder.io.slotVoid := tagTable.io.slotVoid
+  tagTable.io.release := reorder.io.release
+  io.beat << reorder.io.beat
+  io.idle := tagTable.io.inFlight === 0
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.pcie
+
+import meridian.dma.DmaParam
+import spinal.core._
+import spinal.lib._
+
+/** Bytes in the host's memory that a function is to read. */
+case class ReadCommand() extends Bundle {
+  val function = DmaParam.functionType()
+  val address = UInt(64 bits)
+  val bytes = UInt(16 bits) // not 0
+}
+
+/** What of a read is one request. */
+case class ReadPiece() extends Bundle {
+  val function = DmaParam.functionType()
+  val address = UInt(64 bits)
+  val bytes = UInt(10 bits)
+  val last = Bool() // of its read
+  val allowed = Bool() // the function may access memory
+}
+
+object ReadPiece {
+  val limit = 512 // bytes, whatever the host allows
+}
+
+/** Cuts reads at multiples of the maximum read request size, or of 512 bytes if that is less, and so at those of 4 KiB.
+  *
+  * The first piece is there the cycle after its read, and then one a cycle; a read is taken with the last piece of the one
+  * before.
+  */
+class ReadSplitter(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val command = slave(Stream(ReadCommand()))
+    val piece = master(Stream(ReadPiece()))
+    val maxReadRequest = in UInt (3 bits) // 128 bytes times two to the power of it
+    val busMaster = in Bits (p.functions bits)
+  }
+
+  val busy = RegInit(False)
+  val rest = Reg(ReadCommand())
+  val allowed = Reg(Bool())
+  val inPiece = RegNext(io.maxReadRequest.mux(0 -> U(127, 9 bits), 1 -> U(255, 9 bits), default -> U(511, 9 bits)))
+  val room = (~rest.address(8 downto 0) & inPiece) +^ 1
+  val last = rest.bytes <= room
+  io.piece.valid := busy
+  io.piece.function := rest.function
+  io.piece.address := rest.address
+  io.piece.bytes := last ? rest.bytes.resize(10 bits) | room
+  io.piece.last := last
+  io.piece.allowed := allowed
+  io.command.ready := !busy || (io.piece.ready && last)
+  when(io.piece.fire) {
+    rest.address := (rest.address | inPiece.resize(64 bits)) + 1
+    rest.bytes := rest.bytes - room
+    when(last)(busy := False)
+  }
+  when(io.command.fire) {
+    busy := True
+    rest := io.command.payload
+    allowed := io.command.function < p.functions && io.busMaster(io.command.function.resize(log2Up(p.functions) bits))
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.pcie
+
+import spinal.core._
+import spinal.lib._
+
+/** A part of a read that has come, or will not come. */
+case class ReadSlot() extends Bundle {
+  val start = UInt(9 bits) // its address in 512 bytes
+  val bytes = UInt(10 bits)
+  val last = Bool() // of its read
+}
+
+/** The tags of a port. They are given out in a circle, so that answers leave in the order of requests, whatever the order
+  * in which they come.
+  *
+  * A tag is in flight from its request until the block says that nothing more comes for it. One that stays in flight for
+  * longer than the time-out, which is to be more than the block's own (PG213 reports those as completions), counts as
+  * failed, so that others go on; but it is given to nobody before the block has let it go, and is passed over until then.
+  * A piece of a function that may not access memory has failed at once, and no request leaves.
+  *
+  * A piece waits for a tag, and leaves in the cycle in which the request is taken; one a cycle.
+  *
+  * @param first    the number that the first of the tags has at the block
+  * @param timeOut  cycles; a tag is given up after two thirds of it at the earliest
+  */
+class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
+  require(
+    isPow2(tags) && tags >= 4 && first + tags <= 256,
+    s"tags are $tags from $first: choose a power of two below 256"
+  )
+  require(timeOut >= 6, s"the time-out is $timeOut cycles: choose at least 6")
+  val place = log2Up(tags) bits
+  val io = new Bundle {
+    val piece = slave(Stream(ReadPiece()))
+    val request = master(Stream(RqRequest()))
+    val failed, completed = slave(Flow(UInt(place))) // failed comes with completed or before it
+    val inFlight = out Bits (tags bits)
+    val whole = master(Stream(TagVerdict())) // of the next read that has come wholly, or cannot
+    val partly = out Bool () // three quarters of all tags are that read's, and it has not come wholly
+    val slot = out(ReadSlot()) // the oldest
+    val slotReady = out Bool () // it has come, or cannot
+    val slotFailed, slotVoid = out Bool () // a void slot is no part of a read
+    val release = in Bool () // the oldest slot
+    val address = in UInt (place) // of a slot whose end is asked for
+    val end = out UInt (10 bits)
+    val oldest = out UInt (place)
+  }
+
+  val inFlight, failed, skipped = RegInit(B(0, tags bits))
+  val ages = Vec.fill(tags)(Reg(UInt(2 bits)))
+  val slots = Mem(ReadSlot(), tags)
+  val ends = Mem(UInt(10 bits), tags)
+  val handed, looked, left = RegInit(U(0, log2Up(tags) + 1 bits)) // slots given out, looked at, released
+  private def at(pointer: UInt): UInt = pointer(log2Up(tags) - 1 downto 0)
+  io.inFlight := inFlight
+  io.oldest := at(left)
+
+  val tick = CounterFreeRun((timeOut + 2) / 3).willOverflow
+  when(tick)(for (age <- ages) when(age =/= 3)(age := age + 1))
+  val late = Vec(ages.map(_ === 3)).asBits & inFlight
+
+  // Giving out.
+  val full = (handed - left).msb
+  val lost = inFlight(at(handed)) // given up, and the block still has it
+  val offset = io.piece.address(1 downto 0)
+  val ending = io.piece.bytes + io.piece.address(8 downto 0).resize(10 bits)
+  val ready = !full && !lost
+  io.request.valid := io.piece.valid && ready && io.piece.allowed
+  io.piece.ready := ready && (io.request.ready || !io.piece.allowed)
+  io.request.function := io.piece.function
+  io.request.address := io.piece.address
+  val span = io.piece.bytes +^ offset
+  io.request.dwords := ((span + 3) >> 2).resized
+  io.request.write := False
+  io.request.tag := at(handed).resize(8 bits) + first
+  io.request.data := 0
+  val firstBytes = B(15, 4 bits) |<< offset
+  val lastBytes = B(15, 4 bits) |>> (U(0, 2 bits) - span(1 downto 0))
+  val single = span <= 4
+  io.request.firstBe := single ? (firstBytes & lastBytes) | firstBytes
+  io.request.lastBe := single ? B(0, 4 bits) | lastBytes
+  val slot = ReadSlot()
+  slot.start := io.piece.address(8 downto 0)
+  slot.bytes := io.piece.bytes
+  slot.last := io.piece.last
+  slots.write(at(handed), slot, io.piece.fire)
+  ends.write(at(handed), ending, io.piece.fire)
+  io.end := ends.readAsync(io.address)
+
+  when(io.failed.valid)(failed(io.failed.payload) := True)
+  when(io.completed.valid)(inFlight(io.completed.payload) := False)
+  when(io.piece.fire || (!full && lost)) {
+    handed := handed + 1
+    skipped(at(handed)) := lost
+    when(!lost) {
+      inFlight(at(handed)) := io.piece.allowed
+      failed(at(handed)) := !io.piece.allowed
+      ages(at(handed)) := U(0, 2 bits)
+    }
+  }
+
+  // Looking, a slot a cycle: has a read come wholly?
+  val current = slots.readAsync(at(looked))
+  val isVoid = skipped(at(looked))
+  val isBad = failed(at(looked)) || late(at(looked))
+  val passes = looked =/= handed && (isVoid || !inFlight(at(looked)) || late(at(looked)))
+  val bad = RegInit(B(0, tags bits))
+  val soFar = RegInit(False) // the read has failed
+  val pieces = Reg(UInt(log2Up(tags) + 1 bits)) init 0
+  val verdict = Stream(TagVerdict())
+  verdict.valid := passes && !isVoid && current.last
+  verdict.failed := soFar || isBad
+  io.whole << verdict.queueLowLatency(tags)
+  io.partly := pieces >= tags * 3 / 4
+  when(passes) {
+    looked := looked + 1
+    bad(at(looked)) := isBad
+    // Void slots count, as they too are not free.
+    pieces := pieces + 1
+    when(!isVoid) {
+      soFar := !current.last && (soFar || isBad)
+      when(current.last)(pieces := 0)
+    }
+  }
+
+  io.slot := slots.readAsync(at(left))
+  io.slotReady := left =/= looked
+  io.slotFailed := bad(at(left))
+  io.slotVoid := skipped(at(left))
+  when(io.release)(left := left + 1)
+}
+
+case class TagVerdict() extends Bundle {
+  val failed = Bool()
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.h2c
+
+import meridian.dma.DmaParam
+import meridian.dma.pcie.Answer
+import meridian.host.FrameSim._
+import org.scalatest.funsuite.AnyFunSuite
+import spinal.core.sim._
+
+/** From doorbells to frames, with a host that answers as it may. */
+class H2cEngineTest extends AnyFunSuite {
+  val p = DmaParam(vfs = Seq(2, 2, 0, 1), queues = 16)
+  lazy val compiled = SimConfig.compile(new H2cEngine(p, timeOut = 15000))
+  def run(name: String, pace: Float = 1.0f, maxRead: Int = 512)(body: H2cHarness => Unit): Unit =
+    compiled.doSim(name, 11)(dut => body(new H2cHarness(dut, p, 11, pace, maxRead)))
+
+  test("a frame of 64 bytes crosses, and the status entry tells it") {
+    run("one") { h =>
+      h.change(3)
+      h.payload(0x200000, 64)
+      h.post(3, 0x200000, 64, 0x12345678L)
+      h.doorbell(3)
+      h.settle(3)
+      h.idle()
+      assert(h.host.reads == Seq(0 -> h.ring(3), 0 -> 0x200000L) && h.available(3) == 1 && h.errors.isEmpty)
+    }
+  }
+
+  for ((maxRead, pace) <- Seq((128, 0.5f), (512, 1.0f)))
+    test(s"frames of all queues leave as they are, in their queue's order, reads of up to $maxRead, pace $pace") {
+      run(s"many$maxRead", pace, maxRead) { h =>
+        for (queue <- 0 until p.queues) h.change(queue, creditEnable = queue == 5)
+        for (round <- 0 until 12) {
+          for (queue <- 0 until p.queues) {
+            val count = 1 + h.random.nextInt(if (round % 4 == 0) 14 else 5)
+            for (i <- 0 until count) {
+              val length = h.random.nextInt(8) match {
+                case 0 => 0
+                case 1 => 1 + h.random.nextInt(70)
+                case 2 => 1500 + h.random.nextInt(3000)
+                case _ => 32 + h.random.nextInt(500)
+              }
+              // Each frame has 8 KiB of its own, and some cross a page.
+              val address = 0x40000000L + 0x2000 * (queue * 16 + h.pidx(queue)) + h.random.nextInt(4096)
+              h.payload(address, length)
+              h.post(queue, address, length, h.random.nextInt() & 0xffffffffL)
+              if (h.random.nextInt(3) == 0) h.doorbell(queue)
+            }
+            h.doorbell(queue)
+            if (queue == 5) {
+              h.credit(5, count, c2h = true)
+              h.credit(5, count - 1)
+              h.credit(5, 1)
+            }
+          }
+          for (queue <- 0 until p.queues) h.settle(queue)
+        }
+        h.idle()
+        for (queue <- 0 until p.queues) assert(h.available(queue) == h.wanted(queue).size, s"queue $queue")
+        assert(h.lost.isEmpty && h.errors.isEmpty)
+      }
+    }
+
+  test(
+    "a frame of 65535 bytes, more than there are tags for, crosses; a credit that was not given holds a queue alone"
+  ) {
+    run("long", 0.7f, 128) { h =>
+      for (queue <- Seq(1, 2)) h.change(queue, creditEnable = queue == 2)
+      h.payload(0x50000ffdL, 65535)
+      h.post(2, 0x50000ffdL, 64, 2)
+      h.doorbell(2)
+      h.post(1, 0x50000ffdL, 65535, 1)
+      h.doorbell(1)
+      h.settle(1)
+      assert(h.frames(2).isEmpty)
+      h.credit(2, 1)
+      h.settle(2)
+    }
+  }
+
+  private val failures = Seq(Answer.Unsupported, Answer.Poisoned, Answer.TimedOut, Answer.Never)
+  for (onDescriptor <- Seq(false, true))
+    test(
+      s"a read that fails stops its queue and disturbs no other, ${if (onDescriptor) "descriptors" else "payload"}"
+    ) {
+      run(s"failures$onDescriptor", 0.8f, 256) { h =>
+        for (answer <- failures) {
+          for (queue <- 0 until p.queues) {
+            h.change(queue)
+            h.frames(queue).clear()
+            h.wanted(queue).clear()
+          }
+          h.cd.waitSampling(300) // until the shell has heard of the changes
+          h.errors.clear()
+          h.lost.clear()
+          val bad = h.random.nextInt(p.queues)
+          val failing = 0x60000000L + 0x2000 * (bad * 16 + 3)
+          val at = if (onDescriptor) h.ring(bad) until h.ring(bad) + 240 else failing + 256 until failing + 1024
+          h.host.answerOf = address => if (at.contains(address)) answer else Answer.Data
+          for (queue <- 0 until p.queues) {
+            for (i <- 0 until 6) {
+              val address = 0x60000000L + 0x2000 * (queue * 16 + i)
+              h.payload(address, 700)
+              h.post(queue, address, 700, i)
+            }
+            h.doorbell(queue)
+          }
+          for (queue <- 0 until p.queues if queue != bad) h.settle(queue)
+          waitFor(h.cd, s"the error after $answer", 60000)(h.errors.nonEmpty)
+          h.cd.waitSampling(2000)
+          val whole = if (onDescriptor) 0 else 3
+          assert(h.frames(bad) == h.wanted(bad).take(whole), s"$answer")
+          assert(h.errors == Seq(1L << (if (onDescriptor) 21 else 20) | 1 << 2))
+          assert(h.lost == Seq(bad -> true))
+          assert(h.status(bad) == ((if (onDescriptor) 1 else 2, whole, 6)), s"$answer")
+          // It takes no doorbell any more.
+          h.doorbell(bad, 8)
+          h.cd.waitSampling(500)
+          assert(h.frames(bad).size == whole && h.errors.size == 1)
+          if (answer == Answer.Never) {
+            assert(!h.engine.idle.toBoolean, "a tag that the block has is free")
+            h.host.release()
+          }
+          h.idle()
+        }
+      }
+    }
+
+  test("a queue that is changed while its reads are in flight delivers nothing after, and begins anew") {
+    run("change", 0.8f, 256) { h =>
+      for (round <- 0 until 20) {
+        for (queue <- Seq(4, 7)) {
+          h.change(queue)
+          h.frames(queue).clear()
+          h.wanted(queue).clear()
+        }
+        h.cd.waitSampling(100) // until the shell has heard of the changes
+        h.lost.clear()
+        for (queue <- Seq(4, 7); i <- 0 until 10) {
+          val address = 0x70000000L + 0x1000 * (queue * 16 + i)
+          h.payload(address, 600)
+          h.post(queue, address, 600, round)
+        }
+        for (queue <- Seq(4, 7)) h.doorbell(queue)
+        h.cd.waitSampling(60 + h.random.nextInt(300))
+        h.change(4, enable = false)
+        // What has begun ends.
+        h.cd.waitSampling(60)
+        val delivered = h.frames(4).size
+        h.settle(7)
+        h.idle()
+        assert(h.frames(4).size == delivered && h.frames(4) == h.wanted(4).take(delivered))
+        assert(h.lost == Seq(4 -> false) && h.errors.isEmpty)
+      }
+    }
+  }
+
+  test("a function that may not access memory sends no request, and its queues fail") {
+    run("master") { h =>
+      h.change(0)
+      h.change(1)
+      h.engine.busMaster #= (BigInt(1) << p.functions) - 2
+      for (queue <- Seq(0, 1)) {
+        h.post(queue, 0x80000, 64, 0)
+        h.doorbell(queue)
+      }
+      h.settle(1)
+      waitFor(h.cd, "the error", 2000)(h.errors == Seq(1 << 21 | 1 << 2))
+      assert(h.host.reads.forall(_._1 == h.function(1)) && h.frames(0).isEmpty && h.status(0) == ((0, 0, 0)))
+    }
+  }
+
+  test("a doorbell that the ring cannot have, and a ring of another kind, stop the queue with an error of parameters") {
+    run("doorbells") { h =>
+      for ((wrong, pidx) <- Seq(false -> 15, false -> 0xffff, true -> 1)) {
+        h.errors.clear()
+        h.change(6, wrong = wrong)
+        h.doorbell(6, pidx)
+        waitFor(h.cd, "the error", 2000)(h.errors == Seq(1 << 4))
+        waitFor(h.cd, "the status", 2000)(h.status(6) == ((1, 0, 0)))
+      }
+      // Backwards: over the consumer.
+      h.errors.clear()
+      h.change(6)
+      h.post(6, 0x80000, 64, 0)
+      h.post(6, 0x80000, 64, 0)
+      h.doorbell(6)
+      h.host.holds = true
+      h.cd.waitSampling(20)
+      h.doorbell(6, 1)
+      waitFor(h.cd, "the error", 2000)(h.errors == Seq(1 << 4))
+      h.host.holds = false
+      h.idle()
+      assert(h.frames(6).isEmpty)
+    }
+  }
+}

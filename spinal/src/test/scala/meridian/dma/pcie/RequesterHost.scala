@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.pcie
+
+import scala.collection.mutable
+import scala.util.Random
+import spinal.core._
+import spinal.core.sim._
+import spinal.lib._
+import spinal.lib.sim._
+
+/** Memory of a host, by pages. */
+class HostMemory {
+  private val pages = mutable.Map[Long, Array[Byte]]()
+  private def page(address: Long) = pages.getOrElseUpdate(address >> 12, new Array[Byte](4096))
+  def write(address: Long, bytes: Seq[Byte]): Unit =
+    for ((byte, i) <- bytes.zipWithIndex) page(address + i)(((address + i) & 4095).toInt) = byte
+  def read(address: Long, count: Int): Seq[Byte] =
+    (0 until count).map(i => page(address + i)(((address + i) & 4095).toInt))
+  def word(address: Long): Long = read(address, 8).zipWithIndex.map { case (b, i) => (b & 0xffL) << (8 * i) }.sum
+}
+
+/** How the host answers a read. */
+sealed trait Answer
+object Answer {
+  case object Data extends Answer
+  case object Unsupported extends Answer // UR, CA likewise
+  case object Poisoned extends Answer
+  case object TimedOut extends Answer // by the block, as is a reset of the function
+  case object Never extends Answer // until release()
+}
+
+/** The block's end of the requester streams, with a host behind it: completions of different requests in any order, each in
+  * as many parts as the read completion boundary allows. Requests that break a rule of PCIe are a failure.
+  */
+class RequesterHost(
+    rq: Stream[Fragment[RqBeat]],
+    rc: Stream[Fragment[RcBeat]],
+    cd: ClockDomain,
+    val memory: HostMemory,
+    maxRead: Int,
+    pace: Float,
+    seed: Int
+) {
+  case class Read(tag: Int, function: Int, address: Long, bytes: Int, answer: Answer, var sent: Int = 0)
+  private val random = new Random(seed)
+  private val (driver, beats) = StreamDriver.queue(rc, cd)
+  driver.setFactor(pace)
+  StreamReadyRandomizer(rq, cd).setFactor(pace)
+  val open = mutable.ArrayBuffer[Read]()
+  var answerOf: Long => Answer = _ => Answer.Data
+  var reads = Seq[(Int, Long)]() // function and address of all that came
+  var holds = false // answers nothing meanwhile
+  private var released = false
+
+  /** Reads that were never answered are answered now, too late. */
+  def release(): Unit = released = true
+
+  StreamMonitor(rq, cd) { beat =>
+    val data = beat.fragment.data.toBigInt
+    def field(low: Int, bits: Int): Long = ((data >> low) & ((BigInt(1) << bits) - 1)).toLong
+    val address = field(2, 62) << 2
+    val dwords = field(64, 11).toInt
+    val function = field(80, 8).toInt
+    val (firstBe, lastBe) = (beat.fragment.firstBe.toInt, beat.fragment.lastBe.toInt)
+    assert(beat.last.toBoolean)
+    if (field(75, 4) == RequestKind.memoryWrite) {
+      assert(firstBe == 15 && lastBe == (if (dwords > 1) 15 else 0) && dwords <= 4)
+      assert(beat.fragment.keep.toInt == (1 << (4 + dwords)) - 1)
+      memory.write(address, (0 until 4 * dwords).map(i => field(128 + 8 * i, 8).toByte))
+    } else {
+      assert(field(75, 4) == RequestKind.memoryRead && beat.fragment.keep.toInt == 15)
+      assert(
+        dwords >= 1 && (address & 4095) + 4 * dwords <= 4096 && 4 * dwords <= maxRead,
+        s"$dwords words at $address"
+      )
+      val skipped = Integer.numberOfTrailingZeros(firstBe)
+      val end = if (dwords == 1) firstBe else lastBe
+      assert((lastBe == 0) == (dwords == 1) && firstBe != 0)
+      val bytes = 4 * dwords - skipped - (Integer.numberOfLeadingZeros(end) - 28)
+      val tag = field(96, 8).toInt
+      assert(!open.exists(_.tag == tag), s"tag $tag is in flight")
+      reads = reads :+ (function -> (address + skipped))
+      open += Read(tag, function, address + skipped, bytes, answerOf(address + skipped))
+    }
+  }
+
+  cd.onSamplings {
+    val ready = open.filter(read => read.answer != Answer.Never || released)
+    if (!holds && ready.nonEmpty && beats.size < 4 && random.nextFloat() < pace)
+      answer(ready(random.nextInt(ready.size)))
+  }
+
+  private def answer(read: Read): Unit = read.answer match {
+    case Answer.Data | Answer.Never => part(read, error = 0)
+    case Answer.Poisoned            => part(read, error = 1)
+    case Answer.Unsupported         => finish(read, code = 2, status = if (random.nextBoolean()) 1 else 4)
+    case Answer.TimedOut            => finish(read, code = if (random.nextBoolean()) 9 else 8, status = 0)
+  }
+
+  private def finish(read: Read, code: Int, status: Int): Unit = {
+    send(BigInt(code) << 12 | BigInt(1) << 30 | BigInt(status) << 43 | BigInt(read.tag) << 64, Nil)
+    open -= read
+  }
+
+  private def part(read: Read, error: Int): Unit = {
+    val at = read.address + read.sent
+    val left = read.bytes - read.sent
+    val toBoundary = 64 - (at & 63).toInt + 64 * random.nextInt(4)
+    val count = left min toBoundary
+    val start = at & ~3L
+    val dwords = ((at + count - start + 3) / 4).toInt
+    val completed = count == left
+    val descriptor = BigInt(at & 4095) | BigInt(error) << 12 | BigInt(left) << 16 |
+      BigInt(if (completed) 1 else 0) << 30 | BigInt(dwords) << 32 | BigInt(error) << 46 | BigInt(read.tag) << 64
+    val words = memory.read(start, 4 * dwords).grouped(4).map { b =>
+      (0 until 4).map(i => (b(i) & 0xffL) << (8 * i)).sum
+    }
+    send(descriptor, words.toSeq)
+    read.sent += count
+    if (completed) open -= read
+  }
+
+  private def send(descriptor: BigInt, words: Seq[Long]): Unit = {
+    val all = (0 until 3).map(i => ((descriptor >> (32 * i)) & 0xffffffffL).toLong) ++ words
+    val cut = all.grouped(8).toSeq
+    for ((beat, i) <- cut.zipWithIndex) beats.enqueue { pins =>
+      pins.fragment.data #= beat.zipWithIndex.map { case (w, j) => BigInt(w) << (32 * j) }.sum
+      pins.fragment.keep #= (1 << beat.size) - 1
+      pins.fragment.user #= 0
+      pins.last #= (i == cut.size - 1)
+    }
+  }
+}
