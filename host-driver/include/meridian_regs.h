@@ -120,6 +120,11 @@
 #define MERIDIAN_DRP_RESULT_BUSY                                4
 #define MERIDIAN_DRP_RESULTS                                    5
 
+/* Why flow control is off although it was switched on. */
+#define MERIDIAN_PAUSE_REFUSAL_NONE                             0
+#define MERIDIAN_PAUSE_REFUSAL_RECEIVE_BOTH                     1
+#define MERIDIAN_PAUSE_REFUSALS                                 2
+
 /* Why a test of a port was not started. */
 #define MERIDIAN_PORT_TEST_REFUSAL_NONE                         0
 #define MERIDIAN_PORT_TEST_REFUSAL_RUNNING                      1
@@ -368,6 +373,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK               0x00200000u
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_SHIFT                24
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_MASK                 0x01000000u
+#define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_SHIFT          25
+#define MERIDIAN_IDENT_CAPABILITIES_FLOW_CONTROL_MASK           0x02000000u
 #define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_SHIFT               27
 #define MERIDIAN_IDENT_CAPABILITIES_BOX_IRQ_MASK                0x08000000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
@@ -550,6 +557,55 @@
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_ADDRESS_MASK              0x0000ffffu
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_SHIFT               31
 #define MERIDIAN_PORT_PS_ADDRESS_HIGH_VALID_MASK                0x80000000u
+
+/* PAUSE and PFC of an Ethernet port. */
+#define MERIDIAN_FLOW_CONTROL_BASE(i)                           (0x102800 + 0x1000 * (i))
+#define MERIDIAN_FLOW_CONTROL_PS_BASE(i)                        (0x2800 + 0x1000 * (i))
+#define MERIDIAN_FLOW_CONTROL_MAX                               4
+#define MERIDIAN_FLOW_CONTROL_RECEIVE                           0x000
+#define MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_SHIFT               0
+#define MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_MASK                0x00000001u
+#define MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_SHIFT                 8
+#define MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_MASK                  0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_WATCHDOG                          0x00c
+#define MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_SHIFT              0
+#define MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_MASK               0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_ADDRESS_LOW                       0x010
+#define MERIDIAN_FLOW_CONTROL_ADDRESS_HIGH                      0x014
+#define MERIDIAN_FLOW_CONTROL_ADDRESS_HIGH_ADDRESS_SHIFT        0
+#define MERIDIAN_FLOW_CONTROL_ADDRESS_HIGH_ADDRESS_MASK         0x0000ffffu
+#define MERIDIAN_FLOW_CONTROL_REFUSAL                           0x018
+#define MERIDIAN_FLOW_CONTROL_REFUSAL_REASON_SHIFT              0
+#define MERIDIAN_FLOW_CONTROL_REFUSAL_REASON_MASK               0x00000007u
+#define MERIDIAN_FLOW_CONTROL_STATE                             0x01c
+#define MERIDIAN_FLOW_CONTROL_STATE_PAUSED_SHIFT                0
+#define MERIDIAN_FLOW_CONTROL_STATE_PAUSED_MASK                 0x000000ffu
+#define MERIDIAN_FLOW_CONTROL_STATE_STORM_SHIFT                 8
+#define MERIDIAN_FLOW_CONTROL_STATE_STORM_MASK                  0x0000ff00u
+#define MERIDIAN_FLOW_CONTROL_EVENTS                            0x020
+#define MERIDIAN_FLOW_CONTROL_EVENTS_STORM_SHIFT                0
+#define MERIDIAN_FLOW_CONTROL_EVENTS_STORM_MASK                 0x000000ffu
+#define MERIDIAN_FLOW_CONTROL_COUNTERS(i)                       (0x100 + 0x4 * (i))
+#define MERIDIAN_FLOW_CONTROL_COUNTERS_MAX                      64
+#define MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE                  0x100
+#define MERIDIAN_FLOW_CONTROL_COUNTER_RX_PFC                    0x108
+#define MERIDIAN_FLOW_CONTROL_COUNTER_RX_IGNORED                0x110
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_0                  0x140
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_1                  0x148
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_2                  0x150
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_3                  0x158
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_4                  0x160
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_5                  0x168
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_6                  0x170
+#define MERIDIAN_FLOW_CONTROL_COUNTER_PAUSED_7                  0x178
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_0                  0x180
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_1                  0x188
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_2                  0x190
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_3                  0x198
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_4                  0x1a0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_5                  0x1a8
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_6                  0x1b0
+#define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_7                  0x1b8
 
 /* Packet generator and checker at the MAC's side of a port; in a build that has the capability self_test. */
 #define MERIDIAN_PORT_TEST_BASE(i)                              (0x106000 + 0x400 * (i))

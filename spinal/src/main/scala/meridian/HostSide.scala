@@ -40,6 +40,7 @@ class HostSide(p: ShellParam) extends Component {
     val idle = out Bool ()
     val boxTime = p.boxTime generate in(RxStamp())
     val boxIrqRose = p.hasBoxes generate (out Bits (p.boxPlaces.size bits)) // a pulse a rising edge, by p.boxPlaces
+    val high = p.egress generate out(Vec(Bits(EgressClass.priorities bits), p.ports)) // of the upper queue
   }
 
   val regs = new HostRegs(p)
@@ -121,7 +122,10 @@ class HostSide(p: ShellParam) extends Component {
       box.io.paced := pacer.io.paced
     }
     for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
-    if (p.egress) txFilter.io.queueFull := Vec(io.txLost.map(_.orR)).asBits
+    if (p.egress) {
+      txFilter.io.queueFull := Vec(io.txLost.map(_.orR)).asBits
+      for ((high, port) <- io.high.zip(regs.io.ports)) high := port.high
+    }
     txFilter.io.tag << regs.io.tag
     veb.io.copy << txFilter.io.copy
     txFilter.io.copyLost.toFunctions := veb.io.lost

@@ -5,7 +5,7 @@ import meridian.frame.FrameStream
 import meridian.mac._
 import meridian.psport.{PsAxi, PsPort}
 import meridian.ptp._
-import meridian.regs.{BoxRegs, CardRegs}
+import meridian.regs.{BoxRegs, CardRegs, PausePort}
 import meridian.regs.bus.RegPort
 import meridian.selftest.port.{PortTest, PortTestRx, PortTestTx}
 import meridian.transceiver.TransceiverPort
@@ -51,6 +51,7 @@ class PsSide(p: ShellParam) extends Component {
     /** Cycles until time alone moves something; all ones: it does not. For a simulation that skips idle time. */
     val quietCycles = out UInt (32 bits)
     val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
+    val flow = p.egress generate Vec(master(PausePort(sends = false)), p.ports)
   }
 
   val regs = new CardRegs(p)
@@ -125,6 +126,8 @@ class PsSide(p: ShellParam) extends Component {
   io.quietCycles := RegNext(
     (recovery.map(_.io.quietCycles) ++ Seq(port.io.timerCycles, phc.io.quietCycles)).reduceBalancedTree(shorter)
   ) init 0
+
+  if (p.egress) for (i <- 0 until p.ports) regs.io.flow(i) <> io.flow(i)
 
   if (p.hasBoxes) {
     regs.io.boxIrqRose := io.boxIrqRose

@@ -120,6 +120,30 @@ class Shell(p: ShellParam) extends Component {
     val out = RegNext(since.andR && all.andR) init False
   })
   io.idle := idle.out
+
+  /** Flow control: what the other end of a port's link asks for stops the port's transmit queues. */
+  val flows = for (i <- 0 until (if (p.egress) p.ports else 0)) yield new Area {
+    val pause = new mac.pause.PauseRx(p, clocks.macRx(i), clocks.macTx(i))
+    pause.io.config := ps.io.flow(i).rx
+    pause.io.watch := ps.io.flow(i).watch
+    pause.io.link := ps.io.psLinkUp(i)
+    pause.io.beat << ports(i).rx.flow.beat
+    pause.io.bad := ports(i).rx.flow.bad
+    ports(i).rx.flow.take := pause.io.take
+    pause.io.skip := io.port(i).sim_skip_mac_tx
+    ports(i).tx.io.held := pause.io.held
+    ports(i).tx.io.high := host.io.high(i)
+    val report = new mac.pause.PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps)
+    report.io.seen << pause.io.seen
+    report.io.paused := pause.io.paused
+    report.io.storm := pause.io.storm
+    ps.io.flow(i).frames := report.io.frames
+    ps.io.flow(i).paused := report.io.isPaused
+    ps.io.flow(i).storm := report.io.isStorm
+    // Paused time is counted edge by edge, and a short frame before a closed gate shows nowhere.
+    when(report.io.isPaused.orR)(idle.since := 0)
+  }
+  for ((flow, i) <- flows.zipWithIndex) flow.setName(s"flow$i")
   io.sim_quiet_cycles := ps.io.quietCycles
 
   val transceivers = for (i <- 0 until (if (p.selfTest) p.ports else 0)) yield {

@@ -57,7 +57,18 @@ class ShellElaborationTest extends AnyFunSuite {
 
   /** Modules, signals and registers that only the option has; the module C2hEgress is of the receive side. */
   private def egressTraces =
-    Seq("EgressQueues", "EgressAdmission", "io_queueFull", "txLost", "highFirst", "pcp", "tx_lower_full")
+    Seq(
+      "EgressQueues",
+      "EgressAdmission",
+      "io_queueFull",
+      "txLost",
+      "highFirst",
+      "pcp",
+      "tx_lower_full",
+      "Pause",
+      "FrameGate",
+      "flow_control"
+    )
 
   test("egress queues at the ends, and their clock crossings") {
     val small =
@@ -72,6 +83,11 @@ class ShellElaborationTest extends AnyFunSuite {
         crossings.exists(c => c.kind == "memory" && c.to.contains(s"port${port}_tx/queues/$queue")),
         s"$port $queue"
       )
+    for (port <- 0 until 4) {
+      val flow = crossings.filter(_.to.startsWith(s"flow${port}_pause/"))
+      assert(flow.exists(c => c.kind == "memory" && c.from.head.contains("crossing/")), s"times of port $port")
+      assert(flow.exists(c => c.kind == "held" && c.reason.contains("flow control is off")), s"address of port $port")
+    }
     val atHost = small.copy(hostBox = Some(BoxPins.whole(small, atHost = true)))
     for (param <- Seq(small.copy(box = Some(BoxPins.whole(small))), atHost)) {
       val both = intercept[IllegalArgumentException](param.together)

@@ -107,8 +107,14 @@ class MacRx(p: ShellParam) extends Component {
 
   val taker = p.selfTest generate new FrameTaker(p)
 
-  /** Not for a buffer, as a frame of the port's test is for none. */
-  private def unwanted(drop: Bool): Bool = if (p.selfTest) drop || taker.io.take else drop
+  /** Of flow control: its frames are for nobody behind the MAC. */
+  val flow = p.egress generate master(pause.PauseLook())
+
+  /** Not for a buffer, as a frame of the port's test or of flow control is for none. */
+  private def unwanted(drop: Bool): Bool = {
+    val others = if (p.selfTest) drop || taker.io.take else drop
+    if (p.egress) others || flow.take else others
+  }
 
   // Verdict on the last beat, beside the words it decides of.
   val bad = beat.error || check.io.result.runt || check.io.result.oversize
@@ -195,6 +201,14 @@ class MacRx(p: ShellParam) extends Component {
       io.record.valid.allowOverride() := Delay(verdict.valid, 1 + more, init = False)
       io.record.payload.allowOverride() := Delay(record, 1 + more)
       io.record.payload.test.allowOverride() := taker.io.result
+    }
+    if (p.egress) {
+      flow.beat << beat
+      flow.bad := bad
+      when(RegNext(flow.take)) {
+        record.forHost := False
+        record.forPs := False
+      }
     }
   }
 }

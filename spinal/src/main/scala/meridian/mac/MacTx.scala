@@ -2,6 +2,7 @@
 package meridian.mac
 
 import meridian.ShellParam
+import meridian.egress.EgressClass
 import meridian.frame._
 import spinal.core._
 import spinal.lib._
@@ -23,9 +24,8 @@ class MacTx(p: ShellParam) extends Component {
     val hostIsTest = p.selfTest generate in(Bool()) // beside host: the beat is of the port's test
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
-
-    /** A cycle after a frame's last beat was taken. Length counts what was filled up, too. */
-    val record = master(Flow(MacTxRecord(p)))
+    val record = master(Flow(MacTxRecord(p))) // a cycle behind a frame's last beat; length counts what was filled up
+    val closed = p.egress generate (in Bits (EgressClass.count bits)) // by class: its frames may not begin
   }
 
   case class Beat() extends Bundle {
@@ -62,8 +62,8 @@ class MacTx(p: ShellParam) extends Component {
   val psFirst = new PsFirst(Beat())
   if (p.egress) {
     val highFirst = new PsFirst(Beat()).setName("highFirst")
-    highFirst.io.ps << prepare(io.high)
-    highFirst.io.host << prepare(io.host, ofTest = io.hostIsTest)
+    highFirst.io.ps << gated(prepare(io.high), io.closed(1))
+    highFirst.io.host << gated(prepare(io.host, ofTest = io.hostIsTest), io.closed(0))
     psFirst.io.host << highFirst.io.chosen
   } else psFirst.io.host << prepare(io.host, ofTest = io.hostIsTest)
   psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
@@ -151,5 +151,13 @@ class MacTx(p: ShellParam) extends Component {
     io.record.multicast := multicast && !broadcast
     io.record.broadcast := broadcast
     io.record.vlan := vlan
+  }
+
+  /** Directly before the choice: a frame that waits behind one of the PS has not begun. */
+  private def gated(frames: Stream[Fragment[Beat]], closed: Bool): Stream[Fragment[Beat]] = {
+    val gate = new pause.FrameGate(Beat())
+    gate.io.input << frames
+    gate.io.closed := closed
+    gate.io.output
   }
 }

@@ -121,4 +121,8 @@ class PortRx(p: ShellParam, port: Int, val macRxCd: ClockDomain, val hostCd: Clo
   io.psIdle := psBuffer.io.idle
 
   io.record << records.io.pop
+
+  /** Receive clock of the MAC. */
+  val flow = p.egress generate master(pause.PauseLook())
+  if (p.egress) flow <> macRx.mac.flow
 }

@@ -51,6 +51,12 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
     /** MacTx clock: the time of the PHC that the MAC gets. */
     val time = p.selfTest generate in(PtpTime())
+
+    /** MacTx clock: priorities that the other end has stopped. One of them stops its whole queue, a cycle later. */
+    val held = p.egress generate (in Bits (EgressClass.priorities bits))
+
+    /** Host clock: priorities of the upper queue. */
+    val high = p.egress generate (in Bits (EgressClass.priorities bits))
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
@@ -125,6 +131,11 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     mac.io.ps.last := psBuffer.io.pop.last
     mac.io.ps.meta := psBuffer.io.pop.meta
     mac.io.pins <> io.pins
+    val stop = p.egress generate new Area {
+      val high = BufferCC(io.high, B(EgressClass.resetMap, EgressClass.priorities bits))
+      val closed = RegNext((io.held & high).orR ## (io.held & ~high).orR) init 0
+      mac.io.closed := closed
+    }
     val hostIdle = if (p.egress) queues.io.idle else hostBuffer.io.idle
     io.idle := hostIdle && psBuffer.io.idle && !mac.io.pins.tvalid
 

@@ -52,6 +52,7 @@ class CardRegs(p: ShellParam) extends Component {
     val portTest = p.selfTest generate Vec(master(RegPort(10)), p.ports)
     val boxIrqRose = p.hasBoxes generate (in Bits (p.boxPlaces.size bits)) // see BoxIrqRegs
     val boxInterrupt, boxIdle = p.hasBoxes generate (out Bool ())
+    val flow = p.egress generate Vec(master(PausePort(sends = false)), p.ports)
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, if (p.hasBoxes) BoxRegs.addressBits else 16, fromHost = false)
@@ -85,11 +86,19 @@ class CardRegs(p: ShellParam) extends Component {
 
   val boxIrqs = Option.when(p.hasBoxes)(new BoxIrqRegs(p))
 
+  /** In the upper half of the page of each port. */
+  val flows = List.fill(if (p.egress) p.ports else 0)(new PauseRegs(p, sends = false))
+  private def portPage(a: UInt, i: Int): Bool =
+    if (p.egress) a(16 downto PauseRegs.addressBits) === 2 * (2 + i) else a(16 downto 12) === 2 + i
+
   val targets = Seq[(RegPort, UInt => Bool)](
     (ident.io.bus, a => a(16 downto (if (p.hasBoxes) 11 else 12)) === 0),
     (ptp.io.bus, a => a(16 downto 12) === 1)
   ) ++
-    ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 2 + i) } ++
+    ports.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => portPage(a, i)) } ++
+    flows.zipWithIndex.map { case (flow, i) =>
+      (flow.io.bus, (a: UInt) => a(16 downto PauseRegs.addressBits) === 2 * (2 + i) + 1)
+    } ++
     rings.zipWithIndex.map { case (ring, i) => (ring.io.bus, (a: UInt) => a(16 downto 12) === 0xc + i) } ++
     counters.zipWithIndex.map { case (port, i) => (port.io.bus, (a: UInt) => a(16 downto 12) === 8 + i) } ++
     cmacs.zipWithIndex.map { case (mac, i) => (mac.io.bus, (a: UInt) => a(16 downto 14) === 6 + i) } ++
@@ -114,7 +123,7 @@ class CardRegs(p: ShellParam) extends Component {
   /** For the generated documents: of what is there once a port, the first. */
   def pages: Seq[RegPage] =
     Seq(cmacs.head.page, ident.page, ptp.page, ports.head.page, counters.head.page, rings.head.page) ++
-      transceivers.headOption.map(_.page) ++ boxIrqs.map(_.page)
+      transceivers.headOption.map(_.page) ++ boxIrqs.map(_.page) ++ flows.headOption.map(_.page)
 
   ident.io.build_date := io.build_date
   ident.io.build_hash := io.build_hash
@@ -171,6 +180,7 @@ class CardRegs(p: ShellParam) extends Component {
     }
   }
   if (p.selfTest) io.idle := transceivers.map(_.io.idle).andR
+  for ((flow, i) <- flows.zipWithIndex) flow.io.port <> io.flow(i)
   for (regs <- boxIrqs) {
     regs.io.rose := io.boxIrqRose
     io.boxInterrupt := regs.io.interrupt

@@ -10,21 +10,29 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.regif.AccessType
 
-/** What the registers and the flow control of a port tell each other, all in the ps clock. Master are the registers. */
-case class PausePort() extends Bundle with IMasterSlave {
+/** What the registers and the flow control of a port tell each other, all in the ps clock. Master are the registers.
+  *
+  * @param sends see [[PauseRegs]]
+  */
+case class PausePort(sends: Boolean = true) extends Bundle with IMasterSlave {
   val rx = PauseRxConfig()
   val watch = PauseWatchConfig()
-  val tx = PauseTxConfig()
-  val thresholds = Vec(PauseThresholds(PauseRegs.fillBits), Pause.classes)
+  val tx = sends generate PauseTxConfig()
+  val thresholds = sends generate Vec(PauseThresholds(PauseRegs.fillBits), Pause.classes)
 
   /** Frames since the cycle before: see PauseRegs.frames. */
-  val frames = Vec(UInt(PauseRegs.amountBits bits), PauseRegs.frames.size)
+  val frames = Vec(UInt(PauseRegs.amountBits bits), PauseRegs.framesOf(sends).size)
 
   /** By class: it is paused; in a storm; the other end is told to stop it. */
-  val paused, storm, stopped = Bits(Pause.classes bits)
+  val paused, storm = Bits(Pause.classes bits)
+  val stopped = sends generate Bits(Pause.classes bits)
   override def asMaster(): Unit = {
-    out(rx, watch, tx, thresholds)
-    in(frames, paused, storm, stopped)
+    out(rx, watch)
+    in(frames, paused, storm)
+    if (sends) {
+      out(tx, thresholds)
+      in(stopped)
+    }
   }
 }
 
@@ -59,13 +67,18 @@ object PauseRegs {
     "tx_pfc_xoff" -> "PFC frames of which a class is to stop, first and again",
     "tx_pfc_xon" -> "PFC frames that only let classes go on"
   )
+
+  /** Those of a port that does not send come first. */
+  def framesOf(sends: Boolean): Seq[(String, String)] =
+    if (sends) frames else frames.takeWhile { case (name, _) => name.startsWith("rx_") }
   val pausedAt = 8
   val stormsAt = 16
   val entries = 32
   private def ofClass(at: Int, name: String, doc: String) =
     for (i <- 0 until Pause.classes) yield (at + i, s"${name}_$i", s"class $i: $doc")
-  val names: Seq[CounterName] =
-    (frames.zipWithIndex.map { case ((name, doc), i) => (i, name, doc) } ++
+  val names: Seq[CounterName] = namesOf(sends = true)
+  def namesOf(sends: Boolean): Seq[CounterName] =
+    (framesOf(sends).zipWithIndex.map { case ((name, doc), i) => (i, name, doc) } ++
       ofClass(pausedAt, "paused", "ns in which the other end had stopped it, storms included") ++
       ofClass(stormsAt, "storms", "times that it was stopped for longer than the watchdog allows"))
       .map { case (i, name, doc) => CounterName(counters + 8 * i, name, doc) }
@@ -75,12 +88,14 @@ object PauseRegs {
   * `refusal` tells why.
   *
   * Latency: 4 cycles a register access; what happens is counted within 40.
+  *
+  * @param sends whether the port also sends flow control, and may drop the frames of a storm; no shell has that yet
   */
-class PauseRegs(p: ShellParam) extends Component {
+class PauseRegs(p: ShellParam, sends: Boolean = true) extends Component {
   import PauseRegs._
   val io = new Bundle {
     val bus = slave(RegPort(addressBits))
-    val port = master(PausePort())
+    val port = master(PausePort(sends))
   }
   val page = new RegPage(PauseRegs.place, addressWidth = addressBits)
   val port = io.port
@@ -103,25 +118,26 @@ class PauseRegs(p: ShellParam) extends Component {
       "receive",
       "Frames of flow control that are obeyed. While any are, no frame of MAC control (EtherType 0x8808) goes to host or PS",
       "PAUSE stops all frames of the host; those of the PS go on",
-      "classes that PFC may stop, a bit each"
+      "priorities (PCP) that PFC may stop, a bit each; one that is stopped stops its whole transmit queue"
     )
-    val send = new Kinds(
+    val send = sends generate new Kinds(
       0x04,
       "send",
       "Frames of flow control that are sent when receive buffers fill",
       "PAUSE",
       "classes of which PFC is sent, a bit each"
     )
-    port.tx.quanta := page.rw(
-      page.reg(0x08, "quanta", "Time for which the other end is to stop; it is told again after half of it"),
-      0,
-      "quanta",
-      UInt(16 bits),
-      s"of 512 bits on the line; ${PauseSender.leastQuanta(p.maxFrame)} at least with frames of ${p.maxFrame} bytes",
-      reset = 0xffff
-    )
-    val watchdog =
-      page.reg(0x0c, "watchdog", "What is done with a class that the other end stops for too long, a storm")
+    if (sends)
+      port.tx.quanta := page.rw(
+        page.reg(0x08, "quanta", "Time for which the other end is to stop; it is told again after half of it"),
+        0,
+        "quanta",
+        UInt(16 bits),
+        s"of 512 bits on the line; ${PauseSender.leastQuanta(p.maxFrame)} at least with frames of ${p.maxFrame} bytes",
+        reset = 0xffff
+      )
+    private val storm = "How long the other end may stop a class. Behind that, in a storm, the frames of the class "
+    val watchdog = page.reg(0x0c, "watchdog", storm + (if (sends) "are sent or dropped" else "are sent"))
     port.watch.limit := page.rw(
       watchdog,
       0,
@@ -129,19 +145,24 @@ class PauseRegs(p: ShellParam) extends Component {
       UInt(16 bits),
       "in 2^20 bits on the line, 42 us at 25 Gb/s and 105 us at 10 Gb/s, without a break; 0: for ever"
     )
-    port.watch.drop := page.rw(
-      watchdog,
-      16,
-      "drop",
-      Bits(Pause.classes bits),
-      "classes whose frames are dropped in a storm; those of others are sent"
+    port.watch.drop := (
+      if (sends)
+        page.rw(
+          watchdog,
+          16,
+          "drop",
+          Bits(Pause.classes bits),
+          "classes whose frames are dropped in a storm; those of others are sent"
+        )
+      else B(0, Pause.classes bits)
     )
     val address = Reg(Bits(48 bits)) init 0
-    val still = receive.on || send.on
-    private val doc = "Address of the port, source of the frames that it sends, and obeyed as a destination"
+    val still = if (sends) receive.on || send.on else receive.on
+    private val doc = "Address of the port, " + (if (sends) "source of the frames that it sends, and " else "") +
+      "obeyed as a destination beside 01-80-C2-00-00-01"
     val low = page.reg(0x10, "address_low", s"$doc; first four bytes on the wire")
     val high = page.reg(0x14, "address_high", s"$doc; the rest")
-    private val stays = "stays as it is while receive or send is not 0"
+    private val stays = s"stays as it is while receive ${if (sends) "or send " else ""}is not 0"
     page.show(low, 0, "address", address(31 downto 0), s"first byte on the wire in 7:0; $stays", AccessType.RW)
     page.show(high, 0, "address", address(47 downto 32), s"fifth byte on the wire in 7:0; $stays", AccessType.RW)
     when(!still) {
@@ -151,12 +172,17 @@ class PauseRegs(p: ShellParam) extends Component {
 
     val refusal = PauseRefusal()
     refusal := PauseRefusal.none
-    val short = send.on && port.tx.quanta < PauseSender.leastQuanta(p.maxFrame)
-    val nameless = send.on && !address.orR
-    val sends = !short && !nameless && !send.both
-    when(short)(refusal := PauseRefusal.shortQuanta)
-    when(nameless)(refusal := PauseRefusal.noAddress)
-    when(send.both)(refusal := PauseRefusal.sendBoth)
+    val sending = sends generate new Area {
+      val short = send.on && port.tx.quanta < PauseSender.leastQuanta(p.maxFrame)
+      val nameless = send.on && !address.orR
+      val allowed = !short && !nameless && !send.both
+      when(short)(refusal := PauseRefusal.shortQuanta)
+      when(nameless)(refusal := PauseRefusal.noAddress)
+      when(send.both)(refusal := PauseRefusal.sendBoth)
+      port.tx.pause := RegNext(send.pause && allowed) init False
+      port.tx.pfc := RegNext(send.pfc.andMask(allowed)) init 0
+      port.tx.station := address
+    }
     when(receive.both)(refusal := PauseRefusal.receiveBoth)
     page.show(
       page.reg(0x18, "refusal", "Why a direction is off although it was switched on"),
@@ -168,16 +194,13 @@ class PauseRegs(p: ShellParam) extends Component {
     port.rx.pause := RegNext(receive.pause && !receive.both) init False
     port.rx.pfc := RegNext(receive.pfc.andMask(!receive.both)) init 0
     port.rx.station := address
-    port.tx.pause := RegNext(send.pause && sends) init False
-    port.tx.pfc := RegNext(send.pfc.andMask(sends)) init 0
-    port.tx.station := address
   }
 
   val state = new Area {
     val status = page.reg(0x1c, "state", "How the classes are, a bit each")
     page.show(status, 0, "paused", port.paused, "the other end has stopped it")
     page.show(status, 8, "storm", port.storm, "the other end has stopped it for longer than the watchdog allows")
-    page.show(status, 16, "stopped", port.stopped, "the other end is told to stop it")
+    if (sends) page.show(status, 16, "stopped", port.stopped, "the other end is told to stop it")
     val register = page.reg(0x20, "events", "What has happened; a written 1 clears")
     val began = port.storm & ~(RegNext(port.storm) init 0)
     val storms = Reg(Bits(Pause.classes bits)) init 0
@@ -185,16 +208,17 @@ class PauseRegs(p: ShellParam) extends Component {
     page.show(register, 0, "storm", storms, "a storm of the class began", AccessType.W1C)
   }
 
-  page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer of a class, in 64 bytes") { (i, r) =>
-    port.thresholds(i).xoff := page.rw(
-      r,
-      0,
-      "xoff",
-      UInt(fillBits bits),
-      "the other end is to stop at this fill; 0: never"
-    )
-    port.thresholds(i).xon := page.rw(r, 16, "xon", UInt(fillBits bits), "and may go on at this fill")
-  }
+  if (sends)
+    page.array(0x40, "threshold", Pause.classes, 4, "Fill of the receive buffer of a class, in 64 bytes") { (i, r) =>
+      port.thresholds(i).xoff := page.rw(
+        r,
+        0,
+        "xoff",
+        UInt(fillBits bits),
+        "the other end is to stop at this fill; 0: never"
+      )
+      port.thresholds(i).xon := page.rw(r, 16, "xon", UInt(fillBits bits), "and may go on at this fill")
+    }
 
   /** Each sum is put into the memory when its turn comes, every 32 cycles. */
   val counting = new Area {
@@ -204,7 +228,7 @@ class PauseRegs(p: ShellParam) extends Component {
     private val nanoseconds = 4 // of a cycle of the ps clock
     require(p.psFrequency.toBigDecimal * nanoseconds == 1000000000, "a cycle of the ps clock has another length")
     val amounts = Seq.tabulate(entries) {
-      case i if i < frames.size                               => port.frames(i)
+      case i if i < port.frames.size                          => port.frames(i)
       case i if i >= pausedAt && i < pausedAt + Pause.classes => U(nanoseconds).andMask(port.paused(i - pausedAt))
       case i if i >= stormsAt && i < stormsAt + Pause.classes => state.began(i - stormsAt).asUInt
       case _                                                  => U(0)
@@ -218,7 +242,7 @@ class PauseRegs(p: ShellParam) extends Component {
   }
 
   val counters = new Area {
-    val window = page.counters(PauseRegs.counters, 8 * entries, PauseRegs.names)
+    val window = page.counters(PauseRegs.counters, 8 * entries, PauseRegs.namesOf(sends))
     val command = io.bus.cmd
     counting.bank.io.read.valid := command.valid
     counting.bank.io.read.payload := (command.address - PauseRegs.counters)(3, log2Up(entries) bits)

@@ -105,6 +105,8 @@ object RegMap {
           values(TransceiverRefusal)
         ),
         EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult)),
+        // The others are of sending, which no card does yet.
+        EnumDoc("PAUSE_REFUSAL", "Why flow control is off although it was switched on", values(PauseRefusal).take(2)),
         EnumDoc("PORT_TEST_REFUSAL", "Why a test of a port was not started", values(PortTestRefusal)),
         EnumDoc("PORT_TEST_END", "What ended a test of a port", values(PortTestEnd))
       ),

@@ -37,6 +37,8 @@ class EgressBench(dut: PortTx, p: ShellParam, val random: Random, mac: Int) {
   dut.io.pins.tready #= false
   dut.io.pins.tstampValid #= false
   dut.io.timeKnown #= true
+  dut.io.held #= 0
+  dut.io.high #= EgressClass.resetMap
   dut.io.record.ready #= true
   dut.io.timestamps.ready #= true
   dut.hostCd.forkStimulus(4000)

@@ -171,6 +171,43 @@ class EgressTest extends AnyFunSuite {
     }
   }
 
+  bench("a stopped priority stops its queue between frames, and no other", 10) { (dut, b) =>
+    for (round <- 0 until 40) {
+      val map = b.random.nextInt(256)
+      val stopped = 1 << b.random.nextInt(8)
+      val upper = (map & stopped) != 0
+      dut.io.high #= map
+      dut.hostCd.waitSampling(20)
+      b.readyPercent = 0
+      for (i <- 0 until 30) b.send(b.make(60 + b.random.nextInt(140), high = i % 2 == 0))
+      b.readyPercent = 100
+      dut.macTxCd.waitSampling(10 + b.random.nextInt(60))
+      dut.io.held #= stopped
+      val from = simTime()
+      dut.macTxCd.waitSampling(900)
+      def begun = b.pinned.filter(_._2 > from + 3 * 2560).map(frame => b.frames(frame._1).high)
+      assert(!begun.contains(upper), s"map $map, stopped $stopped: a frame of the queue begins")
+      assert(begun.size > 2 && !dut.io.idle.toBoolean, "the other queue stands still, or nothing waits")
+      // A frame that comes while its queue is stopped waits.
+      val late = b.send(b.make(60, upper))
+      dut.macTxCd.waitSampling(200)
+      assert(!b.pinned.exists(_._1 == late.id))
+      dut.io.held #= 0
+      b.check()
+      assert(b.frames.contains(late.id))
+    }
+  }
+
+  bench("frames of the PS go on while all priorities are stopped", 11) { (dut, b) =>
+    dut.io.held #= 0xff
+    for (_ <- 0 until 10) b.send(b.make(100, b.random.nextBoolean()))
+    for (round <- 0 until 5) b.sendPs(0x70000000 + round, 80)
+    dut.macTxCd.waitSampling(400)
+    assert(b.pinned.map(_._1) == Seq.tabulate(5)(0x70000000 + _))
+    dut.io.held #= 0
+    b.check()
+  }
+
   /** Cycles in which the buffer comes up. */
   private def ResetTime = 200
 }

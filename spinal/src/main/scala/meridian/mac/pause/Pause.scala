@@ -2,6 +2,7 @@
 package meridian.mac.pause
 
 import meridian.crossing.Crossing
+import meridian.mac.RxBeat
 import spinal.core._
 import spinal.lib._
 
@@ -34,6 +35,17 @@ object Pause {
 case class PauseTimes() extends Bundle {
   val enable = Bits(Pause.classes bits) // the frame tells of these classes
   val quanta = Vec(Pause.quantaType(), Pause.classes) // 0: the class goes on
+}
+
+/** What MacRx shows of received frames to [[PauseRx]], and which of them that keeps. Master is MacRx. */
+case class PauseLook() extends Bundle with IMasterSlave {
+  val beat = Flow(RxBeat())
+  val bad, take = Bool() // see PauseReader
+  override def asMaster(): Unit = {
+    master(beat)
+    out(bad)
+    in(take)
+  }
 }
 
 /** Which frames of flow control a port obeys; the address of the station is quasi-static. */
