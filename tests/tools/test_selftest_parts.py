@@ -110,6 +110,25 @@ ROUND = (
 )
 
 
+def test_a_check_of_the_block_ends_with_the_link_that_it_took(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real receiver takes longer than the driver's test, and the next check sends frames."""
+    fake.card()
+    looks = iter([True, False, False, True])
+
+    @contextmanager
+    def log() -> Iterator[Callable[[], str]]:
+        yield lambda: f" eth7: self-test: {GOOD}\n"
+
+    monkeypatch.setattr(ethtool, "self_test", lambda interface, flags: {"dma_pattern": 0})
+    monkeypatch.setattr(system, "kernel_log", log)
+    monkeypatch.setattr(changes, "interface_up", lambda interface: nullcontext())
+    monkeypatch.setattr(block, "has_carrier", lambda interface: next(looks))
+    assert "268435456 bytes" in block._pattern_of(fake.context(), "eth7")
+    assert next(looks, "all looks were taken") == "all looks were taken"
+
+
 @pytest.mark.parametrize(
     ("options", "flags", "size"),
     [({}, 1, 30000), ({"quick": True}, 1, 3000), ({"slow": 9, "loop_plugs": frozenset({1})}, 5, 3000)],

@@ -157,8 +157,8 @@ void meridian_end_box_irqs(struct meridian *m)
 }
 
 /*
- * A message is lost if it cannot be sent, and a function level reset ends them all: so who is armed
- * is looked after, too. Under the card's lock.
+ * The card sends a message again that it could not send, but a function level reset ends them all:
+ * so who is armed is looked after, too. Under the card's lock.
  */
 static void tell(struct meridian *m, unsigned int place)
 {

@@ -253,8 +253,10 @@ static int test_loops(struct port_test *t)
 
 	for (i = 0; i < ARRAY_SIZE(loops) && !error; i++)
 		error = test_loop(t, &loops[i]);
-	if (!error && is_external)
+	if (!error && is_external) {
+		t->m->faults->selftest.was_external = true;
 		error = test_loop(t, &external);
+	}
 	if (!error)
 		netdev_info(t->m->netdev, "self-test: port loops: %llu bytes in %llu frames of %u to %u bytes went round port %u (near-pcs, near-pma%s) in %lld ms, all good\n",
 			    t->bytes, t->frames, ETH_ZLEN, t->largest, t->m->port,

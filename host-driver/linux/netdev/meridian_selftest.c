@@ -106,8 +106,7 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 
 	if (test->flags & ETH_TEST_FL_OFFLINE)
 		m->faults->selftest.is_external = test->flags & ETH_TEST_FL_EXTERNAL_LB;
-	if (test->flags & ETH_TEST_FL_EXTERNAL_LB)
-		test->flags |= ETH_TEST_FL_EXTERNAL_LB_DONE;
+	m->faults->selftest.was_external = false;
 
 	for (i = 0; i < meridian_test_count(m); i++) {
 		bool is_left_out = tests[i].is_offline && !(test->flags & ETH_TEST_FL_OFFLINE);
@@ -119,6 +118,8 @@ void meridian_self_test(struct net_device *netdev, struct ethtool_test *test, u6
 		if (first < 0 && is_fault(i, error))
 			first = i;
 	}
+	if (m->faults->selftest.was_external)
+		test->flags |= ETH_TEST_FL_EXTERNAL_LB_DONE;
 	if (first >= 0)
 		meridian_report(m, MERIDIAN_FAULT_SELFTEST, first);
 	else if (!m->faults->selftest.failed)

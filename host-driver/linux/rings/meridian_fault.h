@@ -35,6 +35,7 @@ enum meridian_fault {
  * struct meridian_selftest - what ethtool's tests have found
  * @error: of each test as it was last run, as -errno; 0: good, or not run yet
  * @is_external: a loop plug is at the port, which the loops of the port include
+ * @was_external: the last test has sent frames round it
  * @failed: bitmap of the tests that have shown a fault of the card since they were last good
  * @has_counters: the pattern has failed once
  * @batch: frames of the batch in which the pattern has failed last
@@ -43,6 +44,7 @@ enum meridian_fault {
 struct meridian_selftest {
 	int error[MERIDIAN_TESTS];
 	bool is_external;
+	bool was_external;
 	unsigned long failed;
 	bool has_counters;
 	u32 batch;

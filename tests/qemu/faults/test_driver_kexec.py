@@ -37,7 +37,8 @@ def test_a_kernel_by_kexec_finds_a_quiet_card(tmp_path: Path) -> None:
             guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs && ip link set eth1 up")
             guest.until("cat /sys/class/net/eth1/carrier", "1")
             guest.ping()
-            guest.run("(sleep 1; /run/twin/kexec /run/twin/vmlinuz /run/twin/next) >/dev/console 2>&1 &")
+            guest.run("/run/twin/kexec /run/twin/vmlinuz /run/twin/next")
+            guest.run("(sleep 1; /run/twin/kexec) >/dev/console 2>&1 &")
             machine.wait_ready()
             for _ in range(20):
                 wire.send(ethernet(BROADCAST, peer.mac, 0x88B5, bytes(1000)))

@@ -6,15 +6,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
-from driver_machine import changed, running
-from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_twin.control import Control
-from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
-from selftest_bench import SECONDS, Bench
+from qemu_monitor import Monitor
+from selftest_bench import SECONDS, Bench, machine_that_loses_its_card
 from test_pattern import GOOD, PLANTED, good, in_the_middle, offline
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -24,30 +19,9 @@ BOUND = 60
 TIMES, MANY = 4, 30
 
 
-@contextmanager
-def machine(folder: Path) -> Iterator[tuple[Bench, Monitor]]:
-    control, monitor = folder / "control", folder / "monitor"
-    with ExitStack() as stack:
-        setting = Setting(
-            suite=tools.SUITES[0],
-            hardware=Hardware(
-                device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(monitor), *NATIVE_HOT_PLUG]
-            ),
-            shell=("--self-test", "true"),
-            card_options=("--control", str(control)),
-            # One module for all tests of the pattern.
-            driver=stack.enter_context(changed(*PLANTED)),
-        )
-        twin = stack.enter_context(Twin(setting, folder))
-        guest = stack.enter_context(running(twin, watched=False))
-        guest.run("ip link set eth1 up")
-        bench = Bench(twin, guest, stack.enter_context(Control(control)))
-        yield bench, stack.enter_context(Monitor(monitor))
-
-
 @pytest.fixture(scope="module")
 def slot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, Monitor]]:
-    with machine(tmp_path_factory.mktemp("pattern")) as it:
+    with machine_that_loses_its_card(tmp_path_factory.mktemp("pattern"), PLANTED, ports=1) as it:
         yield it
 
 

@@ -211,8 +211,9 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
         port = ps.start(0, ARM)
         try:
             before = well.control.ask("stats")["ports"][0]["rx_resets"]
-            text, said = offline(well)
+            text, said = offline(well, kind="external_lb")
             assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and LEFT_OUT in said, said
+            assert "External loopback test was not executed" in text
             result, words = well.run("--quick --only port-loops")["port-loops"]
             assert result == "PASS" and "port 1 " in words and "not tested: eth0: they are left out" in words, words
             assert well.control.ask("stats")["ports"][0]["rx_resets"] == before

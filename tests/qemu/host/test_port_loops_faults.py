@@ -6,16 +6,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from driver_machine import changed, running
-from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
-from meridian_twin.control import Control
-from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
-from selftest_bench import SECONDS, Bench
+from qemu_monitor import Monitor
+from selftest_bench import SECONDS, Bench, machine_that_loses_its_card
 from test_pattern import PLANTED
 from test_port_loops import LANE, LOOPBACK, NEAR, ROUND, in_the_middle, offline, put_back, register, wait_for_end
 
@@ -30,31 +26,9 @@ GONE = "self-test: port loops: the card does not answer"
 MEMORY = 2
 
 
-@contextmanager
-def machine(folder: Path) -> Iterator[tuple[Bench, Monitor]]:
-    control, monitor = folder / "control", folder / "monitor"
-    with ExitStack() as stack:
-        setting = Setting(
-            suite=tools.SUITES[0],
-            hardware=Hardware(
-                device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(monitor), *NATIVE_HOT_PLUG]
-            ),
-            ports=2,
-            shell=("--self-test", "true"),
-            card_options=("--control", str(control)),
-            # One module for all tests of the self-test block.
-            driver=stack.enter_context(changed(*PLANTED)),
-        )
-        twin = stack.enter_context(Twin(setting, folder))
-        guest = stack.enter_context(running(twin, watched=False))
-        guest.run("ip link set eth1 up")
-        bench = Bench(twin, guest, stack.enter_context(Control(control)))
-        yield bench, stack.enter_context(Monitor(monitor))
-
-
 @pytest.fixture(scope="module")
 def slot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, Monitor]]:
-    with machine(tmp_path_factory.mktemp("loops")) as it:
+    with machine_that_loses_its_card(tmp_path_factory.mktemp("loops"), PLANTED, ports=2) as it:
         yield it
 
 

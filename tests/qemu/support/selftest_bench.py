@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from meridian_machine import Twin
+from driver_machine import changed, running
+from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 SECONDS = 500
 LINE = re.compile(r"^(PASS|FAIL|SKIP)  (\S+) +(.*)$", re.MULTILINE)
@@ -41,6 +44,32 @@ class Bench:
         failed = {name: lines[name][1] for name in self.names(lines, "FAIL")}
         assert list(failed) == [check], failed
         assert re.search(said, failed[check]), failed
+
+
+@contextmanager
+def machine_that_loses_its_card(
+    folder: Path, planted: tuple[str, str, str], ports: int
+) -> Iterator[tuple[Bench, Monitor]]:
+    """A machine at a card with the self-test block and two PFs, to which its monitor gives errors of PCIe. planted: what is
+    changed in the driver."""
+    control, monitor = folder / "control", folder / "monitor"
+    with ExitStack() as stack:
+        setting = Setting(
+            suite=tools.SUITES[0],
+            hardware=Hardware(
+                device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(monitor), *NATIVE_HOT_PLUG]
+            ),
+            ports=ports,
+            shell=("--self-test", "true"),
+            card_options=("--control", str(control)),
+            # One module for all tests of the self-test block.
+            driver=stack.enter_context(changed(*planted)),
+        )
+        twin = stack.enter_context(Twin(setting, folder))
+        guest = stack.enter_context(running(twin, watched=False))
+        guest.run("ip link set eth1 up")
+        bench = Bench(twin, guest, stack.enter_context(Control(control)))
+        yield bench, stack.enter_context(Monitor(monitor))
 
 
 @contextmanager
