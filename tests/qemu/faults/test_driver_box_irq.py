@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interrupts of users' modules, in a program on the host: it is woken once, and again when it has asked for more.
-A module that interrupts without end costs nothing a host that does not ask."""
+A module that interrupts without end costs the host nothing while no program asks for the next interrupt."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from meridian_twin import Ps
 from meridian_twin.control import Control
 from meridian_twin.wire import Wire, WireError
 from selftest_bench import SECONDS, Bench
-from test_pattern import DEVICE, FAILED, FLIPPED, GOOD, PLANTED, good
+from test_pattern import ARM, DEVICE, FAILED, FLIPPED, GOOD, PLANTED, good
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 ROUND = r"eth{0}: self-test: port loops: (\d+) bytes in (\d+) frames of 60 to 9596 bytes went round port {0} \({1}\) in \d+ ms, all good"
@@ -26,7 +26,6 @@ NEAR = "near-pcs, near-pma"
 LEFT_OUT = (
     "self-test: port loops: they are left out, as the card's ARM side uses port 0: have its interface set down there"
 )
-ARM = bytes.fromhex("02a53a53a501")
 #: In BAR2, of port 0, and how far those of port 1 are behind.
 PORT, TEST, LANE = 0x102000, 0x106000, 0x107000
 STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
@@ -223,7 +222,7 @@ def test_the_arm_side_keeps_its_port(well: Bench) -> None:
 
 
 def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
-    """It has its port at once."""
+    """The driver gives the port back at once."""
     with Ps.connect(well.twin.card.socket) as ps:
         at = ps.card.regs.ps_address("PORT_TEST", "MODE", 0)
         well.guest.run("ethtool -t eth0 offline >/run/offline 2>&1 & echo $! >/run/offline.pid")

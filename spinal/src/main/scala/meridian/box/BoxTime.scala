@@ -9,13 +9,13 @@ import spinal.core._
 import spinal.lib._
 
 /** The PTP clock in the clock of users' modules, by a [[TimeCrossing]]: `hostTime` is the PHC's time at the clock edge that
-  * it changes with, to less than a cycle of the host's clock. The two clocks may be of one frequency, or nearly so. Then
-  * the samples come in at one phase for long, the crossing has nothing to average, and its error is up to half a cycle and
-  * the rounding to a nanosecond; where the phase slips it follows within some us.
+  * it changes with, to less than a cycle of the host's clock. If the two clocks have nearly the
+  * same frequency, successive samples have the same phase, so averaging does not help: the error is then up to half a cycle
+  * and the rounding to a nanosecond. When the phase slips, the time follows within some microseconds.
   *
   * hostTime.valid is low, and the time 0, until the time is known: 1.6 us after the reset of host or PS at the latest. It is
-  * low while the PS is in reset. The time grows in each cycle but at a step of the PHC, which it follows 0.3 us later at
-  * the latest, at once.
+  * low while the PS is in reset. The time grows in each cycle. It follows a step of the PHC in one cycle, 0.3 us later at
+  * the latest. A ps clock that stops leaves it valid: it runs on with its last rate.
   *
   * Throughput: a time each cycle.
   */

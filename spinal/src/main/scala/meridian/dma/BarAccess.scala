@@ -12,7 +12,7 @@ case class BarAccess() extends Bundle {
   val data = Bits(32 bits) // of a write
 }
 
-/** An access at a block of registers, which holds it by ready for as long as it takes. A read's value is there with ready. */
+/** An access to a block of registers. The block keeps ready low until it has done it; a read's value is valid with ready. */
 case class RegPort() extends Bundle with IMasterSlave {
   val access = Stream(BarAccess())
   val value = Bits(32 bits)

@@ -145,7 +145,7 @@ class EgressPool(e: PoolParam) extends Component {
     port.abort := dropper.io.abort
     dropper.io.up := port.up
 
-    /** What goes directly is told like what was chosen. */
+    /** `begun` also comes for a frame that goes to the port directly. */
     val directly = new Area {
       val beats = Reg(e.lengthType()) init 0
       when(through.valid)(beats := Mux(through.last, U(0), beats + 1))

@@ -198,7 +198,7 @@ class GateList(period: TimeNumber) extends Component {
   val ahead = (period.toBigDecimal * 3 * 1000000000).toBigInt + 3
   private val most = (1 << leftBits) - 1
 
-  /** Below zero behind the moment: the next one counts a few cycles later only. */
+  /** It is below zero once the moment has passed, until the next moment is taken some cycles later. */
   private def until(moment: UInt): SInt = {
     val bits = leftBits + 2
     val rest = RegNext((moment - io.now).asSInt - S(ahead, 64 bits))

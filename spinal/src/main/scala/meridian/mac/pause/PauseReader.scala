@@ -13,10 +13,9 @@ case class PauseSeen() extends Bundle {
 
 /** Reads PAUSE and PFC from the frames of a port, in the receive clock of the MAC.
   *
-  * Looked at are good frames of EtherType 0x8808 to 01-80-C2-00-00-01 or to the address of the station. Frames that the
-  * MAC calls bad, runts and oversize frames are none of these: MacRx counts them. While flow control is on, none of those
-  * looked at goes on to host or PS, whatever its opcode is, as 802.3 clause 31.3 has it. While it is off, all do, and
-  * nothing is read.
+  * It reads good frames of EtherType 0x8808 to 01-80-C2-00-00-01 or to the address of the station. It leaves bad frames,
+  * runts and oversize frames alone, and MacRx counts them. While flow control is on, none of the frames that it reads goes
+  * on to host or PS, whatever its opcode is (802.3 clause 31.3). While flow control is off, it reads nothing, and all go on.
   *
   * Latency: io.take is valid with a frame's last beat, from registers. io.times and io.seen come 2 cycles after that beat.
   * Throughput: one beat a cycle, frames back to back, no back-pressure. About 250 registers.

@@ -11,10 +11,10 @@ import spinal.lib._
   * [[PauseWatchdog]].
   *
   * Latency, from the last beat of a frame at io.beat to io.held: 2 cycles of macRx, then 4 of macTx and the phase of the
-  * clocks. With MacRx before it, whose io.beat is a cycle behind the pins, and [[FrameGate]] behind it, no frame begins
-  * more than 8 cycles (512 bit times) after the last beat of the frame at the pins of the MAC. IEEE 802.3 31B.3.7 allows a
-  * port 60 quanta (30720 bit times) at 10 Gb/s and 80 quanta (40960) at 25 Gb/s for this, 802.1Q 36.1.3.3 allows PFC
-  * 614.4 ns, which is 6144 and 15360 bit times; what MAC and PCS need is in these bounds, too.
+  * clocks. MacRx, before it, adds a cycle; [[meridian.mac.PortTx]], behind it, adds one for the choice of the queue before
+  * [[FrameGate]]. So no frame begins there more than 9 cycles (576 bit times) after the last beat at the pins. As far as we
+  * know, IEEE 802.3 31B.3.7 allows a port 60 quanta (30720 bit times) at 10 Gb/s and 80 quanta (40960) at 25 Gb/s for this,
+  * and 802.1Q 36.1.3.3 allows PFC 614.4 ns, which is 6144 and 15360 bit times, for MAC and PCS, too; unverified.
   *
   * Throughput: all frames that a MAC can receive. Either clock may stop or be reset alone: a frame is then obeyed whole,
   * or not.

@@ -23,8 +23,8 @@ object PauseWatchdog {
 /** Ends the blocking of classes that were stopped for too long, as by a link partner that hangs and asks for pause for
   * ever: a storm, which would otherwise spread through the network.
   *
-  * A class that is blocked without a break for `limit` units is in a storm within one more unit and 3 cycles. Its frames are then let
-  * go, or are to be dropped, until its pause ends by itself, be it for one cycle.
+  * A class that is blocked without a break for `limit` units is in a storm within one more unit and 3 cycles. Its frames
+  * are then sent, or the queue is told to drop them, until the pause has ended for at least one cycle.
   *
   * Latency: no cycle from io.blocked to io.held, one cycle to io.began. A unit is PauseWatchdog.unitCycles.
   *
@@ -61,7 +61,10 @@ class PauseWatchdog(unitCycles: Int = PauseWatchdog.unitCycles) extends Componen
     val over = io.config.limit =/= 0 && count > io.config.limit
     when(io.blocked(i)) {
       count := Mux(next > (1 << 17) - 1, U((1 << 17) - 1), next.resize(17))
-      storm setWhen (over && RegNext(over, False)) // twice: a limit that is just being written may be torn for a cycle
+      storm setWhen (over && RegNext(
+        over,
+        False
+      )) // for two cycles, as the bits of a new limit may cross in different ones
     } otherwise {
       count := 0
       storm := False
