@@ -38,12 +38,13 @@ def test_a_poll_of_idle_queues_leaves_them_their_interrupts(link: Link) -> None:
     """The next frame of each queue comes in, though nothing is sent that would look for it."""
     guest, peer = link.guest, link.peer
     guest.ping()
+    here = guest.address()
     for _ in range(TURNS):
         guest.run("insmod /run/twin/poll_dev.ko interface=eth0")
         before = received(link)
         for port in range(DATAGRAMS):
             packet = udp(PEER, HERE, 1024 + port, DISCARD, b"after a poll")
-            peer.wire.send(ethernet(guest.address(), peer.mac, IPV4, packet))
+            peer.wire.send(ethernet(here, peer.mac, IPV4, packet))
         deadline = guest.deadline(5)
         while sum(received(link)) < sum(before) + DATAGRAMS and time.monotonic() < deadline:
             time.sleep(0.1)
