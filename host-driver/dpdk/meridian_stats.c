@@ -32,6 +32,7 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_error", TX_ERROR),
 	FUNCTION("tx_link_down", TX_LINK_DOWN),
 	FUNCTION("tx_host_disabled", TX_HOST_DISABLED),
+	FUNCTION("tx_queue_full", TX_QUEUE_FULL),
 	FUNCTION("tx_switched", TX_SWITCHED),
 	FUNCTION("tx_to_ps", TX_TO_PS),
 	FUNCTION("tx_veb_full", TX_VEB_FULL),

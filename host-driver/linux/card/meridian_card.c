@@ -21,6 +21,7 @@ static bool is_of(const struct meridian_card *card, struct pci_dev *pdev)
 struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 {
 	struct meridian_card *card;
+	unsigned int port;
 
 	mutex_lock(&cards_lock);
 	list_for_each_entry(card, &cards, list) {
@@ -33,6 +34,8 @@ struct meridian_card *meridian_card_get(struct pci_dev *pdev)
 	card->domain = pci_domain_nr(pdev->bus);
 	card->bus = pdev->bus->number;
 	card->slot = PCI_SLOT(pdev->devfn);
+	for (port = 0; port < MERIDIAN_PORTS; port++)
+		card->pause[port].msecs = MERIDIAN_PAUSE_MSECS;
 	mutex_init(&card->lock);
 	INIT_LIST_HEAD(&card->pfs);
 	/* A VF has nothing to do with the PFs, though it may be in their system. */

@@ -19,6 +19,19 @@ struct meridian_box {
 	struct meridian *listener;
 };
 
+/* So long may a port's partner stop it, unless the administrator chooses another time. */
+#define MERIDIAN_PAUSE_MSECS	100
+
+/**
+ * struct meridian_pause - how a port obeys PAUSE frames
+ * @is_obeyed: whether it does
+ * @msecs: for how long they may stop it without a break; 0: for ever
+ */
+struct meridian_pause {
+	bool is_obeyed;
+	u16 msecs;
+};
+
 /**
  * struct meridian_card - what the PFs of one card share
  * @list: in the list of cards
@@ -32,6 +45,7 @@ struct meridian_box {
  *	under @lock
  * @looped: bitmap of ports that a test could not put back, as the card did not answer; under @lock
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
+ * @pause: by port; under @lock
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
  * @box: by port, and that at the host; under @lock
@@ -53,6 +67,7 @@ struct meridian_card {
 	unsigned long tested;
 	unsigned long looped;
 	bool is_vepa[MERIDIAN_PORTS];
+	struct meridian_pause pause[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
 	struct meridian_box box[MERIDIAN_BOX_MAX];

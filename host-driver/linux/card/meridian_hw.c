@@ -8,6 +8,7 @@
 #include "meridian_card.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"
+#include "meridian_pause.h"
 
 /*
  * The MAC clocks see a switch some cycles after it was written; a read of their block takes longer.
@@ -222,6 +223,7 @@ static void write_port(struct meridian *m)
 	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
 	set_switching(m, has_users && !m->card->is_vepa[m->port]);
+	meridian_write_pause(m, has_users);
 	meridian_flush(m);
 }
 

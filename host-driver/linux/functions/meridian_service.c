@@ -11,6 +11,7 @@
 #include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
+#include "meridian_pause.h"
 #include "meridian_selftest.h"
 #include "meridian_ring.h"
 #include "meridian_vfs.h"
@@ -119,6 +120,7 @@ static void look_after_port(struct meridian *m)
 	m->port_next = jiffies + PORT_PERIOD;
 	meridian_recover_port(m);
 	meridian_look_after_port(m);
+	meridian_look_after_pause(m);
 }
 
 /* What a PF that was silent has not heard, or may not have; whether rx_mode has a part in it. */

@@ -161,6 +161,11 @@ const struct ethtool_ops meridian_ethtool_ops = {
 	.self_test = meridian_self_test,
 	.get_regs_len = meridian_regs_len,
 	.get_regs = meridian_get_regs,
+	.get_pauseparam = meridian_get_pauseparam,
+	.set_pauseparam = meridian_set_pauseparam,
+	.get_pause_stats = meridian_get_pause_stats,
+	.get_tunable = meridian_get_tunable,
+	.set_tunable = meridian_set_tunable,
 #ifdef MERIDIAN_HAS_STANDARD_STATS
 	.get_eth_mac_stats = meridian_mac_stats,
 	.get_rmon_stats = meridian_rmon_stats,

@@ -12,6 +12,15 @@ extern const struct ethtool_ops meridian_ethtool_ops;
 int meridian_regs_len(struct net_device *netdev);
 void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, void *data);
 
+/* meridian_flow.c */
+void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param);
+int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param);
+void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats);
+int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			 void *data);
+int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			 const void *data);
+
 /* meridian_selftest.c */
 int meridian_test_count(struct meridian *m);
 void meridian_test_strings(struct meridian *m, u8 *data);

@@ -6,6 +6,7 @@
 #include "meridian.h"
 #include "meridian_counts.h"
 #include "meridian_hw.h"
+#include "meridian_pause.h"
 #include "meridian_stats.h"
 
 struct named {
@@ -59,6 +60,7 @@ static const struct named function_counters[] = {
 	FUNCTION("tx_error", TX_ERROR),
 	FUNCTION("tx_link_down", TX_LINK_DOWN),
 	FUNCTION("tx_host_disabled", TX_HOST_DISABLED),
+	FUNCTION("tx_queue_full", TX_QUEUE_FULL),
 	FUNCTION("tx_switched", TX_SWITCHED),
 	FUNCTION("tx_to_ps", TX_TO_PS),
 	FUNCTION("tx_veb_full", TX_VEB_FULL),
@@ -99,6 +101,21 @@ static const struct named port_counters[] = {
 	PORT("tx_frames", TX_FRAMES),
 	PORT("tx_from_host", TX_FROM_HOST),
 	PORT("tx_from_ps", TX_FROM_PS),
+};
+
+#define FLOW(name, counter) { "port_" name, MERIDIAN_FLOW_CONTROL_COUNTER_##counter }
+#define PAUSED(n) FLOW("tx_paused_ns_" #n, PAUSED_##n)
+#define STORMS(n) FLOW("tx_pause_storms_" #n, STORMS_##n)
+
+/* PAUSE frames stop all classes alike. */
+static const struct named flow_counters[] = {
+	FLOW("rx_pause", RX_PAUSE),
+	FLOW("rx_pfc", RX_PFC),
+	FLOW("rx_control_ignored", RX_IGNORED),
+	PAUSED(0), PAUSED(1), PAUSED(2), PAUSED(3),
+	PAUSED(4), PAUSED(5), PAUSED(6), PAUSED(7),
+	STORMS(0), STORMS(1), STORMS(2), STORMS(3),
+	STORMS(4), STORMS(5), STORMS(6), STORMS(7),
 };
 
 #define MAIL(name, field) { "vf_" name, offsetof(struct qdma_service, field) }
@@ -142,6 +159,8 @@ int meridian_stats_count(struct meridian *m)
 	if (!meridian_is_vf(m->pdev))
 		count += ARRAY_SIZE(unowned_counters) + ARRAY_SIZE(port_counters) +
 			 ARRAY_SIZE(mail_counts);
+	if (meridian_has_pause(m))
+		count += ARRAY_SIZE(flow_counters);
 	return count + 4 * m->queue_limit + meridian_pool_stats_count();
 }
 
@@ -169,6 +188,8 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 		data = put_names(data, port_counters, ARRAY_SIZE(port_counters));
 		data = put_names(data, mail_counts, ARRAY_SIZE(mail_counts));
 	}
+	if (meridian_has_pause(m))
+		data = put_names(data, flow_counters, ARRAY_SIZE(flow_counters));
 	for (i = 0; i < m->queue_limit; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
 			snprintf(data, ETH_GSTRING_LEN, kinds[kind], i);
@@ -208,6 +229,7 @@ static void put_pools(struct meridian *m, u64 *data)
 void meridian_stats_values(struct meridian *m, u64 *data)
 {
 	u32 unowned = MERIDIAN_HOST_PORT_COUNTERS_BASE(m->port);
+	u32 flow = MERIDIAN_FLOW_CONTROL_BASE(m->port);
 	struct meridian_counts counts;
 	unsigned int i;
 
@@ -224,5 +246,7 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = meridian_read_port_counter(m, port_counters[i].offset);
 	for (i = 0; !meridian_is_vf(m->pdev) && i < ARRAY_SIZE(mail_counts); i++)
 		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->vf_service + mail_counts[i].offset));
+	for (i = 0; meridian_has_pause(m) && i < ARRAY_SIZE(flow_counters); i++)
+		*data++ = meridian_read_counter(m, flow + flow_counters[i].offset);
 	put_pools(m, put_queues(m, data));
 }

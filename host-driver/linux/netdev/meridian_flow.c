@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Flow control of the port, as ethtool sees it. The card obeys PAUSE and sends none. */
+#include "compat_ethtool.h"
+#include "meridian.h"
+#include "meridian_ethtool.h"
+#include "meridian_hw.h"
+#include "meridian_pause.h"
+
+void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	param->autoneg = AUTONEG_DISABLE;
+	param->tx_pause = 0;
+	param->rx_pause = meridian_has_pause(m) && meridian_pause(m).is_obeyed;
+}
+
+int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_pause pause;
+
+	if (!meridian_has_pause(m))
+		return -EOPNOTSUPP;
+	if (param->autoneg != AUTONEG_DISABLE || param->tx_pause)
+		return -EINVAL;
+	pause = meridian_pause(m);
+	pause.is_obeyed = param->rx_pause;
+	meridian_choose_pause(m, &pause);
+	return 0;
+}
+
+void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (meridian_has_pause(m))
+		stats->rx_pause_frames =
+			meridian_read_counter(m, MERIDIAN_FLOW_CONTROL_BASE(m->port) +
+					      MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE);
+}
+
+/* ethtool has one name for the time after which a stop is a storm. It is that of PFC. */
+int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			 void *data)
+{
+	struct meridian *m = netdev_priv(netdev);
+
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
+		return -EOPNOTSUPP;
+	*(u16 *)data = meridian_pause(m).msecs;
+	return 0;
+}
+
+int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			 const void *data)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_pause pause;
+	u16 msecs = *(const u16 *)data;
+
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
+		return -EOPNOTSUPP;
+	if (msecs == PFC_STORM_PREVENTION_AUTO)
+		msecs = MERIDIAN_PAUSE_MSECS;
+	if (msecs > meridian_most_stop(m))
+		return -ERANGE;
+	pause = meridian_pause(m);
+	pause.msecs = msecs;
+	meridian_choose_pause(m, &pause);
+	return 0;
+}
