@@ -416,8 +416,10 @@ let_an_event_act(void)
 		test_card->presence = MERIDIAN_UNPLUGGED;
 		test_card->is_silent = true;
 	}
-	for (waited = 0; events == before && waited < SILENCE_MS; waited += 10)
+	/* Each of these brings an event, on a busy computer later. One that came unseen would act on the steps behind. */
+	for (waited = 0; events == before && waited < 100 * SILENCE_MS; waited += 10)
 		rte_delay_us_sleep(10000);
+	must(events != before, "no event has come");
 	if (test_card != NULL) {
 		test_card->is_silent = false;
 		test_card->presence = MERIDIAN_PRESENT;
