@@ -24,12 +24,16 @@ struct meridian_box {
 
 /**
  * struct meridian_pause - how a port obeys PAUSE frames
- * @is_obeyed: whether it does
+ * @is_obeyed: whether it is to
+ * @is_written: the card has been told so
  * @msecs: for how long they may stop it without a break; 0: for ever
+ * @told: when the log said last that they stopped it for longer; 0: never
  */
 struct meridian_pause {
 	bool is_obeyed;
+	bool is_written;
 	u16 msecs;
+	unsigned long told;
 };
 
 /**

@@ -223,7 +223,7 @@ static void write_port(struct meridian *m)
 	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
 	set_switching(m, has_users && !m->card->is_vepa[m->port]);
-	meridian_write_pause(m, has_users);
+	meridian_write_pause(m, m->port, is_open);
 	meridian_flush(m);
 }
 

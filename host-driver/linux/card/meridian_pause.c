@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* PAUSE frames (IEEE 802.3, annex 31B) of a port's partner, on a card that can obey them. */
 #include <linux/bitfield.h>
-#include <linux/ratelimit.h>
 
 #include "meridian.h"
 #include "meridian_card.h"
@@ -13,14 +12,22 @@
 #define MOST_STEPS	FIELD_MAX(MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_MASK)
 #define LEAST_GIGABITS	10
 
+/* A storm is told at most so often. */
+#define TOLD_PERIOD	(60 * HZ)
+
 static u64 bits_of_msec(const struct meridian *m)
 {
 	return 1000000ULL * (m->gigabits ?: LEAST_GIGABITS);
 }
 
-static u32 flow_control(const struct meridian *m, u32 offset)
+static u32 read_flow(struct meridian *m, unsigned int port, u32 offset)
 {
-	return MERIDIAN_FLOW_CONTROL_BASE(m->port) + offset;
+	return meridian_read(m, MERIDIAN_FLOW_CONTROL_BASE(port) + offset);
+}
+
+static void write_flow(struct meridian *m, unsigned int port, u32 offset, u32 value)
+{
+	meridian_write(m, MERIDIAN_FLOW_CONTROL_BASE(port) + offset, value);
 }
 
 /**
@@ -46,55 +53,123 @@ u32 meridian_most_stop(const struct meridian *m)
 	return div64_u64(MOST_STEPS * STEP_BITS, bits_of_msec(m));
 }
 
-/**
- * meridian_write_pause() - have the port obey PAUSE frames as it was chosen, or none
- * @m: a PF of the port; under the card's lock
- * @is_used: whether the host uses the port
- */
-void meridian_write_pause(struct meridian *m, bool is_used)
+static void obey(struct meridian *m, unsigned int port, bool on)
 {
-	const struct meridian_pause *pause = &m->card->pause[m->port];
-	bool is_on = is_used && pause->is_obeyed;
-	u64 bits = pause->msecs * bits_of_msec(m);
-	u32 limit = is_on ? DIV_ROUND_UP_ULL(bits, STEP_BITS) : 0;
+	u64 bits = m->card->pause[port].msecs * bits_of_msec(m);
+	u32 limit = min_t(u64, DIV_ROUND_UP_ULL(bits, STEP_BITS), MOST_STEPS);
+	u32 receive = read_flow(m, port, MERIDIAN_FLOW_CONTROL_RECEIVE) &
+		      MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_MASK;
 
-	if (!meridian_has_pause(m))
-		return;
-	meridian_write(m, flow_control(m, MERIDIAN_FLOW_CONTROL_WATCHDOG),
-		       FIELD_PREP(MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_MASK,
-				  min_t(u32, limit, MOST_STEPS)));
-	meridian_write(m, flow_control(m, MERIDIAN_FLOW_CONTROL_RECEIVE),
-		       is_on ? MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_MASK : 0);
+	write_flow(m, port, MERIDIAN_FLOW_CONTROL_WATCHDOG,
+		   on ? FIELD_PREP(MERIDIAN_FLOW_CONTROL_WATCHDOG_LIMIT_MASK, limit) : 0);
+	write_flow(m, port, MERIDIAN_FLOW_CONTROL_RECEIVE,
+		   on ? receive | MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_MASK : receive);
 }
 
 /**
- * meridian_pause() - how the port obeys PAUSE frames
+ * meridian_write_pause() - have a port obey PAUSE frames as it was chosen, or none
+ * @m: a PF; under the card's lock
+ * @port: of its card
+ * @is_open: whether the port is open to the host
+ *
+ * What others have set stays until somebody chooses.
+ */
+void meridian_write_pause(struct meridian *m, unsigned int port, bool is_open)
+{
+	struct meridian_pause *pause = &m->card->pause[port];
+	bool on = is_open && pause->is_obeyed;
+
+	if (!meridian_has_pause(m) || (!on && !pause->is_written))
+		return;
+	obey(m, port, on);
+	pause->is_written = on;
+}
+
+/**
+ * meridian_obeys_pause() - whether the function's port obeys PAUSE frames
+ * @m: a PF whose card can
+ *
+ * Return: whether it does, whoever has switched it on.
+ */
+bool meridian_obeys_pause(struct meridian *m)
+{
+	u32 receive = read_flow(m, m->port, MERIDIAN_FLOW_CONTROL_RECEIVE);
+
+	return receive != U32_MAX && receive & MERIDIAN_FLOW_CONTROL_RECEIVE_PAUSE_MASK;
+}
+
+static void write_chosen(struct meridian *m)
+{
+	bool is_open = m->card->port_users[m->port] && !test_bit(m->port, &m->card->tested);
+
+	/* Somebody else may have switched it on. */
+	m->card->pause[m->port].is_written |= is_open;
+	meridian_write_pause(m, m->port, is_open);
+	meridian_flush(m);
+}
+
+/**
+ * meridian_obey_pause() - have the function's port obey PAUSE frames, or ignore them
+ * @m: a PF whose card can obey them
+ * @on: for all PFs of the port, until the last PF of the card loses its driver
+ *
+ * Return: 0; -EBUSY while somebody has the port obey PFC frames.
+ */
+int meridian_obey_pause(struct meridian *m, bool on)
+{
+	int error = 0;
+
+	mutex_lock(&m->card->lock);
+	if (on && read_flow(m, m->port, MERIDIAN_FLOW_CONTROL_RECEIVE) &
+		  MERIDIAN_FLOW_CONTROL_RECEIVE_PFC_MASK)
+		error = -EBUSY;
+	if (!error) {
+		m->card->pause[m->port].is_obeyed = on;
+		write_chosen(m);
+	}
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+/**
+ * meridian_stop_msecs() - for how long PAUSE frames may stop the function's port
  * @m: a PF
  *
- * Return: what was chosen for the port.
+ * Return: that, in ms; 0: for ever.
  */
-struct meridian_pause meridian_pause(struct meridian *m)
+u16 meridian_stop_msecs(struct meridian *m)
 {
-	struct meridian_pause pause;
-
-	mutex_lock(&m->card->lock);
-	pause = m->card->pause[m->port];
-	mutex_unlock(&m->card->lock);
-	return pause;
+	return READ_ONCE(m->card->pause[m->port].msecs);
 }
 
 /**
- * meridian_choose_pause() - choose how the port obeys PAUSE frames
+ * meridian_limit_stop() - choose for how long PAUSE frames may stop the function's port
  * @m: a PF whose card can obey them
- * @pause: for all PFs of the port, until the last PF of the card loses its driver
+ * @msecs: at most meridian_most_stop(); 0: for ever
  */
-void meridian_choose_pause(struct meridian *m, const struct meridian_pause *pause)
+void meridian_limit_stop(struct meridian *m, u16 msecs)
 {
 	mutex_lock(&m->card->lock);
-	m->card->pause[m->port] = *pause;
-	meridian_write_pause(m, m->card->port_users[m->port]);
-	meridian_flush(m);
+	WRITE_ONCE(m->card->pause[m->port].msecs, msecs);
+	if (m->card->pause[m->port].is_obeyed)
+		write_chosen(m);
 	mutex_unlock(&m->card->lock);
+}
+
+static bool take_storm(struct meridian *m)
+{
+	struct meridian_pause *pause = &m->card->pause[m->port];
+	u32 events = read_flow(m, m->port, MERIDIAN_FLOW_CONTROL_EVENTS);
+
+	/* A card that does not answer reads as ones. */
+	if (!events || events & ~MERIDIAN_FLOW_CONTROL_EVENTS_STORM_MASK)
+		return false;
+	/* Until this one is told, it stays there. */
+	if (pause->told && time_before(jiffies, pause->told + TOLD_PERIOD))
+		return false;
+	write_flow(m, m->port, MERIDIAN_FLOW_CONTROL_EVENTS, events);
+	pause->told = jiffies | 1;
+	return true;
 }
 
 /**
@@ -103,21 +178,15 @@ void meridian_choose_pause(struct meridian *m, const struct meridian_pause *paus
  */
 void meridian_look_after_pause(struct meridian *m)
 {
-	u32 offset = flow_control(m, MERIDIAN_FLOW_CONTROL_EVENTS);
-	u32 events;
+	bool is_storm;
 
 	if (!meridian_has_pause(m))
 		return;
 	/* Another PF of the port may look at the same time. */
 	mutex_lock(&m->card->lock);
-	events = meridian_read(m, offset);
-	/* A card that does not answer reads as ones. */
-	if (events & ~MERIDIAN_FLOW_CONTROL_EVENTS_STORM_MASK)
-		events = 0;
-	if (events)
-		meridian_write(m, offset, events);
+	is_storm = take_storm(m);
 	mutex_unlock(&m->card->lock);
-	if (events && net_ratelimit())
+	if (is_storm)
 		netdev_warn(m->netdev,
 			    "port %u: its partner sends PAUSE without end; frames are sent again until it stops\n",
 			    m->port);

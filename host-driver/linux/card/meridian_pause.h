@@ -8,9 +8,11 @@
 /* meridian_pause.c */
 bool meridian_has_pause(const struct meridian *m);
 u32 meridian_most_stop(const struct meridian *m);
-void meridian_write_pause(struct meridian *m, bool is_used);
-struct meridian_pause meridian_pause(struct meridian *m);
-void meridian_choose_pause(struct meridian *m, const struct meridian_pause *pause);
+void meridian_write_pause(struct meridian *m, unsigned int port, bool is_open);
+bool meridian_obeys_pause(struct meridian *m);
+int meridian_obey_pause(struct meridian *m, bool on);
+u16 meridian_stop_msecs(struct meridian *m);
+void meridian_limit_stop(struct meridian *m, u16 msecs);
 void meridian_look_after_pause(struct meridian *m);
 
 #endif

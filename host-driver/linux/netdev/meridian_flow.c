@@ -12,22 +12,18 @@ void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pausepara
 
 	param->autoneg = AUTONEG_DISABLE;
 	param->tx_pause = 0;
-	param->rx_pause = meridian_has_pause(m) && meridian_pause(m).is_obeyed;
+	param->rx_pause = meridian_has_pause(m) && meridian_obeys_pause(m);
 }
 
 int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_pause pause;
 
 	if (!meridian_has_pause(m))
 		return -EOPNOTSUPP;
 	if (param->autoneg != AUTONEG_DISABLE || param->tx_pause)
 		return -EINVAL;
-	pause = meridian_pause(m);
-	pause.is_obeyed = param->rx_pause;
-	meridian_choose_pause(m, &pause);
-	return 0;
+	return meridian_obey_pause(m, param->rx_pause);
 }
 
 void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats)
@@ -48,7 +44,7 @@ int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable
 
 	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
 		return -EOPNOTSUPP;
-	*(u16 *)data = meridian_pause(m).msecs;
+	*(u16 *)data = meridian_stop_msecs(m);
 	return 0;
 }
 
@@ -56,7 +52,6 @@ int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable
 			 const void *data)
 {
 	struct meridian *m = netdev_priv(netdev);
-	struct meridian_pause pause;
 	u16 msecs = *(const u16 *)data;
 
 	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
@@ -65,8 +60,6 @@ int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable
 		msecs = MERIDIAN_PAUSE_MSECS;
 	if (msecs > meridian_most_stop(m))
 		return -ERANGE;
-	pause = meridian_pause(m);
-	pause.msecs = msecs;
-	meridian_choose_pause(m, &pause);
+	meridian_limit_stop(m, msecs);
 	return 0;
 }

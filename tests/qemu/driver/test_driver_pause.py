@@ -12,19 +12,22 @@ from typing import Any
 
 import pytest
 from driver_machine import Link, linked, vfs_apart
-from meridian_machine import tools
-from meridian_machine.guest import Guest
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import PF_DEVICE, Guest
 
 pytestmark = pytest.mark.qemu
 #: A PAUSE frame (IEEE 802.3, annex 31B) that stops the port for 1.3 ms of the card's time, a second and more for the machine.
 LONGEST = bytes.fromhex("0180c2000001 02bbbbbbbb02 8808 0001 ffff").ljust(60, b"\0")
 GO_ON = LONGEST[:16].ljust(60, b"\0")
 CLASSES = range(8)
+RECEIVE = 0x102800  # of port 0, in BAR2
+PFC = 0x3000  # of priorities 4 and 5
 
 
 @pytest.fixture(scope="module")
 def link() -> Iterator[Link]:
-    with linked(tools.SUITES[0], shell=("--ports", "2", "--egress", "true")) as it:
+    hardware = Hardware(kernel="iomem=relaxed")
+    with linked(tools.SUITES[0], hardware=hardware, shell=("--ports", "2", "--egress", "true")) as it:
         yield it
 
 
@@ -121,6 +124,20 @@ def test_what_the_card_cannot_is_refused(link: Link, wish: str) -> None:
     status, text = link.guest.try_run(f"ethtool -A eth0 {wish}")
     assert status and "Invalid argument" in text
     assert param(link.guest)["rx"] == before["rx"]
+
+
+def test_pfc_that_others_have_switched_on_stays(link: Link) -> None:
+    """Only the registers switch it on. The card obeys one kind at a time."""
+    guest = link.guest
+    receive = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + RECEIVE
+    guest.run(f"busybox devmem {receive:#x} 32 {PFC:#x}")
+    status, text = guest.try_run("ethtool -A eth0 rx on")
+    assert status and "busy" in text
+    guest.run("ethtool --set-tunable eth0 pfc-prevention-tout 50; ip link set eth0 down; ip link set eth0 up")
+    guest.run("rmmod meridian")
+    guest.load()
+    assert int(guest.run(f"busybox devmem {receive:#x} 32"), 16) == PFC
+    guest.run(f"busybox devmem {receive:#x} 32 0")
 
 
 def test_a_vf_has_no_say(link: Link) -> None:
