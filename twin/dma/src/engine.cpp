@@ -21,6 +21,9 @@ constexpr std::uint32_t bar_address = 0xd0000000;
 constexpr unsigned first_vf = 4;
 constexpr unsigned vf_words = 8, vf_status_words = 16;              // of 252 VFs, a bit or two each
 constexpr unsigned access_limit = 20'000, reset_limit = 2'000'000;  // cycles
+constexpr unsigned quiet_cycles = 1000, settle_limit = 2'000'000;
+constexpr unsigned max_read_encoding = 2, max_read = 512;
+constexpr unsigned beat_bytes = 32;
 
 unsigned field(const std::vector<std::uint32_t>& words, unsigned low, unsigned bits) {
   return (words[low / 32] >> (low % 32)) & ((1U << bits) - 1);
@@ -32,7 +35,8 @@ void check(bool holds, const std::string& what) {
 
 }  // namespace
 
-Engine::Engine(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
+Engine::Engine(std::uint64_t seed)
+    : host(seed + 77, max_read), context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
   context_->randReset(2);
   context_->randSeed(static_cast<int>(seed + 1));
   top_ = std::make_unique<VDmaEngine>(context_.get());
@@ -44,10 +48,10 @@ Engine::Engine(std::uint64_t seed) : context_(std::make_unique<VerilatedContext>
   top_->cfg_flr_in_process = 0;
   for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
   top_->cfg_max_payload = 1;
-  top_->cfg_max_read_req = 2;
+  top_->cfg_max_read_req = max_read_encoding;
+  top_->s_axis_rq_tready = 0;
+  top_->m_axis_rc_tvalid = 0;
   top_->io_interrupt_ready = 1;
-  top_->io_qdma_m_axis_h2c_ready = 1;
-  top_->io_qdma_tm_dsc_sts_ready = 1;
   top_->io_qdma_s_axis_c2h_valid = 0;
   top_->io_qdma_s_axis_c2h_cmpt_valid = 0;
   top_->io_qdma_dsc_crdt_in_valid = 0;
@@ -72,10 +76,12 @@ void Engine::tick() {
     top_->io_qdma_usr_flr_done_fnc = static_cast<std::uint8_t>(to_answer_.front());
     to_answer_.erase(to_answer_.begin());
   }
+  const bool completion = drive_streams();
   top_->eval();
   // What registers see at the edge.
   const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
   if (!top_->reset) {
+    sample_streams(completion);
     if (top_->io_interrupt_valid && top_->io_interrupt_ready)
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
     if (top_->io_doorbell_valid) doorbells.push_back(top_->io_doorbell_payload_queue);
@@ -91,6 +97,81 @@ void Engine::tick() {
   }
   top_->clk = 1;
   top_->eval();
+}
+
+bool Engine::drive_streams() {
+  top_->s_axis_rq_tready = (random_ >> 24 & 3) != 0 ? 0xf : 0;
+  top_->io_qdma_m_axis_h2c_ready = takes_frames && (random_ >> 28 & 7) != 0;
+  top_->io_qdma_tm_dsc_sts_ready = (random_ >> 32 & 3) == 0;
+  top_->io_qdma_dsc_crdt_in_valid = !grants_.empty();
+  if (!grants_.empty()) {
+    top_->io_qdma_dsc_crdt_in_payload_qid = static_cast<std::uint16_t>(grants_.front().first);
+    top_->io_qdma_dsc_crdt_in_payload_crdt = static_cast<std::uint16_t>(grants_.front().second);
+    top_->io_qdma_dsc_crdt_in_payload_dir = 0;
+    top_->io_qdma_dsc_crdt_in_payload_fence = 0;
+  }
+  const RequesterHost::Beat* beat = top_->reset ? nullptr : host.next();
+  top_->m_axis_rc_tvalid = beat != nullptr;
+  if (beat == nullptr) return false;
+  std::copy(beat->data.begin(), beat->data.end(), &top_->m_axis_rc_tdata[0]);
+  top_->m_axis_rc_tkeep = beat->keep;
+  top_->m_axis_rc_tuser[0] = static_cast<std::uint32_t>(beat->user);
+  top_->m_axis_rc_tuser[1] = static_cast<std::uint32_t>(beat->user >> 32);
+  top_->m_axis_rc_tuser[2] = 0;
+  top_->m_axis_rc_tlast = beat->last;
+  return true;
+}
+
+void Engine::sample_streams(bool completion) {
+  if (completion && top_->m_axis_rc_tready) {
+    host.pop();
+    last_event_ = cycles_;
+  }
+  if (top_->s_axis_rq_tvalid && top_->s_axis_rq_tready != 0) {
+    RequesterHost::Beat beat;
+    std::copy_n(&top_->s_axis_rq_tdata[0], beat_words, beat.data.begin());
+    beat.keep = top_->s_axis_rq_tkeep;
+    beat.user = top_->s_axis_rq_tuser;
+    beat.last = top_->s_axis_rq_tlast;
+    host.take(beat);
+    last_event_ = cycles_;
+  }
+  if (top_->io_qdma_dsc_crdt_in_valid && top_->io_qdma_dsc_crdt_in_ready) {
+    grants_.pop_front();
+    last_event_ = cycles_;
+  }
+  if (top_->io_qdma_m_axis_h2c_valid && top_->io_qdma_m_axis_h2c_ready) take_frame_beat();
+  if (top_->io_qdma_tm_dsc_sts_valid && top_->io_qdma_tm_dsc_sts_ready) {
+    messages.push_back({static_cast<std::uint16_t>(top_->io_qdma_tm_dsc_sts_payload_qid),
+                        static_cast<std::uint16_t>(top_->io_qdma_tm_dsc_sts_payload_avl),
+                        static_cast<std::uint16_t>(top_->io_qdma_tm_dsc_sts_payload_pidx),
+                        top_->io_qdma_tm_dsc_sts_payload_dir != 0, top_->io_qdma_tm_dsc_sts_payload_qen != 0,
+                        top_->io_qdma_tm_dsc_sts_payload_qinv != 0, top_->io_qdma_tm_dsc_sts_payload_error != 0});
+    last_event_ = cycles_;
+  }
+}
+
+void Engine::take_frame_beat() {
+  last_event_ = cycles_;
+  const unsigned queue = top_->io_qdma_m_axis_h2c_payload_tuser_qid;
+  const bool last = top_->io_qdma_m_axis_h2c_payload_tlast, error = top_->io_qdma_m_axis_h2c_payload_tuser_err;
+  const unsigned empty = top_->io_qdma_m_axis_h2c_payload_tuser_mty;
+  if (!last && empty != 0) throw std::runtime_error("m_axis_h2c: a beat before the last one is not full");
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&top_->io_qdma_m_axis_h2c_payload_tdata[0]);
+  const bool has_data = !top_->io_qdma_m_axis_h2c_payload_tuser_zero_byte && !error;
+  if (has_data) arriving_frame_.insert(arriving_frame_.end(), bytes, bytes + beat_bytes - empty);
+  if (!last) return;
+  frames.push_back({queue, std::move(arriving_frame_), top_->io_qdma_m_axis_h2c_payload_tuser_mdata, error});
+  arriving_frame_.clear();
+}
+
+void Engine::settle() {
+  const std::uint64_t start = cycles_;
+  last_event_ = cycles_;
+  while (host.open() != 0 || !grants_.empty() || cycles_ - last_event_ < quiet_cycles) {
+    if (cycles_ - start > settle_limit) throw std::runtime_error("the engine does not come to rest");
+    tick();
+  }
 }
 
 void Engine::take_completion() {

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "requester_host.hpp"
+#include "stream/qdma_c2h.hpp"
 
 class VDmaEngine;
 class VerilatedContext;
 
 namespace meridian {
 
-/// The compiled RTL of the engine, with what is around it: the integrated block for PCIe at its completer streams and
-/// configuration pins (PG213), and a shell that answers function level resets.
+/// The compiled RTL of the engine, with what is around it: the integrated block for PCIe at its streams and
+/// configuration pins (PG213), the host's memory, and a shell that takes frames and answers function level resets.
 ///
 /// Each access goes over the streams and is waited for; an answer that breaks a rule of PCIe is a failure.
 class Engine {
@@ -46,6 +50,23 @@ class Engine {
 
   /// Whatever is under way inside ends, if it needs not more than so many cycles.
   void run(unsigned cycles);
+  /// Until nothing happens at the streams any more.
+  void settle();
+
+  /// The shell lets a queue fetch count descriptors.
+  void grant(unsigned queue, unsigned count) { grants_.emplace_back(queue, count); }
+
+  struct Frame {
+    unsigned queue;
+    Bytes bytes;
+    std::uint32_t metadata;
+    bool error;
+  };
+
+  RequesterHost host;
+  std::vector<Frame> frames;                // that the shell has taken
+  std::vector<DescriptorMessage> messages;  // that the shell has taken
+  bool takes_frames = true;
 
   std::vector<Interrupt> interrupts;  // in their order
   std::vector<unsigned> resets;       // functions the shell was told of
@@ -57,12 +78,18 @@ class Engine {
   void tick();
   void offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload);
   void take_completion();
+  void take_frame_beat();
+  bool drive_streams();
+  void sample_streams(bool completion);
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<VDmaEngine> top_;
   std::vector<unsigned> to_answer_;
   std::vector<std::uint32_t> arriving_;              // of a completion
   std::vector<std::vector<std::uint32_t>> arrived_;  // completions
+  std::deque<std::pair<unsigned, unsigned>> grants_;
+  Bytes arriving_frame_;
+  std::uint64_t last_event_ = 0;  // at the streams, a cycle
   std::uint8_t tag_ = 0;
   std::uint64_t cycles_ = 0;
   std::uint64_t random_;

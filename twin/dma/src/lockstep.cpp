@@ -9,7 +9,7 @@ namespace meridian {
 
 namespace {
 
-constexpr unsigned settle_cycles = 40;
+constexpr unsigned settle_cycles = 40, settle_limit = 200'000;
 constexpr unsigned reset_polls = 2000;
 constexpr std::uint32_t reset_register = 0x100;
 
@@ -23,11 +23,8 @@ QdmaSetting setting() {
 }  // namespace
 
 Lockstep::Lockstep(std::uint64_t seed)
-    : engine(seed), streams_(shell_.make_streams(1)), model_(setting(), streams_, memory_) {
-  for (unsigned f = 0; f < functions; ++f) {
-    model_.enable_function(f, true, parent(f));
-    engine.enable_function(f, true);
-  }
+    : engine(seed), streams_(shell.make_streams(1)), model_(setting(), streams_, memory) {
+  for (unsigned f = 0; f < functions; ++f) enable_function(f, true);
 }
 
 void Lockstep::tick_model(unsigned cycles) {
@@ -37,14 +34,14 @@ void Lockstep::tick_model(unsigned cycles) {
     streams_.h2c.sample();
     streams_.flr.sample(now_ps_);
     streams_.credit.sample(now_ps_);
-    shell_.sample();
-    shell_.answers_resets = engine.answers_resets;
+    shell.sample();
+    shell.answers_resets = engine.answers_resets;
     model_.tick(now_ps_);
     streams_.c2h.drive();
     streams_.h2c.drive(now_ps_);
     streams_.flr.drive();
     streams_.credit.drive();
-    shell_.drive();
+    shell.drive();
   }
 }
 
@@ -103,33 +100,61 @@ void Lockstep::reset_by_mailbox(unsigned function) {
 void Lockstep::reset_by_pcie(unsigned function) {
   bool done = false;
   engine.run(settle_cycles);  // interrupts from before leave
-  model_.enable_function(function, false, parent(function));
-  engine.enable_function(function, false);
+  enable_function(function, false);
   model_.reset_function(function, [&done] { done = true; });
   engine.reset_function(function);
   tick_model(settle_cycles);
   EXPECT_TRUE(done) << "the model's reset of function " << function << " does not end";
-  model_.enable_function(function, true, parent(function));
-  engine.enable_function(function, true);
+  enable_function(function, true);
   compare();
+}
+
+void Lockstep::settle() {
+  engine.settle();
+  const auto is_idle = [this] { return model_.idle() && streams_.h2c.idle() && shell.to_grant() == 0; };
+  for (unsigned i = 0; !is_idle(); ++i) {
+    ASSERT_LT(i, settle_limit) << "the model does not come to rest: " << model_.waits_for();
+    tick_model(1);
+  }
+  tick_model(settle_cycles);
+}
+
+void Lockstep::set(unsigned function, std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  memory.set(function, address, bytes);
+  engine.host.memory.set(function, address, bytes);
+}
+
+void Lockstep::set_word(unsigned function, std::uint64_t address, std::uint64_t value) {
+  memory.set_word(function, address, value);
+  engine.host.memory.set_word(function, address, value);
+}
+
+void Lockstep::grant(unsigned queue, unsigned count) {
+  shell.grant(queue, count);
+  engine.grant(queue, count);
+}
+
+void Lockstep::enable_function(unsigned function, bool enabled) {
+  model_.enable_function(function, enabled, parent(function));
+  engine.enable_function(function, enabled);
 }
 
 void Lockstep::compare() {
   engine.run(settle_cycles);
   tick_model(settle_cycles);
   std::vector<Engine::Interrupt> wanted;
-  for (const TestMemory::Event& event : memory_.events)
+  for (const TestMemory::Event& event : memory.events)
     if (event.kind == TestMemory::Event::Kind::interrupt)
       wanted.emplace_back(event.function, static_cast<unsigned>(event.address));
   EXPECT_EQ(engine.interrupts, wanted);
-  std::vector<unsigned> found = engine.resets, told = shell_.resets;
+  std::vector<unsigned> found = engine.resets, told = shell.resets;
   std::sort(found.begin(), found.end());
   std::sort(told.begin(), told.end());
   EXPECT_EQ(found, told);
-  memory_.events.clear();
+  memory.events.clear();
   engine.interrupts.clear();
   engine.resets.clear();
-  shell_.resets.clear();
+  shell.resets.clear();
 }
 
 }  // namespace meridian

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine.hpp"
@@ -46,16 +47,25 @@ class Lockstep {
   /// Interrupts and what the shell was told are the same so far.
   void compare();
 
+  /// Both come to rest.
+  void settle();
+
+  // The host's memory and the shell of both.
+  void set(unsigned function, std::uint64_t address, std::span<const std::uint8_t> bytes);
+  void set_word(unsigned function, std::uint64_t address, std::uint64_t value);
+  void grant(unsigned queue, unsigned count);
+  void enable_function(unsigned function, bool enabled);
+
   /// The address of a function's mailbox.
   static std::uint32_t mailbox(unsigned function) { return function < first_vf ? 0x22400 : 0x5000; }
 
   Engine engine;
+  TestMemory memory;  // the model's
+  FakeShell shell;    // the model's
 
  private:
   void tick_model(unsigned cycles);
 
-  TestMemory memory_;
-  FakeShell shell_;
   Qdma streams_;
   QdmaIp model_;
   std::uint64_t now_ps_ = 0;

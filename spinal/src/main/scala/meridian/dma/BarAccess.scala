@@ -30,6 +30,9 @@ case class Doorbell() extends Bundle {
   val kind = UInt(2 bits) // 0: interrupt ring's CIDX, 1: H2C PIDX, 2: C2H PIDX, 3: completion CIDX
   val value = Bits(32 bits)
 }
+object Doorbell {
+  val h2cPidx = 1
+}
 
 /** An interrupt that is to be sent: a vector of a function, or an entry of an interrupt ring that has the vector's number. */
 case class InterruptRequest() extends Bundle {

@@ -2,6 +2,7 @@
 package meridian.dma
 
 import meridian.dma.context._
+import meridian.dma.h2c.H2cEngine
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.pcie._
 import meridian.host.QdmaPins
@@ -10,9 +11,9 @@ import spinal.lib._
 
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
   *
-  * What there is so far is the completer's side: reads and writes of BAR0, contexts, mailbox, errors and function level
-  * resets (docs/dma.md). Doorbells and interrupts come out; nothing takes them yet, no frame passes, and the streams are
-  * idle. Clock: the block's user_clk, 250 MHz.
+  * What there is so far (docs/dma.md): reads and writes of BAR0, contexts, mailbox, errors, function level resets, and the
+  * way from host to card. Doorbells and interrupts come out at ports; nothing takes those of C2H and of interrupt rings
+  * yet, and the streams of C2H are idle. Clock: the block's user_clk, 250 MHz.
   *
   * A read of a register is answered 10 to 14 cycles after its request, if the block takes completions at once. One access
   * is under way at a time.
@@ -54,17 +55,36 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   mailbox.io.forget << resets.io.mailbox
   doorbells.io.map << commands.io.map
   doorbells.io.forget << commands.io.forget
-  io.doorbell << doorbells.io.doorbell
+
+  val h2c = new H2cEngine(p)
+  io.pcie.rq(h2c.io.rq)
+  h2c.io.rc << io.pcie.rc
+  h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
+  h2c.io.hold <> commands.io.hold
+  h2c.io.change << commands.io.change
+  h2c.io.ringSizes := csr.io.ringSizes
+  h2c.io.statusInterval := csr.io.statusInterval
+  val rung = doorbells.io.doorbell
+  val isH2c = rung.kind === Doorbell.h2cPidx
+  h2c.io.doorbell.valid := rung.valid && isH2c
+  h2c.io.doorbell.payload.queue := rung.payload.queue
+  h2c.io.doorbell.pidx := rung.value(15 downto 0).asUInt
+  h2c.io.doorbell.arm := rung.value(16)
+  rung.ready := !isH2c || h2c.io.doorbell.ready
+  io.doorbell.valid := rung.fire
+  io.doorbell.payload := rung.payload
 
   // A word that is written in part has no effect: the register map is one of words.
   val partial = Reg(Flow(BarAccess()))
   partial.valid init False
   partial.valid.clearWhen(errors.io.raise.ready)
   when(decoder.io.partial.valid)(partial := decoder.io.partial)
-  errors.io.raise.valid := partial.valid || doorbells.io.raise.valid
-  errors.io.raise.payload := doorbells.io.raise.payload
-  doorbells.io.raise.ready := errors.io.raise.ready && !partial.valid
+  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise))
+  errors.io.raise.valid := partial.valid || raises.valid
+  errors.io.raise.payload := raises.payload
+  raises.ready := errors.io.raise.ready && !partial.valid
   errors.io.log << doorbells.io.log
+  errors.io.failure << h2c.io.failure
   when(partial.valid) {
     errors.io.raise.leaf := ErrorTree.request
     errors.io.raise.bits := 1 << ErrorTree.unmapped
@@ -77,6 +97,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   config.io.vfStatus := io.pcie.cfg_vf_status
   config.io.maxPayload := io.pcie.cfg_max_payload
   config.io.maxReadRequest := io.pcie.cfg_max_read_req
+  h2c.io.busMaster := config.io.busMaster
 
   val flr = new FlrBridge(p)
   flr.io.pfInProcess := io.pcie.cfg_flr_in_process
@@ -94,22 +115,22 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   requests(0).vector := mailbox.io.interrupt.vector.resized
   requests(0).aggregate := False
   requests(1) << errors.io.interrupt
-  val waiting = StreamArbiterFactory().lowerFirst.on(requests.map(_.toStream.queueLowLatency(4)))
+  val waiting = StreamArbiterFactory().lowerFirst
+    .on(requests.map(_.toStream.queueLowLatency(4)) :+ h2c.io.interrupt.queueLowLatency(4))
   val isMaster = waiting.function < p.functions &&
     config.io.busMaster(waiting.function.resize(log2Up(p.functions) bits))
   io.interrupt << waiting.throwWhen(!isMaster && !waiting.aggregate).stage()
 
-  // The streams, on which nothing passes yet.
+  io.qdma.m_axis_h2c << h2c.io.h2c
+  io.qdma.tm_dsc_sts << h2c.io.tmStatus
+  h2c.io.credits << io.qdma.dsc_crdt_in
+
+  // The streams on which nothing passes yet.
   private def idle(payload: Data): Unit = payload.assignFromBits(B(0, widthOf(payload) bits))
-  io.qdma.m_axis_h2c.valid := False
-  idle(io.qdma.m_axis_h2c.payload)
   io.qdma.s_axis_c2h.ready := False
   io.qdma.s_axis_c2h_cmpt.ready := False
   io.qdma.axis_c2h_status.valid := False
   idle(io.qdma.axis_c2h_status.payload)
-  io.qdma.tm_dsc_sts.valid := False
-  idle(io.qdma.tm_dsc_sts.payload)
-  io.qdma.dsc_crdt_in.ready := True
   io.qdma.usr_flr_set := resets.io.shell.valid
   io.qdma.usr_flr_fnc := resets.io.shell.payload
   resets.io.shellDone.valid := io.qdma.usr_flr_done_vld

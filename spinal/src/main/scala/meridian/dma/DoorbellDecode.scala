@@ -9,7 +9,8 @@ import spinal.lib.fsm._
 /** The doorbells of a function: 16 bytes a queue, by the number that the function has for it. What is not its queue is not
   * reached, and is an error unless the function has no queues at all, as one that is taken down.
   *
-  * A doorbell that was rung leaves 6 cycles after its access has come, which takes 7. What was written last can be read.
+  * A doorbell that was rung leaves 6 cycles after its access has come, which takes 7, and as many more as the doorbell is
+  * not taken. What was written last can be read.
   * After reset the first access waits until all are zero, a cycle for each queue.
   */
 class DoorbellDecode(p: DmaParam) extends Component {
@@ -19,7 +20,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
     ) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
     val map = slave(Flow(FunctionMapWrite()))
     val forget = slave(Flow(DmaParam.queueType()))
-    val doorbell = master(Flow(Doorbell()))
+    val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue
     val raise = master(Stream(ErrorEvent()))
     val log = master(Flow(BarAccess()))
   }
@@ -53,7 +54,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
   io.port.value := RegNext(words(kind).andMask(map.io.known))
   io.doorbell.valid := False
   io.doorbell.function := access.function
-  io.doorbell.queue := map.io.queue
+  io.doorbell.payload.queue := map.io.queue
   io.doorbell.kind := kind
   io.doorbell.value := access.data
   io.raise.valid := False
@@ -78,7 +79,8 @@ class DoorbellDecode(p: DmaParam) extends Component {
           keeps := True
           // A reset takes the place of the write in memory. It has changed the map 5 cycles before, so that `known` is then
           // of the new map.
-          when(io.forget.valid)(goto(act)) otherwise (io.doorbell.valid := True)
+          io.doorbell.valid := !io.forget.valid
+          when(!io.doorbell.fire)(goto(act))
         } elsewhen (!map.io.none)(goto(wrong))
       }
     }

@@ -28,6 +28,10 @@ class DmaEngineTest extends AnyFunSuite {
     cc.keep := pins.s_axis_cc_tkeep
     cc.last := pins.s_axis_cc_tlast
     pins.s_axis_cc_tready := B(4 bits, default -> cc.ready)
+    pins.s_axis_rq_tready := 15
+    pins.m_axis_rc_tvalid := False
+    Seq(pins.m_axis_rc_tdata, pins.m_axis_rc_tkeep, pins.m_axis_rc_tuser).foreach(_ := 0)
+    pins.m_axis_rc_tlast := False
     val functionStatus = in Bits (16 bits)
     val vfStatus = in Bits (504 bits)
     val pfInProcess = in Bits (4 bits)

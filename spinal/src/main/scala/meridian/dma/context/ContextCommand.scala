@@ -3,6 +3,7 @@ package meridian.dma.context
 
 import meridian.dma.DmaParam
 import meridian.dma.context.{ContextKind => Kind}
+import meridian.dma.descriptor.{RingChange, RingFields, RingHold}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -30,12 +31,13 @@ object SweepStep {
 
 /** Carries out commands on the contexts, and the steps of function resets between them.
   *
-  * A command takes 5 cycles, and at most 5 more for a step that has begun; so software never finds it busy. One for a
-  * context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way to commands.
+  * A command takes 5 cycles, and at most as many more as a step that has begun; its access waits for it, so software never
+  * finds it busy. One for a context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way
+  * to commands. Either takes 6 more, and what the H2C engine's event takes, if it is about an H2C ring: the engine holds
+  * the ring, as PIDX, CIDX, credits, errors and whether it is enabled are the engine's, and is told of the change.
   *
-  * A change of an H2C ring's context, software's or hardware's, takes its credits. A queue is taken from a function that
-  * the map gave it to, or whose context names the function while it is enabled; an interrupt ring from the function that
-  * its context names.
+  * A queue is taken from a function that the map gave it to, or whose context names the function while it is enabled; an
+  * interrupt ring from the function that its context names.
   */
 class ContextCommand(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -44,6 +46,8 @@ class ContextCommand(p: DmaParam) extends Component {
     val sweep = slave(Stream(SweepStep()))
     val forget = master(Flow(DmaParam.queueType())) // a queue whose doorbells are forgotten
     val map = master(Flow(FunctionMapWrite()))
+    val hold = master(RingHold()) // of the H2C engine
+    val change = master(Stream(RingChange()))
   }
 
   val store = new ContextStore(p)
@@ -60,7 +64,6 @@ class ContextCommand(p: DmaParam) extends Component {
   store.io.index := index
   store.io.row := row
   store.io.write := 0
-  store.io.dropCredits := False
   store.io.invalidate := invalidates
   io.command.ready := False
   io.sweep.ready := False
@@ -69,18 +72,46 @@ class ContextCommand(p: DmaParam) extends Component {
   io.forget.valid := False
   io.forget.payload := io.sweep.index
 
-  private def field(place: Int, bits: (Int, Int)): UInt = store.io.rows(place)(bits._1, bits._2 bits).asUInt
+  // What the engine has of a ring takes the place of what is stored.
+  val holds = RegInit(False)
+  val change = Reg(RingChange())
+  io.hold.queue.valid := holds
+  io.hold.queue.payload := index.resized
+  io.change.valid := False
+  io.change.payload := change
+  val rows = CombInit(store.io.rows)
+  when(holds) {
+    rows(Kind.swH2c) := RingFields.software(store.io.rows(Kind.swH2c), io.hold.state)
+    rows(Kind.hwH2c) := RingFields.hardware(store.io.rows(Kind.hwH2c), io.hold.state)
+    rows(Kind.creditH2c) := RingFields.credit(store.io.rows(Kind.creditH2c), io.hold.state)
+  }
+
+  private def field(place: Int, bits: (Int, Int)): UInt = rows(place)(bits._1, bits._2 bits).asUInt
   private def isFunctions(place: Int, bits: (Int, Int)): Bool = field(place, bits) === io.sweep.function.resize(12 bits)
-  private def has(place: Int, bit: Int): Bool = store.io.rows(place)(bit)
+  private def has(place: Int, bit: Int): Bool = rows(place)(bit)
 
   // A function has the queue by the map.
   val mapped = RegNext(
     io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && io.sweep.index < p.queues
   )
 
+  val isRow = io.sweep.kind === SweepStep.row
+  val isRing = index < p.queues && (sweeps ? (isRow && (mapped || isFunctions(Kind.swH2c, Kind.swFunction))) |
+    (chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c)))
+  val begins = write(Kind.swH2c) || write(Kind.hwH2c)
+
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val fetch, rows, act, finish = new State
+    val fetch, wait1, act, hold, finish, tell = new State
+
+    private def end(): Unit = {
+      io.command.ready := !sweeps
+      io.row.valid := !sweeps && io.command.operation === Kind.read
+      io.sweep.ready := sweeps
+      io.forget.valid := sweeps && isRow && mapped
+      holds := False
+      goto(idle)
+    }
 
     idle.whenIsActive {
       when(!store.io.busy) {
@@ -95,19 +126,20 @@ class ContextCommand(p: DmaParam) extends Component {
         when(io.command.valid || io.sweep.valid)(goto(fetch))
       }
     }
-    fetch.whenIsActive(goto(rows))
-    rows.whenIsActive(goto(act))
+    fetch.whenIsActive(goto(wait1))
+    wait1.whenIsActive(goto(act))
+    hold.whenIsActive(when(io.hold.held)(goto(act)))
     act.whenIsActive {
       when(sweeps) {
         write := 0
         row := 0
-        invalidates := io.sweep.kind === SweepStep.row
+        invalidates := isRow
         when(io.sweep.kind === SweepStep.begin) {
           base := field(Kind.map, Kind.mapBase)
           count := field(Kind.map, Kind.mapCount)
           write(Kind.map) := True
         }
-        when(io.sweep.kind === SweepStep.row) {
+        when(isRow) {
           val c2h = mapped || (has(Kind.swC2h, Kind.swEnable) && isFunctions(Kind.swC2h, Kind.swFunction))
           write(Kind.swC2h) := c2h
           write(Kind.prefetch) := c2h
@@ -119,7 +151,7 @@ class ContextCommand(p: DmaParam) extends Component {
           write(Kind.ring) := has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
         }
       } otherwise {
-        val old = store.io.rows.zipWithIndex.map { case (r, i) => r.andMask(chosen(i)) }.reduceBalancedTree(_ | _)
+        val old = rows.zipWithIndex.map { case (r, i) => r.andMask(chosen(i)) }.reduceBalancedTree(_ | _)
         row := io.command.operation.mux(
           Kind.clear -> B(0, 256 bits),
           Kind.write -> ((old & ~io.command.mask) | (io.command.data & io.command.mask)),
@@ -129,15 +161,26 @@ class ContextCommand(p: DmaParam) extends Component {
         invalidates := io.command.operation === Kind.invalidate
       }
       goto(finish)
+      when(isRing && !holds) {
+        holds := True
+        goto(hold)
+      }
     }
     finish.whenIsActive {
       store.io.write := write
-      store.io.dropCredits := write(Kind.swH2c) || write(Kind.hwH2c)
-      io.command.ready := !sweeps
-      io.row.valid := !sweeps && io.command.operation === Kind.read
-      io.sweep.ready := sweeps
-      io.forget.valid := sweeps && io.sweep.kind === SweepStep.row && mapped
-      goto(idle)
+      // The contexts as they are after the write.
+      val written = Vec(Seq(Kind.swH2c, Kind.hwH2c).map(i => (write(i) && !invalidates) ? row | rows(i)))
+      change := RingFields.change(index.resized, written(0), written(1))
+      when(write(Kind.swH2c) && invalidates)(change.context.enable := False)
+      when(!begins) {
+        change.credits := RingFields.creditsOf(invalidates ? rows(Kind.creditH2c) | row)
+        change.creditsAlone := True
+      }
+      when(holds && (begins || write(Kind.creditH2c)))(goto(tell)) otherwise (end())
+    }
+    tell.whenIsActive {
+      io.change.valid := True
+      when(io.change.ready)(end())
     }
   }
 }

@@ -21,7 +21,6 @@ object ContextKind {
   val completionFunction = (bit(0, 5), 12)
   val completionValid = bit(3, 28)
   val completionTimer = bit(4, 0)
-  val creditCount = (bit(0, 0), 16)
   val prefetchValid = bit(1, 13)
   val ringFunction = (bit(3, 18), 12)
   val ringValid = bit(0, 0)

@@ -20,7 +20,6 @@ class ContextStore(p: DmaParam) extends Component {
     val write = in Bits (kinds.size bits)
     val invalidate = in Bool ()
     val row = in Bits (256 bits)
-    val dropCredits = in Bool () // beside the write, of the H2C queue with this number
     val busy = out Bool ()
     val map = master(Flow(FunctionMapWrite()))
   }
@@ -40,18 +39,16 @@ class ContextStore(p: DmaParam) extends Component {
       val mask = some.foldLeft((BigInt(1) << width) - 1)((m, bit) => m.clearBit(bit))
       from & B(mask, width bits)
     }
-    val drops = if (i == ContextKind.creditH2c) io.dropCredits else False
     val written = io.invalidate ? without(row, kind.valid) | io.row(width - 1 downto 0)
-    val next = drops ? without(row, ContextKind.creditCount._1 until ContextKind.creditCount._2) | written
     memory.write(
       address = io.busy ? filled(bits - 1 downto 0) | io.index(bits - 1 downto 0),
-      data = io.busy ? B(0, width bits) | without(next, kind.engines),
-      enable = io.busy || ((io.write(i) || drops) && present)
+      data = io.busy ? B(0, width bits) | without(written, kind.engines),
+      enable = io.busy || (io.write(i) && present)
     )
     if (i == ContextKind.map) {
       io.map.valid := io.busy || (io.write(i) && present)
       io.map.function := io.busy ? filled(7 downto 0) | io.index(7 downto 0)
-      val kept = io.busy ? B(0, width bits) | without(next, kind.engines)
+      val kept = io.busy ? B(0, width bits) | without(written, kind.engines)
       io.map.base := kept(ContextKind.mapBase._1, ContextKind.mapBase._2 bits).asUInt
       io.map.count := kept(ContextKind.mapCount._1, ContextKind.mapCount._2 bits).asUInt
     }

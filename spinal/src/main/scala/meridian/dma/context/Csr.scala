@@ -7,7 +7,7 @@ import spinal.lib._
 import spinal.lib.fsm._
 
 /** The control registers of PFs: identity and capabilities, which software cannot write, tables and settings, which are
-  * kept for the engines to come, the registers of context commands, and those of errors by a port of their own.
+  * kept for the engines, the registers of context commands, and those of errors by a port of their own.
   *
   * An access takes 3 cycles, of an error register 5, and a write of the command as long as the command. After reset the
   * first access waits until all words have their value, 2048 cycles.
@@ -18,6 +18,8 @@ class Csr(p: DmaParam) extends Component {
     val errors = master(RegPort())
     val command = master(Stream(ContextCommandWord()))
     val row = slave(Flow(Bits(256 bits))) // what a command has read, before or with command.ready
+    val ringSizes = out Vec (UInt(16 bits), 16)
+    val statusInterval = out UInt (10 bits) // frames between two status entries of a ring
   }
 
   val table = CsrTable.words(p)
@@ -62,6 +64,15 @@ class Csr(p: DmaParam) extends Component {
     data = fills ? initial | io.port.access.data,
     enable = fills || keeps
   )
+
+  // What the engines use of them.
+  val sizes = Vec.fill(16)(RegInit(U(0, 16 bits)))
+  val interval = RegInit(U(0, 3 bits))
+  val ofSize = address - CsrTable.ringSizes / 4
+  when(keeps && ofSize < 16)(sizes(ofSize(3 downto 0)) := io.port.access.data(15 downto 0).asUInt)
+  when(keeps && at(CsrTable.descriptorConfig))(interval := io.port.access.data(2 downto 0).asUInt)
+  io.ringSizes := sizes
+  io.statusInterval := RegNext((U(4, 10 bits) |<< interval).resize(10 bits))
 
   val control = new StateMachine {
     val idle = new State with EntryPoint

@@ -40,9 +40,6 @@ object CsrTable {
     constant(0x128, "GLBL2_CHANNEL_PASID_CAP"),
     constant(0x130, "GLBL2_SYSTEM_ID"),
     constant(0x134, "GLBL2_MISC_CAP", if (p.eqdma4) 0x01100003L else 0x02200003L),
-    constant(0x25c, "GLBL_DSC_ERR_LOG0"),
-    constant(0x260, "GLBL_DSC_ERR_LOG1"),
-    constant(0x27c, "GLBL_DSC_ERR_LOG2"),
     constant(0x318, "REQ_ERR_STS"),
     Word(0xb0c, "C2H_INT_TIMER_TICK", 25),
     Word(0xbc4, "C2H_CMPT_FORMAT_0", 0x00020001L),
@@ -54,6 +51,8 @@ object CsrTable {
   ) ++ (0xa88 to 0xaac by 4).map(constant(_, "C2H_STAT"))
 
   val functionNumber = 0x12c // of who asks
+  val ringSizes = 0x204 // 16 words
+  val descriptorConfig = 0x250 // bits 2:0: frames between two status entries, 4 times two to the power of it
   val contextData = 0x804 // 8 words
   val contextMask = 0x824 // 8 words
   val contextCommand = 0x844

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.context
 
-import meridian.dma.{BarAccess, DmaParam, InterruptRequest, RegPort}
+import meridian.dma.descriptor.RingFailure
+import meridian.dma.{BarAccess, InterruptRequest, RegPort}
 import spinal.core._
 import spinal.lib._
 
@@ -32,19 +33,21 @@ object ErrorTree {
   val mask = 0x24c
   val interrupt = 0xb04
   val requestLog = 0x26c
+  val descriptorLog = Seq(0x25c, 0x260, 0x27c)
 
   /** Of the leaf request: a queue that the function does not have, and a word that is not written whole. */
   val queueRange = 5
   val unmapped = 0
 
-  val offsets: Seq[Int] = Seq(status, mask, interrupt, requestLog) ++ leaves.flatMap(l => Seq(l.status, l.mask))
+  val offsets: Seq[Int] = Seq(status, mask, interrupt, requestLog) ++ leaves.flatMap(l => Seq(l.status, l.mask)) ++
+    descriptorLog
 }
 
 /** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
   *
   * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed. An access takes 2 cycles.
   * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
-  * register has no room.
+  * register has no room. That of descriptors keeps the first since theirs was: queue, CIDX, PIDX and new PIDX.
   */
 class ErrorTree extends Component {
   import ErrorTree._
@@ -53,10 +56,12 @@ class ErrorTree extends Component {
     val port = slave(RegPort()) // at the offsets above alone
     val raise = slave(Stream(ErrorEvent()))
     val log = slave(Flow(BarAccess()))
+    val failure = slave(Flow(RingFailure())) // of an H2C ring
     val interrupt = master(Flow(InterruptRequest()))
   }
 
   val status, mask, target, log = RegInit(B(0, 32 bits))
+  val failed = Vec.fill(descriptorLog.size)(RegInit(B(0, 32 bits)))
   val isLogged = RegInit(False) // an access of PF 0 at 0 is logged as 0
   val leafStatus, leafMask = Vec.fill(leaves.size)(RegInit(B(0, 32 bits)))
 
@@ -65,7 +70,8 @@ class ErrorTree extends Component {
   val second = RegInit(False)
   second := io.port.access.valid && !second
   io.port.access.ready := second
-  private val registers = Seq(status, mask, target, log) ++ leafStatus.zip(leafMask).flatMap(l => Seq(l._1, l._2))
+  private val registers =
+    Seq(status, mask, target, log) ++ leafStatus.zip(leafMask).flatMap(l => Seq(l._1, l._2)) ++ failed
   io.port.value := registers.zipWithIndex.map { case (word, i) => word.andMask(hits(i)) }.reduceBalancedTree(_ | _)
 
   val data = io.port.access.data
@@ -83,6 +89,7 @@ class ErrorTree extends Component {
       log := 0
       isLogged := False
     }
+    when(hits(4 + 2 * descriptor) && (leafStatus(descriptor) & ~data) === 0)(failed(0) := 0)
   }
 
   // What happens in a cycle in which software writes waits for the next.
@@ -96,6 +103,12 @@ class ErrorTree extends Component {
   when(io.log.valid && !isLogged) {
     isLogged := True
     log := B(0, 7 bits) ## io.log.function ## io.log.offset(16 downto 0)
+  }
+
+  when(io.failure.valid && !failed(0).msb) {
+    failed(0) := True ## B(0, 20 bits) ## io.failure.queue
+    failed(1) := B(0, 4 bits) ## io.failure.cidx ## B(0, 12 bits)
+    failed(2) := io.failure.pidx ## io.failure.newPidx
   }
 
   io.interrupt.valid := target(24) && RegNext((status & mask) =/= 0, False) && !writes

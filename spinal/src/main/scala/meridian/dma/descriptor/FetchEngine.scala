@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.descriptor
 
-import meridian.dma.DmaParam
+import meridian.dma.{DmaParam, InterruptRequest}
 import meridian.dma.context.{ErrorEvent, ErrorTree}
 import meridian.dma.pcie.ReadCommand
 import spinal.core._
@@ -11,14 +11,18 @@ import spinal.lib.fsm._
 /** The rings of all H2C queues: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
   * in a turn, counts those that have ended, and writes status entries, the last of each ring.
   *
-  * One event at a time, 5 cycles, and more while a read, a status entry or a message waits: contexts first, then ended
-  * descriptors, doorbells, credits and turns. A context's change is taken when nothing of the queue's past can reach the
-  * stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
+  * One event at a time, 6 cycles, and more while a status entry, a message or an interrupt waits: contexts first, then
+  * ended descriptors, doorbells, credits and turns. A context's change is taken when nothing of the queue's past can reach
+  * the stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
+  *
+  * A queue is held 4 cycles after the event before; its change may come then, or it is let go. An interrupt is asked for
+  * when the status entry before it is on its way.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
 class FetchEngine(p: DmaParam) extends Component {
   val io = new Bundle {
+    val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
     val done = slave(Stream(RingDone()))
     val doorbell = slave(Stream(RingDoorbell()))
@@ -30,6 +34,8 @@ class FetchEngine(p: DmaParam) extends Component {
     val status = master(Stream(StatusEntry()))
     val message = master(Stream(QueueMessage()))
     val raise = master(Stream(ErrorEvent()))
+    val failure = master(Flow(RingFailure())) // with raise
+    val interrupt = master(Stream(InterruptRequest()))
     val queue = in(DmaParam.queueType()) // whose epoch is asked for
     val epoch = out(RingEpoch())
   }
@@ -45,7 +51,7 @@ class FetchEngine(p: DmaParam) extends Component {
   when(fills)(filled := filled + 1)
 
   object Event extends SpinalEnum {
-    val change, done, doorbell, credit, turn = newElement()
+    val hold, change, done, doorbell, credit, turn = newElement()
   }
   val event = Reg(Event())
   val queue = Reg(UInt(place bits))
@@ -95,11 +101,33 @@ class FetchEngine(p: DmaParam) extends Component {
   io.raise.valid := False
   io.raise.leaf := ErrorTree.descriptor
   io.raise.bits := 0
+  io.hold.held := False
+  io.hold.state := ring
+  io.failure.valid := io.raise.fire
+  io.failure.queue := queue.resized
+  io.failure.cidx := ring.cidx
+  io.failure.pidx := ring.pidx
+  io.interrupt.valid := False
+  io.interrupt.function := ring.context.function.resized
+  io.interrupt.vector := ring.context.vector
+  io.interrupt.aggregate := ring.context.aggregate
 
   // What is left to be sent after an event.
-  val owesStatus, owesMessage, owesError = Reg(Bool())
+  val owesStatus, owesMessage, owesError, owesInterrupt = Reg(Bool())
   val invalid, failed = Reg(Bool())
   val errorBits = Reg(Bits(32 bits))
+  val rung = Reg(UInt(16 bits)) // of the log of errors
+  io.failure.newPidx := rung
+
+  /** The queue's interrupt is sent, if software has armed it, or else as soon as it does. */
+  private def sendInterrupt(): Unit = {
+    next.context.irqArm := False
+    next.context.irqRequest := False
+    owesInterrupt := !(ring.context.noVfInterrupt && ring.context.function >= DmaParam.firstVf)
+  }
+  private def interrupt(): Unit = when(ring.context.irqEnable) {
+    when(ring.context.irqArm)(sendInterrupt()) otherwise (next.context.irqRequest := True)
+  }
 
   /** Stops the queue. */
   private def fail(kind: Int, bits: Bits): Unit = {
@@ -110,6 +138,7 @@ class FetchEngine(p: DmaParam) extends Component {
     when(ring.context.enable && !ring.context.errorSent) {
       next.context.errorSent := True
       owesStatus := ring.context.statusEnable
+      interrupt()
     }
     owesError := True
     errorBits := bits
@@ -120,10 +149,13 @@ class FetchEngine(p: DmaParam) extends Component {
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val read, look, measure, decide, act, settle, send = new State
+    val read, look, held, measure, decide, act, settle, send = new State
 
     idle.whenIsActive {
-      when(io.change.valid) {
+      when(io.hold.queue.valid) {
+        event := Event.hold
+        queue := io.hold.queue.payload.resized
+      } elsewhen (io.change.valid) {
         event := Event.change
         queue := io.change.payload.queue.resized
       } elsewhen (io.done.valid) {
@@ -140,7 +172,8 @@ class FetchEngine(p: DmaParam) extends Component {
         queue := turns.io.pop.payload
         turns.io.pop.ready := !fills
       }
-      val any = Seq(io.change, io.done, io.doorbell, io.credit).map(_.valid).orR || turns.io.pop.valid
+      val any = io.hold.queue.valid || Seq(io.change, io.done, io.doorbell, io.credit).map(_.valid).orR ||
+        turns.io.pop.valid
       when(any && !fills)(goto(read))
     }
     read.whenIsActive(goto(look))
@@ -149,7 +182,14 @@ class FetchEngine(p: DmaParam) extends Component {
       epoch := oldEpoch
       val size = io.ringSizes(old.context.size)
       entries := (size > 1) ? (size - 1) | U(1, 16 bits)
-      goto(measure)
+      when(event === Event.hold)(goto(held)) otherwise (goto(measure))
+    }
+    held.whenIsActive {
+      io.hold.held := True
+      when(io.change.valid) {
+        event := Event.change
+        goto(act)
+      } elsewhen (!io.hold.queue.valid)(goto(idle))
     }
     measure.whenIsActive {
       // Posted by software: of a doorbell, what it adds; of a turn, up to the ring's end.
@@ -172,27 +212,32 @@ class FetchEngine(p: DmaParam) extends Component {
       owesStatus := False
       owesMessage := False
       owesError := False
+      owesInterrupt := False
+      rung := ring.pidx
       invalid := False
       failed := False
       goto(send)
       switch(event) {
         is(Event.change) {
           writes := True
-          goto(settle)
-          next.context := io.change.context
-          next.pidx := io.change.pidx
-          next.cidx := io.change.cidx
-          next.fetched := io.change.cidx
-          next.credits := 0
-          next.frames := 0
-          next.told := False
-          nextEpoch := epoch + 1
-          owesMessage := ring.told
-          invalid := True
-          // Its turn is for whether there is work to do.
-          when(io.change.context.enable && !ring.listed) {
-            next.listed := True
-            turns.io.push.valid := True
+          next.credits := io.change.credits
+          when(!io.change.creditsAlone) {
+            goto(settle)
+            next.context := io.change.context
+            next.pidx := io.change.pidx
+            next.cidx := io.change.cidx
+            next.pending := io.change.pending
+            next.fetched := io.change.cidx
+            next.frames := 0
+            next.told := False
+            nextEpoch := epoch + 1
+            owesMessage := ring.told
+            invalid := True
+            // Its turn is for whether there is work to do.
+            when(io.change.context.enable && !ring.listed) {
+              next.listed := True
+              turns.io.push.valid := True
+            }
           }
         }
         is(Event.done) {
@@ -209,21 +254,32 @@ class FetchEngine(p: DmaParam) extends Component {
               val isInterval = ring.context.statusInterval && ring.frames + 1 >= io.statusInterval
               next.cidx := cidx
               next.frames := ring.frames + 1
+              when(cidx === ring.pidx)(next.pending := False)
               when(cidx === ring.pidx || isInterval) {
                 next.frames := 0
                 owesStatus := ring.context.statusEnable
+                interrupt()
               }
             }
           }
         }
         is(Event.doorbell) {
           io.doorbell.ready := True
-          when(ring.context.enable) {
+          // One that is taken back meanwhile has no effect.
+          when(ring.context.enable && io.doorbell.valid) {
             writes := True
+            rung := io.doorbell.pidx
             when(refused)(fail(0, B(1 << 4, 32 bits))) otherwise {
               next.pidx := io.doorbell.pidx
               owesMessage := added =/= 0
-              when(added =/= 0)(next.told := True)
+              when(added =/= 0) {
+                next.told := True
+                next.pending := True
+              }
+              when(io.doorbell.arm) {
+                next.context.irqArm := True
+                when(ring.context.irqRequest && ring.context.irqEnable)(sendInterrupt())
+              }
               when(!ring.listed) {
                 next.listed := True
                 turns.io.push.valid := True
@@ -270,11 +326,14 @@ class FetchEngine(p: DmaParam) extends Component {
       io.message.failed := failed
       io.raise.valid := owesError
       io.raise.bits := errorBits
+      io.interrupt.valid := owesInterrupt && !owesStatus
       when(io.status.ready)(owesStatus := False)
       when(io.message.ready)(owesMessage := False)
       when(io.raise.ready)(owesError := False)
+      when(io.interrupt.fire)(owesInterrupt := False)
       when(
-        (!owesStatus || io.status.ready) && (!owesMessage || io.message.ready) && (!owesError || io.raise.ready)
+        (!owesStatus || io.status.ready) && (!owesMessage || io.message.ready) && (!owesError || io.raise.ready) &&
+          (!owesInterrupt || io.interrupt.fire)
       ) {
         io.change.ready := event === Event.change
         goto(idle)

@@ -3,6 +3,7 @@ package meridian.dma.descriptor
 
 import meridian.dma.DmaParam
 import spinal.core._
+import spinal.lib._
 
 /** What software's context says of an H2C ring. */
 case class RingContext() extends Bundle {
@@ -13,6 +14,9 @@ case class RingContext() extends Bundle {
   val statusInterval = Bool() // status after some frames, and not only when the ring is drained
   val error = Bits(2 bits) // 0: of a descriptor, 1: of what it points at
   val errorSent = Bool()
+  val irqEnable, irqArm, irqRequest = Bool() // armed by software; owed since it was not
+  val vector = UInt(11 bits)
+  val aggregate, noVfInterrupt = Bool()
   val function = DmaParam.functionType()
   val size = UInt(4 bits) // index in the table of ring sizes
   val base = UInt(64 bits)
@@ -24,22 +28,47 @@ case class RingState() extends Bundle {
   val pidx, cidx = UInt(16 bits)
   val fetched = UInt(16 bits) // the descriptor that is fetched next
   val credits = UInt(16 bits)
+  val pending = Bool() // as software sees it: descriptors are posted that have not ended
   val frames = UInt(10 bits) // since the last status
   val listed = Bool() // waits for its turn
   val told = Bool() // the shell has heard of descriptors
 }
 
-/** A ring's contexts were written: what was under way is forgotten. */
+/** A ring's contexts were written: what was under way is forgotten, or credits alone are others. */
 case class RingChange() extends Bundle {
   val queue = DmaParam.queueType()
   val context = RingContext()
   val pidx, cidx = UInt(16 bits)
+  val pending = Bool()
+  val credits = UInt(16 bits)
+  val creditsAlone = Bool()
+}
+
+/** A ring that stands still while its contexts are read and perhaps written. From the cycle in which it is held until its
+  * change or until it is let go, the state stays.
+  */
+case class RingHold() extends Bundle with IMasterSlave {
+  val queue = Flow(DmaParam.queueType())
+  val held = Bool()
+  val state = RingState()
+
+  override def asMaster(): Unit = {
+    master(queue)
+    in(held, state)
+  }
 }
 
 /** A producer index of software. */
 case class RingDoorbell() extends Bundle {
   val queue = DmaParam.queueType()
   val pidx = UInt(16 bits)
+  val arm = Bool() // the ring's interrupt
+}
+
+/** What the log of errors says of a ring that has failed. */
+case class RingFailure() extends Bundle {
+  val queue = DmaParam.queueType()
+  val cidx, pidx, newPidx = UInt(16 bits)
 }
 
 /** Descriptors that the shell lets a queue fetch. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.h2c
 
-import meridian.dma.DmaParam
+import meridian.dma.{DmaParam, InterruptRequest}
 import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.pcie._
@@ -11,10 +11,9 @@ import spinal.lib._
 
 /** Host to card: from a doorbell to frames on the stream and the ring's status entry, by the block's requester streams.
   *
-  * It is no part of [[meridian.dma.DmaEngine]] yet: contexts, doorbells and ring sizes come in at ports. Descriptors and
-  * payload have tags of their own, so neither waits for room of the other. Frames leave in the order in which their
-  * descriptors were fetched, those of all queues; a queue's read that is slow holds up the others until it comes or is
-  * given up.
+  * Descriptors and payload have tags of their own, so neither waits for room of the other. Frames leave in the order in
+  * which their descriptors were fetched, those of all queues; a queue's read that is slow holds up the others until it
+  * comes or is given up.
   *
   * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
   */
@@ -25,6 +24,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
     val rc = slave(Stream(Fragment(RcBeat())))
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
+    val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
     val doorbell = slave(Stream(RingDoorbell()))
     val ringSizes = in Vec (UInt(16 bits), 16)
@@ -33,15 +33,20 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
     val tmStatus = master(Stream(TmStatusPins()))
     val credits = slave(Stream(DescriptorCreditPins()))
     val raise = master(Stream(ErrorEvent()))
+    val failure = master(Flow(RingFailure())) // with raise
+    val interrupt = master(Stream(InterruptRequest()))
     val idle = out Bool () // no tag is in flight
   }
 
   val engine = new FetchEngine(p)
+  engine.io.hold <> io.hold
   engine.io.change << io.change
   engine.io.doorbell << io.doorbell
   engine.io.ringSizes := io.ringSizes
   engine.io.statusInterval := io.statusInterval
   io.raise << engine.io.raise
+  io.failure << engine.io.failure
+  io.interrupt << engine.io.interrupt
   // Credits of C2H queues are another engine's.
   val credits = io.credits.throwWhen(io.credits.c2h || io.credits.qid >= p.queues)
   engine.io.credit.arbitrationFrom(credits)

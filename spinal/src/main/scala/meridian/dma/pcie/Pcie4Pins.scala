@@ -4,8 +4,8 @@ package meridian.dma.pcie
 import spinal.core._
 import spinal.lib._
 
-/** Pins of the integrated block for PCIe (pcie4_uscale_plus, PG213) that the completer's side needs, seen from the engine:
-  * 256 bit, data aligned to double words, no straddling. Names and widths are the block's.
+/** Pins of the integrated block for PCIe (pcie4_uscale_plus, PG213) that the engine needs, seen from it: 256 bit, data
+  * aligned to double words, no straddling. Names and widths are the block's.
   */
 case class Pcie4Pins() extends Bundle {
   val m_axis_cq_tdata = in Bits (256 bits)
@@ -22,6 +22,20 @@ case class Pcie4Pins() extends Bundle {
   val s_axis_cc_tlast = out Bool ()
   val s_axis_cc_tvalid = out Bool ()
   val s_axis_cc_tready = in Bits (4 bits) // all bits are the same
+
+  val s_axis_rq_tdata = out Bits (256 bits)
+  val s_axis_rq_tkeep = out Bits (8 bits)
+  val s_axis_rq_tuser = out Bits (62 bits)
+  val s_axis_rq_tlast = out Bool ()
+  val s_axis_rq_tvalid = out Bool ()
+  val s_axis_rq_tready = in Bits (4 bits) // all bits are the same
+
+  val m_axis_rc_tdata = in Bits (256 bits)
+  val m_axis_rc_tkeep = in Bits (8 bits)
+  val m_axis_rc_tuser = in Bits (75 bits)
+  val m_axis_rc_tlast = in Bool ()
+  val m_axis_rc_tvalid = in Bool ()
+  val m_axis_rc_tready = out Bool ()
 
   val cfg_function_status = in Bits (16 bits)
   val cfg_vf_status = in Bits (504 bits)
@@ -53,6 +67,28 @@ case class Pcie4Pins() extends Bundle {
     s_axis_cc_tuser := 0 // neither discontinued, nor with parity
     s_axis_cc_tlast := stream.last
     stream.ready := s_axis_cc_tready(0)
+  }
+
+  /** Sends requests of the engine. */
+  def rq(stream: Stream[Fragment[RqBeat]]): Unit = {
+    s_axis_rq_tvalid := stream.valid
+    s_axis_rq_tdata := stream.data
+    s_axis_rq_tkeep := stream.keep
+    s_axis_rq_tuser := stream.lastBe.resize(58 bits) ## stream.firstBe
+    s_axis_rq_tlast := stream.last
+    stream.ready := s_axis_rq_tready(0)
+  }
+
+  /** What has come for them. */
+  def rc: Stream[Fragment[RcBeat]] = {
+    val stream = Stream(Fragment(RcBeat()))
+    stream.valid := m_axis_rc_tvalid
+    stream.data := m_axis_rc_tdata
+    stream.keep := m_axis_rc_tkeep
+    stream.user := m_axis_rc_tuser
+    stream.last := m_axis_rc_tlast
+    m_axis_rc_tready := stream.ready
+    stream
   }
 }
 

@@ -23,6 +23,8 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.busMaster #= (BigInt(1) << p.functions) - 1
   dut.io.ringSizes.foreach(_ #= entries + 1)
   dut.io.statusInterval #= 4
+  dut.io.hold.queue.valid #= false
+  dut.io.interrupt.ready #= true
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1)
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
@@ -78,6 +80,9 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.queue #= queue
       c.pidx #= 0
       c.cidx #= 0
+      c.pending #= false
+      c.credits #= 0
+      c.creditsAlone #= false
       c.context.enable #= enable
       c.context.wrong #= wrong
       c.context.creditEnable #= creditEnable
@@ -85,6 +90,9 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.context.statusInterval #= queue % 2 == 1
       c.context.error #= 0
       c.context.errorSent #= false
+      Seq(c.context.irqEnable, c.context.irqArm, c.context.irqRequest).foreach(_ #= false)
+      Seq(c.context.aggregate, c.context.noVfInterrupt).foreach(_ #= false)
+      c.context.vector #= 0
       c.context.function #= function(queue)
       c.context.size #= queue % 16
       c.context.base #= ring(queue)
@@ -111,6 +119,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   def doorbell(queue: Int, value: Int): Unit = doorbells.enqueue { d =>
     d.queue #= queue
     d.pidx #= value
+    d.arm #= false
   }
   def doorbell(queue: Int): Unit = doorbell(queue, pidx(queue))
 

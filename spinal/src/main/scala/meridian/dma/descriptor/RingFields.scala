@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.descriptor
+
+import spinal.core._
+
+/** Where software finds an H2C ring in its contexts: of software, of hardware, and of credits. What the engine changes by
+  * itself is kept in [[RingState]] alone; the rest is in the memories of contexts.
+  */
+object RingFields {
+  // Software's context: the lowest bit, and how many.
+  private val pidx = (0, 16)
+  private val irqArm = 16
+  private val function = (17, 12)
+  private val enable = 32
+  private val creditEnable = 33
+  private val statusInterval = 35
+  private val size = (44, 4)
+  private val stride = (48, 2)
+  private val bypass = 50
+  private val statusEnable = 52
+  private val irqEnable = 53
+  private val error = (58, 2)
+  private val errorSent = 60
+  private val irqRequest = 61
+  private val memoryMapped = 63
+  private val base = (64, 64)
+  private val vector = (128, 11)
+  private val aggregate = 139
+  private val noVfInterrupt = 140
+  // Hardware's.
+  private val cidx = (0, 16)
+  private val pending = 40
+  // That of credits.
+  private val credits = (0, 16)
+
+  private val bytes16 = 1 // size of a descriptor
+
+  private def field(from: Bits, at: (Int, Int)): Bits = from(at._1, at._2 bits)
+
+  def context(software: Bits): RingContext = {
+    val it = RingContext()
+    it.enable := software(enable)
+    // A function that no engine has may not be taken for another.
+    it.wrong := software(memoryMapped) || software(bypass) || field(software, stride) =/= bytes16 ||
+      field(software, function)(11 downto 8) =/= 0
+    it.creditEnable := software(creditEnable)
+    it.statusEnable := software(statusEnable)
+    it.statusInterval := software(statusInterval)
+    it.error := field(software, error)
+    it.errorSent := software(errorSent)
+    it.irqEnable := software(irqEnable)
+    it.irqArm := software(irqArm)
+    it.irqRequest := software(irqRequest)
+    it.vector := field(software, vector).asUInt
+    it.aggregate := software(aggregate)
+    it.noVfInterrupt := software(noVfInterrupt)
+    it.function := field(software, function).asUInt.resized
+    it.size := field(software, size).asUInt
+    it.base := field(software, base).asUInt
+    it
+  }
+
+  /** A ring that begins as its contexts say. */
+  def change(queue: UInt, software: Bits, hardware: Bits): RingChange = {
+    val it = RingChange()
+    it.queue := queue
+    it.context := context(software)
+    it.pidx := field(software, pidx).asUInt
+    it.cidx := field(hardware, cidx).asUInt
+    it.pending := hardware(pending)
+    it.credits := 0
+    it.creditsAlone := False
+    it
+  }
+  def creditsOf(row: Bits): UInt = field(row, credits).asUInt
+
+  /** The contexts as the engine has changed them. */
+  def software(stored: Bits, ring: RingState): Bits = {
+    val it = CombInit(stored)
+    it(pidx._1, pidx._2 bits) := ring.pidx.asBits
+    it(irqArm) := ring.context.irqArm
+    it(enable) := ring.context.enable
+    it(error._1, error._2 bits) := ring.context.error
+    it(errorSent) := ring.context.errorSent
+    it(irqRequest) := ring.context.irqRequest
+    it
+  }
+  def hardware(stored: Bits, ring: RingState): Bits = {
+    val it = CombInit(stored)
+    it(cidx._1, cidx._2 bits) := ring.cidx.asBits
+    it(pending) := ring.pending
+    it
+  }
+  def credit(stored: Bits, ring: RingState): Bits = {
+    val it = CombInit(stored)
+    it(credits._1, credits._2 bits) := ring.credits.asBits
+    it
+  }
+}

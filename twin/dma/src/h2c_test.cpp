@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// From host to card: what a doorbell, a credit or a context makes of rings, frames, status entries and errors.
+#include <gtest/gtest.h>
+
+#include "h2c_bench.hpp"
+
+namespace meridian {
+namespace {
+
+constexpr unsigned vf_queue = 4 * H2cBench::queues_of_a_function + 3;  // of the first VF
+constexpr std::uint32_t descriptor_errors = 0x254, error_status = 0x248;
+
+TEST(H2c, a_frame_crosses_and_the_status_entry_tells_it) {
+  H2cBench b;
+  b.begin(vf_queue);
+  b.post(vf_queue, 64);
+  b.doorbell(vf_queue);
+  b.compare_all();
+  EXPECT_EQ(b.engine.host.memory.word(b.function(vf_queue), b.status_address(vf_queue)), 0x1'0001'0000U);
+}
+
+TEST(H2c, frames_of_any_length_at_any_address) {
+  H2cBench b(2);
+  b.begin(1);
+  const unsigned lengths[] = {0, 1, 3, 4, 31, 32, 33, 63, 64, 511, 512, 513, 1500, 9018, 65535};
+  for (const unsigned length : lengths) b.post(1, length);
+  b.doorbell(1);
+  b.compare_all();
+}
+
+TEST(H2c, a_queue_fetches_no_more_than_the_shell_lets_it) {
+  H2cBench b(3);
+  for (const unsigned queue : {2U, vf_queue}) b.begin(queue, {.credits = queue == 2});
+  for (const unsigned queue : {2U, vf_queue}) {
+    for (unsigned i = 0; i < 10; ++i) b.post(queue, 100 + i);
+    b.doorbell(queue);
+  }
+  b.compare_all();
+  for (const unsigned count : {3U, 1U, 20U}) {
+    b.grant(2, count);
+    b.compare_all();
+  }
+  for (unsigned i = 0; i < 12; ++i) b.post(2, 60);
+  b.doorbell(2);
+  b.compare_all();
+}
+
+TEST(H2c, software_may_write_credits) {
+  H2cBench b(3);
+  b.begin(2, {.credits = true});
+  b.write_context(5, 2, {0xabcd0005});
+  b.read_context(5, 2);
+  b.command(5, 0, 2);
+  b.read_context(5, 2);
+  b.grant(2, 7);
+  b.settle();
+  b.read_context(5, 2);
+  b.write_context(5, 2, {0x12340000});
+  b.command(5, 3, 2);
+  b.read_context(5, 2);
+}
+
+TEST(H2c, an_interrupt_is_sent_when_it_is_armed_and_the_ring_is_drained) {
+  H2cBench b(4);
+  for (const unsigned queue : {3U, vf_queue}) {
+    b.begin(queue, {.interval = true, .interrupt = true});
+    for (const unsigned count : {1U, 2U, 9U, 4U}) {
+      for (unsigned i = 0; i < count; ++i) b.post(queue, 64);
+      b.doorbell(queue);
+      b.compare_all();
+    }
+    // Armed again without work: what was owed is sent.
+    b.doorbell(queue);
+    b.compare_all();
+  }
+}
+
+TEST(H2c, contexts_are_whole_while_frames_pass) {
+  H2cBench b(5);
+  for (unsigned queue = 0; queue < 8; ++queue) b.begin(queue, {.size_index = 1});
+  for (unsigned round = 0; round < 6; ++round) {
+    for (unsigned queue = 0; queue < 8; ++queue) {
+      for (unsigned i = 0; i < 7; ++i) b.post(queue, 64 + 100 * i);
+      b.doorbell(queue);
+      // What the doorbell has just told is in the context, whatever else goes on.
+      b.write(0, 0x844, (1U << 1) | (2U << 5) | (queue << 7));
+      EXPECT_EQ(b.engine.read(0, 0x804, 1).at(0) & 0xffff, b.pidx(queue));
+      // Bits that the engine does not change are written beside the ring.
+      b.engine.read(0, 0x844, 1);
+    }
+    b.compare_all();
+  }
+}
+
+TEST(H2c, a_ring_whose_contexts_are_written_under_way_begins_anew) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    H2cBench b(seed);
+    Random random(seed);
+    for (const unsigned queue : {0U, 1U}) b.begin(queue, {.size_index = 1});
+    for (unsigned round = 0; round < 4; ++round) {
+      for (const unsigned queue : {0U, 1U}) {
+        for (unsigned i = 0; i < 12; ++i) b.post(queue, 64 + random.below(900));
+        b.doorbell(queue);
+      }
+      b.engine.run(random.below(700));
+      b.begin(0, {.size_index = 2});
+      b.drop(0);
+      b.compare_all();
+      for (unsigned i = 0; i < 5; ++i) b.post(0, 200);
+      b.doorbell(0);
+      b.compare_all();
+      b.begin(0, {.size_index = 1});
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(H2c, an_invalid_ring_takes_no_doorbell) {
+  H2cBench b(6);
+  b.begin(0);
+  b.post(0, 64);
+  b.doorbell(0);
+  b.compare_all();
+  b.invalidate(0);
+  b.write(0, 0x18004, 5);
+  b.settle();
+  for (const unsigned kind : {1U, 3U, 5U}) b.read_context(kind, 0);
+  b.compare_all();
+}
+
+TEST(H2cErrors, a_doorbell_that_the_ring_cannot_have_stops_it) {
+  H2cBench b(7);
+  b.begin(vf_queue);
+  b.begin(1);
+  for (const unsigned pidx : {16U, 40000U, 2U}) {
+    b.begin(0);
+    for (unsigned i = 0; i < 3; ++i) b.post(0, 64);
+    b.doorbell(0);
+    b.compare_all();
+    // The last one is backwards: over descriptors that have not ended.
+    b.engine.host.holds = pidx == 2;
+    if (pidx == 2) {
+      b.begin(0);
+      for (unsigned i = 0; i < 3; ++i) b.post(0, 64);
+      b.doorbell(0);
+    }
+    b.doorbell(0, pidx);
+    b.engine.run(500);
+    b.engine.host.holds = false;
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 4);
+    b.doorbell(0, 4);
+    b.compare_all();
+    // The others go on, and the log keeps the first.
+    b.post(vf_queue, 100);
+    b.doorbell(vf_queue);
+    b.doorbell(1, 77);
+    b.compare_failed(1);
+    b.begin(1);
+    b.write(0, descriptor_errors, ~0U);
+    b.write(0, error_status, ~0U);
+    b.compare_all();
+    ASSERT_FALSE(HasFailure()) << "PIDX " << pidx;
+  }
+}
+
+TEST(H2cErrors, a_read_that_fails_stops_its_ring_and_no_other) {
+  H2cBench b(8);
+  b.write(0, 0x258, ~0U);
+  b.write(0, 0x24c, ~0U);
+  b.begin(vf_queue);
+  for (const bool on_descriptor : {false, true}) {
+    b.write(0, 0xb04, 1U << 24 | 5U << 12 | 2);  // the interrupt of errors
+    b.begin(0, {.lost = on_descriptor});
+    if (!on_descriptor) {
+      b.post(0, 700);
+      b.doorbell(0);
+      b.compare_all();
+    }
+    b.post(0, 700, H2cBench::nowhere + 0x123);
+    b.post(0, 700);
+    b.doorbell(0);
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), 1U << (on_descriptor ? 21 : 20) | 1U << 2);
+    b.post(vf_queue, 2000);
+    b.doorbell(vf_queue);
+    b.compare_all();
+    b.write(0, descriptor_errors, ~0U);
+    b.write(0, error_status, ~0U);
+    b.compare_all();
+  }
+}
+
+TEST(H2cErrors, a_function_that_may_not_access_memory_sends_no_request) {
+  H2cBench b(9);
+  const unsigned vf = H2cBench::function(vf_queue);
+  b.begin(vf_queue);
+  b.begin(0);
+  b.enable_function(vf, false);
+  for (const unsigned queue : {0U, vf_queue}) {
+    b.post(queue, 100);
+    b.doorbell(queue);
+  }
+  b.settle();
+  for (const RequesterHost::Request& request : b.engine.host.requests) EXPECT_EQ(request.function, 0U);
+  b.compare_failed(vf_queue);
+  EXPECT_EQ(b.read(0, descriptor_errors), 1U << 21 | 1U << 2);
+}
+
+}  // namespace
+}  // namespace meridian

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "requester_host.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+namespace meridian {
+
+namespace {
+
+constexpr unsigned memory_read = 0, memory_write = 1;
+constexpr unsigned descriptor_words = 4;
+constexpr unsigned boundary = 64, page = 4096;
+// Error codes of PG213, "Requester Completion Descriptor Format".
+constexpr unsigned poisoned_code = 1, status_code = 2, reset_code = 8, time_out_code = 9;
+constexpr unsigned unsupported_status = 1, abort_status = 4;
+
+void check(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("request: " + what);
+}
+
+}  // namespace
+
+std::size_t RequesterHost::open_of(unsigned function) const {
+  return static_cast<std::size_t>(
+      std::count_if(open_.begin(), open_.end(), [&](const Read& read) { return read.function == function; }));
+}
+
+std::uint64_t RequesterHost::answered(unsigned function, std::uint64_t address, std::uint64_t bytes) const {
+  std::uint64_t sum = 0;
+  for (auto it = answered_.lower_bound({function, address});
+       it != answered_.end() && it->first < std::pair{function, address + bytes}; ++it)
+    sum += it->second;
+  return sum;
+}
+
+void RequesterHost::take(const Beat& beat) {
+  const auto& d = beat.data;
+  const std::uint64_t address = ((std::uint64_t{d[1]} << 32) | d[0]) & ~std::uint64_t{3};
+  const unsigned words = d[2] & 0x7ff, kind = (d[2] >> 11) & 0xf, function = (d[2] >> 16) & 0xff;
+  const auto first_be = static_cast<unsigned>(beat.user & 0xf), last_be = static_cast<unsigned>(beat.user >> 4 & 0xf);
+  check(beat.last, "it has more than a beat");
+  check(beat.user >> 8 == 0, "tuser has bits that this engine does not use");
+  check(d[0] % 4 == 0 && words != 0, "address type, or no double word");
+  check(first_be != 0 && (last_be == 0) == (words == 1), "byte enables");
+  check(address % page + 4 * words <= page, "it crosses 4 KiB");
+  const auto skipped = static_cast<unsigned>(std::countr_zero(first_be));
+  const unsigned ending = words == 1 ? first_be : last_be;
+  const unsigned bytes = 4 * words - skipped - (static_cast<unsigned>(std::countl_zero(ending)) - 28);
+  const Request request{function, address + skipped, bytes, kind == memory_write};
+  requests.push_back(request);
+  if (kind == memory_write) return write(request, beat, words);
+  check(kind == memory_read && beat.keep == 0xf, "a kind or a length that this engine does not send");
+  check(4 * words <= max_read_, "more than the maximum read request size");
+  const auto tag = static_cast<std::uint8_t>(d[3]);
+  check(std::none_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; }),
+        "tag " + std::to_string(tag) + " is in flight");
+  Answer answer = answer_of ? answer_of(function, request.address) : Answer::data;
+  if (request.address + bytes > memory.end) answer = Answer::unsupported;
+  open_.push_back({tag, function, request.address, bytes, 0, answer});
+}
+
+void RequesterHost::write(const Request& request, const Beat& beat, unsigned words) {
+  check(words <= 4 && beat.keep == (1U << (descriptor_words + words)) - 1, "a write's length");
+  check(request.bytes == 4 * words, "a write of a part of a double word");
+  memory.write(request.function, request.address,
+               std::span(reinterpret_cast<const std::uint8_t*>(beat.data.data() + descriptor_words), request.bytes));
+  if (on_write) on_write(request.function, request.address);
+}
+
+const RequesterHost::Beat* RequesterHost::next() {
+  if (beats_.empty() && !holds && !open_.empty() && random_.percent(60)) {
+    const std::size_t index = random_.below(static_cast<std::uint32_t>(open_.size()));
+    if (open_[index].answer != Answer::never || released_) answer(index);
+  }
+  return beats_.empty() ? nullptr : &beats_.front();
+}
+
+void RequesterHost::answer(std::size_t index) {
+  Read& read = open_[index];
+  const std::uint64_t at = read.address + read.sent;
+  const unsigned left = read.bytes - read.sent;
+  const auto descriptor = [&](unsigned code, bool completed, unsigned words, unsigned status) {
+    return std::array<std::uint32_t, 3>{
+        static_cast<std::uint32_t>(at & 0xfff) | code << 12 | left << 16 | (completed ? 1U << 30 : 0),
+        words | status << 11 | (code == poisoned_code ? 1U << 14 : 0), read.tag};
+  };
+  if (read.answer == Answer::unsupported || read.answer == Answer::timed_out) {
+    const bool late = read.answer == Answer::timed_out, other = random_.below(2) != 0;
+    const unsigned code = late ? (other ? time_out_code : reset_code) : status_code;
+    send(descriptor(code, true, 0, late ? 0 : (other ? unsupported_status : abort_status)), {});
+    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+    return;
+  }
+  const auto room = static_cast<unsigned>(boundary - at % boundary) + boundary * random_.below(4);
+  const unsigned count = std::min(left, room);
+  const std::uint64_t start = at & ~std::uint64_t{3};
+  const auto words = static_cast<unsigned>((at + count - start + 3) / 4);
+  const Bytes bytes = memory.get(read.function, start, 4 * std::size_t{words});
+  std::vector<std::uint32_t> values(words);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  send(descriptor(read.answer == Answer::poisoned ? poisoned_code : 0, count == left, words, 0), values);
+  read.sent += count;
+  if (count != left) return;
+  answered_[{read.function, read.address}] += read.bytes;
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void RequesterHost::send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words) {
+  std::vector<std::uint32_t> all(descriptor.begin(), descriptor.end());
+  all.insert(all.end(), words.begin(), words.end());
+  for (std::size_t from = 0; from < all.size(); from += 8) {
+    Beat beat;
+    const std::size_t count = std::min<std::size_t>(8, all.size() - from);
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(from), count, beat.data.begin());
+    for (std::size_t i = count; i < 8; ++i) beat.data[i] = static_cast<std::uint32_t>(random_.next());
+    beat.keep = static_cast<std::uint8_t>((1U << count) - 1);
+    beat.last = from + count == all.size();
+    // Start of the packet; its end, and the last double word of it.
+    if (from == 0) beat.user |= std::uint64_t{1} << 32;
+    if (beat.last) beat.user |= (std::uint64_t{1} << 34) | (std::uint64_t{count - 1} << 35);
+    beats_.push_back(beat);
+  }
+}
+
+}  // namespace meridian

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "test_memory.hpp"
+
+namespace meridian {
+
+/// The far end of the block's requester streams: a host's memory. Completions of different reads come in any order,
+/// each in as many parts as the read completion boundary of 64 bytes allows, those of one read from its first byte on.
+/// A request that breaks a rule of PCIe or of PG213 is a failure.
+class RequesterHost {
+ public:
+  /// 256 bit: eight double words.
+  struct Beat {
+    std::array<std::uint32_t, 8> data{};
+    std::uint8_t keep = 0;
+    std::uint64_t user = 0;
+    bool last = false;
+  };
+  struct Request {
+    unsigned function;
+    std::uint64_t address;
+    unsigned bytes;
+    bool write;
+  };
+  /// never: until release().
+  enum class Answer : std::uint8_t { data, unsupported, poisoned, timed_out, never };
+
+  explicit RequesterHost(std::uint64_t seed, unsigned max_read) : random_(seed), max_read_(max_read) {}
+
+  TestMemory memory;  // what is beyond its end is unsupported
+  std::vector<Request> requests;
+  std::function<Answer(unsigned function, std::uint64_t address)> answer_of;
+  std::function<void(unsigned function, std::uint64_t address)> on_write;  // after it
+  bool holds = false;                                                      // answers nothing meanwhile
+
+  /// Reads that are not answered wholly.
+  std::size_t open() const { return open_.size(); }
+  std::size_t open_of(unsigned function) const;
+  void release() { released_ = true; }
+
+  /// Bytes of reads answered so far, of those that begin in these.
+  std::uint64_t answered(unsigned function, std::uint64_t address, std::uint64_t bytes) const;
+
+  /// A beat of requests was taken.
+  void take(const Beat& beat);
+  /// The next beat of completions; nothing has to be sent if it is null. pop() when it was taken.
+  const Beat* next();
+  void pop() { beats_.pop_front(); }
+
+ private:
+  struct Read {
+    std::uint8_t tag;
+    unsigned function;
+    std::uint64_t address;
+    unsigned bytes, sent;
+    Answer answer;
+  };
+
+  void write(const Request& request, const Beat& beat, unsigned words);
+  void answer(std::size_t index);
+  void send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words);
+
+  Random random_;
+  unsigned max_read_;
+  std::vector<Read> open_;
+  std::deque<Beat> beats_;
+  std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> answered_;
+  bool released_ = false;
+};
+
+}  // namespace meridian
