@@ -19,8 +19,8 @@ constexpr unsigned memory_read = 0, memory_write = 1;
 constexpr std::uint32_t requester = 0x0108;
 constexpr std::uint32_t bar_address = 0xd0000000;
 constexpr unsigned first_vf = 4;
-constexpr unsigned vf_words = 8, vf_status_words = 16;              // of 252 VFs, a bit or two each
-constexpr unsigned access_limit = 20'000, reset_limit = 2'000'000;  // cycles
+constexpr unsigned vf_words = 8, vf_status_words = 16;  // of 252 VFs, a bit or two each
+constexpr unsigned access_limit = 20'000;               // cycles
 constexpr unsigned quiet_cycles = 1000, settle_limit = 2'000'000;
 constexpr unsigned max_read_encoding = 2, max_read = 512;
 constexpr unsigned beat_bytes = 32;
@@ -259,13 +259,6 @@ void Engine::set_enables(unsigned function, bool bus_master, bool vf_enable) {
     set(top_->cfg_vf_status[(function - first_vf) / 16], 2 * (function - first_vf) % 32, 3,
         (bus_master ? 2U : 0U) | (vf_enable ? 1U : 0U));
   run(4);
-}
-
-void Engine::reset_function(unsigned function) {
-  set_in_process(function, true);
-  if (!waits_for_done(function, reset_limit)) throw std::runtime_error("a function level reset does not end");
-  set_in_process(function, false);
-  tick();
 }
 
 void Engine::set_in_process(unsigned function, bool in_process) {

@@ -41,9 +41,7 @@ class Engine {
   void enable_function(unsigned function, bool enabled);
   void set_enables(unsigned function, bool bus_master, bool vf_enable);
 
-  /// PCIe's function level reset, until the block is told that it is done.
-  void reset_function(unsigned function);
-  /// The same in parts: PCIe's reset is in process or not, and the block was told in the last cycle that it is done.
+  /// PCIe's function level reset is in process or not, and the block was told in the last cycle that it is done.
   void set_in_process(unsigned function, bool in_process);
   bool is_done(unsigned function) const;
   bool waits_for_done(unsigned function, unsigned limit);

@@ -10,7 +10,7 @@ namespace meridian {
 namespace {
 
 constexpr unsigned settle_cycles = 40, settle_limit = 200'000;
-constexpr unsigned reset_polls = 2000;
+constexpr unsigned reset_polls = 2000, reset_limit = 2'000'000;
 constexpr std::uint32_t reset_register = 0x100;
 
 QdmaSetting setting() {
@@ -97,16 +97,27 @@ void Lockstep::reset_by_mailbox(unsigned function) {
   compare();
 }
 
-void Lockstep::reset_by_pcie(unsigned function) {
-  bool done = false;
-  engine.run(settle_cycles);  // interrupts from before leave
+void Lockstep::begin_reset_by_pcie(unsigned function) {
+  model_done_ = false;
   enable_function(function, false);
-  model_.reset_function(function, [&done] { done = true; });
-  engine.reset_function(function);
+  model_.reset_function(function, [this] { model_done_ = true; });
+  engine.set_in_process(function, true);
+}
+
+void Lockstep::finish_reset_by_pcie(unsigned function) {
+  engine.set_in_process(function, false);
+  engine.run(1);
   tick_model(settle_cycles);
-  EXPECT_TRUE(done) << "the model's reset of function " << function << " does not end";
+  EXPECT_TRUE(model_done_) << "the model's reset of function " << function << " does not end";
   enable_function(function, true);
   compare();
+}
+
+void Lockstep::reset_by_pcie(unsigned function) {
+  engine.run(settle_cycles);  // interrupts from before leave
+  begin_reset_by_pcie(function);
+  ASSERT_TRUE(engine.waits_for_done(function, reset_limit)) << "the reset of function " << function << " does not end";
+  finish_reset_by_pcie(function);
 }
 
 void Lockstep::settle() {

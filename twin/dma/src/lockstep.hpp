@@ -43,6 +43,9 @@ class Lockstep {
   void reset_by_mailbox(unsigned function);
   /// PCIe's, with memory access taken away before and given back after it.
   void reset_by_pcie(unsigned function);
+  /// The same in two parts: the engine is done when the second begins.
+  void begin_reset_by_pcie(unsigned function);
+  void finish_reset_by_pcie(unsigned function);
 
   /// Interrupts and what the shell was told are the same so far.
   void compare();
@@ -69,6 +72,7 @@ class Lockstep {
   Qdma streams_;
   QdmaIp model_;
   std::uint64_t now_ps_ = 0;
+  bool model_done_ = false;  // with the reset that was begun last
 };
 
 }  // namespace meridian

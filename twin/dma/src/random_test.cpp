@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random scripts of what PFs and VFs can do at the registers. The engine has no rings yet, so no doorbell reaches a
-// queue whose context may be enabled, and no context begins with work to do.
+// Random scripts of what PFs and VFs can do at the registers. There are no rings in memory (h2c_random_test.cpp has
+// them), so no doorbell reaches a queue whose context may be enabled, and no context begins with work to do.
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

@@ -7,12 +7,14 @@ import spinal.lib._
 import spinal.lib.fsm._
 
 /** Function level resets, of the mailbox's register (PG347, "Function Level Reset") and of PCIe: the function loses its
-  * queues, interrupt rings and messages, then the shell is told, and when it too has let the function go, the reset is done.
+  * queues, interrupt rings and messages, and when what it has asked of the host has come, the shell is told; when the shell
+  * too has let the function go, the reset is done.
   * A PF's reset is one of its VFs too.
   *
   * A function is open from the cycle after its request until the shell has answered. A request for one that is open makes
   * it go through the work again; the shell is told again only if it has answered. One function at a time: 5 cycles for each
-  * queue or interrupt ring, and what the mailbox takes, 70 cycles; commands on contexts go first.
+  * queue or interrupt ring, and what the mailbox takes, 70 cycles; commands on contexts go first. A function's reads that the
+  * host does not answer hold up the resets behind it until they are given up.
   *
   * `held` and the register say that a function is open. A PF's say, too, that a VF is open since the PF's request; what a
   * VF asks for by itself does not count. An access of the register takes 2 cycles.
@@ -24,6 +26,7 @@ class FunctionReset(p: DmaParam) extends Component {
     val held = out Bits (p.functions bits)
     val sweep = master(Stream(SweepStep()))
     val mailbox = master(Stream(DmaParam.functionType())) // forgets the function's messages
+    val drain = master(Stream(DmaParam.functionType())) // ends when nothing of the function is at the host
     val shell = master(Flow(DmaParam.functionType()))
     val shellDone = slave(Flow(DmaParam.functionType()))
   }
@@ -63,6 +66,8 @@ class FunctionReset(p: DmaParam) extends Component {
   io.sweep.index := step.resized
   io.mailbox.valid := False
   io.mailbox.payload := function
+  io.drain.valid := False
+  io.drain.payload := function
   io.shell.valid := False
   io.shell.payload := function
   val answered = place(io.shellDone.payload)
@@ -71,7 +76,7 @@ class FunctionReset(p: DmaParam) extends Component {
 
   val control = new StateMachine {
     val search = new State with EntryPoint
-    val look, begin, rows, messages, tell = new State
+    val look, begin, rows, messages, drain, tell = new State
 
     // Two steps, as the choice among all functions alone takes half a cycle.
     val found = RegNext(pending(place(function)))
@@ -101,7 +106,11 @@ class FunctionReset(p: DmaParam) extends Component {
     }
     messages.whenIsActive {
       io.mailbox.valid := True
-      when(io.mailbox.ready)(goto(tell))
+      when(io.mailbox.ready)(goto(drain))
+    }
+    drain.whenIsActive {
+      io.drain.valid := True
+      when(io.drain.ready)(goto(tell))
     }
     tell.whenIsActive {
       tells := True

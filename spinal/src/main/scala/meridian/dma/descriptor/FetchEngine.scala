@@ -38,6 +38,8 @@ class FetchEngine(p: DmaParam) extends Component {
     val interrupt = master(Stream(InterruptRequest()))
     val queue = in(DmaParam.queueType()) // whose epoch is asked for
     val epoch = out(RingEpoch())
+    val nextQueue = in(DmaParam.queueType()) // likewise
+    val nextEpoch = out(RingEpoch())
   }
 
   val place = log2Up(p.queues)
@@ -45,6 +47,7 @@ class FetchEngine(p: DmaParam) extends Component {
   val epochs = Mem(RingEpoch(), p.queues)
   val turns = StreamFifo(UInt(place bits), p.queues)
   io.epoch := epochs.readAsync(io.queue.resize(place))
+  io.nextEpoch := epochs.readAsync(io.nextQueue.resize(place))
 
   val filled = RegInit(U(0, place + 1 bits))
   val fills = !filled.msb

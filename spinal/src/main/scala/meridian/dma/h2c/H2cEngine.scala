@@ -15,6 +15,10 @@ import spinal.lib._
   * which their descriptors were fetched, those of all queues; a queue's read that is slow holds up the others until it
   * comes or is given up.
   *
+  * `drain` ends when a function whose rings are all invalid has nothing more to do with the host's memory: what it has
+  * asked for has come or is given up, and nothing of it waits. It takes 12 cycles at least; frames of others and the shell
+  * do not hold it up, reads of the function do.
+  *
   * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
   */
 class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, timeOut: Int = 15000000)
@@ -35,6 +39,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
     val interrupt = master(Stream(InterruptRequest()))
+    val drain = slave(Stream(DmaParam.functionType()))
     val idle = out Bool () // no tag is in flight
   }
 
@@ -71,6 +76,8 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
   reader.io.beat << payload.io.beat
   engine.io.queue := reader.io.queue
   reader.io.epoch := engine.io.epoch
+  engine.io.nextQueue := reader.io.nextQueue
+  reader.io.nextEpoch := engine.io.nextEpoch
   engine.io.done << reader.io.done
   io.h2c << reader.io.h2c
 
@@ -91,4 +98,16 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
   dispatcher.io.rc << io.rc
   descriptors.io.part << dispatcher.io.parts(0)
   payload.io.part << dispatcher.io.parts(1)
+
+  // Whatever was on its way to the tags when the drain began has come there.
+  val drained = Reg(UInt(4 bits)) init 0
+  drained := io.drain.isStall ? (drained + (!drained.andR).asUInt) | U(0, 4 bits)
+  for (port <- Seq(descriptors, payload)) {
+    port.io.revoked.valid := io.drain.valid
+    port.io.revoked.payload := io.drain.payload
+  }
+  writes.io.function := io.drain.payload
+  arbiter.io.function := io.drain.payload
+  val isBusy = RegNext(Seq(descriptors.io.busy, payload.io.busy, writes.io.busy, arbiter.io.busy).orR)
+  io.drain.ready := drained >= 11 && !isBusy
 }

@@ -13,7 +13,8 @@ import spinal.lib.fsm._
   *
   * A frame of a queue that has been changed or stopped since is dropped before it begins. A read that fails stops the queue
   * before the next frame is looked at; a frame that has begun by then, a long one, ends with err. A frame of no bytes is a
-  * beat with zero_byte. A beat a cycle, and 4 cycles between frames.
+  * beat with zero_byte. A beat a cycle, and 4 cycles between frames. Nothing is read for a queue that has been changed or
+  * stopped, up to 2 cycles ago.
   */
 class H2cReader(waiting: Int) extends Component {
   val io = new Bundle {
@@ -22,11 +23,18 @@ class H2cReader(waiting: Int) extends Component {
     val beat = slave(Stream(Fragment(ReadBeat())))
     val queue = out(DmaParam.queueType())
     val epoch = in(RingEpoch()) // of this queue now
+    val nextQueue = out(DmaParam.queueType())
+    val nextEpoch = in(RingEpoch())
     val done = master(Stream(RingDone()))
     val h2c = master(Stream(H2cPins(32)))
   }
 
-  val (asked, kept) = StreamFork2(io.descriptor)
+  // The first cycle of a descriptor is for the comparison, which is a cycle behind. Both take it at once, or none.
+  io.nextQueue := io.descriptor.payload.queue
+  val isNextLive = RegNext(io.nextEpoch === io.descriptor.epoch)
+  val isCompared = RegNext(io.descriptor.isStall) init False
+  val living = io.descriptor.haltWhen(!isCompared).throwWhen(!isNextLive)
+  val (asked, kept) = StreamFork2(living, synchronous = true)
   val reads = asked.throwWhen(asked.failed || asked.length === 0)
   io.read.arbitrationFrom(reads)
   io.read.function := reads.function

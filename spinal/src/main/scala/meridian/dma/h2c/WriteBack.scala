@@ -13,6 +13,8 @@ class WriteBack(p: DmaParam) extends Component {
     val status = slave(Stream(StatusEntry()))
     val request = master(Stream(RqRequest()))
     val busMaster = in Bits (p.functions bits)
+    val function = in(DmaParam.functionType())
+    val busy = out Bool () // this function's entry waits
   }
 
   val isAllowed = io.status.function < p.functions && io.busMaster(io.status.function.resize(log2Up(p.functions) bits))
@@ -31,4 +33,5 @@ class WriteBack(p: DmaParam) extends Component {
       request
     }
     .m2sPipe()
+  io.busy := io.request.valid && io.request.function === io.function
 }

@@ -20,12 +20,15 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
     val idle = out Bool () // no tag is in flight
+    val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing any more
+    val busy = out Bool () // it still waits for an answer; 4 cycles behind revoked at most
   }
 
   val splitter = new ReadSplitter(p)
   splitter.io.command << io.command
   splitter.io.maxReadRequest := io.maxReadRequest
   splitter.io.busMaster := io.busMaster
+  splitter.io.revoked << io.revoked
   val tagTable = new TagTable(tags, first, timeOut)
   tagTable.io.piece << splitter.io.piece
   io.request << tagTable.io.request
@@ -45,5 +48,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   reorder.io.slotVoid := tagTable.io.slotVoid
   tagTable.io.release := reorder.io.release
   io.beat << reorder.io.beat
+  tagTable.io.function := io.revoked.payload
+  io.busy := tagTable.io.busy
   io.idle := tagTable.io.inFlight === 0
 }

@@ -28,7 +28,7 @@ object ReadPiece {
 /** Cuts reads at multiples of the maximum read request size, or of 512 bytes if that is less, and so at those of 4 KiB.
   *
   * The first piece is there the cycle after its read, and then one a cycle; a read is taken with the last piece of the one
-  * before.
+  * before. What is left of a read of a revoked function fails.
   */
 class ReadSplitter(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -36,6 +36,7 @@ class ReadSplitter(p: DmaParam) extends Component {
     val piece = master(Stream(ReadPiece()))
     val maxReadRequest = in UInt (3 bits) // 128 bytes times two to the power of it
     val busMaster = in Bits (p.functions bits)
+    val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing, from the next cycle on
   }
 
   val busy = RegInit(False)
@@ -61,4 +62,6 @@ class ReadSplitter(p: DmaParam) extends Component {
     rest := io.command.payload
     allowed := io.command.function < p.functions && io.busMaster(io.command.function.resize(log2Up(p.functions) bits))
   }
+  private def isRevoked(function: UInt): Bool = io.revoked.valid && io.revoked.payload === function
+  when(isRevoked(io.command.fire ? io.command.function | rest.function))(allowed := False)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 
@@ -12,6 +13,8 @@ class RqArbiter(sources: Int) extends Component {
   val io = new Bundle {
     val requests = Vec(slave(Stream(RqRequest())), sources)
     val rq = master(Stream(Fragment(RqBeat())))
+    val function = in(DmaParam.functionType())
+    val busy = out Bool () // this function's request waits for the block
   }
 
   val chosen = StreamArbiterFactory().roundRobin.noLock.on(io.requests)
@@ -28,4 +31,5 @@ class RqArbiter(sources: Int) extends Component {
     out
   }
   io.rq << beat.m2sPipe()
+  io.busy := io.rq.valid && RequestDescriptor(io.rq.data(127 downto 0)).requester(7 downto 0).asUInt === io.function
 }

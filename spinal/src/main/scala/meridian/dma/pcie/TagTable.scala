@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 
@@ -45,6 +46,8 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
     val address = in UInt (place) // of a slot whose end is asked for
     val end = out UInt (10 bits)
     val oldest = out UInt (place)
+    val function = in(DmaParam.functionType())
+    val busy = out Bool () // this function has a tag in flight that is not given up, two cycles behind
   }
 
   val inFlight, failed, skipped = RegInit(B(0, tags bits))
@@ -54,6 +57,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   val handed, looked, left = RegInit(U(0, log2Up(tags) + 1 bits)) // slots given out, looked at, released
   private def at(pointer: UInt): UInt = pointer(log2Up(tags) - 1 downto 0)
   io.inFlight := inFlight
+  val functions = Vec.fill(tags)(Reg(DmaParam.functionType()))
   io.oldest := at(left)
 
   val tick = CounterFreeRun((timeOut + 2) / 3).willOverflow
@@ -97,8 +101,12 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
       inFlight(at(handed)) := io.piece.allowed
       failed(at(handed)) := !io.piece.allowed
       ages(at(handed)) := U(0, 2 bits)
+      functions(at(handed)) := io.piece.function
     }
   }
+
+  val isFunctions = RegNext(Vec(functions.map(_ === io.function)).asBits)
+  io.busy := RegNext((isFunctions & inFlight & ~late).orR)
 
   // Looking, a slot a cycle: has a read come wholly?
   val current = slots.readAsync(at(looked))

@@ -5,6 +5,7 @@ import meridian.dma.DmaParam
 import meridian.dma.pcie.Answer
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.mutable
 import spinal.core.sim._
 
 /** From doorbells to frames, with a host that answers as it may. */
@@ -23,6 +24,38 @@ class H2cEngineTest extends AnyFunSuite {
       h.settle(3)
       h.idle()
       assert(h.host.reads == Seq(0 -> h.ring(3), 0 -> 0x200000L) && h.available(3) == 1 && h.errors.isEmpty)
+    }
+  }
+
+  test("how many cycles each step takes from a doorbell to the status entry, if the host answers at once") {
+    run("steps") { h =>
+      h.change(3)
+      h.payload(0x200000, 64)
+      h.post(3, 0x200000, 64, 1)
+      h.cd.waitSampling(50)
+      val at = mutable.Map[String, Int]()
+      var cycle = 0
+      h.cd.onSamplings {
+        cycle += 1
+        def note(name: String, now: Boolean): Unit = if (now && !at.contains(name)) at(name) = cycle
+        val (rq, rc) = (h.engine.rq, h.engine.rc)
+        val asks = rq.valid.toBoolean && rq.ready.toBoolean
+        val comes = rc.valid.toBoolean && rc.last.toBoolean
+        note("doorbell", h.engine.doorbell.valid.toBoolean)
+        note("status", asks && at.contains("frame"))
+        note("frame", h.engine.h2c.valid.toBoolean)
+        note("payload", comes && at.contains("read"))
+        note("read", asks && at.contains("descriptor"))
+        note("descriptor", comes && at.contains("fetch"))
+        note("fetch", asks)
+      }
+      h.doorbell(3)
+      h.settle(3)
+      val steps = Seq("doorbell", "fetch", "descriptor", "read", "payload", "frame", "status")
+      val spans = steps.zip(steps.tail).map { case (from, to) => at(to) - at(from) }
+      info(steps.tail.zip(spans).map { case (to, cycles) => s"$to after $cycles" }.mkString(", "))
+      // The engine's own: what the host takes is not counted.
+      assert(spans(0) <= 24 && spans(2) <= 24 && spans(4) <= 24 && spans(5) <= 16)
     }
   }
 

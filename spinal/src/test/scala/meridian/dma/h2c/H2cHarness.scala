@@ -25,6 +25,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.statusInterval #= 4
   dut.io.hold.queue.valid #= false
   dut.io.interrupt.ready #= true
+  dut.io.drain.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1)
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
