@@ -12,7 +12,6 @@ namespace {
 constexpr unsigned sw_h2c = 1, hw_h2c = 3, credit_h2c = 5, fmap = 0xc;
 constexpr unsigned clear_operation = 0, invalidate_operation = 3;
 constexpr unsigned ring_sizes = 0x204;
-constexpr unsigned entry_bytes = 16;
 
 }  // namespace
 
@@ -29,9 +28,10 @@ void H2cBench::begin(unsigned queue, const Setting& setting) {
   ring.setting = setting;
   ring.used = ring.begins = true;
   const std::uint64_t base = ring_address(queue);
-  // Enable, credits, interval, size, descriptors of 16 bytes, status entries, interrupt.
+  // Enable, credits, interval, size, stride, status entries, interrupt.
   const std::uint32_t word = 1U | (setting.credits ? 1U << 1 : 0) | (setting.interval ? 1U << 3 : 0) |
-                             setting.size_index << 12 | 1U << 16 | 1U << 20 | (setting.interrupt ? 1U << 21 : 0);
+                             setting.size_index << 12 | (1 + setting.stride) << 16 | 1U << 20 |
+                             (setting.interrupt ? 1U << 21 : 0);
   // Cleared first: else the old ring would move CIDX on.
   command(sw_h2c, clear_operation, queue);
   write_context(hw_h2c, queue, {});
@@ -64,7 +64,7 @@ void H2cBench::post(unsigned queue, unsigned length, std::uint64_t address) {
   Posted posted{address, length, static_cast<std::uint32_t>(random_.next()), Bytes(length)};
   for (std::uint8_t& byte : posted.bytes) byte = static_cast<std::uint8_t>(random_.next());
   if (address < nowhere) set(function(queue), address, posted.bytes);
-  const std::uint64_t at = ring_address(queue) + entry_bytes * std::uint64_t{ring.pidx};
+  const std::uint64_t at = descriptor_address(queue, ring.pidx);
   set_word(function(queue), at, posted.metadata | std::uint64_t{length} << 32);
   set_word(function(queue), at + 8, address);
   ring.posted.push_back(std::move(posted));

@@ -21,6 +21,7 @@ class H2cBench : public Lockstep {
     bool credits = false, interval = false, interrupt = false;
     bool lost = false;  // the ring is where no memory is
     unsigned size_index = 0;
+    unsigned stride = 0;  // of descriptors: 16, 32 or 64 bytes
   };
 
   explicit H2cBench(std::uint64_t seed = 1);
@@ -54,9 +55,10 @@ class H2cBench : public Lockstep {
   std::uint64_t ring_address(unsigned queue) const {
     return (ring_[queue].setting.lost ? nowhere : 0x1'0000'0000) + 0x1'0000 * std::uint64_t{queue} + 64;
   }
-  std::uint64_t status_address(unsigned queue) const {
-    return ring_address(queue) + 16 * std::uint64_t{entries(queue)};
+  std::uint64_t descriptor_address(unsigned queue, unsigned index) const {
+    return ring_address(queue) + (std::uint64_t{16} << ring_[queue].setting.stride) * index;
   }
+  std::uint64_t status_address(unsigned queue) const { return descriptor_address(queue, entries(queue)); }
   std::uint64_t place(unsigned length);
 
   /// With the status entry; by their index in the table.

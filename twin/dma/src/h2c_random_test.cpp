@@ -29,8 +29,11 @@ class H2cScript {
   unsigned queue() { return below(used) * (queues / used); }
 
   void begin(unsigned queue) {
-    b_.begin(queue,
-             {.credits = below(4) == 0, .interval = below(2) == 0, .interrupt = below(4) == 0, .size_index = below(4)});
+    b_.begin(queue, {.credits = below(4) == 0,
+                     .interval = below(2) == 0,
+                     .interrupt = below(4) == 0,
+                     .size_index = below(4),
+                     .stride = below(3)});
   }
 
   unsigned length() {

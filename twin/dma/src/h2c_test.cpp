@@ -28,6 +28,18 @@ TEST(H2c, frames_of_any_length_at_any_address) {
   b.compare_all();
 }
 
+TEST(H2c, descriptors_of_16_32_and_64_bytes) {
+  H2cBench b(10);
+  for (unsigned stride = 0; stride < 3; ++stride) {
+    b.begin(stride, {.size_index = 1, .stride = stride});
+    for (const unsigned count : {1U, 2U, 33U, 17U, 40U}) {
+      for (unsigned i = 0; i < count; ++i) b.post(stride, 16 + 3 * i);
+      b.doorbell(stride);
+      b.compare_all();
+    }
+  }
+}
+
 TEST(H2c, a_queue_fetches_no_more_than_the_shell_lets_it) {
   H2cBench b(3);
   for (const unsigned queue : {2U, vf_queue}) b.begin(queue, {.credits = queue == 2});

@@ -6,7 +6,7 @@ import meridian.dma.pcie.ReadBeat
 import spinal.core._
 import spinal.lib._
 
-/** An H2C descriptor: 16 bytes in the host's memory. */
+/** An H2C descriptor: 16 bytes in the host's memory, the first ones of those that it has there. */
 case class H2cDescriptor() extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
@@ -17,7 +17,9 @@ case class H2cDescriptor() extends Bundle {
   val address = UInt(64 bits)
 }
 
-/** Takes what was fetched apart, one descriptor a cycle. A fetch that failed gives one descriptor that says so. */
+/** Takes what was fetched apart: a descriptor a cycle of those of 16 and of 32 bytes, one in two cycles of those of 64. A
+  * fetch that failed gives one descriptor that says so.
+  */
 class DescriptorUnpack extends Component {
   val io = new Bundle {
     val fetch = slave(Stream(DescriptorFetch()))
@@ -26,9 +28,12 @@ class DescriptorUnpack extends Component {
   }
 
   val taken = Reg(UInt(5 bits)) init 0 // of this fetch
-  val words = io.beat.data.subdivideIn(128 bits)(taken(0).asUInt)
+  val inSecond = RegInit(False) // in the second half of a descriptor of 64 bytes
+  val isHalf = io.fetch.stride === 0
+  val words = io.beat.data.subdivideIn(128 bits)((taken(0) && isHalf).asUInt)
   val ends = io.beat.failed || taken + 1 === io.fetch.count
-  io.descriptor.valid := io.fetch.valid && io.beat.valid
+  val needsMore = io.fetch.stride === 2 && !io.beat.failed
+  io.descriptor.valid := io.fetch.valid && io.beat.valid && !inSecond
   io.descriptor.payload.queue := io.fetch.payload.queue
   io.descriptor.epoch := io.fetch.epoch
   io.descriptor.function := io.fetch.function
@@ -36,7 +41,10 @@ class DescriptorUnpack extends Component {
   io.descriptor.metadata := words(31 downto 0)
   io.descriptor.length := words(47 downto 32).asUInt
   io.descriptor.address := words(127 downto 64).asUInt
-  io.fetch.ready := io.descriptor.fire && ends
-  io.beat.ready := io.descriptor.fire && (ends || taken(0))
-  when(io.descriptor.fire)(taken := ends ? U(0, 5 bits) | taken + 1)
+  val passes = io.fetch.valid && io.beat.valid && inSecond
+  io.fetch.ready := ends && (passes || (io.descriptor.fire && !needsMore))
+  io.beat.ready := passes || (io.descriptor.fire && (!isHalf || ends || taken(0)))
+  when(io.descriptor.fire && needsMore)(inSecond := True)
+  when(passes)(inSecond := False)
+  when(passes || (io.descriptor.fire && !needsMore))(taken := ends ? U(0, 5 bits) | taken + 1)
 }

@@ -2,7 +2,7 @@
 package meridian.dma.descriptor
 
 import meridian.dma.{DmaParam, InterruptRequest}
-import meridian.dma.context.{ErrorEvent, ErrorTree}
+import meridian.dma.context.ErrorEvent
 import meridian.dma.pcie.ReadCommand
 import spinal.core._
 import spinal.lib._
@@ -76,7 +76,6 @@ class FetchEngine(p: DmaParam) extends Component {
 
   private def distance(from: UInt, to: UInt): UInt =
     ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
-  private def slots(index: UInt): UInt = (index << 4).resize(64 bits)
 
   Seq(io.change, io.done, io.doorbell, io.credit).foreach(_.ready := False)
   turns.io.pop.ready := False
@@ -84,49 +83,35 @@ class FetchEngine(p: DmaParam) extends Component {
   turns.io.push.payload := queue
   io.read.valid := False
   io.read.function := ring.context.function
-  io.read.address := ring.context.base + slots(ring.fetched)
-  io.read.bytes := (number << 4).resized
+  io.read.address := ring.descriptor(ring.fetched)
+  io.read.bytes := ring.span(number).resized
   io.fetch.valid := False
   io.fetch.payload.queue := queue.resized
   io.fetch.epoch := epoch
   io.fetch.function := ring.context.function
   io.fetch.count := number.resized
-  io.status.valid := False
-  io.status.function := ring.context.function
-  io.status.address := ring.context.base + slots(entries)
-  io.status.word := B(0, 16 bits) ## ring.pidx ## ring.cidx ## B(0, 14 bits) ## ring.context.error
-  io.message.valid := False
-  io.message.payload.queue := queue.resized
-  io.message.added := added.resized
-  io.message.pidx := ring.pidx
-  io.message.invalid := False
-  io.message.failed := False
-  io.raise.valid := False
-  io.raise.leaf := ErrorTree.descriptor
-  io.raise.bits := 0
+  io.fetch.stride := ring.context.stride
   io.hold.held := False
   io.hold.state := ring
-  io.failure.valid := io.raise.fire
-  io.failure.queue := queue.resized
-  io.failure.cidx := ring.cidx
-  io.failure.pidx := ring.pidx
-  io.interrupt.valid := False
-  io.interrupt.function := ring.context.function.resized
-  io.interrupt.vector := ring.context.vector
-  io.interrupt.aggregate := ring.context.aggregate
 
-  // What is left to be sent after an event.
-  val owesStatus, owesMessage, owesError, owesInterrupt = Reg(Bool())
-  val invalid, failed = Reg(Bool())
-  val errorBits = Reg(Bits(32 bits))
-  val rung = Reg(UInt(16 bits)) // of the log of errors
-  io.failure.newPidx := rung
+  val report = Reg(RingReport())
+  val reporter = new RingReporter
+  reporter.io.report.valid := False
+  reporter.io.report.payload := report
+  reporter.io.queue := queue.resized
+  reporter.io.ring := ring
+  reporter.io.entries := entries
+  io.status << reporter.io.status
+  io.message << reporter.io.message
+  io.raise << reporter.io.raise
+  io.failure << reporter.io.failure
+  io.interrupt << reporter.io.interrupt
 
   /** The queue's interrupt is sent, if software has armed it, or else as soon as it does. */
   private def sendInterrupt(): Unit = {
     next.context.irqArm := False
     next.context.irqRequest := False
-    owesInterrupt := !(ring.context.noVfInterrupt && ring.context.function >= DmaParam.firstVf)
+    report.interrupt := !(ring.context.noVfInterrupt && ring.context.function >= DmaParam.firstVf)
   }
   private def interrupt(): Unit = when(ring.context.irqEnable) {
     when(ring.context.irqArm)(sendInterrupt()) otherwise (next.context.irqRequest := True)
@@ -140,14 +125,14 @@ class FetchEngine(p: DmaParam) extends Component {
     nextEpoch := epoch + 1
     when(ring.context.enable && !ring.context.errorSent) {
       next.context.errorSent := True
-      owesStatus := ring.context.statusEnable
+      report.status := ring.context.statusEnable
       interrupt()
     }
-    owesError := True
-    errorBits := bits
-    owesMessage := True
-    invalid := True
-    failed := True
+    report.error := True
+    report.errorBits := bits
+    report.message := True
+    report.invalid := True
+    report.failed := True
   }
 
   val control = new StateMachine {
@@ -212,13 +197,11 @@ class FetchEngine(p: DmaParam) extends Component {
       goto(act)
     }
     act.whenIsActive {
-      owesStatus := False
-      owesMessage := False
-      owesError := False
-      owesInterrupt := False
-      rung := ring.pidx
-      invalid := False
-      failed := False
+      report.added := added.resized
+      report.newPidx := ring.pidx
+      Seq(report.status, report.message, report.error, report.interrupt).foreach(_ := False)
+      report.invalid := False
+      report.failed := False
       goto(send)
       switch(event) {
         is(Event.change) {
@@ -234,8 +217,8 @@ class FetchEngine(p: DmaParam) extends Component {
             next.frames := 0
             next.told := False
             nextEpoch := epoch + 1
-            owesMessage := ring.told
-            invalid := True
+            report.message := ring.told
+            report.invalid := True
             // Its turn is for whether there is work to do.
             when(io.change.context.enable && !ring.listed) {
               next.listed := True
@@ -260,7 +243,7 @@ class FetchEngine(p: DmaParam) extends Component {
               when(cidx === ring.pidx)(next.pending := False)
               when(cidx === ring.pidx || isInterval) {
                 next.frames := 0
-                owesStatus := ring.context.statusEnable
+                report.status := ring.context.statusEnable
                 interrupt()
               }
             }
@@ -271,10 +254,10 @@ class FetchEngine(p: DmaParam) extends Component {
           // One that is taken back meanwhile has no effect.
           when(ring.context.enable && io.doorbell.valid) {
             writes := True
-            rung := io.doorbell.pidx
+            report.newPidx := io.doorbell.pidx
             when(refused)(fail(0, B(1 << 4, 32 bits))) otherwise {
               next.pidx := io.doorbell.pidx
-              owesMessage := added =/= 0
+              report.message := added =/= 0
               when(added =/= 0) {
                 next.told := True
                 next.pending := True
@@ -323,21 +306,8 @@ class FetchEngine(p: DmaParam) extends Component {
     }
     settle.whenIsActive(goto(send)) // until the new epoch is seen where frames begin
     send.whenIsActive {
-      io.status.valid := owesStatus
-      io.message.valid := owesMessage
-      io.message.invalid := invalid
-      io.message.failed := failed
-      io.raise.valid := owesError
-      io.raise.bits := errorBits
-      io.interrupt.valid := owesInterrupt && !owesStatus
-      when(io.status.ready)(owesStatus := False)
-      when(io.message.ready)(owesMessage := False)
-      when(io.raise.ready)(owesError := False)
-      when(io.interrupt.fire)(owesInterrupt := False)
-      when(
-        (!owesStatus || io.status.ready) && (!owesMessage || io.message.ready) && (!owesError || io.raise.ready) &&
-          (!owesInterrupt || io.interrupt.fire)
-      ) {
+      reporter.io.report.valid := True
+      when(reporter.io.report.ready) {
         io.change.ready := event === Event.change
         goto(idle)
       }

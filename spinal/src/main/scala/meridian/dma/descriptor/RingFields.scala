@@ -15,7 +15,7 @@ object RingFields {
   private val creditEnable = 33
   private val statusInterval = 35
   private val size = (44, 4)
-  private val stride = (48, 2)
+  private val descriptorSize = (48, 2) // 8 bytes times two to the power of it
   private val bypass = 50
   private val statusEnable = 52
   private val irqEnable = 53
@@ -33,16 +33,15 @@ object RingFields {
   // That of credits.
   private val credits = (0, 16)
 
-  private val bytes16 = 1 // size of a descriptor
-
   private def field(from: Bits, at: (Int, Int)): Bits = from(at._1, at._2 bits)
 
   def context(software: Bits): RingContext = {
     val it = RingContext()
     it.enable := software(enable)
     // A function that no engine has may not be taken for another.
-    it.wrong := software(memoryMapped) || software(bypass) || field(software, stride) =/= bytes16 ||
+    it.wrong := software(memoryMapped) || software(bypass) || field(software, descriptorSize) === 0 ||
       field(software, function)(11 downto 8) =/= 0
+    it.stride := field(software, descriptorSize).asUInt - 1
     it.creditEnable := software(creditEnable)
     it.statusEnable := software(statusEnable)
     it.statusInterval := software(statusInterval)

@@ -8,7 +8,8 @@ import spinal.lib._
 /** What software's context says of an H2C ring. */
 case class RingContext() extends Bundle {
   val enable = Bool()
-  val wrong = Bool() // memory mapped, bypass, or descriptors that are not of 16 bytes: what this engine has not
+  val wrong = Bool() // memory mapped, bypass, or descriptors of 8 bytes: what this engine has not
+  val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it, up to 2
   val creditEnable = Bool() // the shell says how many descriptors may be fetched
   val statusEnable = Bool()
   val statusInterval = Bool() // status after some frames, and not only when the ring is drained
@@ -32,6 +33,16 @@ case class RingState() extends Bundle {
   val frames = UInt(10 bits) // since the last status
   val listed = Bool() // waits for its turn
   val told = Bool() // the shell has heard of descriptors
+
+  /** Bytes of so many descriptors. */
+  def span(count: UInt): UInt = context.stride.mux(
+    1 -> (count << 5).resize(64),
+    2 -> (count << 6).resize(64),
+    default -> (count << 4).resize(64)
+  )
+
+  /** Where a descriptor is; the status entry is at the place behind the last. */
+  def descriptor(index: UInt): UInt = context.base + span(index)
 }
 
 /** A ring's contexts were written: what was under way is forgotten, or credits alone are others. */
@@ -96,6 +107,7 @@ case class DescriptorFetch() extends Bundle {
   val epoch = RingEpoch()
   val function = DmaParam.functionType()
   val count = UInt(5 bits)
+  val stride = UInt(2 bits)
 }
 
 /** A queue's status entry. */

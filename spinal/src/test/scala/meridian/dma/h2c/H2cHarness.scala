@@ -86,6 +86,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.creditsAlone #= false
       c.context.enable #= enable
       c.context.wrong #= wrong
+      c.context.stride #= 0
       c.context.creditEnable #= creditEnable
       c.context.statusEnable #= true
       c.context.statusInterval #= queue % 2 == 1
