@@ -119,7 +119,8 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   val verdict = Stream(TagVerdict())
   verdict.valid := passes && !isVoid && current.last
   verdict.failed := soFar || isBad
-  io.whole << verdict.queueLowLatency(tags)
+  // With the slot, which is ready a cycle after it was looked at.
+  io.whole << verdict.m2sPipe().queueLowLatency(tags)
   io.partly := pieces >= tags * 3 / 4
   when(passes) {
     looked := looked + 1
