@@ -63,6 +63,9 @@ class FetchEngine(p: DmaParam) extends Component {
   val entries = Reg(UInt(16 bits)) // without the status entry
   val added, used, number = Reg(UInt(17 bits))
   val refused = Reg(Bool())
+  // Of a descriptor that has ended.
+  val isCurrent, isInterval, drains = Reg(Bool())
+  val nextCidx = Reg(UInt(16 bits))
   val writes = False
   val old = rings.readSync(queue)
   val oldEpoch = epochs.readAsync(queue)
@@ -186,12 +189,16 @@ class FetchEngine(p: DmaParam) extends Component {
       used := distance(ring.cidx, ring.pidx)
       val row = ((ring.pidx >= ring.fetched) ? ring.pidx | entries) - ring.fetched
       number := row.resized
+      nextCidx := (ring.cidx + 1 === entries) ? U(0, 16 bits) | ring.cidx + 1
+      isCurrent := io.done.epoch === epoch && ring.context.enable
+      isInterval := ring.context.statusInterval && ring.frames + 1 >= io.statusInterval
       refused := ring.context.wrong || entries < 2 || reached >= entries || ring.pidx >= entries || ring.cidx >= entries
       goto(decide)
     }
     decide.whenIsActive {
       val limit = (ring.context.creditEnable && ring.credits < 16) ? ring.credits | U(16, 16 bits)
       when(number > limit)(number := limit.resized)
+      drains := nextCidx === ring.pidx
       when(used + added >= entries)(refused := True)
       when(event === Event.turn && (ring.pidx >= entries || ring.fetched >= entries))(number := 0)
       goto(act)
@@ -228,7 +235,7 @@ class FetchEngine(p: DmaParam) extends Component {
         }
         is(Event.done) {
           io.done.ready := True
-          when(io.done.epoch === epoch && ring.context.enable) {
+          when(isCurrent) {
             writes := True
             when(io.done.failed) {
               when(io.done.onDescriptor)(fail(0, B((1 << 21) | (1 << 2), 32 bits))) otherwise fail(
@@ -236,12 +243,10 @@ class FetchEngine(p: DmaParam) extends Component {
                 B((1 << 20) | (1 << 2), 32 bits)
               )
             } otherwise {
-              val cidx = (ring.cidx + 1 === entries) ? U(0, 16 bits) | ring.cidx + 1
-              val isInterval = ring.context.statusInterval && ring.frames + 1 >= io.statusInterval
-              next.cidx := cidx
+              next.cidx := nextCidx
               next.frames := ring.frames + 1
-              when(cidx === ring.pidx)(next.pending := False)
-              when(cidx === ring.pidx || isInterval) {
+              when(drains)(next.pending := False)
+              when(drains || isInterval) {
                 next.frames := 0
                 report.status := ring.context.statusEnable
                 interrupt()

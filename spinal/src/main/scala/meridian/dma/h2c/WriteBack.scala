@@ -17,8 +17,9 @@ class WriteBack(p: DmaParam) extends Component {
     val busy = out Bool () // this function's entry waits
   }
 
-  val isAllowed = io.status.function < p.functions && io.busMaster(io.status.function.resize(log2Up(p.functions) bits))
-  io.request << io.status
+  val taken = io.status.m2sPipe()
+  val isAllowed = taken.function < p.functions && io.busMaster(taken.function.resize(log2Up(p.functions) bits))
+  io.request << taken
     .throwWhen(!isAllowed)
     .map { status =>
       val request = RqRequest()
@@ -33,5 +34,5 @@ class WriteBack(p: DmaParam) extends Component {
       request
     }
     .m2sPipe()
-  io.busy := io.request.valid && io.request.function === io.function
+  io.busy := (taken.valid && taken.function === io.function) || (io.request.valid && io.request.function === io.function)
 }

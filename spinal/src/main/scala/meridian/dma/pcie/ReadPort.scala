@@ -6,7 +6,7 @@ import spinal.core._
 import spinal.lib._
 
 /** Reads of host memory, whose data leave in the order of the reads. Each read gives its bytes from the first on, or a last
-  * beat that says that it has failed. A request leaves 2 cycles after its read at the earliest.
+  * beat that says that it has failed. A request leaves 3 cycles after its read at the earliest.
   *
   * @param first    the first of its tags
   * @param timeOut  cycles (TagTable)
@@ -31,7 +31,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   splitter.io.revoked << io.revoked
   val tagTable = new TagTable(tags, first, timeOut)
   tagTable.io.piece << splitter.io.piece
-  io.request << tagTable.io.request
+  io.request << tagTable.io.request.m2sPipe()
   val reorder = new CompletionReorder(tags)
   reorder.io.part << io.part
   reorder.io.inFlight := tagTable.io.inFlight

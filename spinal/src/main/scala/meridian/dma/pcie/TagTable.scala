@@ -120,7 +120,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   verdict.valid := passes && !isVoid && current.last
   verdict.failed := soFar || isBad
   // With the slot, which is ready a cycle after it was looked at.
-  io.whole << verdict.m2sPipe().queueLowLatency(tags)
+  io.whole << verdict.queueLowLatency(tags).m2sPipe()
   io.partly := pieces >= tags * 3 / 4
   when(passes) {
     looked := looked + 1
