@@ -76,7 +76,7 @@ class CompletionReorder(tags: Int) extends Component {
   val begun, drops = RegInit(False) // a read leaves; the rest of it is dropped
   val inSlot = RegInit(False)
   val number, shift = Reg(UInt(5 bits))
-  val lastByte = io.slot.start.resize(10 bits) + io.slot.bytes - 1
+  val lastByte = io.slot.lastByte
   val firstRow = io.slot.start(8 downto 5)
   val thisRow = inSlot ? number(3 downto 0) | firstRow
   val endsSlot = thisRow === lastByte(8 downto 5)

@@ -8,7 +8,7 @@ import spinal.lib._
 /** A part of a read that has come, or will not come. */
 case class ReadSlot() extends Bundle {
   val start = UInt(9 bits) // its address in 512 bytes
-  val bytes = UInt(10 bits)
+  val lastByte = UInt(9 bits) // likewise
   val last = Bool() // of its read
 }
 
@@ -86,7 +86,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   io.request.lastBe := single ? B(0, 4 bits) | lastBytes
   val slot = ReadSlot()
   slot.start := io.piece.address(8 downto 0)
-  slot.bytes := io.piece.bytes
+  slot.lastByte := (ending - 1).resized
   slot.last := io.piece.last
   slots.write(at(handed), slot, io.piece.fire)
   ends.write(at(handed), ending, io.piece.fire)
