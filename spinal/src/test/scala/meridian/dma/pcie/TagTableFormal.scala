@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
-import meridian.{Pdr, Proof}
+import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -62,5 +62,9 @@ class TagTableFormal extends AnyFunSuite {
 
   test("a read leaves when it has come, has failed or is given up, 12 cycles") {
     Pdr.bounded(new TagTableProof(reads = true), cycles = 12, seconds = 100, reduce = true)
+  }
+
+  test("a read leaves when it has come, has failed or is given up, in any run", LongTest) {
+    Pdr.prove(new TagTableProof(reads = true), seconds = 900, reduce = true)
   }
 }
