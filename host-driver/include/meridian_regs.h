@@ -125,6 +125,15 @@
 #define MERIDIAN_PAUSE_REFUSAL_RECEIVE_BOTH                     1
 #define MERIDIAN_PAUSE_REFUSALS                                 2
 
+/* What a test of a port does. */
+#define MERIDIAN_PORT_TEST_STATE_IDLE                           0
+#define MERIDIAN_PORT_TEST_STATE_STARTING                       1
+#define MERIDIAN_PORT_TEST_STATE_RUNNING                        2
+#define MERIDIAN_PORT_TEST_STATE_WAITING                        3
+#define MERIDIAN_PORT_TEST_STATE_ENDING                         4
+#define MERIDIAN_PORT_TEST_STATE_ARMED                          5
+#define MERIDIAN_PORT_TEST_STATES                               6
+
 /* Why a test of a port was not started. */
 #define MERIDIAN_PORT_TEST_REFUSAL_NONE                         0
 #define MERIDIAN_PORT_TEST_REFUSAL_RUNNING                      1
@@ -625,6 +634,8 @@
 #define MERIDIAN_PORT_TEST_MODE_CHECK_MASK                      0x00000002u
 #define MERIDIAN_PORT_TEST_MODE_FORCE_SHIFT                     2
 #define MERIDIAN_PORT_TEST_MODE_FORCE_MASK                      0x00000004u
+#define MERIDIAN_PORT_TEST_MODE_DELAY_SHIFT                     3
+#define MERIDIAN_PORT_TEST_MODE_DELAY_MASK                      0x00000008u
 #define MERIDIAN_PORT_TEST_SIZE                                 0x008
 #define MERIDIAN_PORT_TEST_SIZE_FIRST_SHIFT                     0
 #define MERIDIAN_PORT_TEST_SIZE_FIRST_MASK                      0x0000ffffu

@@ -11,7 +11,7 @@ from meridian_card import Shell
 
 TYPE = b"\x88\xb5"
 Wire = Callable[[int, bytes], Iterable[tuple[bytes, bool]]]
-STATES = ("idle", "starting", "running", "waiting", "ending")
+STATES = ("idle", "starting", "running", "waiting", "ending", "armed")
 
 
 def straight(_: int, frame: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -39,7 +39,7 @@ class PortTest:
 
     def start(
         self, size: int = 60, frames: int = 0, interval: int = 0, label: int = 0x77, patience: int = 50,
-        generate: bool = True, check: bool = True, force: bool = False,
+        generate: bool = True, check: bool = True, force: bool = False, delay: bool = False,
     ) -> None:  # fmt: skip
         self.write("SIZE", size | size << 16)
         self.write("SIZE_STEP", 0)
@@ -48,7 +48,7 @@ class PortTest:
         self.write("RUN", label | patience << 16)
         self.write("DESTINATION_LOW", 0x0000_0F02)
         self.write("DESTINATION_HIGH", 0xFF0F)
-        self.write("MODE", generate | check << 1 | force << 2)
+        self.write("MODE", generate | check << 1 | force << 2 | delay << 3)
         self.write("COMMAND", 1)
 
     def stop(self) -> None:

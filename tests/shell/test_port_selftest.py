@@ -79,6 +79,19 @@ def test_a_cable_from_port_to_port(bench: Bench) -> None:
         assert test.counts() == {"sent": 50, "sent_bytes": 25_000, "good": 50, "received_bytes": 25_000}
 
 
+def test_both_ends_of_a_cable_are_armed_before_a_frame_goes(bench: Bench) -> None:
+    """One is started after the other; both send at line rate at once, and no frame is lost at the start."""
+    tests = [PortTest(bench.shell, port, "pf") for port in range(2)]
+    loop = Loop(bench, way={0: 1, 1: 0})
+    for test in tests:
+        test.start(60, 500, label=0x1234, patience=400, force=True, delay=True)
+        loop.step(5000)  # the host takes its time
+    assert [test.state for test in tests] == ["armed", "armed"]
+    loop.until_idle(*tests, ns=500, rounds=1000)
+    for test in tests:
+        assert test.counts() == {"sent": 500, "sent_bytes": 30_000, "good": 500, "received_bytes": 30_000}
+
+
 def test_traffic_refuses_a_start_unless_it_is_forced(bench: Bench) -> None:
     test = PortTest(bench.shell)
     for number in range(20):  # the PS's frames are no traffic

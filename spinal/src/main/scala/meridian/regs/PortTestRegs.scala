@@ -81,6 +81,13 @@ class PortTestRegs(p: ShellParam) extends Component {
     s.generate := page.rw(mode, 0, "generate", Bool(), "send frames by the port")
     s.check := page.rw(mode, 1, "check", Bool(), "take received frames of the label out of the stream, and check them")
     s.force := page.rw(mode, 2, "force", Bool(), "start although the port carries traffic, or has no link")
+    s.delay := page.rw(
+      mode,
+      3,
+      "delay",
+      Bool(),
+      "the generator begins 32768 cycles of the PS's clock (131 us) behind the checker, so that both ends of a cable can be armed before a frame goes"
+    )
     val size = page.reg(0x008, "size", "Sizes of frames; bytes without FCS, from 60 to max_frame")
     plan.sizeFirst := page.rw(
       size,
@@ -152,7 +159,7 @@ class PortTestRegs(p: ShellParam) extends Component {
       0,
       "state",
       port.state.asBits,
-      "0 idle, 1 starting, 2 running, 3 waiting for frames under way, 4 ending"
+      "what the test does: see PORT_TEST_STATE; 5: the checker is armed, and the generator begins after the delay"
     )
     page.show(status, 8, "refusal", port.refusal.asBits, "why the last start was refused: see PORT_TEST_REFUSAL")
     page.show(status, 16, "end", port.end.asBits, "what ended the last test that had begun: see PORT_TEST_END")

@@ -7,7 +7,7 @@ import meridian.box.BoxPins
 import meridian.filter.{RxVerdict, TxVerdict}
 import meridian.filter.mactable.{MacOperation, MacStatus}
 import meridian.filter.rss.HashType
-import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal}
+import meridian.selftest.port.{PortTest, PortTestEnd, PortTestRefusal, PortTestState}
 import meridian.selftest.{SelfTest, SelfTestEnd, SelfTestRefusal}
 import meridian.transceiver.DrpResult
 import meridian.host.{Checksum, CompletionLayout, H2cRequest, L4Kind, LayoutField}
@@ -107,6 +107,7 @@ object RegMap {
         EnumDoc("DRP_RESULT", "How an access to a register of a transceiver ended", values(DrpResult)),
         // The others are of sending, which no card does yet.
         EnumDoc("PAUSE_REFUSAL", "Why flow control is off although it was switched on", values(PauseRefusal).take(2)),
+        EnumDoc("PORT_TEST_STATE", "What a test of a port does", values(PortTestState)),
         EnumDoc("PORT_TEST_REFUSAL", "Why a test of a port was not started", values(PortTestRefusal)),
         EnumDoc("PORT_TEST_END", "What ended a test of a port", values(PortTestEnd))
       ),

@@ -16,6 +16,9 @@ object PortTestControl {
 
   /** Cycles after which a generator that does not answer is given up: 16 ms. */
   val answerCycles = 1 << 22
+
+  /** Cycles that a checker is armed before the generator of its port begins, if that is delayed: 131 us. */
+  val delayCycles = 1 << 15
 }
 
 /** Starts and ends the test of a port (ps clock).
@@ -26,11 +29,14 @@ object PortTestControl {
   * link and without watching. A start while a test is under way is refused, and the test goes on. A start that is refused
   * leaves the counters and the end of the last test. It also leaves the settings while the generator still has a frame.
   *
+  * With `delay` the checker is armed for `delayCycles` before the generator begins. The state tells it, so that software
+  * can start the two ends of a cable one after the other: no frame has gone yet if the first is armed when the second is.
+  *
   * The generator runs until stop or off, until all frames have been sent, until the link is lost (unless forced), or
   * until the MAC is reset. Then the checker waits for frames for `patience` us, which a second stop, or off, cuts short.
   *
   * `run` and `armed` are registers, for synchronisers. Latency: from start to run 60 cycles, and watchCycles; from stop to
-  * the fall of run 1 cycle.
+  * the fall of run 1 cycle. A delayed run rises `delayCycles` behind `armed`.
   */
 class PortTestControl(
     p: ShellParam,
@@ -90,7 +96,7 @@ class PortTestControl(
     for ((refusal, i) <- codes.zipWithIndex.reverse) when(wrong(i))(code := refusal)
   }
 
-  val cycles = Reg(UInt(log2Up(answerCycles.max(watchCycles)) + 1 bits)) init 0
+  val cycles = Reg(UInt(log2Up(answerCycles.max(watchCycles).max(PortTestControl.delayCycles)) + 1 bits)) init 0
   val microseconds = Reg(UInt(16 bits))
   val cyclesPerMicrosecond = (p.psFrequency.toBigDecimal / 1000000).toInt
   val launched = RegInit(False)
@@ -98,7 +104,7 @@ class PortTestControl(
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val judge, watch, clear, running, waiting, ending = new State
+    val judge, watch, clear, running, waiting, ending, delaying = new State
 
     idle.whenIsActive {
       when(io.start) {
@@ -146,10 +152,20 @@ class PortTestControl(
       when(cycles === 31) {
         counts := True
         armed := settings.check
+        run := settings.generate && !settings.delay
+        cycles := 0
+        goto(running)
+        when(settings.delay)(goto(delaying))
+      }
+    }
+    delaying.whenIsActive {
+      cycles := cycles + 1
+      when(cycles === PortTestControl.delayCycles - 1) {
         run := settings.generate
         cycles := 0
         goto(running)
       }
+      when(!settings.force && !io.link)(over(PortTestEnd.linkDown))
     }
     running.whenIsActive {
       when(!launched)(cycles := cycles + 1)
@@ -184,10 +200,10 @@ class PortTestControl(
     always {
       when(stops) {
         when(isActive(judge))(refuse(PortTestRefusal.stopped))
-        when(isActive(clear) || isActive(running))(over(PortTestEnd.command))
+        when(isActive(clear) || isActive(running) || isActive(delaying))(over(PortTestEnd.command))
         when(isActive(waiting))(forceGoto(ending))
       }
-      when(io.off && (isActive(clear) || isActive(running)))(microseconds := 0)
+      when(io.off && (isActive(clear) || isActive(running) || isActive(delaying)))(microseconds := 0)
       when(io.start && !isActive(idle))(refusal := PortTestRefusal.running)
     }
     def refuse(code: SpinalEnumElement[PortTestRefusal.type]): Unit = {
@@ -208,4 +224,5 @@ class PortTestControl(
   when(is(control.running))(io.state := PortTestState.running)
   when(is(control.waiting))(io.state := PortTestState.waiting)
   when(is(control.ending))(io.state := PortTestState.ending)
+  when(is(control.delaying))(io.state := PortTestState.armed)
 }

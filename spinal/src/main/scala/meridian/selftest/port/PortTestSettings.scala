@@ -32,7 +32,13 @@ object PortTestEnd extends SpinalEnum {
 }
 
 object PortTestState extends SpinalEnum {
-  val idle, starting, running, waiting, ending = newElement()
+  val idle, // nothing
+  starting, // it looks at the settings, and at the port's traffic
+  running, // the generator sends, or the checker alone is on
+  waiting, // for frames under way
+  ending, // the checker is off, and the last records come
+  armed // the checker is on, and the generator begins after the delay
+  = newElement()
 }
 
 /** What the generator is to send; it crosses to the transmit clock of the MAC. */
@@ -48,6 +54,7 @@ case class PortTestPlan(p: ShellParam) extends Bundle {
 case class PortTestSettings(p: ShellParam) extends Bundle {
   val generate, check = Bool()
   val force = Bool() // neither traffic nor a missing link matters
+  val delay = Bool() // the generator begins PortTestControl.delayCycles behind the checker
   val patience = UInt(16 bits) // us that the checker waits for frames behind the last that was sent
   val plan = PortTestPlan(p)
 }

@@ -226,6 +226,39 @@ class PortTestTest extends AnyFunSuite {
     assert(b.refusal == b.code(PortTestRefusal.none) && b.count("good") == 5)
   }
 
+  run(
+    "a delayed generator begins a known time behind its checker, at line rate, and a stop or a lost link ends the delay"
+  ) { b =>
+    val armed = b.code(PortTestState.armed)
+    val frame = TestFrameModel(100, 0x234, 2, 0, 0) // of the label of the bench's start
+    b.start(first = 60, frames = 50, mode = 15)
+    val begun = b.cycle
+    b.dut.ps.waitSampling(100)
+    assert(b.state == armed)
+    b.receive(frame)
+    b.until("the frame")(b.count("good") == 1)
+    assert(b.wire.isEmpty && b.state == armed && b.toHost.isEmpty)
+    b.loop = through
+    b.untilIdle()
+    val delay = PortTestControl.delayCycles * 4 / 2.56
+    assert(b.wire.head.start - begun > delay - 50 && b.wire.head.start - begun < delay + 200)
+    assert((b.wire.last.start - b.wire.head.start) / 49 <= 10.5 + 0.15)
+    assert(b.end == b.code(PortTestEnd.complete) && b.count("good") == 51 && b.wire.size == 50)
+    for (
+      (how, end) <- Seq[(() => Unit, SpinalEnumElement[PortTestEnd.type])](
+        (() => b.stop(), PortTestEnd.command),
+        (() => b.off(), PortTestEnd.command),
+        (() => b.dut.io.link #= false, PortTestEnd.linkDown)
+      )
+    ) {
+      b.start(first = 60, frames = 50, mode = if (end == PortTestEnd.linkDown) 11 else 15)
+      b.until("the delay")(b.state == armed)
+      how()
+      b.untilIdle()
+      assert(b.end == b.code(end) && b.wire.size == 50 && b.read("cut") == 50 && b.count("sent") == 0)
+    }
+  }
+
   run("a link that falls and a MAC that is reset end a test, and the next one starts from 0") { b =>
     b.loop = through
     b.start(frames = 100, interval = 400)
