@@ -38,7 +38,12 @@ def pf(root: Path, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--bogus"], ["--only", "bogus"], ["--device", "card"], ["--ports", "a"], ["--slow", "0"], ["word"]]
+    "words",
+    [
+        *(["--bogus"], ["--only", "bogus"], ["--device", "card"], ["--ports", "a"], ["--slow", "0"], ["word"]),
+        *(["--cables", "0"], ["--cables", "0-a"], ["--cables", "1-1"], ["--cables", "0-1,1-2"]),
+        ["--cables", "0-1", "--loop-plugs", "1"],
+    ],
 )
 def test_a_wrong_command_line_is_status_2(words: list[str]) -> None:
     done = run(*words)

@@ -152,13 +152,53 @@ def test_loops_of_a_port(
     monkeypatch.setattr(system, "kernel_log", log)
     monkeypatch.setattr(changes, "interface_up", lambda interface: nullcontext())
     monkeypatch.setattr(block, "port_of", lambda interface: 1)
-    said = block._loops_of(fake.context(**options), "eth7")
+    said = block._loops_of(fake.context(**options), "eth7", {1: "eth7"})
     rounds = size // 3000
     assert asked == [("eth7", flags)] * rounds
     assert said == (
         f"port 1 {size} bytes in {7 * rounds} frames of 60 to 9596 bytes (near-pcs, near-pma, external) "
         f"in {2001 * rounds} ms"
     )
+
+
+CABLES = {"cables": ((0, 1), (2, 3))}
+
+
+@pytest.mark.parametrize(
+    ("options", "port", "wanted"),
+    [
+        (CABLES, 0, "cable to port 1"),
+        (CABLES, 1, ""),
+        (CABLES, 3, "cable to port 2"),
+        (CABLES | {"loop_plugs": frozenset({4})}, 4, "external"),
+        ({}, 0, ""),
+    ],
+    ids=["first end", "second end", "the first end has no interface", "a loop plug", "nothing"],
+)
+def test_what_is_to_be_outside_of_a_port(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], port: int, wanted: str
+) -> None:
+    """A cable is tested from one of its ends."""
+    fake.card()
+    monkeypatch.setattr(block, "port_of", lambda interface: port)
+    of_ports = {number: f"eth{number}" for number in (0, 1, 3, 4)}
+    assert block._external(fake.context(**options), f"eth{port}", of_ports) == wanted
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "said"),
+    [
+        ("cable to port 1", "external", "the frames of port 0 come back to it, so it has no cable to port 1"),
+        ("cable to port 1", "cable to port 2", "port 0 has no cable to port 1, but a cable to port 2"),
+        ("external", "cable to port 1", "port 0 has no loop plug, but a cable to port 1. Name the ports by --cables"),
+    ],
+)
+def test_what_is_found_outside_is_compared(monkeypatch: pytest.MonkeyPatch, wanted: str, found: str, said: str) -> None:
+    monkeypatch.setattr(block, "port_of", lambda interface: 0)
+    block._found_outside("eth0", wanted, wanted)
+    block._found_outside("eth0", "", found)
+    with pytest.raises(Fail, match=re.escape(f"eth0: {said}")):
+        block._found_outside("eth0", wanted, found)
 
 
 @pytest.mark.parametrize(

@@ -203,27 +203,27 @@ void meridian_flush(struct meridian *m)
 		meridian_read(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE);
 }
 
-static u32 switching_register(const struct meridian *m)
+static u32 switching_register(u32 port)
 {
-	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(m->port);
+	return MERIDIAN_HOST_PORT_BASE + MERIDIAN_HOST_PORT_SWITCHING(port);
 }
 
-static void set_switching(struct meridian *m, bool on)
+static void set_switching(struct meridian *m, u32 port, bool on)
 {
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK))
-		meridian_write(m, switching_register(m),
+		meridian_write(m, switching_register(port),
 			       on ? MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK : 0);
 }
 
-static void write_port(struct meridian *m)
+static void write_port(struct meridian *m, u32 port)
 {
-	bool has_users = m->card->port_users[m->port];
-	bool is_open = has_users && !test_bit(m->port, &m->card->tested);
+	bool has_users = m->card->port_users[port];
+	bool is_open = has_users && !test_bit(port, &m->card->tested);
 
-	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
+	meridian_write(m, MERIDIAN_PORT_BASE(port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
-	set_switching(m, has_users && !m->card->is_vepa[m->port]);
-	meridian_write_pause(m, m->port, is_open);
+	set_switching(m, port, has_users && !m->card->is_vepa[port]);
+	meridian_write_pause(m, port, is_open);
 	meridian_flush(m);
 }
 
@@ -236,7 +236,7 @@ void meridian_enable_port(struct meridian *m, bool on)
 {
 	mutex_lock(&m->card->lock);
 	m->card->port_users[m->port] += on ? 1 : -1;
-	write_port(m);
+	write_port(m, m->port);
 	mutex_unlock(&m->card->lock);
 }
 
@@ -247,23 +247,24 @@ void meridian_enable_port(struct meridian *m, bool on)
 void meridian_open_port(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
-	write_port(m);
+	write_port(m, m->port);
 	mutex_unlock(&m->card->lock);
 }
 
 /**
- * meridian_reserve_port() - keep the host's frames from the function's port, for a test of it
- * @m: a PF that has opened it
+ * meridian_reserve_port() - keep the host's frames from a port, for a test of it
+ * @m: a PF, of whatever port
+ * @port: of the same card
  * @on: until the next call; frames from function to function pass meanwhile
  */
-void meridian_reserve_port(struct meridian *m, bool on)
+void meridian_reserve_port(struct meridian *m, u32 port, bool on)
 {
 	mutex_lock(&m->card->lock);
 	if (on)
-		__set_bit(m->port, &m->card->tested);
+		__set_bit(port, &m->card->tested);
 	else
-		__clear_bit(m->port, &m->card->tested);
-	write_port(m);
+		__clear_bit(port, &m->card->tested);
+	write_port(m, port);
 	mutex_unlock(&m->card->lock);
 }
 
@@ -288,7 +289,7 @@ void meridian_look_after_port(struct meridian *m)
 	mutex_lock(&m->card->lock);
 	if (m->card->port_users[m->port] && !test_bit(m->port, &m->card->tested) &&
 	    !is_port_open(m)) {
-		write_port(m);
+		write_port(m, m->port);
 		/* While the ARM is in reset, its registers cannot be written. */
 		is_opened = is_port_open(m);
 	}
@@ -390,7 +391,7 @@ void meridian_set_vepa(struct meridian *m, bool is_vepa)
 {
 	mutex_lock(&m->card->lock);
 	m->card->is_vepa[m->port] = is_vepa;
-	set_switching(m, !is_vepa);
+	set_switching(m, m->port, !is_vepa);
 	mutex_unlock(&m->card->lock);
 }
 
@@ -403,7 +404,8 @@ void meridian_set_vepa(struct meridian *m, bool is_vepa)
 bool meridian_switching(struct meridian *m)
 {
 	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VEB_MASK) &&
-	       meridian_read(m, switching_register(m)) & MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK;
+	       meridian_read(m, switching_register(m->port)) &
+		       MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK;
 }
 
 /**

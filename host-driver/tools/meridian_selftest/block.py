@@ -24,6 +24,8 @@ OF_PATTERN, OF_LOOPS = "(?!port loops: )", "port loops: "
 GOOD = re.compile(r"(\d+) bytes in (\d+) frames of .* each way through (\d+) queues in (\d+) ms")
 ROUND = re.compile(r"(\d+) bytes in (\d+) frames of 60 to (\d+) bytes went round port \d+ \((.*)\) in (\d+) ms")
 LEFT_OUT = "left out"
+#: What the driver calls the loops outside of a port.
+PLUG, CABLE = "external", "cable to port {}"
 #: Of a card; each has half a second for each loop.
 ROUNDS = 10
 
@@ -83,17 +85,46 @@ def pattern(context: Context) -> str:
     return _of_all(context, interfaces, "a pattern went each way without an error", _pattern_of)
 
 
-def _loops_of(context: Context, interface: str) -> str:
+def _external(context: Context, interface: str, of_ports: dict[int, str]) -> str:
+    """What the driver has to find outside of the port, in its words; "" if that is not tested from here."""
+    port, options = port_of(interface), context.options
+    if options.loop_plugs is not None and port in options.loop_plugs:
+        return PLUG
+    for ends in options.cables:
+        first = next((end for end in ends if end in of_ports), None)
+        if port == first:  # the test goes both ways
+            return CABLE.format(sum(ends) - port)
+    return ""
+
+
+def _found_outside(interface: str, wanted: str, found: str) -> None:
+    """It is what the user says it is."""
+    if not wanted or found == wanted:
+        return
+    port = port_of(interface)
+    if found == PLUG:
+        raise Fail(
+            f"{interface}: the frames of port {port} come back to it, so it has no {wanted}",
+            "Name a loop plug by --loop-plugs",
+        )
+    raise Fail(
+        f"{interface}: port {port} has no {wanted.replace('external', 'loop plug')}, but a {found}",
+        "Name the ports by --cables, or change the cable",
+    )
+
+
+def _loops_of(context: Context, interface: str, of_ports: dict[int, str]) -> str:
     """Several short tests, as the kernel's lock of all interfaces is held in each."""
     options = context.options
-    plugged = options.loop_plugs is not None and port_of(interface) in options.loop_plugs
+    outside = _external(context, interface, of_ports)
     rounds = 1 if options.quick or options.slow > 1 else ROUNDS
     total = [0, 0, 0]
     loops, largest = "", ""
     for _ in range(rounds):
-        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if plugged else 0)
+        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if outside else 0)
         if found:
             size, frames, largest, loops, milliseconds = found.groups()
+            _found_outside(interface, outside, loops.rpartition(", ")[2])
             total = [one + int(more) for one, more in zip(total, (size, frames, milliseconds))]
     if not loops:
         return f"port {port_of(interface)} good ('dmesg' has how much)"
@@ -101,12 +132,33 @@ def _loops_of(context: Context, interface: str) -> str:
     return f"port {port_of(interface)} {size} bytes in {frames} frames of 60 to {largest} bytes ({loops}) in {milliseconds} ms"
 
 
+def _need_ports(context: Context, of_ports: dict[int, str]) -> None:
+    """The card has the ports that the user has named, and each cable has an end from which it can be tested."""
+    named = [*(context.options.loop_plugs or ()), *(end for cable in context.options.cables for end in cable)]
+    ports = context.dump().ports
+    if named and max(named) >= ports:
+        raise Fail(
+            f"--loop-plugs or --cables names port {max(named)}, and the card's last port is {ports - 1}",
+            "Name a port of the card",
+        )
+    for cable in context.options.cables:
+        if not of_ports.keys() & set(cable):
+            one, other = cable
+            raise Fail(
+                f"neither port {one} nor port {other} has an interface here", "Bind a PF of one of them to the driver"
+            )
+
+
 def loops(context: Context) -> str:
-    """Frames of 64 to 9600 bytes go round in each loop of each port, without an error."""
+    """Frames of 64 to 9600 bytes go round in each loop of each port, and both ways through each cable, without an error."""
     _need_block(context)
     interfaces = context.host.interfaces or [context.host.first_interface()]
     of_ports = {port_of(name): name for name in reversed(interfaces)}  # PFs may share a port
+    _need_ports(context, of_ports)
     context.may_disturb("takes each port from the host for some seconds")
     return _of_all(
-        context, [of_ports[port] for port in sorted(of_ports)], "frames went round without an error", _loops_of
+        context,
+        [of_ports[port] for port in sorted(of_ports)],
+        "frames went round without an error",
+        lambda context, name: _loops_of(context, name, of_ports),
     )

@@ -21,7 +21,7 @@ MOST_PATIENCE = 5
 class Options:
     """quick: less of everything. disturb: VFs, resets and interfaces that are set up are allowed. slow: by how much
     bounds of time are longer. seconds: of the measurement of the clock. board: that the card is to be. ports: that
-    have a cable; None: all. loop_plugs: ports that have a loop plug; None: none.
+    have a cable; None: all. loop_plugs: ports that have a loop plug; None: none. cables: pairs of ports that a cable joins.
     """
 
     quick: bool = False
@@ -31,6 +31,7 @@ class Options:
     board: str = ""
     ports: frozenset[int] | None = None
     loop_plugs: frozenset[int] | None = None
+    cables: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

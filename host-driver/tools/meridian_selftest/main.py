@@ -45,6 +45,16 @@ def port_set(text: str) -> frozenset[int]:
     return frozenset(int(word) for word in text.split(","))
 
 
+def cable_list(text: str) -> tuple[tuple[int, int], ...]:
+    pairs = [word.split("-") for word in text.split(",")]
+    if not all(len(pair) == 2 and all(end.isdigit() for end in pair) for pair in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r} are no pairs of ports, such as 0-1,2-3")
+    ends = [int(end) for pair in pairs for end in pair]
+    if len(set(ends)) < len(ends):
+        raise argparse.ArgumentTypeError(f"{text!r}: a port has one cable, to another port")
+    return tuple(zip(ends[::2], ends[1::2]))
+
+
 def pci_address(text: str) -> str:
     if not ADDRESS.fullmatch(text.lower()):
         raise argparse.ArgumentTypeError(f"{text!r} is no PCIe address, such as 0000:3b:00.0")
@@ -79,6 +89,13 @@ def parser() -> argparse.ArgumentParser:
         type=port_set,
         metavar="0,1",
         help="ports that have a loop plug, which port-loops tests as well (default: none)",
+    )
+    result.add_argument(
+        "--cables",
+        type=cable_list,
+        default=(),
+        metavar="0-1",
+        help="pairs of ports that a cable joins, which port-loops tests as well (default: none)",
     )
     result.add_argument(
         "--seconds", type=number, default=10, metavar="N", help="how long the PTP clock is measured (10)"
@@ -128,6 +145,7 @@ def test(card: HostCard | ArmCard | None, arguments: argparse.Namespace) -> int:
         arguments.board or "",
         arguments.ports,
         arguments.loop_plugs,
+        arguments.cables,
     )
     about = report.facts(card)
     if options.slow != 1:
@@ -149,6 +167,9 @@ def test(card: HostCard | ArmCard | None, arguments: argparse.Namespace) -> int:
 
 def main(line: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(line)
+    both = (arguments.loop_plugs or frozenset()) & {end for cable in arguments.cables for end in cable}
+    if both:
+        parser().error(f"port {min(both)} has either a loop plug or a cable: see --loop-plugs and --cables")
     if arguments.list:
         for check in CHECKS:
             print(f"{check.name:{report.WIDTH}} {check.what}" + (f" (it {check.changes})" if check.changes else ""))

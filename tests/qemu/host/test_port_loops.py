@@ -94,7 +94,7 @@ def register(bench: Bench, page: int, offset: int, port: int = 0) -> int:
     return int(bench.guest.run(f"busybox devmem {bar2 + page + STRIDE[page] * port + offset:#x}").strip(), 16)
 
 
-def put_back(bench: Bench) -> None:
+def rests(bench: Bench) -> None:
     """Nothing is left of a test: of its settings, of the loopbacks, and of what it has taken from the host."""
     for port in range(2):
         assert register(bench, TEST, MODE, port) == 0 and register(bench, TEST, STATUS, port) & 7 == 0
@@ -102,6 +102,11 @@ def put_back(bench: Bench) -> None:
         assert register(bench, PORT, HOST_ENABLE, port) == 3
     for interface in ("eth0", "eth1"):
         bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
+
+
+def put_back(bench: Bench) -> None:
+    """And frames pass."""
+    rests(bench)
     bench.guest.ping()
 
 

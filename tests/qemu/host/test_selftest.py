@@ -32,7 +32,7 @@ TABLES, LOST_COUNT, VF_STAYS_AWAY = 1, 2, 3
 TWICE = f'(planted == {LOST_COUNT} && !strcmp(port_counters[i].name, "port_tx_from_host"))'
 PLANTED = (
     (
-        "linux/netdev/meridian_selftest.c",
+        "linux/selftest/meridian_selftest.c",
         r"(static int test_tables.*\n\{\n)",
         f"int planted;\nmodule_param(planted, int, 0644);\n\n\\1\tif (planted == {TABLES})\n\t\treturn -EIO;\n",
     ),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +48,10 @@ class Bench:
 
 @contextmanager
 def machine_that_loses_its_card(
-    folder: Path, planted: tuple[str, str, str], ports: int
+    folder: Path, planted: tuple[str, str, str], ports: int, cables: Sequence[tuple[int, int]] = ()
 ) -> Iterator[tuple[Bench, Monitor]]:
     """A machine at a card with the self-test block and two PFs, to which its monitor gives errors of PCIe. planted: what is
-    changed in the driver."""
+    changed in the driver. cables: pairs of its ports that they join."""
     control, monitor = folder / "control", folder / "monitor"
     with ExitStack() as stack:
         setting = Setting(
@@ -60,6 +60,7 @@ def machine_that_loses_its_card(
                 device="id=card,pfs=2", kernel="iomem=relaxed", extra=[*options(monitor), *NATIVE_HOT_PLUG]
             ),
             ports=ports,
+            cables=cables,
             shell=("--self-test", "true"),
             card_options=("--control", str(control)),
             # One module for all tests of the self-test block.
