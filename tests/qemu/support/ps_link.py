@@ -27,15 +27,15 @@ INTERRUPT_STATUS, INTERRUPT_ENABLE = RING + 0x40, RING + 0x44
 @contextmanager
 def ps_link(
     hardware: PsHardware | None = None, suite: str = tools.SUITES[0], more: str = "",
-    card: Sequence[str] = (), files: Mapping[str, Path] | None = None,
+    card: Sequence[str] = (), files: Mapping[str, Path] | None = None, shell: Sequence[str] = (),
 ) -> Iterator[Link]:  # fmt: skip
     """It ends with rmmod and a look at the kernel's log. more: shares the wire; card: options of the card;
-    files: for the PS, under /run/twin."""
+    files: for the PS, under /run/twin; shell: options of its generator."""
     with run_folder() as folder:
         path = folder / "wire"
         wire = f"0=socket:path={path}{more and '+' + more}"
         machine = hardware or PsHardware(kernel=WRITABLE)
-        setting = Setting(suite, hardware=None, ps=machine, wires=[wire], card_options=card)
+        setting = Setting(suite, hardware=None, ps=machine, wires=[wire], card_options=card, shell=shell)
         with Twin(setting, folder) as twin:
             twin.ps.files.update(files or {})
             with Wire(path) as wire_end, Peer(wire_end, PEER) as peer, twin.ps_machine() as booted:

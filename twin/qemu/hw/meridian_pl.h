@@ -12,6 +12,6 @@
  */
 #define TYPE_MERIDIAN_PL "meridian-pl"
 
-#define MERIDIAN_PL_BYTES 0x10000
+#define MERIDIAN_PL_BYTES 0x100000 /* of M_AXI_HPM0_FPD: with registers of users' modules */
 
 #endif

@@ -15,6 +15,7 @@ SRC_URI = "\
     file://Makefile \
     file://meridian_ps.h \
     file://meridian_ps_address.c \
+    file://meridian_ps_box.c \
     file://meridian_ps_compat.h \
     file://meridian_ps_detach.c \
     file://meridian_ps_devlink.c \

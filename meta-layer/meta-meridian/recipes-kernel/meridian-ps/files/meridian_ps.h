@@ -22,6 +22,7 @@
 
 #define MERIDIAN_PS_NAME	"meridian_ps"
 #define MERIDIAN_PS_PORTS	MERIDIAN_PS_RING_MAX
+#define MERIDIAN_PS_BOXES	MERIDIAN_BOX_MAX
 #define MERIDIAN_PS_ADDRESSES	MERIDIAN_PORT_PS_ADDRESS_LOW_MAX
 #define MERIDIAN_PS_LONGEST	9600	/* bytes of a frame that a descriptor can have */
 #define MERIDIAN_PS_HEADER	(ETH_HLEN + 2 * VLAN_HLEN) /* with two VLAN tags */
@@ -358,6 +359,24 @@ struct meridian_ps_ptp {
 };
 
 /**
+ * struct meridian_ps_box - interrupts of the user's modules, a bit each
+ * @lock: what follows, and the registers
+ * @enabled: the next one of these is told
+ * @told: of these the files are to be woken
+ * @count: of those that were told, by module
+ * @is_over: the files are about to go
+ * @wake: wakes who waits
+ */
+struct meridian_ps_box {
+	spinlock_t lock; /* see above */
+	u32 enabled;
+	u32 told;
+	unsigned int count[MERIDIAN_PS_BOXES];
+	bool is_over;
+	struct work_struct wake;
+};
+
+/**
  * struct meridian_ps - the card
  * @dev: platform device
  * @regs: the card's registers
@@ -371,6 +390,7 @@ struct meridian_ps_ptp {
  * @ptp: the clock
  * @watch: looks after it
  * @asleep: from suspend to resume, when no port may start its rings; under RTNL
+ * @box: interrupts of the user's modules
  */
 struct meridian_ps {
 	struct device *dev;
@@ -385,6 +405,7 @@ struct meridian_ps {
 	struct meridian_ps_ptp ptp;
 	struct delayed_work watch;
 	bool asleep;
+	struct meridian_ps_box box;
 };
 
 static inline u32 meridian_ps_read(struct meridian_ps *card, u32 offset)
@@ -550,6 +571,12 @@ void meridian_ps_write_pins(struct meridian_ps *card);
 void meridian_ps_close_pins(struct meridian_ps *card);
 bool meridian_ps_ptp_interrupt(struct meridian_ps *card);
 bool meridian_ps_mask_events(struct meridian_ps *card);
+
+/* meridian_ps_box.c */
+int meridian_ps_init_box(struct meridian_ps *card);
+int meridian_ps_add_box_files(struct meridian_ps *card);
+bool meridian_ps_box_interrupt(struct meridian_ps *card);
+void meridian_ps_restore_box(struct meridian_ps *card);
 
 /* meridian_ps_watch.c */
 int meridian_ps_init_watch(struct meridian_ps *card);

@@ -97,6 +97,7 @@ static irqreturn_t interrupt(int irq, void *data)
 	bool is_ours = meridian_ps_ptp_interrupt(card);
 	unsigned int i;
 
+	is_ours |= meridian_ps_box_interrupt(card);
 	for (i = 0; i < card->ports; i++)
 		is_ours |= meridian_ps_port_interrupt(card->port[i]);
 	return IRQ_RETVAL(is_ours || mask_others(card));
@@ -132,7 +133,8 @@ static int probe(struct platform_device *pdev)
 	if (card->irq < 0)
 		return card->irq;
 	/* Whatever ran here before may have left causes enabled, and rings that write to memory. */
-	error = meridian_ps_init_ptp(card) ?: meridian_ps_init_watch(card);
+	error = meridian_ps_init_ptp(card) ?: meridian_ps_init_box(card) ?:
+		meridian_ps_init_watch(card);
 	for (i = 0; !error && i < card->ports; i++)
 		error = meridian_ps_add_port(card, i);
 	if (!error)
@@ -142,7 +144,8 @@ static int probe(struct platform_device *pdev)
 	if (!error)
 		error = meridian_ps_init_devlink(card);
 	if (!error)
-		error = devm_request_irq(dev, card->irq, interrupt, 0, dev_name(dev), card);
+		error = devm_request_irq(dev, card->irq, interrupt, 0, dev_name(dev), card) ?:
+			meridian_ps_add_box_files(card);
 	if (error)
 		return dev_err_probe(dev, error, "cannot start\n");
 	/* Users see the ports when all else is there. */

@@ -38,6 +38,8 @@ void meridian_ps_check_clock(struct meridian_ps *card)
 
 	if (!meridian_ps_present(card))
 		return;
+	/* A clock that has its first settings does not show that the card was reset. */
+	meridian_ps_restore_box(card);
 	mutex_lock(&card->ptp.command);
 	/* A card that has gone meanwhile reads as another, too. */
 	was_reset = is_another(card) && meridian_ps_present(card);
