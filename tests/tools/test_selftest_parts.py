@@ -201,6 +201,33 @@ def test_what_is_found_outside_is_compared(monkeypatch: pytest.MonkeyPatch, want
         block._found_outside("eth0", wanted, found)
 
 
+def test_loops_from_the_arm_side_leave_a_port_that_is_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So does one whose driver has no such test."""
+    asked = []
+    results = {"link": 0, "port_loops": 0}
+
+    def self_test(interface: str, flags: int = 0) -> dict[str, int]:
+        asked.append((interface, flags))
+        return results
+
+    @contextmanager
+    def log() -> Iterator[Callable[[], str]]:
+        yield lambda: f" eth1: self-test: port loops: {ROUND}\n"
+
+    context = Context(ArmCard("card", ["eth1", "eth0"]), Options(quick=True), Registers())
+    monkeypatch.setattr(ethtool, "self_test", self_test)
+    monkeypatch.setattr(ethtool, "is_up", lambda interface: interface == "eth0")
+    monkeypatch.setattr(system, "kernel_log", log)
+    monkeypatch.setattr(block, "has_carrier", lambda interface: False)
+    monkeypatch.setattr(block, "port_of", lambda interface: int(interface[-1]))
+    said = block.arm_loops(context)
+    assert "port 1 3000 bytes" in said and "not tested: eth0 is up, and ptp4l would lose its clock" in said
+    assert asked == [("eth0", 0), ("eth1", 0), ("eth1", ethtool.TEST_OFFLINE)]
+    del results["port_loops"]
+    with pytest.raises(Skip, match="this bitstream has no self-test block"):
+        block.arm_loops(context)
+
+
 @pytest.mark.parametrize(
     ("error", "sentence", "verdict", "said"),
     [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from . import changes, ethtool, system
 from .card import has_carrier, port_of
@@ -17,6 +18,10 @@ from .result import Fail, Skip
 
 CAPABILITY = 1 << 19
 ABSENT = "this bitstream has no self-test block: build it with --self-test true"
+ABSENT_THERE = (
+    "the driver has no such test: this bitstream has no self-test block (build it with --self-test true), or the driver is "
+    "older than meridian-tools"
+)
 OLD_DRIVER = "the driver does not know the self-test block: take driver and meridian-tools of one commit"
 #: The driver's results, and what its sentences look like, which do not count FCS.
 PATTERN, LOOPS = "dma_pattern", "port_loops"
@@ -55,8 +60,9 @@ def judged(interface: str, error: int | None, said: str) -> re.Match[str] | None
     return GOOD.search(said) or ROUND.search(said)
 
 
-def _run(context: Context, interface: str, test: str, of: str, flags: int = 0) -> re.Match[str] | None:
-    with changes.interface_up(interface), system.kernel_log() as log:
+def _run(context: Context, interface: str, test: str, of: str, flags: int = 0, up: bool = True) -> re.Match[str] | None:
+    """up: the interface is, while it is tested."""
+    with changes.interface_up(interface) if up else nullcontext(), system.kernel_log() as log:
         had_link = has_carrier(interface)
         error = ethtool.self_test(interface, ethtool.TEST_OFFLINE | flags).get(test)
         if had_link:  # the loops have taken it, and the checks behind this one need it
@@ -113,7 +119,7 @@ def _found_outside(interface: str, wanted: str, found: str) -> None:
     )
 
 
-def _loops_of(context: Context, interface: str, of_ports: dict[int, str]) -> str:
+def _loops_of(context: Context, interface: str, of_ports: dict[int, str], up: bool = True) -> str:
     """Several short tests, as the kernel's lock of all interfaces is held in each."""
     options = context.options
     outside = _external(context, interface, of_ports)
@@ -121,7 +127,7 @@ def _loops_of(context: Context, interface: str, of_ports: dict[int, str]) -> str
     total = [0, 0, 0]
     loops, largest = "", ""
     for _ in range(rounds):
-        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if outside else 0)
+        found = _run(context, interface, LOOPS, OF_LOOPS, ethtool.TEST_EXTERNAL if outside else 0, up)
         if found:
             size, frames, largest, loops, milliseconds = found.groups()
             _found_outside(interface, outside, loops.rpartition(", ")[2])
@@ -147,6 +153,26 @@ def _need_ports(context: Context, of_ports: dict[int, str]) -> None:
             raise Fail(
                 f"neither port {one} nor port {other} has an interface here", "Bind a PF of one of them to the driver"
             )
+
+
+def _arm_loops_of(context: Context, interface: str) -> str:
+    """Of a port that the ARM side has given up, as its driver would take it from ptp4l without a question."""
+    if LOOPS not in ethtool.self_test(interface):
+        raise Skip(ABSENT_THERE)
+    if ethtool.is_up(interface):
+        raise Skip(f"{interface} is up, and ptp4l would lose its clock: 'ip link set {interface} down', then try again")
+    # Its driver does not look for cables.
+    return _loops_of(context, interface, {}, up=False)
+
+
+def arm_loops(context: Context) -> str:
+    """The same as loops, from the card's ARM side."""
+    if not context.arm.interfaces:
+        raise Skip("no driver has made an interface of the card: 'modprobe meridian_ps', and look at 'dmesg'")
+    context.may_disturb("takes each port from the host for some seconds")
+    return _of_all(
+        context, sorted(context.arm.interfaces, key=port_of), "frames went round without an error", _arm_loops_of
+    )
 
 
 def loops(context: Context) -> str:

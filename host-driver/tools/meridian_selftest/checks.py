@@ -12,9 +12,6 @@ from .context import Context
 from .result import FAIL, PASS, SKIP, Fail, Line, Skip
 
 OF_HOST = "this is the host's: run meridian-selftest there"
-OF_HOST_LOOPS = (
-    f"{OF_HOST}, with this side's interfaces down; 'meridian-eye --loopback near-pma' tests a loop from here"
-)
 OF_ARM = "the host does not see it: run meridian-selftest on the card's ARM side"
 #: The check that fails if an interface is detached.
 TELLS = {HostCard: "driver", ArmCard: "ps"}
@@ -90,7 +87,7 @@ CHECKS = (
         "port-loops",
         "each port's loops with frames of 64 to 9600 bytes",
         block.loops,
-        OF_HOST_LOOPS,
+        block.arm_loops,
         "takes each port from the host for some seconds",
     ),
     Check("counters", "what came in was delivered, or a counter says why not", counters.add_up, OF_HOST),

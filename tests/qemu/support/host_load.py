@@ -20,11 +20,13 @@ SECONDS = 30
 
 
 class HostLoad:
-    """The host in a thread of its own, until it is closed. receives: takes what comes; else its queue is soon full."""
+    """The host in a thread of its own, until it is closed. receives: takes what comes; else its queue is soon full.
+    counters: of its function, at the end."""
 
     def __init__(self, host: Host, receives: bool) -> None:
         self._host, self._receives = host, receives
         self.received = 0
+        self.counters: dict[str, int] = {}
         self._end = threading.Event()
         self._pool = ThreadPoolExecutor(1)
         self._done = self._pool.submit(self._work)
@@ -40,6 +42,7 @@ class HostLoad:
                 self.received += len(self._host.take())
             self._host.link.serve()
             self._end.wait(0.001)
+        self.counters = self._host.card.counters("FUNCTION")
 
     def check(self) -> None:
         """Raises what ended it."""

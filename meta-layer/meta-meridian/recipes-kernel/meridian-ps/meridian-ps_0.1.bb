@@ -38,6 +38,7 @@ SRC_URI = "\
     file://meridian_ps_stats.c \
     file://meridian_ps_tx.c \
     file://meridian_ps_watch.c \
+    file://selftest \
     file://meridian_port_stats.h \
     file://meridian_regs.h \
 "

@@ -589,6 +589,7 @@ int meridian_ps_stats_count(void);
 void meridian_ps_stats_strings(u8 *data);
 void meridian_ps_stats_values(struct meridian_ps_port *port, u64 *data);
 u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *counter);
+u64 meridian_ps_read_counter(struct meridian_ps *card, u32 offset);
 u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset);
 u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset);
 u64 meridian_ps_read_policed(struct meridian_ps_port *port);

@@ -4,6 +4,7 @@
 
 #include "meridian_ps_compat.h"
 #include "meridian_ps.h"
+#include "meridian_ps_selftest.h"
 
 static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {
@@ -117,6 +118,8 @@ static int get_ts_info(struct net_device *netdev, struct kernel_ethtool_ts_info 
 
 static int get_sset_count(struct net_device *netdev, int set)
 {
+	if (set == ETH_SS_TEST)
+		return meridian_ps_test_count(netdev_priv(netdev));
 	return set == ETH_SS_STATS ? meridian_ps_stats_count() : -EOPNOTSUPP;
 }
 
@@ -124,6 +127,8 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *data)
 {
 	if (set == ETH_SS_STATS)
 		meridian_ps_stats_strings(data);
+	else if (set == ETH_SS_TEST)
+		meridian_ps_test_strings(netdev_priv(netdev), data);
 }
 
 static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
@@ -144,6 +149,7 @@ const struct ethtool_ops meridian_ps_ethtool_ops = {
 	.set_coalesce = set_coalesce,
 	.get_sset_count = get_sset_count,
 	.get_strings = get_strings,
+	.self_test = meridian_ps_self_test,
 	.get_ethtool_stats = get_ethtool_stats,
 	.get_eth_mac_stats = meridian_ps_mac_stats,
 	.get_rmon_stats = meridian_ps_rmon_stats,

@@ -82,8 +82,14 @@ u64 meridian_ps_read_stat(const struct u64_stats_sync *sync, const u64_stats_t *
 #define SENT_STAT(counter)	meridian_ps_read_stat(&port->tx.sent.sync, &port->tx.sent.counter)
 #define DONE_STAT(counter)	meridian_ps_read_stat(&port->tx.done.sync, &port->tx.done.counter)
 
-/* Reading the low word holds the high one. */
-static u64 read_counter(struct meridian_ps *card, u32 offset)
+/**
+ * meridian_ps_read_counter() - a counter of two words
+ * @card: whose
+ * @offset: of the low word; reading it holds the high one
+ *
+ * Return: its value.
+ */
+u64 meridian_ps_read_counter(struct meridian_ps *card, u32 offset)
 {
 	u64 value;
 
@@ -103,7 +109,9 @@ static u64 read_counter(struct meridian_ps *card, u32 offset)
  */
 u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset)
 {
-	return read_counter(port->card, MERIDIAN_PS_RING_PS_BASE(port->index) + offset);
+	u32 base = MERIDIAN_PS_RING_PS_BASE(port->index);
+
+	return meridian_ps_read_counter(port->card, base + offset);
 }
 
 /**
@@ -115,7 +123,9 @@ u64 meridian_ps_read_ring_counter(struct meridian_ps_port *port, u32 offset)
  */
 u64 meridian_ps_read_port_counter(struct meridian_ps_port *port, u32 offset)
 {
-	return read_counter(port->card, MERIDIAN_PORT_COUNTERS_PS_BASE(port->index) + offset);
+	u32 base = MERIDIAN_PORT_COUNTERS_PS_BASE(port->index);
+
+	return meridian_ps_read_counter(port->card, base + offset);
 }
 
 /**
