@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of the ports, as the driver of the card's ARM and meridian-selftest there test them, on a card with two ports.
-Port 0 is up, and port 1 is down. The host's frames are dropped meanwhile, and what the host wants of a port holds."""
+Port 0 is up, and port 1 is down. The host's frames are dropped meanwhile, and what the host wants of a port holds.
+meridian-eye measures a port there, too."""
 
 from __future__ import annotations
 
@@ -238,6 +239,21 @@ def test_a_test_of_somebody_else(well: Bench) -> None:
     assert re.search(r"port_loops\s+16$", text, re.MULTILINE), text
     assert read(well, LANE, LOOPBACK, 1) == 2
     well.guest.run(f"busybox devmem {loopback:#x} 32 0")
+
+
+def test_the_eye_of_a_port(well: Bench) -> None:
+    """Of one that neither side uses; what was changed is put back."""
+    measure = "meridian-eye --loopback near-pma --prbs 31 --seconds 1 --prescale 0 --columns 2 --rows 2"
+    status, text = well.guest.try_run(f"{measure} --port 1", SECONDS)
+    assert status == 1 and "the host is enabled at the port" in text, text
+    host_wants(well, CLOSED)
+    status, text = well.guest.try_run(measure, SECONDS)
+    assert status == 1 and "the card's ARM side is enabled at the port" in text, text
+    text = well.guest.run(f"{measure} --port 1", SECONDS)
+    assert re.search(r"^PRBS31: no error in \S+ bits, a bit error rate below", text, re.MULTILINE), text
+    found = re.search(r"^opening at a bit error rate of \S+: (\S+) UI, (\d+) codes of 254$", text, re.MULTILINE)
+    assert found and float(found[1]) > 0 and int(found[2]) > 0, text
+    host_wants(well, OPEN)
 
 
 def test_the_driver_goes_in_the_middle(well: Bench) -> None:
