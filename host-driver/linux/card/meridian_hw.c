@@ -215,10 +215,29 @@ static void set_switching(struct meridian *m, u32 port, bool on)
 			       on ? MERIDIAN_HOST_PORT_SWITCHING_VEB_MASK : 0);
 }
 
+/* Whether frames of a port would come back: the card's ARM side tests it, or a program does. */
+static bool is_looped(struct meridian *m, u32 port)
+{
+	u32 loopback;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK))
+		return false;
+	loopback = meridian_read(m, MERIDIAN_TRANSCEIVER_BASE(port) +
+				    MERIDIAN_TRANSCEIVER_LOOPBACK);
+	return loopback && loopback != QDMA_ALL_ONES;
+}
+
 static void write_port(struct meridian *m, u32 port)
 {
 	bool has_users = m->card->port_users[port];
 	bool is_open = has_users && !test_bit(port, &m->card->tested);
+
+	if (is_open && is_looped(m, port)) {
+		netdev_notice(m->netdev,
+			      "port %u is closed to the host while somebody has its loopback on\n",
+			      port);
+		is_open = false;
+	}
 
 	meridian_write(m, MERIDIAN_PORT_BASE(port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
@@ -280,7 +299,8 @@ static bool is_port_open(struct meridian *m)
  * @m: a PF that has opened it
  *
  * It is the one setting of the host's that a reset of the card's ARM takes. A card that does not
- * answer, or whose ARM is in reset, reads as if the port were open.
+ * answer, or whose ARM is in reset, reads as if the port were open. A port whose frames would come
+ * back stays closed.
  */
 void meridian_look_after_port(struct meridian *m)
 {
@@ -288,7 +308,7 @@ void meridian_look_after_port(struct meridian *m)
 
 	mutex_lock(&m->card->lock);
 	if (m->card->port_users[m->port] && !test_bit(m->port, &m->card->tested) &&
-	    !is_port_open(m)) {
+	    !is_port_open(m) && !is_looped(m, m->port)) {
 		write_port(m, m->port);
 		/* While the ARM is in reset, its registers cannot be written. */
 		is_opened = is_port_open(m);
@@ -296,7 +316,7 @@ void meridian_look_after_port(struct meridian *m)
 	mutex_unlock(&m->card->lock);
 	if (is_opened)
 		netdev_notice(m->netdev,
-			      "port %u was closed to the host, as a reset of the card's ARM does: it is open again\n",
+			      "port %u was closed to the host, by a reset of the card's ARM or a test there: it is open again\n",
 			      m->port);
 }
 

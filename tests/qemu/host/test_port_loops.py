@@ -267,6 +267,25 @@ def test_a_test_of_somebody_else(well: Bench) -> None:
     well.guest.run(f"busybox devmem {at:#x} 32 0")
 
 
+def test_a_loopback_that_the_arm_side_has_set(well: Bench) -> None:
+    """The driver leaves the port closed, whatever its interfaces do: frames of the host would come back."""
+    host = ("PORT", "HOST_ENABLE")
+    with Ps.connect(well.twin.card.socket) as ps:
+        enable = ps.card.regs.ps_address(*host, 0)
+        loopback = ps.card.regs.ps_address("TRANSCEIVER", "LOOPBACK", 0)
+        ps.card.write(enable, 1, "ps")
+        ps.card.write(loopback, 0x102, "ps")
+        try:
+            well.guest.run("sleep 2")
+            assert ps.card.read(enable, "ps") == 1, "it looks four times a second"
+            well.guest.run("ip link set eth0 down; ip link set eth0 up; sleep 2")
+            assert ps.card.read(enable, "ps") == 0
+        finally:
+            ps.card.write(loopback, 0, "ps")
+        well.guest.until("dmesg", "port 0 was closed to the host")
+        assert ps.card.read(enable, "ps") == 3
+
+
 def test_an_interface_that_is_down(well: Bench) -> None:
     """The loops need none; the pattern does."""
     well.guest.run("ip link set eth1 down")
