@@ -173,11 +173,24 @@ meridian_identify(struct meridian *m, uint32_t queues)
 	return find_queues(m, queues);
 }
 
+/* Whether frames of the port would come back: the card's ARM side tests it, or a program does. */
+static bool
+is_looped(struct meridian *m)
+{
+	uint32_t loopback;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK))
+		return false;
+	loopback = meridian_read(m, MERIDIAN_TRANSCEIVER_BASE(m->port) +
+				    MERIDIAN_TRANSCEIVER_LOOPBACK);
+	return loopback && loopback != QDMA_ALL_ONES;
+}
+
 /* The card is locked. */
 static void
 write_port(struct meridian *m)
 {
-	bool is_open = m->card->port_users[m->port];
+	bool is_open = m->card->port_users[m->port] && !is_looped(m);
 
 	meridian_write(m, MERIDIAN_PORT_BASE(m->port) + MERIDIAN_PORT_HOST_ENABLE,
 		       is_open ? PORT_IS_OPEN : 0);
@@ -219,7 +232,7 @@ meridian_look_after_port(struct meridian *m)
 	bool is_opened = false;
 
 	pthread_mutex_lock(&m->card->lock);
-	if (m->card->port_users[m->port] && !is_port_open(m)) {
+	if (m->card->port_users[m->port] && !is_port_open(m) && !is_looped(m)) {
 		write_port(m);
 		/* While the ARM is in reset, its registers cannot be written. */
 		is_opened = is_port_open(m);

@@ -696,6 +696,31 @@ port_that_is_closed_behind_the_driver_is_opened_again(void)
 	close_port();
 }
 
+/* The card's ARM side tests the port: frames would come back. */
+static void
+port_in_a_loopback_is_opened_behind_it(void)
+{
+	uint32_t *loopback;
+
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK;
+	plug("");
+	loopback = &test_card->null->shell[(MERIDIAN_TRANSCEIVER_BASE(test_card_port) +
+					    MERIDIAN_TRANSCEIVER_LOOPBACK) / 4];
+	start_port(&plain);
+	is(*host_enable(), 3);
+	*loopback = 2;
+	*host_enable() = 1;
+	rte_delay_us_sleep(6 * LOOK_MS * 1000);
+	is(*host_enable(), 1);
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_dev_start(port), 0);
+	is(*host_enable(), 0);
+	*loopback = 0;
+	rte_delay_us_sleep(6 * LOOK_MS * 1000);
+	is(*host_enable(), 3);
+	close_port();
+}
+
 static const struct test_case cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
@@ -725,6 +750,7 @@ static const struct test_case cases[] = {
 	CASE(card_that_pcie_does_not_find_is_removed_and_may_come_back),
 	CASE(pf_that_was_reset_while_it_was_stopped_starts),
 	CASE(port_that_is_closed_behind_the_driver_is_opened_again),
+	CASE(port_in_a_loopback_is_opened_behind_it),
 };
 
 int
