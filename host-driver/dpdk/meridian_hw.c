@@ -239,7 +239,7 @@ meridian_look_after_port(struct meridian *m)
 	}
 	pthread_mutex_unlock(&m->card->lock);
 	if (is_opened)
-		MERIDIAN_LOG(NOTICE, "%s: port %u was closed to the host, as a reset of the card's ARM does: it is open again",
+		MERIDIAN_LOG(NOTICE, "%s: port %u was closed to the host, by a reset of the card's ARM or a test there: it is open again",
 			     m->data->name, m->port);
 }
 

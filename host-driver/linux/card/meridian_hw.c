@@ -271,6 +271,26 @@ void meridian_open_port(struct meridian *m)
 }
 
 /**
+ * meridian_port_is_of_others() - whether a driver that shares nothing with this one has a port open
+ * @m: a PF, of whatever port
+ * @port: of the same card
+ *
+ * A PF of the port may be bound to another driver, or be in a virtual machine.
+ *
+ * Return: whether one has.
+ */
+bool meridian_port_is_of_others(struct meridian *m, u32 port)
+{
+	u32 enable = meridian_read(m, MERIDIAN_PORT_BASE(port) + MERIDIAN_PORT_HOST_ENABLE);
+	bool is_ours;
+
+	mutex_lock(&m->card->lock);
+	is_ours = m->card->port_users[port];
+	mutex_unlock(&m->card->lock);
+	return !is_ours && enable && enable != QDMA_ALL_ONES;
+}
+
+/**
  * meridian_reserve_port() - keep the host's frames from a port, for a test of it
  * @m: a PF, of whatever port
  * @port: of the same card

@@ -16,6 +16,7 @@ void meridian_have_address(struct meridian *m);
 void meridian_flush(struct meridian *m);
 bool meridian_present(struct meridian *m);
 void meridian_enable_port(struct meridian *m, bool on);
+bool meridian_port_is_of_others(struct meridian *m, u32 port);
 void meridian_reserve_port(struct meridian *m, u32 port, bool on);
 void meridian_open_port(struct meridian *m);
 void meridian_look_after_port(struct meridian *m);

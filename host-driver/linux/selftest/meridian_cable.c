@@ -142,6 +142,11 @@ int meridian_test_cable(struct meridian_port_test *t, u32 end)
 	int error;
 
 	error = meridian_loops_interrupted(m, end);
+	if (!error && meridian_port_is_of_others(m, end)) {
+		netdev_err(m->netdev, "self-test: port loops: another driver has opened port %u for its function: end it, then try again\n",
+			   end);
+		error = -EBUSY;
+	}
 	if (error)
 		return error;
 	t->loop = &cable;

@@ -91,6 +91,16 @@ static int inspect_all(const struct meridian_port_test *t)
 	return all;
 }
 
+static void say_time_out(const struct meridian_port_test *t)
+{
+	u32 port = t->port[0];
+
+	if (t->ports > 1 && inspect(t, port) != -EINPROGRESS)
+		port = t->port[1];
+	netdev_err(t->m->netdev, "self-test: port loops: time-out: port %u has sent %llu of %u frames and does not end: load the bitstream again\n",
+		   port, port_test_count(t, port, MERIDIAN_PORT_TEST_COUNTER_SENT), t->batch);
+}
+
 /**
  * meridian_wait_for_port_test() - wait until the runs of all ports are complete
  * @t: the test
@@ -109,10 +119,7 @@ int meridian_wait_for_port_test(const struct meridian_port_test *t)
 		if (error != -EINPROGRESS)
 			return error;
 		if (ktime_ms_delta(ktime_get(), start) > BATCH_MSECS) {
-			netdev_err(t->m->netdev, "self-test: port loops: time-out: port %u has sent %llu of %u frames and does not end: load the bitstream again\n",
-				   t->port[0],
-				   port_test_count(t, t->port[0], MERIDIAN_PORT_TEST_COUNTER_SENT),
-				   t->batch);
+			say_time_out(t);
 			return -ETIMEDOUT;
 		}
 		usleep_range(50, 100);

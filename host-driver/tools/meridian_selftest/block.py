@@ -182,9 +182,13 @@ def loops(context: Context) -> str:
     of_ports = {port_of(name): name for name in reversed(interfaces)}  # PFs may share a port
     _need_ports(context, of_ports)
     context.may_disturb("takes each port from the host for some seconds")
-    return _of_all(
-        context,
-        [of_ports[port] for port in sorted(of_ports)],
-        "frames went round without an error",
-        lambda context, name: _loops_of(context, name, of_ports),
-    )
+    had_link = [name for name in interfaces if has_carrier(name)]
+    try:
+        return _of_all(
+            context,
+            [of_ports[port] for port in sorted(of_ports)],
+            "frames went round without an error",
+            lambda context, name: _loops_of(context, name, of_ports),
+        )
+    finally:  # the loops of a port have taken the link of the other end of its cable, too
+        system.until(lambda: all(has_carrier(name) for name in had_link), context.patience(LINK_SECONDS))

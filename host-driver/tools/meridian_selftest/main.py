@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
         type=cable_list,
         default=(),
         metavar="0-1",
-        help="pairs of ports that a cable joins, which port-loops tests as well (default: none)",
+        help="pairs of ports that a cable joins, without a switch, which port-loops tests as well (default: none)",
     )
     result.add_argument(
         "--seconds", type=number, default=10, metavar="N", help="how long the PTP clock is measured (10)"

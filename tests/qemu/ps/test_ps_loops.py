@@ -213,8 +213,8 @@ def test_what_the_host_says_in_the_middle_holds(well: Bench) -> None:
     assert re.search(ROUND.format(0, NEAR), well.guest.run("dmesg"))
 
 
-def test_the_host_does_not_begin_a_test(well: Bench) -> None:
-    """To the host the port is the ARM's, although its rings do not run."""
+def test_to_the_host_the_port_is_the_arms(well: Bench) -> None:
+    """Although its rings do not run. The host's driver leaves its own test of such a port out."""
     in_the_middle(well, f"busybox devmem {at(PORT, FILTER, 0):#x} >/run/filter")
     assert int(well.guest.run("cat /run/filter"), 16) == 1
 

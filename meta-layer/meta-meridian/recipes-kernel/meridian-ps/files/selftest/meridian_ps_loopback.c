@@ -157,12 +157,14 @@ static void wait_for_quiet(struct meridian_ps_port *port)
  * meridian_ps_set_loopback() - have the transceiver bring back what the port sends
  * @port: that is reserved
  * @loop: the loopback
+ * @host: what the host wants of the port
  *
  * meridian_ps_end_loops() ends it.
  *
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
-int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop)
+int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+			     u32 *host)
 {
 	int error = meridian_ps_loops_interrupted(port);
 	u32 refusal;
@@ -173,6 +175,8 @@ int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridia
 	/* The PS itself has enabled the port. */
 	write_lane(port, MERIDIAN_TRANSCEIVER_LOOPBACK,
 		   loop->mode | MERIDIAN_TRANSCEIVER_LOOPBACK_FORCE_MASK);
+	/* The host's driver may have opened the port again until now. */
+	meridian_ps_keep_host_out(port, host);
 	refusal = FIELD_GET(MERIDIAN_TRANSCEIVER_STATUS_REFUSAL_MASK,
 			    read_lane(port, MERIDIAN_TRANSCEIVER_STATUS));
 	error = meridian_ps_loops_interrupted(port);
@@ -191,16 +195,19 @@ int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridia
  * meridian_ps_wait_for_loop() - wait until the port has a link through the loop
  * @port: that is reserved
  * @loop: what meridian_ps_set_loopback() has set, or a loop plug
+ * @host: what the host wants of the port
  *
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
-int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop)
+int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+			      u32 *host)
 {
 	ktime_t start = ktime_get();
 	int error;
 
 	while (!is_set(meridian_ps_port_read(port, MERIDIAN_PORT_LINK_STATUS),
 		       MERIDIAN_PORT_LINK_STATUS_LINK_UP_MASK)) {
+		meridian_ps_keep_host_out(port, host);
 		error = meridian_ps_loops_interrupted(port);
 		if (error)
 			return error;

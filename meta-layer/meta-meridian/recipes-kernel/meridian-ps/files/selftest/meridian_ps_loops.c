@@ -43,6 +43,7 @@ static const u8 nobody[ETH_ALEN] = { 0x02, 0x4d, 0x52, 0x44, 0xff, 0xfe };
  * @batches: that were good
  * @frames: of these
  * @bytes: of these
+ * @was_external: frames were sent to a loop plug
  */
 struct port_test {
 	struct meridian_ps_port *port;
@@ -54,6 +55,7 @@ struct port_test {
 	u32 batches;
 	u64 frames;
 	u64 bytes;
+	bool was_external;
 };
 
 static u64 count(const struct port_test *t, u32 counter)
@@ -231,19 +233,21 @@ static int test_loop(struct port_test *t, const struct meridian_ps_loop *loop)
 
 	t->loop = loop;
 	if (loop->mode)
-		error = meridian_ps_set_loopback(t->port, loop);
+		error = meridian_ps_set_loopback(t->port, loop, &t->host);
 	else
 		error = meridian_ps_loops_interrupted(t->port);
 	if (!error)
-		error = meridian_ps_wait_for_loop(t->port, loop);
-	if (!error)
+		error = meridian_ps_wait_for_loop(t->port, loop, &t->host);
+	if (!error) {
+		t->was_external |= !loop->mode;
 		error = run_loop(t);
+	}
 	/* Whatever has happened. */
 	meridian_ps_end_loops(t->port);
 	return error;
 }
 
-static int test_all(struct port_test *t, bool is_external, bool *was_external)
+static int test_all(struct port_test *t, bool is_external)
 {
 	ktime_t start = ktime_get();
 	unsigned int i;
@@ -251,10 +255,8 @@ static int test_all(struct port_test *t, bool is_external, bool *was_external)
 
 	for (i = 0; i < ARRAY_SIZE(loops) && !error; i++)
 		error = test_loop(t, &loops[i]);
-	if (!error && is_external) {
-		*was_external = true;
+	if (!error && is_external)
 		error = test_loop(t, &external);
-	}
 	if (!error)
 		netdev_info(t->port->netdev, "self-test: port loops: %llu bytes in %llu frames of %u to %u bytes went round port %u (near-pcs, near-pma%s) in %lld ms, all good\n",
 			    t->bytes, t->frames, ETH_ZLEN, t->largest, t->port->index,
@@ -310,7 +312,8 @@ int meridian_ps_test_loops(struct meridian_ps_port *port, bool is_external, bool
 		return error;
 	meridian_ps_reserve_port(port, &t.host);
 	/* The host's driver may have begun before it saw that. */
-	error = meridian_ps_port_is_taken(port) ? -EBUSY : test_all(&t, is_external, was_external);
+	error = meridian_ps_port_is_taken(port) ? -EBUSY : test_all(&t, is_external);
+	*was_external = t.was_external;
 	meridian_ps_release_port(port, t.host);
 	give_to_stack(port);
 	return error;

@@ -39,8 +39,10 @@ bool meridian_ps_port_is_taken(struct meridian_ps_port *port);
 int meridian_ps_loops_interrupted(struct meridian_ps_port *port);
 void meridian_ps_reserve_port(struct meridian_ps_port *port, u32 *host);
 void meridian_ps_keep_host_out(struct meridian_ps_port *port, u32 *host);
-int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop);
-int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop);
+int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+			     u32 *host);
+int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+			      u32 *host);
 void meridian_ps_end_loops(struct meridian_ps_port *port);
 void meridian_ps_release_port(struct meridian_ps_port *port, u32 host);
 
