@@ -16,13 +16,14 @@ import spinal.lib._
 class CellCounts(e: PoolParam) extends Component {
   val io = new Bundle {
     val take = slave(Flow(CellOwner(e))) // a cell
-    val undo = slave(Flow(CellOwner(e))) // all that were taken for a frame; not with take
+    val undo = slave(Flow(CellOwner(e))) // all that were taken for a frame, before take
     val undone = in(e.countType()) // how many
     val give = slave(Flow(CellOwner(e))) // a cell
     val alpha = in Vec (UInt(3 bits), e.classes) // 2^(alpha - 3) times what is free
     val more = out Vec (Bits(e.classes bits), e.ports) // frames of the class may have another cell
     val begins = out Bits (e.ports bits) // a paced frame of any length has room
     val used = out Vec (Vec(e.countType(), e.classes), e.ports) // cells of frames that are not paced
+    val thresholds = out Vec (e.thresholdType(), e.classes) // what a class may have beyond its minimum
   }
   val returned = Delay(io.give, 3, init = io.give.getZero)
 
@@ -56,7 +57,8 @@ class CellCounts(e: PoolParam) extends Component {
     val free = Mux(used < e.shared, U(e.shared, used.getWidth bits) - used, U(0))
     val thresholds =
       for (alpha <- io.alpha)
-        yield RegNext(((free << 7) >> (U(10) - alpha.resize(4 bits))).resize(free.getWidth + 4 bits)) init 0
+        yield RegNext(((free << 7) >> (U(10) - alpha.resize(4 bits))).resize(e.thresholdType().getWidth)) init 0
+    io.thresholds := Vec(thresholds)
   }
   for (i <- 0 until e.ports; c <- 0 until e.classes) {
     val state = classes(i)(c)

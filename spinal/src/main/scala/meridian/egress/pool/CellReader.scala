@@ -9,11 +9,13 @@ import spinal.lib._
 case class FrameEnd(e: PoolParam) extends Bundle {
   val last, next = e.cellType() // that cell, and what it is linked to
   val bytes = e.lengthType() // of the frame
+  val cells = e.countType()
+  val paced = Bool()
 }
 
 /** Reads the frames that were chosen, a cell of each port in turn, and gives the cells back.
   *
-  * Each port has the room for a frame before one is begun, so the beats never wait.
+  * A cell is read if its port has room for it, so the beats never wait.
   *
   * Latency: from start to the first beat 4 cycles; ends comes 2 cycles after start for a frame of one cell. Throughput: one
   * beat a cycle for all ports, and a cell of n beats takes n cycles. A port alone has a cell in `words` cycles, and one of
@@ -23,6 +25,7 @@ class CellReader(e: PoolParam) extends Component {
   val io = new Bundle {
     val start = Vec(slave(Flow(e.cellType())), e.ports) // first cell of a frame; after ends of the one before
     val ends = Vec(master(Flow(FrameEnd(e))), e.ports)
+    val room = in Bits (e.ports bits) // for a cell beside what is on its way
     val beats = Vec(master(Flow(Fragment(FrameWord(e.hostBytes, HardType(Bool()))))), e.ports) // meta: paced
     val busy = out Bits (e.ports bits) // a frame of the port is read, or on its way to beats
     val give = master(Flow(e.cellType()))
@@ -39,10 +42,12 @@ class CellReader(e: PoolParam) extends Component {
     val waits = RegInit(False) // cell is to be read
     val cell = Reg(e.cellType())
     val bytes = Reg(e.lengthType()) // read before it
+    val cells = Reg(e.countType())
     when(io.start(i).valid) {
       waits := True
       cell := io.start(i).payload
       bytes := 0
+      cells := 0
     }
   }
 
@@ -58,7 +63,7 @@ class CellReader(e: PoolParam) extends Component {
 
   /** The ports in turn. */
   val turn = new Area {
-    val waits = Vec(ports.map(_.waits)).asBits
+    val waits = Vec(ports.map(_.waits)).asBits & io.room
     val order = Reg(Bits(e.ports bits)) init 1
     val chosen = OHMasking.roundRobin(waits, order)
     val goes = now.free && waits.orR
@@ -88,11 +93,14 @@ class CellReader(e: PoolParam) extends Component {
       p.waits := True
       p.cell := io.link
       p.bytes := bytes
+      p.cells := p.cells + 1
     }
     io.ends(i).valid := RegNext(here && io.info.last) init False
     io.ends(i).last := RegNext(now.cell)
     io.ends(i).next := RegNext(io.link)
     io.ends(i).bytes := RegNext(bytes - io.info.mty)
+    io.ends(i).cells := RegNext(p.cells + 1)
+    io.ends(i).paced := RegNext(io.info.paced)
   }
 
   io.read.valid := now.valid

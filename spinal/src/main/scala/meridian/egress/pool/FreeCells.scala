@@ -21,7 +21,9 @@ class FreeCells(cells: Int) extends Component {
     val cell = out UInt (bits bits)
     val take = in Bool ()
 
-    /** Cells that were taken are in use, that of this cycle included; or all since then are free again. */
+    /** Cells that were taken are in use, that of this cycle included; or all since then are free again, and what is taken
+      * in this very cycle is the first of them.
+      */
     val keep, undo = in Bool ()
     val give = slave(Flow(UInt(bits bits))) // a cell in use
     val free = out UInt (bits + 1 bits) // neither in use nor taken
@@ -29,7 +31,7 @@ class FreeCells(cells: Int) extends Component {
   val memory = Mem(UInt(bits bits), cells)
   val write, read, kept = Reg(UInt(bits + 1 bits)) init 0
   val filling = RegInit(True)
-  val next = Mux(io.undo, kept, read + io.take.asUInt)
+  val next = Mux(io.undo, kept, read) + io.take.asUInt
   read := next
   when(io.keep)(kept := next)
 
@@ -43,7 +45,8 @@ class FreeCells(cells: Int) extends Component {
   io.cell := memory.readSync(next.resized)
   io.free := write - read
 
-  Promise(!io.take || io.some, "a cell is taken that is not on offer")
-  Promise(!(io.take && io.undo) && !(io.keep && io.undo), "cells are taken and taken back at once")
+  Promise(!io.take || io.some || io.undo, "a cell is taken that is not on offer")
+  Promise(!io.undo || !io.take || read =/= kept, "the first of no cells is taken")
+  Promise(!io.undo || !io.keep || io.take, "cells are kept and taken back at once")
   Promise(!io.give.valid || !filling, "a cell is given that nobody had")
 }

@@ -2,7 +2,7 @@
 package meridian.egress.pool
 
 import meridian.ShellParam
-import meridian.frame.FrameStream
+import meridian.pacing.Pacing
 import spinal.core._
 import spinal.lib._
 
@@ -17,7 +17,7 @@ import spinal.lib._
   * @param reserve   cells a port that only frames of paced queues get, which get no others
   * @param minimum   cells of a port and class that other frames get whatever is used elsewhere
   * @param maxFrame  bytes of the largest frame
-  * @param ahead     beats in the port's buffer from which on it gets no other frame
+  * @param ahead     beats that wait for the line at most when the next frame is chosen
   * @param slack     cells by which what is known of their use may be late
   */
 case class PoolParam(
@@ -30,7 +30,7 @@ case class PoolParam(
     reserve: Int,
     minimum: Int,
     maxFrame: Int,
-    ahead: Int,
+    ahead: Int = 20,
     slack: Int = 4
 ) {
   require(isPow2(cells) && cells >= 4, s"cells is $cells: choose a power of two from 4 on")
@@ -44,7 +44,8 @@ case class PoolParam(
   val shared = cells - ports * (reserve + classes * minimum) - slack
   require(
     shared > 0,
-    s"$cells cells hold less than the reserves: choose more of them, or fewer than $reserve a port and $minimum a class"
+    s"$cells cells hold less than the reserves of $ports ports: choose more of them, or fewer than $reserve a port and " +
+      s"$minimum a class"
   )
   require(
     reserve >= frameCells + slack,
@@ -53,10 +54,14 @@ case class PoolParam(
 
   def cellType() = UInt(log2Up(cells) bits)
   def countType() = UInt(log2Up(cells + 1) bits)
+  def thresholdType() = UInt(log2Up(cells + 1) + 4 bits)
   def portType() = UInt(log2Up(ports) max 1 bits)
   def classType() = UInt(log2Up(classes) bits)
   def groupType() = UInt(log2Up(groups) bits)
   def listType() = UInt(log2Up(classes) + log2Up(groups) bits)
+
+  /** Beats that a frame counts as at least: the pacer takes no frame for shorter than the smallest of Ethernet. */
+  val leastBeats = Math.max(1, 64 / hostBytes)
   def lengthType() = UInt(16 bits)
   def mtyType() = UInt(log2Up(hostBytes) bits)
   val lists = classes * groups
@@ -67,41 +72,58 @@ object PoolParam {
   val classes = 8
   val groups = 8
 
-  /** Bytes in the port's buffer from which on it gets no other frame: what goes to the line while one of 1.5 KB is chosen,
-    * read and brought to its clock. Longer frames leave gaps.
+  /** Bytes that wait for the line at most when the next frame is chosen, at 250 MHz: what goes to the line while it is
+    * chosen, read and brought to its clock.
     */
-  val aheadBytes = 2048
+  val aheadBytes = 640
 
   /** Of one a port, that of a port. */
   def of[T <: Data](each: scala.collection.Seq[T], port: UInt): T =
     if (each.size == 1) each.head else Vec(each)(port.resize(log2Up(each.size)))
 
+  /** Cells a port of which a pool has that of a shell: half is its reserve. */
+  private def cellsAPort(p: ShellParam) = 2 * reserve(p)
+
+  /** Cells of all paced frames that may be on their way to a port: the pacer's window in the shortest frames, of which each
+    * has a cell, with its last batch, if the frames have their mean length.
+    */
+  def pacedCells(p: ShellParam): Int = {
+    val batch = (Pacing.batches.map { case (below, n) => n * cellsOf(below - 1) } :+ cellsOf(p.maxFrame)).max
+    (Pacing.windowBytes(p) + Pacing.filterBeats * p.hostBytes) / 64 + batch
+  }
+
+  /** They, and room for the largest frame: one that is paced begins only if there is. */
+  private def reserve(p: ShellParam) = pacedCells(p) + cellsOf(p.maxFrame) + slack
+
+  /** Cells of a frame that gets a tag. */
+  private def cellsOf(length: Int) = (length + 4 + cellBytes - 1) / cellBytes
+  private val slack = 4
+
   /** For a shell.
     *
-    * @param bytes memory of all cells, a power of two
+    * @param bytes memory of all cells, a power of two; by default as much as the ports need
     */
-  def ofShell(p: ShellParam, bytes: Int = 512 * 1024): PoolParam = {
-    val cells = bytes / cellBytes
-    // The pacer's window in the shortest frames, of which each has a cell.
-    val reserve = Math.min(p.txBufferBytes / 64, cells / 2 / p.ports)
-    val param = PoolParam(
+  def ofShell(p: ShellParam, bytes: Option[Int] = None): PoolParam = {
+    val cells = bytes.fold(1 << log2Up(p.ports * cellsAPort(p)))(_ / cellBytes)
+    // A frame that has begun must not run dry: a cell of each port in turn has to bring more than the line takes.
+    require(
+      8 * p.hostBytes * p.hostMhz >= 1000 * p.ports * p.lineRate * 9 / 8,
+      s"${p.ports} ports of ${p.lineRate} Gb/s take more than a pool gives with ${p.hostBytes} bytes at ${p.hostMhz} MHz: " +
+        "choose host-bytes 64 and host-mhz 250"
+    )
+    PoolParam(
       p.ports,
       p.hostBytes,
       cells,
       cellBytes,
       classes,
       groups,
-      reserve,
-      minimum = Math.min(8, cells / 4 / p.ports / classes),
+      reserve(p),
+      minimum = 8,
       maxFrame = p.maxFrame + 4, // with a tag
-      ahead = aheadBytes / p.hostBytes
+      ahead = aheadBytes * 250 / p.hostMhz / p.hostBytes,
+      slack
     )
-    val needed = (param.ahead + 2 * param.words + 8) * p.hostBytes + param.maxFrame
-    require(
-      p.txBufferBytes >= needed,
-      s"txBufferBytes is ${p.txBufferBytes}: a port behind a pool needs $needed or more"
-    )
-    param
   }
 }
 
@@ -111,6 +133,7 @@ case class PoolMeta(e: PoolParam) extends Bundle {
   val paced = Bool() // of a paced queue; the same from the first beat on
   val trafficClass = e.classType() // with the first beat
   val group = e.groupType() // with the first beat
+  def list: UInt = trafficClass @@ group
 }
 
 /** Whose a cell is: that of paced frames of a port, or of a class of the port. */
@@ -133,6 +156,8 @@ case class PoolFrame(e: PoolParam) extends Bundle {
   val port = e.portType()
   val list = e.listType()
   val first, last = e.cellType()
+  val cells = e.countType()
+  val paced = Bool()
 }
 
 /** A frame that begins, for those who count what a class has sent. */

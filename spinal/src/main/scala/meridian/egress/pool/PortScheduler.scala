@@ -26,7 +26,8 @@ object PortScheduler {
   * has credit, each of them gets weight * unit. Those of weight 0 are served if no other waits, as if all had weight 1. The
   * groups of functions in a class share it in the same way, with equal weights.
   *
-  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings count when a frame is chosen.
+  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings count when a frame is chosen,
+  * and credit is given before there is room for it.
   *
   * A class of weight w waits for 1 + maxFrame / (w * unit) rounds at most, rounded up, if no strict class has frames; in a
   * round each other class sends its weight * unit and a frame at most. The same holds for a group with quantum.
@@ -67,10 +68,12 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
     val weighted = others & Vec(io.weights.weight.map(_ =/= 0)).asBits
     val sharing = Mux(weighted.orR, weighted, others)
     val served = sharing & Vec(credits.map(_ > 0)).asBits
-    when(state === State.classes && io.go && waits.orR) {
+    when(state === State.classes && waits.orR) {
       trafficClass := highest(Mux(strict.orR, strict, served)).resized
       isStrict := strict.orR
-      when(strict.orR || served.orR)(state := State.groups) otherwise {
+      when(strict.orR || served.orR) {
+        when(io.go)(state := State.groups)
+      } otherwise {
         for ((credit, c) <- credits.zipWithIndex) {
           val weight = Mux(weighted.orR, io.weights.weight(c), U(1, 8 bits))
           when(sharing(c))(credit := credit + (weight * unit).intoSInt.resized)

@@ -20,20 +20,23 @@ class FreeCellsProof(cells: Int) extends Component {
   val open, used = RegInit(False)
   val opens = Reg(UInt(dut.bits + 1 bits)) init 0 // cells of the open frame
   val uses = Reg(UInt(dut.bits + 1 bits)) init 0 // and in use
-  val taken = opens + io.take.asUInt
-  val takes = io.take && io.cell === one
+  val taken = Mux(io.undo, U(0), opens) + io.take.asUInt
+  val first = Reg(UInt(dut.bits bits)) // of the open frame
+  val cell = Mux(io.undo, first, io.cell)
+  when(io.take && (io.undo || opens === 0))(first := cell)
+  val takes = io.take && cell === one
   val gives = io.give.valid && io.give.payload === one
   assume(!gives || used)
   assume(!io.give.valid || uses =/= 0)
-  when(takes)(assert(!open && !used, "a cell is taken twice"))
-  opens := Mux(io.keep || io.undo, U(0), taken)
+  when(takes)(assert((!open || io.undo) && !used, "a cell is taken twice"))
+  opens := Mux(io.keep, U(0), taken)
   uses := uses + Mux(io.keep, taken, U(0)) - io.give.valid.asUInt
+  when(io.undo)(open := False)
   when(takes)(open := True)
   when(io.keep) {
     open := False
-    used := used && !gives || open || takes
+    used := used && !gives || open && !io.undo || takes
   } elsewhen (gives)(used := False)
-  when(io.undo)(open := False)
 
   // After the filling, each cell is free, open or in use.
   val whole = Reg(UInt(dut.bits + 2 bits)) init 0
@@ -43,6 +46,7 @@ class FreeCellsProof(cells: Int) extends Component {
   val back = RegInit(False) setWhen gives
   cover(takes && back && uses === cells - 1)
   cover(io.undo && opens === cells - 1)
+  cover(io.undo && takes && io.keep)
 }
 
 class FreeCellsFormal extends AnyFunSuite {

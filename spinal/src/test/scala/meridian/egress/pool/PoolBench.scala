@@ -13,7 +13,7 @@ case class PoolSent(id: Int, length: Int, port: Int, trafficClass: Int, group: I
   def list = (port, trafficClass, group)
 }
 
-/** A pool with the buffers of its ports, driven and judged by what it says of itself: a frame that is not paced never
+/** A pool with the ways of its ports to the line, driven and judged by what it says of itself: a frame that is not paced never
   * waits, what is taken leaves whole and in the order of its list, the rest is told as lost, and each cell is in one place.
   */
 class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
@@ -23,10 +23,10 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
   val frames = mutable.Map[Int, PoolSent]()
   val lastAt, firstOut = mutable.Map[Int, Long]()
   val begun = Array.fill(e.ports)(mutable.ArrayBuffer[(Int, Int)]())
-  val lineBeats = Array.fill(e.ports)(100) // percent of cycles in which a beat leaves the port's buffer
+  val lineBeats = Array.fill(e.ports)(100) // percent of cycles in which a beat goes to the line
   val up = Array.fill(e.ports)(true)
   var waits, cycle = 0L
-  private val inBuffer = Array.fill(e.ports)(0) // beats of whole frames
+  private val waiting = Array.fill(e.ports)(0) // beats for the line
   private val open = Array.fill(e.ports)(mutable.ArrayBuffer[Byte]())
   private val offered = Array.fill[Option[PoolSent]](e.ports)(None)
   private val used = mutable.Set[Int]() // cells that were taken and not given back
@@ -34,15 +34,15 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
 
   for (input <- dut.io.input) input.valid #= false
   for (i <- 0 until e.ports) {
-    dut.io.ports(i).push.ready #= true
     dut.io.ports(i).up #= true
-    dut.io.ports(i).occupancy #= 0
+    dut.io.ports(i).room #= true
+    dut.io.ports(i).near #= true
     dut.io.blocked(i) #= 0
     weigh(i, (1 << e.classes) - 1, Seq.fill(e.classes)(1))
   }
   for (alpha <- dut.io.settings.alpha) alpha #= 3
   dut.clockDomain.forkStimulus(10)
-  dut.clockDomain.waitSampling(e.cells + 10)
+  dut.clockDomain.waitSampling(e.cells + 10 max 3 * e.lists)
 
   def weigh(port: Int, strict: Int, weights: Seq[Int]): Unit = {
     val settings = dut.io.settings.weights(port)
@@ -63,14 +63,15 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     val cells = dut.cells.io
     if (cells.give.valid.toBoolean)
       assert(used.remove(cells.give.payload.toInt), s"cell ${cells.give.payload.toInt} is given and was not in use")
-    if (cells.take.toBoolean) {
-      val cell = cells.cell.toInt
-      assert(used.add(cell), s"cell $cell is taken and was in use")
-      openCells += cell
-    }
+    val first = openCells.headOption
     if (cells.undo.toBoolean) {
       openCells.foreach(used.remove)
       openCells.clear()
+    }
+    if (cells.take.toBoolean) {
+      val cell = if (cells.undo.toBoolean) first.get else cells.cell.toInt
+      assert(used.add(cell), s"cell $cell is taken and was in use")
+      openCells += cell
     }
     if (cells.keep.toBoolean) openCells.clear()
   }
@@ -101,19 +102,24 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
       if (bytes.isEmpty) firstOut((word & 0xffffffffL).toInt) = cycle
       for (k <- 0 until e.hostBytes - port.push.mty.toInt) bytes += (word >> (8 * k)).toByte
     }
-    def openBeats = (open(i).length + e.hostBytes - 1) / e.hostBytes
-    if (port.abort.toBoolean || !up(i)) open(i).clear()
-    else if (port.push.valid.toBoolean && port.push.last.toBoolean) {
-      val id = (0 until 4).map(k => (open(i)(k) & 0xff) << (8 * k)).sum
-      val frame = frames(id)
-      assert(open(i) == frame.data.toSeq && frame.port == i, s"what leaves is not $frame")
-      assert(port.push.meta.toBoolean == frame.paced)
-      left(i) += frame
-      inBuffer(i) += openBeats
+    if (!up(i)) {
       open(i).clear()
+      waiting(i) = 0
+    } else if (port.push.valid.toBoolean) {
+      assert(waiting(i) < 8 * e.words, s"beats for port $i have no room")
+      waiting(i) += 1
+      if (port.push.last.toBoolean) {
+        val id = (0 until 4).map(k => (open(i)(k) & 0xff) << (8 * k)).sum
+        val frame = frames(id)
+        assert(open(i) == frame.data.toSeq && frame.port == i, s"what leaves is not $frame")
+        left(i) += frame
+        open(i).clear()
+      }
     }
-    if (inBuffer(i) > 0 && random.nextInt(100) < lineBeats(i)) inBuffer(i) -= 1
-    port.occupancy #= inBuffer(i) + openBeats
+    if (waiting(i) > 0 && random.nextInt(100) < lineBeats(i)) waiting(i) -= 1
+    // As CellFifo has it.
+    port.room #= !up(i) || waiting(i) <= 6 * e.words - 4
+    port.near #= !up(i) || waiting(i) < e.ahead
     port.up #= up(i)
     val flow = dut.io.begun(i)
     if (flow.valid.toBoolean) begun(i) += ((flow.trafficClass.toInt, flow.bytes.toInt))
@@ -188,7 +194,7 @@ class PoolBench(dut: EgressPool, e: PoolParam, val random: Random) {
     var quiet, wait = 0
     while (quiet < 40) {
       dut.clockDomain.waitSampling()
-      quiet = if (dut.io.idle.toBoolean && inBuffer.forall(_ == 0)) quiet + 1 else 0
+      quiet = if (dut.io.idle.toBoolean && waiting.forall(_ == 0)) quiet + 1 else 0
       wait += 1
       assert(wait < 200000, "the pool does not become idle")
     }
