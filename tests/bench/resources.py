@@ -85,17 +85,42 @@ def of_egress(width: int) -> list[Figure]:
     return figures
 
 
+def of_pool(width: int, ports: int) -> list[Figure]:
+    """A pool with its registers, for all ports: it stands in the place of their transmit buffers, which are not deducted."""
+    out = ROOT / "build" / "rtl" / f"pool-p{ports}w{8 * width}"
+    print(f"generating a pool, {8 * width} bit, {ports} ports", flush=True)
+    subprocess.run(
+        [ROOT / "scripts" / "sbt", f"runMain meridian.egress.pool.GeneratePool {out} {ports} {width}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as work:
+        log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        result = Netlist(synthesize(out / "HostPool.v", "HostPool", Path(work), log), "HostPool").resources()
+    point = {"part": "pool", "width": 8 * width, "ports": ports}
+    clock = CLOCKS[0]
+    worst = max((ends[0] for ends in result.ends.values()), key=lambda end: end.depth)
+    print(f"  deepest path {worst.depth} LUTs, " + " > ".join(worst.path))
+    return [
+        Figure("lut", point, result.lut, "LUT"),
+        Figure("ff", point, result.ff, "FF"),
+        Figure("bram36", point, result.bram36, "RAMB36"),
+        Figure("uram", point, result.uram, "URAM288"),
+        Figure("depth_luts", point | {"clock_mhz": clock.mhz}, worst.depth, "LUT", goal=f"<= {clock.levels}"),
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
-    parser.add_argument("--part", choices=["selftest", "egress"], help="measure this option of the shell alone")
+    parser.add_argument("--part", choices=["selftest", "egress", "pool"], help="measure this option of the shell alone")
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress"]
+    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "pool"]
     sizes = sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations})
     if "selftest" in parts:
         for width, functions in sizes:
@@ -103,6 +128,10 @@ def main() -> int:
     if "egress" in parts:
         for width in sorted({width for width, _ in sizes}):
             figures += of_egress(width)
+    if "pool" in parts:
+        # Two ports of 25 Gb/s are what 32 bytes can serve.
+        for width in sorted({width for width, _ in sizes}):
+            figures += of_pool(width, width // 16)
     failed = any(figure.missed() for figure in figures)
     if arguments.part:
         configurations = []

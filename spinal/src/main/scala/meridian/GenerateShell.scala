@@ -17,7 +17,7 @@ object GenerateShell {
       output: File = new File("build/rtl"),
       sizes: Map[String, Int] = Map.empty,
       selfTest: Boolean = ShellParam().selfTest,
-      egress: Boolean = ShellParam().egress,
+      egress: String = "false",
       box: Seq[File] = Nil,
       boxModule: Option[String] = None,
       hostBox: Seq[File] = Nil,
@@ -42,7 +42,8 @@ object GenerateShell {
         vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
         maxFrame = sizes.getOrElse("max-frame", default.maxFrame),
         selfTest = selfTest,
-        egress = egress,
+        egress = egress != "false",
+        pool = egress == "pool",
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
       ).together
@@ -86,8 +87,16 @@ object GenerateShell {
       opt[Boolean]("self-test")
         .text("true: with packet generator, checker and latency counters at the QDMA streams (default false)")
         .action((value, o) => o.copy(selfTest = value)),
-      opt[Boolean]("egress")
-        .text("true: with two transmit queues a port, so that no port holds up another (default false)")
+      opt[String]("egress")
+        .valueName("false|true|pool")
+        .text(
+          "transmit queues, so that no port holds up another: true, two a port; pool, eight classes a port in one memory " +
+            "(default false)"
+        )
+        .validate(value =>
+          if (Seq("false", "true", "pool").contains(value)) success
+          else failure(s"--egress is $value: choose false, true or pool")
+        )
         .action((value, o) => o.copy(egress = value)),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")

@@ -2,7 +2,8 @@
 package meridian
 
 import meridian.box.{BoxAccess, HostBox, WireBoxes}
-import meridian.egress.EgressClass
+import meridian.egress.{EgressClass, HostPool}
+import meridian.egress.pool.{PoolParam, PoolPort}
 import meridian.filter.mactable._
 import meridian.filter.queue._
 import meridian.filter._
@@ -24,11 +25,11 @@ import spinal.lib.bus.amba4.axilite._
 class HostSide(p: ShellParam) extends Component {
   val io = new Bundle {
     val rx = Vec(slave(FrameStream(p.hostBytes, RxMeta(p))), p.ports)
-    val tx = Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
+    val tx = !p.pool generate (Vec(master(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports))
     val rxStamp = p.box.nonEmpty generate (in Vec (RxStamp(), p.ports)) // beside rx
     val box = p.hasBoxes generate slave(RegPort(BoxRegs.addressBits)) // accesses of the PS
-    val txPaced = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
-    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
+    val txPaced = !p.pool generate (in Vec (p.txBeatsType(), p.ports)) // beats of paced frames in the buffer of a port
+    val txLost = p.twoQueues generate (in Vec (Bits(EgressClass.count bits), p.ports)) // see EgressAdmission
     val ps = Vec(master(VebPsPort(p)), p.ports)
     val qdma = master(QdmaPins(p.hostBytes, p.hasBoxes))
     val axi = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
@@ -40,7 +41,9 @@ class HostSide(p: ShellParam) extends Component {
     val idle = out Bool ()
     val boxTime = p.boxTime generate in(RxStamp())
     val boxIrqRose = p.hasBoxes generate (out Bits (p.boxPlaces.size bits)) // a pulse a rising edge, by p.boxPlaces
-    val high = p.egress generate out(Vec(Bits(EgressClass.priorities bits), p.ports)) // of the upper queue
+    val high = p.twoQueues generate out(Vec(Bits(EgressClass.priorities bits), p.ports)) // of the upper queue
+    val cells = p.pool generate (Vec(master(PoolPort(PoolParam.ofShell(p))), p.ports))
+    val held = p.pool generate (in Vec (Bits(EgressClass.priorities bits), p.ports)) // priorities that are stopped
   }
 
   val regs = new HostRegs(p)
@@ -121,8 +124,8 @@ class HostSide(p: ShellParam) extends Component {
       txFilter.io.h2c << box.io.toFilter.haltWhen(psLookup.io.hold)
       box.io.paced := pacer.io.paced
     }
-    for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
-    if (p.egress) {
+    if (!p.pool) for ((to, from) <- box.fold(io.tx)(_.io.fromHost).zip(txFilter.io.tx)) to << from
+    if (p.twoQueues) {
       txFilter.io.queueFull := Vec(io.txLost.map(_.orR)).asBits
       for ((high, port) <- io.high.zip(regs.io.ports)) high := port.high
     }
@@ -185,7 +188,8 @@ class HostSide(p: ShellParam) extends Component {
     pacer.io.rate << regs.io.rate
     pacer.io.frames << transmit.frames.toFlowFire
     // Behind a box at the host it is not known which frames are paced: what waits before it counts for every port.
-    pacer.io.buffered := hostBox.fold(box.fold(io.txPaced)(_.io.paced))(box => Vec.fill(p.ports)(box.io.buffered))
+    if (!p.pool)
+      pacer.io.buffered := hostBox.fold(box.fold(io.txPaced)(_.io.paced))(box => Vec.fill(p.ports)(box.io.buffered))
     for ((sends, port) <- pacer.io.sends.asBools.zip(regs.io.ports)) sends := port.linkUp && port.txEnable
     pacer.io.owner <> queues.io.owner(2)
     pacer.io.credit >> io.qdma.dsc_crdt_in
@@ -217,7 +221,7 @@ class HostSide(p: ShellParam) extends Component {
     regs.io.rxRecord << rxFilter.io.record
     regs.io.rxCopyRecord << rxFilter.io.copyRecord
     regs.io.txRecord << txFilter.io.record
-    if (p.egress) regs.io.txLost := RegNext(io.txLost)
+    if (p.twoQueues) regs.io.txLost := RegNext(io.txLost)
     regs.io.c2hDrop := egress.io.dropped
     regs.io.c2hError := egress.io.failed
     regs.io.resetTimeout := reset.io.timeout
@@ -246,5 +250,17 @@ class HostSide(p: ShellParam) extends Component {
       for (box <- box) box.io.time := io.boxTime
       for (box <- hostBox) box.io.time := io.boxTime
     }
+  }
+
+  val pool = p.pool generate new HostPool(p)
+  if (p.pool) {
+    pool.io.bus << regs.io.pool
+    regs.io.classes := pool.io.classes
+    for ((to, from) <- pool.io.input.zip(txFilter.io.tx)) to << from
+    txFilter.io.queueFull := pool.io.lost
+    pacer.io.buffered := pool.io.paced
+    pool.io.held := io.held
+    for ((to, from) <- io.cells.zip(pool.io.cells)) to <> from
+    when(!pool.io.idle)(io.idle := False)
   }
 }

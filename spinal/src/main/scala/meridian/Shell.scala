@@ -69,9 +69,9 @@ class Shell(p: ShellParam) extends Component {
 
     val tx = new PortTx(p, i, clocks.host, clocks.ps, clocks.macTx(i))
     pins.connectTx(tx.io.pins)
-    tx.io.host << host.io.tx(i)
-    host.io.txPaced(i) := tx.io.paced
-    if (p.egress) host.io.txLost(i) := tx.io.lost
+    if (!p.pool) tx.io.host << host.io.tx(i)
+    if (!p.pool) host.io.txPaced(i) := tx.io.paced
+    if (p.twoQueues) host.io.txLost(i) := tx.io.lost
     bridge.io.tx << ps.io.tx(i)
     tx.io.ps << bridge.io.wireTx
     tx.io.record >> ps.io.txRecord(i)
@@ -132,7 +132,7 @@ class Shell(p: ShellParam) extends Component {
     ports(i).rx.flow.take := pause.io.take
     pause.io.skip := io.port(i).sim_skip_mac_tx
     ports(i).tx.io.held := pause.io.held
-    ports(i).tx.io.high := host.io.high(i)
+    if (p.twoQueues) ports(i).tx.io.high := host.io.high(i)
     val report = new mac.pause.PauseReport(clocks.macRx(i), clocks.macTx(i), clocks.ps)
     report.io.seen << pause.io.seen
     report.io.paused := pause.io.paused
@@ -142,6 +142,8 @@ class Shell(p: ShellParam) extends Component {
     ps.io.flow(i).storm := report.io.isStorm
     // Paused time is counted edge by edge, and a short frame before a closed gate shows nowhere.
     when(report.io.isPaused.orR)(idle.since := 0)
+    if (p.pool) ports(i).tx.io.cells <> host.io.cells(i)
+    if (p.pool) host.io.held(i) := clocks.macTx(i)(RegNext(pause.io.held) init 0)
   }
   for ((flow, i) <- flows.zipWithIndex) flow.setName(s"flow$i")
   io.sim_quiet_cycles := ps.io.quietCycles

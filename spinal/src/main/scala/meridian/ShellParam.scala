@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.box.{BoxModule, BoxPins}
+import meridian.egress.pool.PoolParam
 import meridian.regs.BoxRegs
 import spinal.core._
 import spinal.lib._
@@ -26,7 +27,8 @@ import spinal.lib._
   * @param selfTest       packet generator, checker and latency counters at the host streams
   * @param box            a user's module at the wire, one instance a port
   * @param hostBox        a user's module at the host, between filters and QDMA streams, one instance
-  * @param egress         two transmit queues a port by priority, in which frames of queues that are not paced may be lost
+  * @param egress         transmit queues a port, in which frames of queues that are not paced may be lost: two by priority
+  * @param pool           or, with egress, those of a pool of cells for all ports, with eight classes a port
   */
 case class ShellParam(
     ports: Int = 1,
@@ -47,7 +49,8 @@ case class ShellParam(
     selfTest: Boolean = false,
     box: Option[BoxModule] = None,
     hostBox: Option[BoxModule] = None,
-    egress: Boolean = false
+    egress: Boolean = false,
+    pool: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
@@ -100,8 +103,14 @@ case class ShellParam(
       !egress || box.isEmpty && hostBox.isEmpty,
       "a shell with a user's module has no egress queues: leave one of the two out"
     )
+    require(!pool || egress, "a pool is a kind of egress queues: set egress, too")
+    require(!pool || !selfTest, "a shell with a pool has no self-test: leave one of the two out")
+    if (pool) PoolParam.ofShell(this)
     this
   }
+
+  /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */
+  def twoQueues: Boolean = egress && !pool
 
   /** Which pages of boxes the card has: one a port, and that of the box at the host. */
   def boxPlaces: Seq[Int] = box.toSeq.flatMap(_ => 0 until ports) ++ hostBox.map(_ => BoxRegs.hostPlace)

@@ -30,7 +30,7 @@ class ShellElaborationTest extends AnyFunSuite {
     )
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
-    for (trace <- egressTraces) assert(!verilog.contains(trace), trace)
+    for (trace <- egressTraces ++ poolTraces) assert(!verilog.contains(trace), trace)
     assert(report.toplevel.host.hostBox.isEmpty)
     for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge"))
       assert(!verilog.toLowerCase.contains(part), part)
@@ -70,6 +70,9 @@ class ShellElaborationTest extends AnyFunSuite {
       "flow_control"
     )
 
+  /** The same of a pool. */
+  private def poolTraces = Seq("EgressPool", "CellFifo", "HostPool", "hostCut", "egress_thresholds")
+
   test("egress queues at the ends, and their clock crossings") {
     val small =
       ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, selfTest = true)
@@ -92,6 +95,43 @@ class ShellElaborationTest extends AnyFunSuite {
     for (param <- Seq(small.copy(box = Some(BoxPins.whole(small))), atHost)) {
       val both = intercept[IllegalArgumentException](param.together)
       assert(both.getMessage.contains("leave one of the two out"))
+    }
+  }
+
+  test("a pool of cells at the ends, and its clock crossings") {
+    val small =
+      ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, pool = true).together
+    elaborate(small)
+    val large =
+      ShellParam(ports = 4, hostBytes = 64, functions = 256, queues = 2048, egress = true, pool = true).together
+    val shell = elaborate(large).toplevel
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    for (trace <- poolTraces ++ Seq("io_queueFull", "Pause", "FrameGate", "flow_control"))
+      assert(verilog.contains(trace), trace)
+    for (trace <- Seq("EgressQueues", "EgressAdmission", "highFirst", "tx_lower_full"))
+      assert(!verilog.contains(trace), trace)
+    val crossings = Shell.crossings(shell).crossings
+    for (port <- 0 until 4) {
+      assert(
+        crossings.exists(c => c.kind == "memory" && c.to.contains(s"port${port}_tx/cells/")),
+        s"cells of port $port"
+      )
+      assert(
+        crossings.exists(c => c.toClock == "axi_aclk" && c.from.exists(_.contains("held"))),
+        s"pauses of port $port"
+      )
+    }
+    for (
+      (param, why) <- Seq(
+        small.copy(selfTest = true) -> "leave one of the two out",
+        small.copy(box = Some(BoxPins.whole(small))) -> "leave one of the two out",
+        small.copy(egress = false) -> "set egress",
+        large.copy(hostBytes = 32) -> "choose host-bytes 64",
+        small.copy(ports = 2, hostMhz = 125) -> "choose host-bytes 64 and host-mhz 250"
+      )
+    ) {
+      val refused = intercept[IllegalArgumentException](param.together)
+      assert(refused.getMessage.contains(why))
     }
   }
 

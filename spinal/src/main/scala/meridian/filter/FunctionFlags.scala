@@ -3,6 +3,7 @@ package meridian.filter
 
 import meridian.ShellParam
 import meridian.egress.EgressClass
+import meridian.egress.pool.PoolParam
 import spinal.core._
 import spinal.lib._
 
@@ -19,6 +20,11 @@ case class FunctionFlags(p: ShellParam) extends Bundle {
   val port = Vec(p.portType(), p.functions) // the port each function is bound to
 }
 
+/** The class of each priority (PCP) in a pool. */
+case class PortClasses() extends Bundle {
+  val of = Vec(UInt(log2Up(PoolParam.classes) bits), EgressClass.priorities)
+}
+
 /** Per-port switches of the host side, from the registers (host clock). */
 case class PortFlags(p: ShellParam) extends Bundle {
   val rxEnable = Bool()
@@ -27,7 +33,8 @@ case class PortFlags(p: ShellParam) extends Bundle {
   val veb = Bool() // frames go between functions of the port, and the PS, inside the card
   val defaultValid = Bool() // unknown unicast goes to defaultFunction
   val defaultFunction = p.functionType()
-  val high = p.egress generate Bits(EgressClass.priorities bits) // which priorities (PCP) go to the upper queue
+  val high = p.twoQueues generate Bits(EgressClass.priorities bits) // which priorities (PCP) go to the upper queue
+  val classes = p.pool generate PortClasses() // of a pool
 }
 
 /** A tag that a frame from the host gets. */

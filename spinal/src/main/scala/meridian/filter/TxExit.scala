@@ -65,7 +65,7 @@ class TxExit(p: ShellParam) extends Component {
       feed.meta.sender.queue := decision.queue
     }
     feed.meta.paced := ends(i) ? RegNextWhen(feed.meta.paced, feed.fire) | decision.paced
-    if (p.egress) feed.meta.high := io.ports(i).high(decision.pcp)
+    if (p.twoQueues) feed.meta.high := io.ports(i).high(decision.pcp)
     when(feed.ready)(ends(i) := False)
     io.tx(i) << feed.m2sPipe()
   }
@@ -156,5 +156,10 @@ class TxExit(p: ShellParam) extends Component {
     Promise(!valid || first || !over || word.over, "a frame that was too long is not any more")
     Promise(!valid || sent === somewhere, "a frame is sent nowhere, or one that is not sent goes somewhere")
     Promise(!valid || !sent || p.below(decision.port, p.ports), "a frame is sent to a port that does not exist")
+  }
+
+  if (p.pool) for ((feed, flags) <- feeds.zip(io.ports)) {
+    feed.meta.pool.trafficClass := flags.classes.of(decision.pcp)
+    feed.meta.pool.group := decision.function.resized
   }
 }

@@ -11,17 +11,16 @@ import spinal.lib._
   *
   * The PS goes first whenever a frame begins, so a frame of the PS waits for at most one frame of the host; likewise one
   * of `high`, if no frame of the PS is there, for one of `host`. Frames shorter than the smallest of Ethernet are padded
-  * with zeros. Inside a frame tvalid stays high as long as the input's valid does. tuser is never set, because only whole
-  * frames come here.
+  * with zeros. Inside a frame tvalid stays high as long as the input's valid does. tuser marks what hostCut does.
   *
-  * Latency: 2 cycles from input to pins. Throughput: one beat a cycle, no bubble between frames. tready low stops the
-  * inputs two beats later.
+  * Latency: 2 cycles from input to pins. Throughput: one beat a cycle. tready low stops the inputs two beats later.
   */
 class MacTx(p: ShellParam) extends Component {
   val io = new Bundle {
     val host = slave(FrameStream(p.macBytes, HardType(new NoData)))
-    val high = p.egress generate slave(FrameStream(p.macBytes, HardType(new NoData))) // goes before host
+    val high = p.twoQueues generate slave(FrameStream(p.macBytes, HardType(new NoData))) // goes before host
     val hostIsTest = p.selfTest generate in(Bool()) // beside host: the beat is of the port's test
+    val hostCut = p.pool generate in(Bool()) // beside host, with last: the frame is not whole
     val ps = slave(FrameStream(p.macBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
     val record = master(Flow(MacTxRecord(p))) // a cycle behind a frame's last beat; length counts what was filled up
@@ -36,13 +35,14 @@ class MacTx(p: ShellParam) extends Component {
     val ptpOp = Bits(2 bits)
     val ptpTag = Bits(16 bits)
     val ofTest = p.selfTest generate Bool()
+    val cut = p.pool generate Bool()
   }
 
   /** Bytes counted and those beyond the end cleared, behind a register, so that the choice is one multiplexer. */
   def prepare[M <: Data](
       input: Stream[Fragment[FrameWord[M]]],
       ptp: Option[PsTxMeta] = None,
-      ofTest: => Bool = False
+      mark: => Bool = False
   ): Stream[Fragment[Beat]] = {
     val beat = input.translateInto(Stream(Fragment(Beat()))) { (to, from) =>
       to.count := U(8, 4 bits) - from.mty
@@ -52,7 +52,7 @@ class MacTx(p: ShellParam) extends Component {
       }
       to.last := from.last
       to.fromPs := Bool(ptp.isDefined)
-      if (p.selfTest) to.ofTest := ofTest
+      if (p.selfTest) to.ofTest := mark else if (p.pool) to.cut := mark
       val asks = ptp.map(_.timestamp).getOrElse(False)
       to.ptpOp := Mux(asks, B(2, 2 bits), B(0, 2 bits))
       to.ptpTag := Mux(asks, ptp.map(_.tag).getOrElse(B(0, 16 bits)), B(0, 16 bits))
@@ -60,12 +60,12 @@ class MacTx(p: ShellParam) extends Component {
     beat.s2mPipe().m2sPipe()
   }
   val psFirst = new PsFirst(Beat())
-  if (p.egress) {
+  if (p.twoQueues) {
     val highFirst = new PsFirst(Beat()).setName("highFirst")
     highFirst.io.ps << gated(prepare(io.high), io.closed(1))
-    highFirst.io.host << gated(prepare(io.host, ofTest = io.hostIsTest), io.closed(0))
+    highFirst.io.host << gated(prepare(io.host, mark = io.hostIsTest), io.closed(0))
     psFirst.io.host << highFirst.io.chosen
-  } else psFirst.io.host << prepare(io.host, ofTest = io.hostIsTest)
+  } else psFirst.io.host << hostFrames
   psFirst.io.ps << prepare(io.ps, Some(io.ps.meta))
   val chosen = psFirst.io.chosen
   val merged = Stream(Fragment(Beat()))
@@ -159,5 +159,14 @@ class MacTx(p: ShellParam) extends Component {
     gate.io.input << frames
     gate.io.closed := closed
     gate.io.output
+  }
+
+  private def hostFrames =
+    if (p.pool) gated(prepare(io.host, mark = io.hostCut), io.closed(0)) else prepare(io.host, mark = io.hostIsTest)
+
+  if (p.pool) {
+    val cut = RegNextWhen(chosen.cut, chosen.fire && chosen.last) init False // the frame that is filled up
+    when(filling)(merged.cut := cut)
+    when(output.last && output.cut)(io.pins.tuser := True)
   }
 }

@@ -4,6 +4,7 @@ package meridian.mac
 import meridian.ShellParam
 import meridian.box.TxSender
 import meridian.crossing.Crossing
+import meridian.egress.pool.PoolParam
 import meridian.ptp.PtpTime
 import meridian.selftest.port.TakenFrame
 import spinal.core._
@@ -77,12 +78,19 @@ case class MacRxRecord(p: ShellParam) extends Bundle {
   val test = p.selfTest generate TakenFrame()
 }
 
+/** The list of a frame of the host in a pool of cells. */
+case class PoolPlace() extends Bundle {
+  val trafficClass = UInt(log2Up(PoolParam.classes) bits)
+  val group = UInt(log2Up(PoolParam.groups) bits) // of functions
+}
+
 /** Of a frame of the host on its way to the buffer of its port. */
 case class HostTxMeta(p: ShellParam) extends Bundle {
   val drop = Bool() // with the last beat: the frame is not to be sent
   val paced = Bool() // of a paced queue; the same from the first beat on
   val sender = p.box.nonEmpty generate TxSender(p) // known up to the user's module
-  val high = p.egress generate Bool() // with the first beat: it is for the upper queue
+  val high = p.twoQueues generate Bool() // with the first beat: it is for the upper queue
+  val pool = p.pool generate PoolPlace() // with the first beat
 }
 
 /** One per frame handed to the MAC; in the transmit clock of the MAC. */

@@ -2,6 +2,7 @@
 package meridian.mac
 
 import meridian.{Promise, ShellParam}
+import meridian.egress.pool.{CellFifo, PoolParam, PoolPort}
 import meridian.egress.{EgressClass, EgressQueues}
 import meridian.frame._
 import meridian.ptp.PtpTime
@@ -18,7 +19,8 @@ import spinal.lib._
   * writing; those in the buffer are still sent, and the PS path does not see it.
   *
   * With the option `egress`, [[EgressQueues]] are in the place of the buffer for the host: host.ready is low for frames of
-  * paced queues only, and others may be lost.
+  * paced queues only, and others may be lost. With `pool`, frames come from a pool of all ports by
+  * [[meridian.egress.pool.CellFifo]].
   */
 class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockDomain, val macTxCd: ClockDomain)
     extends Component {
@@ -26,13 +28,13 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val io = new Bundle {
 
-    val host = slave(FrameStream(p.hostBytes, HardType(HostTxMeta(p))))
+    val host = !p.pool generate slave(FrameStream(p.hostBytes, HardType(HostTxMeta(p))))
 
     /** Host clock: beats of paced frames in the host's buffer, those of a frame that is still written included. */
-    val paced = out(p.txBeatsType())
+    val paced = !p.pool generate out(p.txBeatsType())
 
     /** Host clock, a pulse a frame, by class: it found no room. */
-    val lost = p.egress generate (out Bits (EgressClass.count bits))
+    val lost = p.twoQueues generate (out Bits (EgressClass.count bits))
     val ps = slave(FrameStream(p.psBytes, HardType(PsTxMeta())))
     val pins = master(MacTxPins())
 
@@ -52,15 +54,20 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** MacTx clock: the time of the PHC that the MAC gets. */
     val time = p.selfTest generate in(PtpTime())
 
-    /** MacTx clock: priorities that the other end has stopped. One of them stops its whole queue, a cycle later. */
+    /** MacTx clock: priorities that the other end has stopped. One of them stops its whole queue, a cycle later. With a
+      * pool, all of them stop the port here, and each its class in the pool.
+      */
     val held = p.egress generate (in Bits (EgressClass.priorities bits))
 
     /** Host clock: priorities of the upper queue. */
-    val high = p.egress generate (in Bits (EgressClass.priorities bits))
+    val high = p.twoQueues generate (in Bits (EgressClass.priorities bits))
+
+    /** Host clock: from the pool. */
+    val cells = p.pool generate slave(PoolPort(PoolParam.ofShell(p)))
   }
 
   val smallestFrame = 64 // descriptors for as many frames as the memory holds of this size
-  val queues = p.egress generate new EgressQueues(p, hostCd, macTxCd)
+  val queues = p.twoQueues generate new EgressQueues(p, hostCd, macTxCd)
   val hostBuffer = !p.egress generate new PacketBuffer(
     p.hostBytes,
     p.txBufferBytes,
@@ -70,7 +77,9 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     macTxCd,
     marks = Some((paced: Bool) => paced)
   )
-  if (p.egress) {
+  val cells = p.pool generate new CellFifo(PoolParam.ofShell(p), hostCd, macTxCd)
+  if (p.pool) cells.io.port <> io.cells
+  else if (p.egress) {
     queues.io.host << io.host
     io.paced := queues.io.paced
     io.lost := queues.io.lost
@@ -102,7 +111,12 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
 
   val macTx = macTxCd on new Area {
     val downsizer = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData))
-    if (p.egress) downsizer.io.input << queues.io.classes(0)
+    if (p.pool) {
+      downsizer.io.input.arbitrationFrom(cells.io.pop)
+      downsizer.io.input.data := cells.io.pop.data
+      downsizer.io.input.mty := cells.io.pop.mty
+      downsizer.io.input.last := cells.io.pop.last
+    } else if (p.egress) downsizer.io.input << queues.io.classes(0)
     else {
       downsizer.io.input.arbitrationFrom(hostBuffer.io.pop)
       downsizer.io.input.data := hostBuffer.io.pop.data
@@ -111,7 +125,8 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     }
 
     val mac = new MacTx(p)
-    if (p.egress) {
+    if (p.pool) mac.io.hostCut := cells.io.pop.meta
+    if (p.twoQueues) {
       val high = new FrameDownsizer(p.hostBytes, p.macBytes, HardType(new NoData)).setName("highDownsizer")
       high.io.input << queues.io.classes(1)
       mac.io.high << high.io.output
@@ -131,12 +146,13 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     mac.io.ps.last := psBuffer.io.pop.last
     mac.io.ps.meta := psBuffer.io.pop.meta
     mac.io.pins <> io.pins
-    val stop = p.egress generate new Area {
+    if (p.pool) mac.io.closed := B(0, 1 bits) ## RegNext(io.held.andR, False)
+    val stop = p.twoQueues generate new Area {
       val high = BufferCC(io.high, B(EgressClass.resetMap, EgressClass.priorities bits))
       val closed = RegNext((io.held & high).orR ## (io.held & ~high).orR) init 0
       mac.io.closed := closed
     }
-    val hostIdle = if (p.egress) queues.io.idle else hostBuffer.io.idle
+    val hostIdle = if (p.pool) cells.io.idle else if (p.egress) queues.io.idle else hostBuffer.io.idle
     io.idle := hostIdle && psBuffer.io.idle && !mac.io.pins.tvalid
 
     val record = mac.io.record.toStream

@@ -4,7 +4,7 @@ package meridian.regs
 import meridian.regs.bus._
 import meridian.ShellParam
 import meridian.egress.EgressClass
-import meridian.filter.PortFlags
+import meridian.filter.{PortClasses, PortFlags}
 import meridian.regs.counters._
 import spinal.core._
 import spinal.lib._
@@ -22,7 +22,7 @@ class HostPortRegs(p: ShellParam) extends Component {
     val bus = slave(RegPort(12))
     val linkUp, rxEnable, txEnable = in Bits (p.ports bits) // already in the host clock
     val ports = out Vec (PortFlags(p), p.ports)
-    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
+    val txLost = p.twoQueues generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
   }
   val page = new RegPage(HostPortRegs.place)
   page.attach(io.bus)
@@ -56,7 +56,7 @@ class HostPortRegs(p: ShellParam) extends Component {
   }
 
   /** Only with the queues of the option. */
-  val egress = p.egress generate new Area {
+  val egress = p.twoQueues generate new Area {
     page.array(0x0c, "high_priorities", p.ports, 0x10, "Which of its two transmit queues a frame of the host takes") {
       (i, r) =>
         val doc =
@@ -83,4 +83,8 @@ class HostPortRegs(p: ShellParam) extends Component {
       )((i, r) => page.show(r, 0, "value", highs.of(lows(i), counts(i)), "bits 63 to 32"))
     }
   }
+
+  /** Only with a pool, whose page has them. */
+  val classes = p.pool generate (in Vec (PortClasses(), p.ports))
+  if (p.pool) for ((port, own) <- io.ports.zip(classes)) port.classes := own
 }

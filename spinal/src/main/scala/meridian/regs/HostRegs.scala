@@ -61,12 +61,14 @@ class HostRegs(p: ShellParam) extends Component {
 
     val rxRecord, rxCopyRecord = slave(Flow(RxRecord(p)))
     val txRecord = slave(Flow(TxRecord(p)))
-    val txLost = p.egress generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
+    val txLost = p.twoQueues generate (in Vec (Bits(EgressClass.count bits), p.ports)) // a pulse a frame
     val c2hDrop, c2hError = in Bool () // a pulse a frame that the DMA engine dropped, or ended with an error
     val resetTimeout = in Bool () // a pulse a function level reset that was ended by its time-out
     val cardTimeout = in Bool () // from RegCrossing
     val selfTest = p.selfTest generate master(RegPort(12))
     val box = p.hasBoxes generate master(RegPort(BoxRegs.addressBits))
+    val pool = p.pool generate master(RegPort(12))
+    val classes = p.pool generate (in Vec (PortClasses(), p.ports)) // from the registers behind pool
   }
 
   val frontend = new AxiLiteFrontend(axiConfig, addressBits, fromHost = true)
@@ -100,9 +102,10 @@ class HostRegs(p: ShellParam) extends Component {
       pf && (page(9 downto 3) === 1 || page(9 downto 4) === 0x10),
       pf && page(9 downto 1) === 0x120 / 2
     ) ++ (if (p.selfTest) Seq(pf && page === SelfTestRegs.place.base >> 12) else Nil) ++
+      (if (p.pool) Seq(pf && page === EgressRegs.place.base >> 12) else Nil) ++
       (if (p.hasBoxes) Seq(pf && c.address(21 downto 20) === 1 && BoxRegs.isBox(c.address, p)) else Nil)
   }
-  val splitter = new RegSplitter(addressBits, 7 + Seq(p.selfTest, p.hasBoxes).count(identity))(
+  val splitter = new RegSplitter(addressBits, 7 + Seq(p.selfTest, p.pool, p.hasBoxes).count(identity))(
     select,
     c => Mux(c.address(21 downto 20) === 0 && c.function < p.pfs, B"xDEADBEEF", B(0, 32 bits))
   )
@@ -145,7 +148,7 @@ class HostRegs(p: ShellParam) extends Component {
   hostPort.io.rxEnable := BufferCC(io.psHostRxEnable, B(0, p.ports bits))
   hostPort.io.txEnable := BufferCC(io.psHostTxEnable, B(0, p.ports bits))
   io.ports := hostPort.io.ports
-  if (p.egress) hostPort.io.txLost := io.txLost
+  if (p.twoQueues) hostPort.io.txLost := io.txLost
 
   functions.io.functionReset := io.functionReset
   functions.io.linkUp := linkUp
@@ -181,4 +184,9 @@ class HostRegs(p: ShellParam) extends Component {
   events.io.partialWrite := frontend.io.partialWrite
   events.io.unmapped := frontend.io.unmapped
   events.io.cardTimeout := io.cardTimeout
+
+  if (p.pool) {
+    io.pool << splitter.io.target(if (p.selfTest) 8 else 7)
+    hostPort.classes := io.classes
+  }
 }

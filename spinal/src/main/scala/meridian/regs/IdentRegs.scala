@@ -46,6 +46,7 @@ object Identification {
   val hostBox = (21, "host_box", "a module of the user's at the host, between filters and QDMA streams")
   val boxIrq = (27, "box_irq", "interrupts of user's modules, to the host and to the PS")
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
+  val pool = (28, "egress_pool", "transmit queues of all ports in one memory, with eight classes a port")
   val flowControl = (25, "flow_control", "transmit queues stop for PAUSE and PFC that a port receives")
 }
 
@@ -74,9 +75,10 @@ class IdentRegs(p: ShellParam) extends Component {
       p.selfTest -> Identification.selfTest,
       p.box.nonEmpty -> Identification.userBox,
       p.hostBox.nonEmpty -> Identification.hostBox,
-      p.egress -> Identification.egress,
+      p.twoQueues -> Identification.egress,
       p.egress -> Identification.flowControl,
-      p.hasBoxes -> Identification.boxIrq
+      p.hasBoxes -> Identification.boxIrq,
+      p.pool -> Identification.pool
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)

@@ -86,9 +86,11 @@ object RegMap {
     val portTest = visit(config.generateVerilog(new PortTest(largest)).toplevel.regs.page)
     val box =
       Seq(visit(config.generateVerilog(new BoxRegs(largest, 0, 0)).toplevel.page), PageDoc(BoxRegs.window, Nil, Nil))
+    val pool = largest.copy(hostBytes = 64, selfTest = false, box = None, hostBox = None, pool = true)
+    val egress = visit(config.generateVerilog(new EgressRegs(pool)).toplevel.page)
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(
-      ((host ++ card :+ selfTest :+ portTest) ++ box).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
+      ((host ++ card :+ selfTest :+ portTest :+ egress) ++ box).sortBy(p => (p.place.view == RegView.vf, p.place.base)),
       Seq(
         EnumDoc("RX_VERDICT", "What became of a received frame, or of one copy of it", values(RxVerdict)),
         EnumDoc("TX_VERDICT", "What became of a frame of the host", values(TxVerdict)),

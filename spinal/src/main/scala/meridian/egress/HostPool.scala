@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.egress
+
+import meridian.ShellParam
+import meridian.egress.pool._
+import meridian.filter.PortClasses
+import meridian.frame.FrameStream
+import meridian.mac.HostTxMeta
+import meridian.regs.EgressRegs
+import meridian.regs.bus.RegPort
+import spinal.core._
+import spinal.lib._
+
+/** The pool of a shell with its registers (host clock): in the place of the transmit buffers.
+  *
+  * Latency and throughput are those of [[EgressPool]]. input.ready is low for paced frames only.
+  */
+class HostPool(p: ShellParam) extends Component {
+  val e = PoolParam.ofShell(p)
+  val io = new Bundle {
+    val input = Vec(slave(FrameStream(p.hostBytes, HostTxMeta(p))), p.ports)
+    val lost = out Bits (p.ports bits) // with the last beat of input: the frame found no room
+    val paced = out Vec (p.txBeatsType(), p.ports) // beats of paced frames; stays at its highest value
+    val cells = Vec(master(PoolPort(e)), p.ports)
+    val bus = slave(RegPort(12))
+    val classes = out Vec (PortClasses(), p.ports)
+
+    /** Priorities that the other end of a port has stopped, in the clock of MacTx: each stops its class, when a frame is
+      * chosen.
+      */
+    val held = in Vec (Bits(EgressClass.priorities bits), p.ports)
+    val idle = out Bool ()
+  }
+  val regs = new EgressRegs(p)
+  val pool = new EgressPool(e)
+  regs.io.bus << io.bus
+  io.classes := regs.io.classes
+  pool.io.settings := regs.io.settings
+  regs.io.free := pool.io.free
+  for (i <- 0 until p.ports) {
+    val (from, to) = (io.input(i), pool.io.input(i))
+    to.arbitrationFrom(from)
+    to.last := from.last
+    to.data := from.data
+    to.mty := from.mty
+    to.meta.drop := from.meta.drop
+    to.meta.paced := from.meta.paced
+    to.meta.trafficClass := from.meta.pool.trafficClass
+    to.meta.group := from.meta.pool.group
+    io.lost(i) := pool.io.lost(i).orR
+    io.paced(i) := pool.io.paced(i).sat(widthOf(pool.io.paced(i)) - widthOf(io.paced(i)))
+    io.cells(i) <> pool.io.ports(i)
+
+    val held = BufferCC(io.held(i), B(0, EgressClass.priorities bits))
+    pool.io.blocked(i) := RegNext(
+      Vec((0 until e.classes).map { c =>
+        (0 until EgressClass.priorities).map(n => held(n) && regs.io.classes(i).of(n) === c).orR
+      }).asBits
+    ).init(0)
+    regs.io.begun(i) << pool.io.begun(i)
+    regs.io.discarded(i) := !io.cells(i).up
+    regs.io.lost(i) := RegNext(pool.io.lost(i)) init 0
+  }
+  io.idle := pool.io.idle
+}

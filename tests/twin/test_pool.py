@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shell with a pool of cells: eight classes a port in one memory, by strict order and weights, and what they lose.
+
+tests/twin/test_egress.py has the same loads on a shell with two queues a port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from meridian_twin import CardProcess
+from senders import OVERHEAD, US, Load, Ports
+from test_egress import FIRST, SECOND, plain, turns
+from test_flow_control import MOST, data, pause, pfc
+from test_flow_control import World as Wires
+from test_frames import connect
+
+__all__ = ["connect"]
+
+POOL = ("--ports", "2", "--egress", "pool")
+CLASSES = 8
+
+pytestmark = pytest.mark.long  # the shell is built for it alone
+
+
+@pytest.fixture
+def start(built_card: Callable[..., Path], tmp_path: Path) -> Iterator[Callable[..., Ports]]:
+    control = tmp_path / "control"
+    options = ("--time", "lockstep", "--seed", "1", "--control", str(control), "--wire", "0=none", "--wire", "1=none")
+    with CardProcess(built_card(*POOL), *options) as card:
+        worlds = []
+
+        def begin(*loads: Load) -> Ports:
+            worlds.append(Ports(card, control, list(loads)))
+            return worlds[0]
+
+        yield begin
+        for world in worlds:
+            world.close()
+
+
+@pytest.fixture
+def wires(run_card: Any, connect: Any) -> Wires:
+    card = run_card("--time", "lockstep", "--seed", "1", configuration=POOL)
+    return Wires(card, connect(card, lockstep=True))
+
+
+def place(card: Any, register: str, port: int = 0) -> int:
+    return card.regs.address("EGRESS", register, index=port)
+
+
+def counter(card: Any, port: int, number: int, kind: str) -> int:
+    return card.read64(card.regs.address("EGRESS", f"COUNTER_PORT{port}_CLASS{number}_{kind.upper()}"))
+
+
+def cells(card: Any) -> tuple[int, int]:
+    """In use now, and the most so far."""
+    word = card.read(place(card, "CELLS"))
+    return word & 0xFFFF, word >> 16
+
+
+def weigh(card: Any, port: int, strict: int, **weights: int) -> None:
+    """Weights by class: class3=20."""
+    card.write(place(card, "STRICT", port), strict)
+    for half in (0, 4):
+        word = sum(weights.get(f"class{half + k}", 1) << 8 * k for k in range(4))
+        card.write(place(card, f"WEIGHTS_{half}_TO_{half + 3}", port), word)
+    card.read(place(card, "STRICT", port))
+
+
+def drained(world: Ports) -> None:
+    """All that is in the rings goes out, and nothing new comes."""
+    sizes, world.sizes = world.sizes, {}
+    world.run(600 * US)
+    world.sizes = sizes
+
+
+def test_a_frame_of_each_class_crosses_the_shell(wires: Wires) -> None:
+    card = wires.host.card
+    assert cells(card) == (0, 0)
+    sent = wires.send(*range(8))
+    wires.run(20 * US)
+    assert sorted(data(wires.sent())) == sorted(sent)  # a higher class goes first
+    assert [counter(card, 0, number, "frames") for number in range(CLASSES)] == [1] * 8
+    assert [counter(card, 0, number, "bytes") for number in range(CLASSES)] == [len(each) for each in sent]
+    assert not any(counter(card, port, number, "lost") for port in range(2) for number in range(CLASSES))
+    used, peak = cells(card)
+    assert used == 0 and peak >= 2
+    card.write(place(card, "CELLS"), 0)
+    assert cells(card) == (0, 0)
+
+
+def test_settings_are_read_back_and_all_are_defined(wires: Wires) -> None:
+    card = wires.host.card
+    sizes, reserves = card.read(place(card, "SIZES")), card.read(place(card, "RESERVES"))
+    total, paced, least = sizes & 0xFFFF, reserves & 0xFFFF, reserves >> 16
+    assert sizes >> 16 == 256 and 2 * (paced + CLASSES * least) < total, "the reserves are more than there is"
+    for register, reset, mask in (
+        ("THRESHOLDS", 0x33333333, 0x77777777),
+        ("CLASSES", 0x76543210, 0x77777777),
+        ("STRICT", 0xFF, 0xFF),
+        ("WEIGHTS_0_TO_3", 0x01010101, 0xFFFFFFFF),
+        ("WEIGHTS_4_TO_7", 0x01010101, 0xFFFFFFFF),
+    ):
+        assert card.read(place(card, register)) == reset
+        for value in (0xFFFFFFFF, 0x5A5A5A5A, 0):
+            card.write(place(card, register), value)
+            assert card.read(place(card, register)) == value & mask
+    # All priorities are in class 0 now, which is not strict and has weight 0: frames go all the same.
+    sent = wires.send(*range(8))
+    wires.run(20 * US)
+    assert data(wires.sent()) == sent and counter(card, 0, 0, "frames") == 8
+
+
+def test_pfc_stops_one_class_and_no_other(wires: Wires) -> None:
+    wires.set("RECEIVE", pfc=0xFF)
+    wires.receive(pfc(5, MOST))
+    held, free = wires.send(5, 5), wires.send(4, 6, 7, 0)
+    other = wires.send(5, port=1)
+    wires.run(60 * US)
+    assert sorted(data(wires.sent())) == sorted(free) and data(wires.sent(1)) == other
+    assert cells(wires.host.card)[0] > 0
+    wires.receive(pfc(5, 0))
+    wires.run(5 * US)
+    assert data(wires.sent()) == held and cells(wires.host.card)[0] == 0
+
+
+def test_pause_stops_all_classes_of_a_port(wires: Wires) -> None:
+    wires.set("RECEIVE", pause=1)
+    wires.receive(pause(MOST))
+    held = wires.send(5, 1, 7)
+    other = wires.send(5, port=1)
+    wires.run(60 * US)
+    assert not wires.sent() and data(wires.sent(1)) == other
+    wires.receive(pause(0))
+    wires.run(5 * US)
+    assert sorted(data(wires.sent())) == sorted(held)
+
+
+@pytest.mark.parametrize(("queues", "first", "second"), [(8, 1514, 1514), (8, 60, 60), (1, 1514, 1514), (8, 9600, 64)])
+def test_a_port_gets_all_that_its_turns_bring(
+    start: Callable[..., Ports], queues: int, first: int, second: int
+) -> None:
+    overfull, other = plain(FIRST, 0, 8, first), plain(SECOND, 1, queues, second)
+    world = start(overfull, other)
+    of_full, of_other, alone = world.beside(overfull, other)
+    share = turns(other, overfull)
+    print(f"{of_full:.2f} and {of_other:.2f} Gb/s, alone {alone:.2f}, by turns {share:.2f}")
+    assert alone > 24.7 and of_full > 24.7
+    assert of_other > (0.99 * alone if share > 1.1 * alone else 0.97 * share)
+    assert world.count("tx_queue_full")[FIRST] > 0
+
+
+@pytest.mark.parametrize("size", [9600, 5000, 1514, 300, 64])
+def test_frames_of_any_size_fill_both_lines(start: Callable[..., Ports], size: int) -> None:
+    """Eight queues on each port offer 32 Gb/s to a line of 25; beside them goes another size."""
+    loads = plain(FIRST, 0, 8, size), plain(SECOND, 1, 8, size)
+    world = start(*loads)
+    rates = world.measure(*loads)
+    print(f"{size} bytes: {rates[0]:.2f} and {rates[1]:.2f} Gb/s")
+    assert min(rates) > 0.985 * 25
+
+
+@pytest.mark.parametrize("percent", [40, 0])
+def test_a_slow_or_paused_port_holds_up_no_other(start: Callable[..., Ports], percent: int) -> None:
+    slow, other = plain(FIRST, 0, 8, 1514), plain(SECOND, 1, 8, 1514)
+    world = start(slow, other)
+    world.control.ask("share", port=0, percent=percent)
+    rates = world.measure(slow, other)
+    assert rates[0] == pytest.approx(25 * percent / 100, rel=0.02, abs=0.15)
+    assert rates[1] > 0.99 * 25
+
+
+@pytest.mark.parametrize("size", [60, 1514, 9014])
+def test_paced_queues_lose_nothing_beside_others_on_their_port(start: Callable[..., Ports], size: int) -> None:
+    paced, other = Load(FIRST, 0, 4, size), plain(SECOND, 0, 8, 1514)
+    world = start(paced, other)
+    world.go(paced, other)
+    world.run(100 * US)
+    rates = world.rates(300 * US)
+    lost = world.count("tx_queue_full")
+    line = sum(rates[load.function] * (load.size + OVERHEAD) / load.size for load in (paced, other))
+    print(f"{rates} Mb/s, {line:.0f} on the line, {lost} lost")
+    assert line > 0.98 * 25000
+    share = 1000 * turns(paced, other) * size / (size + OVERHEAD)
+    assert rates[FIRST] > min(2000, 0.97 * share) and rates[SECOND] > 2000
+    assert lost[FIRST] == 0 and lost[SECOND] > 100
+
+
+def test_classes_share_a_line_by_their_weights(start: Callable[..., Ports]) -> None:
+    """Two functions, each with frames of a size of its own, in classes 1 and 3, with weights 10 and 30."""
+    light, heavy = plain(FIRST, 0, 8, 700), plain(SECOND, 0, 8, 1514)
+    world = start(light, heavy)
+    world.tags = {FIRST: 1 << 13, SECOND: 3 << 13}
+    card = world.host.card
+    weigh(card, 0, 0, class1=30, class3=10)
+    world.go(light, heavy)
+    world.run(100 * US)
+    rates = world.rates(300 * US)
+    share = rates[FIRST] / sum(rates.values())
+    print(f"{rates} Mb/s, {share:.3f} of the bytes for weight 30 of 40")
+    assert share == pytest.approx(0.75, abs=0.02)
+    weigh(card, 0, 1 << 3, class1=30)
+    world.run(60 * US)
+    later = world.rates(120 * US)
+    print(f"class 3 strict: {later} Mb/s")
+    assert later[SECOND] > 0.97 * 25000 * 1514 / (1514 + OVERHEAD)
+
+
+def test_groups_of_functions_share_a_class(start: Callable[..., Ports]) -> None:
+    """A function with one queue beside one that floods the same class with eight: it is lost nothing of its turns."""
+    flood, other = plain(FIRST, 0, 8, 1514), plain(SECOND, 0, 1, 1514)
+    world = start(flood, other)
+    world.go(flood, other)
+    world.run(100 * US)
+    rates, lost = world.rates(200 * US), world.count("tx_queue_full")
+    turn = 1000 * turns(other, flood) * 1514 / (1514 + OVERHEAD)
+    print(f"{rates} Mb/s of {turn:.0f} by turns, {lost} lost")
+    assert rates[SECOND] > 0.97 * turn and lost[SECOND] == 0 and lost[FIRST] > 100
+
+
+def test_each_frame_is_sent_or_counted_as_lost(start: Callable[..., Ports]) -> None:
+    loads = plain(FIRST, 0, 8, 300), plain(SECOND, 1, 8, 300)
+    world = start(*loads)
+    world.tags = {SECOND: 0xA000}
+    card = world.host.card
+    before = world.control.ask("stats")["ports"]
+    world.go(*loads)
+    world.run(50 * US)
+    assert cells(card)[0] > 0
+    drained(world)
+    after = world.control.ask("stats")["ports"]
+    sent, lost = world.count("tx_sent"), world.count("tx_queue_full")
+    for load, number in zip(loads, (0, 5), strict=True):
+        wire = after[load.port]["tx"]["frames"] - before[load.port]["tx"]["frames"]
+        assert wire == sent[load.function] == counter(card, load.port, number, "frames") > 1000
+        assert counter(card, load.port, number, "bytes") == 300 * wire
+        assert lost[load.function] == counter(card, load.port, number, "lost") > 500
+        assert not any(counter(card, load.port, other, "lost") for other in range(CLASSES) if other != number)
+    used, peak = cells(card)
+    assert used == 0 and peak > 100
+
+
+def test_a_reset_of_a_function_frees_its_cells(start: Callable[..., Ports]) -> None:
+    """It comes while the DMA engine brings frames of the function, and others of it wait for a line that stands still."""
+    gone, other = plain(FIRST, 0, 8, 9000), plain(SECOND, 1, 8, 300)
+    world = start(gone, other)
+    card = world.host.card
+    world.control.ask("share", port=0, percent=0)
+    world.go(gone, other)
+    world.run(60 * US)
+    assert cells(card)[0] > 100
+    world.go(other)
+    world.host.link.reset_function(FIRST)
+    world.control.ask("share", port=0, percent=100)
+    assert world.measure(other)[1] > 0.99 * 25
+    drained(world)
+    # Whole frames that waited have left by the wire.
+    assert cells(card)[0] == 0 and 0 < counter(card, 0, 0, "frames") < 20
