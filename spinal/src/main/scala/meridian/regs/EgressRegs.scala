@@ -171,7 +171,7 @@ class EgressRegs(p: ShellParam) extends Component {
       val read = Vec(banks.map(_.io.value.payload) :+ U(0, 64 bits))(kind).asBits
       val low = !command.address(2)
       value := Mux(low, read(31 downto 0), highs(reader))
-      when(low && !command.write)(highs(reader) := read(63 downto 32))
+      when(low && command.address(11) && !command.write)(highs(reader) := read(63 downto 32))
     }
     memory.bus.rdat := value
     page.bus.ce := cycle === 4

@@ -59,7 +59,9 @@ class CellFifo(e: PoolParam, val hostCd: ClockDomain, val macTxCd: ClockDomain) 
     when(input.valid && input.last)(gone := False)
   }
   val push = new ClockingArea(pushClearCd) {
-    val write, whole = Reg(UInt(pointerBits bits)) init 0
+    val write = Reg(UInt(pointerBits bits)) init 0
+    // Whole cells are counted, not their words: one bit of a Gray code changes in steps of one only.
+    val whole = Reg(UInt(pointerBits bits)) init 0
     val place = Reg(UInt(log2Up(e.words) bits)) init 0 // in the cell
     val take = input.valid && pair.io.pushUp && !swallow.gone
     val word = Word()
@@ -71,7 +73,7 @@ class CellFifo(e: PoolParam, val hostCd: ClockDomain, val macTxCd: ClockDomain) 
     when(take) {
       write := next
       place := Mux(input.last, U(0), place + 1)
-      when(input.last || place.andR)(whole := next)
+      when(input.last || place.andR)(whole := whole + 1)
     }
     val wholeGray = RegNext(toGray(whole)) init 0
     val read = RegNext(GrayDecode(BufferCC(readGray, B(0, pointerBits bits)))) init 0
@@ -83,7 +85,7 @@ class CellFifo(e: PoolParam, val hostCd: ClockDomain, val macTxCd: ClockDomain) 
       io.port.room := True
       io.port.near := True
     }
-    io.port.up := pair.io.pushUp
+    io.port.up := pair.io.pushUp && !swallow.gone
     Promise(!take || used =/= words, "a cell has no room on its way to the line")
   }
 
@@ -93,7 +95,13 @@ class CellFifo(e: PoolParam, val hostCd: ClockDomain, val macTxCd: ClockDomain) 
     val beat = Stream(Word())
     val next = read + beat.fire.asUInt
     read := next
-    val some = RegNext(next =/= written) init False
+    val place = Reg(UInt(log2Up(e.words) bits)) init 0 // in the cell
+    val ends = beat.last || place.andR
+    when(beat.fire)(place := Mux(ends, U(0), place + 1))
+    val cells = Reg(UInt(pointerBits bits)) init 0
+    val nextCells = cells + (beat.fire && ends).asUInt
+    cells := nextCells
+    val some = RegNext(nextCells =/= written) init False
     beat.valid := some
     beat.payload := memory.readSync(next.resized, clockCrossing = true)
     readGray := RegNext(toGray(read)) init 0

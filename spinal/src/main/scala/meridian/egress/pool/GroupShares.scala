@@ -13,8 +13,8 @@ case class ListCells(e: PoolParam) extends Bundle {
 /** Which groups of functions may have another frame in their class, of a port.
   *
   * A group may have as many cells as its class has left of what it may have. So one that floods leaves half to the others,
-  * and n of them leave the part of one more. A frame that has begun gets its cells by its class alone, and paced frames do
-  * not count.
+  * and n of them leave the part of one more. It is asked for each cell, so a frame whose cells go beyond it is dropped whole. Paced
+  * frames do not count.
   *
   * The cells of a list are the difference of those that came and those that left, each kept in a memory by who writes it.
   * The lists are looked at in turn; one that gets a frame is looked at in the next cycle.
