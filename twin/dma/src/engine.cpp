@@ -22,7 +22,7 @@ constexpr unsigned first_vf = 4;
 constexpr unsigned vf_words = 8, vf_status_words = 16;  // of 252 VFs, a bit or two each
 constexpr unsigned access_limit = 20'000;               // cycles
 constexpr unsigned quiet_cycles = 1000, settle_limit = 2'000'000;
-constexpr unsigned max_read_encoding = 2, max_read = 512;
+constexpr unsigned min_max_read = 128;  // bytes
 constexpr unsigned beat_bytes = 32;
 
 unsigned field(const std::vector<std::uint32_t>& words, unsigned low, unsigned bits) {
@@ -36,7 +36,9 @@ void check(bool holds, const std::string& what) {
 }  // namespace
 
 Engine::Engine(std::uint64_t seed)
-    : host(seed + 77, max_read), context_(std::make_unique<VerilatedContext>()), random_(seed * 2 + 1) {
+    : host(seed + 77, min_max_read << max_read_encoding(seed)),
+      context_(std::make_unique<VerilatedContext>()),
+      random_(seed * 2 + 1) {
   context_->randReset(2);
   context_->randSeed(static_cast<int>(seed + 1));
   top_ = std::make_unique<VDmaEngine>(context_.get());
@@ -48,7 +50,7 @@ Engine::Engine(std::uint64_t seed)
   top_->cfg_flr_in_process = 0;
   for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
   top_->cfg_max_payload = 1;
-  top_->cfg_max_read_req = max_read_encoding;
+  top_->cfg_max_read_req = static_cast<std::uint8_t>(max_read_encoding(seed));
   top_->s_axis_rq_tready = 0;
   top_->m_axis_rc_tvalid = 0;
   top_->io_interrupt_ready = 1;
@@ -69,7 +71,7 @@ void Engine::tick() {
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   top_->s_axis_cc_tready = (random_ & 3) != 0 ? 0xf : 0;
-  top_->io_interrupt_ready = (random_ >> 16 & 3) == 0;
+  top_->io_interrupt_ready = takes_interrupts && (random_ >> 16 & 3) == 0;
   top_->io_qdma_usr_flr_done_vld = !to_answer_.empty() && (answers_now || (answers_resets && (random_ >> 8 & 7) == 0));
   answers_now = false;
   if (top_->io_qdma_usr_flr_done_vld) {
@@ -100,7 +102,8 @@ void Engine::tick() {
 }
 
 bool Engine::drive_streams() {
-  top_->s_axis_rq_tready = (random_ >> 24 & 3) != 0 ? 0xf : 0;
+  top_->s_axis_rq_tready = takes_requests && (random_ >> 24 & 3) != 0 ? 0xf : 0;
+  if (top_->s_axis_rq_tready != 0) host.offer();
   top_->io_qdma_m_axis_h2c_ready = takes_frames && (random_ >> 28 & 7) != 0;
   top_->io_qdma_tm_dsc_sts_ready = (random_ >> 32 & 3) == 0;
   top_->io_qdma_dsc_crdt_in_valid = !grants_.empty();
@@ -250,6 +253,7 @@ void Engine::enable_function(unsigned function, bool enabled) {
 }
 
 void Engine::set_enables(unsigned function, bool bus_master, bool vf_enable) {
+  host.set_master(function, bus_master);
   const auto set = [](auto& word, unsigned shift, unsigned mask, unsigned value) {
     word = static_cast<std::remove_reference_t<decltype(word)>>((word & ~(mask << shift)) | value << shift);
   };

@@ -51,6 +51,9 @@ class Engine {
   /// Until nothing happens at the streams any more.
   void settle();
 
+  /// The largest read request that the host allows, which the seed chooses.
+  static constexpr unsigned max_read_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed % 4); }
+
   /// The shell lets a queue fetch count descriptors.
   void grant(unsigned queue, unsigned count) { grants_.emplace_back(queue, count); }
 
@@ -64,7 +67,7 @@ class Engine {
   RequesterHost host;
   std::vector<Frame> frames;                // that the shell has taken
   std::vector<DescriptorMessage> messages;  // that the shell has taken
-  bool takes_frames = true;
+  bool takes_frames = true, takes_requests = true, takes_interrupts = true;
 
   std::vector<Interrupt> interrupts;  // in their order
   std::vector<unsigned> resets;       // functions the shell was told of

@@ -52,6 +52,12 @@ class RequesterHost {
   /// Bytes of reads answered so far, of those that begin in these.
   std::uint64_t answered(unsigned function, std::uint64_t address, std::uint64_t bytes) const;
 
+  /// A function may access memory or not; at first none may. Requests of one that may not are a failure, but for those
+  /// that leave in the next few cycles of RQ.
+  void set_master(unsigned function, bool on) { may_not_since_[function] = on ? never_off : offered_; }
+  /// A cycle in which a request may leave.
+  void offer() { ++offered_; }
+
   /// A beat of requests was taken.
   void take(const Beat& beat);
   /// The next beat of completions; nothing has to be sent if it is null. pop() when it was taken.
@@ -77,6 +83,9 @@ class RequesterHost {
   std::deque<Beat> beats_;
   std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> answered_;
   bool released_ = false;
+  static constexpr std::uint64_t never_off = ~std::uint64_t{0};
+  std::uint64_t offered_ = 0;
+  std::map<unsigned, std::uint64_t> may_not_since_;  // by offered_
 };
 
 }  // namespace meridian

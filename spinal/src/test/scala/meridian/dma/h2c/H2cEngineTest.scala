@@ -62,7 +62,7 @@ class H2cEngineTest extends AnyFunSuite {
   for ((maxRead, pace) <- Seq((128, 0.5f), (512, 1.0f)))
     test(s"frames of all queues leave as they are, in their queue's order, reads of up to $maxRead, pace $pace") {
       run(s"many$maxRead", pace, maxRead) { h =>
-        for (queue <- 0 until p.queues) h.change(queue, creditEnable = queue == 5)
+        for (queue <- 0 until p.queues) h.change(queue, creditEnable = queue == 5, stride = queue % 3)
         for (round <- 0 until 12) {
           for (queue <- 0 until p.queues) {
             val count = 1 + h.random.nextInt(if (round % 4 == 0) 14 else 5)
@@ -192,7 +192,7 @@ class H2cEngineTest extends AnyFunSuite {
     run("master") { h =>
       h.change(0)
       h.change(1)
-      h.engine.busMaster #= (BigInt(1) << p.functions) - 2
+      h.setMaster(0, on = false)
       for (queue <- Seq(0, 1)) {
         h.post(queue, 0x80000, 64, 0)
         h.doorbell(queue)

@@ -20,7 +20,8 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val random = new Random(seed)
   val entries = 15 // of each ring, without the status entry
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
-  dut.io.busMaster #= (BigInt(1) << p.functions) - 1
+  private var masters = (BigInt(1) << p.functions) - 1
+  dut.io.busMaster #= masters
   dut.io.ringSizes.foreach(_ #= entries + 1)
   dut.io.statusInterval #= 4
   dut.io.hold.queue.valid #= false
@@ -37,7 +38,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
 
   val frames = Array.fill(p.queues)(mutable.ArrayBuffer[SentFrame]())
   val wanted = Array.fill(p.queues)(mutable.ArrayBuffer[SentFrame]())
-  val pidx = Array.fill(p.queues)(0)
+  val pidx, strides = Array.fill(p.queues)(0)
   val available = Array.fill(p.queues)(0) // by tm_dsc_sts
   val lost = mutable.ArrayBuffer[(Int, Boolean)]() // queues by tm_dsc_sts, and whether by an error
   val errors = mutable.ArrayBuffer[Long]()
@@ -72,11 +73,27 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   cd.waitSampling(p.queues + 4)
 
   def ring(queue: Int): Long = 0x100000000L + queue * 0x1000L + 64 * queue
+  def descriptor(queue: Int, index: Int): Long = ring(queue) + (16L << strides(queue)) * index
   def function(queue: Int): Int = if (queue % 3 == 0) 0 else DmaParam.firstVf + queue % 3
 
+  /** The function may access memory or not. */
+  def setMaster(function: Int, on: Boolean): Unit = {
+    val bit = BigInt(1) << function
+    masters = if (on) masters | bit else masters &~ bit
+    dut.io.busMaster #= masters
+    host.setMaster(function, on)
+  }
+
   /** The queue's contexts are written: it begins at index 0. */
-  def change(queue: Int, enable: Boolean = true, creditEnable: Boolean = false, wrong: Boolean = false): Unit = {
+  def change(
+      queue: Int,
+      enable: Boolean = true,
+      creditEnable: Boolean = false,
+      wrong: Boolean = false,
+      stride: Int = 0
+  ): Unit = {
     var taken = false
+    strides(queue) = stride
     changes.enqueue { c =>
       c.queue #= queue
       c.pidx #= 0
@@ -86,7 +103,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.creditsAlone #= false
       c.context.enable #= enable
       c.context.wrong #= wrong
-      c.context.stride #= 0
+      c.context.stride #= stride
       c.context.creditEnable #= creditEnable
       c.context.statusEnable #= true
       c.context.statusInterval #= queue % 2 == 1
@@ -104,14 +121,14 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     waitFor(cd, "the change")(dut.io.change.valid.toBoolean && dut.io.change.ready.toBoolean)
     cd.waitSampling(3)
     pidx(queue) = 0
-    memory.write(ring(queue) + 16 * entries, Seq.fill(8)(0.toByte))
+    memory.write(descriptor(queue, entries), Seq.fill(8)(0.toByte))
   }
 
   /** A frame at an address, as the descriptor at the queue's producer index. */
   def post(queue: Int, address: Long, length: Int, metadata: Long): Unit = {
     def little(value: Long, count: Int) = (0 until count).map(i => (value >> (8 * i)).toByte)
     memory.write(
-      ring(queue) + 16 * pidx(queue),
+      descriptor(queue, pidx(queue)),
       little(metadata, 4) ++ little(length, 2) ++ little(0, 2) ++ little(address, 8)
     )
     pidx(queue) = (pidx(queue) + 1) % entries
@@ -134,7 +151,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
 
   /** Error bits, CIDX and PIDX in the queue's status entry. */
   def status(queue: Int): (Int, Int, Int) = {
-    val word = memory.word(ring(queue) + 16 * entries)
+    val word = memory.word(descriptor(queue, entries))
     ((word & 0xffff).toInt, (word >> 16 & 0xffff).toInt, (word >> 32 & 0xffff).toInt)
   }
 

@@ -45,15 +45,26 @@ class RequesterHost(
   private val random = new Random(seed)
   private val (driver, beats) = StreamDriver.queue(rc, cd)
   driver.setFactor(pace)
-  StreamReadyRandomizer(rq, cd).setFactor(pace)
+  private val taker = StreamReadyRandomizer(rq, cd)
+  setPace(pace)
   val open = mutable.ArrayBuffer[Read]()
   var answerOf: Long => Answer = _ => Answer.Data
   var reads = Seq[(Int, Long)]() // function and address of all that came
   var holds = false // answers nothing meanwhile
+  var holdsAt: Long => Boolean = _ => false // likewise, of reads at these addresses
+  private var offered = 0L // cycles in which a request may leave
+  private val offSince = mutable.Map[Int, Long]() // functions that may not access memory, by `offered`
   private var released = false
 
   /** Reads that were never answered are answered now, too late. */
   def release(): Unit = released = true
+
+  /** How often a request is taken, of 1. */
+  def setPace(pace: Float): Unit = taker.setFactor(pace)
+
+  /** The function may access memory or not. Requests of one that may not are a failure, but for those under way. */
+  def setMaster(function: Int, on: Boolean): Unit =
+    if (on) offSince -= function else offSince.getOrElseUpdate(function, offered)
 
   StreamMonitor(rq, cd) { beat =>
     val data = beat.fragment.data.toBigInt
@@ -85,7 +96,8 @@ class RequesterHost(
   }
 
   cd.onSamplings {
-    val ready = open.filter(read => read.answer != Answer.Never || released)
+    if (rq.ready.toBoolean) offered += 1
+    val ready = open.filter(read => (read.answer != Answer.Never || released) && !holdsAt(read.address))
     if (!holds && ready.nonEmpty && beats.size < 4 && random.nextFloat() < pace)
       answer(ready(random.nextInt(ready.size)))
   }
