@@ -18,7 +18,7 @@ case class H2cDescriptor() extends Bundle {
 }
 
 /** Takes what was fetched apart: a descriptor a cycle of those of 16 and of 32 bytes, one in two cycles of those of 64. A
-  * fetch that failed gives one descriptor that says so.
+  * fetch that failed gives one descriptor that says so, behind those that came before.
   */
 class DescriptorUnpack extends Component {
   val io = new Bundle {
@@ -33,7 +33,7 @@ class DescriptorUnpack extends Component {
   val words = io.beat.data.subdivideIn(128 bits)((taken(0) && isHalf).asUInt)
   val ends = io.beat.failed || taken + 1 === io.fetch.count
   val needsMore = io.fetch.stride === 2 && !io.beat.failed
-  io.descriptor.valid := io.fetch.valid && io.beat.valid && !inSecond
+  io.descriptor.valid := io.fetch.valid && io.beat.valid && (!inSecond || io.beat.failed)
   io.descriptor.payload.queue := io.fetch.payload.queue
   io.descriptor.epoch := io.fetch.epoch
   io.descriptor.function := io.fetch.function
@@ -41,10 +41,10 @@ class DescriptorUnpack extends Component {
   io.descriptor.metadata := words(31 downto 0)
   io.descriptor.length := words(47 downto 32).asUInt
   io.descriptor.address := words(127 downto 64).asUInt
-  val passes = io.fetch.valid && io.beat.valid && inSecond
+  val passes = io.fetch.valid && io.beat.valid && inSecond && !io.beat.failed
   io.fetch.ready := ends && (passes || (io.descriptor.fire && !needsMore))
   io.beat.ready := passes || (io.descriptor.fire && (!isHalf || ends || taken(0)))
   when(io.descriptor.fire && needsMore)(inSecond := True)
-  when(passes)(inSecond := False)
+  when(passes || (io.descriptor.fire && !needsMore))(inSecond := False)
   when(passes || (io.descriptor.fire && !needsMore))(taken := ends ? U(0, 5 bits) | taken + 1)
 }

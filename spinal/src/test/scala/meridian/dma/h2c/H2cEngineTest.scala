@@ -159,6 +159,37 @@ class H2cEngineTest extends AnyFunSuite {
       }
     }
 
+  test("a fetch that fails behind its first descriptors stops the queue, descriptors of 64 bytes") {
+    run("late", 1.0f, 128) { h =>
+      for (answer <- Seq(Answer.Unsupported, Answer.Poisoned, Answer.TimedOut); queue <- Seq(2, 3)) {
+        h.change(queue, stride = 2)
+        h.frames(queue).clear()
+        h.wanted(queue).clear()
+        h.cd.waitSampling(300) // until the shell has heard of the change
+        h.errors.clear()
+        h.lost.clear()
+        // The seventh part of the fetch: what is before it leaves while it is open.
+        val late = (h.ring(queue) + 768) & ~127L
+        val whole = ((late - h.ring(queue)) / 64).toInt
+        h.host.answerOf = address => if (address == late) answer else Answer.Data
+        h.host.holdsAt = _ == late
+        for (i <- 0 until 14) {
+          h.payload(0x60000000L + 0x1000 * i, 100)
+          h.post(queue, 0x60000000L + 0x1000 * i, 100, i)
+        }
+        h.doorbell(queue)
+        waitFor(h.cd, s"$whole frames of queue $queue")(h.frames(queue).size == whole)
+        h.host.holdsAt = _ => false
+        waitFor(h.cd, s"the error after $answer")(h.errors.nonEmpty)
+        h.idle()
+        assert(h.frames(queue) == h.wanted(queue).take(whole), s"$answer")
+        assert(h.errors == Seq(1 << 21 | 1 << 2) && h.lost == Seq(queue -> true))
+        assert(h.status(queue) == ((1, whole, 14)), s"$answer")
+        h.host.answerOf = _ => Answer.Data
+      }
+    }
+  }
+
   test("a queue that is changed while its reads are in flight delivers nothing after, and begins anew") {
     run("change", 0.8f, 256) { h =>
       for (round <- 0 until 20) {
