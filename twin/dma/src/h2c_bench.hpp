@@ -22,6 +22,7 @@ class H2cBench : public Lockstep {
     bool lost = false;  // the ring is where no memory is
     unsigned size_index = 0;
     unsigned stride = 0;  // of descriptors: 16, 32 or 64 bytes
+    unsigned skew = 0;    // bytes from where a ring may begin
   };
 
   explicit H2cBench(std::uint64_t seed = 1);
@@ -53,7 +54,8 @@ class H2cBench : public Lockstep {
   bool is_used(unsigned queue) const { return ring_[queue].used; }
   const Setting& setting(unsigned queue) const { return ring_[queue].setting; }
   std::uint64_t ring_address(unsigned queue) const {
-    return (ring_[queue].setting.lost ? nowhere : 0x1'0000'0000) + 0x1'0000 * std::uint64_t{queue} + 64;
+    return (ring_[queue].setting.lost ? nowhere : 0x1'0000'0000) + 0x1'0000 * std::uint64_t{queue} + 64 +
+           ring_[queue].setting.skew;
   }
   std::uint64_t descriptor_address(unsigned queue, unsigned index) const {
     return ring_address(queue) + (std::uint64_t{16} << ring_[queue].setting.stride) * index;

@@ -178,6 +178,27 @@ TEST(H2cErrors, a_doorbell_that_the_ring_cannot_have_stops_it) {
   }
 }
 
+TEST(H2cErrors, a_ring_that_is_not_at_a_multiple_of_8_bytes_is_refused_and_has_no_status_entry) {
+  H2cBench b(11);
+  b.begin(vf_queue);
+  // The last one's status entry would cross 4 KiB.
+  for (const unsigned skew : {1U, 4U, 0xebcU}) {
+    b.begin(0, {.skew = skew});
+    b.post(0, 64);
+    b.doorbell(0);
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 4);
+    b.post(vf_queue, 100);
+    b.doorbell(vf_queue);
+    b.compare_all();
+    b.write(0, descriptor_errors, ~0U);
+    b.write(0, error_status, ~0U);
+    b.begin(0);
+    b.compare_all();
+    ASSERT_FALSE(HasFailure()) << skew << " bytes";
+  }
+}
+
 TEST(H2cErrors, a_read_that_fails_stops_its_ring_and_no_other) {
   H2cBench b(8);
   b.write(0, 0x258, ~0U);

@@ -114,6 +114,19 @@ TEST(QdmaError, MemoryAndBypassQueuesAreRefused) {
   }
 }
 
+TEST(QdmaError, AnH2cRingThatIsNotAtAMultipleOf8BytesIsRefused) {
+  for (const std::uint32_t offset : {4U, 12U, 1U}) {
+    ErrorBench b;
+    auto words = b.read_context(1, 67);
+    words[2] += offset;
+    b.write_context(1, 67, words);
+    b.ring(1, 3, reg::h2c_pidx, 1);
+    EXPECT_FALSE(b.enabled(false));
+    EXPECT_EQ(b.csr(dsc_status), 1U << 4);
+    b.expect_good();
+  }
+}
+
 TEST(QdmaError, DescriptorsThatCannotBeReadStopTheQueue) {
   ErrorBench b;
   auto words = b.read_context(1, 67);

@@ -20,7 +20,7 @@ std::optional<unsigned> DescriptorRing::advance_producer(unsigned pidx) {
   const bool too_small = entry_bytes() < (c2h_ ? 8U : 16U) || entries_ < 2;
   const unsigned old = this->pidx();
   const bool outside = pidx >= entries_ || old >= entries_ || cidx() >= entries_;
-  if (memory || bypass || too_small || outside) {
+  if (memory || bypass || too_small || misplaced() || outside) {
     fail(sw::descriptor_error, Errors::parameter, pidx);
     return std::nullopt;
   }
@@ -40,6 +40,7 @@ void DescriptorRing::advance_consumer(unsigned count) {
 }
 
 void DescriptorRing::write_status() {
+  if (misplaced()) return;
   const std::uint64_t word =
       std::uint64_t{sw_.get(sw::error)} | (std::uint64_t{cidx()} << 16) | (std::uint64_t{pidx()} << 32);
   ip_.link.write(function(), address(entries_), to_bytes(word));

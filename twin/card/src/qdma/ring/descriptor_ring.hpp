@@ -18,6 +18,9 @@ class DescriptorRing {
   unsigned cidx() const { return hw_.get(hw::cidx); }
   unsigned entry_bytes() const { return 8U << sw_.get(sw::descriptor_size); }
 
+  /// Its status entry could cross 4 KiB, which PCIe forbids: the ring is refused, and no entry is written.
+  bool misplaced() const { return !c2h_ && sw::base(sw_) % 8 != 0; }
+
   /// Entries without the status entry.
   unsigned entries() const { return entries_; }
   std::uint64_t address(unsigned index) const { return sw::base(sw_) + std::uint64_t{index} * entry_bytes(); }

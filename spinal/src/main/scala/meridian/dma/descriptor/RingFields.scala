@@ -38,12 +38,14 @@ object RingFields {
   def context(software: Bits): RingContext = {
     val it = RingContext()
     it.enable := software(enable)
+    // The status entry of another base could cross 4 KiB.
+    val isPlaced = field(software, base)(2 downto 0) === 0
     // A function that no engine has may not be taken for another.
     it.wrong := software(memoryMapped) || software(bypass) || field(software, descriptorSize) === 0 ||
-      field(software, function)(11 downto 8) =/= 0
+      field(software, function)(11 downto 8) =/= 0 || !isPlaced
     it.stride := field(software, descriptorSize).asUInt - 1
     it.creditEnable := software(creditEnable)
-    it.statusEnable := software(statusEnable)
+    it.statusEnable := software(statusEnable) && isPlaced
     it.statusInterval := software(statusInterval)
     it.error := field(software, error)
     it.errorSent := software(errorSent)

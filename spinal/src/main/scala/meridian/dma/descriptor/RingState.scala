@@ -8,7 +8,8 @@ import spinal.lib._
 /** What software's context says of an H2C ring. */
 case class RingContext() extends Bundle {
   val enable = Bool()
-  val wrong = Bool() // memory mapped, bypass, or descriptors of 8 bytes: what this engine has not
+  // Memory mapped, bypass, descriptors of 8 bytes, a base that is no multiple of 8: what this engine has not.
+  val wrong = Bool()
   val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it, up to 2
   val creditEnable = Bool() // the shell says how many descriptors may be fetched
   val statusEnable = Bool()
