@@ -15,6 +15,7 @@ constexpr unsigned descriptor_words = 4;
 constexpr unsigned boundary = 64, page = 4096;
 // Error codes of PG213, "Requester Completion Descriptor Format".
 constexpr unsigned poisoned_code = 1, status_code = 2, reset_code = 8, time_out_code = 9;
+constexpr std::uint64_t under_way = 24;  // cycles of RQ in which what was decided before may leave
 constexpr unsigned unsupported_status = 1, abort_status = 4;
 
 void check(bool holds, const std::string& what) {
@@ -46,6 +47,9 @@ void RequesterHost::take(const Beat& beat) {
   check(d[0] % 4 == 0 && words != 0, "address type, or no double word");
   check(first_be != 0 && (last_be == 0) == (words == 1), "byte enables");
   check(address % page + 4 * words <= page, "it crosses 4 KiB");
+  const auto off = may_not_since_.find(function);
+  const bool may = off != may_not_since_.end() && (off->second == never_off || offered_ - off->second <= under_way);
+  check(may, "function " + std::to_string(function) + " may not access memory");
   const auto skipped = static_cast<unsigned>(std::countr_zero(first_be));
   const unsigned ending = words == 1 ? first_be : last_be;
   const unsigned bytes = 4 * words - skipped - (static_cast<unsigned>(std::countl_zero(ending)) - 28);

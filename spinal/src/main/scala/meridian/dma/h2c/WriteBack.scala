@@ -7,7 +7,9 @@ import meridian.dma.pcie.RqRequest
 import spinal.core._
 import spinal.lib._
 
-/** Writes status entries, 8 bytes each, into the host's memory. One of a function that may not access memory is dropped. */
+/** Writes status entries, 8 bytes each, into the host's memory. One of a function that may not access memory is dropped,
+  * also if it has waited for RQ. An entry leaves 2 cycles after it is taken at the earliest; one a cycle.
+  */
 class WriteBack(p: DmaParam) extends Component {
   val io = new Bundle {
     val status = slave(Stream(StatusEntry()))
@@ -18,9 +20,9 @@ class WriteBack(p: DmaParam) extends Component {
   }
 
   val taken = io.status.m2sPipe()
-  val isAllowed = taken.function < p.functions && io.busMaster(taken.function.resize(log2Up(p.functions) bits))
-  io.request << taken
-    .throwWhen(!isAllowed)
+  private def isMaster(function: UInt): Bool =
+    function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
+  val waiting = taken
     .map { status =>
       val request = RqRequest()
       request.function := status.function
@@ -34,5 +36,8 @@ class WriteBack(p: DmaParam) extends Component {
       request
     }
     .m2sPipe()
-  io.busy := (taken.valid && taken.function === io.function) || (io.request.valid && io.request.function === io.function)
+  // Of the entry that waits in the cycle after.
+  val isAllowed = RegNext(taken.ready ? isMaster(taken.function) | isMaster(waiting.function))
+  io.request << waiting.throwWhen(!isAllowed)
+  io.busy := (taken.valid && taken.function === io.function) || (waiting.valid && waiting.function === io.function)
 }

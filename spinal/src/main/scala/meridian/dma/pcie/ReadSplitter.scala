@@ -28,7 +28,7 @@ object ReadPiece {
 /** Cuts reads at multiples of the maximum read request size, or of 512 bytes if that is less, and so at those of 4 KiB.
   *
   * The first piece is there the cycle after its read, and then one a cycle; a read is taken with the last piece of the one
-  * before. What is left of a read of a revoked function fails.
+  * before. What is left of a read fails when its function is revoked or may not access memory any more.
   */
 class ReadSplitter(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -38,6 +38,9 @@ class ReadSplitter(p: DmaParam) extends Component {
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing, from the next cycle on
   }
+
+  private def isMaster(function: UInt): Bool =
+    function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
 
   val busy = RegInit(False)
   val rest = Reg(ReadCommand())
@@ -60,8 +63,9 @@ class ReadSplitter(p: DmaParam) extends Component {
   when(io.command.fire) {
     busy := True
     rest := io.command.payload
-    allowed := io.command.function < p.functions && io.busMaster(io.command.function.resize(log2Up(p.functions) bits))
+    allowed := isMaster(io.command.function)
   }
+  when(!io.command.fire && !isMaster(rest.function))(allowed := False)
   private def isRevoked(function: UInt): Bool = io.revoked.valid && io.revoked.payload === function
   when(isRevoked(io.command.fire ? io.command.function | rest.function))(allowed := False)
 }

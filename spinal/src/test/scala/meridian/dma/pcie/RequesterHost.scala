@@ -74,6 +74,10 @@ class RequesterHost(
     val function = field(80, 8).toInt
     val (firstBe, lastBe) = (beat.fragment.firstBe.toInt, beat.fragment.lastBe.toInt)
     assert(beat.last.toBoolean)
+    assert(
+      !offSince.get(function).exists(offered - _ > RequesterHost.underWay),
+      s"function $function asks, and may not access memory"
+    )
     if (field(75, 4) == RequestKind.memoryWrite) {
       assert(firstBe == 15 && lastBe == (if (dwords > 1) 15 else 0) && dwords <= 4)
       assert(beat.fragment.keep.toInt == (1 << (4 + dwords)) - 1)
@@ -142,4 +146,8 @@ class RequesterHost(
       pins.last #= (i == cut.size - 1)
     }
   }
+}
+
+object RequesterHost {
+  val underWay = 16 // cycles of RQ in which what was decided before may leave
 }
