@@ -2,6 +2,8 @@
 // Function level resets of the mailbox's register and of PCIe, and what may happen within one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.hpp"
 #include "lockstep.hpp"
 
@@ -162,6 +164,37 @@ TEST(Resets, two_of_pcie_at_once_end_both_and_the_block_is_told_until_it_has_hea
   for (const unsigned vf : {one, other}) b.engine.set_in_process(vf, false);
   b.engine.run(2);
   for (const unsigned vf : {one, other}) EXPECT_FALSE(b.engine.waits_for_done(vf, 200)) << vf;
+}
+
+TEST(Resets, no_interrupt_of_a_function_leaves_after_its_reset) {
+  const unsigned vf = Lockstep::vf(1, 1), other = Lockstep::vf(1, 2);
+  Engine engine(1);
+  for (const unsigned function : {1U, vf, other}) engine.enable_function(function, true);
+  engine.takes_interrupts = false;
+  // Both VFs get a message, by turns, and each message gives an interrupt.
+  for (unsigned i = 0; i < 2; ++i)
+    for (const unsigned function : {other, vf}) {
+      engine.write(function, 0x5008, 3);
+      engine.write(function, 0x5010, 1);
+      engine.write(1, 0x2240c, function);
+      engine.write(1, 0x22404, 1);
+      engine.write(function, 0x5004, 2);
+    }
+  engine.run(100);
+  engine.write(vf, 0x5100, 1);
+  engine.run(sweep_limit);
+  EXPECT_EQ(engine.read(vf, 0x5100, 1).at(0), 1U) << "the reset is done, and an interrupt of the VF waits";
+  engine.takes_interrupts = true;
+  for (unsigned i = 0; engine.read(vf, 0x5100, 1).at(0) != 0; ++i) {
+    ASSERT_LT(i, sweep_limit) << "the reset does not end";
+    engine.run(1);
+  }
+  const std::vector<Engine::Interrupt> before = engine.interrupts;
+  engine.run(200);
+  EXPECT_EQ(std::count(before.begin(), before.end(), Engine::Interrupt{vf, 3}),
+            std::count(engine.interrupts.begin(), engine.interrupts.end(), Engine::Interrupt{vf, 3}))
+      << "the VF sends an interrupt after its reset";
+  EXPECT_EQ(std::count(engine.interrupts.begin(), engine.interrupts.end(), Engine::Interrupt{other, 3}), 2);
 }
 
 TEST(Enables, a_vf_sends_interrupts_by_its_bus_master_bit_alone) {

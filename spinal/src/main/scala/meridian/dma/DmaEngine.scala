@@ -62,7 +62,6 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.hold <> commands.io.hold
   h2c.io.change << commands.io.change
-  h2c.io.drain << resets.io.drain
   h2c.io.ringSizes := csr.io.ringSizes
   h2c.io.statusInterval := csr.io.statusInterval
   val rung = doorbells.io.doorbell
@@ -109,18 +108,20 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.pcie.cfg_vf_flr_done := flr.io.vfDone.valid
   io.pcie.cfg_vf_flr_func_num := flr.io.vfDone.payload
 
-  // A function that may not access memory sends no interrupt.
   val requests = Seq.fill(2)(Flow(InterruptRequest()))
   requests(0).valid := mailbox.io.interrupt.valid
   requests(0).function := mailbox.io.interrupt.function.resized
   requests(0).vector := mailbox.io.interrupt.vector.resized
   requests(0).aggregate := False
   requests(1) << errors.io.interrupt
-  val waiting = StreamArbiterFactory().lowerFirst
-    .on(requests.map(_.toStream.queueLowLatency(4)) :+ h2c.io.interrupt.queueLowLatency(4))
-  val isMaster = waiting.function < p.functions &&
-    config.io.busMaster(waiting.function.resize(log2Up(p.functions) bits))
-  io.interrupt << waiting.throwWhen(!isMaster && !waiting.aggregate).stage()
+  val interrupts = new InterruptPort(p, 3)
+  for ((from, to) <- (requests.map(_.toStream) :+ h2c.io.interrupt).zip(interrupts.io.requests)) to << from
+  interrupts.io.busMaster := config.io.busMaster
+  io.interrupt << interrupts.io.interrupt
+  // A reset waits for both.
+  val (reads, waiting) = StreamFork2(resets.io.drain)
+  h2c.io.drain << reads
+  interrupts.io.drain << waiting
 
   io.qdma.m_axis_h2c << h2c.io.h2c
   io.qdma.tm_dsc_sts << h2c.io.tmStatus

@@ -26,7 +26,7 @@ class FunctionReset(p: DmaParam) extends Component {
     val held = out Bits (p.functions bits)
     val sweep = master(Stream(SweepStep()))
     val mailbox = master(Stream(DmaParam.functionType())) // forgets the function's messages
-    val drain = master(Stream(DmaParam.functionType())) // ends when nothing of the function is at the host
+    val drain = master(Stream(DmaParam.functionType())) // ends when nothing of it is at the host or waits
     val shell = master(Flow(DmaParam.functionType()))
     val shellDone = slave(Flow(DmaParam.functionType()))
   }
