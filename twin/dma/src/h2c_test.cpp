@@ -89,6 +89,32 @@ TEST(H2c, an_interrupt_is_sent_when_it_is_armed_and_the_ring_is_drained) {
   }
 }
 
+TEST(H2c, an_interrupt_waits_until_its_status_entry_has_left) {
+  H2cBench b(4);
+  b.begin(vf_queue, {.interrupt = true});
+  b.post(vf_queue, 64);
+  b.doorbell(vf_queue);
+  constexpr unsigned limit = 2000;  // cycles
+  for (unsigned i = 0; b.engine.frames.empty(); ++i) {
+    ASSERT_LT(i, limit) << "no frame comes";
+    b.engine.run(1);
+  }
+  b.engine.takes_requests = false;
+  b.engine.run(limit);
+  const auto status = [&b] {
+    return b.engine.host.memory.word(H2cBench::function(vf_queue), b.status_address(vf_queue));
+  };
+  EXPECT_EQ(status(), 0U);
+  EXPECT_TRUE(b.engine.interrupts.empty()) << "the interrupt is ahead of the status entry";
+  b.engine.takes_requests = true;
+  for (unsigned i = 0; b.engine.interrupts.empty(); ++i) {
+    ASSERT_LT(i, limit) << "no interrupt comes";
+    b.engine.run(1);
+  }
+  EXPECT_EQ(status(), 0x1'0001'0000U);
+  b.compare_all();
+}
+
 TEST(H2c, contexts_are_whole_while_frames_pass) {
   H2cBench b(5);
   for (unsigned queue = 0; queue < 8; ++queue) b.begin(queue, {.size_index = 1});

@@ -16,7 +16,7 @@ import spinal.lib.fsm._
   * the stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
   *
   * A queue is held 4 cycles after the event before; its change may come then, or it is let go. An interrupt is asked for
-  * when the status entry before it is on its way.
+  * when RQ has taken the status entry before it.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
@@ -36,6 +36,7 @@ class FetchEngine(p: DmaParam) extends Component {
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
     val interrupt = master(Stream(InterruptRequest()))
+    val written = in Bool () // no status entry waits for RQ, from the cycle after one is taken on
     val queue = in(DmaParam.queueType()) // whose epoch is asked for
     val epoch = out(RingEpoch())
     val nextQueue = in(DmaParam.queueType()) // likewise
@@ -109,6 +110,7 @@ class FetchEngine(p: DmaParam) extends Component {
   io.raise << reporter.io.raise
   io.failure << reporter.io.failure
   io.interrupt << reporter.io.interrupt
+  reporter.io.written := io.written
 
   /** The queue's interrupt is sent, if software has armed it, or else as soon as it does. */
   private def sendInterrupt(): Unit = {

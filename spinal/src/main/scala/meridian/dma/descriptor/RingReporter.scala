@@ -18,8 +18,8 @@ case class RingReport() extends Bundle {
   val interrupt = Bool()
 }
 
-/** Sends what a report has, each part as soon as it is taken, the interrupt behind the status entry. A report is taken with
-  * its last part, in the cycle in which it comes if nothing waits.
+/** Sends what a report has, each part as soon as it is taken, the interrupt when its status entry has left. A report is
+  * taken with its last part: in the cycle in which it comes, if nothing waits and it has no interrupt behind an entry.
   */
 class RingReporter extends Component {
   val io = new Bundle {
@@ -32,6 +32,7 @@ class RingReporter extends Component {
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
     val interrupt = master(Stream(InterruptRequest()))
+    val written = in Bool () // no status entry waits, from the cycle after one is taken on
   }
 
   val report = io.report.payload
@@ -61,7 +62,7 @@ class RingReporter extends Component {
   io.status.valid := left(0)
   io.message.valid := left(1)
   io.raise.valid := left(2)
-  io.interrupt.valid := left(3) && !left(0)
+  io.interrupt.valid := left(3) && !left(0) && io.written
   val fires = io.interrupt.fire ## io.raise.fire ## io.message.fire ## io.status.fire
   io.report.ready := (left & ~fires) === 0
   sent := io.report.ready ? B(0, 4 bits) | sent | fires

@@ -99,6 +99,8 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, tim
   descriptors.io.part << dispatcher.io.parts(0)
   payload.io.part << dispatcher.io.parts(1)
 
+  engine.io.written := !writes.io.waits && !arbiter.io.writes
+
   // Whatever was on its way to the tags when the drain began has come there.
   val drained = Reg(UInt(4 bits)) init 0
   drained := io.drain.isStall ? (drained + (!drained.andR).asUInt) | U(0, 4 bits)

@@ -17,6 +17,7 @@ class WriteBack(p: DmaParam) extends Component {
     val busMaster = in Bits (p.functions bits)
     val function = in(DmaParam.functionType())
     val busy = out Bool () // this function's entry waits
+    val waits = out Bool () // an entry does, from the cycle after it is taken on
   }
 
   val taken = io.status.m2sPipe()
@@ -40,4 +41,5 @@ class WriteBack(p: DmaParam) extends Component {
   val isAllowed = RegNext(taken.ready ? isMaster(taken.function) | isMaster(waiting.function))
   io.request << waiting.throwWhen(!isAllowed)
   io.busy := (taken.valid && taken.function === io.function) || (waiting.valid && waiting.function === io.function)
+  io.waits := taken.valid || waiting.valid
 }

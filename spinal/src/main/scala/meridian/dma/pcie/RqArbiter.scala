@@ -15,6 +15,7 @@ class RqArbiter(sources: Int) extends Component {
     val rq = master(Stream(Fragment(RqBeat())))
     val function = in(DmaParam.functionType())
     val busy = out Bool () // this function's request waits for the block
+    val writes = out Bool () // a write does
   }
 
   val chosen = StreamArbiterFactory().roundRobin.noLock.on(io.requests)
@@ -31,5 +32,7 @@ class RqArbiter(sources: Int) extends Component {
     out
   }
   io.rq << beat.m2sPipe()
-  io.busy := io.rq.valid && RequestDescriptor(io.rq.data(127 downto 0)).requester(7 downto 0).asUInt === io.function
+  val descriptor = RequestDescriptor(io.rq.data(127 downto 0))
+  io.writes := io.rq.valid && descriptor.kind === RequestKind.memoryWrite
+  io.busy := io.rq.valid && descriptor.requester(7 downto 0).asUInt === io.function
 }
