@@ -48,7 +48,7 @@ class H2cReader(waiting: Int) extends Component {
   val hasData = !frames.failed && frames.length =/= 0
   val made = Stream(H2cPins(32))
   made.valid := False
-  made.tdata := io.beat.data
+  made.tdata := io.beat.data.andMask(!io.beat.failed) // else they are of another read, perhaps another function's
   made.tcrc := 0
   made.tuser_qid := frames.payload.queue
   made.tuser_port_id := 0

@@ -190,6 +190,27 @@ class H2cEngineTest extends AnyFunSuite {
     }
   }
 
+  test("a long frame whose read fails when it has begun ends with an error, and its last beat has no data") {
+    run("midway", 0.8f, 128) { h =>
+      for ((answer, round) <- Seq(Answer.Unsupported, Answer.Poisoned, Answer.TimedOut).zipWithIndex) {
+        h.change(0)
+        h.frames(0).clear()
+        h.wanted(0).clear()
+        h.errors.clear()
+        h.payload(0x50000000L, 65535)
+        h.host.answerOf = address => if (address == 0x50000000L + 30000 / 128 * 128) answer else Answer.Data
+        h.post(0, 0x50000000L, 65535, 1)
+        h.doorbell(0)
+        waitFor(h.cd, s"the error after $answer")(h.errors.nonEmpty)
+        waitFor(h.cd, "the rest of the read")(h.host.reads.size == 513 * (round + 1))
+        h.idle()
+        assert(h.frames(0).size == 1 && h.frames(0).head.failed, s"$answer")
+        assert(h.wanted(0).head.bytes.startsWith(h.frames(0).head.bytes) && h.frames(0).head.bytes.size > 20000)
+        assert(h.errors == Seq(1 << 20 | 1 << 2) && h.status(0) == ((2, 0, 1)), s"$answer")
+      }
+    }
+  }
+
   test("a function that loses its access to memory inside a long read asks for nothing more") {
     run("within", 0.8f, 128) { h =>
       h.change(0)

@@ -53,6 +53,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     val zero = pins.tuser_zero_byte.toBoolean
     val failed = pins.tuser_err.toBoolean
     val empty = pins.tuser_mty.toInt
+    if (failed) assert(data == 0, "a beat that has failed shows what was in memory")
     assert(last || empty == 0)
     if (!zero && !failed) bytes ++= (0 until 32 - empty).map(i => (data >> (8 * i)).toByte)
     if (last) {
