@@ -15,6 +15,7 @@ constexpr unsigned descriptor_words = 4;
 constexpr unsigned boundary = 64, page = 4096;
 // Error codes of PG213, "Requester Completion Descriptor Format".
 constexpr unsigned poisoned_code = 1, status_code = 2, reset_code = 8, time_out_code = 9;
+constexpr unsigned tags_without_extension = 32;
 constexpr std::uint64_t under_way = 24;  // cycles of RQ in which what was decided before may leave
 constexpr unsigned unsupported_status = 1, abort_status = 4;
 
@@ -59,6 +60,7 @@ void RequesterHost::take(const Beat& beat) {
   check(kind == memory_read && beat.keep == 0xf, "a kind or a length that this engine does not send");
   check(4 * words <= max_read_, "more than the maximum read request size");
   const auto tag = static_cast<std::uint8_t>(d[3]);
+  check(tag < tags_without_extension, "tag " + std::to_string(tag) + " needs extended tags");
   check(std::none_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; }),
         "tag " + std::to_string(tag) + " is in flight");
   Answer answer = answer_of ? answer_of(function, request.address) : Answer::data;

@@ -19,9 +19,10 @@ import spinal.lib._
   * asked for has come or is given up, and nothing of it waits. It takes 12 cycles at least; frames of others and the shell
   * do not hold it up, reads of the function do.
   *
-  * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
+  * @param payloadTags  with those of descriptors at most 32, unless the host enables extended tags for each function
+  * @param timeOut      cycles until a read is given up, to be more than the block's own completion time-out
   */
-class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 32, timeOut: Int = 15000000)
+class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, timeOut: Int = 15000000)
     extends Component {
   val io = new Bundle {
     val rq = master(Stream(Fragment(RqBeat())))

@@ -93,6 +93,7 @@ class RequesterHost(
       assert((lastBe == 0) == (dwords == 1) && firstBe != 0)
       val bytes = 4 * dwords - skipped - (Integer.numberOfLeadingZeros(end) - 28)
       val tag = field(96, 8).toInt
+      assert(tag < 32, s"tag $tag needs extended tags")
       assert(!open.exists(_.tag == tag), s"tag $tag is in flight")
       reads = reads :+ (function -> (address + skipped))
       open += Read(tag, function, address + skipped, bytes, answerOf(address + skipped))
