@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.DmaParam
 import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
@@ -10,9 +11,10 @@ import spinal.lib._
 /** Any pieces, and a block that answers requests in any order, at any time, well or not, or never. Slots are released as
   * CompletionReorder does it: a read's last with its verdict.
   *
-  * @param reads  what leaves is asserted, too, and not only what tags are at the block
+  * @param reads      what leaves is asserted, too, and not only what tags are at the block
+  * @param functions  likewise of which functions is told that they are busy
   */
-class TagTableProof(reads: Boolean) extends Component {
+class TagTableProof(reads: Boolean, functions: Boolean = false) extends Component {
   val tags = 4
   val dut = FormalDut(new TagTable(tags, 0, 6))
   assumeInitial(ClockDomain.current.isResetActive)
@@ -53,6 +55,23 @@ class TagTableProof(reads: Boolean) extends Component {
     cover(io.release && endsRead && io.whole.failed)
     cover(io.request.fire && inside === 3)
   }
+
+  if (functions) {
+    // The function's tags: those that it has at the block, and which are not given up, make it busy two cycles later.
+    val functionOf = Vec.fill(tags)(Reg(DmaParam.functionType()))
+    when(io.request.fire)(functionOf(io.request.tag.resize(log2Up(tags) bits)) := io.piece.function)
+    val late = dut.late.pull()
+    val own = Vec(functionOf.map(_ === io.function)).asBits & atBlock
+    val before, ownBefore = RegInit(B(0, tags bits))
+    before := atBlock
+    ownBefore := own
+    val stays = RegNext((ownBefore & atBlock & ~late).orR) init False
+    val mayBe = RegNext((atBlock & ~late & (own | ~before)).orR) init False
+    assert(!stays || io.busy, "a function is idle, and has a tag at the block")
+    val isKnown = Delay(True, 2, init = False) // after reset: busy is two cycles behind
+    assert(!io.busy || mayBe || !isKnown, "a function is busy without a tag")
+    cover(stays && io.busy)
+  }
 }
 
 class TagTableFormal extends AnyFunSuite {
@@ -66,5 +85,9 @@ class TagTableFormal extends AnyFunSuite {
 
   test("a read leaves when it has come, has failed or is given up, in any run", LongTest) {
     Pdr.prove(new TagTableProof(reads = true), seconds = 900, reduce = true)
+  }
+
+  test("a function that has a tag at the block is busy until it is given up, and no other is, 12 cycles") {
+    Pdr.bounded(new TagTableProof(reads = false, functions = true), cycles = 12, seconds = 100, reduce = true)
   }
 }
