@@ -172,6 +172,6 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   def payload(address: Long, length: Int): Unit = {
     val some = new Array[Byte](length)
     random.nextBytes(some)
-    memory.write(address, some)
+    memory.write(address, some.toIndexedSeq)
   }
 }
