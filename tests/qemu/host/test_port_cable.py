@@ -139,7 +139,7 @@ def test_frames_go_both_ways_at_once(bench: Bench, port: int) -> None:
     assert re.search(r"port_loops\s+0$", text, re.MULTILINE) and found, said
     assert int(found[2]) >= 4 * 64 and int(found[1]) > 60 * int(found[2]), said
     assert "External loopback test was executed" in text
-    rests(bench)  # here, as a fault in it is this test's to fail for
+    rests(bench)  # The fixture looks at that, too, but its failure would not count as this test's.
 
 
 def test_the_program_says_it(bench: Bench) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,8 +15,7 @@ from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
 from meridian_twin.control import Control
-from meridian_twin.wire import Wire, WireError
-from selftest_bench import SECONDS, Bench
+from selftest_bench import SECONDS, Bench, plug
 from test_pattern import ARM, DEVICE, FAILED, FLIPPED, GOOD, PLANTED, good
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -31,32 +29,6 @@ PORT, TEST, LANE = 0x102000, 0x106000, 0x107000
 STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
 HOST_ENABLE, MODE, STATUS, LOOPBACK = 4, 4, 0x40, 0
 RUNS = 7  # mode, while the driver tests
-TYPE = b"\x88\xb5"
-
-
-@contextmanager
-def plug(path: Path) -> Iterator[None]:
-    """A loop plug: test frames that leave come back."""
-    with Wire(path) as wire:
-        ended = threading.Event()
-
-        def loop() -> None:
-            while not ended.is_set():
-                try:
-                    for frame in wire.take():
-                        if frame.data[12:14] == TYPE:
-                            wire.send(frame.data)
-                except (WireError, OSError):
-                    return  # the card is gone
-                ended.wait(0.001)
-
-        thread = threading.Thread(target=loop)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
 
 
 @contextmanager

@@ -6,20 +6,17 @@ meridian-eye measures a port there, too."""
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 from host_load import host_load
 from meridian_machine import PsHardware, Setting, Twin
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
-from meridian_twin.wire import Wire, WireError
 from ps_link import WRITABLE, register, until
-from selftest_bench import SECONDS, Bench
+from selftest_bench import SECONDS, Bench, plug
 from test_ps_selftest import python
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -30,36 +27,10 @@ FAILED = 2  # status of ethtool
 PORT, TEST, LANE = 0xA000_2000, 0xA000_6000, 0xA000_7000
 STRIDE = {PORT: 0x1000, TEST: 0x400, LANE: 0x400}
 HOST_ENABLE, FILTER, MODE, STATUS, LOOPBACK = 4, 0x100, 4, 0x40, 0
-TYPE = b"\x88\xb5"
 #: What the host wants of its ports: all, and nothing.
 OPEN, CLOSED = 3, 0
 #: What it has while a port of it is tested.
 HELD = 1
-
-
-@contextmanager
-def plug(path: Path) -> Iterator[None]:
-    """A loop plug: test frames that leave come back."""
-    with Wire(path) as wire:
-        ended = threading.Event()
-
-        def loop() -> None:
-            while not ended.is_set():
-                try:
-                    for frame in wire.take():
-                        if frame.data[12:14] == TYPE:
-                            wire.send(frame.data)
-                except (WireError, OSError):
-                    return  # the card is gone
-                ended.wait(0.001)
-
-        thread = threading.Thread(target=loop)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
 
 
 @pytest.fixture(scope="module")

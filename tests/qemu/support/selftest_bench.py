@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,11 +14,14 @@ from driver_machine import changed, running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from meridian_twin.wire import Wire, WireError
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
 SECONDS = 500
 LINE = re.compile(r"^(PASS|FAIL|SKIP)  (\S+) +(.*)$", re.MULTILINE)
 STAND_IN = "/run/stand-in"
+#: Of frames of the ports' own test.
+TEST_TYPE = b"\x88\xb5"
 
 
 @dataclass
@@ -90,3 +94,28 @@ def newer_map(guest: Guest) -> str:
         "sed -i -E 's/(define MERIDIAN_MAP_MINOR +).*/\\199/' /run/newer/meridian_regs.h"
     )
     return "/run/newer/meridian-selftest"
+
+
+@contextmanager
+def plug(path: Path) -> Iterator[None]:
+    """A loop plug: test frames that leave come back."""
+    with Wire(path) as wire:
+        ended = threading.Event()
+
+        def loop() -> None:
+            while not ended.is_set():
+                try:
+                    for frame in wire.take():
+                        if frame.data[12:14] == TEST_TYPE:
+                            wire.send(frame.data)
+                except (WireError, OSError):
+                    return  # the card is gone
+                ended.wait(0.001)
+
+        thread = threading.Thread(target=loop)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(10)
