@@ -92,7 +92,7 @@ rtl: setup ## write the Verilog to build/rtl; BOX=FILE puts your own module at e
 	@scripts/sbt "runMain meridian.GenerateShell --output ../build/rtl $(if $(BOX),--box $(BOX) $(if $(BOX_MODULE),--box-module $(BOX_MODULE))) $(if $(HOST_BOX),--host-box $(HOST_BOX) $(if $(HOST_BOX_MODULE),--host-box-module $(HOST_BOX_MODULE))) $(RTL_ARGS)"
 
 registers: setup ## write the C header and the reference of the register map
-	@scripts/sbt "runMain meridian.regs.GenerateRegisters .."
+	@scripts/sbt "runMain meridian.regs.reference.GenerateRegisters .."
 
 bench-shell: setup ## measure the shell: line rate, latency, priority, PTP error, storm → build/bench/shell.json
 	@scripts/bench-shell

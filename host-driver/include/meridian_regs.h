@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * Registers of Meridian. Generated from spinal/src/main/scala/meridian/regs by
- * meridian.regs.GenerateRegisters: change them there. docs/registers.md tells what they mean.
+ * meridian.regs.reference.GenerateRegisters: change them there. docs/registers.md tells what they mean.
  *
  * X_BASE is where a block begins in BAR2 of a PF, X_PS_BASE where in the address space of the PS;
  * X_MAX how many of it there are at most. Registers are offsets from the base of their block.

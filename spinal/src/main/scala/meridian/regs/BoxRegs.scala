@@ -47,8 +47,8 @@ object BoxRegs {
 
   /** Bits of an address of both, as the PS has it. */
   val addressBits = 20
-  private val psPage = (place.base - GenerateRegisters.psBase).toInt
-  private val psWindow = (window.base - GenerateRegisters.psBase).toInt
+  private val psPage = (place.base - PagePlace.psBase).toInt
+  private val psWindow = (window.base - PagePlace.psBase).toInt
 
   /** Of an address of the PS: the page of a module, or its registers. */
   def isPage(address: UInt, place: Int): Bool = (address >> 12).resize(8 bits) === (psPage >> 12) + place

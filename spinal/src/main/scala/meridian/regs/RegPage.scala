@@ -31,6 +31,12 @@ case class PagePlace(
     stride: BigInt = 0x1000
 )
 
+object PagePlace {
+
+  /** Where the PS's address space begins in BAR2. */
+  val psBase = 0x100000
+}
+
 /** Registers that repeat inside a page. */
 case class RegArray(name: String, first: BigInt, count: Int, stride: BigInt, doc: String)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.regs.reference
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -11,7 +11,7 @@ class GenerateRegistersTest extends AnyFunSuite {
   lazy val files = GenerateRegisters.files()
 
   test("the committed files are not stale") {
-    assert(GenerateRegisters.stale(Paths.get(".."), files).isEmpty, "run meridian.regs.GenerateRegisters")
+    assert(GenerateRegisters.stale(Paths.get(".."), files).isEmpty, "run meridian.regs.reference.GenerateRegisters")
   }
 
   test("a file that was touched, or is not there, is stale") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.regs.reference
+
+import meridian.regs._
 
 import java.nio.file.{Files, Path, Paths}
 
@@ -9,9 +11,6 @@ import java.nio.file.{Files, Path, Paths}
   * is not what would be written.
   */
 object GenerateRegisters {
-
-  /** Where the PS's address space begins in BAR2. */
-  val psBase = 0x100000
 
   def files(): Seq[(String, String)] = {
     val map = RegMap()
@@ -30,7 +29,7 @@ object GenerateRegisters {
     val all = files()
     val old = stale(root, all)
     if (options.nonEmpty) {
-      old.foreach(name => System.err.println(s"$name is stale: run meridian.regs.GenerateRegisters"))
+      old.foreach(name => System.err.println(s"$name is stale: run meridian.regs.reference.GenerateRegisters"))
       if (old.nonEmpty) sys.exit(1)
     } else
       for ((name, text) <- all) {

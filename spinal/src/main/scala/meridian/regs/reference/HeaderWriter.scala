@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.regs.reference
 
+import meridian.regs._
 import meridian.host.LayoutField
-import meridian.regs.RegMap._
+import meridian.regs.reference.RegMap._
 
 /** The register map as a C header. Names begin with MERIDIAN_; registers are offsets from the base of their block. */
 object HeaderWriter {
@@ -16,7 +17,7 @@ object HeaderWriter {
     def base(name: String, at: BigInt) = repeat(s"${block}_$name", at, p.place.count, p.place.stride)
     val head = Seq("", s"/* ${p.place.doc}. */") ++
       (if (p.place.view == RegView.vf) Nil else Seq(base("BASE", p.place.base))) ++
-      (if (p.place.view == RegView.both) Seq(base("PS_BASE", p.place.base - GenerateRegisters.psBase)) else Nil) ++
+      (if (p.place.view == RegView.both) Seq(base("PS_BASE", p.place.base - PagePlace.psBase)) else Nil) ++
       (if (p.place.count > 1) Seq(define(s"${block}_MAX", p.place.count.toString)) else Nil)
     val registers = p.registers.flatMap { r =>
       val name = s"${block}_${r.name.toUpperCase}"
@@ -61,7 +62,7 @@ object HeaderWriter {
       "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */",
       "/*",
       " * Registers of Meridian. Generated from spinal/src/main/scala/meridian/regs by",
-      " * meridian.regs.GenerateRegisters: change them there. docs/registers.md tells what they mean.",
+      " * meridian.regs.reference.GenerateRegisters: change them there. docs/registers.md tells what they mean.",
       " *",
       " * X_BASE is where a block begins in BAR2 of a PF, X_PS_BASE where in the address space of the PS;",
       " * X_MAX how many of it there are at most. Registers are offsets from the base of their block.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.regs
+package meridian.regs.reference
 
+import meridian.regs._
 import meridian.regs.counters._
 import meridian.ShellParam
 import meridian.box.BoxPins
