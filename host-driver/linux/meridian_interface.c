@@ -14,6 +14,7 @@
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_interface.h"
+#include "meridian_pause.h"
 #include "meridian_pf_filter.h"
 #include "meridian_ring.h"
 #include "meridian_stats.h"
@@ -201,7 +202,8 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->dev_port = m->port;
 	netdev->netdev_ops = &meridian_netdev_ops;
-	netdev->ethtool_ops = &meridian_ethtool_ops;
+	netdev->ethtool_ops = meridian_has_pause(m) ? &meridian_pause_ethtool_ops :
+						      &meridian_ethtool_ops;
 	netdev->hw_features = rx_offloads(m) | tx_offloads(m);
 	if (tx_offloads(m))
 		netdev->hw_features |= NETIF_F_HW_VLAN_CTAG_TX;

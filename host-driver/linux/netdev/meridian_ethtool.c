@@ -129,45 +129,55 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 	meridian_stats_values(netdev_priv(netdev), data);
 }
 
-const struct ethtool_ops meridian_ethtool_ops = {
-	MERIDIAN_NEEDS_RTNL
-	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
-				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
-				     ETHTOOL_COALESCE_TX_USECS |
-				     ETHTOOL_COALESCE_TX_MAX_FRAMES |
-				     ETHTOOL_COALESCE_USE_ADAPTIVE,
-	.get_drvinfo = get_drvinfo,
-	.get_link = ethtool_op_get_link,
-	.get_link_ksettings = get_link_ksettings,
-	.get_ts_info = ethtool_op_get_ts_info,
-	.get_ringparam = get_ringparam,
-	.set_ringparam = set_ringparam,
-	.get_channels = get_channels,
-	.set_channels = set_channels,
-	.get_coalesce = meridian_get_coalesce,
-	.set_coalesce = meridian_set_coalesce,
-	.get_per_queue_coalesce = meridian_get_queue_coalesce,
-	.set_per_queue_coalesce = meridian_set_queue_coalesce,
-	.get_rxfh_key_size = meridian_rxfh_key_size,
-	.get_rxfh_indir_size = meridian_rxfh_indir_size,
-	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh),
-	MERIDIAN_RXFH_TRANSFORMS
-	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_set_hash_fields, meridian_ring_count),
-	.get_priv_flags = meridian_priv_flags,
-	.set_priv_flags = meridian_set_priv_flags,
-	.get_sset_count = get_sset_count,
-	.get_strings = get_strings,
-	.get_ethtool_stats = get_ethtool_stats,
-	.self_test = meridian_self_test,
-	.get_regs_len = meridian_regs_len,
-	.get_regs = meridian_get_regs,
+#ifdef MERIDIAN_HAS_STANDARD_STATS
+#define STANDARD_STATS \
+	.get_eth_mac_stats = meridian_mac_stats, .get_rmon_stats = meridian_rmon_stats,
+#else
+#define STANDARD_STATS
+#endif
+
+/* What every function has. */
+#define COMMON_OPS \
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS | \
+				     ETHTOOL_COALESCE_RX_MAX_FRAMES | \
+				     ETHTOOL_COALESCE_TX_USECS | \
+				     ETHTOOL_COALESCE_TX_MAX_FRAMES | \
+				     ETHTOOL_COALESCE_USE_ADAPTIVE, \
+	.get_drvinfo = get_drvinfo, \
+	.get_link = ethtool_op_get_link, \
+	.get_link_ksettings = get_link_ksettings, \
+	.get_ts_info = ethtool_op_get_ts_info, \
+	.get_ringparam = get_ringparam, \
+	.set_ringparam = set_ringparam, \
+	.get_channels = get_channels, \
+	.set_channels = set_channels, \
+	.get_coalesce = meridian_get_coalesce, \
+	.set_coalesce = meridian_set_coalesce, \
+	.get_per_queue_coalesce = meridian_get_queue_coalesce, \
+	.set_per_queue_coalesce = meridian_set_queue_coalesce, \
+	.get_rxfh_key_size = meridian_rxfh_key_size, \
+	.get_rxfh_indir_size = meridian_rxfh_indir_size, \
+	MERIDIAN_RXFH_OPS(meridian_get_rxfh, meridian_set_rxfh), \
+	MERIDIAN_RXFH_TRANSFORMS \
+	MERIDIAN_RXNFC_OPS(meridian_hash_fields, meridian_set_hash_fields, meridian_ring_count), \
+	.get_priv_flags = meridian_priv_flags, \
+	.set_priv_flags = meridian_set_priv_flags, \
+	.get_sset_count = get_sset_count, \
+	.get_strings = get_strings, \
+	.get_ethtool_stats = get_ethtool_stats, \
+	.self_test = meridian_self_test, \
+	.get_regs_len = meridian_regs_len, \
+	.get_regs = meridian_get_regs, \
+	MERIDIAN_NEEDS_RTNL \
+	STANDARD_STATS
+
+const struct ethtool_ops meridian_ethtool_ops = { COMMON_OPS };
+
+const struct ethtool_ops meridian_pause_ethtool_ops = {
+	COMMON_OPS
 	.get_pauseparam = meridian_get_pauseparam,
 	.set_pauseparam = meridian_set_pauseparam,
 	.get_pause_stats = meridian_get_pause_stats,
 	.get_tunable = meridian_get_tunable,
 	.set_tunable = meridian_set_tunable,
-#ifdef MERIDIAN_HAS_STANDARD_STATS
-	.get_eth_mac_stats = meridian_mac_stats,
-	.get_rmon_stats = meridian_rmon_stats,
-#endif
 };

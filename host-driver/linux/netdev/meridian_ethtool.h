@@ -7,6 +7,8 @@
 
 /* meridian_ethtool.c */
 extern const struct ethtool_ops meridian_ethtool_ops;
+/* For a PF whose port can obey PAUSE frames. For others, ethtool says that it is not supported. */
+extern const struct ethtool_ops meridian_pause_ethtool_ops;
 
 /* meridian_diag.c */
 int meridian_regs_len(struct net_device *netdev);

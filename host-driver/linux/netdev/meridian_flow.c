@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flow control of the port, as ethtool sees it. The card obeys PAUSE and sends none. */
+/* Flow control of a port that can obey PAUSE, as ethtool sees it. The card sends no PAUSE. */
 #include "compat_ethtool.h"
 #include "meridian.h"
 #include "meridian_ethtool.h"
@@ -12,15 +12,13 @@ void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pausepara
 
 	param->autoneg = AUTONEG_DISABLE;
 	param->tx_pause = 0;
-	param->rx_pause = meridian_has_pause(m) && meridian_obeys_pause(m);
+	param->rx_pause = meridian_obeys_pause(m);
 }
 
 int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (!meridian_has_pause(m))
-		return -EOPNOTSUPP;
 	if (param->autoneg != AUTONEG_DISABLE || param->tx_pause)
 		return -EINVAL;
 	return meridian_obey_pause(m, param->rx_pause);
@@ -30,10 +28,8 @@ void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_st
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (meridian_has_pause(m))
-		stats->rx_pause_frames =
-			meridian_read_counter(m, MERIDIAN_FLOW_CONTROL_BASE(m->port) +
-					      MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE);
+	stats->rx_pause_frames = meridian_read_counter(m, MERIDIAN_FLOW_CONTROL_BASE(m->port) +
+						       MERIDIAN_FLOW_CONTROL_COUNTER_RX_PAUSE);
 }
 
 /* ethtool has one name for the time after which a stop is a storm. It is that of PFC. */
@@ -42,7 +38,7 @@ int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable
 {
 	struct meridian *m = netdev_priv(netdev);
 
-	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
 		return -EOPNOTSUPP;
 	*(u16 *)data = meridian_stop_msecs(m);
 	return 0;
@@ -54,7 +50,7 @@ int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable
 	struct meridian *m = netdev_priv(netdev);
 	u16 msecs = *(const u16 *)data;
 
-	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT || !meridian_has_pause(m))
+	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
 		return -EOPNOTSUPP;
 	if (msecs == PFC_STORM_PREVENTION_AUTO)
 		msecs = MERIDIAN_PAUSE_MSECS;

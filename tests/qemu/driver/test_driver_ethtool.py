@@ -37,6 +37,13 @@ def test_link_and_time_stamping(link: Link) -> None:
     assert "software-transmit" in link.guest.run("ethtool -T eth0")
 
 
+@pytest.mark.parametrize("wish", ["-a eth0", "-A eth0 rx on"])
+def test_a_card_without_flow_control_says_so(link: Link, wish: str) -> None:
+    """A value, even zero, would have programs expect the standard's counters of PAUSE frames, too."""
+    status, text = link.guest.try_run(f"ethtool {wish}")
+    assert status and "not supported" in text
+
+
 def test_self_test_passes(link: Link) -> None:
     text = link.guest.run("ethtool -t eth0")
     assert "PASS" in text

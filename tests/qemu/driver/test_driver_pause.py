@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -145,9 +144,9 @@ def test_a_vf_has_no_say(link: Link) -> None:
     guest.run("ethtool -A eth0 rx on")
     with vfs_apart(guest):
         vf = "ip netns exec vf0 "
-        assert not param(guest, vf, "eth1")["rx"]
-        status, text = guest.try_run(f"{vf}ethtool -A eth1 rx on")
-        assert status and re.search("not supported", text)
+        for wish in ("-a eth1", "-A eth1 rx on"):
+            status, text = guest.try_run(f"{vf}ethtool {wish}")
+            assert status and "not supported" in text
         assert "port_rx_pause" not in guest.statistics("eth1", vf)
     assert param(guest)["rx"]
 
