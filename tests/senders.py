@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,3 +138,13 @@ class Ports(World):
     @staticmethod
     def _cost(counters: dict[str, int]) -> int:
         return counters["bytes"] + OVERHEAD * counters["frames"]
+
+
+@contextmanager
+def sending(program: Path, folder: Path, *loads: Load, ports: int = 2) -> Iterator[Ports]:
+    """Runs a card of so many ports, whose wires nobody has. Its control socket is in the folder."""
+    wires = [word for port in range(ports) for word in ("--wire", f"{port}=none")]
+    control = folder / "control"
+    options = ("--time", "lockstep", "--seed", "1", "--control", str(control), *wires)
+    with CardProcess(program, *options) as card, closing(Ports(card, control, list(loads))) as world:
+        yield world

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from meridian_twin import CardProcess
 from report import Figure, write
-from senders import OVERHEAD, Load, Ports
+from senders import OVERHEAD, Load, sending
 
 ROOT = Path(__file__).resolve().parents[2]
 FCS = 4
@@ -229,14 +228,10 @@ def other_ports(shell: Shell) -> Iterator[Figure]:
 
 def side_by_side(shell: Shell, full: Load, other: Load) -> tuple[float, float]:
     """Gb/s on the line of `other` beside the full port, and alone."""
-    wires = [word for port in range(shell.ports) for word in ("--wire", f"{port}=none")]
     with tempfile.TemporaryDirectory(prefix="meridian-bench-") as folder:
-        control = Path(folder) / "control"
-        options = ("--time", "lockstep", "--seed", "1", "--control", str(control), *wires)
-        with CardProcess(shell.program.parent / "meridian_card", *options) as card:
-            world = Ports(card, control, [full, other])
+        program = shell.program.parent / "meridian_card"
+        with sending(program, Path(folder), full, other, ports=shell.ports) as world:
             _, beside, alone = world.beside(full, other)
-            world.close()
     return beside, alone
 
 

@@ -9,11 +9,11 @@ loads on a shell without the option.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from meridian_twin import CardProcess
-from senders import OVERHEAD, US, Load, Ports
+from senders import OVERHEAD, US, Load, Ports, sending
 
 FIRST, SECOND = 4, 5
 EGRESS = ("--ports", "2", "--egress", "true")
@@ -25,18 +25,8 @@ pytestmark = pytest.mark.long  # the shell is built for it alone
 
 @pytest.fixture
 def start(built_card: Callable[..., Path], tmp_path: Path) -> Iterator[Callable[..., Ports]]:
-    control = tmp_path / "control"
-    options = ("--time", "lockstep", "--seed", "1", "--control", str(control), "--wire", "0=none", "--wire", "1=none")
-    with CardProcess(built_card(*EGRESS), *options) as card:
-        worlds = []
-
-        def begin(*loads: Load) -> Ports:
-            worlds.append(Ports(card, control, list(loads)))
-            return worlds[0]
-
-        yield begin
-        for world in worlds:
-            world.close()
+    with ExitStack() as stack:
+        yield lambda *loads: stack.enter_context(sending(built_card(*EGRESS), tmp_path, *loads))
 
 
 def plain(function: int, port: int, queues: int, size: int) -> Load:

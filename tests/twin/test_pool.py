@@ -7,12 +7,12 @@ tests/twin/test_egress.py has the same loads on a shell with two queues a port.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from meridian_twin import CardProcess
-from senders import OVERHEAD, US, Load, Ports
+from senders import OVERHEAD, US, Load, Ports, sending
 from test_egress import FIRST, SECOND, plain, turns
 from test_flow_control import MOST, data, pause, pfc
 from test_flow_control import World as Wires
@@ -28,18 +28,8 @@ pytestmark = pytest.mark.long  # the shell is built for it alone
 
 @pytest.fixture
 def start(built_card: Callable[..., Path], tmp_path: Path) -> Iterator[Callable[..., Ports]]:
-    control = tmp_path / "control"
-    options = ("--time", "lockstep", "--seed", "1", "--control", str(control), "--wire", "0=none", "--wire", "1=none")
-    with CardProcess(built_card(*POOL), *options) as card:
-        worlds = []
-
-        def begin(*loads: Load) -> Ports:
-            worlds.append(Ports(card, control, list(loads)))
-            return worlds[0]
-
-        yield begin
-        for world in worlds:
-            world.close()
+    with ExitStack() as stack:
+        yield lambda *loads: stack.enter_context(sending(built_card(*POOL), tmp_path, *loads))
 
 
 @pytest.fixture

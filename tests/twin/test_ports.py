@@ -7,13 +7,11 @@ The unit tests of the pacer hold the same against a model of stream and buffers;
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from meridian_twin import CardProcess
-from senders import US, Load, Ports
+from senders import US, Load, sending
 
 FIRST, SECOND = 4, 5
 
@@ -22,15 +20,8 @@ pytestmark = pytest.mark.long  # the shell with two ports and 256 bit is built f
 
 @pytest.fixture
 def cards(built_card: Callable[..., Path], tmp_path: Path) -> Callable[..., Any]:
-    @contextmanager
     def start(*loads: Load, ports: int = 2) -> Any:
-        wires = [word for port in range(ports) for word in ("--wire", f"{port}=none")]
-        control = tmp_path / "control"
-        options = ("--time", "lockstep", "--seed", "1", "--control", str(control), *wires)
-        with CardProcess(built_card("--ports", str(ports)), *options) as card:
-            world = Ports(card, control, list(loads))
-            yield world
-            world.close()
+        return sending(built_card("--ports", str(ports)), tmp_path, *loads, ports=ports)
 
     return start
 
