@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two sbt of one checkout wait for each other, whichever script runs them. java is a stand-in, the scripts are the real ones."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from test_build_cache import SECONDS, Tree
+
+WAITS = "[sbt] another sbt runs in {}, this one waits for its end"
+# It writes Verilog where it is told to.
+JAVA = """echo began >>"$BUILDS"
+sleep 1
+out=$(printf '%s' "$*" | sed -n 's/.*--output \\([^ ]*\\).*/\\1/p')
+[ -z "$out" ] || echo 'module Shell; endmodule' >"$out/Shell.v"
+echo ended >>"$BUILDS"
+"""
+SBT = ("sbt", "compile")
+CARD = ("build-card", "--verilog-only")
+OTHER_CARD = (*CARD, "--ports", "2")
+
+
+def checkout(place: Path) -> Tree:
+    tree = Tree(place, "scripts/lib/sbt-lock.sh", "scripts/sbt", "scripts/build-card", "spinal/build.sbt")
+    (tree.place / "spinal/src/main").mkdir(parents=True)
+    version = (tree.place / "spinal/project/build.properties").read_text().partition("=")[2].strip()
+    jar = tree.cache / f"sbt/sbt-launch-{version}.jar"
+    jar.parent.mkdir(parents=True)
+    jar.touch()
+    tree.program(tree.programs / "java", JAVA)
+    return tree
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return checkout(tmp_path)
+
+
+def runs(tree: Tree) -> list[str]:
+    return tree.builds.read_text().split() if tree.builds.exists() else []
+
+
+def begun(tree: Tree, *command: str) -> subprocess.Popen[str]:
+    """A script whose sbt runs."""
+    process = tree.start(*command)
+    deadline = time.monotonic() + SECONDS
+    while not runs(tree):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.01)
+    return process
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(SBT, SBT), (SBT, CARD), (CARD, SBT), (CARD, OTHER_CARD)],
+    ids=["sbt and sbt", "sbt and card", "card and sbt", "card and card"],
+)
+def test_the_second_waits_and_says_so(tree: Tree, first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    with begun(tree, *first) as process:
+        status, _, errors = tree.run(*second)
+        assert process.wait(SECONDS) == 0
+        assert WAITS.format(tree.place) not in process.stderr.read()
+    assert status == 0 and WAITS.format(tree.place) in errors, errors
+    assert runs(tree) == ["began", "ended"] * 2
+
+
+def test_another_checkout_does_not_wait(tree: Tree, tmp_path: Path) -> None:
+    other = checkout(tmp_path / "other")
+    with begun(tree, *SBT) as process:
+        status, _, errors = other.run(*SBT, MERIDIAN_SBT_LOCKED=str(tree.place))
+        assert process.wait(SECONDS) == 0
+    assert (status, errors) == (0, "")
