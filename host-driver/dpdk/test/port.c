@@ -13,6 +13,7 @@
 #define LENGTH	60
 
 const struct layout plain = { .queues = 1, .slots = 256 };
+const struct layout deferred = { .queues = 2, .slots = 256, .is_deferred = true };
 struct rte_mempool *pool;
 uint16_t port;
 
@@ -108,6 +109,13 @@ receive_frames(uint16_t queue, unsigned int polls)
 	return frames;
 }
 
+/* A register of the card's shell. */
+uint32_t *
+shell(uint32_t offset)
+{
+	return &test_card->null->shell[offset / 4];
+}
+
 /* Mbufs that the driver has. */
 unsigned int
 held(void)
@@ -131,24 +139,4 @@ close_port(void)
 {
 	is(rte_eth_dev_stop(port), 0);
 	is(rte_eth_dev_close(port), 0);
-}
-
-/* Of the words, the first is a case's name; without, all names are told. */
-int
-run_case(int count, char **words, const struct test_case *cases, unsigned int number)
-{
-	unsigned int i;
-
-	for (i = 0; i < number; i++) {
-		if (count < 2)
-			puts(cases[i].name);
-		else if (strcmp(words[1], cases[i].name) == 0)
-			break;
-	}
-	if (count < 2)
-		return 0;
-	must(i < number, "%s", words[1]);
-	begin(words[0]);
-	cases[i].run();
-	return 0;
 }

@@ -44,25 +44,18 @@ struct layout {
 	struct rte_eth_conf conf;
 };
 
-/* One of a program's cases, by its name. */
-struct test_case {
-	const char *name;
-	void (*run)(void);
-};
-
-#define CASE(name)	{ #name, name }
-
 extern const struct layout plain;
+extern const struct layout deferred;
 extern struct rte_mempool *pool;
 extern uint16_t port;
 
-int run_case(int count, char **words, const struct test_case *cases, unsigned int number);
 void begin(const char *program);
 void plug(const char *arguments);
 void set_up(const struct layout *layout);
 void start_port(const struct layout *layout);
 unsigned int send_frames(uint16_t queue, unsigned int count);
 unsigned int receive_frames(uint16_t queue, unsigned int polls);
+uint32_t *shell(uint32_t offset);
 unsigned int held(void);
 uint64_t extended(const char *name);
 void close_port(void);

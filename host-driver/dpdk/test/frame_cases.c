@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames: their buffers, what they ask of the card, and what the card says of them. */
+#include <string.h>
+
+#include <ethdev_driver.h>
+
+#include "meridian.h"
+#include "cases.h"
+#include "port.h"
+
+/* Of two buffers, and of one. */
+static void
+send_two(void)
+{
+	struct rte_mbuf *frames[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		frames[i] = rte_pktmbuf_alloc(pool);
+		must(frames[i] != NULL, "no mbuf");
+		memset(rte_pktmbuf_append(frames[i], 1500), 2 + i, 1500);
+	}
+	is(rte_pktmbuf_chain(frames[0], rte_pktmbuf_copy(frames[0], pool, 0, UINT32_MAX)), 0);
+	is(rte_eth_tx_burst(port, 0, frames, 2), 2);
+}
+
+static void
+must_be_two(struct rte_mbuf **frames, unsigned int count)
+{
+	is(count, 2);
+	is(frames[0]->pkt_len, 3000);
+	is(frames[0]->nb_segs, 2);
+	is(*rte_pktmbuf_mtod_offset(frames[0]->next, char *, frames[0]->next->data_len - 1), 2);
+	is(frames[1]->pkt_len, 1500);
+	is(frames[1]->nb_segs, 1);
+	is(*rte_pktmbuf_mtod(frames[1], char *), 3);
+	rte_pktmbuf_free_bulk(frames, 2);
+}
+
+/* A secondary process has chosen its function before the primary configured the port. */
+static void
+every_function_takes_frames_of_several_buffers(void)
+{
+	static const eth_rx_burst_t functions[] = {
+		meridian_recv_simple, meridian_locked_simple, meridian_recv_scattered,
+#if defined(RTE_ARCH_X86)
+		meridian_recv_sse, meridian_locked_sse,
+#elif defined(RTE_ARCH_ARM64)
+		meridian_recv_neon, meridian_locked_neon,
+#endif
+	};
+	struct layout layout = plain;
+	unsigned int turn, i;
+
+	layout.conf.rxmode.mtu = 9000;
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	plug("loop=1");
+	start_port(&layout);
+	for (turn = 0; turn < 300; turn++) {
+		for (i = 0; i < RTE_DIM(functions); i++) {
+			struct rte_mbuf *frames[8];
+
+			send_two();
+			must_be_two(frames, functions[i](rte_eth_devices[port].data->rx_queues[0],
+							 frames, RTE_DIM(frames)));
+		}
+	}
+	close_port();
+	is(held(), 0);
+}
+
+/* The lower half of a descriptor's first word. */
+static void
+frame_asks_for_its_whole_tag_and_its_checksums(void)
+{
+	static const struct layout asking = {
+		.queues = 1,
+		.slots = 64,
+		.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_VLAN_INSERT |
+					RTE_ETH_TX_OFFLOAD_IPV4_CKSUM |
+					RTE_ETH_TX_OFFLOAD_UDP_CKSUM,
+	};
+	static const struct {
+		uint64_t flags;
+		uint32_t request;
+	} wishes[] = {
+		{ 0, 0 },
+		{ RTE_MBUF_F_TX_VLAN, MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | 0xe123 },
+		{ RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM,
+		  MERIDIAN_H2C_REQUEST_IP_CHECKSUM_MASK },
+		{ RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_UDP_CKSUM,
+		  MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK },
+	};
+	unsigned int i;
+
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK;
+	plug("");
+	start_port(&asking);
+	for (i = 0; i < RTE_DIM(wishes); i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+		must(mbuf != NULL && rte_pktmbuf_append(mbuf, 60) != NULL, "no memory");
+		mbuf->ol_flags = wishes[i].flags;
+		mbuf->vlan_tci = 0xe123;
+		is(rte_eth_tx_burst(port, 0, &mbuf, 1), 1);
+		is((uint32_t)rte_le_to_cpu_64(test_card->null->queue[0].h2c[2 * i]),
+		   wishes[i].request);
+	}
+}
+
+/* Of frames that it was not told of: none of them is the driver's to free. */
+static void
+status_that_cannot_be_is_no_progress(void)
+{
+	static const uint64_t wrong[] = { 11, 255, 256, UINT16_MAX };
+	volatile uint64_t *status;
+	unsigned int before, i;
+
+	plug("");
+	start_port(&plain);
+	before = held();
+	is(send_frames(0, 10), 10);
+	status = &test_card->null->queue[0].h2c[2 * plain.slots];
+	for (i = 0; i < RTE_DIM(wrong); i++) {
+		*status = rte_cpu_to_le_64(wrong[i] << 16);
+		is(rte_eth_tx_done_cleanup(port, 0, 0), 0);
+		is(held(), before + 10);
+	}
+	*status = rte_cpu_to_le_64(10ull << 16);
+	is(rte_eth_tx_done_cleanup(port, 0, 0), 10);
+	is(held(), before);
+}
+
+const struct test_case frame_cases[] = {
+	CASE(every_function_takes_frames_of_several_buffers),
+	CASE(frame_asks_for_its_whole_tag_and_its_checksums),
+	CASE(status_that_cannot_be_is_no_progress),
+	{ NULL },
+};
