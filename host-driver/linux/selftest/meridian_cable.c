@@ -17,7 +17,7 @@
 #define LOOK_FRAMES	16
 #define LINK_MSECS	3000
 
-static const struct meridian_loop cable = { "cable", 0 };
+static const struct meridian_port_loop cable = { "cable", 0 };
 
 static bool has_link(struct meridian *m, u32 port)
 {
@@ -37,7 +37,7 @@ static bool is_ours(const struct meridian_port_test *t, u32 port)
 {
 	u32 run = read_port_test(t, port, MERIDIAN_PORT_TEST_RUN);
 
-	return FIELD_GET(MERIDIAN_PORT_TEST_RUN_LABEL_MASK, run) == t->label;
+	return FIELD_GET(MERIDIAN_PORT_TEST_RUN_LABEL_MASK, run) == t->run.label;
 }
 
 /*
@@ -76,7 +76,7 @@ static int look(struct meridian_port_test *t, u32 *end)
 	unsigned int port;
 	int busy, error;
 
-	meridian_next_label(t);
+	meridian_port_next_label(&t->run);
 	busy = listen(t, &ports);
 	meridian_start_port_test(t, t->port[0], MERIDIAN_PORT_TEST_MODE_GENERATE_MASK |
 						MERIDIAN_PORT_TEST_MODE_CHECK_MASK);
@@ -113,7 +113,7 @@ int meridian_look_for_cable(struct meridian_port_test *t, u32 *end)
 	ktime_t start = ktime_get();
 	int error;
 
-	t->batch = LOOK_FRAMES;
+	t->run.batch = LOOK_FRAMES;
 	for (;;) {
 		error = look(t, end);
 		if (error == -EBUSY)

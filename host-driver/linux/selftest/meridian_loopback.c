@@ -10,6 +10,7 @@
 #include <linux/sched/signal.h>
 
 #include "compat.h"
+#include "include/meridian_port_run.h"
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_hw.h"
@@ -152,7 +153,7 @@ static void wait_for_reset(struct meridian *m, u32 port)
  *
  * Return: as meridian_loops_interrupted(), which says why not.
  */
-int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_loop *loop)
+int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_port_loop *loop)
 {
 	ktime_t start = ktime_get();
 	u32 mode = loop->mode;
@@ -193,7 +194,7 @@ int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_lo
  *
  * Return: as meridian_loops_interrupted(), which says why not.
  */
-int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_loop *loop)
+int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_port_loop *loop)
 {
 	ktime_t start = ktime_get();
 	int error;

@@ -14,22 +14,15 @@
 #include "meridian_port_test.h"
 #include "meridian_selftest.h"
 
-/* Frames without FCS; behind the largest that all networks with jumbo frames know. */
-#define LARGEST		9596u
 /* The longest is ", cable to port 1". */
 #define EXTERNAL_LENGTH	32
 
-static const struct meridian_loop loops[] = {
-	{ "near-pcs", 1 },
-	{ "near-pma", 2 },
-};
-
-static const struct meridian_loop external = { "external", 0 };
+static const struct meridian_port_loop external = { "external", 0 };
 
 /* One at a time: PFs may share a port, and a cable joins two. */
 static DEFINE_MUTEX(one_at_a_time);
 
-static int test_loop(struct meridian_port_test *t, const struct meridian_loop *loop)
+static int test_loop(struct meridian_port_test *t, const struct meridian_port_loop *loop)
 {
 	int error;
 
@@ -74,18 +67,19 @@ static int test_external(struct meridian_port_test *t, char *said)
 static int test_loops(struct meridian_port_test *t)
 {
 	char external_loop[EXTERNAL_LENGTH] = "";
+	const struct meridian_port_loop *loop;
 	ktime_t start = ktime_get();
 	unsigned int i;
 	int error = 0;
 
-	for (i = 0; i < ARRAY_SIZE(loops) && !error; i++)
-		error = test_loop(t, &loops[i]);
+	for (i = 0; !error && (loop = meridian_port_loop(i)); i++)
+		error = test_loop(t, loop);
 	if (!error && t->m->faults->selftest.is_external)
 		error = test_external(t, external_loop);
 	if (!error)
 		netdev_info(t->m->netdev, "self-test: port loops: %llu bytes in %llu frames of %u to %u bytes went round port %u (near-pcs, near-pma%s) in %lld ms, all good\n",
-			    t->bytes, t->frames, ETH_ZLEN, t->largest, t->m->port,
-			    external_loop, ktime_ms_delta(ktime_get(), start));
+			    t->run.bytes, t->run.frames, ETH_ZLEN, t->run.largest,
+			    t->m->port, external_loop, ktime_ms_delta(ktime_get(), start));
 	return error;
 }
 
@@ -124,12 +118,13 @@ void meridian_recover_port(struct meridian *m)
 int meridian_test_port_loops(struct meridian *m)
 {
 	struct meridian_port_test t = {
-		.m = m, .port = { m->port }, .ports = 1, .largest = min(m->max_frame, LARGEST),
+		.m = m, .port = { m->port }, .ports = 1,
+		.run.largest = min(m->max_frame, MERIDIAN_PORT_LARGEST),
 	};
 	bool is_up = test_bit(MERIDIAN_FLAG_UP, &m->flags);
 	int error;
 
-	t.label = (u16)ktime_to_ms(ktime_get());
+	t.run.label = (u16)ktime_to_ms(ktime_get());
 	mutex_lock(&one_at_a_time);
 	error = meridian_loops_interrupted(m, m->port);
 	if (!error)

@@ -3,31 +3,56 @@
  * Runs of the generators and checkers at the MACs, at line rate. The host only gives the commands.
  */
 #include <linux/bitfield.h>
-#include <linux/etherdevice.h>
 #include <linux/ktime.h>
 
 #include "compat.h"
+#include "include/meridian_port_verdict.h"
 #include "meridian.h"
-#include "meridian_frames.h"
 #include "meridian_hw.h"
 #include "meridian_port_test.h"
 #include "meridian_selftest.h"
 
-/* Each loop and each cable is tested for so long, in batches that grow until one takes
- * BATCH_LEAST_MSECS.
- */
-#define RUN_MSECS	500
-#define BATCH_FIRST	64
-#define BATCH_MOST	65536
-#define BATCH_LEAST_MSECS	100
-/* Bound of a batch; a simulated card needs seconds. */
-#define BATCH_MSECS	10000
-/* The checker waits for frames that are under way; of a cable, the other end may begin later. */
-#define PATIENCE_USECS	100
+/* Of a cable, the other end may begin later. */
 #define CABLE_PATIENCE_USECS	400
 /* Both ends of a cable have to be armed before the first of them sends. */
 #define START_TRIES	5
 #define START_READS	100
+
+static bool is_present(void *card)
+{
+	return meridian_present(card);
+}
+
+static void write_register(void *card, u32 offset, u32 value)
+{
+	meridian_write(card, offset, value);
+}
+
+static u64 read_counter(void *card, u32 offset)
+{
+	return meridian_read_counter(card, offset);
+}
+
+/**
+ * meridian_end_of() - a port of the test, for what both of Linux's drivers share
+ * @t: the test
+ * @port: the port
+ *
+ * Return: the port.
+ */
+struct meridian_port_end meridian_end_of(const struct meridian_port_test *t, u32 port)
+{
+	return (struct meridian_port_end) {
+		.netdev = t->m->netdev,
+		.port = port,
+		.base = MERIDIAN_PORT_TEST_BASE(port),
+		.card = t->m,
+		.is_present = is_present,
+		.write = write_register,
+		.count = read_counter,
+		.resets = "the card's ARM side",
+	};
+}
 
 static bool has_link(const struct meridian_port_test *t, u32 port)
 {
@@ -41,11 +66,12 @@ static u32 state_of(const struct meridian_port_test *t, u32 port)
 			 read_port_test(t, port, MERIDIAN_PORT_TEST_STATUS));
 }
 
-/* Return: 0 if the run of a port is complete; -EINPROGRESS if it goes on. */
+/* Return: 0 if the batch of a port is complete; -EINPROGRESS if it goes on. */
 static int inspect(const struct meridian_port_test *t, u32 port)
 {
-	u32 status = read_port_test(t, port, MERIDIAN_PORT_TEST_STATUS), refusal;
-	u32 run = read_port_test(t, port, MERIDIAN_PORT_TEST_RUN);
+	u32 status = read_port_test(t, port, MERIDIAN_PORT_TEST_STATUS);
+	u32 named = read_port_test(t, port, MERIDIAN_PORT_TEST_RUN);
+	struct meridian_port_end end = meridian_end_of(t, port);
 	bool is_linked = has_link(t, port);
 	int error;
 
@@ -53,27 +79,8 @@ static int inspect(const struct meridian_port_test *t, u32 port)
 	error = meridian_loops_interrupted(t->m, port);
 	if (error)
 		return error;
-	/* A reset of the ARM side takes the test and its settings. */
-	if (FIELD_GET(MERIDIAN_PORT_TEST_RUN_LABEL_MASK, run) != t->label) {
-		netdev_err(t->m->netdev, "self-test: port loops: the card's ARM side was reset, which has ended them: try again\n");
-		return -ECANCELED;
-	}
-	refusal = FIELD_GET(MERIDIAN_PORT_TEST_STATUS_REFUSAL_MASK, status);
-	if (refusal) {
-		netdev_err(t->m->netdev, "self-test: port loops: the card refuses a test of port %u (%u): take driver and bitstream of one commit\n",
-			   port, refusal);
-		return -EPROTO;
-	}
-	if (!is_linked)
-		return meridian_port_lost_link(t, port);
-	if (FIELD_GET(MERIDIAN_PORT_TEST_STATUS_STATE_MASK, status))
-		return -EINPROGRESS;
-	if (FIELD_GET(MERIDIAN_PORT_TEST_STATUS_END_MASK, status) ==
-	    MERIDIAN_PORT_TEST_END_COMPLETE)
-		return 0;
-	netdev_err(t->m->netdev, "self-test: port loops: a command of somebody else, or a reset of the MAC, has ended the test of port %u: try again\n",
-		   port);
-	return -ECANCELED;
+	error = meridian_port_inspect(&t->run, &end, status, named, is_linked);
+	return error == -ENOLINK ? meridian_port_test_lost_link(t, port) : error;
 }
 
 static int inspect_all(const struct meridian_port_test *t)
@@ -91,18 +98,17 @@ static int inspect_all(const struct meridian_port_test *t)
 	return all;
 }
 
-static void say_time_out(const struct meridian_port_test *t)
+static int timed_out(const struct meridian_port_test *t)
 {
-	u32 port = t->port[0];
+	struct meridian_port_end end = meridian_end_of(t, t->port[0]);
 
-	if (t->ports > 1 && inspect(t, port) != -EINPROGRESS)
-		port = t->port[1];
-	netdev_err(t->m->netdev, "self-test: port loops: time-out: port %u has sent %llu of %u frames and does not end: load the bitstream again\n",
-		   port, port_test_count(t, port, MERIDIAN_PORT_TEST_COUNTER_SENT), t->batch);
+	if (t->ports > 1 && inspect(t, end.port) != -EINPROGRESS)
+		end = meridian_end_of(t, t->port[1]);
+	return meridian_port_timed_out(&t->run, &end);
 }
 
 /**
- * meridian_wait_for_port_test() - wait until the runs of all ports are complete
+ * meridian_wait_for_port_test() - wait until the batches of all ports are complete
  * @t: the test
  *
  * Says in a sentence why not.
@@ -118,56 +124,24 @@ int meridian_wait_for_port_test(const struct meridian_port_test *t)
 		error = inspect_all(t);
 		if (error != -EINPROGRESS)
 			return error;
-		if (ktime_ms_delta(ktime_get(), start) > BATCH_MSECS) {
-			say_time_out(t);
-			return -ETIMEDOUT;
-		}
+		if (ktime_ms_delta(ktime_get(), start) > MERIDIAN_PORT_BATCH_MSECS)
+			return timed_out(t);
 		usleep_range(50, 100);
 	}
-}
-
-/**
- * meridian_next_label() - have another label for the next run, as frames of the last may come yet
- * @t: the test
- */
-void meridian_next_label(struct meridian_port_test *t)
-{
-	t->label = (t->label + 1) & MERIDIAN_PORT_TEST_RUN_LABEL_MASK;
-	if (!t->label)
-		t->label = 1;
 }
 
 /**
  * meridian_start_port_test() - start a batch at one port
  * @t: the test
  * @port: the port
- * @mode: MERIDIAN_PORT_TEST_MODE_*; it is forced, as the driver has seen to it who uses the port
- *
- * Sizes of a batch go from small to large; the batches together have every size.
+ * @mode: MERIDIAN_PORT_TEST_MODE_*
  */
 void meridian_start_port_test(const struct meridian_port_test *t, u32 port, u32 mode)
 {
-	u32 range = t->largest - ETH_ZLEN, step = range / t->batch + 1;
-	const u8 *to = meridian_loop_header.h_dest;
+	struct meridian_port_end end = meridian_end_of(t, port);
 
-	write_port_test(t, port, MERIDIAN_PORT_TEST_SIZE,
-			FIELD_PREP(MERIDIAN_PORT_TEST_SIZE_FIRST_MASK,
-				   ETH_ZLEN + t->batches % min(step, range + 1)) |
-			FIELD_PREP(MERIDIAN_PORT_TEST_SIZE_LAST_MASK, t->largest));
-	write_port_test(t, port, MERIDIAN_PORT_TEST_SIZE_STEP, step);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_INTERVAL, 0);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_FRAMES,
-			mode & MERIDIAN_PORT_TEST_MODE_GENERATE_MASK ? t->batch : 0);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_RUN,
-			FIELD_PREP(MERIDIAN_PORT_TEST_RUN_LABEL_MASK, t->label) |
-			FIELD_PREP(MERIDIAN_PORT_TEST_RUN_PATIENCE_MASK,
-				   t->ports > 1 ? CABLE_PATIENCE_USECS : PATIENCE_USECS));
-	write_port_test(t, port, MERIDIAN_PORT_TEST_DESTINATION_LOW,
-			to[0] | to[1] << 8 | to[2] << 16 | (u32)to[3] << 24);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_DESTINATION_HIGH, to[4] | to[5] << 8);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_MODE,
-			mode | MERIDIAN_PORT_TEST_MODE_FORCE_MASK);
-	write_port_test(t, port, MERIDIAN_PORT_TEST_COMMAND, MERIDIAN_PORT_TEST_COMMAND_START_MASK);
+	meridian_port_start(&t->run, &end, mode,
+			    t->ports > 1 ? CABLE_PATIENCE_USECS : MERIDIAN_PORT_PATIENCE_USECS);
 }
 
 /* The second end is armed, and behind that the first is still armed: no frame has gone. */
@@ -200,7 +174,7 @@ static int start_cable(struct meridian_port_test *t, u32 mode)
 	int error = 0;
 
 	for (tries = 0; tries < START_TRIES; tries++) {
-		meridian_next_label(t);
+		meridian_port_next_label(&t->run);
 		for (i = 0; i < t->ports; i++)
 			meridian_start_port_test(t, t->port[i],
 						 mode | MERIDIAN_PORT_TEST_MODE_DELAY_MASK);
@@ -222,16 +196,18 @@ static int start_cable(struct meridian_port_test *t, u32 mode)
 	return -EBUSY;
 }
 
-static int run_batch(struct meridian_port_test *t)
+static int run_batch(void *test)
 {
 	u32 mode = MERIDIAN_PORT_TEST_MODE_GENERATE_MASK | MERIDIAN_PORT_TEST_MODE_CHECK_MASK;
+	struct meridian_port_test *t = test;
+	struct meridian_port_end end;
 	unsigned int i;
 	int error = 0;
 
 	if (t->ports > 1) {
 		error = start_cable(t, mode);
 	} else {
-		meridian_next_label(t);
+		meridian_port_next_label(&t->run);
 		meridian_start_port_test(t, t->port[0], mode);
 	}
 	if (!error)
@@ -240,14 +216,11 @@ static int run_batch(struct meridian_port_test *t)
 		error = meridian_judge_port_test(t);
 	if (error == -EINPROGRESS) /* there was no answer, which this tells */
 		error = meridian_loops_interrupted(t->m, t->port[0]) ?: -EAGAIN;
-	if (error)
-		return error;
-	t->batches++;
-	t->frames += t->ports * t->batch;
-	for (i = 0; i < t->ports; i++)
-		t->bytes += port_test_count(t, t->port[i],
-					    MERIDIAN_PORT_TEST_COUNTER_RECEIVED_BYTES);
-	return 0;
+	for (i = 0; i < t->ports && !error; i++) {
+		end = meridian_end_of(t, t->port[i]);
+		meridian_port_add(&t->run, &end);
+	}
+	return error;
 }
 
 /**
@@ -260,16 +233,5 @@ static int run_batch(struct meridian_port_test *t)
  */
 int meridian_run_port_test(struct meridian_port_test *t)
 {
-	ktime_t start = ktime_get(), now = start, before;
-	int error = 0;
-
-	t->batch = BATCH_FIRST;
-	while (!error && ktime_ms_delta(now, start) < RUN_MSECS) {
-		before = now;
-		error = run_batch(t);
-		now = ktime_get();
-		if (ktime_ms_delta(now, before) < BATCH_LEAST_MSECS)
-			t->batch = min(4 * t->batch, (u32)BATCH_MOST);
-	}
-	return error;
+	return meridian_port_run(&t->run, run_batch, t);
 }

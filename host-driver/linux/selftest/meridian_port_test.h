@@ -3,6 +3,7 @@
 #ifndef MERIDIAN_PORT_TEST_H
 #define MERIDIAN_PORT_TEST_H
 
+#include "include/meridian_port_run.h"
 #include "meridian.h"
 #include "meridian_hw.h"
 #include "meridian_selftest.h"
@@ -13,24 +14,14 @@
  * @loop: what brings the frames back
  * @port: the ports that send: one whose frames come back, or both ends of a cable
  * @ports: how many these are
- * @largest: bytes of the largest frame, without FCS
- * @label: of the run before
- * @batch: frames that each port sends in a run
- * @batches: that were good
- * @frames: of these, of all ports
- * @bytes: of these
+ * @run: the frames
  */
 struct meridian_port_test {
 	struct meridian *m;
-	const struct meridian_loop *loop;
+	const struct meridian_port_loop *loop;
 	u32 port[2];
 	unsigned int ports;
-	u32 largest;
-	u32 label;
-	u32 batch;
-	u32 batches;
-	u64 frames;
-	u64 bytes;
+	struct meridian_port_run run;
 };
 
 static inline u32 read_port_test(const struct meridian_port_test *t, u32 port, u32 offset)
@@ -38,27 +29,21 @@ static inline u32 read_port_test(const struct meridian_port_test *t, u32 port, u
 	return meridian_read(t->m, MERIDIAN_PORT_TEST_BASE(port) + offset);
 }
 
-static inline void write_port_test(const struct meridian_port_test *t, u32 port, u32 offset,
-				   u32 value)
-{
-	meridian_write(t->m, MERIDIAN_PORT_TEST_BASE(port) + offset, value);
-}
-
-/* A counter of the last run; MERIDIAN_PORT_TEST_COUNTER_*. */
+/* A counter of the last batch; MERIDIAN_PORT_TEST_COUNTER_*. */
 static inline u64 port_test_count(const struct meridian_port_test *t, u32 port, u32 counter)
 {
 	return meridian_read_counter(t->m, MERIDIAN_PORT_TEST_BASE(port) + counter);
 }
 
 /* meridian_port_test.c */
-void meridian_next_label(struct meridian_port_test *t);
+struct meridian_port_end meridian_end_of(const struct meridian_port_test *t, u32 port);
 void meridian_start_port_test(const struct meridian_port_test *t, u32 port, u32 mode);
 int meridian_wait_for_port_test(const struct meridian_port_test *t);
 int meridian_run_port_test(struct meridian_port_test *t);
 
 /* meridian_port_verdict.c */
 int meridian_judge_port_test(const struct meridian_port_test *t);
-int meridian_port_lost_link(const struct meridian_port_test *t, u32 port);
+int meridian_port_test_lost_link(const struct meridian_port_test *t, u32 port);
 
 /* meridian_cable.c */
 int meridian_look_for_cable(struct meridian_port_test *t, u32 *end);

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the checkers at the MACs have found, in a sentence. */
+#include "include/meridian_port_verdict.h"
 #include "meridian.h"
 #include "meridian_port_test.h"
 
 /* The longest is "the cable from port 0 to port 1". */
 #define WHERE_LENGTH	64
-
-static const struct {
-	u32 counter;
-	int error;
-	const char *is;
-} faults[] = {
-	{ MERIDIAN_PORT_TEST_COUNTER_DAMAGED_FCS, -EBADMSG, "had a wrong FCS" },
-	{ MERIDIAN_PORT_TEST_COUNTER_DAMAGED_LENGTH, -EBADMSG, "had another length" },
-	{ MERIDIAN_PORT_TEST_COUNTER_DAMAGED_PATTERN, -EBADMSG, "had wrong bits" },
-	{ MERIDIAN_PORT_TEST_COUNTER_LATE, -EILSEQ, "came late or twice" },
-	{ MERIDIAN_PORT_TEST_COUNTER_REPEATED, -EILSEQ, "came twice" },
-	{ MERIDIAN_PORT_TEST_COUNTER_SKIPPED, -ENODATA, "were lost" },
-};
 
 static u32 sender_to(const struct meridian_port_test *t, u32 port)
 {
@@ -45,35 +33,17 @@ static const char *remedy(const struct meridian_port_test *t)
 
 static int judge(const struct meridian_port_test *t, u32 port)
 {
-	u64 sent = port_test_count(t, sender_to(t, port), MERIDIAN_PORT_TEST_COUNTER_SENT);
-	u64 good = port_test_count(t, port, MERIDIAN_PORT_TEST_COUNTER_GOOD);
-	u64 frames[ARRAY_SIZE(faults)];
+	struct meridian_port_end sender = meridian_end_of(t, sender_to(t, port));
+	struct meridian_port_end end = meridian_end_of(t, port);
 	char where[WHERE_LENGTH];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(faults); i++)
-		frames[i] = port_test_count(t, port, faults[i].counter);
-	/* All ones are no counters. */
-	if (!meridian_present(t->m))
-		return -EINPROGRESS;
 	say_where(t, port, where);
-	for (i = 0; i < ARRAY_SIZE(faults); i++) {
-		if (!frames[i])
-			continue;
-		netdev_err(t->m->netdev, "self-test: port loops: %llu of %llu frames in %s %s: %s, and measure the eye by meridian-eye\n",
-			   frames[i], sent, where, faults[i].is, remedy(t));
-		return faults[i].error;
-	}
-	if (sent == t->batch && good == sent)
-		return 0;
-	netdev_err(t->m->netdev, "self-test: port loops: %llu of %u frames were sent and %llu came back in %s: %s, and measure the eye by meridian-eye\n",
-		   sent, t->batch, good, where, remedy(t));
-	return -ENODATA;
+	return meridian_port_judge(&t->run, &sender, &end, where, remedy(t));
 }
 
 /**
- * meridian_judge_port_test() - what the checkers have found in a run
- * @t: the test, whose run is complete
+ * meridian_judge_port_test() - what the checkers have found in a batch
+ * @t: the test, whose batch is complete
  *
  * Says in a sentence what was wrong.
  *
@@ -90,18 +60,17 @@ int meridian_judge_port_test(const struct meridian_port_test *t)
 }
 
 /**
- * meridian_port_lost_link() - say that a port has lost its link in the middle
+ * meridian_port_test_lost_link() - say that a port has lost its link in the middle
  * @t: the test
  * @port: one of its ports
  *
  * Return: the error that this is.
  */
-int meridian_port_lost_link(const struct meridian_port_test *t, u32 port)
+int meridian_port_test_lost_link(const struct meridian_port_test *t, u32 port)
 {
+	struct meridian_port_end end = meridian_end_of(t, port);
 	char where[WHERE_LENGTH];
 
 	say_where(t, port, where);
-	netdev_err(t->m->netdev, "self-test: port loops: port %u has lost its link in %s: %s, and measure the eye by meridian-eye\n",
-		   port, where, remedy(t));
-	return t->loop->mode ? -EIO : -ENOLINK;
+	return meridian_port_lost_link(&end, t->loop, where, remedy(t));
 }

@@ -8,6 +8,7 @@
 #include "meridian_hw.h"
 
 struct devlink_fmsg;
+struct meridian_port_loop;
 
 /* meridian_selftest.c */
 const char *meridian_test_name(unsigned int test);
@@ -53,15 +54,10 @@ int meridian_test_port_loops(struct meridian *m);
 void meridian_recover_port(struct meridian *m);
 
 /* meridian_loopback.c */
-struct meridian_loop {
-	const char *name;
-	u32 mode; /* of the transceiver; 0 for a loop plug or a cable */
-};
-
 bool meridian_port_is_taken(struct meridian *m, u32 port);
 int meridian_loops_interrupted(struct meridian *m, u32 port);
-int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_loop *loop);
-int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_loop *loop);
+int meridian_set_loopback(struct meridian *m, u32 port, const struct meridian_port_loop *loop);
+int meridian_wait_for_loop(struct meridian *m, u32 port, const struct meridian_port_loop *loop);
 void meridian_end_port_test(struct meridian *m, u32 port);
 void meridian_put_port_back(struct meridian *m, u32 port);
 

@@ -39,7 +39,9 @@ SRC_URI = "\
     file://meridian_ps_tx.c \
     file://meridian_ps_watch.c \
     file://selftest \
+    file://meridian_port_run.h \
     file://meridian_port_stats.h \
+    file://meridian_port_verdict.h \
     file://meridian_regs.h \
 "
 

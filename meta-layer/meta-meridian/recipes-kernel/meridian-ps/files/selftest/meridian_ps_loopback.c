@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
+#include "meridian_port_run.h"
 #include "meridian_ps_selftest.h"
 
 /* The port may not be quiet, as a partner sends; it has a link within LOCK_MSECS of a change. */
@@ -163,7 +164,7 @@ static void wait_for_quiet(struct meridian_ps_port *port)
  *
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
-int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
 			     u32 *host)
 {
 	int error = meridian_ps_loops_interrupted(port);
@@ -199,7 +200,7 @@ int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridia
  *
  * Return: as meridian_ps_loops_interrupted(), which says why not.
  */
-int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
 			      u32 *host)
 {
 	ktime_t start = ktime_get();

@@ -5,15 +5,7 @@
 
 #include "meridian_ps.h"
 
-/**
- * struct meridian_ps_loop - by which way frames come back
- * @name: as docs/selftest.md has it
- * @mode: of the transceiver; 0 for a loop plug
- */
-struct meridian_ps_loop {
-	const char *name;
-	u32 mode;
-};
+struct meridian_port_loop;
 
 /* Registers of a port's test: MERIDIAN_PORT_TEST_*. */
 static inline u32 meridian_ps_test_read(struct meridian_ps_port *port, u32 offset)
@@ -39,9 +31,9 @@ bool meridian_ps_port_is_taken(struct meridian_ps_port *port);
 int meridian_ps_loops_interrupted(struct meridian_ps_port *port);
 void meridian_ps_reserve_port(struct meridian_ps_port *port, u32 *host);
 void meridian_ps_keep_host_out(struct meridian_ps_port *port, u32 *host);
-int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+int meridian_ps_set_loopback(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
 			     u32 *host);
-int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_ps_loop *loop,
+int meridian_ps_wait_for_loop(struct meridian_ps_port *port, const struct meridian_port_loop *loop,
 			      u32 *host);
 void meridian_ps_end_loops(struct meridian_ps_port *port);
 void meridian_ps_release_port(struct meridian_ps_port *port, u32 host);
