@@ -2,7 +2,8 @@
 package meridian.box
 
 import java.io.File
-import java.nio.file.Files
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Path}
 import javax.xml.parsers.DocumentBuilderFactory
 import org.w3c.dom.{Element, NodeList}
 import scala.sys.process._
@@ -17,7 +18,7 @@ case class BoxPort(name: String, input: Boolean, width: Int)
   * @param ports      in the order of the header
   * @param parameters integers, and local ones, with the values that they have in the shell
   * @param set        those of them that the shell sets
-  * @param modules    all modules that the sources of this one bring along, and the file of each
+  * @param modules    all modules, packages and so on that the sources declare, used or not, and the file of each
   */
 case class BoxModule(
     name: String,
@@ -55,22 +56,22 @@ object BoxModule {
 
   /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
     * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
-    * imports it. What two modules share is there once.
+    * imports it. What two modules share is there once: files that have the same contents, wherever they are.
     */
   def copy(modules: Seq[BoxModule], output: File): Unit = {
-    val verilog = modules.flatMap(_.source.verilog).distinctBy(_.getCanonicalFile)
-    val headers = modules.flatMap(_.source.headers).distinctBy(_.getCanonicalFile)
+    val verilog = modules.flatMap(_.source.verilog).distinctBy(contents)
+    val headers = modules.flatMap(_.source.headers).distinctBy(file => (file.getName, contents(file)))
     for ((name, several) <- headers.groupBy(_.getName) if several.size > 1)
       throw new IllegalArgumentException(s"${several.mkString(" and ")} have one name, $name: rename one of them")
     for (Seq(one, other) <- modules.combinations(2)) {
       val same = for {
         (name, file) <- one.modules.toSeq.sortBy(_._1)
         another <- other.modules.get(name)
-        if another.getCanonicalFile != file.getCanonicalFile
+        if contents(another) != contents(file)
       } yield name
       require(
         same.isEmpty,
-        s"the boxes ${one.name} and ${other.name} both have a module ${same.mkString(", ")}: rename it in one of them"
+        s"the boxes ${one.name} and ${other.name} both declare ${same.mkString(", ")}: rename it in one of them"
       )
     }
     val files = headers ++ verilog
@@ -79,17 +80,19 @@ object BoxModule {
         !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
         s"$file is below the folder of the output, $output, which is written anew: move your source elsewhere"
       )
-    val contents = files.map(file => Files.readAllBytes(file.toPath))
+    val copies = files.map(contents)
     val folder = new File(output, "box")
     Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
     if (files.nonEmpty) folder.mkdirs()
     val digits = 2 max (files.size - 1).toString.length
-    for ((file, bytes) <- files.zip(contents)) {
+    for ((file, copy) <- files.zip(copies)) {
       val number = verilog.indexOf(file)
       val name = if (number < 0) file.getName else s"%0${digits}d_%s".format(number, file.getName)
-      Files.write(folder.toPath.resolve(name), bytes)
+      Files.write(folder.toPath.resolve(name), copy.array)
     }
   }
+
+  private def contents(file: File): ByteBuffer = ByteBuffer.wrap(Files.readAllBytes(file.toPath))
 
   /** As Verilator sees it; set has the parameters that an instance may set. */
   private def elaborate(source: BoxSource, name: String, set: Map[String, BigInt]): BoxModule = {
@@ -114,14 +117,30 @@ object BoxModule {
         )
         throw new IllegalArgumentException(s"Verilator does not read ${files.mkString(", ")}:\n$text")
       }
-      parse(DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement, name, source)
+      val root = DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement
+      parse(root, name, source, declared(files, headers))
     } finally Files.delete(xml)
+  }
+
+  /** What the files declare, whether the module uses it or not, and the file of each. */
+  private def declared(files: Seq[File], headers: Path): Map[String, File] = {
+    val said = new StringBuilder
+    Process(Seq("verilator", "-E", s"-I$headers") ++ files.map(_.getPath)) !
+      ProcessLogger(line => said.append(line).append('\n'), _ => ())
+    var file = files.head
+    declaration
+      .findAllMatchIn(said)
+      .flatMap { found =>
+        for (path <- Option(found.group(1))) file = new File(path)
+        Option(found.group(2)).map(_ -> file)
+      }
+      .toMap
   }
 
   private def elements(list: NodeList): Seq[Element] =
     (0 until list.getLength).map(list.item).collect { case element: Element => element }
 
-  private def parse(root: Element, name: String, source: BoxSource): BoxModule = {
+  private def parse(root: Element, name: String, source: BoxSource, modules: Map[String, File]): BoxModule = {
     val types = elements(root.getElementsByTagName("typetable")).flatMap(table => elements(table.getChildNodes))
     val byId = types.map(kind => kind.getAttribute("id") -> kind).toMap
     def width(id: String): Int = {
@@ -142,12 +161,7 @@ object BoxModule {
       case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
       case _                               => 0
     }
-    val files = elements(root.getElementsByTagName("file"))
-      .map(file => file.getAttribute("id") -> new File(file.getAttribute("filename")))
-      .toMap
-    def fileOf(module: Element): File = files(module.getAttribute("loc").takeWhile(_ != ','))
-    val modules = elements(root.getElementsByTagName("module"))
-    val top = modules.find(_.getAttribute("topModule") == "1").get
+    val top = elements(root.getElementsByTagName("module")).find(_.getAttribute("topModule") == "1").get
     val variables = elements(top.getChildNodes).filter(_.getTagName == "var")
     val (ports, others) = variables.partition(_.hasAttribute("dir"))
     val parameters = others.filter(v => v.hasAttribute("param") || v.hasAttribute("localparam"))
@@ -166,9 +180,13 @@ object BoxModule {
         values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
       }.toMap ++ source.values,
       others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet,
-      modules.map(module => module.getAttribute("origName") -> fileOf(module)).toMap
+      modules
     )
   }
+
+  // The file that follows, a string, or the head of a declaration.
+  private val declaration = ("(?m)^`line +\\d+ +\"([^\"]+)\"|\"(?:\\\\.|[^\"\\\\])*\"|" +
+    "\\b(?:macro)?(?:module|package|interface|program|primitive)\\s+(?:(?:automatic|static)\\s+)?(\\w+)\\s*(?:[;#(]|import\\b)").r
 
   private val literal = """\d+'s?([hd])([0-9a-f]+)""".r
 }

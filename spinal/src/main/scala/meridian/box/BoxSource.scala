@@ -92,8 +92,16 @@ object BoxSource {
     val made = synthesise(width) || said.toString.contains("no generic") && synthesise()
     require(made, s"GHDL does not synthesise the entity $entity:\n$said")
     // VHDL does not tell upper from lower case, Verilog does.
-    Files.writeString(output, Files.readString(output).replaceFirst(s"(?im)^module $entity\\b", s"module $entity"))
-    BoxSource(Seq(output.toFile), Nil)
+    val text = Files.readString(output).replaceFirst(s"(?im)^module $entity\\b", s"module $entity")
+    // Each module has a file, so that an entity that two boxes share is there once.
+    val modules = text.split("(?m)(?<=^endmodule$)").toSeq.map(_.strip).filter(_.nonEmpty)
+    BoxSource(
+      modules.map { module =>
+        val name = """(?m)^module (\w+)""".r.findFirstMatchIn(module).fold(entity)(_.group(1))
+        Files.writeString(output.resolveSibling(s"$name.v"), s"$module\n").toFile
+      },
+      Nil
+    )
   }
 
   /** A class of the shell's own compilation, as scripts/sbt adds the files of the user to it. */

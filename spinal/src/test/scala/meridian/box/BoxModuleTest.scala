@@ -135,7 +135,7 @@ class BoxModuleTest extends AnyFunSuite {
     assert(output.toPath.resolve("box").toFile.list.toSeq == Seq("00_one.v"))
     assert(
       refused(BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other", "fifo")), output))
-        .contains("both have a module fifo: rename it in one of them")
+        .contains("both declare fifo: rename it in one of them")
     )
   }
 
@@ -154,10 +154,60 @@ class BoxModuleTest extends AnyFunSuite {
     val output = Files.createTempDirectory("output").toFile
     assert(
       refused(BoxModule.copy(Seq(read("left", here), read("right", there)), output))
-        .contains("the boxes left and right both have a module fifo: rename it in one of them")
+        .contains("the boxes left and right both declare fifo: rename it in one of them")
     )
     BoxModule.copy(Seq(read("left", here), read("right", here)), output)
     assert(new File(output, "box").list.sorted.toSeq == Seq("00_left.v", "01_shared.v", "02_fifo.v", "03_right.v"))
+  }
+
+  test("two boxes may share a file in copies, an entity of VHDL, and a header with a module") {
+    def copied(name: String, text: String): File =
+      Files.writeString(Files.createTempDirectory("own").resolve(name), text).toFile
+    def boxes(text: String => Seq[File]) =
+      Seq("left", "right").map(name => BoxModule.read(text(name), None, p.hostBytes))
+    val output = Files.createTempDirectory("output").toFile
+    def there: Seq[String] = new File(output, "box").list.sorted.toSeq
+    val fifo = "module fifo(input clk);\nendmodule\n"
+    def user(name: String): String = header(name).replace("endmodule", "  fifo one(clk);\nendmodule")
+
+    BoxModule.copy(boxes(name => Seq(file(s"$name.v", user(name)), copied("fifo.v", fifo))), output)
+    assert(there == Seq("00_left.v", "01_fifo.v", "02_right.v"))
+
+    val guarded = copied("fifo.vh", s"`ifndef FIFO\n`define FIFO\n$fifo`endif\n")
+    BoxModule.copy(boxes(name => Seq(file(s"$name.v", "`include \"fifo.vh\"\n" + user(name)), guarded)), output)
+    assert(there == Seq("00_left.v", "01_right.v", "fifo.vh"))
+
+    def entity(name: String, body: String): String =
+      s"""library ieee; use ieee.std_logic_1164.all;
+         |entity $name is port (clk: in std_logic; q: out std_logic); end;
+         |architecture rtl of $name is begin $body end;
+         |""".stripMargin
+    val shared = copied("fifo.vhd", entity("fifo", "q <= clk;"))
+    def vhdl(name: String) =
+      Seq(shared, file(s"$name.vhd", entity(name, "one: entity work.fifo port map(clk => clk, q => q);")))
+    BoxModule.copy(
+      Seq("left", "right").map(name => BoxModule.read(vhdl(name), Some(name), p.hostBytes)),
+      output
+    )
+    assert(there == Seq("00_fifo.v", "01_left.v", "02_right.v"))
+  }
+
+  test("two boxes may not have packages, interfaces or modules without use of one name in files of their own") {
+    val uses = Seq("package" -> "wire [31:0] it = common::owner;", "interface" -> "common it();", "module" -> "")
+    for ((kind, use) <- uses) {
+      def read(name: String): BoxModule = {
+        val text = s"$kind common; localparam [31:0] owner = ${name.length}; end$kind\n"
+        val own = Files.writeString(Files.createTempDirectory("own").resolve("common.sv"), text).toFile
+        val mine = header(name).replace("endmodule", s"  $use // module other;\nendmodule")
+        BoxModule.read(Seq(own, file(s"$name.sv", mine)), Some(name), p.hostBytes)
+      }
+      val (left, right) = (read("left"), read("right"))
+      assert(left.modules.keySet == Set("left", "common"))
+      assert(
+        refused(BoxModule.copy(Seq(left, right), Files.createTempDirectory("output").toFile))
+          .contains("the boxes left and right both declare common: rename it in one of them")
+      )
+    }
   }
 
   test("files are copied in the order that they were named, and none of the user's is removed") {
