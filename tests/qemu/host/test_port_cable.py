@@ -14,15 +14,32 @@ from typing import Self
 import pytest
 from driver_machine import changed, running
 from meridian_machine import Hardware, Setting, Twin, tools
+from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
 from meridian_twin.control import Control
 from meridian_twin.wire import Wire, WireError
 from selftest_bench import SECONDS, Bench
 from test_pattern import ARM, FAILED, PLANTED
-from test_port_loops import LANE, LOOPBACK, MODE, NEAR, ROUND, STRIDE, TEST, offline, register, rests, wait_for_end
+from test_port_loops import (
+    HOST_ENABLE,
+    LANE,
+    LOOPBACK,
+    MODE,
+    NEAR,
+    PORT,
+    ROUND,
+    STRIDE,
+    TEST,
+    offline,
+    register,
+    rests,
+    wait_for_end,
+)
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 CABLE = f"{NEAR}, cable to port {{}}"
+#: The PF of port 1.
+OTHER_PF = f"{Path(PF_DEVICE).name[:-1]}1"
 #: Frames of a generator have it before the number of their port.
 SOURCE = bytes.fromhex("024d52444e")
 #: mode, while both ends of a cable are tested.
@@ -121,13 +138,18 @@ def external(bench: Bench, interface: str = "eth0", status: int = 0) -> tuple[st
     return offline(bench, interface, status, kind="external_lb")
 
 
+def of_port_1(bench: Bench, page: int, offset: int) -> str:
+    """The address of a register of port 1, for devmem."""
+    bar2 = int(bench.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    return f"{bar2 + page + STRIDE[page] + offset:#x}"
+
+
 def in_the_cable(bench: Bench, then: str) -> None:
     """A command of the machine, once frames go through the cable."""
-    bar2 = int(bench.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
-    at = bar2 + TEST + STRIDE[TEST] + MODE
+    at = of_port_1(bench, TEST, MODE)
     bench.guest.run(
         "ethtool -t eth0 external_lb >/run/offline 2>&1 & echo $! >/run/offline.pid\n"
-        f"timeout 120 sh -c 'until busybox devmem {at:#x} | grep -qi {BOTH:X}$; do :; done' && {then}",
+        f"timeout 120 sh -c 'until busybox devmem {at} | grep -qi {BOTH:X}$; do :; done' && {then}",
         SECONDS,
     )
 
@@ -215,10 +237,25 @@ def test_a_signal_in_the_middle(bench: Bench) -> None:
 
 
 def test_somebody_else_tests_the_other_end(bench: Bench) -> None:
-    bar2 = int(bench.guest.run("sed -n 3p /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
-    at = bar2 + LANE + STRIDE[LANE] + LOOPBACK
-    bench.guest.run(f"busybox devmem {at:#x} 32 0x102")
+    at = of_port_1(bench, LANE, LOOPBACK)
+    bench.guest.run(f"busybox devmem {at} 32 0x102")
     _, said = external(bench, status=FAILED)
     assert "the frames of port 0 do not come back, and somebody else tests another port" in said, said
     assert register(bench, LANE, LOOPBACK, 1) == 2
-    bench.guest.run(f"busybox devmem {at:#x} 32 0")
+    bench.guest.run(f"busybox devmem {at} 32 0")
+
+
+def test_another_driver_has_opened_the_other_end(bench: Bench) -> None:
+    """Linux's driver has given the PF of the other port up; devmem opens the port, as another driver of that PF does."""
+    guest, at = bench.guest, of_port_1(bench, PORT, HOST_ENABLE)
+    guest.run(f"echo {OTHER_PF} >/sys/bus/pci/drivers/meridian/unbind; busybox devmem {at} 32 3")
+    try:
+        text, said = external(bench, status=FAILED)
+        assert "another driver has opened port 1 for its function: end it, then try again" in said, said
+        assert re.search(r"port_loops\s+16$", text, re.MULTILINE), text
+        assert register(bench, PORT, HOST_ENABLE, 1) == 3
+        guest.run(f"busybox devmem {at} 32 0; dmesg -C")
+        assert re.search(ROUND.format(0, CABLE.format(1)), external(bench)[1])
+        assert register(bench, PORT, HOST_ENABLE, 1) == 0
+    finally:
+        guest.run(f"busybox devmem {at} 32 0; echo {OTHER_PF} >/sys/bus/pci/drivers/meridian/bind; ip link set eth1 up")
