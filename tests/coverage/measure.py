@@ -24,12 +24,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coverage_page import Row, page
+from run import SIDE_BY_SIDE
 from shell_points import CoverageError, components
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "build" / "coverage"
 MINUTES = 120
 QUICK = "not long and not qemu and not vivado"
+#: Where the programs in Python are.
+PROGRAMS = [ROOT / "twin", ROOT / "host-driver" / "tools", ROOT / "packaging"]
+#: Workers of pytest, and programs that tests begin, are measured as well: also those that end by a signal or by os._exit().
+COUNTED = """[run]
+source = {sources}
+parallel = true
+patch =
+    subprocess
+    _exit
+sigterm = true
+disable_warnings = no-data-collected
+data_file = {folder}/data
+[report]
+exclude_also = if TYPE_CHECKING:
+"""
 
 
 @dataclass(frozen=True)
@@ -125,21 +141,23 @@ def card() -> Part:
     return gcov("card", "the card's models under their unit tests", objects, "twin/card/src/")
 
 
-def python_and_shell() -> list[Part]:
-    """Of one run, because the shell's tests are in Python."""
+def python_and_shell(names: Sequence[str], chosen: Sequence[str]) -> list[Part]:
+    """Of one run, because the shell's tests are in Python. Without the shell, cards are the usual ones, which are faster.
+    chosen: these tests instead of all."""
     folder, counted = OUTPUT / "python", OUTPUT / "shell"
-    counted.mkdir(parents=True)
     folder.mkdir(parents=True)
+    more = {}
+    if "shell" in names:
+        counted.mkdir(parents=True)
+        more["MERIDIAN_COVERAGE"] = str(counted)
     settings = folder / "coveragerc"
-    settings.write_text(
-        f"[run]\nsource = {ROOT}/twin\nparallel = true\npatch = subprocess\ndata_file = {folder}/data\n"
-        f"[report]\nexclude_also = if TYPE_CHECKING:\n"
-    )
-    tests = [ROOT / "tests", "--ignore", ROOT / "tests" / "dpdk", "-m", QUICK]
+    sources = "".join(f"\n    {each}" for each in PROGRAMS)
+    settings.write_text(COUNTED.format(sources=sources, folder=folder))
+    tests = chosen or [ROOT / "tests", "--ignore", ROOT / "tests" / "dpdk"]
     run(
         folder / "test.log",
-        *("coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q", *tests),
-        MERIDIAN_COVERAGE=str(counted),
+        *("coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q", *SIDE_BY_SIDE, "-m", QUICK, *tests),
+        **more,
     )
     run(folder / "combine.log", "coverage", "combine", f"--rcfile={settings}")
     run(folder / "html.log", "coverage", "html", f"--rcfile={settings}", "-d", folder / "html")
@@ -149,8 +167,9 @@ def python_and_shell() -> list[Part]:
         Row(os.path.relpath(name, ROOT), file["summary"]["covered_lines"], file["summary"]["num_statements"])
         for name, file in files.items()
     ]
-    about = "programs in Python under the quick tests of the whole shell and card"
-    return [Part("python", about, rows, "python/html/index.html"), shell(counted)]
+    about = f"programs in Python under {' '.join(chosen) or 'the quick tests of the whole shell and card'}"
+    python = Part("python", about, rows, "python/html/index.html")
+    return [python, shell(counted)] if more else [python]
 
 
 def shell(counted: Path) -> Part:
@@ -182,11 +201,11 @@ def shell(counted: Path) -> Part:
 PARTS = {"driver": driver, "dpdk": dpdk, "card": card, "python": python_and_shell, "shell": python_and_shell}
 
 
-def measured(names: Sequence[str]) -> list[Part]:
+def measured(names: Sequence[str], tests: Sequence[str]) -> list[Part]:
     parts: list[Part] = []
     for measure in dict.fromkeys(PARTS[name] for name in names):
-        say(f"measuring {' and '.join(name for name, of in PARTS.items() if of is measure)}")
-        result = measure()
+        say(f"measuring {' and '.join(name for name in PARTS if name in names and PARTS[name] is measure)}")
+        result = measure(names, tests) if measure is python_and_shell else measure()
         parts += result if isinstance(result, list) else [result]
     return parts
 
@@ -198,13 +217,15 @@ def main() -> int:
     parser.add_argument(
         "part", nargs="*", metavar="PART", help="driver, dpdk, card, python or shell; all if none is named"
     )
-    names = parser.parse_args().part
+    parser.add_argument("--tests", nargs="+", default=[], metavar="TEST", help="of python and shell, these tests only")
+    arguments = parser.parse_args()
+    names = arguments.part or (["python"] if arguments.tests else list(PARTS))
     if wrong := [name for name in names if name not in PARTS]:
         parser.error(f"there is no part {wrong[0]}: it is one of {', '.join(PARTS)}")
     shutil.rmtree(OUTPUT, ignore_errors=True)
     OUTPUT.mkdir(parents=True)
     try:
-        parts = measured(names or list(PARTS))
+        parts = measured(names, arguments.tests)
     except CoverageError as error:
         say(str(error))
         return 1
