@@ -314,6 +314,7 @@ enum meridian_flag {
 	MERIDIAN_FLAG_MISC_IRQ,	/* the first vector has its handler */
 	MERIDIAN_FLAG_FILTER,	/* there was no memory to look what is to be received */
 	MERIDIAN_FLAG_UNHEARD,	/* a VF's PF has not heard what is to be received */
+	MERIDIAN_FLAG_UNTOLD,	/* nor how frames are spread, and whether tags are stripped */
 	MERIDIAN_FLAG_OWN,	/* a VF's PF may have another address as its own than Linux */
 	MERIDIAN_FLAG_ERRORS,	/* the card may have errors that were not looked at */
 };

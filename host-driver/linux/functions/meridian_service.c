@@ -126,13 +126,23 @@ static void look_after_port(struct meridian *m)
 /* What a PF that was silent has not heard, or may not have; whether rx_mode has a part in it. */
 static bool is_to_ask_again(struct meridian *m)
 {
-	if (!test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags) && !test_bit(MERIDIAN_FLAG_OWN, &m->flags))
+	bool is_untold = test_bit(MERIDIAN_FLAG_UNTOLD, &m->flags);
+
+	if (!is_untold && !test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags) &&
+	    !test_bit(MERIDIAN_FLAG_OWN, &m->flags))
 		return false;
 	if (time_before(jiffies, m->retry_next))
 		return false;
 	m->retry_next = jiffies + MERIDIAN_RETRY_PERIOD;
+	if (is_untold) {
+		meridian_doubt_pf(m);
+		meridian_tell_settings(m);
+		/* The filter comes behind them. */
+		if (test_bit(MERIDIAN_FLAG_UNTOLD, &m->flags))
+			return false;
+	}
 	meridian_repeat_own_address(m);
-	return test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
+	return is_untold || test_bit(MERIDIAN_FLAG_UNHEARD, &m->flags);
 }
 
 /* A PF says it to a VF that asks, and only then: it does not wait for VFs. */

@@ -11,7 +11,12 @@
 #include "meridian_rss.h"
 #include "meridian_vf_wishes.h"
 
-/* As long as the public drivers wait for an answer; and for one of a PF that gave none before. */
+/*
+ * As long as the public drivers wait for an answer; and for one of a PF that gave none before. Who
+ * asks has RTNL most of the time, so it is long, but it comes once: a PF that is in a reset of its
+ * own, or on a busy host, is slow and not silent, and who goes down without its answer is kept from
+ * memory and cannot come up.
+ */
 #define ANSWER_WAIT	(10 * HZ)
 #define SILENT_WAIT	HZ
 
@@ -25,9 +30,8 @@ static unsigned long patience(const struct meridian *m)
 	return m->is_pf_silent ? SILENT_WAIT : ANSWER_WAIT;
 }
 
-static int send(struct meridian *m, const struct qdma_message *request, unsigned long wait)
+static int send(struct meridian *m, const struct qdma_message *request, unsigned long end)
 {
-	unsigned long end = jiffies + wait;
 	bool is_last;
 	int error;
 
@@ -42,9 +46,8 @@ static int send(struct meridian *m, const struct qdma_message *request, unsigned
 }
 
 /* What else comes meanwhile is thrown away. */
-static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer, unsigned long wait)
+static int wait_answer(struct meridian *m, u32 op, struct qdma_message *answer, unsigned long end)
 {
-	unsigned long end = jiffies + wait;
 	bool is_last;
 	u32 source;
 
@@ -75,19 +78,20 @@ static void note_silence(struct meridian *m, bool is_silent)
 	m->is_pf_silent = is_silent;
 }
 
-/* The mailbox is locked. */
+/* The mailbox is locked. wait: for the question to be taken and answered, together. */
 static int exchange(struct meridian *m, const struct qdma_message *request,
 		    struct qdma_message *answer, unsigned long wait)
 {
+	unsigned long end = jiffies + wait;
 	struct qdma_message unused;
 	int error;
 
 	/* The answer to the last question may have come late. */
 	if (m->is_pf_silent)
 		qdma_mailbox_clear(&m->qdma);
-	error = send(m, request, wait);
+	error = send(m, request, end);
 	if (!error)
-		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused, wait);
+		error = wait_answer(m, qdma_message_op(request), answer ? answer : &unused, end);
 	note_silence(m, error == -EBUSY || error == -ETIMEDOUT);
 	return error;
 }
@@ -515,5 +519,5 @@ void meridian_leave_pf(struct meridian *m)
 
 	meridian_forget_addresses(m);
 	begin(m, &bye, QDMA_OP_VF_BYE);
-	send(m, &bye, patience(m));
+	send(m, &bye, jiffies + patience(m));
 }

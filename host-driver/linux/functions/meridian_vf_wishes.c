@@ -147,18 +147,14 @@ static int note(struct wishes *wishes, int error)
 static void drop_unwished(struct meridian *m, struct wishes *wishes)
 {
 	struct known *known, *next;
-	bool is_asked = false;
 
 	list_for_each_entry_safe(known, next, &m->entries, list) {
 		if (is_wished(wishes, known->address))
 			continue;
-		if (is_asked && m->is_pf_silent) {
-			wishes->is_unheard = true;
-			break;
-		}
-		is_asked = true;
 		if (!note(wishes, meridian_ask_address(m, known->address, false, false)))
 			forget(known);
+		if (wishes->is_unheard)
+			break;
 	}
 }
 
@@ -203,33 +199,26 @@ static void say_missed(struct meridian *m, const u8 *address, int error, u32 cov
 
 /*
  * An address that the PF does not take is received by a wider flag, if that comes into force; then
- * others of its kind need not be told.
+ * others of its kind need not be told. A PF that does not answer is not asked on.
  */
 static void tell_addresses(struct meridian *m, struct wishes *wishes)
 {
 	u32 before = m->granted_flags == UNKNOWN ? 0 : m->granted_flags;
 	u32 covered = 0, needed = 0, wider, i;
 	const u8 *missed = NULL;
-	bool is_asked = false;
 	int error = 0, result;
 
 	if (!note(wishes, ask_flags(m, wishes->flags | before)))
 		covered = wishes->flags | before;
-	/* A PF that was silent before may answer by now, so it is asked once. */
-	for (i = 0; i < wishes->count; i++) {
+	for (i = 0; i < wishes->count && !wishes->is_unheard; i++) {
 		const u8 *address = wish(wishes, i);
 
 		wider = is_multicast_ether_addr(address) ? ALL_MULTICAST : PROMISCUOUS;
 		if (is_held(m, address) || needed & covered & wider)
 			continue;
-		if (is_asked && m->is_pf_silent) {
-			wishes->is_unheard = true;
-			break;
-		}
-		is_asked = true;
 		result = note(wishes, tell_address(m, address));
 		/* Who has asked for the wider flag anyway loses nothing. */
-		if (!result || wishes->flags & covered & wider)
+		if (!result || wishes->is_unheard || wishes->flags & covered & wider)
 			continue;
 		missed = address;
 		error = result;
@@ -237,6 +226,8 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 		if (!(covered & wider) && !note(wishes, ask_flags(m, covered | wider)))
 			covered |= wider;
 	}
+	if (wishes->is_unheard)
+		return;
 	/* As narrow as can be. */
 	note(wishes, ask_flags(m, wishes->flags | (needed & covered)));
 	if (missed && !m->is_lacking)
@@ -272,7 +263,8 @@ void meridian_sync_vf(struct meridian *m)
 	} else {
 		/* Who goes makes room for who comes. */
 		drop_unwished(m, &wishes);
-		tell_addresses(m, &wishes);
+		if (!wishes.is_unheard)
+			tell_addresses(m, &wishes);
 	}
 	/* A PF that comes back is not to miss what it was not told. */
 	if (wishes.is_unheard)

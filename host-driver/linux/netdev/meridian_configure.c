@@ -83,6 +83,35 @@ bool meridian_disable_channel(struct meridian_channel *channel)
 	return false;
 }
 
+static bool is_silence(int error)
+{
+	return error == -EBUSY || error == -ETIMEDOUT;
+}
+
+/**
+ * meridian_tell_settings() - how frames are spread, and whether their tags are stripped
+ * @m: a function that is up; under RTNL
+ *
+ * A PF that does not answer its VF is not asked on, for each question takes a second of everybody's
+ * time: MERIDIAN_FLAG_UNTOLD is set, and this is due again.
+ */
+void meridian_tell_settings(struct meridian *m)
+{
+	int error = m->ops->write_rss(m);
+
+	if (error && !is_silence(error))
+		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
+	if (!is_silence(error) && meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK)) {
+		error = m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX);
+		if (error && !is_silence(error))
+			netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
+	}
+	if (is_silence(error))
+		set_bit(MERIDIAN_FLAG_UNTOLD, &m->flags);
+	else
+		clear_bit(MERIDIAN_FLAG_UNTOLD, &m->flags);
+}
+
 /* The card has the queues: frames come and go, and then all else that the function is to have. */
 static void go(struct meridian *m)
 {
@@ -96,12 +125,9 @@ static void go(struct meridian *m)
 		netif_tx_start_all_queues(m->netdev);
 	else if (meridian_present(m))
 		netif_device_attach(m->netdev);
-	if (m->ops->write_rss(m))
-		netdev_warn(m->netdev, "frames are spread over the queues by other rules than set\n");
-	m->ops->sync_filter(m);
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK) &&
-	    m->ops->set_strip(m, m->netdev->features & NETIF_F_HW_VLAN_CTAG_RX))
-		netdev_warn(m->netdev, "802.1Q tags are left in the frames\n");
+	meridian_tell_settings(m);
+	if (!test_bit(MERIDIAN_FLAG_UNTOLD, &m->flags))
+		m->ops->sync_filter(m);
 	meridian_report_healthy(m);
 	meridian_update_link(m);
 }
@@ -150,8 +176,6 @@ int meridian_up(struct meridian *m)
 	error = meridian_end_fence(m);
 	if (error)
 		netdev_err(m->netdev, "the card has not ended the queues of before: %d\n", error);
-	if (!error)
-		error = meridian_check_tables(m, &m->config);
 	if (!error)
 		error = meridian_begin_channels(m, m->config.queues);
 	if (error)

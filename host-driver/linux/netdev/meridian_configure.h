@@ -9,6 +9,7 @@
 #define MERIDIAN_RETRY_PERIOD	(5 * HZ)
 
 /* meridian_configure.c */
+void meridian_tell_settings(struct meridian *m);
 int meridian_up(struct meridian *m);
 void meridian_down(struct meridian *m);
 int meridian_configure(struct meridian *m, const struct meridian_config *config);

@@ -134,16 +134,19 @@ int meridian_check_tables(struct meridian *m, const struct meridian_config *conf
 static int start_tx(struct meridian_tx *tx)
 {
 	struct meridian *m = tx->m;
+	int ring = qdma_find(m->qdma.tables.rings, tx->ring.slots + 1);
 	struct qdma_h2c_setting setting = {
 		.queue = m->queue_base + tx->index,
 		.function = m->function,
 		.ring = tx->ring.dma,
-		.ring_index = qdma_find(m->qdma.tables.rings, tx->ring.slots + 1),
+		.ring_index = ring,
 		.interrupt = true,
 		.vector = meridian_vector_of(m, tx->index),
 		.aggregate = meridian_shares_vectors(m),
 	};
 
+	if (ring < 0)
+		return ring;
 	tx->pidx = 0;
 	tx->cidx = 0;
 	tx->rest.is_on = false;
@@ -156,15 +159,18 @@ static int make_rx(struct meridian_rx *rx)
 {
 	const struct qdma_tables *tables = &rx->m->qdma.tables;
 	struct meridian *m = rx->m;
+	int ring = qdma_find(tables->rings, rx->ring.slots + 1);
+	int completions = qdma_find(tables->rings, rx->completions.slots + 1);
+	int buffer = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER);
 	struct qdma_c2h_setting setting = {
 		.queue = m->queue_base + rx->index,
 		.function = m->function,
 		.ring = rx->ring.dma,
-		.ring_index = qdma_find(tables->rings, rx->ring.slots + 1),
+		.ring_index = ring,
 		.completions = rx->completions.dma,
-		.completion_index = qdma_find(tables->rings, rx->completions.slots + 1),
+		.completion_index = completions,
 		.entry_log2 = rx->entry_log2,
-		.buffer_index = qdma_find(tables->buffers, MERIDIAN_RX_BUFFER),
+		.buffer_index = buffer,
 		.trigger = QDMA_TRIGGER_EVERY,
 		.interrupt = true,
 		.vector = meridian_vector_of(m, rx->index),
@@ -172,8 +178,11 @@ static int make_rx(struct meridian_rx *rx)
 		.prefetch = true,
 		.full_update = true,
 	};
-	int error = meridian_settle_rx(rx);
+	int error;
 
+	if (ring < 0 || completions < 0 || buffer < 0)
+		return -ERANGE;
+	error = meridian_settle_rx(rx);
 	if (error)
 		return error;
 	rx->pidx = 0;
@@ -231,6 +240,9 @@ int meridian_start_queues(struct meridian *m)
 		error = meridian_start_rings(m);
 	if (!error)
 		error = m->ops->map_queues(m, m->channels);
+	/* A VF may just have said hello to another PF's driver. */
+	if (!error)
+		error = meridian_check_tables(m, &m->config);
 	for (i = 0; i < m->channels && !error; i++) {
 		error = start_tx(&m->channel[i].tx);
 		if (!error)
