@@ -193,7 +193,6 @@ struct meridian_box_irq {
  * @coalesce: when its queues interrupt, as was said last of all
  * @queue_coalesce: as was said of each
  * @rss: how its frames are spread
- * @found_rss: of a PF: how they were before, and are again when the driver goes
  * @channel: one for each queue pair that it may have
  * @channels: how many of them it has, while it is up
  * @spread: for how many processors were given queues to send by
@@ -260,7 +259,6 @@ struct meridian {
 	struct meridian_coalesce coalesce;
 	struct meridian_coalesce queue_coalesce[MERIDIAN_QUEUES];
 	struct qdma_rss rss;
-	struct qdma_rss found_rss;
 	struct meridian_channel *channel;
 	unsigned int channels;
 	unsigned int spread;

@@ -100,7 +100,6 @@ static int init_function(struct meridian *m)
 	if (error)
 		return error;
 	error = meridian_start_function(m);
-	meridian_read_rss(m);
 	meridian_default_hash(m);
 	return error;
 }

@@ -2,6 +2,7 @@
 /* The PFs of one card find each other: contexts and filters take one command at a time. */
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_hw.h"
 
 static LIST_HEAD(cards);
 static DEFINE_MUTEX(cards_lock);
@@ -88,6 +89,7 @@ void meridian_card_join(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
 	list_add_tail(&m->of_card, &m->card->pfs);
+	meridian_enforce_credit(m, true);
 	if (!m->card->error_function)
 		choose_error_function(m->card);
 	mutex_unlock(&m->card->lock);
@@ -95,7 +97,10 @@ void meridian_card_join(struct meridian *m)
 
 /**
  * meridian_card_leave() - undo meridian_card_join()
- * @m: a PF that has nothing in the card's filter; another one gets the card's errors
+ * @m: a PF without queues that has nothing in the card's filter; another one gets the card's errors
+ *
+ * The last one leaves the card's switch for frames without buffers as after a reset, unless another
+ * driver has queues there.
  */
 void meridian_card_leave(struct meridian *m)
 {
@@ -105,5 +110,7 @@ void meridian_card_leave(struct meridian *m)
 		qdma_disable_errors(&m->qdma);
 		choose_error_function(m->card);
 	}
+	if (list_empty(&m->card->pfs) && !meridian_has_queues(m))
+		meridian_enforce_credit(m, false);
 	mutex_unlock(&m->card->lock);
 }

@@ -358,6 +358,36 @@ void meridian_set_queues(struct meridian *m, u32 count)
 }
 
 /**
+ * meridian_has_queues() - whether frames may go to queues of any of the card's functions
+ * @m: a PF
+ *
+ * Others may have drivers that share nothing with this one.
+ *
+ * Return: whether they may; true if the card does not answer.
+ */
+bool meridian_has_queues(struct meridian *m)
+{
+	u32 function, queues = 0;
+
+	for (function = 0; function < m->functions && !queues; function++)
+		queues = FIELD_GET(MERIDIAN_FUNCTION_QCONF_COUNT_MASK,
+				   meridian_read(m, MERIDIAN_FUNCTION_BASE(function) +
+						    MERIDIAN_FUNCTION_QCONF));
+	return queues;
+}
+
+/**
+ * meridian_enforce_credit() - say what happens to a frame whose queue has too few buffers
+ * @m: a PF
+ * @on: it is dropped and counted; else, as after a reset, it waits, and with it all that follow
+ */
+void meridian_enforce_credit(struct meridian *m, bool on)
+{
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+		       on ? MERIDIAN_FILTER_CREDIT_ENFORCE_MASK : 0);
+}
+
+/**
  * meridian_set_buffer_size() - say how large a queue's receive buffers are
  * @m: a function
  * @queue: absolute

@@ -121,11 +121,8 @@ int meridian_start_function(struct meridian *m)
 	pci_set_master(m->pdev);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
-	if (!error) {
-		meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
-			       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	if (!error)
 		meridian_draw_hash(m);
-	}
 	mutex_unlock(&m->card->lock);
 	if (error)
 		dev_err(&m->pdev->dev, "the card does not keep its tables: %d\n", error);
@@ -139,6 +136,7 @@ int meridian_start_function(struct meridian *m)
 void meridian_restore_pf(struct meridian *m)
 {
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
+	meridian_enforce_credit(m, true);
 	if (m->card->error_function == m)
 		qdma_enable_errors(&m->qdma, 0);
 	if (m->vfs)
@@ -159,7 +157,7 @@ void meridian_leave_function(struct meridian *m)
 				MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK |
 				MERIDIAN_FUNCTION_FLAGS_TRUSTED_MASK);
 	meridian_write_function(m, MERIDIAN_FUNCTION_VLAN, 0);
-	meridian_write_function_rss(m, m->function, &m->found_rss);
+	meridian_reset_rss(m, m->function);
 }
 
 const struct meridian_ops meridian_pf_ops = {

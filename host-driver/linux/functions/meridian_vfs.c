@@ -246,7 +246,7 @@ void meridian_end_vfs(struct meridian *m)
 		meridian_write_vf_switches(m, policy);
 		meridian_write_vf_policy(m, policy);
 		/* All functions are alike after a reset of the card. */
-		meridian_write_function_rss(m, policy->function, &m->found_rss);
+		meridian_reset_rss(m, policy->function);
 	}
 	meridian_sync_broadcasts(m);
 	m->vf_service.vfs = 0;

@@ -13,6 +13,12 @@
 #define ORDER_SYMMETRIC		MERIDIAN_FUNCTION_HASH_ORDER_SYMMETRIC_MASK
 #define ORDER_LEFT_OUT		MERIDIAN_FUNCTION_HASH_ORDER_LEFT_OUT_MASK
 
+/* OpenNIC's key and order; all frames to the first queue. */
+static const struct qdma_rss reset_rss = {
+	.key = { 0xd6e31417, 0x376cc87e, 0x011ba7a6, 0xdc1b91bb, 0x7872e224,
+		 0xbfd0404b, 0x260374b8, 0xd9270f6f, 0x18dc4386, 0x7c9c37de },
+};
+
 /**
  * meridian_default_indirection() - spread over all queues
  * @m: the function
@@ -44,23 +50,6 @@ void meridian_default_hash(struct meridian *m)
 }
 
 /**
- * meridian_read_rss() - see what the card has
- * @m: a PF
- */
-void meridian_read_rss(struct meridian *m)
-{
-	struct qdma_rss *found = &m->found_rss;
-	unsigned int i;
-
-	for (i = 0; i < QDMA_RSS_WORDS; i++)
-		found->key[i] = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_KEY(i));
-	for (i = 0; i < QDMA_RSS_ENTRIES; i++)
-		found->entry[i] = meridian_read_function(m, MERIDIAN_FUNCTION_INDIRECTION(i));
-	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
-		found->order = meridian_read_function(m, MERIDIAN_FUNCTION_HASH_ORDER);
-}
-
-/**
  * meridian_write_function_rss() - how the frames of a function are spread
  * @m: a PF
  * @function: itself or a VF of its
@@ -78,6 +67,18 @@ void meridian_write_function_rss(struct meridian *m, u32 function, const struct 
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK))
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_ORDER, rss->order);
 	meridian_flush(m);
+}
+
+/**
+ * meridian_reset_rss() - spread the frames of a function as after a reset of the card
+ * @m: a PF
+ * @function: itself or a VF of its
+ *
+ * Whatever the driver found: the one before may have had no time to put it back.
+ */
+void meridian_reset_rss(struct meridian *m, u32 function)
+{
+	meridian_write_function_rss(m, function, &reset_rss);
 }
 
 /**

@@ -9,9 +9,9 @@
 void meridian_default_indirection(struct meridian *m);
 void meridian_default_order(struct meridian *m);
 void meridian_default_hash(struct meridian *m);
-void meridian_read_rss(struct meridian *m);
 int meridian_write_rss(struct meridian *m);
 void meridian_write_function_rss(struct meridian *m, u32 function, const struct qdma_rss *rss);
+void meridian_reset_rss(struct meridian *m, u32 function);
 
 struct ethtool_rxfh_param;
 

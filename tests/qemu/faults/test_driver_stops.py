@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Linux driver leaves behind when it stops: no memory that the card may still write to, no setting of its own."""
+"""What the Linux driver leaves behind when it stops: no memory that the card may still write to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from driver_machine import Link, changed, linked, vfs_apart
-from machine_report import run_folder
-from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_machine.guest import HERE, MODULE, PF_DEVICE, Guest
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import HERE, PF_DEVICE, Guest
 from peer import BROADCAST, ethernet
 
 pytestmark = pytest.mark.qemu
 STUCK = "/sys/module/meridian/parameters/stuck"
 FUNCTION, FUNCTION_STRIDE = 0x200000, 0x1000
 FLAGS, ANY_FRAME = 0x4, 0x7
-QUEUE_SWITCHES = 0x120000
 VF_FUNCTION, VF_QUEUE = 4, 256  # the first VF of the first PF
 # A card that is busy does nothing of what a driver says when it stops a queue.
 STOP = r"(?s)(static int each\(.*?\n\tu32 i;\n)"
@@ -43,12 +41,6 @@ def bar2(guest: Guest) -> int:
 
 def write(guest: Guest, offset: int, value: int) -> None:
     guest.run(f"busybox devmem {bar2(guest) + offset:#x} 32 {value:#x}")
-
-
-def words(guest: Guest, offset: int, count: int) -> list[int]:
-    base = bar2(guest) + offset
-    text = guest.run(f"for i in $(seq 0 {count - 1}); do busybox devmem $(({base} + 4 * i)); done")
-    return [int(line, 16) for line in text.split()]
 
 
 def is_master(guest: Guest, device: str) -> bool:
@@ -136,57 +128,6 @@ def test_memory_that_a_card_keeps_is_lost_once_however_often_the_port_is_tried()
         guest.wait_link()
         guest.ping()
         guest.check()
-
-
-def settings(guest: Guest) -> dict[str, list[int]]:
-    """Of the card's first PF and its first VF: what they may send and receive, and how."""
-    guest.run(f"echo 1 >{PF_DEVICE}/enable; sleep 0.2")
-    found = {
-        "switches": words(guest, QUEUE_SWITCHES, 8),
-        "VF's switches": words(guest, QUEUE_SWITCHES + 4 * VF_QUEUE, 8),
-    }
-    for function in (0, VF_FUNCTION):
-        base = FUNCTION + FUNCTION_STRIDE * function
-        for name, offset, count in (
-            ("queues", 0x0, 1),
-            ("flags", FLAGS, 1),
-            ("rates", 0x10, 2),
-            ("vlan", 0x18, 2),
-            ("indirection", 0x400, 128),
-            ("key", 0x600, 10),
-            ("order", 0x628, 1),
-        ):
-            found[f"{name} of {function}"] = words(guest, base + offset, count)
-    guest.run(f"echo 0 >{PF_DEVICE}/enable")
-    return found
-
-
-def test_a_driver_that_goes_leaves_the_card_as_after_reset() -> None:
-    """It is compared with a card that no driver has touched. The debug kernel counts the memory that stays mapped."""
-    setting = Setting(suite=tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed"))
-    with run_folder() as folder, Twin(setting, folder) as twin:
-        twin.host.setup = ""
-        with twin.machine() as machine:
-            change_and_compare(Guest(machine))
-
-
-def change_and_compare(guest: Guest) -> None:
-    before = settings(guest)
-    guest.run(f"insmod {MODULE} && ip address add {HERE}/24 dev eth0 && ip link set eth0 up")
-    guest.wait_link()
-    guest.run(
-        "ethtool -K eth0 rx-vlan-offload on; ethtool --set-priv-flags eth0 microsoft-hash on\n"
-        f"ethtool -X eth0 weight 1 3 hkey {':'.join(['6d'] * 40)}\n"
-        "ip link set eth0 promisc on; ip link add link eth0 name eth0.7 type vlan id 7; ip link set eth0.7 up"
-    )
-    with vfs_apart(guest):
-        guest.run("ip link set eth0 vf 0 vlan 9 trust on spoofchk off max_tx_rate 100 state enable")
-        guest.run("ip netns exec vf0 ip link set eth1 up; sleep 1")
-    guest.run("ip link del eth0.7; rmmod meridian")
-    after = settings(guest)
-    changed_ones = {name for name in before if before[name] != after[name]}
-    assert not changed_ones, {name: (before[name], after[name]) for name in changed_ones}
-    guest.check()
 
 
 def test_reports_end_before_devlink_does(link: Link) -> None:
