@@ -318,21 +318,33 @@ reset_rx(struct rte_eth_dev *dev, struct meridian_rx *rx)
 	memset(rx->completions, 0, rx->completion_zone->len);
 }
 
+/* A VF that was reset may have found another PF's driver, with other tables. */
+static int
+no_size(const struct meridian *m, const char *direction, uint16_t index)
+{
+	MERIDIAN_LOG(ERR, "%s: the PF's driver has other sizes of rings or buffers than %s queue %u: set the queue up again",
+		     m->data->name, direction, index);
+	return -EINVAL;
+}
+
 int
 meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 {
 	struct meridian_rx *rx = dev->data->rx_queues[index];
 	struct meridian *m = meridian_of(dev);
 	const struct qdma_tables *tables = &m->qdma.tables;
+	int ring = qdma_find(tables->rings, rx->mask + 2);
+	int completions = qdma_find(tables->rings, rx->completion_mask + 2);
+	int buffer = qdma_find(tables->buffers, rx->buffer_bytes);
 	struct qdma_c2h_setting setting = {
 		.queue = m->queue_base + index,
 		.function = m->function,
 		.ring = rx->ring_zone->iova,
-		.ring_index = qdma_find(tables->rings, rx->mask + 2),
+		.ring_index = ring,
 		.completions = rx->completion_zone->iova,
-		.completion_index = qdma_find(tables->rings, rx->completion_mask + 2),
+		.completion_index = completions,
 		.entry_log2 = rx->entry_log2,
-		.buffer_index = qdma_find(tables->buffers, rx->buffer_bytes),
+		.buffer_index = buffer,
 		.trigger = QDMA_TRIGGER_USER_TIMER_COUNT,
 		.timer_index = qdma_nearest(tables->timers, STATUS_USECS),
 		.counter_index = qdma_nearest(tables->counters, STATUS_FRAMES),
@@ -342,6 +354,8 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 
 	if (dev->data->rx_queue_state[index] == RTE_ETH_QUEUE_STATE_STARTED)
 		return 0;
+	if (ring < 0 || completions < 0 || buffer < 0)
+		return no_size(m, "receive", index);
 	if (meridian_is_interrupting(dev)) {
 		setting.interrupt = true;
 		setting.vector = RTE_INTR_VEC_RXTX_OFFSET + index;
@@ -373,16 +387,19 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 {
 	struct meridian_tx *tx = dev->data->tx_queues[index];
 	struct meridian *m = meridian_of(dev);
+	int ring = qdma_find(m->qdma.tables.rings, tx->mask + 2);
 	struct qdma_h2c_setting setting = {
 		.queue = m->queue_base + index,
 		.function = m->function,
 		.ring = tx->zone->iova,
-		.ring_index = qdma_find(m->qdma.tables.rings, tx->mask + 2),
+		.ring_index = ring,
 	};
 	int error;
 
 	if (dev->data->tx_queue_state[index] == RTE_ETH_QUEUE_STATE_STARTED)
 		return 0;
+	if (ring < 0)
+		return no_size(m, "transmit", index);
 	*tx->status = 0;
 	error = m->ops->start_tx(m, &setting);
 	if (error) {

@@ -448,6 +448,7 @@ static int
 ask_queues(struct meridian *m)
 {
 	struct qdma_message request, answer;
+	uint32_t base, count;
 	int error;
 
 	begin(m, &request, QDMA_OP_QUEUE_REQUEST);
@@ -455,9 +456,11 @@ ask_queues(struct meridian *m)
 	error = ask(m, &request, &answer);
 	if (error)
 		return error;
-	qdma_message_get_range(&answer, &m->queue_base, &m->queue_limit);
-	if (!m->queue_limit || m->queue_limit > MERIDIAN_QUEUES_OF_VF)
+	qdma_message_get_range(&answer, &base, &count);
+	if (!count || count > MERIDIAN_QUEUES_OF_VF)
 		return -EPROTO;
+	m->queue_base = base;
+	m->queue_limit = count;
 	begin(m, &request, QDMA_OP_TABLES);
 	error = ask(m, &request, &answer);
 	if (!error)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues that stop while the port runs, and what they have accepted. */
+/* Queues that stop while the port runs, what they have accepted, and queues that cannot start. */
+#include <string.h>
+
+#include <ethdev_driver.h>
+
+#include "meridian.h"
 #include "cases.h"
 #include "port.h"
 
@@ -139,6 +144,32 @@ discarded_frames_of_before_a_reset_of_statistics_are_not_counted(void)
 	is(rte_eth_dev_close(port), 0);
 }
 
+/* As a VF does that finds another PF's driver after a reset. */
+static void
+queue_whose_size_the_tables_have_no_more_does_not_start(void)
+{
+	struct qdma_tables *tables;
+	uint32_t ring;
+	int index;
+
+	plug("");
+	set_up(&plain);
+	tables = &meridian_of(&rte_eth_devices[port])->qdma.tables;
+	index = qdma_find(tables->rings, plain.slots + 1);
+	must(index >= 0, "%d", index);
+	ring = tables->rings[index];
+	tables->rings[index] = 1;
+	is(rte_eth_dev_start(port), -EINVAL);
+	is(held(), 0);
+	tables->rings[index] = ring;
+	memset(tables->buffers, 0, sizeof(tables->buffers));
+	is(rte_eth_dev_start(port), -EINVAL);
+	*tables = qdma_default_tables;
+	is(rte_eth_dev_start(port), 0);
+	must(receive_frames(0, 10), "none");
+	close_port();
+}
+
 const struct test_case queue_cases[] = {
 	CASE(queue_that_is_stopped_takes_no_buffers),
 	CASE(queue_that_is_stopped_takes_no_frames),
@@ -146,5 +177,6 @@ const struct test_case queue_cases[] = {
 	CASE(stop_sends_what_was_accepted),
 	CASE(frames_that_are_not_sent_are_counted),
 	CASE(discarded_frames_of_before_a_reset_of_statistics_are_not_counted),
+	CASE(queue_whose_size_the_tables_have_no_more_does_not_start),
 	{ NULL },
 };
