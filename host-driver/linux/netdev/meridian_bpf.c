@@ -7,6 +7,7 @@
 #include "compat_xdp.h"
 #include "meridian.h"
 #include "meridian_configure.h"
+#include "meridian_frames.h"
 
 /**
  * meridian_xdp_allows() - whether a program, AF_XDP sockets and an MTU go together
@@ -42,6 +43,15 @@ static int prepare(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 	return xsk_pool_dma_map(pool, &m->pdev->dev, 0);
 }
 
+/* Memory that the card may still write to stays mapped, and is nobody else's, ever. */
+static void give_up_pool(struct meridian *m, struct xsk_buff_pool *pool)
+{
+	if (test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
+		meridian_xsk_keep(pool);
+	else
+		xsk_pool_dma_unmap(pool, 0);
+}
+
 static bool has_queue(const struct meridian *m, u32 queue)
 {
 	return test_bit(MERIDIAN_FLAG_UP, &m->flags) && queue < m->channels;
@@ -61,11 +71,15 @@ static int join(struct meridian *m, u32 queue)
 	return error;
 }
 
-/* A socket that goes is gone in any case, so its queue goes on with what it has beside it. */
-static int part(struct meridian *m, u32 queue)
+/*
+ * A socket that goes is gone in any case, so its queue goes on with what it has beside it. If it
+ * does not, the log has it; Linux would warn of an error as of a fault of the driver.
+ */
+static void part(struct meridian *m, u32 queue)
 {
 	clear_bit(queue, m->xsk_queues);
-	return has_queue(m, queue) ? meridian_renew_rx(m, queue) : 0;
+	if (has_queue(m, queue))
+		meridian_renew_rx(m, queue);
 }
 
 /**
@@ -74,7 +88,7 @@ static int part(struct meridian *m, u32 queue)
  * @pool: of the socket; NULL: it goes
  * @queue: index of the queue pair
  *
- * Return: 0 or a negative error, then no socket is there.
+ * Return: 0; a negative error if it has come and cannot be there.
  */
 static int setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 {
@@ -88,16 +102,16 @@ static int setup_xsk(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 			return error;
 		error = join(m, queue);
 		if (error)
-			xsk_pool_dma_unmap(pool, 0);
+			give_up_pool(m, pool);
 		return error;
 	}
 	if (!test_bit(queue, m->xsk_queues))
 		return 0;
 	pool = xsk_get_pool_from_qid(m->netdev, queue);
-	error = part(m, queue);
+	part(m, queue);
 	if (pool)
-		xsk_pool_dma_unmap(pool, 0);
-	return error;
+		give_up_pool(m, pool);
+	return 0;
 }
 
 /* Buffers have room for XDP in any case, so the queues run on. */

@@ -358,6 +358,9 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 		netdev_err(m->netdev, "receive queue %u does not start anew: %d\n", rx->index,
 			   error);
 		meridian_restart(m);
+		/* The card may have it in part, and neither end it nor be kept from it. */
+		if (other)
+			other->ring.is_runaway = test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
 	}
 	return error;
 }

@@ -44,6 +44,7 @@ void meridian_xsk_claim(struct meridian_rx *rx);
 void meridian_xsk_release(struct meridian_rx *rx);
 void meridian_xsk_end(struct meridian_rx *rx);
 bool meridian_xsk_post(struct meridian_rx *rx, dma_addr_t *dma);
+void meridian_xsk_keep(struct xsk_buff_pool *pool);
 void meridian_xsk_drop(struct meridian_rx *rx, u32 count);
 struct sk_buff *meridian_xsk_receive(struct meridian_rx *rx, struct napi_struct *napi,
 				     struct bpf_prog *prog, u32 bytes, u32 hash, u32 verdicts);

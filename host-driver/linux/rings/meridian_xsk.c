@@ -56,6 +56,20 @@ void meridian_xsk_end(struct meridian_rx *rx)
 	rx->xsk = NULL;
 }
 
+/**
+ * meridian_xsk_keep() - keep a socket's memory for ever
+ * @pool: of a socket that goes
+ *
+ * Its pages are the socket's no more then, and stay where they are.
+ */
+void meridian_xsk_keep(struct xsk_buff_pool *pool)
+{
+	u32 i;
+
+	for (i = 0; i < pool->umem->npgs; i++)
+		get_page(pool->umem->pgs[i]);
+}
+
 int meridian_xsk_register(struct meridian_rx *rx)
 {
 	return xdp_rxq_info_reg_mem_model(&rx->xdp_rxq, MEM_TYPE_XSK_BUFF_POOL, NULL);
