@@ -42,12 +42,13 @@ update(struct rte_eth_dev *dev)
 int
 meridian_link_update(struct rte_eth_dev *dev, int wait)
 {
-	bool is_started = meridian_of(dev)->is_started;
-	int polls = wait && is_started ? WAIT_POLLS : 0, error;
+	const struct meridian *m = meridian_of(dev);
+	int polls = wait && m->is_started ? WAIT_POLLS : 0, error;
 
 	for (;;) {
 		error = update(dev);
-		if (dev->data->dev_link.link_status == RTE_ETH_LINK_UP || polls-- == 0)
+		if (dev->data->dev_link.link_status == RTE_ETH_LINK_UP || m->qdma.gone ||
+		    polls-- == 0)
 			return error;
 		rte_delay_us_sleep(100000);
 	}
@@ -65,11 +66,22 @@ is_first(struct rte_eth_dev *dev, bool *is_told, const char *what)
 
 /* Stays set until a driver writes it; another PF's driver may take it first, and tells then. */
 static bool
-has_fatal_error(struct meridian *m)
+has_errors(struct meridian *m, uint32_t leaf)
 {
-	uint32_t word = qdma_read(&m->qdma, QDMA_C2H_FATAL);
+	uint32_t word = qdma_read(&m->qdma, leaf);
 
 	return word && word != QDMA_ALL_ONES;
+}
+
+/* Without a reset nothing goes on: what qdma_errors_fatal() says where errors interrupt. */
+static const char *
+fatal_error(struct meridian *m)
+{
+	if (has_errors(m, QDMA_C2H_FATAL))
+		return "the card has ended its receive engine after an error: reset the port";
+	if (has_errors(m, QDMA_RAM_DOUBLE_ERROR))
+		return "the card's memory has an error of two bits, which it cannot correct: reset the port";
+	return NULL;
 }
 
 /*
@@ -130,6 +142,7 @@ look(struct rte_eth_dev *dev)
 	struct meridian *m = meridian_of(dev);
 	int error = qdma_watch(&m->qdma);
 	enum rte_eth_event_type event;
+	const char *fatal;
 
 	if (error == -ENODEV) {
 		event = look_for_card(dev);
@@ -146,9 +159,8 @@ look(struct rte_eth_dev *dev)
 	    is_first(dev, &m->is_reset,
 		     "the function was reset from outside: reset the port"))
 		return RTE_ETH_EVENT_INTR_RESET;
-	if (!error && !m->qdma.is_vf && has_fatal_error(m) &&
-	    is_first(dev, &m->is_reset,
-		     "the card has ended its receive engine after an error: reset the port"))
+	fatal = error || m->qdma.is_vf ? NULL : fatal_error(m);
+	if (fatal != NULL && is_first(dev, &m->is_reset, fatal))
 		return RTE_ETH_EVENT_INTR_RESET;
 	if (update(dev) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		return RTE_ETH_EVENT_INTR_LSC;

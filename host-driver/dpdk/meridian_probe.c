@@ -25,6 +25,16 @@ meridian_give_up(struct meridian *m)
 	pthread_mutex_destroy(&m->latch);
 }
 
+/* Each bit goes by being written. */
+static void
+clear_errors(struct meridian *m, uint32_t leaf)
+{
+	uint32_t word = qdma_read(&m->qdma, leaf);
+
+	if (word)
+		qdma_os_write(m->qdma.bar, leaf, word);
+}
+
 /**
  * meridian_take_pf() - begin with a card as after its reset
  * @m: a PF that is identified
@@ -36,7 +46,6 @@ meridian_give_up(struct meridian *m)
 int
 meridian_take_pf(struct meridian *m)
 {
-	uint32_t fatal;
 	int error;
 
 	pthread_mutex_lock(&m->card->lock);
@@ -48,10 +57,9 @@ meridian_take_pf(struct meridian *m)
 			     m->data->name, strerror(-error));
 		return error;
 	}
-	/* It was told, or is nobody's any more: each bit goes by being written. */
-	fatal = qdma_read(&m->qdma, QDMA_C2H_FATAL);
-	if (fatal)
-		qdma_os_write(m->qdma.bar, QDMA_C2H_FATAL, fatal);
+	/* They were told, or are nobody's any more. */
+	clear_errors(m, QDMA_C2H_FATAL);
+	clear_errors(m, QDMA_RAM_DOUBLE_ERROR);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
 	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,

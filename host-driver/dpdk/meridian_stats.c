@@ -175,6 +175,7 @@ meridian_stats_get(MERIDIAN_STATS_ARGS)
 		stats->ipackets += rx.packets;
 		stats->ibytes += rx.bytes;
 		stats->ierrors += rx.too_long + rx.bad_completion;
+		stats->rx_nombuf += MERIDIAN_BATCH * rx.no_memory;
 		if (i < RTE_ETHDEV_QUEUE_STAT_CNTRS && MERIDIAN_QUEUE_STATS(stats, queues)) {
 			MERIDIAN_QUEUE_STATS(stats, queues)->q_ipackets[i] = rx.packets;
 			MERIDIAN_QUEUE_STATS(stats, queues)->q_ibytes[i] = rx.bytes;
@@ -193,7 +194,6 @@ meridian_stats_get(MERIDIAN_STATS_ARGS)
 			MERIDIAN_QUEUE_STATS(stats, queues)->q_obytes[i] = tx.bytes;
 		}
 	}
-	stats->rx_nombuf = dev->data->rx_mbuf_alloc_failed;
 	/* Registers are the primary's. */
 	if (rte_eal_process_type() == RTE_PROC_PRIMARY && meridian_present(meridian_of(dev)))
 		stats->imissed = missed(meridian_of(dev));
@@ -236,8 +236,7 @@ meridian_stats_reset(struct rte_eth_dev *dev)
 		if (tx != NULL)
 			tx->before = tx->counts;
 	}
-	dev->data->rx_mbuf_alloc_failed = 0;
-	if (meridian_vf_counts(m) != NULL) {
+	if (m->vfs != NULL) {
 		pthread_mutex_lock(&m->card->lock);
 		memset(meridian_vf_counts(m), 0, RTE_DIM(vf_counters) * sizeof(uint64_t));
 		pthread_mutex_unlock(&m->card->lock);
@@ -302,8 +301,12 @@ meridian_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *stats, unsign
 	is_there = meridian_present(m);
 	for (i = 0; i < card_counters(m); i++)
 		stats[at++].value = is_there ? read_card(m, i) - m->baseline[i] : 0;
-	for (i = 0; meridian_vf_counts(m) != NULL && i < RTE_DIM(vf_counters); i++)
-		stats[at++].value = meridian_vf_counts(m)[i];
+	if (m->vfs != NULL) {
+		pthread_mutex_lock(&m->card->lock);
+		for (i = 0; i < RTE_DIM(vf_counters); i++)
+			stats[at++].value = meridian_vf_counts(m)[i];
+		pthread_mutex_unlock(&m->card->lock);
+	}
 	for (i = 0; i < at; i++)
 		stats[i].id = i;
 	return at;

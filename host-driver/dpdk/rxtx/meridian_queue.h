@@ -27,7 +27,7 @@ struct rte_memzone;
  * struct meridian_rx_counts - what a receive queue has counted, ever
  * @packets: frames that were handed out
  * @bytes: of them
- * @no_memory: times that the pool was empty
+ * @no_memory: times that the pool had no MERIDIAN_BATCH mbufs
  * @too_long: frames that were dropped, longer than the MTU
  * @bad_completion: of the card, that cannot be
  */

@@ -46,7 +46,6 @@ meridian_fill_rx(struct meridian_rx *rx)
 
 		if (unlikely(rte_mempool_get_bulk(rx->pool, (void **)mbufs, MERIDIAN_BATCH))) {
 			rx->counts.no_memory++;
-			rte_eth_devices[rx->port_id].data->rx_mbuf_alloc_failed += MERIDIAN_BATCH;
 			break;
 		}
 		for (i = 0; i < MERIDIAN_BATCH; i++)

@@ -9,6 +9,8 @@
 #include "test_card.h"
 
 #define BUSY		1	/* of QDMA_CONTEXT_COMMAND */
+#define MAILBOX		1	/* of QDMA_MISC_CAPABILITY */
+#define FIRST_VF	4
 #define LENGTH		60
 #define SLOW_FRAMES	32
 #define PORT		MERIDIAN_PORT_BASE(test_card_port)
@@ -18,6 +20,7 @@
 struct test_card *test_card;
 uint32_t test_card_port;
 bool test_card_has_no_fence;
+bool test_card_has_a_vf;
 uint32_t test_card_address[2][2];
 uint32_t test_card_capabilities;
 bool test_card_is_of_another_version;
@@ -111,15 +114,17 @@ write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint
 	struct test_card *card = (struct test_card *)bus;
 	/* Such a command is under way until the next. */
 	bool is_command = bar == MERIDIAN_BAR_QDMA && offset == QDMA_CONTEXT_COMMAND;
+	bool is_failing = is_command && card->failing && --card->failing == 0;
 	bool is_held = is_command &&
-		       (card->is_frozen ||
+		       (card->is_frozen || is_failing ||
 			(card->is_stuck && (value >> 5 & 3) == QDMA_CONTEXT_INVALIDATE));
 
 	if (card->is_silent)
 		return;
 	if (is_command)
 		card->null->registers[offset / 4] = is_held ? value | BUSY : 0;
-	if (bar == MERIDIAN_BAR_QDMA && offset == QDMA_C2H_FATAL)
+	if (bar == MERIDIAN_BAR_QDMA &&
+	    (offset == QDMA_C2H_FATAL || offset == QDMA_RAM_DOUBLE_ERROR))
 		card->null->registers[offset / 4] &= ~value;
 	else if (!is_held)
 		meridian_null_write(card->null, bar, offset, value);
@@ -209,6 +214,17 @@ test_card_reset(struct test_card *card)
 		test_card_port << MERIDIAN_FUNCTION_PORT_PORT_SHIFT;
 }
 
+/* What has it is in no register: nobody drives it. */
+static void
+add_vf(struct test_card *card)
+{
+	card->bus.first_vf = FIRST_VF;
+	card->bus.vf_stride = 1;
+	card->null->registers[QDMA_MISC_CAPABILITY / 4] |= MAILBOX;
+	card->null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) / 4] +=
+		FIRST_VF << MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT;
+}
+
 /* Frames for a queue, in all buffers that the card believes to have. */
 void
 test_card_receive(struct test_card *card, uint32_t queue)
@@ -239,6 +255,8 @@ probe(struct rte_vdev_device *device)
 		card->null->loop = 1;
 	}
 	test_card_reset(card);
+	if (test_card_has_a_vf)
+		add_vf(card);
 	write_address(card, test_card_address[0]);
 	card->null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES) / 4] |=
 		test_card_capabilities;

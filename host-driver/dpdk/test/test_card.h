@@ -14,6 +14,7 @@
  * @presence: what the bus says meanwhile
  * @is_stuck: no context is ended
  * @is_frozen: no context command is ended, or done
+ * @failing: the context command of this number, from now on, is not ended, or done; 0: none is so
  * @is_slow: transmit queues are served 32 frames at each read of a register, not at doorbells
  * @is_deaf: no doorbell of a transmit queue arrives
  * @is_master: the function may access memory
@@ -29,6 +30,7 @@ struct test_card {
 	enum meridian_presence presence;
 	bool is_stuck;
 	bool is_frozen;
+	uint32_t failing;
 	bool is_slow;
 	bool is_deaf;
 	bool is_master;
@@ -43,6 +45,9 @@ extern struct test_card *test_card;
 
 /* The next one's function cannot be kept from memory. */
 extern bool test_card_has_no_fence;
+
+/* The next one's function may have a VF. */
+extern bool test_card_has_a_vf;
 
 /* Ethernet port that its PF is bound to; it is the card's last. */
 extern uint32_t test_card_port;
