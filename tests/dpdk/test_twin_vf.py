@@ -122,3 +122,28 @@ def test_the_host_leaves(run_card: Any, testpmd: Callable[..., Testpmd]) -> None
         with served(host):
             pmd = started(testpmd, card, FIRST)
     assert "the host has left" in pmd.command("show port stats 0") + pmd.quit()
+
+
+def has_capabilities(vf: Testpmd) -> bool:
+    """Whether its PF has told of what the card can do to received frames, and sets the VF's RSS."""
+    has_table = "Redirection table size: 128" in vf.command("show port info 0")
+    has_offloads = "CKSUM" in vf.command("show port 0 rx_offload capabilities")
+    assert has_table == has_offloads
+    return has_table
+
+
+def test_a_pf_of_the_first_messages_sets_no_rss(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    card = run_card()
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128))
+        with served(host):
+            vf = testpmd(card, "--rxq=2", "--txq=2", "--rss-ip", "--nb-cores=1", function=FIRST)
+            vf.start("io")
+            assert not has_capabilities(vf)
+            assert "Redirection table size is 0" in vf.command("port config 0 rss reta (0,1)")
+            assert "Operation not supported" in vf.command("port config all rss none")
+            for frame in frames_for(FIRST):
+                card.wires[0].send(frame)
+            assert sorted(from_wire(vf, card.wires[0], 3)) == sorted(frames_for(FIRST))
+            vf.quit()
