@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 from dpdk_fixtures import library, testpmd
-from meridian_twin import Link
+from meridian_twin import Host, Link
 from meridian_twin.mailbox import COMMAND, RESPONSE, SEND, Code, Message, Op, place
 from meridian_twin.memory import Memory
 from meridian_twin.protocol import Role
 from meridian_twin.vf import Vf
-from pf import ADDRESS, address_of
+from pf import ADDRESS, MeridianPf, address_of, served
 from sessions import xstats
 from test_twin_attach import MAC, MINE, PEER, from_wire, udp
-from test_twin_vf import FIRST, frames_for, started
+from test_twin_vf import FIRST, frames_for, has_capabilities, started
 from testpmd import Testpmd, TestpmdError
 
 __all__ = ["library", "testpmd"]  # fixtures
@@ -373,6 +373,29 @@ def test_another_pf_takes_over(run_card: Any, testpmd: Start) -> None:
     there_and_back(card, started(testpmd, card, FIRST), frames_for(FIRST))
     second.command("show port info 0")
     assert "gets no frames" not in second.said
+
+
+def test_a_pf_of_older_messages_takes_over(run_card: Any, testpmd: Start) -> None:
+    """After a reset of the port, the VF has no more than that PF knows, and its frames."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    vf = started(testpmd, card, FIRST)
+    there_and_back(card, vf, frames_for(FIRST))
+    assert has_capabilities(vf)
+    pf.quit()
+    vf.wait("the loss", lambda: "has lost its queues" in vf.command("show port stats 0") + vf.said)
+    with Host.connect(card.socket) as host:
+        host.bring_up(queues=2)
+        MeridianPf(host, range(64, 128))
+        with served(host):
+            vf.command("stop")
+            # This PF knows nothing of the queues; the port is stopped, as testpmd hears when it tries again.
+            for command in ("port stop 0", "port stop 0", "port reset 0"):
+                vf.command(command, 60)
+            assert not has_capabilities(vf)
+            vf.start("io")
+            there_and_back(card, vf, frames_for(FIRST))
+            vf.quit()
 
 
 def test_a_null_card_has_no_vfs(library: Path) -> None:
