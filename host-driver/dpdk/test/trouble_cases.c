@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports whose card fails, or whose pool is empty. */
+#define _GNU_SOURCE	/* CPU_SET() */
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include <rte_cycles.h>
@@ -10,8 +12,8 @@
 #include "meridian.h"
 #include "port.h"
 
-#define POLLS		1000000
-#define RESETS		2000
+#define POLLS		5000000
+#define RESETS		200000
 #define GONE_MS		2500	/* looks that give a card up, and one more */
 #define HELD_MS		200
 
@@ -72,11 +74,25 @@ link_of_a_card_that_is_gone_is_told_at_once(void)
 static atomic_bool is_over;
 static atomic_ulong polled;
 
+/* EAL has bound the first thread to one processor, and the others with it. */
+static void
+run_anywhere(void)
+{
+	cpu_set_t all;
+	int i;
+
+	CPU_ZERO(&all);
+	for (i = 0; i < CPU_SETSIZE; i++)
+		CPU_SET(i, &all);
+	is(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 static void *
 poll_often(void *queue)
 {
 	unsigned int i;
 
+	run_anywhere();
 	for (i = 0; i < POLLS; i++)
 		is(receive_frames((uintptr_t)queue, 1), 0);
 	return NULL;
@@ -85,6 +101,7 @@ poll_often(void *queue)
 static void *
 poll_on(void *queue)
 {
+	run_anywhere();
 	while (!is_over) {
 		is(receive_frames((uintptr_t)queue, 1), 0);
 		polled++;
