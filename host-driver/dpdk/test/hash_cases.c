@@ -2,6 +2,7 @@
 /* How frames are spread over queues, and with which keys. */
 #include <string.h>
 
+#include <rte_random.h>
 #include <rte_version.h>
 
 #include "qdma/qdma_rss.h"
@@ -121,6 +122,7 @@ look_at_keys(uint32_t *key)
 	       QDMA_RSS_WORDS * sizeof(*key));
 }
 
+/* Not by rte_rand(), whose seed an application may set: whoever knows it would know the keys. */
 static void
 keys_are_drawn_anew_for_each_card(void)
 {
@@ -128,6 +130,7 @@ keys_are_drawn_anew_for_each_card(void)
 	unsigned int one, other, word;
 
 	for (one = 0; one < RTE_DIM(key); one++) {
+		rte_srand(1);
 		plug("");
 		start_port(&plain);
 		look_at_keys(key[one]);
