@@ -12,8 +12,10 @@ from meridian_machine import Hardware, tools
 from meridian_machine.guest import MODULE, PF_DEVICE
 from meridian_machine.testpmd import LIBRARY, MachineTestpmd, give_to, prepare_vfio, vf_name
 from testpmd_checks import FAR, LARGE, SIZES, address, on_wire, send, text, to_vf, udp
+from vf_attacks import faults
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
+FRAMES = 20
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,25 @@ def test_vfs_of_two_processes(link: Link, pf: MachineTestpmd) -> None:
             check_back(link, to_vf(1, (64, 1000)), address(1))
         assert first.statistics()["RX-packets"] == len(SIZES) + 3
     assert pf.statistics()["RX-packets"] == 2
+
+
+def test_a_vf_that_is_killed_leaves_no_queue_behind(link: Link, pf: MachineTestpmd) -> None:
+    """Frames for its address go nowhere when the VF may access memory again, before any driver has come."""
+    function = vf_name(link.guest, 0)
+    vf = vf_testpmd(link, 0)
+    vf.start("io")
+    check_back(link, to_vf(0, (64, 1514)), address(0))
+    vf.kill()
+    assert faults(link.guest) == set()
+    device = f"/sys/bus/pci/devices/{function}"
+    link.guest.run(f"echo on >{device}/power/control; setpci -s {function} COMMAND=6:6")
+    send(link, [udp(address(0), FAR, 100, number) for number in range(FRAMES)])
+    check_back(link, [udp(PF_ADDRESS, PF_ADDRESS, size, size) for size in (64, 1514)], PF_ADDRESS)
+    assert faults(link.guest) == set(), "a frame went where the process's buffers were"
+    link.guest.run(f"setpci -s {function} COMMAND=0:6; echo auto >{device}/power/control")
+    with vf_testpmd(link, 0) as again:
+        again.start("io")
+        check_back(link, to_vf(0, (64,)), address(0))
 
 
 def test_a_reset_from_outside_is_told_and_the_port_comes_back(link: Link, pf: MachineTestpmd) -> None:

@@ -139,6 +139,7 @@ def test_a_second_process_of_one_vf(link: Link) -> None:
         also = ("-l", "0-1", "--proc-type=secondary", "--file-prefix=vf0")
         second = MachineTestpmd(link.guest, [vf_name(link.guest, 0)], *queues, "--proc-id=1", name="second", eal=also)
         with second:
+            assert "Link status: up" in second.command("show port info 0")
             send(link, frames)
             alone = on_wire(link, address(0), len(frames) // 8) + until_quiet(link, address(0))
             assert len(alone) < len(frames), "half of them is the second one's"
@@ -146,6 +147,14 @@ def test_a_second_process_of_one_vf(link: Link) -> None:
             assert sorted(alone + on_wire(link, address(0), len(frames) - len(alone))) == sorted(frames)
         send(link, frames)
         assert sorted(on_wire(link, address(0), len(alone))) == sorted(alone)
+
+
+@pytest.mark.long
+def test_an_argument_that_nobody_knows_makes_no_port(link: Link) -> None:
+    options = f"-d /run/twin/{LIBRARY} -m 64 --no-telemetry -l 0 -a {vf_name(link.guest, 0)},vf=2"
+    _, said = link.guest.try_run(f"timeout 60 dpdk-testpmd {options} -- --total-num-mbufs=2000 </dev/null 2>&1", 90)
+    assert '"vf=2": a function on PCIe knows queues, mac, vfs' in said, said
+    assert "No probed ethernet devices" in said, said
 
 
 @pytest.mark.long
