@@ -76,7 +76,8 @@ struct meridian_tx_stats {
  * @bytes: of these
  * @xdp: those of XDP
  * @woken: times that a full ring had room again
- * @sync: of these; the transmit lock's counters have another, as both may write at a time
+ * @sync: of these; the transmit lock's counters have another, as both may write at a time. Only
+ *   32-bit kernels have something in it, and no test boots one
  */
 struct meridian_done_stats {
 	u64_stats_t packets;
