@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 from driver_function import Function
-from driver_machine import NET_LOAD, Link, linked, tool, vfs_apart
+from driver_machine import NET_LOAD, Link, changed, linked, tool, vfs_apart
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PEER, PF_DEVICE
 
@@ -24,16 +26,33 @@ VF_QUEUE = 256  # the first of the first VF
 COMMAND, DATA, READ_COMPLETION = 0x844, 0x804, 2 << 5 | 6 << 1
 EVERY, TIMER, TIMER_OR_COUNT = 1, 4, 5
 FIELDS = ("rx-usecs", "rx-frames", "tx-usecs", "tx-frames")
+#: Where the card's tables of 16 values begin.
+TIMERS, COUNTERS = 0xA00, 0xA40
+#: The card's value for the 256 frames of each of Linux's profiles.
+MOST_FRAMES = 192
+
+
+@contextmanager
+def with_vf(link: Link) -> Iterator[None]:
+    """A VF is up and has its address."""
+    with vfs_apart(link.guest):
+        link.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
+        link.guest.run("ip netns exec vf0 ip link set eth1 up")
+        link.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     files = {"net_load": tool(tmp_path_factory.mktemp("tools"), NET_LOAD)}
-    with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it, vfs_apart(it.guest):
-        it.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
-        it.guest.run("ip netns exec vf0 ip link set eth1 up")
-        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+    with linked(tools.SUITES[0], files, Hardware(kernel="iomem=relaxed")) as it, with_vf(it):
         yield it
+
+
+@pytest.fixture(scope="module", autouse=True)
+def at_first(link: Link) -> dict[bool, str]:
+    """What ethtool tells before a test has changed it, of the PF and of the VF."""
+    return {is_vf: Function(link, is_vf).run("ethtool -c DEV") for is_vf in (False, True)}
 
 
 @pytest.fixture(params=[False, True], ids=["PF", "VF"])
@@ -58,12 +77,56 @@ def interrupts(function: Function) -> int:
     return sum(int(number) for line in lines for number in line.split())
 
 
-def trigger(function: Function) -> int:
-    """When the card interrupts for frames of the function's first queue."""
+@dataclass(frozen=True)
+class Mode:
+    """When the card interrupts for frames of a queue. usecs and frames: of its tables."""
+
+    trigger: int
+    usecs: int
+    frames: int
+
+
+def mode(function: Function) -> Mode:
+    """Of the function's first queue."""
     guest, queue = function.guest, VF_QUEUE if function.is_vf else 0
     base = int(guest.run(f"sed -n 1p {PF_DEVICE}/resource").split()[0], 16)
+
+    def read(offset: int) -> int:
+        return int(guest.run(f"busybox devmem {base + offset:#x}"), 16)
+
     guest.run(f"busybox devmem {base + COMMAND:#x} 32 {queue << 7 | READ_COMPLETION:#x}")
-    return int(guest.run(f"busybox devmem {base + DATA:#x}"), 16) >> 2 & 7
+    word = read(DATA)
+    return Mode(word >> 2 & 7, read(TIMERS + 4 * (word >> 21 & 15)), read(COUNTERS + 4 * (word >> 17 & 15)))
+
+
+@contextmanager
+def one_queue(function: Function) -> Iterator[None]:
+    """All that is received comes to the first queue."""
+
+    def have(count: int) -> None:
+        function.run(f"ethtool -L DEV combined {count}")
+        function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+
+    have(1)
+    try:
+        yield
+    finally:
+        have(2)
+
+
+def test_moderation_follows_the_load_at_first_and_until_it_is_told_not_to(
+    function: Function, at_first: dict[bool, str]
+) -> None:
+    assert re.search(r"Adaptive RX: on +TX: on", at_first[function.is_vf])
+    assert shown(at_first[function.is_vf]) == [5, 64, 16, 32]
+    with one_queue(function):
+        deadline = function.guest.deadline(60)
+        while (found := mode(function)).frames != MOST_FRAMES:
+            assert time.monotonic() < deadline, found
+            function.run(f"ping -q -f -c 100 -W 10 {PEER}")
+        function.run("ethtool -C DEV adaptive-rx off")
+        function.run(f"ping -q -f -c 200 -W 10 {PEER}")
+        assert mode(function) == Mode(TIMER_OR_COUNT, 5, 64)
 
 
 @pytest.mark.parametrize(
@@ -78,16 +141,12 @@ def trigger(function: Function) -> int:
     ],
 )
 def test_the_card_does_with_received_frames_what_was_said(function: Function, words: str, expected: int) -> None:
-    function.run("ethtool -L DEV combined 1")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
-    function.run(f"ethtool -C DEV adaptive-rx off {words}")
-    wanted = [int(word) for word in words.split()[1::2]]
-    assert shown(function.run("ethtool -c DEV"))[:2] == wanted
-    function.run(f"ping -c 3 -i 0.1 -W 10 {PEER}")
-    found = trigger(function)
-    function.run("ethtool -L DEV combined 2")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
-    assert found == expected
+    with one_queue(function):
+        function.run(f"ethtool -C DEV adaptive-rx off {words}")
+        wanted = [int(word) for word in words.split()[1::2]]
+        assert shown(function.run("ethtool -c DEV"))[:2] == wanted
+        function.run(f"ping -c 3 -i 0.1 -W 10 {PEER}")
+        assert mode(function).trigger == expected
 
 
 def test_sent_frames_interrupt_less_often(function: Function) -> None:
@@ -134,3 +193,29 @@ def test_one_queue_is_moderated_by_itself(function: Function) -> None:
 def test_what_cannot_be_is_refused(function: Function) -> None:
     for words in ("rx-usecs 201", "rx-frames 193", "tx-usecs 10001", "tx-frames 4097"):
         assert function.guest.try_run(f"{function.enter}ethtool -C {function.device} {words}")[0], words
+
+
+# A card that gets times of 3, 6, 9 us and so on, and counts of 5, 10, 15 frames and so on.
+KEPT = "qdma->tables = *tables;"
+OTHERS = (
+    f"{KEPT}\n\tfor (i = 0; i < QDMA_TABLE_ENTRIES; i++) {{\n\t\tqdma->tables.timers[i] = 3 * (i + 1);\n"
+    "\t\tqdma->tables.counters[i] = 5 * (i + 1);\n\t}\n\ttables = &qdma->tables;"
+)
+
+
+def test_a_card_with_other_tables_does_the_nearest_of_its_own() -> None:
+    """A VF knows them from its PF. The usual tables have 20 us and 24 frames."""
+    with (
+        changed("qdma/qdma_device.c", re.escape(KEPT), OTHERS) as driver,
+        linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed"), driver=driver) as link,
+        with_vf(link),
+    ):
+        for function in (Function(link, False), Function(link, True)):
+            with one_queue(function):
+                function.run("ethtool -C DEV adaptive-rx off rx-usecs 20 rx-frames 22")
+                assert shown(function.run("ethtool -c DEV"))[:2] == [21, 20]
+                function.run(f"ping -c 3 -i 0.1 -W 10 {PEER}")
+                assert mode(function) == Mode(TIMER_OR_COUNT, 21, 20)
+            for words in ("rx-usecs 49", "rx-frames 81"):
+                assert link.guest.try_run(f"{function.enter}ethtool -C {function.device} {words}")[0], words
+            function.run("ethtool -C DEV rx-usecs 48 rx-frames 80")
