@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from driver_machine import Link, linked
+from driver_machine import Link, linked, stop_transmit
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import HERE, PF_DEVICE
 
 pytestmark = pytest.mark.qemu
 DEVICE = "pci/0000:01:00.0"
-COMMAND = 0x844
-INVALIDATE_SW_H2C = 3 << 5 | 1 << 1
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +155,7 @@ def test_a_report_leads_to_a_dump_and_a_recovery(link: Link, reporter: str) -> N
 
 def stop_queues(link: Link) -> None:
     """The card takes no frames any more, which the driver does not know."""
-    bar0 = int(link.guest.run(f"head -n 1 {PF_DEVICE}/resource").split()[0], 16)
-    for queue in range(2):
-        link.guest.run(f"busybox devmem {bar0 + COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
+    stop_transmit(link.guest)
     # More than BQL lets wait: the watchdog looks at queues only that are stopped.
     assert link.guest.try_run("ping -c 30 -i 0.02 -s 1400 -W 1 10.44.0.1")[0] != 0
 
@@ -196,3 +192,21 @@ def test_queues_that_start_anew_have_no_fault(link: Link) -> None:
     guest.run(f"devlink health set {DEVICE} reporter tx auto_recover true; devlink health test {DEVICE} reporter tx")
     wait_counts(link, "tx", "healthy", errors + 1, recovered + 1)
     guest.wait_link()
+
+
+def test_a_fault_is_repaired_though_one_before_was_left(link: Link) -> None:
+    """The reporter still has the first error, so devlink refuses the second report, and the driver repairs it itself."""
+    guest = link.guest
+    guest.run("dmesg -C")
+    _, errors, recovered = counts(link, "tx")
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover false; devlink health test {DEVICE} reporter tx")
+    wait_counts(link, "tx", "error", errors + 1, recovered)
+    guest.run(f"devlink health set {DEVICE} reporter tx auto_recover true")
+    wait_counts(link, "tx", "error", errors + 1, recovered)
+    stop_transmit(guest)
+    # The queues may be started again before the last of these.
+    guest.try_run("ping -c 30 -i 0.02 -s 1400 -W 1 10.44.0.1")
+    guest.until("dmesg", "transmit queue [01] stands still")
+    guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 60)
+    guest.until(f"devlink health show {DEVICE} reporter tx", "state healthy")
+    guest.run("dmesg -C")  # with it goes the watchdog's own warning, which was wanted
