@@ -20,6 +20,7 @@ pytestmark = pytest.mark.qemu
 BASIC = ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
 VF_ADDRESS = "10.44.0.10"
 FRAMES = 20
+PAGES = 400  # the ring is filled again only when it lacks some
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +157,24 @@ def test_what_the_card_drops_is_counted(function: Function) -> None:
     assert after["rx_hw_drops"] >= after["rx_hw_drop_overruns"] >= before["rx_hw_drop_overruns"]
     assert after["tx_hw_drops"] >= after["tx_hw_drop_errors"]
     assert all("rx_hw_drops" not in queue and "tx_hw_drops" not in queue for queue in by_queue(function))
+
+
+def test_what_page_pools_do_is_counted(function: Function) -> None:
+    """Each frame that is received takes a page's place in the ring, and the page comes back."""
+    if not function.guest.run("uname -r").strip().endswith("-debug"):
+        pytest.skip("Debian's kernels do not count it (CONFIG_PAGE_POOL_STATS): see --debug-kernel")
+    function.run("ethtool -L DEV combined 1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+
+    def pages() -> dict[str, int]:
+        told = function.statistics()
+        given = sum(told[f"rx_pp_alloc_{name}"] for name in ("fast", "slow"))
+        return {"given": given, "back": told["rx_pp_recycle_cached"] + told["rx_pp_recycle_ring"]}
+
+    before = pages()
+    assert before["given"] >= 511, "a ring of buffers"
+    packet = udp(PEER, VF_ADDRESS if function.is_vf else "10.44.0.2", 1000, 9, bytes(40))
+    send(function, ethernet(function.address(), function.link.peer.mac, IPV4, packet), PAGES)
+    for name in before:
+        assert grown(function, before, name, PAGES // 2, pages) >= PAGES // 2, name
+    function.run("ethtool -L DEV combined 2")
