@@ -93,7 +93,11 @@ PARTS = [
     ("SD card", ["sd"], 240),
 ]
 #: Of these the tests of the Linux driver run with a kernel that checks itself, too. Only the first suite has one.
-CHECKED = ["driver", "xdp", "faults", "sriov"]
+CHECKED = [
+    *("driver", "xdp", "faults", "sriov"),
+    *(f"host/{name}.py" for name in ("test_selftest", "test_pattern", "test_port_loops", "test_port_cable")),
+]
+CHECKED_TESTS = "(test_driver or test_selftest or test_pattern or test_port) and not bookworm"
 
 
 def machines() -> list[Suite]:
@@ -105,7 +109,7 @@ def machines() -> list[Suite]:
 
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
-        part("debug kernel", CHECKED, 480, "debug", "--debug-kernel", "-k", "test_driver and not bookworm"),
+        part("debug kernel", CHECKED, 480, "debug", "--debug-kernel", "-k", CHECKED_TESTS),
     ]
 
 
