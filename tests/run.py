@@ -109,7 +109,7 @@ def machines() -> list[Suite]:
 
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
-        part("debug kernel", CHECKED, 480, "debug", "--debug-kernel", "-k", CHECKED_TESTS),
+        part("debug kernel", CHECKED, 600, "debug", "--debug-kernel", "-k", CHECKED_TESTS),
     ]
 
 
