@@ -16,6 +16,7 @@
 #include <net/xdp.h>
 
 #include "include/meridian_regs.h"
+#include "meridian_told.h"
 #include "qdma/meridian_mailbox.h"
 #include "qdma/qdma_mailbox.h"
 #include "qdma/qdma_queue.h"
@@ -221,6 +222,8 @@ struct meridian_box_irq {
  * @refused_flags: of a VF: what its PF has refused since
  * @seen_flags: of a VF: the card's, as the PF was asked last
  * @lost: of a VF: how many addresses its PF has taken from it, as it has seen
+ * @lost_told: lines about that; under the card's lock, as is the one below
+ * @missed_told: of a VF: lines about addresses that its PF does not take
  * @loss_next: jiffies before which a VF does not ask again how many these are
  * @is_lacking: the card or the PF of a VF does not take all its addresses, and this was said
  * @pf_version: of a VF: version of our messages that its PF knows
@@ -286,6 +289,8 @@ struct meridian {
 	u32 refused_flags;
 	u32 seen_flags;
 	u32 lost;
+	struct meridian_told lost_told;
+	struct meridian_told missed_told;
 	unsigned long loss_next;
 	bool is_lacking;
 	u8 pf_version;

@@ -52,6 +52,7 @@ struct meridian_pause {
  * @pause: by port; under @lock
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
+ * @errors_told: lines about them: of those that are not fatal, and of those that are; under @lock
  * @box: by port, and that at the host; under @lock
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address and their interrupt, the first to come first;
@@ -74,6 +75,7 @@ struct meridian_card {
 	struct meridian_pause pause[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
+	struct meridian_told errors_told[2];
 	struct meridian_box box[MERIDIAN_BOX_MAX];
 	struct qdma_service *services;
 	struct list_head pfs;

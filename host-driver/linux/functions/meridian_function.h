@@ -27,6 +27,11 @@ void meridian_repeat_own_address(struct meridian *m);
 bool meridian_see_flags(struct meridian *m);
 bool meridian_see_losses(struct meridian *m);
 
+/* meridian_errors.c */
+void meridian_begin_errors(struct meridian *m);
+void meridian_take_errors(struct meridian *m);
+void meridian_take_late_errors(struct meridian *m);
+
 /* meridian_service.c */
 void meridian_init_service(struct meridian *m);
 void meridian_start_service(struct meridian *m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is looked after beside the frames: link, the card's errors, a card that is gone, resets. */
+/* What is looked after beside the frames: link, a card that is gone, resets. */
 #include <linux/rtnetlink.h>
 
 #include "compat_netdev.h"
@@ -80,27 +80,6 @@ static void look_for_return(struct meridian *m)
 		meridian_unlock(m->netdev);
 		rtnl_unlock();
 	}
-}
-
-static void take_errors(struct meridian *m)
-{
-	struct qdma_errors errors;
-
-	m->errors_next = jiffies + SERVICE_PERIOD;
-	mutex_lock(&m->card->lock);
-	memset(&errors, 0, sizeof(errors));
-	if (m->card->error_function == m)
-		qdma_take_errors(&m->qdma, &errors);
-	if (errors.summary)
-		m->card->errors = errors;
-	mutex_unlock(&m->card->lock);
-	if (errors.summary && net_ratelimit())
-		netdev_warn(m->netdev,
-			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x\n",
-			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
-			    errors.c2h_fatal, errors.h2c);
-	if (qdma_errors_fatal(&errors))
-		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 }
 
 static void look_after_transmit(struct meridian *m)
@@ -206,8 +185,7 @@ static void do_service(struct work_struct *work)
 		return;
 	}
 	/* What an interrupt has left. */
-	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
-		take_errors(m);
+	meridian_take_late_errors(m);
 	if (m->vfs)
 		meridian_serve_vfs(m);
 	look_after_port(m);
@@ -255,11 +233,7 @@ static irqreturn_t misc_interrupt(int irq, void *data)
 	/* Reads give anything; meridian_after_reset() has it look again. */
 	if (test_bit(MERIDIAN_FLAG_RESET, &m->flags))
 		return IRQ_HANDLED;
-	/* A VF makes errors as fast as it rings. Until these are taken, none interrupts. */
-	if (time_before(jiffies, m->errors_next))
-		set_bit(MERIDIAN_FLAG_ERRORS, &m->flags);
-	else
-		take_errors(m);
+	meridian_take_errors(m);
 	meridian_serve_vfs(m);
 	meridian_take_box_irqs(m);
 	return IRQ_HANDLED;
@@ -273,7 +247,7 @@ static irqreturn_t misc_interrupt(int irq, void *data)
  */
 int meridian_request_misc_irq(struct meridian *m)
 {
-	m->errors_next = jiffies;
+	meridian_begin_errors(m);
 	return request_threaded_irq(pci_irq_vector(m->pdev, 0), NULL, misc_interrupt, IRQF_ONESHOT,
 				    MERIDIAN_NAME, m);
 }

@@ -230,7 +230,8 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 		return;
 	/* As narrow as can be. */
 	note(wishes, ask_flags(m, wishes->flags | (needed & covered)));
-	if (missed && !m->is_lacking)
+	/* What is taken and not given back may be so again and again. */
+	if (missed && !m->is_lacking && meridian_tell(&m->missed_told, 1))
 		say_missed(m, missed, error, needed & covered);
 	m->is_lacking = missed;
 }
@@ -284,6 +285,16 @@ static void doubt_addresses(struct meridian *m)
 		known->is_held = false;
 }
 
+/* Another VF that joins groups and leaves them can bring it about again and again. */
+static void say_lost(struct meridian *m, u32 count)
+{
+	count = meridian_tell(&m->lost_told, count);
+	if (count)
+		netdev_warn(m->netdev,
+			    "the PF has taken %u addresses from the VF: they are asked for again\n",
+			    count);
+}
+
 /* Returns 0 or a negative error. */
 static int ask_lost(struct meridian *m, u32 *lost)
 {
@@ -314,9 +325,7 @@ bool meridian_see_losses(struct meridian *m)
 	if (!list_empty(&m->entries) && !ask_lost(m, &lost)) {
 		is_more = lost > m->lost;
 		if (is_more) {
-			netdev_warn(m->netdev,
-				    "the PF has taken %u addresses from the VF: they are asked for again\n",
-				    lost - m->lost);
+			say_lost(m, lost - m->lost);
 			doubt_addresses(m);
 		}
 		m->lost = lost;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Errors of the card's IP: they are kept for devlink, told to the log, and repaired if fatal. */
+#include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_fault.h"
+#include "meridian_function.h"
+
+#define ERRORS_PERIOD	(HZ / 4)
+
+/* Returns how many of the kind the log is to tell of; 0: nothing now. */
+static u32 note(struct meridian_card *card, const struct qdma_errors *errors)
+{
+	card->errors = *errors;
+	return meridian_tell(&card->errors_told[qdma_errors_fatal(errors)], 1);
+}
+
+/*
+ * A VF makes errors as often as it likes, by rings and doorbells that no driver would have. They do
+ * not keep a fatal one from the log.
+ */
+static void take(struct meridian *m)
+{
+	struct qdma_errors errors = {};
+	u32 count = 0;
+
+	m->errors_next = jiffies + ERRORS_PERIOD;
+	mutex_lock(&m->card->lock);
+	if (m->card->error_function == m)
+		qdma_take_errors(&m->qdma, &errors);
+	if (errors.summary)
+		count = note(m->card, &errors);
+	mutex_unlock(&m->card->lock);
+	if (count)
+		netdev_warn(m->netdev,
+			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x (%u left out before)\n",
+			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
+			    errors.c2h_fatal, errors.h2c, count - 1);
+	if (qdma_errors_fatal(&errors))
+		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
+}
+
+/**
+ * meridian_begin_errors() - errors are taken from now on
+ * @m: a PF
+ */
+void meridian_begin_errors(struct meridian *m)
+{
+	m->errors_next = jiffies;
+}
+
+/**
+ * meridian_take_errors() - take the card's errors, now or by meridian_take_late_errors()
+ * @m: a PF whose interrupt may be for them
+ *
+ * Until they are taken, no further error interrupts.
+ */
+void meridian_take_errors(struct meridian *m)
+{
+	if (time_before(jiffies, m->errors_next))
+		set_bit(MERIDIAN_FLAG_ERRORS, &m->flags);
+	else
+		take(m);
+}
+
+/**
+ * meridian_take_late_errors() - take what meridian_take_errors() has left
+ * @m: a PF
+ */
+void meridian_take_late_errors(struct meridian *m)
+{
+	if (test_and_clear_bit(MERIDIAN_FLAG_ERRORS, &m->flags))
+		take(m);
+}
