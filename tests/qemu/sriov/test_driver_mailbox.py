@@ -3,65 +3,28 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin.registers import Registers
+from vf_mailbox import FMAP, HELLO, QUEUES, ask, build_mailbox_tool, make_vf, refusals, with_queues
 
 pytestmark = pytest.mark.qemu
 PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16
-HELLO, FMAP, QUEUES, CONTEXT = "01", "02", "04@8=ffffffff@12=02000000", "08"
-CONFIG, ADDRESS, FLAGS, STRIP, RSS, TX_OFFLOAD = "40", "41", "42", "43", "44", "45"
+CONTEXT, CONFIG, ADDRESS, FLAGS, STRIP, RSS, TX_OFFLOAD = "08", "40", "41", "42", "43", "44", "45"
 #: Of the card's capabilities, those that a VF has a message for.
 OF_A_VF = ("COMPLETION16", "MICROSOFT_HASH", "VLAN_STRIP", "TRANSMIT_OFFLOAD", "HASH_FIELDS")
 
 
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
-    program, library = tmp_path_factory.mktemp("mailbox") / "mailbox_tool", tools.ROOT / "host-driver" / "qdma"
-    sources = [Path(__file__).with_name("mailbox_tool.c"), *sorted(library.glob("*.c"))]
-    subprocess.run(
-        ["gcc", "-static", "-Wall", "-Werror", f"-I{library}", "-o", program, *sources], check=True, timeout=60
-    )
-    with linked(tools.SUITES[0], {"mailbox_tool": program}) as it:
+    with linked(tools.SUITES[0], {"mailbox_tool": build_mailbox_tool(tmp_path_factory.mktemp("mailbox"))}) as it:
         make_vf(it)
         yield it
         it.guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
-
-
-def make_vf(link: Link, count: int = 1) -> None:
-    """Some without a driver, which answer accesses and may access memory."""
-    link.guest.run(f"echo {count} >{PF_DEVICE}/sriov_numvfs")
-    for vf in range(count):
-        name = f"$(readlink {PF_DEVICE}/virtfn{vf})"
-        link.guest.run(f"basename {name} >/sys/bus/pci/drivers/meridian/unbind")
-        link.guest.run(f"echo 1 >{PF_DEVICE}/virtfn{vf}/enable; setpci -s $(basename {name}) COMMAND=6:6")
-
-
-def ask(link: Link, *messages: str, vf: int = 0) -> list[tuple[int, bytes]]:
-    """Status of each answer, 0 or why it is refused, and its bytes from the eighth on."""
-    text = link.guest.run(f"/run/twin/mailbox_tool {PF_DEVICE}/virtfn{vf}/resource0 {' '.join(messages)}")
-    pairs = [line.split() for line in text.splitlines()]
-    return [(-int(status), bytes.fromhex(data)) for status, data in pairs]
-
-
-def refusals(link: Link, *messages: str, vf: int = 0) -> list[int]:
-    return [status for status, _ in ask(link, *messages, vf=vf)]
-
-
-def with_queues(link: Link, vf: int = 0) -> str:
-    """The VF has two queues; the range as messages have it."""
-    (_, _), (status, data) = ask(link, HELLO, QUEUES, vf=vf)
-    assert status == 0
-    assert int.from_bytes(data[4:8], "little") == 2
-    place = f"@8={data[:4].hex()}@12={data[4:8].hex()}"
-    assert refusals(link, FMAP + place, vf=vf) == [0]
-    return place
 
 
 @pytest.fixture(autouse=True)
