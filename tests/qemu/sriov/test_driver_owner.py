@@ -10,11 +10,12 @@ from driver_machine import Link, linked, running
 from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_twin import Ps
 from peer import ethernet
 
 pytestmark = pytest.mark.qemu
 KIND = 0x88B5
-VF, FURTHER, LATE = "02:aa:00:00:00:01", "02:aa:00:00:00:02", "02:aa:00:00:00:03"
+VF, FURTHER, LATE, OF_PS = (f"02:aa:00:00:00:0{number}" for number in (1, 2, 3, 4))
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +128,32 @@ def test_a_pf_changes_its_address_without_a_moment_of_deafness(link: Link) -> No
     assert gets(link, FURTHER) == "pf" and gets(link, mine) == "nobody"
     guest.run(f"ip link set eth0 address {mine}")
     assert gets(link, FURTHER) == "nobody" and gets(link, mine) == "pf"
+
+
+def test_an_address_of_the_ps_is_no_functions(link: Link) -> None:
+    """The PS listens to it in its fourth place; what it has left is to be had."""
+    guest, mine = link.guest, link.guest.address().hex(":")
+    ways = [
+        f"ip link set eth0 address {OF_PS}",
+        inside(f"ip link set eth1 address {OF_PS}"),
+        f"ip link set eth0 vf 1 mac {OF_PS}",
+    ]
+    with Ps.connect(link.twin.card.socket) as ps:
+        ps.card.set_ps_address(0, 3, bytes.fromhex(OF_PS.replace(":", "")))
+        ps.card.access(0, None, "ps")  # behind the writes, which are posted
+        for way in ways:
+            assert guest.try_run(way)[0] != 0, way
+        assert f"{OF_PS} is another function's of the port, or the card's PS listens to it" in guest.log()
+        guest.run(f"ip link add link eth0 name mac0 address {OF_PS} type macvlan && ip link set mac0 up")
+        guest.until("dmesg", f"does not take {OF_PS} .*another function has it, or the card's PS")
+        guest.run("ip link del mac0")
+        assert (guest.address().hex(":"), guest.address("eth1", inside("")).hex(":")) == (mine, VF)
+        assert gets(link, VF) == "vf" and gets(link, mine) == "pf"
+        ps.card.set_ps_address(0, 3, None)
+        ps.card.access(0, None, "ps")
+    guest.run(inside(f"ip link set eth1 address {OF_PS}"))
+    assert gets(link, OF_PS) == "vf"
+    guest.run(inside(f"ip link set eth1 address {VF}"))
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,11 @@ KIND = 0x88B5
 
 @dataclass
 class VfFrames:
-    """A VF of a link by its number."""
+    """A VF of a link by its number, in a VLAN or in none."""
 
     link: Link
     vf: int = 0
+    vid: int | None = None
 
     @property
     def enter(self) -> str:
@@ -43,21 +44,25 @@ class VfFrames:
     def delivered(self) -> int:
         return self.link.guest.statistics(self.device, self.enter)["card_rx_delivered"]
 
-    def receives(self, to: bytes) -> bool:
-        """Whether frames to that address come. One to the VF's own address is behind them."""
-        before = self.delivered()
-        for address in (to, to, to, self.own()):
-            self.link.peer.wire.send(ethernet(address, self.link.peer.mac, KIND, bytes(80)))
+    def receives(self, to: bytes, vid: int | None = None) -> bool:
+        """Whether frames to that address come, in a VLAN or without a tag. One to the VF's own address, in
+        the VF's VLAN, is behind them."""
+        before, own = self.delivered(), self.own()
+        vids = [vid, vid, vid, self.vid]
+        for address, its in zip((to, to, to, own), vids, strict=True):
+            frame = ethernet(address, self.link.peer.mac, KIND, bytes(80))
+            tag = b"" if its is None else b"\x81\0" + its.to_bytes(2, "big")
+            self.link.peer.wire.send(frame[:12] + tag + frame[12:])
         deadline = self.link.guest.deadline(20)
         while self.delivered() == before and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.3)
         return self.delivered() - before >= 4
 
-    def settles(self, to: bytes, wanted: bool, seconds: float = 20) -> bool:
+    def settles(self, to: bytes, wanted: bool, seconds: float = 20, vid: int | None = None) -> bool:
         """The VF may take a moment."""
         deadline = self.link.guest.deadline(seconds)
-        while (is_right := self.receives(to) == wanted) is False and time.monotonic() < deadline:
+        while (is_right := self.receives(to, vid) == wanted) is False and time.monotonic() < deadline:
             pass
         return is_right
 
