@@ -166,7 +166,7 @@ end_queues(struct rte_eth_dev *dev, int error)
 	struct meridian *m = meridian_of(dev);
 
 	if (!m->qdma.is_vf)
-		meridian_set_queues(m, 0);
+		meridian_set_queues(m, m->function, 0, 0);
 	if (!error)
 		error = meridian_end_rx(dev);
 	if (!error)

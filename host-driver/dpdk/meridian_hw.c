@@ -243,14 +243,28 @@ meridian_look_after_port(struct meridian *m)
 			     m->data->name, m->port);
 }
 
-/* Frames may go to so many queues, 0 switches the function off; in force on return. */
+/* Frames whose queue has too few buffers are dropped and counted. */
 void
-meridian_set_queues(struct meridian *m, uint32_t count)
+meridian_enforce_credit(struct meridian *m)
 {
-	uint32_t base = count ? m->queue_base : 0;
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+}
 
-	meridian_write_function(m, MERIDIAN_FUNCTION_QCONF,
-				base << MERIDIAN_FUNCTION_QCONF_BASE_SHIFT | count);
+/*
+ * Frames of a PF or of its VF may go to so many queues from base on, 0 switches the function off; in
+ * force on return. Another PF's driver that goes may have such frames wait, and looks for queues
+ * before and after: so this says before and after that they are dropped.
+ */
+void
+meridian_set_queues(struct meridian *m, uint32_t function, uint32_t base, uint32_t count)
+{
+	if (count)
+		meridian_enforce_credit(m);
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(function) + MERIDIAN_FUNCTION_QCONF,
+		       count ? base << MERIDIAN_FUNCTION_QCONF_BASE_SHIFT | count : 0);
+	if (count)
+		meridian_enforce_credit(m);
 	meridian_flush(m);
 }
 

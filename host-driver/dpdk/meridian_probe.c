@@ -49,7 +49,7 @@ meridian_take_pf(struct meridian *m)
 	int error;
 
 	pthread_mutex_lock(&m->card->lock);
-	meridian_set_queues(m, 0);
+	meridian_set_queues(m, m->function, 0, 0);
 	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
 	if (error) {
 		pthread_mutex_unlock(&m->card->lock);
@@ -62,8 +62,7 @@ meridian_take_pf(struct meridian *m)
 	clear_errors(m, QDMA_RAM_DOUBLE_ERROR);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
-	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
-		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	meridian_enforce_credit(m);
 	meridian_draw_hash(m);
 	pthread_mutex_unlock(&m->card->lock);
 	if (error)

@@ -11,7 +11,7 @@ map_queues(struct meridian *m, uint32_t count)
 	pthread_mutex_lock(&m->card->lock);
 	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
 	/* Before any doorbell: descriptors of a paced queue that is nobody's are forgotten. */
-	meridian_set_queues(m, count);
+	meridian_set_queues(m, m->function, m->queue_base, count);
 	pthread_mutex_unlock(&m->card->lock);
 	return error;
 }

@@ -60,9 +60,7 @@ set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}
-	write_vf(m, vf, MERIDIAN_FUNCTION_QCONF,
-		 count ? vf->base << MERIDIAN_FUNCTION_QCONF_BASE_SHIFT | count : 0);
-	meridian_flush(m);
+	meridian_set_queues(m, vf->function, vf->base, count);
 }
 
 static void

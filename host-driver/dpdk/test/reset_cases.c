@@ -180,11 +180,15 @@ reset_brings_back_what_the_card_needs(void)
 	is(rte_eth_dev_reset(port), 0);
 	is(*shell(MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT),
 	   MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
+	/* Another PF's driver has gone, as this one had no queues. */
+	*shell(MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT) = 0;
 	*shell(MERIDIAN_FUNCTION_BASE(0) + MERIDIAN_FUNCTION_COUNTER_RX_QUEUE_FULL) = 7;
 	is(rte_eth_stats_get(port, &stats), 0);
 	is(stats.imissed, 7);
 	is(extended("card_rx_queue_full"), 7);
 	start_port(&plain);
+	is(*shell(MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT),
+	   MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
 	must(receive_frames(0, 10), "none");
 }
 

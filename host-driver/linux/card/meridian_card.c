@@ -89,7 +89,7 @@ void meridian_card_join(struct meridian *m)
 {
 	mutex_lock(&m->card->lock);
 	list_add_tail(&m->of_card, &m->card->pfs);
-	meridian_enforce_credit(m, true);
+	meridian_enforce_credit(m);
 	if (!m->card->error_function)
 		choose_error_function(m->card);
 	mutex_unlock(&m->card->lock);
@@ -110,7 +110,7 @@ void meridian_card_leave(struct meridian *m)
 		qdma_disable_errors(&m->qdma);
 		choose_error_function(m->card);
 	}
-	if (list_empty(&m->card->pfs) && !meridian_has_queues(m))
-		meridian_enforce_credit(m, false);
+	if (list_empty(&m->card->pfs))
+		meridian_release_credit(m);
 	mutex_unlock(&m->card->lock);
 }

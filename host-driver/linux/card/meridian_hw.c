@@ -341,31 +341,39 @@ void meridian_look_after_port(struct meridian *m)
 }
 
 /**
- * meridian_set_queues() - say which queues the function's frames may go to
- * @m: the function
- * @count: from its first on; 0 switches the function off
- *
- * In force when it returns.
+ * meridian_enforce_credit() - have frames whose queue has too few buffers dropped and counted
+ * @m: a PF
  */
-void meridian_set_queues(struct meridian *m, u32 count)
+void meridian_enforce_credit(struct meridian *m)
 {
-	u32 base = count ? m->queue_base : 0;
-
-	meridian_write_function(m, MERIDIAN_FUNCTION_QCONF,
-				FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, base) |
-				FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
-	meridian_flush(m);
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
+		       MERIDIAN_FILTER_CREDIT_ENFORCE_MASK);
 }
 
 /**
- * meridian_has_queues() - whether frames may go to queues of any of the card's functions
+ * meridian_set_queues() - say which queues the frames of a function may go to
  * @m: a PF
+ * @function: it, or one of its VFs
+ * @base: the first
+ * @count: from there on; 0 switches the function off
  *
- * Others may have drivers that share nothing with this one.
- *
- * Return: whether they may; true if the card does not answer.
+ * In force when it returns, as is meridian_enforce_credit().
  */
-bool meridian_has_queues(struct meridian *m)
+void meridian_set_queues(struct meridian *m, u32 function, u32 base, u32 count)
+{
+	if (count)
+		meridian_enforce_credit(m);
+	meridian_write(m, MERIDIAN_FUNCTION_BASE(function) + MERIDIAN_FUNCTION_QCONF,
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? base : 0) |
+		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
+	/* Another driver may have gone meanwhile: see meridian_release_credit(). */
+	if (count)
+		meridian_enforce_credit(m);
+	meridian_flush(m);
+}
+
+/* Whether frames may go to queues of any of the card's functions; true if it does not answer. */
+static bool has_queues(struct meridian *m)
 {
 	u32 function, queues = 0;
 
@@ -377,14 +385,20 @@ bool meridian_has_queues(struct meridian *m)
 }
 
 /**
- * meridian_enforce_credit() - say what happens to a frame whose queue has too few buffers
- * @m: a PF
- * @on: it is dropped and counted; else, as after a reset, it waits, and with it all that follow
+ * meridian_release_credit() - have frames whose queue has too few buffers wait, as after a reset
+ * @m: a PF without queues
+ *
+ * Then all frames that follow wait, too, so it does nothing while another function has queues. PFs
+ * may have drivers that share nothing with this one. Each of them has such frames dropped before and
+ * after it gives a function queues, and this one looks for queues before and after its write.
  */
-void meridian_enforce_credit(struct meridian *m, bool on)
+void meridian_release_credit(struct meridian *m)
 {
-	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT,
-		       on ? MERIDIAN_FILTER_CREDIT_ENFORCE_MASK : 0);
+	if (has_queues(m))
+		return;
+	meridian_write(m, MERIDIAN_FILTER_BASE + MERIDIAN_FILTER_CREDIT, 0);
+	if (has_queues(m))
+		meridian_enforce_credit(m);
 }
 
 /**

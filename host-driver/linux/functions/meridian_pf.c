@@ -17,7 +17,7 @@ static int map_queues(struct meridian *m, u32 count)
 	mutex_lock(&m->card->lock);
 	error = qdma_map_function(&m->qdma, m->function, m->queue_base, count);
 	/* Before any doorbell: descriptors of a paced queue that is nobody's are forgotten. */
-	meridian_set_queues(m, count);
+	meridian_set_queues(m, m->function, m->queue_base, count);
 	mutex_unlock(&m->card->lock);
 	return error;
 }
@@ -88,7 +88,7 @@ static int end_queues(struct meridian *m)
 
 static void close_queues(struct meridian *m)
 {
-	meridian_set_queues(m, 0);
+	meridian_set_queues(m, m->function, 0, 0);
 }
 
 static int set_strip(struct meridian *m, bool on)
@@ -110,7 +110,7 @@ int meridian_start_function(struct meridian *m)
 	int error;
 
 	mutex_lock(&m->card->lock);
-	meridian_set_queues(m, 0);
+	meridian_set_queues(m, m->function, 0, 0);
 	error = qdma_take_function(&m->qdma, m->queue_base, m->queue_limit);
 	if (error) {
 		mutex_unlock(&m->card->lock);
@@ -136,7 +136,7 @@ int meridian_start_function(struct meridian *m)
 void meridian_restore_pf(struct meridian *m)
 {
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
-	meridian_enforce_credit(m, true);
+	meridian_enforce_credit(m);
 	if (m->card->error_function == m)
 		qdma_enable_errors(&m->qdma, 0);
 	if (m->vfs)

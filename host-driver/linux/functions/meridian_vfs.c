@@ -43,10 +43,7 @@ static void set_queues(void *owner, const struct qdma_vf *vf, u32 count)
 		qdma_spread(&rss, count);
 		meridian_write_function_rss(m, vf->function, &rss);
 	}
-	write_function(m, vf, MERIDIAN_FUNCTION_QCONF,
-		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_BASE_MASK, count ? vf->base : 0) |
-		       FIELD_PREP(MERIDIAN_FUNCTION_QCONF_COUNT_MASK, count));
-	meridian_flush(m);
+	meridian_set_queues(m, vf->function, vf->base, count);
 }
 
 static void set_switches(void *owner, const struct qdma_vf *vf)

@@ -28,6 +28,9 @@ bool meridian_xdp_allows(struct meridian *m, struct bpf_prog *prog, int mtu)
 /* What can be refused is, before the queues are touched. */
 static int prepare(struct meridian *m, struct xsk_buff_pool *pool, u32 queue)
 {
+	/* It would be kept, see give_up_pool(), although no queue starts any more. */
+	if (test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags))
+		return -EIO;
 	if (xsk_pool_get_rx_frame_size(pool) < MERIDIAN_RX_BUFFER) {
 		netdev_info(m->netdev, "AF_XDP without copies: frames of %u bytes, not %u\n",
 			    MERIDIAN_RX_BUFFER, xsk_pool_get_rx_frame_size(pool));

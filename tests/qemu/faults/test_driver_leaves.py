@@ -23,6 +23,7 @@ pytestmark = pytest.mark.qemu
 QUEUE_SWITCHES = 0x120000
 CREDIT = 0x110030
 HASH_ORDER = 0x628
+DRIVER = "/sys/bus/pci/drivers/meridian"
 
 
 def words(guest: Guest, offset: int, count: int) -> list[int]:
@@ -63,6 +64,36 @@ def test_a_driver_that_goes_leaves_the_card_as_after_reset() -> None:
             twin.host.setup = ""
             with twin.machine() as machine:
                 see_card(Guest(machine))
+
+
+def test_frames_without_buffers_are_dropped_as_long_as_any_function_has_queues() -> None:
+    """The second PF has another driver, for which its registers stand: the two share nothing but the card."""
+    with run_folder() as folder:
+        hardware = Hardware(device="pfs=2", kernel="iomem=relaxed")
+        with Twin(Setting(suite=tools.SUITES[0], hardware=hardware), folder) as twin, twin.machine() as machine:
+            guest = Guest(machine)
+            guest.wait_link()
+            guest.run(f"ip link set eth0 down; echo 0000:01:00.1 >{DRIVER}/unbind")
+            assert credit(guest)
+            write(guest, CREDIT, 0)
+            guest.run("ip link set eth0 up")
+            assert credit(guest), "the other driver, which had no queues, was the last then"
+            write(guest, FUNCTION + FUNCTION_STRIDE, 64 << 16 | 1)
+            leave(guest)
+            assert credit(guest)
+            write(guest, FUNCTION + FUNCTION_STRIDE, 0)
+            guest.run(f"insmod {MODULE}; echo 0000:01:00.1 >{DRIVER}/unbind")
+            leave(guest)
+            assert not credit(guest)
+            guest.check()
+
+
+def credit(guest: Guest) -> int:
+    return words(guest, CREDIT, 1)[0]
+
+
+def leave(guest: Guest) -> None:
+    guest.run(f"rmmod meridian; echo 1 >{PF_DEVICE}/enable; sleep 0.2")
 
 
 def see_card(guest: Guest) -> None:
