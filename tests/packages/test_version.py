@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -106,3 +108,27 @@ def test_dpkg_reads_the_changelog(repository: Path) -> None:
     assert done.stderr == ""
     versions = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Version:")]
     assert [version.partition("~")[0] for version in versions] == ["0.2", "0.1-1"]
+
+
+def test_programs_print_what_packages_and_releases_are_made_with(repository: Path) -> None:
+    """They are those of a checkout; in a folder that is none they say what they need."""
+    for name in ("changelog.py", "history.py", "notes.py", "debian/control"):
+        (repository / "packaging" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "packaging" / name, repository / "packaging" / name)
+
+    def said(program: str, *words: str) -> tuple[int, str, str]:
+        command = [sys.executable, str(repository / "packaging" / program), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+    version = commit(repository, "packaging: first")
+    assert said("history.py") == (0, version, "")
+    status, text, _ = said("changelog.py", "--revision", "2", "--suite", "bookworm", "--version", "9.9")
+    assert status == 0 and text.splitlines()[0] == "meridian (9.9-2) bookworm; urgency=medium"
+    assert "  * packaging: first" in text.splitlines()
+    status, text, _ = said("notes.py", "--version", "9.9")
+    assert status == 0 and text.splitlines()[0] == "# Meridian 9.9" and text.splitlines()[-1] == "- first"
+    shutil.rmtree(repository / ".git")
+    for program, words in (("history.py", []), ("changelog.py", []), ("notes.py", ["--version", "9.9"])):
+        status, text, errors = said(program, *words)
+        assert (status, text) == (1, "") and errors.endswith("This command needs a clone of the repository"), errors
