@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -132,3 +133,24 @@ def test_programs_print_what_packages_and_releases_are_made_with(repository: Pat
     for program, words in (("history.py", []), ("changelog.py", []), ("notes.py", ["--version", "9.9"])):
         status, text, errors = said(program, *words)
         assert (status, text) == (1, "") and errors.endswith("This command needs a clone of the repository"), errors
+
+
+def test_an_archive_of_the_source_is_of_the_commit_alone(repository: Path) -> None:
+    """Two archives of a commit have the same bytes, whatever the checkout has beside it."""
+    for name in ("source-archive", "history.py"):
+        (repository / "packaging").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "packaging" / name, repository / "packaging" / name)
+    version = commit(repository, "packaging: first")
+    first, second = repository / "first.tar.xz", repository / "second.tar.xz"
+    program = repository / "packaging/source-archive"
+    subprocess.run([program, first], check=True)
+    (repository / history.SOURCE).write_text("changed")
+    subprocess.run([program, second], check=True)
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as archive:
+        files = {member.name: member for member in archive.getmembers() if member.isfile()}
+        text = archive.extractfile(f"meridian-{version}/{history.SOURCE}").read().decode()
+    names = (history.SOURCE, "packaging/history.py", "packaging/source-archive")
+    assert set(files) == {f"meridian-{version}/{name}" for name in names}
+    assert files[f"meridian-{version}/packaging/source-archive"].mode & 0o777 == 0o755
+    assert text.startswith("#define MERIDIAN_VERSION")
