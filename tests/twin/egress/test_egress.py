@@ -2,7 +2,7 @@
 """A shell with egress queues: ports do not hold each other up by queues that are not paced, either; these lose frames.
 
 What the ports share then is the stream of 64 Gb/s from the DMA engine, which serves queues in turn, a frame each. So a
-port gets all that it can take as long as its queues' turns are enough for that. tests/twin/test_ports.py has the same
+port gets all that it can take as long as its queues' turns are enough for that. tests/twin/egress/test_ports.py has the same
 loads on a shell without the option.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A shell with a pool of cells: eight classes a port in one memory, by strict order and weights, and what they lose.
 
-tests/twin/test_egress.py has the same loads on a shell with two queues a port.
+tests/twin/egress/test_egress.py has the same loads on a shell with two queues a port.
 """
 
 from __future__ import annotations
