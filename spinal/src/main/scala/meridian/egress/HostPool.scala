@@ -26,7 +26,7 @@ class HostPool(p: ShellParam) extends Component {
     val classes = out Vec (PortClasses(), p.ports)
 
     /** Priorities that the other end of a port has stopped, in the clock of MacTx: each stops its class, when a frame is
-      * chosen.
+      * chosen. One that is in a storm is none of them. PAUSE stops all, and its storm is one of all.
       */
     val held = in Vec (Bits(EgressClass.priorities bits), p.ports)
     val idle = out Bool ()

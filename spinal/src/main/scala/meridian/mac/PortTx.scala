@@ -54,8 +54,8 @@ class PortTx(p: ShellParam, port: Int, val hostCd: ClockDomain, val psCd: ClockD
     /** MacTx clock: the time of the PHC that the MAC gets. */
     val time = p.selfTest generate in(PtpTime())
 
-    /** MacTx clock: priorities that the other end has stopped. One of them stops its whole queue, a cycle later. With a
-      * pool, all of them stop the port here, and each its class in the pool.
+    /** MacTx clock: priorities that the other end has stopped, without those in a storm. One of them stops its whole queue,
+      * a cycle later. With a pool, all of them stop the port here, and each its class in the pool.
       */
     val held = p.egress generate (in Bits (EgressClass.priorities bits))
 

@@ -16,6 +16,8 @@ import spinal.lib._
   * know, IEEE 802.3 31B.3.7 allows a port 60 quanta (30720 bit times) at 10 Gb/s and 80 quanta (40960) at 25 Gb/s for this,
   * and 802.1Q 36.1.3.3 allows PFC 614.4 ns, which is 6144 and 15360 bit times, for MAC and PCS, too; unverified.
   *
+  * A change between PAUSE and PFC ends what was told before, and every storm.
+  *
   * Throughput: all frames that a MAC can receive. Either clock may stop or be reset alone: a frame is then obeyed whole,
   * or not.
   */
@@ -64,9 +66,11 @@ class PauseRx(
     val timer = new PauseTimer(p.macFrequency, p.lineRate)
     timer.io.times << crossing.io.pop.toFlow
     val link = BufferCC(io.link, False)
-    val obeying = BufferCC(io.config.pfc, B(0, Pause.classes bits)) |
-      B(Pause.classes bits, default -> BufferCC(io.config.pause, False))
-    timer.io.clear := ~obeying.andMask(link)
+    val pause = BufferCC(io.config.pause, False)
+    val obeying = BufferCC(io.config.pfc, B(0, Pause.classes bits)) | B(Pause.classes bits, default -> pause)
+    // A class that PFC has brought into a storm would let its frames pass a PAUSE.
+    val sameKind = pause === RegNext(pause, False)
+    timer.io.clear := ~obeying.andMask(link && sameKind)
     timer.io.skip := io.skip
     io.paused := timer.io.blocked
 

@@ -120,13 +120,15 @@ class PauseRxTest extends AnyFunSuite {
     for (how <- 0 until 4)
       compiled.doSim(s"how$how") { line =>
         val bench = new Bench(line, cycle, 700)
+        line.config.pause #= how != 2
+        bench.pass(10)
         bench.send(ControlFrame.pfc(0xff, Seq.fill(8)(0xffff)))
         bench.pass(50)
         assert(line.paused.toInt == 0xff && line.begins.toInt == 0)
         how match {
           case 0 => bench.send(ControlFrame.pfc(0x0f, Seq.fill(8)(0)))
           case 1 => line.link #= false
-          case 2 => line.config.pause #= false; line.config.pfc #= 0xf0
+          case 2 => line.config.pfc #= 0xf0
           case 3 => line.config.pause #= false; line.config.pfc #= 0
         }
         bench.pass(10)
@@ -158,6 +160,24 @@ class PauseRxTest extends AnyFunSuite {
       bench.send(ControlFrame.pfc(0x02, Seq.fill(8)(20)))
       bench.pass(20)
       assert(line.begins.toInt == 0xfd)
+    }
+  }
+  test("a storm under PFC is over when PAUSE takes its place, and PAUSE stops that class, too") {
+    compiled.doSim("kind") { line =>
+      val bench = new Bench(line, cycle, 300)
+      line.watch.limit #= 4
+      line.config.pause #= false
+      line.config.pfc #= 0x02
+      for (_ <- 0 until 20) {
+        bench.send(ControlFrame.pfc(0x02, Seq.fill(8)(20)))
+        bench.pass(100)
+      }
+      assert(line.storm.toInt == 2 && line.begins.toInt == 0xff)
+      line.config.pause #= true
+      line.config.pfc #= 0
+      bench.send(ControlFrame.pause(20))
+      bench.pass(20)
+      assert(line.begins.toInt == 0 && line.storm.toInt == 0)
     }
   }
 }
