@@ -114,7 +114,8 @@ class EgressRegs(p: ShellParam) extends Component {
     val slots = 4 * e.classes
     val frames = new CounterBank(slots, amountBits = 1)
     val bytes = new CounterBank(slots, amountBits = widthOf(e.lengthType()))
-    val lost = new CounterBank(slots, amountBits = 1)
+    // Two banks are one counter: both may count in each cycle while a MAC is in reset.
+    val full, discarded = new CounterBank(slots, amountBits = 1)
 
     case class Event() extends Bundle {
       val index = UInt(log2Up(slots) bits)
@@ -135,13 +136,13 @@ class EgressRegs(p: ShellParam) extends Component {
       waiting(i, flow.valid && !io.discarded(i), flow.trafficClass, flow.bytes)
     })
     // All frames come from one stream, so one in a cycle finds no room.
-    val gone = inTurn(
-      io.lost.zipWithIndex.map { case (lost, i) => waiting(i, lost.orR, OHToUInt(lost), U(0).resized) } ++
-        io.begun.zipWithIndex.map { case (flow, i) =>
-          waiting(i, flow.valid && io.discarded(i), flow.trafficClass, U(0).resized)
-        }
-    )
-    for ((bank, event) <- Seq(frames -> sent, bytes -> sent, lost -> gone)) {
+    val lost = inTurn(io.lost.zipWithIndex.map { case (lost, i) =>
+      waiting(i, lost.orR, OHToUInt(lost), U(0).resized)
+    })
+    val gone = inTurn(io.begun.zipWithIndex.map { case (flow, i) =>
+      waiting(i, flow.valid && io.discarded(i), flow.trafficClass, U(0).resized)
+    })
+    for ((bank, event) <- Seq(frames -> sent, bytes -> sent, full -> lost, discarded -> gone)) {
       bank.io.add.valid := event.valid
       bank.io.add.index := event.index
       bank.io.add.amount := (if (bank == bytes) event.bytes else U(1, 1 bits))
@@ -162,13 +163,14 @@ class EgressRegs(p: ShellParam) extends Component {
     }
     when(cycle =/= 0)(cycle := cycle + 1)
     val kind = command.address(4 downto 3)
-    val banks = Seq(counts.frames, counts.bytes, counts.lost)
+    val banks = Seq(counts.frames, counts.bytes, counts.full, counts.discarded)
     for (bank <- banks) {
       bank.io.read.valid := cycle === 1
       bank.io.read.payload := command.address(9 downto 5)
     }
     when(cycle === 3) {
-      val read = Vec(banks.map(_.io.value.payload) :+ U(0, 64 bits))(kind).asBits
+      val Seq(frames, bytes, full, discarded) = banks.map(_.io.value.payload)
+      val read = Vec(frames, bytes, full + discarded, U(0, 64 bits))(kind).asBits
       val low = !command.address(2)
       value := Mux(low, read(31 downto 0), highs(reader))
       when(low && command.address(11) && !command.write)(highs(reader) := read(63 downto 32))
