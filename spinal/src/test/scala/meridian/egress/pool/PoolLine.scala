@@ -21,6 +21,8 @@ class PoolLine(val e: PoolParam) extends Component {
     val idle = out Bool ()
     val pop = Vec(master(FrameStream(e.hostBytes, HardType(Bool()))), e.ports)
     val popIdle = out Bits (e.ports bits)
+    val begun = Vec(master(Flow(ClassBytes(e))), e.ports)
+    val up = out Bits (e.ports bits) // with begun: the frame counts as sent
   }
   val pool = new EgressPool(e)
   for ((to, from) <- pool.io.input.zip(io.input)) to << from
@@ -34,6 +36,8 @@ class PoolLine(val e: PoolParam) extends Component {
     fifo.io.port <> pool.io.ports(i)
     io.pop(i) << fifo.io.pop
     io.popIdle(i) := fifo.io.idle
+    io.begun(i) << pool.io.begun(i)
+    io.up(i) := fifo.io.port.up
   }
 }
 
@@ -50,6 +54,7 @@ class PoolLineBench(dut: PoolLine, val random: Random) {
   val idle = Array.fill(e.ports)(0) // cycles since the last frame in which the line had nothing
   var gaps = Array.fill(e.ports)(0) // such between two frames
   var lost, marked = 0
+  var toldSent, toldLost = 0 // of frames that left the pool
   private val hold = Array.fill(e.ports)(0)
   private val open = Array.fill(e.ports)(mutable.ArrayBuffer[Byte]())
 
@@ -68,6 +73,8 @@ class PoolLineBench(dut: PoolLine, val random: Random) {
 
   dut.clockDomain.onSamplings {
     for (i <- 0 until e.ports if dut.io.lost(i).toInt != 0) lost += 1
+    for (i <- 0 until e.ports if dut.io.begun(i).valid.toBoolean)
+      if ((dut.io.up.toInt >> i & 1) == 1) toldSent += 1 else toldLost += 1
   }
   dut.macCd.onSamplings(for (i <- 0 until e.ports) watch(i))
 
@@ -145,5 +152,7 @@ class PoolLineBench(dut: PoolLine, val random: Random) {
     for (i <- 0 until e.ports) gaps(i) = 0
     lost = 0
     marked = 0
+    toldSent = 0
+    toldLost = 0
   }
 }

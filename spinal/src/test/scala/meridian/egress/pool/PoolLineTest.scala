@@ -104,6 +104,32 @@ class PoolLineTest extends AnyFunSuite {
     }
   }
 
+  bench("a frame whose beginning went with a reset of the MAC is told as lost, and the one behind it as sent", 5) {
+    (dut, b) =>
+      for (round <- 0 until 12) {
+        val cut = b.send(b.make(9600, 0, b.random.nextInt(8)))
+        var wait = 0
+        while (!b.begins(0).exists(_._1 == cut.id)) {
+          dut.clockDomain.waitSampling()
+          wait += 1
+          assert(wait < 100, "the frame does not begin")
+        }
+        dut.clockDomain.waitSampling(b.random.nextInt(20))
+        assert(b.toldSent == 0, "the frame has left the pool before the reset")
+        dut.macCd.assertReset()
+        sleep(2560 * Seq(1, 2, 10)(round % 3) + 1280)
+        b.forget()
+        dut.macCd.deassertReset()
+        // The way to the line is open again before the rest of the frame is read.
+        b.settle()
+        assert(b.toldLost == 1 && b.toldSent == 0 && b.left(0).isEmpty, "a frame that was cut counts as sent")
+        b.send(b.make(60 + b.random.nextInt(1500), 0, b.random.nextInt(8)))
+        b.settle()
+        assert(b.toldLost == 1 && b.toldSent == 1 && b.left(0).size == 1)
+        b.forget()
+      }
+  }
+
   bench("a frame that a reset of the host cuts ends with a mark, at once", 4) { (dut, b) =>
     var marked = 0
     for (round <- 0 until 24) {
