@@ -10,8 +10,8 @@ import spinal.lib._
   * it they share the rest: a class may have of it alpha times what is free there, so that there is always something left
   * for a class that has nothing (a dynamic threshold).
   *
-  * Latency: what is taken, taken back or given counts in the next cycle; more and begins follow by 3 cycles at most, and
-  * `slack` covers that.
+  * Latency: what is taken or taken back counts 2 cycles later; more and begins follow by 3 cycles at most, and `slack`
+  * covers that.
   */
 class CellCounts(e: PoolParam) extends Component {
   val io = new Bundle {
@@ -25,12 +25,15 @@ class CellCounts(e: PoolParam) extends Component {
     val used = out Vec (Vec(e.countType(), e.classes), e.ports) // cells of frames that are not paced
     val thresholds = out Vec (e.thresholdType(), e.classes) // what a class may have beyond its minimum
   }
+  val take = RegNext(io.take) init io.take.getZero
+  val undo = RegNext(io.undo) init io.undo.getZero
+  val undone = RegNext(io.undone)
   val returned = Delay(io.give, 3, init = io.give.getZero)
 
   private def change(count: UInt, is: CellOwner => Bool): UInt = {
-    val adds = io.take.valid && is(io.take.payload)
+    val adds = take.valid && is(take.payload)
     val takes = returned.valid && is(returned.payload)
-    val back = Mux(io.undo.valid && is(io.undo.payload), io.undone, U(0))
+    val back = Mux(undo.valid && is(undo.payload), undone, U(0))
     val next = count + adds.asUInt - takes.asUInt - back
     count := next
     next

@@ -21,7 +21,7 @@ case class CellWrite(e: PoolParam) extends Bundle {
   * pulses with its last beat. A paced frame waits at its first beat until its port's reserve has room for the largest frame.
   * Frames for a port that is not up are lost. A frame that ends with drop is taken back and not told.
   *
-  * Latency: a beat is written in the cycle in which it is taken; the frame is handed over one cycle after its last.
+  * Latency: a beat is written in the cycle in which it is taken; the frame is handed over two cycles after its last.
   * Throughput: one beat a cycle.
   */
 class CellWriter(e: PoolParam) extends Component {
@@ -59,6 +59,7 @@ class CellWriter(e: PoolParam) extends Component {
   /** The frame that is being stored: of one port at a time. */
   val open = new Area {
     val valid = RegInit(False)
+    val of = Reg(Bits(e.ports bits)) init 0 // a bit a port, if valid
     val port = Reg(e.portType()) init 0
     val meta = Reg(PoolMeta(e))
     val first, cell = Reg(e.cellType())
@@ -69,38 +70,57 @@ class CellWriter(e: PoolParam) extends Component {
 
   // A beat that has not waited has just come from the one stream.
   val fresh = Vec(inputs.map(input => input.valid && RegNext(!input.valid || input.ready, True)))
-  val starts = Vec((0 until e.ports).map(i => wanted(i) && firsts(i) && (!open.valid || open.port =/= i)))
+  // The port of the open frame has no first beat.
+  val starts = Vec(wanted.zip(firsts).map { case (w, f) => w && f })
   val newcomers = Vec(starts.zip(fresh).map { case (start, f) => start && f })
   val cut = open.valid && newcomers.orR
 
-  /** Whose beat is looked at: of the open frame, else one that has just come, else one that waits. */
-  val begin =
-    OHToUInt(OHMasking.first(Mux(newcomers.orR, newcomers.asBits, starts.asBits))).resize(e.portType().getWidth)
+  // What becomes of the first beat of each port is known beside whose it is to be: so the way through LUTs is short.
+  val begin = new Area {
+
+    /** One that has just come, else one that waits. */
+    val port = Mux(newcomers.orR, OHMasking.first(newcomers.asBits), OHMasking.first(starts.asBits))
+    val some = io.some || open.valid // a frame that cuts another gets its first cell
+    val each = for ((input, i) <- inputs.zipWithIndex) yield new Area {
+      val meta = input.meta
+      val waits = meta.paced && io.up(i) && !(io.begins(i) && some)
+      val shares = io.more(i)(meta.trafficClass) && io.groups(i)(meta.list)
+      val fits = io.up(i) && some && (meta.paced || shares)
+    }
+    val taken = port & ~Vec(each.map(_.waits)).asBits
+    val fits = Vec(each.map(_.fits)).asBits
+  }
+  val next = new Area {
+    val boundary = open.word === 0
+    val waits = open.meta.paced && boundary && !io.some
+    val shares = PoolParam.of(io.more, open.port)(open.meta.trafficClass) &&
+      PoolParam.of(io.groups, open.port)(open.meta.list)
+    val fits = !boundary || io.some && (open.meta.paced || shares)
+    val taken = open.of & wanted.asBits.andMask(!waits)
+  }
+
+  /** Whose beat is looked at: of the open frame, or a first one. */
   val first = !open.valid || cut
-  val port = Mux(first, begin, open.port)
-  val beat = PoolParam.of(inputs.map(_.payload), port)
+  val select = Mux(first, begin.port, open.of)
+  val port = OHToUInt(select).resize(e.portType().getWidth)
+  val beat = MuxOH(select, inputs.map(_.payload))
   val meta = PoolMeta(e)
   meta := beat.meta
   when(!first)(meta := open.meta)
-  val offered = PoolParam.of(wanted, port)
-  val up = PoolParam.of(io.up.asBools, port)
 
-  val boundary = first || open.word === 0
-  val some = io.some || cut
-  val noReserve = first && !PoolParam.of(io.begins.asBools, port)
-  val waits = meta.paced && (up || !first) && (noReserve || boundary && !some)
-  val shares = PoolParam.of(io.more, port)(meta.trafficClass) && PoolParam.of(io.groups, port)(meta.list)
-  val fits = (!first || up) && (!boundary || some && (meta.paced || shares))
-  val taken = offered && !waits
-  val dropped = beat.last && beat.meta.drop
-  val stored = taken && fits && !dropped
-  val gone = taken && !fits
+  val boundary = first || next.boundary
+  val takes = Mux(first, begin.taken, next.taken)
+  val goes = Mux(first, begin.taken & ~begin.fits, next.taken.andMask(!next.fits)) // they find no room
+  val drops = Vec(inputs.map(input => input.last && input.meta.drop)).asBits
+  val taken = takes.orR
+  val fits = !goes.orR // of a beat that is taken
+  val stored = Mux(first, begin.taken & begin.fits & ~drops, (next.taken & ~drops).andMask(next.fits)).orR
 
-  for ((input, i) <- inputs.zipWithIndex) input.ready := swallow(i) || port === i && taken
+  for ((input, i) <- inputs.zipWithIndex) input.ready := swallow(i) || takes(i)
 
   io.take := stored && boundary
   io.keep := stored && beat.last
-  io.undo := open.valid && (cut || gone || taken && dropped)
+  io.undo := open.valid && (cut || (next.taken & (drops | B(e.ports bits, default -> !next.fits))).orR)
   io.undone := open.cells
   io.undoneBeats := open.beats
   io.taker.port := port
@@ -123,13 +143,17 @@ class CellWriter(e: PoolParam) extends Component {
   io.info.last := beat.last
   io.info.paced := meta.paced
   io.infoCell := cell
-  io.link.valid := io.take && !first
-  io.link.payload := io.cell
-  io.linkCell := open.cell
+  io.link.valid := RegNext(stored && !first && next.boundary) init False
+  io.link.payload := RegNext(io.cell)
+  io.linkCell := RegNext(open.cell)
 
-  when(cut)(open.valid := False)
+  when(cut) {
+    open.valid := False
+    open.of := 0
+  }
   when(taken) {
     open.valid := !beat.last && fits
+    open.of := select.andMask(!beat.last && fits)
     when(first) {
       open.port := port
       open.meta := meta
@@ -146,11 +170,10 @@ class CellWriter(e: PoolParam) extends Component {
 
   for ((s, i) <- swallow.zipWithIndex) {
     val consumed = inputs(i).fire
-    val goes = gone && port === i
-    when(goes)(s := !inputs(i).last)
-    when(cut && open.port === i)(s := True)
+    when(goes(i))(s := !inputs(i).last)
+    when(cut && open.of(i))(s := True)
     when(s && consumed && inputs(i).last)(s := False)
-    io.lost(i) := consumed && inputs(i).last && !inputs(i).meta.drop && (s || goes)
+    io.lost(i) := inputs(i).last && !inputs(i).meta.drop && (s && inputs(i).valid || goes(i))
   }
   io.lostClass := Vec(inputs.zip(firsts).map { case (input, f) =>
     Mux(f, input.meta.trafficClass, RegNextWhen(input.meta.trafficClass, input.fire && f))
@@ -164,7 +187,7 @@ class CellWriter(e: PoolParam) extends Component {
     frame.last := cell
     frame.cells := cells
     frame.paced := meta.paced
-    io.frame.valid := RegNext(io.keep) init False
-    io.frame.payload := RegNext(frame)
+    io.frame.valid := Delay(io.keep, 2, init = False)
+    io.frame.payload := Delay(frame, 2)
   }
 }

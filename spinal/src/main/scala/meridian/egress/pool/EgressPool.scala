@@ -17,7 +17,7 @@ case class PoolSettings(e: PoolParam) extends Bundle {
   * it is whole. [[PortScheduler]] chooses for a port when little waits for its line, and [[CellReader]] reads for all ports,
   * a cell each in turn. [[CellFifo]] brings the cells of a port to its line.
   *
-  * Latency: from the last beat taken to the first beat at the port, 8 cycles if no other is read and its group has credit.
+  * Latency: from the last beat taken to the first beat at the port, 9 cycles if no other is read and its group has credit.
   * Throughput: one beat a cycle in and one out for all ports, at 250 MHz 64 Gb/s with 32-byte beats and 128 with 64; a frame
   * in 6 cycles a port.
   *
@@ -99,6 +99,7 @@ class EgressPool(e: PoolParam) extends Component {
     val port = io.ports(i)
     val scheduler = new PortScheduler(e)
     scheduler.io.some := list.some
+    scheduler.io.someOf := list.someOf
     scheduler.io.blocked := io.blocked(i)
     scheduler.io.weights := io.settings.weights(i)
     scheduler.io.go := port.near
@@ -141,7 +142,9 @@ class EgressPool(e: PoolParam) extends Component {
       val back = writer.io.undo && writer.io.undoer.paced && writer.io.undoer.port === i
       val first = RegNextWhen(beats.last, beats.valid) init True
       val leaves = RegNext(beatsOf(first && beats.last).andMask(beats.valid && beats.meta)) init 0
-      count := count + beatsOf(writer.io.single).andMask(adds) - writer.io.undoneBeats.andMask(back) - leaves
+      val comes = RegNext(beatsOf(writer.io.single).andMask(adds)) init 0
+      val goesBack = RegNext(writer.io.undoneBeats.andMask(back)) init 0
+      count := count + comes - goesBack - leaves
       io.paced(i) := count
     }
     val idle = !list.some.orR && !list.append.valid && scheduler.io.idle && !reader.io.busy(i)

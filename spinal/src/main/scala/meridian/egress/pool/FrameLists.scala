@@ -24,6 +24,7 @@ class FrameLists(e: PoolParam) extends Component {
     val next = in(e.cellType()) // and what that is linked to
 
     val some = out Bits (e.lists bits)
+    val someOf = out Bits (e.classes bits) // a list of the class has a frame
   }
   val some = Reg(Bits(e.lists bits)) init 0
   val tails, appended, linked = Mem(e.cellType(), e.lists)
@@ -45,4 +46,15 @@ class FrameLists(e: PoolParam) extends Component {
   linked.write(io.list, io.next, io.done)
   io.head := Mux(isLinked(io.list), linked.readAsync(io.list), appended.readAsync(io.list))
   io.some := some
+
+  // From what some becomes, beside it: whoever chooses a class has no way through LUTs before.
+  val someOf = Reg(Bits(e.classes bits)) init 0
+  for (c <- 0 until e.classes) {
+    val here = io.list.takeHigh(log2Up(e.classes)).asUInt === c
+    val lists = some(c * e.groups, e.groups bits)
+    val others = (lists & ~UIntToOh(io.list.resize(log2Up(e.groups)), e.groups)).orR
+    val comes = io.append.valid && io.append.list.takeHigh(log2Up(e.classes)).asUInt === c
+    someOf(c) := comes || Mux(here && empties, others, lists.orR)
+  }
+  io.someOf := someOf
 }

@@ -31,7 +31,7 @@ case class PoolParam(
     minimum: Int,
     maxFrame: Int,
     ahead: Int = 20,
-    slack: Int = 4
+    slack: Int = 5
 ) {
   require(isPow2(cells) && cells >= 4, s"cells is $cells: choose a power of two from 4 on")
   val words = cellBytes / hostBytes
@@ -97,7 +97,7 @@ object PoolParam {
 
   /** Cells of a frame that gets a tag. */
   private def cellsOf(length: Int) = (length + 4 + cellBytes - 1) / cellBytes
-  private val slack = 4
+  private val slack = 5
 
   /** For a shell.
     *

@@ -26,8 +26,8 @@ object PortScheduler {
   * has credit, each of them gets weight * unit. Those of weight 0 are served if no other waits, as if all had weight 1. The
   * groups of functions in a class share it in the same way, with equal weights.
   *
-  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings count when a frame is chosen,
-  * and credit is given before there is room for it.
+  * A class that is blocked is not chosen, and gets no credit; a frame begun goes on. Settings and blocked count a cycle
+  * later, when a frame is chosen, and credit is given before there is room for it.
   *
   * A class of weight w waits for 1 + maxFrame / (w * unit) rounds at most, rounded up, if no strict class has frames; in a
   * round each other class sends its weight * unit and a frame at most. The same holds for a group with quantum.
@@ -39,6 +39,7 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
     extends Component {
   val io = new Bundle {
     val some = in Bits (e.lists bits)
+    val someOf = in Bits (e.classes bits) // see FrameLists
     val blocked = in Bits (e.classes bits)
     val weights = in(PortWeights(e))
     val go = in Bool () // there is room for a frame
@@ -51,6 +52,7 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
   private val creditBits = 1 + log2Up(((255 * unit) max e.maxFrame) + 256)
   private def credit() = SInt(creditBits bits)
   private def highest(bits: Bits): UInt = OHToUInt(OHMasking.last(bits))
+  private def isPositive(credit: SInt): Bool = !credit.msb && credit.dropHigh(1).orR
 
   object State extends SpinalEnum { val classes, groups, starts, reads = newElement() }
   val state = RegInit(State.classes)
@@ -58,30 +60,46 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
   val group = Reg(e.groupType()) init 0
   val isStrict = RegInit(False)
   io.list := trafficClass @@ group
+
+  /** After reset the credits of groups are cleared, those of a class a cycle. */
+  val cleared = Reg(UInt(log2Up(e.classes) + 1 bits)) init 0
+  val ready = cleared === e.classes
+  when(!ready)(cleared := cleared + 1)
   io.idle := state === State.classes
 
   val classes = new Area {
     val credits = Vec.fill(e.classes)(Reg(credit()) init 0)
-    val waits = Vec((0 until e.classes).map(c => io.some(c * e.groups, e.groups bits).orR)).asBits & ~io.blocked
-    val strict = waits & io.weights.strict
-    val others = waits & ~io.weights.strict
-    val weighted = others & Vec(io.weights.weight.map(_ =/= 0)).asBits
-    val sharing = Mux(weighted.orR, weighted, others)
-    val served = sharing & Vec(credits.map(_ > 0)).asBits
-    when(state === State.classes && waits.orR) {
-      trafficClass := highest(Mux(strict.orR, strict, served)).resized
-      isStrict := strict.orR
-      when(strict.orR || served.orR) {
-        when(io.go)(state := State.groups)
-      } otherwise {
-        for ((credit, c) <- credits.zipWithIndex) {
-          val weight = Mux(weighted.orR, io.weights.weight(c), U(1, 8 bits))
-          when(sharing(c))(credit := credit + (weight * unit).intoSInt.resized)
-        }
-      }
+    val positive = Reg(Bits(e.classes bits)) init 0
+    val shares = Vec(io.weights.weight.map(w => RegNext(Mux(w === 0, U(1, 8 bits), w)) init 1))
+
+    // Each kind of choice is made as if it were the one, and the one is picked last: so the way through LUTs is short.
+    private def may(classes: Bits): Bits = io.someOf & (RegNext(classes & ~io.blocked) init 0)
+    val strict = may(io.weights.strict)
+    val others = may(~io.weights.strict)
+    val isWeighted = Vec(io.weights.weight.map(_ =/= 0)).asBits
+    val weighted = may(~io.weights.strict & isWeighted)
+    val isStrictNow = strict.orR
+    val byWeight = weighted.orR
+    val highestServed = Mux(byWeight, highest(weighted & positive), highest(others & positive))
+    val someServed = Mux(byWeight, (weighted & positive).orR, (others & positive).orR)
+    val choosing = state === State.classes && ready
+    val gives = choosing && others.orR && !isStrictNow && !someServed
+    when(choosing) {
+      trafficClass := Mux(isStrictNow, highest(strict), highestServed).resized
+      isStrict := isStrictNow
+      when((isStrictNow || someServed) && io.go)(state := State.groups)
     }
-    when(io.end.valid && !isStrict) {
-      credits(trafficClass) := credits(trafficClass) - io.end.payload.intoSInt.resized
+    // A class of weight 0 shares only while none with a weight waits.
+    val paid = -io.end.payload.intoSInt.resize(creditBits bits)
+    for ((credit, c) <- credits.zipWithIndex) {
+      val gets = gives && Mux(byWeight, weighted(c), others(c))
+      val pays = io.end.valid && !isStrict && trafficClass === c
+      val share = (shares(c) * unit).intoSInt.resize(creditBits bits)
+      val sum = credit + Mux(io.end.valid, paid, share)
+      when(gets || pays) {
+        credit := sum
+        positive(c) := isPositive(sum)
+      }
     }
   }
 
@@ -89,11 +107,9 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
     private val groupBits = 1 + log2Up((quantum max e.maxFrame) + 256)
     private def groupCredit() = SInt(groupBits bits)
     val rows = Mem(Vec(groupCredit(), e.groups), e.classes)
-    val known = Reg(Bits(e.classes bits)) init 0 // the row has been written
-    val row = CombInit(rows.readAsync(trafficClass))
-    when(!known(trafficClass))(row.foreach(_ := 0))
+    val row = rows.readAsync(trafficClass)
     val waits = io.some.subdivideIn(e.groups bits)(trafficClass)
-    val served = waits & Vec(row.map(_ > 0)).asBits
+    val served = waits & Vec(row.map(isPositive)).asBits
     val next = CombInit(row)
     val writes = CombInit(io.end.valid)
     when(state === State.groups) {
@@ -104,8 +120,8 @@ class PortScheduler(e: PoolParam, unit: Int = PortScheduler.unit, quantum: Int =
       }
     }
     when(io.end.valid)(next(group) := row(group) - io.end.payload.intoSInt.resized)
-    rows.write(trafficClass, next, writes)
-    when(writes)(known(trafficClass) := True)
+    when(!ready)(next.foreach(_ := 0))
+    rows.write(Mux(ready, trafficClass, cleared.resized), next, writes || !ready)
   }
 
   io.start := state === State.starts

@@ -217,7 +217,7 @@ class PoolTest extends AnyFunSuite {
     dut.clockDomain.waitSampling(40)
     val through = b.firstOut(other.id) - b.lastAt(other.id)
     println(s"through the pool: $through cycles from the last beat taken to the first beat at the port")
-    assert(through == 8)
+    assert(through == 9)
     dut.io.blocked(0) #= all
     for (_ <- 0 until 60) b.send(b.make(60, 0, b.random.nextInt(8), b.random.nextInt(4)))
     dut.io.blocked(0) #= 0
