@@ -50,6 +50,7 @@ class Engine {
   void run(unsigned cycles);
   /// Until nothing happens at the streams any more.
   void settle();
+  std::uint64_t cycles() const { return cycles_; }
 
   /// The largest read request that the host allows, which the seed chooses.
   static constexpr unsigned max_read_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed % 4); }

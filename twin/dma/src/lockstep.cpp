@@ -10,6 +10,7 @@ namespace meridian {
 namespace {
 
 constexpr unsigned settle_cycles = 40, settle_limit = 200'000;
+constexpr unsigned busy_polls = 1000;
 constexpr unsigned reset_polls = 2000, reset_limit = 2'000'000;
 constexpr std::uint32_t reset_register = 0x100;
 
@@ -70,6 +71,9 @@ void Lockstep::write_row(unsigned function, std::uint32_t offset, const std::vec
 
 void Lockstep::command(unsigned kind, unsigned operation, unsigned index, unsigned pf) {
   write(pf, 0x844, (kind << 1) | (operation << 5) | (index << 7));
+  // The RTL is busy until a status entry of the ring that is at RQ has left.
+  unsigned polls = 0;
+  while ((engine.read(pf, 0x844, 1).at(0) & 1) != 0) ASSERT_LT(++polls, busy_polls) << "a command does not end";
   EXPECT_EQ(read(pf, 0x844) & 1, 0U) << "busy";
 }
 

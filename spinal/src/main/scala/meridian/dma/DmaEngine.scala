@@ -62,6 +62,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.hold <> commands.io.hold
   h2c.io.change << commands.io.change
+  csr.io.late := h2c.io.late
   h2c.io.ringSizes := csr.io.ringSizes
   h2c.io.statusInterval := csr.io.statusInterval
   val rung = doorbells.io.doorbell

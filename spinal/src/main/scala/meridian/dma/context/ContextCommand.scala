@@ -175,8 +175,9 @@ class ContextCommand(p: DmaParam) extends Component {
       when(!begins) {
         change.credits := RingFields.creditsOf(invalidates ? rows(Kind.creditH2c) | row)
         change.creditsAlone := True
+        change.forgets := sweeps
       }
-      when(holds && (begins || write(Kind.creditH2c)))(goto(tell)) otherwise (end())
+      when(holds && (begins || write(Kind.creditH2c) || sweeps))(goto(tell)) otherwise (end())
     }
     tell.whenIsActive {
       io.change.valid := True

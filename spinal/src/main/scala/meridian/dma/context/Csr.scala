@@ -18,6 +18,7 @@ class Csr(p: DmaParam) extends Component {
     val errors = master(RegPort())
     val command = master(Stream(ContextCommandWord()))
     val row = slave(Flow(Bits(256 bits))) // what a command has read, before or with command.ready
+    val late = in Bool () // what a command has ended is still at RQ: software finds it busy
     val ringSizes = out Vec (UInt(16 bits), 16)
     val statusInterval = out UInt (10 bits) // frames between two status entries of a ring
   }
@@ -82,7 +83,7 @@ class Csr(p: DmaParam) extends Component {
     look.whenIsActive {
       value := stored
       when(isContext)(value := contextWords(contextWord))
-      when(isCommand)(value := command)
+      when(isCommand)(value := command(31 downto 1) ## io.late)
       when(isFunction)(value := io.port.access.function.asBits.resized)
       when(isError)(goto(error))
         .elsewhen(isCommand && io.port.access.write)(goto(runs))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.descriptor
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
 import meridian.dma.context.ErrorEvent
 import meridian.dma.pcie.ReadCommand
 import spinal.core._
@@ -11,12 +11,14 @@ import spinal.lib.fsm._
 /** The rings of all H2C queues: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
   * in a turn, counts those that have ended, and writes status entries, the last of each ring.
   *
-  * One event at a time, 6 cycles, and more while a status entry, a message or an interrupt waits: contexts first, then
-  * ended descriptors, doorbells, credits and turns. A context's change is taken when nothing of the queue's past can reach
+  * One event at a time, 7 cycles, and up to 8 more for a message: doorbells first, which so are taken within 40 cycles, then
+  * contexts, ended descriptors, credits and turns. A context's change is taken when nothing of the queue's past can reach
   * the stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
   *
-  * A queue is held 4 cycles after the event before; its change may come then, or it is let go. An interrupt is asked for
-  * when RQ has taken the status entry before it.
+  * A queue is held 4 cycles after the event before; its change may come then, or it is let go.
+  *
+  * No event waits until the host has been told of the one before. A notice leaves at once if nothing waits. Else what the
+  * ring owes is kept, and its notice is an event of its own later, at least every other one: it tells the ring as it is then.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
@@ -31,12 +33,11 @@ class FetchEngine(p: DmaParam) extends Component {
     val statusInterval = in UInt (10 bits) // frames
     val read = master(Stream(ReadCommand()))
     val fetch = master(Stream(DescriptorFetch())) // beside each read
-    val status = master(Stream(StatusEntry()))
+    val notice = master(Stream(RingNotice()))
+    val forget = master(Flow(DmaParam.queueType())) // a notice of this queue is not to leave any more
     val message = master(Stream(QueueMessage()))
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
-    val interrupt = master(Stream(InterruptRequest()))
-    val written = in Bool () // no status entry waits for RQ, from the cycle after one is taken on
     val queue = in(DmaParam.queueType()) // whose epoch is asked for
     val epoch = out(RingEpoch())
     val nextQueue = in(DmaParam.queueType()) // likewise
@@ -55,7 +56,7 @@ class FetchEngine(p: DmaParam) extends Component {
   when(fills)(filled := filled + 1)
 
   object Event extends SpinalEnum {
-    val hold, change, done, doorbell, credit, turn = newElement()
+    val doorbell, hold, change, done, credit, notice, turn = newElement()
   }
   val event = Reg(Event())
   val queue = Reg(UInt(place bits))
@@ -105,12 +106,24 @@ class FetchEngine(p: DmaParam) extends Component {
   reporter.io.queue := queue.resized
   reporter.io.ring := ring
   reporter.io.entries := entries
-  io.status << reporter.io.status
   io.message << reporter.io.message
   io.raise << reporter.io.raise
   io.failure << reporter.io.failure
-  io.interrupt << reporter.io.interrupt
-  reporter.io.written := io.written
+
+  val notices = new Notices(p.queues)
+  notices.io.queue := fills ? filled.resize(place) | queue
+  notices.io.clear := fills
+  notices.io.next.ready := False
+  notices.io.take := False
+  notices.io.forget := False
+  notices.io.add.valid := reporter.io.notice.valid && !report.direct
+  notices.io.add.status := report.status
+  notices.io.add.interrupt := report.interrupt
+  io.notice.valid := reporter.io.notice.valid && report.direct
+  io.notice.payload := reporter.io.notice.payload
+  reporter.io.notice.ready := io.notice.ready || !report.direct
+  io.forget.valid := notices.io.forget
+  io.forget.payload := queue.resized
 
   /** The queue's interrupt is sent, if software has armed it, or else as soon as it does. */
   private def sendInterrupt(): Unit = {
@@ -144,32 +157,30 @@ class FetchEngine(p: DmaParam) extends Component {
     val idle = new State with EntryPoint
     val read, look, held, measure, decide, act, settle, send = new State
 
+    // The first that there is; notices have the second place every other time.
+    val isDue = notices.io.next.valid && io.notice.ready
+    val choices = Seq(
+      (Event.doorbell, io.doorbell.valid, io.doorbell.payload.queue),
+      (Event.hold, io.hold.queue.valid, io.hold.queue.payload),
+      (Event.change, io.change.valid, io.change.payload.queue),
+      (Event.notice, isDue && event =/= Event.notice, notices.io.next.payload),
+      (Event.done, io.done.valid, io.done.payload.queue),
+      (Event.credit, io.credit.valid, io.credit.payload.queue),
+      (Event.notice, isDue, notices.io.next.payload),
+      (Event.turn, turns.io.pop.valid, turns.io.pop.payload)
+    )
     idle.whenIsActive {
-      when(io.hold.queue.valid) {
-        event := Event.hold
-        queue := io.hold.queue.payload.resized
-      } elsewhen (io.change.valid) {
-        event := Event.change
-        queue := io.change.payload.queue.resized
-      } elsewhen (io.done.valid) {
-        event := Event.done
-        queue := io.done.payload.queue.resized
-      } elsewhen (io.doorbell.valid) {
-        event := Event.doorbell
-        queue := io.doorbell.payload.queue.resized
-      } elsewhen (io.credit.valid) {
-        event := Event.credit
-        queue := io.credit.payload.queue.resized
-      } otherwise {
-        event := Event.turn
-        queue := turns.io.pop.payload
-        turns.io.pop.ready := !fills
+      for ((kind, isThere, of) <- choices.reverse) when(isThere) {
+        event := kind
+        queue := of.resized
       }
-      val any = io.hold.queue.valid || Seq(io.change, io.done, io.doorbell, io.credit).map(_.valid).orR ||
-        turns.io.pop.valid
-      when(any && !fills)(goto(read))
+      when(choices.map(_._2).orR && !fills)(goto(read))
     }
-    read.whenIsActive(goto(look))
+    read.whenIsActive {
+      turns.io.pop.ready := event === Event.turn
+      notices.io.next.ready := event === Event.notice
+      goto(look)
+    }
     look.whenIsActive {
       ring := old
       epoch := oldEpoch
@@ -211,10 +222,12 @@ class FetchEngine(p: DmaParam) extends Component {
       Seq(report.status, report.message, report.error, report.interrupt).foreach(_ := False)
       report.invalid := False
       report.failed := False
+      report.direct := io.notice.ready && !notices.io.next.valid
       goto(send)
       switch(event) {
         is(Event.change) {
           writes := True
+          notices.io.forget := io.change.forgets
           next.credits := io.change.credits
           when(!io.change.creditsAlone) {
             goto(settle)
@@ -290,6 +303,12 @@ class FetchEngine(p: DmaParam) extends Component {
               turns.io.push.valid := True
             }
           }
+        }
+        is(Event.notice) {
+          notices.io.take := True
+          report.status := notices.io.owed.status
+          report.interrupt := notices.io.owed.interrupt
+          report.direct := True
         }
         is(Event.turn) {
           when(number === 0 || !ring.context.enable) {

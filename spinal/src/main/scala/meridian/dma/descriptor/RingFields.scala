@@ -71,6 +71,7 @@ object RingFields {
     it.pending := hardware(pending)
     it.credits := 0
     it.creditsAlone := False
+    it.forgets := True
     it
   }
   def creditsOf(row: Bits): UInt = field(row, credits).asUInt

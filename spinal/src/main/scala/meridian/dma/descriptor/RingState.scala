@@ -46,7 +46,9 @@ case class RingState() extends Bundle {
   def descriptor(index: UInt): UInt = context.base + span(index)
 }
 
-/** A ring's contexts were written: what was under way is forgotten, or credits alone are others. */
+/** A ring's contexts were written: what was under way is forgotten, or credits alone are others. A function's reset also
+  * makes one that changes nothing, and forgets what waits.
+  */
 case class RingChange() extends Bundle {
   val queue = DmaParam.queueType()
   val context = RingContext()
@@ -54,6 +56,7 @@ case class RingChange() extends Bundle {
   val pending = Bool()
   val credits = UInt(16 bits)
   val creditsAlone = Bool()
+  val forgets = Bool() // status entries and interrupts that wait are forgotten
 }
 
 /** A ring that stands still while its contexts are read and perhaps written. From the cycle in which it is held until its
@@ -111,9 +114,13 @@ case class DescriptorFetch() extends Bundle {
   val stride = UInt(2 bits)
 }
 
-/** A queue's status entry. */
-case class StatusEntry() extends Bundle {
+/** What the host is told of a ring: a status entry, an interrupt, or one behind the other. */
+case class RingNotice() extends Bundle {
+  val queue = DmaParam.queueType()
   val function = DmaParam.functionType()
-  val address = UInt(64 bits)
-  val word = Bits(64 bits)
+  val status, interrupt = Bool()
+  val address = UInt(64 bits) // of the entry
+  val word = Bits(64 bits) // the entry
+  val vector = UInt(11 bits)
+  val aggregate = Bool()
 }

@@ -42,6 +42,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
     val interrupt = master(Stream(InterruptRequest()))
     val drain = slave(Stream(DmaParam.functionType()))
     val idle = out Bool () // no tag is in flight
+    val late = out Bool () // a status entry of a ring from before its change is at RQ
   }
 
   val engine = new FetchEngine(p)
@@ -52,7 +53,6 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
   engine.io.statusInterval := io.statusInterval
   io.raise << engine.io.raise
   io.failure << engine.io.failure
-  io.interrupt << engine.io.interrupt
   // Credits of C2H queues are another engine's.
   val credits = io.credits.throwWhen(io.credits.c2h || io.credits.qid >= p.queues)
   engine.io.credit.arbitrationFrom(credits)
@@ -87,8 +87,11 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
   io.tmStatus << status.io.pins
 
   val writes = new WriteBack(p)
-  writes.io.status << engine.io.status
+  writes.io.notice << engine.io.notice
+  writes.io.forget << engine.io.forget
   writes.io.busMaster := io.busMaster
+  io.interrupt << writes.io.interrupt
+  io.late := writes.io.late
 
   val arbiter = new RqArbiter(3)
   arbiter.io.requests(0) << descriptors.io.request
@@ -100,7 +103,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
   descriptors.io.part << dispatcher.io.parts(0)
   payload.io.part << dispatcher.io.parts(1)
 
-  engine.io.written := !writes.io.waits && !arbiter.io.writes
+  writes.io.leaves := arbiter.io.writes
 
   // Whatever was on its way to the tags when the drain began has come there.
   val drained = Reg(UInt(4 bits)) init 0

@@ -1,45 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.h2c
 
-import meridian.dma.DmaParam
-import meridian.dma.descriptor.StatusEntry
+import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.descriptor.RingNotice
 import meridian.dma.pcie.RqRequest
 import spinal.core._
 import spinal.lib._
+import spinal.lib.fsm._
 
-/** Writes status entries, 8 bytes each, into the host's memory. One of a function that may not access memory is dropped,
-  * also if it has waited for RQ. An entry leaves 2 cycles after it is taken at the earliest; one a cycle.
+/** Tells the host of rings, one at a time: a status entry of 8 bytes is written into its memory, and when RQ has taken it,
+  * the interrupt is asked for. An entry leaves 2 cycles after its notice is taken at the earliest, and the next notice is
+  * taken 3 cycles later, or when the interrupt has been taken.
+  *
+  * A notice whose queue is forgotten is dropped, but for an entry that is at RQ already: it is `late` until it has left.
+  * An entry of a function that may not access memory is dropped with its interrupt, also if it has waited for RQ; an
+  * interrupt for a ring of interrupts is not, as the ring may be another function's.
   */
 class WriteBack(p: DmaParam) extends Component {
   val io = new Bundle {
-    val status = slave(Stream(StatusEntry()))
+    val notice = slave(Stream(RingNotice()))
+    val forget = slave(Flow(DmaParam.queueType()))
     val request = master(Stream(RqRequest()))
+    val leaves = in Bool () // a request of this block waits for RQ, from the cycle after it is taken on
+    val interrupt = master(Stream(InterruptRequest()))
     val busMaster = in Bits (p.functions bits)
     val function = in(DmaParam.functionType())
-    val busy = out Bool () // this function's entry waits
-    val waits = out Bool () // an entry does, from the cycle after it is taken on
+    val busy = out Bool () // this function's notice waits
+    val late = out Bool ()
   }
 
-  val taken = io.status.m2sPipe()
-  private def isMaster(function: UInt): Bool =
-    function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
-  val waiting = taken
-    .map { status =>
-      val request = RqRequest()
-      request.function := status.function
-      request.address := status.address
-      request.dwords := 2
-      request.write := True
-      request.tag := 0
-      request.firstBe := 15
-      request.lastBe := 15
-      request.data := B(0, 64 bits) ## status.word
-      request
+  val notice = Reg(RingNotice())
+  val isForgotten = io.forget.valid && io.forget.payload === notice.queue
+  val late = RegInit(False)
+  io.late := late
+  // A cycle behind, as the choice among all functions takes its time.
+  private def place = notice.function.resize(log2Up(p.functions) bits)
+  val isMaster = RegNext(notice.function < p.functions && io.busMaster(place))
+
+  io.notice.ready := False
+  io.request.valid := False
+  io.request.function := notice.function
+  io.request.address := notice.address
+  io.request.dwords := 2
+  io.request.write := True
+  io.request.tag := 0
+  io.request.firstBe := 15
+  io.request.lastBe := 15
+  io.request.data := B(0, 64 bits) ## notice.word
+  io.interrupt.valid := False
+  io.interrupt.function := notice.function.resized
+  io.interrupt.vector := notice.vector
+  io.interrupt.aggregate := notice.aggregate
+
+  val control = new StateMachine {
+    val idle = new State with EntryPoint
+    val look, ask, leave, raise = new State
+
+    idle.whenIsActive {
+      io.notice.ready := True
+      notice := io.notice.payload
+      when(io.notice.valid) {
+        when(io.notice.status)(goto(look)) otherwise goto(raise)
+      }
     }
-    .m2sPipe()
-  // Of the entry that waits in the cycle after.
-  val isAllowed = RegNext(taken.ready ? isMaster(taken.function) | isMaster(waiting.function))
-  io.request << waiting.throwWhen(!isAllowed)
-  io.busy := (taken.valid && taken.function === io.function) || (waiting.valid && waiting.function === io.function)
-  io.waits := taken.valid || waiting.valid
+    look.whenIsActive(when(isForgotten)(goto(idle)) otherwise goto(ask))
+    ask.whenIsActive {
+      io.request.valid := isMaster
+      when(io.request.fire) {
+        late := isForgotten
+        goto(leave)
+      } elsewhen (isForgotten) {
+        goto(idle)
+      } elsewhen (!isMaster) {
+        when(notice.interrupt && notice.aggregate)(goto(raise)) otherwise goto(idle)
+      }
+    }
+    leave.whenIsActive {
+      when(isForgotten)(late := True)
+      when(!io.leaves) {
+        late := False
+        when(notice.interrupt && !late && !isForgotten)(goto(raise)) otherwise goto(idle)
+      }
+    }
+    raise.whenIsActive {
+      io.interrupt.valid := True
+      when(io.interrupt.ready || isForgotten)(goto(idle))
+    }
+  }
+  io.busy := !io.notice.ready && notice.function === io.function
 }

@@ -102,6 +102,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.pending #= false
       c.credits #= 0
       c.creditsAlone #= false
+      c.forgets #= true
       c.context.enable #= enable
       c.context.wrong #= wrong
       c.context.stride #= stride
