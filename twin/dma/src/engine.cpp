@@ -71,7 +71,7 @@ void Engine::tick() {
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   top_->s_axis_cc_tready = (random_ & 3) != 0 ? 0xf : 0;
-  top_->io_interrupt_ready = takes_interrupts && (random_ >> 16 & 3) == 0;
+  top_->io_interrupt_ready = takes_interrupts && hold_interrupts == 0 && (random_ >> 16 & 3) == 0;
   top_->io_qdma_usr_flr_done_vld = !to_answer_.empty() && (answers_now || (answers_resets && (random_ >> 8 & 7) == 0));
   answers_now = false;
   if (top_->io_qdma_usr_flr_done_vld) {
@@ -84,8 +84,10 @@ void Engine::tick() {
   const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
   if (!top_->reset) {
     sample_streams(completion);
-    if (top_->io_interrupt_valid && top_->io_interrupt_ready)
+    if (top_->io_interrupt_valid && top_->io_interrupt_ready) {
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
+      last_event_ = cycles_;
+    }
     if (top_->io_doorbell_valid) doorbells.push_back(top_->io_doorbell_payload_queue);
     if (top_->io_qdma_usr_flr_set) {
       resets.push_back(top_->io_qdma_usr_flr_fnc);
@@ -102,7 +104,10 @@ void Engine::tick() {
 }
 
 bool Engine::drive_streams() {
-  top_->s_axis_rq_tready = takes_requests && (random_ >> 24 & 3) != 0 ? 0xf : 0;
+  top_->s_axis_rq_tready = takes_requests && hold_requests == 0 && (random_ >> 24 & 3) != 0 ? 0xf : 0;
+  if (hold_requests != 0 || hold_interrupts != 0) last_event_ = cycles_;
+  if (hold_requests != 0) --hold_requests;
+  if (hold_interrupts != 0) --hold_interrupts;
   if (top_->s_axis_rq_tready != 0) host.offer();
   top_->io_qdma_m_axis_h2c_ready = takes_frames && (random_ >> 28 & 7) != 0;
   top_->io_qdma_tm_dsc_sts_ready = (random_ >> 32 & 3) == 0;

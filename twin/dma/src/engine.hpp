@@ -69,6 +69,8 @@ class Engine {
   std::vector<Frame> frames;                // that the shell has taken
   std::vector<DescriptorMessage> messages;  // that the shell has taken
   bool takes_frames = true, takes_requests = true, takes_interrupts = true;
+  /// RQ, or the port of interrupts, takes nothing for so many cycles.
+  unsigned hold_requests = 0, hold_interrupts = 0;
 
   std::vector<Interrupt> interrupts;  // in their order
   std::vector<unsigned> resets;       // functions the shell was told of

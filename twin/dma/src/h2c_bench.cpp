@@ -18,6 +18,12 @@ constexpr unsigned ring_sizes = 0x204;
 H2cBench::H2cBench(std::uint64_t seed) : Lockstep(seed), ring_(queues), random_(seed + 1000) {
   for (unsigned i = 0; i < sizes.size(); ++i) write(0, ring_sizes + 4 * i, sizes[i]);
   for (unsigned f = 0; f < functions; ++f) write_context(fmap, f, {f * queues_of_a_function, queues_of_a_function});
+  // Where no memory is, each page has its error.
+  engine.host.answer_of = [](unsigned, std::uint64_t address) {
+    constexpr unsigned page = 4096;
+    if (address < nowhere) return RequesterHost::Answer::data;
+    return static_cast<RequesterHost::Answer>(1 + address / page % RequesterHost::errors);
+  };
   engine.host.on_write = [this](unsigned of, std::uint64_t address) { check_status(of, address); };
 }
 
@@ -63,7 +69,7 @@ void H2cBench::post(unsigned queue, unsigned length, std::uint64_t address) {
   Ring& ring = ring_[queue];
   Posted posted{address, length, static_cast<std::uint32_t>(random_.next()), Bytes(length)};
   for (std::uint8_t& byte : posted.bytes) byte = static_cast<std::uint8_t>(random_.next());
-  if (address < nowhere) set(function(queue), address, posted.bytes);
+  set(function(queue), address, posted.bytes);
   const std::uint64_t at = descriptor_address(queue, ring.pidx);
   set_word(function(queue), at, posted.metadata | std::uint64_t{length} << 32);
   set_word(function(queue), at + 8, address);

@@ -14,7 +14,9 @@ constexpr unsigned memory_read = 0, memory_write = 1;
 constexpr unsigned descriptor_words = 4;
 constexpr unsigned boundary = 64, page = 4096;
 // Error codes of PG213, "Requester Completion Descriptor Format".
-constexpr unsigned poisoned_code = 1, status_code = 2, reset_code = 8, time_out_code = 9;
+constexpr unsigned poisoned_code = 1, status_code = 2, count_code = 3, request_code = 4, address_code = 5;
+constexpr unsigned stray_code = 6, reset_code = 8, time_out_code = 9;
+constexpr unsigned tags = 256;
 constexpr unsigned tags_without_extension = 32;
 constexpr std::uint64_t under_way = 24;  // cycles of RQ in which what was decided before may leave
 constexpr unsigned unsupported_status = 1, abort_status = 4;
@@ -64,8 +66,8 @@ void RequesterHost::take(const Beat& beat) {
   check(std::none_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; }),
         "tag " + std::to_string(tag) + " is in flight");
   Answer answer = answer_of ? answer_of(function, request.address) : Answer::data;
-  if (request.address + bytes > memory.end) answer = Answer::unsupported;
-  open_.push_back({tag, function, request.address, bytes, 0, answer});
+  if (answer == Answer::data && request.address + bytes > memory.end) answer = Answer::unsupported;
+  open_.push_back({tag, function, request.address, bytes, 0, answer, random_.below(3), false});
 }
 
 void RequesterHost::write(const Request& request, const Beat& beat, unsigned words) {
@@ -77,6 +79,7 @@ void RequesterHost::write(const Request& request, const Beat& beat, unsigned wor
 }
 
 const RequesterHost::Beat* RequesterHost::next() {
+  if (beats_.empty() && !holds && random_.below(500) == 0) send_stray();
   if (beats_.empty() && !holds && !open_.empty() && random_.percent(60)) {
     const std::size_t index = random_.below(static_cast<std::uint32_t>(open_.size()));
     if (open_[index].answer != Answer::never || released_) answer(index);
@@ -84,37 +87,58 @@ const RequesterHost::Beat* RequesterHost::next() {
   return beats_.empty() ? nullptr : &beats_.front();
 }
 
+void RequesterHost::send_stray() {
+  const auto tag = static_cast<std::uint8_t>(random_.below(tags));
+  if (std::any_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; })) return;
+  const unsigned words = random_.below(16), bytes = 4 * words;
+  const std::vector<std::uint32_t> values(words, 0x57a7'57a7);
+  send(std::array<std::uint32_t, 3>{stray_code << 12 | bytes << 16 | random_.below(2) << 30, words, tag}, values);
+}
+
 void RequesterHost::answer(std::size_t index) {
   Read& read = open_[index];
   const std::uint64_t at = read.address + read.sent;
   const unsigned left = read.bytes - read.sent;
+  const auto room = static_cast<unsigned>(boundary - at % boundary) + boundary * random_.below(4);
+  const unsigned count = std::min(left, room);
+  // An error comes with the last part at the latest.
+  const bool fails = read.answer != Answer::data && read.answer != Answer::never && (read.good == 0 || count == left);
+  if (!fails && read.good != 0) --read.good;
   const auto descriptor = [&](unsigned code, bool completed, unsigned words, unsigned status) {
-    return std::array<std::uint32_t, 3>{
-        static_cast<std::uint32_t>(at & 0xfff) | code << 12 | left << 16 | (completed ? 1U << 30 : 0),
-        words | status << 11 | (code == poisoned_code ? 1U << 14 : 0), read.tag};
+    const unsigned lower = static_cast<unsigned>(at & 0xfff) ^ (code == address_code ? 0x7cU : 0);
+    const unsigned told = left + (code == count_code ? boundary : 0);
+    return std::array<std::uint32_t, 3>{lower | code << 12 | told << 16 | (completed ? 1U << 30 : 0),
+                                        words | status << 11 | (code == poisoned_code ? 1U << 14 : 0), read.tag};
   };
-  if (read.answer == Answer::unsupported || read.answer == Answer::timed_out) {
+  if (fails && (read.answer == Answer::unsupported || read.answer == Answer::timed_out)) {
     const bool late = read.answer == Answer::timed_out, other = random_.below(2) != 0;
     const unsigned code = late ? (other ? time_out_code : reset_code) : status_code;
     send(descriptor(code, true, 0, late ? 0 : (other ? unsupported_status : abort_status)), {});
     open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
     return;
   }
-  const auto room = static_cast<unsigned>(boundary - at % boundary) + boundary * random_.below(4);
-  const unsigned count = std::min(left, room);
   const std::uint64_t start = at & ~std::uint64_t{3};
   const auto words = static_cast<unsigned>((at + count - start + 3) / 4);
   const Bytes bytes = memory.get(read.function, start, 4 * std::size_t{words});
   std::vector<std::uint32_t> values(words);
   std::memcpy(values.data(), bytes.data(), bytes.size());
-  send(descriptor(read.answer == Answer::poisoned ? poisoned_code : 0, count == left, words, 0), values);
+  unsigned code = 0;
+  if (fails && read.answer == Answer::poisoned) code = poisoned_code;
+  if (fails && read.answer == Answer::wrong_count) code = count_code;
+  if (fails && read.answer == Answer::wrong_request) code = request_code;
+  if (fails && read.answer == Answer::wrong_address) code = address_code;
+  send(descriptor(code, count == left, words, 0), values, fails && read.answer == Answer::discontinued);
   read.sent += count;
+  read.failed = read.failed || fails;
+  // What follows is as it should be.
+  if (fails) read.answer = Answer::data;
   if (count != left) return;
-  answered_[{read.function, read.address}] += read.bytes;
+  if (!read.failed) answered_[{read.function, read.address}] += read.bytes;
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-void RequesterHost::send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words) {
+void RequesterHost::send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words,
+                         bool discontinue) {
   std::vector<std::uint32_t> all(descriptor.begin(), descriptor.end());
   all.insert(all.end(), words.begin(), words.end());
   for (std::size_t from = 0; from < all.size(); from += 8) {
@@ -127,6 +151,7 @@ void RequesterHost::send(std::array<std::uint32_t, 3> descriptor, std::span<cons
     // Start of the packet; its end, and the last double word of it.
     if (from == 0) beat.user |= std::uint64_t{1} << 32;
     if (beat.last) beat.user |= (std::uint64_t{1} << 34) | (std::uint64_t{count - 1} << 35);
+    if (beat.last && discontinue) beat.user |= std::uint64_t{1} << 42;
     beats_.push_back(beat);
   }
 }

@@ -17,7 +17,8 @@ namespace meridian {
 
 /// The far end of the block's requester streams: a host's memory. Completions of different reads come in any order,
 /// each in as many parts as the read completion boundary of 64 bytes allows, those of one read from its first byte on.
-/// A request that breaks a rule of PCIe or of PG213 is a failure.
+/// Now and then there is a completion of a tag that nobody has. A request that breaks a rule of PCIe or of PG213 is a
+/// failure.
 class RequesterHost {
  public:
   /// 256 bit: eight double words.
@@ -33,8 +34,20 @@ class RequesterHost {
     unsigned bytes;
     bool write;
   };
-  /// never: until release().
-  enum class Answer : std::uint8_t { data, unsupported, poisoned, timed_out, never };
+  /// What ends a read, or never until release(): it is data, or in the end an error of PG213, "Requester Completion
+  /// Descriptor Format", behind parts with data or none. A packet that is discontinued has lost its data in the block.
+  enum class Answer : std::uint8_t {
+    data,
+    unsupported,
+    poisoned,
+    timed_out,
+    wrong_count,
+    wrong_request,
+    wrong_address,
+    discontinued,
+    never
+  };
+  static constexpr unsigned errors = static_cast<unsigned>(Answer::never) - 1;
 
   explicit RequesterHost(std::uint64_t seed, unsigned max_read) : random_(seed), max_read_(max_read) {}
 
@@ -71,11 +84,14 @@ class RequesterHost {
     std::uint64_t address;
     unsigned bytes, sent;
     Answer answer;
+    unsigned good;  // parts with data before an error
+    bool failed;
   };
 
   void write(const Request& request, const Beat& beat, unsigned words);
   void answer(std::size_t index);
-  void send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words);
+  void send_stray();
+  void send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words, bool discontinue = false);
 
   Random random_;
   unsigned max_read_;

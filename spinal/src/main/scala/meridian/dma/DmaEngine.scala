@@ -56,7 +56,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   doorbells.io.map << commands.io.map
   doorbells.io.forget << commands.io.forget
 
-  val h2c = new H2cEngine(p)
+  val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
   io.pcie.rq(h2c.io.rq)
   h2c.io.rc << io.pcie.rc
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)

@@ -9,6 +9,7 @@ import spinal.core._
   * @param vfs          virtual functions of each PF, in the order of their numbers
   * @param queues       contexts of each kind
   * @param eqdma4       the version registers name EQDMA 4.0 instead of 5.0
+  * @param readTimeOut  cycles until a read without an answer is given up, to be more than the block's own time-out, 50 ms
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -16,6 +17,7 @@ case class DmaParam(
     vfs: Seq[Int] = Seq(8, 8, 8, 8),
     queues: Int = 512,
     eqdma4: Boolean = false,
+    readTimeOut: Int = 15000000,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")

@@ -5,11 +5,13 @@ import spinal.core._
 
 import java.io.File
 
-/** Writes the Verilog of the DMA engine alone, DmaEngine.v in a folder. Arguments: the folder, VFs of each PF, queues. */
+/** Writes the Verilog of the DMA engine alone, DmaEngine.v in a folder. Arguments: the folder, VFs of each PF, queues, and
+  * cycles until a read is given up.
+  */
 object GenerateDma {
   def main(arguments: Array[String]): Unit = {
-    require(arguments.length == 3, "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES")
-    val Array(output, vfs, queues) = arguments
+    require(arguments.length == 4, "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT")
+    val Array(output, vfs, queues, timeOut) = arguments
     new File(output).mkdirs()
     val config = SpinalConfig(
       targetDirectory = output,
@@ -17,6 +19,7 @@ object GenerateDma {
       headerWithRepoHash = false,
       defaultConfigForClockDomains = ClockDomainConfig(resetKind = SYNC)
     )
-    config.generateVerilog(new DmaEngine(DmaParam(vfs = Seq.fill(4)(vfs.toInt), queues = queues.toInt)))
+    val p = DmaParam(vfs = Seq.fill(4)(vfs.toInt), queues = queues.toInt, readTimeOut = timeOut.toInt)
+    config.generateVerilog(new DmaEngine(p))
   }
 }
