@@ -230,30 +230,6 @@ class H2cEngineTest extends AnyFunSuite {
     }
   }
 
-  test("status entries that wait behind RQ are dropped when their function may not access memory any more") {
-    run("entries") { h =>
-      val queues = Seq(0, 3, 6) // of function 0
-      h.host.holdsAt = address => address >= 0x200000 && address < 0x300000
-      for (queue <- queues) {
-        h.change(queue)
-        h.payload(0x200000, 64)
-        h.post(queue, 0x200000, 64, 1)
-        h.doorbell(queue)
-      }
-      waitFor(h.cd, "the reads")(h.host.open.size == 3)
-      h.host.setPace(0)
-      h.host.holdsAt = _ => false
-      waitFor(h.cd, "the frames")(queues.forall(h.frames(_).nonEmpty))
-      h.cd.waitSampling(100)
-      h.setMaster(0, on = false)
-      h.cd.waitSampling(100)
-      h.host.setPace(1)
-      h.cd.waitSampling(100)
-      // The one that was at RQ cannot be taken back.
-      assert(queues.map(h.status).sorted == Seq((0, 0, 0), (0, 0, 0), (0, 1, 1)))
-    }
-  }
-
   test("a queue that is changed while its reads are in flight delivers nothing after, and begins anew") {
     run("change", 0.8f, 256) { h =>
       for (round <- 0 until 20) {

@@ -70,6 +70,12 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       available(queue) = 0
     } else available(queue) += pins.avl.toInt
   }
+  private var waits = 0
+  var longestWait = 0 // cycles, of a doorbell
+  cd.onSamplings {
+    waits = if (dut.io.doorbell.valid.toBoolean && !dut.io.doorbell.ready.toBoolean) waits + 1 else 0
+    longestWait = longestWait max waits
+  }
   StreamMonitor(dut.io.raise, cd)(event => errors += event.bits.toLong)
   cd.waitSampling(p.queues + 4)
 

@@ -49,7 +49,7 @@ class RequesterHost(
   setPace(pace)
   val open = mutable.ArrayBuffer[Read]()
   var answerOf: Long => Answer = _ => Answer.Data
-  var reads = Seq[(Int, Long)]() // function and address of all that came
+  var reads, writes = Seq[(Int, Long)]() // function and address of all that came
   var holds = false // answers nothing meanwhile
   var holdsAt: Long => Boolean = _ => false // likewise, of reads at these addresses
   private var offered = 0L // cycles in which a request may leave
@@ -82,6 +82,7 @@ class RequesterHost(
       assert(firstBe == 15 && lastBe == (if (dwords > 1) 15 else 0) && dwords <= 4)
       assert(beat.fragment.keep.toInt == (1 << (4 + dwords)) - 1)
       memory.write(address, (0 until 4 * dwords).map(i => field(128 + 8 * i, 8).toByte))
+      writes = writes :+ (function -> address)
     } else {
       assert(field(75, 4) == RequestKind.memoryRead && beat.fragment.keep.toInt == 15)
       assert(
