@@ -39,6 +39,14 @@ object ErrorTree {
   val queueRange = 5
   val unmapped = 0
 
+  /** Of the leaf c2h. */
+  val lengthMismatch = 0
+  val mtyMismatch = 1
+  val descriptorResponse = 4
+  val descriptorCount = 9
+  val completionFull = 13
+  val completionCidx = 14
+
   val offsets: Seq[Int] = Seq(status, mask, interrupt, requestLog) ++ leaves.flatMap(l => Seq(l.status, l.mask)) ++
     descriptorLog
 }

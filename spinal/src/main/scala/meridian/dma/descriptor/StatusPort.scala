@@ -16,10 +16,10 @@ case class QueueMessage() extends Bundle {
   val failed = Bool() // because of an error
 }
 
-/** Messages of H2C queues on tm_dsc_sts. Those of a queue that wait together become one, or two if the queue was lost and
+/** Messages of the queues of a direction on tm_dsc_sts. Those of a queue that wait together become one, or two if the queue was lost and
   * has descriptors again, so messages are taken however long the shell waits: 4 cycles each.
   */
-class StatusPort(p: DmaParam) extends Component {
+class StatusPort(p: DmaParam, c2h: Boolean = false) extends Component {
   val io = new Bundle {
     val message = slave(Stream(QueueMessage()))
     val pins = master(Stream(TmStatusPins()))
@@ -53,7 +53,7 @@ class StatusPort(p: DmaParam) extends Component {
   io.pins.port_id := 0
   io.pins.qen := !outInvalid
   io.pins.byp := False
-  io.pins.c2h := False
+  io.pins.c2h := Bool(c2h)
   io.pins.mm := False
   io.pins.error := outInvalid && out.failed
   io.pins.qid := out.queue

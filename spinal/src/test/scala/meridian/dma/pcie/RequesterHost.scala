@@ -39,7 +39,8 @@ class RequesterHost(
     val memory: HostMemory,
     maxRead: Int,
     pace: Float,
-    seed: Int
+    seed: Int,
+    maxPayload: Int = 128
 ) {
   case class Read(tag: Int, function: Int, address: Long, bytes: Int, answer: Answer, var sent: Int = 0)
   private val random = new Random(seed)
@@ -66,33 +67,51 @@ class RequesterHost(
   def setMaster(function: Int, on: Boolean): Unit =
     if (on) offSince -= function else offSince.getOrElseUpdate(function, offered)
 
+  /** What was written, after it is in memory: function, address, bytes. */
+  var onWrite: (Int, Long, Seq[Byte]) => Unit = (_, _, _) => ()
+  private val packet = mutable.ArrayBuffer[(BigInt, Int)]() // data and keep of a request that has begun
+  private var packetBe = (0, 0)
+  cd.onSamplings(assert(packet.isEmpty || rq.valid.toBoolean, "a request has a gap"))
+
   StreamMonitor(rq, cd) { beat =>
-    val data = beat.fragment.data.toBigInt
+    if (packet.isEmpty) packetBe = (beat.fragment.firstBe.toInt, beat.fragment.lastBe.toInt)
+    packet += beat.fragment.data.toBigInt -> beat.fragment.keep.toInt
+    if (beat.last.toBoolean) {
+      take(packet.toSeq)
+      packet.clear()
+    }
+  }
+
+  private def take(beats: Seq[(BigInt, Int)]): Unit = {
+    val data = beats.zipWithIndex.map { case ((part, _), i) => part << (256 * i) }.sum
     def field(low: Int, bits: Int): Long = ((data >> low) & ((BigInt(1) << bits) - 1)).toLong
     val address = field(2, 62) << 2
     val dwords = field(64, 11).toInt
     val function = field(80, 8).toInt
-    val (firstBe, lastBe) = (beat.fragment.firstBe.toInt, beat.fragment.lastBe.toInt)
-    assert(beat.last.toBoolean)
+    val (firstBe, lastBe) = packetBe
     assert(
       !offSince.get(function).exists(offered - _ > RequesterHost.underWay),
       s"function $function asks, and may not access memory"
     )
+    assert((lastBe == 0) == (dwords == 1) && firstBe != 0 && dwords >= 1)
+    assert((address & 4095) + 4 * dwords <= 4096, s"$dwords words at $address")
+    val skipped = Integer.numberOfTrailingZeros(firstBe)
+    val end = if (dwords == 1) firstBe else lastBe
+    val bytes = 4 * dwords - skipped - (Integer.numberOfLeadingZeros(end) - 28)
     if (field(75, 4) == RequestKind.memoryWrite) {
-      assert(firstBe == 15 && lastBe == (if (dwords > 1) 15 else 0) && dwords <= 4)
-      assert(beat.fragment.keep.toInt == (1 << (4 + dwords)) - 1)
-      memory.write(address, (0 until 4 * dwords).map(i => field(128 + 8 * i, 8).toByte))
+      val enables = if (dwords == 1) Seq(firstBe) else Seq(firstBe, lastBe)
+      assert(dwords == 1 || (Set(15, 14, 12, 8)(firstBe) && Set(15, 7, 3, 1)(lastBe)), s"byte enables $enables")
+      assert(4 * dwords <= maxPayload, s"$dwords words are more than the maximum payload size")
+      assert(beats.size == (4 + dwords + 7) / 8)
+      val inLast = 4 + dwords - 8 * (beats.size - 1)
+      assert(beats.map(_._2) == Seq.fill(beats.size - 1)(255) :+ (1 << inLast) - 1, "keep")
+      val written = (0 until bytes).map(i => ((data >> (128 + 8 * (skipped + i))) & 255).toByte)
+      memory.write(address + skipped, written)
+      onWrite(function, address + skipped, written)
       writes = writes :+ (function -> address)
     } else {
-      assert(field(75, 4) == RequestKind.memoryRead && beat.fragment.keep.toInt == 15)
-      assert(
-        dwords >= 1 && (address & 4095) + 4 * dwords <= 4096 && 4 * dwords <= maxRead,
-        s"$dwords words at $address"
-      )
-      val skipped = Integer.numberOfTrailingZeros(firstBe)
-      val end = if (dwords == 1) firstBe else lastBe
-      assert((lastBe == 0) == (dwords == 1) && firstBe != 0)
-      val bytes = 4 * dwords - skipped - (Integer.numberOfLeadingZeros(end) - 28)
+      assert(field(75, 4) == RequestKind.memoryRead && beats.size == 1 && beats.head._2 == 15)
+      assert(4 * dwords <= maxRead, s"$dwords words at $address")
       val tag = field(96, 8).toInt
       assert(tag < 32, s"tag $tag needs extended tags")
       assert(!open.exists(_.tag == tag), s"tag $tag is in flight")

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.completion
+
+import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.pcie.{RequestKind, RqBeat}
+import spinal.core._
+import spinal.lib._
+import spinal.lib.fsm._
+
+/** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an interrupt. */
+case class RingAction() extends Bundle {
+  val function = UInt(12 bits)
+  val interrupt = Bool()
+  val address = UInt(64 bits) // a multiple of 8
+  val data = Bits(128 bits)
+  val size = UInt(2 bits) // 8 bytes times two to the power of it
+  val vector = UInt(11 bits)
+  val aggregate = Bool()
+}
+
+/** Sends actions in their order: each when RQ or the port of interrupts has taken the one before. A write of a function that
+  * may not access memory, or is revoked, is dropped; so is a direct interrupt of one that is revoked.
+  *
+  * 16 actions may wait. An action takes 2 cycles, a write of 32 bytes 3 and one of 64 bytes 4.
+  */
+class RingActions(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val action = slave(Stream(RingAction()))
+    val mayAdd = out Bool () // there is room for those of an event, 3
+    val rq = master(Stream(Fragment(RqBeat())))
+    val interrupt = master(Stream(InterruptRequest()))
+    val busMaster = in Bits (p.functions bits)
+    val revoked = slave(Flow(DmaParam.functionType()))
+    val idle = out Bool () // nothing waits
+    val issued, left = out UInt (8 bits) // actions that have come, and that have ended
+  }
+
+  val queue = StreamFifo(RingAction(), 16)
+  queue.io.push << io.action
+  val action = queue.io.pop
+  io.mayAdd := RegNext(queue.io.availability >= 8) init False
+  io.idle := queue.io.occupancy === 0
+  val isMaster = action.function < p.functions && io.busMaster(action.function.resize(log2Up(p.functions) bits))
+  val isRevoked = io.revoked.valid && action.function === io.revoked.payload.resized
+  val allowed = Reg(Bool())
+  val beat = Reg(UInt(2 bits))
+  val first = beat === 0
+
+  io.rq.valid := False
+  val dwords = (U(2, 5 bits) |<< action.size).resize(5 bits)
+  val descriptor = B(0, 40 bits) ## action.function(7 downto 0) ## B(0, 1 bits) ##
+    B(RequestKind.memoryWrite, 4 bits) ## dwords.resize(11 bits) ## action.address(63 downto 2) ## B(0, 2 bits)
+  io.rq.data := first ? (action.data ## descriptor) | B(0, 256 bits)
+  io.rq.firstBe := 15
+  io.rq.lastBe := 15
+  io.rq.last := action.size.mux(0 -> True, 1 -> True, 2 -> (beat === 1), 3 -> (beat === 2))
+  // Double words of the descriptor come first: 6 or 8 in one beat, 8 and 4, or 8, 8 and 4.
+  io.rq.keep := (io.rq.last && action.size(1)) ? B(15, 8 bits) | ((action.size === 0) ? B(63, 8 bits) | B(255, 8 bits))
+  io.interrupt.valid := False
+  io.interrupt.function := action.function
+  io.interrupt.vector := action.vector
+  io.interrupt.aggregate := action.aggregate
+  action.ready := False
+  io.issued := RegNext(io.issued + io.action.fire.asUInt) init 0
+  io.left := RegNext(io.left + action.fire.asUInt) init 0
+
+  val control = new StateMachine {
+    val look = new State with EntryPoint
+    val run = new State
+
+    look.whenIsActive {
+      allowed := action.interrupt ? !(isRevoked && !action.aggregate) | (isMaster && !isRevoked)
+      beat := 0
+      when(action.valid)(goto(run))
+    }
+    run.whenIsActive {
+      io.rq.valid := allowed && !action.interrupt
+      io.interrupt.valid := allowed && action.interrupt
+      when(io.rq.fire)(beat := beat + 1)
+      when(!allowed || (io.rq.fire && io.rq.last) || io.interrupt.fire) {
+        action.ready := True
+        goto(look)
+      }
+    }
+  }
+}

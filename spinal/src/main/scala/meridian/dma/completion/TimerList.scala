@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.completion
+
+import meridian.dma.DmaParam
+import spinal.core._
+import spinal.lib._
+
+/** Starts or stops a queue's timer. */
+case class TimerCommand() extends Bundle {
+  val queue = DmaParam.queueType()
+  val run = Bool()
+  val cycles = UInt(32 bits)
+}
+
+/** A timer for each queue, in cycles. The timers that run are looked at in turn, one in 2 cycles, so an end is told up to
+  * 2 cycles late for each that runs, and later while others start and stop. A command takes a cycle, at any time.
+  *
+  * A timer that has ended is told until it is taken; one that is started or stopped meanwhile is not told.
+  * After reset there may be no command until all are empty, a cycle for each queue.
+  */
+class TimerList(p: DmaParam) extends Component {
+  val io = new Bundle {
+    val command = slave(Flow(TimerCommand()))
+    val expired = master(Stream(DmaParam.queueType())) // it may be withdrawn
+  }
+
+  case class Timer() extends Bundle {
+    val runs = Bool()
+    val end = UInt(34 bits)
+  }
+  private val place = log2Up(p.queues)
+  val now = Reg(UInt(34 bits)) init 0
+  now := now + 1
+  val filled = RegInit(U(0, place + 1 bits))
+  val fills = !filled.msb
+  when(fills)(filled := filled + 1)
+
+  val timers = Mem(Timer(), p.queues)
+  val listed = Mem(Bool(), p.queues)
+  val list = StreamFifo(UInt(place bits), 2 * p.queues)
+  val queue = io.command.payload.queue.resize(place)
+  val written = Timer()
+  written.runs := io.command.run && !fills
+  written.end := now + io.command.cycles
+  timers.write(fills ? filled.resize(place) | queue, written, fills || io.command.valid)
+
+  // The first of the list: a cycle to read it, and a cycle to decide.
+  val head = list.io.pop.payload
+  val first = timers.readSync(head)
+  val expired = Reg(DmaParam.queueType())
+  val isExpired = RegInit(False)
+  val looks = RegInit(False)
+  val mayLook = list.io.pop.valid && !io.command.valid && !isExpired && !fills
+  looks := mayLook && !looks
+  val decides = looks && mayLook
+  val isOver = (now - first.end).msb === False
+  val stays = first.runs && !isOver
+  list.io.pop.ready := decides
+  val isListed = listed.readAsync(queue)
+  val lists = io.command.valid && io.command.run && !isListed
+  list.io.push.valid := lists || (decides && stays)
+  list.io.push.payload := lists ? queue | head
+  listed.write(
+    address = fills ? filled.resize(place) | (lists ? queue | head),
+    data = lists && !fills,
+    enable = fills || lists || (decides && !stays)
+  )
+  io.expired.valid := isExpired
+  io.expired.payload := expired
+  when(io.expired.ready || (io.command.valid && io.command.payload.queue === expired))(isExpired := False)
+  when(decides && first.runs && isOver) {
+    isExpired := True
+    expired := head.resized
+  }
+}
