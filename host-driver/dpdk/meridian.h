@@ -26,14 +26,14 @@
 #define MERIDIAN_QUEUES_MAX	256	/* of a PF */
 #define MERIDIAN_QUEUES_OF_VF	QDMA_VF_QUEUES
 #define MERIDIAN_VFS		32	/* of a PF at most */
-#define MERIDIAN_VF_MESSAGES	200	/* of a VF in a second, when it floods, if nothing is said */
+#define MERIDIAN_VF_MESSAGES	200	/* of a VF that floods, in a second, if nothing is said */
 #define MERIDIAN_VF_MESSAGES_MAX 100000
 #define MERIDIAN_KEY_BYTES	(4 * QDMA_RSS_WORDS)
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_ADDRESSES	64	/* unicast, of a port */
 #define MERIDIAN_MULTICAST	256	/* of a port */
 #define MERIDIAN_ANY_VLAN	0xffff
-#define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* no FCS reaches the host */
+#define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
 struct meridian;
 

@@ -2,9 +2,10 @@
 /*
  * How the driver reaches a card: the one seam between the data path and PCIe, the null card, or a
  * card of another kind. Such a card has a DPDK driver of its own in another shared library, a
- * plug-in, which EAL loads behind this driver's (option -d twice). The plug-in's probe function fills
- * in a struct meridian_bus and calls meridian_attach(), its remove function calls meridian_detach().
- * These two are all that the driver's library exports, as internal symbols of DPDK.
+ * plug-in, which EAL loads behind this driver's (option -d twice). The plug-in's probe function
+ * fills in a struct meridian_bus and calls meridian_attach(), its remove function calls
+ * meridian_detach(). These two are all that the driver's library exports, as internal symbols of
+ * DPDK.
  */
 #ifndef MERIDIAN_BUS_H
 #define MERIDIAN_BUS_H
@@ -47,18 +48,19 @@ enum meridian_presence { MERIDIAN_PRESENT, MERIDIAN_SILENT, MERIDIAN_UNPLUGGED }
  * @write: a register; ordered behind the writes to memory before it
  * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
  *	first), ordered as @write. NULL if storing to bus->doorbells is all there is to it
- * @set_master: lets the function access memory, or not, as its Bus Master bit does: 0 if it is so when
- *	this returns, and nothing of before is under way. NULL: cannot be done; then memory of a queue
- *	that the card does not end is lost
- * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says; true
- *	if it cannot be told. NULL: it never can
- * @presence: where the function is, asked only while its registers give all ones. NULL: it is always
- *	MERIDIAN_SILENT. On PCI it reads sysfs, which Linux holds up while it resets the function: the
- *	thread of EAL's alarms waits so long, and with it the alarms of other ports
+ * @set_master: lets the function access memory, or not, as its Bus Master bit does: 0 if it is so
+ *	when this returns, and nothing of before is under way. NULL: cannot be done; then memory of
+ *	a queue that the card does not end is lost
+ * @vf_is_master: whether a VF, of a PF's first as 0, may access memory, as its Bus Master bit says;
+ *	true if it cannot be told. NULL: it never can
+ * @presence: where the function is, asked only while its registers give all ones. NULL: it is
+ *	always MERIDIAN_SILENT. On PCI it reads sysfs, which Linux holds up while it resets the
+ *	function: the thread of EAL's alarms waits so long, and with it the alarms of other ports
  *
  * Control calls of one bus come one at a time; doorbells of different queues come from any thread
- * at any time. All are called in the process that made the bus. In every version @version and @close
- * are the first members, because the driver closes a bus of another version with no more than these.
+ * at any time. All are called in the process that made the bus. In every version @version and
+ * @close are the first members, because the driver closes a bus of another version with no more
+ * than these.
  */
 struct meridian_bus_ops {
 	uint32_t version;

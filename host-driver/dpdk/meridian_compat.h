@@ -49,7 +49,7 @@
 #define MERIDIAN_KVARGS_PROCESS	rte_kvargs_process
 #endif
 
-/* Calls take for each value of a key, NULL if there is none. EAL has one error for all of take's. */
+/* Calls take for each value of a key, NULL without one. EAL has one error for all of take's. */
 static inline int
 meridian_take_key(const struct rte_kvargs *keys, const char *key, arg_handler_t take,
 		  void *argument)
@@ -62,8 +62,7 @@ meridian_take_key(const struct rte_kvargs *keys, const char *key, arg_handler_t 
 #define MERIDIAN_THREAD_RESULT	uint32_t
 
 static inline int
-meridian_start_thread(pthread_t *thread, const char *name, MERIDIAN_THREAD_RESULT (*run)(void *),
-		      void *argument)
+meridian_start_thread(pthread_t *thread, const char *name, rte_thread_func run, void *argument)
 {
 	rte_thread_t id;
 	int error = rte_thread_create_internal_control(&id, name, run, argument);
@@ -75,8 +74,7 @@ meridian_start_thread(pthread_t *thread, const char *name, MERIDIAN_THREAD_RESUL
 #define MERIDIAN_THREAD_RESULT	void *
 
 static inline int
-meridian_start_thread(pthread_t *thread, const char *name, MERIDIAN_THREAD_RESULT (*run)(void *),
-		      void *argument)
+meridian_start_thread(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
 {
 	return rte_ctrl_thread_create(thread, name, NULL, run, argument);
 }

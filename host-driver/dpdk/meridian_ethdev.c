@@ -199,7 +199,7 @@ start_function(struct rte_eth_dev *dev)
 }
 
 static int
-start(struct rte_eth_dev *dev)
+start_port(struct rte_eth_dev *dev)
 {
 	struct meridian *m = meridian_of(dev);
 	int error = check_queues(dev);
@@ -354,7 +354,7 @@ clean(void *queue, uint32_t limit)
 
 const struct eth_dev_ops meridian_primary_ops = {
 	.dev_configure = configure,
-	.dev_start = start,
+	.dev_start = start_port,
 	.dev_stop = stop,
 	.dev_close = meridian_close,
 	.dev_reset = reset,

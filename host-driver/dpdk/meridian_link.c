@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Link, a card that is gone, a function that was reset: looked at four times a second while the port
- * is started. Whether its port is still open for the host, a PF looks once a second.
+ * Link, a card that is gone, a function that was reset: looked at four times a second while the
+ * port is started. Whether its port is still open for the host, a PF looks once a second.
  */
 #include <rte_alarm.h>
 #include <rte_cycles.h>
@@ -80,13 +80,15 @@ fatal_error(struct meridian *m)
 	if (has_errors(m, QDMA_C2H_FATAL))
 		return "the card has ended its receive engine after an error: reset the port";
 	if (has_errors(m, QDMA_RAM_DOUBLE_ERROR))
-		return "the card's memory has an error of two bits, which it cannot correct: reset the port";
+		return "the card's memory has an error of two bits, which it cannot correct: "
+		       "reset the port";
 	return NULL;
 }
 
 /*
- * PCIe's reset of a function may leave in the card what was set there, and Linux brings back what it
- * takes of PCIe; but what the function had under way is lost. While it lasts, reads give all ones.
+ * PCIe's reset of a function may leave in the card what was set there, and Linux brings back what
+ * it takes of PCIe; but what the function had under way is lost. While it lasts, reads give all
+ * ones.
  */
 static void
 glance(struct meridian *m)
@@ -95,7 +97,7 @@ glance(struct meridian *m)
 		m->was_away = true;
 }
 
-/* The number that every card has tells that the count is one: during a reset, reads give anything. */
+/* A number that every card has tells that the count is one: during a reset, reads give anything. */
 static bool
 has_lost_queues(struct meridian *m)
 {
@@ -105,8 +107,9 @@ has_lost_queues(struct meridian *m)
 }
 
 /*
- * A reset of the card, or of a VF's PF, may last longer than qdma_watch() waits: while PCIe still finds
- * the function, it is not removed. One that answers late is told as a reset, even after a removal.
+ * A reset of the card, or of a VF's PF, may last longer than qdma_watch() waits: while PCIe still
+ * finds the function, it is not removed. One that answers late is told as a reset, even after a
+ * removal.
  */
 static enum rte_eth_event_type
 look_for_card(struct rte_eth_dev *dev)
@@ -127,10 +130,12 @@ look_for_card(struct rte_eth_dev *dev)
 	presence = m->bus->ops->presence ? m->bus->ops->presence(m->bus) : MERIDIAN_SILENT;
 	m->away_looks = presence == MERIDIAN_PRESENT ? 0 : m->away_looks + 1;
 	if (presence == MERIDIAN_UNPLUGGED &&
-	    is_first(dev, &m->is_removed, "the card is gone: the function is not in the machine any more"))
+	    is_first(dev, &m->is_removed,
+		     "the card is gone: the function is not in the machine any more"))
 		return RTE_ETH_EVENT_INTR_RMV;
 	if (m->away_looks > AWAY_LOOKS &&
-	    is_first(dev, &m->is_removed, "the card is gone: PCIe has not found the function for 10 s"))
+	    is_first(dev, &m->is_removed,
+		     "the card is gone: PCIe has not found the function for 10 s"))
 		return RTE_ETH_EVENT_INTR_RMV;
 	return RTE_ETH_EVENT_UNKNOWN;
 }
@@ -178,7 +183,7 @@ watch(void *argument)
 		glance(m);
 	if (m->qdma.is_vf || ++m->glances % GLANCES == 0)
 		event = look(dev);
-	/* Whoever is told may stop the port, which ends this alarm, or close it: nothing comes after. */
+	/* Who is told may stop the port, which ends this alarm, or close it: this comes last. */
 	rte_eal_alarm_set(m->qdma.is_vf ? PERIOD_US : GLANCE_US, watch, dev);
 	if (event != RTE_ETH_EVENT_UNKNOWN)
 		rte_eth_dev_callback_process(dev, event, NULL);

@@ -208,7 +208,7 @@ meridian_detach(struct rte_device *device)
 {
 	struct rte_eth_dev *dev = rte_eth_dev_allocated(device->name);
 
-	/* One that the application has closed is none any more. ethdev closes no port that is started. */
+	/* One that the application has closed is none any more. ethdev closes no started port. */
 	if (dev == NULL)
 		return 0;
 	meridian_close(dev);

@@ -67,7 +67,8 @@ buffer_size(const struct meridian *m, uint32_t room)
  * meridian_least_buffer() - how much a receive buffer must have room for
  * @m: a port
  *
- * The card sends frames of any length to any queue, and spreads one over QDMA_FRAME_BUFFERS at most.
+ * The card sends frames of any length to any queue, and spreads one over QDMA_FRAME_BUFFERS at
+ * most.
  *
  * Return: bytes; all ones if the card has no size for its longest frame.
  */
@@ -224,8 +225,8 @@ alloc_linear(struct meridian *m, struct meridian_tx *tx, uint16_t slots, unsigne
 
 	snprintf(name, sizeof(name), kept ? "meridian_%u_tx_%u_%u" : "meridian_%u_tx_%u",
 		 tx->port_id, tx->index, kept);
-	tx->linear = rte_pktmbuf_pool_create(name, RTE_MIN((unsigned int)slots, LINEAR_FRAMES), 0, 0,
-					     RTE_PKTMBUF_HEADROOM + m->max_frame, socket);
+	tx->linear = rte_pktmbuf_pool_create(name, RTE_MIN((unsigned int)slots, LINEAR_FRAMES),
+					     0, 0, RTE_PKTMBUF_HEADROOM + m->max_frame, socket);
 	return tx->linear != NULL ? 0 : -rte_errno;
 }
 
@@ -367,7 +368,7 @@ meridian_rx_start(struct rte_eth_dev *dev, uint16_t index)
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not take receive queue %u: %s",
 			     m->data->name, index, strerror(-error));
-		/* It may have taken half of it; if it does not say that this ended, it is ended later. */
+		/* It may have taken half. If it does not say that this ended, it is ended later. */
 		if (m->ops->stop(m, m->queue_base + index, true))
 			dev->data->rx_queue_state[index] = RTE_ETH_QUEUE_STATE_STARTED;
 		return error;

@@ -80,9 +80,10 @@ meridian_write_function_rss(struct meridian *m, uint32_t function, const struct 
 	uint32_t base = MERIDIAN_FUNCTION_BASE(function);
 	unsigned int i;
 
-	static_assert(QDMA_RSS_WORDS == MERIDIAN_FUNCTION_HASH_KEY_MAX &&
-		      QDMA_RSS_ENTRIES == MERIDIAN_FUNCTION_INDIRECTION_MAX,
-		      "the library and the register map have the same RSS");
+	static_assert(QDMA_RSS_WORDS == MERIDIAN_FUNCTION_HASH_KEY_MAX,
+		      "the library and the register map have the same key of RSS");
+	static_assert(QDMA_RSS_ENTRIES == MERIDIAN_FUNCTION_INDIRECTION_MAX,
+		      "the library and the register map have the same table of RSS");
 	for (i = 0; i < QDMA_RSS_WORDS; i++)
 		meridian_write(m, base + MERIDIAN_FUNCTION_HASH_KEY(i), rss->key[i]);
 	for (i = 0; i < QDMA_RSS_ENTRIES; i++)

@@ -327,7 +327,7 @@ has_address(const struct meridian_entry *list, uint32_t count, const struct rte_
 /* Who has an address in one VLAN has it in all. */
 static bool
 is_had(const struct meridian *m, const struct wanted *wanted, uint32_t kept,
-       const struct rte_ether_addr *address)
+	const struct rte_ether_addr *address)
 {
 	return rte_is_multicast_ether_addr(address) || has_address(wanted->entry, kept, address) ||
 	       has_address(m->entries, m->entry_count, address);

@@ -45,7 +45,8 @@ is_own(const struct meridian *m, const struct rte_ether_addr *address)
  * of a VF, or a VF of a PF. Other VFs of one PF are in the card.
  */
 bool
-meridian_is_anothers(const struct meridian *m, uint32_t function, const struct rte_ether_addr *address)
+meridian_is_anothers(const struct meridian *m, uint32_t function,
+		     const struct rte_ether_addr *address)
 {
 	const struct meridian *pf;
 

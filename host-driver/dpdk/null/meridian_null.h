@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <rte_common.h>
+
 #include "include/meridian_regs.h"
 #include "qdma/qdma_context.h"
 #include "qdma/qdma_os.h"
@@ -49,7 +51,7 @@ struct meridian_null_queue {
 	uint32_t entry_log2;
 	uint32_t buffer;
 	uint32_t packet;
-} __attribute__((aligned(64)));
+} __rte_aligned(64);
 
 /* An entry of the MAC table: what its registers said. */
 struct meridian_null_address {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The null card's MAC table, as commands of the driver keep it; which frames are made is not its. */
+/* The null card's MAC table, as commands of the driver keep it; it does not choose frames. */
 #include "meridian_bus.h"
 #include "meridian_null.h"
 

@@ -21,8 +21,8 @@ twice(const uint8_t *table)
 static inline __m256i
 flags_of(__m256i words, __m256i types)
 {
-	static const uint8_t tag_and_ip[16] __rte_aligned(16) = { TAG_AND_IP_FLAGS };
-	static const uint8_t l4[16] __rte_aligned(16) = { L4_FLAGS };
+	static const uint8_t tag_and_ip[16] __rte_aligned(16) = TAG_AND_IP_FLAGS;
+	static const uint8_t l4[16] __rte_aligned(16) = L4_FLAGS;
 	__m256i a = _mm256_and_si256(_mm256_srli_epi32(words, STRIPPED_SHIFT),
 				     _mm256_set1_epi32(STRIPPED_MASK));
 	__m256i b = _mm256_and_si256(_mm256_srli_epi32(words, L4_SHIFT),
@@ -40,8 +40,8 @@ flags_of(__m256i words, __m256i types)
 static inline __m256i
 types_of(__m256i types)
 {
-	static const uint8_t low[16] __rte_aligned(16) = { LOW_TYPES };
-	static const uint8_t high[16] __rte_aligned(16) = { HIGH_TYPES };
+	static const uint8_t low[16] __rte_aligned(16) = LOW_TYPES;
+	static const uint8_t high[16] __rte_aligned(16) = HIGH_TYPES;
 	const __m256i byte = _mm256_set1_epi32(0xff);
 	__m256i a = _mm256_and_si256(_mm256_shuffle_epi8(twice(low), types), byte);
 	__m256i b = _mm256_and_si256(_mm256_shuffle_epi8(twice(high), types), byte);
@@ -52,7 +52,7 @@ types_of(__m256i types)
 static __rte_always_inline bool
 receive_eight(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 {
-	static const uint8_t shuffle[16] __rte_aligned(16) = { FIELDS_SHUFFLE };
+	static const uint8_t shuffle[16] __rte_aligned(16) = FIELDS_SHUFFLE;
 	const __m256i fields = twice(shuffle);
 	const __m256i rearm = _mm256_set_epi64x(0, rx->mbuf_words, 0, rx->mbuf_words);
 	const __m256i offloads = _mm256_set1_epi32((int)rx->offload_mask);
@@ -90,7 +90,7 @@ receive_eight(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 	flags = _mm256_and_si256(flags_of(words, types), offloads);
 	types = types_of(types);
 
-	/* What rearms and flags of two frames, what receive fills of both; then each in one piece. */
+	/* What rearms and flags of two frames, what receive fills of both; each in one piece. */
 #define TWO(n) do { \
 		__m256i head = _mm256_blend_epi32(rearm, _mm256_shuffle_epi32(flags, 0x55 * (n)), \
 						  0x44); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receive where queues interrupt. Who is woken may switch a queue's interrupt while another thread
- * receives from it, as the event adapter does, and both tell the card how far completions were read:
- * it must not hear of an index that is older than one it knows.
+ * receives from it, as the event adapter does, and both tell the card how far completions were
+ * read: it must not hear of an index that is older than one it knows.
  */
 #include "meridian_queue.h"
 

@@ -17,21 +17,23 @@ look_up(const uint8_t *table, uint32x4_t words)
 static inline uint32x4_t
 join_low(uint32x4_t a, uint32x4_t b)
 {
-	return vreinterpretq_u32_u64(vzip1q_u64(vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b)));
+	return vreinterpretq_u32_u64(vzip1q_u64(vreinterpretq_u64_u32(a),
+						  vreinterpretq_u64_u32(b)));
 }
 
 static inline uint32x4_t
 join_high(uint32x4_t a, uint32x4_t b)
 {
-	return vreinterpretq_u32_u64(vzip2q_u64(vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b)));
+	return vreinterpretq_u32_u64(vzip2q_u64(vreinterpretq_u64_u32(a),
+						  vreinterpretq_u64_u32(b)));
 }
 
 /* Flags of four frames by the last words of their completions. */
 static inline uint32x4_t
 flags_of(uint32x4_t words, uint32x4_t types)
 {
-	static const uint8_t tag_and_ip[16] = { TAG_AND_IP_FLAGS };
-	static const uint8_t l4[16] = { L4_FLAGS };
+	static const uint8_t tag_and_ip[16] = TAG_AND_IP_FLAGS;
+	static const uint8_t l4[16] = L4_FLAGS;
 	uint32x4_t a = vandq_u32(vshrq_n_u32(words, STRIPPED_SHIFT), vdupq_n_u32(STRIPPED_MASK));
 	uint32x4_t b = vandq_u32(vshrq_n_u32(words, L4_SHIFT), vdupq_n_u32(L4_MASK));
 	uint32x4_t hashed = vandq_u32(vtstq_u32(types, types), vdupq_n_u32(RTE_MBUF_F_RX_RSS_HASH));
@@ -45,8 +47,8 @@ flags_of(uint32x4_t words, uint32x4_t types)
 static inline uint32x4_t
 types_of(uint32x4_t types)
 {
-	static const uint8_t low[16] = { LOW_TYPES };
-	static const uint8_t high[16] = { HIGH_TYPES };
+	static const uint8_t low[16] = LOW_TYPES;
+	static const uint8_t high[16] = HIGH_TYPES;
 	const uint32x4_t byte = vdupq_n_u32(0xff);
 	uint32x4_t a = vandq_u32(look_up(low, types), byte);
 	uint32x4_t b = vandq_u32(look_up(high, types), byte);
@@ -57,7 +59,7 @@ types_of(uint32x4_t types)
 static __rte_always_inline bool
 receive_four(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 {
-	static const uint8_t shuffle[16] = { FIELDS_SHUFFLE };
+	static const uint8_t shuffle[16] = FIELDS_SHUFFLE;
 	const uint8x16_t fields = vld1q_u8(shuffle);
 	const uint32x4_t rearm = vreinterpretq_u32_u64(vsetq_lane_u64(rx->mbuf_words,
 								      vdupq_n_u64(0), 0));

@@ -10,8 +10,8 @@
 static inline __m128i
 flags_of(__m128i words, __m128i types)
 {
-	static const uint8_t tag_and_ip[16] __rte_aligned(16) = { TAG_AND_IP_FLAGS };
-	static const uint8_t l4[16] __rte_aligned(16) = { L4_FLAGS };
+	static const uint8_t tag_and_ip[16] __rte_aligned(16) = TAG_AND_IP_FLAGS;
+	static const uint8_t l4[16] __rte_aligned(16) = L4_FLAGS;
 	__m128i a = _mm_and_si128(_mm_srli_epi32(words, STRIPPED_SHIFT),
 				  _mm_set1_epi32(STRIPPED_MASK));
 	__m128i b = _mm_and_si128(_mm_srli_epi32(words, L4_SHIFT), _mm_set1_epi32(L4_MASK));
@@ -28,8 +28,8 @@ flags_of(__m128i words, __m128i types)
 static inline __m128i
 types_of(__m128i types)
 {
-	static const uint8_t low[16] __rte_aligned(16) = { LOW_TYPES };
-	static const uint8_t high[16] __rte_aligned(16) = { HIGH_TYPES };
+	static const uint8_t low[16] __rte_aligned(16) = LOW_TYPES;
+	static const uint8_t high[16] __rte_aligned(16) = HIGH_TYPES;
 	const __m128i byte = _mm_set1_epi32(0xff);
 	__m128i a = _mm_shuffle_epi8(_mm_load_si128((const __m128i *)low), types);
 	__m128i b = _mm_shuffle_epi8(_mm_load_si128((const __m128i *)high), types);
@@ -40,7 +40,7 @@ types_of(__m128i types)
 static __rte_always_inline bool
 receive_four(struct meridian_rx *rx, struct rte_mbuf **mbufs, uint64_t *bytes)
 {
-	static const uint8_t shuffle[16] __rte_aligned(16) = { FIELDS_SHUFFLE };
+	static const uint8_t shuffle[16] __rte_aligned(16) = FIELDS_SHUFFLE;
 	const __m128i fields = _mm_load_si128((const __m128i *)shuffle);
 	const __m128i length_mask = _mm_set1_epi32(0xffff);
 	const __m128i rearm = _mm_set1_epi64x(rx->mbuf_words);

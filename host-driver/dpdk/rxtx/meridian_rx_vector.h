@@ -39,31 +39,31 @@ static_assert(offsetof(struct rte_mbuf, pkt_len) ==
 	      "an mbuf is as the shuffle makes it");
 
 /* Of a completion, to where mbufs have it: length, length and tag, hash. Over 127 stands for 0. */
-#define FIELDS_SHUFFLE \
-	255, 255, 255, 255, 4, 5, 255, 255, 4, 5, 12, 13, 8, 9, 10, 11
+#define FIELDS_SHUFFLE { \
+	255, 255, 255, 255, 4, 5, 255, 255, 4, 5, 12, 13, 8, 9, 10, 11 }
 
 #define TAG		(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED)
 /* Flags by tag and IP verdict. */
-#define TAG_AND_IP_FLAGS \
+#define TAG_AND_IP_FLAGS { \
 	0, TAG, RTE_MBUF_F_RX_IP_CKSUM_GOOD, TAG | RTE_MBUF_F_RX_IP_CKSUM_GOOD, \
 	RTE_MBUF_F_RX_IP_CKSUM_BAD, TAG | RTE_MBUF_F_RX_IP_CKSUM_BAD, 0, TAG, \
-	0, 0, 0, 0, 0, 0, 0, 0
+	0, 0, 0, 0, 0, 0, 0, 0 }
 /* Flags by verdict of layer 4, halved, for they do not fit in a byte. */
-#define L4_FLAGS \
+#define L4_FLAGS { \
 	0, RTE_MBUF_F_RX_L4_CKSUM_GOOD >> 1, RTE_MBUF_F_RX_L4_CKSUM_BAD >> 1, 0, \
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 #define IPV4		(RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4_EXT_UNKNOWN)
 #define IPV6		(RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6_EXT_UNKNOWN)
 /* Packet types by type of hash: low bytes and high ones. */
-#define LOW_TYPES \
+#define LOW_TYPES { \
 	RTE_PTYPE_L2_ETHER, IPV4, IPV4, IPV4, IPV6, IPV6, IPV6, \
 	RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, \
 	RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, RTE_PTYPE_L2_ETHER, \
-	RTE_PTYPE_L2_ETHER
-#define HIGH_TYPES \
+	RTE_PTYPE_L2_ETHER }
+#define HIGH_TYPES { \
 	0, 0, RTE_PTYPE_L4_TCP >> 8, RTE_PTYPE_L4_UDP >> 8, 0, RTE_PTYPE_L4_TCP >> 8, \
-	RTE_PTYPE_L4_UDP >> 8, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	RTE_PTYPE_L4_UDP >> 8, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * meridian_next_lanes() - find completions for a vector

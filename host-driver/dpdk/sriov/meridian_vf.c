@@ -16,9 +16,10 @@
 #define PROMISCUOUS	MERIDIAN_FUNCTION_FLAGS_PROMISCUOUS_MASK
 #define ALL_MULTICAST	MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK
 
-static_assert(PROMISCUOUS == MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK &&
-	      ALL_MULTICAST == MERIDIAN_VF_FLAGS_ALL_MULTICAST_MASK,
-	      "a VF sees its flags where its PF writes them");
+static_assert(PROMISCUOUS == MERIDIAN_VF_FLAGS_PROMISCUOUS_MASK,
+	      "a VF sees where its PF writes whether it is promiscuous");
+static_assert(ALL_MULTICAST == MERIDIAN_VF_FLAGS_ALL_MULTICAST_MASK,
+	      "a VF sees where its PF writes whether it receives all multicast");
 
 static uint64_t
 end_of_wait(const struct meridian *m)

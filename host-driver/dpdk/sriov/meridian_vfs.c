@@ -11,7 +11,7 @@
 #include "meridian.h"
 
 #define PERIOD_US	2000
-#define LOOK_NS		40000000ull	/* between looks for VFs that are reset, which takes 100 ms */
+#define LOOK_NS		40000000ull	/* between looks for VFs in a reset, which takes 100 ms */
 #define TURNS		16		/* messages of one period */
 
 /**
@@ -385,7 +385,7 @@ meridian_is_left_by_vf(const struct meridian *m, uint32_t function,
 	return false;
 }
 
-/* What VFs have asked: taken, refused, slowed, untaken, evicted of struct qdma_service; NULL: no VFs. */
+/* What VFs have asked: taken to evicted of struct qdma_service; NULL: there are no VFs. */
 uint64_t *
 meridian_vf_counts(struct meridian *m)
 {
