@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * Registers of Meridian. Generated from spinal/src/main/scala/meridian/regs by
- * meridian.regs.reference.GenerateRegisters: change them there. docs/registers.md tells what they mean.
+ * meridian.regs.reference.GenerateRegisters: change them there. docs/registers.md tells what they
+ * mean.
  *
  * X_BASE is where a block begins in BAR2 of a PF, X_PS_BASE where in the address space of the PS;
  * X_MAX how many of it there are at most. Registers are offsets from the base of their block.
@@ -156,7 +157,10 @@
 #define MERIDIAN_PORT_TEST_END_MAC                              4
 #define MERIDIAN_PORT_TEST_ENDS                                 5
 
-/* Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries of 8 bytes. */
+/*
+ * Completion entry, in 32-bit words of little endian; the first two alone if the queue has entries
+ * of 8 bytes.
+ */
 #define MERIDIAN_COMPLETION_BYTES                               8
 #define MERIDIAN_COMPLETION16_BYTES                             16
 #define MERIDIAN_COMPLETION_FORMAT_WORD                         0
@@ -205,7 +209,10 @@
 #define MERIDIAN_COMPLETION_L4_KIND_SHIFT                       25
 #define MERIDIAN_COMPLETION_L4_KIND_MASK                        0x06000000u
 
-/* What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a queue with transmit_offload. */
+/*
+ * What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a queue with
+ * transmit_offload.
+ */
 #define MERIDIAN_H2C_REQUEST_VLAN_TCI_SHIFT                     0
 #define MERIDIAN_H2C_REQUEST_VLAN_TCI_MASK                      0x0000ffffu
 #define MERIDIAN_H2C_REQUEST_INSERT_VLAN_SHIFT                  16
@@ -412,7 +419,10 @@
 #define MERIDIAN_IDENT_HOST_REFUSED                             0x034
 #define MERIDIAN_IDENT_PARTIAL_WRITE                            0x038
 
-/* Interrupts of user's modules for the PS, on a card that has `user_box` or `host_box`. Written by the PS only. */
+/*
+ * Interrupts of user's modules for the PS, on a card that has `user_box` or `host_box`. Written by
+ * the PS only.
+ */
 #define MERIDIAN_PS_BOX_IRQ_BASE                                0x100800
 #define MERIDIAN_PS_BOX_IRQ_PS_BASE                             0x800
 #define MERIDIAN_PS_BOX_IRQ_ENABLE                              0x000
@@ -508,7 +518,10 @@
 #define MERIDIAN_PTP_EXTTS_SECONDS_LOW                          0x074
 #define MERIDIAN_PTP_EXTTS_NANOSECONDS                          0x078
 
-/* An Ethernet port: link, host enables, addresses of the PFs, what the PS receives. The PS alone writes the last. */
+/*
+ * An Ethernet port: link, host enables, addresses of the PFs, what the PS receives. The PS alone
+ * writes the last.
+ */
 #define MERIDIAN_PORT_BASE(i)                                   (0x102000 + 0x1000 * (i))
 #define MERIDIAN_PORT_PS_BASE(i)                                (0x2000 + 0x1000 * (i))
 #define MERIDIAN_PORT_MAX                                       4
@@ -616,7 +629,10 @@
 #define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_6                  0x1b0
 #define MERIDIAN_FLOW_CONTROL_COUNTER_STORMS_7                  0x1b8
 
-/* Packet generator and checker at the MAC's side of a port; in a build that has the capability self_test. */
+/*
+ * Packet generator and checker at the MAC's side of a port; in a build that has the capability
+ * self_test.
+ */
 #define MERIDIAN_PORT_TEST_BASE(i)                              (0x106000 + 0x400 * (i))
 #define MERIDIAN_PORT_TEST_PS_BASE(i)                           (0x6000 + 0x400 * (i))
 #define MERIDIAN_PORT_TEST_MAX                                  4
@@ -681,7 +697,10 @@
 #define MERIDIAN_PORT_TEST_COUNTER_TIMED                        0x0d8
 #define MERIDIAN_PORT_TEST_COUNTER_LATENCY_SUM                  0x0e0
 
-/* Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has the self-test. */
+/*
+ * Transceiver of a port: loopback, test patterns, and its own registers (DRP); in a build that has
+ * the self-test.
+ */
 #define MERIDIAN_TRANSCEIVER_BASE(i)                            (0x107000 + 0x400 * (i))
 #define MERIDIAN_TRANSCEIVER_PS_BASE(i)                         (0x7000 + 0x400 * (i))
 #define MERIDIAN_TRANSCEIVER_MAX                                4
@@ -1103,7 +1122,10 @@
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_TO_PS     0x950
 #define MERIDIAN_HOST_PORT_COUNTERS_COUNTER_TX_COPIES_PS_FULL   0x958
 
-/* Packet generator, checker and latency counters at the host streams; in a build that has the capability. */
+/*
+ * Packet generator, checker and latency counters at the host streams; in a build that has the
+ * capability.
+ */
 #define MERIDIAN_SELF_TEST_BASE                                 0x117000
 #define MERIDIAN_SELF_TEST_COMMAND                              0x000
 #define MERIDIAN_SELF_TEST_COMMAND_START_SHIFT                  0
@@ -1202,7 +1224,10 @@
 #define MERIDIAN_SELF_TEST_COUNTER_CHECKED_SKIPPED              0x0c0
 #define MERIDIAN_SELF_TEST_COUNTER_CHECKED_LATE                 0x0c8
 
-/* The user's module of a port, on a card that has the capability `user_box`. That at the host is number 4, on a card that has `host_box`. */
+/*
+ * The user's module of a port, on a card that has the capability `user_box`. That at the host is
+ * number 4, on a card that has `host_box`.
+ */
 #define MERIDIAN_BOX_BASE(i)                                    (0x118000 + 0x1000 * (i))
 #define MERIDIAN_BOX_PS_BASE(i)                                 (0x18000 + 0x1000 * (i))
 #define MERIDIAN_BOX_MAX                                        5
@@ -1287,7 +1312,10 @@
 #define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
 #define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
 
-/* Transmit queues of all ports in one memory, in a build with a pool of cells. Every value of its settings is defined. */
+/*
+ * Transmit queues of all ports in one memory, in a build with a pool of cells. Every value of its
+ * settings is defined.
+ */
 #define MERIDIAN_EGRESS_BASE                                    0x122000
 #define MERIDIAN_EGRESS_SIZES                                   0x000
 #define MERIDIAN_EGRESS_SIZES_CELLS_SHIFT                       0
@@ -1462,7 +1490,10 @@
 #define MERIDIAN_EGRESS_COUNTER_PORT3_CLASS7_BYTES              0xbe8
 #define MERIDIAN_EGRESS_COUNTER_PORT3_CLASS7_LOST               0xbf0
 
-/* Registers of the user's module of a port, as the module has them; without AXI4-Lite ports it refuses all accesses. Number 4 is that at the host. */
+/*
+ * Registers of the user's module of a port, as the module has them; without AXI4-Lite ports it
+ * refuses all accesses. Number 4 is that at the host.
+ */
 #define MERIDIAN_BOX_WINDOW_BASE(i)                             (0x180000 + 0x10000 * (i))
 #define MERIDIAN_BOX_WINDOW_PS_BASE(i)                          (0x80000 + 0x10000 * (i))
 #define MERIDIAN_BOX_WINDOW_MAX                                 5
