@@ -231,9 +231,13 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 	/* As narrow as can be. */
 	note(wishes, ask_flags(m, wishes->flags | (needed & covered)));
 	/* What is taken and not given back may be so again and again. */
-	if (missed && !m->is_lacking && meridian_tell(&m->missed_told, 1))
+	if (missed && !m->is_lacking && meridian_tell(&m->missed_told, 1)) {
 		say_missed(m, missed, error, needed & covered);
-	m->is_lacking = missed;
+		m->is_lacking = true;
+	}
+	/* If there was no line for it now, there is one later. */
+	if (!missed)
+		m->is_lacking = false;
 }
 
 static void forget_flags(struct meridian *m)
