@@ -53,6 +53,7 @@ struct meridian_pause {
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
  * @errors_told: lines about them: of those that are not fatal, and of those that are; under @lock
+ * @errors_untold: bits that the next line of each kind has to tell; under @lock
  * @box: by port, and that at the host; under @lock
  * @services: of its PFs that have VFs
  * @pfs: those that are bound and have an address and their interrupt, the first to come first;
@@ -76,6 +77,7 @@ struct meridian_card {
 	struct meridian *error_function;
 	struct qdma_errors errors;
 	struct meridian_told errors_told[2];
+	struct qdma_errors errors_untold[2];
 	struct meridian_box box[MERIDIAN_BOX_MAX];
 	struct qdma_service *services;
 	struct list_head pfs;

@@ -7,20 +7,40 @@
 
 #define ERRORS_PERIOD	(HZ / 4)
 
-/* Returns how many of the kind the log is to tell of; 0: nothing now. */
-static u32 note(struct meridian_card *card, const struct qdma_errors *errors)
+static void add(struct qdma_errors *sum, const struct qdma_errors *errors)
 {
+	sum->summary |= errors->summary;
+	sum->descriptor |= errors->descriptor;
+	sum->doorbell |= errors->doorbell;
+	sum->c2h |= errors->c2h;
+	sum->c2h_fatal |= errors->c2h_fatal;
+	sum->h2c |= errors->h2c;
+}
+
+/* Returns how many of the kind the log is to tell of, with all their bits; 0: nothing now. */
+static u32 note(struct meridian_card *card, const struct qdma_errors *errors,
+		struct qdma_errors *line)
+{
+	bool is_fatal = qdma_errors_fatal(errors);
+	u32 count;
+
 	card->errors = *errors;
-	return meridian_tell(&card->errors_told[qdma_errors_fatal(errors)], 1);
+	add(&card->errors_untold[is_fatal], errors);
+	count = meridian_tell(&card->errors_told[is_fatal], 1);
+	if (count) {
+		*line = card->errors_untold[is_fatal];
+		memset(&card->errors_untold[is_fatal], 0, sizeof(*line));
+	}
+	return count;
 }
 
 /*
  * A VF makes errors as often as it likes, by rings and doorbells that no driver would have. They do
- * not keep a fatal one from the log.
+ * not keep a fatal one from the log, nor the bits of others.
  */
 static void take(struct meridian *m)
 {
-	struct qdma_errors errors = {};
+	struct qdma_errors errors = {}, line = {};
 	u32 count = 0;
 
 	m->errors_next = jiffies + ERRORS_PERIOD;
@@ -28,13 +48,13 @@ static void take(struct meridian *m)
 	if (m->card->error_function == m)
 		qdma_take_errors(&m->qdma, &errors);
 	if (errors.summary)
-		count = note(m->card, &errors);
+		count = note(m->card, &errors, &line);
 	mutex_unlock(&m->card->lock);
 	if (count)
 		netdev_warn(m->netdev,
 			    "QDMA errors %#x: descriptor %#x doorbell %#x c2h %#x fatal %#x h2c %#x (%u left out before)\n",
-			    errors.summary, errors.descriptor, errors.doorbell, errors.c2h,
-			    errors.c2h_fatal, errors.h2c, count - 1);
+			    line.summary, line.descriptor, line.doorbell, line.c2h, line.c2h_fatal,
+			    line.h2c, count - 1);
 	if (qdma_errors_fatal(&errors))
 		meridian_report(m, MERIDIAN_FAULT_QDMA, 0);
 }
