@@ -160,6 +160,21 @@ static int take(struct meridian *m, const struct meridian_config *config)
 	return error ? error : meridian_start_queues(m);
 }
 
+/*
+ * Rings that a VF's PF has no size for are not worth their memory. The VF knows what its PF said at
+ * the last hello, and the PF's driver may be another by now: so it says hello once more.
+ */
+static int check_tables(struct meridian *m)
+{
+	int error = meridian_check_tables(m, &m->config);
+
+	if (!error || !meridian_is_vf(m->pdev))
+		return error;
+	m->is_introduced = false;
+	error = m->ops->map_queues(m, 0);
+	return error ? error : meridian_check_tables(m, &m->config);
+}
+
 /**
  * meridian_up() - memory, queues, frames
  * @m: a function that is down; under RTNL
@@ -176,6 +191,8 @@ int meridian_up(struct meridian *m)
 	error = meridian_end_fence(m);
 	if (error)
 		netdev_err(m->netdev, "the card has not ended the queues of before: %d\n", error);
+	if (!error)
+		error = check_tables(m);
 	if (!error)
 		error = meridian_begin_channels(m, m->config.queues);
 	if (error)
