@@ -360,8 +360,9 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 {
 	struct meridian *m = rx->m;
 	int error = m->ops->stop_rx(m, m->queue_base + rx->index);
+	bool is_stopped = !error;
 
-	if (!error) {
+	if (is_stopped) {
 		meridian_release_rx(rx);
 		if (other)
 			meridian_exchange_rx(rx, other);
@@ -376,7 +377,7 @@ static int change_rx(struct meridian_rx *rx, struct meridian_rx *other)
 			   error);
 		meridian_restart(m);
 		/* The card may have it in part, and neither end it nor be kept from it. */
-		if (other)
+		if (other && is_stopped)
 			other->ring.is_runaway = test_bit(MERIDIAN_FLAG_RUNAWAY, &m->flags);
 	}
 	return error;
