@@ -135,10 +135,10 @@ static void forget(struct known *known)
 	kfree(known);
 }
 
-/* Takes what came of a question, and returns it. */
+/* Takes what came of a question, and returns it. One for which there was no memory was not put. */
 static int note(struct wishes *wishes, int error)
 {
-	if (error && error != -EACCES)
+	if (error && error != -EACCES && error != -ENOMEM)
 		wishes->is_unheard = true;
 	return error;
 }
@@ -158,7 +158,10 @@ static void drop_unwished(struct meridian *m, struct wishes *wishes)
 	}
 }
 
-/* The list has it before the PF has: an answer may be lost. */
+/*
+ * The list has it before the PF has: an answer may be lost. Where there is no memory for that, the
+ * lists are looked at again later.
+ */
 static int tell_address(struct meridian *m, const u8 *address)
 {
 	struct known *known = find_known(m, address);
@@ -166,8 +169,10 @@ static int tell_address(struct meridian *m, const u8 *address)
 
 	if (!known) {
 		known = kzalloc(sizeof(*known), GFP_KERNEL);
-		if (!known)
+		if (!known) {
+			set_bit(MERIDIAN_FLAG_FILTER, &m->flags);
 			return -ENOMEM;
+		}
 		ether_addr_copy(known->address, address);
 		list_add_tail(&known->list, &m->entries);
 	}
@@ -220,8 +225,10 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 		/* Who has asked for the wider flag anyway loses nothing. */
 		if (!result || wishes->is_unheard || wishes->flags & covered & wider)
 			continue;
-		missed = address;
-		error = result;
+		if (result != -ENOMEM) {
+			missed = address;
+			error = result;
+		}
 		needed |= wider;
 		if (!(covered & wider) && !note(wishes, ask_flags(m, covered | wider)))
 			covered |= wider;
