@@ -9,11 +9,11 @@
 
 /**
  * struct meridian_told - lines of one kind
- * @last: jiffies of the last one, made odd; 0: there was none
+ * @last: get_jiffies_64() at the last one, made odd, as 32 bits come again; 0: there was none
  * @count: what the next one has to tell
  */
 struct meridian_told {
-	unsigned long last;
+	u64 last;
 	u32 count;
 };
 
@@ -26,12 +26,14 @@ struct meridian_told {
  */
 static inline u32 meridian_tell(struct meridian_told *told, u32 count)
 {
+	u64 now = get_jiffies_64();
+
 	told->count += count;
-	if (told->last && time_before(jiffies, told->last + MERIDIAN_TELL_PERIOD))
+	if (told->last && time_before64(now, told->last + MERIDIAN_TELL_PERIOD))
 		return 0;
 	count = told->count;
 	told->count = 0;
-	told->last = jiffies | 1;
+	told->last = now | 1;
 	return count;
 }
 
