@@ -105,3 +105,10 @@ def test_rings_that_a_queue_has_for_a_moment_stay(link: Link) -> None:
     link.guest.run(f"dmesg -C; echo 1 >{UNSURE}")
     assert frees(link, "grep -q bind: /tmp/xsk && echo yes") == 0
     is_kept(link, before)
+
+
+def test_rings_that_the_card_never_had_are_freed(link: Link) -> None:
+    """The queue does not even stop, to start with a socket's memory."""
+    link.guest.run(f"dmesg -C; echo 1 >{STUCK}")
+    assert frees(link, "grep -q bind: /tmp/xsk && echo yes") > 0
+    assert "Bus Master bit stays set" in link.guest.run("dmesg")
