@@ -17,7 +17,7 @@ pytestmark = pytest.mark.qemu
 RSS = 0x44
 VLAN = 0x200000 + 4 * 0x1000 + 0x18  # of the first VF
 #: A VF waits ten seconds for the first answer that does not come, then one; the machine needs some more.
-FIRST, LATER, MORE = 10, 1, 2
+FIRST, LATER, MORE = 10, 1, 5
 SOON = 60
 
 
