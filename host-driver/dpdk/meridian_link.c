@@ -14,6 +14,7 @@
 #define PORT_LOOKS	4	/* from one look at the port's switches to the next */
 #define AWAY_LOOKS	40	/* without an answer of PCIe either: a reset lasts no longer */
 #define WAIT_POLLS	90	/* of 100 ms, as other drivers wait */
+#define SILENT_POLLS	12	/* in a row, longer than resets that the driver waits for */
 
 static uint32_t
 speed_of(uint32_t gigabits)
@@ -42,13 +43,15 @@ update(struct rte_eth_dev *dev)
 int
 meridian_link_update(struct rte_eth_dev *dev, int wait)
 {
-	const struct meridian *m = meridian_of(dev);
-	int polls = wait && m->is_started ? WAIT_POLLS : 0, error;
+	struct meridian *m = meridian_of(dev);
+	int polls = wait && m->is_started ? WAIT_POLLS : 0, silent = 0, error;
 
 	for (;;) {
 		error = update(dev);
+		/* In a callback of an event nobody else would see meanwhile that the card is gone. */
+		silent = qdma_answers(&m->qdma) ? 0 : silent + 1;
 		if (dev->data->dev_link.link_status == RTE_ETH_LINK_UP || m->qdma.gone ||
-		    polls-- == 0)
+		    silent > SILENT_POLLS || polls-- == 0)
 			return error;
 		rte_delay_us_sleep(100000);
 	}
@@ -64,7 +67,10 @@ is_first(struct rte_eth_dev *dev, bool *is_told, const char *what)
 	return true;
 }
 
-/* Stays set until a driver writes it; another PF's driver may take it first, and tells then. */
+/*
+ * Stays set until a driver writes it. Another PF's driver may take it first, and tells then; a PF of
+ * this process that is reset before this one has looked takes it, too.
+ */
 static bool
 has_errors(struct meridian *m, uint32_t leaf)
 {
@@ -79,7 +85,7 @@ fatal_error(struct meridian *m)
 {
 	if (has_errors(m, QDMA_C2H_FATAL))
 		return "the card has ended its receive engine after an error: reset the port";
-	if (has_errors(m, QDMA_RAM_DOUBLE_ERROR))
+	if (has_errors(m, QDMA_RAM_DOUBLE_ERROR) || has_errors(m, QDMA_RAM_DOUBLE_ERROR_1))
 		return "the card's memory has an error of two bits, which it cannot correct: "
 		       "reset the port";
 	return NULL;

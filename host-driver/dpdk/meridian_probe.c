@@ -60,6 +60,7 @@ meridian_take_pf(struct meridian *m)
 	/* They were told, or are nobody's any more. */
 	clear_errors(m, QDMA_C2H_FATAL);
 	clear_errors(m, QDMA_RAM_DOUBLE_ERROR);
+	clear_errors(m, QDMA_RAM_DOUBLE_ERROR_1);
 	qdma_write_tables(&m->qdma, &qdma_default_tables);
 	error = qdma_check_tables(&m->qdma);
 	meridian_enforce_credit(m);

@@ -38,7 +38,10 @@
 #define QDMA_CONTEXT_COMMAND		0x844
 #define QDMA_CONTEXT_BUSY		0x00000001u
 
-/* Errors: a summary, and a status and a mask for each leaf. A written 1 clears. */
+/*
+ * Errors: a summary, and a status and a mask for each leaf. A written 1 clears. The mask is the next
+ * word, but that of the IP's memory is the one before.
+ */
 #define QDMA_ERROR_STATUS		0x248
 #define QDMA_ERROR_MASK			0x24c
 #define QDMA_ERROR_INTERRUPT		0xb04
@@ -48,8 +51,10 @@
 #define QDMA_C2H_ERROR			0xaf0
 #define QDMA_C2H_FATAL			0xaf8
 #define QDMA_H2C_ERROR			0xe00
-#define QDMA_RAM_SINGLE_ERROR		0x0f0
-#define QDMA_RAM_DOUBLE_ERROR		0x0f8
+#define QDMA_RAM_SINGLE_ERROR		0x0f4
+#define QDMA_RAM_DOUBLE_ERROR		0x0fc
+#define QDMA_RAM_SINGLE_ERROR_1		0x0e4
+#define QDMA_RAM_DOUBLE_ERROR_1		0x0ec
 
 /* Doorbells, 16 bytes a queue, counted from the function's first. */
 #define QDMA_PF_DOORBELLS		0x18000

@@ -13,7 +13,7 @@ from test_build_cache import SECONDS, Tree
 WAITS = "[sbt] another sbt runs in {}, this one waits for its end"
 # It writes Verilog where it is told to.
 JAVA = """echo began >>"$BUILDS"
-sleep 1
+sleep 3
 out=$(printf '%s' "$*" | sed -n 's/.*--output \\([^ ]*\\).*/\\1/p')
 [ -z "$out" ] || echo 'module Shell; endmodule' >"$out/Shell.v"
 echo ended >>"$BUILDS"

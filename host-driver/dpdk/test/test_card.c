@@ -124,7 +124,7 @@ write_register(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint
 	if (is_command)
 		card->null->registers[offset / 4] = is_held ? value | BUSY : 0;
 	if (bar == MERIDIAN_BAR_QDMA &&
-	    (offset == QDMA_C2H_FATAL || offset == QDMA_RAM_DOUBLE_ERROR))
+	    (offset == QDMA_C2H_FATAL || offset == 0x0fc || offset == 0x0ec))
 		card->null->registers[offset / 4] &= ~value;
 	else if (!is_held)
 		meridian_null_write(card->null, bar, offset, value);

@@ -36,8 +36,11 @@ error_of_the_card_s_memory_asks_for_a_reset(void)
 
 	plug("");
 	start_port(&plain);
-	errors = &test_card->null->registers[QDMA_RAM_DOUBLE_ERROR / 4];
+	errors = &test_card->null->registers[0x0fc / 4];
 	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, on_event, &calls), 0);
+	test_card->null->registers[0x0f8 / 4] = QDMA_ALL_ONES & ~1u; /* the mask of before */
+	rte_delay_us_sleep(500000);
+	is(calls, 0);
 	*errors = 1u << 3;
 	rte_delay_us_sleep(1000000);
 	is(calls, 1);

@@ -105,6 +105,27 @@ TEST(Errors, AreReadClearedAndArmedAgain) {
   EXPECT_EQ(errors.summary, 0U);
 }
 
+TEST(Errors, TheIpsMemoryHasItsMasksInFrontOfWhatThereIs) {
+  FakeCard card;
+  qdma_device qdma{};
+  ASSERT_EQ(qdma_identify(&qdma, &card), 0);
+  for (const unsigned status : {0x0e4, 0x0ec, 0x0f4, 0x0fc}) card.registers[status] = 1U << 3;
+  qdma_enable_errors(&qdma, 3);
+  for (const unsigned status : {0x0e4, 0x0ec, 0x0f4, 0x0fc}) {
+    EXPECT_EQ(card.registers[status], 0U) << status;
+    EXPECT_EQ(card.registers[status - 4], ~0U) << status;
+    card.registers[status] = 1U << 2;
+  }
+  card.registers[QDMA_ERROR_STATUS] = 1U << 0 | 1U << 1;
+  qdma_errors errors{};
+  qdma_take_errors(&qdma, &errors);
+  EXPECT_TRUE(qdma_errors_fatal(&errors));
+  for (const unsigned status : {0x0e4, 0x0ec, 0x0f4, 0x0fc}) {
+    EXPECT_EQ(card.registers[status], 0U) << status;
+    EXPECT_EQ(card.registers[status - 4], ~0U) << status;
+  }
+}
+
 class Watch : public testing::Test {
  protected:
   Watch() { EXPECT_EQ(qdma_identify(&qdma, &card), 0); }

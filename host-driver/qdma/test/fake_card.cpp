@@ -62,7 +62,7 @@ void FakeCard::write(std::uint32_t offset, std::uint32_t value) {
   if (is_within(offset, mailbox + QDMA_MAILBOX_ACK(0), QDMA_MAILBOX_ACK_WORDS)) acknowledged = false;
   const bool clears = offset == QDMA_ERROR_STATUS || offset == QDMA_DESCRIPTOR_ERROR || offset == QDMA_DOORBELL_ERROR ||
                       offset == QDMA_C2H_ERROR || offset == QDMA_C2H_FATAL || offset == QDMA_H2C_ERROR ||
-                      offset == QDMA_RAM_SINGLE_ERROR || offset == QDMA_RAM_DOUBLE_ERROR;
+                      offset == 0x0e4 || offset == 0x0ec || offset == 0x0f4 || offset == 0x0fc;  // memory
   std::uint32_t& place = registers[offset];
   place = clears ? place & ~value : value;
 }

@@ -2,7 +2,8 @@
 """The pool of cells of a shell with `--egress pool`: which frame goes next, and which finds room.
 
 docs/architecture.md, "The pool", says the same in words. Frames come whole, and all that wait are known: what the card
-decides about frames that are still under way is not modelled.
+decides about frames that are still under way is not modelled. Its own test works cases by hand; it was not compared with
+the RTL yet.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import spinal.lib.fsm._
   * A frame whose queue is not there, or which needs more buffers than 31 or than its ring has, is dropped. One whose ring has
   * too few posted waits, and the stream behind it. CIDX moves when a frame gets its buffers.
   *
-  * One event at a time, 5 cycles, and 2 more for each buffer of a frame behind its first: contexts first, then descriptors
+  * One event at a time, 5 cycles, and 3 more for each buffer of a frame behind its first: contexts first, then descriptors
   * that have come, doorbells, turns to fetch and frames. A context's change ends when nothing is written to buffers of the
   * queue's past any more; it waits for RQ.
   *

@@ -40,8 +40,8 @@ object ErrorTree {
   val unmapped = 0
 
   /** Of the leaf c2h. */
-  val lengthMismatch = 0
-  val mtyMismatch = 1
+  val mtyMismatch = 0
+  val lengthMismatch = 1
   val descriptorResponse = 4
   val descriptorCount = 9
   val completionFull = 13
@@ -64,7 +64,7 @@ class ErrorTree extends Component {
     val port = slave(RegPort()) // at the offsets above alone
     val raise = slave(Stream(ErrorEvent()))
     val log = slave(Flow(BarAccess()))
-    val failure = slave(Flow(RingFailure())) // of an H2C ring
+    val failure = slave(Flow(RingFailure())) // of a ring
     val interrupt = master(Flow(InterruptRequest()))
   }
 

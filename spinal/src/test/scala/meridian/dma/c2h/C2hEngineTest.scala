@@ -415,7 +415,7 @@ class C2hEngineTest extends AnyFunSuite {
       h.post(0, 4)
       h.sendWrong(0)
       waitFor(h.cd, "the error")(
-        h.errors.exists(_ == (ErrorTree.c2h.toLong << 32 | 1L << ErrorTree.lengthMismatch))
+        h.errors.exists(_ == (ErrorTree.c2h.toLong << 32 | 1L << 1))
       )
     }
   }
