@@ -7,24 +7,21 @@
  */
 struct leaf {
 	u32 status;
-	u32 mask_at;
+	int mask_after;	/* bytes from there to the mask */
 	u32 mask;
 	u32 summary;	/* bits of QDMA_ERROR_STATUS */
 };
 
-#define LEAF(status, mask, summary) { status, (status) + 4, mask, summary }
-#define RAM_LEAF(status, summary) { status, (status) - 4, QDMA_ALL_ONES, summary }
-
 static const struct leaf leaves[] = {
-	LEAF(QDMA_DESCRIPTOR_ERROR, 0x01f9037e, 1u << 2),
-	LEAF(QDMA_DOORBELL_ERROR, 0x000000b3, 1u << 3),
-	LEAF(QDMA_C2H_ERROR, 0x0003f6df, 1u << 8),
-	LEAF(QDMA_C2H_FATAL, 0x001fdf1b, 1u << 8),
-	LEAF(QDMA_H2C_ERROR, 0x0000003f, 1u << 16),
-	RAM_LEAF(QDMA_RAM_SINGLE_ERROR, 1u << 0),
-	RAM_LEAF(QDMA_RAM_SINGLE_ERROR_1, 1u << 0),
-	RAM_LEAF(QDMA_RAM_DOUBLE_ERROR, 1u << 1),
-	RAM_LEAF(QDMA_RAM_DOUBLE_ERROR_1, 1u << 1),
+	{ QDMA_DESCRIPTOR_ERROR, 4, 0x01f9037e, 1u << 2 },
+	{ QDMA_DOORBELL_ERROR, 4, 0x000000b3, 1u << 3 },
+	{ QDMA_C2H_ERROR, 4, 0x0003f6df, 1u << 8 },
+	{ QDMA_C2H_FATAL, 4, 0x001fdf1b, 1u << 8 },
+	{ QDMA_H2C_ERROR, 4, 0x0000003f, 1u << 16 },
+	{ QDMA_RAM_SINGLE_ERROR, -4, QDMA_ALL_ONES, 1u << 0 },
+	{ QDMA_RAM_SINGLE_ERROR_1, -4, QDMA_ALL_ONES, 1u << 0 },
+	{ QDMA_RAM_DOUBLE_ERROR, -4, QDMA_ALL_ONES, 1u << 1 },
+	{ QDMA_RAM_DOUBLE_ERROR_1, -4, QDMA_ALL_ONES, 1u << 1 },
 };
 
 static void arm(struct qdma_device *qdma, u32 vector)
@@ -44,7 +41,8 @@ void qdma_enable_errors(struct qdma_device *qdma, u32 vector)
 
 	for (i = 0; i < ARRAY_SIZE(leaves); i++) {
 		qdma_os_write(qdma->bar, leaves[i].status, QDMA_ALL_ONES);
-		qdma_os_write(qdma->bar, leaves[i].mask_at, leaves[i].mask);
+		qdma_os_write(qdma->bar, leaves[i].status + leaves[i].mask_after,
+			      leaves[i].mask);
 		summary |= leaves[i].summary;
 	}
 	qdma_os_write(qdma->bar, QDMA_ERROR_STATUS, QDMA_ALL_ONES);

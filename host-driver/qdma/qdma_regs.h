@@ -39,8 +39,8 @@
 #define QDMA_CONTEXT_BUSY		0x00000001u
 
 /*
- * Errors: a summary, and a status and a mask for each leaf. A written 1 clears. The mask is the next
- * word, but that of the IP's memory is the one before.
+ * Errors: a summary, and a status and a mask for each leaf. A written 1 clears. The mask is the
+ * next word, but that of the IP's memory is the one before.
  */
 #define QDMA_ERROR_STATUS		0x248
 #define QDMA_ERROR_MASK			0x24c

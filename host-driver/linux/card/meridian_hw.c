@@ -389,8 +389,8 @@ static bool has_queues(struct meridian *m)
  * @m: a PF without queues
  *
  * Then all frames that follow wait, too, so it does nothing while another function has queues. PFs
- * may have drivers that share nothing with this one. Each of them has such frames dropped before and
- * after it gives a function queues, and this one looks for queues before and after its write.
+ * may have drivers that share nothing with this one. Each of them has such frames dropped before
+ * and after it gives a function queues, and this one looks for queues before and after its write.
  */
 void meridian_release_credit(struct meridian *m)
 {

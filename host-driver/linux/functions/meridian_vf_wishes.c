@@ -242,7 +242,7 @@ static void tell_addresses(struct meridian *m, struct wishes *wishes)
 		say_missed(m, missed, error, needed & covered);
 		m->is_lacking = true;
 	}
-	/* If there was no line for it now, there is one at a later change, when the minute is over. */
+	/* If there was no line for it now, there is one at a change after the minute. */
 	if (!missed)
 		m->is_lacking = false;
 }
