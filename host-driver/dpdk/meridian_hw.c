@@ -252,9 +252,9 @@ meridian_enforce_credit(struct meridian *m)
 }
 
 /*
- * Frames of a PF or of its VF may go to so many queues from base on, 0 switches the function off; in
- * force on return. Another PF's driver that goes may have such frames wait, and looks for queues
- * before and after: so this says before and after that they are dropped.
+ * Frames of a PF or of its VF may go to so many queues from base on, 0 switches the function off;
+ * in force on return. Another PF's driver that goes may have frames without buffers wait, and looks
+ * for queues before and after: so this says before and after that they are dropped.
  */
 void
 meridian_set_queues(struct meridian *m, uint32_t function, uint32_t base, uint32_t count)

@@ -48,7 +48,7 @@ meridian_link_update(struct rte_eth_dev *dev, int wait)
 
 	for (;;) {
 		error = update(dev);
-		/* In a callback of an event nobody else would see meanwhile that the card is gone. */
+		/* In a callback of an event nobody else would see that the card is gone. */
 		silent = qdma_answers(&m->qdma) ? 0 : silent + 1;
 		if (dev->data->dev_link.link_status == RTE_ETH_LINK_UP || m->qdma.gone ||
 		    silent > SILENT_POLLS || polls-- == 0)
@@ -68,8 +68,8 @@ is_first(struct rte_eth_dev *dev, bool *is_told, const char *what)
 }
 
 /*
- * Stays set until a driver writes it. Another PF's driver may take it first, and tells then; a PF of
- * this process that is reset before this one has looked takes it, too.
+ * Stays set until a driver writes it. Another PF's driver may take it first, and tells then; a PF
+ * of this process that is reset before this one has looked takes it, too.
  */
 static bool
 has_errors(struct meridian *m, uint32_t leaf)
