@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 900
 DRIVER = "drivers/net/meridian"
 CONSTANTS = "Instructions take these arguments, which are constants."

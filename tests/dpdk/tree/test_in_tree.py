@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sessions import Testpmd
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MINUTES = 10
 DRIVERS = "-Denable_drivers=bus/pci,bus/vdev,mempool/ring,net/meridian"
 # Debian's meson has its Python beside it, not in a venv.
