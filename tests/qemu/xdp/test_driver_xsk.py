@@ -15,6 +15,7 @@ from driver_machine import NO_MEMORY, XDP_TOOL, Link, linked, stop_transmit, vfs
 from meridian_golden.rss import rss_hash
 from meridian_machine import Hardware, tools
 from meridian_machine.driver import modules
+from meridian_machine.guest import unanswered
 from peer import ethernet
 from xdp_programs import HASH_TYPES, UDP, Found, frame_of, hash_key, look_at, program
 
@@ -175,14 +176,15 @@ def refused(link: Link, words: str, sentence: str) -> None:
     guest = link.guest
     changes = "cat /sys/class/net/eth0/carrier_changes"
     before = guest.run(changes)
-    guest.run("ping -i 0.02 -c 200 10.44.0.1 >/tmp/ping & sleep 0.2")
+    guest.run("ping -i 0.02 -c 200 -w 40 10.44.0.1 >/tmp/ping & sleep 0.2")
     for _ in range(3):
         status, text = guest.try_run(f"timeout 20 /run/twin/xsk_tool eth0 0 zerocopy {words}")
         assert status not in (0, 124), text
         assert "bind" in text
     assert sentence in guest.log()
     assert guest.run(changes) == before
-    guest.until("cat /tmp/ping", " 200 received")
+    guest.until("cat /tmp/ping", "packets transmitted", 60)
+    assert not unanswered(guest.run("cat /tmp/ping"), 200)
 
 
 @contextmanager

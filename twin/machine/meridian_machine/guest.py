@@ -20,6 +20,14 @@ TROUBLE = re.compile(
 )
 
 
+def unanswered(text: str, count: int) -> set[int]:
+    """The first so many requests that have no answer in what `ping -c COUNT -w SECONDS` has printed.
+
+    Behind its last request, ping waits for half a second only. With -w it sends more until it has count answers.
+    """
+    return set(range(1, count + 1)) - {int(number) for number in re.findall(r"bytes from .*icmp_seq=(\d+)", text)}
+
+
 class GuestError(AssertionError):
     """A script failed, or the kernel complains."""
 
@@ -88,10 +96,8 @@ class Guest:
 
     def ping(self, count: int = 2, size: int = 56, to: str = PEER, enter: str = "") -> None:
         """Every request is answered, whole. enter: what goes before a command in a network namespace."""
-        # Behind its last request, ping waits for half a second only. With -w it sends more until it has count answers.
         text = self.run(f"{enter}ping -c {count} -w 40 -i 0.5 -M do -s {size} {to}")
-        answered = {int(number) for number in re.findall(r"bytes from .*icmp_seq=(\d+)", text)}
-        assert answered >= set(range(1, count + 1)), text
+        assert not unanswered(text, count), text
 
     def statistics(self, interface: str = "eth0", enter: str = "") -> dict[str, int]:
         """Of `ethtool -S`. enter: what goes before a command in the interface's network namespace."""
