@@ -13,7 +13,7 @@ from meridian_machine import Hardware, tools
 from meridian_machine.guest import Guest
 from test_driver_stops import storm
 
-pytestmark = pytest.mark.qemu
+pytestmark = [pytest.mark.qemu, pytest.mark.leaks]
 XSK_TOOL = Path(__file__).parents[1] / "xdp" / "xsk_tool.c"
 STUBBORN, STUCK, UNSURE = (parameter(name) for name in ("stubborn", "stuck", "unsure"))
 TRACING = "/sys/kernel/tracing"
