@@ -46,10 +46,8 @@ def full(world: Ports, port: int) -> list[int]:
     return [card.read(card.regs.address("HOST_PORT", name, index=port)) for name in names]
 
 
-@pytest.mark.parametrize(("queues", "first", "second"), [(8, 1514, 1514), (8, 60, 60), (1, 1514, 1514), (1, 1514, 60)])
-def test_a_port_gets_all_that_its_turns_bring(
-    start: Callable[..., Ports], queues: int, first: int, second: int
-) -> None:
+def must_get_its_turns(start: Callable[..., Ports], queues: int, first: int, second: int) -> None:
+    """Queues of the second port, beside eight of the first that send more than its line takes; sizes of both's frames."""
     overfull, other = plain(FIRST, 0, 8, first), plain(SECOND, 1, queues, second)
     world = start(overfull, other)
     of_full, of_other, alone = world.beside(overfull, other)
@@ -58,6 +56,13 @@ def test_a_port_gets_all_that_its_turns_bring(
     assert alone > 24.7 and of_full > 24.7
     assert of_other > (0.99 * alone if share > 1.1 * alone else 0.97 * share)
     assert world.count("tx_queue_full")[FIRST] > 0
+
+
+@pytest.mark.parametrize(("queues", "first", "second"), [(8, 1514, 1514), (8, 60, 60), (1, 1514, 1514), (1, 1514, 60)])
+def test_a_port_gets_all_that_its_turns_bring(
+    start: Callable[..., Ports], queues: int, first: int, second: int
+) -> None:
+    must_get_its_turns(start, queues, first, second)
 
 
 @pytest.mark.parametrize("percent", [40, 0])
