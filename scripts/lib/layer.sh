@@ -26,6 +26,15 @@ layer_board_dts() { # BOARD: prints what sdtgen calls the board; nothing if AMD 
   awk -v board="$1" '!/^#/ && $1 == board && $3 != "-" {print $3}' "$MERIDIAN_ROOT/meta-layer/boards"
 }
 
+layer_sources() { # RECIPE FOLDER: copies the files and folders that the recipe in that folder takes from the tree
+  local wanted found
+  while read -r wanted; do
+    found=$(find "$1/files" "$MERIDIAN_ROOT/host-driver/include" -name "$wanted" -print -quit)
+    [ -n "$found" ] || { echo "there is no $wanted, which the recipe in $1 takes" >&2; return 1; }
+    cp -r "$found" "$2" || return 1
+  done < <(cat "$1"/*.bb | sed -n '/^SRC_URI/,/[^\\]$/p' | grep -oE 'file://[^ "\\]+' | cut -c8-)
+}
+
 layer_options_help() { # the options that layer_options takes
   cat <<'TEXT'
   --xsa FILE          the hardware hand-off (default: build/vivado/BOARD/meridian-BOARD.xsa)
