@@ -35,6 +35,20 @@ layer_sources() { # RECIPE FOLDER: copies the files and folders that the recipe 
   done < <(cat "$1"/*.bb | sed -n '/^SRC_URI/,/[^\\]$/p' | grep -oE 'file://[^ "\\]+' | cut -c8-)
 }
 
+# shellcheck disable=SC2034 # the variables are for the recipes, and for who calls it
+layer_install() { # SOURCES FOLDER RECIPE...: installs into FOLDER what the recipes would, by their own words; sets units
+  local S=$1 D=$2 recipe text sysconfdir=/etc datadir=/usr/share sbindir=/usr/sbin nonarch_base_libdir=/usr/lib
+  local systemd_unitdir=/usr/lib/systemd systemd_system_unitdir=/usr/lib/systemd/system
+  units=()
+  for recipe in "${@:3}"; do
+    text=$(cat "$recipe"/*.bb)
+    layer_sources "$recipe" "$S" || return 1
+    mapfile -t -O "${#units[@]}" units < <(sed -n '/^SYSTEMD_SERVICE/,/[^\\]$/p' <<<"$text" | grep -oE '[^ "=]+\.(service|timer|socket)')
+    eval "$(sed -nE '/^do_install(:append)?\(\) \{/,/^\}/p' <<<"$text" | sed -E 's/^do_install(:append)?/do_install/')"
+    do_install || return 1
+  done
+}
+
 layer_options_help() { # the options that layer_options takes
   cat <<'TEXT'
   --xsa FILE          the hardware hand-off (default: build/vivado/BOARD/meridian-BOARD.xsa)
