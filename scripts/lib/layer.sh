@@ -36,9 +36,11 @@ layer_sources() { # RECIPE FOLDER: copies the files and folders that the recipe 
 }
 
 # shellcheck disable=SC2034 # the variables are for the recipes, and for who calls it
-layer_install() { # SOURCES FOLDER RECIPE...: installs into FOLDER what the recipes would, by their own words; sets units
-  local S=$1 D=$2 recipe text sysconfdir=/etc datadir=/usr/share sbindir=/usr/sbin nonarch_base_libdir=/usr/lib
-  local systemd_unitdir=/usr/lib/systemd systemd_system_unitdir=/usr/lib/systemd/system
+layer_install() { # SOURCES FOLDER RECIPE...: installs into FOLDER what the recipes would, by their own words; sets units,
+  # and directories as bitbake has them
+  local S=$1 D=$2 recipe text
+  sysconfdir=/etc datadir=/usr/share sbindir=/usr/sbin nonarch_base_libdir=/usr/lib
+  systemd_unitdir=/usr/lib/systemd systemd_system_unitdir=/usr/lib/systemd/system
   units=()
   for recipe in "${@:3}"; do
     text=$(cat "$recipe"/*.bb)
