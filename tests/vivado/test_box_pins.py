@@ -45,7 +45,7 @@ def lint(work: Path, macros: tuple[str, ...]) -> subprocess.CompletedProcess[str
 
 
 def test_lint_of_the_top(tmp_path: Path) -> None:
-    done = lint(tmp_path, ("USER_BOX",))
+    done = lint(tmp_path, ("MERIDIAN_USER_BOX",))
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 
@@ -63,12 +63,45 @@ def test_the_shell_has_the_pins_of_the_ip() -> None:
         assert (qdma[name].width, qdma[name].direction != direction) == (width, True), name
 
 
-def test_the_build_has_the_macro_only_with_a_module(tmp_path: Path) -> None:
+def test_a_module_comes_behind_the_shell_s_own_files_under_no_macro_of_a_plain_name(tmp_path: Path) -> None:
     rtl = tmp_path / "rtl"
     (rtl / "box").mkdir(parents=True)
     (rtl / "box" / "00_mine.v").write_text("module mine;\nendmodule\n")
     for file in DATA.iterdir():
         if file.is_file():
             (rtl / file.name).write_bytes(file.read_bytes())
-    assert "-verilog_define USER_BOX" in build(tmp_path / "with", rtl=rtl).log
+    log = build(tmp_path / "with", rtl=rtl).log
+    assert "-verilog_define MERIDIAN_USER_BOX" in log
+    read = re.findall(r"^read_verilog.* \S*/(\w+)\.s?v$", log, re.MULTILINE)
+    assert read[0] == "Shell" and read[-1] == "00_mine" and "meridian_top" in read
+    assert all(macro.startswith("MERIDIAN_") for macro in re.findall(r"-verilog_define (\S+)", log))
     assert "USER_BOX" not in build(tmp_path / "without").log
+
+
+def left(*files: Path) -> set[str]:
+    """Macros that are defined behind the files."""
+    command = ["verilator", "-E", "--dump-defines", f"-I{ROOT / 'vivado/rtl'}", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return set(re.findall(r"^`define (\w+)", done.stdout, re.MULTILINE))
+
+
+def test_the_shell_s_own_files_leave_nothing_to_a_module(tmp_path: Path) -> None:
+    (nothing := tmp_path / "nothing.v").write_text("")
+    wrappers = sorted((ROOT / "vivado/rtl").glob("*.sv"))
+    assert left(*wrappers) == left(nothing)
+    for file in wrappers:
+        text = file.read_text()
+        assert "`default_nettype" not in text or text.endswith("\n`default_nettype wire\n"), file.name
+
+
+def test_a_module_may_not_have_a_name_of_what_is_around_the_shell() -> None:
+    """The generator knows them all."""
+    source = (ROOT / "spinal/src/main/scala/meridian/box/BoxFolder.scala").read_text()
+    known = set(re.findall(r'"(\w+)"', re.search(r"aroundShell[^(]*\(([^)]*)\)", source)[1]))
+    wrappers = "".join(file.read_text() for file in (ROOT / "vivado/rtl").glob("*.sv"))
+    made = set(re.findall(r"^module (\w+)", wrappers, re.MULTILINE))
+    used = set(re.findall(r"^  (\w+_(?:\d|wrapper)) \w+ \($", wrappers, re.MULTILINE))
+    scripts = "".join(file.read_text() for file in (ROOT / "vivado/tcl").glob("*.tcl"))
+    designs = set(re.findall(r"create_bd_design .* (\w+)$", scripts, re.MULTILINE))
+    assert len(made) > 5 and len(used) > 3 and designs
+    assert known == made | used | designs

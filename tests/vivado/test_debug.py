@@ -84,7 +84,7 @@ def test_the_streams_that_the_page_names_are_probed() -> None:
 @pytest.mark.parametrize("board", SIZES)
 def test_lint_of_the_top_that_keeps_them(board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lanes, ports, macros = SIZES[board]
-    monkeypatch.setitem(SIZES, board, (lanes, ports, [*macros, "DEBUG"]))
+    monkeypatch.setitem(SIZES, board, (lanes, ports, [*macros, "MERIDIAN_DEBUG"]))
     done = lint(board, ROOT, tmp_path, whole=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
 

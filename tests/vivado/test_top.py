@@ -18,8 +18,8 @@ import ports as facts
 
 pytestmark = pytest.mark.vivado
 #: What each board is built with: its PCIe lanes, ports, and macros.
-SIZES = {"t1-rfsoc": (8, 4, ["MORE_THAN_1_PORT", "MORE_THAN_2_PORTS"]),
-         "zcu106": (4, 2, ["MORE_THAN_1_PORT", "PTP_PINS", "SFP_TX_ENABLE"])}  # fmt: skip
+SIZES = {"t1-rfsoc": (8, 4, ["MERIDIAN_MORE_THAN_1_PORT", "MERIDIAN_MORE_THAN_2_PORTS"]),
+         "zcu106": (4, 2, ["MERIDIAN_MORE_THAN_1_PORT", "MERIDIAN_PTP_PINS", "MERIDIAN_SFP_TX_ENABLE"])}  # fmt: skip
 #: A receiver's reset clears the state of its link without a clock (link_state.sv); the shell takes it with one.
 WAIVED = ["-Wno-PINCONNECTEMPTY", "-Wno-TIMESCALEMOD", "-Wno-SYNCASYNCNET"]
 

@@ -50,7 +50,7 @@ def lint(root: Path, work: Path) -> subprocess.CompletedProcess[str]:
     pins.write_text(f"{waived}\n{border.replace('output reg ', 'output wire ')}\nendmodule\n")
     wrappers = root / "vivado/rtl"
     command = ["verilator", "--lint-only", "-Wall", *WAIVED, "-sv", "--top-module", "meridian_top", f"-I{wrappers}"]
-    command += [f"-GPORTS={count}", f"-GLANES={lanes}", *(f"-D{macro}" for macro in (*macros, "SELF_TEST"))]
+    command += [f"-GPORTS={count}", f"-GLANES={lanes}", *(f"-D{macro}" for macro in (*macros, "MERIDIAN_SELF_TEST"))]
     command += [str(ROOT / "spinal/lint.vlt"), str(stubs), *map(str, sorted(wrappers.glob("*.sv"))), str(pins)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The stub's debug cores. Nets are those wires of the top that it marks for debugging (mark_debug): of all others, and
-# of a build without the macro DEBUG, synthesis may have changed the names.
+# of a build without the macro MERIDIAN_DEBUG, synthesis may have changed the names.
 namespace eval ::stub {
   variable nets {}
   # Ports of the cores: name, what they are connected to.
@@ -14,7 +14,7 @@ namespace eval ::stub {
   # Of the files beside the top that have its wires: each marked wire with its bits.
   proc find_nets {folder host_bytes ports macros} {
     set found {}
-    if {"DEBUG" ni $macros} {
+    if {"MERIDIAN_DEBUG" ni $macros} {
       return {}
     }
     foreach file [lsort [glob -directory $folder *_wires.svh]] {

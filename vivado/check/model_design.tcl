@@ -249,7 +249,7 @@ namespace eval ::stub::do {
     }
     set macros [expr {[dict exists $given -verilog_define] ? [dict get $given -verilog_define] : {}}]
     array set ::stub::sizes [list LANES [dict get $parameters LANES] \
-      PORTS [expr {1 + ("MORE_THAN_1_PORT" in $macros) + 2 * ("MORE_THAN_2_PORTS" in $macros)}]]
+      PORTS [expr {1 + ("MERIDIAN_MORE_THAN_1_PORT" in $macros) + 2 * ("MERIDIAN_MORE_THAN_2_PORTS" in $macros)}]]
     if {[dict exists $parameters PORTS] && [dict get $parameters PORTS] != $::stub::sizes(PORTS)} {
       error "synth_design: PORTS is [dict get $parameters PORTS], the macros say $::stub::sizes(PORTS)"
     }

@@ -29,7 +29,7 @@
   `PROBED wire mac_rx_restart_``N;
 `include "each_port.svh"
 // Of a shell with the self-test.
-`ifdef SELF_TEST
+`ifdef MERIDIAN_SELF_TEST
 `define PORT(N) \
   wire [2:0] gt_loopback_in_``N; \
   wire [3:0] gt_txprbssel_``N; \

@@ -43,7 +43,7 @@ module ethernet_wrapper #(
     , output wire mac_link_up_``N \
     , input  wire mac_rx_restart_``N
 `include "each_port.svh"
-`ifdef SELF_TEST
+`ifdef MERIDIAN_SELF_TEST
     , input  wire ps_clk
 `define PORT(N) \
     , input  wire [2:0] gt_loopback_in_``N \
@@ -83,7 +83,7 @@ module ethernet_wrapper #(
   flag_sync restart_sync_``N (.clk(dclk), .in(mac_rx_restart_``N), .out(restart_``N));
 `include "each_port.svh"
 
-`ifdef SELF_TEST
+`ifdef MERIDIAN_SELF_TEST
 `define PORT(N) \
   wire tx_restart_``N; \
   flag_sync tx_restart_sync_``N (.clk(dclk), .in(gt_tx_restart_``N), .out(tx_restart_``N));
@@ -91,7 +91,7 @@ module ethernet_wrapper #(
 `endif
 
   xxv_ethernet_0 ethernet (
-`ifdef SELF_TEST
+`ifdef MERIDIAN_SELF_TEST
 // Pins that come with ADD_GT_CNTRL_STS_PORTS. The registers of the transceivers are in the clock of the PS's side. Levels
 // of the transmitter and its equaliser are those that the transceiver wizard gives them without these pins.
 `define PORT(N) \

@@ -3,7 +3,7 @@
 // shell's pins, so that shell and wrappers connect by name (.*).
 `default_nettype none
 // Wires that a build for debugging keeps under their names, for tcl/debug.tcl.
-`ifdef DEBUG
+`ifdef MERIDIAN_DEBUG
 `define PROBED (* mark_debug = "true" *)
 `else
 `define PROBED
@@ -29,10 +29,10 @@ module meridian_top #(
     input  wire [PORTS-1:0] eth_rxn,
     output wire [PORTS-1:0] eth_txp,
     output wire [PORTS-1:0] eth_txn,
-`ifdef SFP_TX_ENABLE
+`ifdef MERIDIAN_SFP_TX_ENABLE
     output wire [PORTS-1:0] sfp_tx_enable,
 `endif
-`ifdef PTP_PINS
+`ifdef MERIDIAN_PTP_PINS
     output wire pps_out,
     output wire perout_out,
     input  wire ext_ts_in,
@@ -48,7 +48,7 @@ module meridian_top #(
   wire ps_resetn = !ps_reset_high;
   wire [31:0] build_date = BUILD_DATE;
   wire [31:0] build_hash = BUILD_HASH;
-`ifdef SFP_TX_ENABLE
+`ifdef MERIDIAN_SFP_TX_ENABLE
   assign sfp_tx_enable = '1;
 `endif
 
@@ -87,7 +87,7 @@ module meridian_top #(
 
   // Pins of a simulation: an edge stands for one cycle here.
   wire [31:0] sim_skip_ps = 32'd1;
-`ifdef USER_BOX
+`ifdef MERIDIAN_USER_BOX
   // Only a shell whose user's module has the time has it.
   /* verilator lint_off UNUSEDSIGNAL */
   wire [31:0] sim_skip_host = 32'd1;
@@ -98,7 +98,7 @@ module meridian_top #(
   wire [31:0] sim_skip_mac_tx_``N = 32'd1;
 `include "each_port.svh"
   Shell shell (
-`ifndef PTP_PINS
+`ifndef MERIDIAN_PTP_PINS
       .pps_out(),
       .perout_out(),
       .ext_ts_in(1'b0),
@@ -108,4 +108,5 @@ module meridian_top #(
       .*
   );
 endmodule
+`undef PROBED
 `default_nettype wire

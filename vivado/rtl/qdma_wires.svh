@@ -88,7 +88,7 @@
   wire [54:0] m_axil_awuser;
   wire [54:0] m_axil_aruser;
 // Of a shell with a user's module.
-`ifdef USER_BOX
+`ifdef MERIDIAN_USER_BOX
   wire usr_irq_in_vld;
   wire [10:0] usr_irq_in_vec;
   wire [7:0] usr_irq_in_fnc;

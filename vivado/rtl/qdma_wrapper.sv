@@ -81,7 +81,7 @@ module qdma_wrapper #(
     output wire usr_flr_set,
     input  wire [7:0] usr_flr_done_fnc,
     input  wire usr_flr_done_vld,
-`ifdef USER_BOX
+`ifdef MERIDIAN_USER_BOX
     input  wire usr_irq_in_vld,
     input  wire [10:0] usr_irq_in_vec,
     input  wire [7:0] usr_irq_in_fnc,
@@ -132,7 +132,7 @@ module qdma_wrapper #(
       .pci_exp_txn(pci_exp_txn),
       .axi_aclk(axi_aclk),
       .axi_aresetn(axi_aresetn),
-`ifdef USER_BOX
+`ifdef MERIDIAN_USER_BOX
       .usr_irq_in_vld(usr_irq_in_vld),
       .usr_irq_in_vec(usr_irq_in_vec),
       .usr_irq_in_fnc(usr_irq_in_fnc),

@@ -14,11 +14,12 @@ namespace eval implement {
     return [glob -nocomplain -types d [file join [settings::get rtl] box]]
   }
 
+  # In the order of compilation. All are one compilation unit, in which macros and other directives go on from file to file, so
+  # the user's are behind all others, by number: what they leave reaches nothing of the shell.
   proc sources {} {
     variable wrappers
-    # The user's, by number.
     set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]]
-    return [concat [list [file join [settings::get rtl] Shell.v]] $boxes [lsort [glob -directory $wrappers *.sv]]]
+    return [concat [list [file join [settings::get rtl] Shell.v]] [lsort [glob -directory $wrappers *.sv]] $boxes]
   }
 
   proc synthesise {board} {
@@ -52,9 +53,10 @@ namespace eval implement {
       if {[box] ne ""} {
         lappend defines USER_BOX
       }
+      # A user's module sees them, too, which may have names like these for itself.
       set macros {}
       foreach macro $defines {
-        lappend macros -verilog_define $macro
+        lappend macros -verilog_define MERIDIAN_$macro
       }
       # Registers that hold the same, as the sample of the time for each MAC clock, keep their names for crossings.tcl.
       synth_design -top meridian_top -part $part -include_dirs [concat [list $wrappers] [box]] {*}$macros \

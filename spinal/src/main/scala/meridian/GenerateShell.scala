@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
-import meridian.box.{BoxModule, UserBox}
+import meridian.box.{BoxFolder, BoxModule, UserBox}
 import meridian.crossing.CrossingWriter
 import scopt.OParser
 import spinal.core._
@@ -127,7 +127,7 @@ object GenerateShell {
       }
     val (output, param) = options.getOrElse(sys.exit(2))
     output.mkdirs()
-    try BoxModule.copy(param.box.toSeq ++ param.hostBox, output)
+    try BoxFolder.write(param.box.toSeq ++ param.hostBox, output)
     catch {
       case error: IllegalArgumentException =>
         Console.err.println(s"GenerateShell: ${error.getMessage.stripPrefix("requirement failed: ")}")

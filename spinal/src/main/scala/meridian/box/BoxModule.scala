@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import java.io.File
-import java.nio.ByteBuffer
+import java.io.{File, IOException}
 import java.nio.file.{Files, Path}
 import javax.xml.parsers.DocumentBuilderFactory
 import org.w3c.dom.{Element, NodeList}
-import scala.sys.process._
+import org.xml.sax.SAXException
 
 /** A port of a user's module. */
 case class BoxPort(name: String, input: Boolean, width: Int)
@@ -48,99 +47,56 @@ object BoxModule {
     val chosen = BoxSource.nameOf(files, module)
     val source = BoxSource(files, chosen, hostBytes)
     val name = chosen.split('.').last
-    val declared = elaborate(source, name, Map.empty)
+    // Only what was named is there later, too.
+    val headers = BoxFolder.ofHeaders(source.headers)
+    val declared = elaborate(source, headers, name, Map.empty)
     val width = Map(dataBits -> BigInt(8 * hostBytes))
-    if (!declared.set(dataBits)) declared.copy(set = Set.empty)
-    else elaborate(source, name, width).copy(set = Set(dataBits))
+    val fitting =
+      if (!declared.set(dataBits)) declared.copy(set = Set.empty)
+      else elaborate(source, headers, name, width).copy(set = Set(dataBits))
+    require(name.matches(plain), s"the module $name has a name that needs a backslash: give it a plain one")
+    val units = BoxText.read(source.verilog, headers).units
+    fitting.copy(modules = units.map(unit => unit.name -> unit.file).toMap)
   }
-
-  /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
-    * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
-    * imports it. What two modules share is there once: files that have the same contents, wherever they are.
-    */
-  def copy(modules: Seq[BoxModule], output: File): Unit = {
-    val verilog = modules.flatMap(_.source.verilog).distinctBy(contents)
-    val headers = modules.flatMap(_.source.headers).distinctBy(file => (file.getName, contents(file)))
-    for ((name, several) <- headers.groupBy(_.getName) if several.size > 1)
-      throw new IllegalArgumentException(s"${several.mkString(" and ")} have one name, $name: rename one of them")
-    for (Seq(one, other) <- modules.combinations(2)) {
-      val same = for {
-        (name, file) <- one.modules.toSeq.sortBy(_._1)
-        another <- other.modules.get(name)
-        if contents(another) != contents(file)
-      } yield name
-      require(
-        same.isEmpty,
-        s"the boxes ${one.name} and ${other.name} both declare ${same.mkString(", ")}: rename it in one of them"
-      )
-    }
-    val files = headers ++ verilog
-    for (file <- files)
-      require(
-        !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
-        s"$file is below the folder of the output, $output, which is written anew: move your source elsewhere"
-      )
-    val copies = files.map(contents)
-    val folder = new File(output, "box")
-    Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
-    if (files.nonEmpty) folder.mkdirs()
-    val digits = 2 max (files.size - 1).toString.length
-    for ((file, copy) <- files.zip(copies)) {
-      val number = verilog.indexOf(file)
-      val name = if (number < 0) file.getName else s"%0${digits}d_%s".format(number, file.getName)
-      Files.write(folder.toPath.resolve(name), copy.array)
-    }
-  }
-
-  private def contents(file: File): ByteBuffer = ByteBuffer.wrap(Files.readAllBytes(file.toPath))
 
   /** As Verilator sees it; set has the parameters that an instance may set. */
-  private def elaborate(source: BoxSource, name: String, set: Map[String, BigInt]): BoxModule = {
+  private def elaborate(source: BoxSource, headers: Path, name: String, set: Map[String, BigInt]): BoxModule = {
     val files = source.verilog
     val xml = Files.createTempFile("box", ".xml")
-    // Only what was named is there later, too.
-    val headers = BoxSource.temporary()
-    for (file <- source.headers) Files.copy(file.toPath, headers.resolve(file.getName))
     try {
-      val said = new StringBuilder
       val values = set.map { case (key, value) => s"-G$key=$value" }
-      val command = Seq("verilator", "--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++
+      val options = Seq("--xml-only", "--xml-output", xml.toString, "-Wno-lint", "-Wno-style") ++ BoxText.options ++
         Seq("--no-timing") ++ values ++ // synthesis does not see delays, either
         Seq(s"-I$headers", "--top-module", name) ++ files.map(_.getPath)
-      val status = Process(command) ! ProcessLogger(line => said.append(line).append('\n'))
-      if (status != 0) {
-        val text = said.toString
-        val absent = text.contains(s"Specified --top-module '$name' was not found")
-        require(
-          !absent,
-          s"${files.map(_.getName).mkString(", ")} has no module $name: rename it, or give its name by --box-module"
-        )
-        throw new IllegalArgumentException(s"Verilator does not read ${files.mkString(", ")}:\n$text")
+      try BoxText.verilator(options, files)
+      catch {
+        case error: IllegalArgumentException
+            if error.getMessage.contains(s"Specified --top-module '$name' was not found") =>
+          throw new IllegalArgumentException(
+            s"${files.map(_.getName).mkString(", ")} has no module $name: rename it, or give its name by --box-module"
+          )
       }
-      val root = DocumentBuilderFactory.newInstance.newDocumentBuilder.parse(xml.toFile).getDocumentElement
-      parse(root, name, source, declared(files, headers))
+      parse(description(xml, files), name, source)
     } finally Files.delete(xml)
   }
 
-  /** What the files declare, whether the module uses it or not, and the file of each. */
-  private def declared(files: Seq[File], headers: Path): Map[String, File] = {
-    val said = new StringBuilder
-    Process(Seq("verilator", "-E", s"-I$headers") ++ files.map(_.getPath)) !
-      ProcessLogger(line => said.append(line).append('\n'), _ => ())
-    var file = files.head
-    declaration
-      .findAllMatchIn(said)
-      .flatMap { found =>
-        for (path <- Option(found.group(1))) file = new File(path)
-        Option(found.group(2)).map(_ -> file)
-      }
-      .toMap
+  private def description(xml: Path, files: Seq[File]): Element = {
+    val builder = DocumentBuilderFactory.newInstance.newDocumentBuilder
+    builder.setErrorHandler(null) // it would print what is told here
+    try builder.parse(xml.toFile).getDocumentElement
+    catch {
+      case error @ (_: SAXException | _: IOException) =>
+        throw new IllegalArgumentException(
+          s"Verilator's description of ${files.mkString(", ")} cannot be read: a string or a name in it has a character " +
+            s"that is no plain text (${error.getMessage})"
+        )
+    }
   }
 
   private def elements(list: NodeList): Seq[Element] =
     (0 until list.getLength).map(list.item).collect { case element: Element => element }
 
-  private def parse(root: Element, name: String, source: BoxSource, modules: Map[String, File]): BoxModule = {
+  private def parse(root: Element, name: String, source: BoxSource): BoxModule = {
     val types = elements(root.getElementsByTagName("typetable")).flatMap(table => elements(table.getChildNodes))
     val byId = types.map(kind => kind.getAttribute("id") -> kind).toMap
     def width(id: String): Int = {
@@ -149,14 +105,18 @@ object BoxModule {
       kind.getTagName match {
         case "basicdtype" if kind.hasAttribute("left") =>
           among(kind.getAttribute("left").toInt, kind.getAttribute("right").toInt)
-        case "basicdtype" => 1
+        case "basicdtype" => if (noBits(kind.getAttribute("name"))) 0 else 1
         case "packarraydtype" =>
           val ends = elements(kind.getElementsByTagName("const")).map(number)
           among(ends(0).toInt, ends(1).toInt) * width(kind.getAttribute("sub_dtype_id"))
-        case "refdtype" => width(kind.getAttribute("sub_dtype_id"))
-        case _          => 0 // no port of a box has it
+        case "refdtype" | "enumdtype" => width(kind.getAttribute("sub_dtype_id"))
+        case "structdtype"            => members(kind).sum
+        case "uniondtype"             => members(kind).max
+        case _                        => 0
       }
     }
+    def members(kind: Element): Seq[Int] =
+      elements(kind.getChildNodes).filter(_.getTagName == "memberdtype").map(is => width(is.getAttribute("sub_dtype_id")))
     def number(const: Element): BigInt = const.getAttribute("name") match {
       case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
       case _                               => 0
@@ -164,7 +124,16 @@ object BoxModule {
     val top = elements(root.getElementsByTagName("module")).find(_.getAttribute("topModule") == "1").get
     val variables = elements(top.getChildNodes).filter(_.getTagName == "var")
     val (ports, others) = variables.partition(_.hasAttribute("dir"))
+    for (port <- ports) refuseOdd(name, port, width(port.getAttribute("dtype_id")))
     val parameters = others.filter(v => v.hasAttribute("param") || v.hasAttribute("localparam"))
+    val values = parameters.flatMap { parameter =>
+      val values = elements(parameter.getChildNodes).filter(_.getTagName == "const")
+      values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
+    }.toMap ++ source.values
+    for (known <- Seq(id, version); value <- values.get(known) if value.bitLength > 32)
+      throw new IllegalArgumentException(
+        s"$known of $name is ${value.toString(16)} (hexadecimal): its register has 32 bits"
+      )
     BoxModule(
       name,
       source,
@@ -175,18 +144,24 @@ object BoxModule {
           width(port.getAttribute("dtype_id"))
         )
       },
-      parameters.flatMap { parameter =>
-        val values = elements(parameter.getChildNodes).filter(_.getTagName == "const")
-        values.headOption.map(value => parameter.getAttribute("origName") -> number(value))
-      }.toMap ++ source.values,
-      others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet,
-      modules
+      values,
+      others.filter(_.hasAttribute("param")).map(_.getAttribute("origName")).toSet
     )
   }
 
-  // The file that follows, a string, or the head of a declaration.
-  private val declaration = ("(?m)^`line +\\d+ +\"([^\"]+)\"|\"(?:\\\\.|[^\"\\\\])*\"|" +
-    "\\b(?:macro)?(?:module|package|interface|program|primitive)\\s+(?:(?:automatic|static)\\s+)?(\\w+)\\s*(?:[;#(]|import\\b)").r
+  private val plain = "[A-Za-z_]\\w*"
+  private val noBits = Set("real", "string", "event", "chandle")
+
+  /** The shell's Verilog cannot connect every port that a module may have. */
+  private def refuseOdd(module: String, port: Element, width: Int): Unit = {
+    val name = port.getAttribute("name")
+    val reason =
+      if (!name.matches(plain)) Some("has a name that needs a backslash: give it a plain one")
+      else if (port.getAttribute("dir") == "inout") Some("is an inout, which nothing inside a chip can be")
+      else if (width == 0) Some("has a type that is no vector of bits: an array, a real number or an interface")
+      else None
+    for (said <- reason) throw new IllegalArgumentException(s"the port $name of $module $said")
+  }
 
   private val literal = """\d+'s?([hd])([0-9a-f]+)""".r
 }

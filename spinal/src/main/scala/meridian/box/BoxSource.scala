@@ -5,8 +5,10 @@ import spinal.core._
 
 import java.io.File
 import java.lang.reflect.{InvocationTargetException, Modifier}
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path}
 import java.util.Comparator
+import java.util.regex.Pattern
 import scala.sys.process._
 
 /** Sources of a user's module. All of them become Verilog, and only that Verilog is simulated and built.
@@ -91,14 +93,20 @@ object BoxSource {
     val width = s"-g${BoxModule.dataBits}=${8 * hostBytes}"
     val made = synthesise(width) || said.toString.contains("no generic") && synthesise()
     require(made, s"GHDL does not synthesise the entity $entity:\n$said")
+    val written = Files.readString(output, ISO_8859_1) // which VHDL is written in
+    // GHDL writes them as they are in VHDL, which is no Verilog.
+    for (name <- """\\[^\\\n]+\\""".r.findFirstIn(written))
+      throw new IllegalArgumentException(
+        s"${files.mkString(", ")} has the extended name $name, which GHDL does not translate: give it a plain one"
+      )
     // VHDL does not tell upper from lower case, Verilog does.
-    val text = Files.readString(output).replaceFirst(s"(?im)^module $entity\\b", s"module $entity")
+    val text = written.replaceFirst(s"(?im)^module ${Pattern.quote(entity)}\\b", s"module $entity")
     // Each module has a file, so that an entity that two boxes share is there once.
     val modules = text.split("(?m)(?<=^endmodule$)").toSeq.map(_.strip).filter(_.nonEmpty)
     BoxSource(
       modules.map { module =>
         val name = """(?m)^module (\w+)""".r.findFirstMatchIn(module).fold(entity)(_.group(1))
-        Files.writeString(output.resolveSibling(s"$name.v"), s"$module\n").toFile
+        Files.writeString(output.resolveSibling(s"$name.v"), s"$module\n", ISO_8859_1).toFile
       },
       Nil
     )

@@ -8,11 +8,8 @@ import java.io.File
 import java.nio.file.Files
 
 /** Headers of users' modules, read and compared with what the shell connects. */
-class BoxModuleTest extends AnyFunSuite {
+class BoxModuleTest extends AnyFunSuite with BoxFiles {
   private val p = ShellParam()
-  private val folder = Files.createTempDirectory("box")
-
-  private def file(name: String, text: String): File = Files.writeString(folder.resolve(name), text).toFile
 
   /** Verilog of a module with all ports, its beats as wide as the parameter says. */
   private def header(name: String, ports: Seq[BoxPins.Pin] = BoxPins.of(p)): String = {
@@ -28,8 +25,6 @@ class BoxModuleTest extends AnyFunSuite {
     s"module $name #(parameter DATA_BITS = 64, parameter [31:0] BOX_ID = 32'hC0FFEE00) (\n${lines.mkString(",\n")});\n" +
       "  localparam BOX_VERSION = 3;\nendmodule\n"
   }
-
-  private def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
 
   test("a module with all ports fits both widths, and its parameters are read") {
     for (bytes <- Seq(32, 64)) {
@@ -129,12 +124,12 @@ class BoxModuleTest extends AnyFunSuite {
     val (one, other) = (file("one.v", "one"), file("other.v", "other"))
     def module(file: File, modules: String*) =
       BoxModule(file.getName, BoxSource(Seq(file), Nil), Nil, modules = modules.map(_ -> file).toMap)
-    BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other")), output)
+    BoxFolder.write(Seq(module(one, "one", "fifo"), module(other, "other")), output)
     assert(output.toPath.resolve("box").toFile.list.sorted.toSeq == Seq("00_one.v", "01_other.v"))
-    BoxModule.copy(Seq(module(one, "one"), module(one, "one")), output)
+    BoxFolder.write(Seq(module(one, "one"), module(one, "one")), output)
     assert(output.toPath.resolve("box").toFile.list.toSeq == Seq("00_one.v"))
     assert(
-      refused(BoxModule.copy(Seq(module(one, "one", "fifo"), module(other, "other", "fifo")), output))
+      refused(BoxFolder.write(Seq(module(one, "one", "fifo"), module(other, "other", "fifo")), output))
         .contains("both declare fifo: rename it in one of them")
     )
   }
@@ -153,10 +148,10 @@ class BoxModuleTest extends AnyFunSuite {
     )
     val output = Files.createTempDirectory("output").toFile
     assert(
-      refused(BoxModule.copy(Seq(read("left", here), read("right", there)), output))
+      refused(BoxFolder.write(Seq(read("left", here), read("right", there)), output))
         .contains("the boxes left and right both declare fifo: rename it in one of them")
     )
-    BoxModule.copy(Seq(read("left", here), read("right", here)), output)
+    BoxFolder.write(Seq(read("left", here), read("right", here)), output)
     assert(new File(output, "box").list.sorted.toSeq == Seq("00_left.v", "01_shared.v", "02_fifo.v", "03_right.v"))
   }
 
@@ -170,11 +165,11 @@ class BoxModuleTest extends AnyFunSuite {
     val fifo = "module fifo(input clk);\nendmodule\n"
     def user(name: String): String = header(name).replace("endmodule", "  fifo one(clk);\nendmodule")
 
-    BoxModule.copy(boxes(name => Seq(file(s"$name.v", user(name)), copied("fifo.v", fifo))), output)
+    BoxFolder.write(boxes(name => Seq(file(s"$name.v", user(name)), copied("fifo.v", fifo))), output)
     assert(there == Seq("00_left.v", "01_fifo.v", "02_right.v"))
 
     val guarded = copied("fifo.vh", s"`ifndef FIFO\n`define FIFO\n$fifo`endif\n")
-    BoxModule.copy(boxes(name => Seq(file(s"$name.v", "`include \"fifo.vh\"\n" + user(name)), guarded)), output)
+    BoxFolder.write(boxes(name => Seq(file(s"$name.v", "`include \"fifo.vh\"\n" + user(name)), guarded)), output)
     assert(there == Seq("00_left.v", "01_right.v", "fifo.vh"))
 
     def entity(name: String, body: String): String =
@@ -185,7 +180,7 @@ class BoxModuleTest extends AnyFunSuite {
     val shared = copied("fifo.vhd", entity("fifo", "q <= clk;"))
     def vhdl(name: String) =
       Seq(shared, file(s"$name.vhd", entity(name, "one: entity work.fifo port map(clk => clk, q => q);")))
-    BoxModule.copy(
+    BoxFolder.write(
       Seq("left", "right").map(name => BoxModule.read(vhdl(name), Some(name), p.hostBytes)),
       output
     )
@@ -204,7 +199,7 @@ class BoxModuleTest extends AnyFunSuite {
       val (left, right) = (read("left"), read("right"))
       assert(left.modules.keySet == Set("left", "common"))
       assert(
-        refused(BoxModule.copy(Seq(left, right), Files.createTempDirectory("output").toFile))
+        refused(BoxFolder.write(Seq(left, right), Files.createTempDirectory("output").toFile))
           .contains("the boxes left and right both declare common: rename it in one of them")
       )
     }
@@ -216,16 +211,16 @@ class BoxModuleTest extends AnyFunSuite {
     Files.createDirectory(old)
     Files.writeString(old.resolve("00_old.v"), "old")
     val files = Seq(file("z_pkg.sv", "package"), file("a_top.sv", "top"))
-    BoxModule.copy(Seq(BoxModule("a_top", BoxSource(files, Nil), Nil)), output)
+    BoxFolder.write(Seq(BoxModule("a_top", BoxSource(files, Nil), Nil)), output)
     assert(old.toFile.list.sorted.toSeq == Seq("00_z_pkg.sv", "01_a_top.sv"))
     assert(Files.readString(old.resolve("01_a_top.sv")) == "top")
     val mine = old.resolve("01_a_top.sv").toFile
     assert(
-      refused(BoxModule.copy(Seq(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output))
+      refused(BoxFolder.write(Seq(BoxModule("a_top", BoxSource(Seq(mine), Nil), Nil)), output))
         .contains("move your source")
     )
     assert(mine.exists)
-    BoxModule.copy(Nil, output)
+    BoxFolder.write(Nil, output)
     assert(old.toFile.list.isEmpty)
   }
 

@@ -36,12 +36,8 @@ class NarrowBox(hostBytes: Int) extends SpinalBox(hostBytes, registers = false) 
 }
 
 /** Sources in other languages than plain Verilog become Verilog that fits. */
-class BoxSourceTest extends AnyFunSuite {
+class BoxSourceTest extends AnyFunSuite with BoxFiles {
   private val p = ShellParam()
-  private val folder = Files.createTempDirectory("box")
-
-  private def file(name: String, text: String = ""): File = Files.writeString(folder.resolve(name), text).toFile
-  private def refused(action: => Any): String = intercept[IllegalArgumentException](action).getMessage
 
   private val stream =
     for (way <- Seq("rx", "tx"); (end, in, out) <- Seq(("s", "in", "out"), ("m", "out", "in"))) yield {
@@ -135,7 +131,7 @@ class BoxSourceTest extends AnyFunSuite {
     val module = BoxModule.read(Seq(header, top), None, 32)
     assert(module.name == "top" && BoxPins.misfits(p, module).isEmpty)
     val output = Files.createTempDirectory("output").toFile
-    BoxModule.copy(Seq(module), output)
+    BoxFolder.write(Seq(module), output)
     assert(new File(output, "box").list.sorted.toSeq == Seq("00_top.v", "names.vh"))
     assert(refused(BoxModule.read(Seq(header), None, 32)).contains("headers only"))
   }

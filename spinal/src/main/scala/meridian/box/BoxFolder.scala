@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.box
+
+import java.io.File
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.US_ASCII
+import java.nio.file.{Files, Path}
+
+/** The folder with the sources of users' modules beside the shell's Verilog. A compiler is given all of them at once, after
+  * the shell's own files, so that what one file leaves to the next matters: macros and other directives.
+  */
+object BoxFolder {
+
+  /** Modules that a board's build puts around the shell, and those of its IP, which share one library with a box. */
+  val aroundShell: Set[String] = Set(
+    "clk_wiz_0", "ethernet_wrapper", "flag_sync", "link_state", "meridian_top", "ps_wrapper", "qdma_0", "qdma_wrapper",
+    "reset_sync", "xxv_ethernet_0", "zynq_ps", "zynq_ps_wrapper"
+  )
+
+  /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
+    * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
+    * imports it. What two modules share is there once: files that have the same contents, wherever they are. A copy ends
+    * what its file leaves open. Raises IllegalArgumentException with a sentence.
+    */
+  def write(modules: Seq[BoxModule], output: File): Unit = {
+    val verilog = modules.flatMap(_.source.verilog).distinctBy(file => (ending(file), contents(file)))
+    val headers = modules.flatMap(_.source.headers).distinctBy(file => (file.getName, contents(file)))
+    for ((name, several) <- headers.groupBy(_.getName) if several.size > 1)
+      throw new IllegalArgumentException(s"${several.mkString(" and ")} have one name, $name: rename one of them")
+    for (module <- modules; name <- module.modules.keys.toSeq.sorted if aroundShell(name))
+      throw new IllegalArgumentException(
+        s"the box ${module.name} declares $name, which the build of a board has, too: give yours another name"
+      )
+    for (Seq(one, other) <- modules.combinations(2)) refuseSame(one, other)
+    val files = headers ++ verilog
+    for (file <- files)
+      require(
+        !file.getCanonicalFile.toPath.startsWith(output.getCanonicalFile.toPath),
+        s"$file is below the folder of the output, $output, which is written anew: move your source elsewhere"
+      )
+    val more = BoxMacros.ends(modules, verilog, headers)
+    val copies = files.map(file => contents(file).array ++ more.get(file).fold(Array.empty[Byte])(ended))
+    val folder = new File(output, "box")
+    Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
+    if (files.nonEmpty) folder.mkdirs()
+    val digits = 2 max (files.size - 1).toString.length
+    for ((file, copy) <- files.zip(copies)) {
+      val number = verilog.indexOf(file)
+      val name = if (number < 0) file.getName else s"%0${digits}d_%s".format(number, file.getName)
+      Files.write(folder.toPath.resolve(name), copy)
+    }
+  }
+
+  private def refuseSame(one: BoxModule, other: BoxModule): Unit = {
+    val same = for {
+      (name, file) <- one.modules.toSeq.sortBy(_._1)
+      another <- other.modules.get(name)
+      if contents(another) != contents(file) || ending(another) != ending(file)
+    } yield name
+    require(
+      same.isEmpty,
+      s"the boxes ${one.name} and ${other.name} both declare ${same.mkString(", ")}: rename it in one of them"
+    )
+  }
+
+  /** The blank line ends a macro whose last line goes on. */
+  private def ended(lines: Seq[String]): Array[Byte] =
+    s"\n\n// The shell's generator has added what follows: it ends what this file leaves to the next one.\n${lines.mkString("", "\n", "\n")}"
+      .getBytes(US_ASCII)
+
+  private def ending(file: File): String = file.getName.split('.').last
+  private def contents(file: File): ByteBuffer = ByteBuffer.wrap(Files.readAllBytes(file.toPath))
+
+  /** A folder with headers alone. */
+  def ofHeaders(headers: Seq[File]): Path = {
+    val folder = BoxSource.temporary()
+    for (file <- headers) Files.copy(file.toPath, folder.resolve(file.getName))
+    folder
+  }
+}
