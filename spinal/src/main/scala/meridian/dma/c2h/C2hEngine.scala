@@ -16,8 +16,9 @@ import spinal.lib._
   * A frame's payload, its completion, its status entry and its interrupt leave in this order. Frames of all queues leave in the
   * order in which they came. A beat a cycle of payload; the beats of a request have no gap.
   *
-  * `drain` ends when a function whose rings are all invalid has nothing more to do with the host's memory. It takes 14 cycles
-  * at least, and as long as RQ and the port of interrupts need for what came before, and its reads to come.
+  * `drain` ends when a function whose rings, of buffers and of completions, were all changed has nothing more to do with the
+  * host's memory. It takes 14 cycles at least, and as long as RQ and the port of interrupts need for what came before, and
+  * its reads to come.
   *
   * @param firstTag  the first of its tags, of which it has 8
   * @param rows      beats of frames that wait, 32 bytes each
@@ -52,6 +53,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val interrupts = Vec(master(Stream(InterruptRequest())), 2) // of buffers, of completions
     val drain = slave(Stream(DmaParam.functionType()))
     val idle = out Bool () // nothing is under way but frames that have no buffer yet
+    val late = out Bool () // an entry of a completion ring from before its change is at RQ
   }
 
   val store = new FrameStore(rows)
@@ -121,9 +123,9 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   val actions = new RingActions(p)
   actions.io.action << completions.io.action
   actions.io.busMaster := io.busMaster
-  completions.io.mayAdd := actions.io.mayAdd
-  completions.io.issued := actions.io.issued
-  completions.io.left := actions.io.left
+  actions.io.forget << completions.io.forget
+  completions.io.hasRoom := actions.io.hasRoom
+  io.late := actions.io.late
   io.interrupts(1) << actions.io.interrupt
 
   val message = new StatusPort(p, c2h = true)
@@ -163,5 +165,5 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   io.drain.ready := isSettled && RegNext(isLeft && isSettled && !descriptors.io.busy && !reads.io.busy, init = False)
 
   io.idle := descriptors.io.idle && !splitter.io.piece.valid && !grants.io.pop.valid && actions.io.idle &&
-    writer.io.issued === writer.io.left && order.io.idle
+    writer.io.issued === writer.io.left && order.io.idle && completions.io.idle
 }

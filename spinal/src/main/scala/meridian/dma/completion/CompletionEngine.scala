@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.completion
 
-import meridian.dma.{DmaParam, InterruptRequest}
-import meridian.dma.completion.CompletionRow.{Bell, Error, IrqState, Mode}
+import meridian.dma.DmaParam
+import meridian.dma.completion.CompletionRow.Bell
+import meridian.dma.completion.{CompletionEvent => Event}
 import meridian.dma.context.{ErrorEvent, ErrorTree}
-import meridian.dma.descriptor.RingEpoch
+import meridian.dma.descriptor.{Notices, Owed, RingEpoch}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** The completion rings of all queues: entries with their colour, the status entry, the interrupt, and when the last two are
-  * due, by the ring's trigger mode. It has the one copy of the contexts.
+/** The completion rings of all queues: entries with their colour, status entries and interrupts, when
+  * [[CompletionDecision]] says. It has the one copy of the contexts.
   *
-  * Modes (PG302, "C2H Completion Trigger Modes"). Every: with each entry. User count: when the unread entries reach the
-  * threshold. User timer: when the timer has run, which an entry starts. User timer and count: the sooner of both. In mode
-  * user nothing but a doorbell triggers, as no stream has a wish of its own here.
+  * One event at a time, 6 cycles, and one more each for an error and an interrupt: doorbells first, then contexts, timers
+  * and completions. Entry, status entry and interrupt leave in this order, behind what came before.
   *
-  * An update of CIDX that leaves entries unread writes the status entry and, if it arms the interrupt, sends it, in the timed
-  * modes when the timer has run. A ring that is full, or whose CIDX is wrong, ends with an error.
+  * A completion waits until there is room for actions, and no other event does. So a doorbell is taken within 16 cycles,
+  * whatever RQ and the port of interrupts do, and what the error registers take longer than a cycle for an error. Doorbells
+  * are to be 8 cycles apart or more, as accesses are, so that other events have their turns. A queue is held 3 cycles after
+  * the event before; its change may come then, and ends 2 cycles later.
   *
-  * One event at a time: contexts first, then timers, doorbells and completions; 5 cycles, and one more each for a status
-  * entry, an error and an interrupt. All leave in that order, behind what came before. A change ends when what the ring has
-  * written before has left.
+  * While there is no room, what a ring is to tell is owed. It is told with the ring's next event when there is room, or as an
+  * event of its own, in turn with timers and completions: one status entry as the ring is then, and one interrupt. A change
+  * forgets what its ring owes, and what is told already and has not left.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
@@ -37,66 +39,72 @@ class CompletionEngine(p: DmaParam) extends Component {
     val thresholds = in Vec (UInt(16 bits), 16)
     val timers = in Vec (UInt(16 bits), 16) // in ticks
     val tick = in UInt (16 bits) // in cycles
-    val action = master(Stream(RingAction()))
-    val mayAdd = in Bool () // see RingActions
-    val issued, left = in UInt (8 bits)
+    val action = master(Stream(RingAction())) // taken whenever there is room
+    val hasRoom = in Bool () // see RingActions
+    val forget = master(Flow(DmaParam.queueType())) // actions of this queue are not to leave any more
     val raise = master(Stream(ErrorEvent()))
+    val idle = out Bool () // no ring owes anything
   }
 
   val place = log2Up(p.queues)
-  val rows = Mem(Bits(CompletionRow.bits bits), p.queues)
+  val rings = Mem(CompletionState(), p.queues)
   val filled = RegInit(U(0, place + 1 bits))
   val fills = !filled.msb
   when(fills)(filled := filled + 1)
 
-  object Event extends SpinalEnum {
-    val hold, change, timer, bell, add = newElement()
-  }
   val event = Reg(Event())
   val queue = Reg(UInt(place bits))
   val choice = UInt(place bits)
   choice := queue
-  val old = rows.readSync(choice)
-  val row = Reg(Bits(CompletionRow.bits bits))
-  val next = CombInit(row)
-  val writes = False
-  rows.write(
-    address = fills ? filled.resize(place) | queue,
-    data = next.andMask(!fills),
-    enable = fills || writes
-  )
+  val old = rings.readSync(choice)
+  val ring = Reg(CompletionState())
+  val row = ring.row
   private def of(at: (Int, Int)): UInt = CompletionRow(row, at)
   private def bell(at: (Int, Int)): UInt = CompletionRow(io.bell.value, at)
-  private def set(at: (Int, Int), value: UInt): Unit = next(at._1, at._2 bits) := value.resize(at._2 bits).asBits
 
   val entries = Reg(UInt(16 bits)) // without the status entry
   val unread, moved = Reg(UInt(17 bits))
   val threshold, ticks = Reg(UInt(16 bits))
   val cycles = Reg(UInt(32 bits))
-  val after = Reg(UInt(17 bits)) // unread entries after the event
-  val nextPidx = Reg(UInt(16 bits))
-  val wraps, isFull, isWrong, reaches, isCurrent = Reg(Bool())
-  val mode = Reg(UInt(3 bits)) // after the event
+  val measure = Reg(CompletionMeasure())
+  val isCurrent = Reg(Bool())
   val entryAddress, statusAddress = Reg(UInt(64 bits))
-  val sendsStatus, sendsInterrupt, raises = Reg(Bool())
-  val raised = Reg(UInt(4 bits)) // bit of the error register
+  val noticed = RegInit(False) // of timers, completions and notices, one of the last was the last event
+  val direct = Reg(Bool()) // there is room for all that the event tells
+  val sends = Reg(Owed())
+  val raises = Reg(Bool())
+  val error = Reg(UInt(4 bits))
   val statusWord = Reg(Bits(64 bits))
-  val target = Reg(UInt(8 bits))
-  val isTimed = mode === Mode.userTimer || mode === Mode.userTimerCount
-  val isCounted = (mode === Mode.userCount || mode === Mode.userTimerCount) && reaches
-  val isVf = of(CompletionRow.function) >= DmaParam.firstVf
 
   private def distance(from: UInt, to: UInt): UInt =
     ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
+
+  val decision = new CompletionDecision
+  decision.io.event := event
+  decision.io.ring := ring
+  decision.io.measure := measure
+  decision.io.row := io.change.row
+  decision.io.bell := io.bell.value
+  decision.io.isLive := (event === Event.bell) ? io.bell.valid | isCurrent
+  decision.io.failed := io.add.error
+  val writes = False
+  rings.write(
+    address = fills ? filled.resize(place) | queue,
+    data = fills ? CompletionState().getZero | decision.io.next,
+    enable = fills || writes
+  )
 
   Seq(io.change, io.add, io.bell).foreach(_.ready := False)
   io.hold.held := False
   io.hold.row := row
   io.queue := io.add.payload.queue
+  io.forget.valid := False
+  io.forget.payload := queue.resized
   io.raise.valid := False
   io.raise.leaf := ErrorTree.c2h
-  io.raise.bits := (B(1, 32 bits) |<< raised).resize(32 bits)
+  io.raise.bits := (B(1, 32 bits) |<< error).resize(32 bits)
   io.action.valid := False
+  io.action.payload.queue := queue.resized
   io.action.function := of(CompletionRow.function)
   io.action.interrupt := False
   io.action.address := entryAddress
@@ -108,77 +116,56 @@ class CompletionEngine(p: DmaParam) extends Component {
   io.action.aggregate := row(CompletionRow.aggregate)
   when(of(CompletionRow.entrySize) === 0)(io.action.data(127 downto 64) := 0)
 
-  val list = new TimerList(p)
-  list.io.command.valid := False
-  list.io.command.payload.queue := queue.resized
-  list.io.command.run := False
-  list.io.command.cycles := cycles
-  list.io.expired.ready := False
+  val timerList = new TimerList(p)
+  timerList.io.command.valid := False
+  timerList.io.command.payload.queue := queue.resized
+  timerList.io.command.run := decision.io.starts
+  timerList.io.command.cycles := cycles
+  timerList.io.expired.ready := False
 
-  private def startTimer(): Unit = when(!row(CompletionRow.timerRunning)) {
-    next(CompletionRow.timerRunning) := True
-    list.io.command.valid := True
-    list.io.command.run := True
-  }
-  private def stopTimer(): Unit = {
-    next(CompletionRow.timerRunning) := False
-    list.io.command.valid := True
-  }
-
-  /** The status entry, and the interrupt unless it is being serviced. */
-  private def trigger(irqEnable: Bool, irqState: UInt): Unit = {
-    stopTimer()
-    sendsStatus := True
-    when(irqEnable && irqState =/= IrqState.serviced) {
-      set(CompletionRow.irqState, U(IrqState.serviced, 2 bits))
-      sendsInterrupt := !(row(CompletionRow.noVfInterrupt) && isVf)
-    }
-  }
-
-  private def fail(error: Int): Unit = {
-    set(CompletionRow.error, U(error, 2 bits))
-    next(CompletionRow.valid) := False
-    stopTimer()
-    sendsStatus := True
-    sendsInterrupt := row(CompletionRow.irqEnable) && !(row(CompletionRow.noVfInterrupt) && isVf)
-  }
-
-  /** What the status entry will say: all but the state of the interrupt, which is the one before it is sent. */
-  private def noteStatus(irqState: UInt): Unit = statusWord :=
-    B(0, 27 bits) ## CompletionRow(next, CompletionRow.error) ## irqState ## next(CompletionRow.colour) ##
-      CompletionRow(next, CompletionRow.cidx) ## CompletionRow(next, CompletionRow.pidx)
+  val notices = new Notices(p.queues)
+  notices.io.queue := fills ? filled.resize(place) | queue
+  notices.io.clear := fills
+  notices.io.next.ready := False
+  notices.io.take := False
+  notices.io.forget := False
+  notices.io.add.valid := False
+  notices.io.add.payload := sends
+  io.idle := !notices.io.next.valid
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val look, held, measure, decide, act, status, error, interrupt, flush = new State
+    val look, held, measured, decide, act, tell, failed, interrupt = new State
 
+    // The first that there is. Notices take turns with timers and completions.
+    val isDue = notices.io.next.valid && io.hasRoom
+    val choices = Seq(
+      (Event.bell, io.bell.valid, io.bell.payload.queue),
+      (Event.hold, io.hold.queue.valid, io.hold.queue.payload),
+      (Event.change, io.change.valid, io.change.payload.queue),
+      (Event.notice, isDue && !noticed, notices.io.next.payload),
+      (Event.timer, timerList.io.expired.valid, timerList.io.expired.payload),
+      (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue),
+      (Event.notice, isDue, notices.io.next.payload)
+    )
     idle.whenIsActive {
-      when(io.hold.queue.valid) {
-        event := Event.hold
-        choice := io.hold.queue.payload.resized
-      } elsewhen (io.change.valid) {
-        event := Event.change
-        choice := io.change.payload.queue.resized
-      } elsewhen (list.io.expired.valid) {
-        event := Event.timer
-        choice := list.io.expired.payload.resized
-      } elsewhen (io.bell.valid) {
-        event := Event.bell
-        choice := io.bell.payload.queue.resized
-      } otherwise {
-        event := Event.add
-        choice := io.add.payload.queue.resized
+      for ((kind, isThere, of) <- choices.reverse) when(isThere) {
+        event := kind
+        choice := of.resized
       }
       queue := choice
-      val sends = list.io.expired.valid || io.bell.valid || io.add.valid
-      when(!fills && (io.hold.queue.valid || io.change.valid || (sends && io.mayAdd)))(goto(look))
+      direct := io.hasRoom
+      when(choices.map(_._2).orR && !fills)(goto(look))
     }
     look.whenIsActive {
-      row := old
-      val size = io.ringSizes(CompletionRow(old, CompletionRow.size))
+      notices.io.next.ready := event === Event.notice
+      when(event === Event.notice)(noticed := True)
+      when(event === Event.timer || event === Event.add)(noticed := False)
+      ring := old
+      val size = io.ringSizes(CompletionRow(old.row, CompletionRow.size))
       entries := (size > 1) ? (size - 1) | U(1, 16 bits)
       isCurrent := io.epoch === io.add.epoch
-      when(event === Event.hold)(goto(held)) otherwise (goto(measure))
+      when(event === Event.hold)(goto(held)) otherwise (goto(measured))
     }
     held.whenIsActive {
       io.hold.held := True
@@ -187,18 +174,18 @@ class CompletionEngine(p: DmaParam) extends Component {
         goto(act)
       } elsewhen (!io.hold.queue.valid)(goto(idle))
     }
-    measure.whenIsActive {
+    measured.whenIsActive {
       val (cidx, pidx) = (of(CompletionRow.cidx), of(CompletionRow.pidx))
       val updates = event === Event.bell && row(CompletionRow.fullUpdate)
       unread := distance(cidx, pidx)
       moved := distance(cidx, bell(Bell.cidx))
       threshold := io.thresholds(updates ? bell(Bell.counter) | of(CompletionRow.counter))
       ticks := io.timers(updates ? bell(Bell.timer) | of(CompletionRow.timer))
-      mode := updates ? bell(Bell.mode) | of(CompletionRow.mode)
-      wraps := pidx + 1 >= entries
-      nextPidx := (pidx + 1 >= entries) ? U(0, 16 bits) | pidx + 1
+      measure.mode := updates ? bell(Bell.mode) | of(CompletionRow.mode)
+      measure.wraps := pidx + 1 >= entries
+      measure.nextPidx := (pidx + 1 >= entries) ? U(0, 16 bits) | pidx + 1
       // Its entry would be outside of the ring.
-      isWrong := (event === Event.bell && bell(Bell.cidx) >= entries) || cidx >= entries || pidx >= entries
+      measure.isWrong := (event === Event.bell && bell(Bell.cidx) >= entries) || cidx >= entries || pidx >= entries
       val base = row(CompletionRow.base._1, CompletionRow.base._2 bits) ## B(0, 6 bits)
       def offset(index: UInt): UInt = (index << 3).resize(23 bits) |<< of(CompletionRow.entrySize)
       entryAddress := base.asUInt + offset(pidx)
@@ -206,112 +193,55 @@ class CompletionEngine(p: DmaParam) extends Component {
       goto(decide)
     }
     decide.whenIsActive {
-      isFull := isWrong || (!row(CompletionRow.noOverflowCheck) && unread + 1 >= entries)
-      when(moved > unread)(isWrong := True)
+      measure.isFull := measure.isWrong || (!row(CompletionRow.noOverflowCheck) && unread + 1 >= entries)
+      when(moved > unread)(measure.isWrong := True)
       val left = CombInit(unread)
       when(event === Event.add)(left := (unread + 1 === entries) ? U(0, 17 bits) | unread + 1)
       when(event === Event.bell)(left := unread - moved)
-      after := left
-      reaches := left >= threshold
+      measure.left := left
+      measure.reaches := left >= threshold
       cycles := ticks * io.tick
       goto(act)
     }
     act.whenIsActive {
-      sendsStatus := False
-      sendsInterrupt := False
-      raises := False
-      goto(status)
-      switch(event) {
-        is(Event.change) {
-          writes := True
-          next := io.change.row
-          next(CompletionRow.timerRunning) := False
-          list.io.command.valid := True
-          target := io.issued
-          goto(flush)
-        }
-        is(Event.timer) {
-          list.io.expired.ready := True
-          when(row(CompletionRow.timerRunning)) {
-            writes := True
-            next(CompletionRow.timerRunning) := False
-            when(row(CompletionRow.valid) && after =/= 0) {
-              trigger(row(CompletionRow.irqEnable), of(CompletionRow.irqState))
-            }
-          }
-        }
-        is(Event.bell) {
-          io.bell.ready := True
-          when(row(CompletionRow.valid) && io.bell.valid) {
-            writes := True
-            when(isWrong) {
-              raises := True
-              raised := ErrorTree.completionCidx
-              fail(Error.badCidx)
-            } otherwise {
-              set(CompletionRow.cidx, bell(Bell.cidx))
-              val irqEnable = row(CompletionRow.fullUpdate) ? io.bell.value(Bell.irqEnable) | row(
-                CompletionRow.irqEnable
-              )
-              when(row(CompletionRow.fullUpdate)) {
-                set(CompletionRow.counter, bell(Bell.counter))
-                set(CompletionRow.timer, bell(Bell.timer))
-                set(CompletionRow.mode, bell(Bell.mode))
-                next(CompletionRow.statusEnable) := io.bell.value(Bell.statusEnable)
-                next(CompletionRow.irqEnable) := io.bell.value(Bell.irqEnable)
-              }
-              val arms = io.bell.value(Bell.irqEnable) && irqEnable
-              when(after === 0) {
-                stopTimer()
-                when(arms)(set(CompletionRow.irqState, U(IrqState.armed, 2 bits)))
-              } otherwise {
-                when(arms)(set(CompletionRow.irqState, U(IrqState.triggered, 2 bits)))
-                when(arms && mode =/= Mode.disabled && (!isTimed || isCounted)) {
-                  trigger(True, U(IrqState.triggered, 2 bits))
-                } otherwise {
-                  sendsStatus := True
-                  when(isTimed)(startTimer())
-                }
-              }
-            }
-          }
-        }
-        is(Event.add) {
-          io.add.ready := True
-          when(row(CompletionRow.valid) && isCurrent) {
-            writes := True
-            when(isFull) {
-              raises := True
-              raised := ErrorTree.completionFull
-              fail(Error.overflow)
-            } otherwise {
-              io.action.valid := True
-              set(CompletionRow.pidx, nextPidx)
-              next(CompletionRow.colour) := row(CompletionRow.colour) ^ wraps
-              when(io.add.error)(fail(Error.badDescriptor)) elsewhen (mode === Mode.every || isCounted)(
-                trigger(row(CompletionRow.irqEnable), of(CompletionRow.irqState))
-              ) elsewhen (isTimed)(startTimer())
-            }
-          }
-        }
+      io.bell.ready := event === Event.bell
+      io.add.ready := event === Event.add
+      timerList.io.expired.ready := event === Event.timer
+      timerList.io.command.valid := decision.io.starts || decision.io.stops
+      io.action.valid := decision.io.entry
+      writes := decision.io.writes
+      ring := decision.io.next
+      statusWord := decision.io.next.word
+      raises := decision.io.raises
+      error := decision.io.error
+      sends := decision.io.owed
+      when(event === Event.change) {
+        notices.io.forget := True
+        io.forget.valid := True
+      } elsewhen (direct) {
+        // What the ring owes is told with it.
+        sends.status := decision.io.owed.status || notices.io.owed.status
+        sends.interrupt := decision.io.owed.interrupt || notices.io.owed.interrupt
+        notices.io.forget := event =/= Event.notice
       }
-      // The state of the interrupt in the status entry is that before this interrupt.
-      val arms = event === Event.bell && io.bell.value(Bell.irqEnable) &&
-        (row(CompletionRow.fullUpdate) || row(CompletionRow.irqEnable))
-      noteStatus((arms && !isWrong) ? U(IrqState.triggered, 2 bits) | of(CompletionRow.irqState))
-      when(writes)(row := next)
+      notices.io.take := event === Event.notice
+      goto(tell)
     }
-    status.whenIsActive {
-      io.action.valid := sendsStatus && row(CompletionRow.statusEnable)
+    tell.whenIsActive {
+      io.change.ready := event === Event.change
+      val status = sends.status && row(CompletionRow.statusEnable)
+      io.action.valid := status && direct
       io.action.address := statusAddress
       io.action.data := B(0, 64 bits) ## statusWord
       io.action.size := 0
-      when(raises)(goto(error)) elsewhen (sendsInterrupt)(goto(interrupt)) otherwise (goto(idle))
+      notices.io.add.valid := (status || sends.interrupt) && !direct
+      notices.io.add.status := status
+      when(raises)(goto(failed)) elsewhen (sends.interrupt && direct)(goto(interrupt)) otherwise (goto(idle))
     }
-    error.whenIsActive {
+    failed.whenIsActive {
       io.raise.valid := True
       when(io.raise.ready) {
-        when(sendsInterrupt)(goto(interrupt)) otherwise (goto(idle))
+        when(sends.interrupt && direct)(goto(interrupt)) otherwise (goto(idle))
       }
     }
     interrupt.whenIsActive {
@@ -319,9 +249,5 @@ class CompletionEngine(p: DmaParam) extends Component {
       io.action.interrupt := True
       goto(idle)
     }
-    flush.whenIsActive(when(!(io.left - target).msb) {
-      io.change.ready := True
-      goto(idle)
-    })
   }
 }

@@ -89,7 +89,9 @@ case class CompletionHold() extends Bundle with IMasterSlave {
   }
 }
 
-/** A completion context was written. */
+/** A completion context was written: what its ring owes the host, or has not sent yet, is forgotten. A function's reset makes
+  * one that changes nothing, too.
+  */
 case class CompletionChange() extends Bundle {
   val queue = DmaParam.queueType()
   val row = Bits(CompletionRow.bits bits)

@@ -9,6 +9,7 @@ import spinal.lib.fsm._
 
 /** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an interrupt. */
 case class RingAction() extends Bundle {
+  val queue = DmaParam.queueType()
   val function = UInt(12 bits)
   val interrupt = Bool()
   val address = UInt(64 bits) // a multiple of 8
@@ -21,30 +22,49 @@ case class RingAction() extends Bundle {
 /** Sends actions in their order: each when RQ or the port of interrupts has taken the one before. A write of a function that
   * may not access memory, or is revoked, is dropped; so is a direct interrupt of one that is revoked.
   *
-  * 16 actions may wait. An action takes 2 cycles, a write of 32 bytes 3 and one of 64 bytes 4.
+  * Actions of a queue that is forgotten are dropped, but for a write that is at RQ already: it is `late`, from the next cycle
+  * on, until RQ has taken it. No interrupt of the queue leaves from the next cycle on.
+  *
+  * An action takes 2 cycles, a write of 32 bytes 3 and one of 64 bytes 4.
+  *
+  * @param places  actions that may wait, a power of two
   */
-class RingActions(p: DmaParam) extends Component {
+class RingActions(p: DmaParam, places: Int = 16) extends Component {
   val io = new Bundle {
     val action = slave(Stream(RingAction()))
-    val mayAdd = out Bool () // there is room for those of an event, 3
+    val hasRoom = out Bool () // for those of an event, 3
+    val forget = slave(Flow(DmaParam.queueType())) // not with an action of the queue
     val rq = master(Stream(Fragment(RqBeat())))
     val interrupt = master(Stream(InterruptRequest()))
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType()))
     val idle = out Bool () // nothing waits
+    val late = out Bool () // a write of a queue that was forgotten is at RQ
     val issued, left = out UInt (8 bits) // actions that have come, and that have ended
   }
 
-  val queue = StreamFifo(RingAction(), 16)
+  val queue = StreamFifo(RingAction(), places)
   queue.io.push << io.action
   val action = queue.io.pop
-  io.mayAdd := RegNext(queue.io.availability >= 8) init False
+  io.hasRoom := RegNext(queue.io.availability >= places / 2) init False
   io.idle := queue.io.occupancy === 0
   val isMaster = action.function < p.functions && io.busMaster(action.function.resize(log2Up(p.functions) bits))
   val isRevoked = io.revoked.valid && action.function === io.revoked.payload.resized
   val allowed = Reg(Bool())
   val beat = Reg(UInt(2 bits))
   val first = beat === 0
+
+  // Whose the action at each place is, and whether that queue was forgotten since.
+  val owners = Vec.fill(places)(Reg(DmaParam.queueType()))
+  val forgotten = Reg(Bits(places bits))
+  for ((owner, i) <- owners.zipWithIndex) {
+    when(io.forget.valid && io.forget.payload === owner)(forgotten(i) := True)
+    when(io.action.fire && io.issued.resize(log2Up(places) bits) === i) {
+      owner := io.action.payload.queue
+      forgotten(i) := False
+    }
+  }
+  val isForgotten = forgotten(io.left.resize(log2Up(places) bits))
 
   io.rq.valid := False
   val dwords = (U(2, 5 bits) |<< action.size).resize(5 bits)
@@ -61,6 +81,7 @@ class RingActions(p: DmaParam) extends Component {
   io.interrupt.vector := action.vector
   io.interrupt.aggregate := action.aggregate
   action.ready := False
+  io.late := io.rq.valid && isForgotten
   io.issued := RegNext(io.issued + io.action.fire.asUInt) init 0
   io.left := RegNext(io.left + action.fire.asUInt) init 0
 
@@ -69,15 +90,15 @@ class RingActions(p: DmaParam) extends Component {
     val run = new State
 
     look.whenIsActive {
-      allowed := action.interrupt ? !(isRevoked && !action.aggregate) | (isMaster && !isRevoked)
+      allowed := (action.interrupt ? !(isRevoked && !action.aggregate) | (isMaster && !isRevoked)) && !isForgotten
       beat := 0
       when(action.valid)(goto(run))
     }
     run.whenIsActive {
       io.rq.valid := allowed && !action.interrupt
-      io.interrupt.valid := allowed && action.interrupt
+      io.interrupt.valid := allowed && action.interrupt && !isForgotten
       when(io.rq.fire)(beat := beat + 1)
-      when(!allowed || (io.rq.fire && io.rq.last) || io.interrupt.fire) {
+      when((io.rq.fire && io.rq.last) || (!io.rq.valid && !io.interrupt.valid) || io.interrupt.fire) {
         action.ready := True
         goto(look)
       }

@@ -12,10 +12,12 @@ case class TimerCommand() extends Bundle {
   val cycles = UInt(32 bits)
 }
 
-/** A timer for each queue, in cycles. The timers that run are looked at in turn, one in 2 cycles, so an end is told up to
-  * 2 cycles late for each that runs, and later while others start and stop. A command takes a cycle, at any time.
+/** A timer for each queue, in cycles. The timers that run, or were stopped since they were looked at, are looked at in turn,
+  * one in 2 cycles, or 2 in 5 while a command comes every 5 cycles at most. A command takes a cycle, at any time.
   *
-  * A timer that has ended is told until it is taken; one that is started or stopped meanwhile is not told.
+  * A timer that has ended is told until it is taken, and no other is looked at meanwhile. So an end is told late by 3 cycles
+  * for each that is looked at and by the cycles until each end before it is taken, which CompletionEngine does within 64
+  * cycles. One that is started or stopped meanwhile is not told. No end may wait for 2^33 cycles.
   * After reset there may be no command until all are empty, a cycle for each queue.
   */
 class TimerList(p: DmaParam) extends Component {

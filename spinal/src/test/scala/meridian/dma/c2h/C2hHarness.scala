@@ -64,9 +64,9 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, 512, pace, seed + 1, maxPayload)
   host.onWrite = written
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
-  private val (_, rows) = StreamDriver.queue(dut.io.changeCompletion, cd)
+  val (rowDriver, rows) = StreamDriver.queue(dut.io.changeCompletion, cd)
   private val (_, doorbells) = StreamDriver.queue(dut.io.doorbell, cd)
-  private val (_, bells) = StreamDriver.queue(dut.io.bell, cd)
+  val (bellDriver, bells) = StreamDriver.queue(dut.io.bell, cd)
   private val (frameDriver, beats) = StreamDriver.queue(dut.io.c2h, cd)
   private val (cmptDriver, cmpts) = StreamDriver.queue(dut.io.cmpt, cd)
   frameDriver.setFactor(pace)
@@ -133,13 +133,21 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     val fresh = new Ring
     fresh.setting = setting
     ring(queue) = fresh
+    changeCompletions(queue, setting)
+    waitFor(cd, "the row")(dut.io.changeCompletion.valid.toBoolean && dut.io.changeCompletion.ready.toBoolean)
+    cd.waitSampling(3)
+  }
+
+  /** The completion ring alone; it ends when the row has its turn. */
+  def changeCompletions(queue: Int, setting: QueueSetting, isValid: Boolean = true): Unit = {
     var taken = false
     import CompletionRow._
     def at(low: Int, value: BigInt): BigInt = value << low
     val row = at(statusEnable, 1) | at(irqEnable, if (setting.irq) 1 else 0) | at(mode._1, setting.mode) |
       at(CompletionRow.function._1, this.function(queue)) | at(counter._1, setting.counter) |
       at(timer._1, setting.timer) | at(irqState._1, setting.irqState) | at(colour, 1) | at(size._1, setting.size) |
-      at(base._1, BigInt(completionRing(queue) >> 6)) | at(entrySize._1, setting.entry) | at(valid, 1) |
+      at(base._1, BigInt(completionRing(queue) >> 6)) | at(entrySize._1, setting.entry) |
+      at(valid, if (isValid) 1 else 0) |
       at(timerRunning, 1) | at(fullUpdate, if (setting.fullUpdate) 1 else 0) |
       at(noOverflowCheck, if (setting.noOverflowCheck) 1 else 0) | at(vector._1, queue)
     rows.enqueue { c =>
@@ -148,8 +156,6 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       taken = true
     }
     waitFor(cd, "the row's turn")(taken)
-    waitFor(cd, "the row")(dut.io.changeCompletion.valid.toBoolean && dut.io.changeCompletion.ready.toBoolean)
-    cd.waitSampling(3)
   }
 
   /** The ring of buffers alone. */
