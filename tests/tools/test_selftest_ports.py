@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The self-test program's checks of ports, of the ARM side's rings, of its clock, and of the self-test block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+
+import pytest
+from fake_system import FakeSystem
+from meridian_selftest import arm, block, changes, clock, ethtool, ports, system
+from meridian_selftest.card import ArmCard, Function
+from meridian_selftest.context import Context, Options
+from meridian_selftest.dump import PARTS, VERSION, Dump
+from meridian_selftest.registers import Registers
+from meridian_selftest.result import FAIL, PASS, SKIP, Fail, Skip
+
+ARM = "a0000000.ethernet"
+
+
+def dumped(monkeypatch: pytest.MonkeyPatch, **words: int) -> None:
+    """Interfaces have this dump: NAME of a register without its page, as ident__GEOMETRY, or a word of a part."""
+    registers = Registers()
+    parts = {name: [0] * count for name, count in PARTS.items()}
+    for name, value in words.items():
+        part, _, register = name.partition("__")
+        at = int(register) if register.isdigit() else registers[f"{part}_{register}".upper()] // 4
+        parts[part][at] = value
+    dump = Dump(registers, VERSION, [word for part in parts.values() for word in part])
+    monkeypatch.setattr(Context, "dump", lambda self, interface="": dump)
+
+
+def value(field: str, number: int) -> int:
+    """A word whose field has that number."""
+    registers = Registers()
+    return next(number << shift for shift in range(32) if registers.field(field, number << shift) == number)
+
+
+def interface(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, name: str = "eth0", **files: str) -> Context:
+    """A card whose PF has it."""
+    fake.card()
+    monkeypatch.setattr(Function, "interface", property(lambda _: name))
+    (folder := system.NET / name).mkdir()
+    for file, text in ({"dev_port": "0", "carrier": "1"} | files).items():
+        (folder / file).write_text(f"{text}\n")
+    return fake.context()
+
+
+def of_arm(*names: str, **options: object) -> Context:
+    return Context(ArmCard(ARM, list(names)), Options(**options), Registers())  # type: ignore[arg-type]
+
+
+# Ports
+
+
+UP = {"host_port__1": value("HOST_PORT_STATE_LINK_UP", 1), "port__0": value("PORT_LINK_STATUS_GIGABITS", 25)}
+ONE_PORT = {"ident__GEOMETRY": value("IDENT_GEOMETRY_PORTS", 1)}
+
+
+def test_a_link_with_an_interface_and_one_without(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = interface(fake, monkeypatch)
+    dumped(monkeypatch, **ONE_PORT, **UP)
+    (line,) = ports.host_links(context)
+    assert (line.name, line.result) == ("link.0", PASS) and line.text.startswith("port 0 has a link, 25 Gb/s (eth0)")
+    monkeypatch.setattr(Function, "interface", property(lambda _: ""))
+    (line,) = ports.host_links(context)
+    assert line.text.startswith("port 0 has a link, no PF is bound to it (no interface)")
+
+
+def test_a_port_without_an_interface_or_a_link(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.card()
+    dumped(monkeypatch, **ONE_PORT)
+    (line,) = ports.host_links(fake.context())
+    assert line.result == FAIL and line.text.startswith("port 0 has no link. Plug in a cable")
+    (line,) = ports.host_links(fake.context(ports=frozenset({1})))
+    assert (line.result, line.text) == (SKIP, "--ports leaves it out")
+
+
+@pytest.mark.parametrize(
+    ("resets", "said"),
+    [(2, "its receiver finds no signal (2 resets in a second)"), (0, "its receiver is locked, the MAC is not aligned")],
+)
+def test_a_port_without_a_link_says_what_its_receiver_finds(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, resets: int, said: str
+) -> None:
+    context = interface(fake, monkeypatch)
+    counts = iter([7, 7 + resets])
+    looked = SimpleNamespace(ports=1, link_up=lambda _: False)
+    monkeypatch.setattr(
+        Context, "dump", lambda _, name="": SimpleNamespace(receiver_resets=next(counts)) if name else looked
+    )
+    monkeypatch.setattr(ports.time, "sleep", lambda seconds: None)
+    (line,) = ports.host_links(context)
+    assert line.result == FAIL and said in line.text
+
+
+def test_links_from_the_arm_side(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, carrier in enumerate("101"):
+        (folder := system.NET / f"port{number}").mkdir(parents=True)
+        for file, text in {"dev_port": str(number), "carrier": carrier, "speed": "25000"}.items():
+            (folder / file).write_text(text)
+    monkeypatch.setattr(ethtool, "is_up", lambda name: name != "port2")
+    monkeypatch.setattr(ethtool, "driver", lambda name: ("meridian_ps", "", ""))
+    monkeypatch.setattr(system, "until", lambda holds, *_: holds())
+    lines = ports.arm_links(of_arm("port2", "port1", "port0"))
+    assert [(line.name, line.result) for line in lines] == [("link.0", PASS), ("link.1", FAIL), ("link.2", SKIP)]
+    assert lines[0].text.startswith("port0 has a link, 25000 Mb/s") and "ip link set port2 up" in lines[2].text
+    with pytest.raises(Skip, match="modprobe meridian_ps"):
+        ports.arm_links(of_arm())
+
+
+# Rings of the ARM side
+
+RUNS = {f"ps_ring__{side}_STATUS": value(f"PS_RING_{side}_STATUS_RUNNING", 1) for side in ("RX", "TX")}
+
+
+def test_rings_seen_from_the_host(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = interface(fake, monkeypatch)
+    dumped(monkeypatch, **RUNS)
+    assert arm.host_rings(context) == "the ARM side's rings run on the port(s) of eth0"
+    dumped(monkeypatch)
+    with pytest.raises(Skip, match="no ring of the ARM side runs"):
+        arm.host_rings(context)
+    for error, said in arm.ERRORS.items():
+        dumped(monkeypatch, **RUNS | {"ps_ring__TX_STATUS": value("PS_RING_TX_STATUS_ERROR", error)})
+        with pytest.raises(Fail, match=f"the ARM side's TX ring of the port of eth0 has stopped: {said}"):
+            arm.host_rings(context)
+
+
+def test_rings_seen_from_the_arm_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"card_rx_frames": 5, "card_tx_frames": 6, **dict.fromkeys(arm.FAULTS, 0)}
+    monkeypatch.setattr(ethtool, "statistics", lambda name: counts)
+    monkeypatch.setattr(ethtool, "is_up", lambda name: name == "port0")
+    assert arm.arm_rings(of_arm("port0", "port1")) == "rings without an error: port0 5 in, 6 out"
+    with pytest.raises(Skip, match="no interface of the card is up here"):
+        arm.arm_rings(of_arm("port1"))
+    counts["restarts_failed"] = 2
+    with pytest.raises(Fail, match="port1 counts errors: restarts_failed 2"):
+        arm.arm_rings(of_arm("port1"))
+
+
+# The clock
+
+
+def with_clock(fake: FakeSystem, name: str = "ptp7") -> None:
+    (fake.root / f"sys/bus/platform/devices/{ARM}/ptp/{name}").mkdir(parents=True)
+    (fake.root / "dev").mkdir()
+    (fake.root / "dev" / name).touch()
+
+
+@pytest.mark.parametrize(
+    ("gained", "verdict", "said"),
+    [
+        (10**9 + 50_000, None, "ptp7 runs +50.0 ppm against this machine over 1 s, at most 204 ppm"),
+        (0, Fail, "ptp7 stands still. The logic's clock is missing"),
+        (10**9 + 500_000, Fail, "ptp7 runs +500.0 ppm against this machine over 1 s, more than 204 ppm"),
+    ],
+    ids=["right", "still", "too fast"],
+)
+def test_drift_of_the_clock(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, gained: int, verdict: type[Exception] | None, said: str
+) -> None:
+    with_clock(fake)
+    pairs = iter([(0, 500), (10**9, 500 + gained)])
+    monkeypatch.setattr(clock, "pair", lambda handle: next(pairs))
+    monkeypatch.setattr(clock.time, "sleep", lambda seconds: None)
+    with pytest.raises(verdict, match=re.escape(said)) if verdict else nullcontext():
+        assert clock.drift(of_arm(seconds=1)) == said
+
+
+def test_a_card_without_a_clock_or_a_source_of_pulses(fake: FakeSystem) -> None:
+    with pytest.raises(Fail, match="the card's driver has no PTP clock"):
+        clock.drift(of_arm())
+    with_clock(fake)
+    with pytest.raises(Skip, match="the kernel has no source of pulses for ptp7"):
+        clock.pulse(of_arm())
+
+
+def test_a_pulse_that_never_comes_is_told_and_switched_off(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_clock(fake)
+    (source := fake.root / "sys/class/pps/pps3").mkdir(parents=True)
+    (source / "name").write_text("ptp7\n")
+    (source / "assert").write_text("0\n")
+    switched = []
+    monkeypatch.setattr(clock.fcntl, "ioctl", lambda *words: switched.append(words[2]))
+    monkeypatch.setattr(system, "until", lambda holds, *_: holds())
+    with pytest.raises(Skip, match="it switches the pulse of ptp7 on: run it without --no-disturb"):
+        clock.pulse(of_arm(disturb=False))
+    with pytest.raises(Fail, match="no pulse of ptp7 comes in 3 s"):
+        clock.pulse(of_arm())
+    assert switched == [1, 0]
+
+
+# The self-test block
+
+GOOD = "4096 bytes in 9 frames of 60 to 1514 bytes went each way through 2 queues in 40 ms, all good"
+ROUND = "3000 bytes in 7 frames of 60 to 9596 bytes went round port 0 (near-pcs, near-pma) in 20 ms, all good"
+HAS_BLOCK = {"ident__CAPABILITIES": block.CAPABILITY}
+
+
+@pytest.fixture
+def tested(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the kernel's log has of each test, by what the sentence begins with."""
+    said = {"": GOOD, "port loops: ": ROUND}
+
+    @contextmanager
+    def log() -> Iterator[Callable[[], str]]:
+        yield lambda: "".join(f" eth0: self-test: {of}{text}\n" for of, text in said.items() if text)
+
+    monkeypatch.setattr(ethtool, "self_test", lambda name, flags=0: {"dma_pattern": 0, "port_loops": 0})
+    monkeypatch.setattr(system, "kernel_log", log)
+    monkeypatch.setattr(changes, "interface_up", lambda name: nullcontext())
+    return said
+
+
+def test_pattern_and_loops_of_a_card(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, tested: dict[str, str]) -> None:
+    context = interface(fake, monkeypatch)
+    dumped(monkeypatch, **HAS_BLOCK, **ONE_PORT)
+    assert block.pattern(context) == (
+        "a pattern went each way without an error: eth0 4096 bytes in 9 frames through 2 queue(s) in 40 ms"
+    )
+    assert block.loops(context) == (
+        "frames went round without an error: port 0 30000 bytes in 70 frames of 60 to 9596 bytes (near-pcs, near-pma) "
+        "in 200 ms"
+    )
+    tested.clear()  # the log was full
+    assert block.pattern(context).endswith("eth0 good ('dmesg' has how much)")
+    assert block.loops(context).endswith("port 0 good ('dmesg' has how much)")
+
+
+def test_the_block_is_left_alone_by_who_does_not_want_to_be_disturbed(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, tested: dict[str, str]
+) -> None:
+    interface(fake, monkeypatch)
+    dumped(monkeypatch, **HAS_BLOCK, **ONE_PORT)
+    for check in (block.pattern, block.loops):
+        with pytest.raises(Skip, match="run it without --no-disturb"):
+            check(fake.context(disturb=False))
+    with pytest.raises(Skip, match="run it without --no-disturb"):
+        block.arm_loops(of_arm("port0", disturb=False))
+    with pytest.raises(Skip, match="modprobe meridian_ps"):
+        block.arm_loops(of_arm())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"loop_plugs": frozenset({3})}, "--loop-plugs or --cables names port 3, and the card's last port is 1"),
+        ({"cables": ((0, 5),)}, "names port 5, and the card's last port is 1"),
+    ],
+)
+def test_ports_that_the_card_has_not(
+    fake: FakeSystem, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], said: str
+) -> None:
+    interface(fake, monkeypatch)
+    dumped(monkeypatch, **HAS_BLOCK, ident__GEOMETRY=value("IDENT_GEOMETRY_PORTS", 2))
+    with pytest.raises(Fail, match=re.escape(said)):
+        block.loops(fake.context(**options))
+
+
+def test_a_cable_without_an_interface_at_either_end(fake: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    interface(fake, monkeypatch)
+    dumped(monkeypatch, **HAS_BLOCK, ident__GEOMETRY=value("IDENT_GEOMETRY_PORTS", 4))
+    with pytest.raises(Fail, match="neither port 2 nor port 3 has an interface here. Bind a PF of one of them"):
+        block.loops(fake.context(cables=((2, 3),)))
