@@ -92,10 +92,14 @@ def package(name: str, version: str, licence: str, **more: object) -> dict[str, 
 
 def held(file: Path, name: str, version: str, licence: str) -> dict[str, object]:
     """A file of the release that is a package."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise history.Refused(f"{file} cannot be read ({error.strerror}): build the release first") from None
     return package(
         name, version, licence, packageFileName=file.name, supplier="Organization: Meridian maintainers",
         SPDXID=identifier("Package", file.name),
-        checksums=[{"algorithm": "SHA256", "checksumValue": hashlib.sha256(file.read_bytes()).hexdigest()}],
+        checksums=[{"algorithm": "SHA256", "checksumValue": hashlib.sha256(content).hexdigest()}],
     )  # fmt: skip
 
 
@@ -104,9 +108,11 @@ def document(root: Path, version: str, time: int, archive: Path, packages: list[
     made = [main]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", main["SPDXID"])]
     for file in packages:
-        name = file.name.partition("_")[0]
-        licence = licences.together(root, *PARTS[name.removesuffix("-dbgsym")])
-        made.append(held(file, name, file.name.split("_")[1], licence))
+        name, _, rest = file.name.partition("_")
+        folders = PARTS.get(name.removesuffix("-dbgsym"))
+        if not folders or not rest:
+            raise history.Refused(f"{file.name} is no package of this repository, as NAME_VERSION_ARCHITECTURE.deb")
+        made.append(held(file, name, rest.partition("_")[0], licences.together(root, *folders)))
         relations += [
             ("SPDXRef-DOCUMENT", "DESCRIBES", made[-1]["SPDXID"]),
             (made[-1]["SPDXID"], "GENERATED_FROM", main["SPDXID"]),
