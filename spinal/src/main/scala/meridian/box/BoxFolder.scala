@@ -13,8 +13,18 @@ object BoxFolder {
 
   /** Modules that a board's build puts around the shell, and those of its IP, which share one library with a box. */
   val aroundShell: Set[String] = Set(
-    "clk_wiz_0", "ethernet_wrapper", "flag_sync", "link_state", "meridian_top", "ps_wrapper", "qdma_0", "qdma_wrapper",
-    "reset_sync", "xxv_ethernet_0", "zynq_ps", "zynq_ps_wrapper"
+    "clk_wiz_0",
+    "ethernet_wrapper",
+    "flag_sync",
+    "link_state",
+    "meridian_top",
+    "ps_wrapper",
+    "qdma_0",
+    "qdma_wrapper",
+    "reset_sync",
+    "xxv_ethernet_0",
+    "zynq_ps",
+    "zynq_ps_wrapper"
   )
 
   /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but

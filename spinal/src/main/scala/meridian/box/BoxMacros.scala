@@ -15,15 +15,18 @@ private object BoxMacros {
     */
   def ends(modules: Seq[BoxModule], verilog: Seq[File], headers: Seq[File]): Map[File, Seq[String]] = {
     val folder = BoxFolder.ofHeaders(headers)
-    val alone = for (module <- modules) yield for (reader <- BoxText.readers) yield
-      BoxText.read(module.source.verilog, folder, reader)
-    val open = (for (texts <- alone; text <- texts; (file, lines) <- text.open.toSeq; line <- lines) yield file -> line)
-      .distinct.groupMap(_._1)(_._2)
+    val alone =
+      for (module <- modules)
+        yield for (reader <- BoxText.readers) yield BoxText.read(module.source.verilog, folder, reader)
+    val open = (for (texts <- alone; text <- texts; (file, lines) <- text.open.toSeq; line <- lines)
+      yield file -> line).distinct.groupMap(_._1)(_._2)
     val undefined = modules match {
       case Seq(one, other) => between(one, other, alone, verilog, folder)
       case _               => Map.empty[File, Seq[String]]
     }
-    (open.keySet ++ undefined.keySet).map(file => file -> (open.getOrElse(file, Nil) ++ undefined.getOrElse(file, Nil))).toMap
+    (open.keySet ++ undefined.keySet)
+      .map(file => file -> (open.getOrElse(file, Nil) ++ undefined.getOrElse(file, Nil)))
+      .toMap
   }
 
   private def between(
@@ -37,8 +40,9 @@ private object BoxMacros {
     def fits(files: Seq[File]): Boolean = BoxText.readers.indices.forall { number =>
       val together = BoxText.read(files, headers, BoxText.readers(number))
       val known = together.units.map(unit => unit.name -> unit.text).toSet
-      together.units.distinctBy(_.name).size == together.units.size && Seq(ofOne(number), ofOther(number)).forall { box =>
-        box.units.forall(unit => known(unit.name -> unit.text)) && box.others.subsetOf(together.others)
+      together.units.distinctBy(_.name).size == together.units.size && Seq(ofOne(number), ofOther(number)).forall {
+        box =>
+          box.units.forall(unit => known(unit.name -> unit.text)) && box.others.subsetOf(together.others)
       }
     }
     if (fits(verilog)) Map.empty

@@ -116,7 +116,9 @@ object BoxModule {
       }
     }
     def members(kind: Element): Seq[Int] =
-      elements(kind.getChildNodes).filter(_.getTagName == "memberdtype").map(is => width(is.getAttribute("sub_dtype_id")))
+      elements(kind.getChildNodes)
+        .filter(_.getTagName == "memberdtype")
+        .map(is => width(is.getAttribute("sub_dtype_id")))
     def number(const: Element): BigInt = const.getAttribute("name") match {
       case BoxModule.literal(base, digits) => BigInt(digits, if (base == "h") 16 else 10)
       case _                               => 0

@@ -47,7 +47,8 @@ object BoxText {
     "end_keywords" -> "begin_keywords"
   )
   private val arguments = Map("`line" -> 3, "`default_nettype" -> 1, "`unconnected_drive" -> 1, "`begin_keywords" -> 1)
-  private val opening = Set("module", "macromodule", "package", "interface", "program", "primitive", "config", "checker")
+  private val opening =
+    Set("module", "macromodule", "package", "interface", "program", "primitive", "config", "checker")
   private val afterKind = Set("automatic", "static")
 
   /** Files in their order, as if a compiler was given all of them. Raises IllegalArgumentException with a sentence. */
@@ -138,11 +139,11 @@ object BoxText {
           }
           // What the file itself says that it is may be nowhere.
           file = if (new File(path).getParentFile == headers.toFile) new File(path) else source
-        case "resetall"                                    => open(source) = now & Set("begin_keywords")
-        case "default_nettype" if values == Seq("wire")    => open(source) = now - name
-        case _ if ends.contains(name)                      => open(source) = now + name
-        case _ if ended.contains(name)                     => open(source) = now - ended(name)
-        case _                                             =>
+        case "resetall"                                 => open(source) = now & Set("begin_keywords")
+        case "default_nettype" if values == Seq("wire") => open(source) = now - name
+        case _ if ends.contains(name)                   => open(source) = now + name
+        case _ if ended.contains(name)                  => open(source) = now - ended(name)
+        case _                                          =>
       }
     }
 
@@ -189,12 +190,12 @@ private object Words {
           at += 1
           while (at < text.length && text(at) != '"') at += (if (text(at) == '\\') 2 else 1)
           at = (at + 1) min text.length
-        case '\\'             => while_(!_.isWhitespace)
+        case '\\' => while_(!_.isWhitespace)
         case '`' =>
           at += 1
           while_(inName)
-        case c if inName(c)   => while_(inName)
-        case _                => at += 1
+        case c if inName(c) => while_(inName)
+        case _              => at += 1
       }
       text.substring(from, at)
     }

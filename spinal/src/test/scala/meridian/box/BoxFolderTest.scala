@@ -55,7 +55,11 @@ class BoxFolderTest extends AnyFunSuite with BoxFiles {
   test("a file of both boxes that macros make another module in each is refused") {
     val shared = file("shared.v", "module shared(input [`WIDTH-1:0] a);\nendmodule\n")
     def user(name: String, width: Int) = BoxModule.read(
-      Seq(apart("names.v", s"`define WIDTH $width\n"), shared, file(s"$name.v", s"module $name(input a);\nendmodule\n")),
+      Seq(
+        apart("names.v", s"`define WIDTH $width\n"),
+        shared,
+        file(s"$name.v", s"module $name(input a);\nendmodule\n")
+      ),
       Some(name),
       32
     )
@@ -66,12 +70,14 @@ class BoxFolderTest extends AnyFunSuite with BoxFiles {
 
   test("a module of a header without a guard that both boxes read is refused") {
     val header = file("open.vh", "module open(input c);\nendmodule\n")
-    def user(name: String) = read(header, file(s"$name.v", s"`include \"open.vh\"\nmodule $name(input a);\nendmodule\n"))
+    def user(name: String) =
+      read(header, file(s"$name.v", s"`include \"open.vh\"\nmodule $name(input a);\nendmodule\n"))
     assert(refused(written(user("left"), user("right"))).contains("change one another"))
   }
 
   test("directives that a file leaves on end with it, as Vivado goes on with them and Verilator does not") {
-    val strict = "`default_nettype none\n`celldefine\n`begin_keywords \"1364-2005\"\nmodule strict(input wire a);\nendmodule"
+    val strict =
+      "`default_nettype none\n`celldefine\n`begin_keywords \"1364-2005\"\nmodule strict(input wire a);\nendmodule"
     val files = written(read(file("strict.v", strict)))
     val copy = text(files("00_strict.v"))
     assert(copy.startsWith(strict) && copy.endsWith("`endcelldefine\n`default_nettype wire\n"), copy)

@@ -25,11 +25,60 @@ class BoxFuzzTest extends AnyFunSuite with BoxFiles {
     Seq("hls/hls_box.v", "hls/dscp_marker.v")
   )
   private val odd = Seq(
-    "`define", "`undef", "`ifdef X", "`else", "`endif", "`include \"none.vh\"", "`default_nettype none", "`resetall",
-    "`begin_keywords \"1364-1995\"", "`timescale 1ns/1ps", "`celldefine", "`line 7 \"else.v\" 1", "`", "\\", "\\esc[0] ",
-    "\"", "/*", "*/", "//", "(* keep *)", "(*", "*)", "module", "endmodule", "package", "interface", "inout", "real",
-    "[0:0]", "[-1:0]", "[1<<40:0]", "[DATA_BITS]", "#(", "parameter type DATA_BITS = logic,", "generate", "include", "\u0000",
-    "\u00e9", "'", "64'hx", "{", "}", "(", ")", ";", ",", "=", "end", "begin", "entity", "generic", "port", "is", "\\ext\\"
+    "`define",
+    "`undef",
+    "`ifdef X",
+    "`else",
+    "`endif",
+    "`include \"none.vh\"",
+    "`default_nettype none",
+    "`resetall",
+    "`begin_keywords \"1364-1995\"",
+    "`timescale 1ns/1ps",
+    "`celldefine",
+    "`line 7 \"else.v\" 1",
+    "`",
+    "\\",
+    "\\esc[0] ",
+    "\"",
+    "/*",
+    "*/",
+    "//",
+    "(* keep *)",
+    "(*",
+    "*)",
+    "module",
+    "endmodule",
+    "package",
+    "interface",
+    "inout",
+    "real",
+    "[0:0]",
+    "[-1:0]",
+    "[1<<40:0]",
+    "[DATA_BITS]",
+    "#(",
+    "parameter type DATA_BITS = logic,",
+    "generate",
+    "include",
+    "\u0000",
+    "\u00e9",
+    "'",
+    "64'hx",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    ",",
+    "=",
+    "end",
+    "begin",
+    "entity",
+    "generic",
+    "port",
+    "is",
+    "\\ext\\"
   )
 
   private def damaged(text: String, random: Random): String = {
@@ -59,11 +108,13 @@ class BoxFuzzTest extends AnyFunSuite with BoxFiles {
       val which = random.nextInt(names.size)
       val files = for ((name, number) <- names.zipWithIndex) yield {
         val text = Files.readString(examples.resolve(name), ISO_8859_1)
-        Files.writeString(
-          folder.resolve(new File(name).getName),
-          if (number == which) damaged(text, random) else text,
-          ISO_8859_1
-        ).toFile
+        Files
+          .writeString(
+            folder.resolve(new File(name).getName),
+            if (number == which) damaged(text, random) else text,
+            ISO_8859_1
+          )
+          .toFile
       }
       try {
         val module = BoxModule.read(files, None, 32)

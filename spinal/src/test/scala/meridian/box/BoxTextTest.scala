@@ -48,7 +48,9 @@ class BoxTextTest extends AnyFunSuite with BoxFiles {
 
   test("two boxes may not have one escaped name in files of their own") {
     def box(name: String) =
-      read(file(s"$name.v", s"module $name(input a);\nendmodule\nmodule \\f+1 (input [${name.length}:0] b);\nendmodule\n"))
+      read(
+        file(s"$name.v", s"module $name(input a);\nendmodule\nmodule \\f+1 (input [${name.length}:0] b);\nendmodule\n")
+      )
     assert(refused(written(box("left"), box("right"))).contains("the boxes left and right both declare f+1"))
   }
 
@@ -103,7 +105,11 @@ class BoxTextTest extends AnyFunSuite with BoxFiles {
   }
 
   test("a macro may be defined again") {
-    assert(read(file("again.v", "`define A 1\n`define A 2\nmodule again(input [`A:0] a);\nendmodule\n")).ports.head.width == 3)
+    assert(
+      read(
+        file("again.v", "`define A 1\n`define A 2\nmodule again(input [`A:0] a);\nendmodule\n")
+      ).ports.head.width == 3
+    )
   }
 
   test("a string that is no text is told") {

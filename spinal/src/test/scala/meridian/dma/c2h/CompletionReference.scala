@@ -21,7 +21,8 @@ class RingReference(setting: QueueSetting, val entries: Int, isValid: Boolean = 
   def status: RingEvent.Status = RingEvent.Status(pidx, cidx, colour, told, error)
   private def isTimed = mode == Mode.userTimer || mode == Mode.userTimerCount
   private def isCounted = (mode == Mode.userCount || mode == Mode.userTimerCount) && unread >= counter + 1
-  private def start(cycle: Long): Unit = if (end.isEmpty) end = Some(cycle + 100 * (timer + 1)) // as the harness sets it
+  private def start(cycle: Long): Unit =
+    if (end.isEmpty) end = Some(cycle + 100 * (timer + 1)) // as the harness sets it
 
   private def trigger(): Unit = {
     end = None

@@ -281,8 +281,8 @@ class CompletionStallTest extends AnyFunSuite {
       val (it, ref) = (b.h.ring(queue), b.r.rings(queue))
       val inFlight = it.frames.size - it.arrived
       random.nextInt(20) match {
-        case 0 if inFlight == 0 => b.renew(queue, setting())
-        case 1                  => b.look(queue)
+        case 0 if inFlight == 0                                                    => b.renew(queue, setting())
+        case 1                                                                     => b.look(queue)
         case 2 | 3 | 4 | 5 if ref.valid && inFlight + ref.unread < ref.entries - 3 => b.send(queue, 1)
         case 6 if ref.valid && inFlight == 0 && random.nextInt(4) == 0 => b.ring(queue, (ref.pidx + 1) % ref.entries)
         case _ if ref.valid =>
