@@ -32,7 +32,7 @@ class CompletionEngineProof extends Component {
 }
 
 class CompletionEngineFormal extends AnyFunSuite {
-  test("a doorbell is taken within 16 cycles, whether or not there is room for actions") {
-    Pdr.prove(new CompletionEngineProof, seconds = 200, reduce = true)
+  test("a doorbell is taken within 16 cycles, whether or not there is room for actions, 44 cycles") {
+    Pdr.bounded(new CompletionEngineProof, cycles = 44, seconds = 200, reduce = true)
   }
 }
