@@ -14,8 +14,8 @@ namespace eval implement {
     return [glob -nocomplain -types d [file join [settings::get rtl] box]]
   }
 
-  # In the order of compilation. All are one compilation unit, in which macros and other directives go on from file to file, so
-  # the user's are behind all others, by number: what they leave reaches nothing of the shell.
+  # In the order of compilation. All are one compilation unit, in which macros and other directives go on from file to
+  # file, so the user's are behind all others, by number: what they leave reaches nothing of the shell.
   proc sources {} {
     variable wrappers
     set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]]
