@@ -10,27 +10,28 @@ import meridian.host._
 import spinal.core._
 import spinal.lib._
 
-/** Card to host: from frames on the stream to buffers in the host's memory, completions, status entries and interrupts, by
-  * the block's requester streams.
+/** Card to host: from frames on the stream to buffers in the host's memory, completions, status entries and interrupts,
+  * by the block's requester streams.
   *
-  * A frame's payload, its completion, its status entry and its interrupt leave in this order. Frames of all queues leave in the
-  * order in which they came. A beat a cycle of payload; the beats of a request have no gap.
+  * A frame's payload, its completion, its status entry and its interrupt leave in this order. Frames of all queues
+  * leave in the order in which they came. A beat a cycle of payload; the beats of a request have no gap.
   *
-  * `drain` ends when a function whose rings, of buffers and of completions, were all changed has nothing more to do with the
-  * host's memory. It takes 14 cycles at least, and as long as RQ and the port of interrupts need for what came before, and
-  * its reads to come.
+  * `drain` ends when a function whose rings, of buffers and of completions, were all changed has nothing more to do with
+  * the host's memory. It takes 14 cycles at least, and as long as RQ and the port of interrupts need for what came before,
+  * and its reads to come.
   *
   * @param firstTag  the first of its tags, of which it has 8
   * @param rows      beats of frames that wait, 32 bytes each
   * @param timeOut   cycles until a read is given up, to be more than the block's own completion time-out
+  * @param frameWait cycles for which a frame may wait for buffers (FrameWait)
   */
-class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 15000000) extends Component {
+class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 15000000, frameWait: Int = 12500)
+    extends Component {
   private val tags = 8
   private val frames = 16 // that have been written and wait for RQ or their completion
   val io = new Bundle {
     val rq = master(Stream(Fragment(RqBeat())))
     val rc = slave(Stream(Fragment(RcBeat()))) // always taken; those of others are not looked at
-    val maxReadRequest = in UInt (3 bits)
     val maxPayload = in UInt (2 bits)
     val busMaster = in Bits (p.functions bits)
     val hold = slave(RingHold())
@@ -52,14 +53,14 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val failure = master(Flow(RingFailure())) // with raise
     val interrupts = Vec(master(Stream(InterruptRequest())), 2) // of buffers, of completions
     val drain = slave(Stream(DmaParam.functionType()))
+    val late = out Bool () // requests of a ring from before its change have not left RQ yet
     val idle = out Bool () // nothing is under way but frames that have no buffer yet
-    val late = out Bool () // an entry of a completion ring from before its change is at RQ
   }
 
   val store = new FrameStore(rows)
   store.io.c2h << io.c2h
 
-  val engine = new BufferEngine(p)
+  val engine = new BufferEngine(p, frameWait)
   engine.io.frame << store.io.header
   engine.io.hold <> io.hold
   engine.io.change << io.change
@@ -70,23 +71,23 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   io.failure << engine.io.failure
   io.interrupts(0) << engine.io.interrupt
 
-  val descriptors = new ReadPort(p, tags, firstTag, timeOut)
-  descriptors.io.maxReadRequest := io.maxReadRequest
+  val descriptors = new DescriptorReader(p, tags, firstTag, timeOut)
   descriptors.io.busMaster := io.busMaster
-  descriptors.io.command << engine.io.read
+  descriptors.io.read << engine.io.read
+  descriptors.io.function := engine.io.function
+  engine.io.mayRead := descriptors.io.mayRead
   val dispatcher = new RcDispatcher(Seq(0, firstTag))
   dispatcher.io.rc << io.rc
   descriptors.io.part << dispatcher.io.parts(1)
   val cache = new DescriptorCache(p)
-  cache.io.fetch << engine.io.fetch.queue(2 * tags)
-  cache.io.beat << descriptors.io.beat
-  engine.io.arrival << cache.io.arrival
+  cache.io.write << descriptors.io.write
+  engine.io.arrival << descriptors.io.arrival
   cache.io.queue := engine.io.cacheQueue
   cache.io.place := engine.io.cachePlace
   engine.io.address := cache.io.address
 
   val grants = StreamFifo(BufferGrant(), 64)
-  grants.io.push << engine.io.grant
+  grants.io.push << engine.io.grant.toStream
   engine.io.mayGrant := RegNext(grants.io.availability >= 34) init False
   val splitter = new WriteSplitter
   splitter.io.grant << grants.io.pop
@@ -100,6 +101,8 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   writer.io.busMaster := io.busMaster
   engine.io.queues(0) := writer.io.queue
   writer.io.epoch := engine.io.epochs(0)
+  engine.io.queues(2) := store.io.queue
+  store.io.epoch := engine.io.epochs(2)
   engine.io.issued := writer.io.issued
   engine.io.left := writer.io.left
 
@@ -125,7 +128,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   actions.io.busMaster := io.busMaster
   actions.io.forget << completions.io.forget
   completions.io.hasRoom := actions.io.hasRoom
-  io.late := actions.io.late
+  io.late := engine.io.late || actions.io.late
   io.interrupts(1) << actions.io.interrupt
 
   val message = new StatusPort(p, c2h = true)

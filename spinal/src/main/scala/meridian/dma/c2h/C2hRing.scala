@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.{DmaParam, InterruptRequest}
-import meridian.dma.context.{ErrorEvent, ErrorTree}
+import meridian.dma.DmaParam
 import meridian.dma.descriptor._
 import spinal.core._
-import spinal.lib._
 
 /** A ring of buffers as the engine knows it. */
 case class C2hRing() extends Bundle {
@@ -13,14 +11,87 @@ case class C2hRing() extends Bundle {
   val pidx, cidx = UInt(16 bits)
   val fetched = UInt(16 bits) // the descriptor that is fetched next
   val pending = Bool() // as software sees it: buffers are posted that are not used
-  val active = Bool() // a frame has asked for buffers, so they are fetched ahead
   val owes = Bool() // the next frame's completion tells of a bad descriptor
-  val listed = Bool() // waits for its turn
+  val inWhole, inPart = Bool() // waits for its turn in that list (FetchTurns)
   val told = Bool() // the shell has heard of descriptors
+  val starved = Bool() // a frame was dropped for want of buffers, and none has come since
   val head = UInt(DescriptorCache.bits bits) // the place of the first descriptor that is cached
   val cached, fetching = UInt(DescriptorCache.bits + 1 bits)
+  val ahead = UInt(DescriptorCache.bits bits) // of fetching: they have come before those ahead of them in the ring
+  val reads = UInt(2 bits) // under way, 2 at most
 
   def free: UInt = U(DescriptorCache.places, DescriptorCache.bits + 1 bits) - cached - fetching
+
+  /** What commands on contexts see of it. */
+  def state: RingState = {
+    val it = RingState()
+    it.allowOverride()
+    it := RingState().getZero
+    it.context := context
+    it.pidx := pidx
+    it.cidx := cidx
+    it.pending := pending
+    it
+  }
+
+  private def changed(change: C2hRing => Unit): C2hRing = {
+    val it = C2hRing()
+    it.allowOverride()
+    it := this
+    change(it)
+    it
+  }
+
+  /** It begins as its contexts say. */
+  def begun(as: RingChange): C2hRing = changed { it =>
+    it.context := as.context
+    it.pidx := as.pidx
+    it.cidx := as.cidx
+    it.pending := as.pending
+    it.fetched := as.cidx
+    Seq(it.told, it.starved, it.owes).foreach(_ := False)
+    it.head := 0
+    it.cached := 0
+    it.fetching := 0
+    it.ahead := 0
+    it.reads := 0
+  }
+
+  /** Descriptors were asked for, those of a read. */
+  def asked(count: UInt, entries: UInt): C2hRing = changed { it =>
+    val end = fetched + count
+    it.fetched := (end === entries) ? U(0, 16 bits) | end
+    it.fetching := fetching + count
+    it.reads := reads + 1
+  }
+
+  /** What can be used more, as a read has ended: nothing if the one before has not. */
+  def added(place: UInt, count: UInt): UInt = {
+    val isNext = place === head + cached.resize(DescriptorCache.bits bits)
+    isNext ? (count +^ ahead).resize(DescriptorCache.bits + 1 bits) | U(0, DescriptorCache.bits + 1 bits)
+  }
+
+  /** Descriptors of a read have come, and the shell hears of those that can be used. */
+  def come(place: UInt, count: UInt): C2hRing = changed { it =>
+    val number = added(place, count)
+    it.reads := reads - 1
+    it.cached := cached + number
+    it.fetching := fetching - number
+    it.ahead := (number === 0) ? count.resize(DescriptorCache.bits bits) | U(0, DescriptorCache.bits bits)
+    when(number =/= 0) {
+      it.starved := False
+      it.told := True
+    }
+  }
+
+  /** A frame has got so many. */
+  def used(count: UInt, entries: UInt): C2hRing = changed { it =>
+    it.head := head + count.resize(DescriptorCache.bits bits)
+    it.cached := cached - count
+    val end = cidx +^ count
+    it.cidx := ((end >= entries) ? (end - entries) | end).resize(16 bits)
+    when(it.cidx === pidx)(it.pending := False)
+  }
 }
 
 /** A queue's prefetch context. */
@@ -31,56 +102,4 @@ case class PrefetchContext() extends Bundle {
 case class PrefetchWrite() extends Bundle {
   val queue = DmaParam.queueType()
   val context = PrefetchContext()
-}
-
-/** What is to be told after an event. */
-case class BufferReport() extends Bundle {
-  val message = Bool() // to the shell
-  val added = UInt(16 bits)
-  val invalid, failed = Bool()
-  val error = Bool() // to the error registers of descriptors, and their log
-  val errorBits = Bits(32 bits)
-  val newPidx = UInt(16 bits)
-  val streamError = Bool() // to those of the C2H engine
-  val streamBits = Bits(32 bits)
-  val interrupt = Bool()
-}
-
-/** Sends what a report has, each part as soon as it is taken; the report is taken with its last part. */
-class BufferReporter extends Component {
-  val io = new Bundle {
-    val report = slave(Stream(BufferReport()))
-    val queue = in(DmaParam.queueType()) // steady with report, as is the next
-    val ring = in(C2hRing())
-    val message = master(Stream(QueueMessage()))
-    val raise = master(Stream(ErrorEvent()))
-    val failure = master(Flow(RingFailure())) // with the first of raise
-    val interrupt = master(Stream(InterruptRequest()))
-  }
-
-  val report = io.report.payload
-  val sent = RegInit(B(0, 4 bits))
-  val wanted = report.interrupt ## report.streamError ## report.error ## report.message
-  val left = (wanted & ~sent).andMask(io.report.valid)
-  io.message.valid := left(0)
-  io.message.payload.queue := io.queue
-  io.message.added := report.added
-  io.message.pidx := io.ring.pidx
-  io.message.invalid := report.invalid
-  io.message.failed := report.failed
-  io.raise.valid := left(1) || left(2)
-  io.raise.leaf := left(1) ? U(ErrorTree.descriptor, 3 bits) | U(ErrorTree.c2h, 3 bits)
-  io.raise.bits := left(1) ? report.errorBits | report.streamBits
-  io.failure.valid := io.raise.fire && left(1)
-  io.failure.queue := io.queue
-  io.failure.cidx := io.ring.cidx
-  io.failure.pidx := io.ring.pidx
-  io.failure.newPidx := report.newPidx
-  io.interrupt.valid := left(3)
-  io.interrupt.function := io.ring.context.function.resized
-  io.interrupt.vector := io.ring.context.vector
-  io.interrupt.aggregate := io.ring.context.aggregate
-  val fires = io.interrupt.fire ## (io.raise.fire && !left(1)) ## (io.raise.fire && left(1)) ## io.message.fire
-  io.report.ready := (left & ~fires) === 0
-  sent := io.report.ready ? B(0, 4 bits) | sent | fires
 }

@@ -2,6 +2,7 @@
 package meridian.dma.c2h
 
 import meridian.dma.DmaParam
+import meridian.dma.descriptor.RingEpoch
 import meridian.host.C2hPins
 import spinal.core._
 import spinal.lib._
@@ -9,14 +10,15 @@ import spinal.lib._
 /** A frame has begun to come. */
 case class FrameHeader() extends Bundle {
   val queue = DmaParam.queueType()
+  val epoch = RingEpoch() // of its queue when it came
   val length = UInt(16 bits) // 0 is an error of the shell's: the frame has a beat
 }
 
 /** Keeps frames of the shell until they have left, and shows any 32 bytes in a row of them.
   *
-  * A frame has as many beats as `ctrl_len` says. Its header is there the cycle after its first beat. What does not agree with
-  * `ctrl_len`, tlast or mty, is told in `mismatch`. A beat a cycle in, 32 bytes a cycle out. What is asked for in a cycle is
-  * there 4 cycles later. The stream waits when `rows` beats are kept.
+  * A frame has as many beats as `ctrl_len` says. Its header is there the cycle after its first beat. What does not
+  * agree with `ctrl_len`, tlast or mty, is told in `mismatch`. A beat a cycle in, 32 bytes a cycle out. What is asked
+  * for in a cycle is there 4 cycles later. The stream waits when `rows` beats are kept.
   */
 class FrameStore(rows: Int) extends Component {
   require(isPow2(rows) && rows >= 32, s"rows is $rows: choose a power of two, 32 or more")
@@ -24,6 +26,8 @@ class FrameStore(rows: Int) extends Component {
   val io = new Bundle {
     val c2h = slave(Stream(C2hPins(32)))
     val header = master(Stream(FrameHeader()))
+    val queue = out(DmaParam.queueType()) // whose epoch is asked for
+    val epoch = in(RingEpoch()) // of this queue now
     val mismatch = out Bits (2 bits) // of length, of mty
     val stored = out UInt (bits + 1 bits) // beats so far
     val freed = in UInt (bits + 1 bits) // beats that are not needed any more
@@ -42,6 +46,8 @@ class FrameStore(rows: Int) extends Component {
   val headers = Stream(FrameHeader())
   headers.valid := io.c2h.valid && first && !isFull
   headers.payload.queue := io.c2h.ctrl_qid
+  io.queue := io.c2h.ctrl_qid
+  headers.epoch := io.epoch
   headers.length := length
   io.header << headers.queue(32)
   io.c2h.ready := !isFull && (!first || headers.ready)

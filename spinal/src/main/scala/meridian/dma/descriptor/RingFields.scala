@@ -3,7 +3,7 @@ package meridian.dma.descriptor
 
 import spinal.core._
 
-/** Where software finds an H2C ring in its contexts: of software, of hardware, and of credits. What the engine changes by
+/** Where software finds a ring in its contexts: of software, of hardware, and of credits. What the engine changes by
   * itself is kept in [[RingState]] alone; the rest is in the memories of contexts.
   */
 object RingFields {
@@ -35,13 +35,15 @@ object RingFields {
 
   private def field(from: Bits, at: (Int, Int)): Bits = from(at._1, at._2 bits)
 
-  def context(software: Bits): RingContext = {
+  /** @param c2h its descriptors are to have 8 bytes, and not 16 or more */
+  def context(software: Bits, c2h: Boolean = false): RingContext = {
     val it = RingContext()
     it.enable := software(enable)
     // The status entry of another base could cross 4 KiB.
     val isPlaced = field(software, base)(2 downto 0) === 0
     // A function that no engine has may not be taken for another.
-    it.wrong := software(memoryMapped) || software(bypass) || field(software, descriptorSize) === 0 ||
+    val isStrange = (field(software, descriptorSize) === 0) =/= Bool(c2h)
+    it.wrong := software(memoryMapped) || software(bypass) || isStrange ||
       field(software, function)(11 downto 8) =/= 0 || !isPlaced
     it.stride := field(software, descriptorSize).asUInt - 1
     it.creditEnable := software(creditEnable)
@@ -62,10 +64,10 @@ object RingFields {
   }
 
   /** A ring that begins as its contexts say. */
-  def change(queue: UInt, software: Bits, hardware: Bits): RingChange = {
+  def change(queue: UInt, software: Bits, hardware: Bits, c2h: Boolean = false): RingChange = {
     val it = RingChange()
     it.queue := queue
-    it.context := context(software)
+    it.context := context(software, c2h)
     it.pidx := field(software, pidx).asUInt
     it.cidx := field(hardware, cidx).asUInt
     it.pending := hardware(pending)

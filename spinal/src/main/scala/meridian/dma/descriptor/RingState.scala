@@ -5,10 +5,10 @@ import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 
-/** What software's context says of an H2C ring. */
+/** What software's context says of a ring. */
 case class RingContext() extends Bundle {
   val enable = Bool()
-  // Memory mapped, bypass, descriptors of 8 bytes, a base that is no multiple of 8: what this engine has not.
+  // Memory mapped, bypass, descriptors of another size, a base that is no multiple of 8: what this engine has not.
   val wrong = Bool()
   val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it, up to 2
   val creditEnable = Bool() // the shell says how many descriptors may be fetched
@@ -46,8 +46,8 @@ case class RingState() extends Bundle {
   def descriptor(index: UInt): UInt = context.base + span(index)
 }
 
-/** A ring's contexts were written: what was under way is forgotten, or credits alone are others. A function's reset also
-  * makes one that changes nothing, and forgets what waits.
+/** A ring's contexts were written: what was under way is forgotten, or credits alone are others. A function's reset
+  * also makes one that changes nothing, and forgets what waits.
   */
 case class RingChange() extends Bundle {
   val queue = DmaParam.queueType()
@@ -59,8 +59,8 @@ case class RingChange() extends Bundle {
   val forgets = Bool() // status entries and interrupts that wait are forgotten
 }
 
-/** A ring that stands still while its contexts are read and perhaps written. From the cycle in which it is held until its
-  * change or until it is let go, the state stays.
+/** A ring that stands still while its contexts are read and perhaps written. From the cycle in which it is held until
+  * its change or until it is let go, the state stays.
   */
 case class RingHold() extends Bundle with IMasterSlave {
   val queue = Flow(DmaParam.queueType())

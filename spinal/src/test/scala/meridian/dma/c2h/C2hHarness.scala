@@ -2,6 +2,7 @@
 package meridian.dma.c2h
 
 import meridian.dma.completion.CompletionRow
+import meridian.dma.descriptor.RingChange
 import meridian.dma.pcie._
 import meridian.dma.DmaParam
 import meridian.host.FrameSim._
@@ -11,33 +12,9 @@ import spinal.core._
 import spinal.core.sim._
 import spinal.lib.sim._
 
-/** How a queue is set up. */
-case class QueueSetting(
-    enable: Boolean = true,
-    prefetch: Boolean = true,
-    size: Int = 0, // index of ring sizes, of both rings
-    buffer: Int = 0, // index of sizes of buffers
-    entry: Int = 0, // 8 bytes times two to the power of it
-    mode: Int = CompletionRow.Mode.every,
-    counter: Int = 0,
-    timer: Int = 0,
-    irq: Boolean = false,
-    irqState: Int = CompletionRow.IrqState.triggered,
-    fullUpdate: Boolean = false,
-    noOverflowCheck: Boolean = false
-)
-
-/** What was written of a completion ring, or an interrupt. */
-sealed trait RingEvent
-object RingEvent {
-  case object Entry extends RingEvent
-  case class Status(pidx: Int, cidx: Int, colour: Int, irqState: Int, error: Int) extends RingEvent
-  case object Interrupt extends RingEvent
-}
-
-/** The engine with a host's memory, in which each queue has a ring of buffers and one of completions, and a shell that sends
-  * frames. Whatever is written is looked at when it is: a completion has to be behind its payload, an entry has to be the next
-  * one with its colour, and all has to be where the queue said, by its function.
+/** The engine with a host's memory, in which each queue has a ring of buffers and one of completions, and a shell that
+  * sends frames. Whatever is written is looked at when it is: a completion has to be behind its payload, an entry has
+  * to be the next one with its colour, and all has to be where the queue said, by its function.
   */
 class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, maxPayload: Int = 256) {
   val cd = clocked(dut)
@@ -46,7 +23,6 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val sizes = Seq(16, 64, 9, 512) // with the status entry
   val buffers = Seq(2048, 4096, 256, 1000)
   private var masters = (BigInt(1) << p.functions) - 1
-  dut.io.maxReadRequest #= 2
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
   dut.io.busMaster #= masters
   for (i <- 0 until 16) {
@@ -91,6 +67,8 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val dropped, delivered = Array.fill(p.queues + 1)(0)
   val available = Array.fill(p.queues)(0) // by tm_dsc_sts
   val lost = mutable.ArrayBuffer[(Int, Boolean)]()
+  val interrupted = mutable.ArrayBuffer[(Int, Int)]() // by rings of buffers: function, vector
+  var stood = 0 // cycles in which a frame had to wait for its buffers, since countWaits
   var completions = 0
   private var packet = 0
 
@@ -107,11 +85,15 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     assert(request.function.toInt == function(queue))
     ring(queue).events += RingEvent.Interrupt
   }
+  StreamMonitor(dut.io.interrupts(0), cd)(it => interrupted += it.function.toInt -> it.vector.toInt)
   FlowMonitor(dut.io.status, cd) { pins =>
     (if (pins.drop.toBoolean) dropped else delivered) (pins.qid.toInt) += 1
     assert(pins.last.toBoolean && pins.cmp.toBoolean != pins.drop.toBoolean && !pins.error.toBoolean)
   }
   cd.waitSampling(p.queues + 4)
+
+  /** For an engine whose signal can be seen (C2hDut). */
+  def countWaits(): Unit = cd.onSamplings(if (dut.engine.waiting.holds.toBoolean) stood += 1)
 
   def entries(queue: Int): Int = sizes(ring(queue).setting.size % 4) - 1
   def descriptors(queue: Int): Long = 0x100000000L + queue * 0x2000L + 8
@@ -158,16 +140,25 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     waitFor(cd, "the row's turn")(taken)
   }
 
-  /** The ring of buffers alone. */
-  def changeBuffers(queue: Int, setting: QueueSetting): Unit = {
+  /** The ring of buffers alone; what it has written before has left at the end. */
+  def changeBuffers(queue: Int, setting: QueueSetting, edit: RingChange => Unit = _ => ()): Unit = {
+    startChange(queue, setting, edit)
+    waitFor(cd, "what was late")(!dut.io.late.toBoolean)
+    ring(queue).open = false
+    cd.waitSampling(3)
+    changePrefetch(queue, setting)
+  }
+
+  /** Until the change is taken. */
+  def startChange(queue: Int, setting: QueueSetting, edit: RingChange => Unit = _ => ()): Unit = {
     var taken = false
     changes.enqueue { c =>
       c.queue #= queue
       c.pidx #= 0
       c.cidx #= 0
-      c.pending #= false
+      Seq(c.pending, c.creditsAlone).foreach(_ #= false)
       c.credits #= 0
-      c.creditsAlone #= false
+      c.forgets #= true
       c.context.enable #= setting.enable
       Seq(c.context.wrong, c.context.creditEnable, c.context.statusInterval, c.context.errorSent).foreach(_ #= false)
       Seq(c.context.irqEnable, c.context.irqArm, c.context.irqRequest).foreach(_ #= false)
@@ -175,16 +166,19 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       c.context.stride #= 0
       c.context.statusEnable #= true
       c.context.error #= 0
-      c.context.vector #= 0
+      c.context.vector #= queue
       c.context.function #= function(queue)
       c.context.size #= setting.size
       c.context.base #= descriptors(queue)
+      edit(c)
       taken = true
     }
     waitFor(cd, "the change's turn")(taken)
     waitFor(cd, "the change")(dut.io.change.valid.toBoolean && dut.io.change.ready.toBoolean)
-    ring(queue).open = false
-    cd.waitSampling(3)
+    cd.waitSampling()
+  }
+
+  def changePrefetch(queue: Int, setting: QueueSetting): Unit = {
     dut.io.prefetch.valid #= true
     dut.io.prefetch.payload.queue #= queue
     dut.io.prefetch.context.valid #= setting.prefetch
@@ -206,11 +200,12 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     }
     if (rings) doorbell(queue, it.pidx)
   }
-  def doorbell(queue: Int, pidx: Int): Unit = doorbells.enqueue { d =>
+  def doorbell(queue: Int, pidx: Int, arm: Boolean = false): Unit = doorbells.enqueue { d =>
     d.queue #= queue
     d.pidx #= pidx
-    d.arm #= false
+    d.arm #= arm
   }
+  def waitingDoorbells: Int = doorbells.size
 
   /** Software has read up to an entry. */
   def bell(queue: Int, cidx: Int, irq: Boolean = false, mode: Int = 0, counter: Int = 0, timer: Int = 0): Unit = {
@@ -221,6 +216,18 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     }
   }
 
+  def need(queue: Int, length: Int): Int = (length + bufferSize(queue) - 1) / bufferSize(queue)
+
+  /** A frame of a shell that honours credits. */
+  def sendCredited(queue: Int, length: Int): Unit = {
+    waitFor(cd, s"credits of queue $queue")(available(queue) >= need(queue, length))
+    available(queue) -= need(queue, length)
+    send(queue, length)
+  }
+
+  /** Beats of frames that the engine has not taken. */
+  def waitingBeats: Int = beats.size
+
   /** A frame of the shell's; `arrives`: it gets buffers, which have to be posted before it is settled. */
   def send(queue: Int, length: Int, arrives: Boolean = true, error: Boolean = false): Unit = {
     packet = (packet + 1) & 0xffff
@@ -228,8 +235,12 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     random.nextBytes(bytes)
     val entry = (BigInt(128, random) &~ 7) | 1
     if (arrives) {
-      val count = (length + bufferSize(queue) - 1) / bufferSize(queue)
-      ring(queue).frames += Frame(bytes.toSeq, entry, Seq.fill(count)(ring(queue).posted.dequeue()), error)
+      ring(queue).frames += Frame(
+        bytes.toSeq,
+        entry,
+        Seq.fill(need(queue, length))(ring(queue).posted.dequeue()),
+        error
+      )
     } else if (error) ring(queue).frames += Frame(Nil, entry, Nil, error)
     val cut = bytes.toSeq.grouped(32).toSeq
     for ((beat, i) <- cut.zipWithIndex) beats.enqueue { pins =>
@@ -292,7 +303,10 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
         val colour = if (it.arrived / entries(queue) % 2 == 0) 1 else 0
         val wanted = (frame.entry & ((BigInt(1) << (64 min 8 * size) * (if (size == 8) 1 else 2)) - 1)) | colour << 1 |
           (if (frame.error) 4 else 0)
-        assert(toBig(bytes) == wanted && bytes.size == size, s"queue $queue: an entry is not its frame's")
+        assert(
+          toBig(bytes) == wanted && bytes.size == size,
+          s"queue $queue: an entry is not its frame's, ${dropped.sum} were dropped"
+        )
         val found = frame.buffers.zipWithIndex.flatMap { case (at, i) =>
           memory.read(at, (frame.bytes.size - i * bufferSize(queue)) min bufferSize(queue))
         }
@@ -314,9 +328,14 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   def settle(queue: Int): Unit =
     waitFor(cd, s"the completions of queue $queue")(ring(queue).arrived == ring(queue).frames.size)
 
+  /** Doorbells have been taken, and nothing is under way for some cycles. */
   def idle(): Unit = {
-    waitFor(cd, "quiet")(host.open.isEmpty && dut.io.idle.toBoolean)
-    cd.waitSampling(30)
+    waitFor(cd, "doorbells")(doorbells.isEmpty && bells.isEmpty)
+    var quiet = 0
+    waitFor(cd, "quiet") {
+      quiet = if (host.open.isEmpty && dut.io.idle.toBoolean) quiet + 1 else 0
+      quiet > 40
+    }
   }
 
   def status(queue: Int): RingEvent.Status = ring(queue).events.collect { case s: RingEvent.Status => s }.last
