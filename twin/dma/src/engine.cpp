@@ -22,7 +22,7 @@ constexpr unsigned first_vf = 4;
 constexpr unsigned vf_words = 8, vf_status_words = 16;  // of 252 VFs, a bit or two each
 constexpr unsigned access_limit = 20'000;               // cycles
 constexpr unsigned quiet_cycles = 1000, settle_limit = 2'000'000;
-constexpr unsigned min_max_read = 128;  // bytes
+constexpr unsigned min_max_read = 128, min_payload = 128;  // bytes
 constexpr unsigned beat_bytes = 32;
 
 unsigned field(const std::vector<std::uint32_t>& words, unsigned low, unsigned bits) {
@@ -36,7 +36,8 @@ void check(bool holds, const std::string& what) {
 }  // namespace
 
 Engine::Engine(std::uint64_t seed)
-    : host(seed + 77, min_max_read << max_read_encoding(seed)),
+    : host(seed + 77, min_max_read << max_read_encoding(seed), min_payload << max_payload_encoding(seed)),
+      c2h(seed + 99),
       context_(std::make_unique<VerilatedContext>()),
       random_(seed * 2 + 1) {
   context_->randReset(2);
@@ -49,13 +50,11 @@ Engine::Engine(std::uint64_t seed)
   for (unsigned i = 0; i < vf_status_words; ++i) top_->cfg_vf_status[i] = 0;
   top_->cfg_flr_in_process = 0;
   for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
-  top_->cfg_max_payload = 1;
+  top_->cfg_max_payload = static_cast<std::uint8_t>(max_payload_encoding(seed));
   top_->cfg_max_read_req = static_cast<std::uint8_t>(max_read_encoding(seed));
   top_->s_axis_rq_tready = 0;
   top_->m_axis_rc_tvalid = 0;
   top_->io_interrupt_ready = 1;
-  top_->io_qdma_s_axis_c2h_valid = 0;
-  top_->io_qdma_s_axis_c2h_cmpt_valid = 0;
   top_->io_qdma_dsc_crdt_in_valid = 0;
   top_->io_qdma_usr_flr_done_vld = 0;
   run(4);
@@ -86,6 +85,7 @@ void Engine::tick() {
     sample_streams(completion);
     if (top_->io_interrupt_valid && top_->io_interrupt_ready) {
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
+      if (on_interrupt) on_interrupt(interrupts.back());
       last_event_ = cycles_;
     }
     if (top_->io_doorbell_valid) doorbells.push_back(top_->io_doorbell_payload_queue);
@@ -118,6 +118,7 @@ bool Engine::drive_streams() {
     top_->io_qdma_dsc_crdt_in_payload_dir = 0;
     top_->io_qdma_dsc_crdt_in_payload_fence = 0;
   }
+  c2h.drive(*top_, top_->reset == 0);
   const RequesterHost::Beat* beat = top_->reset ? nullptr : host.next();
   top_->m_axis_rc_tvalid = beat != nullptr;
   if (beat == nullptr) return false;
@@ -135,6 +136,8 @@ void Engine::sample_streams(bool completion) {
     host.pop();
     last_event_ = cycles_;
   }
+  if (c2h.sample(*top_)) last_event_ = cycles_;
+  if (host.in_request() && !top_->s_axis_rq_tvalid) throw std::runtime_error("request: it has a gap");
   if (top_->s_axis_rq_tvalid && top_->s_axis_rq_tready != 0) {
     RequesterHost::Beat beat;
     std::copy_n(&top_->s_axis_rq_tdata[0], beat_words, beat.data.begin());
@@ -176,7 +179,7 @@ void Engine::take_frame_beat() {
 void Engine::settle() {
   const std::uint64_t start = cycles_;
   last_event_ = cycles_;
-  while (host.open() != 0 || !grants_.empty() || cycles_ - last_event_ < quiet_cycles) {
+  while (host.open() != 0 || !grants_.empty() || c2h.to_send() != 0 || cycles_ - last_event_ < quiet_cycles) {
     if (cycles_ - start > settle_limit) throw std::runtime_error("the engine does not come to rest");
     tick();
   }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "c2h/shell.hpp"
 #include "requester_host.hpp"
 #include "stream/qdma_c2h.hpp"
 
@@ -54,6 +56,8 @@ class Engine {
 
   /// The largest read request that the host allows, which the seed chooses.
   static constexpr unsigned max_read_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed % 4); }
+  /// And the largest write.
+  static constexpr unsigned max_payload_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed / 4 % 3); }
 
   /// The shell lets a queue fetch count descriptors.
   void grant(unsigned queue, unsigned count) { grants_.emplace_back(queue, count); }
@@ -66,6 +70,7 @@ class Engine {
   };
 
   RequesterHost host;
+  C2hShell c2h;                             // the shell's way to the host
   std::vector<Frame> frames;                // that the shell has taken
   std::vector<DescriptorMessage> messages;  // that the shell has taken
   bool takes_frames = true, takes_requests = true, takes_interrupts = true;
@@ -73,8 +78,9 @@ class Engine {
   unsigned hold_requests = 0, hold_interrupts = 0;
 
   std::vector<Interrupt> interrupts;  // in their order
-  std::vector<unsigned> resets;       // functions the shell was told of
-  std::vector<unsigned> doorbells;    // their queues
+  std::function<void(const Interrupt&)> on_interrupt;
+  std::vector<unsigned> resets;     // functions the shell was told of
+  std::vector<unsigned> doorbells;  // their queues
   bool answers_resets = true;
   bool answers_now = false;  // the next answer comes in the next cycle
 

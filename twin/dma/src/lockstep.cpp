@@ -126,7 +126,9 @@ void Lockstep::reset_by_pcie(unsigned function) {
 
 void Lockstep::settle() {
   engine.settle();
-  const auto is_idle = [this] { return model_.idle() && streams_.h2c.idle() && shell.to_grant() == 0; };
+  const auto is_idle = [this] {
+    return model_.idle() && streams_.h2c.idle() && shell.to_grant() == 0 && streams_.c2h.idle() && shell.to_send() == 0;
+  };
   for (unsigned i = 0; !is_idle(); ++i) {
     ASSERT_LT(i, settle_limit) << "the model does not come to rest: " << model_.waits_for();
     tick_model(1);

@@ -66,9 +66,10 @@ class Lockstep {
   TestMemory memory;  // the model's
   FakeShell shell;    // the model's
 
- private:
+ protected:
   void tick_model(unsigned cycles);
 
+ private:
   Qdma streams_;
   QdmaIp model_;
   std::uint64_t now_ps_ = 0;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace meridian {
 
@@ -18,7 +19,7 @@ constexpr unsigned poisoned_code = 1, status_code = 2, count_code = 3, request_c
 constexpr unsigned stray_code = 6, reset_code = 8, time_out_code = 9;
 constexpr unsigned tags = 256;
 constexpr unsigned tags_without_extension = 32;
-constexpr std::uint64_t under_way = 24;  // cycles of RQ in which what was decided before may leave
+constexpr std::uint64_t under_way = 64;  // cycles of RQ in which what was decided before may leave
 constexpr unsigned unsupported_status = 1, abort_status = 4;
 
 void check(bool holds, const std::string& what) {
@@ -40,26 +41,46 @@ std::uint64_t RequesterHost::answered(unsigned function, std::uint64_t address, 
   return sum;
 }
 
-void RequesterHost::take(const Beat& beat) {
-  const auto& d = beat.data;
-  const std::uint64_t address = ((std::uint64_t{d[1]} << 32) | d[0]) & ~std::uint64_t{3};
-  const unsigned words = d[2] & 0x7ff, kind = (d[2] >> 11) & 0xf, function = (d[2] >> 16) & 0xff;
-  const auto first_be = static_cast<unsigned>(beat.user & 0xf), last_be = static_cast<unsigned>(beat.user >> 4 & 0xf);
-  check(beat.last, "it has more than a beat");
-  check(beat.user >> 8 == 0, "tuser has bits that this engine does not use");
-  check(d[0] % 4 == 0 && words != 0, "address type, or no double word");
-  check(first_be != 0 && (last_be == 0) == (words == 1), "byte enables");
-  check(address % page + 4 * words <= page, "it crosses 4 KiB");
+/// Whether a run of ones is all there is.
+constexpr bool is_run(unsigned bits) {
+  return bits != 0 && std::has_single_bit((bits >> std::countr_zero(bits)) + 1);
+}
+
+/// A request whose first beat is taken now.
+void RequesterHost::begin(const Beat& beat) {
+  packet_user_ = beat.user;
+  const unsigned function = (beat.data[2] >> 16) & 0xff;
   const auto off = may_not_since_.find(function);
   const bool may = off != may_not_since_.end() && (off->second == never_off || offered_ - off->second <= under_way);
   check(may, "function " + std::to_string(function) + " may not access memory");
+}
+
+void RequesterHost::take(const Beat& beat) {
+  if (packet_.empty()) begin(beat);
+  check(is_run(beat.keep) && (beat.keep & 1) != 0 && (beat.last || beat.keep == 0xff), "double words are missing");
+  packet_.insert(packet_.end(), beat.data.begin(), beat.data.begin() + std::popcount(beat.keep));
+  if (!beat.last) return;
+  const std::vector<std::uint32_t> d = std::exchange(packet_, {});
+  const std::uint64_t address = ((std::uint64_t{d[1]} << 32) | d[0]) & ~std::uint64_t{3};
+  const unsigned words = d[2] & 0x7ff, kind = (d[2] >> 11) & 0xf, function = (d[2] >> 16) & 0xff;
+  const auto first_be = static_cast<unsigned>(packet_user_ & 0xf),
+             last_be = static_cast<unsigned>(packet_user_ >> 4 & 0xf);
+  check(packet_user_ >> 8 == 0, "tuser has bits that this engine does not use");
+  check(d[0] % 4 == 0 && words != 0, "address type, or no double word");
+  check(first_be != 0 && (last_be == 0) == (words == 1), "byte enables");
+  check(address % page + 4 * words <= page, "it crosses 4 KiB");
+  check(is_run(first_be) && (words == 1 || (first_be & 8) != 0), "bytes are missing in the first double word");
+  check(words == 1 || (is_run(last_be) && (last_be & 1) != 0), "bytes are missing in the last double word");
   const auto skipped = static_cast<unsigned>(std::countr_zero(first_be));
   const unsigned ending = words == 1 ? first_be : last_be;
   const unsigned bytes = 4 * words - skipped - (static_cast<unsigned>(std::countl_zero(ending)) - 28);
   const Request request{function, address + skipped, bytes, kind == memory_write};
   requests.push_back(request);
-  if (kind == memory_write) return write(request, beat, words);
-  check(kind == memory_read && beat.keep == 0xf, "a kind or a length that this engine does not send");
+  if (kind == memory_write) {
+    check(d.size() == descriptor_words + words && 4 * words <= max_payload_, "a write's length");
+    return write(request, std::span(d).subspan(descriptor_words));
+  }
+  check(kind == memory_read && d.size() == descriptor_words, "a kind or a length that this engine does not send");
   check(4 * words <= max_read_, "more than the maximum read request size");
   const auto tag = static_cast<std::uint8_t>(d[3]);
   check(tag < tags_without_extension, "tag " + std::to_string(tag) + " needs extended tags");
@@ -70,11 +91,9 @@ void RequesterHost::take(const Beat& beat) {
   open_.push_back({tag, function, request.address, bytes, 0, answer, random_.below(3), false});
 }
 
-void RequesterHost::write(const Request& request, const Beat& beat, unsigned words) {
-  check(words <= 4 && beat.keep == (1U << (descriptor_words + words)) - 1, "a write's length");
-  check(request.bytes == 4 * words, "a write of a part of a double word");
-  memory.write(request.function, request.address,
-               std::span(reinterpret_cast<const std::uint8_t*>(beat.data.data() + descriptor_words), request.bytes));
+void RequesterHost::write(const Request& request, std::span<const std::uint32_t> data) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(data.data());
+  memory.write(request.function, request.address, std::span(bytes + request.address % 4, request.bytes));
   if (on_write) on_write(request.function, request.address);
 }
 

@@ -49,7 +49,8 @@ class RequesterHost {
   };
   static constexpr unsigned errors = static_cast<unsigned>(Answer::never) - 1;
 
-  explicit RequesterHost(std::uint64_t seed, unsigned max_read) : random_(seed), max_read_(max_read) {}
+  explicit RequesterHost(std::uint64_t seed, unsigned max_read, unsigned max_payload)
+      : random_(seed), max_read_(max_read), max_payload_(max_payload) {}
 
   TestMemory memory;  // what is beyond its end is unsupported
   std::vector<Request> requests;
@@ -73,6 +74,8 @@ class RequesterHost {
 
   /// A beat of requests was taken.
   void take(const Beat& beat);
+  /// Of a request that has more beats.
+  bool in_request() const { return !packet_.empty(); }
   /// The next beat of completions; nothing has to be sent if it is null. pop() when it was taken.
   const Beat* next();
   void pop() { beats_.pop_front(); }
@@ -88,13 +91,16 @@ class RequesterHost {
     bool failed;
   };
 
-  void write(const Request& request, const Beat& beat, unsigned words);
+  void begin(const Beat& beat);
+  void write(const Request& request, std::span<const std::uint32_t> data);
   void answer(std::size_t index);
   void send_stray();
   void send(std::array<std::uint32_t, 3> descriptor, std::span<const std::uint32_t> words, bool discontinue = false);
 
   Random random_;
-  unsigned max_read_;
+  unsigned max_read_, max_payload_;
+  std::vector<std::uint32_t> packet_;  // of a request so far
+  std::uint64_t packet_user_ = 0;      // of its first beat
   std::vector<Read> open_;
   std::deque<Beat> beats_;
   std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> answered_;

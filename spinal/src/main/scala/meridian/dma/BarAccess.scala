@@ -32,6 +32,8 @@ case class Doorbell() extends Bundle {
 }
 object Doorbell {
   val h2cPidx = 1
+  val c2hPidx = 2
+  val completionCidx = 3
 }
 
 /** An interrupt that is to be sent: a vector of a function, or an entry of an interrupt ring that has the vector's number. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma
 
+import meridian.dma.c2h.C2hEngine
 import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
 import meridian.dma.mailbox.Mailbox
@@ -12,8 +13,8 @@ import spinal.lib._
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
   *
   * What there is so far (docs/dma.md): reads and writes of BAR0, contexts, mailbox, errors, function level resets, and the
-  * way from host to card. Doorbells and interrupts come out at ports; nothing takes those of C2H and of interrupt rings
-  * yet, and the streams of C2H are idle. Clock: the block's user_clk, 250 MHz.
+  * ways from host to card and back. Interrupts come out at a port; nothing takes doorbells of interrupt rings yet.
+  * Clock: the block's user_clk, 250 MHz.
   *
   * A read of a register is answered 10 to 14 cycles after its request, if the block takes completions at once. One access
   * is under way at a time.
@@ -57,13 +58,29 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   doorbells.io.forget << commands.io.forget
 
   val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
-  io.pcie.rq(h2c.io.rq)
-  h2c.io.rc << io.pcie.rc
+  // A function may use tags 0 to 31 without Extended Tag: these are all of them.
+  val c2h = new C2hEngine(p, firstTag = 24, timeOut = p.readTimeOut)
+  // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it.
+  io.pcie.rq(StreamArbiterFactory().roundRobin.fragmentLock.on(Seq(h2c.io.rq, c2h.io.rq)))
+  val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
+  h2c.io.rc << completed
+  c2h.io.rc << completedToo
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.hold <> commands.io.hold
   h2c.io.change << commands.io.change
-  csr.io.late := h2c.io.late
+  csr.io.late := h2c.io.late || c2h.io.late
   h2c.io.ringSizes := csr.io.ringSizes
+  c2h.io.maxPayload := RegNext(io.pcie.cfg_max_payload)
+  c2h.io.hold <> commands.io.holdC2h
+  c2h.io.change << commands.io.changeC2h
+  c2h.io.holdCompletion <> commands.io.holdCompletion
+  c2h.io.changeCompletion << commands.io.changeCompletion
+  c2h.io.prefetch << commands.io.prefetch
+  c2h.io.ringSizes := csr.io.ringSizes
+  c2h.io.bufferSizes := csr.io.bufferSizes
+  c2h.io.timers := csr.io.timers
+  c2h.io.thresholds := csr.io.thresholds
+  c2h.io.timerTick := csr.io.timerTick
   h2c.io.statusInterval := csr.io.statusInterval
   val rung = doorbells.io.doorbell
   val isH2c = rung.kind === Doorbell.h2cPidx
@@ -71,7 +88,17 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   h2c.io.doorbell.payload.queue := rung.payload.queue
   h2c.io.doorbell.pidx := rung.value(15 downto 0).asUInt
   h2c.io.doorbell.arm := rung.value(16)
-  rung.ready := !isH2c || h2c.io.doorbell.ready
+  c2h.io.doorbell.valid := rung.valid && rung.kind === Doorbell.c2hPidx
+  c2h.io.doorbell.payload := h2c.io.doorbell.payload
+  c2h.io.bell.valid := rung.valid && rung.kind === Doorbell.completionCidx
+  c2h.io.bell.payload.queue := rung.payload.queue
+  c2h.io.bell.value := rung.value
+  rung.ready := rung.kind.mux(
+    Doorbell.h2cPidx -> h2c.io.doorbell.ready,
+    Doorbell.c2hPidx -> c2h.io.doorbell.ready,
+    Doorbell.completionCidx -> c2h.io.bell.ready,
+    default -> True
+  )
   io.doorbell.valid := rung.fire
   io.doorbell.payload := rung.payload
 
@@ -80,12 +107,14 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   partial.valid init False
   partial.valid.clearWhen(errors.io.raise.ready)
   when(decoder.io.partial.valid)(partial := decoder.io.partial)
-  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise))
+  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise))
   errors.io.raise.valid := partial.valid || raises.valid
   errors.io.raise.payload := raises.payload
   raises.ready := errors.io.raise.ready && !partial.valid
   errors.io.log << doorbells.io.log
-  errors.io.failure << h2c.io.failure
+  errors.io.failure.valid := h2c.io.failure.valid || c2h.io.failure.valid
+  errors.io.failureC2h := c2h.io.failure.valid
+  errors.io.failure.payload := h2c.io.failure.valid ? h2c.io.failure.payload | c2h.io.failure.payload
   when(partial.valid) {
     errors.io.raise.leaf := ErrorTree.request
     errors.io.raise.bits := 1 << ErrorTree.unmapped
@@ -99,6 +128,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   config.io.maxPayload := io.pcie.cfg_max_payload
   config.io.maxReadRequest := io.pcie.cfg_max_read_req
   h2c.io.busMaster := config.io.busMaster
+  c2h.io.busMaster := config.io.busMaster
 
   val flr = new FlrBridge(p)
   flr.io.pfInProcess := io.pcie.cfg_flr_in_process
@@ -115,25 +145,26 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   requests(0).vector := mailbox.io.interrupt.vector.resized
   requests(0).aggregate := False
   requests(1) << errors.io.interrupt
-  val interrupts = new InterruptPort(p, 3)
-  for ((from, to) <- (requests.map(_.toStream) :+ h2c.io.interrupt).zip(interrupts.io.requests)) to << from
+  val interrupts = new InterruptPort(p, 5)
+  val sources = (requests.map(_.toStream) :+ h2c.io.interrupt) ++ c2h.io.interrupts
+  for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
   interrupts.io.busMaster := config.io.busMaster
   io.interrupt << interrupts.io.interrupt
-  // A reset waits for both.
-  val (reads, waiting) = StreamFork2(resets.io.drain)
-  h2c.io.drain << reads
-  interrupts.io.drain << waiting
+  // A reset waits for both engines, and then for the interrupts that they have asked for.
+  val drained = Vec.fill(2)(RegInit(False))
+  for ((drain, isDone) <- Seq(h2c.io.drain, c2h.io.drain).zip(drained)) {
+    drain.valid := resets.io.drain.valid && !isDone
+    drain.payload := resets.io.drain.payload
+    isDone := (isDone || drain.fire) && !resets.io.drain.ready
+  }
+  interrupts.io.drain << resets.io.drain.continueWhen(drained.andR)
 
   io.qdma.m_axis_h2c << h2c.io.h2c
-  io.qdma.tm_dsc_sts << h2c.io.tmStatus
-  h2c.io.credits << io.qdma.dsc_crdt_in
-
-  // The streams on which nothing passes yet.
-  private def idle(payload: Data): Unit = payload.assignFromBits(B(0, widthOf(payload) bits))
-  io.qdma.s_axis_c2h.ready := False
-  io.qdma.s_axis_c2h_cmpt.ready := False
-  io.qdma.axis_c2h_status.valid := False
-  idle(io.qdma.axis_c2h_status.payload)
+  io.qdma.tm_dsc_sts << StreamArbiterFactory().roundRobin.on(Seq(h2c.io.tmStatus, c2h.io.tmStatus))
+  h2c.io.credits << io.qdma.dsc_crdt_in // those of C2H are dropped: it fetches without
+  c2h.io.c2h << io.qdma.s_axis_c2h
+  c2h.io.cmpt << io.qdma.s_axis_c2h_cmpt
+  io.qdma.axis_c2h_status << c2h.io.status
   io.qdma.usr_flr_set := resets.io.shell.valid
   io.qdma.usr_flr_fnc := resets.io.shell.payload
   resets.io.shellDone.valid := io.qdma.usr_flr_done_vld

@@ -2,6 +2,8 @@
 package meridian.dma.context
 
 import meridian.dma.DmaParam
+import meridian.dma.c2h.PrefetchWrite
+import meridian.dma.completion.{CompletionChange, CompletionHold, CompletionRow}
 import meridian.dma.context.{ContextKind => Kind}
 import meridian.dma.descriptor.{RingChange, RingFields, RingHold}
 import spinal.core._
@@ -33,8 +35,9 @@ object SweepStep {
   *
   * A command takes 5 cycles, and at most as many more as a step that has begun; its access waits for it, so software never
   * finds it busy. One for a context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way
-  * to commands. Either takes 6 more, and what the H2C engine's event takes, if it is about an H2C ring: the engine holds
-  * the ring, as PIDX, CIDX, credits, errors and whether it is enabled are the engine's, and is told of the change.
+  * to commands. Either takes 6 more, and what the events of the engines take, if it is about an H2C ring, a C2H ring or
+  * a completion ring: the engine holds the ring, as PIDX, CIDX, credits, errors and whether it is enabled are the
+  * engine's, and is told of the change. A function's reset holds the three rings of a queue at once.
   *
   * A queue is taken from a function that the map gave it to, or whose context names the function while it is enabled; an
   * interrupt ring from the function that its context names.
@@ -48,10 +51,16 @@ class ContextCommand(p: DmaParam) extends Component {
     val map = master(Flow(FunctionMapWrite()))
     val hold = master(RingHold()) // of the H2C engine
     val change = master(Stream(RingChange()))
+    val holdC2h = master(RingHold())
+    val changeC2h = master(Stream(RingChange()))
+    val holdCompletion = master(CompletionHold())
+    val changeCompletion = master(Stream(CompletionChange()))
+    val prefetch = master(Flow(PrefetchWrite()))
   }
 
   val store = new ContextStore(p)
   io.map << store.io.map
+  io.prefetch << store.io.prefetch
   val sweeps = Reg(Bool())
   val index = Reg(UInt(13 bits))
   val chosen = Reg(Bits(store.kinds.size bits))
@@ -72,14 +81,27 @@ class ContextCommand(p: DmaParam) extends Component {
   io.forget.valid := False
   io.forget.payload := io.sweep.index
 
-  // What the engine has of a ring takes the place of what is stored.
-  val holds = RegInit(False)
-  val change = Reg(RingChange())
-  io.hold.queue.valid := holds
-  io.hold.queue.payload := index.resized
-  io.change.valid := False
-  io.change.payload := change
+  // What an engine has of a ring takes the place of what is stored.
+  val holds, holdsC2h, holdsCompletion = RegInit(False)
+  val change, changeC2h = Reg(RingChange())
+  val changeCompletion = Reg(CompletionChange())
+  val asked = Seq(io.hold.queue -> holds, io.holdC2h.queue -> holdsC2h, io.holdCompletion.queue -> holdsCompletion)
+  for ((hold, isHeld) <- asked) {
+    hold.valid := isHeld
+    hold.payload := index.resized
+  }
+  val tells = Reg(Bits(3 bits)) // changes that are to be taken
+  val changes = Seq(io.change -> change, io.changeC2h -> changeC2h, io.changeCompletion -> changeCompletion)
+  for ((out, kept) <- changes) {
+    out.valid := False
+    out.payload.assignFromBits(kept.asBits)
+  }
   val rows = CombInit(store.io.rows)
+  when(holdsC2h) {
+    rows(Kind.swC2h) := RingFields.software(store.io.rows(Kind.swC2h), io.holdC2h.state)
+    rows(Kind.hwC2h) := RingFields.hardware(store.io.rows(Kind.hwC2h), io.holdC2h.state)
+  }
+  when(holdsCompletion)(rows(Kind.completion) := io.holdCompletion.row.resized)
   when(holds) {
     rows(Kind.swH2c) := RingFields.software(store.io.rows(Kind.swH2c), io.hold.state)
     rows(Kind.hwH2c) := RingFields.hardware(store.io.rows(Kind.hwH2c), io.hold.state)
@@ -96,9 +118,14 @@ class ContextCommand(p: DmaParam) extends Component {
   )
 
   val isRow = io.sweep.kind === SweepStep.row
-  val isRing = index < p.queues && (sweeps ? (isRow && (mapped || isFunctions(Kind.swH2c, Kind.swFunction))) |
-    (chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c)))
+  private def isAbout(kind: Int, function: (Int, Int), commands: Bool): Bool =
+    index < p.queues && (sweeps ? (isRow && (mapped || isFunctions(kind, function))) | commands)
+  val isRing =
+    isAbout(Kind.swH2c, Kind.swFunction, chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c))
+  val isC2h = isAbout(Kind.swC2h, Kind.swFunction, chosen(Kind.swC2h) || chosen(Kind.hwC2h))
+  val isCompletion = isAbout(Kind.completion, Kind.completionFunction, chosen(Kind.completion))
   val begins = write(Kind.swH2c) || write(Kind.hwH2c)
+  val beginsC2h = write(Kind.swC2h) || write(Kind.hwC2h)
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
@@ -109,7 +136,7 @@ class ContextCommand(p: DmaParam) extends Component {
       io.row.valid := !sweeps && io.command.operation === Kind.read
       io.sweep.ready := sweeps
       io.forget.valid := sweeps && isRow && mapped
-      holds := False
+      Seq(holds, holdsC2h, holdsCompletion).foreach(_ := False)
       goto(idle)
     }
 
@@ -128,7 +155,11 @@ class ContextCommand(p: DmaParam) extends Component {
     }
     fetch.whenIsActive(goto(wait1))
     wait1.whenIsActive(goto(act))
-    hold.whenIsActive(when(io.hold.held)(goto(act)))
+    hold.whenIsActive {
+      val held =
+        Seq(holds -> io.hold.held, holdsC2h -> io.holdC2h.held, holdsCompletion -> io.holdCompletion.held)
+      when(held.map { case (isHeld, stands) => !isHeld || stands }.andR)(goto(act))
+    }
     act.whenIsActive {
       when(sweeps) {
         write := 0
@@ -161,15 +192,23 @@ class ContextCommand(p: DmaParam) extends Component {
         invalidates := io.command.operation === Kind.invalidate
       }
       goto(finish)
-      when(isRing && !holds) {
-        holds := True
+      when((isRing && !holds) || (isC2h && !holdsC2h) || (isCompletion && !holdsCompletion)) {
+        holds := isRing
+        holdsC2h := isC2h
+        holdsCompletion := isCompletion
         goto(hold)
       }
     }
     finish.whenIsActive {
       store.io.write := write
       // The contexts as they are after the write.
-      val written = Vec(Seq(Kind.swH2c, Kind.hwH2c).map(i => (write(i) && !invalidates) ? row | rows(i)))
+      val kinds = Seq(Kind.swH2c, Kind.hwH2c, Kind.swC2h, Kind.hwC2h, Kind.completion)
+      val written = Vec(kinds.map(i => (write(i) && !invalidates) ? row | rows(i)))
+      changeC2h := RingFields.change(index.resized, written(2), written(3), c2h = true)
+      when(write(Kind.swC2h) && invalidates)(changeC2h.context.enable := False)
+      changeCompletion.queue := index.resized
+      changeCompletion.row := written(4).resized
+      when(write(Kind.completion) && invalidates)(changeCompletion.row(CompletionRow.valid) := False)
       change := RingFields.change(index.resized, written(0), written(1))
       when(write(Kind.swH2c) && invalidates)(change.context.enable := False)
       when(!begins) {
@@ -177,11 +216,16 @@ class ContextCommand(p: DmaParam) extends Component {
         change.creditsAlone := True
         change.forgets := sweeps
       }
-      when(holds && (begins || write(Kind.creditH2c) || sweeps))(goto(tell)) otherwise (end())
+      val told = (holdsCompletion && (write(Kind.completion) || sweeps)) ##
+        (holdsC2h && (beginsC2h || sweeps)) ## (holds && (begins || write(Kind.creditH2c) || sweeps))
+      tells := told
+      when(told.orR)(goto(tell)) otherwise (end())
     }
     tell.whenIsActive {
-      io.change.valid := True
-      when(io.change.ready)(end())
+      val left = tells & ~changes.map(_._1.ready).asBits()
+      for (((out, _), i) <- changes.zipWithIndex) out.valid := tells(i)
+      tells := left
+      when(!left.orR)(end())
     }
   }
 }

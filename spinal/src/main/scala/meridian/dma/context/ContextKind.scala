@@ -22,6 +22,7 @@ object ContextKind {
   val completionValid = bit(3, 28)
   val completionTimer = bit(4, 0)
   val prefetchValid = bit(1, 13)
+  val prefetchSize = (bit(0, 1), 4)
   val ringFunction = (bit(3, 18), 12)
   val ringValid = bit(0, 0)
   val mapBase = (bit(0, 0), 11)
@@ -30,6 +31,7 @@ object ContextKind {
   // Places in the list below.
   val swC2h = 0
   val swH2c = 1
+  val hwC2h = 2
   val hwH2c = 3
   val creditH2c = 5
   val completion = 6

@@ -2,6 +2,7 @@
 package meridian.dma.context
 
 import meridian.dma.DmaParam
+import meridian.dma.c2h.PrefetchWrite
 import spinal.core._
 import spinal.lib._
 
@@ -22,6 +23,7 @@ class ContextStore(p: DmaParam) extends Component {
     val row = in Bits (256 bits)
     val busy = out Bool ()
     val map = master(Flow(FunctionMapWrite()))
+    val prefetch = master(Flow(PrefetchWrite()))
   }
 
   val filled = RegInit(U(0, log2Up(p.queues max DmaParam.rings) + 1 bits))
@@ -40,17 +42,24 @@ class ContextStore(p: DmaParam) extends Component {
       from & B(mask, width bits)
     }
     val written = io.invalidate ? without(row, kind.valid) | io.row(width - 1 downto 0)
+    val kept = io.busy ? B(0, width bits) | without(written, kind.engines)
+    val writes = io.busy || (io.write(i) && present)
     memory.write(
       address = io.busy ? filled(bits - 1 downto 0) | io.index(bits - 1 downto 0),
-      data = io.busy ? B(0, width bits) | without(written, kind.engines),
-      enable = io.busy || (io.write(i) && present)
+      data = kept,
+      enable = writes
     )
     if (i == ContextKind.map) {
-      io.map.valid := io.busy || (io.write(i) && present)
+      io.map.valid := writes
       io.map.function := io.busy ? filled(7 downto 0) | io.index(7 downto 0)
-      val kept = io.busy ? B(0, width bits) | without(written, kind.engines)
       io.map.base := kept(ContextKind.mapBase._1, ContextKind.mapBase._2 bits).asUInt
       io.map.count := kept(ContextKind.mapCount._1, ContextKind.mapCount._2 bits).asUInt
+    }
+    if (i == ContextKind.prefetch) {
+      io.prefetch.valid := writes
+      io.prefetch.payload.queue := (io.busy ? filled(bits - 1 downto 0) | io.index(bits - 1 downto 0)).resized
+      io.prefetch.context.valid := kept(ContextKind.prefetchValid)
+      io.prefetch.context.size := kept(ContextKind.prefetchSize._1, ContextKind.prefetchSize._2 bits).asUInt
     }
   }
 }

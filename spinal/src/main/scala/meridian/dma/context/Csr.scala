@@ -19,7 +19,9 @@ class Csr(p: DmaParam) extends Component {
     val command = master(Stream(ContextCommandWord()))
     val row = slave(Flow(Bits(256 bits))) // what a command has read, before or with command.ready
     val late = in Bool () // what a command has ended is still at RQ: software finds it busy
-    val ringSizes = out Vec (UInt(16 bits), 16)
+    val ringSizes, timers, thresholds = out Vec (UInt(16 bits), 16)
+    val bufferSizes = out Vec (UInt(17 bits), 16)
+    val timerTick = out UInt (16 bits)
     val statusInterval = out UInt (10 bits) // frames between two status entries of a ring
   }
 
@@ -67,12 +69,21 @@ class Csr(p: DmaParam) extends Component {
   )
 
   // What the engines use of them.
-  val sizes = Vec.fill(16)(RegInit(U(0, 16 bits)))
   val interval = RegInit(U(0, 3 bits))
-  val ofSize = address - CsrTable.ringSizes / 4
-  when(keeps && ofSize < 16)(sizes(ofSize(3 downto 0)) := io.port.access.data(15 downto 0).asUInt)
+  val tick = RegInit(U(CsrTable.timerTickAtReset, 16 bits))
+  private def entries(first: Int, width: Int): Vec[UInt] = {
+    val kept = Vec.fill(16)(RegInit(U(0, width bits)))
+    val place = address - first / 4
+    when(keeps && place < 16)(kept(place(3 downto 0)) := io.port.access.data(width - 1 downto 0).asUInt)
+    kept
+  }
   when(keeps && at(CsrTable.descriptorConfig))(interval := io.port.access.data(2 downto 0).asUInt)
-  io.ringSizes := sizes
+  when(keeps && at(CsrTable.timerTick))(tick := io.port.access.data(15 downto 0).asUInt)
+  io.ringSizes := entries(CsrTable.ringSizes, 16)
+  io.timers := entries(CsrTable.timers, 16)
+  io.thresholds := entries(CsrTable.thresholds, 16)
+  io.bufferSizes := entries(CsrTable.bufferSizes, 17)
+  io.timerTick := tick
   io.statusInterval := RegNext((U(4, 10 bits) |<< interval).resize(10 bits))
 
   val control = new StateMachine {

@@ -17,6 +17,7 @@ object CsrTable {
   /** A field of 6 bits for each PF, a bitmap of BARs. */
   private def bars(p: DmaParam, bar: Int): Long = (0 until p.pfs).map(pf => (1L << bar) << 6 * pf).sum
 
+  val timerTickAtReset = 25
   private val streams = 0x30000L // H2C and C2H, no memory mapped engines
 
   def words(p: DmaParam): Seq[Word] = Seq(
@@ -41,7 +42,7 @@ object CsrTable {
     constant(0x130, "GLBL2_SYSTEM_ID"),
     constant(0x134, "GLBL2_MISC_CAP", if (p.eqdma4) 0x01100003L else 0x02200003L),
     constant(0x318, "REQ_ERR_STS"),
-    Word(0xb0c, "C2H_INT_TIMER_TICK", 25),
+    Word(timerTick, "C2H_INT_TIMER_TICK", timerTickAtReset),
     Word(0xbc4, "C2H_CMPT_FORMAT_0", 0x00020001L),
     constant(0xbe0, "C2H_PFCH_CACHE_DEPTH", 64),
     constant(0xbe4, "C2H_WRB_COAL_BUF_DEPTH", 32),
@@ -53,6 +54,10 @@ object CsrTable {
   val functionNumber = 0x12c // of who asks
   val ringSizes = 0x204 // 16 words
   val descriptorConfig = 0x250 // bits 2:0: frames between two status entries, 4 times two to the power of it
+  val timers = 0xa00 // 16 words, of ticks
+  val thresholds = 0xa40 // 16 words
+  val bufferSizes = 0xab0 // 16 words
+  val timerTick = 0xb0c // cycles
   val contextData = 0x804 // 8 words
   val contextMask = 0x824 // 8 words
   val contextCommand = 0x844

@@ -55,7 +55,8 @@ object ErrorTree {
   *
   * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed. An access takes 2 cycles.
   * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
-  * register has no room. That of descriptors keeps the first since theirs was: queue, CIDX, PIDX and new PIDX.
+  * register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
+  * PIDX.
   */
 class ErrorTree extends Component {
   import ErrorTree._
@@ -65,6 +66,7 @@ class ErrorTree extends Component {
     val raise = slave(Stream(ErrorEvent()))
     val log = slave(Flow(BarAccess()))
     val failure = slave(Flow(RingFailure())) // of a ring
+    val failureC2h = in Bool () // it is one of C2H
     val interrupt = master(Flow(InterruptRequest()))
   }
 
@@ -114,7 +116,7 @@ class ErrorTree extends Component {
   }
 
   when(io.failure.valid && !failed(0).msb) {
-    failed(0) := True ## B(0, 20 bits) ## io.failure.queue
+    failed(0) := True ## io.failureC2h ## B(0, 19 bits) ## io.failure.queue
     failed(1) := B(0, 4 bits) ## io.failure.cidx ## B(0, 12 bits)
     failed(2) := io.failure.pidx ## io.failure.newPidx
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "h2c_bench.hpp"
+#include "h2c/bench.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // From host to card: what a doorbell, a credit or a context makes of rings, frames, status entries and errors.
 #include <gtest/gtest.h>
 
-#include "h2c_bench.hpp"
+#include "h2c/bench.hpp"
 
 namespace meridian {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "h2c_bench.hpp"
+#include "h2c/bench.hpp"
 
 namespace meridian {
 namespace {

@@ -3,7 +3,7 @@
 // data or behind a part of them, and a read that it never answers.
 #include <gtest/gtest.h>
 
-#include "h2c_bench.hpp"
+#include "h2c/bench.hpp"
 
 namespace meridian {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "h2c_bench.hpp"
+#include "h2c/bench.hpp"
 
 namespace meridian {
 namespace {
