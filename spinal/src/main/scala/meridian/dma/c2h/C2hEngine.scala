@@ -16,9 +16,9 @@ import spinal.lib._
   * A frame's payload, its completion, its status entry and its interrupt leave in this order. Frames of all queues
   * leave in the order in which they came. A beat a cycle of payload; the beats of a request have no gap.
   *
-  * `drain` ends when a function whose rings, of buffers and of completions, were all changed has nothing more to do with
-  * the host's memory. It takes 14 cycles at least, and as long as RQ and the port of interrupts need for what came before,
-  * and its reads to come.
+  * `drain` ends when a function whose rings, of buffers and of completions, were all changed has nothing more to do
+  * with the host's memory. It takes 14 cycles at least, and as long as RQ and the port of interrupts need for what came
+  * before, and its reads to come.
   *
   * @param firstTag  the first of its tags, of which it has 8
   * @param rows      beats of frames that wait, 32 bytes each

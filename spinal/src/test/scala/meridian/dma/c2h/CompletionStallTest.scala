@@ -14,7 +14,9 @@ class CompletionStallTest extends AnyFunSuite {
 
   val p = DmaParam(vfs = Seq(2, 2, 0, 1), queues = 16)
   val bound = 16 // cycles, of a doorbell: as CompletionEngine says
-  lazy val compiled = SimConfig.compile(CompletionReference.visible(new C2hEngine(p, firstTag = 24)))
+  // Frames are sent without credit here, and wait for their descriptors as long as RQ stands still.
+  lazy val compiled =
+    SimConfig.compile(CompletionReference.visible(new C2hEngine(p, firstTag = 24, frameWait = 1000000)))
 
   class Bench(dut: C2hEngine, seed: Int) {
     val h = new C2hHarness(dut, p, seed)
