@@ -46,8 +46,9 @@ layer_install() { # SOURCES FOLDER RECIPE...: installs into FOLDER what the reci
     text=$(cat "$recipe"/*.bb)
     layer_sources "$recipe" "$S" || return 1
     mapfile -t -O "${#units[@]}" units < <(sed -n '/^SYSTEMD_SERVICE/,/[^\\]$/p' <<<"$text" | grep -oE '[^ "=]+\.(service|timer|socket)')
+    unset -f do_install
     eval "$(sed -nE '/^do_install(:append)?\(\) \{/,/^\}/p' <<<"$text" | sed -E 's/^do_install(:append)?/do_install/')"
-    do_install || return 1
+    do_install # by itself, so that the first of its steps that fails ends the script
   done
 }
 

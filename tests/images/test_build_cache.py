@@ -5,6 +5,7 @@ and package mirrors are stand-ins here, the scripts are the real ones."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -37,13 +38,18 @@ chmod +x "$3/bin/pip"
 
 
 class Tree:
-    """A checkout with these scripts and folders, a cache of its own, and stand-ins before all programs."""
+    """A checkout with these scripts, what they source, and folders, a cache of its own, and stand-ins before all programs."""
 
     def __init__(self, place: Path, *names: str) -> None:
         self.place, self.cache, self.programs = place / "tree", place / "cache/meridian", place / "bin"
         self.builds = place / "builds"
         self.programs.mkdir(parents=True)
-        for name in ("scripts/lib/env.sh", "scripts/requirements/tests.txt", "spinal/project/build.properties", *names):
+        always = ("scripts/lib/env.sh", "scripts/requirements/tests.txt", "spinal/project/build.properties")
+        texts = [(ROOT / name).read_text() for name in names if (ROOT / name).is_file()]
+        sourced = {
+            name for text in texts for name in re.findall(r'^source "\$MERIDIAN_ROOT/(\S+)"$', text, re.MULTILINE)
+        }
+        for name in (*always, *sourced, *names):
             source, target = ROOT / name, self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
@@ -126,10 +132,11 @@ def test_who_has_waited_for_a_build_does_not_build_again(qemu: Tree) -> None:
         "meta-layer/meta-meridian-bsp/recipes-bsp/meridian-update/files/meridian-update",
         "twin/images/sd/init",
         "twin/images/ps.dts",
+        "scripts/lib/layer.sh",
     ],
 )
 def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path, file: str) -> None:
-    tree = Tree(tmp_path, "scripts/build-sd", "scripts/lib/apt.sh", "meta-layer", "twin/images")
+    tree = Tree(tmp_path, "scripts/build-sd", "meta-layer", "twin/images")
     image = tmp_path / "image"
     image.mkdir()
     (image / "release").write_text("6.12\n")

@@ -55,6 +55,21 @@ def test_the_twin_s_card_gets_what_recipes_install(tmp_path: Path) -> None:
     assert {*units, "ptp.conf", "register-map", "meridian-update"} <= installed
 
 
+def test_a_step_of_a_recipe_that_fails_ends_the_build(tmp_path: Path) -> None:
+    recipe, sources, root = (tmp_path / name for name in ("recipe", "sources", "root"))
+    for folder in (recipe / "files", sources, root):
+        folder.mkdir(parents=True)
+    (recipe / "files/there").touch()
+    steps = "install ${S}/there ${D}/first\n    install ${S}/missing ${D}\n    install ${S}/there ${D}/last"
+    (recipe / "a_0.1.bb").write_text(f'SRC_URI = "file://there"\n\ndo_install() {{\n    {steps}\n}}\n')
+    words = [ROOT / "scripts/lib/layer.sh", sources, root, recipe]
+    command = ["bash", "-euo", "pipefail", "-c", 'source "$0"; layer_install "$@"; echo done', *words]
+    environment = {"MERIDIAN_ROOT": str(ROOT), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert done.returncode and "missing" in done.stderr and not done.stdout
+    assert [file.name for file in root.iterdir()] == ["first"]
+
+
 def test_the_driver_tells_its_register_map() -> None:
     """By the recipe's own sed, on the generated header."""
     recipe = (LAYERS / "meta-meridian/recipes-kernel/meridian-ps/meridian-ps_0.1.bb").read_text()
