@@ -75,6 +75,8 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   descriptors.io.busMaster := io.busMaster
   descriptors.io.read << engine.io.read
   descriptors.io.function := engine.io.function
+  descriptors.io.changed.valid := io.change.fire
+  descriptors.io.changed.payload := io.change.payload.queue
   engine.io.mayRead := descriptors.io.mayRead
   val dispatcher = new RcDispatcher(Seq(0, firstTag))
   dispatcher.io.rc << io.rc
@@ -164,7 +166,11 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     targets(0) := writer.io.issued
     targets(1) := actions.io.issued
   }
-  val isLeft = !(writer.io.left - targets(0)).msb && !(actions.io.left - targets(1)).msb
+  // The counters go on with what others do, so that a target is reached is kept.
+  val reached = Reg(Bits(2 bits))
+  val isReached = reached | !(actions.io.left - targets(1)).msb ## !(writer.io.left - targets(0)).msb
+  reached := isReached.andMask(isSettled)
+  val isLeft = isReached.andR
   io.drain.ready := isSettled && RegNext(isLeft && isSettled && !descriptors.io.busy && !reads.io.busy, init = False)
 
   io.idle := descriptors.io.idle && !splitter.io.piece.valid && !grants.io.pop.valid && actions.io.idle &&

@@ -74,7 +74,8 @@ case class C2hRing() extends Bundle {
   /** Descriptors of a read have come, and the shell hears of those that can be used. */
   def come(place: UInt, count: UInt): C2hRing = changed { it =>
     val number = added(place, count)
-    it.reads := reads - 1
+    // One that comes ahead of another is under way until both have come, so that no third can.
+    when(number =/= 0)(it.reads := reads - ((ahead =/= 0) ? U(2, 2 bits) | U(1, 2 bits)))
     it.cached := cached + number
     it.fetching := fetching - number
     it.ahead := (number === 0) ? count.resize(DescriptorCache.bits bits) | U(0, DescriptorCache.bits bits)

@@ -34,6 +34,8 @@ case class CacheArrival() extends Bundle {
   * A tag that stays at the block for longer than the time-out counts as failed, and is given to nobody before the block
   * has let it go. A read of a function that may not access memory, or is revoked, fails without a request.
   *
+  * A read of a ring that has changed meanwhile is not put into the cache, as the new ring uses the same places.
+  *
   * A request is there the cycle after its read. What has come is told when it is in the cache, 5 cycles after the last
   * part and one more for each descriptor if nothing else has come.
   *
@@ -53,6 +55,7 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
     val arrival = master(Stream(CacheArrival()))
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing, from the next cycle on
+    val changed = slave(Flow(DmaParam.queueType())) // what was read of this queue's ring is told to nobody any more
     val busy = out Bool () // it still waits for an answer, 2 cycles behind
     val idle = out Bool () // no tag is in use
   }
@@ -62,6 +65,9 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   val reading, atBlock, failed = RegInit(B(0, tags bits))
   val ages = Vec.fill(tags)(Reg(UInt(2 bits)))
   val functions = Vec.fill(tags)(Reg(DmaParam.functionType()))
+  val queues = Vec.fill(tags)(Reg(DmaParam.queueType()))
+  val stale = Reg(Bits(tags bits)) // of a ring from before its change
+  when(io.changed.valid)(stale := stale | Vec(queues.map(_ === io.changed.payload)).asBits)
   val reads = Mem(DescriptorRead(), tags)
   val tick = CounterFreeRun((timeOut + 2) / 3).willOverflow
   when(tick)(for (age <- ages) when(age =/= 3)(age := age + 1))
@@ -144,7 +150,10 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
       read := reads.readAsync(told)
       isBad := failed(told) || late(told)
       number := 0
-      goto(unload)
+      when(stale(told)) {
+        reading(told) := False
+        goto(look)
+      } otherwise (goto(unload))
     }
     unload.whenIsActive {
       io.write.valid := !isBad
@@ -167,6 +176,8 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
     failed(tag) := !isAllowed
     ages(tag) := U(0, 2 bits)
     functions(tag) := function
+    queues(tag) := io.read.payload.queue
+    stale(tag) := False
   }
 }
 

@@ -136,6 +136,57 @@ class C2hCreditTest extends C2hSuite {
     }
   }
 
+  test("no third read of a ring is asked for while the first has not come, and none of its buffers are lost") {
+    run("third", 0.5f) { h =>
+      for (_ <- 0 until 10) {
+        h.begin(5, QueueSetting(size = 1))
+        h.host.holds = true
+        for (reads <- 1 to 2) {
+          h.post(5, 1)
+          waitFor(h.cd, "a read")(h.host.open.size == reads)
+        }
+        val first = h.host.open.head.address
+        h.host.holdsAt = _ == first
+        h.host.holds = false
+        waitFor(h.cd, "the second read")(h.host.open.size == 1)
+        h.post(5, 1)
+        h.cd.waitSampling(100 + h.random.nextInt(60))
+        assert(h.available(5) == 0 && h.host.open.size == 1)
+        h.host.holdsAt = _ => false
+        h.idle()
+        assert(h.available(5) == 3)
+        for (_ <- 0 until 3) h.sendCredited(5, 64)
+        h.settle(5)
+        h.idle()
+      }
+    }
+  }
+
+  test("a read of a ring that has changed meanwhile puts nothing into the cache of the new ring") {
+    run("stale", 0.5f) { h =>
+      for (_ <- 0 until 10) {
+        h.begin(5, QueueSetting(size = 1))
+        h.post(5, 3)
+        for (_ <- 0 until 3) h.sendCredited(5, 64)
+        h.settle(5)
+        val slow = h.descriptors(5) + 24
+        h.host.holdsAt = _ == slow
+        h.post(5, 13)
+        waitFor(h.cd, "the read")(h.host.open.size == 1)
+        h.begin(5, QueueSetting(size = 1))
+        h.post(5, 16)
+        waitFor(h.cd, "the new ring's buffers")(h.available(5) == 16)
+        // The new ring was read, so that its entries may say anything now.
+        h.memory.write(slow, Seq.fill(104)(0x11.toByte))
+        h.host.holdsAt = _ => false
+        h.idle()
+        for (_ <- 0 until 16) h.sendCredited(5, 64)
+        h.settle(5)
+        h.idle()
+      }
+    }
+  }
+
   test("buffers of a frame that is dropped while its ring goes on are the shell's again") {
     run("back", 0.8f) { h =>
       h.begin(0, QueueSetting(size = 0, buffer = 2)) // 15 of 256 bytes

@@ -56,6 +56,35 @@ class C2hFaultTest extends C2hSuite {
     }
   }
 
+  test("a drain ends when a slow read has come, however much others have written meanwhile") {
+    run("long drain") { h =>
+      for (frames <- Seq(20, 64, 70, 100, 128)) {
+        h.begin(0, QueueSetting())
+        h.begin(1, QueueSetting(size = 3))
+        val slow = h.descriptors(0)
+        h.host.holdsAt = _ == slow
+        h.post(0, 4)
+        waitFor(h.cd, "the read")(h.host.open.nonEmpty)
+        h.changeBuffers(0, QueueSetting(enable = false))
+        h.changeCompletions(0, QueueSetting(), isValid = false)
+        h.cd.waitSampling(40)
+        h.engine.drain.payload #= h.function(0)
+        h.engine.drain.valid #= true
+        h.cd.waitSampling(30)
+        for (_ <- 0 until frames) {
+          h.post(1, 1)
+          h.sendCredited(1, 64)
+        }
+        h.settle(1)
+        assert(!h.engine.drain.ready.toBoolean)
+        h.host.holdsAt = _ => false
+        waitFor(h.cd, "the drain", 2000)(h.engine.drain.ready.toBoolean)
+        h.engine.drain.valid #= false
+        h.idle()
+      }
+    }
+  }
+
   test("a function that may not access memory writes nothing; drain ends when what it had is gone") {
     run("drain", 0.8f) { h =>
       for (_ <- 0 until 20) {
