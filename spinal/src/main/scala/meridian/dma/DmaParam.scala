@@ -8,6 +8,7 @@ import spinal.core._
   * @param pfs          physical functions, 4: no test has fewer
   * @param vfs          virtual functions of each PF, in the order of their numbers
   * @param queues       contexts of each kind
+  * @param vectors      of each function's MSI-X table, at least as many as the block is set to
   * @param eqdma4       the version registers name EQDMA 4.0 instead of 5.0
   * @param readTimeOut  cycles until a read without an answer is given up, to be more than the block's own time-out, 50 ms
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
@@ -16,6 +17,7 @@ case class DmaParam(
     pfs: Int = 4,
     vfs: Seq[Int] = Seq(8, 8, 8, 8),
     queues: Int = 512,
+    vectors: Int = 16,
     eqdma4: Boolean = false,
     readTimeOut: Int = 15000000,
     firstVfDone: Int = DmaParam.firstVf
@@ -27,6 +29,7 @@ case class DmaParam(
     vfs.forall(_ >= 0) && vfs.sum <= DmaParam.maxVfs,
     s"there are ${vfs.sum} VFs: choose at most ${DmaParam.maxVfs}"
   )
+  require(isPow2(vectors) && vectors >= 2 && vectors <= 32, s"vectors is $vectors: choose a power of two, 2 to 32")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** One more than the highest number of a function. */

@@ -210,7 +210,8 @@ class DmaEngineTest extends AnyFunSuite {
         (() => DmaParam(firstVfDone = 1), "choose 0 or 4"),
         (() => DmaParam(vfs = Seq(1)), "name as many"),
         (() => DmaParam(vfs = Seq(253, 0, 0, 0)), "at most 252"),
-        (() => DmaParam(queues = 100), "a power of two")
+        (() => DmaParam(queues = 100), "a power of two"),
+        (() => DmaParam(vectors = 64), "2 to 32")
       )
     ) assert(intercept[IllegalArgumentException](setting()).getMessage.contains(says))
   }

@@ -49,4 +49,20 @@ case class RqRequest() extends Bundle {
   val tag = UInt(8 bits)
   val firstBe, lastBe = Bits(4 bits)
   val data = Bits(128 bits) // of a write, up to 4 double words
+
+  /** Its beat. Tags are the engine's own, and the block fills in the bus number (PG213, "Requester Request Descriptor
+    * Formats").
+    */
+  def beat: Fragment[RqBeat] = {
+    val out = Fragment(RqBeat())
+    val kind = write ? B(RequestKind.memoryWrite, 4 bits) | B(RequestKind.memoryRead, 4 bits)
+    val descriptor = B(0, 24 bits) ## tag ## B(0, 8 bits) ## function ## B(0, 1 bits) ## kind ## dwords ##
+      address(63 downto 2) ## B(0, 2 bits)
+    out.data := data ## descriptor
+    for (i <- 0 until 8) out.keep(i) := (if (i < 4) True else write && dwords > i - 4)
+    out.firstBe := firstBe
+    out.lastBe := lastBe
+    out.last := True
+    out
+  }
 }

@@ -5,9 +5,8 @@ import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 
-/** Sends the requests of all sources in turn, one beat each. A request leaves the cycle after it is taken; a beat a cycle.
-  *
-  * Tags are the engine's own, and the block fills in the bus number (PG213, "Requester Request Descriptor Formats").
+/** Sends the requests of all sources in turn, one beat each. A request leaves the cycle after it is taken; a beat a
+  * cycle.
   */
 class RqArbiter(sources: Int) extends Component {
   val io = new Bundle {
@@ -19,18 +18,7 @@ class RqArbiter(sources: Int) extends Component {
   }
 
   val chosen = StreamArbiterFactory().roundRobin.noLock.on(io.requests)
-  val beat = chosen.map { request =>
-    val out = Fragment(RqBeat())
-    val kind = request.write ? B(RequestKind.memoryWrite, 4 bits) | B(RequestKind.memoryRead, 4 bits)
-    val descriptor = B(0, 24 bits) ## request.tag ## B(0, 8 bits) ## request.function ## B(0, 1 bits) ## kind ##
-      request.dwords ## request.address(63 downto 2) ## B(0, 2 bits)
-    out.data := request.data ## descriptor
-    for (i <- 0 until 8) out.keep(i) := (if (i < 4) True else request.write && request.dwords > i - 4)
-    out.firstBe := request.firstBe
-    out.lastBe := request.lastBe
-    out.last := True
-    out
-  }
+  val beat = chosen.map(_.beat)
   io.rq << beat.m2sPipe()
   val descriptor = RequestDescriptor(io.rq.data(127 downto 0))
   io.writes := io.rq.valid && descriptor.kind === RequestKind.memoryWrite

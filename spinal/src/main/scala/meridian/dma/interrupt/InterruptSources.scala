@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.interrupt
+
+import meridian.dma.{DmaParam, InterruptRequest}
+import spinal.core._
+import spinal.lib._
+
+/** Interrupts of several sources, the first source's first: those of vectors at one port, those for interrupt rings at
+  * another, so that neither waits for the other but within a source. Of each source 4 may wait; one leaves the cycle
+  * after it comes, one a cycle.
+  *
+  * One of a function that may not access memory is dropped. One for an interrupt ring is not, as the ring may be
+  * another function's: the bit of that one counts where the ring is written.
+  *
+  * `drain` drops what waits of a function, and ends when nothing of it is left: 2 cycles at least, and as long as the
+  * ports do not take what came before.
+  */
+class InterruptSources(p: DmaParam, sources: Int) extends Component {
+  val io = new Bundle {
+    val requests = Vec(slave(Stream(RingInterrupt())), sources)
+    val busMaster = in Bits (p.functions bits)
+    val drain = slave(Stream(DmaParam.functionType()))
+    val vector = master(Stream(InterruptRequest()))
+    val ring = master(Stream(RingInterrupt()))
+  }
+
+  private def isDrained(function: UInt): Bool = io.drain.valid && function === io.drain.payload.resized
+  // What may have come before the drain: it has left after as many others, or when nothing waits.
+  val before = Vec.fill(sources)(Reg(UInt(3 bits)) init 0)
+  val waiting = io.requests.zip(before).map { case (request, left) =>
+    val queue = StreamFifoLowLatency(RingInterrupt(), 4)
+    queue.io.push << request
+    when(!io.drain.valid)(left := queue.io.occupancy.resize(3 bits) + 1) elsewhen (queue.io.occupancy === 0) {
+      left := 0
+    } elsewhen (queue.io.pop.fire && left =/= 0)(left := left - 1)
+    StreamDemux(queue.io.pop, queue.io.pop.request.aggregate.asUInt, 2)
+  }
+  private def next(ports: Seq[Stream[RingInterrupt]]): Stream[RingInterrupt] =
+    StreamArbiterFactory().lowerFirst.on(ports)
+
+  val vectors = next(waiting.toSeq.map(_(0))).map(_.request)
+  val isMaster = vectors.function < p.functions && io.busMaster(vectors.function.resize(log2Up(p.functions) bits))
+  io.vector << vectors.throwWhen(!isMaster || isDrained(vectors.function)).stage()
+  val rings = next(waiting.toSeq.map(_(1)))
+  io.ring << rings.throwWhen(isDrained(rings.request.function)).stage()
+  io.drain.ready := !before.map(_ =/= 0).orR && !(io.vector.valid && isDrained(io.vector.function)) &&
+    !(io.ring.valid && isDrained(io.ring.request.function))
+}
