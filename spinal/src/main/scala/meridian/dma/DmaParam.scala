@@ -10,7 +10,8 @@ import spinal.core._
   * @param queues       contexts of each kind
   * @param vectors      of each function's MSI-X table, at least as many as the block is set to
   * @param eqdma4       the version registers name EQDMA 4.0 instead of 5.0
-  * @param readTimeOut  cycles until a read without an answer is given up, to be more than the block's own time-out, 50 ms
+  * @param readTimeOut  cycles; a read without an answer is given up after two thirds of them or more, which have to last
+  *                     longer than the block's own time-out of 50 ms
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -19,7 +20,7 @@ case class DmaParam(
     queues: Int = 512,
     vectors: Int = 16,
     eqdma4: Boolean = false,
-    readTimeOut: Int = 15000000,
+    readTimeOut: Int = 20000000,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
