@@ -38,7 +38,9 @@ object MsixTable {
   * One operation at a time: 2 cycles for an access, which comes first and waits 3 more at most, 2 for an interrupt and
   * 2 more for its message, which is on RQ 4 cycles after it was asked for if nothing is under way, and 6 cycles after
   * the vector is unmasked or its function allowed. Functions have their turns one by one, and so have the vectors of
-  * each. A message takes up to 6 cycles in all, more than 40 million a second.
+  * each. But the turn behind an interrupt is its function's, and the order goes on from there: two functions whose
+  * interrupts alternate can keep those between them waiting. A message takes up to 6 cycles in all, more than 40
+  * million a second.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
   * data stay, as PCIe leaves them undefined. After reset all vectors are masked, and the first access waits until all
