@@ -8,9 +8,6 @@
 #include "port.h"
 
 #define LOOK_MS		250	/* between two looks at the link */
-#define SILENCE_S	4	/* that link_get() may wait for a silent card; for a link it waits 9 s */
-
-static volatile bool waited;
 
 static void
 remove_device(void)
@@ -82,25 +79,6 @@ on_event_stop(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unuse
 	return 0;
 }
 
-/* The callback runs in the thread that looks after the card, so link_get() has to see the silence. */
-static int
-on_event_wait(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused, void *argument,
-	      void *more __rte_unused)
-{
-	uint64_t start = rte_get_timer_cycles();
-	struct rte_eth_link link;
-
-	if (++*(int *)argument > 1)
-		return 0;
-	test_card->is_silent = true;
-	is(rte_eth_link_get(port, &link), 0);
-	test_card->is_silent = false;
-	must(rte_get_timer_cycles() - start < SILENCE_S * rte_get_timer_hz(), "a silent card");
-	is(link.link_status, RTE_ETH_LINK_DOWN);
-	waited = true;
-	return 0;
-}
-
 static void
 link_goes_down(void)
 {
@@ -122,17 +100,6 @@ start_with_link_events(rte_eth_dev_cb_fn callback, int *calls)
 	link_goes_down();
 	rte_delay_us_sleep(2 * LOOK_MS * 1000);
 	is(*calls, 1);
-}
-
-static void
-link_event_waits_for_the_link_of_a_silent_card(void)
-{
-	int calls = 0, looks;
-
-	start_with_link_events(on_event_wait, &calls);
-	for (looks = 0; !waited && looks < 4 * SILENCE_S; looks++)
-		rte_delay_us_sleep(LOOK_MS * 1000);
-	must(waited, "link_get() still waits");
 }
 
 static void
@@ -178,7 +145,6 @@ const struct test_case removal_cases[] = {
 	CASE(started_port_is_removed),
 	CASE(started_port_is_unplugged),
 	CASE(card_rests_after_cleanup),
-	CASE(link_event_waits_for_the_link_of_a_silent_card),
 	CASE(link_event_closes_the_port),
 	CASE(link_event_stops_the_port_that_is_closed_later),
 	CASE(removal_event_closes_the_port),

@@ -9,6 +9,7 @@
 #define LOOK_MS		250	/* between two looks at the link */
 #define LONG_MS		3000	/* of a reset that lasts longer than the second it is waited for */
 #define AWAY_MS		100	/* that Linux gives a function for its reset */
+#define SILENCE_S	4	/* that link_get() may wait for a silent card; for a link it waits 9 s */
 
 static int
 count_event(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused, void *argument,
@@ -210,6 +211,40 @@ fatal_error_asks_for_a_reset(void)
 	is(calls, 1);
 }
 
+static volatile bool waited;
+
+/* The callback runs in the thread that looks after the card, so link_get() has to see the silence. */
+static int
+wait_for_the_link(uint16_t id __rte_unused, enum rte_eth_event_type type __rte_unused,
+		  void *argument __rte_unused, void *more __rte_unused)
+{
+	uint64_t start = rte_get_timer_cycles();
+	struct rte_eth_link link;
+
+	test_card->is_silent = true;
+	is(rte_eth_link_get(port, &link), 0);
+	test_card->is_silent = false;
+	is(link.link_status, RTE_ETH_LINK_DOWN);
+	must(rte_get_timer_cycles() - start < SILENCE_S * rte_get_timer_hz(), "a silent card");
+	waited = true;
+	return 0;
+}
+
+/* Without events of the link, whose status link_get() would only look up. */
+static void
+callback_waits_for_the_link_of_a_silent_card(void)
+{
+	int looks;
+
+	plug("");
+	start_port(&plain);
+	is(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_RESET, wait_for_the_link, NULL), 0);
+	test_card->null->registers[QDMA_C2H_FATAL / 4] = 1u << 3;
+	for (looks = 0; !waited && looks < 12 * 1000 / LOOK_MS; looks++)
+		rte_delay_us_sleep(LOOK_MS * 1000);
+	must(waited, "link_get() still waits");
+}
+
 const struct test_case reset_cases[] = {
 	CASE(pf_that_has_lost_its_queues_is_told),
 	CASE(pf_that_was_away_for_a_moment_is_told),
@@ -220,5 +255,6 @@ const struct test_case reset_cases[] = {
 	CASE(resets_are_the_application_s),
 	CASE(reset_brings_back_what_the_card_needs),
 	CASE(fatal_error_asks_for_a_reset),
+	CASE(callback_waits_for_the_link_of_a_silent_card),
 	{ NULL },
 };
