@@ -75,9 +75,9 @@ def test_what_is_early_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "second").exists()
 
 
-def test_make_test_builds_early_what_its_machines_need() -> None:
+def test_make_test_builds_early_what_its_machines_and_the_demo_need() -> None:
     early = {suite.name for suite in run.suites(long=False) if suite.early}
-    assert early == {"QEMU", "image of a host", "image of a host with DPDK", "image of a PS"}
+    assert early == {"QEMU", "image of a host", "image of a host with DPDK", "image of a PS", "SD card of a PS"}
 
 
 def leaves(folder: Path, then: str) -> str:

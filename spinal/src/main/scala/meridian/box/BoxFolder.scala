@@ -11,8 +11,11 @@ import java.nio.file.{Files, Path}
   */
 object BoxFolder {
 
-  /** Modules that a board's build puts around the shell, and those of its IP, which share one library with a box. */
+  /** Modules that a board's build puts around the shell, those of its IP, which share one library with a box, and
+    * primitives of the device that it names.
+    */
   val aroundShell: Set[String] = Set(
+    "IBUFDS_GTE4",
     "clk_wiz_0",
     "ethernet_wrapper",
     "flag_sync",
