@@ -11,4 +11,10 @@ FORMAL_BIN=$MERIDIAN_CACHE/formal-bin
 MERIDIAN_PYTHONPATH=$(printf "%s:" "$MERIDIAN_ROOT"/twin/{demo,golden,card/python,client,machine})
 MERIDIAN_PYTHONPATH=${MERIDIAN_PYTHONPATH%:}
 export MERIDIAN_ROOT MERIDIAN_CACHE MERIDIAN_PYTHONPATH SBT_JAR VENV FORMAL_BIN
+# Compilers are called through ccache where it is; the same file in another checkout counts as the same.
+export CCACHE_DIR=$MERIDIAN_CACHE/ccache CCACHE_MAXSIZE=2G CCACHE_BASEDIR=$MERIDIAN_ROOT CCACHE_NOHASHDIR=1
+case $PATH in
+  /usr/lib/ccache:* | *:/usr/lib/ccache:*) ;;
+  *) PATH=/usr/lib/ccache:$PATH ;;
+esac
 export PATH="$VENV/bin:$FORMAL_BIN:$PATH"

@@ -46,8 +46,9 @@ def source(tmp_path: Path) -> Path:
     return module
 
 
-def build(source: Path, suite: str) -> subprocess.CompletedProcess[str]:
-    return script("build-module", "--suite", suite, "--with", str(source.parent), str(source))
+def build(source: Path, suite: str, *uses: str) -> subprocess.CompletedProcess[str]:
+    options = [word for use in uses for word in ("--use", use)]
+    return script("build-module", "--suite", suite, "--with", str(source.parent), *options, str(source))
 
 
 @pytest.mark.parametrize("suite", tools.SUITES)
@@ -72,6 +73,20 @@ def test_a_module_is_built_once_for_its_content(source: Path) -> None:
     assert other.returncode == 0
     assert other.stdout != first.stdout
     assert not list(source.rglob("*.ko")), "nothing is left in the source"
+
+
+def test_only_what_a_module_uses_counts(source: Path) -> None:
+    first = build(source, tools.SUITES[0], "shared")
+    assert first.returncode == 0, first.stderr
+    beside = source.parent / "build"
+    beside.mkdir()
+    (beside / "Vcard.h").write_text("class Vcard;\n")
+    assert build(source, tools.SUITES[0], "shared").stdout == first.stdout
+    (source.parent / "shared" / "word.h").write_text('#define WORD "another"\n')
+    assert build(source, tools.SUITES[0], "shared").stdout not in ("", first.stdout)
+    done = build(source, tools.SUITES[0], "lost")
+    assert done.returncode == 2
+    assert "has no folder ./lost" in done.stderr
 
 
 def test_a_module_that_does_not_compile_says_where(source: Path) -> None:

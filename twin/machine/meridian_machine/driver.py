@@ -21,12 +21,14 @@ HOST, PS = 2, 3  # in the networks of the wires
 def modules(suite: str, source: Path, machine: str = "host") -> dict[str, Content]:
     """The driver's files for a machine; none if the tree has no driver.
 
-    It may use sources beside its own folder, the PS's of all the tree.
+    The drivers of the project use sources beside their own folders, another's may use all that is beside its folder.
     """
     if source in (SOURCE, PS_SOURCE) and not source.is_dir():
         return {}
     above = ROOT if source == PS_SOURCE else source.parent
+    uses = {SOURCE: ("include", "qdma"), PS_SOURCE: ("host-driver/include",)}.get(source, ())
     options = ["--suite", suite, "--machine", machine, "--with", str(above)]
+    options += [word for use in uses for word in ("--use", use)]
     folder = built("build-module", *options, str(source), minutes=10)
     return {path.name: path for path in sorted(folder.glob("*.ko"))}
 

@@ -68,7 +68,8 @@ object Pdr {
     Files.delete(work)
   }
 
-  private def generate(work: Path, top: => Component): String = {
+  /** The component as SystemVerilog, with its asserts, assumes and covers. */
+  def generate(work: Path, top: => Component): String = {
     val config = new SpinalFormalConfig().withSyncResetDefault._spinalConfig.includeFormal
     val report = config.copy(targetDirectory = work.toString).generateSystemVerilog(top)
     Files.readString(work.resolve(s"${report.toplevelName}.sv")).replace("(* keep_hierarchy = \"TRUE\" *)", "")
@@ -99,6 +100,22 @@ object Pdr {
   private case object Undecided extends Result
 
   private def decide(work: Path, name: String, verilog: String, engine: String): Result = {
+    val question = s"$engine\n${script("", "")}"
+    Verdicts.find(verilog, question) match {
+      case Some("proved") => Proved
+      case Some(cycle)    => Reached(cycle.toInt)
+      case None =>
+        val result = ask(work, name, verilog, engine)
+        result match {
+          case Proved         => Verdicts.keep(verilog, question, "proved")
+          case Reached(cycle) => Verdicts.keep(verilog, question, cycle.toString)
+          case Undecided      =>
+        }
+        result
+    }
+  }
+
+  private def ask(work: Path, name: String, verilog: String, engine: String): Result = {
     Files.writeString(work.resolve(s"$name.sv"), verilog)
     Files.writeString(work.resolve(s"$name.ys"), script(name, "module (\\w+)".r.findFirstMatchIn(verilog).get.group(1)))
     run(work, Seq("yosys", "-q", s"$name.ys"))

@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import org.apache.commons.io.FileUtils
 import spinal.core._
 import spinal.core.formal._
 import spinal.lib._
+
+import java.nio.file.Files
+
+/** SymbiYosys with synchronous resets. What it has proved of a component it does not prove again ([[Verdicts]]). */
+class SymbiYosys extends SpinalFormalConfig {
+  withSyncResetDefault
+
+  override def doVerify[T <: Component](top: => T)(implicit className: String): Unit = {
+    val work = Files.createTempDirectory("proof")
+    val verilog =
+      try Pdr.generate(work, top)
+      finally FileUtils.deleteDirectory(work.toFile)
+    val question =
+      (_modesWithDepths.toSeq.sorted ++ _engines.collect { case engine: SbyEngine => engine.command }).mkString("\n")
+    if (Verdicts.find(verilog, question).isEmpty) {
+      super.doVerify(top)
+      Verdicts.keep(verilog, question, "proved")
+    }
+  }
+}
 
 /** What the proofs of streams and arbiters have in common. */
 object Proof {
 
   /** Z3 with memories as registers and steps unrolled. */
-  def apply(): SpinalFormalConfig = FormalConfig.withSyncResetDefault.addEngin(
+  def apply(): SymbiYosys = new SymbiYosys().addEngin(
     SmtBmc(nomem = true, unroll = Some(true), nopresat = true, progress = false, solver = SmtBmcSolver.Z3)
   )
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.counters
 
+import meridian.SymbiYosys
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -45,7 +46,7 @@ class ProvenCounterBank(size: Int) extends CounterBank(size, 3, 2) {
 class CounterBankFormal extends AnyFunSuite {
 
   private def prove(size: Int): Unit =
-    FormalConfig.withSyncResetDefault
+    new SymbiYosys()
       .addEngin(SmtBmc(solver = SmtBmcSolver.Z3))
       .withProve(12)
       .doVerify(new Component {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.mactable
 
+import meridian.SymbiYosys
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -160,7 +161,7 @@ class MacTableFormal extends AnyFunSuite {
   }
 
   private def prove(depth: Int)(top: => Component): Unit =
-    FormalConfig.withSyncResetDefault.addEngin(new Engine(depth)).withBMC(depth).doVerify(top)
+    new SymbiYosys().addEngin(new Engine(depth)).withBMC(depth).doVerify(top)
 
   private def drive(table: ProvenMacTable): Unit = {
     anyseq(table.io.command.valid)

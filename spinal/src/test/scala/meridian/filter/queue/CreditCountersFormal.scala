@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.queue
 
+import meridian.Proof
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -53,8 +54,7 @@ class ProvenCreditCounters(queueBits: Int, countBits: Int, neededBits: Int)
   */
 class CreditCountersFormal extends AnyFunSuite {
   test("grants are those of a queue counted without delay") {
-    FormalConfig.withSyncResetDefault
-      .addEngin(SmtBmc(nomem = true, unroll = Some(true), nopresat = true, progress = false, solver = SmtBmcSolver.Z3))
+    Proof()
       .withProve(10)
       .doVerify(new Component {
         val dut = FormalDut(new ProvenCreditCounters(queueBits = 1, countBits = 3, neededBits = 2))
