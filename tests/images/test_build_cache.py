@@ -151,3 +151,16 @@ def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path,
         with (tree.place / file).open("a") as changed:
             changed.write("\n# another\n")
     assert len(known[0]) == 1 and len(known[1]) == 2, known
+
+
+def test_no_source_of_the_shell_names_the_dma_engine() -> None:
+    """So what is generated of the shell is kept while the engine changes."""
+    sources = ROOT / "spinal" / "src" / "main" / "scala" / "meridian"
+    engine = sources / "dma"
+    assert engine.is_dir()
+    users = [
+        file
+        for file in sources.rglob("*.scala")
+        if engine not in file.parents and re.search(r"\bdma\.", file.read_text())
+    ]
+    assert not users
