@@ -35,7 +35,7 @@ echo "2048,8192,c,*" | PATH=$PATH:/sbin:/usr/sbin sfdisk -q card
 mformat -i card@@1M -T 8192 ::
 echo script >boot.scr
 if [ -z "${NO_SCRIPT:-}" ]; then mcopy -i card@@1M boot.scr ::; fi
-gzip <card >meridian-image-zynqmp.rootfs.wic.gz
+if [ -z "${NO_IMAGE:-}" ]; then gzip <card >meridian-image-zynqmp.rootfs.wic.gz; fi
 """,
     "petalinux-package": 'if [ -z "${NO_BOOT:-}" ]; then echo "all that boots" >images/linux/BOOT.BIN; fi\n',
 }
@@ -114,6 +114,18 @@ def test_what_petalinux_does_not_take_or_make_is_told(tree: Tree) -> None:
     assert status == 1 and "petalinux-package made no" in said
     status, said = tree.run("--keys", tree.key, "zcu106", NO_SCRIPT="1")
     assert status == 1 and "has no boot.scr in its first partition" in said
+
+
+@pytest.mark.parametrize(
+    ("lost", "sentence"),
+    [("NO_IMAGE", "petalinux-build left no meridian-image"), ("NO_BOOT", "petalinux-package made no")],
+)
+def test_what_the_build_before_has_left_is_not_taken(tree: Tree, lost: str, sentence: str) -> None:
+    words = ("--keys", tree.key, "zcu106")
+    assert tree.run(*words)[0] == 0
+    status, said = tree.run(*words, **{lost: "1"})
+    assert status == 1 and sentence in said, said
+    assert not (tree.place / "build/petalinux/zcu106/images/linux/meridian-zcu106.wic").exists()
 
 
 def test_all_that_is_missing_is_told_at_once(tree: Tree) -> None:

@@ -68,6 +68,14 @@ def test_a_board_with_a_fault_is_told(clone: Path) -> None:
     assert not (clone.parent / "out").exists()
 
 
+def test_a_board_whose_verilog_cannot_be_made_ends_the_release(clone: Path) -> None:
+    (clone / "scripts/build-card").write_text("#!/bin/bash\necho '[card] the generator failed' >&2\nexit 3\n")
+    history.git(clone, "commit", "-qam", "tests: no generator")
+    done = release(clone)
+    assert done.returncode == 3 and done.stderr.splitlines()[-1] == "[card] the generator failed"
+    assert not (clone.parent / "out").exists()
+
+
 def test_a_file_that_git_does_not_know_is_refused(clone: Path) -> None:
     """It would be in the release, and not in its source archive."""
     (clone / "host-driver/include/own.h").touch()

@@ -147,6 +147,18 @@ def test_a_new_source_is_no_part_of_the_commit(tmp_path: Path, new: str, is_told
     assert ("uncommitted changes or new files" in said) == is_told
 
 
+def test_without_verilog_there_is_no_build(tmp_path: Path) -> None:
+    """Only the script itself is the real one."""
+    script, programs = copied(tmp_path / "tree"), tmp_path / "bin"
+    stand_in(tmp_path / "tree/scripts", "build-card", "echo '[card] the generator failed' >&2\nexit 3\n")
+    stand_in(programs, "git", "echo 01234567\n")
+    path = stand_in(programs, "vivado", f"touch {tmp_path}/ran\n")
+    command, environment = [str(script), "build", "t1-rfsoc"], {**os.environ, **path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert done.returncode == 3 and "[card] the generator failed" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("bootgen", [None, "exit 1\n"], ids=["absent", "failing"])
 def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_path: Path) -> None:
     """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
