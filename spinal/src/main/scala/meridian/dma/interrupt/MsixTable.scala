@@ -38,8 +38,8 @@ object MsixTable {
   * One operation at a time: 2 cycles for an access, which comes first and waits 3 more at most, 2 for an interrupt and
   * 2 more for its message, which is on RQ 4 cycles after it was asked for if nothing is under way, and 6 cycles after
   * the vector is unmasked or its function allowed. Functions have their turns one by one, and so have the vectors of
-  * each. But the turn behind an interrupt is its function's, and the order goes on from there: two functions whose
-  * interrupts alternate can keep those between them waiting. A message takes up to 6 cycles in all, more than 40
+  * each. The turn behind an interrupt is its function's, unless others wait: then each second turn at least is theirs, in
+  * their order, however the sender's readiness falls. A message takes up to 6 cycles in all, more than 40
   * million a second.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
@@ -87,7 +87,8 @@ class MsixTable(p: DmaParam) extends Component {
   val later = unmasked & last
   val chosen = OHMasking.first((later =/= 0) ? later | unmasked)
 
-  val turns = RegInit(False) // a function has its turn before the next interrupt
+  val turns = RegInit(False) // a function has its turn before the next interrupt has one
+  val atOnce = Reg(Bool()) // this interrupt's turn may follow it
   val storedAt = UInt(functionBits + vectorBits bits)
   storedAt := access.function.resize(functionBits) @@ entry
   val stored = words.readSync(storedAt)
@@ -109,6 +110,7 @@ class MsixTable(p: DmaParam) extends Component {
   // Whose turn it is, found in two steps: the first behind the function that had it last, or the first of all.
   val ready = RegNext(wants & io.allowed) init 0
   val behind = RegInit(B(0, p.functions bits))
+  val isChosen = Reg(Bool()) // a turn in this order, not one at once behind an interrupt, which would move others back
   private def first(of: Bits): UInt = OHToUInt(OHMasking.first(of))
   val choice = RegNext(((ready & behind) =/= 0) ? first(ready & behind) | first(ready))
   val isReady = RegNext(ready =/= 0) init False
@@ -147,12 +149,15 @@ class MsixTable(p: DmaParam) extends Component {
           io.request.ready := True
           function := io.request.function.resized
           vector := io.request.vector.resized
+          isChosen := False
           present := io.request.function < p.functions && io.request.vector < p.vectors
+          atOnce := !(turns && isReady)
           turns := True
           goto(work)
         } elsewhen (hasTurn) {
           operation := Operation.turn
           function := choice.resized
+          isChosen := True
           turns := False
           goto(work)
         }
@@ -183,14 +188,13 @@ class MsixTable(p: DmaParam) extends Component {
           pendsNow := present
           newPending(vector) := True
           when(present)(wants(function) := True)
-          // Its turn follows at once.
-          when(io.message.ready && present) {
+          when(io.message.ready && present && atOnce) {
             operation := Operation.turn
             goto(work)
           }
         }
         is(Operation.turn) {
-          for (f <- 0 until p.functions) behind(f) := function < f
+          when(isChosen)(for (f <- 0 until p.functions) behind(f) := function < f)
           when(unmasked === 0) {
             wants(function) := False
           } elsewhen (io.allowed(function)) {
