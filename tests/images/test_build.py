@@ -84,9 +84,12 @@ def test_only_what_a_module_uses_counts(source: Path) -> None:
     assert build(source, tools.SUITES[0], "shared").stdout == first.stdout
     (source.parent / "shared" / "word.h").write_text('#define WORD "another"\n')
     assert build(source, tools.SUITES[0], "shared").stdout not in ("", first.stdout)
-    done = build(source, tools.SUITES[0], "lost")
-    assert done.returncode == 2
-    assert "has no folder ./lost" in done.stderr
+    for use in ("lost", "../tree/shared/../.."):
+        done = build(source, tools.SUITES[0], use)
+        assert done.returncode == 2
+        assert f"has no folder ./{use}" in done.stderr
+    done = script("build-module", "--use", "shared", str(source))
+    assert done.returncode == 2 and "--use names a folder below that of --with" in done.stderr
 
 
 def test_a_module_that_does_not_compile_says_where(source: Path) -> None:

@@ -26,7 +26,8 @@ echo ended >>"$BUILDS"
 case "$*" in
   *fullClasspathAsJars*)
     echo classes >"$BUILDS.jar"
-    echo "$BUILDS.jar:library.jar"
+    echo library >"$BUILDS.library"
+    echo "$BUILDS.jar:$BUILDS.library"
     ;;
 esac
 """
@@ -89,12 +90,53 @@ def test_the_generator_is_compiled_once_for_two_cards(tree: Tree) -> None:
     assert len(list(tree.cache.glob("rtl/*/Shell.v"))) == 2
 
 
-def test_a_generator_that_does_not_compile_makes_no_card(tree: Tree) -> None:
-    tree.program(tree.programs / "java", "echo '[error] Shell.scala:7: not found' >&2\nexit 1\n")
-    for _ in range(2):
-        status, _, errors = tree.run(*CARD)
-        assert status == 1
-        assert "Shell.scala:7: not found" in errors and "the generator failed; its log: " in errors
+@pytest.mark.parametrize(
+    "compiler",
+    ["echo '[error] Shell.scala:7: not found' >&2\nexit 1\n", "echo '[error] nowhere.jar:library.jar'\n"],
+    ids=["which fails", "which tells of no classes"],
+)
+def test_a_generator_that_does_not_compile_is_not_kept(tree: Tree, compiler: str) -> None:
+    tree.program(tree.programs / "java", compiler)
+    status, _, errors = tree.run(*CARD)
+    assert status == 1
+    assert "[error]" in errors and "the generator failed; its log: " in errors
+    tree.program(tree.programs / "java", JAVA)
+    status, _, errors = tree.run(*CARD)
+    assert status == 0, errors
+
+
+def test_a_generator_whose_files_are_lost_is_compiled_again(tree: Tree) -> None:
+    assert tree.run(*CARD)[0] == 0
+    for number, lost in enumerate((next(tree.cache.glob("rtl/*.jar")), tree.builds.with_suffix(".library"))):
+        lost.unlink()
+        status, _, errors = tree.run(*CARD, "--ports", str(2 + number))
+        assert status == 0, errors
+        assert runs(tree) == ["began", "ended"] * (2 + number)
+
+
+def test_sources_that_change_meanwhile_are_not_taken_for_those_of_before(tree: Tree) -> None:
+    source = tree.place / "spinal/src/main/Shell.scala"
+    source.write_text("class Old\n")
+    with begun(tree, *CARD) as process:
+        source.write_text("class New\n")
+        assert process.wait(SECONDS) == 1
+        assert "the sources in spinal/ changed meanwhile" in process.stderr.read()
+    source.write_text("class Old\n")
+    assert tree.run(*CARD)[0] == 0
+    assert runs(tree) == ["began", "ended"] * 2
+
+
+def test_the_dma_engine_changes_no_shell(tree: Tree) -> None:
+    made = []
+    for name in ("dma/DmaEngine.scala", "dma/DmaEngine.scala", "Shell.scala"):
+        source = tree.place / "spinal/src/main/scala/meridian" / name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("a") as text:
+            text.write("class Another\n")
+        status, out, errors = tree.run(*CARD)
+        assert status == 0, errors
+        made.append(out)
+    assert made[0] == made[1] != made[2]
 
 
 def test_another_checkout_does_not_wait(tree: Tree, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import scala.sys.process._
 /** Proofs by property directed reachability, for runs of any length, without invariants by hand, and by other engines of
   * ABC: Yosys makes an and-inverter graph of a component with its asserts and assumes, and ABC decides it. Memories have to be small.
   */
-object Pdr {
+class Pdr(verdicts: Verdicts) {
 
   /** Fails unless every assert of the component holds in all cycles, and each cover can be reached.
     *
@@ -50,10 +50,11 @@ object Pdr {
         work,
         "mutation",
         covers.replaceAllIn(verilog.replace(from, to), ""),
-        s"bmc3 -F $cycles -T $seconds"
+        s"bmc3 -F $cycles -T $seconds",
+        reached
       ) match {
-        case Reached(_) =>
-        case other      => throw new AssertionError(s"'$to' instead of '$from' is not noticed, $other: $work")
+        case Known | Reached(_) =>
+        case other              => throw new AssertionError(s"'$to' instead of '$from' is not noticed, $other: $work")
       }
   }
 
@@ -79,47 +80,47 @@ object Pdr {
 
   private def check(top: => Component, engine: String, coverEngine: String): Unit = within { work =>
     val verilog = generate(work, top)
-    decide(work, "asserts", covers.replaceAllIn(verilog, ""), engine) match {
-      case Proved     =>
-      case Reached(n) => throw new AssertionError(s"an assert does not hold in cycle $n: $work")
-      case Undecided  => throw new AssertionError(s"not decided by $engine: $work")
+    decide(work, "asserts", covers.replaceAllIn(verilog, ""), engine, proved) match {
+      case Known | Proved =>
+      case Reached(n)     => throw new AssertionError(s"an assert does not hold in cycle $n: $work")
+      case Undecided      => throw new AssertionError(s"not decided by $engine: $work")
     }
     val noAsserts = asserts.replaceAllIn(verilog, ";")
     for ((cover, i) <- covers.findAllMatchIn(verilog).toSeq.zipWithIndex) {
       val text = noAsserts.replace(cover.matched, s"assert(!(${cover.group(1)})); //")
-      decide(work, s"cover$i", covers.replaceAllIn(text, ""), coverEngine) match {
-        case Reached(_) =>
-        case other      => throw new AssertionError(s"a cover is not reached, $other,${cover.group(2)}: $work")
+      decide(work, s"cover$i", covers.replaceAllIn(text, ""), coverEngine, reached) match {
+        case Known | Reached(_) =>
+        case other              => throw new AssertionError(s"a cover is not reached, $other,${cover.group(2)}: $work")
       }
     }
   }
 
-  private sealed trait Result
-  private case object Proved extends Result
-  private case class Reached(cycle: Int) extends Result
-  private case object Undecided extends Result
+  private val proved = "proved"
+  private val reached = "reached"
+  private sealed abstract class Result(val answer: String)
+  private case object Known extends Result("")
+  private case object Proved extends Result(proved)
+  private case class Reached(cycle: Int) extends Result(reached)
+  private case object Undecided extends Result("")
 
-  private def decide(work: Path, name: String, verilog: String, engine: String): Result = {
-    val question = s"$engine\n${script("", "")}"
-    Verdicts.find(verilog, question) match {
-      case Some("proved") => Proved
-      case Some(cycle)    => Reached(cycle.toInt)
-      case None =>
-        val result = ask(work, name, verilog, engine)
-        result match {
-          case Proved         => Verdicts.keep(verilog, question, "proved")
-          case Reached(cycle) => Verdicts.keep(verilog, question, cycle.toString)
-          case Undecided      =>
-        }
-        result
+  /** Asks only if the answer is not known to be the one that the caller hopes for. */
+  private def decide(work: Path, name: String, verilog: String, engine: String, hope: String): Result = {
+    val question = s"${command("", engine)}\n${script("", "")}"
+    if (verdicts.know(verilog, question, hope)) Known
+    else {
+      val result = ask(work, name, verilog, engine)
+      if (result.answer == hope) verdicts.keep(verilog, question, hope)
+      result
     }
   }
+
+  private def command(name: String, engine: String) = s"read_aiger $name.aig; fold; strash; $engine"
 
   private def ask(work: Path, name: String, verilog: String, engine: String): Result = {
     Files.writeString(work.resolve(s"$name.sv"), verilog)
     Files.writeString(work.resolve(s"$name.ys"), script(name, "module (\\w+)".r.findFirstMatchIn(verilog).get.group(1)))
     run(work, Seq("yosys", "-q", s"$name.ys"))
-    val said = run(work, Seq("berkeley-abc", "-c", s"read_aiger $name.aig; fold; strash; $engine"))
+    val said = run(work, Seq("berkeley-abc", "-c", command(name, engine)))
     Files.writeString(work.resolve(s"$name.log"), said)
     val failed = "asserted in frame (\\d+)".r.findFirstMatchIn(said).map(found => Reached(found.group(1).toInt))
     // A bounded check that ran out of time says how far it came.
@@ -158,3 +159,5 @@ object Pdr {
        |write_aiger -I -B -zinit -no-startoffset $name.aig
        |""".stripMargin
 }
+
+object Pdr extends Pdr(Verdicts)

@@ -8,20 +8,26 @@ import spinal.lib._
 
 import java.nio.file.Files
 
-/** SymbiYosys with synchronous resets. What it has proved of a component it does not prove again ([[Verdicts]]). */
-class SymbiYosys extends SpinalFormalConfig {
+/** SymbiYosys with synchronous resets, on Verilog of one clock without other files. What it has proved of a component it does
+  * not prove again.
+  */
+class SymbiYosys(verdicts: Verdicts = Verdicts) extends SpinalFormalConfig {
   withSyncResetDefault
 
   override def doVerify[T <: Component](top: => T)(implicit className: String): Unit = {
+    require(
+      !_hasAsync && !_skipWireReduce && _additionalRtlPath.isEmpty && _additionalIncludeDir.isEmpty,
+      "they would not count"
+    )
     val work = Files.createTempDirectory("proof")
     val verilog =
       try Pdr.generate(work, top)
       finally FileUtils.deleteDirectory(work.toFile)
-    val question =
-      (_modesWithDepths.toSeq.sorted ++ _engines.collect { case engine: SbyEngine => engine.command }).mkString("\n")
-    if (Verdicts.find(verilog, question).isEmpty) {
+    val engines = _engines.collect { case engine: SbyEngine => engine.command }
+    val question = (_modesWithDepths.toSeq.sorted ++ engines :+ _timeout).mkString("\n")
+    if (!verdicts.know(verilog, question, "proved")) {
       super.doVerify(top)
-      Verdicts.keep(verilog, question, "proved")
+      verdicts.keep(verilog, question, "proved")
     }
   }
 }
