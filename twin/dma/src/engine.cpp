@@ -33,6 +33,18 @@ void check(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error("completion: " + what);
 }
 
+/// A pin of each PF and of each VF.
+template <typename Pf, typename Vf>
+void set_bit(unsigned function, Pf& pfs, Vf* vfs, bool value) {
+  const auto set = [value](auto& word, unsigned bit) {
+    word = static_cast<std::remove_reference_t<decltype(word)>>(value ? word | 1U << bit : word & ~(1U << bit));
+  };
+  if (function < first_vf)
+    set(pfs, function);
+  else
+    set(vfs[(function - first_vf) / 32], (function - first_vf) % 32);
+}
+
 }  // namespace
 
 Engine::Engine(std::uint64_t seed)
@@ -49,12 +61,13 @@ Engine::Engine(std::uint64_t seed)
   top_->cfg_function_status = 0;
   for (unsigned i = 0; i < vf_status_words; ++i) top_->cfg_vf_status[i] = 0;
   top_->cfg_flr_in_process = 0;
-  for (unsigned i = 0; i < vf_words; ++i) top_->cfg_vf_flr_in_process[i] = 0;
+  top_->cfg_interrupt_msix_enable = top_->cfg_interrupt_msix_mask = 0;
+  for (unsigned i = 0; i < vf_words; ++i)
+    top_->cfg_vf_flr_in_process[i] = top_->cfg_interrupt_msix_vf_enable[i] = top_->cfg_interrupt_msix_vf_mask[i] = 0;
   top_->cfg_max_payload = static_cast<std::uint8_t>(max_payload_encoding(seed));
   top_->cfg_max_read_req = static_cast<std::uint8_t>(max_read_encoding(seed));
   top_->s_axis_rq_tready = 0;
   top_->m_axis_rc_tvalid = 0;
-  top_->io_interrupt_ready = 1;
   top_->io_qdma_dsc_crdt_in_valid = 0;
   top_->io_qdma_usr_flr_done_vld = 0;
   run(4);
@@ -70,7 +83,6 @@ void Engine::tick() {
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   top_->s_axis_cc_tready = (random_ & 3) != 0 ? 0xf : 0;
-  top_->io_interrupt_ready = takes_interrupts && hold_interrupts == 0 && (random_ >> 16 & 3) == 0;
   top_->io_qdma_usr_flr_done_vld = !to_answer_.empty() && (answers_now || (answers_resets && (random_ >> 8 & 7) == 0));
   answers_now = false;
   if (top_->io_qdma_usr_flr_done_vld) {
@@ -83,7 +95,7 @@ void Engine::tick() {
   const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
   if (!top_->reset) {
     sample_streams(completion);
-    if (top_->io_interrupt_valid && top_->io_interrupt_ready) {
+    if (top_->io_interrupt_valid) {
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);
       if (on_interrupt) on_interrupt(interrupts.back());
       last_event_ = cycles_;
@@ -105,9 +117,8 @@ void Engine::tick() {
 
 bool Engine::drive_streams() {
   top_->s_axis_rq_tready = takes_requests && hold_requests == 0 && (random_ >> 24 & 3) != 0 ? 0xf : 0;
-  if (hold_requests != 0 || hold_interrupts != 0) last_event_ = cycles_;
+  if (hold_requests != 0) last_event_ = cycles_;
   if (hold_requests != 0) --hold_requests;
-  if (hold_interrupts != 0) --hold_interrupts;
   if (top_->s_axis_rq_tready != 0) host.offer();
   top_->io_qdma_m_axis_h2c_ready = takes_frames && (random_ >> 28 & 7) != 0;
   top_->io_qdma_tm_dsc_sts_ready = (random_ >> 32 & 3) == 0;
@@ -273,14 +284,14 @@ void Engine::set_enables(unsigned function, bool bus_master, bool vf_enable) {
   run(4);
 }
 
+void Engine::set_msix(unsigned function, bool enabled, bool masked) {
+  set_bit(function, top_->cfg_interrupt_msix_enable, &top_->cfg_interrupt_msix_vf_enable[0], enabled);
+  set_bit(function, top_->cfg_interrupt_msix_mask, &top_->cfg_interrupt_msix_vf_mask[0], masked);
+  run(4);
+}
+
 void Engine::set_in_process(unsigned function, bool in_process) {
-  const auto set = [in_process](auto& word, unsigned bit) {
-    word = static_cast<std::remove_reference_t<decltype(word)>>(in_process ? word | 1U << bit : word & ~(1U << bit));
-  };
-  if (function < first_vf)
-    set(top_->cfg_flr_in_process, function);
-  else
-    set(top_->cfg_vf_flr_in_process[(function - first_vf) / 32], (function - first_vf) % 32);
+  set_bit(function, top_->cfg_flr_in_process, &top_->cfg_vf_flr_in_process[0], in_process);
 }
 
 bool Engine::is_done(unsigned function) const {

@@ -42,6 +42,8 @@ class Engine {
   /// The function may access memory: its bus master bit and, of a VF, the VF enable bit of its PF.
   void enable_function(unsigned function, bool enabled);
   void set_enables(unsigned function, bool bus_master, bool vf_enable);
+  /// The function's bits in its MSI-X capability.
+  void set_msix(unsigned function, bool enabled, bool masked);
 
   /// PCIe's function level reset is in process or not, and the block was told in the last cycle that it is done.
   void set_in_process(unsigned function, bool in_process);
@@ -73,11 +75,10 @@ class Engine {
   C2hShell c2h;                             // the shell's way to the host
   std::vector<Frame> frames;                // that the shell has taken
   std::vector<DescriptorMessage> messages;  // that the shell has taken
-  bool takes_frames = true, takes_requests = true, takes_interrupts = true;
-  /// RQ, or the port of interrupts, takes nothing for so many cycles.
-  unsigned hold_requests = 0, hold_interrupts = 0;
+  bool takes_frames = true, takes_requests = true;
+  unsigned hold_requests = 0;  // cycles in which RQ takes nothing
 
-  std::vector<Interrupt> interrupts;  // in their order
+  std::vector<Interrupt> interrupts;  // vectors, in the order in which they were asked for
   std::function<void(const Interrupt&)> on_interrupt;
   std::vector<unsigned> resets;     // functions the shell was told of
   std::vector<unsigned> doorbells;  // their queues

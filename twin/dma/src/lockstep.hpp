@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.hpp"
 #include "engine.hpp"
 #include "fake_shell.hpp"
 #include "qdma/qdma_ip.hpp"
@@ -47,8 +48,20 @@ class Lockstep {
   void begin_reset_by_pcie(unsigned function);
   void finish_reset_by_pcie(unsigned function);
 
-  /// Interrupts and what the shell was told are the same so far.
+  /// Interrupts, their messages and what the shell was told are the same so far.
   void compare();
+  /// Those so far are not compared.
+  void forget_interrupts();
+  /// So are writes of host memory, in their order.
+  void compare_writes();
+
+  /// The function's bits in its MSI-X capability; at first MSI-X is enabled and no vector masked.
+  void set_msix(unsigned function, bool enabled, bool masked);
+  /// Every vector of the function has its address and data, and is not masked.
+  void set_table(unsigned function);
+  static std::uint64_t message_address(unsigned function, unsigned vector) {
+    return RequesterHost::messages_at + 0x1000 * function + 4 * vector;
+  }
 
   /// Both come to rest.
   void settle();
@@ -65,14 +78,22 @@ class Lockstep {
   Engine engine;
   TestMemory memory;  // the model's
   FakeShell shell;    // the model's
+  MsixTables tables{functions};
 
  protected:
   void tick_model(unsigned cycles);
+  std::uint32_t expected(unsigned function, std::uint32_t offset);
+  void store(unsigned function, std::uint32_t offset, std::uint32_t value);
+  void follow_interrupts();
+  void let_messages_leave(unsigned function, std::uint32_t offset);
+  static std::vector<unsigned> family(unsigned function);
 
  private:
   Qdma streams_;
   QdmaIp model_;
   std::uint64_t now_ps_ = 0;
+  std::size_t followed_ = 0;  // of memory.events
+  Random random_{9};
   bool model_done_ = false;  // with the reset that was begun last
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random scripts of what PFs and VFs can do at the registers. There are no rings in memory (h2c_random_test.cpp has
+// Random scripts of what PFs and VFs can do at the registers. There are no rings in memory (h2c/random_test.cpp has
 // them), so no doorbell reaches a queue whose context may be enabled, and no context begins with work to do.
 #include "base/random.hpp"
 
@@ -23,12 +23,18 @@ class Script {
   void run(unsigned steps) {
     for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       step();
-      if (i % 64 == 63) b_.compare();
+      if (i % 64 == 63) compare();
     }
-    b_.compare();
+    compare();
   }
 
  private:
+  void compare() {
+    b_.engine.run(300);
+    b_.compare_writes();
+    b_.compare();
+  }
+
   struct Range {
     unsigned base = 0, count = 0;
   };
@@ -39,7 +45,7 @@ class Script {
   unsigned pf() { return below(Lockstep::pfs); }
 
   void step() {
-    switch (below(16)) {
+    switch (below(19)) {
       case 0:
       case 1:
         return read_csr();
@@ -63,6 +69,10 @@ class Script {
       case 14:
         for (unsigned i = below(12); i > 0; --i) mailbox();
         return;
+      case 15:
+      case 16:
+      case 17:
+        return msix();
       default:
         if (below(8) == 0) reset();
     }
@@ -81,8 +91,7 @@ class Script {
   void write_csr() {
     const std::uint32_t at = csr();
     if (at == 0x844) return;
-    // Entries of interrupt rings are not written yet.
-    b_.write(any(), at, at == 0xb04 ? word() & ~(1U << 23) : word());
+    b_.write(any(), at, at == 0xb04 ? word() & 0xff807fff : word());  // to a vector that is there
   }
 
   void write_row() {
@@ -131,7 +140,6 @@ class Script {
       if (operation == 3) range_[index].count = 0;
     }
     b_.read_context(kind, index, by);
-    // A ring that is in use has no entries either.
     if (kind == rings) b_.read(by, 0x804);
   }
 
@@ -141,6 +149,7 @@ class Script {
     if (kind <= 1 && place == 0) value = (value & 0xe0010000) | function << 17;
     if ((kind == 2 || kind == 3) && place == 0) value &= 0xffff0000;  // nothing to fetch
     if (kind == 6 && place == 0) value = (value & ~(0xfffU << 5)) | function << 5;
+    if (kind == 8 && place == 0) value &= ~0xff0U;  // a vector that is there
     if (kind == 8 && place == 3) value = (value & 0x3ffff) | function << 18;
     return value;
   }
@@ -150,10 +159,28 @@ class Script {
     const Range& range = range_[function];
     if (queue < range.count && range.base + queue < quiet_queue) return;
     const std::uint32_t at = (function < Lockstep::first_vf ? 0x18000 : 0x3000) + 16 * queue + 4 * which;
-    const std::uint32_t nowhere = (word() & 0xff00ffff) | (64 + below(192)) << 16;  // a ring that is not valid
-    b_.write(function, at, which == 0 ? nowhere : word());
+    const std::uint32_t of_a_ring = (word() & 0xff000fff) | below(2 * quiet_queue) << 16;
+    b_.write(function, at, which == 0 ? of_a_ring : word());
     b_.read(function, at);
     if (below(4) == 0) b_.read(pf(), 0x264);
+  }
+
+  /// Masks, enables, and reads of the tables.
+  void msix() {
+    const unsigned function = any(), vector = below(4) != 0 ? below(4) : below(MsixTables::vectors);
+    const std::uint32_t entry = MsixTables::table(function) + 16 * vector;
+    switch (below(6)) {
+      case 0:
+        return b_.set_msix(function, below(8) != 0, below(4) == 0);
+      case 1:
+        return b_.read_row(function, MsixTables::table(function), 4 * MsixTables::vectors);
+      case 2:
+        // Also where nothing is written: software may write pending bits.
+        return b_.write(function, below(2) != 0 ? MsixTables::pending_bits(function) : entry + 8, word());
+      default:
+        b_.write(function, entry + 12, word());
+        b_.read_row(function, MsixTables::pending_bits(function), 2);
+    }
   }
 
   void mailbox() {
@@ -181,6 +208,7 @@ class Script {
     } else {
       std::uint32_t value = word();
       if (at == 0x04) value = below(4);
+      if (at == 0x08) value = below(4);
       if (at == 0x0c && below(8) != 0) value = Lockstep::vf(function % 4, below(4));
       b_.write(function, base + at, value);
     }
@@ -189,6 +217,7 @@ class Script {
 
   void reset() {
     const unsigned function = any();
+    compare();
     if (below(2) != 0)
       b_.reset_by_mailbox(function);
     else

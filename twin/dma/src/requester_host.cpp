@@ -76,6 +76,11 @@ void RequesterHost::take(const Beat& beat) {
   const unsigned bytes = 4 * words - skipped - (static_cast<unsigned>(std::countl_zero(ending)) - 28);
   const Request request{function, address + skipped, bytes, kind == memory_write};
   requests.push_back(request);
+  if (kind == memory_write && request.address >= messages_at && request.address < messages_end) {
+    check(words == 1 && request.bytes == 4 && d.size() == descriptor_words + 1, "a message is not a double word");
+    messages.push_back({function, request.address, d[descriptor_words]});
+    return;
+  }
   if (kind == memory_write) {
     check(d.size() == descriptor_words + words && 4 * words <= max_payload_, "a write's length");
     return write(request, std::span(d).subspan(descriptor_words));

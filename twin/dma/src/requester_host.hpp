@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "msix_tables.hpp"
 #include "test_memory.hpp"
 
 namespace meridian {
@@ -54,6 +55,8 @@ class RequesterHost {
 
   TestMemory memory;  // what is beyond its end is unsupported
   std::vector<Request> requests;
+  std::vector<MsixTables::Message> messages;  // writes of a double word where the host takes interrupts
+  static constexpr std::uint64_t messages_at = 0x7'fee0'0000, messages_end = 0x7'fef0'0000;
   std::function<Answer(unsigned function, std::uint64_t address)> answer_of;
   std::function<void(unsigned function, std::uint64_t address)> on_write;  // after it
   bool holds = false;                                                      // answers nothing meanwhile

@@ -166,35 +166,52 @@ TEST(Resets, two_of_pcie_at_once_end_both_and_the_block_is_told_until_it_has_hea
   for (const unsigned vf : {one, other}) EXPECT_FALSE(b.engine.waits_for_done(vf, 200)) << vf;
 }
 
-TEST(Resets, no_interrupt_of_a_function_leaves_after_its_reset) {
+TEST(Resets, no_message_of_a_function_leaves_after_its_reset) {
   const unsigned vf = Lockstep::vf(1, 1), other = Lockstep::vf(1, 2);
-  Engine engine(1);
-  for (const unsigned function : {1U, vf, other}) engine.enable_function(function, true);
-  engine.takes_interrupts = false;
-  // Both VFs get a message, by turns, and each message gives an interrupt.
-  for (unsigned i = 0; i < 2; ++i)
-    for (const unsigned function : {other, vf}) {
-      engine.write(function, 0x5008, 3);
-      engine.write(function, 0x5010, 1);
-      engine.write(1, 0x2240c, function);
-      engine.write(1, 0x22404, 1);
-      engine.write(function, 0x5004, 2);
+  constexpr unsigned vector = 3;
+  for (const bool is_at_rq : {true, false}) {
+    Engine engine(1);
+    for (const unsigned function : {1U, vf, other}) {
+      engine.enable_function(function, true);
+      engine.set_msix(function, true, false);
     }
-  engine.run(100);
-  engine.write(vf, 0x5100, 1);
-  engine.run(sweep_limit);
-  EXPECT_EQ(engine.read(vf, 0x5100, 1).at(0), 1U) << "the reset is done, and an interrupt of the VF waits";
-  engine.takes_interrupts = true;
-  for (unsigned i = 0; engine.read(vf, 0x5100, 1).at(0) != 0; ++i) {
-    ASSERT_LT(i, sweep_limit) << "the reset does not end";
-    engine.run(1);
+    for (const unsigned function : {vf, other}) {
+      const std::uint64_t address = Lockstep::message_address(function, vector);
+      engine.write(function, 0x4000 + 16 * vector,
+                   {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), function, 0});
+    }
+    engine.takes_requests = false;
+    // Both VFs get a message, by turns, and each message gives an interrupt. The first waits at RQ.
+    for (unsigned i = 0; i < 2; ++i)
+      for (const unsigned function : {is_at_rq ? vf : other, is_at_rq ? other : vf}) {
+        engine.write(function, 0x5008, vector);
+        engine.write(function, 0x5010, 1);
+        engine.write(1, 0x2240c, function);
+        engine.write(1, 0x22404, 1);
+        engine.write(function, 0x5004, 2);
+      }
+    engine.run(100);
+    EXPECT_EQ(engine.interrupts.size(), 4U) << "an interrupt waits for RQ";
+    engine.write(vf, 0x5100, 1);
+    engine.run(sweep_limit);
+    EXPECT_EQ(engine.read(vf, 0x5100, 1).at(0), is_at_rq ? 1U : 0U)
+        << "whether the VF has a message at RQ: " << is_at_rq;
+    engine.takes_requests = true;
+    for (unsigned i = 0; engine.read(vf, 0x5100, 1).at(0) != 0; ++i) {
+      ASSERT_LT(i, sweep_limit) << "the reset does not end";
+      engine.run(1);
+    }
+    const auto count = [&engine](unsigned function) {
+      return std::count_if(engine.host.messages.begin(), engine.host.messages.end(),
+                           [function](const auto& message) { return message.function == function; });
+    };
+    const auto before = count(vf);
+    engine.run(200);
+    EXPECT_EQ(count(vf), before) << "the VF sends a message after its reset";
+    EXPECT_EQ(before, is_at_rq ? 1 : 0);
+    EXPECT_EQ(count(other), is_at_rq ? 1 : 2);
+    EXPECT_EQ(engine.read(vf, 0x403c, 1).at(0), 0U) << "a reset of the mailbox masks no vector";
   }
-  const std::vector<Engine::Interrupt> before = engine.interrupts;
-  engine.run(200);
-  EXPECT_EQ(std::count(before.begin(), before.end(), Engine::Interrupt{vf, 3}),
-            std::count(engine.interrupts.begin(), engine.interrupts.end(), Engine::Interrupt{vf, 3}))
-      << "the VF sends an interrupt after its reset";
-  EXPECT_EQ(std::count(engine.interrupts.begin(), engine.interrupts.end(), Engine::Interrupt{other, 3}), 2);
 }
 
 TEST(Enables, a_vf_sends_interrupts_by_its_bus_master_bit_alone) {

@@ -304,6 +304,7 @@ void C2hBench::compare_all() {
   for (unsigned queue = 0; queue < queues; ++queue) compare_queue(queue);
   for (const std::uint32_t at : {0x248U, 0x254U, 0x25cU, 0x260U, 0x27cU, 0x264U, 0xaf0U, 0xaf8U, 0xb04U}) read(0, at);
   // Queues are served in another order.
+  follow_interrupts();
   std::sort(engine.interrupts.begin(), engine.interrupts.end());
   std::sort(memory.events.begin(), memory.events.end(), [](const auto& one, const auto& other) {
     return std::pair(one.function, one.address) < std::pair(other.function, other.address);
@@ -331,11 +332,6 @@ void C2hBench::drop(unsigned queue) {
   settle();
   sort_out();
   for (std::vector<C2hShell::Status>& status : ring_[queue].status) status.clear();
-}
-
-void C2hBench::forget_interrupts() {
-  engine.interrupts.clear();
-  memory.events.clear();
 }
 
 }  // namespace meridian

@@ -72,7 +72,6 @@ class C2hBench : public Lockstep {
   /// Both come to rest, and what axis_c2h_status has said of the queue is
   /// forgotten.
   void drop(unsigned queue);
-  void forget_interrupts();
 
   static unsigned function(unsigned queue) { return queue / queues_of_a_function; }
   unsigned entries(unsigned queue) const { return sizes[ring_[queue].setting.size_index] - 1; }

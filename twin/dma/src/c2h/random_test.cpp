@@ -2,8 +2,8 @@
 // Random scripts of C2H queues of all functions. The model stands still between
 // two comparisons, so a script does with a queue whose frames are under way
 // only what gives the same whenever it comes: more buffers and more frames.
-// Rings fail, begin and end while frames of others pass, and RQ or the port of
-// interrupts takes nothing now and then.
+// Rings fail, begin and end while frames of others pass, and RQ takes nothing
+// now and then.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,10 +94,8 @@ class C2hScript {
         return b_.write(0, 0x844, kinds[below(4)] << 1 | (2U << 5) | (queue << 7));
       }
       case 6:
-        b_.engine.hold_requests = below(longest_hold);
-        return;
       case 7:
-        b_.engine.hold_interrupts = below(longest_hold);
+        b_.engine.hold_requests = below(longest_hold);
         return;
       case 8:
       case 9:

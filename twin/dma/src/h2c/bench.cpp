@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace meridian {
 
 namespace {
 
-constexpr unsigned sw_h2c = 1, hw_h2c = 3, credit_h2c = 5, fmap = 0xc;
+constexpr unsigned sw_h2c = 1, hw_h2c = 3, credit_h2c = 5, interrupt_context = 8, fmap = 0xc;
 constexpr unsigned clear_operation = 0, invalidate_operation = 3;
 constexpr unsigned ring_sizes = 0x204;
 
@@ -36,14 +37,14 @@ void H2cBench::begin(unsigned queue, const Setting& setting) {
   const std::uint64_t base = ring_address(queue);
   // Enable, credits, interval, size, stride, status entries, interrupt.
   const std::uint32_t word = 1U | (setting.credits ? 1U << 1 : 0) | (setting.interval ? 1U << 3 : 0) |
-                             setting.size_index << 12 | (1 + setting.stride) << 16 | 1U << 20 |
+                             setting.size_index << 12 | (1 + setting.stride) << 16 | (setting.status ? 1U << 20 : 0) |
                              (setting.interrupt ? 1U << 21 : 0);
   // Cleared first: else the old ring would move CIDX on.
   command(sw_h2c, clear_operation, queue);
   write_context(hw_h2c, queue, {});
   write_context(sw_h2c, queue,
                 {function(queue) << 17, word, static_cast<std::uint32_t>(base), static_cast<std::uint32_t>(base >> 32),
-                 queue % 8});
+                 setting.aggregate ? function(queue) | 1U << 11 : queue % 8});
   set_word(function(queue), status_address(queue), 0);
   ring.begins = false;
 }
@@ -51,6 +52,18 @@ void H2cBench::begin(unsigned queue, const Setting& setting) {
 void H2cBench::invalidate(unsigned queue) {
   command(sw_h2c, invalidate_operation, queue);
   ring_[queue].used = false;
+}
+
+void H2cBench::begin_interrupts(unsigned function, unsigned pages, unsigned pidx) {
+  const std::uint64_t base = interrupt_ring(function);
+  interrupt_pages_.at(function) = pages;
+  write_context(interrupt_context, function,
+                {1U | ring_vector << 1 | 1U << 14 | static_cast<std::uint32_t>(base >> 12) << 15,
+                 static_cast<std::uint32_t>(base >> 29), (pages - 1) << 3 | pidx << 6, function << 18});
+}
+
+void H2cBench::bell(unsigned function, unsigned cidx) {
+  write(function, function < first_vf ? 0x18000 : 0x3000, function << 16 | cidx);
 }
 
 std::uint64_t H2cBench::place(unsigned length) {
@@ -114,6 +127,7 @@ void H2cBench::follow(Ring& ring, unsigned which, const DescriptorMessage& messa
 
 /// A status entry of the RTL: what it says has ended was read before.
 void H2cBench::check_status(unsigned of, std::uint64_t address) {
+  if (address >= interrupt_rings && address < interrupt_ring(functions)) return;
   sort_out();
   for (unsigned queue = of * queues_of_a_function; queue < (of + 1) * queues_of_a_function; ++queue) {
     Ring& ring = ring_[queue];
@@ -159,9 +173,33 @@ void H2cBench::compare_queue(unsigned queue) {
       << name << ": status entry";
 }
 
+/// The order of entries is that in which queues were served, which is not the model's.
+void H2cBench::compare_interrupts(unsigned function) {
+  if (interrupt_pages_.at(function) == 0) return;
+  read_context(interrupt_context, function);
+  constexpr std::uint64_t color = std::uint64_t{1} << 63;
+  const auto entries = [&](const TestMemory& of) {
+    const Bytes bytes = of.get(function, interrupt_ring(function), 8 * std::size_t{interrupt_entries(function)});
+    std::vector<std::uint64_t> words(interrupt_entries(function));
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    return words;
+  };
+  std::vector<std::uint64_t> found = entries(engine.host.memory), wanted = entries(memory);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i] & color, wanted[i] & color)
+        << "entry " << i << " of the interrupt ring of function " << function;
+    found[i] &= ~color;
+    wanted[i] &= ~color;
+  }
+  std::sort(found.begin(), found.end());
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(found, wanted) << "the interrupt ring of function " << function;
+}
+
 void H2cBench::compare_all() {
   settle();
   sort_out();
+  for (unsigned f = 0; f < functions; ++f) compare_interrupts(f);
   for (unsigned queue = 0; queue < queues; ++queue) compare_queue(queue);
   for (const std::uint32_t at : {0x248U, 0x254U, 0x25cU, 0x260U, 0x27cU, 0x264U, 0xb04U}) read(0, at);
   compare();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random scripts of H2C rings of all functions. The model stands still between two comparisons, so what a script does
 // in between gives the same whatever the order in which queues are served. Rings fail, begin and end while frames of
-// others pass, and RQ or the port of interrupts takes nothing now and then.
+// others pass, RQ takes nothing now and then, and software masks vectors and reads interrupt rings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +20,8 @@ class H2cScript {
   explicit H2cScript(std::uint64_t seed) : b_(seed), random_(seed * 3 + 5) {}
 
   void run(unsigned steps) {
+    for (unsigned f = 0; f < H2cBench::functions; ++f)
+      b_.begin_interrupts(f, 1 + f % 3, 512 * (1 + f % 3) - 1 - below(20));
     for (unsigned i = 0; i < used; ++i) begin(queue());
     for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) step();
     compare();
@@ -58,6 +60,7 @@ class H2cScript {
     b_.begin(queue, {.credits = credits,
                      .interval = below(2) == 0,
                      .interrupt = interrupt,
+                     .aggregate = interrupt && below(2) == 0,
                      .size_index = below(4),
                      .stride = below(3)});
   }
@@ -100,11 +103,30 @@ class H2cScript {
         b_.engine.hold_requests = below(longest_hold);
         return;
       case 9:
-        b_.engine.hold_interrupts = below(longest_hold);
-        return;
+        return read_interrupts(H2cBench::function(queue));
+      case 10:
+        return mask(H2cBench::function(queue));
       default:
         return post(queue);
     }
+  }
+
+  /// Software tells how far it has read, mostly all, or what is not true.
+  void read_interrupts(unsigned function) {
+    compare();
+    const unsigned pidx = b_.read_context(8, function)[2] >> 6 & 0xfff;
+    b_.bell(function, below(4) != 0 ? pidx : below(2) != 0 ? below(pidx + 1) : below(0x10000));
+    compare();
+  }
+
+  void mask(unsigned function) {
+    compare();
+    const unsigned vector = below(3) == 0 ? H2cBench::ring_vector : below(8);
+    if (below(4) == 0)
+      b_.set_msix(function, below(4) != 0, below(4) == 0);
+    else
+      b_.write(function, MsixTables::table(function) + 16 * vector + 12, below(2));
+    compare();
   }
 
   template <typename Action>

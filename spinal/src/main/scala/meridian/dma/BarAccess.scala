@@ -31,6 +31,7 @@ case class Doorbell() extends Bundle {
   val value = Bits(32 bits)
 }
 object Doorbell {
+  val ringCidx = 0
   val h2cPidx = 1
   val c2hPidx = 2
   val completionCidx = 3

@@ -2,6 +2,7 @@
 package meridian.dma
 
 import meridian.dma.context.CsrTable
+import meridian.dma.interrupt.MsixTable
 import spinal.core._
 import spinal.lib._
 
@@ -11,13 +12,13 @@ import spinal.lib._
 class BarDecode(p: DmaParam) extends Component {
   val io = new Bundle {
     val access = slave(Stream(BarAccess()))
-    val csr, doorbells, mailbox, reset = master(RegPort())
+    val csr, doorbells, mailbox, reset, msix = master(RegPort())
     val value = master(Stream(Bits(32 bits)))
   }
 
   case class Placed() extends Bundle {
     val access = BarAccess()
-    val place = Bits(4 bits) // one of the ports, or none
+    val place = Bits(5 bits) // one of the ports, or none
   }
 
   val mailboxAt = (BarDecode.pfMailbox, BarDecode.vfMailbox)
@@ -34,17 +35,28 @@ class BarDecode(p: DmaParam) extends Component {
         )
       val fromMailbox = taken.offset - (isPf ? U(BarDecode.pfMailbox, 18 bits) | U(BarDecode.vfMailbox, 18 bits))
       val isReset = fromMailbox === BarDecode.mailboxReset
+      val inTable = isPf ? within(MsixTable.pfTable, MsixTable.pfTable + 16 * p.vectors) | within(
+        MsixTable.vfTable,
+        MsixTable.vfTable + 16 * p.vectors
+      )
+      val isPending = isPf ? within(MsixTable.pfPending, MsixTable.pfPending + MsixTable.pendingBytes) | within(
+        MsixTable.vfPending,
+        MsixTable.vfPending + MsixTable.pendingBytes
+      )
       it.access := taken.payload
       when(inMailbox)(it.access.offset := fromMailbox)
+      when(inTable)(it.access.offset := taken.offset(10 downto 0).resized)
+      when(isPending)(it.access.offset := taken.offset(10 downto 0).resize(18 bits) + MsixTable.pendingAt)
       it.place(0) := isPf && taken.offset < CsrTable.bytes
       it.place(1) := isPf ? within(0x18000, 0x20000) | within(0x3000, 0x4000)
       it.place(2) := inMailbox && !isReset
       it.place(3) := inMailbox && isReset
+      it.place(4) := inTable || isPending
       it
     }
     .m2sPipe()
 
-  val ports = Seq(io.csr, io.doorbells, io.mailbox, io.reset)
+  val ports = Seq(io.csr, io.doorbells, io.mailbox, io.reset, io.msix)
   val answer = Stream(Bits(32 bits))
   io.value << answer.m2sPipe()
   val goes = placed.valid && (placed.access.write || answer.ready)

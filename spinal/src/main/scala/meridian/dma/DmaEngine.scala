@@ -4,6 +4,7 @@ package meridian.dma
 import meridian.dma.c2h.C2hEngine
 import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
+import meridian.dma.interrupt.{InterruptEngine, RingInterrupt}
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.pcie._
 import meridian.host.QdmaPins
@@ -13,8 +14,7 @@ import spinal.lib._
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
   *
   * What there is so far (docs/dma.md): reads and writes of BAR0, contexts, mailbox, errors, function level resets, and the
-  * ways from host to card and back. Interrupts come out at a port; nothing takes doorbells of interrupt rings yet.
-  * Clock: the block's user_clk, 250 MHz.
+  * ways from host to card and back, with their interrupts. Clock: the block's user_clk, 250 MHz.
   *
   * A read of a register is answered 10 to 14 cycles after its request, if the block takes completions at once. One access
   * is under way at a time.
@@ -24,7 +24,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     val pcie = Pcie4Pins()
     val qdma = slave(QdmaPins(32))
     val doorbell = master(Flow(Doorbell()))
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Flow(InterruptRequest())) // vectors, as they are asked for
   }
   // Names as the block has them.
   addPrePopTask(() => io.pcie.flatten.foreach(pin => pin.setName(pin.getName().stripPrefix("io_pcie_"))))
@@ -60,15 +60,18 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
   // A function may use tags 0 to 31 without Extended Tag: these are all of them.
   val c2h = new C2hEngine(p, firstTag = 24, timeOut = p.readTimeOut)
-  // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it.
-  io.pcie.rq(StreamArbiterFactory().roundRobin.fragmentLock.on(Seq(h2c.io.rq, c2h.io.rq)))
+  // Those of mailbox, errors and H2C, and two of C2H.
+  val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size)
+  // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
+  // interrupt comes behind its status entry.
+  io.pcie.rq(StreamArbiterFactory().roundRobin.fragmentLock.on(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq)))
   val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
   h2c.io.rc << completed
   c2h.io.rc << completedToo
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.hold <> commands.io.hold
   h2c.io.change << commands.io.change
-  csr.io.late := h2c.io.late || c2h.io.late
+  csr.io.late := h2c.io.late || c2h.io.late || interrupts.io.late
   h2c.io.ringSizes := csr.io.ringSizes
   c2h.io.maxPayload := RegNext(io.pcie.cfg_max_payload)
   c2h.io.hold <> commands.io.holdC2h
@@ -93,11 +96,15 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   c2h.io.bell.valid := rung.valid && rung.kind === Doorbell.completionCidx
   c2h.io.bell.payload.queue := rung.payload.queue
   c2h.io.bell.value := rung.value
+  interrupts.io.bell.valid := rung.valid && rung.kind === Doorbell.ringCidx
+  interrupts.io.bell.function := rung.function
+  interrupts.io.bell.index := rung.value(23 downto 16).asUInt
+  interrupts.io.bell.cidx := rung.value(15 downto 0).asUInt
   rung.ready := rung.kind.mux(
     Doorbell.h2cPidx -> h2c.io.doorbell.ready,
     Doorbell.c2hPidx -> c2h.io.doorbell.ready,
     Doorbell.completionCidx -> c2h.io.bell.ready,
-    default -> True
+    Doorbell.ringCidx -> interrupts.io.bell.ready
   )
   io.doorbell.valid := rung.fire
   io.doorbell.payload := rung.payload
@@ -127,6 +134,10 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   config.io.vfStatus := io.pcie.cfg_vf_status
   config.io.maxPayload := io.pcie.cfg_max_payload
   config.io.maxReadRequest := io.pcie.cfg_max_read_req
+  config.io.msixEnable := io.pcie.cfg_interrupt_msix_enable
+  config.io.msixMask := io.pcie.cfg_interrupt_msix_mask
+  config.io.vfMsixEnable := io.pcie.cfg_interrupt_msix_vf_enable
+  config.io.vfMsixMask := io.pcie.cfg_interrupt_msix_vf_mask
   h2c.io.busMaster := config.io.busMaster
   c2h.io.busMaster := config.io.busMaster
 
@@ -145,11 +156,17 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   requests(0).vector := mailbox.io.interrupt.vector.resized
   requests(0).aggregate := False
   requests(1) << errors.io.interrupt
-  val interrupts = new InterruptPort(p, 5)
-  val sources = (requests.map(_.toStream) :+ h2c.io.interrupt) ++ c2h.io.interrupts
+  val own = requests.map(_.toStream.map(RingInterrupt(_))) :+ h2c.io.interrupt
+  val sources = own ++ c2h.io.interrupts.map(_.map(RingInterrupt(_)))
+  require(sources.size == interrupts.io.requests.size)
   for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
+  interrupts.io.table <> bar.io.msix
   interrupts.io.busMaster := config.io.busMaster
-  io.interrupt << interrupts.io.interrupt
+  interrupts.io.enabled := config.io.msix
+  interrupts.io.inReset := flr.io.inReset
+  interrupts.io.hold <> commands.io.ringHold
+  interrupts.io.change << commands.io.ringChange
+  io.interrupt << interrupts.io.asked
   // A reset waits for both engines, and then for the interrupts that they have asked for.
   val drained = Vec.fill(2)(RegInit(False))
   for ((drain, isDone) <- Seq(h2c.io.drain, c2h.io.drain).zip(drained)) {

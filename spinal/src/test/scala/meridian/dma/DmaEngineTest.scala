@@ -43,12 +43,21 @@ class DmaEngineTest extends AnyFunSuite {
     pins.cfg_max_read_req := 2
     pins.cfg_flr_in_process := pfInProcess
     pins.cfg_vf_flr_in_process := vfInProcess
+    val msixEnable, msixMask = in Bits (4 bits)
+    val vfMsixEnable, vfMsixMask = in Bits (252 bits)
+    pins.cfg_interrupt_msix_enable := msixEnable
+    pins.cfg_interrupt_msix_mask := msixMask
+    pins.cfg_interrupt_msix_vf_enable := vfMsixEnable
+    pins.cfg_interrupt_msix_vf_mask := vfMsixMask
+    val rq = master(Flow(Bits(256 bits)))
+    rq.valid := pins.s_axis_rq_tvalid
+    rq.payload := pins.s_axis_rq_tdata
     val pfDone = out Bits (4 bits)
     pfDone := pins.cfg_flr_done
     val vfDone = master(Flow(UInt(8 bits)))
     vfDone.valid := pins.cfg_vf_flr_done
     vfDone.payload := pins.cfg_vf_flr_func_num
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Flow(InterruptRequest()))
     interrupt << engine.io.interrupt
     val doorbell = master(Flow(Doorbell()))
     doorbell << engine.io.doorbell
@@ -83,7 +92,10 @@ class DmaEngineTest extends AnyFunSuite {
     dut.pfInProcess #= 0
     dut.vfInProcess #= 0
     dut.flrAnswers #= true
-    dut.interrupt.ready #= true
+    dut.msixEnable #= 15
+    dut.msixMask #= 0
+    dut.vfMsixEnable #= (BigInt(1) << 252) - 1
+    dut.vfMsixMask #= 0
     val host = new PcieHost(dut.cq, dut.cc, cd)
     cd.waitSampling(2)
     body(dut, host, cd)
@@ -130,6 +142,65 @@ class DmaEngineTest extends AnyFunSuite {
       dut.functionStatus #= 0x4404
       message(0x2222)
       assert(sent == Seq(1 -> 5))
+    }
+  }
+
+  test("an interrupt of a PF and of a VF is the message of its table, sent in the function's name") {
+    run("messages") { (dut, host, cd) =>
+      val vf = p.vfsOf(1).head
+      var messages = Seq[(Int, BigInt, BigInt)]() // function, address, data
+      cd.onSamplings {
+        def field(low: Int, bits: Int): BigInt = (dut.rq.payload.toBigInt >> low) & ((BigInt(1) << bits) - 1)
+        if (dut.rq.valid.toBoolean) {
+          assert(field(64, 15) == (1 << 11 | 1), "a message is a write of a double word")
+          messages = messages :+ ((field(80, 8).toInt, field(2, 62) << 2, field(128, 32)))
+        }
+      }
+      val tables = Seq((1, 0x30000, 0x34000, 5), (vf, 0x4000, 0x4800, 2)) // function, table, pending bits, vector
+      for ((f, table, pending, vector) <- tables) {
+        val entry = table + 16 * vector
+        assert(host.read(f, entry + 12) == 1, "a vector is masked after reset")
+        for ((word, i) <- Seq(0xfee00000L + f, 0x12L, 0xabc0L + f).zipWithIndex) host.write(f, entry + 4 * i, word)
+        host.send(HostRequest.write(f, entry + 12, 0).copy(enables = Seq(1), firstBe = 1))
+        assert(host.read(f, entry + 12) == 1, "a word that is written in part has no effect")
+        val mailbox = if (f < 4) 0x22400 else 0x5000
+        host.write(f, mailbox + 8, vector)
+        host.write(f, mailbox + 16, 1)
+        assert(host.read(f, pending) == 0)
+      }
+      host.write(vf, 0x5c00, 1)
+      host.write(vf, 0x5004, 1)
+      host.write(1, 0x2240c, vf)
+      host.write(1, 0x22404, 1)
+      cd.waitSampling(50) // interrupts pass the mailbox and InterruptSources
+      for ((f, table, pending, vector) <- tables) {
+        assert(host.read(f, pending) == 1 << vector && messages.isEmpty, "a vector that is masked is pending")
+        assert(host.read(f, pending + 4) == 0 && host.read(f, table + 16 * p.vectors) == 0)
+      }
+      dut.msixMask #= 2
+      for ((f, table, _, vector) <- tables) host.write(f, table + 16 * vector + 12, 0)
+      waitFor(cd, "the VF's message", 2000)(messages.nonEmpty)
+      cd.waitSampling(20)
+      def message(f: Int) = (f, BigInt(0x1200000000L) + ((0xfee00000L + f) >> 2 << 2), BigInt(0xabc0 + f))
+      assert(messages == Seq(message(vf)))
+      dut.msixMask #= 0
+      cd.waitSampling(20)
+      assert(messages == Seq(message(vf), message(1)))
+      for ((f, _, pending, _) <- tables) assert(host.read(f, pending) == 0)
+      // PCIe's reset masks what was not, and what was asked for before is not sent after it.
+      dut.vfMsixEnable #= 0
+      host.write(1, 0x22404, 1)
+      host.write(vf, 0x5004, 2)
+      host.write(1, 0x22404, 1)
+      cd.waitSampling(50)
+      assert(host.read(vf, 0x4800) == 4)
+      dut.vfInProcess #= BigInt(1) << (vf - 4)
+      cd.waitSampling(20000)
+      dut.vfInProcess #= 0
+      dut.vfMsixEnable #= (BigInt(1) << 252) - 1
+      cd.waitSampling(200)
+      assert(host.read(vf, 0x402c) == 1 && host.read(vf, 0x4800) == 0 && messages.size == 2)
+      assert(host.read(1, 0x3005c) == 0, "a PF's table stays in its VF's reset")
     }
   }
 

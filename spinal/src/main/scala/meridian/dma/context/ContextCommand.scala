@@ -6,6 +6,7 @@ import meridian.dma.c2h.PrefetchWrite
 import meridian.dma.completion.{CompletionChange, CompletionHold, CompletionRow}
 import meridian.dma.context.{ContextKind => Kind}
 import meridian.dma.descriptor.{RingChange, RingFields, RingHold}
+import meridian.dma.interrupt.{InterruptRing, InterruptRingFields, InterruptRingHold}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -35,9 +36,9 @@ object SweepStep {
   *
   * A command takes 5 cycles, and at most as many more as a step that has begun; its access waits for it, so software never
   * finds it busy. One for a context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way
-  * to commands. Either takes 6 more, and what the events of the engines take, if it is about an H2C ring, a C2H ring or
-  * a completion ring: the engine holds the ring, as PIDX, CIDX, credits, errors and whether it is enabled are the
-  * engine's, and is told of the change. A function's reset holds the three rings of a queue at once.
+  * to commands. Either takes 6 more, and what the events of the engines take, if it is about an H2C ring, a C2H ring, a
+  * completion ring or an interrupt ring: the engine holds the ring, as PIDX, CIDX, credits, errors and whether it is
+  * enabled are the engine's, and is told of the change. A function's reset holds the rings of a queue at once.
   *
   * A queue is taken from a function that the map gave it to, or whose context names the function while it is enabled; an
   * interrupt ring from the function that its context names.
@@ -56,6 +57,8 @@ class ContextCommand(p: DmaParam) extends Component {
     val holdCompletion = master(CompletionHold())
     val changeCompletion = master(Stream(CompletionChange()))
     val prefetch = master(Flow(PrefetchWrite()))
+    val ringHold = master(InterruptRingHold())
+    val ringChange = master(Stream(InterruptRing()))
   }
 
   val store = new ContextStore(p)
@@ -82,16 +85,24 @@ class ContextCommand(p: DmaParam) extends Component {
   io.forget.payload := io.sweep.index
 
   // What an engine has of a ring takes the place of what is stored.
-  val holds, holdsC2h, holdsCompletion = RegInit(False)
+  val holds, holdsC2h, holdsCompletion, holdsRing = RegInit(False)
   val change, changeC2h = Reg(RingChange())
   val changeCompletion = Reg(CompletionChange())
+  val ringChange = Reg(InterruptRing())
   val asked = Seq(io.hold.queue -> holds, io.holdC2h.queue -> holdsC2h, io.holdCompletion.queue -> holdsCompletion)
   for ((hold, isHeld) <- asked) {
     hold.valid := isHeld
     hold.payload := index.resized
   }
-  val tells = Reg(Bits(3 bits)) // changes that are to be taken
-  val changes = Seq(io.change -> change, io.changeC2h -> changeC2h, io.changeCompletion -> changeCompletion)
+  io.ringHold.index.valid := holdsRing
+  io.ringHold.index.payload := index.resized
+  val tells = Reg(Bits(4 bits)) // changes that are to be taken
+  val changes = Seq(
+    io.change -> change,
+    io.changeC2h -> changeC2h,
+    io.changeCompletion -> changeCompletion,
+    io.ringChange -> ringChange
+  )
   for ((out, kept) <- changes) {
     out.valid := False
     out.payload.assignFromBits(kept.asBits)
@@ -102,6 +113,7 @@ class ContextCommand(p: DmaParam) extends Component {
     rows(Kind.hwC2h) := RingFields.hardware(store.io.rows(Kind.hwC2h), io.holdC2h.state)
   }
   when(holdsCompletion)(rows(Kind.completion) := io.holdCompletion.row.resized)
+  when(holdsRing)(rows(Kind.ring) := InterruptRingFields.context(store.io.rows(Kind.ring), io.ringHold.state))
   when(holds) {
     rows(Kind.swH2c) := RingFields.software(store.io.rows(Kind.swH2c), io.hold.state)
     rows(Kind.hwH2c) := RingFields.hardware(store.io.rows(Kind.hwH2c), io.hold.state)
@@ -124,6 +136,8 @@ class ContextCommand(p: DmaParam) extends Component {
     isAbout(Kind.swH2c, Kind.swFunction, chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c))
   val isC2h = isAbout(Kind.swC2h, Kind.swFunction, chosen(Kind.swC2h) || chosen(Kind.hwC2h))
   val isCompletion = isAbout(Kind.completion, Kind.completionFunction, chosen(Kind.completion))
+  val isFunctionsRing = has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
+  val isInterruptRing = index < DmaParam.rings && (sweeps ? (isRow && isFunctionsRing) | chosen(Kind.ring))
   val begins = write(Kind.swH2c) || write(Kind.hwH2c)
   val beginsC2h = write(Kind.swC2h) || write(Kind.hwC2h)
 
@@ -136,7 +150,7 @@ class ContextCommand(p: DmaParam) extends Component {
       io.row.valid := !sweeps && io.command.operation === Kind.read
       io.sweep.ready := sweeps
       io.forget.valid := sweeps && isRow && mapped
-      Seq(holds, holdsC2h, holdsCompletion).foreach(_ := False)
+      Seq(holds, holdsC2h, holdsCompletion, holdsRing).foreach(_ := False)
       goto(idle)
     }
 
@@ -156,8 +170,12 @@ class ContextCommand(p: DmaParam) extends Component {
     fetch.whenIsActive(goto(wait1))
     wait1.whenIsActive(goto(act))
     hold.whenIsActive {
-      val held =
-        Seq(holds -> io.hold.held, holdsC2h -> io.holdC2h.held, holdsCompletion -> io.holdCompletion.held)
+      val held = Seq(
+        holds -> io.hold.held,
+        holdsC2h -> io.holdC2h.held,
+        holdsCompletion -> io.holdCompletion.held,
+        holdsRing -> io.ringHold.held
+      )
       when(held.map { case (isHeld, stands) => !isHeld || stands }.andR)(goto(act))
     }
     act.whenIsActive {
@@ -179,7 +197,7 @@ class ContextCommand(p: DmaParam) extends Component {
             Kind.completion,
             Kind.completionFunction
           ))
-          write(Kind.ring) := has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
+          write(Kind.ring) := isFunctionsRing
         }
       } otherwise {
         val old = rows.zipWithIndex.map { case (r, i) => r.andMask(chosen(i)) }.reduceBalancedTree(_ | _)
@@ -192,10 +210,10 @@ class ContextCommand(p: DmaParam) extends Component {
         invalidates := io.command.operation === Kind.invalidate
       }
       goto(finish)
-      when((isRing && !holds) || (isC2h && !holdsC2h) || (isCompletion && !holdsCompletion)) {
-        holds := isRing
-        holdsC2h := isC2h
-        holdsCompletion := isCompletion
+      val wanted =
+        Seq(isRing -> holds, isC2h -> holdsC2h, isCompletion -> holdsCompletion, isInterruptRing -> holdsRing)
+      when(wanted.map { case (isIt, isHeld) => isIt && !isHeld }.orR) {
+        for ((isIt, isHeld) <- wanted) isHeld := isIt
         goto(hold)
       }
     }
@@ -216,7 +234,9 @@ class ContextCommand(p: DmaParam) extends Component {
         change.creditsAlone := True
         change.forgets := sweeps
       }
-      val told = (holdsCompletion && (write(Kind.completion) || sweeps)) ##
+      ringChange := InterruptRingFields.ring(invalidates ? rows(Kind.ring) | row)
+      when(invalidates)(ringChange.valid := False)
+      val told = (holdsRing && write(Kind.ring)) ## (holdsCompletion && (write(Kind.completion) || sweeps)) ##
         (holdsC2h && (beginsC2h || sweeps)) ## (holds && (begins || write(Kind.creditH2c) || sweeps))
       tells := told
       when(told.orR)(goto(tell)) otherwise (end())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.h2c
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
 import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
+import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
 import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
 import spinal.core._
@@ -39,7 +40,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
     val credits = slave(Stream(DescriptorCreditPins()))
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Stream(RingInterrupt()))
     val drain = slave(Stream(DmaParam.functionType()))
     val idle = out Bool () // no tag is in flight
     val late = out Bool () // a status entry of a ring from before its change is at RQ

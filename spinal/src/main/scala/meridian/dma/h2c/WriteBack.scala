@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.h2c
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
 import meridian.dma.descriptor.RingNotice
+import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie.RqRequest
 import spinal.core._
 import spinal.lib._
@@ -22,7 +23,7 @@ class WriteBack(p: DmaParam) extends Component {
     val forget = slave(Flow(DmaParam.queueType()))
     val request = master(Stream(RqRequest()))
     val leaves = in Bool () // a request of this block waits for RQ, from the cycle after it is taken on
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Stream(RingInterrupt()))
     val busMaster = in Bits (p.functions bits)
     val function = in(DmaParam.functionType())
     val busy = out Bool () // this function's notice waits
@@ -48,9 +49,16 @@ class WriteBack(p: DmaParam) extends Component {
   io.request.lastBe := 15
   io.request.data := B(0, 64 bits) ## notice.word
   io.interrupt.valid := False
-  io.interrupt.function := notice.function.resized
-  io.interrupt.vector := notice.vector
-  io.interrupt.aggregate := notice.aggregate
+  io.interrupt.request.function := notice.function.resized
+  io.interrupt.request.vector := notice.vector
+  io.interrupt.request.aggregate := notice.aggregate
+  io.interrupt.event.colour := False
+  io.interrupt.event.state := 0
+  io.interrupt.event.c2h := False
+  io.interrupt.event.queue := notice.queue
+  io.interrupt.event.error := notice.word(1 downto 0)
+  io.interrupt.event.cidx := notice.word(31 downto 16).asUInt
+  io.interrupt.event.pidx := notice.word(47 downto 32).asUInt
 
   val control = new StateMachine {
     val idle = new State with EntryPoint

@@ -40,7 +40,8 @@ object MsixTable {
   * the vector is unmasked or its function allowed. Functions have their turns one by one, and so have the vectors of
   * each. The turn behind an interrupt is its function's, unless others wait: then each second turn at least is theirs, in
   * their order, however the sender's readiness falls. A message takes up to 6 cycles in all, more than 40
-  * million a second.
+  * million a second while nobody accesses the table. Accesses that follow one another, as the words of a long write do,
+  * leave others one operation between two requests of the host (CqDecoder).
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
   * data stay, as PCIe leaves them undefined. After reset all vectors are masked, and the first access waits until all

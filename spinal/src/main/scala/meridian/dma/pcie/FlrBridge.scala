@@ -19,10 +19,14 @@ class FlrBridge(p: DmaParam) extends Component {
     val vfInProcess = in Bits (252 bits)
     val vfDone = master(Flow(DmaParam.functionType()))
     val request = master(Stream(DmaParam.functionType()))
+    val inReset = out Bits (p.functions bits) // the function's or its PF's in_process
     val held = in Bits (p.functions bits) // FunctionReset has not let the function go
   }
 
   val inProcess = RegNext(io.vfInProcess.resize(p.functions - DmaParam.firstVf) ## io.pfInProcess) init 0
+  io.inReset := Vec((0 until p.functions).map { f =>
+    (f +: (0 until p.pfs).filter(p.vfsOf(_).contains(f))).map(inProcess(_)).orR
+  }).asBits
   val asked = RegInit(B(0, p.functions bits)) // the reset was begun
   val told = RegInit(B(0, 4 bits)) // of PFs: the block is told that it is done
   val function = Reg(DmaParam.functionType()) init 0

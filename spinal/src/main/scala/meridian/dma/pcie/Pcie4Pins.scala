@@ -46,6 +46,10 @@ case class Pcie4Pins() extends Bundle {
   val cfg_vf_flr_in_process = in Bits (252 bits)
   val cfg_vf_flr_func_num = out UInt (8 bits)
   val cfg_vf_flr_done = out Bool ()
+  val cfg_interrupt_msix_enable = in Bits (4 bits)
+  val cfg_interrupt_msix_mask = in Bits (4 bits)
+  val cfg_interrupt_msix_vf_enable = in Bits (252 bits)
+  val cfg_interrupt_msix_vf_mask = in Bits (252 bits)
 
   /** The requests as a stream. */
   def cq: Stream[Fragment[CqBeat]] = {

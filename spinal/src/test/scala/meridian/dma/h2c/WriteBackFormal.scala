@@ -63,7 +63,9 @@ class WriteBackProof extends Component {
     assert(has && known.interrupt && !told, "an interrupt that nobody asked for")
     assert(!forgotten, "an interrupt of a queue that is forgotten")
     assert(!known.status || left || (denied && known.aggregate), "an interrupt is ahead of its entry")
-    assert(io.interrupt.vector === known.vector && io.interrupt.function === known.function.resize(12 bits))
+    assert(
+      io.interrupt.request.vector === known.vector && io.interrupt.request.function === known.function.resize(12 bits)
+    )
   }
   val isDone = (!known.status || left) && (!known.interrupt || told)
   assert(!(io.notice.ready && has) || forgotten || denied || isDone, "a notice is lost")
