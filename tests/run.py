@@ -23,7 +23,8 @@ REPORTS = ROOT / "build" / "reports"
 #: So long may a command take to end after it is told to.
 END_SECONDS = 20
 #: Files of tests run beside each other, as a simulation takes one core. Those of one file share what they build or boot.
-SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadfile"]
+#: After a crash no worker is started anew, as pytest-xdist would then wait for the lost tests for ever.
+SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadfile", "--max-worker-restart", "0"]
 QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 

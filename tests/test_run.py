@@ -161,3 +161,13 @@ def test_a_run_that_is_broken_off_ends_its_suite(tmp_path: Path) -> None:
         runner.send_signal(signal.SIGTERM)
         assert runner.wait(WAIT) == 143
     until(lambda: gone(tmp_path / "pid"), "the end of what the suite had begun")
+
+
+def test_a_crash_of_a_worker_ends_the_suite(tmp_path: Path) -> None:
+    slow = "@pytest.mark.parametrize('n', range(8))\ndef test_this(n):\n    time.sleep(0.05)"
+    for name, then in (("first", "\n    if n == 3: os.abort()"), ("second", ""), ("third", "")):
+        (tmp_path / f"test_{name}.py").write_text(f"import os, time, pytest\n{slow}{then}\n")
+    command = [sys.executable, "-m", "pytest", "-q", *run.SIDE_BY_SIDE, "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "crashed while running 'test_first.py::test_this[3]'" in done.stdout

@@ -19,6 +19,8 @@ TEST_OFFLINE, TEST_EXTERNAL = 1, 4
 #: struct ethtool_drvinfo: cmd, driver, version, fw_version, bus_info, erom_version, reserved2, five numbers.
 DRVINFO = struct.Struct("I32s32s32s32s32s12s5I")
 REGS_BYTES = 1 << 16
+#: Memory behind what a command asks for: Linux writes as many answers as the driver has now, not as many as it had before.
+SPARE_BYTES = 1 << 16
 
 
 class Detached(Exception):
@@ -38,7 +40,7 @@ def _ioctl(interface: str, request: int, payload: bytes) -> bytes:
 
 def _ask(interface: str, command: bytes) -> bytes:
     """One command of ethtool, answered in place."""
-    memory = array.array("B", command)
+    memory = array.array("B", command + bytes(SPARE_BYTES))
     address, _ = memory.buffer_info()
     try:
         _ioctl(interface, SIOCETHTOOL, struct.pack("P", address))
@@ -46,7 +48,7 @@ def _ask(interface: str, command: bytes) -> bytes:
         if error.errno == errno.ENODEV:
             raise Detached(interface) from None
         raise
-    return memory.tobytes()
+    return memory.tobytes()[: len(command)]
 
 
 def driver(interface: str) -> tuple[str, str, str]:
