@@ -164,10 +164,10 @@ def test_a_run_that_is_broken_off_ends_its_suite(tmp_path: Path) -> None:
 
 
 def test_a_crash_of_a_worker_ends_the_suite(tmp_path: Path) -> None:
-    slow = "@pytest.mark.parametrize('n', range(8))\ndef test_this(n):\n    time.sleep(0.05)"
-    for name, then in (("first", "\n    if n == 3: os.abort()"), ("second", ""), ("third", "")):
+    slow = "@pytest.mark.parametrize('n', range(20))\ndef test_this(n):\n    time.sleep(0.05)"
+    for name, then in (("first", "\n    if n == 7: os.abort()"), *((name, "") for name in "abc")):
         (tmp_path / f"test_{name}.py").write_text(f"import os, time, pytest\n{slow}{then}\n")
     command = [sys.executable, "-m", "pytest", "-q", *run.SIDE_BY_SIDE, "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
-    assert "crashed while running 'test_first.py::test_this[3]'" in done.stdout
+    assert "crashed while running 'test_first.py::test_this[7]'" in done.stdout
