@@ -17,6 +17,10 @@ namespace {
 
 constexpr unsigned reset_cycles = 32;
 
+constexpr auto no_qdma =
+    "this shell was generated with --dma meridian, so its DMA streams are not at its pins: run meridian_card, or build "
+    "one without that option";
+
 constexpr unsigned clock_count = first_mac_clock + 2 * shell_ports;
 
 std::unique_ptr<VerilatedContext> make_context(const CardSetting& setting) {
@@ -59,6 +63,7 @@ struct Card::Parts {
   ~Parts() { write_coverage(*context); }
 
   void step();
+  void reset_host_models();
   void draw_latencies(unsigned port);
   void eval();
   void tick_sample(std::uint32_t rising);
@@ -76,8 +81,9 @@ struct Card::Parts {
   std::vector<MacTx> mac_tx;
   std::vector<Transceiver> transceivers;  // of all ports, or none
   Random latency_spread{setting.seed ^ 0x1a};
-  Qdma qdma;
-  AxilMaster pf_bus;
+  std::optional<Qdma> qdma;
+  std::optional<AxilMaster> pf_bus;
+  std::optional<pcie::Block> pcie;
   AxilMaster ps_bus;
   PsMemory ps_memory;
   std::uint32_t in_reset = (std::uint32_t{1} << clock_count) - 1;  // by clock
@@ -101,14 +107,16 @@ Card::Parts::Parts(const CardSetting& s)
       shell(*context),
       ports(shell.ports()),
       clocks(clock_settings(s, shell_ports, shell_host_mhz), !s.trace_file.empty()),
-      qdma{QdmaC2h(shell.c2h(), shell.completion(), shell.c2h_status(), shell.tm_status(), s.seed ^ 0xc2),
-           QdmaH2c(shell.h2c(), s.seed ^ 0x2c), QdmaFlr(shell.flr()), QdmaCredit(shell.credit(), s.seed ^ 0xcd),
-           QdmaUserInterrupts(shell.user_interrupts(), s.seed ^ 0x0e)},
-      pf_bus(shell.pf_bus(), "pf", s.seed ^ 0xf0),
       ps_bus(shell.ps_bus(), "ps", s.seed ^ 0xf1),
       ps_memory(shell.ps_memory(), s.seed ^ 0xf2),
       waveform(shell.model()) {
   VShell& model = shell.model();
+  if (const auto pins = shell.qdma())
+    qdma.emplace(QdmaC2h(pins->c2h, pins->completion, pins->c2h_status, pins->tm_status, s.seed ^ 0xc2),
+                 QdmaH2c(pins->h2c, s.seed ^ 0x2c), QdmaFlr(pins->flr), QdmaCredit(pins->credit, s.seed ^ 0xcd),
+                 QdmaUserInterrupts(shell.user_interrupts(), s.seed ^ 0x0e));
+  if (const auto pins = shell.pf_bus()) pf_bus.emplace(*pins, "pf", s.seed ^ 0xf0);
+  if (const auto pins = shell.pcie()) pcie.emplace(*pins, s.seed ^ 0x9c);
   clock_pin = {&model.axi_aclk, &model.ps_clk};
   for (unsigned i = 0; i < shell_ports; ++i) {
     ShellPort& port = ports[i];
@@ -132,16 +140,17 @@ Card::Parts::Parts(const CardSetting& s)
   model.build_date = setting.build_date;
   model.build_hash = setting.build_hash;
   model.ext_ts_in = 0;
-  qdma.c2h.reset();
-  qdma.h2c.reset();
-  qdma.flr.reset();
-  qdma.credit.reset();
-  qdma.user_interrupts.reset();
-  pf_bus.reset();
+  reset_host_models();
   ps_bus.reset();
   ps_memory.reset();
   if (!setting.trace_file.empty()) waveform.start(setting.trace_file, setting.trace_from_ps, setting.trace_to_ps);
   shell.eval();
+}
+
+void Card::Parts::reset_host_models() {
+  if (qdma) qdma->reset();
+  if (pf_bus) pf_bus->reset();
+  if (pcie) pcie->reset();
 }
 
 void Card::Parts::draw_latencies(unsigned port) {
@@ -158,12 +167,9 @@ void Card::Parts::eval() {
 void Card::Parts::tick_sample(std::uint32_t rising) {
   const std::uint32_t live = rising & ~in_reset;
   if ((live >> host_clock & 1) != 0) {
-    qdma.c2h.sample(now_ps);
-    qdma.h2c.sample();
-    qdma.flr.sample(now_ps);
-    qdma.credit.sample(now_ps);
-    qdma.user_interrupts.sample(now_ps);
-    pf_bus.sample(now_ps);
+    if (qdma) qdma->sample(now_ps);
+    if (pf_bus) pf_bus->sample(now_ps);
+    if (pcie) pcie->sample();
     if (host_edge) host_edge(now_ps);
   }
   if ((live >> ps_clock & 1) != 0) {
@@ -201,12 +207,9 @@ void Card::Parts::tick_drive(std::uint32_t rising) {
     skipping &= ~rising;
   }
   if ((live >> host_clock & 1) != 0) {
-    qdma.c2h.drive();
-    qdma.h2c.drive(now_ps);
-    qdma.flr.drive();
-    qdma.credit.drive();
-    qdma.user_interrupts.drive();
-    pf_bus.drive();
+    if (qdma) qdma->drive(now_ps);
+    if (pf_bus) pf_bus->drive();
+    if (pcie) pcie->drive();
   }
   if ((live >> ps_clock & 1) != 0) {
     ps_bus.drive();
@@ -367,11 +370,9 @@ std::string Card::waits_for() {
     if (!p.mac_rx[port].idle()) return "mac rx " + std::to_string(port) + ": frames still to come in";
     if (!p.mac_tx[port].idle()) return "mac tx " + std::to_string(port) + ": a frame or timestamp still under way";
   }
-  for (const auto& what : {p.qdma.c2h.waits_for(), p.qdma.h2c.waits_for(), p.pf_bus.waits_for(), p.ps_bus.waits_for(),
-                           p.ps_memory.waits_for()})
+  const auto of = [](const auto& model) { return model ? model->waits_for() : std::string(); };
+  for (const auto& what : {of(p.qdma), of(p.pf_bus), of(p.pcie), p.ps_bus.waits_for(), p.ps_memory.waits_for()})
     if (!what.empty()) return what;
-  if (!p.qdma.flr.idle()) return "usr_flr_done";
-  if (!p.qdma.user_interrupts.idle()) return "usr_irq";
   if (p.setting.use_idle_pin && !idle_pin()) return "the shell's idle pin";
   return {};
 }
@@ -410,7 +411,7 @@ AxilResult Card::read(AxilMaster& bus, std::uint32_t address, unsigned function)
 }
 
 void Card::function_reset(unsigned function) {
-  QdmaFlr& flr = parts_->qdma.flr;
+  QdmaFlr& flr = qdma().flr;
   flr.request(function);
   std::optional<unsigned> done;
   run_until([&] { return (done = flr.pop()).has_value(); }, parts_->setting.hang_ps,
@@ -425,12 +426,7 @@ void Card::set_reset(Reset reset, bool asserted, unsigned port) {
   switch (reset) {
     case Reset::host:
       model.axi_aresetn = !asserted;
-      p.qdma.c2h.reset();
-      p.qdma.h2c.reset();
-      p.qdma.flr.reset();
-      p.qdma.credit.reset();
-      p.qdma.user_interrupts.reset();
-      p.pf_bus.reset();
+      p.reset_host_models();
       break;
     case Reset::ps:
       clock = ps_clock;
@@ -491,10 +487,15 @@ Transceiver* Card::transceiver(unsigned port) const {
   return parts_->transceivers.empty() ? nullptr : &parts_->transceivers.at(port);
 }
 Qdma& Card::qdma() {
-  return parts_->qdma;
+  if (!parts_->qdma) throw InputError(no_qdma);
+  return *parts_->qdma;
 }
 AxilMaster& Card::pf_bus() {
-  return parts_->pf_bus;
+  if (!parts_->pf_bus) throw InputError(no_qdma);
+  return *parts_->pf_bus;
+}
+pcie::Block* Card::pcie() {
+  return parts_->pcie ? &*parts_->pcie : nullptr;
 }
 AxilMaster& Card::ps_bus() {
   return parts_->ps_bus;

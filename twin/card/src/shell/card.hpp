@@ -12,6 +12,7 @@
 #include "mac/mac_rx.hpp"
 #include "mac/mac_tx.hpp"
 #include "mac/ptp_time.hpp"
+#include "pcie/block.hpp"
 #include "shell/axil.hpp"
 #include "shell/clock.hpp"
 #include "shell/ps_memory.hpp"
@@ -128,8 +129,13 @@ class Card {
 
   /// None in a shell without the self-test.
   Transceiver* transceiver(unsigned port) const;
+
+  /// InputError in a shell with the DMA engine of its own, whose streams are inside.
   Qdma& qdma();
   AxilMaster& pf_bus();
+
+  /// None in a shell for the QDMA IP.
+  pcie::Block* pcie();
   AxilMaster& ps_bus();
   PsMemory& ps_memory();
 

@@ -158,12 +158,63 @@ struct FlrPins {
   Pin done_vld;
 };
 
+/// The QDMA IP's streams, of a shell for it.
+struct QdmaPins {
+  H2cPins h2c;
+  C2hPins c2h;
+  CmptPins completion;
+  C2hStatusPins c2h_status;
+  TmStatusPins tm_status;
+  CreditPins credit;
+  FlrPins flr;
+};
+
 struct UserInterruptPins {
   Pin in_vld;
   Pin16 in_vec;
   Pin in_fnc;
   Pin out_ack;
   Pin out_fail;
+};
+
+/// The integrated block for PCIe (PG213), of a shell with the DMA engine of its own. Streams have 256 bit.
+struct PciePins {
+  WidePin cq_tdata;
+  Pin cq_tkeep;
+  WidePin cq_tuser;
+  Pin cq_tlast;
+  Pin cq_tvalid;
+  Pin cq_tready;
+  WidePin cc_tdata;
+  Pin cc_tkeep;
+  Pin cc_tlast;
+  Pin cc_tvalid;
+  Pin cc_tready;
+  WidePin rq_tdata;
+  Pin rq_tkeep;
+  Pin64 rq_tuser;
+  Pin rq_tlast;
+  Pin rq_tvalid;
+  Pin rq_tready;
+  WidePin rc_tdata;
+  Pin rc_tkeep;
+  WidePin rc_tuser;
+  Pin rc_tlast;
+  Pin rc_tvalid;
+  Pin rc_tready;
+  Pin16 function_status;
+  WidePin vf_status;
+  Pin max_payload;
+  Pin max_read_req;
+  Pin flr_in_process;
+  Pin flr_done;
+  WidePin vf_flr_in_process;
+  Pin vf_flr_func_num;
+  Pin vf_flr_done;
+  Pin msix_enable;
+  Pin msix_mask;
+  WidePin vf_msix_enable;
+  WidePin vf_msix_mask;
 };
 
 struct AxilPins {

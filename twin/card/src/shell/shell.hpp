@@ -92,67 +92,18 @@ class Shell {
   /// Of each port; none in a shell without the self-test.
   std::vector<TransceiverPins> transceivers() { return transceivers_of(*model_); }
 
-  H2cPins h2c() {
-    VShell& s = *model_;
-    static_assert(sizeof s.m_axis_h2c_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
-    return {wide(s.m_axis_h2c_tdata), s.m_axis_h2c_tcrc,        s.m_axis_h2c_tuser_qid, s.m_axis_h2c_tuser_port_id,
-            s.m_axis_h2c_tuser_err,   s.m_axis_h2c_tuser_mdata, s.m_axis_h2c_tuser_mty, s.m_axis_h2c_tuser_zero_byte,
-            s.m_axis_h2c_tlast,       s.m_axis_h2c_tvalid,      s.m_axis_h2c_tready};
-  }
+  /// None in a shell with the DMA engine of its own, as are pf_bus().
+  std::optional<QdmaPins> qdma() { return qdma_of(*model_); }
+  std::optional<AxilPins> pf_bus() { return pf_bus_of(*model_); }
 
-  C2hPins c2h() {
-    VShell& s = *model_;
-    static_assert(sizeof s.s_axis_c2h_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
-    return {wide(s.s_axis_c2h_tdata),  s.s_axis_c2h_tlast,    s.s_axis_c2h_mty,      s.s_axis_c2h_ctrl_marker,
-            s.s_axis_c2h_ctrl_port_id, s.s_axis_c2h_ctrl_len, s.s_axis_c2h_ctrl_qid, s.s_axis_c2h_ctrl_has_cmpt,
-            s.s_axis_c2h_tvalid,       s.s_axis_c2h_tready};
-  }
-
-  CmptPins completion() {
-    VShell& s = *model_;
-    return {wide(s.s_axis_c2h_cmpt_tdata),  s.s_axis_c2h_cmpt_size,           s.s_axis_c2h_cmpt_dpar,
-            s.s_axis_c2h_cmpt_ctrl_qid,     s.s_axis_c2h_cmpt_ctrl_cmpt_type, s.s_axis_c2h_cmpt_ctrl_wait_pld_pkt_id,
-            s.s_axis_c2h_cmpt_ctrl_port_id, s.s_axis_c2h_cmpt_ctrl_marker,    s.s_axis_c2h_cmpt_ctrl_user_trig,
-            s.s_axis_c2h_cmpt_tvalid,       s.s_axis_c2h_cmpt_tready};
-  }
-
-  C2hStatusPins c2h_status() {
-    VShell& s = *model_;
-    return {s.axis_c2h_status_drop,  s.axis_c2h_status_last, s.axis_c2h_status_cmp,
-            s.axis_c2h_status_error, s.axis_c2h_status_qid,  s.axis_c2h_status_valid};
-  }
-
-  TmStatusPins tm_status() {
-    VShell& s = *model_;
-    return {s.tm_dsc_sts_port_id, s.tm_dsc_sts_qen, s.tm_dsc_sts_byp, s.tm_dsc_sts_dir,  s.tm_dsc_sts_mm,
-            s.tm_dsc_sts_error,   s.tm_dsc_sts_qid, s.tm_dsc_sts_avl, s.tm_dsc_sts_qinv, s.tm_dsc_sts_irq_arm,
-            s.tm_dsc_sts_pidx,    s.tm_dsc_sts_vld, s.tm_dsc_sts_rdy};
-  }
-
-  CreditPins credit() {
-    VShell& s = *model_;
-    return {s.dsc_crdt_in_crdt,  s.dsc_crdt_in_qid, s.dsc_crdt_in_dir,
-            s.dsc_crdt_in_fence, s.dsc_crdt_in_vld, s.dsc_crdt_in_rdy};
-  }
-
-  FlrPins flr() {
-    VShell& s = *model_;
-    return {s.usr_flr_fnc, s.usr_flr_set, s.usr_flr_done_fnc, s.usr_flr_done_vld};
-  }
+  /// None in a shell for the QDMA IP.
+  std::optional<PciePins> pcie() { return pcie_of(*model_); }
 
   /// None in a shell without a user's module.
   std::optional<UserInterruptPins> user_interrupts() { return user_interrupts_of(*model_); }
 
   /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time.
   void set_host_skip(std::uint32_t cycles) { set_host_skip_of(*model_, cycles); }
-
-  AxilPins pf_bus() {
-    VShell& s = *model_;
-    return {s.m_axil_awaddr, &s.m_axil_awuser, s.m_axil_awprot, s.m_axil_awvalid, s.m_axil_awready, s.m_axil_wdata,
-            s.m_axil_wstrb,  s.m_axil_wvalid,  s.m_axil_wready, s.m_axil_bresp,   s.m_axil_bvalid,  s.m_axil_bready,
-            s.m_axil_araddr, &s.m_axil_aruser, s.m_axil_arprot, s.m_axil_arvalid, s.m_axil_arready, s.m_axil_rdata,
-            s.m_axil_rresp,  s.m_axil_rvalid,  s.m_axil_rready};
-  }
 
   AxilPins ps_bus() {
     VShell& s = *model_;
@@ -190,6 +141,90 @@ class Shell {
     MERIDIAN_TRANSCEIVER(3)
 #undef MERIDIAN_TRANSCEIVER
     return found;
+  }
+
+  template <class Model>
+  static std::optional<QdmaPins> qdma_of(Model& s) {
+    if constexpr (requires { s.m_axis_h2c_tdata; }) {
+      static_assert(sizeof s.m_axis_h2c_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
+      static_assert(sizeof s.s_axis_c2h_tdata == HOST_BYTES, "HOST_BYTES is not what the Verilog was generated for");
+      return QdmaPins{
+          H2cPins{wide(s.m_axis_h2c_tdata), s.m_axis_h2c_tcrc, s.m_axis_h2c_tuser_qid, s.m_axis_h2c_tuser_port_id,
+                  s.m_axis_h2c_tuser_err, s.m_axis_h2c_tuser_mdata, s.m_axis_h2c_tuser_mty,
+                  s.m_axis_h2c_tuser_zero_byte, s.m_axis_h2c_tlast, s.m_axis_h2c_tvalid, s.m_axis_h2c_tready},
+          C2hPins{wide(s.s_axis_c2h_tdata), s.s_axis_c2h_tlast, s.s_axis_c2h_mty, s.s_axis_c2h_ctrl_marker,
+                  s.s_axis_c2h_ctrl_port_id, s.s_axis_c2h_ctrl_len, s.s_axis_c2h_ctrl_qid, s.s_axis_c2h_ctrl_has_cmpt,
+                  s.s_axis_c2h_tvalid, s.s_axis_c2h_tready},
+          CmptPins{wide(s.s_axis_c2h_cmpt_tdata), s.s_axis_c2h_cmpt_size, s.s_axis_c2h_cmpt_dpar,
+                   s.s_axis_c2h_cmpt_ctrl_qid, s.s_axis_c2h_cmpt_ctrl_cmpt_type, s.s_axis_c2h_cmpt_ctrl_wait_pld_pkt_id,
+                   s.s_axis_c2h_cmpt_ctrl_port_id, s.s_axis_c2h_cmpt_ctrl_marker, s.s_axis_c2h_cmpt_ctrl_user_trig,
+                   s.s_axis_c2h_cmpt_tvalid, s.s_axis_c2h_cmpt_tready},
+          C2hStatusPins{s.axis_c2h_status_drop, s.axis_c2h_status_last, s.axis_c2h_status_cmp, s.axis_c2h_status_error,
+                        s.axis_c2h_status_qid, s.axis_c2h_status_valid},
+          TmStatusPins{s.tm_dsc_sts_port_id, s.tm_dsc_sts_qen, s.tm_dsc_sts_byp, s.tm_dsc_sts_dir, s.tm_dsc_sts_mm,
+                       s.tm_dsc_sts_error, s.tm_dsc_sts_qid, s.tm_dsc_sts_avl, s.tm_dsc_sts_qinv, s.tm_dsc_sts_irq_arm,
+                       s.tm_dsc_sts_pidx, s.tm_dsc_sts_vld, s.tm_dsc_sts_rdy},
+          CreditPins{s.dsc_crdt_in_crdt, s.dsc_crdt_in_qid, s.dsc_crdt_in_dir, s.dsc_crdt_in_fence, s.dsc_crdt_in_vld,
+                     s.dsc_crdt_in_rdy},
+          FlrPins{s.usr_flr_fnc, s.usr_flr_set, s.usr_flr_done_fnc, s.usr_flr_done_vld}};
+    } else {
+      return std::nullopt;
+    }
+  }
+
+  template <class Model>
+  static std::optional<AxilPins> pf_bus_of(Model& s) {
+    if constexpr (requires { s.m_axil_awaddr; })
+      return AxilPins{s.m_axil_awaddr,  &s.m_axil_awuser, s.m_axil_awprot, s.m_axil_awvalid, s.m_axil_awready,
+                      s.m_axil_wdata,   s.m_axil_wstrb,   s.m_axil_wvalid, s.m_axil_wready,  s.m_axil_bresp,
+                      s.m_axil_bvalid,  s.m_axil_bready,  s.m_axil_araddr, &s.m_axil_aruser, s.m_axil_arprot,
+                      s.m_axil_arvalid, s.m_axil_arready, s.m_axil_rdata,  s.m_axil_rresp,   s.m_axil_rvalid,
+                      s.m_axil_rready};
+    else
+      return std::nullopt;
+  }
+
+  template <class Model>
+  static std::optional<PciePins> pcie_of(Model& s) {
+    if constexpr (requires { s.m_axis_cq_tdata; })
+      return PciePins{wide(s.m_axis_cq_tdata),
+                      s.m_axis_cq_tkeep,
+                      wide(s.m_axis_cq_tuser),
+                      s.m_axis_cq_tlast,
+                      s.m_axis_cq_tvalid,
+                      s.m_axis_cq_tready,
+                      wide(s.s_axis_cc_tdata),
+                      s.s_axis_cc_tkeep,
+                      s.s_axis_cc_tlast,
+                      s.s_axis_cc_tvalid,
+                      s.s_axis_cc_tready,
+                      wide(s.s_axis_rq_tdata),
+                      s.s_axis_rq_tkeep,
+                      s.s_axis_rq_tuser,
+                      s.s_axis_rq_tlast,
+                      s.s_axis_rq_tvalid,
+                      s.s_axis_rq_tready,
+                      wide(s.m_axis_rc_tdata),
+                      s.m_axis_rc_tkeep,
+                      wide(s.m_axis_rc_tuser),
+                      s.m_axis_rc_tlast,
+                      s.m_axis_rc_tvalid,
+                      s.m_axis_rc_tready,
+                      s.cfg_function_status,
+                      wide(s.cfg_vf_status),
+                      s.cfg_max_payload,
+                      s.cfg_max_read_req,
+                      s.cfg_flr_in_process,
+                      s.cfg_flr_done,
+                      wide(s.cfg_vf_flr_in_process),
+                      s.cfg_vf_flr_func_num,
+                      s.cfg_vf_flr_done,
+                      s.cfg_interrupt_msix_enable,
+                      s.cfg_interrupt_msix_mask,
+                      wide(s.cfg_interrupt_msix_vf_enable),
+                      wide(s.cfg_interrupt_msix_vf_mask)};
+    else
+      return std::nullopt;
   }
 
   template <class Model>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "base/error.hpp"
 #include "shell/pins.hpp"
@@ -80,6 +81,38 @@ struct Qdma {
   QdmaFlr flr;
   QdmaCredit credit;
   QdmaUserInterrupts user_interrupts = {};
+
+  void sample(std::uint64_t now_ps) {
+    c2h.sample(now_ps);
+    h2c.sample();
+    flr.sample(now_ps);
+    credit.sample(now_ps);
+    user_interrupts.sample(now_ps);
+  }
+
+  void drive(std::uint64_t now_ps) {
+    c2h.drive();
+    h2c.drive(now_ps);
+    flr.drive();
+    credit.drive();
+    user_interrupts.drive();
+  }
+
+  void reset() {
+    c2h.reset();
+    h2c.reset();
+    flr.reset();
+    credit.reset();
+    user_interrupts.reset();
+  }
+
+  /// In words, what is under way; empty when nothing is.
+  std::string waits_for() const {
+    for (const std::string& what : {c2h.waits_for(), h2c.waits_for()})
+      if (!what.empty()) return what;
+    if (!flr.idle()) return "usr_flr_done";
+    return user_interrupts.idle() ? "" : "usr_irq";
+  }
 };
 
 }  // namespace meridian

@@ -9,19 +9,21 @@
 #include "base/error.hpp"
 #include "meridian_regs.h"
 #include "qdma/state/registers.hpp"
+#include "pcie/block_port.hpp"
+#include "twin/qdma_port.hpp"
 
 namespace meridian {
 
 namespace {
 
-constexpr std::uint64_t bar0_bytes = 0x40000;
-constexpr std::uint64_t vf_bar0_bytes = 0x8000;
-constexpr std::uint64_t bar2_bytes = 0x400000;
-constexpr std::uint64_t vf_bar2_bytes = 0x1000;
 constexpr std::uint64_t ps_bytes = 0x100000;
-constexpr unsigned first_vf = 4;
 constexpr std::uint64_t longest_access_ps = 1'000'000;  // of a register in the shell
 constexpr std::size_t open_accesses = 64;               // on a register bus, before its client has to wait
+
+std::unique_ptr<HostPort> make_host_port(const CardNodeSetting& setting, Card& card, MemoryBus& host) {
+  if (card.pcie() != nullptr) return std::make_unique<BlockPort>(setting.qdma, *card.pcie(), host);
+  return std::make_unique<QdmaPort>(setting.qdma, card, host);
+}
 
 }  // namespace
 
@@ -30,9 +32,8 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
       time_(time),
       card_(setting.card),
       server_(setting.socket, *this),
-      qdma_(setting.qdma, card_.qdma(), server_.host()),
+      host_(make_host_port(setting, card_, server_.host())),
       ps_tap_(server_.ps()),
-      bar2_(card_.pf_bus(), bar2_bytes),
       ps_registers_(card_.ps_bus(), ps_bytes),
       taps_(card_, wires_, ps_tap_) {
   if (ends.size() != Card::ports()) throw InputError("one end for each port: " + std::to_string(Card::ports()));
@@ -48,12 +49,23 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
   if (!setting_.ext_ts.empty()) pulse_.emplace(setting_.ext_ts, setting_.card.seed);
   if (!setting_.control.empty()) control_.emplace(setting_.control, *this);
   card_.ps_memory().attach(&ps_tap_);
-  card_.set_host_edge([this](std::uint64_t now_ps) { qdma_.tick(now_ps); });
+  card_.set_host_edge([this](std::uint64_t now_ps) { host_->tick(now_ps); });
   receiver_resets_.assign(Card::ports(), 0);
   card_.watch_rx_restarts([this](unsigned port) { receiver_reset(port); });
-  const std::uint32_t geometry = card_.read(card_.pf_bus(), MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY).data;
-  functions_ = (geometry & MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK) >> MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT;
+  functions_ = functions_of_shell();
   if (setting_.qdma.functions != 0) functions_ = setting_.qdma.functions;
+}
+
+unsigned CardNode::functions_of_shell() {
+  std::optional<std::uint32_t> geometry;
+  host_->read(0, 2, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY, 4,
+              [&](meridian_link_status, std::uint64_t value) { geometry = static_cast<std::uint32_t>(value); });
+  const auto is_there = [&] {
+    host_->collect();
+    return geometry.has_value();
+  };
+  card_.run_until(is_there, longest_access_ps, "the shell's register GEOMETRY");
+  return (*geometry & MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_MASK) >> MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT;
 }
 
 meridian_link_welcome CardNode::welcome() const {
@@ -66,10 +78,10 @@ meridian_link_welcome CardNode::welcome() const {
   welcome.queues = static_cast<std::uint16_t>(setting_.qdma.queues);
   welcome.build_hash = setting_.card.build_hash;
   welcome.build_date = setting_.card.build_date;
-  welcome.bar0_bytes = bar0_bytes;
-  welcome.bar2_bytes = bar2_bytes;
-  welcome.vf_bar0_bytes = vf_bar0_bytes;
-  welcome.vf_bar2_bytes = vf_bar2_bytes;
+  welcome.bar0_bytes = HostPort::bar_bytes(0, 0);
+  welcome.bar2_bytes = HostPort::bar_bytes(0, 2);
+  welcome.vf_bar0_bytes = HostPort::bar_bytes(HostPort::first_vf, 0);
+  welcome.vf_bar2_bytes = HostPort::bar_bytes(HostPort::first_vf, 2);
   welcome.device_id = 0x903f;
   welcome.vf_device_id = 0xa03f;
   welcome.time_ps = card_.now_ps();
@@ -77,34 +89,21 @@ meridian_link_welcome CardNode::welcome() const {
 }
 
 bool CardNode::takes_access(meridian_link_role role) const {
-  return (role == MERIDIAN_LINK_AXI ? ps_registers_ : bar2_).pending() < open_accesses;
+  return (role == MERIDIAN_LINK_AXI ? ps_registers_.pending() : host_->pending()) < open_accesses;
 }
 
 void CardNode::bar_read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {
   time_.catch_up();
-  if (bar == 2 && offset < (function < first_vf ? bar2_bytes : vf_bar2_bytes)) {
-    bar2_.read(function, offset, width,
-               [this, done = std::move(done)](meridian_link_status status, std::uint64_t value) {
-                 qdma_.flush();
-                 done(status, value);
-               });
-  } else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes)) {
-    done(MERIDIAN_LINK_OK, qdma_.read(function, static_cast<std::uint32_t>(offset)));
-  } else {
-    done(MERIDIAN_LINK_UNSUPPORTED, ~std::uint64_t{0} >> (64 - 8 * std::clamp(width, 1U, 8U)));
-  }
+  host_->read(function, bar, offset, width, std::move(done));
 }
 
 void CardNode::bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) {
   time_.catch_up();
-  if (bar == 2 && offset < (function < first_vf ? bar2_bytes : vf_bar2_bytes))
-    bar2_.write(function, offset, width, value);
-  else if (bar == 0 && width == 4 && offset % 4 == 0 && offset < (function < first_vf ? bar0_bytes : vf_bar0_bytes))
-    qdma_.write(function, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(value));
+  host_->write(function, bar, offset, width, value);
 }
 
 void CardNode::doorbell(unsigned function, unsigned index, std::uint32_t value) {
-  const bool pf = function < first_vf;
+  const bool pf = function < HostPort::first_vf;
   const std::uint32_t first = pf ? reg::pf_doorbells : reg::vf_doorbells;
   const std::uint32_t end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
   if (index < (end - first) / 4) bar_write(function, 0, first + 4 * index, 4, value);
@@ -121,14 +120,14 @@ void CardNode::event(const char* what, nlohmann::json fields) {
 
 void CardNode::enable_function(unsigned function, bool enabled, unsigned parent) {
   event("function", {{"function", function}, {"enabled", enabled}, {"parent", parent}});
-  qdma_.enable_function(function, enabled, parent);
+  host_->enable_function(function, enabled, parent);
 }
 
 void CardNode::reset_function(unsigned function, Done done) {
   time_.catch_up();
   event("reset_function", {{"function", function}});
   ++resets_;
-  qdma_.reset_function(function, [this, function, done = std::move(done)] {
+  host_->reset_function(function, [this, function, done = std::move(done)] {
     --resets_;
     event("reset_function_done", {{"function", function}});
     done(MERIDIAN_LINK_OK);
@@ -139,11 +138,10 @@ void CardNode::reset_host() {
   event("reset_host", {});
   // Writes that were posted before the reset take effect.
   for (const auto end = card_.now_ps() + longest_access_ps * open_accesses;
-       bar2_.pending() != 0 && card_.now_ps() < end; bar2_.collect())
+       host_->pending() != 0 && card_.now_ps() < end; host_->collect())
     card_.step();
-  qdma_.reset();
   card_.set_reset(Reset::host, true);
-  bar2_.reset();
+  host_->reset();
   card_.run_for(1'000'000);
   card_.set_reset(Reset::host, false);
 }
@@ -174,7 +172,7 @@ void CardNode::step() {
   for (PortWire& wire : wires_)
     if (wire.step(now)) rest_since_ps_ = now;
   if (card_.transceiver(0) != nullptr) watch_transceivers();
-  if (bar2_.pending() != 0) bar2_.collect();
+  if (host_->pending() != 0) host_->collect();
   if (ps_registers_.pending() != 0) ps_registers_.collect();
   if (card_.ps_irq() != interrupt_level_) {
     interrupt_level_ = card_.ps_irq();
@@ -196,7 +194,7 @@ void CardNode::step() {
 
 bool CardNode::busy() {
   const std::uint64_t now = card_.now_ps();
-  const bool moves = !card_.idle_pin() || !qdma_.idle() || bar2_.pending() != 0 || ps_registers_.pending() != 0 ||
+  const bool moves = !card_.idle_pin() || !host_->idle() || host_->pending() != 0 || ps_registers_.pending() != 0 ||
                      !card_.waits_for().empty();
   if (moves) rest_since_ps_ = now;
   return moves || now - rest_since_ps_ < Card::rest_ps;
@@ -210,7 +208,7 @@ std::uint64_t CardNode::next_event_ps() const {
   for (unsigned port = 0; port < Card::ports(); ++port)
     if (const Transceiver* transceiver = card_.transceiver(port))
       if (transceiver->lock_ps() > card_.now_ps()) next = std::min(next, transceiver->lock_ps());
-  return std::min(next, qdma_.next_ps());
+  return std::min(next, host_->next_ps());
 }
 
 std::vector<int> CardNode::descriptors() const {

@@ -13,6 +13,7 @@
 #include "qdma/qdma_ip.hpp"
 #include "shell/card.hpp"
 #include "twin/control.hpp"
+#include "link/host_port.hpp"
 #include "twin/port_wire.hpp"
 #include "twin/ps_tap.hpp"
 #include "twin/register_port.hpp"
@@ -43,7 +44,7 @@ struct CardNodeSetting {
   std::string ext_ts;             // what drives the pin for external timestamps (pulse_help); likewise
 };
 
-/// One card with all that is around it: shell, QDMA model, MACs, wire, the link to its machines.
+/// One card with all that is around it: shell, QDMA model or block for PCIe, MACs, wire, the link to its machines.
 class CardNode final : public LinkCard {
  public:
   /// ends: one for each port.
@@ -75,7 +76,7 @@ class CardNode final : public LinkCard {
 
   /// A machine waits for an answer that needs time, or has to wait until it may ask more.
   bool owes() const {
-    return bar2_.reads() + ps_registers_.reads() + resets_ != 0 || !takes_access(MERIDIAN_LINK_PCIE) ||
+    return host_->reads() + ps_registers_.reads() + resets_ != 0 || !takes_access(MERIDIAN_LINK_PCIE) ||
            !takes_access(MERIDIAN_LINK_AXI);
   }
 
@@ -110,6 +111,7 @@ class CardNode final : public LinkCard {
 
  private:
   void wake_wires();
+  unsigned functions_of_shell();
   void receiver_reset(unsigned port);
   void apply_link(unsigned port, bool up);
   void watch_transceivers();
@@ -122,9 +124,8 @@ class CardNode final : public LinkCard {
   TimeKeeper& time_;
   Card card_;
   LinkServer server_;
-  QdmaIp qdma_;
+  std::unique_ptr<HostPort> host_;
   PsTap ps_tap_;
-  RegisterPort bar2_;
   RegisterPort ps_registers_;
   std::vector<PortWire> wires_;
   Taps taps_;

@@ -18,7 +18,8 @@ namespace meridian {
 /// elsewhere: as the machine there sees it.
 class Taps {
  public:
-  Taps(Card& card, std::vector<PortWire>& wires, PsTap& ps) : card_(card), wires_(wires), ps_(ps) {}
+  Taps(Card& card, std::vector<PortWire>& wires, PsTap& ps)
+      : card_(card), wires_(wires), ps_(ps), has_streams_(card.pcie() == nullptr) {}
 
   /// From now on into this file; InputError if it cannot be written.
   void start(const std::filesystem::path& file);
@@ -30,6 +31,7 @@ class Taps {
   Card& card_;
   std::vector<PortWire>& wires_;
   PsTap& ps_;
+  bool has_streams_;  // at the shell's pins; else no frame is seen at the host
   std::shared_ptr<CaptureFile> file_;
 };
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "link/link_server.hpp"
+
+namespace meridian {
+
+/// The card's end of PCIe: a model of the QDMA IP, or the integrated block in front of the shell's own DMA engine.
+class HostPort {
+ public:
+  using Read = LinkCard::Read;
+
+  static constexpr unsigned first_vf = 4;
+
+  /// Bytes of a function's BAR 0 or 2; 0: there is no such BAR.
+  static constexpr std::uint64_t bar_bytes(unsigned function, unsigned bar) {
+    if (bar == 0) return function < first_vf ? 0x40000 : 0x8000;
+    if (bar == 2) return function < first_vf ? 0x400000 : 0x1000;
+    return 0;
+  }
+
+  virtual ~HostPort() = default;
+
+  /// Accesses of the host; what is not there reads all ones as unsupported, and takes no write.
+  virtual void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) = 0;
+  virtual void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) = 0;
+
+  /// Of these, the ones under way, and the reads among them.
+  virtual std::size_t pending() const = 0;
+  virtual std::size_t reads() const = 0;
+
+  /// Hands out answers that have come.
+  virtual void collect() = 0;
+
+  /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
+  virtual void enable_function(unsigned function, bool enabled, unsigned parent) = 0;
+
+  /// PCIe function level reset of a function that may not access memory any more.
+  virtual void reset_function(unsigned function, std::function<void()> done) = 0;
+
+  /// The slot is reset, or the host is gone: everything is as after power-on. What is open is answered as unsupported.
+  virtual void reset() = 0;
+
+  /// Once per rising edge of the host clock, between the pins' sample and drive.
+  virtual void tick(std::uint64_t now_ps) = 0;
+
+  virtual bool idle() const = 0;
+
+  /// The next moment at which it does something by itself, all ones if none.
+  virtual std::uint64_t next_ps() const = 0;
+
+ protected:
+  static bool fits(unsigned function, unsigned bar, std::uint64_t offset, unsigned width) {
+    const bool is_width = width == 1 || width == 2 || width == 4 || width == 8;
+    if (!is_width || offset % width != 0 || offset >= bar_bytes(function, bar)) return false;
+    return bar != 0 || width == 4;  // double words, as all drivers access it
+  }
+  static constexpr std::uint64_t ones(unsigned width) {
+    return width == 0 || width >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * width)) - 1;
+  }
+};
+
+}  // namespace meridian

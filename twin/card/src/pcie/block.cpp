@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/block.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+
+namespace meridian::pcie {
+
+namespace {
+
+constexpr unsigned first_vf = 4;
+constexpr unsigned master_bit = 2;  // of the four of a PF on cfg_function_status
+constexpr unsigned all_ready = 0xf;
+
+template <typename Word>
+void set_bits(Word& word, unsigned shift, unsigned mask, unsigned value) {
+  word = static_cast<Word>((word & ~(mask << shift)) | value << shift);
+}
+
+/// A pin of each PF, and of each VF.
+void set_pin(unsigned function, Pin pfs, WidePin vfs, bool value) {
+  if (function < first_vf)
+    set_bits(pfs, function, 1, value);
+  else
+    set_bits(vfs[(function - first_vf) / 32], (function - first_vf) % 32, 1, value);
+}
+
+void take(std::vector<std::uint32_t>& packet, WidePin data, unsigned keep, bool last) {
+  const bool whole = keep != 0 && std::has_single_bit(keep + 1);
+  if (!whole || (!last && keep != 0xff)) throw CheckError("pcie: double words are missing in a beat");
+  packet.insert(packet.end(), data.begin(), data.begin() + std::popcount(keep));
+}
+
+void show(const Beat& beat, WidePin data, Pin keep, WidePin user, Pin last) {
+  std::copy(beat.data.begin(), beat.data.end(), data.begin());
+  std::copy(beat.user.begin(), beat.user.end(), user.begin());
+  keep = beat.keep;
+  last = beat.last;
+}
+
+}  // namespace
+
+Block::Block(const PciePins& pins, std::uint64_t seed) : pins_(pins), random_(seed) {
+  reset();
+}
+
+void Block::reset() {
+  accesses_.clear();
+  completions_.clear();
+  answer_.clear();
+  request_.clear();
+  resets_.clear();
+  resets_done_.clear();
+  access_shown_ = completion_shown_ = false;
+  pins_.cq_tvalid = pins_.rc_tvalid = pins_.cc_tready = pins_.rq_tready = 0;
+  pins_.function_status = 0;
+  pins_.flr_in_process = pins_.msix_enable = pins_.msix_mask = 0;
+  for (WidePin pin : {pins_.vf_status, pins_.vf_flr_in_process, pins_.vf_msix_enable, pins_.vf_msix_mask})
+    std::fill(pin.begin(), pin.end(), 0U);
+}
+
+void Block::set_sizes(unsigned max_payload, unsigned max_read_request) {
+  const auto encoded = [](unsigned bytes) { return static_cast<std::uint8_t>(std::countr_zero(bytes) - 7); };
+  pins_.max_payload = encoded(std::bit_floor(max_payload));
+  pins_.max_read_req = encoded(std::bit_floor(max_read_request));
+}
+
+void Block::set_enabled(unsigned function, bool enabled) {
+  if (function < first_vf)
+    set_bits(pins_.function_status, 4 * function, 1U << master_bit, enabled ? 1U << master_bit : 0);
+  else
+    set_bits(pins_.vf_status[(function - first_vf) / 16], 2 * (function - first_vf) % 32, 3, enabled ? 3 : 0);
+}
+
+void Block::set_msix(unsigned function, bool enabled) {
+  set_pin(function, pins_.msix_enable, pins_.vf_msix_enable, enabled);
+}
+
+void Block::begin_reset(unsigned function) {
+  set_pin(function, pins_.flr_in_process, pins_.vf_flr_in_process, true);
+  resets_.push_back(function);
+}
+
+bool Block::in_reset(unsigned function) const {
+  return std::find(resets_.begin(), resets_.end(), function) != resets_.end();
+}
+
+std::optional<unsigned> Block::pop_reset() {
+  if (resets_done_.empty()) return std::nullopt;
+  const unsigned function = resets_done_.front();
+  resets_done_.pop_front();
+  return function;
+}
+
+void Block::access(const Access& access) {
+  for (const Beat& beat : encode(access)) accesses_.push_back(beat);
+}
+
+void Block::complete(const Completion& completion) {
+  for (const Beat& beat : encode(completion)) completions_.push_back(beat);
+}
+
+std::string Block::waits_for() const {
+  if (!accesses_.empty()) return "m_axis_cq_tready";
+  if (!completions_.empty()) return "m_axis_rc_tready";
+  if (!request_.empty()) return "the end of a request";
+  return resets_.empty() ? std::string() : "cfg_flr_done of function " + std::to_string(resets_.front());
+}
+
+void Block::sample() {
+  if (access_shown_ && pins_.cq_tready != 0) {
+    accesses_.pop_front();
+    access_shown_ = false;
+  }
+  if (completion_shown_ && pins_.rc_tready != 0) {
+    completions_.pop_front();
+    completion_shown_ = false;
+  }
+  sample_answers();
+  sample_requests();
+  const unsigned vf_done = pins_.vf_flr_done != 0 ? pins_.vf_flr_func_num : 0;
+  std::erase_if(resets_, [&](unsigned function) {
+    const bool done = function < first_vf ? (pins_.flr_done >> function & 1) != 0 : vf_done == function;
+    if (done) {
+      set_pin(function, pins_.flr_in_process, pins_.vf_flr_in_process, false);
+      resets_done_.push_back(function);
+    }
+    return done;
+  });
+}
+
+void Block::sample_answers() {
+  if (pins_.cc_tvalid == 0 || pins_.cc_tready == 0) return;
+  take(answer_, pins_.cc_tdata, pins_.cc_tkeep, pins_.cc_tlast != 0);
+  if (pins_.cc_tlast == 0) return;
+  const AccessAnswer answer = decode_answer(answer_);
+  answer_.clear();
+  if (on_answer) on_answer(answer);
+}
+
+void Block::sample_requests() {
+  if (!request_.empty() && pins_.rq_tvalid == 0) throw CheckError("pcie: s_axis_rq has a gap within a request");
+  if (pins_.rq_tvalid == 0 || pins_.rq_tready == 0) return;
+  if (request_.empty()) request_user_ = pins_.rq_tuser;
+  take(request_, pins_.rq_tdata, pins_.rq_tkeep, pins_.rq_tlast != 0);
+  if (pins_.rq_tlast == 0) return;
+  Request request = decode_request(request_, request_user_);
+  request_.clear();
+  if (on_request) on_request(std::move(request));
+}
+
+void Block::drive() {
+  drive_accesses();
+  drive_completions();
+  // Each has cycles in which it takes nothing, as the block has them.
+  pins_.cc_tready = random_.below(8) != 0 ? all_ready : 0;
+  pins_.rq_tready = !hold_ && random_.below(16) != 0 ? all_ready : 0;
+}
+
+void Block::drive_accesses() {
+  pins_.cq_tvalid = !accesses_.empty();
+  access_shown_ = !accesses_.empty();
+  if (access_shown_) show(accesses_.front(), pins_.cq_tdata, pins_.cq_tkeep, pins_.cq_tuser, pins_.cq_tlast);
+}
+
+void Block::drive_completions() {
+  pins_.rc_tvalid = !completions_.empty();
+  completion_shown_ = !completions_.empty();
+  if (completion_shown_) show(completions_.front(), pins_.rc_tdata, pins_.rc_tkeep, pins_.rc_tuser, pins_.rc_tlast);
+}
+
+}  // namespace meridian::pcie
