@@ -24,6 +24,9 @@ class HostPort {
 
   virtual ~HostPort() = default;
 
+  /// How many functions the shell has. To one that is not there nothing is done, and its reset is done at once.
+  virtual void set_functions(unsigned) {}
+
   /// Accesses of the host; what is not there reads all ones as unsupported, and takes no write.
   virtual void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) = 0;
   virtual void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) = 0;

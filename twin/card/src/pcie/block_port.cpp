@@ -17,14 +17,14 @@ constexpr std::uint32_t pf_table = 0x30000, vf_table = 0x4000;
 constexpr unsigned vectors = 16;
 /// Where a write is a message: beyond all memory, a place a function and vector.
 constexpr std::uint64_t messages_at = 0xffff'f000'0000'0000;
-constexpr unsigned functions = 256;
 
 }  // namespace
 
 BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host)
     : setting_(setting.pcie), block_(block), link_(setting.pcie, host) {
   if (setting.reset != PcieReset::all)
-    throw InputError("this shell has its own DMA engine, whose PCIe resets take a function's queues: choose --flr all");
+    throw InputError(
+        "this shell has its own DMA engine, whose PCIe resets take a function's queues: choose --pcie-reset all");
   block_.set_sizes(setting_.max_payload, setting_.max_read_request);
   block_.on_answer = [this](const pcie::AccessAnswer& answer) { answered(answer); };
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };
@@ -109,7 +109,7 @@ void BlockPort::write_messages(unsigned function) {
 }
 
 void BlockPort::enable_function(unsigned function, bool enabled, unsigned) {
-  if (function >= functions) return;
+  if (function >= functions_) return;
   link_.enable(function, enabled);
   block_.set_enabled(function, enabled);
   block_.set_msix(function, enabled);
@@ -117,7 +117,7 @@ void BlockPort::enable_function(unsigned function, bool enabled, unsigned) {
 }
 
 void BlockPort::reset_function(unsigned function, std::function<void()> done) {
-  if (function >= functions) {
+  if (function >= functions_) {
     if (done) done();
     return;
   }

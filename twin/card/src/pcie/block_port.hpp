@@ -24,6 +24,7 @@ class BlockPort final : public HostPort {
  public:
   BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host);
 
+  void set_functions(unsigned functions) override { functions_ = functions; }
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   std::size_t pending() const override { return open_.size() + block_.accesses(); }
@@ -52,6 +53,7 @@ class BlockPort final : public HostPort {
   pcie::Block& block_;
   PcieLink link_;
   std::map<std::uint8_t, Open> open_;  // by tag
+  unsigned functions_ = 256;
   std::uint8_t tag_ = 0;
   std::multimap<unsigned, std::function<void()>> resets_;  // what waits for a function's reset
 };

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "meridian_regs.h"
-#include "qdma/state/registers.hpp"
 #include "pcie/block_port.hpp"
+#include "qdma/state/registers.hpp"
 #include "twin/qdma_port.hpp"
 
 namespace meridian {
@@ -53,6 +53,7 @@ CardNode::CardNode(const CardNodeSetting& setting, std::vector<std::unique_ptr<W
   receiver_resets_.assign(Card::ports(), 0);
   card_.watch_rx_restarts([this](unsigned port) { receiver_reset(port); });
   functions_ = functions_of_shell();
+  host_->set_functions(functions_);
   if (setting_.qdma.functions != 0) functions_ = setting_.qdma.functions;
 }
 
