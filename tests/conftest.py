@@ -24,6 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--endurance", type=int, default=300, metavar="SECONDS", help="how long each test of endurance runs (300)"
     )
+    parser.addoption(
+        "--dma", choices=("qdma", "meridian"), default="qdma", help="whose DMA engine the tests' cards have (qdma)"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -33,11 +36,14 @@ def endurance(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="session")
-def programs() -> Callable[..., Path]:
+def programs(request: pytest.FixtureRequest) -> Callable[..., Path]:
     """The folder with the programs of a configuration."""
     folders: dict[tuple[str, ...], Path] = {}
+    dma = request.config.getoption("--dma")
 
     def build(*generator: str) -> Path:
+        if dma != "qdma" and "--dma" not in generator:
+            generator = (*generator, "--dma", dma)
         if generator not in folders:
             command = [str(ROOT / "scripts" / "build-card"), *generator]
             done = subprocess.run(command, capture_output=True, text=True, timeout=60 * BUILD_MINUTES, check=False)
@@ -71,6 +77,8 @@ def built_card(programs: Callable[..., Path]) -> Callable[..., Path]:
 @pytest.fixture
 def start(built: Callable[..., Path], request: pytest.FixtureRequest) -> Start:
     """Starts a run: start("--seed", "3", configuration=("--ports", "2")). It ends with the test."""
+    if request.config.getoption("--dma") != "qdma":
+        pytest.skip("shell_sim drives the QDMA IP's streams, which are inside this shell")
 
     def run(*options: str, configuration: tuple[str, ...] = ()) -> Simulator:
         simulator = Simulator(built(*configuration), *options)
