@@ -70,6 +70,9 @@ Engine::Engine(std::uint64_t seed)
   top_->m_axis_rc_tvalid = 0;
   top_->io_qdma_dsc_crdt_in_valid = 0;
   top_->io_qdma_usr_flr_done_vld = 0;
+  // No test accesses BAR2.
+  top_->io_axil_aw_ready = top_->io_axil_w_ready = top_->io_axil_ar_ready = 0;
+  top_->io_axil_b_valid = top_->io_axil_r_valid = 0;
   run(4);
   top_->reset = 0;
 }
@@ -94,6 +97,11 @@ void Engine::tick() {
   // What registers see at the edge.
   const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
   if (!top_->reset) {
+    const bool moves = top_->s_axis_cc_tvalid || top_->s_axis_rq_tvalid || top_->io_qdma_m_axis_h2c_valid ||
+                       top_->io_qdma_tm_dsc_sts_valid || top_->io_interrupt_valid;
+    // What comes out is seen in `idle` two cycles later: so it was idle with something still to come.
+    if (moves && top_->io_idle) throw std::runtime_error("the engine was idle, and then moved by itself");
+    if (top_->io_idle) ++idle_cycles;
     sample_streams(completion);
     if (top_->io_interrupt_valid) {
       interrupts.emplace_back(top_->io_interrupt_payload_function, top_->io_interrupt_payload_vector);

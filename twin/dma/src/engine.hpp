@@ -55,6 +55,8 @@ class Engine {
   /// Until nothing happens at the streams any more.
   void settle();
   std::uint64_t cycles() const { return cycles_; }
+  /// In which the engine said that it is idle. It is an error if something comes out of it then.
+  std::uint64_t idle_cycles = 0;
 
   /// The largest read request that the host allows, which the seed chooses.
   static constexpr unsigned max_read_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed % 4); }

@@ -18,6 +18,7 @@ TEST(C2h, a_frame_crosses_and_its_completion_tells_it) {
   ASSERT_TRUE(b.send(vf_queue, 64));
   b.compare_all();
   EXPECT_NE(b.engine.host.memory.word(C2hBench::function(vf_queue), b.entry_address(vf_queue, 0)), 0U);
+  EXPECT_GT(b.engine.idle_cycles, 0U);
 }
 
 TEST(C2h, frames_of_any_length_in_any_buffers) {

@@ -17,6 +17,7 @@ TEST(H2c, a_frame_crosses_and_the_status_entry_tells_it) {
   b.doorbell(vf_queue);
   b.compare_all();
   EXPECT_EQ(b.engine.host.memory.word(b.function(vf_queue), b.status_address(vf_queue)), 0x1'0001'0000U);
+  EXPECT_GT(b.engine.idle_cycles, 0U);
 }
 
 TEST(H2c, frames_of_any_length_at_any_address) {

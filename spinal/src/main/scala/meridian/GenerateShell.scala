@@ -18,6 +18,8 @@ object GenerateShell {
       sizes: Map[String, Int] = Map.empty,
       selfTest: Boolean = ShellParam().selfTest,
       egress: String = "false",
+      ownDma: Boolean = false,
+      vfs: Seq[Int] = Nil,
       box: Seq[File] = Nil,
       boxModule: Option[String] = None,
       hostBox: Seq[File] = Nil,
@@ -44,6 +46,8 @@ object GenerateShell {
         selfTest = selfTest,
         egress = egress != "false",
         pool = egress == "pool",
+        ownDma = ownDma,
+        vfs = vfs,
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
       ).together
@@ -98,6 +102,21 @@ object GenerateShell {
           else failure(s"--egress is $value: choose false, true or pool")
         )
         .action((value, o) => o.copy(egress = value)),
+      opt[String]("dma")
+        .valueName("qdma|meridian")
+        .text(
+          "the DMA engine: the QDMA IP, for whose pins the shell is made, or our own inside the shell, at the pins of the " +
+            "integrated block for PCIe; see docs/dma.md (default qdma)"
+        )
+        .validate(value =>
+          if (Seq("qdma", "meridian").contains(value)) success
+          else failure(s"--dma is $value: choose qdma or meridian")
+        )
+        .action((value, o) => o.copy(ownDma = value == "meridian")),
+      opt[Seq[Int]]("vfs")
+        .valueName("A,B,C,D")
+        .text("with --dma meridian: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)")
+        .action((value, o) => o.copy(vfs = value)),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")
         .text("your own module at the wire, in Verilog, VHDL or SpinalHDL, an instance a port; see docs/user-logic.md")

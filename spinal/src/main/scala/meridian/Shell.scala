@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.crossing.CrossingFinder
+import meridian.dma.DmaEngine
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
@@ -19,10 +20,20 @@ class Shell(p: ShellParam) extends Component {
   val clocks = ShellClocks(io)
 
   val host = clocks.host(new HostSide(p))
-  host.io.qdma <> io.qdma
-  host.io.axi <> io.m_axil
-  host.io.awuser := io.m_axil_awuser
-  host.io.aruser := io.m_axil_aruser
+  if (!p.ownDma) {
+    host.io.qdma <> io.qdma
+    host.io.axi <> io.m_axil
+    host.io.awuser := io.m_axil_awuser
+    host.io.aruser := io.m_axil_aruser
+  }
+  val dma = p.ownDma generate clocks.host(new DmaEngine(p.dmaParam))
+  if (p.ownDma) {
+    dma.io.pcie <> io.pcie
+    host.io.qdma <> dma.io.qdma
+    host.io.axi <> dma.io.axil
+    host.io.awuser := dma.io.awuser
+    host.io.aruser := dma.io.aruser
+  }
   host.io.build_date := io.build_date
 
   val ps = clocks.ps(new PsSide(p))
@@ -110,7 +121,7 @@ class Shell(p: ShellParam) extends Component {
 
   val idle = clocks.ps(new Area {
     private def still(signal: Bool) = BufferCC(signal, False)
-    val all = Seq(ps.io.idle, still(host.io.idle)) ++
+    val all = Seq(ps.io.idle, still(host.io.idle)) ++ (if (p.ownDma) Seq(still(dma.io.idle)) else Nil) ++
       ports.flatMap(port =>
         Seq(still(port.rx.io.hostIdle), port.rx.io.psIdle, port.bridge.io.idle, still(port.tx.io.idle))
       )

@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.box.{BoxModule, BoxPins}
+import meridian.dma.DmaParam
 import meridian.egress.pool.PoolParam
 import meridian.regs.BoxRegs
 import spinal.core._
@@ -29,6 +30,8 @@ import spinal.lib._
   * @param hostBox        a user's module at the host, between filters and QDMA streams, one instance
   * @param egress         transmit queues a port, in which frames of queues that are not paced may be lost: two by priority
   * @param pool           or, with egress, those of a pool of cells for all ports, with eight classes a port
+  * @param ownDma         the DMA engine of our own, at the pins of the integrated block for PCIe, instead of the QDMA IP's
+  * @param vfs            with ownDma, the VFs of each PF; none: all of them are PF 0's
   */
 case class ShellParam(
     ports: Int = 1,
@@ -50,7 +53,9 @@ case class ShellParam(
     box: Option[BoxModule] = None,
     hostBox: Option[BoxModule] = None,
     egress: Boolean = false,
-    pool: Boolean = false
+    pool: Boolean = false,
+    ownDma: Boolean = false,
+    vfs: Seq[Int] = Nil
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
@@ -106,8 +111,25 @@ case class ShellParam(
     require(!pool || egress, "a pool is a kind of egress queues: set egress, too")
     require(!pool || !selfTest, "a shell with a pool has no self-test: leave one of the two out")
     if (pool) PoolParam.ofShell(this)
+    require(vfs.isEmpty || ownDma, "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too")
+    if (ownDma) {
+      require(
+        hostBytes == 32 && hostMhz == 250,
+        s"the DMA engine meridian has 256 bit at 250 MHz: choose hostBytes 32 and hostMhz 250"
+      )
+      require(!hasBoxes, "the DMA engine meridian sends no interrupts of a user's module: leave one of the two out")
+      require(
+        vfs.isEmpty || vfs.size == pfs && vfs.forall(_ >= 0) && pfs + vfs.sum == functions,
+        s"vfs is ${vfs.mkString(",")}: name those of $pfs PFs, ${functions - pfs} together"
+      )
+      dmaParam
+    }
     this
   }
+
+  /** The DMA engine of our own. */
+  def dmaParam: DmaParam =
+    DmaParam(vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs, queues = queues)
 
   /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */
   def twoQueues: Boolean = egress && !pool

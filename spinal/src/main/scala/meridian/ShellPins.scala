@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
+import meridian.dma.pcie.Pcie4Pins
 import meridian.host.QdmaPins
 import meridian.mac.{MacRxPins, MacTxPins}
 import meridian.psport.PsAxi
@@ -74,11 +75,14 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val axi_aclk, axi_aresetn = in Bool ()
   val ps_clk, ps_resetn = in Bool ()
   val port = Vec(PortPins(p), p.ports)
-  val qdma = master(QdmaPins(p.hostBytes, p.hasBoxes))
+  val qdma = !p.ownDma generate master(QdmaPins(p.hostBytes, p.hasBoxes))
 
   /** BAR2 accesses as the QDMA IP hands them on; the function is in the user bits. */
-  val m_axil = slave(AxiLite4(addressWidth = 32, dataWidth = 32))
-  val m_axil_awuser, m_axil_aruser = in Bits (55 bits)
+  val m_axil = !p.ownDma generate slave(AxiLite4(addressWidth = 32, dataWidth = 32))
+  val m_axil_awuser, m_axil_aruser = !p.ownDma generate (in Bits (55 bits))
+
+  /** The integrated block for PCIe, in a shell with a DMA engine of its own. Its user_clk is axi_aclk. */
+  val pcie = p.ownDma generate Pcie4Pins()
 
   val s_axil_ps = slave(AxiLite4(CardRegs.axiConfig))
   val m_axi_ps = master(Axi4(PsAxi.config))
@@ -104,7 +108,7 @@ object ShellPins {
 
   /** From SpinalHDL's names to those of the IP, applied in this order. */
   private val renaming = Seq(
-    "^(io_)?(qdma_)?" -> "",
+    "^(io_)?(qdma_|pcie_)?" -> "",
     "^port_(\\d)_(.*)$" -> "$2_$1",
     "^(m_axil|s_axil_ps|m_axi_ps)_(aw|ar|w|b|r)_(payload_)?" -> "$1_$2",
     "^([ms]_axis_\\w*)_(valid|ready)$" -> "$1_t$2",

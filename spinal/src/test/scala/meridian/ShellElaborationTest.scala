@@ -30,7 +30,7 @@ class ShellElaborationTest extends AnyFunSuite {
     )
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
     assert(!verilog.toLowerCase.contains("box") && report.toplevel.host.box.isEmpty)
-    for (trace <- egressTraces ++ poolTraces) assert(!verilog.contains(trace), trace)
+    for (trace <- egressTraces ++ poolTraces ++ dmaTraces) assert(!verilog.contains(trace), trace)
     assert(report.toplevel.host.hostBox.isEmpty)
     for (part <- Seq("selftest", "self_test", "porttest", "port_test", "oftest", "frametaker", "testmerge"))
       assert(!verilog.toLowerCase.contains(part), part)
@@ -133,6 +133,43 @@ class ShellElaborationTest extends AnyFunSuite {
       val refused = intercept[IllegalArgumentException](param.together)
       assert(refused.getMessage.contains(why))
     }
+  }
+
+  /** The same of the DMA engine of our own, and what a shell at the QDMA IP has instead. */
+  private def dmaTraces = Seq("DmaEngine", "m_axis_cq_tdata", "cfg_flr_in_process")
+  private def qdmaTraces = Seq("m_axil_", "m_axis_h2c_tdata,", "usr_flr_set,", "tm_dsc_sts_vld,")
+
+  test("the DMA engine of our own, with its VFs shared or not, and its clock crossings") {
+    val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true)
+    for (
+      param <- Seq(
+        ShellParam(functions = 4, queues = 16, maxFrame = 1518, ownDma = true, selfTest = true),
+        ShellParam(ownDma = true),
+        two.copy(vfs = Seq(4, 4, 0, 8), egress = true)
+      )
+    ) {
+      val shell = elaborate(param.together).toplevel
+      val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+      for (trace <- dmaTraces) assert(verilog.contains(trace), trace)
+      for (trace <- qdmaTraces) assert(!verilog.split("\n\\);").head.contains(trace), trace)
+      // All pins of the block are of the clock of the host side.
+      val crossings = Shell.crossings(shell).crossings
+      assert(crossings.nonEmpty && !crossings.exists(c => (c.from :+ c.to).exists(_.startsWith("dma/"))))
+      assert(Seq("m_axis", "s_axis", "cfg_").forall(pins => !crossings.exists(_.from.exists(_.startsWith(pins)))))
+    }
+    assert(ShellParam(functions = 20, ownDma = true).dmaParam.vfs == Seq(16, 0, 0, 0))
+    assert(two.copy(vfs = Seq(4, 4, 0, 8)).dmaParam.vfsOf(3) == (12 until 20))
+    for (
+      (param, why) <- Seq(
+        two.copy(hostBytes = 64) -> "choose hostBytes 32",
+        two.copy(hostMhz = 125) -> "hostMhz 250",
+        two.copy(box = Some(BoxPins.whole(two))) -> "leave one of the two out",
+        two.copy(hostBox = Some(BoxPins.whole(two, atHost = true))) -> "leave one of the two out",
+        two.copy(vfs = Seq(4, 4)) -> "name those of 4 PFs, 16 together",
+        two.copy(vfs = Seq(4, 4, 4, 5)) -> "name those of 4 PFs, 16 together",
+        two.copy(ownDma = false, vfs = Seq(16, 0, 0, 0)) -> "choose the DMA engine meridian"
+      )
+    ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
   }
 
   test("a user's module at the host, alone, and beside those at the wire") {

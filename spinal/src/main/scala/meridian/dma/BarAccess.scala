@@ -12,6 +12,18 @@ case class BarAccess() extends Bundle {
   val data = Bits(32 bits) // of a write
 }
 
+/** A word of a function's BAR0 or BAR2, read or written. */
+case class HostAccess() extends Bundle {
+  val access = BarAccess() // offset: its lower bits
+  val upper = UInt(4 bits) // the upper ones, which only a place in BAR2 has
+  val isBar2 = Bool()
+
+  def offset: UInt = upper @@ access.offset
+}
+object HostAccess {
+  val offsetBits = 22
+}
+
 /** An access to a block of registers. The block keeps ready low until it has done it; a read's value is valid with ready. */
 case class RegPort() extends Bundle with IMasterSlave {
   val access = Stream(BarAccess())

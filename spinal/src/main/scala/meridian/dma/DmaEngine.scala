@@ -8,8 +8,10 @@ import meridian.dma.interrupt.{InterruptEngine, RingInterrupt}
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.pcie._
 import meridian.host.QdmaPins
+import meridian.regs.HostRegs
 import spinal.core._
 import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
 
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
   *
@@ -23,8 +25,11 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val io = new Bundle {
     val pcie = Pcie4Pins()
     val qdma = slave(QdmaPins(32))
+    val axil = master(AxiLite4(HostRegs.axiConfig)) // accesses of BAR2, see BarBridge
+    val awuser, aruser = out Bits (HostRegs.userBits bits)
     val doorbell = master(Flow(Doorbell()))
     val interrupt = master(Flow(InterruptRequest())) // vectors, as they are asked for
+    val idle = out Bool () // see EngineIdle
   }
   // Names as the block has them.
   addPrePopTask(() => io.pcie.flatten.foreach(pin => pin.setName(pin.getName().stripPrefix("io_pcie_"))))
@@ -37,6 +42,11 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   bar.io.access << decoder.io.access
   encoder.io.value << bar.io.value
   io.pcie.cc(encoder.io.cc)
+  val bridge = new BarBridge
+  bridge.io.port <> bar.io.bar2
+  io.axil <> bridge.io.axil
+  io.awuser := bridge.io.awuser
+  io.aruser := bridge.io.aruser
   io.pcie.pcie_cq_np_req := 1 // requests are held by tready alone
 
   val csr = new Csr(p)
@@ -113,7 +123,10 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val partial = Reg(Flow(BarAccess()))
   partial.valid init False
   partial.valid.clearWhen(errors.io.raise.ready)
-  when(decoder.io.partial.valid)(partial := decoder.io.partial)
+  when(decoder.io.partial.valid) {
+    partial.valid := True
+    partial.payload := decoder.io.partial.access
+  }
   val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise))
   errors.io.raise.valid := partial.valid || raises.valid
   errors.io.raise.payload := raises.payload
@@ -186,4 +199,19 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.qdma.usr_flr_fnc := resets.io.shell.payload
   resets.io.shellDone.valid := io.qdma.usr_flr_done_vld
   resets.io.shellDone.payload := io.qdma.usr_flr_done_fnc
+
+  private val accesses = Seq(bar.io.csr, bar.io.doorbells, bar.io.mailbox, bar.io.reset, bar.io.msix).map(_.access.valid)
+  private val ofBlock = Seq(io.pcie.m_axis_cq_tvalid, io.pcie.m_axis_rc_tvalid) ++
+    Seq(io.pcie.s_axis_cc_tvalid, io.pcie.s_axis_rq_tvalid)
+  private val ofShell = Seq(io.qdma.m_axis_h2c.valid, io.qdma.tm_dsc_sts.valid, io.qdma.s_axis_c2h.valid) ++
+    Seq(io.qdma.s_axis_c2h_cmpt.valid, io.qdma.dsc_crdt_in.valid)
+  private val within = Seq(decoder.io.header.valid, decoder.io.access.valid, bar.io.bar2.access.valid, rung.valid) ++
+    Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid)
+  val moving = accesses ++ ofBlock ++ ofShell ++ within
+  // Memories are cleared one word of each a cycle: of the registers, of the mailbox, of the MSI-X tables, and of queues.
+  private val places = 1 << log2Up(p.functions)
+  val idle = new EngineIdle(moving.size, Seq(CsrTable.bytes / 4, 64 * places, p.vectors * places, p.queues).max)
+  idle.io.valid := moving.asBits()
+  idle.io.quiet := h2c.io.quiet && c2h.io.quiet && interrupts.io.quiet
+  io.idle := idle.io.idle
 }

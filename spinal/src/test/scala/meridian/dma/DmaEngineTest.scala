@@ -3,10 +3,12 @@ package meridian.dma
 
 import meridian.dma.pcie._
 import meridian.host.FrameSim._
+import meridian.regs.HostRegs
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
 import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
 
 /** The engine at the pins of the block, with the streams of a host behind them. */
 class DmaEngineTest extends AnyFunSuite {
@@ -79,10 +81,19 @@ class DmaEngineTest extends AnyFunSuite {
     answers.ready := True
     qdma.usr_flr_done_vld := answers.valid
     qdma.usr_flr_done_fnc := answers.payload
+    val axil = master(AxiLite4(HostRegs.axiConfig))
+    axil <> engine.io.axil
+    val awuser, aruser = out Bits (HostRegs.userBits bits)
+    awuser := engine.io.awuser
+    aruser := engine.io.aruser
+    val idle = out Bool ()
+    idle := engine.io.idle
     val told = master(Flow(UInt(8 bits)))
     told.valid := qdma.usr_flr_set
     told.payload := qdma.usr_flr_fnc
   }
+
+  private var bar2 = Option.empty[AxiLiteMemory] // of the test that runs
 
   lazy val compiled = SimConfig.compile(new Bench)
   def run(name: String)(body: (Bench, PcieHost, ClockDomain) => Unit): Unit = compiled.doSim(name, 7) { dut =>
@@ -97,6 +108,8 @@ class DmaEngineTest extends AnyFunSuite {
     dut.vfMsixEnable #= (BigInt(1) << 252) - 1
     dut.vfMsixMask #= 0
     val host = new PcieHost(dut.cq, dut.cc, cd)
+    val registers = new AxiLiteMemory(dut.axil, dut.awuser, dut.aruser, cd, 0.5f)
+    bar2 = Some(registers)
     cd.waitSampling(2)
     body(dut, host, cd)
   }
@@ -115,6 +128,65 @@ class DmaEngineTest extends AnyFunSuite {
       assert(answer.words == Seq(0x1fd30000L))
       assert(answered - asked <= 16, s"a read of a register took ${answered - asked} cycles")
       info(s"a read of a register took ${answered - asked} cycles")
+    }
+  }
+
+  test("BAR2 of a PF and of a VF is the bus of the shell's registers, and one that hangs holds BAR0 up once") {
+    run("bar2") { (dut, host, cd) =>
+      val vf = p.vfsOf(1).head
+      val ones = 0xffffffffL
+      for ((function, offset, aperture) <- Seq((1, 0x3ffffc, 22), (1, 0x40000, 22), (vf, 0xffc, 12))) {
+        val request = HostRequest.read(function, offset).copy(bar = 2, aperture = aperture)
+        host.send(request.copy(kind = RequestKind.memoryWrite, payload = Seq(0x1000L + function)))
+        assert(host.read(request).words == Seq(0x1000L + function))
+        assert(bar2.get.memory((function, offset)) == 0x1000 + function)
+      }
+      val first = HostRequest.read(1, 0x3ffff8).copy(bar = 2, aperture = 22)
+      assert(host.read(first.copy(dwords = 2, lastBe = 15)).words == Seq(0L, 0x1001L))
+      // A word that is written in part does not reach the bus, and is an error.
+      val before = bar2.get.accesses.size
+      host.send(first.copy(kind = RequestKind.memoryWrite, payload = Seq(1), enables = Seq(3), firstBe = 3))
+      assert(host.read(0, 0x264) == 1 && bar2.get.accesses.size == before)
+      bar2.get.answers = false
+      val waits = host.read(first, limit = 17000)
+      assert(waits.words == Seq(ones) && waits.status == 0)
+      assert(host.read(0, 0x0) == 0x1fd30000L && host.read(first).words == Seq(ones))
+    }
+  }
+
+  test("the engine is idle when nothing moves, and never while an access, a read or a reset waits") {
+    run("idle") { (dut, host, cd) =>
+      assert(!dut.idle.toBoolean, "memories are not clear after reset")
+      waitFor(cd, "the first idle", 5000)(dut.idle.toBoolean)
+      val first = HostRequest.read(0, 0x10).copy(bar = 2, aperture = 22)
+      bar2.get.answers = false
+      host.send(first)
+      cd.waitSampling(10)
+      for (_ <- 0 until 300) {
+        assert(!dut.idle.toBoolean, "a read of BAR2 waits")
+        cd.waitSampling()
+      }
+      bar2.get.answers = true
+      waitFor(cd, "the answer")(host.completions.nonEmpty)
+      waitFor(cd, "idle after a read", 200)(dut.idle.toBoolean)
+      dut.flrAnswers #= false
+      dut.vfInProcess #= 1
+      cd.waitSampling(10)
+      for (_ <- 0 until 10000) {
+        assert(!dut.idle.toBoolean, "a reset waits for the shell")
+        cd.waitSampling()
+      }
+      dut.flrAnswers #= true
+      waitFor(cd, "the VF's reset", 10000)(dut.vfDone.valid.toBoolean)
+      dut.vfInProcess #= 0
+      waitFor(cd, "idle after a reset", 500)(dut.idle.toBoolean)
+      // What is masked is pending, and does not move.
+      host.write(1, 0x22408, 5)
+      host.write(1, 0x22410, 1)
+      host.write(p.vfsOf(1).head, 0x5c00, 1)
+      host.write(p.vfsOf(1).head, 0x5004, 1)
+      assert(host.read(1, 0x34000) == 1 << 5)
+      waitFor(cd, "idle with an interrupt pending", 200)(dut.idle.toBoolean)
     }
   }
 

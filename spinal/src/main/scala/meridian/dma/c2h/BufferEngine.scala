@@ -50,6 +50,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val late = out Bool ()
     val queues = in Vec (DmaParam.queueType(), 3) // whose epochs are asked for
     val epochs = out Vec (RingEpoch(), 3)
+    val quiet = out Bool () // no ring has a turn to come, and no frame's time runs
   }
 
   val place = log2Up(p.queues)
@@ -123,6 +124,8 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   waiting.io.wake := io.prefetch.valid
   waiting.io.leaves := io.frame.fire
 
+  io.quiet := !turns.io.turn.valid && waiting.io.idle
+
   val step = new RingStep(p)
   step.io.event := event
   step.io.ring := ring
@@ -149,6 +152,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   interrupts.io.forget := rings.io.changes
   Seq(interrupts.io.add, interrupts.io.take, interrupts.io.turn.ready).foreach(_ := False)
   io.interrupt << interrupts.io.interrupt
+  when(interrupts.io.turn.valid)(io.quiet := False)
 
   val reporter = new BufferReporter
   reporter.io.report.valid := False

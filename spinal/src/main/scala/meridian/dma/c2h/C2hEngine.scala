@@ -55,6 +55,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val drain = slave(Stream(DmaParam.functionType()))
     val late = out Bool () // requests of a ring from before its change have not left RQ yet
     val idle = out Bool () // nothing is under way but frames that have no buffer yet
+    val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
   }
 
   val store = new FrameStore(rows)
@@ -175,4 +176,6 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
 
   io.idle := descriptors.io.idle && !splitter.io.piece.valid && !grants.io.pop.valid && actions.io.idle &&
     writer.io.issued === writer.io.left && order.io.idle && completions.io.idle
+  io.quiet := io.idle && engine.io.quiet && completions.io.timersIdle && !store.io.header.valid &&
+    store.io.stored === writer.io.freed
 }

@@ -15,6 +15,7 @@ class FrameWait(limit: Int) extends Component {
     val leaves = in Bool () // the first frame was served or dropped
     val waits = out Bool ()
     val mayWait = out Bool ()
+    val idle = out Bool () // no time is used, and none has to come back
   }
 
   val waits, holds = RegInit(False) // holds: the frame has had to wait, and is still there
@@ -24,6 +25,7 @@ class FrameWait(limit: Int) extends Component {
   step := step + 1
   io.waits := waits
   io.mayWait := mayWait
+  io.idle := !holds && spent === 0
 
   when(spent === 0)(mayWait := True)
   when(io.starve) {

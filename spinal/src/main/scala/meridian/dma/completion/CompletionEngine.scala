@@ -44,6 +44,7 @@ class CompletionEngine(p: DmaParam) extends Component {
     val forget = master(Flow(DmaParam.queueType())) // actions of this queue are not to leave any more
     val raise = master(Stream(ErrorEvent()))
     val idle = out Bool () // no ring owes anything
+    val timersIdle = out Bool () // no timer runs
   }
 
   val place = log2Up(p.queues)
@@ -122,6 +123,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   timerList.io.command.run := decision.io.starts
   timerList.io.command.cycles := cycles
   timerList.io.expired.ready := False
+  io.timersIdle := timerList.io.idle
 
   val notices = new Notices(p.queues)
   notices.io.queue := fills ? filled.resize(place) | queue

@@ -24,6 +24,7 @@ class TimerList(p: DmaParam) extends Component {
   val io = new Bundle {
     val command = slave(Flow(TimerCommand()))
     val expired = master(Stream(DmaParam.queueType())) // it may be withdrawn
+    val idle = out Bool () // no timer runs
   }
 
   case class Timer() extends Bundle {
@@ -67,6 +68,7 @@ class TimerList(p: DmaParam) extends Component {
     data = lists && !fills,
     enable = fills || lists || (decides && !stays)
   )
+  io.idle := list.io.occupancy === 0 && !isExpired
   io.expired.valid := isExpired
   io.expired.payload := expired
   when(io.expired.ready || (io.command.valid && io.command.payload.queue === expired))(isExpired := False)

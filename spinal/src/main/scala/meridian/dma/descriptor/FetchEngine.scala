@@ -42,6 +42,7 @@ class FetchEngine(p: DmaParam) extends Component {
     val epoch = out(RingEpoch())
     val nextQueue = in(DmaParam.queueType()) // likewise
     val nextEpoch = out(RingEpoch())
+    val quiet = out Bool () // no ring has a turn or a notice to come
   }
 
   val place = log2Up(p.queues)
@@ -152,6 +153,8 @@ class FetchEngine(p: DmaParam) extends Component {
     report.invalid := True
     report.failed := True
   }
+
+  io.quiet := !turns.io.pop.valid && !notices.io.next.valid
 
   val control = new StateMachine {
     val idle = new State with EntryPoint

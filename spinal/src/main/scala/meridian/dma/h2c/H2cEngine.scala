@@ -43,6 +43,7 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
     val interrupt = master(Stream(RingInterrupt()))
     val drain = slave(Stream(DmaParam.functionType()))
     val idle = out Bool () // no tag is in flight
+    val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
     val late = out Bool () // a status entry of a ring from before its change is at RQ
   }
 
@@ -82,6 +83,8 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
   reader.io.nextEpoch := engine.io.nextEpoch
   engine.io.done << reader.io.done
   io.h2c << reader.io.h2c
+
+  io.quiet := engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle
 
   val status = new StatusPort(p)
   status.io.message << engine.io.message

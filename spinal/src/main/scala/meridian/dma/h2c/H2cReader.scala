@@ -27,6 +27,7 @@ class H2cReader(waiting: Int) extends Component {
     val nextEpoch = in(RingEpoch())
     val done = master(Stream(RingDone()))
     val h2c = master(Stream(H2cPins(32)))
+    val idle = out Bool () // no descriptor waits for its frame
   }
 
   // The first cycle of a descriptor is for the comparison, which is a cycle behind. Both take it at once, or none.
@@ -41,6 +42,7 @@ class H2cReader(waiting: Int) extends Component {
   io.read.address := reads.address
   io.read.bytes := reads.length
   val frames = kept.queue(waiting)
+  io.idle := !frames.valid && !io.descriptor.valid
 
   io.queue := frames.payload.queue
   val isLive = RegNext(io.epoch === frames.epoch)

@@ -30,6 +30,7 @@ class InterruptEngine(p: DmaParam, sources: Int) extends Component {
     val rq = master(Stream(Fragment(RqBeat())))
     val late = out Bool () // an entry of a ring from before its change is at RQ
     val asked = master(Flow(InterruptRequest())) // vectors, in the order in which they are asked for
+    val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
   }
 
   val sorted = new InterruptSources(p, sources)
@@ -57,6 +58,8 @@ class InterruptEngine(p: DmaParam, sources: Int) extends Component {
   table.io.sent << sender.io.sent
   // A ring's entry is there before its message, and goes first.
   io.rq << StreamArbiterFactory().lowerFirst.transactionLock.on(Seq(rings.io.rq, sender.io.rq))
+
+  io.quiet := table.io.idle && !sorted.io.vector.valid && !sorted.io.ring.valid && !rings.io.vector.valid
 
   // One behind the other, as each may pass on what it has not dropped.
   val steps = Seq(sorted.io.drain, rings.io.drain, table.io.drain)

@@ -56,6 +56,7 @@ class MsixTable(p: DmaParam) extends Component {
     val drain = slave(Stream(DmaParam.functionType()))
     val message = master(Stream(MsixMessage())) // offered only when ready
     val sent = slave(Flow(MsixMessage())) // what the sender still has
+    val idle = out Bool () // no function has a turn to come
   }
 
   val functionBits = log2Up(p.functions)
@@ -115,6 +116,7 @@ class MsixTable(p: DmaParam) extends Component {
   private def first(of: Bits): UInt = OHToUInt(OHMasking.first(of))
   val choice = RegNext(((ready & behind) =/= 0) ? first(ready & behind) | first(ready))
   val isReady = RegNext(ready =/= 0) init False
+  io.idle := ready === 0
 
   val isSent = io.sent.valid && io.sent.function === access.function
   val shown = pending | UIntToOh(io.sent.vector.resize(vectorBits), p.vectors).andMask(isSent)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
-import meridian.dma.{BarAccess, DmaParam}
+import meridian.dma.{DmaParam, HostAccess}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** Takes the requests of the host apart: reads and writes of BAR0 become one access for each double word, in order.
+/** Takes the requests of the host apart: reads and writes of BAR0 and BAR2 become one access for each double word, in order.
   *
   * A request that has to be answered gives exactly one header to the encoder, before its accesses: the encoder answers it
   * when it has as many values as the header says. Reads of other BARs or of functions that are not there, and I/O, locked
@@ -21,8 +21,8 @@ class CqDecoder(p: DmaParam) extends Component {
   val io = new Bundle {
     val cq = slave(Stream(Fragment(CqBeat())))
     val header = master(Stream(CompletionHeader()))
-    val access = master(Stream(BarAccess()))
-    val partial = master(Flow(BarAccess()))
+    val access = master(Stream(HostAccess()))
+    val partial = master(Flow(HostAccess()))
   }
 
   private def isPosted(kind: UInt): Bool = RequestKind.posted.map(kind === _).orR
@@ -38,9 +38,9 @@ class CqDecoder(p: DmaParam) extends Component {
   val words = Reg(Bits(8 bits))
   val last = Reg(Bool())
 
-  val offset = Reg(UInt(18 bits))
+  val offset = Reg(UInt(HostAccess.offsetBits bits))
   val left = Reg(UInt(11 bits)) // double words to be read
-  val toMemory, reads, served, posted = Reg(Bool()) // of the descriptor, a cycle later
+  val toMemory, reads, served, posted, isBar2 = Reg(Bool()) // of the descriptor, a cycle later
   val enabled = enables(3 downto 0)
 
   io.cq.ready := False
@@ -51,10 +51,12 @@ class CqDecoder(p: DmaParam) extends Component {
   io.header.lastBe := lastBe
   io.header.tph := tph
   io.access.valid := False
-  io.access.function := request.function
-  io.access.offset := offset
-  io.access.write := !reads
-  io.access.data := payload(31 downto 0)
+  io.access.access.function := request.function
+  io.access.access.offset := offset.resized
+  io.access.access.write := !reads
+  io.access.access.data := payload(31 downto 0)
+  io.access.upper := offset >> 18
+  io.access.isBar2 := isBar2
   io.partial.valid := False
   io.partial.payload := io.access.payload
 
@@ -91,7 +93,8 @@ class CqDecoder(p: DmaParam) extends Component {
       }
     }
     look.whenIsActive {
-      val here = p.exists(request.function) && request.bar === 0
+      val here = p.exists(request.function) && (request.bar === 0 || request.bar === 2)
+      isBar2 := request.bar(1)
       val read = request.kind === RequestKind.memoryRead
       reads := read
       toMemory := read || request.kind === RequestKind.lockedRead
@@ -99,7 +102,7 @@ class CqDecoder(p: DmaParam) extends Component {
       served := here && (read && request.dwords =/= 0 || request.kind === RequestKind.memoryWrite)
       left := request.dwords
       // The BAR's size says which bits of the address are in it.
-      for (i <- 0 until 18)
+      for (i <- 0 until HostAccess.offsetBits)
         offset(i) := (if (i < 2) False else request.address(i - 2) && request.aperture > i)
       goto(decide)
     }

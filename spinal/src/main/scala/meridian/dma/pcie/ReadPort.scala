@@ -20,6 +20,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
     val idle = out Bool () // no tag is in flight
+    val quiet = out Bool () // nor is anything left of a read
     val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing any more
     val busy = out Bool () // it still waits for an answer; 4 cycles behind revoked at most
   }
@@ -51,4 +52,5 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   tagTable.io.function := io.revoked.payload
   io.busy := tagTable.io.busy
   io.idle := tagTable.io.inFlight === 0
+  io.quiet := io.idle && !tagTable.io.slotReady && !splitter.io.piece.valid && !io.beat.valid
 }

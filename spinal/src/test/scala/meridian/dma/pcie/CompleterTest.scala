@@ -16,9 +16,9 @@ class CompleterTest extends AnyFunSuite {
   class Bench extends Component {
     val cq = slave(Stream(Fragment(CqBeat())))
     val cc = master(Stream(Fragment(CcBeat())))
-    val access = master(Stream(BarAccess()))
+    val access = master(Stream(HostAccess()))
     val value = slave(Stream(Bits(32 bits)))
-    val partial = master(Flow(BarAccess()))
+    val partial = master(Flow(HostAccess()))
     val decoder = new CqDecoder(p)
     val encoder = new CcEncoder
     decoder.io.cq << cq
@@ -35,15 +35,21 @@ class CompleterTest extends AnyFunSuite {
     val memory = mutable.Map[(Int, Int), Long]().withDefault { case (f, offset) =>
       0x01000193L * (f * 65536 + offset + 1) & 0xffffffffL
     }
+
+    /** A function's BAR as a part of the memory. */
+    def place(function: Int, bar: Int): Int = 256 * bar + function
     var writes, partials = 0
     private val answers = mutable.Queue[Long]()
     dut.value.valid #= false
     dut.access.ready #= false
     cd.onSamplings {
       if (dut.access.valid.toBoolean && dut.access.ready.toBoolean) {
-        val at = (dut.access.function.toInt, dut.access.offset.toInt)
-        if (dut.access.write.toBoolean) {
-          memory(at) = dut.access.data.toLong
+        val word = dut.access.access
+        val bar = if (dut.access.isBar2.toBoolean) 2 else 0
+        assert(bar == 2 || dut.access.upper.toInt == 0)
+        val at = (place(word.function.toInt, bar), dut.access.upper.toInt << 18 | word.offset.toInt)
+        if (word.write.toBoolean) {
+          memory(at) = word.data.toLong
           writes += 1
         } else answers.enqueue(memory(at))
       }
@@ -87,7 +93,8 @@ class CompleterTest extends AnyFunSuite {
         lower = 0
       }
       val offset = request.address.toInt & ((1 << request.aperture) - 1)
-      assert(words == (0 until request.dwords).map(i => memory((request.function, offset + 4 * i))))
+      val of = place(request.function, request.bar)
+      assert(words == (0 until request.dwords).map(i => memory((of, offset + 4 * i))))
     }
     private def msb(bits: Int) = 31 - Integer.numberOfLeadingZeros(bits)
     private def span(bits: Int) = if (bits == 0) 1 else msb(bits) - Integer.numberOfTrailingZeros(bits) + 1
@@ -126,7 +133,8 @@ class CompleterTest extends AnyFunSuite {
   test("what is not supported is answered once, with what the block logs, and holds nothing up") {
     run("unsupported", 0.7f) { h =>
       val bad = Seq(
-        HostRequest.read(0, 0x40).copy(bar = 2),
+        HostRequest.read(0, 0x40).copy(bar = 1),
+        HostRequest.read(0, 0x40).copy(bar = 6),
         HostRequest.read(6, 0x40),
         HostRequest.read(200, 0x40),
         HostRequest.read(0, 0x40).copy(dwords = 0),
@@ -166,7 +174,8 @@ class CompleterTest extends AnyFunSuite {
         HostRequest(RequestKind.messages(1), dwords = 21, payload = long),
         HostRequest(RequestKind.messages(2), dwords = 2, payload = Seq(1, 2)),
         HostRequest(15),
-        HostRequest.write(0, 0x10, 1).copy(bar = 2),
+        HostRequest.write(0, 0x10, 1).copy(bar = 4),
+        HostRequest.write(0, 0x10, 1).copy(bar = 3),
         HostRequest.write(3, 0x10, 1).copy(function = 77),
         HostRequest.write(0, 0x10, 1).copy(discontinue = true),
         HostRequest.write(0, 0x10, 1).copy(sop = false),
@@ -178,6 +187,22 @@ class CompleterTest extends AnyFunSuite {
       }
       h.settle()
       assert(h.writes == 0 && h.partials == 0 && h.host.completions.isEmpty)
+    }
+  }
+
+  test("reads and writes of BAR2 arrive with all bits of their offset") {
+    run("bar2", 0.6f) { h =>
+      for (i <- 0 until 40) {
+        val function = Seq(0, 3, 4, 5)(simRandom.nextInt(4))
+        val aperture = if (function < 4) 22 else 12
+        val offset = 4 * simRandom.nextInt(1 << (aperture - 4))
+        val request = HostRequest.read(function, offset).copy(bar = 2, aperture = aperture)
+        val payload = Seq.fill(1 + simRandom.nextInt(4))(simRandom.nextInt() & 0xffffffffL)
+        h.host.send(request.copy(kind = RequestKind.memoryWrite, dwords = payload.size, payload = payload))
+        h.check(request.copy(dwords = payload.size, lastBe = if (payload.size == 1) 0 else 15))
+        assert(payload.indices.map(j => h.memory((h.place(function, 2), offset + 4 * j))) == payload)
+        h.check(request.copy(bar = 0, address = 0xf0000000L + (offset & 0xffc)))
+      }
     }
   }
 

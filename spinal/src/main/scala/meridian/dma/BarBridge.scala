@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma
+
+import meridian.regs.HostRegs
+import meridian.regs.bus.RegToAxiLite
+import spinal.core._
+import spinal.lib._
+import spinal.lib.bus.amba4.axilite._
+
+/** An access of BAR2. The bridge keeps ready low until it has done it; a read's value is valid with ready. */
+case class BridgePort() extends Bundle with IMasterSlave {
+  val access = Stream(HostAccess())
+  val value = Bits(32 bits)
+
+  override def asMaster(): Unit = {
+    master(access)
+    in(value)
+  }
+}
+
+/** Accesses of BAR2 as the QDMA IP hands them on: an AXI4-Lite master, with the offset in BAR2 as the address and the
+  * function in the user bits. One access at a time, 2 cycles and what the slave takes.
+  *
+  * A read that the slave refuses is all ones. So is each one from when the slave has not answered for `timeout` cycles
+  * until reset, and writes have no effect then: a slave that hangs holds BAR0 up once. The shell's registers answer within
+  * some 4096 cycles in any case, see RegCrossing.
+  */
+class BarBridge(timeout: Int = 16384) extends Component {
+  val io = new Bundle {
+    val port = slave(BridgePort())
+    val axil = master(AxiLite4(HostRegs.axiConfig))
+    val awuser, aruser = out Bits (HostRegs.userBits bits)
+  }
+  val bus = new RegToAxiLite(HostAccess.offsetBits, timeout)
+  bus.io.clear := False
+
+  val asked = RegInit(False)
+  val access = io.port.access
+  val command = bus.io.bus.cmd
+  asked := (asked || command.fire) && !access.ready
+  command.valid := access.valid && !asked
+  command.write := access.access.write
+  command.address := access.offset
+  command.data := access.access.data
+  command.function := access.access.function
+  command.fromHost := True
+  access.ready := bus.io.bus.rsp.valid
+  io.port.value := bus.io.bus.rsp.refused ? B(BigInt("ffffffff", 16), 32 bits) | bus.io.bus.rsp.data
+
+  io.axil.aw.arbitrationFrom(bus.io.axi.aw)
+  io.axil.aw.addr := bus.io.axi.aw.addr.resized
+  io.axil.aw.prot := bus.io.axi.aw.prot
+  io.axil.ar.arbitrationFrom(bus.io.axi.ar)
+  io.axil.ar.addr := bus.io.axi.ar.addr.resized
+  io.axil.ar.prot := bus.io.axi.ar.prot
+  io.axil.w << bus.io.axi.w
+  io.axil.b >> bus.io.axi.b
+  io.axil.r >> bus.io.axi.r
+  // The access stands still until it is done.
+  val user = (access.access.function << HostRegs.functionLsb).asBits.resize(HostRegs.userBits)
+  io.awuser := user
+  io.aruser := user
+}
