@@ -29,6 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ["MERIDIAN_DMA"] = config.getoption("--dma")  # for the machines' cards (meridian_machine.twin.Setting)
+
+
 @pytest.fixture(scope="session")
 def endurance(request: pytest.FixtureRequest) -> int:
     """Seconds for which a test does what must not fail once."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 import time
@@ -32,8 +33,9 @@ class Setting:
     which is a TAP device, or one end of a veth pair. cables: (PORT, PORT), in place of the wires of both.
 
     machine: what the host machine boots, of Image.build(). hardware: of the host machine; ps: of the PS; none: there
-    is no such machine. shell: options of its generator, as --functions 12. driver and ps_driver: their sources; none is
-    loaded without one.
+    is no such machine. shell: options of its generator, as --functions 12. dma: whose DMA engine it has, as the
+    generator's option --dma; the variable MERIDIAN_DMA says otherwise for all. driver and ps_driver: their sources; none
+    is loaded without one.
     """
 
     suite: str = tools.SUITES[0]
@@ -42,6 +44,7 @@ class Setting:
     ps: PsHardware | None = None
     ports: int = 1
     shell: Sequence[str] = ()
+    dma: str = field(default_factory=lambda: os.environ.get("MERIDIAN_DMA", "qdma"))
     wires: Sequence[str] = ()
     cables: Sequence[tuple[int, int]] = ()
     card_options: Sequence[str] = ()
@@ -75,7 +78,9 @@ class Twin:
         self.setting, self.folder = setting, folder
         self._stack = contextlib.ExitStack()
         ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
-        card = tools.built("build-card", *(["--trace"] if setting.wave else []), *ports, *setting.shell, minutes=30)
+        dma = ["--dma", setting.dma] if setting.dma != "qdma" else []
+        wave = ["--trace"] if setting.wave else []
+        card = tools.built("build-card", *wave, *ports, *setting.shell, *dma, minutes=30)
         if setting.hardware:
             self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp, setting.machine)
         if setting.ps:
@@ -97,7 +102,8 @@ class Twin:
         options = [word for wire in (*wires, *setting.wires) for word in ("--wire", wire)]
         options += [word for one, other in setting.cables for word in ("--cable", f"0.{one}=0.{other}")]
         options += ["--log", str(folder / "card.jsonl")]
-        options += ["--pcie-reset", "link"]  # as the IP has it; card_options may say all
+        if setting.dma == "qdma":
+            options += ["--pcie-reset", "link"]  # as the IP has it; card_options may say all
         if setting.pcap:
             options += ["--capture", str(folder / "card.pcapng")]
         if setting.wave:
