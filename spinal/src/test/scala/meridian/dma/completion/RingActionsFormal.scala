@@ -47,7 +47,7 @@ class RingActionsProof extends Component {
     assert(!(io.rq.valid && forgotten) || io.late, "a write that leaves late is not told")
     assert(!io.late || (io.rq.valid && forgotten))
     assert(!asked || told || io.rq.valid, "a write that is at RQ is taken back")
-    when(io.interrupt.valid)(assert(io.interrupt.vector === known.vector && io.interrupt.function === known.function))
+    when(io.interrupt.valid)(assert(io.interrupt.request.vector === known.vector && io.interrupt.request.function === known.function))
   }
   assert(!ends || told || forgotten || denied, "an action is lost")
   val flows = io.rq.ready && io.interrupt.ready
