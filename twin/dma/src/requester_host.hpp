@@ -60,7 +60,7 @@ class RequesterHost {
   std::function<Answer(unsigned function, std::uint64_t address)> answer_of;
   std::function<void(unsigned function, std::uint64_t address)> on_write;  // after it
   std::function<void(const MsixTables::Message&)> on_message;
-  bool holds = false;                                                      // answers nothing meanwhile
+  bool holds = false;  // answers nothing meanwhile
 
   /// Reads that are not answered wholly.
   std::size_t open() const { return open_.size(); }

@@ -31,7 +31,7 @@ class C2hBench : public InterruptRings {
     bool no_overflow_check = false;
     bool buffer_interrupt = false;  // the ring of buffers has an interrupt for its error
     bool aggregate = false;         // interrupts go through the function's interrupt ring
-    bool lost = false;  // the ring of buffers is where no memory is
+    bool lost = false;              // the ring of buffers is where no memory is
   };
 
   explicit C2hBench(std::uint64_t seed = 1);

@@ -25,7 +25,7 @@ class C2hInterrupts : public testing::TestWithParam<unsigned> {
 TEST_F(C2hInterrupts, an_entry_tells_of_the_completion_ring_and_comes_before_its_message) {
   b.begin_interrupts(vf);
   b.begin(vf_queue, {.interrupt = true, .aggregate = true});
-  for (unsigned i = 0; i < 12; ++i) {
+  for (unsigned i = 0; i < 6; ++i) {
     const std::size_t before = b.engine.host.messages.size();
     b.engine.hold_requests = 40 * (i % 5);
     frame(vf_queue);
@@ -43,14 +43,15 @@ TEST_F(C2hInterrupts, an_entry_tells_of_the_completion_ring_and_comes_before_its
 }
 
 TEST_P(C2hInterrupts, entries_are_those_of_the_mode) {
-  for (const unsigned f : {0U, vf}) b.begin_interrupts(f, 1, 508);
+  for (const unsigned f : {0U, vf}) b.begin_interrupts(f, 1, 510);
   for (const unsigned queue : {2U, vf_queue})
     b.begin(queue, {.mode = GetParam(), .size_index = 1, .counter = 1, .interrupt = true, .aggregate = true});
-  for (unsigned i = 0; i < 30; ++i) {
+  for (unsigned i = 0; i < 12; ++i) {
     for (const unsigned queue : {2U, vf_queue}) {
       frame(queue);
       b.compare_all();
-      if (i % 3 == 2) b.read_completions(queue, b.unread(queue) / 2 + i % 2);
+      if (i % 3 != 2) continue;
+      b.read_completions(queue, b.unread(queue) / 2 + i % 2);
       b.compare_all();
     }
     if (i % 5 == 4)
@@ -61,27 +62,25 @@ TEST_P(C2hInterrupts, entries_are_those_of_the_mode) {
 
 TEST_P(C2hInterrupts, an_entry_tells_the_error_of_a_ring) {
   b.begin_interrupts(0);
-  for (const std::uint32_t bad : {3U, 900U}) {
-    b.begin(1, {.mode = GetParam(), .interrupt = true, .buffer_interrupt = true, .aggregate = true});
-    b.compare_all();
-    b.completion_doorbell(1, bad);
-    b.compare_failed(1);
-    for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
-    b.begin(1, {.mode = GetParam(), .interrupt = true, .buffer_interrupt = true, .aggregate = true});
-    b.post(1, 3);
-    b.compare_all();
-    b.doorbell(1, 2 + 1000 * bad);  // backwards, or too far
-    b.compare_failed(1);
-    for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
-    // Its descriptors cannot be read.
-    b.begin(1, {.mode = GetParam(), .buffer_interrupt = true, .aggregate = true, .lost = true});
-    b.post(1, 2);
-    b.send_anyway(1, 100);
-    b.compare_failed(1);
-    for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
-    ASSERT_FALSE(HasFailure());
-  }
-  EXPECT_EQ(b.interrupt_pidx(0), 6U);
+  const std::uint32_t bad = GetParam() % 2 == 0 ? 3U : 900U;
+  b.begin(1, {.mode = GetParam(), .interrupt = true, .buffer_interrupt = true, .aggregate = true});
+  b.compare_all();
+  b.completion_doorbell(1, bad);
+  b.compare_failed(1);
+  for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
+  b.begin(1, {.mode = GetParam(), .interrupt = true, .buffer_interrupt = true, .aggregate = true});
+  b.post(1, 3);
+  b.compare_all();
+  b.doorbell(1, 2 + 1000 * bad);  // backwards, or too far
+  b.compare_failed(1);
+  for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
+  // Its descriptors cannot be read.
+  b.begin(1, {.mode = GetParam(), .buffer_interrupt = true, .aggregate = true, .lost = true});
+  b.post(1, 2);
+  b.send_anyway(1, 100);
+  b.compare_failed(1);
+  for (const std::uint32_t at : {0x254U, 0xaf0U}) b.write(0, at, ~0U);
+  EXPECT_EQ(b.interrupt_pidx(0), 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(modes, C2hInterrupts, testing::Range(0U, 6U));

@@ -14,8 +14,8 @@ constexpr unsigned at_rq = 0;                                                  /
 constexpr unsigned vf_function = 5, own = 6 * vf_function, sibling = own + 1;  // of VF 5
 constexpr unsigned mapped_queues = H2cBench::functions * H2cBench::queues_of_a_function;
 constexpr unsigned stall = 6000;          // cycles
-constexpr unsigned access_cycles = 120;   // of a doorbell, and of a read behind it
-constexpr unsigned table_cycles = 16 * 4 * MsixTables::vectors;  // of a function's table
+constexpr unsigned access_cycles = 60;    // of a doorbell, and of a read behind it
+constexpr unsigned table_cycles = 250;    // of a read of a whole MSI-X table
 constexpr unsigned reset_limit = 30'000;  // cycles
 constexpr std::uint32_t command_register = 0x844, sw_h2c = 1, interrupt_ring = 8, invalidate = 3;
 static_assert(H2cBench::queues_of_a_function == 6);
@@ -55,10 +55,10 @@ class H2cStalls : public testing::Test {
     return b.engine.cycles() - start;
   }
 
-  /// What the bound says was near: else it would say nothing.
+  /// A bound that is far from what accesses take would hide that they wait.
   void TearDown() override {
-    if (tables_ != 0) RecordProperty("longest_table", static_cast<int>(tables_));
-    if (longest_ != 0) RecordProperty("longest_access", static_cast<int>(longest_));
+    if (longest_ != 0) EXPECT_LE(access_cycles, 2 * longest_);
+    if (tables_ != 0) EXPECT_LE(table_cycles, 2 * tables_);
   }
 
   std::uint64_t longest_ = 0, tables_ = 0;
@@ -96,7 +96,7 @@ TEST_F(H2cStalls, doorbells_are_taken_and_registers_are_read_while_interrupt_rin
     b.read_context(8, H2cBench::functions);
     const std::uint64_t start = b.engine.cycles();
     EXPECT_EQ(b.engine.read(0, MsixTables::table(0), 4 * MsixTables::vectors).size(), 4 * MsixTables::vectors);
-    EXPECT_LE(b.engine.cycles() - start, access_cycles + table_cycles) << "the table waits for RQ";
+    EXPECT_LE(b.engine.cycles() - start, table_cycles) << "the table waits for RQ";
     tables_ = std::max(tables_, b.engine.cycles() - start);
   }
   b.engine.run(stall);
