@@ -8,8 +8,8 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an interrupt,
-  * whose data is the status entry as the ring is when it asks.
+/** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an
+  * interrupt, whose data is the status entry as the ring is when it asks.
   */
 case class RingAction() extends Bundle {
   val queue = DmaParam.queueType()

@@ -35,17 +35,18 @@ object MsixTable {
   * and is sent once if it is asked for again meanwhile. A vector that the table has not is not looked at. A message
   * whose pending bit is cleared is shown as pending until it has left the sender.
   *
-  * One operation at a time: 2 cycles for an access, which comes first, but not twice while others wait, and so waits
-  * 4 more at most; 2 for an interrupt and
-  * 2 more for its message, which is on RQ 4 cycles after it was asked for if nothing is under way, and 6 cycles after
-  * the vector is unmasked or its function allowed. Functions have their turns one by one, and so have the vectors of
-  * each. The turn behind an interrupt is its function's, unless others wait: then each second turn at least is theirs, in
-  * their order, however the sender's readiness falls. A message takes up to 6 cycles in all, more than 40
-  * million a second while nobody accesses the table, and half of that or more while somebody does.
+  * One operation at a time: 2 cycles for an access, which comes first, but not twice while others wait, and so waits 4
+  * more at most; 2 for an interrupt and 2 more for its message, which is on RQ 4 cycles after it was asked for if
+  * nothing is under way, and 6 cycles after the vector is unmasked or its function allowed. Functions have their turns
+  * one by one, and so have the vectors of each. The turn behind an interrupt is its function's, unless others wait:
+  * then each second turn at least is theirs, in their order, however the sender's readiness falls. A message takes up
+  * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does all
+  * the time.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
-  * data stay, as PCIe leaves them undefined. A VF that is taken away has the same done to it. After reset all vectors are masked, and the first access waits until all
-  * words are zero, a cycle for each vector.
+  * data stay, as PCIe leaves them undefined. A VF that is taken away loses its pending bits and has its vectors masked
+  * in the same way. After reset all vectors are masked, and the first access waits until all words are zero, a cycle
+  * for each vector.
   */
 class MsixTable(p: DmaParam) extends Component {
   val io = new Bundle {
