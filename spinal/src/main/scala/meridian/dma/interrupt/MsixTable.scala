@@ -40,8 +40,8 @@ object MsixTable {
   * nothing is under way, and 6 cycles after the vector is unmasked or its function allowed. Functions have their turns
   * one by one, and so have the vectors of each. The turn behind an interrupt is its function's, unless others wait:
   * then each second turn at least is theirs, in their order, however the sender's readiness falls. A message takes up
-  * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does all
-  * the time.
+  * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does
+  * all the time.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
   * data stay, as PCIe leaves them undefined. A VF that is taken away loses its pending bits and has its vectors masked
