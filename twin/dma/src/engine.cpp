@@ -276,7 +276,7 @@ void Engine::write(unsigned function, std::uint32_t offset, const std::vector<st
 }
 
 void Engine::enable_function(unsigned function, bool enabled) {
-  set_enables(function, enabled, enabled);
+  set_enables(function, enabled, true);
 }
 
 void Engine::set_enables(unsigned function, bool bus_master, bool vf_enable) {

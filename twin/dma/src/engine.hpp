@@ -39,7 +39,7 @@ class Engine {
     write(function, offset, std::vector{value});
   }
 
-  /// The function may access memory: its bus master bit and, of a VF, the VF enable bit of its PF.
+  /// The function may access memory: its bus master bit. The VF Enable bit of a VF's PF is set.
   void enable_function(unsigned function, bool enabled);
   void set_enables(unsigned function, bool bus_master, bool vf_enable);
   /// The function's bits in its MSI-X capability.

@@ -233,6 +233,17 @@ void Lockstep::enable_function(unsigned function, bool enabled) {
   engine.enable_function(function, enabled);
 }
 
+void Lockstep::take_away(unsigned vf) {
+  enable_function(vf, false);
+  engine.set_enables(vf, false, false);
+  tables.reset(vf, true);
+}
+
+void Lockstep::give_back(unsigned vf) {
+  engine.set_enables(vf, false, true);
+  enable_function(vf, true);
+}
+
 void Lockstep::compare() {
   engine.run(settle_cycles);
   tick_model(settle_cycles);
@@ -262,7 +273,7 @@ void Lockstep::compare() {
   shell.resets.clear();
 }
 
-void Lockstep::compare_writes() {
+std::size_t Lockstep::compare_writes() {
   std::vector<RequesterHost::Request> found;
   for (const RequesterHost::Request& request : engine.host.requests)
     if (request.write &&
@@ -271,16 +282,20 @@ void Lockstep::compare_writes() {
   std::size_t count = 0;
   for (const TestMemory::Event& event : memory.events) {
     if (event.kind != TestMemory::Event::Kind::write) continue;
-    ASSERT_LT(count, found.size()) << "a write is missing";
+    if (count == found.size()) {
+      ADD_FAILURE() << "a write is missing";
+      break;
+    }
     const RequesterHost::Request& request = found[count++];
     EXPECT_EQ(request.function, event.function);
     EXPECT_EQ(request.address, event.address);
-    ASSERT_EQ(request.bytes, event.bytes);
+    EXPECT_EQ(request.bytes, event.bytes);
     EXPECT_EQ(engine.host.memory.get(event.function, event.address, event.bytes),
               memory.get(event.function, event.address, event.bytes));
   }
   EXPECT_EQ(found.size(), count) << "writes that the model does not make";
   engine.host.requests.clear();
+  return count;
 }
 
 }  // namespace meridian

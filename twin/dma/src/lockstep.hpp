@@ -52,8 +52,8 @@ class Lockstep {
   void compare();
   /// Those so far are not compared.
   void forget_interrupts();
-  /// So are writes of host memory, in their order.
-  void compare_writes();
+  /// So are writes of host memory, in their order; how many there were.
+  std::size_t compare_writes();
 
   /// The function's bits in its MSI-X capability; at first MSI-X is enabled and no vector masked.
   void set_msix(unsigned function, bool enabled, bool masked);
@@ -71,6 +71,9 @@ class Lockstep {
   void set_word(unsigned function, std::uint64_t address, std::uint64_t value);
   void grant(unsigned queue, unsigned count);
   void enable_function(unsigned function, bool enabled);
+  /// A PF's VF Enable falls for this VF, and is set again.
+  void take_away(unsigned vf);
+  void give_back(unsigned vf);
 
   /// The address of a function's mailbox.
   static std::uint32_t mailbox(unsigned function) { return function < first_vf ? 0x22400 : 0x5000; }

@@ -79,6 +79,7 @@ void RequesterHost::take(const Beat& beat) {
   if (kind == memory_write && request.address >= messages_at && request.address < messages_end) {
     check(words == 1 && request.bytes == 4 && d.size() == descriptor_words + 1, "a message is not a double word");
     messages.push_back({function, request.address, d[descriptor_words]});
+    if (on_message) on_message(messages.back());
     return;
   }
   if (kind == memory_write) {

@@ -59,7 +59,8 @@ class RequesterHost {
   static constexpr std::uint64_t messages_at = 0x7'fee0'0000, messages_end = 0x7'fef0'0000;
   std::function<Answer(unsigned function, std::uint64_t address)> answer_of;
   std::function<void(unsigned function, std::uint64_t address)> on_write;  // after it
-  bool holds = false;                                                      // answers nothing meanwhile
+  std::function<void(const MsixTables::Message&)> on_message;
+  bool holds = false;  // answers nothing meanwhile
 
   /// Reads that are not answered wholly.
   std::size_t open() const { return open_.size(); }

@@ -26,7 +26,7 @@ std::string name_of(unsigned queue) {
 
 }  // namespace
 
-C2hBench::C2hBench(std::uint64_t seed) : Lockstep(seed), ring_(queues), random_(seed + 2000) {
+C2hBench::C2hBench(std::uint64_t seed) : InterruptRings(seed), ring_(queues), random_(seed + 2000) {
   for (unsigned i = 0; i < sizes.size(); ++i) {
     write(0, reg::ring_size + 4 * i, sizes[i]);
     write(0, reg::buffer_size + 4 * i, buffers[i]);
@@ -69,6 +69,10 @@ void C2hBench::write_contexts(unsigned queue) {
   c.set(sw::credit_enable, 1);
   c.set(sw::ring_index, s.size_index);
   c.set(sw::status_enable, 1);
+  c.set(sw::irq_enable, s.buffer_interrupt);
+  c.set(sw::irq_arm, s.buffer_interrupt);
+  c.set(sw::vector, s.aggregate ? function(queue) : buffer_vector);
+  c.set(sw::aggregate, s.aggregate);
   c.words[2] = static_cast<std::uint32_t>(ring_address(queue));
   c.words[3] = static_cast<std::uint32_t>(ring_address(queue) >> 32);
   command(sw_c2h, clear_operation, queue);
@@ -93,7 +97,8 @@ void C2hBench::write_contexts(unsigned queue) {
   k.set(cmpt::valid, 1);
   k.set(cmpt::full_update, s.full_update);
   k.set(cmpt::no_overflow_check, s.no_overflow_check);
-  k.set(cmpt::vector, queue % queues_of_a_function);
+  k.set(cmpt::vector, s.aggregate ? function(queue) : queue % queues_of_a_function);
+  k.set(cmpt::aggregate, s.aggregate);
   k.words[1] = static_cast<std::uint32_t>(completions(queue) >> 6);
   k.words[2] |= static_cast<std::uint32_t>(completions(queue) >> 38) & 0x3ffffff;
   command(completion, clear_operation, queue);
@@ -208,6 +213,10 @@ void C2hBench::sort_out() {
 }
 
 void C2hBench::written(unsigned of, std::uint64_t address, unsigned bytes) {
+  if (is_entry(of, address)) {
+    EXPECT_EQ(bytes, 8U);
+    return told_by_entry(of, address);
+  }
   if (address >= completions_at && address < completions_at + completion_room * queues) {
     const auto queue = static_cast<unsigned>((address - completions_at) / completion_room);
     EXPECT_EQ(of, function(queue)) << name_of(queue) << ": a completion of another function";
@@ -252,10 +261,22 @@ void C2hBench::compare_arrived(unsigned queue) {
 void C2hBench::interrupted(const Engine::Interrupt& interrupt) {
   const auto [of, vector] = interrupt;
   if (vector >= queues_of_a_function) return;
-  Ring& ring = ring_[of * queues_of_a_function + vector];
+  interrupted(of * queues_of_a_function + vector);
+}
+
+/// Of the queue that an interrupt ring's entry names; those of errors of a ring of buffers have no status entry.
+void C2hBench::told_by_entry(unsigned of, std::uint64_t address) {
+  const std::uint64_t entry = engine.host.memory.word(of, address);
+  const auto queue = static_cast<unsigned>(entry >> 39 & 0xff'ffff);
+  constexpr std::uint64_t of_c2h = std::uint64_t{1} << 38, error = std::uint64_t{3} << 35;
+  ASSERT_LT(queue, queues);
+  if ((entry & of_c2h) != 0 && (entry & error) == 0) interrupted(queue);
+}
+
+void C2hBench::interrupted(unsigned queue) {
+  Ring& ring = ring_[queue];
   // Entries of completions behind it may be there already.
-  EXPECT_LE(++ring.interrupts, ring.statuses)
-      << name_of(of * queues_of_a_function + vector) << ": an interrupt is ahead of its status entry";
+  EXPECT_LE(++ring.interrupts, ring.statuses) << name_of(queue) << ": an interrupt is ahead of its status entry";
 }
 
 void C2hBench::compare_queue(unsigned queue) {
@@ -301,6 +322,7 @@ void C2hBench::compare_all() {
   tick_model(longest_timer);
   settle();
   sort_out();
+  compare_interrupts();
   for (unsigned queue = 0; queue < queues; ++queue) compare_queue(queue);
   for (const std::uint32_t at : {0x248U, 0x254U, 0x25cU, 0x260U, 0x27cU, 0x264U, 0xaf0U, 0xaf8U, 0xb04U}) read(0, at);
   // Queues are served in another order.

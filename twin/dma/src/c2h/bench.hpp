@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "lockstep.hpp"
+#include "interrupt_rings.hpp"
 
 namespace meridian {
 
@@ -18,7 +18,7 @@ namespace meridian {
 /// Each write of the RTL is looked at when it is made: no completion is ahead
 /// of its payload, no interrupt ahead of its status entry, and no write is
 /// where no frame was sent to.
-class C2hBench : public Lockstep {
+class C2hBench : public InterruptRings {
  public:
   static constexpr unsigned queues_of_a_function = 6;
   enum Mode : unsigned { disabled = 0, every = 1, user_count = 2, user = 3, user_timer = 4, user_timer_count = 5 };
@@ -29,7 +29,9 @@ class C2hBench : public Lockstep {
     unsigned entry = 0;  // of completions: 8 bytes times two to the power of it
     bool interrupt = false, full_update = false, prefetch = false;
     bool no_overflow_check = false;
-    bool lost = false;  // the ring of buffers is where no memory is
+    bool buffer_interrupt = false;  // the ring of buffers has an interrupt for its error
+    bool aggregate = false;         // interrupts go through the function's interrupt ring
+    bool lost = false;              // the ring of buffers is where no memory is
   };
 
   explicit C2hBench(std::uint64_t seed = 1);
@@ -97,6 +99,7 @@ class C2hBench : public Lockstep {
   static constexpr unsigned tick = 5, longest_timer = 400;          // cycles
   static constexpr std::uint64_t nowhere = std::uint64_t{1} << 40;  // no memory from here on
   static constexpr std::uint64_t completions_at = 0x3'0000'0000, completion_room = 0x2'0000;
+  static constexpr unsigned buffer_vector = 7;  // of rings of buffers; those of completions have their number
   static constexpr std::uint64_t buffers_at = 0x20'0000'0000;
 
  private:
@@ -129,6 +132,8 @@ class C2hBench : public Lockstep {
   void written(unsigned function, std::uint64_t address, unsigned bytes);
   void written_completion(unsigned queue, std::uint64_t address, unsigned bytes);
   void interrupted(const Engine::Interrupt& interrupt);
+  void told_by_entry(unsigned function, std::uint64_t address);
+  void interrupted(unsigned queue);
 
   std::vector<Ring> ring_;
   std::map<std::pair<unsigned, std::uint64_t>, unsigned> expected_;  // bytes of frames at addresses of functions

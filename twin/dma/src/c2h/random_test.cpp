@@ -22,6 +22,8 @@ class C2hScript {
   explicit C2hScript(std::uint64_t seed) : b_(seed), random_(seed * 5 + 3) {}
 
   void run(unsigned steps) {
+    for (unsigned f = 0; f < C2hBench::functions; ++f)
+      b_.begin_interrupts(f, 1 + f % 3, 512 * (1 + f % 3) - 1 - below(20));
     for (unsigned i = 0; i < used; ++i) begin(queue());
     for (unsigned i = 0; i < steps && !testing::Test::HasFailure(); ++i) step();
     compare();
@@ -51,7 +53,9 @@ class C2hScript {
   unsigned queue() { return below(used) * (queues / used); }
 
   void begin(unsigned queue) {
-    b_.begin(queue, {.mode = below(6),
+    // When a timer ends is not known, so what an entry tells of the ring then.
+    const unsigned mode = below(6);
+    b_.begin(queue, {.mode = mode,
                      .size_index = below(4),
                      .buffer_index = below(4),
                      .counter = below(4),
@@ -60,7 +64,9 @@ class C2hScript {
                      .interrupt = below(2) == 0,
                      .full_update = below(2) == 0,
                      .prefetch = below(2) == 0,
-                     .no_overflow_check = below(4) == 0});
+                     .no_overflow_check = below(4) == 0,
+                     .buffer_interrupt = below(2) == 0,
+                     .aggregate = !C2hBench::is_timed(mode) && below(2) == 0});
   }
 
   unsigned length() {
@@ -102,6 +108,8 @@ class C2hScript {
       case 10:
       case 11:
         return read_completions(queue);
+      case 12:
+        return read_interrupts(C2hBench::function(queue));
       default:
         return send(queue);
     }
@@ -131,6 +139,16 @@ class C2hScript {
     if (!b_.is_used(queue)) return;
     b_.read_completions(queue, below(b_.unread(queue) + 1), below(4) != 0);
     busy_.insert(queue);  // a timer may run
+    // What an entry tells of the ring depends on whether frames come before it may leave.
+    if (b_.setting(queue).aggregate) compare();
+  }
+
+  /// Software tells how far it has read an interrupt ring, mostly all, or what is not true.
+  void read_interrupts(unsigned function) {
+    compare();
+    const unsigned pidx = b_.interrupt_pidx(function);
+    b_.bell(function, below(4) != 0 ? pidx : below(2) != 0 ? below(pidx + 1) : below(0x10000));
+    compare();
   }
 
   void fail(unsigned queue) {

@@ -4,19 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace meridian {
 
 namespace {
 
-constexpr unsigned sw_h2c = 1, hw_h2c = 3, credit_h2c = 5, interrupt_context = 8, fmap = 0xc;
+constexpr unsigned sw_h2c = 1, hw_h2c = 3, credit_h2c = 5, fmap = 0xc;
 constexpr unsigned clear_operation = 0, invalidate_operation = 3;
 constexpr unsigned ring_sizes = 0x204;
 
 }  // namespace
 
-H2cBench::H2cBench(std::uint64_t seed) : Lockstep(seed), ring_(queues), random_(seed + 1000) {
+H2cBench::H2cBench(std::uint64_t seed) : InterruptRings(seed), ring_(queues), random_(seed + 1000) {
   for (unsigned i = 0; i < sizes.size(); ++i) write(0, ring_sizes + 4 * i, sizes[i]);
   for (unsigned f = 0; f < functions; ++f) write_context(fmap, f, {f * queues_of_a_function, queues_of_a_function});
   // Where no memory is, each page has its error.
@@ -52,18 +51,6 @@ void H2cBench::begin(unsigned queue, const Setting& setting) {
 void H2cBench::invalidate(unsigned queue) {
   command(sw_h2c, invalidate_operation, queue);
   ring_[queue].used = false;
-}
-
-void H2cBench::begin_interrupts(unsigned function, unsigned pages, unsigned pidx) {
-  const std::uint64_t base = interrupt_ring(function);
-  interrupt_pages_.at(function) = pages;
-  write_context(interrupt_context, function,
-                {1U | ring_vector << 1 | 1U << 14 | static_cast<std::uint32_t>(base >> 12) << 15,
-                 static_cast<std::uint32_t>(base >> 29), (pages - 1) << 3 | pidx << 6, function << 18});
-}
-
-void H2cBench::bell(unsigned function, unsigned cidx) {
-  write(function, function < first_vf ? 0x18000 : 0x3000, function << 16 | cidx);
 }
 
 std::uint64_t H2cBench::place(unsigned length) {
@@ -127,7 +114,7 @@ void H2cBench::follow(Ring& ring, unsigned which, const DescriptorMessage& messa
 
 /// A status entry of the RTL: what it says has ended was read before.
 void H2cBench::check_status(unsigned of, std::uint64_t address) {
-  if (address >= interrupt_rings && address < interrupt_ring(functions)) return;
+  if (is_entry(of, address)) return;
   sort_out();
   for (unsigned queue = of * queues_of_a_function; queue < (of + 1) * queues_of_a_function; ++queue) {
     Ring& ring = ring_[queue];
@@ -173,33 +160,10 @@ void H2cBench::compare_queue(unsigned queue) {
       << name << ": status entry";
 }
 
-/// The order of entries is that in which queues were served, which is not the model's.
-void H2cBench::compare_interrupts(unsigned function) {
-  if (interrupt_pages_.at(function) == 0) return;
-  read_context(interrupt_context, function);
-  constexpr std::uint64_t color = std::uint64_t{1} << 63;
-  const auto entries = [&](const TestMemory& of) {
-    const Bytes bytes = of.get(function, interrupt_ring(function), 8 * std::size_t{interrupt_entries(function)});
-    std::vector<std::uint64_t> words(interrupt_entries(function));
-    std::memcpy(words.data(), bytes.data(), bytes.size());
-    return words;
-  };
-  std::vector<std::uint64_t> found = entries(engine.host.memory), wanted = entries(memory);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    ASSERT_EQ(found[i] & color, wanted[i] & color)
-        << "entry " << i << " of the interrupt ring of function " << function;
-    found[i] &= ~color;
-    wanted[i] &= ~color;
-  }
-  std::sort(found.begin(), found.end());
-  std::sort(wanted.begin(), wanted.end());
-  EXPECT_EQ(found, wanted) << "the interrupt ring of function " << function;
-}
-
 void H2cBench::compare_all() {
   settle();
   sort_out();
-  for (unsigned f = 0; f < functions; ++f) compare_interrupts(f);
+  compare_interrupts();
   for (unsigned queue = 0; queue < queues; ++queue) compare_queue(queue);
   for (const std::uint32_t at : {0x248U, 0x254U, 0x25cU, 0x260U, 0x27cU, 0x264U, 0xb04U}) read(0, at);
   compare();

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "lockstep.hpp"
+#include "interrupt_rings.hpp"
 
 namespace meridian {
 
 /// H2C rings in lockstep: a script posts descriptors and rings doorbells; frames, status entries, messages of
 /// tm_dsc_sts and contexts of the RTL have to be those of the model and of the script.
-class H2cBench : public Lockstep {
+class H2cBench : public InterruptRings {
  public:
   static constexpr unsigned queues_of_a_function = 6;
 
@@ -33,15 +33,6 @@ class H2cBench : public Lockstep {
   void begin(unsigned queue, const Setting& setting);
   void begin(unsigned queue) { begin(queue, Setting{}); }
   void invalidate(unsigned queue);
-
-  /// A function's interrupt ring, which has the function's number, begins at a PIDX.
-  void begin_interrupts(unsigned function, unsigned pages = 1, unsigned pidx = 0);
-  /// Software has read the ring's entries up to here.
-  void bell(unsigned function, unsigned cidx);
-  static constexpr unsigned ring_vector = 12;
-  static constexpr std::uint64_t interrupt_rings = 0x3'0000'0000, interrupt_ring_bytes = 0x1'0000;
-  static std::uint64_t interrupt_ring(unsigned function) { return interrupt_rings + interrupt_ring_bytes * function; }
-  unsigned interrupt_entries(unsigned function) const { return 512 * interrupt_pages_.at(function); }
 
   /// Descriptors that the ring has room for, by what was compared.
   unsigned room(unsigned queue) const;
@@ -101,12 +92,10 @@ class H2cBench : public Lockstep {
   std::size_t expected(const Ring& ring) const;
   void sort_out();
   void compare_queue(unsigned queue);
-  void compare_interrupts(unsigned function);
   void check_status(unsigned function, std::uint64_t address);
   static void follow(Ring& ring, unsigned which, const DescriptorMessage& message);
 
   std::vector<Ring> ring_;
-  std::vector<unsigned> interrupt_pages_ = std::vector<unsigned>(functions);  // none: no ring
   Random random_;
   std::uint64_t next_place_ = 0x10'0000'0000;
 };

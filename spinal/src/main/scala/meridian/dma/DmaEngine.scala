@@ -163,20 +163,20 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.pcie.cfg_vf_flr_done := flr.io.vfDone.valid
   io.pcie.cfg_vf_flr_func_num := flr.io.vfDone.payload
 
-  val requests = Seq.fill(2)(Flow(InterruptRequest()))
-  requests(0).valid := mailbox.io.interrupt.valid
-  requests(0).function := mailbox.io.interrupt.function.resized
-  requests(0).vector := mailbox.io.interrupt.vector.resized
-  requests(0).aggregate := False
-  requests(1) << errors.io.interrupt
-  val own = requests.map(_.toStream.map(RingInterrupt(_))) :+ h2c.io.interrupt
-  val sources = own ++ c2h.io.interrupts.map(_.map(RingInterrupt(_)))
+  val ofMailbox = Flow(InterruptRequest())
+  ofMailbox.valid := mailbox.io.interrupt.valid
+  ofMailbox.function := mailbox.io.interrupt.function.resized
+  ofMailbox.vector := mailbox.io.interrupt.vector.resized
+  ofMailbox.aggregate := False
+  val own = Seq(ofMailbox.toStream, errors.io.interrupt).map(_.map(RingInterrupt(_))) :+ h2c.io.interrupt
+  val sources = own ++ c2h.io.interrupts
   require(sources.size == interrupts.io.requests.size)
   for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
   interrupts.io.table <> bar.io.msix
   interrupts.io.busMaster := config.io.busMaster
   interrupts.io.enabled := config.io.msix
   interrupts.io.inReset := flr.io.inReset
+  interrupts.io.exists := config.io.exists
   interrupts.io.hold <> commands.io.ringHold
   interrupts.io.change << commands.io.ringChange
   io.interrupt << interrupts.io.asked

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
 import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
+import meridian.dma.interrupt.RingInterrupt
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -45,7 +46,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val message = master(Stream(QueueMessage()))
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Stream(RingInterrupt()))
     val issued, left = in UInt (8 bits) // see PayloadWriter
     val late = out Bool ()
     val queues = in Vec (DmaParam.queueType(), 3) // whose epochs are asked for
@@ -147,7 +148,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
 
   val interrupts = new BufferInterrupts(p)
   interrupts.io.queue := fills ? rings.io.filled | queue
-  interrupts.io.context := ring.context
+  interrupts.io.ring := ring
   interrupts.io.clear := fills
   interrupts.io.forget := rings.io.changes
   Seq(interrupts.io.add, interrupts.io.take, interrupts.io.turn.ready).foreach(_ := False)

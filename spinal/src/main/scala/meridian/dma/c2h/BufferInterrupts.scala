@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.{DmaParam, InterruptRequest}
-import meridian.dma.descriptor.{Notices, RingContext}
+import meridian.dma.DmaParam
+import meridian.dma.descriptor.Notices
+import meridian.dma.interrupt.RingInterrupt
 import spinal.core._
 import spinal.lib._
 
@@ -10,16 +11,16 @@ import spinal.lib._
   * it. Those of a ring become one.
   *
   * One operation a cycle, on one queue. When a ring's turn comes, it is taken, and so its interrupt is asked for, from
-  * the next cycle on. One that waits can be forgotten.
+  * the next cycle on; the entry of an interrupt ring tells the ring as it is then. One that waits can be forgotten.
   */
 class BufferInterrupts(p: DmaParam) extends Component {
   private def place() = UInt(log2Up(p.queues) bits)
   val io = new Bundle {
     val queue = in(place()) // of the operation
-    val context = in(RingContext()) // of the queue
+    val ring = in(C2hRing()) // of the queue
     val clear, add, forget, take = in Bool ()
     val turn = master(Stream(place())) // whose turn it is
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Stream(RingInterrupt()))
   }
 
   val notices = new Notices(p.queues)
@@ -33,16 +34,24 @@ class BufferInterrupts(p: DmaParam) extends Component {
 
   val waits = RegInit(False)
   val queue = Reg(place())
-  val request = Reg(InterruptRequest())
+  val interrupt = Reg(RingInterrupt())
   io.turn << notices.io.next.haltWhen(waits)
   io.interrupt.valid := waits
-  io.interrupt.payload := request
+  io.interrupt.payload := interrupt
   when(io.interrupt.ready || (io.forget && io.queue === queue))(waits := False)
   when(io.take) {
     waits := notices.io.owed.interrupt
     queue := io.queue
-    request.function := io.context.function.resized
-    request.vector := io.context.vector
-    request.aggregate := io.context.aggregate
+    interrupt.request.function := io.ring.context.function.resized
+    interrupt.request.vector := io.ring.context.vector
+    interrupt.request.aggregate := io.ring.context.aggregate
+    interrupt.ofQueue := True
+    interrupt.event.pidx := io.ring.pidx
+    interrupt.event.cidx := io.ring.cidx
+    interrupt.event.colour := False
+    interrupt.event.state := 0
+    interrupt.event.error := io.ring.context.error
+    interrupt.event.c2h := True
+    interrupt.event.queue := io.queue.resized
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.c2h
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
 import meridian.dma.completion._
 import meridian.dma.context.{ErrorEvent, ErrorTree}
 import meridian.dma.descriptor._
+import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
 import meridian.host._
 import spinal.core._
@@ -51,7 +52,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val tmStatus = master(Stream(TmStatusPins()))
     val raise = master(Stream(ErrorEvent()))
     val failure = master(Flow(RingFailure())) // with raise
-    val interrupts = Vec(master(Stream(InterruptRequest())), 2) // of buffers, of completions
+    val interrupts = Vec(master(Stream(RingInterrupt())), 2) // of buffers, of completions
     val drain = slave(Stream(DmaParam.functionType()))
     val late = out Bool () // requests of a ring from before its change have not left RQ yet
     val idle = out Bool () // nothing is under way but frames that have no buffer yet

@@ -19,7 +19,11 @@ case class CompletionState() extends Bundle {
   val told = UInt(2 bits)
 
   /** The status entry. */
-  def word: Bits = B(0, 27 bits) ## CompletionRow(row, CompletionRow.error) ## told ## row(CompletionRow.colour) ##
+  def word: Bits = wordWith(told)
+
+  /** The same, with the interrupt in another state. */
+  def wordWith(interrupt: UInt): Bits =
+    B(0, 27 bits) ## CompletionRow(row, CompletionRow.error) ## interrupt ## row(CompletionRow.colour) ##
     CompletionRow(row, CompletionRow.cidx) ## CompletionRow(row, CompletionRow.pidx)
 }
 

@@ -249,6 +249,8 @@ class CompletionEngine(p: DmaParam) extends Component {
     interrupt.whenIsActive {
       io.action.valid := True
       io.action.interrupt := True
+      // Its own interrupt shows in the state that an interrupt ring's entry tells.
+      io.action.data := B(0, 64 bits) ## ring.wordWith(of(CompletionRow.irqState))
       goto(idle)
     }
   }

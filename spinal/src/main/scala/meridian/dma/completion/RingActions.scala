@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.completion
 
-import meridian.dma.{DmaParam, InterruptRequest}
+import meridian.dma.DmaParam
+import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie.{RequestKind, RqBeat}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an interrupt. */
+/** What a completion ring does to the host: a write of up to 64 bytes, those behind the first 16 being 0, or an
+  * interrupt, whose data is the status entry as the ring is when it asks.
+  */
 case class RingAction() extends Bundle {
   val queue = DmaParam.queueType()
   val function = UInt(12 bits)
@@ -35,7 +38,7 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
     val hasRoom = out Bool () // for those of an event, 3
     val forget = slave(Flow(DmaParam.queueType())) // not with an action of the queue
     val rq = master(Stream(Fragment(RqBeat())))
-    val interrupt = master(Stream(InterruptRequest()))
+    val interrupt = master(Stream(RingInterrupt()))
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType()))
     val idle = out Bool () // nothing waits
@@ -77,9 +80,13 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
   // Double words of the descriptor come first: 6 or 8 in one beat, 8 and 4, or 8, 8 and 4.
   io.rq.keep := (io.rq.last && action.size(1)) ? B(15, 8 bits) | ((action.size === 0) ? B(63, 8 bits) | B(255, 8 bits))
   io.interrupt.valid := False
-  io.interrupt.function := action.function
-  io.interrupt.vector := action.vector
-  io.interrupt.aggregate := action.aggregate
+  io.interrupt.request.function := action.function
+  io.interrupt.request.vector := action.vector
+  io.interrupt.request.aggregate := action.aggregate
+  io.interrupt.ofQueue := True
+  io.interrupt.event.fromStatus(action.data)
+  io.interrupt.event.c2h := True
+  io.interrupt.event.queue := action.payload.queue
   action.ready := False
   io.late := io.rq.valid && isForgotten
   io.issued := RegNext(io.issued + io.action.fire.asUInt) init 0

@@ -53,7 +53,8 @@ object ErrorTree {
 
 /** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
   *
-  * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed. An access takes 2 cycles.
+  * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed, and
+  * is armed until it is taken. An access takes 2 cycles.
   * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
   * register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
   * PIDX.
@@ -67,7 +68,7 @@ class ErrorTree extends Component {
     val log = slave(Flow(BarAccess()))
     val failure = slave(Flow(RingFailure())) // of a ring
     val failureC2h = in Bool () // it is one of C2H
-    val interrupt = master(Flow(InterruptRequest()))
+    val interrupt = master(Stream(InterruptRequest())) // one that is not taken may change or go
   }
 
   val status, mask, target, log = RegInit(B(0, 32 bits))
@@ -125,5 +126,5 @@ class ErrorTree extends Component {
   io.interrupt.function := target(11 downto 0).asUInt
   io.interrupt.vector := target(22 downto 12).asUInt
   io.interrupt.aggregate := target(23)
-  when(io.interrupt.valid)(target(24) := False)
+  when(io.interrupt.fire)(target(24) := False)
 }

@@ -52,6 +52,7 @@ class WriteBack(p: DmaParam) extends Component {
   io.interrupt.request.function := notice.function.resized
   io.interrupt.request.vector := notice.vector
   io.interrupt.request.aggregate := notice.aggregate
+  io.interrupt.ofQueue := True
   io.interrupt.event.colour := False
   io.interrupt.event.state := 0
   io.interrupt.event.c2h := False

@@ -26,6 +26,7 @@ class InterruptEngine(p: DmaParam, sources: Int) extends Component {
     val busMaster = in Bits (p.functions bits)
     val enabled = in Bits (p.functions bits) // MSI-X is enabled and not masked
     val inReset = in Bits (p.functions bits) // of PCIe
+    val exists = in Bits (p.functions bits) // a VF's PF has VF Enable set
     val drain = slave(Stream(DmaParam.functionType()))
     val rq = master(Stream(Fragment(RqBeat())))
     val late = out Bool () // an entry of a ring from before its change is at RQ
@@ -50,6 +51,7 @@ class InterruptEngine(p: DmaParam, sources: Int) extends Component {
   table.io.request << StreamArbiterFactory().lowerFirst.noLock.on(Seq(rings.io.vector, sorted.io.vector))
   table.io.allowed := io.enabled & io.busMaster
   table.io.inReset := io.inReset
+  table.io.exists := io.exists
   io.asked.valid := table.io.request.fire
   io.asked.payload := table.io.request.payload
 

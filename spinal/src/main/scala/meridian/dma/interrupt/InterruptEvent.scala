@@ -13,6 +13,15 @@ case class InterruptEvent() extends Bundle {
   val c2h = Bool()
   val queue = DmaParam.queueType()
 
+  /** The part that a completion ring's status entry has at the same place. */
+  def fromStatus(word: Bits): Unit = {
+    pidx := word(15 downto 0).asUInt
+    cidx := word(31 downto 16).asUInt
+    colour := word(32)
+    state := word(34 downto 33).asUInt
+    error := word(36 downto 35)
+  }
+
   /** The entry, whose colour is that of the ring. */
   def entry(ringColour: Bool): Bits =
     ringColour ## queue.resize(24 bits) ## c2h ## False ## error ## state ## colour ## cidx ## pidx
@@ -22,6 +31,7 @@ case class InterruptEvent() extends Bundle {
 case class RingInterrupt() extends Bundle {
   val request = InterruptRequest()
   val event = InterruptEvent()
+  val ofQueue = Bool() // and so of its function; for a ring it may be nobody's
 }
 
 object RingInterrupt {
@@ -31,6 +41,7 @@ object RingInterrupt {
     val it = RingInterrupt()
     it.request := request
     it.event := it.event.getZero
+    it.ofQueue := False
     it
   }
 }

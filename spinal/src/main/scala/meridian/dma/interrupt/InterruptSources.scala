@@ -13,7 +13,9 @@ import spinal.lib._
   * another function's: the bit of that one counts where the ring is written.
   *
   * `drain` drops what waits of a function, and ends when nothing of it is left: 2 cycles at least, and as long as the
-  * ports do not take what came before.
+  * ports do not take what came before. An interrupt for a ring that is of no queue is not dropped, as it is the ring's
+  * function that counts, not the one it names; the drain ends when those that came before have left, so that they find
+  * the ring invalid if it was the function's.
   */
 class InterruptSources(p: DmaParam, sources: Int) extends Component {
   val io = new Bundle {
@@ -42,7 +44,11 @@ class InterruptSources(p: DmaParam, sources: Int) extends Component {
   val isMaster = vectors.function < p.functions && io.busMaster(vectors.function.resize(log2Up(p.functions) bits))
   io.vector << vectors.throwWhen(!isMaster || isDrained(vectors.function)).stage()
   val rings = next(waiting.toSeq.map(_(1)))
-  io.ring << rings.throwWhen(isDrained(rings.request.function)).stage()
-  io.drain.ready := !before.map(_ =/= 0).orR && !(io.vector.valid && isDrained(io.vector.function)) &&
-    !(io.ring.valid && isDrained(io.ring.request.function))
+  io.ring << rings.throwWhen(isDrained(rings.request.function) && rings.ofQueue).stage()
+  val isPassed = !before.map(_ =/= 0).orR
+  // One of no queue that has passed and still waits at the port.
+  val mayWait = RegInit(True)
+  mayWait := !io.drain.valid || !isPassed || (mayWait && io.ring.isStall)
+  io.drain.ready := isPassed && !(io.vector.valid && isDrained(io.vector.function)) &&
+    !(io.ring.valid && (io.ring.ofQueue ? isDrained(io.ring.request.function) | mayWait))
 }

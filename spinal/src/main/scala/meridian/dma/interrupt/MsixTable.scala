@@ -35,17 +35,18 @@ object MsixTable {
   * and is sent once if it is asked for again meanwhile. A vector that the table has not is not looked at. A message
   * whose pending bit is cleared is shown as pending until it has left the sender.
   *
-  * One operation at a time: 2 cycles for an access, which comes first and waits 3 more at most, 2 for an interrupt and
-  * 2 more for its message, which is on RQ 4 cycles after it was asked for if nothing is under way, and 6 cycles after
-  * the vector is unmasked or its function allowed. Functions have their turns one by one, and so have the vectors of
-  * each. The turn behind an interrupt is its function's, unless others wait: then each second turn at least is theirs, in
-  * their order, however the sender's readiness falls. A message takes up to 6 cycles in all, more than 40
-  * million a second while nobody accesses the table. Accesses that follow one another, as the words of a long write do,
-  * leave others one operation between two requests of the host (CqDecoder).
+  * One operation at a time: 2 cycles for an access, which comes first, but not twice while others wait, and so waits 4
+  * more at most; 2 for an interrupt and 2 more for its message, which is on RQ 4 cycles after it was asked for if
+  * nothing is under way, and 6 cycles after the vector is unmasked or its function allowed. Functions have their turns
+  * one by one, and so have the vectors of each. The turn behind an interrupt is its function's, unless others wait:
+  * then each second turn at least is theirs, in their order, however the sender's readiness falls. A message takes up
+  * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does
+  * all the time.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
-  * data stay, as PCIe leaves them undefined. After reset all vectors are masked, and the first access waits until all
-  * words are zero, a cycle for each vector.
+  * data stay, as PCIe leaves them undefined. A VF that is taken away loses its pending bits and has its vectors masked
+  * in the same way. After reset all vectors are masked, and the first access waits until all words are zero, a cycle
+  * for each vector.
   */
 class MsixTable(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -53,6 +54,7 @@ class MsixTable(p: DmaParam) extends Component {
     val request = slave(Stream(InterruptRequest())) // of vectors
     val allowed = in Bits (p.functions bits) // MSI-X is enabled and not masked, and the function may access memory
     val inReset = in Bits (p.functions bits) // of PCIe
+    val exists = in Bits (p.functions bits)
     val drain = slave(Stream(DmaParam.functionType()))
     val message = master(Stream(MsixMessage())) // offered only when ready
     val sent = slave(Flow(MsixMessage())) // what the sender still has
@@ -71,7 +73,7 @@ class MsixTable(p: DmaParam) extends Component {
   when(fills)(filled := filled + 1)
 
   object Operation extends SpinalEnum {
-    val access, drain, request, turn = newElement()
+    val access, leave, drain, request, turn = newElement()
   }
   val operation = Reg(Operation())
   val function = Reg(UInt(functionBits bits))
@@ -118,6 +120,13 @@ class MsixTable(p: DmaParam) extends Component {
   val isReady = RegNext(ready =/= 0) init False
   io.idle := ready === 0
 
+  // VFs that were taken away since.
+  val leaving = RegInit(B(0, p.functions bits))
+  leaving := leaving | (RegNext(io.exists).init(0) & ~io.exists)
+  val leaves = RegNext(leaving =/= 0) init False
+  val leaver = RegNext(first(leaving))
+  val accessed = RegInit(False) // the last operation was an access
+
   val isSent = io.sent.valid && io.sent.function === access.function
   val shown = pending | UIntToOh(io.sent.vector.resize(vectorBits), p.vectors).andMask(isSent)
   val subWord = stored.subdivideIn(32 bits)
@@ -139,9 +148,15 @@ class MsixTable(p: DmaParam) extends Component {
     idle.whenIsActive {
       val hasTurn = isReady && io.message.ready
       when(!fills) {
-        when(access.valid) {
+        val othersWait = leaves || io.drain.valid || io.request.valid || hasTurn
+        accessed := access.valid && !(accessed && othersWait)
+        when(access.valid && !(accessed && othersWait)) {
           operation := Operation.access
           function := access.function.resized
+          goto(work)
+        } elsewhen (leaves) {
+          operation := Operation.leave
+          function := leaver
           goto(work)
         } elsewhen (io.drain.valid) {
           operation := Operation.drain
@@ -180,12 +195,14 @@ class MsixTable(p: DmaParam) extends Component {
             }
           }
         }
-        is(Operation.drain) {
-          io.drain.ready := True
+        is(Operation.leave, Operation.drain) {
+          val leavesNow = operation === Operation.leave
+          io.drain.ready := !leavesNow
           newPending := 0
           pendsNow := True
           newMask := all
-          masksNow := io.inReset(function)
+          masksNow := leavesNow || io.inReset(function)
+          when(leavesNow)(leaving(function) := False)
         }
         is(Operation.request) {
           pendsNow := present

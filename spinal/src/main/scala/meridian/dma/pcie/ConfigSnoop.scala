@@ -19,7 +19,7 @@ class ConfigSnoop(p: DmaParam) extends Component {
     val vfMsixEnable, vfMsixMask = in Bits (252 bits)
 
     val busMaster = out Bits (p.functions bits)
-    val vfEnable = out Bits (p.functions bits) // of VFs alone
+    val exists = out Bits (p.functions bits) // a PF, or a VF whose PF has VF Enable set
     val msix = out Bits (p.functions bits) // MSI-X is enabled, and the function does not mask all vectors
     val payloadBytes = out UInt (11 bits) // of a write request, 128 to 1024
     val readBytes = out UInt (13 bits) // of a read request, 128 to 4096
@@ -31,7 +31,7 @@ class ConfigSnoop(p: DmaParam) extends Component {
     case vf if vf >= DmaParam.firstVf => io.vfStatus(2 * (vf - DmaParam.firstVf) + 1)
     case _                            => False
   }
-  io.vfEnable := each(f => if (f >= DmaParam.firstVf) io.vfStatus(2 * (f - DmaParam.firstVf)) else False)
+  io.exists := each(f => if (f >= DmaParam.firstVf) io.vfStatus(2 * (f - DmaParam.firstVf)) else True)
   io.msix := each {
     case pf if pf < p.pfs => io.msixEnable(pf) && !io.msixMask(pf)
     case f                => io.vfMsixEnable(f - DmaParam.firstVf) && !io.vfMsixMask(f - DmaParam.firstVf)

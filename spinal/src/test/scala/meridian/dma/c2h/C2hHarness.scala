@@ -80,12 +80,15 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       available(pins.qid.toInt) = 0
     } else available(pins.qid.toInt) += pins.avl.toInt
   }
-  StreamMonitor(dut.io.interrupts(1), cd) { request =>
-    val queue = request.vector.toInt
-    assert(request.function.toInt == function(queue))
+  StreamMonitor(dut.io.interrupts(1), cd) { interrupt =>
+    val queue = interrupt.request.vector.toInt
+    assert(interrupt.request.function.toInt == function(queue))
+    assert(interrupt.event.queue.toInt == queue && interrupt.event.c2h.toBoolean && interrupt.ofQueue.toBoolean)
     ring(queue).events += RingEvent.Interrupt
   }
-  StreamMonitor(dut.io.interrupts(0), cd)(it => interrupted += it.function.toInt -> it.vector.toInt)
+  StreamMonitor(dut.io.interrupts(0), cd) { it =>
+    interrupted += it.request.function.toInt -> it.request.vector.toInt
+  }
   FlowMonitor(dut.io.status, cd) { pins =>
     (if (pins.drop.toBoolean) dropped else delivered) (pins.qid.toInt) += 1
     assert(pins.last.toBoolean && pins.cmp.toBoolean != pins.drop.toBoolean && !pins.error.toBoolean)

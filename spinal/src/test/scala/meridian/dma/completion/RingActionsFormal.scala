@@ -47,7 +47,8 @@ class RingActionsProof extends Component {
     assert(!(io.rq.valid && forgotten) || io.late, "a write that leaves late is not told")
     assert(!io.late || (io.rq.valid && forgotten))
     assert(!asked || told || io.rq.valid, "a write that is at RQ is taken back")
-    when(io.interrupt.valid)(assert(io.interrupt.vector === known.vector && io.interrupt.function === known.function))
+    val request = io.interrupt.request
+    when(io.interrupt.valid)(assert(request.vector === known.vector && request.function === known.function))
   }
   assert(!ends || told || forgotten || denied, "an action is lost")
   val flows = io.rq.ready && io.interrupt.ready

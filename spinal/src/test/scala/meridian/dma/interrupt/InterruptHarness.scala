@@ -19,6 +19,7 @@ class InterruptHarness(dut: InterruptEngine, p: DmaParam) {
   ports.busMaster #= all
   ports.enabled #= all
   ports.inReset #= 0
+  ports.exists #= all
   ports.drain.valid #= false
   ports.bell.valid #= false
   ports.table.access.valid #= false
@@ -56,7 +57,8 @@ class InterruptHarness(dut: InterruptEngine, p: DmaParam) {
       queue: Int = 0,
       pidx: Int = 0,
       cidx: Int = 0,
-      error: Int = 0
+      error: Int = 0,
+      ofQueue: Boolean = true
   ): Unit =
     sources(source).enqueue { pins =>
       pins.request.function #= function
@@ -67,6 +69,7 @@ class InterruptHarness(dut: InterruptEngine, p: DmaParam) {
       pins.event.cidx #= cidx
       pins.event.error #= error
       pins.event.state #= 0
+      pins.ofQueue #= ofQueue
       Seq(pins.event.colour, pins.event.c2h).foreach(_ #= false)
     }
 

@@ -205,4 +205,39 @@ class InterruptRingsTest extends AnyFunSuite {
       assert(h.writes.size == before && before == 2, "an entry and its message")
     }
   }
+
+  test("a reset drops an error's interrupt if the ring is the function's, whichever function the interrupt names") {
+    run("errors") { (h, _) =>
+      def tellErrors(named: Int): Unit = {
+        h.pace = 0
+        h.cd.waitSampling(5)
+        for (_ <- 0 until 4) h.ask(0)(named, ring, aggregate = true, ofQueue = false)
+        h.cd.waitSampling(100)
+      }
+      def drains(function: Int): Unit = {
+        val draining = fork(h.drain(function, limit = 3000))
+        h.cd.waitSampling(1000)
+        h.pace = 1
+        draining.join()
+      }
+      h.begin(ring, vf, 3)
+      tellErrors(named = 4)
+      drains(4)
+      h.cd.waitSampling(200)
+      assert(h.writes.count(!h.isMessage(_)) == 4, "one is lost with a function that has not the ring")
+      h.begin(ring, vf, 3, valid = false)
+      h.begin(ring, vf, 3)
+      val before = h.writes.count(!h.isMessage(_))
+      tellErrors(named = 4)
+      h.begin(ring, vf, 3, valid = false)
+      drains(vf)
+      h.begin(ring, vf, 3)
+      h.cd.waitSampling(200)
+      assert(h.writes.count(!h.isMessage(_)) <= before + 1, "an entry of the past is in the ring that begins anew")
+      tellErrors(named = vf)
+      h.pace = 1
+      h.cd.waitSampling(200)
+      assert(h.writes.count(!h.isMessage(_)) >= before + 4)
+    }
+  }
 }

@@ -13,7 +13,7 @@ class MsixPair(p: DmaParam) extends Component {
   val io = new Bundle {
     val port = slave(RegPort())
     val request = slave(Stream(InterruptRequest()))
-    val allowed, inReset = in Bits (p.functions bits)
+    val allowed, inReset, exists = in Bits (p.functions bits)
     val drain = slave(Stream(DmaParam.functionType()))
     val ready = in Bool () // of RQ
     val rqValid = out Bool ()
@@ -29,6 +29,7 @@ class MsixPair(p: DmaParam) extends Component {
   table.io.request << io.request
   table.io.allowed := io.allowed
   table.io.inReset := io.inReset
+  table.io.exists := io.exists
   table.io.drain << io.drain
   val sender = new MsixSender(p)
   sender.io.message << table.io.message
@@ -54,6 +55,7 @@ class MsixProof(turns: Boolean) extends Component {
   Proof.drive(io.request)
   Proof.drive(io.drain)
   Seq(io.allowed, io.inReset, io.ready).foreach(anyseq(_))
+  io.exists.setAll()
   val access = io.port.access
   assume(access.function < 4 && io.drain.payload < 4 && access.offset(1 downto 0) === 0)
   assume(access.offset < 16 * p.vectors || access.offset === MsixTable.pendingAt)
@@ -102,6 +104,12 @@ class MsixProof(turns: Boolean) extends Component {
     val events = access.fire || io.request.fire || io.drain.fire || io.message.valid
     val idle = Proof.count(maySend && io.free, !maySend || !io.free || events, 31)
     assert(idle <= 24, "a vector that may be sent waits for nothing")
+    // Accesses hold up neither interrupts nor turns for long, though they follow one another.
+    val fires = io.request.fire || io.drain.fire || io.message.valid
+    val ahead = Proof.count(access.fire, !(io.request.valid || io.drain.valid) || fires, 15)
+    assert(ahead <= 3, "accesses hold up an interrupt or a drain")
+    val aheadOfTurn = Proof.count(access.fire, !maySend || !io.free || fires, 15)
+    assert(aheadOfTurn <= 8, "accesses hold up a vector that may be sent")
     cover(others === 3)
   }
 }
