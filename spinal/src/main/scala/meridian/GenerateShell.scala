@@ -115,7 +115,9 @@ object GenerateShell {
         .action((value, o) => o.copy(ownDma = value == "meridian")),
       opt[Seq[Int]]("vfs")
         .valueName("A,B,C,D")
-        .text("with --dma meridian: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)")
+        .text(
+          "with --dma meridian: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)"
+        )
         .action((value, o) => o.copy(vfs = value)),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")

@@ -20,20 +20,9 @@ class Shell(p: ShellParam) extends Component {
   val clocks = ShellClocks(io)
 
   val host = clocks.host(new HostSide(p))
-  if (!p.ownDma) {
-    host.io.qdma <> io.qdma
-    host.io.axi <> io.m_axil
-    host.io.awuser := io.m_axil_awuser
-    host.io.aruser := io.m_axil_aruser
-  }
+  // In the place of the QDMA IP.
   val dma = p.ownDma generate clocks.host(new DmaEngine(p.dmaParam))
-  if (p.ownDma) {
-    dma.io.pcie <> io.pcie
-    host.io.qdma <> dma.io.qdma
-    host.io.axi <> dma.io.axil
-    host.io.awuser := dma.io.awuser
-    host.io.aruser := dma.io.aruser
-  }
+  connectDma()
   host.io.build_date := io.build_date
 
   val ps = clocks.ps(new PsSide(p))
@@ -180,6 +169,20 @@ class Shell(p: ShellParam) extends Component {
     ps.io.boxIrqRose(i) := events.io.destinationEvents.valid
     events
   }
+
+  private def connectDma(): Unit =
+    if (p.ownDma) {
+      dma.io.pcie <> io.pcie
+      host.io.qdma <> dma.io.qdma
+      host.io.axi <> dma.io.axil
+      host.io.awuser := dma.io.awuser
+      host.io.aruser := dma.io.aruser
+    } else {
+      host.io.qdma <> io.qdma
+      host.io.axi <> io.m_axil
+      host.io.awuser := io.m_axil_awuser
+      host.io.aruser := io.m_axil_aruser
+    }
 }
 
 object Shell {

@@ -111,7 +111,10 @@ case class ShellParam(
     require(!pool || egress, "a pool is a kind of egress queues: set egress, too")
     require(!pool || !selfTest, "a shell with a pool has no self-test: leave one of the two out")
     if (pool) PoolParam.ofShell(this)
-    require(vfs.isEmpty || ownDma, "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too")
+    require(
+      vfs.isEmpty || ownDma,
+      "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too"
+    )
     if (ownDma) {
       require(
         hostBytes == 32 && hostMhz == 250,

@@ -19,6 +19,7 @@ case class HostAccess() extends Bundle {
   val isBar2 = Bool()
 
   def offset: UInt = upper @@ access.offset
+  def write: Bool = access.write
 }
 object HostAccess {
   val offsetBits = 22

@@ -67,7 +67,7 @@ class BarDecode(p: DmaParam) extends Component {
   val ports = Seq(io.csr, io.doorbells, io.mailbox, io.reset, io.msix)
   val answer = Stream(Bits(32 bits))
   io.value << answer.m2sPipe()
-  val write = placed.access.access.write
+  val write = placed.access.write
   val goes = placed.valid && (write || answer.ready)
   for ((port, i) <- ports.zipWithIndex) {
     port.access.valid := goes && placed.place(i)

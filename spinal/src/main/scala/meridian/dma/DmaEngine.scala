@@ -200,7 +200,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   resets.io.shellDone.valid := io.qdma.usr_flr_done_vld
   resets.io.shellDone.payload := io.qdma.usr_flr_done_fnc
 
-  private val accesses = Seq(bar.io.csr, bar.io.doorbells, bar.io.mailbox, bar.io.reset, bar.io.msix).map(_.access.valid)
+  private val accesses =
+    Seq(bar.io.csr, bar.io.doorbells, bar.io.mailbox, bar.io.reset, bar.io.msix).map(_.access.valid)
   private val ofBlock = Seq(io.pcie.m_axis_cq_tvalid, io.pcie.m_axis_rc_tvalid) ++
     Seq(io.pcie.s_axis_cc_tvalid, io.pcie.s_axis_rq_tvalid)
   private val ofShell = Seq(io.qdma.m_axis_h2c.valid, io.qdma.tm_dsc_sts.valid, io.qdma.s_axis_c2h.valid) ++

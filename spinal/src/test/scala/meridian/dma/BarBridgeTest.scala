@@ -99,7 +99,8 @@ class BarBridgeTest extends AnyFunSuite {
       run("accesses", pace) { bench =>
         val expected = mutable.Map[(Int, Int), Long]().withDefaultValue(0L)
         for (i <- 0 until 200) {
-          val at = (Seq(0, 3, 4, 255)(simRandom.nextInt(4)), Seq(0, 4, 0x3fffc, 0x40000, 0x3ffffc)(simRandom.nextInt(5)))
+          val at =
+            (Seq(0, 3, 4, 255)(simRandom.nextInt(4)), Seq(0, 4, 0x3fffc, 0x40000, 0x3ffffc)(simRandom.nextInt(5)))
           val write = simRandom.nextBoolean()
           if (write) {
             expected(at) = simRandom.nextLong() & ones

@@ -185,7 +185,7 @@ class DmaEngineTest extends AnyFunSuite {
       host.write(1, 0x22410, 1)
       host.write(p.vfsOf(1).head, 0x5c00, 1)
       host.write(p.vfsOf(1).head, 0x5004, 1)
-      assert(host.read(1, 0x34000) == 1 << 5)
+      waitFor(cd, "the VF's message", 2000)(host.read(1, 0x34000) == 1 << 5)
       waitFor(cd, "idle with an interrupt pending", 200)(dut.idle.toBoolean)
     }
   }
