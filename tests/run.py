@@ -28,6 +28,25 @@ SIDE_BY_SIDE = ["-n", str(max(1, min(os.cpu_count() or 1, 4))), "--dist", "loadf
 QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 
+#: What also passes with a card whose DMA engine is our own, of those tests that need no other shell.
+OWN_DMA = [
+    f"tests/twin/test_{name}.py"
+    for name in (
+        *("card", "completions", "frames", "interrupts", "link", "offload", "ps", "shared_doorbells"),
+        *("switching", "time", "vf"),
+    )
+]
+
+#: Of machines with such a card: in make test the first of these.
+OWN_DMA_MACHINES = [
+    f"tests/qemu/{name}.py"
+    for name in (
+        *("driver/test_driver_ping", "driver/test_driver_frames", "driver/test_driver_ethtool"),
+        "sriov/test_driver_sriov",
+    )
+]
+
+
 @dataclass
 class Suite:
     """A command that leaves JUnit XML in a folder, or whose exit status is its one test."""
@@ -68,6 +87,7 @@ def suites(long: bool) -> list[Suite]:
             REPORTS / "vivado",
         ),
         pytest("whole shell and card", shell, 180 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
+        pytest("twin with our DMA engine", "not long", 20, "twin-dma", ["--dma", "meridian", *SIDE_BY_SIDE], *OWN_DMA),
         Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
@@ -81,6 +101,14 @@ def suites(long: bool) -> list[Suite]:
         *([Suite("kernel selftests", [str(scripts / "test-kernel")], 300)] if long else []),
         *([Suite("mutants", [str(scripts / "test-mutants")], 300)] if long else []),
         *(machines() if long else [pytest("machines", "quick and not long", 40, "machines", QUICK_MACHINES)]),
+        pytest(
+            "machines with our DMA engine",
+            "qemu",
+            60 if long else 20,
+            "machines-dma",
+            ["--dma", "meridian", *QUICK_MACHINES],
+            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:1]),
+        ),
     ]
 
 
@@ -115,9 +143,10 @@ def machines() -> list[Suite]:
     ]
 
 
-def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), tests: str = "tests") -> Suite:
-    """Tests in Python, those with these marks."""
-    command = ["python3", "-m", "pytest", "-q", "-ra", str(ROOT / tests), "-m", marks, *more]
+def pytest(name: str, marks: str, minutes: int, folder: str, more: Sequence[str] = (), *tests: str) -> Suite:
+    """Tests in Python, those with these marks: all, or those of these files and folders."""
+    places = [str(ROOT / place) for place in tests or ("tests",)]
+    command = ["python3", "-m", "pytest", "-q", "-ra", *places, "-m", marks, *more]
     reports = REPORTS / folder
     return Suite(name, [*command, f"--junitxml={reports / 'junit.xml'}"], minutes, reports)
 

@@ -18,6 +18,7 @@ import documents
 from documents import ROOT
 from meridian_twin import CardProcess
 
+DMA = ROOT / "docs" / "dma.md"
 CARD, SHELL_SIM, CLIENT = (ROOT / "twin" / name for name in ("card/README.md", "card/shell_sim.md", "client/README.md"))
 
 
@@ -37,6 +38,15 @@ def test_the_card_is_built_and_started(built_card: Callable[..., Path], tmp_path
         assert (tmp_path / "control").exists()
     told = subprocess.run([program, *tell.split()[1:]], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "--control" in told and "drift_ppb" in told
+
+
+def test_a_card_with_our_dma_engine_is_built_and_tested() -> None:
+    build, test = documents.block(DMA, "--dma meridian").commands()
+    program, *options = build.split("#")[0].split()
+    done = subprocess.run([ROOT / program, *options], capture_output=True, text=True, timeout=1200, check=True)
+    assert (Path(done.stdout.splitlines()[-1]) / "meridian_card").exists()
+    program, *options = test.split()
+    subprocess.run([ROOT / program, "--collect-only", *options], cwd=ROOT, timeout=60, check=True)
 
 
 def test_wires_are_taken(built_card: Callable[..., Path], tmp_path: Path) -> None:
