@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "link/host_port.hpp"
 #include "link/link_server.hpp"
 #include "qdma/qdma_ip.hpp"
 #include "shell/card.hpp"
 #include "twin/control.hpp"
-#include "link/host_port.hpp"
 #include "twin/port_wire.hpp"
 #include "twin/ps_tap.hpp"
 #include "twin/register_port.hpp"

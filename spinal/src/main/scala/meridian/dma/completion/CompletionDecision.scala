@@ -24,7 +24,7 @@ case class CompletionState() extends Bundle {
   /** The same, with the interrupt in another state. */
   def wordWith(interrupt: UInt): Bits =
     B(0, 27 bits) ## CompletionRow(row, CompletionRow.error) ## interrupt ## row(CompletionRow.colour) ##
-    CompletionRow(row, CompletionRow.cidx) ## CompletionRow(row, CompletionRow.pidx)
+      CompletionRow(row, CompletionRow.cidx) ## CompletionRow(row, CompletionRow.pidx)
 }
 
 /** What an event finds at a ring. */
