@@ -25,7 +25,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--endurance", type=int, default=300, metavar="SECONDS", help="how long each test of endurance runs (300)"
     )
     parser.addoption(
-        "--dma", choices=("qdma", "meridian"), default="qdma", help="whose DMA engine the tests' cards have (qdma)"
+        "--dma",
+        choices=("qdma", "meridian"),
+        default=os.environ.get("MERIDIAN_DMA", "qdma"),
+        help="whose DMA engine the tests' cards have (the variable MERIDIAN_DMA, or qdma)",
     )
 
 

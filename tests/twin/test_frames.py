@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -177,7 +178,10 @@ def test_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
     # A ring of 65 has 64 places, of which one stays empty.
     host.link.wait(lambda: host.card.counters("FUNCTION", 0)["rx_queue_full"] == 37, "37 frames without a buffer")
     assert host.receive(63) == [frame(64, number) for number in range(63)]
-    host.link.serve(0.1)  # an engine tells of buffers when it has fetched their descriptors
+    # An engine tells of buffers when it has fetched their descriptors.
+    end = time.monotonic() + 0.2
+    while time.monotonic() < end:
+        host.link.serve(0.02)
     card.wires[0].send(frame(64, 1000))
     assert host.receive(1)[-1] == frame(64, 1000)
 

@@ -34,8 +34,8 @@ class Setting:
 
     machine: what the host machine boots, of Image.build(). hardware: of the host machine; ps: of the PS; none: there
     is no such machine. shell: options of its generator, as --functions 12. dma: whose DMA engine it has, as the
-    generator's option --dma; the variable MERIDIAN_DMA says otherwise for all. driver and ps_driver: their sources; none
-    is loaded without one.
+    generator's option --dma, by default what the variable MERIDIAN_DMA says. driver and ps_driver: their sources; none is
+    loaded without one.
     """
 
     suite: str = tools.SUITES[0]

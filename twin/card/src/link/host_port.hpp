@@ -31,7 +31,12 @@ class HostPort {
   virtual void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) = 0;
   virtual void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) = 0;
 
-  /// Of these, the ones under way, and the reads among them.
+  /// A doorbell that was rung in shared memory: a write to BAR 0, of which only the last value of each place counts.
+  virtual void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) {
+    write(function, 0, offset, 4, value);
+  }
+
+  /// Of these but doorbells, the ones under way, and the reads among them.
   virtual std::size_t pending() const = 0;
   virtual std::size_t reads() const = 0;
 

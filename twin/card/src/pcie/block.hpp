@@ -20,7 +20,7 @@ class Block {
  public:
   Block(const PciePins& pins, std::uint64_t seed);
 
-  /// What the shell sends. Not called from within a call of this class's.
+  /// What the shell sends, called by sample().
   std::function<void(const AccessAnswer&)> on_answer;
   std::function<void(Request)> on_request;
 

@@ -14,133 +14,231 @@ namespace {
 
 // MSI-X tables in BAR0, as docs/dma.md has them.
 constexpr std::uint32_t pf_table = 0x30000, vf_table = 0x4000;
-constexpr unsigned vectors = 16;
-/// Where a write is a message: beyond all memory, a place a function and vector.
+constexpr unsigned vectors = 16, vectors_a_write = 8;  // a write of 128 bytes, which any payload size allows
+constexpr unsigned tags = 32;                          // that a function may use without Extended Tag
+constexpr unsigned boundary = 64;                      // read completion boundary
+
+/// Where a write is a message, beyond all memory: of a function and vector, as is what is written.
 constexpr std::uint64_t messages_at = 0xffff'f000'0000'0000;
+constexpr std::uint64_t message_address(unsigned function, unsigned vector) {
+  return messages_at + (function << 16) + (vector << 4);
+}
+constexpr std::uint32_t message_data(unsigned function, unsigned vector) {
+  return 0xa500'0000 + (function << 8) + vector;
+}
+
+void append(Bytes& bytes, std::uint64_t value, unsigned width) {
+  for (unsigned byte = 0; byte < width; ++byte) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * byte)));
+}
 
 }  // namespace
 
 BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host)
-    : setting_(setting.pcie), block_(block), link_(setting.pcie, host) {
+    : setting_(setting.pcie), block_(block), link_(setting.pcie, host), random_(setting.seed ^ 0xb0) {
   if (setting.reset != PcieReset::all)
     throw InputError(
         "this shell has its own DMA engine, whose PCIe resets take a function's queues: choose --pcie-reset all");
+  if (!std::has_single_bit(setting_.max_payload) || setting_.max_payload > 1024 ||
+      !std::has_single_bit(setting_.max_read_request) || setting_.max_read_request > 4096)
+    throw InputError(
+        "this shell has the block for PCIe: choose --pcie-payload 128, 256, 512 or 1024 and --pcie-request 128 to "
+        "4096, "
+        "a power of two");
   block_.set_sizes(setting_.max_payload, setting_.max_read_request);
   block_.on_answer = [this](const pcie::AccessAnswer& answer) { answered(answer); };
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };
 }
 
-void BlockPort::read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {
-  if (!fits(function, bar, offset, width)) return done(MERIDIAN_LINK_UNSUPPORTED, ones(width));
-  while (open_.contains(tag_)) ++tag_;
+pcie::Access BlockPort::access(unsigned function, unsigned bar, std::uint64_t offset) const {
   pcie::Access access;
   access.function = function;
   access.bar = bar;
   access.aperture = static_cast<unsigned>(std::countr_zero(bar_bytes(function, bar)));
   access.offset = static_cast<std::uint32_t>(offset);
-  access.bytes = width;
-  access.tag = tag_;
-  open_[tag_++] = {width, static_cast<unsigned>(8 * (offset % 4)), std::move(done)};
-  block_.access(access);
+  return access;
+}
+
+void BlockPort::read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) {
+  if (!fits(function, bar, offset, width)) return done(MERIDIAN_LINK_UNSUPPORTED, ones(width));
+  while (open_.contains(tag_)) ++tag_;
+  pcie::Access asked = access(function, bar, offset);
+  asked.bytes = width;
+  asked.tag = tag_;
+  open_[tag_++] = {function, offset, width, std::move(done)};
+  steps_.push_back({Step::Kind::read, std::move(asked), false, {}});
 }
 
 void BlockPort::write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) {
   if (!fits(function, bar, offset, width)) return;
-  pcie::Access access;
-  access.function = function;
-  access.bar = bar;
-  access.aperture = static_cast<unsigned>(std::countr_zero(bar_bytes(function, bar)));
-  access.offset = static_cast<std::uint32_t>(offset);
-  for (unsigned byte = 0; byte < width; ++byte) access.data.push_back(static_cast<std::uint8_t>(value >> (8 * byte)));
-  block_.access(access);
+  pcie::Access given = access(function, bar, offset);
+  append(given.data, value, width);
+  steps_.push_back({Step::Kind::write, std::move(given), false, {}});
+  ++writes_;
+}
+
+void BlockPort::doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) {
+  pcie::Access given = access(function, 0, offset);
+  append(given.data, value, 4);
+  // One that waits is overwritten, unless something else has come behind it.
+  for (auto step = steps_.rbegin(); step != steps_.rend() && step->kind == Step::Kind::doorbell; ++step)
+    if (step->access.function == function && step->access.offset == offset) {
+      step->access = std::move(given);
+      return;
+    }
+  steps_.push_back({Step::Kind::doorbell, std::move(given), false, {}});
+}
+
+void BlockPort::enable_function(unsigned function, bool enabled, unsigned) {
+  if (function < functions_) steps_.push_back({Step::Kind::enable, access(function, 0, 0), enabled, {}});
+}
+
+void BlockPort::reset_function(unsigned function, std::function<void()> done) {
+  if (function < functions_)
+    steps_.push_back({Step::Kind::reset, access(function, 0, 0), false, std::move(done)});
+  else if (done)
+    done();
+}
+
+void BlockPort::take_step() {
+  Step step = std::move(steps_.front());
+  steps_.pop_front();
+  const unsigned function = step.access.function;
+  switch (step.kind) {
+    case Step::Kind::write:
+      --writes_;
+      [[fallthrough]];
+    case Step::Kind::read:
+    case Step::Kind::doorbell:
+      return block_.access(step.access);
+    case Step::Kind::enable:
+      enabled_[function] = step.enabled;
+      return apply(function);
+    case Step::Kind::reset:
+      return begin_reset(function, std::move(step.done));
+  }
+}
+
+/// Its reset or its PF's, which might be any, would take back what is written to its table.
+bool BlockPort::is_held(unsigned function) const {
+  return std::any_of(resets_.begin(), resets_.end(), [&](const auto& reset) {
+    return reset.first == function || (function >= first_vf && reset.first < first_vf);
+  });
+}
+
+void BlockPort::apply(unsigned function) {
+  const bool may = enabled_[function] && !is_held(function);
+  link_.enable(function, may);
+  block_.set_enabled(function, may);
+  block_.set_msix(function, may);
+  if (may) write_messages(function);
+}
+
+void BlockPort::write_messages(unsigned function) {
+  for (unsigned first = 0; first < vectors; first += vectors_a_write) {
+    pcie::Access table = access(function, 0, (function < first_vf ? pf_table : vf_table) + 16 * first);
+    for (unsigned vector = first; vector < first + vectors_a_write; ++vector) {
+      append(table.data, message_address(function, vector), 8);
+      append(table.data, message_data(function, vector), 4);
+      append(table.data, 0, 4);  // not masked
+    }
+    block_.access(table);
+  }
+}
+
+void BlockPort::begin_reset(unsigned function, std::function<void()> done) {
+  Reset& reset = resets_[function];
+  (reset.under_way ? reset.later : reset.dones).push_back(std::move(done));
+  if (reset.under_way) return;
+  reset.under_way = true;
+  apply(function);
+  block_.begin_reset(function);
+}
+
+void BlockPort::end_reset(unsigned function) {
+  const Reset reset = std::move(resets_[function]);
+  resets_.erase(function);
+  if (!reset.later.empty()) {
+    resets_[function] = {true, reset.later, {}};
+    block_.begin_reset(function);
+  }
+  // A PF's reset has taken its VFs along.
+  for (unsigned other = 0; other < functions_; ++other)
+    if (enabled_[other] && (other == function || (function < first_vf && other >= first_vf))) apply(other);
+  for (const auto& done : reset.dones)
+    if (done) done();
 }
 
 void BlockPort::answered(const pcie::AccessAnswer& answer) {
   const auto found = open_.find(answer.tag);
   if (found == open_.end())
     throw CheckError("pcie: a completion for tag " + std::to_string(answer.tag) + ", which no read has");
-  Open open = std::move(found->second);
+  const Open open = std::move(found->second);
   open_.erase(found);
+  if (answer.function != open.function) throw CheckError("pcie: another function answers than was asked");
   link_.flush();  // on its way to the host it pushes what was written before
   if (!answer.ok) return open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
-  if (answer.words.size() != (open.width + 3) / 4) throw CheckError("pcie: a read's answer has not its length");
+  if (answer.words.size() != (open.width + 3) / 4 || answer.bytes != open.width || answer.lower != (open.offset & 0x7f))
+    throw CheckError("pcie: a read's answer has not its address or length");
   std::uint64_t value = answer.words[0];
   if (answer.words.size() > 1) value |= std::uint64_t{answer.words[1]} << 32;
-  open.done(MERIDIAN_LINK_OK, value >> open.shift & ones(open.width));
+  open.done(MERIDIAN_LINK_OK, value >> (8 * (open.offset % 4)) & ones(open.width));
 }
 
 void BlockPort::requested(pcie::Request request) {
-  if (request.write && request.address >= messages_at)
-    return link_.interrupt(request.function, static_cast<unsigned>(request.address >> 4) % vectors);
+  const unsigned function = request.function;
   if (request.write) {
     if (request.bytes > setting_.max_payload) throw CheckError("pcie: a write above the maximum payload size");
-    return link_.write(request.function, request.address, request.data);
+    const unsigned vector = static_cast<unsigned>(request.address >> 4) % vectors;
+    Bytes message;
+    append(message, message_data(function, vector), 4);
+    if (request.address == message_address(function, vector) && request.data == message)
+      return link_.interrupt(function, vector);
+    return link_.write(function, request.address, request.data);
   }
   if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
-  link_.read(request.function, request.address, request.bytes,
+  if (request.tag >= tags || read_tags_[request.tag])
+    throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
+  read_tags_[request.tag] = true;
+  link_.read(function, request.address, request.bytes,
              [this, request](bool ok, const Bytes& data) { complete(request, ok, data); });
 }
 
-/// In packets that end at multiples of the maximum payload size.
+/// In packets that end at multiples of the maximum payload size, or now and then at an earlier completion boundary.
 void BlockPort::complete(const pcie::Request& request, bool ok, const Bytes& data) {
+  read_tags_[request.tag] = false;
   if (!ok) return block_.complete({request.tag, request.address, request.bytes, false, {}});
   for (std::uint32_t sent = 0; sent < request.bytes;) {
     const std::uint64_t at = request.address + sent;
     const std::uint32_t left = request.bytes - sent;
-    const auto count =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(left, setting_.max_payload - at % setting_.max_payload));
+    const std::uint64_t end = random_.below(16) == 0 ? boundary : setting_.max_payload;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, end - at % end));
     block_.complete({request.tag, at, left, true, Bytes(data.begin() + sent, data.begin() + sent + count)});
     sent += count;
   }
 }
 
-void BlockPort::write_messages(unsigned function) {
-  pcie::Access access;
-  access.function = function;
-  access.aperture = static_cast<unsigned>(std::countr_zero(bar_bytes(function, 0)));
-  access.offset = function < first_vf ? pf_table : vf_table;
-  for (unsigned vector = 0; vector < vectors; ++vector) {
-    const std::uint64_t address = messages_at + 16 * vector;
-    for (const std::uint32_t word :
-         {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), vector, std::uint32_t{0}})
-      for (unsigned byte = 0; byte < 4; ++byte) access.data.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
-  }
-  block_.access(access);
-}
-
-void BlockPort::enable_function(unsigned function, bool enabled, unsigned) {
-  if (function >= functions_) return;
-  link_.enable(function, enabled);
-  block_.set_enabled(function, enabled);
-  block_.set_msix(function, enabled);
-  if (enabled) write_messages(function);
-}
-
-void BlockPort::reset_function(unsigned function, std::function<void()> done) {
-  if (function >= functions_) {
-    if (done) done();
-    return;
-  }
-  resets_.emplace(function, std::move(done));
-  if (!block_.in_reset(function)) block_.begin_reset(function);
-}
-
 void BlockPort::tick(std::uint64_t now_ps) {
   link_.run(now_ps);
   block_.hold_requests(link_.behind());
-  while (const auto function = block_.pop_reset()) {
-    std::vector<std::function<void()>> dones;
-    for (auto [at, end] = resets_.equal_range(*function); at != end; ++at) dones.push_back(std::move(at->second));
-    resets_.erase(*function);
-    for (const auto& done : dones)
-      if (done) done();
-  }
+  while (const auto function = block_.pop_reset()) end_reset(*function);
+  while (!steps_.empty() && block_.accesses() == 0) take_step();
+}
+
+bool BlockPort::idle() const {
+  return block_.idle() && link_.idle() && open_.empty() && steps_.empty() && resets_.empty();
 }
 
 void BlockPort::reset() {
   link_.reset();
   block_.reset();
-  for (auto& [function, done] : std::exchange(resets_, {}))
+  enabled_.reset();
+  read_tags_.reset();
+  writes_ = 0;
+  std::vector<std::function<void()>> dones;
+  for (Step& step : std::exchange(steps_, {})) dones.push_back(std::move(step.done));
+  for (auto& [function, reset] : std::exchange(resets_, {}))
+    for (auto* some : {&reset.dones, &reset.later}) dones.insert(dones.end(), some->begin(), some->end());
+  for (const auto& done : dones)
     if (done) done();
   for (auto& [tag, open] : std::exchange(open_, {})) open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
 }

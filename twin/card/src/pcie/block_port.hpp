@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <bitset>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <vector>
 
+#include "base/random.hpp"
 #include "link/host_port.hpp"
 #include "pcie/block.hpp"
 #include "qdma/pcie_link.hpp"
@@ -15,11 +16,12 @@
 
 namespace meridian {
 
-/// A host behind the integrated block for PCIe: accesses to the BARs, memory, interrupts, resets.
+/// A host behind the integrated block for PCIe: accesses to the BARs, memory, interrupts, resets. Accesses, enables and
+/// resets reach the block in their order.
 ///
 /// Interrupts are messages of the shell's own MSI-X tables. Software's table is the machine's, which masks and keeps
-/// vectors pending itself, so this class writes the shell's: each vector has an address of this class's own, and a
-/// write to it is an interrupt of the machine.
+/// vectors pending itself, so this class writes the shell's: each vector of each function has an address and a value of
+/// this class's own, and a function's write of it is an interrupt of the machine.
 class BlockPort final : public HostPort {
  public:
   BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host);
@@ -27,35 +29,60 @@ class BlockPort final : public HostPort {
   void set_functions(unsigned functions) override { functions_ = functions; }
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
-  std::size_t pending() const override { return open_.size() + block_.accesses(); }
+  void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) override;
+  std::size_t pending() const override { return open_.size() + writes_ + (block_.accesses() != 0 ? 1 : 0); }
   std::size_t reads() const override { return open_.size(); }
   void collect() override {}
   void enable_function(unsigned function, bool enabled, unsigned parent) override;
   void reset_function(unsigned function, std::function<void()> done) override;
   void reset() override;
   void tick(std::uint64_t now_ps) override;
-  bool idle() const override { return block_.idle() && link_.idle() && open_.empty(); }
+  bool idle() const override;
   std::uint64_t next_ps() const override { return ~std::uint64_t{0}; }
 
  private:
   /// A read of the host without an answer.
   struct Open {
-    unsigned width, shift;
+    unsigned function;
+    std::uint64_t offset;
+    unsigned width;
     Read done;
   };
+  /// What waits for its turn at the block.
+  struct Step {
+    enum class Kind { read, write, doorbell, enable, reset } kind;
+    pcie::Access access;
+    bool enabled = false;
+    std::function<void()> done;
+  };
+  struct Reset {
+    bool under_way = false;
+    std::vector<std::function<void()>> dones, later;  // who waits for this one; for one behind it
+  };
 
+  pcie::Access access(unsigned function, unsigned bar, std::uint64_t offset) const;
+  void take_step();
   void answered(const pcie::AccessAnswer& answer);
   void requested(pcie::Request request);
   void complete(const pcie::Request& request, bool ok, const Bytes& data);
+  bool is_held(unsigned function) const;
+  void apply(unsigned function);
   void write_messages(unsigned function);
+  void begin_reset(unsigned function, std::function<void()> done);
+  void end_reset(unsigned function);
 
   PcieSetting setting_;
   pcie::Block& block_;
   PcieLink link_;
+  Random random_;
+  std::deque<Step> steps_;
+  std::size_t writes_ = 0;             // of steps_, but doorbells
   std::map<std::uint8_t, Open> open_;  // by tag
   unsigned functions_ = 256;
   std::uint8_t tag_ = 0;
-  std::multimap<unsigned, std::function<void()>> resets_;  // what waits for a function's reset
+  std::bitset<256> enabled_;    // as the host has it
+  std::bitset<256> read_tags_;  // of the shell's reads that have no answer
+  std::map<unsigned, Reset> resets_;
 };
 
 }  // namespace meridian

@@ -86,6 +86,10 @@ AccessAnswer decode_answer(std::span<const std::uint32_t> packet) {
   AccessAnswer answer;
   answer.ok = (packet[1] >> 11 & 7) == 0;
   answer.tag = static_cast<std::uint8_t>(packet[2]);
+  answer.function = packet[2] >> 8 & 0xff;
+  answer.lower = packet[0] & 0x7f;
+  answer.bytes = packet[0] >> 16 & 0x1fff;
+  check(packet[1] >> 16 == root, "a completion for requester " + std::to_string(packet[1] >> 16));
   const std::size_t words = packet[1] & 0x7ff;
   // That of a request that is refused repeats the request behind its descriptor.
   if (!answer.ok) return answer;

@@ -40,9 +40,12 @@ struct AccessAnswer {
   std::uint8_t tag = 0;
   bool ok = false;
   std::vector<std::uint32_t> words;  // from the double word with the first byte on
+  unsigned function = 0;             // that answers
+  unsigned lower = 0;                // lowest 7 bits of the first byte's address
+  unsigned bytes = 0;                // from there on
 };
 
-/// InputError names what is wrong with a packet.
+/// CheckError names the rule that is broken.
 AccessAnswer decode_answer(std::span<const std::uint32_t> packet);
 
 /// A request of the card: RQ.

@@ -92,7 +92,7 @@ class Shell {
   /// Of each port; none in a shell without the self-test.
   std::vector<TransceiverPins> transceivers() { return transceivers_of(*model_); }
 
-  /// None in a shell with the DMA engine of its own, as are pf_bus().
+  /// None in a shell with the DMA engine of its own.
   std::optional<QdmaPins> qdma() { return qdma_of(*model_); }
   std::optional<AxilPins> pf_bus() { return pf_bus_of(*model_); }
 

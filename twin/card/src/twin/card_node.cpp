@@ -107,7 +107,9 @@ void CardNode::doorbell(unsigned function, unsigned index, std::uint32_t value) 
   const bool pf = function < HostPort::first_vf;
   const std::uint32_t first = pf ? reg::pf_doorbells : reg::vf_doorbells;
   const std::uint32_t end = pf ? reg::pf_doorbells_end : reg::vf_doorbells_end;
-  if (index < (end - first) / 4) bar_write(function, 0, first + 4 * index, 4, value);
+  if (index >= (end - first) / 4) return;
+  time_.catch_up();
+  host_->doorbell(function, first + 4 * index, value);
 }
 
 void CardNode::event(const char* what, nlohmann::json fields) {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
 
 #include "base/error.hpp"
 #include "support/pcie_wires.hpp"
@@ -25,7 +28,37 @@ struct BlockPortTest : testing::Test {
       block.sample();
       port.tick(now += 4000);
       block.drive();
+      if (wires.cq_valid == 0 || wires.cq_ready == 0) continue;
+      packet.insert(packet.end(), wires.cq_data.begin(), wires.cq_data.begin() + std::popcount(wires.cq_keep));
+      if (wires.cq_last != 0) packets.push_back(std::exchange(packet, {}));
     }
+  }
+  std::vector<std::uint32_t> packet;
+  std::vector<std::vector<std::uint32_t>> packets;  // that the shell has taken
+  struct Entry {
+    unsigned function;
+    std::uint64_t address;
+    std::uint32_t data, mask;
+  };
+  /// What the shell gets written to its MSI-X tables.
+  std::vector<Entry> table() {
+    std::vector<Entry> entries;
+    tick(40);
+    for (const auto& words : std::exchange(packets, {}))
+      for (std::size_t at = 4; at + 3 < words.size(); at += 4)
+        entries.push_back(
+            {words[3] >> 8 & 0xff, std::uint64_t{words[at + 1]} << 32 | words[at], words[at + 2], words[at + 3]});
+    return entries;
+  }
+  /// The shell has done a function's reset.
+  void done(unsigned function) {
+    if (function < 4)
+      wires.flr_done = static_cast<std::uint8_t>(1U << function);
+    else
+      wires.vf_done = 1;
+    wires.vf_done_number = static_cast<std::uint8_t>(function);
+    tick();
+    wires.flr_done = wires.vf_done = 0;
   }
   /// Words of the completions that come, and their descriptors' first double words.
   std::vector<std::uint32_t> completions() {
@@ -46,15 +79,24 @@ TEST_F(BlockPortTest, ReadOfARegisterIsAnsweredByItsTag) {
     values.push_back(value);
   };
   port.read(0, 0, 0x0, 4, keep);
-  port.read(0, 2, 0x12, 2, keep);
-  port.read(0, 2, 0x18, 8, keep);
+  port.read(5, 2, 0x12, 2, keep);
+  port.read(0, 2, 0x98, 8, keep);
   EXPECT_EQ(port.reads(), 3U);
-  block.on_answer({1, true, {0xaaaa'bbbb}});
-  block.on_answer({0, true, {0x1fd3'0000}});
-  block.on_answer({2, true, {0x1111'1111, 0x2222'2222}});
+  block.on_answer({1, true, {0xaaaa'bbbb}, 5, 0x12, 2});
+  block.on_answer({0, true, {0x1fd3'0000}, 0, 0, 4});
+  block.on_answer({2, true, {0x1111'1111, 0x2222'2222}, 0, 0x18, 8});
   EXPECT_EQ(values, (std::vector<std::uint64_t>{0xaaaa, 0x1fd3'0000, 0x2222'2222'1111'1111}));
   EXPECT_EQ(port.reads(), 0U);
-  EXPECT_THROW(block.on_answer({1, true, {0}}), CheckError);
+}
+
+TEST_F(BlockPortTest, AnswerThatIsNotTheReadsIsFound) {
+  const auto nobody = [](meridian_link_status, std::uint64_t) { FAIL(); };
+  for (std::uint8_t tag = 0; tag < 4; ++tag) port.read(5, 2, 0x10, 4, nobody);
+  EXPECT_THROW(block.on_answer({9, true, {0}, 5, 0x10, 4}), CheckError);
+  EXPECT_THROW(block.on_answer({0, true, {0}, 4, 0x10, 4}), CheckError);
+  EXPECT_THROW(block.on_answer({1, true, {0}, 5, 0x14, 4}), CheckError);
+  EXPECT_THROW(block.on_answer({2, true, {0}, 5, 0x10, 3}), CheckError);
+  EXPECT_THROW(block.on_answer({3, true, {0, 0}, 5, 0x10, 4}), CheckError);
 }
 
 TEST_F(BlockPortTest, AnswerPushesWhatWasWrittenBefore) {
@@ -62,11 +104,12 @@ TEST_F(BlockPortTest, AnswerPushesWhatWasWrittenBefore) {
   slow.pcie.unlimited = false;
   BlockPort far(slow, block, memory);
   far.enable_function(0, true, 0);
+  far.tick(1);
   block.on_request({true, 0, 0x1000, 4, 0, {1, 2, 3, 4}});
   EXPECT_TRUE(memory.events.empty());
   bool written = false;
   far.read(0, 0, 0, 4, [&](meridian_link_status, std::uint64_t) { written = !memory.events.empty(); });
-  block.on_answer({0, true, {0}});
+  block.on_answer({0, true, {0}, 0, 0, 4});
   EXPECT_TRUE(written);
 }
 
@@ -84,18 +127,44 @@ TEST_F(BlockPortTest, WhatIsNotThereIsUnsupported) {
   port.write(0, 0, 0x2, 2, 0);
   EXPECT_EQ(port.pending(), 0U);
   port.read(0, 2, 0, 4, keep);
-  block.on_answer({0, false, {}});
+  block.on_answer({0, false, {}, 0, 0, 0});
   EXPECT_EQ(refused, 6U);
 }
 
-TEST_F(BlockPortTest, ReadOfMemoryComesInPartsOfThePayloadSize) {
+TEST_F(BlockPortTest, ReadOfMemoryComesInPartsThatEndAtBoundaries) {
   port.enable_function(0, true, 0);
-  block.on_request({false, 0, 0x10c0, 512, 9, {}});
-  const std::vector<std::uint32_t> firsts = completions();
-  ASSERT_EQ(firsts.size(), 3U);
-  EXPECT_EQ(firsts[0], 0x0c0U | 512U << 16);
-  EXPECT_EQ(firsts[1], 0x100U | 448U << 16);
-  EXPECT_EQ(firsts[2], 0x200U | 192U << 16 | 1U << 30);
+  tick();
+  std::size_t most = 0, least = 100;
+  for (int i = 0; i < 40; ++i) {
+    block.on_request({false, 0, 0x10c0, 512, 9, {}});
+    const std::vector<std::uint32_t> firsts = completions();
+    std::uint32_t left = 512;
+    for (const std::uint32_t first : firsts) {
+      const std::uint32_t to_end = first >> 16 & 0x1fff, lower = first & 0xfff;
+      EXPECT_LE(to_end, left);
+      EXPECT_EQ(lower, (0x10c0 + 512 - to_end) & 0xfff);
+      EXPECT_TRUE(to_end == 512 || lower % 64 == 0);
+      EXPECT_EQ(first >> 30 & 1, first == firsts.back() ? 1U : 0U);
+      left = to_end;
+    }
+    most = std::max(most, firsts.size());
+    least = std::min(least, firsts.size());
+  }
+  EXPECT_EQ(least, 3U);  // 64, 256 and 192 bytes
+  EXPECT_GT(most, 3U);
+}
+
+TEST_F(BlockPortTest, TagOfAReadIsUsedOnceAtATime) {
+  memory.hold = true;
+  port.enable_function(0, true, 0);
+  tick();
+  block.on_request({false, 0, 0x1000, 64, 9, {}});
+  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 9, {}}), CheckError);
+  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 32, {}}), CheckError);
+  tick();
+  memory.answer_all();
+  tick();
+  block.on_request({false, 0, 0x1000, 64, 9, {}});
 }
 
 TEST_F(BlockPortTest, FunctionThatMayNotAccessMemoryIsUnsupported) {
@@ -112,43 +181,112 @@ TEST_F(BlockPortTest, RequestAboveTheSizesIsFound) {
   EXPECT_THROW(block.on_request({false, 0, 0, 513, 0, {}}), CheckError);
 }
 
-TEST_F(BlockPortTest, MessageOfTheTableIsAnInterruptOfItsFunction) {
-  port.enable_function(5, true, 0);
-  // The table as the shell gets it: 64 double words, of which the first two of vector 3 are its address.
-  std::vector<std::uint32_t> table;
+TEST_F(BlockPortTest, MessageOfTheTableIsAnInterruptOfItsFunctionAlone) {
   wires.cq_ready = 1;
-  for (unsigned i = 0; i < 20; ++i) {
-    tick();
-    if (wires.cq_valid != 0) table.insert(table.end(), wires.cq_data.begin(), wires.cq_data.end());
-  }
-  ASSERT_GE(table.size(), 68U);
-  EXPECT_EQ(table[3] >> 8 & 0xff, 5U);
-  EXPECT_EQ(table[0] & 0x7fff, 0x4000U);
-  const std::uint64_t address = std::uint64_t{table[4 + 13]} << 32 | table[4 + 12];
-  EXPECT_EQ(table[4 + 15], 0U) << "the vector is masked";
-  block.on_request({true, 5, address, 4, 0, Bytes(4)});
+  port.enable_function(5, true, 0);
+  const auto of_5 = table(), of_1 = (port.enable_function(1, true, 0), table());
+  ASSERT_EQ(of_5.size(), 16U);
+  ASSERT_EQ(of_1.size(), 16U);
+  EXPECT_EQ(of_5[3].function, 5U);
+  EXPECT_EQ(of_5[3].mask, 0U);
+  Bytes data(4);
+  std::memcpy(data.data(), &of_5[3].data, 4);
+  block.on_request({true, 5, of_5[3].address, 4, 0, data});
   EXPECT_EQ((memory.interrupts[{5, 3}]), 1U);
+  // Another function's, another value, and a longer one are no messages.
+  block.on_request({true, 1, of_5[3].address, 4, 0, data});
+  block.on_request({true, 5, of_5[3].address, 4, 0, Bytes(4)});
+  block.on_request({true, 5, of_5[3].address, 8, 0, Bytes(8)});
+  block.on_request({true, 5, of_1[3].address, 4, 0, data});
   EXPECT_EQ(memory.interrupts.size(), 1U);
+  EXPECT_EQ((memory.interrupts[{5, 3}]), 1U);
 }
 
-TEST_F(BlockPortTest, ResetIsDoneForAllWhoAskedForIt) {
-  unsigned done = 0;
-  port.set_functions(8);
-  port.reset_function(1, [&] { ++done; });
-  port.reset_function(1, [&] { ++done; });
-  port.reset_function(8, [&] { done += 10; });
+TEST_F(BlockPortTest, EnableWithinAResetWaitsForItsEnd) {
+  wires.cq_ready = 1;
+  for (const unsigned reset : {4U, 0U}) {  // the VF's own, and a PF's
+    port.reset_function(reset, {});
+    port.enable_function(4, true, 0);
+    EXPECT_TRUE(table().empty());
+    EXPECT_EQ(wires.vf_status[0] & 3, 0U);
+    done(reset);
+    EXPECT_EQ(table().size(), 16U);
+    EXPECT_EQ(wires.vf_status[0] & 3, 3U);
+    EXPECT_EQ(wires.vf_msix[0], 1U);
+    port.enable_function(4, false, 0);
+    tick();
+  }
+}
+
+TEST_F(BlockPortTest, ResetOfAPfWritesTheTablesOfItsVfsAnew) {
+  wires.cq_ready = 1;
+  port.enable_function(6, true, 0);
+  EXPECT_EQ(table().size(), 16U);
+  port.reset_function(0, {});
+  tick();
+  done(0);
+  EXPECT_EQ(table().size(), 16U);
+}
+
+TEST_F(BlockPortTest, ResetPassesNoWrite) {
+  port.write(1, 0, 0x844, 4, 1);
+  port.reset_function(1, {});
+  tick(20);
+  EXPECT_EQ(wires.cq_valid, 1);
+  EXPECT_EQ(wires.flr, 0) << "the write is still on its way";
+  wires.cq_ready = 1;
   tick(3);
-  EXPECT_EQ(done, 10U);
-  wires.flr_done = 2;
-  tick(2);
-  EXPECT_EQ(done, 12U);
+  EXPECT_EQ(wires.flr, 2);
+}
+
+TEST_F(BlockPortTest, ResetThatIsAskedForWithinOneIsAnotherBehindIt) {
+  unsigned first = 0, second = 0;
+  port.set_functions(8);
+  port.reset_function(1, [&] { ++first; });
+  tick();
+  port.reset_function(1, [&] { ++second; });
+  port.reset_function(1, [&] { ++second; });
+  tick();
+  done(1);
+  EXPECT_EQ(first, 1U);
+  EXPECT_EQ(second, 0U);
+  EXPECT_EQ(wires.flr, 2);
+  done(1);
+  EXPECT_EQ(second, 2U);
   EXPECT_TRUE(port.idle());
+  bool none = false;
+  port.reset_function(8, [&] { none = true; });
+  EXPECT_TRUE(none) << "there is no function 8";
+}
+
+TEST_F(BlockPortTest, DoorbellThatWaitsHasItsLastValue) {
+  for (std::uint32_t value = 0; value < 1000; ++value)
+    for (const std::uint32_t place : {0x18004U, 0x18008U}) port.doorbell(0, place, value);
+  EXPECT_LE(port.pending(), 1U);
+  port.write(0, 0, 0x844, 4, 7);
+  port.doorbell(0, 0x18004, 1000);
+  wires.cq_ready = 1;
+  tick(20);
+  std::vector<std::uint32_t> values;
+  for (const auto& words : packets) values.push_back(words.at(4));
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{999, 999, 7, 1000}));
+}
+
+TEST_F(BlockPortTest, SizesThatTheBlockDoesNotHaveAreRefused) {
+  for (const auto& [payload, request] : {std::pair{300U, 512U}, {2048U, 4096U}, {256U, 600U}, {256U, 8192U}}) {
+    QdmaSetting setting;
+    setting.pcie.max_payload = payload;
+    setting.pcie.max_read_request = request;
+    setting.pcie.completion_bytes = 1 << 20;
+    EXPECT_THROW(BlockPort(setting, block, memory), InputError) << payload << ' ' << request;
+  }
 }
 
 TEST_F(BlockPortTest, ResetOfTheHostAnswersWhatIsOpen) {
   unsigned answers = 0;
   port.read(0, 2, 0, 4, [&](meridian_link_status status, std::uint64_t) { answers += status != MERIDIAN_LINK_OK; });
   port.reset_function(0, [&] { ++answers; });
+  port.write(0, 2, 0, 4, 1);
   port.reset();
   EXPECT_EQ(answers, 2U);
   EXPECT_TRUE(port.idle());

@@ -44,7 +44,7 @@ TEST_F(BlockTest, AccessStandsUntilItIsTaken) {
 TEST_F(BlockTest, AnswerOfSeveralBeatsIsHandedOn) {
   std::vector<AccessAnswer> answers;
   block.on_answer = [&](const AccessAnswer& answer) { answers.push_back(answer); };
-  const std::vector<std::uint32_t> packet = {0, 9, 0x21, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::vector<std::uint32_t> packet = {0, 9 | 8 << 16, 0x21, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (std::size_t from = 0; from < packet.size(); from += 8) {
     while (wires.cc_ready == 0) tick();
     const std::size_t count = std::min<std::size_t>(8, packet.size() - from);

@@ -111,12 +111,18 @@ TEST(PciePacket, UnsupportedCompletionHasNoData) {
 }
 
 TEST(PciePacket, AnswerHasTheWordsThatItSays) {
-  const std::vector<std::uint32_t> good = {4 << 16, 1, 0x42, 0xcafe}, refused = {0, 1 << 11, 0x43, 1, 2, 3, 4};
+  const std::vector<std::uint32_t> good = {4 << 16 | 0x14, 1 | 8 << 16, 0x42 | 9 << 8, 0xcafe},
+                                   refused = {0, 1 << 11 | 8 << 16, 0x43, 1, 2, 3, 4};
   EXPECT_TRUE(decode_answer(good).ok);
   EXPECT_EQ(decode_answer(good).words, std::vector<std::uint32_t>{0xcafe});
   EXPECT_FALSE(decode_answer(refused).ok);
   EXPECT_EQ(decode_answer(refused).tag, 0x43);
-  const std::vector<std::uint32_t> short_one = {8 << 16, 2, 0x42, 0xcafe}, cut = {0, 0};
+  EXPECT_EQ(decode_answer(good).function, 9U);
+  EXPECT_EQ(decode_answer(good).lower, 0x14U);
+  EXPECT_EQ(decode_answer(good).bytes, 4U);
+  const std::vector<std::uint32_t> short_one = {8 << 16, 2 | 8 << 16, 0x42, 0xcafe}, cut = {0, 0},
+                                   strange = {4 << 16, 1 | 9 << 16, 0x42, 0xcafe};
+  EXPECT_THROW(decode_answer(strange), CheckError);
   EXPECT_THROW(decode_answer(short_one), CheckError);
   EXPECT_THROW(decode_answer(cut), CheckError);
 }
