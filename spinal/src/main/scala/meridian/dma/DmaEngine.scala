@@ -15,11 +15,11 @@ import spinal.lib.bus.amba4.axilite._
 
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
   *
-  * What there is so far (docs/dma.md): reads and writes of BAR0 and BAR2, contexts, mailbox, errors, function level resets, and the
-  * ways from host to card and back, with their interrupts. Clock: the block's user_clk, 250 MHz.
+  * What there is so far (docs/dma.md): accesses of BAR0 and BAR2, contexts, mailbox, errors, function level resets, and
+  * the ways from host to card and back, with their interrupts. Clock: the block's user_clk, 250 MHz.
   *
-  * A read of BAR0 is answered 10 to 14 cycles after its request, if the block takes completions at once; one of BAR2 when
-  * the shell has answered it. One access is under way at a time.
+  * A read of BAR0 is answered 10 to 14 cycles after its request, if the block takes completions at once; one of BAR2
+  * when the shell has answered. One access is under way at a time.
   */
 class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val io = new Bundle {
