@@ -51,6 +51,7 @@ void Block::reset() {
   completions_.clear();
   answer_.clear();
   request_.clear();
+  resets_to_begin_.clear();
   resets_.clear();
   resets_done_.clear();
   access_shown_ = completion_shown_ = false;
@@ -79,12 +80,11 @@ void Block::set_msix(unsigned function, bool enabled) {
 }
 
 void Block::begin_reset(unsigned function) {
-  set_pin(function, pins_.flr_in_process, pins_.vf_flr_in_process, true);
-  resets_.push_back(function);
+  resets_to_begin_.push_back({function, reset_delay});
 }
 
-bool Block::in_reset(unsigned function) const {
-  return std::find(resets_.begin(), resets_.end(), function) != resets_.end();
+bool Block::idle() const {
+  return accesses_.empty() && completions_.empty() && request_.empty() && resets_.empty() && resets_to_begin_.empty();
 }
 
 std::optional<unsigned> Block::pop_reset() {
@@ -106,6 +106,7 @@ std::string Block::waits_for() const {
   if (!accesses_.empty()) return "m_axis_cq_tready";
   if (!completions_.empty()) return "m_axis_rc_tready";
   if (!request_.empty()) return "the end of a request";
+  if (!resets_to_begin_.empty()) return "the beginning of a function level reset";
   return resets_.empty() ? std::string() : "cfg_flr_done of function " + std::to_string(resets_.front());
 }
 
@@ -152,6 +153,12 @@ void Block::sample_requests() {
 }
 
 void Block::drive() {
+  std::erase_if(resets_to_begin_, [this](Beginning& reset) {
+    if (--reset.cycles != 0) return false;
+    set_pin(reset.function, pins_.flr_in_process, pins_.vf_flr_in_process, true);
+    resets_.push_back(reset.function);
+    return true;
+  });
   drive_accesses();
   drive_completions();
   // Each has cycles in which it takes nothing, as the block has them.

@@ -35,12 +35,13 @@ class Block {
   void set_enabled(unsigned function, bool enabled);  // bus master; of a VF VF Enable, too
   void set_msix(unsigned function, bool enabled);
 
-  /// A function level reset, which lasts until the shell says that it is done.
+  /// A function level reset, which lasts until the shell says that it is done. It begins some cycles later, so that the
+  /// shell has seen the end of one before.
   void begin_reset(unsigned function);
+  static constexpr unsigned reset_delay = 16;  // cycles
   std::optional<unsigned> pop_reset();
-  bool in_reset(unsigned function) const;
 
-  bool idle() const { return accesses_.empty() && completions_.empty() && resets_.empty() && request_.empty(); }
+  bool idle() const;
   std::string waits_for() const;
 
   /// Once per rising edge of the user clock: sample before the shell is evaluated, drive after.
@@ -63,6 +64,10 @@ class Block {
   std::deque<Beat> accesses_, completions_;
   std::vector<std::uint32_t> answer_, request_;  // what has come of a packet
   std::uint64_t request_user_ = 0;
+  struct Beginning {
+    unsigned function, cycles;
+  };
+  std::vector<Beginning> resets_to_begin_;
   std::vector<unsigned> resets_;
   std::deque<unsigned> resets_done_;
 };

@@ -52,6 +52,7 @@ struct BlockPortTest : testing::Test {
   }
   /// The shell has done a function's reset.
   void done(unsigned function) {
+    tick(pcie::Block::reset_delay + 2);
     if (function < 4)
       wires.flr_done = static_cast<std::uint8_t>(1U << function);
     else
@@ -235,7 +236,7 @@ TEST_F(BlockPortTest, ResetPassesNoWrite) {
   EXPECT_EQ(wires.cq_valid, 1);
   EXPECT_EQ(wires.flr, 0) << "the write is still on its way";
   wires.cq_ready = 1;
-  tick(3);
+  tick(pcie::Block::reset_delay + 3);
   EXPECT_EQ(wires.flr, 2);
 }
 
@@ -250,6 +251,8 @@ TEST_F(BlockPortTest, ResetThatIsAskedForWithinOneIsAnotherBehindIt) {
   done(1);
   EXPECT_EQ(first, 1U);
   EXPECT_EQ(second, 0U);
+  EXPECT_EQ(wires.flr, 0) << "the shell has to see that the first one has ended";
+  tick(pcie::Block::reset_delay);
   EXPECT_EQ(wires.flr, 2);
   done(1);
   EXPECT_EQ(second, 2U);
