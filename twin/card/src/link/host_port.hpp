@@ -36,7 +36,7 @@ class HostPort {
     write(function, 0, offset, 4, value);
   }
 
-  /// Of these but doorbells, the ones under way, and the reads among them.
+  /// What is under way of accesses but doorbells, enables and resets; and the reads among them.
   virtual std::size_t pending() const = 0;
   virtual std::size_t reads() const = 0;
 

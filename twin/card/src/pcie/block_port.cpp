@@ -41,9 +41,8 @@ BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& 
   if (!std::has_single_bit(setting_.max_payload) || setting_.max_payload > 1024 ||
       !std::has_single_bit(setting_.max_read_request) || setting_.max_read_request > 4096)
     throw InputError(
-        "this shell has the block for PCIe: choose --pcie-payload 128, 256, 512 or 1024 and --pcie-request 128 to "
-        "4096, "
-        "a power of two");
+        "the block for PCIe has sizes of powers of two: choose --pcie-payload 128 to 1024 and --pcie-request 128 to "
+        "4096");
   block_.set_sizes(setting_.max_payload, setting_.max_read_request);
   block_.on_answer = [this](const pcie::AccessAnswer& answer) { answered(answer); };
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };
@@ -73,7 +72,7 @@ void BlockPort::write(unsigned function, unsigned bar, std::uint64_t offset, uns
   pcie::Access given = access(function, bar, offset);
   append(given.data, value, width);
   steps_.push_back({Step::Kind::write, std::move(given), false, {}});
-  ++writes_;
+  ++others_;
 }
 
 void BlockPort::doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) {
@@ -89,24 +88,27 @@ void BlockPort::doorbell(unsigned function, std::uint32_t offset, std::uint32_t 
 }
 
 void BlockPort::enable_function(unsigned function, bool enabled, unsigned) {
-  if (function < functions_) steps_.push_back({Step::Kind::enable, access(function, 0, 0), enabled, {}});
+  if (function >= functions_) return;
+  steps_.push_back({Step::Kind::enable, access(function, 0, 0), enabled, {}});
+  ++others_;
 }
 
 void BlockPort::reset_function(unsigned function, std::function<void()> done) {
-  if (function < functions_)
-    steps_.push_back({Step::Kind::reset, access(function, 0, 0), false, std::move(done)});
-  else if (done)
-    done();
+  if (function >= functions_) {
+    if (done) done();
+    return;
+  }
+  steps_.push_back({Step::Kind::reset, access(function, 0, 0), false, std::move(done)});
+  ++others_;
 }
 
 void BlockPort::take_step() {
   Step step = std::move(steps_.front());
   steps_.pop_front();
   const unsigned function = step.access.function;
+  if (step.kind != Step::Kind::read && step.kind != Step::Kind::doorbell) --others_;
   switch (step.kind) {
     case Step::Kind::write:
-      --writes_;
-      [[fallthrough]];
     case Step::Kind::read:
     case Step::Kind::doorbell:
       return block_.access(step.access);
@@ -233,7 +235,7 @@ void BlockPort::reset() {
   block_.reset();
   enabled_.reset();
   read_tags_.reset();
-  writes_ = 0;
+  others_ = 0;
   std::vector<std::function<void()>> dones;
   for (Step& step : std::exchange(steps_, {})) dones.push_back(std::move(step.done));
   for (auto& [function, reset] : std::exchange(resets_, {}))

@@ -30,7 +30,7 @@ class BlockPort final : public HostPort {
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) override;
-  std::size_t pending() const override { return open_.size() + writes_ + (block_.accesses() != 0 ? 1 : 0); }
+  std::size_t pending() const override { return open_.size() + others_ + (block_.accesses() != 0 ? 1 : 0); }
   std::size_t reads() const override { return open_.size(); }
   void collect() override {}
   void enable_function(unsigned function, bool enabled, unsigned parent) override;
@@ -76,7 +76,7 @@ class BlockPort final : public HostPort {
   PcieLink link_;
   Random random_;
   std::deque<Step> steps_;
-  std::size_t writes_ = 0;             // of steps_, but doorbells
+  std::size_t others_ = 0;             // of steps_: neither reads, which are open, nor doorbells
   std::map<std::uint8_t, Open> open_;  // by tag
   unsigned functions_ = 256;
   std::uint8_t tag_ = 0;

@@ -275,6 +275,17 @@ TEST_F(BlockPortTest, DoorbellThatWaitsHasItsLastValue) {
   EXPECT_EQ(values, (std::vector<std::uint32_t>{999, 999, 7, 1000}));
 }
 
+TEST_F(BlockPortTest, EnablesAndResetsThatWaitAreUnderWay) {
+  port.write(0, 0, 0x844, 4, 7);  // is not taken
+  for (unsigned i = 0; i < 20; ++i) port.enable_function(5, i % 2 == 0, 0);
+  port.reset_function(1, {});
+  tick(5);
+  EXPECT_EQ(port.pending(), 22U);
+  wires.cq_ready = 1;
+  tick(400);
+  EXPECT_EQ(port.pending(), 0U);
+}
+
 TEST_F(BlockPortTest, SizesThatTheBlockDoesNotHaveAreRefused) {
   for (const auto& [payload, request] : {std::pair{300U, 512U}, {2048U, 4096U}, {256U, 600U}, {256U, 8192U}}) {
     QdmaSetting setting;

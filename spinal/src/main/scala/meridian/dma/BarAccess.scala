@@ -25,9 +25,9 @@ object HostAccess {
   val offsetBits = 22
 }
 
-/** An access to a block of registers. The block keeps ready low until it has done it; a read's value is valid with ready. */
-case class RegPort() extends Bundle with IMasterSlave {
-  val access = Stream(BarAccess())
+/** An access to a block. The block keeps ready low until it has done it; a read's value is valid with ready. */
+abstract class AccessPort[T <: Data](accessType: HardType[T]) extends Bundle with IMasterSlave {
+  val access = Stream(accessType())
   val value = Bits(32 bits)
 
   override def asMaster(): Unit = {
@@ -35,6 +35,12 @@ case class RegPort() extends Bundle with IMasterSlave {
     in(value)
   }
 }
+
+/** To a block of registers in BAR0. */
+case class RegPort() extends AccessPort(HardType(BarAccess()))
+
+/** To the bridge to BAR2. */
+case class BridgePort() extends AccessPort(HardType(HostAccess()))
 
 /** A doorbell that was rung. */
 case class Doorbell() extends Bundle {

@@ -7,17 +7,6 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.bus.amba4.axilite._
 
-/** An access of BAR2. The bridge keeps ready low until it has done it; a read's value is valid with ready. */
-case class BridgePort() extends Bundle with IMasterSlave {
-  val access = Stream(HostAccess())
-  val value = Bits(32 bits)
-
-  override def asMaster(): Unit = {
-    master(access)
-    in(value)
-  }
-}
-
 /** Accesses of BAR2 as the QDMA IP hands them on: an AXI4-Lite master, with the offset in BAR2 as the address and the
   * function in the user bits. One access at a time, 2 cycles and what the slave takes.
   *

@@ -53,8 +53,9 @@ object ErrorTree {
 
 /** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
   *
-  * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed, and
-  * is armed until it is taken. An access takes 2 cycles.
+  * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed, and is armed until it
+  * is taken. An access takes 2 cycles.
+  *
   * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
   * register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
   * PIDX.
