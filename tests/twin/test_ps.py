@@ -39,6 +39,14 @@ def test_each_gets_its_own(both: tuple[Any, Host, Ps]) -> None:
     assert host.receive(2) == [frame(100, 2, MINE), frame(100, 3, b"\xff" * 6)]
 
 
+def test_a_frame_that_comes_before_another_is_sent_is_not_lost(both: tuple[Any, Host, Ps]) -> None:
+    card, _, ps = both
+    card.wires[0].send(frame(100, 1, ARM))
+    ps.link.wait(lambda: ps.ports[0].counters()["rx_frames"] == 1, "a frame in the ring")
+    ps.send(frame(100, 2, PEER, ARM))
+    assert [f.data for f in receive(ps, 1)] == [frame(100, 1, ARM)]
+
+
 def test_sends_with_a_timestamp(both: tuple[Any, Host, Ps]) -> None:
     card, _, ps = both
     port = ps.ports[0]

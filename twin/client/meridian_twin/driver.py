@@ -244,8 +244,9 @@ class Ps(Closing):
         return self.ports[port]
 
     def send(self, frame: bytes, port: int = 0, tag: int = 0, timestamp: bool = False) -> None:
+        """Hands a frame to the card, or keeps it until the ring has room; what was received stays for `poll`."""
         self.ports[port].send(frame, tag, timestamp)
-        self.ports[port].poll()
+        self.ports[port].push()
 
     def read_memory(self, address: int, count: int) -> bytes:
         return self.memory.read(address, count)

@@ -110,15 +110,19 @@ class PsPort:
         raise PsPortError(f"port {self.port}: a ring does not stop")
 
     def send(self, frame: bytes, tag: int = 0, timestamp: bool = False) -> None:
-        """Queues a frame; `poll` hands it to the card as the ring has room."""
+        """Queues a frame; `push` and `poll` hand it to the card as the ring has room."""
         self.waiting.append((frame, tag, timestamp))
 
     def poll(self) -> list[PsFrame]:
         """Frames received since the last call; takes transmit completions and gives the rings new work."""
         frames = self._receive()
+        self.push()
+        return frames
+
+    def push(self) -> None:
+        """Takes transmit completions and gives the transmit ring new work."""
         self._complete()
         self._transmit()
-        return frames
 
     @property
     def sending(self) -> bool:
