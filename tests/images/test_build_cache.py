@@ -153,14 +153,26 @@ def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path,
     assert len(known[0]) == 1 and len(known[1]) == 2, known
 
 
-def test_no_source_of_the_shell_names_the_dma_engine() -> None:
-    """So what is generated of the shell is kept while the engine changes."""
-    sources = ROOT / "spinal" / "src" / "main" / "scala" / "meridian"
-    engine = sources / "dma"
-    assert engine.is_dir()
-    users = [
-        file
-        for file in sources.rglob("*.scala")
-        if engine not in file.parents and re.search(r"^[^/*]*\bdma\b", file.read_text(), re.MULTILINE)
-    ]
-    assert not users
+@pytest.mark.parametrize("dma", ["qdma", "meridian"])
+def test_the_shell_runs_code_of_the_dma_engine_only_if_it_has_it(tmp_path: Path, dma: str) -> None:
+    """So what is generated of a shell without it is kept while the engine changes."""
+    options = ["--dma", dma]
+    made = subprocess.run(
+        [ROOT / "scripts/build-card", "--verilog-only", *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    folder = Path(made.stdout.strip()).parent
+    class_path = folder.with_name(folder.name.partition("-")[0] + ".classpath").read_text().strip()
+    done = subprocess.run(
+        ["java", "-Xlog:class+init=info", "-cp", class_path, "meridian.GenerateShell", "--output", tmp_path, *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert "Initializing 'meridian/Shell'" in done.stdout
+    assert ("Initializing 'meridian/dma/DmaEngine'" in done.stdout) == (dma == "meridian")
+    assert ("Initializing 'meridian/dma/" in done.stdout) == (dma == "meridian")
