@@ -47,6 +47,30 @@ def test_a_frame_that_comes_before_another_is_sent_is_not_lost(both: tuple[Any, 
     assert [f.data for f in receive(ps, 1)] == [frame(100, 1, ARM)]
 
 
+def test_a_ring_that_is_read_while_the_card_writes_is_understood(
+    both: tuple[Any, Host, Ps], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each descriptor such a read has the old first half, and the new flags."""
+    card, _, ps = both
+    read, before = ps.memory.read, dict[int, bytes]()
+
+    def torn(address: int, count: int) -> bytes:
+        now = read(address, count)
+        old = before.get(address, now)
+        before[address] = now
+        if count < 4096:
+            return now
+        return b"".join((now if at % 32 >= 24 else old)[at : at + 8] for at in range(0, count, 8))
+
+    monkeypatch.setattr(ps.memory, "read", torn)
+    ps.ports[0].poll()
+    for number in range(3):
+        card.wires[0].send(frame(100 + number, number, ARM))
+        assert [f.data for f in receive(ps, 1)] == [frame(100 + number, number, ARM)]
+        ps.send(frame(200 + number, number, PEER, ARM), tag=number)
+        ps.link.wait(lambda: not ps.ports[0].poll() and not ps.ports[0].sending, "a frame that is sent")
+
+
 def test_sends_with_a_timestamp(both: tuple[Any, Host, Ps]) -> None:
     card, _, ps = both
     port = ps.ports[0]

@@ -161,6 +161,16 @@ class PsPort:
     def _generation(self, index: int) -> int:
         return (index >> self.size_log2 & 1) ^ 1
 
+    def _said(self, ring: int, seen: bytes, index: int) -> bytes | None:
+        """The card's half of a descriptor, if the card has written it. seen: the whole ring, read before.
+
+        The card may have written while `seen` was read, so the half is read again behind its flags.
+        """
+        at = DESCRIPTOR * (index % self.size) + 16
+        if int.from_bytes(seen[at + 14 : at + 16], "little") & GENERATION != self._generation(index):
+            return None
+        return self._memory(ring + at, 16)
+
     def _descriptor(self, ring: int, index: int, head: bytes) -> None:
         """Only the half that belongs to software."""
         self.memory.write_memory(ring + DESCRIPTOR * (index % self.size), head.ljust(16, b"\xa5"))
@@ -180,11 +190,10 @@ class PsPort:
         ring = self._memory(self.rx_ring, DESCRIPTOR * self.size)
         frames = []
         while self.rx_consumer < self.rx_producer:
-            at = DESCRIPTOR * (self.rx_consumer % self.size)
-            said = ring[at + 16 : at + 32]
-            flags = int.from_bytes(said[14:16], "little")
-            if flags & GENERATION != self._generation(self.rx_consumer):
+            said = self._said(self.rx_ring, ring, self.rx_consumer)
+            if said is None:
                 break
+            flags = int.from_bytes(said[14:16], "little")
             stamped, inside = bool(flags & STAMPED), bool(flags & INSIDE)
             if flags & ERROR or (stamped and inside) or (self.all_stamped and not stamped and not inside):
                 raise PsPortError(f"port {self.port}, receive descriptor {self.rx_consumer}: flags {flags:#x}")
@@ -201,11 +210,10 @@ class PsPort:
             return
         ring = self._memory(self.tx_ring, DESCRIPTOR * self.size)
         while self._in_flight:
-            at = DESCRIPTOR * (self.tx_consumer % self.size)
-            said = ring[at + 16 : at + 32]
-            flags = int.from_bytes(said[14:16], "little")
-            if flags & GENERATION != self._generation(self.tx_consumer):
+            said = self._said(self.tx_ring, ring, self.tx_consumer)
+            if said is None:
                 return
+            flags = int.from_bytes(said[14:16], "little")
             length, tag = self._in_flight.popleft()
             found = int.from_bytes(said[4:6], "little"), int.from_bytes(said[6:8], "little")
             if flags & ERROR or found != (length, tag):
