@@ -29,9 +29,10 @@ layer_board_dts() { # BOARD: prints what sdtgen calls the board; nothing if AMD 
 layer_sources() { # RECIPE FOLDER: copies the files and folders that the recipe in that folder takes from the tree
   local wanted found
   while read -r wanted; do
-    found=$(find "$1/files" "$MERIDIAN_ROOT/host-driver/include" -name "$wanted" -print -quit)
-    [ -n "$found" ] || { echo "there is no $wanted, which the recipe in $1 takes" >&2; return 1; }
-    cp -r "$found" "$2" || return 1
+    mapfile -t found < <(find "$1/files" "$MERIDIAN_ROOT/host-driver/include" -name "$wanted")
+    ((${#found[@]})) || { echo "there is no $wanted, which the recipe in $1 takes" >&2; return 1; }
+    ((${#found[@]} == 1)) || { echo "the recipe in $1 takes $wanted, and there are several: ${found[*]}" >&2; return 1; }
+    cp -r "${found[0]}" "$2" || return 1
   done < <(cat "$1"/*.bb | sed -n '/^SRC_URI/,/[^\\]$/p' | grep -oE 'file://[^ "\\]+' | cut -c8-)
 }
 

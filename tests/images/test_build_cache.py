@@ -153,6 +153,27 @@ def test_an_sd_card_is_made_anew_when_what_it_is_made_of_changes(tmp_path: Path,
     assert len(known[0]) == 1 and len(known[1]) == 2, known
 
 
+@pytest.mark.parametrize("box", [True, False])
+def test_verilog_of_a_shell_with_a_box_is_made_anew_with_another_verilator(tmp_path: Path, box: bool) -> None:
+    """It reads the ports of the box."""
+    tree = Tree(
+        tmp_path,
+        "scripts/build-card",
+        "scripts/lib/sbt-lock.sh",
+        "spinal/src/main/scala/meridian/GenerateShell.scala",
+        "spinal/build.sbt",
+    )
+    tree.script("sbt", "exit 1\n")  # it ends the build behind the place where the key is known
+    (tmp_path / "mine.v").write_text("module mine;\nendmodule\n")
+    options = ["--box", str(tmp_path / "mine.v")] if box else []
+    known = []
+    for version in ("5.006", "5.032"):
+        tree.program(tree.programs / "verilator", f"echo Verilator {version}\n")
+        assert tree.run("build-card", "--verilog-only", *options)[0] != 0
+        known.append({folder.name for folder in (tree.cache / "rtl").iterdir() if folder.is_dir()})
+    assert len(known[0]) == 1 and len(known[1]) == 1 + box, known
+
+
 @pytest.mark.parametrize("dma", ["qdma", "meridian"])
 def test_the_shell_runs_code_of_the_dma_engine_only_if_it_has_it(tmp_path: Path, dma: str) -> None:
     """So what is generated of a shell without it is kept while the engine changes."""

@@ -141,3 +141,19 @@ def test_the_tree_has_no_peripheral_that_the_preset_lacks() -> None:
     for name, nodes in PERIPHERALS.items():
         lacks = f"PSU__{name}__PERIPHERAL__ENABLE 1" not in preset
         assert [node for node in nodes if (node in off) != lacks] == [], name
+
+
+def test_two_files_of_the_name_that_a_recipe_takes_are_refused(tmp_path: Path) -> None:
+    recipe, sources = tmp_path / "one", tmp_path / "sources"
+    sources.mkdir()
+    for folder in ("files", "files/more"):
+        (recipe / folder).mkdir(parents=True)
+        (recipe / folder / "word").touch()
+    (recipe / "one.bb").write_text('SRC_URI = "file://word"\n')
+    steps = 'source "$0"; layer_sources "$@"'
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", steps, ROOT / "scripts/lib/layer.sh", recipe, sources],
+        capture_output=True, text=True, timeout=60, check=False, env={"MERIDIAN_ROOT": str(ROOT), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.returncode == 1 and "takes word, and there are several: " in done.stderr, done
+    assert not list(sources.iterdir())

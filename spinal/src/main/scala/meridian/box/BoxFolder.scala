@@ -32,7 +32,7 @@ object BoxFolder {
 
   /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
     * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
-    * imports it. What two modules share is there once: files that have the same contents, wherever they are. A copy ends
+    * imports it. Without a file there is no folder. What two modules share is there once: files that have the same contents, wherever they are. A copy ends
     * what its file leaves open. Raises IllegalArgumentException with a sentence.
     */
   def write(modules: Seq[BoxModule], output: File): Unit = {
@@ -55,7 +55,7 @@ object BoxFolder {
     val copies = files.map(file => contents(file).array ++ more.get(file).fold(Array.empty[Byte])(ended))
     val folder = new File(output, "box")
     Option(folder.listFiles).toSeq.flatten.foreach(_.delete())
-    if (files.nonEmpty) folder.mkdirs()
+    if (files.nonEmpty) folder.mkdirs() else folder.delete()
     val digits = 2 max (files.size - 1).toString.length
     for ((file, copy) <- files.zip(copies)) {
       val number = verilog.indexOf(file)

@@ -100,4 +100,13 @@ class BoxFolderTest extends AnyFunSuite with BoxFiles {
       assert(refused(written(read(mine))).contains(s"the box mine declares $name, which the build of a board has"))
     }
   }
+
+  test("without boxes there is no folder, and none is left of those before") {
+    val output = Files.createTempDirectory("output").toFile
+    val folder = new File(output, "box")
+    BoxFolder.write(Seq(read(file("left.v", left))), output)
+    assert(folder.list.toSeq == Seq("00_left.v"))
+    BoxFolder.write(Nil, output)
+    assert(!folder.exists && output.exists)
+  }
 }
