@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames, and queues that change while they go. */
+#include <string.h>
+
+#include "life.h"
+
+#define BURST	32
+#define SEGMENT	1400
+
+void
+receive(void)
+{
+	if (life.is_started)
+		receive_frames(draw(life.queues), 1 + draw(20));
+}
+
+static struct rte_mbuf *
+make_frame(void)
+{
+	struct rte_mbuf *frame = rte_pktmbuf_alloc(pool), *more;
+	uint16_t bytes = 60 + draw(SEGMENT - 60);
+
+	if (frame == NULL)
+		return NULL;
+	memset(rte_pktmbuf_append(frame, bytes), 0x02, bytes);
+	more = life.has_segments && one_in(4) ? rte_pktmbuf_alloc(pool) : NULL;
+	if (more != NULL) {
+		memset(rte_pktmbuf_append(more, bytes), 0x06, bytes);
+		is(rte_pktmbuf_chain(frame, more), 0);
+	}
+	return frame;
+}
+
+void
+transmit(void)
+{
+	struct rte_mbuf *frames[BURST];
+	uint16_t count = 0, done;
+
+	if (!life.is_started)
+		return;
+	while (count < BURST) {
+		frames[count] = make_frame();
+		if (frames[count] == NULL)
+			break;
+		count++;
+	}
+	done = rte_eth_tx_burst(port, draw(life.queues), frames, count);
+	rte_pktmbuf_free_bulk(&frames[done], count - done);
+}
+
+/* The queue is stopped and set up anew while the port runs. */
+void
+set_up_anew(void)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+	uint16_t queue;
+
+	if (!life.is_started)
+		return;
+	queue = draw(life.queues);
+	is(rte_eth_dev_info_get(port, &info), 0);
+	is(rte_eth_rx_queue_info_get(port, queue, &rx), 0);
+	is(rte_eth_tx_queue_info_get(port, queue, &tx), 0);
+	if (rx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED &&
+	    tx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED)
+		set_up_queue(queue, &info);
+}
+
+void
+switch_queue(void)
+{
+	uint16_t queue;
+
+	if (!life.is_started)
+		return;
+	queue = draw(life.queues);
+	switch (draw(5)) {
+	case 0:
+		is(rte_eth_dev_rx_queue_start(port, queue), 0);
+		break;
+	case 1:
+		is(rte_eth_dev_rx_queue_stop(port, queue), 0);
+		break;
+	case 2:
+		is(rte_eth_dev_tx_queue_start(port, queue), 0);
+		break;
+	case 3:
+		is(rte_eth_dev_tx_queue_stop(port, queue), 0);
+		break;
+	default:
+		rte_eth_tx_done_cleanup(port, queue, draw(64));
+		break;
+	}
+}
