@@ -109,7 +109,7 @@ LinkBus::Put LinkBus::put(unsigned function, std::uint64_t address, std::span<co
   SharedRegion* shared = region(function, address, data.size());
   if (shared != nullptr && shared->place().writable != 0) {
     statistics_.shared_bytes += data.size();
-    shared->write(address, data);
+    shared->write(address, data, role_ == MERIDIAN_LINK_AXI ? Told::last : Told::first);
     return Put::in_memory;
   }
   Order& order = order_[function];

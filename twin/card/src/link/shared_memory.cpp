@@ -47,7 +47,7 @@ void SharedRegion::read(std::uint64_t address, std::span<std::uint8_t> to) const
   std::memcpy(to.data(), mapping_.bytes() + (address - place_.address), to.size());
 }
 
-void SharedRegion::write(std::uint64_t address, std::span<const std::uint8_t> from) {
+void SharedRegion::write(std::uint64_t address, std::span<const std::uint8_t> from, Told told) {
   std::uint8_t* to = mapping_.bytes() + (address - place_.address);
   std::atomic_thread_fence(std::memory_order_release);
   const bool words = from.size() % 8 == 0 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0;
@@ -55,7 +55,10 @@ void SharedRegion::write(std::uint64_t address, std::span<const std::uint8_t> fr
     std::memcpy(to, from.data(), from.size());
     return;
   }
-  for (std::size_t at = from.size(); at != 0; at -= 8) store(to + at - 8, from.subspan(at - 8, 8));
+  for (std::size_t stored = 0; stored != from.size(); stored += 8) {
+    const std::size_t at = told == Told::last ? stored : from.size() - 8 - stored;
+    store(to + at, from.subspan(at, 8));
+  }
 }
 
 void RegionTable::add(const meridian_link_region& region, Descriptor file) {

@@ -12,6 +12,10 @@
 
 namespace meridian {
 
+/// The word of a ring entry in which its owner is told: that of the DMA engine has its colour in the first one, that of
+/// the PS's rings its generation in the last one.
+enum class Told : std::uint8_t { first, last };
+
 /// A piece of a client's memory that DMA reaches.
 class SharedRegion {
  public:
@@ -25,8 +29,8 @@ class SharedRegion {
   void read(std::uint64_t address, std::span<std::uint8_t> to) const;
 
   /// An aligned word of 8 bytes is seen whole, and after everything written before it; of an aligned ring entry of up
-  /// to 64 bytes the first word, in which its owner is told, is seen after the others.
-  void write(std::uint64_t address, std::span<const std::uint8_t> from);
+  /// to 64 bytes the word in which its owner is told is seen after the others.
+  void write(std::uint64_t address, std::span<const std::uint8_t> from, Told told);
 
  private:
   meridian_link_region place_{};

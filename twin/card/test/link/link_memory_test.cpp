@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
+#include <thread>
 
 #include "link_bench.hpp"
 
@@ -116,6 +117,47 @@ TEST_F(LinkMemory, KeepsTheOrderOfBothWays) {
   EXPECT_EQ(completion.header.type, MERIDIAN_LINK_DMA_WRITE);
   EXPECT_EQ(completion.header.address, 0x1000U);
   EXPECT_FALSE(server->waits());  // nobody waits for a fence
+}
+
+/// A thread reads the word that tells and then the other one, which must not be older.
+void expect_told_last(LinkServer& server, MemoryBus& bus, const Descriptor& file, std::size_t told) {
+  void* const at = ::mmap(nullptr, 0x1000, PROT_READ, MAP_SHARED, file.get(), 0);
+  ASSERT_NE(at, MAP_FAILED);
+  const auto* words = static_cast<const std::uint64_t*>(at);
+  std::atomic<bool> over = false;
+  std::uint64_t older = 0;
+  std::thread reader([&] {
+    while (!over) {
+      const std::uint64_t seen = __atomic_load_n(words + told, __ATOMIC_ACQUIRE);
+      if (__atomic_load_n(words + (1 - told), __ATOMIC_ACQUIRE) < seen) ++older;
+    }
+  });
+  for (std::uint64_t number = 1; number <= 3'000'000; ++number) {
+    Bytes entry(16);
+    std::memcpy(entry.data(), &number, 8);
+    std::memcpy(entry.data() + 8, &number, 8);
+    bus.write(0, 0x1000, entry);
+  }
+  over = true;
+  reader.join();
+  EXPECT_EQ(older, 0U);
+  EXPECT_EQ(server.statistics().shared_bytes, 16 * 3'000'000U);
+  ::munmap(at, 0x1000);
+}
+
+TEST_F(LinkMemory, TellsOfAnEntryOfTheDmaEngineInItsFirstWord) {
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  enable(host, 0);
+  const Descriptor file = memory_file(0x1000);
+  share(host, place(0x1000, 0x1000), file);
+  expect_told_last(*server, server->host(), file, 0);
+}
+
+TEST_F(LinkMemory, TellsOfAnEntryOfThePsInItsLastWord) {
+  TestClient ps = join(MERIDIAN_LINK_AXI);
+  const Descriptor file = memory_file(0x1000);
+  share(ps, place(0x1000, 0x1000), file);
+  expect_told_last(*server, server->ps(), file, 1);
 }
 
 TEST_F(LinkMemory, IsUsedAgainWhenTheMessagesAreThrough) {
