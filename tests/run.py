@@ -70,7 +70,7 @@ def suites(long: bool) -> list[Suite]:
             [str(scripts / "sbt"), "runMain meridian.regs.reference.GenerateRegisters --check .."],
             10,
         ),
-        Suite("unit and formal", [str(scripts / "sbt"), unit], 45, REPORTS / "unit"),
+        Suite("unit and formal", [str(scripts / "sbt"), unit], 80, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("DMA engine", [str(scripts / "test-dma")], 20, REPORTS / "dma"),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),

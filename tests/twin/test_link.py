@@ -243,9 +243,10 @@ def test_a_silent_card_and_a_card_that_leaves(tmp_path: Path) -> None:
 
     with (
         played(tmp_path / "s", silent) as path,
-        Link(path, patience=0.2) as link,
+        Link(path) as link,
         pytest.raises(LinkTimeout, match="has not answered RESET"),
     ):
+        link.patience = 0.2
         link.reset()
     with (
         played(tmp_path / "t", lambda card: None, stays=False) as path,

@@ -111,6 +111,6 @@ def test_vlans_are_received_by_number(link: Link) -> None:
 def test_entries_are_there_again_after_down_and_up(link: Link) -> None:
     link.guest.run("ip link set eth0 down")
     link.guest.run("ip link set eth0 up")
-    link.guest.until("cat /sys/class/net/eth0/carrier", "1")
+    link.guest.until("cat /sys/class/net/eth0/carrier", "^1")
     assert fate(link, link.guest.address()) == "card_rx_delivered"
     assert fate(link, STRANGER) == "port_rx_no_match"

@@ -38,7 +38,7 @@ def with_vf(link: Link) -> Iterator[None]:
     with vfs_apart(link.guest):
         link.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
         link.guest.run("ip netns exec vf0 ip link set eth1 up")
-        link.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        link.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^1")
         yield
 
 
@@ -105,7 +105,7 @@ def one_queue(function: Function) -> Iterator[None]:
 
     def have(count: int) -> None:
         function.run(f"ethtool -L DEV combined {count}")
-        function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+        function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
     have(1)
     try:

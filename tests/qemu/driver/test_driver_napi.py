@@ -37,7 +37,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     ):
         it.guest.run("ip netns exec vf0 ip address add 10.44.0.10/24 dev eth1")
         it.guest.run("ip netns exec vf0 ip link set eth1 up")
-        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^1")
         yield it
 
 
@@ -76,7 +76,7 @@ def test_links_go_and_come_with_the_queues(function: Function) -> None:
     function.run("ip link set DEV up")
     function.run(f"ethtool -L DEV combined {PAIRS}")
     assert len(napis(function)) == 2 * PAIRS and all(napis(function).values())
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
     function.run(f"ping -c 2 -i 0.1 -W 10 {PEER}")
 
 
@@ -119,7 +119,7 @@ def test_the_processor_that_a_user_gives_an_interrupt_stays(function: Function) 
     say(("0", "1"))
     function.run("sh -c 'ip link set DEV down; ip link set DEV up'")
     assert said() == ("0", "1")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
 
 def test_what_is_said_of_sending_stays(function: Function) -> None:
@@ -131,7 +131,7 @@ def test_what_is_said_of_sending_stays(function: Function) -> None:
     function.run("ip link set DEV up")
     assert int(function.run(f"cat {path}"), 16) == 3
     function.run(f"sh -c 'echo {before} >{path}'")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
 
 def test_a_vf_has_no_vector_that_serves_nothing(function: Function) -> None:

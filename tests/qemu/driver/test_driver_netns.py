@@ -35,7 +35,7 @@ LOST = (r"(\tpci_clear_master\(pdev\);\n\tif \()(answers\(pdev\))", r"\g<1>PCI_F
 
 def go_away(guest: Guest) -> None:
     guest.run(f"ip netns add away && devlink dev reload {DEVICE} netns away && {AWAY}ip link set eth0 up")
-    guest.until(f"{AWAY}cat /sys/class/net/eth0/carrier", "1")
+    guest.until(f"{AWAY}cat /sys/class/net/eth0/carrier", "^1")
 
 
 def is_back(guest: Guest) -> None:
@@ -63,7 +63,7 @@ def test_a_pf_in_another_namespace_has_no_vfs_and_comes_back_when_that_ends() ->
             assert status != 0 and "not supported" in text.lower(), text
             assert "no VFs while the PF's devlink is in another network namespace" in guest.run("dmesg")
         guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs && ip link set eth1 up")
-        guest.until("cat /sys/class/net/eth1/carrier", "1")
+        guest.until("cat /sys/class/net/eth1/carrier", "^1")
         guest.run(f"echo 0 >{PF_DEVICE}/sriov_numvfs")
 
 

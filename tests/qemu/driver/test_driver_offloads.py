@@ -75,7 +75,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
         vf = Function(link, is_vf=True)
         vf.run("ip address add 10.44.0.9/24 dev DEV")
         vf.run("ip link set DEV up")
-        link.guest.until(f"{vf.enter}cat /sys/class/net/{vf.device}/carrier", "1")
+        link.guest.until(f"{vf.enter}cat /sys/class/net/{vf.device}/carrier", "^1")
         yield link
 
 
@@ -275,7 +275,7 @@ def test_the_flag_survives_down_and_up(function: Receiver) -> None:
     function.run(f"ethtool --set-priv-flags DEV {HASHES} on")
     function.run("ip link set DEV down")
     function.run("ip link set DEV up")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
     frame = function.frame(packet(UDP, 6))
     assert function.told(frame)[0].hash == rss_hash(frame, function.key(), True)
 

@@ -155,7 +155,7 @@ def test_pause_is_obeyed_after_a_reset_and_no_more_after_the_driver_has_gone(lin
     guest = link.guest
     guest.run("ethtool -A eth0 rx on; ethtool --set-tunable eth0 pfc-prevention-tout 0")
     guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/reset; sleep 1")
-    guest.until("cat /sys/class/net/eth0/carrier", "1")
+    guest.until("cat /sys/class/net/eth0/carrier", "^1")
     guest.ping()
     assert param(guest)["rx"]
     with paused(link):

@@ -30,7 +30,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     with linked(tools.SUITES[0], files) as it, vfs_apart(it.guest):
         it.guest.run(f"ip netns exec vf0 ip address add {VF_ADDRESS}/24 dev eth1")
         it.guest.run("ip netns exec vf0 ip link set eth1 up")
-        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        it.guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^1")
         # Each test finds something counted, also by itself.
         it.guest.ping()
         it.guest.ping(enter="ip netns exec vf0 ")
@@ -99,7 +99,7 @@ def test_totals_do_not_go_back(function: Function, change: str) -> None:
 
 
 def test_checksums_are_counted_by_the_cards_verdict(function: Function) -> None:
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
     to, mac = function.address(), function.link.peer.mac
     here = VF_ADDRESS if function.is_vf else "10.44.0.2"
     packet = udp(PEER, here, 1000, 9, bytes(40))
@@ -128,7 +128,7 @@ def test_frames_whose_checksum_the_card_is_to_make_are_counted(
 def test_each_stop_of_a_full_queue_is_followed_by_its_end(function: Function) -> None:
     """Only the ring limits what is on its way, as Linux's own limit is made a large one."""
     function.run("ethtool -G DEV tx 64")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
     function.run(
         "sh -c 'for i in /sys/class/net/DEV/queues/tx-*/byte_queue_limits/limit_min; do echo 9999999 >$i; done'"
     )
@@ -164,7 +164,7 @@ def test_what_page_pools_do_is_counted(function: Function) -> None:
     if not function.guest.run("uname -r").strip().endswith("-debug"):
         pytest.skip("Debian's kernels do not count it (CONFIG_PAGE_POOL_STATS): see --debug-kernel")
     function.run("ethtool -L DEV combined 1")
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
     def pages() -> dict[str, int]:
         told = function.statistics()

@@ -68,7 +68,7 @@ def function(link: Link, request: pytest.FixtureRequest) -> Iterator[Function]:
 
 
 def wait_carrier(function: Function) -> None:
-    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "1")
+    function.guest.until(f"{function.enter}cat /sys/class/net/{function.device}/carrier", "^1")
 
 
 def ping(function: Function) -> None:

@@ -29,7 +29,7 @@ def test_a_report_names_each_module_that_hangs() -> None:
         )
         with Twin(setting, folder) as twin, running(twin) as guest:
             guest.run("ip link set eth1 up")
-            guest.until("cat /sys/class/net/eth1/carrier", "1")
+            guest.until("cat /sys/class/net/eth1/carrier", "^1")
             guest.run(f"mountpoint -q {TRACING} || mount -t tracefs none {TRACING}")
             guest.run(f"echo 1 >{TRACING}/events/devlink/devlink_health_report/enable")
             bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + WINDOW

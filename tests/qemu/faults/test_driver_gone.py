@@ -58,7 +58,7 @@ def test_nobody_waits_for_a_card_that_is_gone(is_known: bool) -> None:
         guest = link.guest
         guest.run(f"echo 1 >{PF_DEVICE}/sriov_numvfs && ip netns add vf0 && ip link set eth1 netns vf0")
         guest.run(f"{VF}ip link set eth1 up")
-        guest.until(f"{VF}cat /sys/class/net/eth1/carrier", "1")
+        guest.until(f"{VF}cat /sys/class/net/eth1/carrier", "^1")
         guest.ping()
         link.twin.card.stop()
         if is_known:
@@ -82,7 +82,7 @@ def test_a_card_that_is_taken_off_the_bus_when_it_is_gone_ends_at_once() -> None
         guest = link.guest
         two_vfs = f"echo 2 >{PF_DEVICE}/sriov_numvfs && ip link set eth1 up"
         guest.run(two_vfs)
-        guest.until("cat /sys/class/net/eth1/carrier", "1")
+        guest.until("cat /sys/class/net/eth1/carrier", "^1")
         of_one_that_works = seconds_to_remove(guest)
         guest.run(f"echo 1 >/sys/bus/pci/rescan && ip link set eth0 up && {two_vfs}")
         guest.until("cat /sys/class/net/eth0/carrier /sys/class/net/eth1/carrier", "1\n1")

@@ -72,9 +72,9 @@ class Slot:
         return found
 
     def works(self) -> None:
-        self.guest.until("cat /sys/class/net/eth0/carrier", "1", 60)
+        self.guest.until("cat /sys/class/net/eth0/carrier", "^1", 60)
         self.guest.ping()
-        self.guest.until(f"{VF}cat /sys/class/net/eth1/carrier", "1", 60)
+        self.guest.until(f"{VF}cat /sys/class/net/eth1/carrier", "^1", 60)
         self.guest.until(f"{VF}ping -c 2 -i 0.1 -W 2 10.45.0.1", " 2 received", 30)
 
     def goes_on_after(self, event: Callable[[], object], said: str = "") -> str:

@@ -85,7 +85,7 @@ def stop_and_see(link: Link, enter: str, interface: str, device: str, function: 
     # A PF's late answer to an earlier question may cost a try.
     guest.run(f"echo 0 >{why}")
     guest.until(f"{enter}ip link set {interface} up && echo is up", "is up")
-    guest.until(f"{enter}cat /sys/class/net/{interface}/carrier", "1")
+    guest.until(f"{enter}cat /sys/class/net/{interface}/carrier", "^1")
     assert is_master(guest, device)
     guest.run("dmesg -C")
     guest.run(f"{enter}ip link set {interface} down; {enter}ip link set {interface} up")

@@ -36,7 +36,7 @@ def slot(watched: bool = True) -> Iterator[tuple[Link, Monitor]]:
 def work(link: Link) -> None:
     """Frames of the PF under way, and a VF that is up."""
     link.guest.run(f"echo 2 >{PF_DEVICE}/sriov_numvfs; ip link set eth1 up")
-    link.guest.until("cat /sys/class/net/eth1/carrier", "1")
+    link.guest.until("cat /sys/class/net/eth1/carrier", "^1")
     link.guest.run(f"ping -q -f -s 1400 {PEER} >/dev/null 2>&1 & echo $! >/tmp/ping.pid; sleep 0.5")
 
 

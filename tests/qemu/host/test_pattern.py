@@ -162,7 +162,7 @@ def test_online_nothing_is_sent(well: Bench) -> None:
 
 def test_no_link_is_needed(well: Bench) -> None:
     well.control.ask("link", up=False)
-    well.guest.until("cat /sys/class/net/eth0/carrier", "0")
+    well.guest.until("cat /sys/class/net/eth0/carrier", "^0")
     good(offline(well, status=FAILED)[1])
 
 

@@ -31,7 +31,7 @@ def health(bench: Bench) -> str:
 
 def goes_on(bench: Bench) -> None:
     """The interface works, and the next test is good."""
-    bench.guest.until("cat /sys/class/net/eth0/carrier", "1", BOUND)
+    bench.guest.until("cat /sys/class/net/eth0/carrier", "^1", BOUND)
     bench.guest.ping()
     bench.guest.run("dmesg -C")
     good(offline(bench)[1])
@@ -62,7 +62,7 @@ def test_an_error_of_pcie_in_the_middle(slot: tuple[Bench, Monitor], error: str)
         monitor.inject(error)
     bench.guest.until("dmesg", "AER: device recovery successful", BOUND)
     assert time.monotonic() - started < 2 * BOUND
-    bench.guest.until("cat /sys/class/net/eth1/carrier", "1", BOUND)
+    bench.guest.until("cat /sys/class/net/eth1/carrier", "^1", BOUND)
     goes_on(bench)
     bench.guest.check()
 

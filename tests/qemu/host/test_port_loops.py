@@ -73,7 +73,7 @@ def rests(bench: Bench) -> None:
         assert register(bench, LANE, LOOPBACK, port) == 0
         assert register(bench, PORT, HOST_ENABLE, port) == 3
     for interface in ("eth0", "eth1"):
-        bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
+        bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "^1")
 
 
 def put_back(bench: Bench) -> None:

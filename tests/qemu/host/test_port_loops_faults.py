@@ -41,7 +41,7 @@ def bench(slot: tuple[Bench, Monitor]) -> Bench:
 def goes_on(bench: Bench) -> None:
     """The port is as before, and the next test is good."""
     for interface in ("eth0", "eth1"):
-        bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "1", BOUND)
+        bench.guest.until(f"cat /sys/class/net/{interface}/carrier", "^1", BOUND)
     put_back(bench)
     bench.guest.check()
     bench.guest.run("dmesg -C")

@@ -163,7 +163,7 @@ def test_a_port_above_that_takes_smaller_packets(well: Bench) -> None:
 
 def test_a_port_without_a_link(well: Bench) -> None:
     well.control.ask("link", up=False)
-    well.guest.until("cat /sys/class/net/eth0/carrier", "0")
+    well.guest.until("cat /sys/class/net/eth0/carrier", "^0")
     well.fails_in("link.0", r"port 0 \(eth0\) has no link")
     lines = well.run("--quick --ports 1")
     assert lines["link.0"] == ("SKIP", "--ports leaves it out")

@@ -54,7 +54,7 @@ def test_ping_crosses_card_and_wire(suite: str, tmp_path: Path) -> None:
     """Both ways, the longest frames of an MTU of 1500 among them; and again with the module loaded anew."""
     with booted(suite, tmp_path, driver=True) as (twin, guest):
         interface = guest.run(f"ls {drivers.PLATFORM}/net").strip()
-        guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
+        guest.until(f"cat /sys/class/net/{interface}/carrier", "^1")
         for size in (0, 56, 1472):
             guest.ping(size=size)
         guest.run("(echo hello | setsid nc -l -N 7000) >/dev/null 2>&1 &")
@@ -67,6 +67,6 @@ def test_ping_crosses_card_and_wire(suite: str, tmp_path: Path) -> None:
         assert guest.address(interface) == address
         assert "by chance" not in guest.log()
         guest.run(f"ip address add {HERE}/24 dev {interface} && ip link set {interface} up")
-        guest.until(f"cat /sys/class/net/{interface}/carrier", "1")
+        guest.until(f"cat /sys/class/net/{interface}/carrier", "^1")
         guest.ping()
         guest.check()

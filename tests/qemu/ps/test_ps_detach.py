@@ -53,7 +53,7 @@ def usual_wait(guest: Guest, count: int) -> float:
 
 def is_back(guest: Guest, times: int) -> None:
     guest.until("dmesg", "(?s)" + "the port is back.*" * times, 90)
-    guest.until("ip link set eth0 up; cat /sys/class/net/eth0/carrier", "1")
+    guest.until("ip link set eth0 up; cat /sys/class/net/eth0/carrier", "^1")
     guest.ping()
 
 

@@ -74,7 +74,7 @@ def test_a_newer_register_map(bench: Bench) -> None:
 
 def test_a_port_without_a_link(bench: Bench) -> None:
     bench.control.ask("link", up=False)
-    bench.guest.until("cat /sys/class/net/eth0/carrier", "0")
+    bench.guest.until("cat /sys/class/net/eth0/carrier", "^0")
     bench.fails_in("link.0", "eth0 has no link")
     bench.control.ask("link", up=True)
     bench.guest.wait_link()

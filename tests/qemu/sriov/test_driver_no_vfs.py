@@ -42,7 +42,7 @@ def test_a_pf_that_offers_no_vfs_works_and_says_nothing_of_them(link: Link) -> N
     guest.run(f"insmod /run/twin/no_vfs.ko device={device} where={where}")
     # Linux looks at the capability when it finds the device.
     guest.run(f"dmesg -C; echo 1 >{PF_DEVICE}/remove; echo 1 >/sys/bus/pci/rescan")
-    guest.until("ip link set eth0 up; ip address replace 10.44.0.2/24 dev eth0; cat /sys/class/net/eth0/carrier", "1")
+    guest.until("ip link set eth0 up; ip address replace 10.44.0.2/24 dev eth0; cat /sys/class/net/eth0/carrier", "^1")
     guest.ping(3)
     assert guest.try_run(f"cat {PF_DEVICE}/sriov_totalvfs")[0] != 0
     assert "sriov_totalvfs" not in guest.log() and "VFs at most" not in guest.log()

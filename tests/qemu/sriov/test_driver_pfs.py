@@ -134,7 +134,7 @@ def test_one_leaves_and_the_other_stays(guest: Guest) -> None:
 def back(guest: Guest) -> None:
     """Both PFs are as before, once the first has been reloaded."""
     guest.run(f"ip address add {HERE}/24 dev eth0; ip link set eth0 up; dmesg -C")
-    guest.until("cat /sys/class/net/eth0/carrier", "1", 60)
+    guest.until("cat /sys/class/net/eth0/carrier", "^1", 60)
     guest.ping(3)
     guest.run("echo 0000:01:00.1 >/sys/bus/pci/drivers/meridian/bind && ip link set eth1 netns two")
     guest.run(f"{SECOND} ip address add 10.44.0.3/24 dev eth1 && {SECOND} ip link set eth1 up")

@@ -49,6 +49,7 @@ class Peer:
         self.other: list[bytes] = []  # frames that it has no answer to
         self.when: list[int] = []  # and their times
         self.seen = 0
+        self.error: Exception | None = None  # what has ended it early
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -61,6 +62,12 @@ class Peer:
     ) -> None:
         self._end.set()
         self._thread.join(timeout=10)
+        if error is None:
+            self._raise()
+
+    def _raise(self) -> None:
+        if self.error:
+            raise AssertionError(f"the host at {self.address} has ended: {self.error!r}") from self.error
 
     def request(self, to: bytes, address: str) -> bytes:
         """An echo request of ours."""
@@ -72,12 +79,19 @@ class Peer:
         """Whether an answer to a request comes in a frame that starts so."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
+            self._raise()
             if any(frame.startswith(start) and b"asked by the far end" in frame for frame in self.other):
                 return True
             time.sleep(0.05)
         return False
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except Exception as error:  # noqa: BLE001 - whoever waits for the host is told
+            self.error = error
+
+    def _serve(self) -> None:
         while not self._end.is_set():
             try:
                 frames = self.wire.take()

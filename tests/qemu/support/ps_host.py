@@ -40,8 +40,16 @@ class PsWire:
     def counters(self) -> dict[str, int]:
         """Of the rings."""
         result: Future[dict[str, int]] = Future()
-        self._work.append(lambda: result.set_result(self.ps.ports[0].counters()))
-        return result.result(timeout=30)
+
+        def ask() -> None:
+            try:
+                result.set_result(self.ps.ports[0].counters())
+            except Exception as error:
+                result.set_exception(error)
+                raise
+
+        self._work.append(ask)
+        return result.result(timeout=60)
 
     def take(self) -> list[Taken]:
         try:

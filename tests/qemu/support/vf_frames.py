@@ -36,7 +36,7 @@ class VfFrames:
         self.has_carrier()
 
     def has_carrier(self, seconds: float = 30) -> None:
-        self.link.guest.until(f"{self.enter}cat /sys/class/net/{self.device}/carrier", "1", seconds)
+        self.link.guest.until(f"{self.enter}cat /sys/class/net/{self.device}/carrier", "^1", seconds)
 
     def own(self) -> bytes:
         return self.link.guest.address(self.device, self.enter)

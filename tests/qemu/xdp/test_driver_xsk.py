@@ -47,7 +47,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
 def socket(link: Link, mode: str, queue: int = 0, more: str = "") -> Iterator[None]:
     """A socket that sends every frame back. more: words for xsk_tool."""
     guest = link.guest
-    guest.run(f"/run/twin/xsk_tool eth0 {queue} {mode} {more} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
+    guest.run(f": >/tmp/xsk; /run/twin/xsk_tool eth0 {queue} {mode} {more} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
     guest.until("cat /tmp/xsk", "ready")
     guest.wait_link()
     try:
@@ -257,16 +257,16 @@ def test_what_a_socket_sends_without_a_link_goes_out_with_it(link: Link) -> None
     with vfs_apart(guest):
         guest.run("ip netns exec vf0 sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1 && ip link set eth0 vf 0 trust on")
         guest.run("ip netns exec vf0 ip link set eth1 up && ip link set eth0 vf 0 spoofchk off")
-        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^1")
         guest.run("ip link set eth0 vf 0 state disable")
-        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "0")
-        guest.run(f"ip netns exec vf0 {tool} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^0")
+        guest.run(f": >/tmp/xsk; ip netns exec vf0 {tool} >/tmp/xsk 2>&1 & echo $! >/tmp/xsk.pid")
         guest.until("cat /tmp/xsk", "ready")
         link.peer.other.clear()
         time.sleep(1)
         assert not of_the_tests(link)
         guest.run("ip link set eth0 vf 0 state enable")
-        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "1")
+        guest.until("ip netns exec vf0 cat /sys/class/net/eth1/carrier", "^1")
         deadline = link.guest.deadline(5)
         while not of_the_tests(link):
             assert time.monotonic() < deadline, "nothing was sent"

@@ -92,7 +92,7 @@ class Guest:
         self.wait_link()
 
     def wait_link(self) -> None:
-        self.until("cat /sys/class/net/eth0/carrier", "1")
+        self.until("cat /sys/class/net/eth0/carrier", "^1")
 
     def ping(self, count: int = 2, size: int = 56, to: str = PEER, enter: str = "") -> None:
         """Every request is answered, whole. enter: what goes before a command in a network namespace."""
