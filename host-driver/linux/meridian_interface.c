@@ -8,6 +8,7 @@
 #include "meridian.h"
 #include "meridian_configure.h"
 #include "meridian_counts.h"
+#include "meridian_dcb.h"
 #include "meridian_devlink.h"
 #include "meridian_ethtool.h"
 #include "meridian_frames.h"
@@ -215,6 +216,7 @@ void meridian_init_netdev(struct meridian *m)
 	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
+	meridian_offer_dcb(netdev);
 	meridian_offer_queue_stats(netdev);
 	meridian_offer_queue_ops(netdev);
 	if (!meridian_shares_vectors(m))

@@ -36,6 +36,21 @@ struct meridian_pause {
 	unsigned long told;
 };
 
+/* Traffic classes of a port, and priorities */
+#define MERIDIAN_CLASSES	8
+
+/**
+ * struct meridian_classes - how the traffic classes of a port are set
+ * @of_priority: the class of each priority
+ * @strict: bitmap of classes that go before all lower ones, and before those that are not strict
+ * @weight: of each of the others; 0: what they leave
+ */
+struct meridian_classes {
+	u8 of_priority[MERIDIAN_CLASSES];
+	u8 strict;
+	u8 weight[MERIDIAN_CLASSES];
+};
+
 /**
  * struct meridian_card - what the PFs of one card share
  * @list: in the list of cards
@@ -50,6 +65,9 @@ struct meridian_pause {
  * @looped: bitmap of ports that a test could not put back, as the card did not answer; under @lock
  * @is_vepa: by port: the administrator wants all frames to go to the switch outside
  * @pause: by port; under @lock
+ * @classes: by port, if @classes_chosen; under @lock
+ * @classes_chosen: by port: the administrator has set them; under @lock
+ * @classes_written: by port: the card has been told so; under @lock
  * @error_function: the one of @pfs that takes the interrupt for errors
  * @errors: that the IP had last
  * @errors_told: lines about them: of those that are not fatal, and of those that are; under @lock
@@ -74,6 +92,9 @@ struct meridian_card {
 	unsigned long looped;
 	bool is_vepa[MERIDIAN_PORTS];
 	struct meridian_pause pause[MERIDIAN_PORTS];
+	struct meridian_classes classes[MERIDIAN_PORTS];
+	bool classes_chosen[MERIDIAN_PORTS];
+	bool classes_written[MERIDIAN_PORTS];
 	struct meridian *error_function;
 	struct qdma_errors errors;
 	struct meridian_told errors_told[2];

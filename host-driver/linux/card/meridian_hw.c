@@ -6,6 +6,7 @@
 #include "compat.h"
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_classes.h"
 #include "meridian_filter.h"
 #include "meridian_hw.h"
 #include "meridian_pause.h"
@@ -243,6 +244,7 @@ static void write_port(struct meridian *m, u32 port)
 		       is_open ? PORT_IS_OPEN : 0);
 	set_switching(m, port, has_users && !m->card->is_vepa[port]);
 	meridian_write_pause(m, port, is_open);
+	meridian_write_classes(m, port, is_open);
 	meridian_flush(m);
 }
 

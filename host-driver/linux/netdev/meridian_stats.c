@@ -4,6 +4,7 @@
 
 #include "compat_pool.h"
 #include "meridian.h"
+#include "meridian_classes.h"
 #include "meridian_counts.h"
 #include "meridian_hw.h"
 #include "meridian_pause.h"
@@ -161,6 +162,8 @@ int meridian_stats_count(struct meridian *m)
 			 ARRAY_SIZE(mail_counts);
 	if (meridian_has_pause(m))
 		count += ARRAY_SIZE(flow_counters);
+	if (meridian_has_classes(m))
+		count += MERIDIAN_CLASSES * MERIDIAN_CLASS_COUNTS;
 	return count + 4 * m->queue_limit + meridian_pool_stats_count();
 }
 
@@ -178,6 +181,11 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	static const char * const kinds[] = {
 		"rx%u_packets", "rx%u_bytes", "tx%u_packets", "tx%u_bytes",
 	};
+	static const char * const class_counts[MERIDIAN_CLASS_COUNTS] = {
+		[MERIDIAN_CLASS_FRAMES] = "port_tx_class%u_frames",
+		[MERIDIAN_CLASS_BYTES] = "port_tx_class%u_bytes",
+		[MERIDIAN_CLASS_LOST] = "port_tx_class%u_lost",
+	};
 	unsigned int i, kind;
 
 	data = put_names(data, rx_counts, ARRAY_SIZE(rx_counts));
@@ -190,6 +198,10 @@ void meridian_stats_strings(struct meridian *m, u8 *data)
 	}
 	if (meridian_has_pause(m))
 		data = put_names(data, flow_counters, ARRAY_SIZE(flow_counters));
+	for (i = 0; meridian_has_classes(m) && i < MERIDIAN_CLASSES; i++) {
+		for (kind = 0; kind < ARRAY_SIZE(class_counts); kind++, data += ETH_GSTRING_LEN)
+			snprintf(data, ETH_GSTRING_LEN, class_counts[kind], i);
+	}
 	for (i = 0; i < m->queue_limit; i++) {
 		for (kind = 0; kind < ARRAY_SIZE(kinds); kind++, data += ETH_GSTRING_LEN)
 			snprintf(data, ETH_GSTRING_LEN, kinds[kind], i);
@@ -248,5 +260,8 @@ void meridian_stats_values(struct meridian *m, u64 *data)
 		*data++ = READ_ONCE(*(u64 *)((u8 *)&m->vf_service + mail_counts[i].offset));
 	for (i = 0; meridian_has_pause(m) && i < ARRAY_SIZE(flow_counters); i++)
 		*data++ = meridian_read_counter(m, flow + flow_counters[i].offset);
+	for (i = 0; meridian_has_classes(m) && i < MERIDIAN_CLASSES * MERIDIAN_CLASS_COUNTS; i++)
+		*data++ = meridian_read_class(m, i / MERIDIAN_CLASS_COUNTS,
+					      i % MERIDIAN_CLASS_COUNTS);
 	put_pools(m, put_queues(m, data));
 }

@@ -63,6 +63,15 @@ object RegMap {
     PageDoc(page.place, visitor.registers.toSeq, page.counterNames)
   }
 
+  /** The page with the fields that another build has in the same registers. */
+  private def joined(page: PageDoc, other: PageDoc): PageDoc =
+    if (page.place != other.place) page
+    else
+      page.copy(registers = page.registers.map { register =>
+        val more = other.registers.filter(_.name == register.name).flatMap(_.fields)
+        register.copy(fields = (register.fields ++ more).distinctBy(_.name).sortBy(_.low))
+      })
+
   /** The map of the largest card with all options, so that it does not depend on how one is built. */
   val largest = {
     val sizes =
@@ -82,12 +91,13 @@ object RegMap {
   def apply(): MapDoc = {
     val config = SpinalConfig(targetDirectory = java.nio.file.Files.createTempDirectory("registers").toString)
     val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
-    val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit)
+    val pool = largest.copy(hostBytes = 64, selfTest = false, box = None, hostBox = None, pool = true)
+    val ident = visit(config.generateVerilog(new IdentRegs(pool)).toplevel.page)
+    val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit).map(joined(_, ident))
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
     val portTest = visit(config.generateVerilog(new PortTest(largest)).toplevel.regs.page)
     val box =
       Seq(visit(config.generateVerilog(new BoxRegs(largest, 0, 0)).toplevel.page), PageDoc(BoxRegs.window, Nil, Nil))
-    val pool = largest.copy(hostBytes = 64, selfTest = false, box = None, hostBox = None, pool = true)
     val egress = visit(config.generateVerilog(new EgressRegs(pool)).toplevel.page)
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Traffic classes of a port (IEEE 802.1Q), on a card with a pool of cells for transmit queues. */
+#include <linux/bitfield.h>
+
+#include "meridian.h"
+#include "meridian_card.h"
+#include "meridian_classes.h"
+#include "meridian_hw.h"
+
+#define PRIORITY_BITS	4
+#define WEIGHT_BITS	8
+#define COUNTS_OF_CLASS	(MERIDIAN_EGRESS_COUNTER_PORT0_CLASS1_FRAMES - \
+			 MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES)
+#define COUNTS_OF_PORT	(MERIDIAN_EGRESS_COUNTER_PORT1_CLASS0_FRAMES - \
+			 MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES)
+
+/* As the card has it after a reset. */
+static const struct meridian_classes after_reset = {
+	.of_priority = { 0, 1, 2, 3, 4, 5, 6, 7 },
+	.strict = U8_MAX,
+	.weight = { 1, 1, 1, 1, 1, 1, 1, 1 },
+};
+
+static u32 read_egress(struct meridian *m, u32 offset)
+{
+	return meridian_read(m, MERIDIAN_EGRESS_BASE + offset);
+}
+
+static void write_egress(struct meridian *m, u32 offset, u32 value)
+{
+	meridian_write(m, MERIDIAN_EGRESS_BASE + offset, value);
+}
+
+/**
+ * meridian_has_classes() - whether the transmit queues of the function's port have classes
+ * @m: the function; a VF has no say in them
+ *
+ * Return: whether they have.
+ */
+bool meridian_has_classes(const struct meridian *m)
+{
+	return !meridian_is_vf(m->pdev) &&
+	       meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_EGRESS_POOL_MASK);
+}
+
+static u32 weights(const u8 *weight)
+{
+	return weight[0] | weight[1] << WEIGHT_BITS | weight[2] << 2 * WEIGHT_BITS |
+	       (u32)weight[3] << 3 * WEIGHT_BITS;
+}
+
+static void write_all(struct meridian *m, unsigned int port, const struct meridian_classes *classes)
+{
+	u32 of_priorities = 0;
+	unsigned int i;
+
+	for (i = 0; i < MERIDIAN_CLASSES; i++)
+		of_priorities |= (u32)classes->of_priority[i] << PRIORITY_BITS * i;
+	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(port), weights(classes->weight));
+	write_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(port), weights(classes->weight + 4));
+	write_egress(m, MERIDIAN_EGRESS_STRICT(port), classes->strict);
+	write_egress(m, MERIDIAN_EGRESS_CLASSES(port), of_priorities);
+}
+
+/**
+ * meridian_write_classes() - give a port's classes the settings that were chosen, or a reset's
+ * @m: a PF; under the card's lock
+ * @port: of its card
+ * @is_open: whether the port is open to the host
+ *
+ * What others have set stays until somebody chooses.
+ */
+void meridian_write_classes(struct meridian *m, unsigned int port, bool is_open)
+{
+	struct meridian_card *card = m->card;
+	bool on = is_open && card->classes_chosen[port];
+
+	if (!meridian_has_classes(m) || (!on && !card->classes_written[port]))
+		return;
+	write_all(m, port, on ? &card->classes[port] : &after_reset);
+	card->classes_written[port] = on;
+}
+
+static int read_all(struct meridian *m, struct meridian_classes *classes)
+{
+	u32 of_priorities = read_egress(m, MERIDIAN_EGRESS_CLASSES(m->port));
+	u32 low = read_egress(m, MERIDIAN_EGRESS_WEIGHTS_0_TO_3(m->port));
+	u32 high = read_egress(m, MERIDIAN_EGRESS_WEIGHTS_4_TO_7(m->port));
+	unsigned int i;
+
+	/* Of this register, a bit of each four is 0 in a card that answers. */
+	if (of_priorities == U32_MAX)
+		return -EIO;
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		u32 four = i < 4 ? low : high;
+
+		classes->of_priority[i] = of_priorities >> PRIORITY_BITS * i &
+					  (MERIDIAN_CLASSES - 1);
+		classes->weight[i] = four >> WEIGHT_BITS * (i % 4) & U8_MAX;
+	}
+	classes->strict = read_egress(m, MERIDIAN_EGRESS_STRICT(m->port));
+	return 0;
+}
+
+/**
+ * meridian_get_classes() - how the classes of the function's port are set
+ * @m: a PF whose card has them
+ * @classes: gets it, as it was chosen, or else as the card has it, whoever has set it
+ *
+ * Return: 0; -EIO if the card does not answer.
+ */
+int meridian_get_classes(struct meridian *m, struct meridian_classes *classes)
+{
+	int error = 0;
+
+	mutex_lock(&m->card->lock);
+	if (m->card->classes_chosen[m->port])
+		*classes = m->card->classes[m->port];
+	else
+		error = read_all(m, classes);
+	mutex_unlock(&m->card->lock);
+	return error;
+}
+
+/**
+ * meridian_choose_classes() - set the classes of the function's port
+ * @m: a PF whose card has them
+ * @classes: for all PFs of the port, until the last PF of the card loses its driver
+ *
+ * The frames that are stored stay where they are.
+ */
+void meridian_choose_classes(struct meridian *m, const struct meridian_classes *classes)
+{
+	mutex_lock(&m->card->lock);
+	m->card->classes[m->port] = *classes;
+	m->card->classes_chosen[m->port] = true;
+	meridian_write_classes(m, m->port,
+			       m->card->port_users[m->port] &&
+			       !test_bit(m->port, &m->card->tested));
+	meridian_flush(m);
+	mutex_unlock(&m->card->lock);
+}
+
+/**
+ * meridian_read_class() - a counter of a class of the function's port
+ * @m: a PF whose card has classes
+ * @class: which
+ * @count: MERIDIAN_CLASS_FRAMES and so on
+ *
+ * Return: what it has counted.
+ */
+u64 meridian_read_class(struct meridian *m, unsigned int class, unsigned int count)
+{
+	return meridian_read_counter(m, MERIDIAN_EGRESS_BASE +
+				     MERIDIAN_EGRESS_COUNTER_PORT0_CLASS0_FRAMES +
+				     COUNTS_OF_PORT * m->port + COUNTS_OF_CLASS * class +
+				     sizeof(u64) * count);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Enhanced transmission selection (IEEE 802.1Qaz) of a port whose transmit queues have classes. The
+ * card does not send PFC, so there is none here: the kernel's PFC is sent and obeyed.
+ */
+#include <linux/dcbnl.h>
+#include <linux/netdevice.h>
+#include <net/dcbnl.h>
+
+#include "meridian.h"
+#include "meridian_classes.h"
+#include "meridian_dcb.h"
+
+#if IS_ENABLED(CONFIG_DCB)
+#define MODE	(DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE)
+#define WHOLE	100
+
+static unsigned int sum_of_weights(const struct meridian_classes *classes)
+{
+	unsigned int sum = 0, i;
+
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		if (!(classes->strict & BIT(i)))
+			sum += classes->weight[i];
+	}
+	return sum;
+}
+
+/* The shares as whole percents of all: the first class that has one gets what rounding leaves. */
+static void tell_shares(struct ieee_ets *ets, const struct meridian_classes *classes)
+{
+	unsigned int sum = sum_of_weights(classes), left = WHOLE, i;
+
+	for (i = 0; sum && i < MERIDIAN_CLASSES; i++) {
+		if (classes->strict & BIT(i))
+			continue;
+		ets->tc_tx_bw[i] = WHOLE * classes->weight[i] / sum;
+		left -= ets->tc_tx_bw[i];
+	}
+	for (i = 0; sum && i < MERIDIAN_CLASSES; i++) {
+		if (classes->strict & BIT(i) || !classes->weight[i])
+			continue;
+		ets->tc_tx_bw[i] += left;
+		break;
+	}
+}
+
+static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
+{
+	struct meridian *m = netdev_priv(netdev);
+	struct meridian_classes classes;
+	unsigned int i;
+	int error;
+
+	error = meridian_get_classes(m, &classes);
+	if (error)
+		return error;
+	memset(ets, 0, sizeof(*ets));
+	ets->ets_cap = MERIDIAN_CLASSES;
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		ets->prio_tc[i] = classes.of_priority[i];
+		ets->tc_tsa[i] = classes.strict & BIT(i) ? IEEE_8021QAZ_TSA_STRICT :
+							   IEEE_8021QAZ_TSA_ETS;
+	}
+	tell_shares(ets, &classes);
+	return 0;
+}
+
+static int take_class(struct net_device *netdev, const struct ieee_ets *ets, unsigned int i,
+		      struct meridian_classes *classes)
+{
+	if (ets->prio_tc[i] >= MERIDIAN_CLASSES) {
+		netdev_err(netdev, "priority %u: there is no traffic class %u\n", i,
+			   ets->prio_tc[i]);
+		return -EINVAL;
+	}
+	classes->of_priority[i] = ets->prio_tc[i];
+	classes->weight[i] = 1;
+	switch (ets->tc_tsa[i]) {
+	case IEEE_8021QAZ_TSA_STRICT:
+		classes->strict |= BIT(i);
+		return 0;
+	case IEEE_8021QAZ_TSA_ETS:
+		if (ets->tc_tx_bw[i] > WHOLE)
+			break;
+		classes->weight[i] = ets->tc_tx_bw[i];
+		return 0;
+	default:
+		netdev_err(netdev, "traffic class %u: the card knows strict and ets alone\n", i);
+		return -EOPNOTSUPP;
+	}
+	netdev_err(netdev, "traffic class %u: %u %% is more than all\n", i, ets->tc_tx_bw[i]);
+	return -EINVAL;
+}
+
+static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
+{
+	struct meridian_classes classes = {};
+	unsigned int i, sum;
+	int error;
+
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
+		error = take_class(netdev, ets, i, &classes);
+		if (error)
+			return error;
+	}
+	sum = sum_of_weights(&classes);
+	if (classes.strict != U8_MAX && sum != WHOLE) {
+		netdev_err(netdev, "the shares of traffic classes with ets are %u %% together, not 100\n",
+			   sum);
+		return -EINVAL;
+	}
+	meridian_choose_classes(netdev_priv(netdev), &classes);
+	return 0;
+}
+
+static u8 get_dcbx(struct net_device *netdev)
+{
+	return MODE;
+}
+
+static u8 set_dcbx(struct net_device *netdev, u8 mode)
+{
+	return mode != MODE;
+}
+
+static const struct dcbnl_rtnl_ops dcb_ops = {
+	.ieee_getets = get_ets,
+	.ieee_setets = set_ets,
+	.getdcbx = get_dcbx,
+	.setdcbx = set_dcbx,
+};
+#endif
+
+/**
+ * meridian_offer_dcb() - have the kernel set the classes of the function's port
+ * @netdev: of a function, before it is registered
+ */
+void meridian_offer_dcb(struct net_device *netdev)
+{
+#if IS_ENABLED(CONFIG_DCB)
+	if (meridian_has_classes(netdev_priv(netdev)))
+		netdev->dcbnl_ops = &dcb_ops;
+#endif
+}

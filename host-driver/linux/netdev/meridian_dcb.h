@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Data center bridging: the classes of a port, as `dcb` and lldpad see them. */
+#ifndef MERIDIAN_DCB_H
+#define MERIDIAN_DCB_H
+
+#include "meridian.h"
+
+/* meridian_dcb.c */
+void meridian_offer_dcb(struct net_device *netdev);
+
+#endif

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic classes of a port by `dcb`, on a card with a pool of cells: set, refused, counted, and as after reset behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from driver_machine import Link, linked, vfs_apart
+from meridian_machine import Hardware, tools
+from meridian_machine.guest import PF_DEVICE, Guest
+
+pytestmark = pytest.mark.qemu
+CLASSES = 0x122040  # of port 0, in BAR2: classes, strict, two words of weights
+AFTER_RESET = [0x76543210, 0xFF, 0x01010101, 0x01010101]
+SHARED = "tc-tsa all:strict 0:ets 1:ets tc-bw all:0 0:70 1:30 prio-tc all:0 4:1 5:2 6:6 7:7"
+WRITTEN = [0x76210000, 0xFC, 0x01011E46, 0x01010101]
+VID, PRIORITY = 9, 5
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Link]:
+    hardware = Hardware(kernel="iomem=relaxed")
+    with linked(tools.SUITES[0], hardware=hardware, shell=("--ports", "2", "--egress", "pool")) as it:
+        yield it
+
+
+@pytest.fixture(autouse=True)
+def as_loaded(link: Link) -> Iterator[None]:
+    yield
+    link.guest.run("rmmod meridian")
+    link.guest.load()
+    link.guest.ping()
+    link.guest.check()
+
+
+def ets(guest: Guest) -> dict[str, Any]:
+    return json.loads(guest.run("dcb -j ets show dev eth0"))
+
+
+def words(guest: Guest) -> list[int]:
+    base = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + CLASSES
+    text = guest.run(f"for i in 0 4 8 12; do busybox devmem $(({base} + i)); done")
+    return [int(line, 16) for line in text.split()]
+
+
+def test_all_are_strict_at_first(link: Link) -> None:
+    found = ets(link.guest)
+    assert found["ets_cap"] == 8
+    assert found["tc_tsa"] == ["strict"] * 8 and found["tc_bw"] == [0] * 8
+    assert found["prio_tc"] == list(range(8))
+    assert words(link.guest) == AFTER_RESET
+
+
+def test_what_is_set_is_shown_and_written(link: Link) -> None:
+    link.guest.run(f"dcb ets set dev eth0 {SHARED}")
+    found = ets(link.guest)
+    assert found["tc_tsa"] == ["ets", "ets", *["strict"] * 6] and found["tc_bw"] == [70, 30, *[0] * 6]
+    assert found["prio_tc"] == [0, 0, 0, 0, 1, 2, 6, 7]
+    assert words(link.guest) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ("tc-tsa all:ets tc-bw all:12", "sum to 96%"),
+        ("tc-tsa all:ets tc-bw all:0 0:60 1:60", "sum to 120%"),
+        ("tc-tsa all:strict 3:cbs", "not supported"),
+    ],
+)
+def test_what_the_card_cannot_is_refused(link: Link, wish: str, said: str) -> None:
+    link.guest.run(f"dcb ets set dev eth0 {SHARED}")
+    status, text = link.guest.try_run(f"dcb ets set dev eth0 {wish}")
+    assert status and said in text
+    assert words(link.guest) == WRITTEN
+
+
+def test_what_others_have_set_is_shown_in_percent_and_stays(link: Link) -> None:
+    """Until somebody sets it by dcb."""
+    guest = link.guest
+    base = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + CLASSES
+    guest.run(f"busybox devmem $(({base} + 4)) 32 0xf8; busybox devmem $(({base} + 8)) 32 0x00020202")
+    found = ets(guest)
+    assert found["tc_bw"] == [34, 33, 33, *[0] * 5] and found["tc_tsa"] == [*["ets"] * 3, *["strict"] * 5]
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    assert words(guest) == [0x76543210, 0xF8, 0x00020202, 0x01010101]
+    guest.run(f"dcb ets set dev eth0 {SHARED}")
+
+
+def test_each_class_counts_its_frames(link: Link) -> None:
+    """The priority of a frame is that of its tag."""
+    guest = link.guest
+    guest.run(f"dcb ets set dev eth0 {SHARED}")
+    guest.run(f"ip link add link eth0 name tagged type vlan id {VID} egress-qos-map 0:{PRIORITY}")
+    try:
+        before = guest.statistics()
+        guest.run("ip link set tagged up; ip address add 10.45.0.2/24 dev tagged")
+        guest.try_run("arping -c 5 -w 3 -I tagged 10.45.0.1 || ping -c 3 -W 1 10.45.0.1")
+        guest.ping(3)
+        after = guest.statistics()
+    finally:
+        guest.run("ip link del tagged")
+    grown = [after[f"port_tx_class{n}_frames"] - before[f"port_tx_class{n}_frames"] for n in range(8)]
+    assert grown[0] >= 3 and grown[2] >= 1, grown
+    assert [grown[n] for n in (1, 3, 4, 5, 6, 7)] == [0] * 6, grown
+    for n in (0, 2):
+        assert after[f"port_tx_class{n}_bytes"] - before[f"port_tx_class{n}_bytes"] >= 42 * grown[n]
+        assert after[f"port_tx_class{n}_lost"] == before[f"port_tx_class{n}_lost"]
+
+
+def test_a_reset_keeps_them_and_a_driver_that_goes_does_not(link: Link) -> None:
+    guest = link.guest
+    guest.run(f"dcb ets set dev eth0 {SHARED}")
+    guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/reset; sleep 1")
+    guest.wait_link()
+    guest.ping()
+    assert words(guest) == WRITTEN
+    guest.run("ip link set eth0 down; ip link set eth0 up")
+    assert words(guest) == WRITTEN
+    guest.run("rmmod meridian")
+    guest.load()
+    assert words(guest) == AFTER_RESET and ets(guest)["prio_tc"] == list(range(8))
+
+
+def test_a_vf_has_no_say(link: Link) -> None:
+    guest = link.guest
+    with vfs_apart(guest):
+        status, text = guest.try_run("ip netns exec vf0 dcb ets show dev eth1")
+        assert status and "not supported" in text
+        assert "port_tx_class0_frames" not in guest.statistics("eth1", "ip netns exec vf0 ")
