@@ -54,6 +54,12 @@ def version(root: Path = ROOT, commit: str = "HEAD") -> str:
     if git(root, "rev-parse", "--is-shallow-repository") == "true":
         raise Refused("the clone's history is cut off, so commits cannot be counted: 'git fetch --unshallow' first")
     own, name = number(git(root, "show", f"{commit}:{SOURCE}")), git(root, "rev-parse", commit)[:8]
+    here = git(root, "tag", "--points-at", commit, "--list", "v[0-9]*").split()
+    if here and f"v{own}" not in here:
+        raise Refused(
+            f"the commit {name} has the tag {' '.join(here)} and MERIDIAN_VERSION {own} in {SOURCE}: commit the number"
+            " of the release first, and set its tag there"
+        )
     if f"v{own}" in git(root, "tag", "--merged", commit).split():
         later = count(root, f"v{own}..{commit}")
         return f"{own}+git{later}.{name}" if later else own

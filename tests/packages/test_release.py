@@ -109,3 +109,20 @@ def test_packages_of_two_commits_are_refused(clone: Path) -> None:
     command = [str(clone / "scripts/build-deb"), "--output", str(clone.parent / "out")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and "a commit was made while the packages were" in done.stderr, done.stderr
+
+
+def test_a_file_that_git_does_not_know_is_refused_whatever_git_is_told_to_show(clone: Path) -> None:
+    history.git(clone, "config", "status.showUntrackedFiles", "no")
+    (clone / "host-driver/include/mine.h").touch()
+    done = release(clone, "--no-verilog")
+    assert done.returncode == 1 and "files that are not committed" in done.stderr
+
+
+def test_a_relative_output_is_below_the_folder_of_the_caller(clone: Path) -> None:
+    folder = clone.parent / "caller"
+    folder.mkdir()
+    command = [str(clone / "scripts/build-release"), "--output", "out", "--no-verilog"]
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(clone.parent)}
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and Path(done.stdout.strip()).parent == folder / "out", done.stderr
+    assert not history.git(clone, "status", "--porcelain")

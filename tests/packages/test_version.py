@@ -92,6 +92,21 @@ def test_a_clone_whose_history_is_cut_off_is_refused(
     history.git(clone, "clone", "-q", "--depth", "1", f"file://{repository}", ".")
     with pytest.raises(history.Refused, match="git fetch --unshallow"):
         history.version(clone)
+    for name in ("source-archive", "history.py"):
+        (clone / "packaging").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "packaging" / name, clone / "packaging" / name)
+    archive = clone / "source.tar.xz"
+    done = subprocess.run([clone / "packaging/source-archive", archive], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "git fetch --unshallow" in done.stderr and not archive.exists()
+
+
+def test_a_tag_of_another_number_than_the_commit_has_is_refused(repository: Path) -> None:
+    commit(repository, "a: first")
+    history.git(repository, "tag", "v0.2")
+    with pytest.raises(history.Refused, match=r"has the tag v0.2 and MERIDIAN_VERSION 0.1 in .*: commit the number"):
+        history.version(repository)
+    history.git(repository, "tag", "v0.1")
+    assert history.version(repository) == "0.1"
 
 
 def test_dpkg_reads_the_changelog(repository: Path) -> None:
