@@ -22,6 +22,7 @@ BOX ?=
 BOX_MODULE ?=
 HOST_BOX ?=
 HOST_BOX_MODULE ?=
+$(foreach box,BOX HOST_BOX,$(if $($(box)_MODULE),$(if $($(box)),,$(error $(box)_MODULE names a module of no file: give $(box), too))))
 # Board of `make bitstream`, a file with what is not public of it, and what `make flash-card` writes. DEBUG=1 builds it with
 # logic analysers, SELF_TEST=1 with the self-test block and pins to the transceivers.
 BOARD ?=

@@ -75,3 +75,15 @@ def test_make_twin_run_hands_on_the_command_as_it_is(line: str, tmp_path: Path) 
     make = ["make", "--no-print-directory", "-C", str(tmp_path), "twin-run", f"CMD={line}"]
     done = subprocess.run(make, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == line
+
+
+@pytest.mark.parametrize("place", ["BOX", "HOST_BOX"])
+def test_a_module_of_no_file_is_refused_by_make(place: str) -> None:
+    """It would be left out without a word."""
+    root = Path(__file__).resolve().parents[2]
+    for target in ("rtl", "bitstream"):
+        done = subprocess.run(
+            ["make", "-n", target, f"{place}_MODULE=mine"], cwd=root, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2
+        assert f"{place}_MODULE names a module of no file: give {place}, too." in done.stderr
