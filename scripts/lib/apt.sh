@@ -35,3 +35,13 @@ debian_mirror() { # prints where the system's apt has Debian's releases from
     sed -nE "s/^deb (\[[^]]*\] )?([^ ]+) $release .*/\2/p" "$file"
   done
 }
+
+debian_has() { # SUITE: whether that mirror has the suite
+  local mirror file status=0
+  mirror=$(debian_mirror | sed 's#/*$##;q')
+  [ -n "$mirror" ] || { echo "the system's apt sources name no Debian mirror"; return 1; }
+  file=$(mktemp)
+  /usr/lib/apt/apt-helper -qq download-file "$mirror/dists/$1/InRelease" "$file" || status=$?
+  rm -f "$file"
+  return "$status"
+}

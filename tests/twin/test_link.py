@@ -161,7 +161,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
     with (
         played(tmp_path / "s", peer, greet=False) as path,
-        pytest.raises(LinkError, match="version 9 of the link, this driver 2"),
+        pytest.raises(LinkError, match="version 9 of the link, this driver 3"),
     ):
         Link(path)
 

@@ -86,6 +86,24 @@ set_master(struct meridian_bus *bus, bool is_master)
 	return error && !is_master && twin->is_gone ? 0 : error;
 }
 
+/* A card refuses for a VF of another PF, which is said once. */
+static bool
+vf_is_master(struct meridian_bus *bus, uint32_t vf)
+{
+	struct meridian_twin *twin = (struct meridian_twin *)bus;
+	struct meridian_link_header header = {
+		.type = MERIDIAN_LINK_FUNCTION_STATE,
+		.function = bus->first_vf + vf * bus->vf_stride,
+	};
+	int error;
+
+	if (twin->is_refused)
+		return true;
+	error = meridian_twin_ask(twin, &header, NULL, 0, -1);
+	twin->is_refused = error == -EINVAL;
+	return error || header.value;
+}
+
 /* The card process answers while it is there, and nothing of it comes back. */
 static enum meridian_presence
 presence(struct meridian_bus *bus)
@@ -100,6 +118,7 @@ static const struct meridian_bus_ops ops = {
 	.write = write_register,
 	.doorbell = meridian_twin_doorbell,
 	.set_master = set_master,
+	.vf_is_master = vf_is_master,
 	.presence = presence,
 };
 

@@ -39,6 +39,7 @@ extern int meridian_twin_logtype;
  * @bells_bytes: how large their mapping is
  * @queues: that have their doorbells there
  * @dma_messages: that were served; all if no memory is shared
+ * @is_refused: the card does not say of its VFs whether they may access memory
  */
 struct meridian_twin {
 	struct meridian_bus bus;
@@ -60,6 +61,7 @@ struct meridian_twin {
 	size_t bells_bytes;
 	uint32_t queues;
 	uint64_t dma_messages;
+	bool is_refused;
 };
 
 /* meridian_twin_link.c */

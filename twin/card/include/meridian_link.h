@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define MERIDIAN_LINK_MAGIC 0x4c52444du /* "MDRL" */
-#define MERIDIAN_LINK_VERSION 2u
+#define MERIDIAN_LINK_VERSION 3u
 #define MERIDIAN_LINK_MAX_PAYLOAD 65536u
 #define MERIDIAN_LINK_MAX_REGIONS 16u
 #define MERIDIAN_LINK_MAX_REQUESTS 64u
@@ -79,7 +79,9 @@ enum meridian_link_type {
   MERIDIAN_LINK_DOORBELLS = 15, /* version 2, PCIE: function, address (offset in the file, of struct
                                    meridian_link_doorbells), value (queues, from the function's first on), with one
                                    file descriptor as in MEMORY; value 0 and none takes them back; a reply */
-  MERIDIAN_LINK_WAKE = 16       /* version 2, PCIE: doorbells were rung while the card slept; posted */
+  MERIDIAN_LINK_WAKE = 16,      /* version 2, PCIE: doorbells were rung while the card slept; posted */
+  MERIDIAN_LINK_FUNCTION_STATE = 17 /* version 3, PCIE: function; the reply's value is 1 if it may access memory, else
+                                       0. A client of one function asks for that, and a PF's for its VFs, too */
 };
 
 enum meridian_link_status {

@@ -145,6 +145,10 @@ class Link(Closing, Waiting):
             parent = function if function < 4 else 0
         self._ask(Header(0, Type.FUNCTION, 0, 0, function, parent, 0, 0, int(enabled)))
 
+    def may_access(self, function: int) -> bool:
+        """Whether a function may access memory: `enable` has said so, and no reset has taken it back."""
+        return bool(self._ask(Header(0, Type.FUNCTION_STATE, function=function))[0].value)
+
     def reset_function(self, function: int) -> None:
         """Function level reset, until it is done. The function may not access memory afterwards."""
         self._ask(Header(0, Type.RESET_FUNCTION, function=function))

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import ClassVar, Self
 
 MAGIC = 0x4C52444D
-VERSION = 2
+VERSION = 3
 MAX_PAYLOAD = 65536
 MAX_REGIONS = 16
 MAX_REQUESTS = 64
@@ -42,6 +42,7 @@ class Type(IntEnum):
     ERROR = 14
     DOORBELLS = 15
     WAKE = 16
+    FUNCTION_STATE = 17
 
 
 class Status(IntEnum):

@@ -207,7 +207,10 @@ def parser() -> argparse.ArgumentParser:
     commands = result.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--suite", choices=tools.SUITES, default=tools.SUITES[0], help="Debian release of the machine (trixie)"
+        "--suite",
+        choices=(*tools.SUITES, tools.OLDEST),
+        default=tools.SUITES[0],
+        help="Debian release of the machine (trixie)",
     )
     common.add_argument("--memory", type=int, default=1024, metavar="MIB", help="memory of the machine (1024)")
     common.add_argument("--cpus", type=int, default=2, help="processors of the machine (2)")

@@ -9,10 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 SUITES = ("trixie", "bookworm")
+#: That whose kernel is the oldest that the host's driver is for. A mirror may lack it.
+OLDEST = "bullseye"
 
 
 class BuildError(Exception):
     """A script failed; it has said why on standard error."""
+
+
+class MissingSuiteError(BuildError):
+    """The mirror of the system's apt sources does not have what was asked for."""
 
 
 def built(script: str, *arguments: str, minutes: int) -> Path:
@@ -22,6 +28,8 @@ def built(script: str, *arguments: str, minutes: int) -> Path:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60 * minutes, check=False)
     except subprocess.TimeoutExpired:
         raise BuildError(f"scripts/{script} is not done after {minutes} minutes") from None
+    if done.returncode == 3:
+        raise MissingSuiteError(f"scripts/{script} {' '.join(arguments)}: the mirror does not have it")
     if done.returncode != 0:
         raise BuildError(f"scripts/{script} failed")
     return Path(done.stdout.splitlines()[-1])

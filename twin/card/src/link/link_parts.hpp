@@ -99,6 +99,7 @@ struct LinkServer::Parts {
   void share_doorbells(const Client& client, const meridian_link_header& header);
   void bar_read(const Client& client, const meridian_link_header& header);
   void function_reset(const Client& client, const meridian_link_header& header);
+  void function_state(const Client& client, const meridian_link_header& header);
   void reset(const Client& client, const meridian_link_header& header);
   void advance(const Client& client, const meridian_link_header& header);
 

@@ -28,11 +28,14 @@ bool is_access(const meridian_link_header& header) {
 }
 
 unsigned first_version(unsigned type) {
+  if (type == MERIDIAN_LINK_FUNCTION_STATE) return 3;
   return type == MERIDIAN_LINK_DOORBELLS || type == MERIDIAN_LINK_WAKE ? 2 : 1;
 }
 
 const char* const only_the_host = "only the host has functions";
+const char* const no_function = "functions are 0 to 255";
 const char* const only_its_own = "the client plays one function alone";
+const char* const only_its_family = "the client plays one function alone, and asks for that and for VFs of it";
 const char* const no_access =
     "a register access is 1, 2, 4 or 8 bytes wide, aligned, in BAR 0 to 5 of function 0 to 255";
 
@@ -55,7 +58,7 @@ LinkBus& LinkServer::Parts::place_of(const meridian_link_hello& hello) {
   if (hello.role == MERIDIAN_LINK_AXI) return free(ps, "the PS");
   if (hello.role != MERIDIAN_LINK_PCIE_FUNCTION || hello.version < 2)
     throw LinkError("there is no role " + std::to_string(hello.role));
-  if (hello.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");
+  if (hello.function >= LinkBus::functions) throw LinkError(no_function);
   if (host.is_owned(hello.function)) return free(host.of(hello.function), "function " + std::to_string(hello.function));
   return host.add(hello.function);
 }
@@ -110,6 +113,7 @@ void LinkServer::Parts::carry_out(const Client& client, const LinkMessage& messa
     case MERIDIAN_LINK_FORGET:
     case MERIDIAN_LINK_BAR_READ:
     case MERIDIAN_LINK_FUNCTION:
+    case MERIDIAN_LINK_FUNCTION_STATE:
     case MERIDIAN_LINK_RESET_FUNCTION:
     case MERIDIAN_LINK_RESET:
     case MERIDIAN_LINK_ADVANCE:
@@ -146,6 +150,7 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
   const meridian_link_header& header = message.header;
   if (header.type == MERIDIAN_LINK_MEMORY) return memory(client, message);
   if (!message.payload.empty()) throw LinkError("a request of that type has no payload");
+  if (header.type == MERIDIAN_LINK_FUNCTION_STATE) return function_state(client, header);
   if (!client->plays(header.function)) throw LinkError(only_its_own);
   switch (header.type) {
     case MERIDIAN_LINK_FORGET:
@@ -161,7 +166,7 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
       break;
   }
   if (!client->is_host()) throw LinkError(only_the_host);
-  if (header.function >= LinkBus::functions) throw LinkError("functions are 0 to 255");
+  if (header.function >= LinkBus::functions) throw LinkError(no_function);
   if (header.type == MERIDIAN_LINK_DOORBELLS) return share_doorbells(client, header);
   if (header.type == MERIDIAN_LINK_RESET_FUNCTION) return function_reset(client, header);
   if (header.value > 1 || header.bar >= pfs) throw LinkError("FUNCTION: value is 0 or 1, bar the parent PF, 0 to 3");
@@ -238,6 +243,15 @@ void LinkServer::Parts::disable(unsigned function) {
 void LinkServer::Parts::function_reset(const Client& client, const meridian_link_header& header) {
   disable(header.function);
   card.reset_function(header.function, replying(client, header));
+}
+
+void LinkServer::Parts::function_state(const Client& client, const meridian_link_header& header) {
+  if (!client->is_host()) throw LinkError(only_the_host);
+  const unsigned function = header.function;
+  if (function >= LinkBus::functions) throw LinkError(no_function);
+  const bool is_child = function >= pfs && parents[function] == client->function && client->function < pfs;
+  if (!client->plays(function) && !is_child) throw LinkError(only_its_family);
+  client->reply(header, MERIDIAN_LINK_OK, host.of(function).enabled(function) ? 1 : 0);
 }
 
 void LinkServer::Parts::reset(const Client& client, const meridian_link_header& header) {

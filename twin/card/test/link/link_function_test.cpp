@@ -20,6 +20,13 @@ class LinkFunction : public LinkTest {
     return client;
   }
 
+  Reply state(TestClient& client, unsigned function) {
+    auto header = make(MERIDIAN_LINK_FUNCTION_STATE, 9);
+    header.function = static_cast<std::uint16_t>(function);
+    client.send(header);
+    return next(client);
+  }
+
   std::string refused(const meridian_link_hello& hello) {
     TestClient client = connect();
     client.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello));
@@ -140,6 +147,60 @@ TEST_F(LinkFunction, LosesItsPermissionWithItsPf) {
   settle();
   EXPECT_FALSE(vf.take().has_value());
   enable(vf, 5, 1);
+}
+
+TEST_F(LinkFunction, KnowsWhetherItMayAccessMemory) {
+  TestClient host = join(MERIDIAN_LINK_PCIE), pf = play(1), vf = play(5);
+  const auto all_say = [&](unsigned value) {
+    for (TestClient* client : {&host, &pf, &vf}) EXPECT_EQ(state(*client, 5).header.value, value);
+  };
+  enable(vf, 5, 1);
+  all_say(1);
+  auto reset = make(MERIDIAN_LINK_RESET_FUNCTION, 3);
+  reset.function = 5;
+  vf.send(reset);
+  EXPECT_EQ(next(vf).header.status, MERIDIAN_LINK_OK);
+  all_say(0);
+  EXPECT_EQ(state(pf, 1).header.value, 0U);
+  enable(pf, 1, 1);
+  EXPECT_EQ(state(pf, 1).header.value, 1U);
+  enable(vf, 5, 1);
+  all_say(1);
+  vf.socket.reset();
+  settle();
+  for (TestClient* client : {&host, &pf}) EXPECT_EQ(state(*client, 5).header.value, 0U);
+}
+
+TEST_F(LinkFunction, AsksForNoneButItselfAndItsVfs) {
+  TestClient pf = play(1), vf = play(5), other = play(0);
+  enable(vf, 5, 1);
+  const std::string sentence = "the client plays one function alone, and asks for that and for VFs of it";
+  const auto refuses = [&](TestClient& client, unsigned function) {
+    const Reply reply = state(client, function);
+    EXPECT_EQ(reply.header.status, MERIDIAN_LINK_INVALID) << function;
+    return reply.text();
+  };
+  EXPECT_EQ(refuses(pf, 0), sentence);
+  EXPECT_EQ(refuses(pf, 4), sentence);
+  EXPECT_EQ(refuses(other, 5), sentence);
+  EXPECT_EQ(refuses(vf, 1), sentence);
+  EXPECT_EQ(refuses(vf, 4), sentence);
+  EXPECT_EQ(refuses(pf, 256), "functions are 0 to 255");
+  TestClient ps = join(MERIDIAN_LINK_AXI);
+  EXPECT_EQ(refuses(ps, 0), "only the host has functions");
+  EXPECT_EQ(state(pf, 5).header.value, 1U);
+}
+
+TEST_F(LinkFunction, AsksForItsStateFromVersion3On) {
+  TestClient old = connect();
+  auto hello = hello_of(4);
+  hello.version = 2;
+  old.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello));
+  EXPECT_EQ(next(old).header.status, MERIDIAN_LINK_OK);
+  auto ask = make(MERIDIAN_LINK_FUNCTION_STATE, 2);
+  ask.function = 4;
+  old.send(ask);
+  EXPECT_EQ(error(old), "a client does not send messages of type 17 in version 2");
 }
 
 }  // namespace

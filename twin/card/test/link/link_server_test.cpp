@@ -388,7 +388,7 @@ TEST_F(Link, RefusesWhatIsNoneOrAnotherVersion) {
   hello.version = 7;
   TestClient newer = connect();
   newer.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));
-  EXPECT_EQ(error(newer), "the client speaks version 7 of the link, the card speaks versions 1 to 2");
+  EXPECT_EQ(error(newer), "the client speaks version 7 of the link, the card speaks versions 1 to 3");
   hello.magic = 1;
   TestClient stranger = connect();
   stranger.send(make(MERIDIAN_LINK_HELLO), bytes_of(hello));

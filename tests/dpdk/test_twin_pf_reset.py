@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PF in testpmd sees PCIe's reset of a VF that says nothing, by the VF's permission to access memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from dpdk_fixtures import library, testpmd
+from meridian_twin.mailbox import Code
+from meridian_twin.vf import Vf
+from test_twin_attach import PEER, udp
+from test_twin_pf import ALIEN, pf_of, python_vf, receive
+from test_twin_vf import FIRST, frames_for
+from testpmd import Testpmd
+
+__all__ = ["library", "testpmd"]  # fixtures
+Start = Callable[..., Testpmd]
+REFUSED = "the client plays one function alone, and asks for that and for VFs of it"
+
+
+def everything(vf: Vf) -> bytes:
+    return vf.memory.read(vf.memory.base, vf.memory.size)
+
+
+def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -> None:
+    """The reset clears PCIe's own state alone. When the VF may access memory again, no frame comes to that of before."""
+    card = run_card("--pcie-reset", "link")
+    pf = pf_of(testpmd, card, ",trusted=0x3")
+    with python_vf(card) as vf, python_vf(card, FIRST + 1) as other:
+        for one in (vf, other):
+            one.bring_up(queues=1)
+        assert receive(vf, ALIEN) == 0
+        card.wires[0].send(ALIEN + PEER + udp(100, 1)[12:])
+        assert vf.receive(1) == [ALIEN + PEER + udp(100, 1)[12:]]
+        assert receive(other, ALIEN) == -Code.BAD_PARAMETER, "it is the first VF's"
+        before = everything(vf)
+        vf.link.reset_function(FIRST)
+        pf.wait("the address", lambda: receive(other, ALIEN) == 0)
+        vf.link.enable(FIRST)
+        for frame in (*frames_for(FIRST), *frames_for(FIRST + 1)):
+            card.wires[0].send(frame)
+        assert other.receive(3) == frames_for(FIRST + 1)
+        assert everything(vf) == before
+
+        again = Vf(vf.link, FIRST, vf.memory)
+        again.bring_up(queues=1)
+        card.wires[0].send(frames_for(FIRST)[1])
+        assert again.receive(1) == [frames_for(FIRST)[1]]
+
+
+def test_a_vf_of_another_pf_is_left_alone(run_card: Any, testpmd: Start) -> None:
+    """The card does not tell the PF of it, which the log says once."""
+    card = run_card()
+    pf = pf_of(testpmd, card)
+    with python_vf(card) as vf:
+        vf.bring_up(queues=1)
+        vf.link.enable(FIRST, parent=1)
+        pf.wait("the sentence", lambda: REFUSED in pf.command("show port info 0") + pf.said)
+        time.sleep(0.3)  # of several looks
+        card.wires[0].send(frames_for(FIRST)[1])
+        assert vf.receive(1) == [frames_for(FIRST)[1]]
+    pf.command("show port info 0")
+    assert pf.said.count(REFUSED) == 1
