@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import tempfile
@@ -17,6 +18,8 @@ from meridian_twin.wire import Wire, WireError
 pytest_plugins = ["debug_kernel", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
+#: Options of the generator, or values of them, with which it refuses the DMA engine of our own (docs/dma.md).
+NOT_WITH_OWN_DMA = {"--host-bytes": ("64",), "--host-mhz": ("125",), "--box": (), "--host-box": ()}
 Start = Callable[..., Simulator]
 
 
@@ -43,6 +46,20 @@ def endurance(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="session")
+def own_dma(request: pytest.FixtureRequest) -> bool:
+    """Whether the tests' cards have the DMA engine of our own, and no model of the QDMA IP."""
+    return request.config.getoption("--dma") == "meridian"
+
+
+def refused_with_own_dma(generator: tuple[str, ...]) -> str:
+    """The first option of these that a shell with the DMA engine of our own cannot have; empty if there is none."""
+    for option, value in itertools.pairwise(generator):
+        if option in NOT_WITH_OWN_DMA and (not NOT_WITH_OWN_DMA[option] or value in NOT_WITH_OWN_DMA[option]):
+            return f"{option} {value}"
+    return ""
+
+
+@pytest.fixture(scope="session")
 def programs(request: pytest.FixtureRequest) -> Callable[..., Path]:
     """The folder with the programs of a configuration."""
     folders: dict[tuple[str, ...], Path] = {}
@@ -50,6 +67,8 @@ def programs(request: pytest.FixtureRequest) -> Callable[..., Path]:
 
     def build(*generator: str) -> Path:
         if dma != "qdma" and "--dma" not in generator:
+            if refused := refused_with_own_dma(generator):
+                pytest.skip(f"the generator refuses {refused} with the DMA engine of our own")
             generator = (*generator, "--dma", dma)
         if generator not in folders:
             command = [str(ROOT / "scripts" / "build-card"), *generator]
@@ -84,7 +103,7 @@ def built_card(programs: Callable[..., Path]) -> Callable[..., Path]:
 @pytest.fixture
 def start(built: Callable[..., Path], request: pytest.FixtureRequest) -> Start:
     """Starts a run: start("--seed", "3", configuration=("--ports", "2")). It ends with the test."""
-    if request.config.getoption("--dma") != "qdma":
+    if request.getfixturevalue("own_dma"):
         pytest.skip("shell_sim drives the QDMA IP's streams, which are inside this shell")
 
     def run(*options: str, configuration: tuple[str, ...] = ()) -> Simulator:

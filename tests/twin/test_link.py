@@ -19,7 +19,7 @@ from meridian_twin.protocol import Header, Hello, Region, Status, Type, Welcome
 from meridian_twin.registers import header as find_header
 
 HEADER = find_header("meridian_link.h").read_text()
-WELCOME = Welcome(protocol.MAGIC, protocol.VERSION, 1, 4, 256, 512, 0, 0, 1, 2, 3, 4, 5, 6, 7, bytes(16))
+WELCOME = Welcome(protocol.MAGIC, protocol.VERSION, 1, 4, 256, 512, 0, 0, 1, 2, 3, 4, 5, 6, 7)
 DOORBELLS = ("meridian_link_doorbells", "meridian_link_queue_doorbells")
 Peer = Callable[[socket.socket], None]
 

@@ -31,7 +31,9 @@ def interfaces_of(file: Path) -> dict[str, list[bytes]]:
     return found
 
 
-def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Path) -> None:
+def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Path, own_dma: bool) -> None:
+    """With the DMA engine of our own the host's streams are inside the shell, where no capture sees them."""
+    of_host = [] if own_dma else [frame(1), frame(3, PEER, MINE)]
     log = tmp_path / "log"
     card = run_card("--control", str(tmp_path / "control"), "--log", str(log))
     with Control(tmp_path / "control") as control, Host.connect(card.socket) as host, Ps.connect(card.socket) as ps:
@@ -51,13 +53,13 @@ def test_captures_counters_and_events(run_card: Callable[..., Any], tmp_path: Pa
         sent: list[bytes] = []
         host.link.wait(lambda: len(sent.extend(f.data for f in card.wires[0].take()) or sent) == 2, "two frames out")
         ps.link.wait(lambda: bool(ps.ports[0].poll() or not ps.ports[0].sending), "the PS's completion")
-        assert control.ask("capture_end")["frames"] == 8
+        assert control.ask("capture_end")["frames"] == 6 + len(of_host)
         seen = interfaces_of(file)
-        assert seen["host"] == [frame(1), frame(3, PEER, MINE)]
+        assert seen.get("host", []) == of_host
         assert seen["ps0"] == [frame(2, PEER), frame(4, MINE, PEER)]
         assert sorted(seen["wire0"]) == sorted([frame(1), frame(2, PEER), *sent])
         with file.open("rb") as stream:
-            assert len(list(dpkt.pcapng.Reader(stream))) == 8
+            assert len(list(dpkt.pcapng.Reader(stream))) == 6 + len(of_host)
         counted = control.ask("stats")["ports"][0]
         assert counted["rx"]["frames"] == counted["tx"]["frames"] == 2
 

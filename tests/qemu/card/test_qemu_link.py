@@ -209,6 +209,15 @@ def test_a_welcome_that_will_not_do_is_told(qemu: Path, tmp_path: Path, welcome:
     assert "QEMU ended" in str(error.value) or "QEMU is gone" in str(error.value)
 
 
+@pytest.mark.quick
+def test_vfs_are_those_that_the_card_was_made_with(qemu: Path, tmp_path: Path) -> None:
+    """One that says of each PF how many it has; QEMU gives each at most these, at their numbers."""
+    welcome = replace(WELCOME, functions=10, vfs=bytes((1, 3, 0, 2)))
+    with FakeCard(tmp_path / "card", welcome=welcome), machine(qemu, tmp_path / "card", pfs=4) as link:
+        assert [link.offered_vfs(pf) for pf in range(4)] == [1, 3, 0, 2]
+        assert [link.first_vf(pf) for pf in (0, 1, 3)] == [4, 5, 8]
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -13,9 +13,7 @@ from pathlib import Path
 from meridian_twin.closing import Closing
 from meridian_twin.protocol import MAGIC, MAX_PAYLOAD, REPLY, VERSION, Header, Status, Type, Welcome
 
-WELCOME = Welcome(
-    MAGIC, VERSION, 1, 4, 8, 2048, 0, 0, 256 << 10, 4 << 20, 32 << 10, 4 << 10, 0x903F, 0xA03F, 0, bytes(16)
-)
+WELCOME = Welcome(MAGIC, VERSION, 1, 4, 8, 2048, 0, 0, 256 << 10, 4 << 20, 32 << 10, 4 << 10, 0x903F, 0xA03F, 0)
 Answer = Callable[["FakeCard", Header, bytes], None]
 
 

@@ -70,7 +70,7 @@ enum meridian_link_type {
   MERIDIAN_LINK_MSIX = 8,      /* card to client: function, value (vector) */
   MERIDIAN_LINK_INTERRUPT = 9, /* card to client, AXI: value (level); 0 until told otherwise */
   MERIDIAN_LINK_FUNCTION = 10, /* PCIE: function, value: 1 it may access memory, 0 it may not; bar: its parent PF (its
-                                  own number for a PF); a reply */
+                                  own number for a PF), INVALID if the card was made with another; a reply */
   MERIDIAN_LINK_RESET_FUNCTION = 11, /* PCIE: function level reset; the reply comes when it is done */
   MERIDIAN_LINK_RESET = 12,          /* PCIE: the slot is reset, AXI: the PS is reset; a reply */
   MERIDIAN_LINK_ADVANCE = 13, /* value: ps; lockstep only: time goes on, the reply comes when it has, with the twin
@@ -133,7 +133,8 @@ struct meridian_link_welcome {
   uint16_t device_id;    /* of PF 0; the others follow the public scheme */
   uint16_t vf_device_id; /* of the VFs of PF 0 */
   uint64_t time_ps;      /* twin time */
-  uint8_t reserved[16];
+  uint8_t vfs[4];        /* of each PF by the card's making, in the order of their numbers; all 0: the host shares them */
+  uint8_t reserved[12];
 };
 
 /*

@@ -103,7 +103,7 @@ class Hello(_Layout):
 class Welcome(_Layout):
     """What the card says of itself; sizes in bytes, time in ps of twin time."""
 
-    _format = struct.Struct("<IHBBHHIIIIIIHHQ16s")
+    _format = struct.Struct("<IHBBHHIIIIIIHHQ4s12s")
     magic: int
     version: int
     ports: int
@@ -119,7 +119,8 @@ class Welcome(_Layout):
     device_id: int
     vf_device_id: int
     time_ps: int
-    reserved: bytes
+    vfs: bytes = bytes(4)  # of each PF by the card's making; zeros: the host shares them
+    reserved: bytes = bytes(12)
 
 
 @dataclass(frozen=True)

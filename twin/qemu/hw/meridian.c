@@ -93,21 +93,40 @@ static const MeridianLinkOps meridian_ops = {
     .back = meridian_back,
 };
 
-/* What the user asks for, cut to what the card has. */
-static bool meridian_share(MeridianCard *s, Error **errp)
+/* A PF's VFs: the card's, if it was made with so many for each PF, or a share. */
+static void meridian_share_vfs(MeridianCard *s, MeridianPf *pf, unsigned number)
 {
-    MeridianPf *own = MERIDIAN_PF(s);
     const struct meridian_link_welcome *card =
         meridian_link_welcome(MERIDIAN_FUNCTION(s)->link);
     unsigned rest = MIN(MAX(card->functions, MERIDIAN_FIRST_VF),
                         MERIDIAN_MAX_FUNCTIONS) - MERIDIAN_FIRST_VF;
+    unsigned made = 0;
+
+    pf->first_vf = MERIDIAN_FIRST_VF;
+    for (unsigned i = 0; i < MERIDIAN_MAX_PFS; i++) {
+        made += card->vfs[i];
+        pf->first_vf += i < number ? card->vfs[i] : 0;
+    }
+    if (made) {
+        pf->vfs = made <= rest ? MIN(s->most_vfs, card->vfs[number]) : 0;
+        return;
+    }
+    pf->vfs = MIN(s->most_vfs, rest / s->pfs);
+    pf->first_vf += number * pf->vfs;
+}
+
+/* What the user asks for, cut to what the card has. */
+static bool meridian_share(MeridianCard *s, Error **errp)
+{
+    const struct meridian_link_welcome *card =
+        meridian_link_welcome(MERIDIAN_FUNCTION(s)->link);
 
     if (s->pfs < 1 || s->pfs > MIN(card->pfs, MERIDIAN_MAX_PFS)) {
         error_setg(errp, "pfs=%u: this card has %u PFs", s->pfs, card->pfs);
         return false;
     }
-    own->first_vf = MERIDIAN_FIRST_VF;
-    own->vfs = MIN(own->vfs, rest / s->pfs);
+    s->most_vfs = MERIDIAN_PF(s)->vfs;
+    meridian_share_vfs(s, MERIDIAN_PF(s), 0);
     return true;
 }
 
@@ -169,8 +188,7 @@ static bool meridian_add_pf(MeridianCard *s, unsigned number, Error **errp)
     MERIDIAN_FUNCTION(pf)->number = number;
     pf->card = s;
     pf->vectors = own->vectors;
-    pf->vfs = own->vfs;
-    pf->first_vf = MERIDIAN_FIRST_VF + number * own->vfs;
+    meridian_share_vfs(s, pf, number);
     if (!qdev_realize_and_unref(DEVICE(other), BUS(pci_get_bus(dev)), errp)) {
         return false;
     }

@@ -60,6 +60,7 @@ struct MeridianCard {
 
     char *path;
     uint8_t pfs;
+    uint16_t most_vfs;   /* of each PF, as the user asks for them */
     MemoryRegion nobody; /* behind the card's port, where no BAR is */
     MeridianPf *pf[MERIDIAN_MAX_PFS]; /* NULL: not there */
 };

@@ -20,6 +20,7 @@ static bool meridian_link_same(const struct meridian_link_welcome *one,
            one->vf_bar2_bytes == other->vf_bar2_bytes &&
            one->functions == other->functions && one->ports == other->ports &&
            one->device_id == other->device_id &&
+           !memcmp(one->vfs, other->vfs, sizeof(one->vfs)) &&
            one->vf_device_id == other->vf_device_id;
 }
 

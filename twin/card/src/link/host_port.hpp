@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "link/link_server.hpp"
 
@@ -42,6 +43,9 @@ class HostPort {
 
   /// Hands out answers that have come.
   virtual void collect() = 0;
+
+  /// The PF that a VF has by the making of the shell; nothing if the host chooses it.
+  virtual std::optional<unsigned> parent(unsigned) const { return std::nullopt; }
 
   /// A function may access memory (bus master, VF enable) or may not; parent is a VF's PF.
   virtual void enable_function(unsigned function, bool enabled, unsigned parent) = 0;

@@ -170,6 +170,9 @@ void LinkServer::Parts::request(const Client& client, const LinkMessage& message
   if (header.type == MERIDIAN_LINK_DOORBELLS) return share_doorbells(client, header);
   if (header.type == MERIDIAN_LINK_RESET_FUNCTION) return function_reset(client, header);
   if (header.value > 1 || header.bar >= pfs) throw LinkError("FUNCTION: value is 0 or 1, bar the parent PF, 0 to 3");
+  if (const auto parent = card.parent(header.function); parent && *parent != header.bar)
+    throw LinkError("FUNCTION: function " + std::to_string(header.function) + " is a VF of PF " +
+                    std::to_string(*parent) + " in this card, not of PF " + std::to_string(header.bar));
   parents[header.function] = header.bar;
   host.of(header.function).enable(header.function, header.value != 0);
   card.enable_function(header.function, header.value != 0, header.bar);

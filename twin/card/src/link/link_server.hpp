@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,6 +31,8 @@ class LinkCard {
   /// Doorbell of a function, 4 for each of its queues in the order of BAR 0; as a write to BAR 0.
   virtual void doorbell(unsigned function, unsigned index, std::uint32_t value) = 0;
   virtual void enable_function(unsigned function, bool enabled, unsigned parent) = 0;
+  /// The PF that a VF has by the card's making: the server refuses another. Nothing if the host chooses it.
+  virtual std::optional<unsigned> parent(unsigned) const { return std::nullopt; }
   virtual void reset_function(unsigned function, Done done) = 0;
   virtual void reset_host() = 0;  // the slot's reset, and what a host leaves behind when it goes
 

@@ -19,6 +19,12 @@ void set_bits(Word& word, unsigned shift, unsigned mask, unsigned value) {
   word = static_cast<Word>((word & ~(mask << shift)) | value << shift);
 }
 
+/// Of the two bits of a VF on cfg_vf_status.
+constexpr unsigned vf_enable_bit = 0, vf_master_bit = 1;
+void set_vf_status(WidePin pin, unsigned vf, unsigned bit, bool value) {
+  set_bits(pin[(vf - first_vf) / 16], 2 * (vf - first_vf) % 32 + bit, 1, value);
+}
+
 /// A pin of each PF, and of each VF.
 void set_pin(unsigned function, Pin pfs, WidePin vfs, bool value) {
   if (function < first_vf)
@@ -42,13 +48,15 @@ void show(const Beat& beat, WidePin data, Pin keep, WidePin user, Pin last) {
 
 }  // namespace
 
-Block::Block(const PciePins& pins, std::uint64_t seed) : pins_(pins), random_(seed) {
+Block::Block(const PciePins& pins, std::uint64_t seed) : pins_(pins), random_(seed), completions_(seed ^ 0xc0) {
   reset();
 }
 
 void Block::reset() {
-  accesses_.clear();
-  completions_.clear();
+  accesses_.reset();
+  completions_.reset();
+  steady_answer_.reset();
+  steady_request_.reset();
   answer_.clear();
   request_.clear();
   resets_to_begin_.clear();
@@ -68,11 +76,15 @@ void Block::set_sizes(unsigned max_payload, unsigned max_read_request) {
   pins_.max_read_req = encoded(std::bit_floor(max_read_request));
 }
 
-void Block::set_enabled(unsigned function, bool enabled) {
+void Block::set_vf_enable(unsigned vf, bool enabled) {
+  set_vf_status(pins_.vf_status, vf, vf_enable_bit, enabled);
+}
+
+void Block::set_master(unsigned function, bool enabled) {
   if (function < first_vf)
-    set_bits(pins_.function_status, 4 * function, 1U << master_bit, enabled ? 1U << master_bit : 0);
+    set_bits(pins_.function_status, 4 * function + master_bit, 1, enabled);
   else
-    set_bits(pins_.vf_status[(function - first_vf) / 16], 2 * (function - first_vf) % 32, 3, enabled ? 3 : 0);
+    set_vf_status(pins_.vf_status, function, vf_master_bit, enabled);
 }
 
 void Block::set_msix(unsigned function, bool enabled) {
@@ -84,7 +96,8 @@ void Block::begin_reset(unsigned function) {
 }
 
 bool Block::idle() const {
-  return accesses_.empty() && completions_.empty() && request_.empty() && resets_.empty() && resets_to_begin_.empty();
+  return accesses_.size() == 0 && completions_.empty() && request_.empty() && resets_.empty() &&
+         resets_to_begin_.empty();
 }
 
 std::optional<unsigned> Block::pop_reset() {
@@ -94,16 +107,8 @@ std::optional<unsigned> Block::pop_reset() {
   return function;
 }
 
-void Block::access(const Access& access) {
-  for (const Beat& beat : encode(access)) accesses_.push_back(beat);
-}
-
-void Block::complete(const Completion& completion) {
-  for (const Beat& beat : encode(completion)) completions_.push_back(beat);
-}
-
 std::string Block::waits_for() const {
-  if (!accesses_.empty()) return "m_axis_cq_tready";
+  if (accesses_.size() != 0) return "m_axis_cq_tready";
   if (!completions_.empty()) return "m_axis_rc_tready";
   if (!request_.empty()) return "the end of a request";
   if (!resets_to_begin_.empty()) return "the beginning of a function level reset";
@@ -111,12 +116,13 @@ std::string Block::waits_for() const {
 }
 
 void Block::sample() {
+  accesses_.tick((pins_.cq_np_req & 1) != 0);
   if (access_shown_ && pins_.cq_tready != 0) {
-    accesses_.pop_front();
+    accesses_.pop();
     access_shown_ = false;
   }
   if (completion_shown_ && pins_.rc_tready != 0) {
-    completions_.pop_front();
+    completions_.pop();
     completion_shown_ = false;
   }
   sample_answers();
@@ -133,6 +139,8 @@ void Block::sample() {
 }
 
 void Block::sample_answers() {
+  steady_answer_.check(pins_.cc_tvalid != 0, pins_.cc_tready != 0, pins_.cc_tdata, pins_.cc_tkeep, pins_.cc_tlast != 0,
+                       0);
   if (pins_.cc_tvalid == 0 || pins_.cc_tready == 0) return;
   take(answer_, pins_.cc_tdata, pins_.cc_tkeep, pins_.cc_tlast != 0);
   if (pins_.cc_tlast == 0) return;
@@ -142,6 +150,8 @@ void Block::sample_answers() {
 }
 
 void Block::sample_requests() {
+  steady_request_.check(pins_.rq_tvalid != 0, pins_.rq_tready != 0, pins_.rq_tdata, pins_.rq_tkeep, pins_.rq_tlast != 0,
+                        pins_.rq_tuser);
   if (!request_.empty() && pins_.rq_tvalid == 0) throw CheckError("pcie: s_axis_rq has a gap within a request");
   if (pins_.rq_tvalid == 0 || pins_.rq_tready == 0) return;
   if (request_.empty()) request_user_ = pins_.rq_tuser;
@@ -166,16 +176,21 @@ void Block::drive() {
   pins_.rq_tready = !hold_ && random_.below(16) != 0 ? all_ready : 0;
 }
 
+/// A beat that is shown stands until it is taken.
 void Block::drive_accesses() {
-  pins_.cq_tvalid = !accesses_.empty();
-  access_shown_ = !accesses_.empty();
-  if (access_shown_) show(accesses_.front(), pins_.cq_tdata, pins_.cq_tkeep, pins_.cq_tuser, pins_.cq_tlast);
+  if (access_shown_) return;
+  const Beat* beat = gap() ? nullptr : accesses_.next();
+  access_shown_ = beat != nullptr;
+  pins_.cq_tvalid = access_shown_;
+  if (access_shown_) show(*beat, pins_.cq_tdata, pins_.cq_tkeep, pins_.cq_tuser, pins_.cq_tlast);
 }
 
 void Block::drive_completions() {
-  pins_.rc_tvalid = !completions_.empty();
-  completion_shown_ = !completions_.empty();
-  if (completion_shown_) show(completions_.front(), pins_.rc_tdata, pins_.rc_tkeep, pins_.rc_tuser, pins_.rc_tlast);
+  if (completion_shown_) return;
+  const Beat* beat = gap() ? nullptr : completions_.next();
+  completion_shown_ = beat != nullptr;
+  pins_.rc_tvalid = completion_shown_;
+  if (completion_shown_) show(*beat, pins_.rc_tdata, pins_.rc_tkeep, pins_.rc_tuser, pins_.rc_tlast);
 }
 
 }  // namespace meridian::pcie

@@ -9,13 +9,17 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "pcie/access_queue.hpp"
+#include "pcie/completion_queue.hpp"
 #include "pcie/packet.hpp"
+#include "pcie/steady_beat.hpp"
 #include "shell/pins.hpp"
 
 namespace meridian::pcie {
 
 /// A model of the integrated block for PCIe (PG213) at its pins: four streams, and what configuration space tells. It
-/// holds the shell against the rules of a packet (CheckError); what packets mean is somebody else's.
+/// holds the shell against the rules of packets and streams (CheckError); what packets mean is somebody else's. In some
+/// cycles it has no beat, or takes none. PG213 promises that it has no gap within a packet; this model has some.
 class Block {
  public:
   Block(const PciePins& pins, std::uint64_t seed);
@@ -24,15 +28,18 @@ class Block {
   std::function<void(const AccessAnswer&)> on_answer;
   std::function<void(Request)> on_request;
 
-  void access(const Access& access);
-  std::size_t accesses() const { return accesses_.size(); }  // beats that the shell has not taken
-  void complete(const Completion& completion);
+  void access(const Access& access) { accesses_.add(access); }
+  std::size_t accesses() const { return accesses_.size(); }  // that the shell has not taken
+  bool writes() const { return accesses_.has_write(); }      // there is a write among them
+  void complete(const Completion& completion) { completions_.add(completion); }
+  bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
 
   /// Requests of the shell wait.
   void hold_requests(bool hold) { hold_ = hold; }
 
   void set_sizes(unsigned max_payload, unsigned max_read_request);
-  void set_enabled(unsigned function, bool enabled);  // bus master; of a VF VF Enable, too
+  void set_vf_enable(unsigned vf, bool enabled);
+  void set_master(unsigned function, bool enabled);
   void set_msix(unsigned function, bool enabled);
 
   /// A function level reset, which lasts until the shell says that it is done. It begins some cycles later, so that the
@@ -56,12 +63,15 @@ class Block {
   void sample_requests();
   void drive_accesses();
   void drive_completions();
+  bool gap() { return random_.below(16) == 0; }
 
   PciePins pins_;
   Random random_;
   bool hold_ = false;
   bool access_shown_ = false, completion_shown_ = false;
-  std::deque<Beat> accesses_, completions_;
+  AccessQueue accesses_;
+  CompletionQueue completions_;
+  SteadyBeat steady_answer_{"s_axis_cc"}, steady_request_{"s_axis_rq"};
   std::vector<std::uint32_t> answer_, request_;  // what has come of a packet
   std::uint64_t request_user_ = 0;
   struct Beginning {

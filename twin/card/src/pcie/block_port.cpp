@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -33,8 +34,9 @@ void append(Bytes& bytes, std::uint64_t value, unsigned width) {
 
 }  // namespace
 
-BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host)
-    : setting_(setting.pcie), block_(block), link_(setting.pcie, host), random_(setting.seed ^ 0xb0) {
+BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host,
+                     const std::array<unsigned, first_vf>& vfs)
+    : setting_(setting.pcie), block_(block), link_(setting.pcie, host), random_(setting.seed ^ 0xb0), vfs_(vfs) {
   if (setting.reset != PcieReset::all)
     throw InputError(
         "this shell has its own DMA engine, whose PCIe resets take a function's queues: choose --pcie-reset all");
@@ -48,12 +50,30 @@ BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& 
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };
 }
 
-pcie::Access BlockPort::access(unsigned function, unsigned bar, std::uint64_t offset) const {
+void BlockPort::set_functions(unsigned functions) {
+  const unsigned vfs = std::accumulate(vfs_.begin(), vfs_.end(), 0U);
+  if (vfs != 0 && first_vf + vfs != functions)
+    throw InputError("the shell has " + std::to_string(functions) + " functions, and this program was built for " +
+                     std::to_string(vfs) + " VFs: build both by scripts/build-card with the same --vfs");
+  functions_ = functions;
+}
+
+std::optional<unsigned> BlockPort::parent(unsigned function) const {
+  if (function < first_vf || function >= functions_) return std::nullopt;
+  unsigned end = first_vf;
+  for (unsigned pf = 0; pf < first_vf; ++pf)
+    if (function < (end += vfs_[pf])) return pf;
+  return 0;
+}
+
+pcie::Access BlockPort::access(unsigned function, unsigned bar, std::uint64_t offset) {
   pcie::Access access;
   access.function = function;
   access.bar = bar;
   access.aperture = static_cast<unsigned>(std::countr_zero(bar_bytes(function, bar)));
   access.offset = static_cast<std::uint32_t>(offset);
+  access.traffic_class = random_.below(8);
+  access.attributes = random_.below(8);
   return access;
 }
 
@@ -63,7 +83,7 @@ void BlockPort::read(unsigned function, unsigned bar, std::uint64_t offset, unsi
   pcie::Access asked = access(function, bar, offset);
   asked.bytes = width;
   asked.tag = tag_;
-  open_[tag_++] = {function, offset, width, std::move(done)};
+  open_[tag_++] = {function, offset, width, std::move(done), asked.traffic_class, asked.attributes};
   steps_.push_back({Step::Kind::read, std::move(asked), false, {}});
 }
 
@@ -102,6 +122,14 @@ void BlockPort::reset_function(unsigned function, std::function<void()> done) {
   ++others_;
 }
 
+/// Whether the block takes it: an access behind all writes, as a read that waits holds up none; all else behind all
+/// accesses.
+bool BlockPort::may_take(Step& step) {
+  if (step.is_access()) return !block_.writes();
+  if (block_.accesses() != 0) return false;
+  return step.cycles == 0 || --step.cycles == 0;
+}
+
 void BlockPort::take_step() {
   Step step = std::move(steps_.front());
   steps_.pop_front();
@@ -115,24 +143,40 @@ void BlockPort::take_step() {
     case Step::Kind::enable:
       enabled_[function] = step.enabled;
       return apply(function);
+    case Step::Kind::master:
+      if (!may(function)) return;
+      link_.enable(function, true);
+      return block_.set_master(function, true);
+    case Step::Kind::msix:
+      return block_.set_msix(function, may(function));
     case Step::Kind::reset:
       return begin_reset(function, std::move(step.done));
   }
 }
 
-/// Its reset or its PF's, which might be any, would take back what is written to its table.
+/// Its reset or its PF's, which takes back what is written to its table.
 bool BlockPort::is_held(unsigned function) const {
-  return std::any_of(resets_.begin(), resets_.end(), [&](const auto& reset) {
-    return reset.first == function || (function >= first_vf && reset.first < first_vf);
-  });
+  return std::any_of(resets_.begin(), resets_.end(),
+                     [&](const auto& reset) { return reset.first == function || parent(function) == reset.first; });
 }
 
 void BlockPort::apply(unsigned function) {
-  const bool may = enabled_[function] && !is_held(function);
-  link_.enable(function, may);
-  block_.set_enabled(function, may);
-  block_.set_msix(function, may);
-  if (may) write_messages(function);
+  if (may(function)) return raise(function);
+  link_.enable(function, false);
+  block_.set_master(function, false);
+  block_.set_msix(function, false);
+}
+
+/// The two bits come before whatever waits, when the table is written.
+void BlockPort::raise(unsigned function) {
+  if (function >= first_vf) block_.set_vf_enable(function, true);
+  write_messages(function);
+  const bool msix_first = random_.below(2) == 0;
+  for (const bool master : {msix_first, !msix_first}) {
+    Step step{master ? Step::Kind::master : Step::Kind::msix, access(function, 0, 0), true, {}, 1 + random_.below(32)};
+    steps_.push_front(std::move(step));
+    ++others_;
+  }
 }
 
 void BlockPort::write_messages(unsigned function) {
@@ -153,6 +197,11 @@ void BlockPort::begin_reset(unsigned function, std::function<void()> done) {
   if (reset.under_way) return;
   reset.under_way = true;
   apply(function);
+  for (unsigned vf = first_vf; vf < functions_; ++vf) {
+    if (parent(vf) != function) continue;
+    apply(vf);
+    block_.set_vf_enable(vf, false);
+  }
   block_.begin_reset(function);
 }
 
@@ -165,7 +214,7 @@ void BlockPort::end_reset(unsigned function) {
   }
   // A PF's reset has taken its VFs along.
   for (unsigned other = 0; other < functions_; ++other)
-    if (enabled_[other] && (other == function || (function < first_vf && other >= first_vf))) apply(other);
+    if (enabled_[other] && (other == function || parent(other) == function)) apply(other);
   for (const auto& done : reset.dones)
     if (done) done();
 }
@@ -177,6 +226,8 @@ void BlockPort::answered(const pcie::AccessAnswer& answer) {
   const Open open = std::move(found->second);
   open_.erase(found);
   if (answer.function != open.function) throw CheckError("pcie: another function answers than was asked");
+  if (answer.traffic_class != open.traffic_class || answer.attributes != open.attributes)
+    throw CheckError("pcie: a read's answer has not its traffic class or attributes");
   link_.flush();  // on its way to the host it pushes what was written before
   if (!answer.ok) return open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
   if (answer.words.size() != (open.width + 3) / 4 || answer.bytes != open.width || answer.lower != (open.offset & 0x7f))
@@ -198,7 +249,7 @@ void BlockPort::requested(pcie::Request request) {
     return link_.write(function, request.address, request.data);
   }
   if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
-  if (request.tag >= tags || read_tags_[request.tag])
+  if (request.tag >= tags || read_tags_[request.tag] || block_.completes(request.tag))
     throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
   read_tags_[request.tag] = true;
   link_.read(function, request.address, request.bytes,
@@ -223,7 +274,7 @@ void BlockPort::tick(std::uint64_t now_ps) {
   link_.run(now_ps);
   block_.hold_requests(link_.behind());
   while (const auto function = block_.pop_reset()) end_reset(*function);
-  while (!steps_.empty() && block_.accesses() == 0) take_step();
+  while (!steps_.empty() && may_take(steps_.front())) take_step();
 }
 
 bool BlockPort::idle() const {

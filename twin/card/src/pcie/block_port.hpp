@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/random.hpp"
@@ -19,14 +21,21 @@ namespace meridian {
 /// A host behind the integrated block for PCIe: accesses to the BARs, memory, interrupts, resets. Accesses, enables and
 /// resets reach the block in their order.
 ///
+/// A function is enabled as software does it: VF Enable of a VF, then bus master and MSI-X Enable in either order. Bus
+/// master and MSI-X Enable fall when the host says so or the function is reset; VF Enable falls when its PF is.
+///
 /// Interrupts are messages of the shell's own MSI-X tables. Software's table is the machine's, which masks and keeps
 /// vectors pending itself, so this class writes the shell's: each vector of each function has an address and a value of
 /// this class's own, and a function's write of it is an interrupt of the machine.
 class BlockPort final : public HostPort {
  public:
-  BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host);
+  /// vfs: of each PF, in the order of their numbers; none: all are PF 0's.
+  BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& host,
+            const std::array<unsigned, first_vf>& vfs = {});
 
-  void set_functions(unsigned functions) override { functions_ = functions; }
+  /// InputError if these are not PFs and VFs together.
+  void set_functions(unsigned functions) override;
+  std::optional<unsigned> parent(unsigned function) const override;
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) override;
@@ -47,26 +56,33 @@ class BlockPort final : public HostPort {
     std::uint64_t offset;
     unsigned width;
     Read done;
+    unsigned traffic_class, attributes;
   };
   /// What waits for its turn at the block.
   struct Step {
-    enum class Kind { read, write, doorbell, enable, reset } kind;
+    enum class Kind { read, write, doorbell, enable, master, msix, reset } kind;
     pcie::Access access;
     bool enabled = false;
     std::function<void()> done;
+    unsigned cycles = 0;  // that it waits when its turn has come
+
+    bool is_access() const { return kind == Kind::read || kind == Kind::write || kind == Kind::doorbell; }
   };
   struct Reset {
     bool under_way = false;
     std::vector<std::function<void()>> dones, later;  // who waits for this one; for one behind it
   };
 
-  pcie::Access access(unsigned function, unsigned bar, std::uint64_t offset) const;
+  pcie::Access access(unsigned function, unsigned bar, std::uint64_t offset);
+  bool may_take(Step& step);
   void take_step();
   void answered(const pcie::AccessAnswer& answer);
   void requested(pcie::Request request);
   void complete(const pcie::Request& request, bool ok, const Bytes& data);
   bool is_held(unsigned function) const;
+  bool may(unsigned function) const { return enabled_[function] && !is_held(function); }
   void apply(unsigned function);
+  void raise(unsigned function);
   void write_messages(unsigned function);
   void begin_reset(unsigned function, std::function<void()> done);
   void end_reset(unsigned function);
@@ -75,6 +91,7 @@ class BlockPort final : public HostPort {
   pcie::Block& block_;
   PcieLink link_;
   Random random_;
+  std::array<unsigned, first_vf> vfs_;
   std::deque<Step> steps_;
   std::size_t others_ = 0;             // of steps_: neither reads, which are open, nor doorbells
   std::map<std::uint8_t, Open> open_;  // by tag

@@ -64,7 +64,8 @@ std::vector<Beat> encode(const Access& access) {
   const unsigned begin = 0xfU << lane & 0xf, end = 0xfU >> spare;
   std::vector<std::uint32_t> words = {(bar_base + access.offset) & ~3U, 0,
                                       count | (write ? memory_write : memory_read) << 11 | root << 16,
-                                      access.tag | access.function << 8 | access.bar << 16 | access.aperture << 19};
+                                      access.tag | access.function << 8 | access.bar << 16 | access.aperture << 19 |
+                                          access.traffic_class << 25 | access.attributes << 28};
   if (write) {
     const std::vector<std::uint32_t> payload = words_of(access.offset, access.data);
     words.insert(words.end(), payload.begin(), payload.end());
@@ -89,6 +90,8 @@ AccessAnswer decode_answer(std::span<const std::uint32_t> packet) {
   answer.function = packet[2] >> 8 & 0xff;
   answer.lower = packet[0] & 0x7f;
   answer.bytes = packet[0] >> 16 & 0x1fff;
+  answer.traffic_class = packet[2] >> 25 & 7;
+  answer.attributes = packet[2] >> 28 & 7;
   check(packet[1] >> 16 == root, "a completion for requester " + std::to_string(packet[1] >> 16));
   const std::size_t words = packet[1] & 0x7ff;
   // That of a request that is refused repeats the request behind its descriptor.
@@ -132,10 +135,9 @@ Request decode_request(std::span<const std::uint32_t> packet, std::uint64_t user
 std::vector<Beat> encode(const Completion& completion) {
   const std::vector<std::uint32_t> payload =
       completion.ok ? words_of(completion.address, completion.data) : std::vector<std::uint32_t>{};
-  const bool ends = !completion.ok || completion.data.size() == completion.left;
   std::vector<std::uint32_t> words = {
       static_cast<std::uint32_t>(completion.address & 0xfff) | (completion.ok ? 0 : status_error) << 12 |
-          completion.left << 16 | (ends ? 1U << 30 : 0),
+          completion.left << 16 | (completion.ends() ? 1U << 30 : 0),
       static_cast<std::uint32_t>(payload.size()) | (completion.ok ? 0 : unsupported) << 11, completion.tag};
   words.insert(words.end(), payload.begin(), payload.end());
   std::vector<Beat> beats = beats_of(words);

@@ -32,6 +32,8 @@ struct Access {
   unsigned bytes = 4;    // of a read, which begin anywhere
   Bytes data;            // of a write; empty: a read
   std::uint8_t tag = 0;  // of a read
+  unsigned traffic_class = 0;
+  unsigned attributes = 0;  // ordering by identifier, relaxed ordering, no snoop
 };
 std::vector<Beat> encode(const Access& access);
 
@@ -43,6 +45,8 @@ struct AccessAnswer {
   unsigned function = 0;             // that answers
   unsigned lower = 0;                // lowest 7 bits of the first byte's address
   unsigned bytes = 0;                // from there on
+  unsigned traffic_class = 0;
+  unsigned attributes = 0;
 };
 
 /// CheckError names the rule that is broken.
@@ -68,6 +72,8 @@ struct Completion {
   std::uint32_t left = 0;     // bytes from there to the end of the read
   bool ok = true;             // else the read is unsupported, and has no data
   Bytes data;
+
+  bool ends() const { return !ok || data.size() == left; }
 };
 std::vector<Beat> encode(const Completion& completion);
 

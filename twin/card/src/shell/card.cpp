@@ -300,6 +300,9 @@ unsigned Card::host_bytes() {
 unsigned Card::host_mhz() {
   return shell_host_mhz;
 }
+std::array<unsigned, 4> Card::vfs() {
+  return shell_vfs;
+}
 std::uint64_t Card::now_ps() const {
   return parts_->now_ps;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -64,6 +65,9 @@ class Card {
   static unsigned ports();
   static unsigned host_bytes();
   static unsigned host_mhz();
+
+  /// VFs of each PF by the making of a shell with its own DMA engine; none: all are PF 0's.
+  static std::array<unsigned, 4> vfs();
 
   std::uint64_t now_ps() const;
 

@@ -185,6 +185,7 @@ struct PciePins {
   Pin cq_tlast;
   Pin cq_tvalid;
   Pin cq_tready;
+  Pin cq_np_req;
   WidePin cc_tdata;
   Pin cc_tkeep;
   Pin cc_tlast;

@@ -20,6 +20,9 @@
 #if !defined(HOST_BYTES) || (HOST_BYTES != 32 && HOST_BYTES != 64)
 #error "define HOST_BYTES as 32 or 64, as the Verilog was generated"
 #endif
+#if !defined(VFS)
+#error "define VFS as the VFs of each PF, as 2,2,0,0, or as 0,0,0,0 if the Verilog was generated without them"
+#endif
 #if !defined(HOST_MHZ) || (HOST_MHZ != 125 && HOST_MHZ != 250)
 #error "define HOST_MHZ as 125 or 250, as the Verilog was generated"
 #endif
@@ -30,6 +33,7 @@ constexpr unsigned shell_ports = PORTS;
 constexpr unsigned shell_host_bytes = HOST_BYTES;
 constexpr unsigned shell_line_rate = LINE_RATE;
 constexpr unsigned shell_host_mhz = HOST_MHZ;
+constexpr std::array<unsigned, 4> shell_vfs = {VFS};  // of each PF; none: all are PF 0's
 
 /// Clock, reset and MAC pins of one port.
 struct ShellPort {
@@ -193,6 +197,7 @@ class Shell {
                       s.m_axis_cq_tlast,
                       s.m_axis_cq_tvalid,
                       s.m_axis_cq_tready,
+                      s.pcie_cq_np_req,
                       wide(s.s_axis_cc_tdata),
                       s.s_axis_cc_tkeep,
                       s.s_axis_cc_tlast,

@@ -21,7 +21,7 @@ constexpr std::uint64_t longest_access_ps = 1'000'000;  // of a register in the 
 constexpr std::size_t open_accesses = 64;               // on a register bus, before its client has to wait
 
 std::unique_ptr<HostPort> make_host_port(const CardNodeSetting& setting, Card& card, MemoryBus& host) {
-  if (card.pcie() != nullptr) return std::make_unique<BlockPort>(setting.qdma, *card.pcie(), host);
+  if (card.pcie() != nullptr) return std::make_unique<BlockPort>(setting.qdma, *card.pcie(), host, Card::vfs());
   return std::make_unique<QdmaPort>(setting.qdma, card, host);
 }
 
@@ -86,6 +86,8 @@ meridian_link_welcome CardNode::welcome() const {
   welcome.device_id = 0x903f;
   welcome.vf_device_id = 0xa03f;
   welcome.time_ps = card_.now_ps();
+  for (unsigned function = HostPort::first_vf; function < functions_; ++function)
+    if (const auto pf = host_->parent(function)) ++welcome.vfs[*pf];
   return welcome;
 }
 

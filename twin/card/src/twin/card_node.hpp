@@ -101,6 +101,7 @@ class CardNode final : public LinkCard {
   void bar_write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void doorbell(unsigned function, unsigned index, std::uint32_t value) override;
   void enable_function(unsigned function, bool enabled, unsigned parent) override;
+  std::optional<unsigned> parent(unsigned function) const override { return host_->parent(function); }
   void reset_function(unsigned function, Done done) override;
   void reset_host() override;
   void ps_read(std::uint64_t offset, unsigned width, Read done) override;

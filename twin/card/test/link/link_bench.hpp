@@ -61,6 +61,10 @@ class FakeCard : public LinkCard {
   void enable_function(unsigned function, bool enabled, unsigned parent) override {
     log.push_back((enabled ? "enable " : "disable ") + std::to_string(function) + " " + std::to_string(parent));
   }
+  std::optional<unsigned> parent(unsigned function) const override {
+    const auto found = parents.find(function);
+    return found == parents.end() ? std::nullopt : std::optional(found->second);
+  }
   void reset_function(unsigned function, Done done) override {
     log.push_back("reset_function " + std::to_string(function));
     if (on_reset) on_reset();
@@ -86,6 +90,7 @@ class FakeCard : public LinkCard {
 
   std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::uint64_t> registers;
   std::vector<std::string> log;
+  std::map<unsigned, unsigned> parents;       // that functions have by the card's making
   std::vector<std::array<unsigned, 3>> rung;  // function, index, value
   std::vector<Read> held;
   std::function<void()> on_reset;

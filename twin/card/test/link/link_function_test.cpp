@@ -79,6 +79,26 @@ TEST_F(LinkFunction, ReachesNoOther) {
   EXPECT_EQ(error(one), sentence);
 }
 
+TEST_F(LinkFunction, HasThePfThatTheCardWasMadeWith) {
+  card.parents = {{5, 1}};
+  TestClient host = join(MERIDIAN_LINK_PCIE);
+  auto header = make(MERIDIAN_LINK_FUNCTION, 5);
+  header.function = 5;
+  header.value = 1;
+  host.send(header);
+  const Reply refused = next(host);
+  EXPECT_EQ(refused.header.status, MERIDIAN_LINK_INVALID);
+  EXPECT_EQ(refused.text(), "FUNCTION: function 5 is a VF of PF 1 in this card, not of PF 0");
+  EXPECT_TRUE(card.log.empty());
+  header.bar = 1;
+  host.send(header);
+  EXPECT_EQ(next(host).header.status, MERIDIAN_LINK_OK);
+  header.function = 6;  // is the host's choice
+  host.send(header);
+  EXPECT_EQ(next(host).header.status, MERIDIAN_LINK_OK);
+  EXPECT_EQ(card.log, (std::vector<std::string>{"enable 5 1", "enable 6 1"}));
+}
+
 TEST_F(LinkFunction, IsPlayedByOneAtATime) {
   TestClient one = play(4, "first");
   EXPECT_EQ(refused(hello_of(4)), "function 4 is played by first already");

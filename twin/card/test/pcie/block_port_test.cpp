@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -43,12 +44,24 @@ struct BlockPortTest : testing::Test {
   /// What the shell gets written to its MSI-X tables.
   std::vector<Entry> table() {
     std::vector<Entry> entries;
-    tick(40);
+    tick(150);
     for (const auto& words : std::exchange(packets, {}))
       for (std::size_t at = 4; at + 3 < words.size(); at += 4)
         entries.push_back(
             {words[3] >> 8 & 0xff, std::uint64_t{words[at + 1]} << 32 | words[at], words[at + 2], words[at + 3]});
     return entries;
+  }
+  /// The shell answers a read with what it was asked with.
+  void answer(const pcie::AccessAnswer& given, int traffic_class = -1, int attributes = -1) {
+    wires.cq_ready = 1;
+    tick(100);
+    pcie::AccessAnswer answer = given;
+    for (const auto& words : packets)
+      if (words.size() == 4 && (words[3] & 0xff) == given.tag) {
+        answer.traffic_class = traffic_class < 0 ? words[3] >> 25 & 7 : static_cast<unsigned>(traffic_class);
+        answer.attributes = attributes < 0 ? words[3] >> 28 & 7 : static_cast<unsigned>(attributes);
+      }
+    block.on_answer(answer);
   }
   /// The shell has done a function's reset.
   void done(unsigned function) {
@@ -65,10 +78,8 @@ struct BlockPortTest : testing::Test {
   std::vector<std::uint32_t> completions() {
     std::vector<std::uint32_t> firsts;
     wires.rc_ready = 1;
-    for (unsigned i = 0; i < 200; ++i) {
-      tick();
+    for (unsigned i = 0; i < 200; ++i, tick())
       if (wires.rc_valid != 0 && (wires.rc_user[1] & 1) != 0) firsts.push_back(wires.rc_data[0]);
-    }
     return firsts;
   }
 };
@@ -83,9 +94,9 @@ TEST_F(BlockPortTest, ReadOfARegisterIsAnsweredByItsTag) {
   port.read(5, 2, 0x12, 2, keep);
   port.read(0, 2, 0x98, 8, keep);
   EXPECT_EQ(port.reads(), 3U);
-  block.on_answer({1, true, {0xaaaa'bbbb}, 5, 0x12, 2});
-  block.on_answer({0, true, {0x1fd3'0000}, 0, 0, 4});
-  block.on_answer({2, true, {0x1111'1111, 0x2222'2222}, 0, 0x18, 8});
+  answer({1, true, {0xaaaa'bbbb}, 5, 0x12, 2});
+  answer({0, true, {0x1fd3'0000}, 0, 0, 4});
+  answer({2, true, {0x1111'1111, 0x2222'2222}, 0, 0x18, 8});
   EXPECT_EQ(values, (std::vector<std::uint64_t>{0xaaaa, 0x1fd3'0000, 0x2222'2222'1111'1111}));
   EXPECT_EQ(port.reads(), 0U);
 }
@@ -93,24 +104,53 @@ TEST_F(BlockPortTest, ReadOfARegisterIsAnsweredByItsTag) {
 TEST_F(BlockPortTest, AnswerThatIsNotTheReadsIsFound) {
   const auto nobody = [](meridian_link_status, std::uint64_t) { FAIL(); };
   for (std::uint8_t tag = 0; tag < 4; ++tag) port.read(5, 2, 0x10, 4, nobody);
-  EXPECT_THROW(block.on_answer({9, true, {0}, 5, 0x10, 4}), CheckError);
-  EXPECT_THROW(block.on_answer({0, true, {0}, 4, 0x10, 4}), CheckError);
-  EXPECT_THROW(block.on_answer({1, true, {0}, 5, 0x14, 4}), CheckError);
-  EXPECT_THROW(block.on_answer({2, true, {0}, 5, 0x10, 3}), CheckError);
-  EXPECT_THROW(block.on_answer({3, true, {0, 0}, 5, 0x10, 4}), CheckError);
+  EXPECT_THROW(answer({9, true, {0}, 5, 0x10, 4}), CheckError);
+  EXPECT_THROW(answer({0, true, {0}, 4, 0x10, 4}), CheckError);
+  EXPECT_THROW(answer({1, true, {0}, 5, 0x14, 4}), CheckError);
+  EXPECT_THROW(answer({2, true, {0}, 5, 0x10, 3}), CheckError);
+  EXPECT_THROW(answer({3, true, {0, 0}, 5, 0x10, 4}), CheckError);
+}
+
+TEST_F(BlockPortTest, AnswerHasTheTrafficClassAndAttributesOfItsRead) {
+  std::set<unsigned> classes, attributes;
+  unsigned answers = 0;
+  for (unsigned i = 0; i < 40; ++i) {
+    port.read(5, 2, 0x10, 4, [&](meridian_link_status, std::uint64_t) { ++answers; });
+    answer({static_cast<std::uint8_t>(i), true, {0}, 5, 0x10, 4});
+    classes.insert(packets.back().at(3) >> 25 & 7);
+    attributes.insert(packets.back().at(3) >> 28 & 7);
+  }
+  EXPECT_EQ(answers, 40U);
+  EXPECT_EQ(classes.size(), 8U);
+  EXPECT_EQ(attributes.size(), 8U);
+  for (const bool is_class : {true, false}) {
+    port.read(5, 2, 0x10, 4, [](meridian_link_status, std::uint64_t) { FAIL(); });
+    const auto tag = static_cast<std::uint8_t>(is_class ? 40 : 41);
+    EXPECT_THROW(answer({tag, true, {0}, 5, 0x10, 4}, is_class ? 8 : -1, is_class ? -1 : 8), CheckError);
+  }
 }
 
 TEST_F(BlockPortTest, AnswerPushesWhatWasWrittenBefore) {
   QdmaSetting slow;
   slow.pcie.unlimited = false;
-  BlockPort far(slow, block, memory);
+  pcie::Block other(wires.pins(), 1);
+  BlockPort far(slow, other, memory);
   far.enable_function(0, true, 0);
-  far.tick(1);
-  block.on_request({true, 0, 0x1000, 4, 0, {1, 2, 3, 4}});
-  EXPECT_TRUE(memory.events.empty());
-  bool written = false;
-  far.read(0, 0, 0, 4, [&](meridian_link_status, std::uint64_t) { written = !memory.events.empty(); });
-  block.on_answer({0, true, {0}, 0, 0, 4});
+  wires.cq_ready = 1;
+  bool written = false, asked = false;
+  for (unsigned i = 0; i < 200; ++i) {
+    other.sample();
+    far.tick(1);
+    other.drive();
+    if (i == 150) {
+      other.on_request({true, 0, 0x1000, 4, 0, {1, 2, 3, 4}});
+      EXPECT_TRUE(memory.events.empty());
+      far.read(0, 0, 0, 4, [&](meridian_link_status, std::uint64_t) { written = !memory.events.empty(); });
+    }
+    if (i <= 150 || wires.cq_valid == 0 || asked) continue;
+    asked = true;
+    other.on_answer({0, true, {0}, 0, 0, 4, wires.cq_data[3] >> 25 & 7, wires.cq_data[3] >> 28 & 7});
+  }
   EXPECT_TRUE(written);
 }
 
@@ -128,13 +168,14 @@ TEST_F(BlockPortTest, WhatIsNotThereIsUnsupported) {
   port.write(0, 0, 0x2, 2, 0);
   EXPECT_EQ(port.pending(), 0U);
   port.read(0, 2, 0, 4, keep);
-  block.on_answer({0, false, {}, 0, 0, 0});
+  answer({0, false, {}, 0, 0, 0});
   EXPECT_EQ(refused, 6U);
 }
 
 TEST_F(BlockPortTest, ReadOfMemoryComesInPartsThatEndAtBoundaries) {
+  wires.cq_ready = 1;
   port.enable_function(0, true, 0);
-  tick();
+  tick(150);
   std::size_t most = 0, least = 100;
   for (int i = 0; i < 40; ++i) {
     block.on_request({false, 0, 0x10c0, 512, 9, {}});
@@ -157,14 +198,17 @@ TEST_F(BlockPortTest, ReadOfMemoryComesInPartsThatEndAtBoundaries) {
 
 TEST_F(BlockPortTest, TagOfAReadIsUsedOnceAtATime) {
   memory.hold = true;
+  wires.cq_ready = 1;
   port.enable_function(0, true, 0);
-  tick();
+  tick(150);
   block.on_request({false, 0, 0x1000, 64, 9, {}});
   EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 9, {}}), CheckError);
   EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 32, {}}), CheckError);
   tick();
   memory.answer_all();
   tick();
+  EXPECT_THROW(block.on_request({false, 0, 0x1000, 64, 9, {}}), CheckError) << "the shell has not taken the answer";
+  EXPECT_EQ(completions().size(), 1U);
   block.on_request({false, 0, 0x1000, 64, 9, {}});
 }
 
@@ -205,7 +249,7 @@ TEST_F(BlockPortTest, MessageOfTheTableIsAnInterruptOfItsFunctionAlone) {
 
 TEST_F(BlockPortTest, EnableWithinAResetWaitsForItsEnd) {
   wires.cq_ready = 1;
-  for (const unsigned reset : {4U, 0U}) {  // the VF's own, and a PF's
+  for (const unsigned reset : {4U, 0U}) {  // the VF's own, and its PF's
     port.reset_function(reset, {});
     port.enable_function(4, true, 0);
     EXPECT_TRUE(table().empty());
@@ -216,7 +260,33 @@ TEST_F(BlockPortTest, EnableWithinAResetWaitsForItsEnd) {
     EXPECT_EQ(wires.vf_msix[0], 1U);
     port.enable_function(4, false, 0);
     tick();
+    EXPECT_EQ(wires.vf_status[0] & 3, 1U) << "VF Enable stays until its PF is reset";
+    EXPECT_EQ(wires.vf_msix[0], 0U);
   }
+}
+
+TEST_F(BlockPortTest, EnablesRiseOneByOneInEitherOrder) {
+  wires.cq_ready = 1;
+  bool master_first = false, msix_first = false;
+  for (unsigned round = 0; round < 40; ++round) {
+    port.enable_function(4, true, 0);
+    tick();
+    EXPECT_EQ(wires.vf_status[0] & 3, 1U) << "VF Enable is the first";
+    EXPECT_EQ(wires.vf_msix[0], 0U);
+    for (unsigned i = 0; i < 150; ++i) {
+      const bool master = (wires.vf_status[0] & 2) != 0, msix = wires.vf_msix[0] != 0;
+      EXPECT_TRUE(!(master || msix) || block.accesses() == 0) << "the table is written before";
+      master_first = master_first || (master && !msix);
+      msix_first = msix_first || (msix && !master);
+      tick();
+    }
+    EXPECT_EQ(wires.vf_status[0] & 3, 3U);
+    EXPECT_EQ(wires.vf_msix[0], 1U);
+    port.enable_function(4, false, 0);
+    tick();
+  }
+  EXPECT_TRUE(master_first);
+  EXPECT_TRUE(msix_first);
 }
 
 TEST_F(BlockPortTest, ResetOfAPfWritesTheTablesOfItsVfsAnew) {
@@ -225,19 +295,72 @@ TEST_F(BlockPortTest, ResetOfAPfWritesTheTablesOfItsVfsAnew) {
   EXPECT_EQ(table().size(), 16U);
   port.reset_function(0, {});
   tick();
+  EXPECT_EQ(wires.vf_status[0] >> 4 & 3, 0U) << "VF Enable is a bit of the PF";
   done(0);
   EXPECT_EQ(table().size(), 16U);
+}
+
+TEST_F(BlockPortTest, VfHasThePfThatTheShellWasMadeWith) {
+  BlockPort spread({}, block, memory, {2, 0, 3, 1});
+  EXPECT_FALSE(spread.parent(2));
+  spread.set_functions(10);
+  std::vector<unsigned> parents;
+  for (unsigned vf = 4; vf < 10; ++vf) parents.push_back(spread.parent(vf).value_or(9));
+  EXPECT_EQ(parents, (std::vector<unsigned>{0, 0, 2, 2, 2, 3}));
+  EXPECT_FALSE(spread.parent(10));
+  EXPECT_THROW(spread.set_functions(11), InputError);
+  port.set_functions(8);
+  EXPECT_EQ(port.parent(7), 0U);
+  EXPECT_FALSE(port.parent(8)) << "there is no function 8";
+}
+
+TEST_F(BlockPortTest, ResetOfAPfLeavesTheVfsOfOthers) {
+  BlockPort spread({}, block, memory, {2, 2, 0, 0});
+  spread.set_functions(8);
+  wires.cq_ready = 1;
+  const auto run = [&](unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      block.sample();
+      spread.tick(now += 4000);
+      block.drive();
+    }
+  };
+  for (const unsigned vf : {5U, 6U}) spread.enable_function(vf, true, *spread.parent(vf));
+  run(300);
+  EXPECT_EQ(wires.vf_status[0], 3U << 2 | 3U << 4);
+  spread.enable_function(5, false, 0);
+  spread.reset_function(0, {});
+  spread.enable_function(7, true, 1);
+  run(300);
+  EXPECT_EQ(wires.flr, 1);
+  EXPECT_EQ(wires.vf_status[0], 3U << 4 | 3U << 6) << "a VF of another PF is enabled meanwhile";
 }
 
 TEST_F(BlockPortTest, ResetPassesNoWrite) {
   port.write(1, 0, 0x844, 4, 1);
   port.reset_function(1, {});
-  tick(20);
+  tick(60);
   EXPECT_EQ(wires.cq_valid, 1);
   EXPECT_EQ(wires.flr, 0) << "the write is still on its way";
   wires.cq_ready = 1;
-  tick(pcie::Block::reset_delay + 3);
+  tick(pcie::Block::reset_delay + 40);
   EXPECT_EQ(wires.flr, 2);
+}
+
+TEST_F(BlockPortTest, WritesPassReadsThatHaveNoCredit) {
+  wires.cq_np_req = 0;
+  wires.cq_ready = 1;
+  for (int i = 0; i < 3; ++i) port.read(0, 2, 0x10, 4, [](meridian_link_status, std::uint64_t) {});
+  port.write(0, 2, 0x14, 4, 1);
+  port.read(0, 2, 0x10, 4, [](meridian_link_status, std::uint64_t) {});
+  port.write(0, 2, 0x18, 4, 1);
+  tick(100);
+  std::vector<std::uint32_t> places;
+  for (const auto& words : std::exchange(packets, {})) places.push_back(words[0] & 0xff);
+  EXPECT_EQ(places, (std::vector<std::uint32_t>{0x14, 0x18}));
+  wires.cq_np_req = 1;
+  tick(100);
+  EXPECT_EQ(packets.size(), 4U);
 }
 
 TEST_F(BlockPortTest, ResetThatIsAskedForWithinOneIsAnotherBehindIt) {
@@ -269,7 +392,7 @@ TEST_F(BlockPortTest, DoorbellThatWaitsHasItsLastValue) {
   port.write(0, 0, 0x844, 4, 7);
   port.doorbell(0, 0x18004, 1000);
   wires.cq_ready = 1;
-  tick(20);
+  tick(100);
   std::vector<std::uint32_t> values;
   for (const auto& words : packets) values.push_back(words.at(4));
   EXPECT_EQ(values, (std::vector<std::uint32_t>{999, 999, 7, 1000}));
@@ -282,7 +405,7 @@ TEST_F(BlockPortTest, EnablesAndResetsThatWaitAreUnderWay) {
   tick(5);
   EXPECT_EQ(port.pending(), 22U);
   wires.cq_ready = 1;
-  tick(400);
+  tick(4000);
   EXPECT_EQ(port.pending(), 0U);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/error.hpp"
 #include "support/pcie_wires.hpp"
 
@@ -17,6 +19,19 @@ struct BlockTest : testing::Test {
     block.sample();
     block.drive();
   }
+  /// Until the block shows an access.
+  void show_access() {
+    for (int i = 0; i < 100 && wires.cq_valid == 0; ++i) tick();
+    ASSERT_EQ(wires.cq_valid, 1);
+  }
+  /// Tags of the reads that the shell takes in so many cycles.
+  std::vector<unsigned> reads(unsigned cycles) {
+    std::vector<unsigned> tags;
+    wires.cq_ready = 1;
+    for (unsigned i = 0; i < cycles; ++i, tick())
+      if (wires.cq_valid != 0 && (wires.cq_data[2] >> 11 & 0xf) == 0) tags.push_back(wires.cq_data[3] & 0xff);
+    return tags;
+  }
   /// Until the block takes requests in the next cycle.
   void ready_for_request() {
     for (int i = 0; i < 100 && wires.rq_ready == 0; ++i) tick();
@@ -27,18 +42,89 @@ struct BlockTest : testing::Test {
 TEST_F(BlockTest, AccessStandsUntilItIsTaken) {
   block.access({0, 0, 18, 0x10, 4, {}, 1});
   block.access({0, 0, 18, 0x14, 4, {}, 2});
-  block.drive();
-  for (int i = 0; i < 3; ++i) {
+  show_access();
+  for (int i = 0; i < 60; ++i) {
     EXPECT_EQ(wires.cq_valid, 1);
     EXPECT_EQ(wires.cq_data[3] & 0xff, 1U);
     tick();
   }
-  wires.cq_ready = 1;
-  tick();
-  EXPECT_EQ(wires.cq_data[3] & 0xff, 2U);
-  tick();
+  EXPECT_EQ(reads(40), (std::vector<unsigned>{1, 2}));
   EXPECT_EQ(wires.cq_valid, 0);
   EXPECT_TRUE(block.idle());
+}
+
+TEST_F(BlockTest, AccessesAndCompletionsHaveGaps) {
+  wires.cq_ready = wires.rc_ready = 1;
+  block.access({0, 0, 18, 0x0, 0, Bytes(4096), 0});
+  block.complete({1, 0, 4096, true, Bytes(4096)});
+  unsigned of_access = 0, of_completion = 0, beats = 0;
+  for (; !block.idle(); ++beats) {
+    tick();
+    of_access += wires.cq_valid == 0 && block.accesses() != 0;
+    of_completion += wires.rc_valid == 0 && block.completes(1);
+  }
+  EXPECT_GT(of_access, 2U);
+  EXPECT_GT(of_completion, 2U);
+  EXPECT_LT(beats, 200U);
+}
+
+TEST_F(BlockTest, ReadNeedsACreditAndAWriteDoesNot) {
+  wires.cq_np_req = 0;
+  block.access({0, 0, 18, 0x10, 4, {}, 1});
+  block.access({0, 0, 18, 0x14, 4, {}, 2});
+  block.access({0, 0, 18, 0x18, 0, {1, 2, 3, 4}, 0});
+  EXPECT_TRUE(block.writes());
+  EXPECT_TRUE(reads(60).empty());
+  EXPECT_FALSE(block.writes()) << "the write has passed the reads";
+  EXPECT_EQ(block.accesses(), 2U);
+  wires.cq_np_req = 1;
+  tick();
+  wires.cq_np_req = 0;
+  EXPECT_EQ(reads(60), (std::vector<unsigned>{1}));
+  EXPECT_EQ(block.accesses(), 1U);
+}
+
+TEST_F(BlockTest, AccessesKeepTheirOrderWhileThereAreCredits) {
+  block.access({0, 0, 18, 0x10, 4, {}, 1});
+  block.access({0, 0, 18, 0x18, 0, {1, 2, 3, 4}, 0});
+  block.access({0, 0, 18, 0x14, 4, {}, 2});
+  wires.cq_ready = 1;
+  std::vector<unsigned> places;
+  for (int i = 0; i < 60; ++i) {
+    tick();
+    if (wires.cq_valid != 0) places.push_back(wires.cq_data[0] & 0xff);
+  }
+  EXPECT_EQ(places, (std::vector<unsigned>{0x10, 0x18, 0x14}));
+}
+
+TEST_F(BlockTest, CreditsAreThirtyTwoAtMost) {
+  for (int i = 0; i < 100; ++i) tick();
+  wires.cq_np_req = 0;
+  for (std::uint8_t tag = 0; tag < 40; ++tag) block.access({0, 0, 18, 0x10, 4, {}, tag});
+  EXPECT_EQ(reads(400).size(), AccessQueue::most_credits);
+}
+
+TEST_F(BlockTest, CompletionsOfSeveralReadsAreMixed) {
+  wires.rc_ready = 1;
+  bool other_order = false, between = false;
+  for (int round = 0; round < 20; ++round) {
+    for (const std::uint8_t tag : {std::uint8_t{7}, std::uint8_t{3}})
+      for (std::uint32_t part = 0; part < 4; ++part)
+        block.complete({tag, 64 * std::uint64_t{part}, 256 - 64 * part, true, Bytes(64, tag)});
+    std::vector<unsigned> tags;
+    std::array<std::uint32_t, 8> next{};
+    while (!block.idle()) {
+      tick();
+      if (wires.rc_valid == 0 || (wires.rc_user[1] & 1) == 0) continue;
+      tags.push_back(wires.rc_data[2] & 0xff);
+      EXPECT_EQ(wires.rc_data[0] & 0xfff, 64 * next.at(tags.back())++) << "parts of a read keep their order";
+    }
+    ASSERT_EQ(tags.size(), 8U);
+    other_order = other_order || tags.back() == 7;
+    between = between || (tags[0] != tags[1] && tags[1] != tags[2]);
+  }
+  EXPECT_TRUE(other_order);
+  EXPECT_TRUE(between);
 }
 
 TEST_F(BlockTest, AnswerOfSeveralBeatsIsHandedOn) {
@@ -83,6 +169,35 @@ TEST_F(BlockTest, GapWithinARequestIsFound) {
   EXPECT_THROW(block.sample(), CheckError);
 }
 
+TEST_F(BlockTest, BeatThatChangesBeforeItIsTakenIsFound) {
+  const std::vector<std::uint32_t> words = {0x1000, 0, 1 | 1 << 11, 0, 1};
+  const auto waits = [&] {
+    block.reset();
+    wires.show_request(words, 0, 0xf);
+    block.sample();  // is not ready
+  };
+  waits();
+  block.sample();
+  wires.rq_data[4] = 2;
+  EXPECT_THROW(block.sample(), CheckError);
+  waits();
+  wires.rq_user = 0x1;
+  EXPECT_THROW(block.sample(), CheckError);
+  waits();
+  wires.rq_valid = 0;
+  EXPECT_THROW(block.sample(), CheckError);
+  block.reset();
+  wires.cc_valid = 1;
+  block.sample();
+  wires.cc_keep = 0x7;
+  EXPECT_THROW(block.sample(), CheckError);
+  block.reset();
+  wires.cc_valid = 1;
+  block.sample();
+  wires.cc_valid = 0;
+  EXPECT_THROW(block.sample(), CheckError);
+}
+
 TEST_F(BlockTest, HeldRequestsAreNotTaken) {
   block.hold_requests(true);
   for (int i = 0; i < 50; ++i) {
@@ -97,17 +212,21 @@ TEST_F(BlockTest, SizesAndEnablesAreAsTheBlockHasThem) {
   block.set_sizes(256, 512);
   EXPECT_EQ(wires.max_payload, 1);
   EXPECT_EQ(wires.max_read, 2);
-  block.set_enabled(1, true);
-  block.set_enabled(4 + 17, true);
+  block.set_master(1, true);
+  block.set_master(4 + 17, true);
   block.set_msix(3, true);
   block.set_msix(4 + 33, true);
   EXPECT_EQ(wires.function_status, 4U << 4);
+  EXPECT_EQ(wires.vf_status[1], 2U << 2) << "bus master alone";
+  block.set_vf_enable(4 + 17, true);
   EXPECT_EQ(wires.vf_status[1], 3U << 2);
   EXPECT_EQ(wires.msix, 8);
   EXPECT_EQ(wires.vf_msix[1], 2U);
-  block.set_enabled(1, false);
-  block.set_enabled(4 + 17, false);
+  block.set_master(1, false);
+  block.set_master(4 + 17, false);
   EXPECT_EQ(wires.function_status, 0);
+  EXPECT_EQ(wires.vf_status[1], 1U << 2) << "VF Enable stays";
+  block.set_vf_enable(4 + 17, false);
   EXPECT_EQ(wires.vf_status[1], 0U);
 }
 
@@ -139,7 +258,8 @@ TEST_F(BlockTest, ResetOfTheHostLeavesNothing) {
   block.access({0, 0, 18, 0x10, 4, {}, 1});
   block.complete({1, 0, 4, true, Bytes(4)});
   block.begin_reset(0);
-  block.set_enabled(5, true);
+  block.set_vf_enable(5, true);
+  block.set_master(5, true);
   tick();
   block.reset();
   EXPECT_TRUE(block.idle());

@@ -25,6 +25,14 @@ TEST(PciePacket, ReadOfADoubleWordNamesFunctionBarAndTag) {
   EXPECT_EQ(user(beats[0]), 0xfU | std::uint64_t{1} << 40);
 }
 
+TEST(PciePacket, TrafficClassAndAttributesAreTheAnswersToo) {
+  const auto beats = encode(Access{37, 2, 12, 0x104, 4, {}, 0xa5, 5, 3});
+  EXPECT_EQ(beats[0].data[3] >> 25, 5U | 3U << 3);
+  const std::vector<std::uint32_t> packet = {4 << 16 | 0x14, 1 | 8 << 16, 0x42 | 9 << 8 | 5 << 25 | 3 << 28, 0xcafe};
+  EXPECT_EQ(decode_answer(packet).traffic_class, 5U);
+  EXPECT_EQ(decode_answer(packet).attributes, 3U);
+}
+
 TEST(PciePacket, ReadOfBytesEnablesThem) {
   EXPECT_EQ(user(encode(Access{0, 2, 22, 0x13, 1, {}, 0})[0]) & 0xff, 0x08U);
   EXPECT_EQ(user(encode(Access{0, 2, 22, 0x12, 2, {}, 0})[0]) & 0xff, 0x0cU);

@@ -23,6 +23,15 @@ case class HostAccess() extends Bundle {
 }
 object HostAccess {
   val offsetBits = 22
+
+  /** One of BAR0. */
+  def apply(access: BarAccess): HostAccess = {
+    val it = HostAccess()
+    it.access := access
+    it.upper := 0
+    it.isBar2 := False
+    it
+  }
 }
 
 /** An access to a block. The block keeps ready low until it has done it; a read's value is valid with ready. */

@@ -11,14 +11,16 @@ import spinal.lib.bus.amba4.axilite._
   * function in the user bits. One access at a time, 2 cycles and what the slave takes.
   *
   * A read that the slave refuses is all ones. So is each one from when the slave has not answered for `timeout` cycles
-  * until reset, and writes have no effect then: a slave that hangs holds BAR0 up once. The shell's registers answer within
-  * some 4096 cycles in any case, see RegCrossing.
+  * until reset, and writes have no effect then: a slave that hangs holds BAR0 up once. Each such access pulses
+  * `unanswered`. The shell's registers answer within some 4096 cycles in any case, see RegCrossing; the host gives an
+  * access up after 50 us at the earliest (PCIe, "Device Control 2 Register"), and 8192 cycles are 33 us.
   */
-class BarBridge(timeout: Int = 16384) extends Component {
+class BarBridge(timeout: Int = 8192) extends Component {
   val io = new Bundle {
     val port = slave(BridgePort())
     val axil = master(AxiLite4(HostRegs.axiConfig))
     val awuser, aruser = out Bits (HostRegs.userBits bits)
+    val unanswered = out Bool () // with the end of the access
   }
   val bus = new RegToAxiLite(HostAccess.offsetBits, timeout)
   bus.io.clear := False
@@ -34,6 +36,7 @@ class BarBridge(timeout: Int = 16384) extends Component {
   command.function := access.access.function
   command.fromHost := True
   access.ready := bus.io.bus.rsp.valid
+  io.unanswered := bus.io.bus.rsp.valid && bus.io.hung
   io.port.value := bus.io.bus.rsp.refused ? B(BigInt("ffffffff", 16), 32 bits) | bus.io.bus.rsp.data
 
   io.axil.aw.arbitrationFrom(bus.io.axi.aw)

@@ -119,27 +119,35 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.doorbell.valid := rung.fire
   io.doorbell.payload := rung.payload
 
-  // A word that is written in part has no effect: the register map is one of words.
-  val partial = Reg(Flow(BarAccess()))
-  partial.valid init False
-  partial.valid.clearWhen(errors.io.raise.ready)
+  // What has no effect: a word that is written in part, as the register map is one of words, and an access of BAR2 that the
+  // shell does not answer. One access is under way at a time, so it is told before the next.
+  val refused = Reg(Flow(HostAccess()))
+  val refusedBit = Reg(Bits(ErrorTree.timeout + 1 bits))
+  refused.valid init False
+  refused.valid.clearWhen(errors.io.raise.ready)
   when(decoder.io.partial.valid) {
-    partial.valid := True
-    partial.payload := decoder.io.partial.access
+    refused.valid := True
+    refused.payload := decoder.io.partial.payload
+    refusedBit := 1 << ErrorTree.unmapped
+  }
+  when(bridge.io.unanswered) {
+    refused.valid := True
+    refused.payload := bar.io.bar2.access.payload
+    refusedBit := 1 << ErrorTree.timeout
   }
   val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise))
-  errors.io.raise.valid := partial.valid || raises.valid
+  errors.io.raise.valid := refused.valid || raises.valid
   errors.io.raise.payload := raises.payload
-  raises.ready := errors.io.raise.ready && !partial.valid
-  errors.io.log << doorbells.io.log
+  raises.ready := errors.io.raise.ready && !refused.valid
+  errors.io.log << doorbells.io.log.map(HostAccess(_))
   errors.io.failure.valid := h2c.io.failure.valid || c2h.io.failure.valid
   errors.io.failureC2h := c2h.io.failure.valid
   errors.io.failure.payload := h2c.io.failure.valid ? h2c.io.failure.payload | c2h.io.failure.payload
-  when(partial.valid) {
+  when(refused.valid) {
     errors.io.raise.leaf := ErrorTree.request
-    errors.io.raise.bits := 1 << ErrorTree.unmapped
+    errors.io.raise.bits := refusedBit.resized
     errors.io.log.valid := errors.io.raise.ready
-    errors.io.log.payload := partial.payload
+    errors.io.log.payload := refused.payload
   }
 
   val config = new ConfigSnoop(p)

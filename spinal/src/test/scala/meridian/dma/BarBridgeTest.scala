@@ -67,6 +67,8 @@ class BarBridgeTest extends AnyFunSuite {
     dut.io.port.access.valid #= false
     val slave = new AxiLiteMemory(dut.io.axil, dut.io.awuser, dut.io.aruser, cd, pace)
     var cycles = 0 // of the last access
+    var unanswered = 0
+    cd.onSamplings(if (dut.io.unanswered.toBoolean) unanswered += 1)
     cd.waitSampling(5)
 
     def access(function: Int, offset: Int, write: Boolean, value: Long): Long = {
@@ -119,7 +121,7 @@ class BarBridgeTest extends AnyFunSuite {
       assert(bench.read(1, 0x10) == ones)
       bench.write(1, 0x10, 6)
       bench.slave.refuses = false
-      assert(bench.read(1, 0x10) == 5)
+      assert(bench.read(1, 0x10) == 5 && bench.unanswered == 0)
     }
   }
 
@@ -135,6 +137,8 @@ class BarBridgeTest extends AnyFunSuite {
       bench.slave.answers = true
       bench.cd.waitSampling(20)
       assert(bench.read(0, 0x10) == ones && bench.slave.memory((0, 0x10)) == 5)
+      bench.cd.waitSampling(2)
+      assert(bench.unanswered == 5, "each access from then on is told")
     }
   }
 }

@@ -147,10 +147,26 @@ class DmaEngineTest extends AnyFunSuite {
       val before = bar2.get.accesses.size
       host.send(first.copy(kind = RequestKind.memoryWrite, payload = Seq(1), enables = Seq(3), firstBe = 3))
       assert(host.read(0, 0x264) == 1 && bar2.get.accesses.size == before)
+      def log(function: Int, offset: Int) = 1L << 31 | (offset >> 17).toLong << 26 | function << 17 | offset & 0x1ffff
+      assert(host.read(0, 0x26c) == log(1, 0x3ffff8), "the log says that it is one of BAR2")
+      host.write(0, 0x264, 1)
       bar2.get.answers = false
+      var cycles = 0
+      cd.onSamplings(cycles += 1)
       val waits = host.read(first, limit = 17000)
       assert(waits.words == Seq(ones) && waits.status == 0)
-      assert(host.read(0, 0x0) == 0x1fd30000L && host.read(first).words == Seq(ones))
+      assert(cycles < 50000 / 4, s"a host may give an access up after 50 us, and this one took $cycles cycles")
+      assert(host.read(0, 0x0) == 0x1fd30000L)
+      // Each access from then on is told.
+      assert(host.read(0, 0x264) == 8 && host.read(0, 0x26c) == log(1, 0x3ffff8))
+      host.write(0, 0x264, 8)
+      assert(host.read(0, 0x264) == 0 && host.read(0, 0x26c) == 0)
+      val later = HostRequest.read(vf, 0x10).copy(bar = 2, aperture = 12)
+      assert(host.read(later).words == Seq(ones))
+      assert(host.read(0, 0x264) == 8 && host.read(0, 0x26c) == log(vf, 0x10))
+      host.write(0, 0x264, 8)
+      host.send(later.copy(kind = RequestKind.memoryWrite, payload = Seq(1L)))
+      assert(host.read(0, 0x264) == 8)
     }
   }
 

@@ -2,7 +2,7 @@
 package meridian.dma.context
 
 import meridian.dma.descriptor.RingFailure
-import meridian.dma.{BarAccess, InterruptRequest, RegPort}
+import meridian.dma.{HostAccess, InterruptRequest, RegPort}
 import spinal.core._
 import spinal.lib._
 
@@ -35,9 +35,12 @@ object ErrorTree {
   val requestLog = 0x26c
   val descriptorLog = Seq(0x25c, 0x260, 0x27c)
 
-  /** Of the leaf request: a queue that the function does not have, and a word that is not written whole. */
+  /** Of the leaf request: a queue that the function does not have, a word that is not written whole, and an access of BAR2
+    * without an answer.
+    */
   val queueRange = 5
   val unmapped = 0
+  val timeout = 3
 
   /** Of the leaf c2h. */
   val mtyMismatch = 0
@@ -56,8 +59,8 @@ object ErrorTree {
   * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed, and is armed until it
   * is taken. An access takes 2 cycles.
   *
-  * The log of accesses keeps the first since the leaf of requests was cleared, without bit 17 of its offset, for which the
-  * register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
+  * The log of accesses keeps the first since the leaf of requests was cleared. Bit 31 says that it is one of BAR2, whose
+  * offset has its bits 21:17 in bits 30:26; for bit 17 of one in BAR0 the register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
   * PIDX.
   */
 class ErrorTree extends Component {
@@ -66,7 +69,7 @@ class ErrorTree extends Component {
   val io = new Bundle {
     val port = slave(RegPort()) // at the offsets above alone
     val raise = slave(Stream(ErrorEvent()))
-    val log = slave(Flow(BarAccess()))
+    val log = slave(Flow(HostAccess()))
     val failure = slave(Flow(RingFailure())) // of a ring
     val failureC2h = in Bool () // it is one of C2H
     val interrupt = master(Stream(InterruptRequest())) // one that is not taken may change or go
@@ -114,7 +117,8 @@ class ErrorTree extends Component {
   }
   when(io.log.valid && !isLogged) {
     isLogged := True
-    log := B(0, 7 bits) ## io.log.function ## io.log.offset(16 downto 0)
+    log := (io.log.isBar2 ## io.log.offset(21 downto 17)).andMask(io.log.isBar2) ## B(0, 1 bits) ##
+      io.log.access.function ## io.log.offset(16 downto 0)
   }
 
   when(io.failure.valid && !failed(0).msb) {

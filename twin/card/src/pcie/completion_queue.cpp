@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/completion_queue.hpp"
+
+#include <algorithm>
+
+namespace meridian::pcie {
+
+void CompletionQueue::add(const Completion& completion) {
+  auto read = std::find_if(reads_.begin(), reads_.end(),
+                           [&](const Read& one) { return one.tag == completion.tag && !one.whole; });
+  if (read == reads_.end()) read = reads_.insert(reads_.end(), {completion.tag, false, {}});
+  read->packets.push_back(encode(completion));
+  read->whole = completion.ends();
+}
+
+bool CompletionQueue::has(std::uint8_t tag) const {
+  return std::any_of(reads_.begin(), reads_.end(), [tag](const Read& read) { return read.tag == tag; });
+}
+
+const Beat* CompletionQueue::next() {
+  if (!begun_) {
+    if (reads_.empty()) return nullptr;
+    read_ = random_.below(std::min(mixed, static_cast<std::uint32_t>(reads_.size())));
+    // The rest of one may still have to be added.
+    if (reads_[read_].packets.empty()) return nullptr;
+    begun_ = true;
+  }
+  return &reads_[read_].packets.front()[beat_];
+}
+
+void CompletionQueue::pop() {
+  Read& read = reads_[read_];
+  if (++beat_ != read.packets.front().size()) return;
+  read.packets.pop_front();
+  if (read.packets.empty() && read.whole) reads_.erase(reads_.begin() + static_cast<std::ptrdiff_t>(read_));
+  beat_ = 0;
+  begun_ = false;
+}
+
+void CompletionQueue::reset() {
+  reads_.clear();
+  beat_ = 0;
+  begun_ = false;
+}
+
+}  // namespace meridian::pcie
