@@ -28,6 +28,9 @@ class Block {
   std::size_t accesses() const { return accesses_.size(); }  // beats that the shell has not taken
   void complete(const Completion& completion);
 
+  /// It takes answers and requests in every cycle. Else there are cycles at random in which it takes none.
+  void set_steady() { steady_ = true; }
+
   /// Requests of the shell wait.
   void hold_requests(bool hold) { hold_ = hold; }
 
@@ -59,7 +62,7 @@ class Block {
 
   PciePins pins_;
   Random random_;
-  bool hold_ = false;
+  bool hold_ = false, steady_ = false;
   bool access_shown_ = false, completion_shown_ = false;
   std::deque<Beat> accesses_, completions_;
   std::vector<std::uint32_t> answer_, request_;  // what has come of a packet
