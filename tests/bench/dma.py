@@ -77,8 +77,8 @@ def spread(times: dict[str, Any], factor: float = 1) -> dict[str, float]:
     return found
 
 
-def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
-    """Frames a second, as many as pass."""
+def rate(link: Link, mode: str, size: int, queues: int, function: str, looks: tuple[str, ...] = ()) -> Run:
+    """Frames a second, as many as pass. looks: options of how the host looks at its queues."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         value = round(found["mpps"], 2)
@@ -87,7 +87,7 @@ def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
         reference = published.reference(value, theirs, published.FORWARDING)
         return [Figure(f"{mode}_mpps", where, value, "Mpps", reference=reference)]
 
-    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
+    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function, *looks)
     return Run(
         f"{mode} {link.name}, {size} bytes, {queues} queues, {function}", mode, (*options, *link.options()), figures
     )
@@ -259,7 +259,12 @@ def own_runs() -> list[Run]:
     """What the engine of our own is measured by, and the model of the IP beside it. One size of its round trip has a time
     stamp, which the engine's needs."""
     return [
-        *(rate(own.LINK, mode, size, queues, "pf") for mode in MODES for size in own.SIZES for queues in own.QUEUES),
+        *(
+            rate(own.LINK, mode, size, queues, "pf", own.LOOKS)
+            for mode in MODES
+            for size in own.SIZES
+            for queues in own.QUEUES
+        ),
         *(kind(own.LINK, size) for kind in (round_trip, engine_share) for size in own.SIZES),
         *(register(load, PIPELINES[0], own.LINK) for load in ("idle", "c2h")),
     ]

@@ -19,6 +19,9 @@ LINK = LINKS["gen3x8"]
 #: Of frames: the smallest, and the largest of an Ethernet without jumbo frames, each without FCS.
 SIZES = (64, 1518)
 QUEUES = (1, 8)
+#: The host's looks are 4 us apart, so that its doorbells are some 100 ns apart with 8 queues: the engine takes one access
+#: after another, and the model of the block has no flow control that would hold the host back.
+LOOKS = ("--poll-ns", "4000", "--burst", "512")
 REQUEST, ANSWER, COMPLETION, DESCRIPTOR = 24, 20, 16, 16  # bytes, the first two around what a packet carries
 
 #: By id, and the point's bytes, queues or load.
