@@ -8,8 +8,9 @@ SHELL := bash
 # test-kernel`, too).
 PCAP ?=
 QUICK ?=
-# FULL=1: `make bench-dma` measures all sizes on all links.
+# FULL=1: `make bench-dma` measures all sizes on all links. OWN=1: it measures only the engine of our own.
 FULL ?=
+OWN ?=
 # One suite of `make test` or `make test-long`, a wrong name lists all of them; one fault of `make test-mutants`.
 ONLY ?=
 # Faults of one part of the sources: rtl, card, linux, dpdk or python.
@@ -107,8 +108,8 @@ bench-boards: setup ## estimate with Yosys whether each board's shell fits its d
 bench-card: setup ## measure the card process and the throughput of its QDMA model → build/bench/card.json
 	@scripts/bench-card
 
-bench-dma: setup ## measure DMA of the shell's self-test block through the model of the QDMA IP, beside published figures → build/bench/dma.json, dma.html
-	@scripts/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full)
+bench-dma: setup ## measure DMA of the shell's self-test block through the model of the QDMA IP and through our own engine, beside published figures → build/bench/dma.json, dma.html
+	@scripts/bench-dma $(if $(QUICK),--quick) $(if $(FULL),--full) $(if $(OWN),--own)
 
 bench-host: setup ## compare the Linux driver with virtio-net and igb: instructions a packet → build/bench/host.json
 	@scripts/bench-host $(if $(QUICK),--quick)

@@ -4,7 +4,8 @@ QDMA IP, the model of the PCIe link, and a host with the rings of the drivers' l
 
 Writes build/bench/dma.json, and dma.html with plots. The self-test block of the simulated shell makes C2H frames, checks
 and counts H2C frames, and measures how long they take; "source" in each figure names who did. A register of BAR2 is
-accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass".
+accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass". The DMA engine
+of our own is measured in a shell with it, beside the model of the IP (dma_own.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dma_own as own
 import dma_published as published
 from dma_links import BOUNDS, LINKS, Link
 from dma_page import write_page
@@ -75,8 +77,8 @@ def spread(times: dict[str, Any], factor: float = 1) -> dict[str, float]:
     return found
 
 
-def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
-    """Frames a second, as many as pass."""
+def rate(link: Link, mode: str, size: int, queues: int, function: str, looks: tuple[str, ...] = ()) -> Run:
+    """Frames a second, as many as pass. looks: options of how the host looks at its queues."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         value = round(found["mpps"], 2)
@@ -85,7 +87,7 @@ def rate(link: Link, mode: str, size: int, queues: int, function: str) -> Run:
         reference = published.reference(value, theirs, published.FORWARDING)
         return [Figure(f"{mode}_mpps", where, value, "Mpps", reference=reference)]
 
-    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function)
+    options = (*BLOCK, "--mode", mode, "--bytes", str(size), "--queues", str(queues), "--function", function, *looks)
     return Run(
         f"{mode} {link.name}, {size} bytes, {queues} queues, {function}", mode, (*options, *link.options()), figures
     )
@@ -206,17 +208,20 @@ def latency(row: published.Offered) -> Run:
     )
 
 
-def register(load: str, pipeline: int) -> Run:
+def register(load: str, pipeline: int, link: Link = WIDE) -> Run:
     """Accesses to a register of BAR2, one at a time, beside frames of 4096 bytes in eight queues. pipeline: requests that
-    the PCIe block has taken, and that an answer waits for."""
+    the PCIe block has taken, and that an answer waits for. Nobody is told when the engine of our own has written."""
 
     def figures(found: dict[str, Any]) -> list[Figure]:
         made = []
-        for way in ("read", "write"):
+        ways = [way for way in ("read", "write") if f"{way}_us" in found]
+        if not ways:
+            raise KeyError("read_us")
+        for way in ways:
             times = found[f"{way}_us"]
             value = round(times["median"], 3)
-            theirs = published.registers()[load] if way == "read" else None
-            where = {"engine": "qdma_model", "source": found["source"], "link": WIDE.name, "load": load}
+            theirs = published.registers()[load] if (way, link) == ("read", WIDE) else None
+            where = {"engine": found["engine"], "source": found["source"], "link": link.name, "load": load}
             where |= {"pipeline": pipeline}
             reference = published.reference(value, theirs, published.REGISTERS)
             made.append(
@@ -229,7 +234,7 @@ def register(load: str, pipeline: int) -> Run:
         return made
 
     options = ("--registers", load, "--bytes", "4096", "--queues", "8")
-    return Run(f"BAR2, load {load}, {pipeline} requests", load, (*options, *WIDE.options(pipeline=pipeline)), figures)
+    return Run(f"BAR2, load {load}, {pipeline} requests", load, (*options, *link.options(pipeline=pipeline)), figures)
 
 
 def all_runs(plan: Plan) -> list[Run]:
@@ -250,10 +255,28 @@ def all_runs(plan: Plan) -> list[Run]:
     ]
 
 
-def built(folder: Path | None) -> Path:
+def own_runs() -> list[Run]:
+    """What the engine of our own is measured by, and the model of the IP beside it. One size of its round trip has a time
+    stamp, which the engine's needs."""
+    return [
+        *(
+            rate(own.LINK, mode, size, queues, "pf", own.LOOKS)
+            for mode in MODES
+            for size in own.SIZES
+            for queues in own.QUEUES
+        ),
+        *(kind(own.LINK, size) for kind in (round_trip, engine_share) for size in own.SIZES),
+        *(register(load, PIPELINES[0], own.LINK) for load in ("idle", "c2h")),
+    ]
+
+
+def built(folder: Path | None, shell: tuple[str, ...] = SHELL) -> Path:
     if folder is None:
-        print("building the card's programs, some minutes unless they are in the cache", flush=True)
-        done = subprocess.run([ROOT / "scripts" / "build-card", *SHELL], stdout=subprocess.PIPE, text=True, check=False)
+        print(
+            f"building the card's programs with {' '.join(shell)}, some minutes unless they are in the cache",
+            flush=True,
+        )
+        done = subprocess.run([ROOT / "scripts" / "build-card", *shell], stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             raise SystemExit("bench-dma: the card does not build; scripts/build-card says why")
         folder = Path(done.stdout.splitlines()[-1])
@@ -265,6 +288,8 @@ def built(folder: Path | None) -> Path:
 
 def shown(figure: Figure) -> bool:
     """In the terminal's table, which has room for some: what can be compared, of few sizes."""
+    if figure.point["engine"] == own.OWN:
+        return True
     return figure.reference is not None and figure.point.get("bytes", 64) in (*FEW, *IN_TABLES)
 
 
@@ -274,12 +299,20 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help="few sizes and queues, the PF only; some minutes")
     parser.add_argument("--full", action="store_true", help="all sizes on all links, not only on gen3x16")
+    parser.add_argument("--own", action="store_true", help="only the DMA engine of our own, and the model beside it")
     parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
+    parser.add_argument("--own-programs", type=Path, help="likewise, of a shell with the DMA engine of our own")
     arguments = parser.parse_args()
-    if arguments.quick and arguments.full:
-        parser.error("--quick and --full exclude each other; choose one")
+    if arguments.quick + arguments.full + arguments.own > 1:
+        parser.error("--quick, --full and --own exclude each other; choose one")
     runs = all_runs(PLANS["quick" if arguments.quick else "full" if arguments.full else "default"])
-    figures, missing = measure_all(built(arguments.programs), runs)
+    program, own_program = built(arguments.programs), built(arguments.own_programs, own.SHELL)
+    figures, missing = ([], []) if arguments.own else measure_all(program, runs)
+    model, missing_model = measure_all(program, own_runs())
+    found, missing_own = measure_all(own_program, own_runs())
+    figures += model if arguments.own else []
+    figures += own.beside(model, found)
+    missing += missing_model + [f"{own.OWN}: {reason}" for reason in missing_own]
     links = {link.name: link.as_json() for link in LINKS.values()}
     bounds = {name: bound.as_json() for name, bound in BOUNDS.items()}
     file = write("dma", KIND, figures, {"links": links, "bounds": bounds, "waits": waits()}, shown)

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import dma_own as own
 import dma_published as published
 import matplotlib
 from dma_waits import table_rows
@@ -191,6 +192,23 @@ def tables(figures: Sequence[Entry]) -> list[str]:
     return [random, latency, *registers]
 
 
+def own_table(figures: Sequence[Entry]) -> str:
+    def of(at: dict[str, Any]) -> str:
+        return ", ".join(f"{name} {at[name]}" for name in ("mode", "bytes", "queues", "load") if name in at)
+
+    return table(
+        "Simulated Verilog behind a model of the integrated block for PCIe, whose streams have 256 bit, on the same link.",
+        ("figure", "of", "link", Number("measured"), "unit", "goal", Number("model of the QDMA IP"), Number("ratio")),
+        [
+            (
+                it["id"], of(it["with"]), it["with"]["link"], f"{it['value']:g}", it["unit"], it.get("goal", ""),
+                *(f"{it['reference'][key]:g}" if "reference" in it else "" for key in ("value", "ratio")),
+            )
+            for it in figures
+        ],
+    )  # fmt: skip
+
+
 def links_table(links: dict[str, dict[str, Any]]) -> str:
     return table(
         "The links.",
@@ -211,7 +229,7 @@ def bounds_table(bounds: dict[str, dict[str, Any]]) -> str:
 
 
 def body_of(document: dict[str, Any]) -> str:
-    figures = document["figures"]
+    figures = [it for it in document["figures"] if it["with"]["engine"] != own.OWN]
     about = (
         f"{document['kind']}. Commit {document['git']}, {document['when']}. Nothing was run on hardware; published "
         "figures are of hardware."
@@ -234,6 +252,8 @@ def body_of(document: dict[str, Any]) -> str:
         enyx(figures, "loopback_gbps", ("bits of frames", "Gb/s"), "Frames that the host sends, and that the pins of the streams send back, without a shell. Published: Enyx HFP.", direction="host_card_host"),
         "<h2>Random access, latency, registers</h2>",
         *tables(figures),
+        "<h2>The DMA engine of our own</h2>",
+        own_table([it for it in document["figures"] if it["with"]["engine"] == own.OWN]),
         "<h2>What is not measured</h2>",
         table("Rows without a figure of ours.", ("row", "source", "state"), table_rows(document["waits"])),
     ]  # fmt: skip

@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PATHS = 20
 #: LUTs of the smallest component that --parts prints.
 PART = 100
+#: Of the DMA engine: physical functions, and the cycles of its default.
+PFS = 4
+READ_TIME_OUT = 20_000_000
 
 
 #: What the option selfTest adds: the block at the host streams, and the three blocks that each port has, by their clock.
@@ -113,17 +116,54 @@ def of_pool(width: int, ports: int) -> list[Figure]:
     ]
 
 
+def of_dma(functions: int, queues: int) -> list[Figure]:
+    """The DMA engine of our own alone: all between the pins of the block for PCIe and those of the QDMA IP."""
+    vfs, rest = divmod(functions - PFS, PFS)
+    if rest or vfs < 0:
+        raise SystemExit(
+            f"bench-resources: {functions} functions: choose {PFS}, or {PFS} and as many VFs for each of them"
+        )
+    out = ROOT / "build" / "rtl" / f"dma-f{functions}q{queues}"
+    print(f"generating the DMA engine, {functions} functions, {queues} queues", flush=True)
+    subprocess.run(
+        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT}"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    print("synthesising with yosys (some minutes)", flush=True)
+    with tempfile.TemporaryDirectory() as work:
+        log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        netlist = Netlist(synthesize(out / "DmaEngine.v", "DmaEngine", Path(work), log), "DmaEngine")
+    for part, luts in netlist.parts().most_common():
+        if luts >= PART:
+            print(f"  {luts} LUT in {part}")
+    result = netlist.resources()
+    point = {"part": "dma", "engine": "meridian", "functions": functions, "queues": queues}
+    clock = CLOCKS[0]
+    ends = sorted((end for ends in result.ends.values() for end in ends), key=lambda end: -end.depth)
+    for end in ends[:PATHS]:
+        print(f"    {end.depth}: " + " > ".join(end.path))
+    return [
+        Figure("lut", point, result.lut, "LUT", goal="<= 25000"),
+        Figure("ff", point, result.ff, "FF"),
+        Figure("bram36", point, result.bram36, "RAMB36", goal="<= 40"),
+        Figure("depth_luts", point | {"clock_mhz": clock.mhz}, ends[0].depth, "LUT", goal=f"<= {clock.levels}"),
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
-    parser.add_argument("--part", choices=["selftest", "egress", "pool"], help="measure this option of the shell alone")
+    parser.add_argument(
+        "--part", choices=["selftest", "egress", "pool", "dma"], help="measure this option of the shell alone"
+    )
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress"]
+    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "dma"]
     sizes = sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations})
     if "selftest" in parts:
         for width, functions in sizes:
@@ -135,6 +175,8 @@ def main() -> int:
         # Two ports of 25 Gb/s are what 32 bytes can serve.
         for width in sorted({width for width, _ in sizes}):
             figures += of_pool(width, width // 16)
+    if "dma" in parts:
+        figures += of_dma(functions=8, queues=512)
     failed = any(figure.missed() for figure in figures)
     if arguments.part:
         configurations = []

@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import dma
+import dma_own
 import dma_published
 import dma_runs
 import pytest
@@ -35,7 +36,7 @@ TIMES = {
 ASKED = 'while [ $# -gt 0 ]; do case "$1" in --mode | --registers) asked=$2 ;; esac; shift; done'
 
 
-def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
+def said(mode: str, c2h: int, h2c: int, engine: str = "qdma_model") -> dict[str, Any]:
     """What qdma_bench says of so many bytes."""
     ways = {
         name: {"frames": count // 64, "bytes_at_pins": count, "mpps": count / 64, "gbps": count / 125}
@@ -44,9 +45,7 @@ def said(mode: str, c2h: int, h2c: int) -> dict[str, Any]:
     times = dict.fromkeys(("latency_ns", "h2c_latency_ns", "round_trip_ns"), TIMES)
     whole = ways["h2c" if mode in ("h2c", "forward", "round-trip") else "c2h"]
     accesses = {"read_us": TIMES, "write_us": TIMES, "count": 3, "load": ways}
-    return (
-        {"mode": mode, "source": "here", "engine": "qdma_model", "timed_by": "window"} | whole | ways | times | accesses
-    )
+    return {"mode": mode, "source": "here", "engine": engine, "timed_by": "window"} | whole | ways | times | accesses
 
 
 GOOD = said("c2h", 6400, 0)
@@ -159,14 +158,19 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(dma.PLANS, "quick", small)
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "tool_versions", lambda: {"verilator": "0"})
-    monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--programs", str(tmp_path)])
+    (tmp_path / "own").mkdir()
+    folders = ("--programs", str(tmp_path), "--own-programs", str(tmp_path / "own"))
+    monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", *folders])
     return tmp_path
 
 
 def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program(bench, "echo 'qdma_bench: no frame came to the host' >&2", "exit 3")
+    for folder in (bench, bench / "own"):
+        program(folder, "echo 'qdma_bench: no frame came to the host' >&2", "exit 3")
     assert dma.main() == 1
-    assert "not measured: forward gen3x16, 64 bytes, 8 queues, pf: qdma_bench: no frame" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "not measured: forward gen3x16, 64 bytes, 8 queues, pf: qdma_bench: no frame" in told
+    assert "not measured: meridian: forward gen3x8, 64 bytes, 8 queues, pf: qdma_bench: no frame" in told
     assert json.loads((bench / "build/bench/dma.json").read_text())["figures"] == []
 
 
@@ -186,12 +190,13 @@ def test_an_answer_that_is_none_costs_no_other_figure(tmp_path: Path, answer: st
 
 
 def test_page_and_figures(bench: Path) -> None:
-    answers = {mode: json.dumps(said(mode, *moved)) for mode, moved in (
-        ("idle", (0, 0)), ("c2h", (6400, 0)), ("h2c", (0, 6400)), ("both", (6400, 6400)), ("forward", (6400, 6400)),
-        ("loopback", (6400, 6400)), ("round-trip", (6400, 6400)),
-    )}  # fmt: skip
-    cases = [f"{mode}) echo '{answer}' ;;" for mode, answer in answers.items()]
-    program(bench, ASKED, 'case "$asked" in', *cases, "esac")
+    for folder, engine in ((bench, "qdma_model"), (bench / "own", "meridian")):
+        answers = {mode: json.dumps(said(mode, *moved, engine)) for mode, moved in (
+            ("idle", (0, 0)), ("c2h", (6400, 0)), ("h2c", (0, 6400)), ("both", (6400, 6400)), ("forward", (6400, 6400)),
+            ("loopback", (6400, 6400)), ("round-trip", (6400, 6400)),
+        )}  # fmt: skip
+        cases = [f"{mode}) echo '{answer}' ;;" for mode, answer in answers.items()]
+        program(folder, ASKED, 'case "$asked" in', *cases, "esac")
     assert dma.main() == 0
     written = json.loads((bench / "build/bench/dma.json").read_text())
     assert written["links"]["gen3x16"]["payload_bytes"] == 256
@@ -206,6 +211,14 @@ def test_page_and_figures(bench: Path) -> None:
     assert (timed["value"], timed["median_from"], timed["median_to"]) == (1.25, 1.1, 1.3)
     forward = next(it for it in written["figures"] if it["id"] == "forward_mpps" and it["with"]["queues"] == 8)
     assert forward["reference"] == {"value": 83.17, "source": "qdma_dpdk_forwarding.csv", "ratio": 1.202}
+    mine = [it for it in written["figures"] if it["with"]["engine"] == "meridian"]
+    goal = next(
+        it for it in mine if it["id"] == "forward_mpps" and (it["with"]["bytes"], it["with"]["queues"]) == (64, 8)
+    )
+    assert goal["goal"] == ">= 45"
+    assert goal["reference"] == {"value": 100.0, "source": "qdma_model, same run", "ratio": 1.0}
+    assert next(it for it in mine if it["id"] == "engine_own_ns" and it["with"]["bytes"] == 64)["value"] == 0
+    assert next(it for it in mine if it["id"] == "bar2_read_ratio")["value"] == 1
     page = ElementTree.fromstring((bench / "build/bench/dma.html").read_text().removeprefix("<!doctype html>"))
     pictures = page.findall(".//{*}svg")
     assert len(pictures) >= 5
@@ -217,6 +230,30 @@ def test_page_and_figures(bench: Path) -> None:
     assert "Mpps" in told
     assert "8 queues, published" in told
     assert "at each point on the faster of two machines" in told
+    assert "Simulated Verilog behind a model of the integrated block for PCIe" in told
+
+
+def test_what_a_link_carries() -> None:
+    """Gen3x8 has 7,877 bytes a us each way. Of 64 bytes: 88 and 40 up for payload and completion, 24 for a read request; 84
+    and 16 down. Of 1,518: 6 packets of payload, 3 read requests."""
+    for mode, size, limit in (
+        ("c2h", 64, 7877 / 128),
+        ("h2c", 64, 7877 / 100),
+        ("forward", 64, 7877 / 152),
+        ("forward", 1518, 7877 / (1518 + 6 * 24 + 40 + 3 * 24)),
+    ):
+        assert dma_own.link_limit_mpps(LINKS["gen3x8"], mode, size) == pytest.approx(limit, rel=1e-4)
+
+
+def test_rows_of_our_engine_say_how_far_they_are() -> None:
+    at = {"engine": "meridian", "source": "here", "link": "gen3x8", "bytes": 64, "queues": 8, "function": "pf"}
+    model = [report.Figure("forward_mpps", at | {"engine": "qdma_model"}, 50.0, "Mpps")]
+    mpps, percent = dma_own.beside(model, [report.Figure("forward_mpps", at, 40.0, "Mpps")])
+    assert (mpps.reference or {})["ratio"] == 0.8
+    assert mpps.missed()
+    assert percent.value == pytest.approx(100 * 40 * 152 / 7877, abs=0.1)
+    alone = dma_own.beside([], [report.Figure("forward_mpps", at, 46.0, "Mpps")])[0]
+    assert (alone.reference, alone.missed()) == (None, False)
 
 
 def test_a_folder_without_the_program_is_told(tmp_path: Path) -> None:
@@ -228,4 +265,4 @@ def test_one_length_is_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", "--full"])
     with pytest.raises(SystemExit, match="2"):
         dma.main()
-    assert "bench-dma: error: --quick and --full exclude each other; choose one" in capsys.readouterr().err
+    assert "bench-dma: error: --quick, --full and --own exclude each other; choose one" in capsys.readouterr().err

@@ -34,6 +34,12 @@ def block(programs: Any) -> Any:
     return runner(programs("--self-test", "true") / "qdma_bench", "--source", "block")
 
 
+@pytest.fixture
+def own(programs: Any) -> Any:
+    """With the self-test block of a shell that has the DMA engine of our own."""
+    return runner(programs("--dma", "meridian", "--self-test", "true") / "qdma_bench", "--source", "block")
+
+
 def measured(bench: Any, *options: str) -> Any:
     done = bench(*SHORT, *options)
     assert done.returncode == 0, done.stderr
@@ -209,6 +215,34 @@ def test_a_register_waits_behind_what_the_card_writes(block: Any) -> None:
         # At most 32 packets of 256 bytes.
         assert found[load]["read_us"]["max"] < idle["read_us"]["max"] + 32 * 280 / (GEN3X8 / 8) * 1e6 + 0.05
         assert found[load]["write_us"]["median"] < idle["write_us"]["median"] + 0.05
+
+
+@pytest.mark.parametrize(("mode", "other"), [("c2h", "h2c"), ("h2c", "c2h")])
+@pytest.mark.long
+def test_our_engine_moves_one_direction(own: Any, mode: str, other: str) -> None:
+    found = measured(own, "--mode", mode, "--bytes", "200", "--queues", "2", "--pcie", "3:8", "--poll-ns", "4000")
+    assert (found["engine"], found["mode"]) == ("meridian", mode)
+    assert found[other]["frames"] == found[other]["bytes_at_pins"] == 0
+    assert found[mode]["frames"] > 100
+    # One way across the link cannot be timed, as the streams are inside the shell.
+    assert not {"latency_ns", "h2c_latency_ns"} & set(found)
+
+
+@pytest.mark.long
+def test_our_engine_has_the_flight_of_the_link(own: Any) -> None:
+    """Three round trips of the link, and as much for engine, shell and host at each of its lengths."""
+    options = ("--mode", "round-trip", "--bytes", "64", "--pcie", "3:8", "--poll-ns", "10", "--for-us", "200")
+    none, some = (measured(own, *options, "--pcie-round-trip", link)["round_trip_ns"] for link in ("0", "800"))
+    assert none["frames"] > 20
+    assert some["min"] - none["min"] == pytest.approx(3 * 800, abs=20)
+
+
+@pytest.mark.long
+def test_our_engine_answers_registers_in_the_time_of_the_link(own: Any) -> None:
+    found = registers(own, "idle")
+    assert found["engine"] == "meridian"
+    assert "write_us" not in found
+    assert found["read_us"]["median"] == pytest.approx(0.8 + found["shell_read_us"]["median"], abs=0.03)
 
 
 def test_what_is_wrong_is_told(bench: Any) -> None:

@@ -32,6 +32,10 @@ void write_pf(Card& card, std::uint32_t address, std::uint32_t value) {
   if (result.response != 0) throw CheckError("a write of BAR2 address " + std::to_string(address) + " was refused");
 }
 
+RegisterWrite writer(Card& card) {
+  return [&card](std::uint32_t address, std::uint32_t value) { write_pf(card, address, value); };
+}
+
 void write_ps(Card& card, std::uint32_t address, std::uint32_t value) {
   const AxilResult result = card.write(card.ps_bus(), address, value);
   if (result.response != 0) throw CheckError("a write of PS address " + std::to_string(address) + " was refused");
@@ -59,8 +63,12 @@ Word get(const Bytes& bytes, std::size_t offset) {
 
 }  // namespace
 
+void set_queues(const RegisterWrite& write, unsigned function, unsigned first, unsigned count) {
+  write(function_page + function * page, (first << 16) | count);
+}
+
 void set_queues(Card& card, unsigned function, unsigned first, unsigned count) {
-  write_pf(card, function_page + function * page, (first << 16) | count);
+  set_queues(writer(card), function, first, count);
 }
 
 void add_mac(Card& card, unsigned port, const MacAddress& address, unsigned function) {
@@ -83,8 +91,12 @@ void enable_host(Card& card, unsigned port) {
   write_pf(card, port_page + port * page + 0x04, 3);
 }
 
+void enforce_credit(const RegisterWrite& write, bool enforce) {
+  write(filter_page + 0x30, enforce ? 1 : 0);
+}
+
 void enforce_credit(Card& card, bool enforce) {
-  write_pf(card, filter_page + 0x30, enforce ? 1 : 0);
+  enforce_credit(writer(card), enforce);
 }
 
 void listen(Card& card, unsigned port, unsigned index, const MacAddress& address) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "shell/card.hpp"
@@ -13,7 +14,11 @@ namespace meridian {
 
 using MacAddress = std::array<std::uint8_t, 6>;
 
+/// Writes a register of a PF's BAR2.
+using RegisterWrite = std::function<void(std::uint32_t address, std::uint32_t value)>;
+
 /// Gives a function its queues.
+void set_queues(const RegisterWrite& write, unsigned function, unsigned first, unsigned count);
 void set_queues(Card& card, unsigned function, unsigned first, unsigned count);
 
 /// An entry of the MAC table for any VLAN; HangError when the table does not take it.
@@ -23,6 +28,7 @@ void add_mac(Card& card, unsigned port, const MacAddress& address, unsigned func
 void enable_host(Card& card, unsigned port);
 
 /// Frames for a queue without free buffers are dropped (or, not enforced, handed on all the same).
+void enforce_credit(const RegisterWrite& write, bool enforce);
 void enforce_credit(Card& card, bool enforce);
 
 /// The PS takes frames to this address of a port; index is the entry of the port's list.

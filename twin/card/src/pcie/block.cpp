@@ -172,8 +172,8 @@ void Block::drive() {
   drive_accesses();
   drive_completions();
   // Each has cycles in which it takes nothing, as the block has them.
-  pins_.cc_tready = random_.below(8) != 0 ? all_ready : 0;
-  pins_.rq_tready = !hold_ && random_.below(16) != 0 ? all_ready : 0;
+  pins_.cc_tready = steady_ || random_.below(8) != 0 ? all_ready : 0;
+  pins_.rq_tready = !hold_ && (steady_ || random_.below(16) != 0) ? all_ready : 0;
 }
 
 /// A beat that is shown stands until it is taken.

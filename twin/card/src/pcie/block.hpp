@@ -34,6 +34,9 @@ class Block {
   void complete(const Completion& completion) { completions_.add(completion); }
   bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
 
+  /// It takes answers and requests in every cycle. Else there are cycles at random in which it takes none.
+  void set_steady() { steady_ = true; }
+
   /// Requests of the shell wait.
   void hold_requests(bool hold) { hold_ = hold; }
 
@@ -67,7 +70,7 @@ class Block {
 
   PciePins pins_;
   Random random_;
-  bool hold_ = false;
+  bool hold_ = false, steady_ = false;
   bool access_shown_ = false, completion_shown_ = false;
   AccessQueue accesses_;
   CompletionQueue completions_;

@@ -16,7 +16,6 @@ namespace {
 // MSI-X tables in BAR0, as docs/dma.md has them.
 constexpr std::uint32_t pf_table = 0x30000, vf_table = 0x4000;
 constexpr unsigned vectors = 16, vectors_a_write = 8;  // a write of 128 bytes, which any payload size allows
-constexpr unsigned tags = 32;                          // that a function may use without Extended Tag
 constexpr unsigned boundary = 64;                      // read completion boundary
 
 /// Where a write is a message, beyond all memory: of a function and vector, as is what is written.
@@ -228,7 +227,7 @@ void BlockPort::answered(const pcie::AccessAnswer& answer) {
   if (answer.function != open.function) throw CheckError("pcie: another function answers than was asked");
   if (answer.traffic_class != open.traffic_class || answer.attributes != open.attributes)
     throw CheckError("pcie: a read's answer has not its traffic class or attributes");
-  link_.flush();  // on its way to the host it pushes what was written before
+  if (!keeps_time_) link_.flush();  // on its way to the host it pushes what was written before
   if (!answer.ok) return open.done(MERIDIAN_LINK_UNSUPPORTED, ones(open.width));
   if (answer.words.size() != (open.width + 3) / 4 || answer.bytes != open.width || answer.lower != (open.offset & 0x7f))
     throw CheckError("pcie: a read's answer has not its address or length");
@@ -249,7 +248,7 @@ void BlockPort::requested(pcie::Request request) {
     return link_.write(function, request.address, request.data);
   }
   if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
-  if (request.tag >= tags || read_tags_[request.tag] || block_.completes(request.tag))
+  if (request.tag >= tags_ || read_tags_[request.tag] || block_.completes(request.tag))
     throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
   read_tags_[request.tag] = true;
   link_.read(function, request.address, request.bytes,

@@ -36,6 +36,16 @@ class BlockPort final : public HostPort {
   /// InputError if these are not PFs and VFs together.
   void set_functions(unsigned functions) override;
   std::optional<unsigned> parent(unsigned function) const override;
+
+  /// For benches: an answer takes its time on the link, which PcieLink::answer() tells, and does not push at once what
+  /// was written before it.
+  void keep_time() { keeps_time_ = true; }
+  PcieLink& link() { return link_; }
+  const PcieLink& link() const { return link_; }
+
+  /// The host has set Extended Tag Enable, so the card's reads may have tags above 31.
+  void extend_tags() { tags_ = 256; }
+
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) override;
@@ -97,6 +107,8 @@ class BlockPort final : public HostPort {
   std::map<std::uint8_t, Open> open_;  // by tag
   unsigned functions_ = 256;
   std::uint8_t tag_ = 0;
+  bool keeps_time_ = false;
+  unsigned tags_ = 32;          // that a function may use without Extended Tag
   std::bitset<256> enabled_;    // as the host has it
   std::bitset<256> read_tags_;  // of the shell's reads that have no answer
   std::map<unsigned, Reset> resets_;

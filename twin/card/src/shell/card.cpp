@@ -18,7 +18,8 @@ namespace {
 constexpr unsigned reset_cycles = 32;
 
 constexpr auto no_qdma =
-    "this shell was generated with --dma meridian, so its DMA streams are not at its pins: run meridian_card, or build "
+    "this shell was generated with --dma meridian, so its DMA streams are not at its pins: run meridian_card or "
+    "qdma_bench, or build "
     "one without that option";
 
 constexpr unsigned clock_count = first_mac_clock + 2 * shell_ports;

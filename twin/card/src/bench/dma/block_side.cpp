@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "bench/dma/block_engine.hpp"
+#include "bench/dma/model_engine.hpp"
 #include "bench/dma/spread_of.hpp"
 #include "bench/host/driver_port.hpp"
 #include "bench/shell_setup.hpp"
@@ -35,17 +37,35 @@ CardSetting card_setting(const DmaSetting& setting) {
 BlockSide::BlockSide(const DmaSetting& setting)
     : setting_(setting),
       card_(card_setting(setting)),
-      block_(card_),
+      sees_streams_(card_.pcie() == nullptr),
       frames_(setting.queues),
       starts_(setting.queues),
       under_way_(setting.queues) {
-  set_queues(card_, setting.host.vf ? DriverPort::first_vf : 0, 0, setting.queues);
-  enforce_credit(card_, true);
-  for (unsigned queue = 0; queue < setting.queues; ++queue)
-    card_.write(card_.pf_bus(), static_cast<std::uint32_t>(MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue)),
-                MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK);
+  if (!sees_streams_) return;
   card_.qdma().c2h.set_tap([this](const C2hFrame& frame) { came(frame); });
   card_.qdma().h2c.set_tap([this](unsigned queue, const H2cFrame&) { goes(queue); });
+}
+
+std::unique_ptr<EnginePort> BlockSide::make_engine(const QdmaSetting& setting, MemoryBus& host) {
+  std::unique_ptr<EnginePort> engine;
+  if (sees_streams_)
+    engine = std::make_unique<ModelEngine>(setting, card_.qdma(), host, &card_);
+  else
+    engine = std::make_unique<BlockEngine>(setting, card_, host);
+  engine_ = engine.get();
+  return engine;
+}
+
+void BlockSide::prepare() {
+  block_.emplace(card_, *engine_);
+  const RegisterWrite write = [this](std::uint32_t address, std::uint32_t value) {
+    engine_->write_register(address, value);
+  };
+  set_queues(write, setting_.host.vf ? DriverPort::first_vf : 0, 0, setting_.queues);
+  enforce_credit(write, true);
+  for (unsigned queue = 0; queue < setting_.queues; ++queue)
+    write(static_cast<std::uint32_t>(MERIDIAN_QUEUE_BASE + MERIDIAN_QUEUE_SWITCHES(queue)),
+          MERIDIAN_QUEUE_SWITCHES_COMPLETION16_MASK);
 }
 
 bool BlockSide::generates() const {
@@ -70,9 +90,11 @@ void BlockSide::find_zero() {
   test.function = setting_.host.vf ? DriverPort::first_vf : 0;
   begin_run(1, test);
   card_.run_until([this] { return frames_.checked() == 1; }, limit_ps, "the first frame of the self-test");
+  // At the latest; later than it was, so that no stamp of the host's frames is in the block's future.
+  if (!sees_streams_) zero_ps_ = card_.now_ps() - period_ps * frames_.stamp();
   if (!returns) return;
   const std::uint64_t end_ps = card_.now_ps() + limit_ps;
-  while (block_.counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES) == 0)
+  while (block_->counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES) == 0)
     if (card_.now_ps() > end_ps) throw HangError("the first frame of the self-test does not come back");
 }
 
@@ -91,7 +113,7 @@ void BlockSide::start() {
 /// Frames may come before the answer does.
 void BlockSide::begin_run(unsigned number, const SelfTestBlock::Test& test) {
   frames_.begin(number);
-  const unsigned run = block_.start(test);
+  const unsigned run = block_->start(test);
   if (run != number)
     throw CheckError("run " + std::to_string(number) + " of the self-test says it is " + std::to_string(run));
 }
@@ -114,7 +136,8 @@ void BlockSide::goes(unsigned queue) {
   starts.pop_front();
 }
 
-std::uint64_t BlockSide::take_start(unsigned queue) {
+std::optional<std::uint64_t> BlockSide::take_start(unsigned queue) {
+  if (!sees_streams_) return std::nullopt;
   auto& starts = starts_.at(queue);
   if (starts.empty()) throw CheckError("queue " + std::to_string(queue) + " has a completion without a frame");
   const std::uint64_t start = starts.front();
@@ -123,25 +146,25 @@ std::uint64_t BlockSide::take_start(unsigned queue) {
 }
 
 DmaSide::Passed BlockSide::c2h() {
-  return {block_.counter(MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES),
-          block_.counter(MERIDIAN_SELF_TEST_COUNTER_SENT_BYTES)};
+  return {block_->counter(MERIDIAN_SELF_TEST_COUNTER_SENT_FRAMES),
+          block_->counter(MERIDIAN_SELF_TEST_COUNTER_SENT_BYTES)};
 }
 
 DmaSide::Passed BlockSide::h2c() {
-  return {block_.counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES),
-          block_.counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES)};
+  return {block_->counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_FRAMES),
+          block_->counter(MERIDIAN_SELF_TEST_COUNTER_CHECKED_BYTES)};
 }
 
 void BlockSide::begin(std::uint64_t for_ps) {
   measures_ = true;
-  block_.open_window(for_ps / period_ps);
+  block_->open_window(for_ps / period_ps);
 }
 
 Json BlockSide::end() {
   Json found = Json::object();
   if (setting_.mode == DmaMode::idle) return found;
   const bool stamped = setting_.bytes >= TestFrames::header_bytes;
-  const SelfTestBlock::Counters now = block_.counters();
+  const SelfTestBlock::Counters now = block_->counters();
   const std::uint64_t bad = now.damaged + now.foreign + now.marked + now.skipped + now.late;
   if (bad != 0 || (stamped && now.too_short != 0))
     throw CheckError("the self-test found frames that are not as they were sent: " + std::to_string(now.damaged) +
@@ -150,8 +173,9 @@ Json BlockSide::end() {
   if (!checks()) return found;
   // Of frames that the host sends back the stamp is the block's, of its own the cycle of their doorbell.
   const bool own = setting_.host.role == HostRole::both;
+  if (own && !sees_streams_) return found;
   const char* name = own ? "h2c_latency_ns" : "round_trip_ns";
-  if (const Json times = block_.window(); stamped && !times.is_null()) found[name] = times;
+  if (const Json times = block_->window(); stamped && !times.is_null()) found[name] = times;
   found["timed_by"] = stamped ? "window" : "pins";
   if (round_ps_.empty()) return found;
   const Json at_pins = spread_of(std::move(round_ps_), 1000);

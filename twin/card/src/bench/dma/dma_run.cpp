@@ -78,26 +78,27 @@ DmaRun::DmaRun(const DmaSetting& setting)
     : setting_(complete(setting)),
       side_(make_side(setting_)),
       memory_(RingHost::memory_bytes(setting_.host), setting_.host.flight_ps),
-      ip_(setting_.qdma, side_->streams(), memory_),
-      host_(setting_.host, ip_, memory_, side_->frames()) {
-  watch_completions();
+      engine_(side_->make_engine(setting_.qdma, memory_)) {
   side_->set_tick([this](std::uint64_t now_ps) {
     memory_.run(now_ps);
-    ip_.tick(now_ps);
-    host_.run(now_ps);
+    engine_->tick(now_ps);
+    if (host_) host_->run(now_ps);
   });
-  host_.start();
+  side_->prepare();
+  host_ = std::make_unique<RingHost>(setting_.host, *engine_, memory_, side_->frames());
+  watch_completions();
+  host_->start();
   side_->start();
-  host_.begin(now_ps());
+  host_->begin(now_ps());
 }
 
 void DmaRun::watch_completions() {
   memory_.set_watch([this](std::uint64_t address) {
-    const auto queue = host_.completion_at(address);
+    const auto queue = host_->completion_at(address);
     if (!queue) return;
     ++completed_;
-    const std::uint64_t start_ps = side_->take_start(*queue);
-    if (start_ps >= measure_from_ps_) c2h_ps_.push_back(now_ps() - start_ps);
+    const auto start_ps = side_->take_start(*queue);
+    if (start_ps && *start_ps >= measure_from_ps_) c2h_ps_.push_back(now_ps() - *start_ps);
   });
 }
 
@@ -106,7 +107,7 @@ void DmaRun::run_until(std::uint64_t ps) {
 }
 
 DmaRun::Counts DmaRun::counts() {
-  return {now_ps(), side_->c2h(), side_->h2c(), completed_, host_.taken(), host_.looks()};
+  return {now_ps(), side_->c2h(), side_->h2c(), completed_, host_->taken(), host_->looks()};
 }
 
 Json DmaRun::rates(const Counts& before, const Counts& after) const {
@@ -161,7 +162,7 @@ Json DmaRun::measure() {
   for (const char* name : {"frames", "mpps", "gbps"}) found[name] = whole[name];
   found["mode"] = parts_of(setting_.mode).name;
   found["source"] = side_->source();
-  found["engine"] = "qdma_model";
+  found["engine"] = engine_->name();
   const auto looks = static_cast<double>(std::max<std::uint64_t>(1, after.looks - before.looks));
   found["frames_a_burst"] = static_cast<double>(after.taken - before.taken) / looks;
   return found;

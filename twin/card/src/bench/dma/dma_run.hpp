@@ -12,20 +12,19 @@
 #include "bench/dma/dma_side.hpp"
 #include "bench/host/flat_memory.hpp"
 #include "bench/host/ring_host.hpp"
-#include "qdma/qdma_ip.hpp"
 
 namespace meridian {
 
 std::optional<DmaMode> dma_mode_of(std::string_view name);
 
-/// The model of the QDMA IP between a host with rings and what is behind the streams, cycle by cycle of 250 MHz.
+/// A DMA engine between a host with rings and what is behind its streams, cycle by cycle of 250 MHz.
 class DmaRun {
  public:
   explicit DmaRun(const DmaSetting& setting);
 
   void run_until(std::uint64_t ps);
   std::uint64_t now_ps() const { return side_->now_ps(); }
-  QdmaIp& ip() { return ip_; }
+  EnginePort& engine() { return *engine_; }
   DmaSide& side() { return *side_; }
 
   /// What has moved so far, in frames and bytes.
@@ -57,8 +56,8 @@ class DmaRun {
   DmaSetting setting_;
   std::unique_ptr<DmaSide> side_;
   FlatMemory memory_;
-  QdmaIp ip_;
-  RingHost host_;
+  std::unique_ptr<EnginePort> engine_;
+  std::unique_ptr<RingHost> host_;
   std::uint64_t measure_from_ps_ = 0;
   std::uint64_t completed_ = 0;
   std::vector<std::uint64_t> c2h_ps_;  // latencies

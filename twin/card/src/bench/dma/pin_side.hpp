@@ -6,6 +6,7 @@
 
 #include "bench/dma/dma_setting.hpp"
 #include "bench/dma/dma_side.hpp"
+#include "bench/dma/model_engine.hpp"
 #include "bench/dma/stream_pins.hpp"
 
 namespace meridian {
@@ -15,7 +16,9 @@ class PinSide final : public DmaSide {
  public:
   PinSide(const DmaSetting& setting, StreamPins::Source source);
 
-  Qdma& streams() override { return streams_; }
+  std::unique_ptr<EnginePort> make_engine(const QdmaSetting& setting, MemoryBus& host) override {
+    return std::make_unique<ModelEngine>(setting, streams_, host, nullptr);
+  }
   HostFrames& frames() override { return frames_; }
   const char* source() const override { return "stream pins"; }
   void set_tick(Tick tick) override { tick_ = std::move(tick); }
@@ -24,7 +27,7 @@ class PinSide final : public DmaSide {
   void start() override {}
   Passed c2h() override { return {pins_.c2h().frames, pins_.c2h().bytes}; }
   Passed h2c() override { return {pins_.h2c().frames, pins_.h2c().bytes}; }
-  std::uint64_t take_start(unsigned queue) override { return pins_.take_start(queue); }
+  std::optional<std::uint64_t> take_start(unsigned queue) override { return pins_.take_start(queue); }
   void begin(std::uint64_t for_ps) override;
   nlohmann::json end() override;
 

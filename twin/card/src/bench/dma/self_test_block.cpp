@@ -28,21 +28,18 @@ std::uint64_t least_of(unsigned place) {
 
 }  // namespace
 
-SelfTestBlock::SelfTestBlock(Card& card) : card_(card) {
-  const std::uint32_t has = card.read(card.pf_bus(), MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES).data;
+SelfTestBlock::SelfTestBlock(Card& card, EnginePort& engine) : card_(card), engine_(engine) {
+  const std::uint32_t has = engine_.read_register(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES);
   if ((has & MERIDIAN_IDENT_CAPABILITIES_SELF_TEST_MASK) == 0)
     throw InputError("this shell has no self-test block: build one with scripts/build-card --self-test true");
 }
 
 std::uint32_t SelfTestBlock::read(std::uint32_t offset) {
-  const AxilResult got = card_.read(card_.pf_bus(), MERIDIAN_SELF_TEST_BASE + offset);
-  if (got.response != 0) throw CheckError("a read of the self-test's register " + std::to_string(offset) + " failed");
-  return got.data;
+  return engine_.read_register(MERIDIAN_SELF_TEST_BASE + offset);
 }
 
 void SelfTestBlock::write(std::uint32_t offset, std::uint32_t value) {
-  const AxilResult done = card_.write(card_.pf_bus(), MERIDIAN_SELF_TEST_BASE + offset, value);
-  if (done.response != 0) throw CheckError("a write of the self-test's register " + std::to_string(offset) + " failed");
+  engine_.write_register(MERIDIAN_SELF_TEST_BASE + offset, value);
 }
 
 std::uint64_t SelfTestBlock::both_words(std::uint32_t offset) {

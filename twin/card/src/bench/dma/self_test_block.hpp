@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "bench/host/engine_port.hpp"
 #include "shell/card.hpp"
 
 namespace meridian {
@@ -24,7 +25,7 @@ class SelfTestBlock {
   };
 
   /// InputError when the shell was generated without the block.
-  explicit SelfTestBlock(Card& card);
+  SelfTestBlock(Card& card, EnginePort& engine);
 
   /// Returns the number of the run when it has begun. CheckError when it is refused, with the reason.
   unsigned start(const Test& test);
@@ -45,6 +46,7 @@ class SelfTestBlock {
   nlohmann::json median(std::uint64_t frames);
 
   Card& card_;
+  EnginePort& engine_;
   std::uint32_t shown_ = 0;  // number of the window shown before
   std::uint64_t window_end_ps_ = 0;
 };

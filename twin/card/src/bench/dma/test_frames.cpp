@@ -65,6 +65,7 @@ void TestFrames::check(unsigned queue, std::span<const std::uint8_t> frame) {
     throw CheckError("a frame in host memory is not the next one that the self-test sent to queue " +
                      std::to_string(queue));
   ++checked_;
+  stamp_ = stamp;
 }
 
 }  // namespace meridian

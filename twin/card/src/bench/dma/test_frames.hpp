@@ -32,6 +32,9 @@ class TestFrames final : public HostFrames {
   /// Frames of this run that came.
   std::uint64_t checked() const { return checked_; }
 
+  /// The time stamp of the last of these.
+  std::uint64_t stamp() const { return stamp_; }
+
   static std::uint64_t stamp_of(const Bytes& frame) { return load_word(frame, 24); }
 
  private:
@@ -41,7 +44,7 @@ class TestFrames final : public HostFrames {
   Bytes wanted_;
   unsigned run_ = 0;
   std::uint64_t zero_ps_ = 0;
-  std::uint64_t checked_ = 0;
+  std::uint64_t checked_ = 0, stamp_ = 0;
 };
 
 }  // namespace meridian

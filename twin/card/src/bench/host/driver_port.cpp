@@ -15,17 +15,17 @@ void qdma_os_write(void* bar, std::uint32_t offset, std::uint32_t value) {
   static_cast<meridian::DriverPort*>(bar)->write(offset, value);
 }
 
-// The model has done a command before anybody can see it busy, so no time has to pass.
+// The model has done a command before anybody can see it busy, and an engine goes on while a register is read.
 void qdma_os_delay_us(std::uint32_t) {}
 }
 
 namespace meridian {
 
-DriverPort::DriverPort(QdmaIp& ip, unsigned function, std::uint64_t flight_ps)
-    : ip_(ip), function_(function), flight_ps_(flight_ps) {
-  ip.enable_function(function, true, 0);
+DriverPort::DriverPort(EnginePort& engine, unsigned function, std::uint64_t flight_ps)
+    : engine_(engine), function_(function), flight_ps_(flight_ps) {
+  engine.enable_function(function);
   const int error = function < first_vf ? qdma_identify(&device_, this) : qdma_identify_vf(&device_, this);
-  if (error != 0) throw CheckError("the library refuses the model of the IP: error " + std::to_string(-error));
+  if (error != 0) throw CheckError("the library refuses the card's DMA engine: error " + std::to_string(-error));
 }
 
 void DriverPort::write(std::uint32_t offset, std::uint32_t value) {
@@ -33,13 +33,13 @@ void DriverPort::write(std::uint32_t offset, std::uint32_t value) {
   if (device_.doorbells != 0 && offset >= device_.doorbells && offset < device_.doorbells + doorbells_bytes)
     doorbells_.push_back({now_ps_ + flight_ps_, offset, value});
   else
-    ip_.write(function_, offset, value);
+    engine_.write(function_, offset, value);
 }
 
 void DriverPort::run(std::uint64_t now_ps) {
   now_ps_ = now_ps;
   for (; !doorbells_.empty() && doorbells_.front().at_ps <= now_ps; doorbells_.pop_front())
-    ip_.write(function_, doorbells_.front().offset, doorbells_.front().value);
+    engine_.write(function_, doorbells_.front().offset, doorbells_.front().value);
 }
 
 }  // namespace meridian

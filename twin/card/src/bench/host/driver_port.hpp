@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "qdma/qdma_ip.hpp"
+#include "bench/host/engine_port.hpp"
 
 extern "C" {
 #include "qdma_device.h"
@@ -13,12 +13,12 @@ extern "C" {
 
 namespace meridian {
 
-/// A function of the model for the library that the host's drivers share (host-driver/qdma). Registers are accessed at
+/// A function of the card for the library that the host's drivers share (host-driver/qdma). Registers are accessed at
 /// once, since they are only used before the measurement; doorbells take the way of a posted write.
 class DriverPort {
  public:
-  /// flight_ps: of a doorbell to the IP.
-  DriverPort(QdmaIp& ip, unsigned function, std::uint64_t flight_ps);
+  /// flight_ps: of a doorbell to the card.
+  DriverPort(EnginePort& engine, unsigned function, std::uint64_t flight_ps);
   DriverPort(const DriverPort&) = delete;
   DriverPort& operator=(const DriverPort&) = delete;
 
@@ -31,7 +31,7 @@ class DriverPort {
   void run(std::uint64_t now_ps);
 
   /// What the library asks for.
-  std::uint32_t read(std::uint32_t offset) { return ip_.read(function_, offset); }
+  std::uint32_t read(std::uint32_t offset) { return engine_.read(function_, offset); }
   void write(std::uint32_t offset, std::uint32_t value);
 
  private:
@@ -40,7 +40,7 @@ class DriverPort {
     std::uint32_t offset, value;
   };
 
-  QdmaIp& ip_;
+  EnginePort& engine_;
   unsigned function_;
   std::uint64_t flight_ps_;
   std::uint64_t now_ps_ = 0;

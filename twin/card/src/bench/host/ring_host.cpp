@@ -53,12 +53,12 @@ void must(int error, const char* what) {
 
 }  // namespace
 
-RingHost::RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory, HostFrames& frames)
+RingHost::RingHost(const HostSetting& setting, EnginePort& engine, FlatMemory& memory, HostFrames& frames)
     : setting_(setting),
       memory_(memory),
       frames_(frames),
-      pf_(ip, 0, setting.flight_ps),
-      vf_(setting.vf ? std::make_unique<DriverPort>(ip, DriverPort::first_vf, setting.flight_ps) : nullptr),
+      pf_(engine, 0, setting.flight_ps),
+      vf_(setting.vf ? std::make_unique<DriverPort>(engine, DriverPort::first_vf, setting.flight_ps) : nullptr),
       port_(vf_ ? *vf_ : pf_),
       queue_(setting.queues) {}
 

@@ -11,7 +11,6 @@
 #include "bench/host/driver_port.hpp"
 #include "bench/host/flat_memory.hpp"
 #include "bench/host/host_frames.hpp"
-#include "qdma/qdma_ip.hpp"
 
 namespace meridian {
 
@@ -37,7 +36,7 @@ struct HostSetting {
 /// buffer goes back when it is sent. It checks length and content of each frame that comes.
 class RingHost {
  public:
-  RingHost(const HostSetting& setting, QdmaIp& ip, FlatMemory& memory, HostFrames& frames);
+  RingHost(const HostSetting& setting, EnginePort& engine, FlatMemory& memory, HostFrames& frames);
 
   static std::size_t memory_bytes(const HostSetting& setting);
 
