@@ -12,7 +12,11 @@ from pathlib import Path
 
 import history
 
-PATHS = ("host-driver", "packaging")
+#: What the packages hold comes from these.
+PATHS = (
+    *("host-driver", "packaging", "vivado/boards"),
+    *("docs/devlink.md", "docs/selftest.md", "docs/troubleshooting.md", "docs/vm.md"),
+)
 CONTROL = Path(__file__).with_name("debian") / "control"
 
 

@@ -169,3 +169,12 @@ def test_an_archive_of_the_source_is_of_the_commit_alone(repository: Path) -> No
     assert set(files) == {f"meridian-{version}/{name}" for name in names}
     assert files[f"meridian-{version}/packaging/source-archive"].mode & 0o777 == 0o755
     assert text.startswith("#define MERIDIAN_VERSION")
+
+
+def test_the_changelog_looks_at_all_that_packages_take_from_the_tree() -> None:
+    debian = ROOT / "packaging/debian"
+    taken = [line for file in debian.glob("*.docs") for line in file.read_text().split()]
+    taken += [word for word in (debian / "rules").read_text().split() if word.startswith(("vivado/", "docs/"))]
+    assert len(taken) >= 6
+    missing = [name for name in taken if not name.startswith(changelog.PATHS)]
+    assert not missing, f"add these to PATHS of packaging/changelog.py: {missing}"
