@@ -36,6 +36,8 @@ OWN_DMA = [
         *("switching", "time", "vf"),
     )
 ]
+#: And those that want more time, or cards of their own.
+OWN_DMA_LONG = [*OWN_DMA, "tests/twin/test_vf_parents.py"]
 
 #: Of machines with such a card: in make test the first of these.
 OWN_DMA_MACHINES = [
@@ -87,7 +89,14 @@ def suites(long: bool) -> list[Suite]:
             REPORTS / "vivado",
         ),
         pytest("whole shell and card", shell, 180 if long else 30, "shell", [*elsewhere, *SIDE_BY_SIDE]),
-        pytest("twin with our DMA engine", "not long", 20, "twin-dma", ["--dma", "meridian", *SIDE_BY_SIDE], *OWN_DMA),
+        pytest(
+            "twin with our DMA engine",
+            "not long",
+            40 if long else 20,
+            "twin-dma",
+            ["--dma", "meridian", *SIDE_BY_SIDE],
+            *(OWN_DMA_LONG if long else OWN_DMA),
+        ),
         Suite("image of a host", [str(scripts / "build-image")], 20, early=True),
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
