@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
@@ -82,6 +83,7 @@ class Session:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT, text=True
         )
+        self._asked = Counter[int]()  # by port: how often wait_received() has asked
 
     def __enter__(self) -> Self:
         return self
@@ -117,14 +119,19 @@ class Session:
             time.sleep(0.1)
 
     def wait_received(self, least: int, port: int = 0) -> None:
-        """Until the port's counter of received frames is so far."""
-        mark = len(self.output())
+        """Until the port's counter of received frames is so far. An answer to an earlier question does not count."""
+        answer = re.compile(rf"NIC statistics for port {port} .*?RX-packets: (\d+) ", re.DOTALL)
+
+        before = self._asked[port]
 
         def is_done() -> bool:
-            self.say(f"show port stats {port}")
-            time.sleep(0.2)
-            counts = [int(n) for n in re.findall(r"RX-packets: (\d+) ", self.output()[mark:])]
-            return bool(counts) and counts[-1] >= least
+            counts = [int(n) for n in answer.findall(self.output())]
+            if len(counts) > before and counts[-1] >= least:
+                return True
+            if len(counts) >= self._asked[port]:
+                self._asked[port] += 1
+                self.say(f"show port stats {port}")
+            return False
 
         self.wait(is_done)
 
