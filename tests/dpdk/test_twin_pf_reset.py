@@ -51,15 +51,20 @@ def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -
 
 
 def test_a_vf_of_another_pf_is_left_alone(run_card: Any, testpmd: Start) -> None:
-    """The card does not tell the PF of it, which the log says once."""
-    card = run_card()
-    pf = pf_of(testpmd, card)
-    with python_vf(card) as vf:
-        vf.bring_up(queues=1)
+    """The card does not tell the PF of it, which the log says once. Of others it still does."""
+    card = run_card("--pcie-reset", "link")
+    pf = pf_of(testpmd, card, ",trusted=0x6")
+    with python_vf(card) as vf, python_vf(card, FIRST + 1) as other, python_vf(card, FIRST + 2) as third:
+        for one in (vf, other, third):
+            one.bring_up(queues=1)
         vf.link.enable(FIRST, parent=1)
         pf.wait("the sentence", lambda: REFUSED in pf.command("show port info 0") + pf.said)
         time.sleep(0.3)  # of several looks
         card.wires[0].send(frames_for(FIRST)[1])
         assert vf.receive(1) == [frames_for(FIRST)[1]]
+        assert receive(other, ALIEN) == 0
+        assert receive(third, ALIEN) == -Code.BAD_PARAMETER, "it is the second VF's"
+        other.link.reset_function(FIRST + 1)
+        pf.wait("the address", lambda: receive(third, ALIEN) == 0)
     pf.command("show port info 0")
     assert pf.said.count(REFUSED) == 1

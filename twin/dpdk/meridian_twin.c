@@ -86,7 +86,7 @@ set_master(struct meridian_bus *bus, bool is_master)
 	return error && !is_master && twin->is_gone ? 0 : error;
 }
 
-/* A card refuses for a VF of another PF, which is said once. */
+/* A card refuses for a VF of another PF, which is said once for each. */
 static bool
 vf_is_master(struct meridian_bus *bus, uint32_t vf)
 {
@@ -97,10 +97,11 @@ vf_is_master(struct meridian_bus *bus, uint32_t vf)
 	};
 	int error;
 
-	if (twin->is_refused)
+	if (twin->refused & RTE_BIT32(vf))
 		return true;
 	error = meridian_twin_ask(twin, &header, NULL, 0, -1);
-	twin->is_refused = error == -EINVAL;
+	if (error == -EINVAL)
+		twin->refused |= RTE_BIT32(vf);
 	return error || header.value;
 }
 

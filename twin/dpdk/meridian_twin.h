@@ -39,7 +39,7 @@ extern int meridian_twin_logtype;
  * @bells_bytes: how large their mapping is
  * @queues: that have their doorbells there
  * @dma_messages: that were served; all if no memory is shared
- * @is_refused: the card does not say of its VFs whether they may access memory
+ * @refused: bitmap of its VFs of which the card does not say whether they may access memory
  */
 struct meridian_twin {
 	struct meridian_bus bus;
@@ -61,7 +61,7 @@ struct meridian_twin {
 	size_t bells_bytes;
 	uint32_t queues;
 	uint64_t dma_messages;
-	bool is_refused;
+	uint32_t refused;
 };
 
 /* meridian_twin_link.c */
