@@ -26,23 +26,23 @@ static unsigned int sum_of_weights(const struct meridian_classes *classes)
 	return sum;
 }
 
-/* The shares as whole percents of all: the first class that has one gets what rounding leaves. */
+/* The shares as whole percents of all: one at least, and the largest makes up for what rounding does. */
 static void tell_shares(struct ieee_ets *ets, const struct meridian_classes *classes)
 {
-	unsigned int sum = sum_of_weights(classes), left = WHOLE, i;
+	unsigned int sum = sum_of_weights(classes), largest = 0, i;
+	int left = WHOLE;
 
-	for (i = 0; sum && i < MERIDIAN_CLASSES; i++) {
-		if (classes->strict & BIT(i))
-			continue;
-		ets->tc_tx_bw[i] = WHOLE * classes->weight[i] / sum;
-		left -= ets->tc_tx_bw[i];
-	}
-	for (i = 0; sum && i < MERIDIAN_CLASSES; i++) {
+	if (!sum)
+		return;
+	for (i = 0; i < MERIDIAN_CLASSES; i++) {
 		if (classes->strict & BIT(i) || !classes->weight[i])
 			continue;
-		ets->tc_tx_bw[i] += left;
-		break;
+		ets->tc_tx_bw[i] = max(WHOLE * classes->weight[i] / sum, 1U);
+		left -= ets->tc_tx_bw[i];
+		if (ets->tc_tx_bw[i] > ets->tc_tx_bw[largest])
+			largest = i;
 	}
+	ets->tc_tx_bw[largest] += left;
 }
 
 static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
@@ -52,6 +52,9 @@ static int get_ets(struct net_device *netdev, struct ieee_ets *ets)
 	unsigned int i;
 	int error;
 
+	/* The kernel asks without a look, also in a reset. */
+	if (!netif_device_present(netdev))
+		return -ENODEV;
 	error = meridian_get_classes(m, &classes);
 	if (error)
 		return error;
@@ -99,6 +102,8 @@ static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
 	unsigned int i, sum;
 	int error;
 
+	if (!netif_device_present(netdev))
+		return -ENODEV;
 	for (i = 0; i < MERIDIAN_CLASSES; i++) {
 		error = take_class(netdev, ets, i, &classes);
 		if (error)
@@ -114,6 +119,12 @@ static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
 	return 0;
 }
 
+/* Without this, the kernel would leave it out of a message of several settings, and say nothing. */
+static int refuse_pfc(struct net_device *netdev, struct ieee_pfc *pfc)
+{
+	return pfc->pfc_en ? -EOPNOTSUPP : 0;
+}
+
 static u8 get_dcbx(struct net_device *netdev)
 {
 	return MODE;
@@ -127,6 +138,7 @@ static u8 set_dcbx(struct net_device *netdev, u8 mode)
 static const struct dcbnl_rtnl_ops dcb_ops = {
 	.ieee_getets = get_ets,
 	.ieee_setets = set_ets,
+	.ieee_setpfc = refuse_pfc,
 	.getdcbx = get_dcbx,
 	.setdcbx = set_dcbx,
 };

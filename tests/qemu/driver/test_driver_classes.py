@@ -84,6 +84,9 @@ def test_what_others_have_set_is_shown_in_percent_and_stays(link: Link) -> None:
     guest.run(f"busybox devmem $(({base} + 4)) 32 0xf8; busybox devmem $(({base} + 8)) 32 0x00020202")
     found = ets(guest)
     assert found["tc_bw"] == [34, 33, 33, *[0] * 5] and found["tc_tsa"] == [*["ets"] * 3, *["strict"] * 5]
+    guest.run(f"busybox devmem $(({base} + 8)) 32 0x000001c8")
+    assert ets(guest)["tc_bw"] == [99, 1, *[0] * 6], "a class with a share of less than one percent has one"
+    guest.run(f"busybox devmem $(({base} + 8)) 32 0x00020202")
     guest.run("ip link set eth0 down; ip link set eth0 up")
     assert words(guest) == [0x76543210, 0xF8, 0x00020202, 0x01010101]
     guest.run(f"dcb ets set dev eth0 {SHARED}")
@@ -122,6 +125,12 @@ def test_a_reset_keeps_them_and_a_driver_that_goes_does_not(link: Link) -> None:
     guest.run("rmmod meridian")
     guest.load()
     assert words(guest) == AFTER_RESET and ets(guest)["prio_tc"] == list(range(8))
+
+
+def test_pfc_is_refused(link: Link) -> None:
+    for wish in ("show", "set"):
+        status, text = link.guest.try_run(f"dcb pfc {wish} dev eth0{' prio-pfc 3:on' if wish == 'set' else ''}")
+        assert status and text, (wish, text)
 
 
 def test_a_vf_has_no_say(link: Link) -> None:
