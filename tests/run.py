@@ -37,7 +37,7 @@ OWN_DMA = [
     )
 ]
 #: And those that want more time, or cards of their own.
-OWN_DMA_LONG = [*OWN_DMA, "tests/twin/test_vf_parents.py"]
+OWN_DMA_LONG = [*OWN_DMA, "tests/twin/functions/test_vf_parents.py"]
 
 #: Of machines with such a card: in make test the first of these.
 OWN_DMA_MACHINES = [

@@ -26,7 +26,7 @@ static unsigned int sum_of_weights(const struct meridian_classes *classes)
 	return sum;
 }
 
-/* The shares as whole percents of all: one at least, and the largest makes up for what rounding does. */
+/* The shares in whole percents: one at least, and the largest makes up for what rounding does. */
 static void tell_shares(struct ieee_ets *ets, const struct meridian_classes *classes)
 {
 	unsigned int sum = sum_of_weights(classes), largest = 0, i;
