@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from driver_machine import Link, linked, vfs_apart
+from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import PF_DEVICE, Guest
 
@@ -21,9 +23,10 @@ VID, PRIORITY = 9, 5
 
 
 @pytest.fixture(scope="module")
-def link() -> Iterator[Link]:
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
     hardware = Hardware(kernel="iomem=relaxed")
-    with linked(tools.SUITES[0], hardware=hardware, shell=("--ports", "2", "--egress", "pool")) as it:
+    files = {"dcb_tool": tool(tmp_path_factory.mktemp("dcb"), Path(__file__).with_name("dcb_tool.c"))}
+    with linked(tools.SUITES[0], files, hardware, shell=("--ports", "2", "--egress", "pool")) as it:
         yield it
 
 
@@ -127,10 +130,31 @@ def test_a_reset_keeps_them_and_a_driver_that_goes_does_not(link: Link) -> None:
     assert words(guest) == AFTER_RESET and ets(guest)["prio_tc"] == list(range(8))
 
 
-def test_pfc_is_refused(link: Link) -> None:
-    for wish in ("show", "set"):
-        status, text = link.guest.try_run(f"dcb pfc {wish} dev eth0{' prio-pfc 3:on' if wish == 'set' else ''}")
-        assert status and text, (wish, text)
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        ("pfc 8", errno.EOPNOTSUPP),
+        ("pfc 0", 0),
+        ("ets 12 2 0", errno.EINVAL),  # 96 percent
+        ("ets 101 2 0", errno.EINVAL),
+        ("ets 0 0 8", errno.EINVAL),  # no such class
+        ("ets 0 1 0", errno.EOPNOTSUPP),  # a credit-based shaper
+        ("ets 0 255 0", errno.EOPNOTSUPP),  # a vendor's own
+    ],
+)
+def test_a_program_that_checks_less_than_dcb_is_refused(link: Link, message: str, error: int) -> None:
+    assert int(link.guest.run(f"/run/twin/dcb_tool eth0 {message}")) == error
+    assert words(link.guest) == AFTER_RESET
+
+
+def test_dcb_itself_offers_no_pfc(link: Link) -> None:
+    status, text = link.guest.try_run("dcb pfc set dev eth0 prio-pfc 3:on")
+    assert status and text
+
+
+def test_all_priorities_may_be_in_one_strict_class(link: Link) -> None:
+    assert link.guest.run("/run/twin/dcb_tool eth0 ets 0 0 3").strip() == "0"
+    assert words(link.guest) == [0x33333333, *AFTER_RESET[1:]]
 
 
 def test_a_vf_has_no_say(link: Link) -> None:
