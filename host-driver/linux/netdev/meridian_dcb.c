@@ -89,10 +89,12 @@ static int take_class(struct net_device *netdev, const struct ieee_ets *ets, uns
 		classes->weight[i] = ets->tc_tx_bw[i];
 		return 0;
 	default:
-		netdev_err(netdev, "traffic class %u: the card knows strict and ets alone\n", i);
+		netdev_err(netdev, "traffic class %u: the card supports strict priority and ETS only\n",
+			   i);
 		return -EOPNOTSUPP;
 	}
-	netdev_err(netdev, "traffic class %u: %u %% is more than all\n", i, ets->tc_tx_bw[i]);
+	netdev_err(netdev, "traffic class %u: its share of %u %% is above 100\n", i,
+		   ets->tc_tx_bw[i]);
 	return -EINVAL;
 }
 
@@ -111,7 +113,7 @@ static int set_ets(struct net_device *netdev, struct ieee_ets *ets)
 	}
 	sum = sum_of_weights(&classes);
 	if (classes.strict != U8_MAX && sum != WHOLE) {
-		netdev_err(netdev, "the shares of traffic classes with ets are %u %% together, not 100\n",
+		netdev_err(netdev, "the shares of all ETS traffic classes add up to %u %%, not 100\n",
 			   sum);
 		return -EINVAL;
 	}

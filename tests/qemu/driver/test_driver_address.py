@@ -9,7 +9,7 @@ import pytest
 from driver_machine import running
 from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_machine.guest import MODULE, PF_DEVICE, Guest
+from meridian_machine.guest import MODULE, Guest
 
 pytestmark = pytest.mark.qemu
 LOW, HIGH = 0x102010, 0x102014  # of PF 0 on port 0, in BAR2
@@ -39,7 +39,7 @@ def reloaded(guest: Guest) -> tuple[bytes, bytes]:
 
 def write(guest: Guest, pf: int, address: bytes, flags: int = VALID) -> None:
     """As the PS does: the valid bit comes last."""
-    bar2 = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16)
+    bar2 = guest.bar(2)
     port = int(guest.run(f"cat /sys/class/net/eth{pf}/dev_port"))
     high = int.from_bytes(address[4:], "little") | flags
     for at, value in ((LOW, int.from_bytes(address[:4], "little")), (HIGH, high)):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
 CLASSES = 0x122040  # of port 0, in BAR2: classes, strict, two words of weights
@@ -44,7 +44,7 @@ def ets(guest: Guest) -> dict[str, Any]:
 
 
 def words(guest: Guest) -> list[int]:
-    base = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + CLASSES
+    base = guest.bar(2) + CLASSES
     text = guest.run(f"for i in 0 4 8 12; do busybox devmem $(({base} + i)); done")
     return [int(line, 16) for line in text.split()]
 
@@ -83,7 +83,7 @@ def test_what_the_card_cannot_is_refused(link: Link, wish: str, said: str) -> No
 def test_what_others_have_set_is_shown_in_percent_and_stays(link: Link) -> None:
     """Until somebody sets it by dcb."""
     guest = link.guest
-    base = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + CLASSES
+    base = guest.bar(2) + CLASSES
     guest.run(f"busybox devmem $(({base} + 4)) 32 0xf8; busybox devmem $(({base} + 8)) 32 0x00020202")
     found = ets(guest)
     assert found["tc_bw"] == [34, 33, 33, *[0] * 5] and found["tc_tsa"] == [*["ets"] * 3, *["strict"] * 5]

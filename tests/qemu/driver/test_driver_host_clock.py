@@ -19,7 +19,7 @@ def test_a_tick_of_the_timers_is_a_microsecond(tmp_path: Path) -> None:
     hardware = Hardware(kernel="iomem=relaxed")  # a test reads registers that the driver has
     setting = Setting(hardware=hardware, shell=ZCU106, card_options=["--rate", "10"])
     with Twin(setting, tmp_path) as twin, running(twin) as guest:
-        bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+        bar0 = guest.bar(0)
         guest.ping(3)
         assert int(guest.run(f"busybox devmem {bar0 + TIMER_TICK:#x}"), 16) == MHZ
         guest.run("echo 1 >/sys/bus/pci/devices/0000:01:00.0/reset")

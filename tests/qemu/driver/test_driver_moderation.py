@@ -17,7 +17,7 @@ import pytest
 from driver_function import Function
 from driver_machine import NET_LOAD, Link, changed, linked, tool, vfs_apart
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import PEER, PF_DEVICE
+from meridian_machine.guest import PEER
 
 pytestmark = [pytest.mark.qemu, pytest.mark.pcie_link("fast")]
 VF_ADDRESS = "10.44.0.10"
@@ -89,7 +89,7 @@ class Mode:
 def mode(function: Function) -> Mode:
     """Of the function's first queue."""
     guest, queue = function.guest, VF_QUEUE if function.is_vf else 0
-    base = int(guest.run(f"sed -n 1p {PF_DEVICE}/resource").split()[0], 16)
+    base = guest.bar(0)
 
     def read(offset: int) -> int:
         return int(guest.run(f"busybox devmem {base + offset:#x}"), 16)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from driver_machine import Link, linked, vfs_apart
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import PF_DEVICE, Guest
+from meridian_machine.guest import Guest
 
 pytestmark = pytest.mark.qemu
 #: A PAUSE frame (IEEE 802.3, annex 31B) that stops the port for 1.3 ms of the card's time, a second and more for the machine.
@@ -128,7 +128,7 @@ def test_what_the_card_cannot_is_refused(link: Link, wish: str) -> None:
 def test_pfc_that_others_have_switched_on_stays(link: Link) -> None:
     """Only the registers switch it on. The card obeys one kind at a time."""
     guest = link.guest
-    receive = int(guest.run(f"cat {PF_DEVICE}/resource").splitlines()[2].split()[0], 16) + RECEIVE
+    receive = guest.bar(2) + RECEIVE
     guest.run(f"busybox devmem {receive:#x} 32 {PFC:#x}")
     status, text = guest.try_run("ethtool -A eth0 rx on")
     assert status and "busy" in text

@@ -62,7 +62,7 @@ def received(link: Link) -> list[int]:
 
 def valid_rings(link: Link) -> list[int]:
     """The first of the card's interrupt rings that have a context, behind the driver's back."""
-    bar0 = int(link.guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    bar0 = link.guest.bar(0)
     script = "".join(
         f"busybox devmem {bar0 + COMMAND:#x} 32 {ring << 7 | READ_RING:#x}; busybox devmem {bar0 + DATA:#x}\n"
         for ring in range(RINGS)

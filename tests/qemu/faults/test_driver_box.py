@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import PF_DEVICE
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 DEVICE = "pci/0000:01:00.0"
@@ -27,7 +26,7 @@ def link() -> Iterator[Link]:
 
 
 def tell_box(link: Link, mood: int) -> None:
-    bar2 = int(link.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = link.guest.bar(2)
     link.guest.run(f"busybox devmem {bar2 + WINDOW:#x} 32 {mood}")
 
 
@@ -136,7 +135,7 @@ def test_an_error_that_was_left_is_mended_at_the_next_one(link: Link) -> None:
     guest.try_run("ping -c 1 -W 1 10.44.0.1")
     # The module has hung often, so the driver may look away for 64 s.
     guest.until(f"devlink health show {DEVICE} reporter box", "state error", 90)
-    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = guest.bar(2)
     guest.run(f"for word in 1 0; do busybox devmem {bar2 + CONTROL:#x} 32 $word; done")
     guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 30)
     assert counts(link)[0] == "error"

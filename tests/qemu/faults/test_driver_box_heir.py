@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import HERE, PF_DEVICE
+from meridian_machine.guest import HERE
 from test_driver_box import HANGS
 from test_driver_host_box import BOXES, WINDOW
 
@@ -39,7 +39,7 @@ def wait(link: Link, pf: str, state: str, recovered: int) -> int:
 
 def hang(link: Link) -> None:
     """The module hangs with its next frame."""
-    bar2 = int(link.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = link.guest.bar(2)
     link.guest.run(f"busybox devmem {bar2 + WINDOW:#x} 32 {HANGS}")
     assert link.guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
 

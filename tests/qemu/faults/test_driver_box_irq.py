@@ -91,7 +91,7 @@ def test_an_interrupt_is_told_once_for_each_time_that_it_is_asked_for(link: Link
 
 def test_the_program_of_the_guide_is_woken(link: Link) -> None:
     guest = link.guest
-    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = guest.bar(2)
     hold = f"busybox devmem {bar2 + HOLD:#x} 32"
     assert guest.run(f"(sleep 2; {hold} 1) & /run/twin/wait {AT_HOST}; {hold} 0").split() == ["1"]
     code, text = guest.try_run("/run/twin/wait /sys/class/net/eth0/box/none")
@@ -131,7 +131,7 @@ def test_it_goes_on_after_a_reset_of_the_function_and_ends_with_the_driver(link:
     guest.until(f"cat {FILE}", f"^{told + 1}$")
     ask(link)
     guest.run("rmmod meridian")
-    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = guest.bar(2)
     assert int(guest.run(f"busybox devmem {bar2 + 0x11801C:#x}"), 16) & 1 == 0
     guest.load()
     guest.check()

@@ -7,7 +7,6 @@ import pytest
 from driver_machine import running
 from machine_report import run_folder
 from meridian_machine import Hardware, Setting, Twin, tools
-from meridian_machine.guest import PF_DEVICE
 from test_driver_box import BOX, DEVICE, SILENT, WINDOW
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -32,7 +31,7 @@ def test_a_report_names_each_module_that_hangs() -> None:
             guest.until("cat /sys/class/net/eth1/carrier", "^1")
             guest.run(f"mountpoint -q {TRACING} || mount -t tracefs none {TRACING}")
             guest.run(f"echo 1 >{TRACING}/events/devlink/devlink_health_report/enable")
-            bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + WINDOW
+            bar2 = guest.bar(2) + WINDOW
             hang = "; ".join(f"busybox devmem {bar2 + port * STRIDE:#x} 32 {SILENT}" for port in (0, 1, 0, 1))
             for _ in range(TRIES):
                 guest.run(hang)

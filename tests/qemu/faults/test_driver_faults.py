@@ -49,7 +49,7 @@ def test_a_ring_that_the_card_has_ended_is_started_again() -> None:
     """An index of completions that cannot be, as only a driver's mistake makes it: the card ends the ring."""
     with linked(tools.SUITES[0], hardware=Hardware(kernel="iomem=relaxed")) as link:
         guest = link.guest
-        bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+        bar0 = guest.bar(0)
         guest.ping()
         for queue in range(2):
             guest.run(f"busybox devmem {bar0 + COMPLETION_DOORBELL + 16 * queue:#x} 32 {1 << 28 | 500:#x}")

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from driver_machine import Link, linked
 from meridian_machine import Hardware, tools
-from meridian_machine.guest import PF_DEVICE
 from test_driver_box import HANGS, counts, diagnosis
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -40,7 +39,7 @@ def test_a_module_that_is_well_passes_frames_and_has_no_error(link: Link) -> Non
 def test_a_module_that_hangs_is_reset(link: Link) -> None:
     guest = link.guest
     _, errors, recovered = counts(link)
-    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = guest.bar(2)
     guest.run(f"busybox devmem {bar2 + WINDOW:#x} 32 {HANGS}")
     assert guest.try_run("ping -c 1 -W 1 10.44.0.1")[0] != 0
     guest.until("ping -c 1 -W 1 10.44.0.1", "1 received", 90)

@@ -15,7 +15,6 @@ from test_driver_stops import (
     FUNCTION_STRIDE,
     VF_FUNCTION,
     VF_QUEUE,
-    bar2,
     write,
 )
 
@@ -27,7 +26,7 @@ DRIVER = "/sys/bus/pci/drivers/meridian"
 
 
 def words(guest: Guest, offset: int, count: int) -> list[int]:
-    base = bar2(guest) + offset
+    base = guest.bar(2) + offset
     text = guest.run(f"for i in $(seq 0 {count - 1}); do busybox devmem $(({base} + 4 * i)); done")
     return [int(line, 16) for line in text.split()]
 

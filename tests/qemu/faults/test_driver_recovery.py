@@ -46,7 +46,7 @@ class Slot:
         return self.link.guest
 
     def words(self, offset: int, count: int) -> list[int]:
-        base = int(self.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + offset
+        base = self.guest.bar(2) + offset
         text = self.guest.run(f"for i in $(seq 0 {count - 1}); do busybox devmem $(({base} + 4 * i)); done")
         return [int(line, 16) for line in text.split()]
 
@@ -58,7 +58,7 @@ class Slot:
 
     def port_register(self) -> int:
         """Where the machine has the register that opens the port for the host."""
-        return int(self.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16) + HOST_ENABLE
+        return self.guest.bar(2) + HOST_ENABLE
 
     def settings(self) -> dict[str, object]:
         """As Linux has them, and as the card has them."""

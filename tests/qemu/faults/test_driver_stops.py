@@ -29,12 +29,8 @@ def link() -> Iterator[Link]:
         yield it
 
 
-def bar2(guest: Guest) -> int:
-    return int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
-
-
 def write(guest: Guest, offset: int, value: int) -> None:
-    guest.run(f"busybox devmem {bar2(guest) + offset:#x} 32 {value:#x}")
+    guest.run(f"busybox devmem {guest.bar(2) + offset:#x} 32 {value:#x}")
 
 
 def is_master(guest: Guest, device: str) -> bool:

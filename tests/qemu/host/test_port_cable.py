@@ -140,7 +140,7 @@ def external(bench: Bench, interface: str = "eth0", status: int = 0) -> tuple[st
 
 def of_port_1(bench: Bench, page: int, offset: int) -> str:
     """The address of a register of port 1, for devmem."""
-    bar2 = int(bench.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = bench.guest.bar(2)
     return f"{bar2 + page + STRIDE[page] + offset:#x}"
 
 

@@ -20,7 +20,7 @@ REGISTERS = Registers()
 
 def key_of(link: Link, function: int) -> tuple[int, ...]:
     """As the card has it."""
-    bar2 = int(link.guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = link.guest.bar(2)
     places = (bar2 + REGISTERS.address("FUNCTION", "HASH_KEY", function, word) for word in range(WORDS))
     script = "; ".join(f"busybox devmem {at:#x}" for at in places)
     return tuple(int(word, 16) for word in link.guest.run(script).split())

@@ -112,7 +112,7 @@ def test_a_pf_that_falls_silent_as_its_vf_comes_up_is_waited_for_once(
     have(vf, deaf_at=RSS, forgetful=1)
     up = took(vf, f"{vf.enter}ip link set eth1 up")
     assert FIRST - 1 < up < FIRST + more(vf), f"{up} s"
-    bar2 = int(guest.run(f"sed -n 3p {PF_DEVICE}/resource").split()[0], 16)
+    bar2 = guest.bar(2)
     strip = Registers()["FUNCTION_VLAN_STRIP_MASK"]
     look = f"echo $(($(busybox devmem {bar2 + VLAN:#x}) & {strip}))"
     assert guest.run(look).strip() == "0"

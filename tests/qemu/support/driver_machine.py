@@ -101,7 +101,7 @@ def vfs_apart(guest: Guest, count: int = 1) -> Iterator[None]:
 
 def stop_transmit(guest: Guest, queues: int = 2) -> None:
     """Takes the PF's first transmit queues from the card behind the driver's back. The machine has iomem=relaxed."""
-    bar0 = int(guest.run("head -n 1 /sys/bus/pci/devices/0000:01:00.0/resource").split()[0], 16)
+    bar0 = guest.bar(0)
     for queue in range(queues):
         guest.run(f"busybox devmem {bar0 + CONTEXT_COMMAND:#x} 32 {queue << 7 | INVALIDATE_SW_H2C:#x}")
 

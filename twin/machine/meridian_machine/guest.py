@@ -104,6 +104,10 @@ class Guest:
         pairs = (line.split(":") for line in self.run(f"{enter}ethtool -S {interface}").splitlines()[1:])
         return {name.strip(): int(value) for name, value in pairs}
 
+    def bar(self, number: int) -> int:
+        """Where the machine has put a BAR of the PF."""
+        return int(self.run(f"sed -n {number + 1}p {PF_DEVICE}/resource").split()[0], 16)
+
     def address(self, interface: str = "eth0", enter: str = "") -> bytes:
         text = self.run(f"{enter}cat /sys/class/net/{interface}/address")
         return bytes.fromhex(text.strip().replace(":", ""))
