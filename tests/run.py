@@ -180,6 +180,20 @@ def count(folder: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
+def failures(folder: Path) -> list[str]:
+    """The names of the tests that failed, of all JUnit files of a folder."""
+    names = []
+    for file in sorted(folder.rglob("*.xml")):
+        with suppress(ET.ParseError):
+            cases = ET.parse(file).getroot().iter("testcase")
+            names += [
+                f"{case.get('classname')}: {case.get('name')}"
+                for case in cases
+                if case.find("failure") is not None or case.find("error") is not None
+            ]
+    return names
+
+
 class Early:
     """Runs the commands of early suites, one after another, while suites before them run. Use it as a context manager.
 
@@ -299,8 +313,14 @@ def main() -> int:
     if not chosen:
         names = ", ".join(repr(suite.name) for suite in suites(arguments.long))
         parser.error(f"no suite {arguments.only!r}; there are {names}")
+    started = time.monotonic()
     with Early(chosen, REPORTS / "early.log"):
         totals = [run(suite) for suite in chosen]
+    print(f"\n{len(chosen)} suites took {time.monotonic() - started:.0f} s", flush=True)
+    for suite, (_, broken, _) in zip(chosen, totals, strict=True):
+        if broken:
+            names = failures(suite.reports) if suite.reports else []
+            print("\n  ".join([f"{suite.name}: {broken} failed", *names]), flush=True)
     passed, failed, skipped = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{skipped} skipped\n{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0

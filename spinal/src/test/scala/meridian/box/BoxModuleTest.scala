@@ -221,7 +221,7 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
     )
     assert(mine.exists)
     BoxFolder.write(Nil, output)
-    assert(old.toFile.list.isEmpty)
+    assert(!old.toFile.exists, "no empty folder stays")
   }
 
   test("two files of one name are refused") {
