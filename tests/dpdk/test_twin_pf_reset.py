@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from dpdk_fixtures import library, testpmd
+from meridian_twin import Host, Link
+from meridian_twin.control import Control
 from meridian_twin.mailbox import Code
+from meridian_twin.protocol import Role
 from meridian_twin.vf import Vf
-from test_twin_attach import PEER, udp
+from test_twin_attach import MAC, PEER, from_wire, udp
 from test_twin_pf import ALIEN, pf_of, python_vf, receive
 from test_twin_vf import FIRST, frames_for
 from testpmd import Testpmd
@@ -48,6 +53,39 @@ def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -
         again.bring_up(queues=1)
         card.wires[0].send(frames_for(FIRST)[1])
         assert again.receive(1) == [frames_for(FIRST)[1]]
+
+
+def test_what_a_driver_before_has_left_does_not_write(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
+    """Its queues are still there and get frames while the PF's driver starts."""
+    card = run_card("--pcie-reset", "link", "--control", str(tmp_path / "control"))
+    with Host(Link(card.socket, Role.PCIE_FUNCTION)) as before:
+        before.bring_up(queues=1)
+        before.card.set_flags(0, True, True, True, True)
+        before.settle()
+        card.wires[0].send(udp(100, 1))
+        assert before.receive(1) == [udp(100, 1)]
+    over = threading.Event()
+
+    def send() -> None:
+        """From when the driver has come, because the queue has buffers for 512 frames."""
+        with Control(tmp_path / "control") as control:
+            while control.ask("stats")["link"]["connections"] < 2 and not over.wait(0.001):
+                continue
+        while not over.wait(0.001):
+            card.wires[0].send(ALIEN + PEER + udp(100, 1)[12:])
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        pmd = testpmd(card, more=f"mac={MAC}")
+    finally:
+        over.set()
+        sender.join()
+    assert "no memory of EAL's" not in pmd.start_text
+    pmd.start("io")
+    card.wires[0].send(udp(200, 2))
+    assert udp(200, 2) in from_wire(pmd, card.wires[0], 1)
+    assert "no memory of EAL's" not in pmd.quit()
 
 
 def test_a_vf_of_another_pf_is_left_alone(run_card: Any, testpmd: Start) -> None:

@@ -18,6 +18,7 @@
 
 #define FIRST_VF	4
 #define FUNCTIONS	256
+#define UNTOLD		FUNCTIONS	/* no number of a PF */
 
 RTE_LOG_REGISTER_SUFFIX(meridian_twin_logtype, twin, NOTICE);
 
@@ -169,7 +170,7 @@ take_options(const char *arguments, struct options *options)
 	else if (!error)
 		error = meridian_take_key(given, "function", take_number, &options->function);
 	if (rte_kvargs_count(given, "pf") == 0)
-		options->pf = 0;
+		options->pf = UNTOLD;
 	else if (!error)
 		error = meridian_take_key(given, "pf", take_number, &options->pf);
 	rte_kvargs_free(given);
@@ -178,6 +179,26 @@ take_options(const char *arguments, struct options *options)
 		error = -EINVAL;
 	}
 	return error;
+}
+
+/* Behind the PFs come the VFs of each in turn; a card may also leave to its hosts whose they are. */
+static void
+place_function(struct meridian_twin *twin, unsigned long pf)
+{
+	const uint8_t *vfs = twin->welcome.vfs;
+	unsigned int first[FIRST_VF + 1] = { FIRST_VF };
+	unsigned int i;
+
+	for (i = 0; i < FIRST_VF; i++)
+		first[i + 1] = first[i] + vfs[i];
+	if (!twin->bus.is_vf) {
+		twin->pf = twin->function;
+		twin->bus.first_vf = first[twin->pf];
+		return;
+	}
+	for (i = FIRST_VF - 1; i > 0 && twin->function < first[i]; i--)
+		;
+	twin->pf = pf != UNTOLD ? pf : first[FIRST_VF] == FIRST_VF ? 0 : i;
 }
 
 static struct meridian_twin *
@@ -194,22 +215,36 @@ open_twin(const struct options *options)
 				    length - sizeof(twin->bus.card) + 1));
 	twin->bus.ops = &ops;
 	twin->bus.is_vf = options->function >= FIRST_VF;
-	twin->bus.first_vf = twin->bus.is_vf ? 0 : FIRST_VF;
 	twin->bus.vf_stride = 1;
 	twin->function = options->function;
-	twin->pf = twin->bus.is_vf ? options->pf : options->function;
 	if (meridian_twin_connect(twin, options->socket)) {
 		free(twin);
 		return NULL;
 	}
+	place_function(twin, options->pf);
 	meridian_twin_share_memory(twin);
 	if (meridian_twin_share_doorbells(twin))
 		TWIN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
-	if (set_master(&twin->bus, true)) {
-		close_bus(&twin->bus);
-		return NULL;
-	}
 	return twin;
+}
+
+static int
+attach(struct rte_device *device, struct meridian_twin *twin)
+{
+	/* This tells whose VF it is; what a driver before has left still may not write. */
+	int error = set_master(&twin->bus, false);
+
+	if (error) {
+		close_bus(&twin->bus);
+		return error;
+	}
+	error = meridian_attach(device, &twin->bus);
+	if (error)
+		return error;
+	error = set_master(&twin->bus, true);
+	if (error)
+		meridian_detach(device);
+	return error;
 }
 
 static int
@@ -229,7 +264,7 @@ probe(struct rte_vdev_device *device)
 	free(options.socket);
 	if (twin == NULL)
 		return error ? error : -EIO;
-	return meridian_attach(&device->device, &twin->bus);
+	return attach(&device->device, twin);
 }
 
 static int

@@ -323,7 +323,7 @@ class LinkedCard(Card):
 
     @property
     def bus(self) -> Bus:
-        return "pf" if self.link.role == Role.PCIE else "ps"
+        return "ps" if self.link.role == Role.AXI else "pf"
 
     def check(self) -> None:
         magic = self.read(self._place("IDENT", "MAGIC"), self.bus, self.function)

@@ -81,6 +81,7 @@ struct LinkServer::Parts {
   void ring();
   void leave(Connection& client);
   void leave_host(Connection& client);
+  unsigned parent_of(unsigned function) const;
   /// As a reset clears bus mastering in PCIe; a PF's takes its VFs along.
   void disable(unsigned function);
   void remove_dead(Connection::Clock::time_point now);

@@ -233,13 +233,18 @@ void LinkServer::Parts::advance(const Client& client, const meridian_link_header
   card.advance(header.value, replying(client, header));
 }
 
+/// By the card's making, or as its host last said.
+unsigned LinkServer::Parts::parent_of(unsigned function) const {
+  return card.parent(function).value_or(parents[function]);
+}
+
 void LinkServer::Parts::disable(unsigned function) {
   for (unsigned i = 0; i < LinkBus::functions; ++i) {
-    const bool is_child = function < pfs && i >= pfs && parents[i] == function;
+    const bool is_child = function < pfs && i >= pfs && parent_of(i) == function;
     LinkBus& one = host.of(i);
     if ((i != function && !is_child) || !one.enabled(i)) continue;
     one.enable(i, false);
-    card.enable_function(i, false, parents[i]);
+    card.enable_function(i, false, parent_of(i));
   }
 }
 
@@ -252,7 +257,7 @@ void LinkServer::Parts::function_state(const Client& client, const meridian_link
   if (!client->is_host()) throw LinkError(only_the_host);
   const unsigned function = header.function;
   if (function >= LinkBus::functions) throw LinkError(no_function);
-  const bool is_child = function >= pfs && parents[function] == client->function && client->function < pfs;
+  const bool is_child = function >= pfs && parent_of(function) == client->function && client->function < pfs;
   if (!client->plays(function) && !is_child) throw LinkError(only_its_family);
   client->reply(header, MERIDIAN_LINK_OK, host.of(function).enabled(function) ? 1 : 0);
 }

@@ -191,6 +191,13 @@ TEST_F(LinkFunction, KnowsWhetherItMayAccessMemory) {
   for (TestClient* client : {&host, &pf}) EXPECT_EQ(state(*client, 5).header.value, 0U);
 }
 
+TEST_F(LinkFunction, IsAVfOfThePfThatTheCardWasMadeWithBeforeItsHostSaysSo) {
+  card.parents = {{5, 1}};
+  TestClient pf = play(1), other = play(0);
+  EXPECT_EQ(state(pf, 5).header.status, MERIDIAN_LINK_OK);
+  EXPECT_EQ(state(other, 5).header.status, MERIDIAN_LINK_INVALID);
+}
+
 TEST_F(LinkFunction, AsksForNoneButItselfAndItsVfs) {
   TestClient pf = play(1), vf = play(5), other = play(0);
   enable(vf, 5, 1);
