@@ -15,7 +15,10 @@ proc build {arguments} {
   set release [releases::current]
   puts "board [dict get $board name] ([dict get $board part]), Vivado [version -short]"
   set files [concat [implement::sources] [glob -directory $implement::wrappers *.svh] [glob -directory $::tcl *.tcl]]
-  lappend files [file join [settings::get rtl] Shell.crossings.tcl]
+  lappend files [file join [settings::get rtl] Shell.crossings.tcl] {*}[implement::headers]
+  if {[settings::get file] ne ""} {
+    lappend files [settings::get file]
+  }
   foreach file [concat board.tcl [dict get $board pins] [dict get $board ps]] {
     lappend files [file join [dict get $board folder] $file]
   }

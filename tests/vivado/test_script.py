@@ -147,6 +147,25 @@ def test_a_new_source_is_no_part_of_the_commit(tmp_path: Path, new: str, is_told
     assert ("uncommitted changes or new files" in said) == is_told
 
 
+@pytest.mark.parametrize("around", [False, True], ids=["in no repository", "in another one"])
+def test_sources_that_are_no_clone_are_built_without_a_commit(tmp_path: Path, around: bool) -> None:
+    """As those of the source archive. The card does not name a commit that is not theirs."""
+    script = copied(tmp_path / "all" / "tree")
+    if around:
+        git = ["git", "-C", str(tmp_path / "all"), "-c", "user.name=test", "-c", "user.email=test@test"]
+        for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "other"]):
+            subprocess.run([*git, *words], check=True, timeout=60)
+    path = stand_in(tmp_path / "bin", "vivado", f'echo "$@" >{tmp_path}/words; touch meridian-t1-rfsoc.txt\n')
+    environment = {**os.environ, **path, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+    done = subprocess.run(
+        [str(script), "build", "t1-rfsoc"], capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert "git knows no commit of" in done.stderr and "so the card will report build_hash 0" in done.stderr
+    words = re.search(r" hash=00000000 date=(\d+) ", (tmp_path / "words").read_text())
+    assert words and int(words[1]) > 1_700_000_000
+
+
 def test_without_verilog_there_is_no_build(tmp_path: Path) -> None:
     """Only the script itself is the real one."""
     script, programs = copied(tmp_path / "tree"), tmp_path / "bin"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -55,6 +57,26 @@ def test_same_inputs_same_calls(tmp_path: Path) -> None:
     assert (
         build(tmp_path / "three", root=other).said.split("inputs: ")[1][:16] != runs[0].said.split("inputs: ")[1][:16]
     )
+
+
+def test_a_header_of_a_box_and_the_settings_of_a_board_are_inputs(tmp_path: Path) -> None:
+    """Two builds that differ in them alone are told apart."""
+    rtl, settings = tmp_path / "rtl", tmp_path / "settings"
+    shutil.copytree(DATA, rtl)
+    (rtl / "box").mkdir(exist_ok=True)
+    text = (DATA / "fb4xxvg.settings").read_text().replace("../../../", f"{ROOT}/")
+
+    def inputs(name: str, header: str, comment: str) -> str:
+        (rtl / "box" / "sizes.svh").write_text(header)
+        settings.write_text(f"{text}# {comment}\n")
+        run = build(tmp_path / name, "fb4xxvg-z21d", rtl=rtl, settings=settings)
+        assert run.status == 0, run.said
+        assert "RTL/box/sizes.svh" in run.said and re.search(r"^input: \w{16} SETTINGS$", run.said, re.MULTILINE)
+        return run.said.split("inputs: ")[1][:16]
+
+    hashes = [inputs("one", "", "one"), inputs("two", "// 2", "one"), inputs("three", "// 2", "two")]
+    assert len(set(hashes)) == 3
+    assert inputs("again", "", "one") == hashes[0]
 
 
 def test_ip_is_made_once(tmp_path: Path) -> None:

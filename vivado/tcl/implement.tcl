@@ -14,6 +14,17 @@ namespace eval implement {
     return [glob -nocomplain -types d [file join [settings::get rtl] box]]
   }
 
+  # What the user's module includes: all in its folder that is not compiled by itself.
+  proc headers {} {
+    set files {}
+    foreach file [lsort [glob -nocomplain -type f -directory [file join [settings::get rtl] box] *]] {
+      if {[file extension $file] ni {.v .sv}} {
+        lappend files $file
+      }
+    }
+    return $files
+  }
+
   # In the order of compilation. All are one compilation unit, in which macros and other directives go on from file to
   # file, so the user's are behind all others, by number: what they leave reaches nothing of the shell.
   proc sources {} {

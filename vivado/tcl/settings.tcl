@@ -53,6 +53,9 @@ namespace eval settings {
   # A path without what differs from machine to machine.
   proc shown {path} {
     variable repository
+    if {$path eq [get file]} {
+      return SETTINGS
+    }
     foreach {folder name} [list [get output] OUTPUT [get rtl] RTL [get cache] CACHE $repository REPOSITORY] {
       if {[string first $folder/ $path/] == 0} {
         return "$name[string range $path [string length $folder] end]"
