@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box that does what its register 0 says: 0 passes frames on, 1 takes nothing, 2 sends without a pause, frames and beats
 // that are none among them, 3 answers no access to its registers any more. With 4 more it does so after a reset, too.
+// With 8 more it is not ready until a reset.
 module hostile_box #(
     parameter DATA_BITS = 256
 ) (
@@ -43,19 +44,22 @@ module hostile_box #(
     output logic [1:0]             s_axil_rresp,
     output logic                   s_axil_rvalid,
     input  logic                   s_axil_rready,
-    output logic                   irq
+    output logic                   irq,
+    output logic                   box_rst_done
 );
   logic [1:0] mood;
   logic       stays = 0;
+  logic       unready = 0;
   logic [31:0] noise;
   wire passes = mood == 0 || mood == 3;
   wire floods = mood == 2;
 
   always_ff @(posedge clk) begin
     noise <= {noise[30:0], noise[31] ^ noise[21] ^ noise[1] ^ noise[0]};
-    if (s_axil_awvalid && s_axil_awready) {stays, mood} <= s_axil_wdata[2:0];
+    if (s_axil_awvalid && s_axil_awready) {unready, stays, mood} <= s_axil_wdata[3:0];
     if (rst) begin
       if (!stays) mood <= 0;
+      unready <= 0;
       noise <= 1;
     end
   end
@@ -78,6 +82,7 @@ module hostile_box #(
   assign s_axil_rresp   = 0;
   assign s_axil_rdata   = 32'(mood);
   assign irq            = mood == 2;
+  assign box_rst_done   = !unready;
   always_ff @(posedge clk) begin
     if (s_axil_bready) s_axil_bvalid <= 0;
     if (s_axil_rready) s_axil_rvalid <= 0;

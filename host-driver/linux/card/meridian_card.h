@@ -5,14 +5,21 @@
 
 #include "meridian.h"
 
+/* Whether a module is ready, and whether the log has said that it is not */
+enum meridian_box_state { MERIDIAN_BOX_READY, MERIDIAN_BOX_STARTING, MERIDIAN_BOX_UNREADY };
+
 /**
  * struct meridian_box - the user's module of a port, as it was seen last
+ * @state: whether it is ready, as of the last look
+ * @since: in jiffies, when it was first seen so
  * @hung: what of it hung, MERIDIAN_BOX_STATUS_*, and has been reported
  * @pause: jiffies between its last two resets at least; 0: it was not reset
  * @next: when it may be reported again
  * @listener: the PF that its interrupts are for, or NULL
  */
 struct meridian_box {
+	enum meridian_box_state state;
+	unsigned long since;
 	u32 hung;
 	unsigned long pause;
 	unsigned long next;

@@ -16,6 +16,9 @@
 #define LEAST_PAUSE	HZ
 #define MOST_PAUSE	(64 * HZ)
 
+/* So long may a module take to get ready before the log tells of it. */
+#define READY_SECONDS	10
+
 static const struct {
 	const char *name;
 	u32 low;
@@ -60,11 +63,16 @@ static u32 box_read(struct meridian *m, unsigned int place, u32 offset)
 }
 
 /* A card that does not answer reads as ones, which is no fault of a box. */
-static u32 read_hung(struct meridian *m, unsigned int place)
+static u32 read_status(struct meridian *m, unsigned int place)
 {
 	u32 status = box_read(m, place, MERIDIAN_BOX_STATUS);
 
-	return status == U32_MAX ? 0 : status & HUNG;
+	return status == U32_MAX ? MERIDIAN_BOX_STATUS_READY_MASK : status;
+}
+
+static u32 read_hung(struct meridian *m, unsigned int place)
+{
+	return read_status(m, place) & HUNG;
 }
 
 /**
@@ -84,12 +92,35 @@ const char *meridian_name_box(char *text, size_t size, unsigned int place)
 	return text;
 }
 
+/* Tells once of a module that does not get ready, though nobody holds it in reset. */
+static void see_ready(struct meridian *m, unsigned int place, u32 status)
+{
+	struct meridian_box *box = &m->card->box[place];
+	char where[16];
+
+	if (status & MERIDIAN_BOX_STATUS_READY_MASK ||
+	    box_read(m, place, MERIDIAN_BOX_CONTROL) & MERIDIAN_BOX_CONTROL_RESET_MASK) {
+		box->state = MERIDIAN_BOX_READY;
+	} else if (box->state == MERIDIAN_BOX_READY) {
+		box->state = MERIDIAN_BOX_STARTING;
+		box->since = jiffies;
+	} else if (box->state == MERIDIAN_BOX_STARTING &&
+		   time_after(jiffies, box->since + READY_SECONDS * HZ)) {
+		box->state = MERIDIAN_BOX_UNREADY;
+		netdev_warn(m->netdev, "the box %s has not been ready for %u s: its box_rst_done is low\n",
+			    meridian_name_box(where, sizeof(where), place), READY_SECONDS);
+	}
+}
+
 /* Returns what of the module has begun to hang and may be reported. Under the card's lock. */
 static u32 see_box(struct meridian *m, unsigned int place)
 {
 	struct meridian_box *box = &m->card->box[place];
-	u32 hung = read_hung(m, place);
+	u32 status = read_status(m, place);
+	u32 hung = status & HUNG;
 	u32 fresh = hung & ~box->hung;
+
+	see_ready(m, place, status);
 
 	if (fresh && box->pause && time_before(jiffies, box->next)) {
 		box->hung &= hung;
@@ -100,7 +131,7 @@ static u32 see_box(struct meridian *m, unsigned int place)
 }
 
 /**
- * meridian_look_after_boxes() - report each module that has hung since the last look
+ * meridian_look_after_boxes() - report each module that has hung since, or does not get ready
  * @m: a PF; one of a card's PFs does it
  *
  * A module that hangs again and again is reported after pauses that double, up to MOST_PAUSE.

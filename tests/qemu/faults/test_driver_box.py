@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.qemu, pytest.mark.long]
 DEVICE = "pci/0000:01:00.0"
 BOX = Path(__file__).resolve().parents[2] / "shell" / "hostile_box.sv"
 WINDOW, CONTROL = 0x180000, 0x118008
-HANGS, SILENT, DEAD = 1, 3, 5
+HANGS, SILENT, DEAD, UNREADY = 1, 3, 5, 8
+NOT_READY = "the box of port 0 has not been ready for 10 s: its box_rst_done is low"
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,22 @@ def test_registers_that_hang_come_back_too(link: Link) -> None:
     tell_box(link, SILENT)
     wait_counts(link, "healthy", errors + 1, recovered + 1)
     warned(link, " registers")
+    guest.ping()
+
+
+def test_a_module_that_does_not_get_ready_is_told_once(link: Link) -> None:
+    guest = link.guest
+    before = counts(link)
+    for said in (1, 2):
+        tell_box(link, UNREADY)
+        guest.until(f"dmesg | grep -c '{NOT_READY}'", f"^{said}", 60)
+        assert "ready: false" in diagnosis(link)
+        guest.run("sleep 12")
+        assert guest.run("dmesg").count(NOT_READY) == said
+        guest.run(f"for word in 1 0; do busybox devmem {guest.bar(2) + CONTROL:#x} 32 $word; sleep 3; done")
+        assert "ready: true" in diagnosis(link)
+    assert counts(link) == before
+    guest.run("dmesg -C")
     guest.ping()
 
 
