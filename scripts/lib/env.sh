@@ -3,6 +3,13 @@
 # Sourced by the other scripts: where tools and caches are. Sets no option of the calling shell.
 MERIDIAN_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 MERIDIAN_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/meridian
+# make, the kernel's build and the generator take a path apart at blanks.
+case "$MERIDIAN_ROOT$MERIDIAN_CACHE" in
+  *[[:space:]]*)
+    echo "meridian: there is a blank in '$MERIDIAN_ROOT' or '$MERIDIAN_CACHE': move the sources, or set XDG_CACHE_HOME" >&2
+    exit 2
+    ;;
+esac
 SBT_VERSION=$(sed -n 's/^sbt.version *= *//p' "$MERIDIAN_ROOT/spinal/project/build.properties")
 SBT_JAR=$MERIDIAN_CACHE/sbt/sbt-launch-$SBT_VERSION.jar
 VENV=$MERIDIAN_CACHE/venv-$(sha256sum "$MERIDIAN_ROOT/scripts/requirements/tests.txt" | cut -c1-12)
