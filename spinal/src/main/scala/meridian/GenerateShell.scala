@@ -20,6 +20,7 @@ object GenerateShell {
       egress: String = "false",
       ownDma: Boolean = false,
       vfs: Seq[Int] = Nil,
+      extendedTags: Boolean = false,
       box: Seq[File] = Nil,
       boxModule: Option[String] = None,
       hostBox: Seq[File] = Nil,
@@ -48,6 +49,7 @@ object GenerateShell {
         pool = egress == "pool",
         ownDma = ownDma,
         vfs = vfs,
+        extendedTags = extendedTags,
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
       ).together
@@ -119,6 +121,12 @@ object GenerateShell {
           "with --dma meridian: the VFs of PF 0 to 3, together as many as --functions has (default: all are PF 0's)"
         )
         .action((value, o) => o.copy(vfs = value)),
+      opt[Boolean]("extended-tags")
+        .valueName("true|false")
+        .text(
+          "with --dma meridian: more reads are under way, for hosts that enable Extended Tag of each PF (default false)"
+        )
+        .action((value, o) => o.copy(extendedTags = value)),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")
         .text("your own module at the wire, in Verilog, VHDL or SpinalHDL, an instance a port; see docs/user-logic.md")

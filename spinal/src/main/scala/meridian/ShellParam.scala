@@ -31,6 +31,7 @@ import spinal.lib._
   * @param egress         transmit queues a port, in which frames of queues that are not paced may be lost: two by priority
   * @param pool           or, with egress, those of a pool of cells for all ports, with eight classes a port
   * @param ownDma         the DMA engine of our own, at the pins of the integrated block for PCIe, instead of the QDMA IP's
+  * @param extendedTags   with ownDma, it uses tags of reads above 31, which the host has to have enabled (DmaParam)
   * @param vfs            with ownDma, the VFs of each PF; none: all of them are PF 0's
   */
 case class ShellParam(
@@ -55,7 +56,8 @@ case class ShellParam(
     egress: Boolean = false,
     pool: Boolean = false,
     ownDma: Boolean = false,
-    vfs: Seq[Int] = Nil
+    vfs: Seq[Int] = Nil,
+    extendedTags: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")
@@ -132,7 +134,11 @@ case class ShellParam(
 
   /** The DMA engine of our own. */
   def dmaParam: DmaParam =
-    DmaParam(vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs, queues = queues)
+    DmaParam(
+      vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs,
+      queues = queues,
+      extendedTags = extendedTags
+    )
 
   /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */
   def twoQueues: Boolean = egress && !pool

@@ -68,8 +68,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   doorbells.io.forget << commands.io.forget
 
   val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
-  // A function may use tags 0 to 31 without Extended Tag: these are all of them.
-  val c2h = new C2hEngine(p, firstTag = 24, timeOut = p.readTimeOut)
+  // A function may use tags 0 to 31 without Extended Tag: these are all of them, or the lowest.
+  val c2h = new C2hEngine(p, firstTag = p.descriptorTags + p.payloadTags, timeOut = p.readTimeOut)
   // Those of mailbox, errors and H2C, and two of C2H.
   val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size)
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an

@@ -12,6 +12,8 @@ import spinal.core._
   * @param eqdma4       the version registers name EQDMA 4.0 instead of 5.0
   * @param readTimeOut  cycles; a read without an answer is given up after two thirds of them or more, which have to last
   *                     longer than the block's own time-out of 50 ms
+  * @param extendedTags tags above 31 are used, too, so that more reads are under way: the host has to have set Extended Tag
+  *                     Enable of each PF before it lets the PF or one of its VFs access memory
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -21,6 +23,7 @@ case class DmaParam(
     vectors: Int = 16,
     eqdma4: Boolean = false,
     readTimeOut: Int = 20000000,
+    extendedTags: Boolean = false,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
@@ -32,6 +35,12 @@ case class DmaParam(
   )
   require(isPow2(vectors) && vectors >= 2 && vectors <= 32, s"vectors is $vectors: choose a power of two, 2 to 32")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
+
+  /** Tags of reads by what they are for; together 32, or as many as frames of 64 bytes need at 45 million a second if a
+    * read takes 1 us: 45 of payload, and the next power of two.
+    */
+  def descriptorTags: Int = 8
+  def payloadTags: Int = if (extendedTags) 64 else 16
 
   /** One more than the highest number of a function. */
   def functions: Int = DmaParam.firstVf + vfs.sum

@@ -9,7 +9,8 @@ import spinal.lib._
 import spinal.lib.fsm._
 
 /** The rings of all H2C queues: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
-  * in a turn, counts those that have ended, and writes status entries, the last of each ring.
+  * in a turn, counts those that have ended, and writes status entries, the last of each ring. Descriptors of a queue that
+  * end while it is at something else are counted as one event, but for those beyond a status entry.
   *
   * One event at a time, 7 cycles, and up to 8 more for a message: doorbells first, which so are taken within 40 cycles, then
   * contexts, ended descriptors, credits and turns. A context's change is taken when nothing of the queue's past can reach
@@ -26,7 +27,8 @@ class FetchEngine(p: DmaParam) extends Component {
   val io = new Bundle {
     val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
-    val done = slave(Stream(RingDone()))
+    val done = slave(Stream(RingDones()))
+    val taken = out UInt (DoneMerge.bits bits) // of these
     val doorbell = slave(Stream(RingDoorbell()))
     val credit = slave(Stream(RingCredit()))
     val ringSizes = in Vec (UInt(16 bits), 16) // entries, with the status entry
@@ -66,9 +68,12 @@ class FetchEngine(p: DmaParam) extends Component {
   val entries = Reg(UInt(16 bits)) // without the status entry
   val added, used, number = Reg(UInt(17 bits))
   val refused = Reg(Bool())
-  // Of a descriptor that has ended.
+  // Of descriptors that have ended: as many as to the next status entry.
   val isCurrent, isInterval, drains = Reg(Bool())
+  val ended = Reg(UInt(DoneMerge.bits bits))
+  val toEnd = Reg(UInt(17 bits)) // of the ring, from CIDX on
   val nextCidx = Reg(UInt(16 bits))
+  io.taken := ended
   val writes = False
   val old = rings.readSync(queue)
   val oldEpoch = epochs.readAsync(queue)
@@ -167,7 +172,7 @@ class FetchEngine(p: DmaParam) extends Component {
       (Event.hold, io.hold.queue.valid, io.hold.queue.payload),
       (Event.change, io.change.valid, io.change.payload.queue),
       (Event.notice, isDue && event =/= Event.notice, notices.io.next.payload),
-      (Event.done, io.done.valid, io.done.payload.queue),
+      (Event.done, io.done.valid, io.done.done.queue),
       (Event.credit, io.credit.valid, io.credit.payload.queue),
       (Event.notice, isDue, notices.io.next.payload),
       (Event.turn, turns.io.pop.valid, turns.io.pop.payload)
@@ -205,16 +210,22 @@ class FetchEngine(p: DmaParam) extends Component {
       used := distance(ring.cidx, ring.pidx)
       val row = ((ring.pidx >= ring.fetched) ? ring.pidx | entries) - ring.fetched
       number := row.resized
-      nextCidx := (ring.cidx + 1 === entries) ? U(0, 16 bits) | ring.cidx + 1
-      isCurrent := io.done.epoch === epoch && ring.context.enable
-      isInterval := ring.context.statusInterval && ring.frames + 1 >= io.statusInterval
+      toEnd := entries.resize(17 bits) - ring.cidx
+      isCurrent := io.done.done.epoch === epoch && ring.context.enable
+      val untilStatus = io.statusInterval.resize(11 bits) - ring.frames
+      val isDue = ring.frames + 1 >= io.statusInterval
+      val reaches = ring.context.statusInterval && (isDue || untilStatus <= io.done.count)
+      isInterval := reaches
+      ended := io.done.count
+      when(reaches)(ended := isDue ? U(1, DoneMerge.bits bits) | untilStatus.resize(DoneMerge.bits bits))
       refused := ring.context.wrong || entries < 2 || reached >= entries || ring.pidx >= entries || ring.cidx >= entries
       goto(decide)
     }
     decide.whenIsActive {
       val limit = (ring.context.creditEnable && ring.credits < 16) ? ring.credits | U(16, 16 bits)
       when(number > limit)(number := limit.resized)
-      drains := nextCidx === ring.pidx
+      drains := used === ended && ring.pidx < entries
+      nextCidx := (ended < toEnd) ? (ring.cidx + ended) | (ended - toEnd).resize(16 bits)
       when(used + added >= entries)(refused := True)
       when(event === Event.turn && (ring.pidx >= entries || ring.fetched >= entries))(number := 0)
       goto(act)
@@ -255,14 +266,14 @@ class FetchEngine(p: DmaParam) extends Component {
           io.done.ready := True
           when(isCurrent) {
             writes := True
-            when(io.done.failed) {
-              when(io.done.onDescriptor)(fail(0, B((1 << 21) | (1 << 2), 32 bits))) otherwise fail(
+            when(io.done.done.failed) {
+              when(io.done.done.onDescriptor)(fail(0, B((1 << 21) | (1 << 2), 32 bits))) otherwise fail(
                 1,
                 B((1 << 20) | (1 << 2), 32 bits)
               )
             } otherwise {
               next.cidx := nextCidx
-              next.frames := ring.frames + 1
+              next.frames := ring.frames + ended
               when(drains)(next.pending := False)
               when(drains || isInterval) {
                 next.frames := 0

@@ -20,11 +20,10 @@ import spinal.lib._
   * asked for has come or is given up, and nothing of it waits. It takes 12 cycles at least; frames of others and the shell
   * do not hold it up, reads of the function do.
   *
-  * @param payloadTags  with those of descriptors at most 32, unless the host enables extended tags for each function
-  * @param timeOut      cycles until a read is given up, to be more than the block's own completion time-out
+  * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
   */
-class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, timeOut: Int = 15000000)
-    extends Component {
+class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
+  import p.{descriptorTags, payloadTags}
   val io = new Bundle {
     val rq = master(Stream(Fragment(RqBeat())))
     val rc = slave(Stream(Fragment(RcBeat())))
@@ -81,10 +80,14 @@ class H2cEngine(p: DmaParam, descriptorTags: Int = 8, payloadTags: Int = 16, tim
   reader.io.epoch := engine.io.epoch
   engine.io.nextQueue := reader.io.nextQueue
   reader.io.nextEpoch := engine.io.nextEpoch
-  engine.io.done << reader.io.done
+  val merge = new DoneMerge
+  merge.io.done << reader.io.done
+  merge.io.taken := engine.io.taken
+  engine.io.done << merge.io.dones
   io.h2c << reader.io.h2c
 
-  io.quiet := engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle
+  io.quiet := engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle &&
+    !merge.io.dones.valid
 
   val status = new StatusPort(p)
   status.io.message << engine.io.message

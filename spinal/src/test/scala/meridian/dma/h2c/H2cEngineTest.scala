@@ -59,6 +59,36 @@ class H2cEngineTest extends AnyFunSuite {
     }
   }
 
+  test("frames of 64 bytes take 6 cycles each with reads of 200 cycles, if tags above 31 may be used") {
+    val extended = p.copy(extendedTags = true)
+    SimConfig.compile(new H2cEngine(extended, timeOut = 15000)).doSim("rate", 11) { dut =>
+      val h = new H2cHarness(dut, extended, 11)
+      h.host.tags = 80
+      h.host.delay = 200
+      val count = h.entries - 1
+      for (queue <- 0 until p.queues) {
+        h.change(queue)
+        for (i <- 0 until count) {
+          val address = 0x40000000L + 0x100 * (queue * 16 + i)
+          h.payload(address, 64)
+          h.post(queue, address, 64, i)
+        }
+      }
+      var cycle = 0
+      val ends = mutable.ArrayBuffer[Int]()
+      h.cd.onSamplings {
+        cycle += 1
+        val h2c = h.engine.h2c
+        if (h2c.valid.toBoolean && h2c.ready.toBoolean && h2c.tlast.toBoolean) ends += cycle
+      }
+      for (queue <- 0 until p.queues) h.doorbell(queue)
+      for (queue <- 0 until p.queues) h.settle(queue)
+      val each = (ends.last - ends.head).toDouble / (ends.size - 1)
+      info(f"$each%.2f cycles a frame")
+      assert(ends.size == p.queues * count && each <= 6)
+    }
+  }
+
   for ((maxRead, pace) <- Seq((128, 0.5f), (512, 1.0f)))
     test(s"frames of all queues leave as they are, in their queue's order, reads of up to $maxRead, pace $pace") {
       run(s"many$maxRead", pace, maxRead) { h =>

@@ -42,7 +42,7 @@ class RequesterHost(
     seed: Int,
     maxPayload: Int = 128
 ) {
-  case class Read(tag: Int, function: Int, address: Long, bytes: Int, answer: Answer, var sent: Int = 0)
+  case class Read(tag: Int, function: Int, address: Long, bytes: Int, answer: Answer, asked: Long, var sent: Int = 0)
   private val random = new Random(seed)
   private val (driver, beats) = StreamDriver.queue(rc, cd)
   driver.setFactor(pace)
@@ -53,6 +53,9 @@ class RequesterHost(
   var reads, writes = Seq[(Int, Long)]() // function and address of all that came
   var holds = false // answers nothing meanwhile
   var holdsAt: Long => Boolean = _ => false // likewise, of reads at these addresses
+  var delay = 0 // cycles from a read to its answer, at least
+  var tags = 32 // that the host allows, without Extended Tag
+  private var now = 0L
   private var offered = 0L // cycles in which a request may leave
   private val offSince = mutable.Map[Int, Long]() // functions that may not access memory, by `offered`
   private var released = false
@@ -113,16 +116,18 @@ class RequesterHost(
       assert(field(75, 4) == RequestKind.memoryRead && beats.size == 1 && beats.head._2 == 15)
       assert(4 * dwords <= maxRead, s"$dwords words at $address")
       val tag = field(96, 8).toInt
-      assert(tag < 32, s"tag $tag needs extended tags")
+      assert(tag < tags, s"tag $tag needs extended tags")
       assert(!open.exists(_.tag == tag), s"tag $tag is in flight")
       reads = reads :+ (function -> (address + skipped))
-      open += Read(tag, function, address + skipped, bytes, answerOf(address + skipped))
+      open += Read(tag, function, address + skipped, bytes, answerOf(address + skipped), now)
     }
   }
 
   cd.onSamplings {
+    now += 1
     if (rq.ready.toBoolean) offered += 1
-    val ready = open.filter(read => (read.answer != Answer.Never || released) && !holdsAt(read.address))
+    val came = open.filter(read => now - read.asked >= delay)
+    val ready = came.filter(read => (read.answer != Answer.Never || released) && !holdsAt(read.address))
     if (!holds && ready.nonEmpty && beats.size < 4 && random.nextFloat() < pace)
       answer(ready(random.nextInt(ready.size)))
   }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package meridian.dma.descriptor
+
+import spinal.core._
+import spinal.lib._
+
+/** Descriptors of a queue that have ended, one behind the other; one alone if it has failed. */
+case class RingDones() extends Bundle {
+  val done = RingDone()
+  val count = UInt(DoneMerge.bits bits)
+}
+
+object DoneMerge {
+  val bits = 5
+}
+
+/** Makes one of descriptors that have ended while FetchEngine was at something else: those of a queue that follow one
+  * another and have not failed. It has room for those of one queue, up to 31; one of another queue waits until they are
+  * taken. One that has failed is taken when FetchEngine has taken it, so that the queue is stopped then. A cycle; it takes
+  * one a cycle.
+  *
+  * `taken` of those at `dones` are taken with its ready, at least one.
+  */
+class DoneMerge extends Component {
+  val io = new Bundle {
+    val done = slave(Stream(RingDone()))
+    val dones = master(Stream(RingDones()))
+    val taken = in UInt (DoneMerge.bits bits)
+  }
+
+  val kept = Reg(RingDone())
+  val count = RegInit(U(0, DoneMerge.bits bits))
+  val isEmpty = count === 0
+  val isSame = io.done.queue === kept.queue && io.done.epoch === kept.epoch && !io.done.failed && !kept.failed
+  io.done.ready := io.done.failed ? (io.dones.fire && kept.failed) | (isEmpty || (isSame && !count.andR))
+  val adds = isEmpty ? io.done.valid | (io.done.fire && !io.done.failed)
+  io.dones.valid := !isEmpty
+  io.dones.done := kept
+  io.dones.count := count
+  when(isEmpty)(kept := io.done.payload)
+  count := count + adds.asUInt - (io.dones.fire ? io.taken | U(0, DoneMerge.bits bits))
+}
