@@ -31,7 +31,7 @@ class DoneMerge extends Component {
   val kept = Reg(RingDone())
   val count = RegInit(U(0, DoneMerge.bits bits))
   val isEmpty = count === 0
-  val isSame = io.done.queue === kept.queue && io.done.epoch === kept.epoch && !io.done.failed && !kept.failed
+  val isSame = io.done.payload.queue === kept.queue && io.done.epoch === kept.epoch && !io.done.failed && !kept.failed
   io.done.ready := io.done.failed ? (io.dones.fire && kept.failed) | (isEmpty || (isSame && !count.andR))
   val adds = isEmpty ? io.done.valid | (io.done.fire && !io.done.failed)
   io.dones.valid := !isEmpty
