@@ -20,7 +20,7 @@ LINK = LINKS["gen3x8"]
 SIZES = (64, 1518)
 QUEUES = (1, 8)
 #: The host's looks are 4 us apart, so that its doorbells are some 100 ns apart with 8 queues: the engine takes one access
-#: after another, and the model of the block has no flow control that would hold the host back.
+#: after another, and a host that rings more stands still until there is room.
 LOOKS = ("--poll-ns", "4000", "--burst", "512")
 REQUEST, ANSWER, COMPLETION, DESCRIPTOR = 24, 20, 16, 16  # bytes, the first two around what a packet carries
 

@@ -43,6 +43,9 @@ class BlockPort final : public HostPort {
   PcieLink& link() { return link_; }
   const PcieLink& link() const { return link_; }
 
+  /// What the host has sent and the shell has not taken: accesses, and what waits behind them.
+  std::size_t waiting() const { return steps_.size() + block_.accesses(); }
+
   /// The host has set Extended Tag Enable, so the card's reads may have tags above 31.
   void extend_tags() { tags_ = 256; }
 

@@ -23,6 +23,7 @@ class BlockEngine final : public EnginePort {
   std::uint32_t read_register(std::uint32_t address) override { return access(0, 2, address); }
   void write_register(std::uint32_t address, std::uint32_t value) override { port_.write(0, 2, address, 4, value); }
   bool posts_registers() const override { return true; }
+  std::size_t waiting() const override { return port_.waiting(); }
   std::uint64_t access_wait_ps() const override { return port_.link().access_wait_ps(); }
   std::uint64_t answer() override { return port_.link().answer(); }
   void tick(std::uint64_t now_ps) override { port_.tick(now_ps); }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
@@ -18,9 +20,10 @@ namespace {
 using Json = nlohmann::json;
 using Source = StreamPins::Source;
 
-constexpr std::uint64_t window_ps = 200'000'000;  // of settling
-// What begins as steady may tip over after a millisecond.
-constexpr std::uint64_t settle_least_ps = 2'000'000'000;
+// What begins as steady may tip over after a millisecond. Rings are then looked at so many windows long.
+constexpr std::uint64_t settle_least_ps = 1'000'000'000;
+constexpr std::uint64_t window_ps = 200'000'000;
+constexpr std::ptrdiff_t windows = 10;
 constexpr std::uint64_t settle_limit_ps = 20'000'000'000;
 
 struct Parts {
@@ -130,16 +133,25 @@ void DmaRun::check_moved(const Counts& before, const Counts& after) const {
 void DmaRun::settle() {
   const std::uint64_t end_ps = now_ps() + settle_limit_ps;
   run_until(now_ps() + settle_least_ps);
-  Counts before = counts();
-  for (unsigned steady = 0; steady < 2;) {
+  const Counts first = counts();
+  Counts before = first;
+  std::deque<double> more;  // frames that are in the host at the end of each window, and were not at the beginning
+  for (bool steady = false; !steady;) {
     if (now_ps() >= end_ps) throw HangError("after 20 ms the host's rings still fill or run empty");
     run_until(now_ps() + window_ps);
     const Counts after = counts();
     check_moved(before, after);
     const auto came = static_cast<double>(after.completed - before.completed);
-    const auto went = static_cast<double>(after.h2c.frames - before.h2c.frames);
-    steady = std::abs(came - went) <= 8 + 0.01 * came ? steady + 1 : 0;
+    more.push_back(static_cast<double>(after.completed - first.completed) -
+                   static_cast<double>(after.h2c.frames - first.h2c.frames));
     before = after;
+    if (more.size() < windows) continue;
+    // The card tells the host of 64 frames of a queue at a time, so the rings go up and down; what counts is their
+    // mean.
+    const auto half = more.begin() + windows / 2;
+    const double risen = std::accumulate(half, more.end(), 0.0) - std::accumulate(more.begin(), half, 0.0);
+    steady = std::abs(risen) / (windows / 2) <= 8 + 0.01 * came * (windows / 2);
+    more.pop_front();
   }
 }
 

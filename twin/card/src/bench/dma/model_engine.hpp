@@ -23,6 +23,7 @@ class ModelEngine final : public EnginePort {
   std::uint32_t read_register(std::uint32_t address) override;
   void write_register(std::uint32_t address, std::uint32_t value) override;
   bool posts_registers() const override { return false; }
+  std::size_t waiting() const override { return 0; }  // it takes each at once
   std::uint64_t access_wait_ps() const override { return ip_.access_wait_ps(); }
   std::uint64_t answer() override { return ip_.answer(); }
   void tick(std::uint64_t now_ps) override { ip_.tick(now_ps); }

@@ -38,7 +38,7 @@ round_trip_ns from first beat to first beat.
   --burst N             frames that the host takes or makes at a time in a queue (64)
   --poll-ns N           time between two polls of a queue by the host (500)
   --warm-us N --for-us N   twin time before the measurement, and of it (50, 200). With forward and loopback the
-                        measurement begins 2 ms later, and when as many frames go as come; 20 ms is the limit
+                        measurement begins 3 ms later, and when as many frames go as come; 20 ms is the limit
   --seed N              of what is random (1)
   --help
 )";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 
@@ -27,6 +28,10 @@ class DriverPort {
   qdma_device* device() { return &device_; }
   unsigned function() const { return function_; }
 
+  /// Whether the card has room for so many doorbells more. Else a core that rings stands still, as flow control gives
+  /// it no credits. Those on their way do not count.
+  bool has_room(std::size_t doorbells) const { return engine_.waiting() + doorbells <= most_waiting; }
+
   /// Goes on to now: doorbells that have arrived are rung.
   void run(std::uint64_t now_ps);
 
@@ -35,6 +40,8 @@ class DriverPort {
   void write(std::uint32_t offset, std::uint32_t value);
 
  private:
+  static constexpr std::size_t most_waiting = 64;  // chosen: what blocks for PCIe have room for is of this order
+
   struct Doorbell {
     std::uint64_t at_ps;
     std::uint32_t offset, value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace meridian {
@@ -25,6 +26,9 @@ class EnginePort {
   virtual std::uint32_t read_register(std::uint32_t address) = 0;
   virtual void write_register(std::uint32_t address, std::uint32_t value) = 0;
   virtual bool posts_registers() const = 0;
+
+  /// Accesses that have arrived and wait for the card.
+  virtual std::size_t waiting() const = 0;
 
   /// How long an access of the host waits at most before it gets onto the link; when the answer that the shell has just
   /// given has left the card.

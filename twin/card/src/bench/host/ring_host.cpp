@@ -20,6 +20,7 @@ constexpr unsigned ring_entries = 1024;
 constexpr unsigned completion_entries = 2048;
 constexpr unsigned completion_bytes = 16;
 constexpr std::uint64_t buffer_bytes = 4096;
+constexpr std::size_t doorbells_a_look = 3;  // at a queue, at most
 constexpr std::uint64_t random_bytes = std::uint64_t{1} << 30;
 
 // A queue's piece of memory; each ring has its status behind its entries.
@@ -38,9 +39,12 @@ qdma_tables tables() {
   return made;
 }
 
-/// Of a queue; as many as both of its rings can hold, or its share of the memory that is accessed at random.
+/// Of a queue; as many as both of its rings can hold, or its share of the memory that is accessed at random. A host
+/// that sends back has so many in all queues together, but 256 in each: it takes them ever longer until they have
+/// settled where they stay, the more there are.
 unsigned buffers(const HostSetting& setting) {
-  return setting.random ? static_cast<unsigned>(random_bytes / buffer_bytes / setting.queues) : 2 * ring_entries;
+  if (setting.random) return static_cast<unsigned>(random_bytes / buffer_bytes / setting.queues);
+  return setting.role == HostRole::forward ? std::max(2 * ring_entries / setting.queues, 256U) : 2 * ring_entries;
 }
 
 std::uint64_t queue_bytes(const HostSetting& setting) {
@@ -218,7 +222,7 @@ void RingHost::look(unsigned queue, std::uint64_t now_ps) {
 void RingHost::run(std::uint64_t now_ps) {
   pf_.run(now_ps);
   if (vf_) vf_->run(now_ps);
-  if (now_ps < next_look_ps_) return;
+  if (now_ps < next_look_ps_ || !port_.has_room(doorbells_a_look * queue_.size())) return;
   next_look_ps_ = now_ps + setting_.poll_ps;
   for (unsigned queue = 0; queue < setting_.queues; ++queue) look(queue, now_ps);
 }

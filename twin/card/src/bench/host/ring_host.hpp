@@ -31,9 +31,10 @@ struct HostSetting {
   std::uint64_t seed = 1;
 };
 
-/// A host with the rings of the drivers' library, and a core for each queue that never falls behind. As forward it does
-/// what testpmd does: what came in a queue goes out of the queue with the same number from the buffer it is in, and the
-/// buffer goes back when it is sent. It checks length and content of each frame that comes.
+/// A host with the rings of the drivers' library, and a core for each queue that never falls behind, unless the card
+/// takes doorbells more slowly than they come. As forward it does what testpmd does: what came in a queue goes out of
+/// the queue with the same number from the buffer it is in, and the buffer goes back when it is sent. It checks length
+/// and content of each frame that comes.
 class RingHost {
  public:
   RingHost(const HostSetting& setting, EnginePort& engine, FlatMemory& memory, HostFrames& frames);
