@@ -12,8 +12,8 @@ from typing import Any
 from dma_links import LINKS, Link
 from report import Figure
 
-#: The engine's streams have 256 bit.
-SHELL = ("--dma", "meridian", "--self-test", "true")
+#: The engine's streams have 256 bit. The host of the bench allows extended tags.
+SHELL = ("--dma", "meridian", "--extended-tags", "true", "--self-test", "true")
 OWN, MODEL = "meridian", "qdma_model"
 LINK = LINKS["gen3x8"]
 #: Of frames: the smallest, and the largest of an Ethernet without jumbo frames, each without FCS.
