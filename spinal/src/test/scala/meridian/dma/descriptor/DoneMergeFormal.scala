@@ -26,7 +26,10 @@ class DoneMergeProof extends Component {
     assert(io.dones.count >= before.count, "what is offered becomes less")
   }
   assert(!io.dones.valid || io.dones.count =/= 0)
-  assert(!(io.dones.valid && io.dones.done.failed) || io.dones.count === 1, "one that has failed is counted with others")
+  assert(
+    !(io.dones.valid && io.dones.done.failed) || io.dones.count === 1,
+    "one that has failed is counted with others"
+  )
   assert(
     !(io.dones.valid && io.dones.done.failed) || (io.done.valid && io.done.payload.asBits === io.dones.done.asBits),
     "one that has failed is not the one that waits"
@@ -37,7 +40,8 @@ class DoneMergeProof extends Component {
   anyconst(followed.epoch)
   followed.failed := False
   followed.onDescriptor := False
-  private def isIt(done: RingDone): Bool = done.queue === followed.queue && done.epoch === followed.epoch && !done.failed
+  private def isIt(done: RingDone): Bool =
+    done.queue === followed.queue && done.epoch === followed.epoch && !done.failed
   // A failed one leaves when the engine has taken it, and in its place alone.
   assert(!(io.done.fire && io.done.failed) || (io.dones.fire && io.dones.done.asBits === io.done.payload.asBits))
   assert(!(io.dones.fire && io.dones.done.failed) || io.done.fire, "one that has failed is told twice")
