@@ -18,10 +18,10 @@ import spinal.lib.fsm._
   * allows; then it is dropped, and those of its ring behind it are at once, until there is a doorbell or descriptors
   * come. What a frame would have used is told to the shell again. CIDX moves when a frame gets its buffers.
   *
-  * One event at a time, 6 cycles, and 3 more for each buffer of a frame behind its first: contexts first, then
-  * descriptors that have come, doorbells, interrupts, turns to fetch and frames. No event waits for RQ or for
-  * interrupts. After a change of a context no request of the queue's past begins; it is `late` until those that have
-  * begun have left.
+  * One event at a time, 5 cycles, one more if its ring is to fetch or owes an interrupt, and 3 more for each buffer of a
+  * frame behind its first: contexts first, then descriptors that have come, doorbells, interrupts, turns to fetch and
+  * frames. No event waits for RQ or for interrupts. After a change of a context no request of the queue's past begins; it
+  * is `late` until those that have begun have left.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
@@ -190,7 +190,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val idle = new State with EntryPoint
     val look, held, count, decide, act, again, settle, send = new State
 
-    idle.whenIsActive {
+    private def choose(): Unit = {
       for ((kind, isThere, of) <- choices.reverse) when(isThere) {
         chosen := kind
         choice := of.resized
@@ -204,6 +204,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         goto(look)
       }
     }
+    idle.whenIsActive(choose())
     look.whenIsActive {
       ring := rings.io.old
       prefetch := rings.io.prefetch
@@ -254,12 +255,12 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         val isWhole = ring.free >= DescriptorCache.fetchLimit && ring.reads < 2 && !outcome.isHeld
         val isPart = (ring.free =/= 0 && ring.reads === 0) || outcome.isHeld
         turns.io.isWhole := isWhole
+        goto(idle)
         when(hasMore && ((isWhole && !ring.inWhole) || (!isWhole && isPart && !ring.inPart))) {
           turns.io.add.valid := True
           writes := True
           when(isWhole)(next.inWhole := True) otherwise (next.inPart := True)
-        }
-        goto(idle)
+        } elsewhen (event =/= BufferEvent.change && !outcome.interrupt)(choose()) // nothing is written in this cycle
       }
     }
   }

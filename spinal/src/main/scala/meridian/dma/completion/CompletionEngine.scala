@@ -13,8 +13,9 @@ import spinal.lib.fsm._
 /** The completion rings of all queues: entries with their colour, status entries and interrupts, when
   * [[CompletionDecision]] says. It has the one copy of the contexts.
   *
-  * One event at a time, 6 cycles, and one more each for an error and an interrupt: doorbells first, then contexts, timers
-  * and completions. Entry, status entry and interrupt leave in this order, behind what came before.
+  * One event at a time, 5 cycles; one more for a change and for what is owed, two more for an error or an interrupt, and
+  * three for both. Doorbells come first, then contexts, timers and completions. Entry, status entry and interrupt leave in
+  * this order, behind what came before.
   *
   * A completion waits until there is room for actions, and no other event does. So a doorbell is taken within 16 cycles,
   * whatever RQ and the port of interrupts do, and what the error registers take longer than a cycle for an error. Doorbells
@@ -150,7 +151,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue),
       (Event.notice, isDue, notices.io.next.payload)
     )
-    idle.whenIsActive {
+    private def choose(): Unit = {
       for ((kind, isThere, of) <- choices.reverse) when(isThere) {
         event := kind
         choice := of.resized
@@ -159,6 +160,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       direct := io.hasRoom
       when(choices.map(_._2).orR && !fills)(goto(look))
     }
+    idle.whenIsActive(choose())
     look.whenIsActive {
       notices.io.next.ready := event === Event.notice
       when(event === Event.notice)(noticed := True)
@@ -238,7 +240,10 @@ class CompletionEngine(p: DmaParam) extends Component {
       io.action.size := 0
       notices.io.add.valid := (status || sends.interrupt) && !direct
       notices.io.add.status := status
-      when(raises)(goto(failed)) elsewhen (sends.interrupt && direct)(goto(interrupt)) otherwise (goto(idle))
+      when(raises)(goto(failed)) elsewhen (sends.interrupt && direct)(goto(interrupt)) otherwise {
+        goto(idle)
+        when(event =/= Event.change && !notices.io.add.valid)(choose())
+      }
     }
     failed.whenIsActive {
       io.raise.valid := True
