@@ -307,6 +307,8 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
+    # The name of a test may have any letter, and the last line has to come.
+    sys.stdout.reconfigure(errors="backslashreplace")
     os.chdir(ROOT)
     shutil.rmtree(REPORTS, ignore_errors=True)
     chosen = [s for s in suites(arguments.long) if arguments.only in (None, s.name)]
@@ -320,6 +322,7 @@ def main() -> int:
     for suite, (_, broken, _) in zip(chosen, totals, strict=True):
         if broken:
             names = failures(suite.reports) if suite.reports else []
+            names = names or ["its output above says why"]
             print("\n  ".join([f"{suite.name}: {broken} failed", *names]), flush=True)
     passed, failed, skipped = (sum(column) for column in zip(*totals, strict=True))
     print(f"\n{skipped} skipped\n{passed} passed, {failed} failed", flush=True)

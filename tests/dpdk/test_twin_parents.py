@@ -43,3 +43,16 @@ def test_another_parent_is_refused_in_a_sentence(run_card: Any, testpmd: Callabl
     pmd = testpmd(card, function=VF, more="pf=0")
     assert "function 6 is a VF of PF 1 in this card, not of PF 0" in pmd.start_text
     assert "No probed ethernet devices" in pmd.start_text
+
+
+def test_a_pf_does_not_serve_another_ones_vfs(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """They go on as before."""
+    card = run_card(configuration=CARD)
+    pf_of(testpmd, card)
+    vf = testpmd(card, function=VF)
+    vf.start("io")
+    for function, vfs, has in ((0, 4, 2), (2, 1, 0)):
+        pmd = testpmd(card, function=function, more=f"vfs={vfs}")
+        assert f"PF {function} has {has} VFs in this card, not {vfs}" in pmd.start_text
+        assert "No probed ethernet devices" in pmd.start_text
+    there_and_back(card, vf, [VF_FRAME])

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -157,19 +158,38 @@ def test_sources_that_are_no_clone_are_built_without_a_commit(tmp_path: Path, ar
             subprocess.run([*git, *words], check=True, timeout=60)
     path = stand_in(tmp_path / "bin", "vivado", f'echo "$@" >{tmp_path}/words; touch meridian-t1-rfsoc.txt\n')
     environment = {**os.environ, **path, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+    spinal, now = script.parents[1] / "spinal", time.time()
+    for name, later_s in (("src/Shell.scala", 1000), ("build.sbt", 0), ("target/of_a_build", 2000)):
+        (spinal / name).parent.mkdir(parents=True, exist_ok=True)
+        (spinal / name).touch()
+        os.utime(spinal / name, (now + later_s, now + later_s))
     done = subprocess.run(
         [str(script), "build", "t1-rfsoc"], capture_output=True, text=True, timeout=60, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr
-    assert "git knows no commit of" in done.stderr and "so the card will report build_hash 0" in done.stderr
+    assert "is no clone of the repository, so the card will report build_hash 0" in done.stderr
     words = re.search(r" hash=00000000 date=(\d+) ", (tmp_path / "words").read_text())
-    assert words and int(words[1]) > 1_700_000_000
+    assert words and int(words[1]) == int(now + 1000)
+
+
+def test_a_clone_that_git_refuses_is_not_built(tmp_path: Path) -> None:
+    """As that of another user: the card would be built without its commit."""
+    script = copied(tmp_path / "tree")
+    (tmp_path / "tree" / ".git").mkdir()
+    path = stand_in(tmp_path / "bin", "vivado", f"touch {tmp_path}/ran\n")
+    environment = {**os.environ, **path, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+    done = subprocess.run(
+        [str(script), "build", "t1-rfsoc"], capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert done.returncode != 0 and "fatal: not a git repository" in done.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_without_verilog_there_is_no_build(tmp_path: Path) -> None:
     """Only the script itself is the real one."""
     script, programs = copied(tmp_path / "tree"), tmp_path / "bin"
     stand_in(tmp_path / "tree/scripts", "build-card", "echo '[card] the generator failed' >&2\nexit 3\n")
+    (tmp_path / "tree" / ".git").mkdir()
     stand_in(programs, "git", "echo 01234567\n")
     path = stand_in(programs, "vivado", f"touch {tmp_path}/ran\n")
     command, environment = [str(script), "build", "t1-rfsoc"], {**os.environ, **path}
@@ -183,6 +203,7 @@ def test_a_build_leaves_no_bitstream_of_the_one_before(bootgen: str | None, tmp_
     """Else make image would take that, with the register map of this one. Only the script itself is the real one."""
     tree, programs = tmp_path / "tree", tmp_path / "bin"
     script = copied(tree)
+    (tmp_path / "tree" / ".git").mkdir()
     stand_in(programs, "git", "echo 01234567\n")
     path = stand_in(programs, "vivado", "touch meridian-t1-rfsoc.bit && echo hash >meridian-t1-rfsoc.txt\n")
     stand_in(programs, "bootgen", 'touch "${2%.bif}.bit.bin"\n')

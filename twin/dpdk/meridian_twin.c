@@ -18,6 +18,7 @@
 
 #define FIRST_VF	4
 #define FUNCTIONS	256
+#define MOST_VFS	32	/* that a PF serves */
 #define UNTOLD		FUNCTIONS	/* no number of a PF */
 
 RTE_LOG_REGISTER_SUFFIX(meridian_twin_logtype, twin, NOTICE);
@@ -26,6 +27,7 @@ struct options {
 	char *socket;
 	unsigned long function;
 	unsigned long pf;
+	unsigned long vfs;	/* that a PF is to serve */
 };
 
 static uint32_t
@@ -173,6 +175,11 @@ take_options(const char *arguments, struct options *options)
 		options->pf = UNTOLD;
 	else if (!error)
 		error = meridian_take_key(given, "pf", take_number, &options->pf);
+	options->vfs = MOST_VFS;
+	if (rte_kvargs_count(given, "vfs") == 0)
+		options->vfs = 0;
+	else if (!error)
+		error = meridian_take_key(given, "vfs", take_number, &options->vfs);
 	rte_kvargs_free(given);
 	if (!error && options->socket == NULL) {
 		TWIN_LOG(ERR, "socket=PATH says where the card process listens");
@@ -182,23 +189,31 @@ take_options(const char *arguments, struct options *options)
 }
 
 /* Behind the PFs come the VFs of each in turn; a card may also leave to its hosts whose they are. */
-static void
-place_function(struct meridian_twin *twin, unsigned long pf)
+static int
+place_function(struct meridian_twin *twin, const struct options *options)
 {
 	const uint8_t *vfs = twin->welcome.vfs;
 	unsigned int first[FIRST_VF + 1] = { FIRST_VF };
+	bool is_told;
 	unsigned int i;
 
 	for (i = 0; i < FIRST_VF; i++)
 		first[i + 1] = first[i] + vfs[i];
-	if (!twin->bus.is_vf) {
-		twin->pf = twin->function;
-		twin->bus.first_vf = first[twin->pf];
-		return;
+	is_told = first[FIRST_VF] > FIRST_VF;
+	if (twin->bus.is_vf) {
+		for (i = FIRST_VF - 1; i > 0 && twin->function < first[i]; i--)
+			;
+		twin->pf = options->pf != UNTOLD ? options->pf : is_told ? i : 0;
+		return 0;
 	}
-	for (i = FIRST_VF - 1; i > 0 && twin->function < first[i]; i--)
-		;
-	twin->pf = pf != UNTOLD ? pf : first[FIRST_VF] == FIRST_VF ? 0 : i;
+	twin->pf = twin->function;
+	if (is_told && options->vfs > vfs[twin->pf]) {
+		TWIN_LOG(ERR, "%s: PF %u has %u VFs in this card, not %lu", twin->bus.card,
+			 twin->pf, vfs[twin->pf], options->vfs);
+		return -EINVAL;
+	}
+	twin->bus.first_vf = is_told && !vfs[twin->pf] ? 0 : first[twin->pf];
+	return 0;
 }
 
 static struct meridian_twin *
@@ -221,7 +236,11 @@ open_twin(const struct options *options)
 		free(twin);
 		return NULL;
 	}
-	place_function(twin, options->pf);
+	if (place_function(twin, options)) {
+		meridian_twin_disconnect(twin);
+		free(twin);
+		return NULL;
+	}
 	meridian_twin_share_memory(twin);
 	if (meridian_twin_share_doorbells(twin))
 		TWIN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);

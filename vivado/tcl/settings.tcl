@@ -7,7 +7,7 @@ namespace eval settings {
     output  "folder for reports and results"
     cache   "folder for IP that is made once"
     hash    "first 32 bits of the git commit, in hexadecimal"
-    date    "its date in seconds since 1970"
+    date    "its date, or that of the newest source, in seconds since 1970"
     file    "settings of a board that needs some, or empty"
     jobs    "threads"
     debug   "1: with logic analysers, 0: without"

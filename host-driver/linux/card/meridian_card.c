@@ -72,9 +72,11 @@ static void choose_error_function(struct meridian_card *card)
 	unsigned int port;
 
 	card->error_function = list_first_entry_or_null(&card->pfs, struct meridian, of_card);
-	/* Boxes that hang were reported to the function before, not to this one. */
-	for (port = 0; port < ARRAY_SIZE(card->box); port++)
+	/* Boxes that hang or are not ready were told to the function before, not to this one. */
+	for (port = 0; port < ARRAY_SIZE(card->box); port++) {
 		card->box[port].hung = 0;
+		card->box[port].state = MERIDIAN_BOX_READY;
+	}
 	if (card->error_function)
 		qdma_enable_errors(&card->error_function->qdma, 0);
 }

@@ -171,8 +171,10 @@ void meridian_forget_boxes(struct meridian_card *card)
 	unsigned int place;
 
 	mutex_lock(&card->lock);
-	for (place = 0; place < MERIDIAN_BOX_MAX; place++)
+	for (place = 0; place < MERIDIAN_BOX_MAX; place++) {
 		card->box[place].hung = 0;
+		card->box[place].state = MERIDIAN_BOX_READY;
+	}
 	mutex_unlock(&card->lock);
 }
 
@@ -192,6 +194,7 @@ static void reset_box(struct meridian *m, unsigned int place)
 		box->pause = min_t(unsigned long, 2 * box->pause, MOST_PAUSE);
 	box->next = jiffies + box->pause;
 	box->hung = 0;
+	box->state = MERIDIAN_BOX_READY;
 }
 
 /**

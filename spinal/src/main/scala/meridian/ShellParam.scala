@@ -117,7 +117,10 @@ case class ShellParam(
       vfs.isEmpty || ownDma,
       "VFs of each PF are named to the QDMA IP itself: choose the DMA engine meridian, too"
     )
-    require(!extendedTags || ownDma, "the QDMA IP has tags of its own: choose the DMA engine meridian for extended ones")
+    require(
+      !extendedTags || ownDma,
+      "the QDMA IP has tags of its own: choose the DMA engine meridian for extended ones"
+    )
     if (ownDma) {
       require(
         hostBytes == 32 && hostMhz == 250,
