@@ -132,13 +132,14 @@ class Samples:
 @contextmanager
 def ps_with(
     grandmasters: Sequence[Grandmaster], folder: Path, card: Sequence[str] = (), more: str = "", host: bool = False,
-    hardware: PsHardware | None = None, files: Mapping[str, Path] | None = None,
+    hardware: PsHardware | None = None, files: Mapping[str, Path] | None = None, shell: Sequence[str] = (),
 ) -> Iterator[tuple[Twin, Guest]]:  # fmt: skip
     """The PS with its driver; at the other end of the wire these grandmasters, and more. host: there can be one, too;
-    files: for the PS, under /run/twin."""
+    files: for the PS, under /run/twin; shell: options of the card's generator."""
     wire = "+".join([g.wire() for g in grandmasters] + ([more] if more else []))
     of_host, of_ps = Hardware() if host else None, hardware or PsHardware()
-    setting = Setting(hardware=of_host, ps=of_ps, wires=[f"0={wire or 'none'}"], card_options=card)
+    wires = [f"0={wire or 'none'}"]
+    setting = Setting(hardware=of_host, ps=of_ps, wires=wires, card_options=card, shell=shell)
     with Twin(setting, folder) as twin:
         twin.ps.files.update(files or {})
         with twin.ps_machine() as machine:

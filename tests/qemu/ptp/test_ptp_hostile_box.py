@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The card keeps time beside a user's module that takes no frames, or that answers no access to its registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from meridian_machine import PsHardware, tools
+from meridian_machine.guest import Guest
+from ps_link import WRITABLE, register
+from ptp_run import Grandmaster, Running, Samples, ps_with, running
+from ptp_under_load import CLOCKS, GIVEN
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+BOX = ("--box", str(tools.ROOT / "tests" / "shell" / "hostile_box.sv"))
+HANGS, SILENT = 1, 3
+#: In the map of the PS: the module's own register, its page, and whether the host gets received frames, too.
+WINDOW, HOST_ENABLE = 0xA008_0000, 0xA000_2004
+CONTROL, STATUS = 0xA001_8008, 0xA001_800C
+READY, RX_HUNG, REGISTERS_HUNG = 1 << 0, 1 << 1, 1 << 3
+SAMPLES = 60
+ALONE = Grandmaster("alone", 0, "transport=ethernet", "-2 -E", 12_000)
+FOR_THE_HOST = "traffic:size=300,rate=5pps,dmac=02:00:00:00:00:77"
+UNHARMED = ("card_rx_no_descriptor", "card_rx_errors", "tx_stamps_late", "tx_stamps_unknown",
+            "tx_stamps_skipped")  # fmt: skip
+
+
+def write(guest: Guest, address: int, value: int) -> None:
+    guest.run(f"busybox devmem {address:#x} 32 {value:#x}")
+
+
+@pytest.fixture(scope="module")
+def ps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Guest, Running, Samples]]:
+    """ptp4l follows, and what it says beside a module that passes frames on."""
+    folder, hardware = tmp_path_factory.mktemp("box"), PsHardware(kernel=WRITABLE)
+    with ps_with([ALONE], folder, CLOCKS, more=FOR_THE_HOST, hardware=hardware, shell=BOX) as (_, guest):
+        write(guest, HOST_ENABLE, 3)
+        with running(guest, f"{ALONE.found()} {GIVEN}") as ptp4l:
+            ptp4l.settle(300)
+            yield guest, ptp4l, ptp4l.next(SAMPLES, 300)
+
+
+def keeps_time(guest: Guest, ptp4l: Running, alone: Samples) -> None:
+    counted = guest.statistics()
+    samples = ptp4l.next(SAMPLES, 300)
+    now = guest.statistics()
+    print(
+        f"offset {samples.rms():.2f} ns r.m.s. ({alone.rms():.2f} alone), peak {samples.peak()}, {set(samples.delays)}"
+    )
+    assert {name: now[name] - counted[name] for name in UNHARMED} == dict.fromkeys(UNHARMED, 0)
+    assert set(samples.states) == {"s2"}
+    assert samples.rms() < alone.rms() + 0.5
+    assert samples.peak() <= 2
+    assert max(samples.delays) - min(samples.delays) <= 2
+
+
+@pytest.mark.parametrize(("mood", "hung"), [(HANGS, RX_HUNG), (SILENT, REGISTERS_HUNG)], ids=["hangs", "silent"])
+def test_a_module_that_hangs_costs_the_clock_nothing(ps: tuple[Guest, Running, Samples], mood: int, hung: int) -> None:
+    guest, ptp4l, alone = ps
+    write(guest, WINDOW, mood)
+    if mood == SILENT:
+        write(guest, WINDOW, mood)
+    guest.until(f"echo $(( $(busybox devmem {STATUS:#x} 32) & {hung} ))", f"^{hung}", 120)
+    keeps_time(guest, ptp4l, alone)
+    for reset in (1, 0):
+        write(guest, CONTROL, reset)
+    assert register(guest, STATUS) & (hung | READY) == READY
+    keeps_time(guest, ptp4l, alone)
