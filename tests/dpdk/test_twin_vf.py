@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""testpmd on VFs of the card process: processes of their own beside a PF that is played by Python."""
+"""testpmd on VFs of the card process: processes of their own beside a PF that is played by Python, or by testpmd on a
+card that was made with VFs of two PFs."""
 
 from __future__ import annotations
 
@@ -17,6 +18,9 @@ from testpmd import Testpmd, TestpmdError
 
 __all__ = ["library", "testpmd"]  # fixtures
 FIRST = 4
+#: VF 6 is PF 1's.
+OF_TWO_PFS = ("--dma", "meridian", "--functions", "8", "--vfs", "2,2,0,0")
+PF, VF = 1, 6
 
 
 def frames_for(function: int) -> list[bytes]:
@@ -147,3 +151,49 @@ def test_a_pf_of_the_first_messages_sets_no_rss(run_card: Any, testpmd: Callable
                 card.wires[0].send(frame)
             assert sorted(from_wire(vf, card.wires[0], 3)) == sorted(frames_for(FIRST))
             vf.quit()
+
+
+def comes_back(card: Any, vf: Testpmd) -> None:
+    frame = frames_for(VF)[0]
+    card.wires[0].send(frame)
+    assert from_wire(vf, card.wires[0], 1) == [frame]
+
+
+def pf_of_two(testpmd: Callable[..., Testpmd], card: Any) -> Testpmd:
+    pmd = testpmd(card, function=PF, more=f"mac=02:aa:bb:cc:dd:01,vfs=2,vf_mac={address_of(VF).hex(':')}")
+    pmd.command("set promisc 0 off")
+    pmd.start("io")
+    return pmd
+
+
+@pytest.mark.long
+def test_a_vf_has_the_pf_that_the_card_was_made_with(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """Nobody has said which."""
+    card = run_card(configuration=OF_TWO_PFS)
+    pf = pf_of_two(testpmd, card)
+    vf = started(testpmd, card, VF)
+    comes_back(card, vf)
+    vf.quit()
+    assert "plays one function alone" not in pf.quit()
+
+
+@pytest.mark.long
+def test_another_pf_is_refused_in_a_sentence(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    card = run_card(configuration=OF_TWO_PFS)
+    pf_of_two(testpmd, card)
+    pmd = testpmd(card, function=VF, more="pf=0")
+    assert "function 6 is a VF of PF 1 in this card, not of PF 0" in pmd.start_text
+    assert "No probed ethernet devices" in pmd.start_text
+
+
+@pytest.mark.long
+def test_a_pf_does_not_serve_another_ones_vfs(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
+    """They go on as before."""
+    card = run_card(configuration=OF_TWO_PFS)
+    pf_of_two(testpmd, card)
+    vf = started(testpmd, card, VF)
+    for function, vfs, has in ((0, 4, 2), (2, 1, 0)):
+        pmd = testpmd(card, function=function, more=f"vfs={vfs}")
+        assert f"PF {function} has {has} VFs in this card, not {vfs}" in pmd.start_text
+        assert "No probed ethernet devices" in pmd.start_text
+    comes_back(card, vf)
