@@ -19,8 +19,8 @@ import spinal.lib.fsm._
   *
   * A completion waits until there is room for actions, and no other event does. So a doorbell is taken within 16 cycles,
   * whatever RQ and the port of interrupts do, and what the error registers take longer than a cycle for an error. Doorbells
-  * are to be 8 cycles apart or more, as accesses are, so that other events have their turns. A queue is held 3 cycles after
-  * the event before; its change may come then, and ends 2 cycles later.
+  * are to be 8 cycles apart or more, as accesses are, so that other events have their turns. A queue is held 2 or 3
+  * cycles after the event before; its change may come then, and ends 2 cycles later.
   *
   * While there is no room, what a ring is to tell is owed. It is told with the ring's next event when there is room, or as an
   * event of its own, in turn with timers and completions: one status entry as the ring is then, and one interrupt. A change

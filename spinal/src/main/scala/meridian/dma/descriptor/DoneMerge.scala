@@ -16,8 +16,8 @@ object DoneMerge {
 
 /** Makes one of descriptors that have ended while FetchEngine was at something else: those of a queue that follow one
   * another and have not failed. It has room for those of one queue, up to 31; one of another queue waits until they are
-  * taken. One that has failed is taken when FetchEngine has taken it, so that the queue is stopped then. A cycle; it takes
-  * one a cycle.
+  * taken. One that has failed is taken when FetchEngine has taken it, so that the queue is stopped then. One passes in
+  * a cycle, and the next may follow it in each.
   *
   * `taken` of those at `dones` are taken with its ready, at least one.
   */
