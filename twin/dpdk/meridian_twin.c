@@ -152,6 +152,18 @@ take_number(const char *key, const char *value, void *argument)
 	return -EINVAL;
 }
 
+/* The driver takes the same key, and refuses in its own words what is no number of VFs. */
+static int
+take_vfs(const char *key __rte_unused, const char *value, void *argument)
+{
+	unsigned long *vfs = argument;
+
+	*vfs = value != NULL ? strtoul(value, NULL, 10) : 0;
+	if (*vfs > MOST_VFS)
+		*vfs = 0;
+	return 0;
+}
+
 static int
 take_options(const char *arguments, struct options *options)
 {
@@ -175,11 +187,9 @@ take_options(const char *arguments, struct options *options)
 		options->pf = UNTOLD;
 	else if (!error)
 		error = meridian_take_key(given, "pf", take_number, &options->pf);
-	options->vfs = MOST_VFS;
-	if (rte_kvargs_count(given, "vfs") == 0)
-		options->vfs = 0;
-	else if (!error)
-		error = meridian_take_key(given, "vfs", take_number, &options->vfs);
+	options->vfs = 0;
+	if (!error && rte_kvargs_count(given, "vfs") != 0)
+		error = meridian_take_key(given, "vfs", take_vfs, &options->vfs);
 	rte_kvargs_free(given);
 	if (!error && options->socket == NULL) {
 		TWIN_LOG(ERR, "socket=PATH says where the card process listens");
