@@ -64,6 +64,9 @@ def suites(long: bool) -> list[Suite]:
     scripts = ROOT / "scripts"
     unit = f"testOnly * -- -oF -u {REPORTS / 'unit'}" + ("" if long else " -l meridian.LongTest")
     elsewhere = ["--ignore", str(ROOT / "tests" / "dpdk")]
+    extended = Suite(
+        "DMA engine, extended tags", [str(scripts / "test-dma"), "--extended-tags"], 20, REPORTS / "dma-tags"
+    )
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
@@ -75,6 +78,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("unit and formal", [str(scripts / "sbt"), unit], 80, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("DMA engine", [str(scripts / "test-dma")], 20, REPORTS / "dma"),
+        *([extended] if long else []),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
         pytest("DPDK driver", "not qemu" if long else "not long and not qemu", 20, "dpdk", SIDE_BY_SIDE, "tests/dpdk"),
         Suite(
@@ -273,8 +277,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def run(suite: Suite) -> tuple[int, int, int]:
-    """(passed, failed, skipped)."""
+def run(suite: Suite) -> tuple[tuple[int, int, int], float]:
+    """(passed, failed, skipped), and seconds."""
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
     if suite.reports:
@@ -295,7 +299,7 @@ def run(suite: Suite) -> tuple[int, int, int]:
         failed = 1
     seconds = time.monotonic() - started
     print(f"=== {suite.name}: {passed} passed, {failed} failed, {skipped} skipped, {seconds:.0f} s", flush=True)
-    return passed, failed, skipped
+    return (passed, failed, skipped), seconds
 
 
 def main() -> int:
@@ -317,8 +321,11 @@ def main() -> int:
         parser.error(f"no suite {arguments.only!r}; there are {names}")
     started = time.monotonic()
     with Early(chosen, REPORTS / "early.log"):
-        totals = [run(suite) for suite in chosen]
+        results = [run(suite) for suite in chosen]
+    totals = [total for total, _ in results]
     print(f"\n{len(chosen)} suites took {time.monotonic() - started:.0f} s", flush=True)
+    for suite, (_, seconds) in zip(chosen, results, strict=True):
+        print(f"{seconds:7.0f} s  {suite.name}", flush=True)
     for suite, (_, broken, _) in zip(chosen, totals, strict=True):
         if broken:
             names = failures(suite.reports) if suite.reports else []

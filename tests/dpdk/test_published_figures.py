@@ -66,9 +66,14 @@ def check_counters(pmd: Testpmd, direction: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("mode", "size", "queues"),
     [
-        *(("rxonly", size, 1) for size in (64, 1024)),
-        *(("txonly", size, 1) for size in (64, 1024)),
-        *(("io", size, queues) for size, queues in ((64, 1), (64, 8), (1536, 2), (4096, 4))),
+        ("rxonly", 64, 1),
+        ("txonly", 1024, 1),
+        ("io", 64, 8),
+        ("io", 4096, 4),
+        *(
+            pytest.param(*row, marks=pytest.mark.long)
+            for row in (("rxonly", 1024, 1), ("txonly", 64, 1), ("io", 64, 1), ("io", 1536, 2))
+        ),
     ],
 )
 def test_a_row(

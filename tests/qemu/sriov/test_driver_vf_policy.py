@@ -69,7 +69,7 @@ def test_all_goes_to_the_switch_outside_if_so_wanted(link: Link) -> None:
     assert answered(link.guest, 0, "10.44.0.11") == 2
 
 
-@pytest.mark.parametrize("megabits", [1000, 4000])
+@pytest.mark.parametrize("megabits", [1000, pytest.param(4000, marks=pytest.mark.long)])
 def test_a_rate_is_held(link: Link, megabits: int) -> None:
     """In the card's time: the guest has all frames ready long before."""
     guest, peer, sender = link.guest, link.peer, own(link.guest, 0)

@@ -46,6 +46,7 @@ def test_without_a_rate_a_paced_queue_sends_at_line_rate(world: World) -> None:
     assert world.rates(MS)[FIRST] > 0.98 * 25000 * 1514 / 1538
 
 
+@pytest.mark.long
 def test_64_byte_frames_of_many_paced_queues_fill_the_line(world: World) -> None:
     """A frame takes 84 bytes of the line: 37.2 million a second."""
     world.start(QueueSetting(ring=257, paced=True), range(FIRST, FIRST + 4), queues=8)

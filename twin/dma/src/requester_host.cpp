@@ -18,8 +18,9 @@ constexpr unsigned boundary = 64, page = 4096;
 constexpr unsigned poisoned_code = 1, status_code = 2, count_code = 3, request_code = 4, address_code = 5;
 constexpr unsigned stray_code = 6, reset_code = 8, time_out_code = 9;
 constexpr unsigned tags = 256;
-constexpr unsigned tags_without_extension = 32;
-constexpr std::uint64_t under_way = 64;  // cycles of RQ in which what was decided before may leave
+constexpr unsigned usable_tags = EXTENDED_TAGS ? tags : 32;
+constexpr std::uint64_t most_completions = 128;  // that the block has room for (PG213, "Completion Space")
+constexpr std::uint64_t under_way = 64;          // cycles of RQ in which what was decided before may leave
 constexpr unsigned unsupported_status = 1, abort_status = 4;
 
 void check(bool holds, const std::string& what) {
@@ -89,12 +90,16 @@ void RequesterHost::take(const Beat& beat) {
   check(kind == memory_read && d.size() == descriptor_words, "a kind or a length that this engine does not send");
   check(4 * words <= max_read_, "more than the maximum read request size");
   const auto tag = static_cast<std::uint8_t>(d[3]);
-  check(tag < tags_without_extension, "tag " + std::to_string(tag) + " needs extended tags");
+  check(tag < usable_tags, "tag " + std::to_string(tag) + " needs extended tags");
   check(std::none_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; }),
         "tag " + std::to_string(tag) + " is in flight");
   Answer answer = answer_of ? answer_of(function, request.address) : Answer::data;
   if (answer == Answer::data && request.address + bytes > memory.end) answer = Answer::unsupported;
   open_.push_back({tag, function, request.address, bytes, 0, answer, random_.below(3), false});
+  std::uint64_t completions = 0;
+  for (const Read& read : open_)
+    completions += (read.address + read.bytes - 1) / boundary - (read.address + read.sent) / boundary + 1;
+  check(completions <= most_completions, "reads under way may bring " + std::to_string(completions) + " completions");
 }
 
 void RequesterHost::write(const Request& request, std::span<const std::uint32_t> data) {

@@ -33,6 +33,7 @@ class Block {
   bool writes() const { return accesses_.has_write(); }      // there is a write among them
   void complete(const Completion& completion) { completions_.add(completion); }
   bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
+  std::size_t completions(std::uint8_t tag) const { return completions_.packets(tag); }  // of these
 
   /// It takes answers and requests in every cycle. Else there are cycles at random in which it takes none.
   void set_steady() { steady_ = true; }

@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint32_t pf_table = 0x30000, vf_table = 0x4000;
 constexpr unsigned vectors = 16, vectors_a_write = 8;  // a write of 128 bytes, which any payload size allows
 constexpr unsigned boundary = 64;                      // read completion boundary
+constexpr unsigned most_headers = PcieSetting{}.completion_headers;  // of the block, whatever the link is set to
 
 /// Where a write is a message, beyond all memory: of a function and vector, as is what is written.
 constexpr std::uint64_t messages_at = 0xffff'f000'0000'0000;
@@ -250,9 +251,23 @@ void BlockPort::requested(pcie::Request request) {
   if (request.bytes > setting_.max_read_request) throw CheckError("pcie: a read above the maximum request size");
   if (request.tag >= tags_ || read_tags_[request.tag] || block_.completes(request.tag))
     throw CheckError("pcie: a read with tag " + std::to_string(request.tag) + ", which is another's or too high");
+  take_room(request);
   read_tags_[request.tag] = true;
   link_.read(function, request.address, request.bytes,
              [this, request](bool ok, const Bytes& data) { complete(request, ok, data); });
+}
+
+/// PG213 leaves it to the shell that no more completions come than the block has room for. A host may end them at each
+/// read completion boundary, so that room for as many headers is also room for their bytes.
+void BlockPort::take_room(const pcie::Request& request) {
+  std::uint64_t headers = 0;
+  for (unsigned tag = 0; tag < tags_; ++tag)
+    headers += read_tags_[tag] ? headers_[tag] : block_.completions(static_cast<std::uint8_t>(tag));
+  headers_[request.tag] = (request.address + request.bytes - 1) / boundary - request.address / boundary + 1;
+  headers += headers_[request.tag];
+  if (headers > most_headers)
+    throw CheckError("pcie: reads under way may bring " + std::to_string(headers) +
+                     " completions, and the block has room for " + std::to_string(most_headers));
 }
 
 /// In packets that end at multiples of the maximum payload size, or now and then at an earlier completion boundary.

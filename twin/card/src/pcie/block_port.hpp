@@ -91,6 +91,7 @@ class BlockPort final : public HostPort {
   void take_step();
   void answered(const pcie::AccessAnswer& answer);
   void requested(pcie::Request request);
+  void take_room(const pcie::Request& request);
   void complete(const pcie::Request& request, bool ok, const Bytes& data);
   bool is_held(unsigned function) const;
   bool may(unsigned function) const { return enabled_[function] && !is_held(function); }
@@ -111,9 +112,10 @@ class BlockPort final : public HostPort {
   unsigned functions_ = 256;
   std::uint8_t tag_ = 0;
   bool keeps_time_ = false;
-  unsigned tags_ = 32;          // that a function may use without Extended Tag
-  std::bitset<256> enabled_;    // as the host has it
-  std::bitset<256> read_tags_;  // of the shell's reads that have no answer
+  unsigned tags_ = 32;                        // that a function may use without Extended Tag
+  std::bitset<256> enabled_;                  // as the host has it
+  std::bitset<256> read_tags_;                // of the shell's reads that have no answer
+  std::array<std::uint64_t, 256> headers_{};  // of the completions that may come for these
   std::map<unsigned, Reset> resets_;
 };
 

@@ -13,8 +13,11 @@ void CompletionQueue::add(const Completion& completion) {
   read->whole = completion.ends();
 }
 
-bool CompletionQueue::has(std::uint8_t tag) const {
-  return std::any_of(reads_.begin(), reads_.end(), [tag](const Read& read) { return read.tag == tag; });
+std::size_t CompletionQueue::packets(std::uint8_t tag) const {
+  std::size_t sum = 0;
+  for (const Read& read : reads_)
+    if (read.tag == tag) sum += read.packets.size();
+  return sum;
 }
 
 const Beat* CompletionQueue::next() {

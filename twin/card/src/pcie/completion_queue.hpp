@@ -18,7 +18,8 @@ class CompletionQueue {
 
   void add(const Completion& completion);
   bool empty() const { return reads_.empty(); }
-  bool has(std::uint8_t tag) const;
+  bool has(std::uint8_t tag) const { return packets(tag) != 0; }
+  std::size_t packets(std::uint8_t tag) const;  // that the shell has not taken wholly
 
   /// The beat that is to be shown, until pop(); null if there is none.
   const Beat* next();

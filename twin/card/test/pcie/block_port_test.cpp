@@ -212,6 +212,23 @@ TEST_F(BlockPortTest, TagOfAReadIsUsedOnceAtATime) {
   block.on_request({false, 0, 0x1000, 64, 9, {}});
 }
 
+TEST_F(BlockPortTest, ReadsThatMayBringMoreCompletionsThanThereIsRoomForAreFound) {
+  memory.hold = true;
+  wires.cq_ready = 1;
+  port.enable_function(0, true, 0);
+  tick(150);
+  for (std::uint8_t tag = 0; tag < 15; ++tag) block.on_request({false, 0, 0x200U * tag, 512, tag, {}});
+  // 8 bytes, but in two blocks of 64; and then 6 blocks.
+  block.on_request({false, 0, 0x1003c, 8, 15, {}});
+  block.on_request({false, 0, 0x20000, 384, 16, {}});
+  EXPECT_THROW(block.on_request({false, 0, 0x30000, 4, 17, {}}), CheckError);
+  tick();
+  memory.answer_all();
+  tick();
+  // What has come takes a header for each packet, and not for each block any more.
+  block.on_request({false, 0, 0x30000, 4, 18, {}});
+}
+
 TEST_F(BlockPortTest, FunctionThatMayNotAccessMemoryIsUnsupported) {
   block.on_request({false, 6, 0x1000, 64, 9, {}});
   block.on_request({true, 6, 0x1000, 4, 0, {1, 2, 3, 4}});

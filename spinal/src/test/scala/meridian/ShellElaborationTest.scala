@@ -36,7 +36,7 @@ class ShellElaborationTest extends AnyFunSuite {
       assert(!verilog.toLowerCase.contains(part), part)
   }
 
-  test("a user's module at each of two ports, and its clock crossings") {
+  test("a user's module at each of two ports, and its clock crossings", LongTest) {
     val sizes = ShellParam(ports = 2, lineRate = 10, hostMhz = 125)
     val shell = elaborate(sizes.copy(box = Some(BoxPins.whole(sizes)))).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
@@ -98,7 +98,7 @@ class ShellElaborationTest extends AnyFunSuite {
     }
   }
 
-  test("a pool of cells at the ends, and its clock crossings") {
+  test("a pool of cells at the ends, and its clock crossings", LongTest) {
     val small =
       ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, pool = true).together
     elaborate(small)
@@ -203,7 +203,7 @@ class ShellElaborationTest extends AnyFunSuite {
     elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
   }
 
-  test("with the self-test, at the ends") {
+  test("with the self-test, at the ends", LongTest) {
     elaborate(ShellParam(functions = 4, queues = 16, maxFrame = 1518, selfTest = true))
     elaborate(
       ShellParam(hostBytes = 64, hostMhz = 125, functions = 256, queues = 2048, maxFrame = 16000, selfTest = true)

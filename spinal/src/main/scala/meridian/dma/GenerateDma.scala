@@ -5,13 +5,13 @@ import spinal.core._
 
 import java.io.File
 
-/** Writes the Verilog of the DMA engine alone, DmaEngine.v in a folder. Arguments: the folder, VFs of each PF, queues, and
-  * cycles until a read is given up.
+/** Writes the Verilog of the DMA engine alone, DmaEngine.v in a folder. Arguments: the folder, VFs of each PF, queues,
+  * cycles until a read is given up, and whether the host has set Extended Tag Enable.
   */
 object GenerateDma {
   def main(arguments: Array[String]): Unit = {
-    require(arguments.length == 4, "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT")
-    val Array(output, vfs, queues, timeOut) = arguments
+    require(arguments.length == 5, "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT true|false")
+    val Array(output, vfs, queues, timeOut, extendedTags) = arguments
     new File(output).mkdirs()
     val config = SpinalConfig(
       targetDirectory = output,
@@ -19,7 +19,12 @@ object GenerateDma {
       headerWithRepoHash = false,
       defaultConfigForClockDomains = ClockDomainConfig(resetKind = SYNC)
     )
-    val p = DmaParam(vfs = Seq.fill(4)(vfs.toInt), queues = queues.toInt, readTimeOut = timeOut.toInt)
+    val p = DmaParam(
+      vfs = Seq.fill(4)(vfs.toInt),
+      queues = queues.toInt,
+      readTimeOut = timeOut.toInt,
+      extendedTags = extendedTags.toBoolean
+    )
     config.generateVerilog(new DmaEngine(p))
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
-import meridian.ShellParam
+import meridian.{LongTest, ShellParam}
 import meridian.mac.RxStamp
 import meridian.ptp.{Phc, PhcControl, PtpFineTime, PtpSim}
 import org.scalatest.funsuite.AnyFunSuite
@@ -92,7 +92,8 @@ class BoxTimeTest extends AnyFunSuite {
     val period = 1000000000L / mhz
     lazy val compiled = SimConfig.compile(new BoxClock(mhz))
 
-    test(s"$mhz MHz: the time is right to less than a cycle, grows in each cycle, and is known in 1.5 us") {
+    val more = if (mhz == 250) Nil else Seq(LongTest)
+    test(s"$mhz MHz: the time is right to less than a cycle, grows in each cycle, and is known in 1.5 us", more: _*) {
       compiled.doSim(seed = 1) { dut =>
         var (latest, over) = (0L, 0.0)
         val random = new Random(1)

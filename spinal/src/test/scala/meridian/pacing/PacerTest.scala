@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
-import meridian.ShellParam
+import meridian.{LongTest, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core.sim._
 
@@ -13,10 +13,15 @@ class PacerTest extends AnyFunSuite {
   lazy val pacer = PacerBench.compile(p)
   lazy val slowPacer = PacerBench.compile(p.copy(hostMhz = 125))
 
-  def bench(name: String, seed: Int = 1, trip: Int = 500, drain: Double = 12.5, slow: Boolean = false)(
-      body: (PacerBench, Random) => Unit
-  ): Unit =
-    test(name) {
+  def bench(
+      name: String,
+      seed: Int = 1,
+      trip: Int = 500,
+      drain: Double = 12.5,
+      slow: Boolean = false,
+      long: Boolean = false
+  )(body: (PacerBench, Random) => Unit): Unit =
+    test(name, (if (long) Seq(LongTest) else Nil): _*) {
       (if (slow) slowPacer else pacer).doSim(name.replace(' ', '_'), seed) { dut =>
         val random = new Random(seed)
         val b = new PacerBench(dut.p, dut, random, trip, drain)
@@ -60,7 +65,7 @@ class PacerTest extends AnyFunSuite {
   }
 
   // Measured as if a cycle took 4 ns: half of what it is at 8.
-  bench("rates keep their unit in a host clock of 125 MHz", seed = 2, drain = 25, slow = true) { (b, random) =>
+  bench("rates keep their unit in a host clock of 125 MHz", seed = 2, drain = 25, slow = true, long = true) { (b, random) =>
     val rates = Seq(40.0, 100.0, 333.0, 1000.0, 1500.0, 2500.0, 4000.0, 6000.0)
     for ((rate, function) <- rates.zipWithIndex) {
       b.rate(function, rate)
@@ -91,7 +96,7 @@ class PacerTest extends AnyFunSuite {
     assert(b.frames.sum - before >= 50000 * 0.149 * 0.995)
   }
 
-  bench("a rate that changes holds from then on, and none lifts it", seed = 5) { (b, _) =>
+  bench("a rate that changes holds from then on, and none lifts it", seed = 5, long = true) { (b, _) =>
     b.start(0, 0, 256)(1000)
     for (rate <- Seq(8000.0, 800.0, 3000.0)) {
       b.rate(0, rate)
@@ -103,7 +108,7 @@ class PacerTest extends AnyFunSuite {
     near(measure(b, 50000).head, 25000, 50000, "unlimited")
   }
 
-  bench("frames are charged as they are, though each is another than expected", seed = 6) { (b, random) =>
+  bench("frames are charged as they are, though each is another than expected", seed = 6, long = true) { (b, random) =>
     b.rate(5, 1000)
     var run, size = 0
     b.start(40, 5, 128) {

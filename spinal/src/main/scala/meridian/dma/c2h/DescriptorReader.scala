@@ -44,6 +44,8 @@ case class CacheArrival() extends Bundle {
   */
 class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Component {
   require(isPow2(tags) && tags >= 4 && first + tags <= 256, s"tags are $tags from $first: choose a power of two")
+  // A read has bytes of two blocks of 64 at most, each of which may be a completion of its own.
+  require(2 * tags <= CompletionRoom.ofBuffers, s"$tags reads may bring more completions than there is room for")
   require(timeOut >= 6, s"the time-out is $timeOut cycles: choose at least 6")
   val io = new Bundle {
     val read = slave(Stream(DescriptorRead()))

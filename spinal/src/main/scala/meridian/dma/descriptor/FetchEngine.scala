@@ -224,7 +224,7 @@ class FetchEngine(p: DmaParam) extends Component {
     decide.whenIsActive {
       val limit = (ring.context.creditEnable && ring.credits < 16) ? ring.credits | U(16, 16 bits)
       when(number > limit)(number := limit.resized)
-      drains := used === ended && ring.pidx < entries
+      drains := used === ended && ring.pidx < entries && ring.cidx < entries
       nextCidx := (ended < toEnd) ? (ring.cidx + ended) | (ended - toEnd).resize(16 bits)
       when(used + added >= entries)(refused := True)
       when(event === Event.turn && (ring.pidx >= entries || ring.fetched >= entries))(number := 0)
@@ -264,6 +264,7 @@ class FetchEngine(p: DmaParam) extends Component {
         }
         is(Event.done) {
           io.done.ready := True
+          assert(ended =/= 0 && ended <= io.done.count, "more descriptors are taken than have ended, or none", FAILURE)
           when(isCurrent) {
             writes := True
             when(io.done.done.failed) {

@@ -12,7 +12,8 @@ import spinal.lib._
 
 /** Host to card: from a doorbell to frames on the stream and the ring's status entry, by the block's requester streams.
   *
-  * Descriptors and payload have tags of their own, so neither waits for room of the other. Frames leave in the order in
+  * Descriptors and payload have tags of their own, and of the block's room for completions one read of descriptors may
+  * always have its part, so these never wait for those of payload alone. Frames leave in the order in
   * which their descriptors were fetched, those of all queues; a queue's read that is slow holds up the others until it
   * comes or is given up.
   *
@@ -66,6 +67,9 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     port.io.maxReadRequest := io.maxReadRequest
     port.io.busMaster := io.busMaster
   }
+  val room = new CompletionRoom(CompletionRoom.ofBlock - CompletionRoom.ofBuffers)
+  room.io.descriptors <> descriptors.io.room
+  room.io.payload <> payload.io.room
   io.idle := descriptors.io.idle && payload.io.idle
   descriptors.io.command << engine.io.read
 

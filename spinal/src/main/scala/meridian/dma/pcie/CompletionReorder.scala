@@ -33,6 +33,7 @@ class CompletionReorder(tags: Int) extends Component {
     val slotReady, slotFailed, slotVoid = in Bool ()
     val release = out Bool ()
     val beat = master(Stream(Fragment(ReadBeat())))
+    val progress = master(Flow(RoomProgress(tags))) // with part
   }
 
   // In: each double word goes to the lane of its address.
@@ -45,6 +46,11 @@ class CompletionReorder(tags: Int) extends Component {
   val next = Reg(UInt(7 bits))
   val place = io.part.first ? (start(8 downto 2) - 3) | next // of the beat's first double word
   when(io.part.valid)(next := place + 8)
+  // A completion's last beat may have less, but then it ends at a block or is the tag's last.
+  io.progress.valid := wanted
+  io.progress.tag := tag
+  io.progress.reached := ((io.part.first ? (start(8 downto 2) +^ 5) | (next +^ 8)) >> 4).resized
+  io.progress.completed := io.part.completed
   val part = RegNext(io.part.payload)
   val isWanted = RegNext(wanted) init False
   val partTag = RegNext(tag)

@@ -6,7 +6,8 @@ import spinal.core._
 import spinal.lib._
 
 /** Reads of host memory, whose data leave in the order of the reads. Each read gives its bytes from the first on, or a last
-  * beat that says that it has failed. A request leaves 3 cycles after its read at the earliest.
+  * beat that says that it has failed. A request leaves 3 or 4 cycles after its read at the earliest,
+  * as its turn for room is, and waits for room.
   *
   * @param first    the first of its tags
   * @param timeOut  cycles (TagTable)
@@ -17,6 +18,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
     val beat = master(Stream(Fragment(ReadBeat())))
     val request = master(Stream(RqRequest()))
     val part = slave(Flow(CompletionPart()))
+    val room = master(RoomPort())
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
     val idle = out Bool () // no tag is in flight
@@ -31,7 +33,8 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   splitter.io.busMaster := io.busMaster
   splitter.io.revoked << io.revoked
   val tagTable = new TagTable(tags, first, timeOut)
-  tagTable.io.piece << splitter.io.piece
+  // What is not allowed sends no request.
+  tagTable.io.piece << splitter.io.piece.haltWhen(!io.room.hasRoom && splitter.io.piece.allowed)
   io.request << tagTable.io.request.m2sPipe()
   val reorder = new CompletionReorder(tags)
   reorder.io.part << io.part
@@ -49,6 +52,15 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   reorder.io.slotVoid := tagTable.io.slotVoid
   tagTable.io.release := reorder.io.release
   io.beat << reorder.io.beat
+
+  val use = new RoomUse(tags)
+  use.io.request << tagTable.io.request.toFlowFire
+  use.io.tag := (tagTable.io.request.tag - first).resized
+  use.io.bytes := splitter.io.piece.bytes
+  use.io.progress << reorder.io.progress
+  io.room.asked << use.io.asked
+  io.room.ended << use.io.ended
+
   tagTable.io.function := io.revoked.payload
   io.busy := tagTable.io.busy
   io.idle := tagTable.io.inFlight === 0

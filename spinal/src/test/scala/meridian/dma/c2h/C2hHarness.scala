@@ -38,6 +38,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.prefetch.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, 512, pace, seed + 1, maxPayload)
+  host.headers = CompletionRoom.ofBuffers
   host.onWrite = written
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
   val (rowDriver, rows) = StreamDriver.queue(dut.io.changeCompletion, cd)

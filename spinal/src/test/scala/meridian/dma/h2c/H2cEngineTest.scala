@@ -2,7 +2,7 @@
 package meridian.dma.h2c
 
 import meridian.dma.DmaParam
-import meridian.dma.pcie.Answer
+import meridian.dma.pcie.{Answer, CompletionRoom}
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
@@ -86,6 +86,58 @@ class H2cEngineTest extends AnyFunSuite {
       val each = (ends.last - ends.head).toDouble / (ends.size - 1)
       info(f"$each%.2f cycles a frame")
       assert(ends.size == p.queues * count && each <= 6)
+    }
+  }
+
+  test("reads wait for room for their completions, with tags above 31, and those of descriptors never for payload alone") {
+    val extended = p.copy(extendedTags = true)
+    SimConfig.compile(new H2cEngine(extended, timeOut = 15000)).doSim("room", 11) { dut =>
+      val h = new H2cHarness(dut, extended, 11)
+      h.host.tags = 80
+      val long = 0x40000000L
+      h.host.holdsAt = _ < h.ring(0)
+      for (queue <- 0 until p.queues) {
+        h.change(queue)
+        for (i <- 0 until 14) {
+          val address = long + 0x4000 * (queue * 16 + i) + 4 * h.random.nextInt(512)
+          h.payload(address, 9000)
+          h.post(queue, address, 9000, i)
+        }
+        h.doorbell(queue)
+      }
+      h.cd.waitSampling(1000)
+      val descriptors = h.host.reads.filter(_._2 >= h.ring(0))
+      info(s"with payload held: ${descriptors.size} reads of descriptors, ${h.host.mostHeaders} completions")
+      assert(h.host.open.forall(_.address < h.ring(0)), "a read of descriptors is not answered")
+      assert(descriptors.size >= 2 && h.host.mostHeaders > h.host.headers - 3 * CompletionRoom.most)
+      h.host.holdsAt = _ => false
+      for (queue <- 0 until p.queues) waitFor(h.cd, s"the frames of queue $queue", 60000)(h.frames(queue).size == 14)
+      for (queue <- 0 until p.queues) h.settle(queue)
+      h.idle()
+      info(s"all: ${h.host.mostHeaders} completions at most")
+    }
+  }
+
+  test("frames that end together are told up to each status entry and not beyond, also over the ring's end") {
+    run("interval") { h =>
+      val told = mutable.ArrayBuffer[Int]()
+      h.change(1) // with an interval of 4
+      h.host.onWrite = (_, address, _) => if (address == h.descriptor(1, h.entries)) told += h.status(1)._2
+      for ((count, cidx) <- Seq(10 -> Seq(4, 8, 10), 14 -> Seq(14, 3, 7, 9), 4 -> Seq(13), 3 -> Seq(1))) {
+        h.host.holdsAt = _ < h.ring(0)
+        told.clear()
+        for (i <- 0 until count) {
+          val address = 0x200000L + 0x100 * i
+          h.payload(address, 64)
+          h.post(1, address, 64, i)
+        }
+        h.doorbell(1)
+        waitFor(h.cd, "the reads of payload")(h.host.open.size == count && h.host.open.forall(_.address < h.ring(0)))
+        h.host.holdsAt = _ => false
+        h.settle(1)
+        h.idle()
+        assert(told == cidx, s"$count frames")
+      }
     }
   }
 

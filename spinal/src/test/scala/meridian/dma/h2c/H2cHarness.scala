@@ -29,6 +29,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.drain.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1)
+  host.headers = CompletionRoom.ofBlock - CompletionRoom.ofBuffers
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
   private val (_, doorbells) = StreamDriver.queue(dut.io.doorbell, cd)
   private val (_, credits) = StreamDriver.queue(dut.io.credits, cd)

@@ -55,6 +55,8 @@ class RequesterHost(
   var holdsAt: Long => Boolean = _ => false // likewise, of reads at these addresses
   var delay = 0 // cycles from a read to its answer, at least
   var tags = 32 // that the host allows, without Extended Tag
+  var headers = CompletionRoom.ofBlock // completions that may be under way, each of a block of 64 bytes
+  var mostHeaders = 0 // that were
   private var now = 0L
   private var offered = 0L // cycles in which a request may leave
   private val offSince = mutable.Map[Int, Long]() // functions that may not access memory, by `offered`
@@ -120,6 +122,9 @@ class RequesterHost(
       assert(!open.exists(_.tag == tag), s"tag $tag is in flight")
       reads = reads :+ (function -> (address + skipped))
       open += Read(tag, function, address + skipped, bytes, answerOf(address + skipped), now)
+      val toCome = open.map(read => (read.address + read.bytes + 63) / 64 - (read.address + read.sent) / 64)
+      mostHeaders = mostHeaders max toCome.sum.toInt
+      assert(mostHeaders <= headers, "reads are under way that may bring more completions than there is room for")
     }
   }
 

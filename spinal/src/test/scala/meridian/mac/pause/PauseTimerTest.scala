@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac.pause
 
+import meridian.LongTest
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -18,7 +19,7 @@ class PauseTimerTest extends AnyFunSuite {
   }
 
   for ((clock, rate, skips) <- Seq((BigDecimal("390.625"), 25, false), (BigDecimal(250), 10, true)))
-    test(s"each class is blocked as long as it was told, $clock MHz, $rate Gb/s") {
+    test(s"each class is blocked as long as it was told, $clock MHz, $rate Gb/s", (if (skips) Nil else Seq(LongTest)): _*) {
       val period = 1000 / clock // ns
       SimConfig
         .withConfig(SpinalConfig(targetDirectory = s"target/pauseTimer$rate"))
