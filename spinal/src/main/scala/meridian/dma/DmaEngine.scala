@@ -84,6 +84,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   csr.io.late := h2c.io.late || c2h.io.late || interrupts.io.late
   h2c.io.ringSizes := csr.io.ringSizes
   c2h.io.maxPayload := RegNext(io.pcie.cfg_max_payload)
+  c2h.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   c2h.io.hold <> commands.io.holdC2h
   c2h.io.change << commands.io.changeC2h
   c2h.io.holdCompletion <> commands.io.holdCompletion

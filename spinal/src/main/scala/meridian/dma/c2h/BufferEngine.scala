@@ -33,6 +33,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val doorbell = slave(Stream(RingDoorbell()))
     val ringSizes = in Vec (UInt(16 bits), 16) // entries, with the status entry
     val bufferSizes = in Vec (UInt(17 bits), 16)
+    val isWide = in Bool () // reads of 256 bytes are allowed
     val frame = slave(Stream(FrameHeader()))
     val read = master(Stream(DescriptorRead()))
     val function = out(DmaParam.functionType()) // of the ring that an event is about
@@ -93,6 +94,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   measure.io.length.valid := event === BufferEvent.frame
   measure.io.length.payload := io.frame.length
   measure.io.size := size
+  measure.io.isWide := io.isWide
 
   val turns = new FetchTurns(p.queues)
   turns.io.add.valid := False

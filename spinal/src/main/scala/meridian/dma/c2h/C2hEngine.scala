@@ -34,6 +34,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val rq = master(Stream(Fragment(RqBeat())))
     val rc = slave(Stream(Fragment(RcBeat()))) // always taken; those of others are not looked at
     val maxPayload = in UInt (2 bits)
+    val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
     val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
@@ -70,6 +71,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   engine.io.doorbell << io.doorbell
   engine.io.ringSizes := io.ringSizes
   engine.io.bufferSizes := io.bufferSizes
+  engine.io.isWide := RegNext(io.maxReadRequest =/= 0)
   io.failure << engine.io.failure
   io.interrupts(0) << engine.io.interrupt
 

@@ -6,9 +6,11 @@ import spinal.core._
 import spinal.lib._
 
 object DescriptorCache {
-  val bits = 5
-  val places = 1 << bits // of each queue; a frame has at most 31 buffers
-  val fetchLimit = 16
+  val bits = 6
+  val places = 1 << bits // of each queue
+  val fetchLimit = 32 // descriptors of a read, 256 bytes
+  val countBits = log2Up(fetchLimit + 1)
+  val frameBits = 6 // of a number of buffers that says whether it is more than a frame may have, 31
 }
 
 /** A descriptor of 8 bytes that has come. */
@@ -18,7 +20,7 @@ case class CacheWrite() extends Bundle {
   val address = UInt(64 bits)
 }
 
-/** Addresses of buffers that were fetched and are not used, 32 of each queue. A word that is asked for is there the
+/** Addresses of buffers that were fetched and are not used, 64 of each queue. A word that is asked for is there the
   * next cycle.
   */
 class DescriptorCache(p: DmaParam) extends Component {

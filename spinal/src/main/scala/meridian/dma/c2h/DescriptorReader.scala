@@ -8,14 +8,14 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** Descriptors of 8 bytes to be read, none beyond a multiple of 128 bytes, and where they go. */
+/** Descriptors of 8 bytes to be read, none beyond a multiple of 256 bytes, and where they go. */
 case class DescriptorRead() extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
   val function = DmaParam.functionType()
   val address = UInt(64 bits)
   val place = UInt(DescriptorCache.bits bits) // of the first in the cache
-  val count = UInt(5 bits) // 1 to 16
+  val count = UInt(DescriptorCache.countBits bits) // not 0
 }
 
 /** They have come. */
@@ -23,7 +23,7 @@ case class CacheArrival() extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
   val place = UInt(DescriptorCache.bits bits)
-  val count = UInt(5 bits)
+  val count = UInt(DescriptorCache.countBits bits)
   val failed = Bool() // they cannot be used
 }
 
@@ -44,8 +44,8 @@ case class CacheArrival() extends Bundle {
   */
 class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Component {
   require(isPow2(tags) && tags >= 4 && first + tags <= 256, s"tags are $tags from $first: choose a power of two")
-  // A read has bytes of two blocks of 64 at most, each of which may be a completion of its own.
-  require(2 * tags <= CompletionRoom.ofBuffers, s"$tags reads may bring more completions than there is room for")
+  // A read has bytes of four blocks of 64 at most, each of which may be a completion of its own.
+  require(4 * tags <= CompletionRoom.ofBuffers, s"$tags reads may bring more completions than there is room for")
   require(timeOut >= 6, s"the time-out is $timeOut cycles: choose at least 6")
   val io = new Bundle {
     val read = slave(Stream(DescriptorRead()))
@@ -100,13 +100,13 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   reads.write(tag, io.read.payload, io.read.fire)
 
   // What comes: each double word goes to the lane of its address. Where it belongs is told by the bytes still to come.
-  val rows = 4 // 128 bytes
+  val rows = 8 // 256 bytes
   val lanes = Seq.fill(8)(Mem(Bits(32 bits), tags * rows))
   val partTag = io.part.tag.resize(log2Up(tags) bits)
   val of = reads.readAsync(partTag)
-  val end = (of.address(6 downto 3) +^ of.count) << 3
-  val next = Reg(UInt(5 bits))
-  val place = io.part.first ? ((end.resize(8 bits) - io.part.byteCount.resize(8 bits))(6 downto 2) - 3) | next
+  val end = (of.address(7 downto 3) +^ of.count) << 3
+  val next = Reg(UInt(6 bits))
+  val place = io.part.first ? ((end.resize(9 bits) - io.part.byteCount.resize(9 bits))(7 downto 2) - 3) | next
   when(io.part.valid)(next := place + 8)
   val part = io.part.stage()
   val at = RegNext(place)
@@ -114,7 +114,7 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   for ((lane, i) <- lanes.zipWithIndex) {
     val from = U(i, 3 bits) - at(2 downto 0)
     lane.write(
-      address = toTag @@ (at(4 downto 3) + (at(2 downto 0) > i).asUInt),
+      address = toTag @@ (at(5 downto 3) + (at(2 downto 0) > i).asUInt),
       data = part.data.subdivideIn(32 bits)(from),
       enable = part.valid && part.words(from) && atBlock(toTag)
     )
@@ -124,11 +124,11 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
 
   // Telling.
   val told = Reg(tagType())
-  val number = Reg(UInt(5 bits))
+  val number = Reg(UInt(DescriptorCache.countBits bits))
   val read = Reg(DescriptorRead())
   val isBad = Reg(Bool())
-  val at8 = (read.address(6 downto 3) + number.resize(4 bits)).resize(4 bits)
-  val row = Vec(lanes.map(_.readAsync(told @@ at8(3 downto 2)))).asBits
+  val at8 = read.address(7 downto 3) + number.resize(5 bits)
+  val row = Vec(lanes.map(_.readAsync(told @@ at8(4 downto 2)))).asBits
   io.write.valid := False
   io.write.payload.queue := read.queue
   io.write.place := read.place + number

@@ -8,8 +8,8 @@ import spinal.lib._
 case class RingMeasured() extends Bundle {
   val added = UInt(16 bits) // by the doorbell
   val refused = Bool() // the ring cannot be as it is, or as the doorbell would make it
-  val fetches = UInt(5 bits) // descriptors that one read may have
-  val need = UInt(DescriptorCache.bits + 1 bits) // buffers of the frame
+  val fetches = UInt(DescriptorCache.countBits bits) // descriptors that one read may have
+  val need = UInt(DescriptorCache.frameBits bits) // buffers of the frame
 }
 
 /** Measures a ring. All but `need` is there 2 cycles after the ring is; what comes in has to be steady.
@@ -25,6 +25,7 @@ class RingMeasure extends Component {
     val start = in Bool ()
     val length = slave(Flow(UInt(16 bits))) // with start: of a frame
     val size = in UInt (17 bits) // of a buffer, from the cycle after start on
+    val isWide = in Bool () // reads of 256 bytes are allowed, and not only of 128
     val measured = out(RingMeasured())
     val counted = out Bool () // need is there
   }
@@ -42,16 +43,19 @@ class RingMeasure extends Component {
 
   io.measured.added := added.resized
   io.measured.refused := RegNext(isWrong || used + added >= io.entries)
-  val limit = U(DescriptorCache.fetchLimit, 6 bits)
+  val limit = U(DescriptorCache.fetchLimit, DescriptorCache.bits + 1 bits)
   val room = (ring.free >= limit) ? limit | ring.free
-  // No read crosses a multiple of 128 bytes.
-  val inRead = U(16, 5 bits) - RegNext(ring.context.base(6 downto 3) + ring.fetched(3 downto 0))
-  val most = (inRow < room) ? inRow.resize(5 bits) | room.resize(5 bits)
+  // No read crosses a multiple of 256 bytes, or of 128 if it may not have more.
+  val inRead = {
+    val place = RegNext(ring.context.base(7 downto 3) + ring.fetched(4 downto 0))
+    io.isWide ? (U(32, 6 bits) - place) | (U(16, 6 bits) - place(3 downto 0))
+  }
+  val most = (inRow < room) ? inRow.resize(DescriptorCache.countBits bits) | room.resize(DescriptorCache.countBits bits)
   val number = (most < inRead) ? most | inRead
-  io.measured.fetches := RegNext((isWrong || ring.reads(1)) ? U(0, 5 bits) | number)
+  io.measured.fetches := RegNext((isWrong || ring.reads(1)) ? U(0, DescriptorCache.countBits bits) | number)
 
   val rest = Reg(UInt(16 bits))
-  val need = Reg(UInt(DescriptorCache.bits + 1 bits))
+  val need = Reg(UInt(DescriptorCache.frameBits bits))
   val more = rest > io.size && io.size =/= 0 && !need.msb
   io.measured.need := need
   io.counted := !more

@@ -54,7 +54,7 @@ object CompletionRoom {
   val most = 8 // headers of a request, which has no byte beyond a multiple of 512
   val bits = log2Up(most + 1)
 
-  /** Headers that the block has room for, and those of the reads of C2H descriptors, which have a tag for each two. */
+  /** Headers that the block has room for, and those of the reads of C2H descriptors, which have a tag for each four. */
   val ofBlock = 128
-  val ofBuffers = 16
+  val ofBuffers = 32
 }

@@ -13,23 +13,23 @@ class C2hCreditTest extends C2hSuite {
   private def of(h: C2hHarness, queues: Int*)(address: Long): Boolean =
     queues.exists(q => address >= h.descriptors(q) && address < h.descriptors(q + 1))
 
-  test("the shell hears of buffers when their descriptors have come, and of no more than 32") {
+  test("the shell hears of buffers when their descriptors have come, and of no more than 64") {
     run("told") { h =>
-      h.begin(1, QueueSetting(size = 1)) // 63
+      h.begin(1, QueueSetting(size = 1)) // 127
       h.host.holds = true
-      h.post(1, 62)
+      h.post(1, 126)
       waitFor(h.cd, "the reads")(h.host.open.size == 2)
       h.cd.waitSampling(200)
       assert(h.available(1) == 0)
       h.host.holds = false
-      waitFor(h.cd, "the descriptors")(h.available(1) == 32)
+      waitFor(h.cd, "the descriptors")(h.available(1) == 64)
       h.idle()
-      assert(h.available(1) == 32 && h.host.reads.size <= 3)
-      for (i <- 1 to 62) {
+      assert(h.available(1) == 64 && h.host.reads.size <= 3)
+      for (i <- 1 to 126) {
         h.sendCredited(1, 64)
         h.settle(1)
         h.idle()
-        assert(h.available(1) == (32 min (62 - i)), s"after $i frames")
+        assert(h.available(1) == (64 min (126 - i)), s"after $i frames")
       }
       // A ring that is smaller than the cache: descriptors come when they are posted.
       h.begin(2, QueueSetting(size = 2)) // 8
@@ -83,7 +83,7 @@ class C2hCreditTest extends C2hSuite {
 
   test("a ring whose buffers have come in part has all of them in the end, for a frame that needs 31") {
     run("whole") { h =>
-      h.begin(0, QueueSetting(size = 1, buffer = 2)) // 63 of 256 bytes
+      h.begin(0, QueueSetting(size = 1, buffer = 2)) // 127 of 256 bytes
       h.post(0, 62)
       h.sendCredited(0, 64)
       h.sendCredited(0, 64)
@@ -190,14 +190,14 @@ class C2hCreditTest extends C2hSuite {
   test("buffers of a frame that is dropped while its ring goes on are the shell's again") {
     run("back", 0.8f) { h =>
       h.begin(0, QueueSetting(size = 0, buffer = 2)) // 15 of 256 bytes
-      h.begin(1, QueueSetting(size = 1, buffer = 2)) // 63
+      h.begin(1, QueueSetting(size = 1, buffer = 2)) // 127
       h.begin(2, QueueSetting(prefetch = false))
       h.begin(3, QueueSetting(size = 1))
       h.post(0, 14)
       h.post(1, 62)
       h.post(2, 10)
       h.idle()
-      assert(h.available.take(3).toSeq == Seq(14, 32, 10))
+      assert(h.available.take(3).toSeq == Seq(14, 62, 10))
       // A shell with another size of buffers in mind.
       h.available(0) -= 14
       h.send(0, 15 * 256, arrives = false)
@@ -207,7 +207,7 @@ class C2hCreditTest extends C2hSuite {
       h.send(2, 64, arrives = false)
       waitFor(h.cd, "the drops")(h.dropped.sum == 3)
       h.idle()
-      assert(h.dropped.take(3).toSeq == Seq(1, 1, 1) && h.available.take(3).toSeq == Seq(14, 32, 10))
+      assert(h.dropped.take(3).toSeq == Seq(1, 1, 1) && h.available.take(3).toSeq == Seq(14, 62, 10))
       h.changePrefetch(2, QueueSetting())
       for (_ <- 0 until 10) h.sendCredited(2, 64)
       for (_ <- 0 until 14) h.sendCredited(0, 256)
@@ -238,9 +238,9 @@ class C2hCreditTest extends C2hSuite {
       h.post(4, 62, rings = false)
       h.changeBuffers(4, setting, c => { c.pidx #= 60; c.pending #= true })
       h.ring(4).open = true
-      waitFor(h.cd, "the credits")(h.available(4) == 32)
+      waitFor(h.cd, "the credits")(h.available(4) == 60)
       h.idle()
-      assert(h.available(4) == 32)
+      assert(h.available(4) == 60)
       for (_ <- 0 until 60) h.sendCredited(4, 64)
       h.settle(4)
       h.doorbell(4, 62)

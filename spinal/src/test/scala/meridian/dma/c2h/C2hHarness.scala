@@ -20,10 +20,12 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val cd = clocked(dut)
   val engine = dut.io
   val random = new Random(seed)
-  val sizes = Seq(16, 64, 9, 512) // with the status entry
+  val sizes = Seq(16, 128, 9, 512) // with the status entry
   val buffers = Seq(2048, 4096, 256, 1000)
   private var masters = (BigInt(1) << p.functions) - 1
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
+  private val maxRead = if (maxPayload == 128) 128 else 512 // the smallest of both together
+  dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
   dut.io.busMaster #= masters
   for (i <- 0 until 16) {
     dut.io.ringSizes(i) #= sizes(i % 4)
@@ -37,7 +39,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.drain.valid #= false
   dut.io.prefetch.valid #= false
   val memory = new HostMemory
-  val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, 512, pace, seed + 1, maxPayload)
+  val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1, maxPayload)
   host.headers = CompletionRoom.ofBuffers
   host.onWrite = written
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
