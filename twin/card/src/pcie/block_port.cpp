@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t pf_table = 0x30000, vf_table = 0x4000;
 constexpr unsigned vectors = 16, vectors_a_write = 8;  // a write of 128 bytes, which any payload size allows
 constexpr unsigned boundary = 64;                      // read completion boundary
-constexpr unsigned most_headers = PcieSetting{}.completion_headers;  // of the block, whatever the link is set to
+constexpr unsigned most_headers = PcieSetting{}.completion_headers - 1;  // of the block, whatever the link is set to
 
 /// Where a write is a message, beyond all memory: of a function and vector, as is what is written.
 constexpr std::uint64_t messages_at = 0xffff'f000'0000'0000;

@@ -218,9 +218,9 @@ TEST_F(BlockPortTest, ReadsThatMayBringMoreCompletionsThanThereIsRoomForAreFound
   port.enable_function(0, true, 0);
   tick(150);
   for (std::uint8_t tag = 0; tag < 15; ++tag) block.on_request({false, 0, 0x200U * tag, 512, tag, {}});
-  // 8 bytes, but in two blocks of 64; and then 6 blocks.
+  // 8 bytes, but in two blocks of 64; and then 5 blocks.
   block.on_request({false, 0, 0x1003c, 8, 15, {}});
-  block.on_request({false, 0, 0x20000, 384, 16, {}});
+  block.on_request({false, 0, 0x20000, 320, 16, {}});
   EXPECT_THROW(block.on_request({false, 0, 0x30000, 4, 17, {}}), CheckError);
   tick();
   memory.answer_all();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned sw_c2h = 0, hw_c2h = 2, credit_c2h = 4, completion = 6, prefetch_kind = 7, fmap_kind = 0xc;
 constexpr unsigned clear_operation = 0, invalidate_operation = 3;
-constexpr unsigned cached_limit = 32;      // descriptors of a ring that the RTL may have fetched and tells of
+constexpr unsigned cached_limit = 64;      // descriptors of a ring that the RTL may have fetched and tells of
 constexpr unsigned credit_limit = 20'000;  // cycles
 constexpr std::uint64_t irq_state_bits = 3ULL << 33;
 constexpr std::uint32_t pf_doorbells = 0x18000, vf_doorbells = 0x3000;

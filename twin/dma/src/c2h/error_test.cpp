@@ -122,7 +122,7 @@ TEST(C2hErrors, a_frame_that_needs_more_buffers_than_a_ring_may_have_is_dropped)
   b.send_anyway(bad, 256 * 7 + 1);
   b.compare_refused(bad);
   EXPECT_EQ(b.read(0, c2h_errors), 1U << 9);
-  b.wait_for_credit(good, 32);
+  b.wait_for_credit(good, 40);
   b.send_anyway(good, 256 * 31 + 1);
   b.compare_refused(good);
 }

@@ -79,6 +79,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   h2c.io.rc << completed
   c2h.io.rc << completedToo
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
+  h2c.io.buffers <> c2h.io.room
   h2c.io.hold <> commands.io.hold
   h2c.io.change << commands.io.change
   csr.io.late := h2c.io.late || c2h.io.late || interrupts.io.late

@@ -33,6 +33,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   val io = new Bundle {
     val rq = master(Stream(Fragment(RqBeat())))
     val rc = slave(Stream(Fragment(RcBeat()))) // always taken; those of others are not looked at
+    val room = master(RoomPort()) // for reads of descriptors
     val maxPayload = in UInt (2 bits)
     val maxReadRequest = in UInt (3 bits)
     val busMaster = in Bits (p.functions bits)
@@ -77,6 +78,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
 
   val descriptors = new DescriptorReader(p, tags, firstTag, timeOut)
   descriptors.io.busMaster := io.busMaster
+  io.room <> descriptors.io.room
   descriptors.io.read << engine.io.read
   descriptors.io.function := engine.io.function
   descriptors.io.changed.valid := io.change.fire

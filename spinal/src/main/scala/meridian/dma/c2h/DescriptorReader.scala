@@ -36,6 +36,8 @@ case class CacheArrival() extends Bundle {
   *
   * A read of a ring that has changed meanwhile is not put into the cache, as the new ring uses the same places.
   *
+  * Room for the completions of a read is taken ahead of it, and given back when it has come: each may bring 4.
+  *
   * A request is there the cycle after its read. What has come is told when it is in the cache, 5 cycles after the last
   * part and one more for each descriptor if nothing else has come.
   *
@@ -44,8 +46,6 @@ case class CacheArrival() extends Bundle {
   */
 class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Component {
   require(isPow2(tags) && tags >= 4 && first + tags <= 256, s"tags are $tags from $first: choose a power of two")
-  // A read has bytes of four blocks of 64 at most, each of which may be a completion of its own.
-  require(4 * tags <= CompletionRoom.ofBuffers, s"$tags reads may bring more completions than there is room for")
   require(timeOut >= 6, s"the time-out is $timeOut cycles: choose at least 6")
   val io = new Bundle {
     val read = slave(Stream(DescriptorRead()))
@@ -53,6 +53,7 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
     val mayRead = out Bool () // this function has fewer tags than it may have; a cycle behind
     val request = master(Stream(RqRequest()))
     val part = slave(Flow(CompletionPart()))
+    val room = master(RoomPort())
     val write = master(Flow(CacheWrite()))
     val arrival = master(Stream(CacheArrival()))
     val busMaster = in Bits (p.functions bits)
@@ -86,8 +87,12 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   val isAllowed = function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits)) &&
     !(io.revoked.valid && io.revoked.payload === function)
   val request = Stream(RqRequest())
-  request.valid := io.read.valid && unused.orR && isAllowed
-  io.read.ready := unused.orR && request.ready
+  val hasRoom = RegInit(False) // for the next request
+  io.room.asked.valid := io.room.hasRoom && !hasRoom
+  io.room.asked.payload := CompletionRoom.ofBufferRead
+  hasRoom := (hasRoom && !request.fire) || io.room.asked.valid
+  request.valid := io.read.valid && unused.orR && isAllowed && hasRoom
+  io.read.ready := unused.orR && request.ready && hasRoom
   request.function := function
   request.address := io.read.address
   request.dwords := (io.read.count << 1).resized
@@ -121,6 +126,8 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   }
   when(part.valid && part.failed)(failed(toTag) := True)
   when(part.valid && part.completed)(atBlock(toTag) := False)
+  io.room.ended.valid := part.valid && part.completed && atBlock(toTag)
+  io.room.ended.payload := CompletionRoom.ofBufferRead
 
   // Telling.
   val told = Reg(tagType())

@@ -42,6 +42,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val failure = master(Flow(RingFailure())) // with raise
     val interrupt = master(Stream(RingInterrupt()))
     val drain = slave(Stream(DmaParam.functionType()))
+    val buffers = slave(RoomPort()) // for reads of C2H descriptors, which are another engine's
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
     val late = out Bool () // a status entry of a ring from before its change is at RQ
@@ -67,7 +68,8 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     port.io.maxReadRequest := io.maxReadRequest
     port.io.busMaster := io.busMaster
   }
-  val room = new CompletionRoom(CompletionRoom.ofBlock - CompletionRoom.ofBuffers)
+  val room = new CompletionRoom
+  room.io.buffers <> io.buffers
   room.io.descriptors <> descriptors.io.room
   room.io.payload <> payload.io.room
   io.idle := descriptors.io.idle && payload.io.idle

@@ -47,7 +47,7 @@ class CompletionReorder(tags: Int) extends Component {
   val place = io.part.first ? (start(8 downto 2) - 3) | next // of the beat's first double word
   when(io.part.valid)(next := place + 8)
   // A completion's last beat may have less, but then it ends at a block or is the tag's last.
-  io.progress.valid := wanted
+  io.progress.valid := wanted && (io.part.completed || !io.part.failed)
   io.progress.tag := tag
   io.progress.reached := ((io.part.first ? (start(8 downto 2) +^ 5) | (next +^ 8)) >> 4).resized
   io.progress.completed := io.part.completed

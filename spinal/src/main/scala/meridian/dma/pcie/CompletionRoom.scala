@@ -4,9 +4,9 @@ package meridian.dma.pcie
 import spinal.core._
 import spinal.lib._
 
-/** Completion headers that reads of a port may need, at most 8 a request. */
+/** Completion headers that reads of a port may need. */
 case class RoomPort() extends Bundle with IMasterSlave {
-  val hasRoom = Bool() // for a request of any size, now
+  val hasRoom = Bool() // for a request of any size, in this cycle
   val asked = Flow(UInt(CompletionRoom.bits bits)) // by a request, only while there is room
   val ended = Flow(UInt(CompletionRoom.bits bits)) // completions that have come, or will not
 
@@ -16,45 +16,42 @@ case class RoomPort() extends Bundle with IMasterSlave {
   }
 }
 
-/** Counts the completions that the requests of two ports may bring, as the block has room for 128 headers and 32,768
-  * bytes, and leaves it to the user's logic that no more come (PG213, "Completion Space"). A completion ends at multiples
-  * of 64 bytes or later, the read completion boundary, so a request brings as many as there are blocks of 64 bytes in
-  * which it has bytes. All headers together have 8,192 bytes, so bytes need no counter.
+/** Counts the completions that requests may bring, as the block has room for fewer than 128 headers and 32,768 bytes, and
+  * leaves it to the user's logic that no more come (PG213, "Completion Space"). A completion ends at multiples of 64 bytes
+  * or later, the read completion boundary, so a request brings as many as there are blocks of 64 bytes in which it has
+  * bytes. All headers together have 8,192 bytes, so bytes need no counter.
   *
-  * The ports ask in every other cycle by turns, so that neither has to leave room for a request of the other in the same
-  * cycle. The first, of descriptors, may always have one under way, however many of the second, of payload, are: payload
-  * may have all room but that.
-  *
-  * @param limit  headers, those of both together
+  * Ports ask by turns, payload in every other cycle and the others in every fourth, so that none has to leave room for a
+  * request of another in the same cycle. Descriptors, those of H2C and of C2H, may always have one request under way,
+  * however many of others are: payload may have all room but that.
   */
-class CompletionRoom(limit: Int) extends Component {
-  import CompletionRoom.{bits, most}
-  require(limit >= 3 * most, s"there is room for $limit headers: choose at least ${3 * most}")
+class CompletionRoom extends Component {
+  import CompletionRoom._
   val io = new Bundle {
-    val descriptors, payload = slave(RoomPort())
+    val descriptors, payload, buffers = slave(RoomPort()) // buffers: descriptors of C2H
   }
 
-  val width = log2Up(limit + 1)
   private def count(port: RoomPort): UInt = {
-    val used = RegInit(U(0, width bits))
+    val used = RegInit(U(0, log2Up(limit + 1) bits))
     used := used + (port.asked.valid ? port.asked.payload | U(0, bits bits)) -
       (port.ended.valid ? port.ended.payload | U(0, bits bits))
     used
   }
   val ofDescriptors = count(io.descriptors)
   val ofPayload = count(io.payload)
-  val isPayloads = RegInit(False) // the turn
-  isPayloads := !isPayloads
-  val hasRoom = ofDescriptors +^ ofPayload <= limit - most
-  io.payload.hasRoom := isPayloads && hasRoom && ofPayload <= limit - 2 * most
-  io.descriptors.hasRoom := !isPayloads && (hasRoom || ofDescriptors === 0)
+  val ofBuffers = count(io.buffers)
+  private def atLeast(used: UInt, least: Int): UInt = (used < least) ? U(least, used.getWidth bits) | used
+  val taken = atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
+  val turn = RegInit(U(0, 2 bits))
+  turn := turn + 1
+  io.payload.hasRoom := !turn(0) && taken <= limit - most
+  io.descriptors.hasRoom := turn === 1 && (taken <= limit - most || ofDescriptors === 0)
+  io.buffers.hasRoom := turn === 3 && (taken <= limit - ofBufferRead || ofBuffers === 0)
 }
 
 object CompletionRoom {
-  val most = 8 // headers of a request, which has no byte beyond a multiple of 512
+  val limit = 127 // headers, of all together
+  val most = 8 // of a request, which has no byte beyond a multiple of 512
+  val ofBufferRead = 4 // of one of C2H descriptors
   val bits = log2Up(most + 1)
-
-  /** Headers that the block has room for, and those of the reads of C2H descriptors, which have a tag for each four. */
-  val ofBlock = 128
-  val ofBuffers = 32
 }

@@ -36,8 +36,9 @@ class RoomUse(tags: Int) extends Component {
   ends.write(io.tag, end.resize(CompletionRoom.bits), io.request.valid)
   private val tag = io.progress.tag
   val left = hasCome(tag) ? lefts.readAsync(tag) | begins.readAsync(tag)
-  val reached = io.progress.completed ? ends.readAsync(tag) | io.progress.reached
-  val moves = io.progress.valid && reached > left
+  private val last = ends.readAsync(tag)
+  val reached = io.progress.completed ? last | io.progress.reached
+  val moves = io.progress.valid && reached > left && reached <= last // whatever the host says
   lefts.write(tag, reached, moves)
   when(moves)(hasCome(tag) := True)
   when(io.request.valid)(hasCome(io.tag) := False)

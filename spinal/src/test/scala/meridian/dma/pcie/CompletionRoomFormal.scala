@@ -5,43 +5,52 @@ import meridian.Pdr
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
+import spinal.lib._
 
-/** Any requests of both ports while they have room, and completions of those that are under way in any order. */
-class CompletionRoomProof(limit: Int) extends Component {
-  val dut = FormalDut(new CompletionRoom(limit))
+/** Any requests while their port has room, and completions of those that are under way in any order. */
+class CompletionRoomProof extends Component {
+  import CompletionRoom.{limit, most, ofBufferRead}
+  val dut = FormalDut(new CompletionRoom)
   assumeInitial(ClockDomain.current.isResetActive)
-  val ports = Seq(dut.io.descriptors, dut.io.payload)
-  val open = ports.map { port =>
+  val ports = Seq(dut.io.descriptors -> most, dut.io.payload -> most, dut.io.buffers -> ofBufferRead)
+  val open = ports.map { case (port, least) =>
     for (flow <- Seq(port.asked, port.ended)) {
       anyseq(flow.valid)
       anyseq(flow.payload)
     }
     val under = RegInit(U(0, 10 bits))
-    assume(!port.asked.valid || (port.hasRoom && port.asked.payload <= CompletionRoom.most))
+    assume(!port.asked.valid || (port.hasRoom && port.asked.payload <= least))
     assume(!port.ended.valid || port.ended.payload <= under)
     val asked = port.asked.valid ? port.asked.payload | U(0, CompletionRoom.bits bits)
     val ended = port.ended.valid ? port.ended.payload | U(0, CompletionRoom.bits bits)
     under := under + asked - ended
     under
   }
-  val (descriptors, payload) = (open(0), open(1))
-  assert(descriptors + payload <= limit, "more completions may come than there is room for")
-  assert(payload <= limit - CompletionRoom.most, "payload leaves no room for a read of descriptors")
-  // Each has its turn at once.
-  val moves = ports.flatMap(port => Seq(port.asked.valid, port.ended.valid)).reduce(_ || _)
-  val isSteady = RegNext(!moves) init False
-  private def hasTurn(port: RoomPort): Bool = port.hasRoom || (RegNext(port.hasRoom) init False)
-  val free = descriptors + payload <= limit - CompletionRoom.most
-  val mayHave = Seq(free || descriptors === 0, free && payload <= limit - 2 * CompletionRoom.most)
-  for ((port, may) <- ports.zip(mayHave)) assert(!(isSteady && may) || hasTurn(port), "room is lost")
+  val Seq(descriptors, payload, buffers) = open
+  private def atLeast(used: UInt, least: Int) = (used < least) ? U(least, 10 bits) | used
+  val all = descriptors + payload + buffers
+  val taken = atLeast(descriptors, most) + payload + atLeast(buffers, ofBufferRead)
+  assert(all <= limit, "more completions may come than there is room for")
+  assert(taken <= limit, "a read of descriptors has not its part")
+  // Each has its turn within four cycles, if nothing moves meanwhile.
+  val moves = ports.flatMap { case (port, _) => Seq(port.asked.valid, port.ended.valid) }.reduce(_ || _)
+  val still = Reg(UInt(2 bits)) init 0 // cycles
+  still := moves ? U(0, 2 bits) | (still + (!still.andR).asUInt)
+  private def hadTurn(port: RoomPort): Bool = {
+    val recent = Reg(Bits(3 bits)) init 0
+    recent := recent(1 downto 0) ## port.hasRoom
+    port.hasRoom || recent.orR
+  }
+  val may = Seq(taken <= limit - most || descriptors === 0, taken <= limit - most, taken <= limit - ofBufferRead || buffers === 0)
+  for (((port, _), may) <- ports.zip(may)) assert(!(still.andR && may) || hadTurn(port), "room is lost")
   // What the counters are, so that the proof goes from any cycle to the next.
   assert(dut.ofDescriptors.pull() === descriptors && dut.ofPayload.pull() === payload)
-  cover(descriptors + payload === limit)
+  assert(dut.ofBuffers.pull() === buffers)
+  cover(all === limit)
 }
 
 class CompletionRoomFormal extends AnyFunSuite {
   test("no more completions may come than there is room for, and a read of descriptors has its part, in any run") {
-    Pdr.induction(new CompletionRoomProof(32), steps = 3, cycles = 16)
-    Pdr.induction(new CompletionRoomProof(CompletionRoom.ofBlock - CompletionRoom.ofBuffers), steps = 3, cycles = 40)
+    Pdr.induction(new CompletionRoomProof, steps = 6, cycles = 80)
   }
 }

@@ -55,7 +55,7 @@ class RequesterHost(
   var holdsAt: Long => Boolean = _ => false // likewise, of reads at these addresses
   var delay = 0 // cycles from a read to its answer, at least
   var tags = 32 // that the host allows, without Extended Tag
-  var headers = CompletionRoom.ofBlock // completions that may be under way, each of a block of 64 bytes
+  var headers = CompletionRoom.limit // completions that may be under way, each of a block of 64 bytes
   var mostHeaders = 0 // that were
   private var now = 0L
   private var offered = 0L // cycles in which a request may leave

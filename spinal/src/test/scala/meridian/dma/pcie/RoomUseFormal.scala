@@ -36,7 +36,10 @@ class RoomUseProof extends Component {
     begins := io.request.address(8 downto 6).resized
     ends := (last(8 downto 6) +^ U(1, 1 bits)).resized
   }
-  assume(!(io.progress.valid && isIt(io.progress.tag)) || io.progress.completed || io.progress.reached <= ends)
+  val furthest = Reg(UInt(4 bits)) // that a part has reached which can be
+  val isPart = io.progress.valid && isIt(io.progress.tag) && !io.progress.completed && io.progress.reached <= ends
+  when(asks)(furthest := begins.getAheadValue())
+  when(isPart && io.progress.reached > furthest)(furthest := io.progress.reached)
   val balance = RegInit(U(0, 5 bits))
   val gives = io.ended.valid && RegNext(isIt(io.progress.tag))
   balance := balance + (asks ? io.asked.payload | U(0, 4 bits)) - (gives ? io.ended.payload | U(0, 4 bits))
@@ -44,7 +47,8 @@ class RoomUseProof extends Component {
   assert(!gives || (io.ended.payload >= 1 && io.ended.payload <= balance), "more is given back than was asked for")
   val isSettled = RegNext(!open(followed)) init True
   assert(!isSettled || open(followed) || balance === 0, "room is lost")
-  assert(!(open(followed) && !asks) || balance <= ends - begins, "a block is given back that was not asked for")
+  val given = gives ? io.ended.payload.resize(5 bits) | U(0, 5 bits) // in this cycle, and not yet in the balance
+  assert(!open(followed) || balance - given === ends - furthest, "a block is given back before it has come, or not")
   cover(isSettled && !open(followed) && RegNext(gives))
   cover(gives && io.ended.payload === CompletionRoom.most)
 }
