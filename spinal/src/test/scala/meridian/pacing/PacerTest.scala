@@ -65,15 +65,16 @@ class PacerTest extends AnyFunSuite {
   }
 
   // Measured as if a cycle took 4 ns: half of what it is at 8.
-  bench("rates keep their unit in a host clock of 125 MHz", seed = 2, drain = 25, slow = true, long = true) { (b, random) =>
-    val rates = Seq(40.0, 100.0, 333.0, 1000.0, 1500.0, 2500.0, 4000.0, 6000.0)
-    for ((rate, function) <- rates.zipWithIndex) {
-      b.rate(function, rate)
-      b.start(8 * function, function, 256)(60 << random.nextInt(4))
-    }
-    b.run(20000)
-    val mbps = measure(b, 400000)
-    for ((rate, function) <- rates.zipWithIndex) near(mbps(function) / 2, rate, 400000, s"function $function")
+  bench("rates keep their unit in a host clock of 125 MHz", seed = 2, drain = 25, slow = true, long = true) {
+    (b, random) =>
+      val rates = Seq(40.0, 100.0, 333.0, 1000.0, 1500.0, 2500.0, 4000.0, 6000.0)
+      for ((rate, function) <- rates.zipWithIndex) {
+        b.rate(function, rate)
+        b.start(8 * function, function, 256)(60 << random.nextInt(4))
+      }
+      b.run(20000)
+      val mbps = measure(b, 400000)
+      for ((rate, function) <- rates.zipWithIndex) near(mbps(function) / 2, rate, 400000, s"function $function")
   }
 
   bench("64-byte frames of many queues fill the line", drain = 60 * 0.149, seed = 3) { (b, _) =>

@@ -89,7 +89,9 @@ class H2cEngineTest extends AnyFunSuite {
     }
   }
 
-  test("reads wait for room for their completions, with tags above 31, and those of descriptors never for payload alone") {
+  test(
+    "reads wait for room for their completions, with tags above 31, and those of descriptors never for payload alone"
+  ) {
     val extended = p.copy(extendedTags = true)
     SimConfig.compile(new H2cEngine(extended, timeOut = 15000)).doSim("room", 11) { dut =>
       val h = new H2cHarness(dut, extended, 11)

@@ -41,7 +41,11 @@ class CompletionRoomProof extends Component {
     recent := recent(1 downto 0) ## port.hasRoom
     port.hasRoom || recent.orR
   }
-  val may = Seq(taken <= limit - most || descriptors === 0, taken <= limit - most, taken <= limit - ofBufferRead || buffers === 0)
+  val may = Seq(
+    taken <= limit - most || descriptors === 0,
+    taken <= limit - most,
+    taken <= limit - ofBufferRead || buffers === 0
+  )
   for (((port, _), may) <- ports.zip(may)) assert(!(still.andR && may) || hadTurn(port), "room is lost")
   // What the counters are, so that the proof goes from any cycle to the next.
   assert(dut.ofDescriptors.pull() === descriptors && dut.ofPayload.pull() === payload)

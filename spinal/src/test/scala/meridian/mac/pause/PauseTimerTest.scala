@@ -19,7 +19,10 @@ class PauseTimerTest extends AnyFunSuite {
   }
 
   for ((clock, rate, skips) <- Seq((BigDecimal("390.625"), 25, false), (BigDecimal(250), 10, true)))
-    test(s"each class is blocked as long as it was told, $clock MHz, $rate Gb/s", (if (skips) Seq(LongTest) else Nil): _*) {
+    test(
+      s"each class is blocked as long as it was told, $clock MHz, $rate Gb/s",
+      (if (skips) Seq(LongTest) else Nil): _*
+    ) {
       val period = 1000 / clock // ns
       SimConfig
         .withConfig(SpinalConfig(targetDirectory = s"target/pauseTimer$rate"))
