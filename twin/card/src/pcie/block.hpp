@@ -35,7 +35,8 @@ class Block {
   bool completes(std::uint8_t tag) const { return completions_.has(tag); }  // what has come for it is not all taken
   std::size_t completions(std::uint8_t tag) const { return completions_.packets(tag); }  // of these
 
-  /// It takes answers and requests in every cycle. Else there are cycles at random in which it takes none.
+  /// For benches: it takes answers and requests in every cycle, and shows what it has without a gap. Else there are
+  /// cycles at random in which it does not.
   void set_steady() { steady_ = true; }
 
   /// Requests of the shell wait.
@@ -67,7 +68,7 @@ class Block {
   void sample_requests();
   void drive_accesses();
   void drive_completions();
-  bool gap() { return random_.below(16) == 0; }
+  bool gap() { return !steady_ && random_.below(16) == 0; }
 
   PciePins pins_;
   Random random_;

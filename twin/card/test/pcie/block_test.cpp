@@ -68,6 +68,18 @@ TEST_F(BlockTest, AccessesAndCompletionsHaveGaps) {
   EXPECT_LT(beats, 200U);
 }
 
+TEST_F(BlockTest, SteadyBlockHasNoGaps) {
+  block.set_steady();
+  wires.cq_ready = wires.rc_ready = 1;
+  block.access({0, 0, 18, 0x0, 0, Bytes(4096), 0});
+  block.complete({1, 0, 4096, true, Bytes(4096)});
+  tick();
+  for (; !block.idle(); tick()) {
+    EXPECT_TRUE(wires.cq_valid != 0 || block.accesses() == 0);
+    EXPECT_TRUE(wires.rc_valid != 0 || !block.completes(1));
+  }
+}
+
 TEST_F(BlockTest, ReadNeedsACreditAndAWriteDoesNot) {
   wires.cq_np_req = 0;
   block.access({0, 0, 18, 0x10, 4, {}, 1});
