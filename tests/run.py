@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import signal
@@ -277,8 +278,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def run(suite: Suite) -> tuple[tuple[int, int, int], float]:
-    """(passed, failed, skipped), and seconds."""
+def run(suite: Suite) -> tuple[int, int, int]:
+    """(passed, failed, skipped)."""
     print(f"\n=== {suite.name}", flush=True)
     started = time.monotonic()
     if suite.reports:
@@ -299,7 +300,7 @@ def run(suite: Suite) -> tuple[tuple[int, int, int], float]:
         failed = 1
     seconds = time.monotonic() - started
     print(f"=== {suite.name}: {passed} passed, {failed} failed, {skipped} skipped, {seconds:.0f} s", flush=True)
-    return (passed, failed, skipped), seconds
+    return passed, failed, skipped
 
 
 def main() -> int:
@@ -321,11 +322,14 @@ def main() -> int:
         parser.error(f"no suite {arguments.only!r}; there are {names}")
     started = time.monotonic()
     with Early(chosen, REPORTS / "early.log"):
-        results = [run(suite) for suite in chosen]
-    totals = [total for total, _ in results]
+        ends = [started]
+        totals = []
+        for suite in chosen:
+            totals.append(run(suite))
+            ends.append(time.monotonic())
     print(f"\n{len(chosen)} suites took {time.monotonic() - started:.0f} s", flush=True)
-    for suite, (_, seconds) in zip(chosen, results, strict=True):
-        print(f"{seconds:7.0f} s  {suite.name}", flush=True)
+    for suite, (begun, ended) in zip(chosen, itertools.pairwise(ends), strict=True):
+        print(f"{ended - begun:7.0f} s  {suite.name}", flush=True)
     for suite, (_, broken, _) in zip(chosen, totals, strict=True):
         if broken:
             names = failures(suite.reports) if suite.reports else []
