@@ -10,7 +10,10 @@ import java.io.File
   */
 object GenerateDma {
   def main(arguments: Array[String]): Unit = {
-    require(arguments.length == 5, "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT true|false")
+    require(
+      arguments.length == 5,
+      "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT EXTENDED_TAGS (true or false)"
+    )
     val Array(output, vfs, queues, timeOut, extendedTags) = arguments
     new File(output).mkdirs()
     val config = SpinalConfig(

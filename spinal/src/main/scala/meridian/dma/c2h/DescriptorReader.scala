@@ -36,7 +36,7 @@ case class CacheArrival() extends Bundle {
   *
   * A read of a ring that has changed meanwhile is not put into the cache, as the new ring uses the same places.
   *
-  * Room for the completions of a read is taken ahead of it, and given back when it has come: each may bring 4.
+  * A read may bring 4 completions: the reader takes room for them ahead of the read, and gives it back when all has come.
   *
   * A request is there the cycle after its read. What has come is told when it is in the cache, 5 cycles after the last
   * part and one more for each descriptor if nothing else has come.

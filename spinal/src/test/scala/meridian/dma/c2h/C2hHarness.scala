@@ -93,6 +93,9 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   StreamMonitor(dut.io.interrupts(0), cd) { it =>
     interrupted += it.request.function.toInt -> it.request.vector.toInt
   }
+  private var room = 0 // for completions of reads of descriptors, as the engine says
+  FlowMonitor(dut.io.room.asked, cd)(completions => room += completions.toInt)
+  FlowMonitor(dut.io.room.ended, cd)(completions => room -= completions.toInt)
   FlowMonitor(dut.io.status, cd) { pins =>
     (if (pins.drop.toBoolean) dropped else delivered) (pins.qid.toInt) += 1
     assert(pins.last.toBoolean && pins.cmp.toBoolean != pins.drop.toBoolean && !pins.error.toBoolean)
@@ -343,6 +346,8 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
       quiet = if (host.open.isEmpty && dut.io.idle.toBoolean) quiet + 1 else 0
       quiet > 40
     }
+    // The next read has its room already.
+    assert(room == CompletionRoom.ofBufferRead, "room for completions is lost, or given back twice")
   }
 
   def status(queue: Int): RingEvent.Status = ring(queue).events.collect { case s: RingEvent.Status => s }.last
