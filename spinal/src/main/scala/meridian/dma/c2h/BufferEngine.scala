@@ -18,9 +18,10 @@ import spinal.lib.fsm._
   * allows; then it is dropped, and those of its ring behind it are at once, until there is a doorbell or descriptors
   * come. What a frame would have used is told to the shell again. CIDX moves when a frame gets its buffers.
   *
-  * One event at a time, 5 cycles, one more if its ring is to fetch or owes an interrupt, and 3 more for each buffer of a
-  * frame behind its first: contexts first, then descriptors that have come, doorbells, interrupts, turns to fetch and
-  * frames. No event waits for RQ or for interrupts. After a change of a context no request of the queue's past begins; it
+  * An event takes 5 cycles, one more if its ring is to fetch or owes an interrupt, and 3 more for each buffer of a frame
+  * behind its first: contexts first, then descriptors that have come, doorbells, interrupts, turns to fetch and frames.
+  * What of descriptors, doorbells and frames follows an event of these, if its frame has one buffer, is read while that
+  * one is told, so it takes 4. No event waits for RQ or for interrupts. After a change of a context no request of the queue's past begins; it
   * is `late` until those that have begun have left.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
@@ -58,12 +59,20 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val place = log2Up(p.queues)
   val event = Reg(BufferEvent())
   val queue = Reg(UInt(place bits))
+  val frame = Reg(FrameHeader()) // the first frame, once its turn has come
+  val isTaken = RegInit(False)
+  // The event that was decided last, which is told while the next one is read.
+  val toldQueue = Reg(UInt(place bits))
+  val isChange = Reg(Bool())
+  val chosen = Reg(Bool()) // the next one was chosen while this one was decided
+  val isSame = Reg(Bool()) // and is of the same ring
   val ring = Reg(C2hRing())
   val prefetch = Reg(PrefetchContext())
   val size = Reg(UInt(17 bits)) // of a buffer
   val entries = Reg(UInt(16 bits)) // without the status entry
   val ofWhole = Reg(Bool()) // the list of the turn
   val outcome = Reg(RingOutcome())
+  val isFrameLeft = Reg(Bool()) // the event was a frame's, which is still there
   val choice = UInt(place bits)
   choice := queue
   val next = C2hRing()
@@ -73,6 +82,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val rings = new BufferRings(p)
   rings.io.next := choice
   rings.io.queue := queue
+  rings.io.written := queue
   rings.io.ring.valid := writes
   rings.io.ring.payload := next
   rings.io.changes := False
@@ -92,16 +102,16 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   measure.io.doorbell.payload := io.doorbell.pidx
   measure.io.start := False
   measure.io.length.valid := event === BufferEvent.frame
-  measure.io.length.payload := io.frame.length
+  measure.io.length.payload := frame.length
   measure.io.size := size
   measure.io.isWide := io.isWide
 
   val turns = new FetchTurns(p.queues)
   turns.io.add.valid := False
-  turns.io.add.payload := queue
+  turns.io.add.payload := toldQueue
   turns.io.isWhole := False
   turns.io.turn.ready := False
-  turns.io.served := io.frame.fire
+  turns.io.served := False
   io.read.valid := False
   io.read.payload.queue := queue.resized
   io.read.epoch := rings.io.epoch
@@ -114,7 +124,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val grants = new FrameGrants
   grants.io.start := measure.io.start
   Seq(grants.io.give, grants.io.drop).foreach(_ := False)
-  grants.io.frame := io.frame.payload
+  grants.io.frame := frame
   grants.io.ring := ring
   grants.io.epoch := rings.io.epoch
   grants.io.size := size
@@ -125,9 +135,9 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val waiting = new FrameWait(frameWait)
   waiting.io.starve := False
   waiting.io.wake := io.prefetch.valid
-  waiting.io.leaves := io.frame.fire
+  waiting.io.leaves := False
 
-  io.quiet := !turns.io.turn.valid && waiting.io.idle
+  io.quiet := !turns.io.turn.valid && waiting.io.idle && !isTaken
 
   val step = new RingStep(p)
   step.io.event := event
@@ -142,7 +152,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   step.io.doorbell << io.doorbell.asFlow
   step.io.mayRead := io.mayRead
   step.io.ofWhole := ofWhole
-  step.io.frame := io.frame.payload
+  step.io.frame := frame
   step.io.lastBuffer := grants.io.last
   step.io.mayWait := waiting.io.mayWait
   val now = step.io.outcome
@@ -160,7 +170,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   val reporter = new BufferReporter
   reporter.io.report.valid := False
   reporter.io.report.payload := outcome.report
-  reporter.io.queue := queue.resized
+  reporter.io.queue := toldQueue.resized
   reporter.io.ring := ring
   io.message << reporter.io.message
   io.raise << reporter.io.raise
@@ -173,7 +183,8 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   io.late := late.io.late
 
   // The first that there is.
-  val takesFrame = io.frame.valid && !waiting.io.waits && io.mayGrant
+  val takesFrame = (isTaken || io.frame.valid) && !waiting.io.waits && io.mayGrant
+  val frameQueue = isTaken ? frame.queue | io.frame.payload.queue
   val takesTurn = turns.io.turn.valid && io.read.ready
   val choices = Seq(
     (BufferEvent.hold, io.hold.queue.valid, io.hold.queue.payload),
@@ -182,38 +193,68 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     (BufferEvent.doorbell, io.doorbell.valid, io.doorbell.payload.queue),
     (BufferEvent.notice, interrupts.io.turn.valid, interrupts.io.turn.payload),
     (BufferEvent.turn, takesTurn && turns.io.first, turns.io.turn.payload),
-    (BufferEvent.frame, takesFrame, io.frame.payload.queue),
+    (BufferEvent.frame, takesFrame, frameQueue),
     (BufferEvent.turn, takesTurn, turns.io.turn.payload)
   )
-  val chosen = BufferEvent()
-  chosen := BufferEvent.frame
+  val kind = BufferEvent()
+  kind := BufferEvent.frame
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
     val look, held, count, decide, act, again, settle, send = new State
 
-    private def choose(): Unit = {
-      for ((kind, isThere, of) <- choices.reverse) when(isThere) {
-        chosen := kind
+    private def choose(from: Seq[(SpinalEnumElement[BufferEvent.type], Bool, UInt)]): Unit = {
+      for ((what, isThere, of) <- from.reverse) when(isThere) {
+        kind := what
         choice := of.resized
       }
-      event := chosen
+      event := kind
       queue := choice
       ofWhole := turns.io.ofWhole
+    }
+    private def start(): Unit = {
+      choose(choices)
       when(choices.map(_._2).orR && !fills) {
-        interrupts.io.turn.ready := chosen === BufferEvent.notice
-        turns.io.turn.ready := chosen === BufferEvent.turn
+        interrupts.io.turn.ready := kind === BufferEvent.notice
+        turns.io.turn.ready := kind === BufferEvent.turn
         goto(look)
       }
     }
-    idle.whenIsActive(choose())
-    look.whenIsActive {
-      ring := rings.io.old
+
+    /** The same while an event is decided: only what can be left again, and what nothing else goes before. */
+    private def chooseNext(): Unit = {
+      val isFrame = event === BufferEvent.frame
+      val next = Seq(
+        (BufferEvent.arrival, io.arrival.valid && event =/= BufferEvent.arrival, io.arrival.payload.queue),
+        (BufferEvent.doorbell, io.doorbell.valid && event =/= BufferEvent.doorbell, io.doorbell.payload.queue),
+        (
+          BufferEvent.frame,
+          isFrame ? (io.frame.valid && io.mayGrant) | takesFrame,
+          isFrame ? io.frame.payload.queue | frameQueue
+        )
+      )
+      val others = io.hold.queue.valid || io.change.valid || interrupts.io.turn.valid || (takesTurn && turns.io.first)
+      val isSimple = Seq(BufferEvent.arrival, BufferEvent.doorbell, BufferEvent.turn).map(event === _).orR ||
+        (isFrame && measure.io.measured.need === 1)
+      when(isSimple && !others) {
+        chosen := next.map(_._2).orR
+        choose(next)
+      }
+    }
+    private def read(found: C2hRing): Unit = {
+      ring := found
       prefetch := rings.io.prefetch
-      val size = io.ringSizes(rings.io.old.context.size)
+      val size = io.ringSizes(found.context.size)
       entries := (size > 1) ? (size - 1) | U(1, 16 bits)
+      when(event === BufferEvent.frame && !isTaken) {
+        io.frame.ready := True
+        frame := io.frame.payload
+        isTaken := True
+      }
       when(event === BufferEvent.hold)(goto(held)) otherwise (goto(count))
     }
+    idle.whenIsActive(start())
+    look.whenIsActive(read(rings.io.old))
     held.whenIsActive {
       io.hold.held := True
       when(io.change.valid) {
@@ -239,9 +280,19 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       io.read.valid := now.reads
       grants.io.give := now.gives
       grants.io.drop := now.drops
-      io.frame.ready := now.drops || (now.gives && grants.io.last)
+      when(now.drops || (now.gives && grants.io.last)) {
+        isTaken := False
+        waiting.io.leaves := True
+        turns.io.served := True
+      }
       waiting.io.starve := now.starves
-      when(now.wakes && io.frame.payload.queue === queue)(waiting.io.wake := True)
+      when(now.wakes && frame.queue === queue)(waiting.io.wake := True)
+      toldQueue := queue
+      isChange := event === BufferEvent.change
+      isFrameLeft := event === BufferEvent.frame && !now.drops && !now.gives
+      isSame := choice === queue
+      chosen := False
+      chooseNext()
       goto(send)
       when(now.changes)(goto(settle))
       when(now.gives && !grants.io.last)(goto(again))
@@ -249,20 +300,29 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     again.whenIsActive(goto(act)) // until the next address is there
     settle.whenIsActive(when(late.io.settled)(goto(send)))
     send.whenIsActive {
+      rings.io.written := toldQueue
+      interrupts.io.queue := toldQueue
       reporter.io.report.valid := True
+      // What the next one is chosen by need not be so any more, or its frame still waits behind this one's.
+      val goesOn = chosen && !(event === BufferEvent.frame && isFrameLeft)
+      chosen := False
       when(reporter.io.report.ready) {
-        io.change.ready := event === BufferEvent.change
+        io.change.ready := isChange
         interrupts.io.add := outcome.interrupt
         val hasMore = ring.context.enable && ring.pidx =/= ring.fetched && !outcome.isVain
         val isWhole = ring.free >= DescriptorCache.fetchLimit && ring.reads < 2 && !outcome.isHeld
         val isPart = (ring.free =/= 0 && ring.reads === 0) || outcome.isHeld
+        val waits = hasMore && ((isWhole && !ring.inWhole) || (!isWhole && isPart && !ring.inPart))
         turns.io.isWhole := isWhole
-        goto(idle)
-        when(hasMore && ((isWhole && !ring.inWhole) || (!isWhole && isPart && !ring.inPart))) {
-          turns.io.add.valid := True
+        turns.io.add.valid := waits
+        when(waits) {
           writes := True
           when(isWhole)(next.inWhole := True) otherwise (next.inPart := True)
-        } elsewhen (event =/= BufferEvent.change && !outcome.interrupt)(choose()) // nothing is written in this cycle
+        }
+        when(goesOn)(read(isSame ? next | rings.io.old)) otherwise {
+          goto(idle)
+          when(!waits && !isChange && !outcome.interrupt)(start()) // nothing is written in this cycle
+        }
       }
     }
   }

@@ -14,7 +14,8 @@ class BufferRings(p: DmaParam) extends Component {
   val io = new Bundle {
     val next = in(place()) // whose ring is there in the next cycle
     val old = out(C2hRing())
-    val queue = in(place()) // whose epoch and prefetch context are there now, and which is written
+    val queue = in(place()) // whose epoch and prefetch context are there now, and whose epoch changes
+    val written = in(place()) // whose ring is written
     val epoch = out(RingEpoch())
     val prefetch = out(PrefetchContext())
     val ring = slave(Flow(C2hRing()))
@@ -31,16 +32,19 @@ class BufferRings(p: DmaParam) extends Component {
   when(fills)(filled := filled + 1)
   io.fills := fills
   io.filled := filled.resized
-  val written = fills ? io.filled | io.queue
 
   val rings = Mem(C2hRing(), p.queues)
   io.old := rings.readSync(io.next)
-  rings.write(written, fills ? C2hRing().getZero | io.ring.payload, fills || io.ring.valid)
+  rings.write(fills ? io.filled | io.written, fills ? C2hRing().getZero | io.ring.payload, fills || io.ring.valid)
 
   val epochs = Mem(RingEpoch(), p.queues)
   io.epoch := epochs.readAsync(io.queue)
   for ((queue, epoch) <- io.asked.zip(io.epochs)) epoch := epochs.readAsync(queue.resized)
-  epochs.write(written, fills ? U(0, 16 bits) | io.epoch + 1, fills || (io.ring.valid && io.changes))
+  epochs.write(
+    fills ? io.filled | io.queue,
+    fills ? U(0, 16 bits) | io.epoch + 1,
+    fills || (io.ring.valid && io.changes)
+  )
 
   val prefetches = Mem(PrefetchContext(), p.queues)
   io.prefetch := prefetches.readAsync(io.queue)

@@ -13,9 +13,10 @@ import spinal.lib.fsm._
 /** The completion rings of all queues: entries with their colour, status entries and interrupts, when
   * [[CompletionDecision]] says. It has the one copy of the contexts.
   *
-  * One event at a time, 5 cycles; one more for a change and for what is owed, two more for an error or an interrupt, and
-  * three for both. Doorbells come first, then contexts, timers and completions. Entry, status entry and interrupt leave in
-  * this order, behind what came before.
+  * An event takes 5 cycles; one more for a change and for what is owed, two more for an error or an interrupt, and three for
+  * both. Doorbells come first, then contexts, timers and completions. A doorbell or a completion that follows one of these
+  * is read while that one is told, so it takes 4. Entry, status entry and interrupt leave in this order, behind what came
+  * before.
   *
   * A completion waits until there is room for actions, and no other event does. So a doorbell is taken within 16 cycles,
   * whatever RQ and the port of interrupts do, and what the error registers take longer than a cycle for an error. Doorbells
@@ -44,7 +45,7 @@ class CompletionEngine(p: DmaParam) extends Component {
     val hasRoom = in Bool () // see RingActions
     val forget = master(Flow(DmaParam.queueType())) // actions of this queue are not to leave any more
     val raise = master(Stream(ErrorEvent()))
-    val idle = out Bool () // no ring owes anything
+    val idle = out Bool () // no ring owes anything, and no completion is under way
     val timersIdle = out Bool () // no timer runs
   }
 
@@ -73,6 +74,13 @@ class CompletionEngine(p: DmaParam) extends Component {
   val entryAddress, statusAddress = Reg(UInt(64 bits))
   val noticed = RegInit(False) // of timers, completions and notices, one of the last was the last event
   val direct = Reg(Bool()) // there is room for all that the event tells
+  val taken = Reg(CompletionAdd()) // the completion of the event
+  val isTaken = RegInit(False)
+  // The event that was decided last, which is told while the next one is read.
+  val toldQueue = Reg(UInt(place bits))
+  val toldDirect = Reg(Bool())
+  val chosen = Reg(Bool()) // the next one was chosen while this one was decided
+  val isSame = Reg(Bool()) // and is of the same ring
   val sends = Reg(Owed())
   val raises = Reg(Bool())
   val error = Reg(UInt(4 bits))
@@ -88,7 +96,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   decision.io.row := io.change.row
   decision.io.bell := io.bell.value
   decision.io.isLive := (event === Event.bell) ? io.bell.valid | isCurrent
-  decision.io.failed := io.add.error
+  decision.io.failed := taken.error
   val writes = False
   rings.write(
     address = fills ? filled.resize(place) | queue,
@@ -96,6 +104,12 @@ class CompletionEngine(p: DmaParam) extends Component {
     enable = fills || writes
   )
 
+  /** The completion that an event adds to its ring, in the cycle in which it does. */
+  val added = Flow(CompletionAdd())
+  added.valid := False
+  added.payload := taken
+
+  val operated = CombInit(queue) // whose actions and notices these are
   Seq(io.change, io.add, io.bell).foreach(_.ready := False)
   io.hold.held := False
   io.hold.row := row
@@ -106,13 +120,13 @@ class CompletionEngine(p: DmaParam) extends Component {
   io.raise.leaf := ErrorTree.c2h
   io.raise.bits := (B(1, 32 bits) |<< error).resize(32 bits)
   io.action.valid := False
-  io.action.payload.queue := queue.resized
+  io.action.payload.queue := operated.resized
   io.action.function := of(CompletionRow.function)
   io.action.interrupt := False
   io.action.address := entryAddress
-  io.action.data := io.add.data
+  io.action.data := taken.data
   io.action.data(1) := row(CompletionRow.colour)
-  io.action.data(2) := io.add.error
+  io.action.data(2) := taken.error
   io.action.size := of(CompletionRow.entrySize)
   io.action.vector := of(CompletionRow.vector)
   io.action.aggregate := row(CompletionRow.aggregate)
@@ -127,14 +141,14 @@ class CompletionEngine(p: DmaParam) extends Component {
   io.timersIdle := timerList.io.idle
 
   val notices = new Notices(p.queues)
-  notices.io.queue := fills ? filled.resize(place) | queue
+  notices.io.queue := fills ? filled.resize(place) | operated
   notices.io.clear := fills
   notices.io.next.ready := False
   notices.io.take := False
   notices.io.forget := False
   notices.io.add.valid := False
   notices.io.add.payload := sends
-  io.idle := !notices.io.next.valid
+  io.idle := !notices.io.next.valid && !isTaken
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
@@ -151,26 +165,47 @@ class CompletionEngine(p: DmaParam) extends Component {
       (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue),
       (Event.notice, isDue, notices.io.next.payload)
     )
-    private def choose(): Unit = {
-      for ((kind, isThere, of) <- choices.reverse) when(isThere) {
+    private def choose(from: Seq[(SpinalEnumElement[Event.type], Bool, UInt)]): Unit = {
+      for ((kind, isThere, of) <- from.reverse) when(isThere) {
         event := kind
         choice := of.resized
       }
       queue := choice
       direct := io.hasRoom
+    }
+    private def start(): Unit = {
+      choose(choices)
       when(choices.map(_._2).orR && !fills)(goto(look))
     }
-    idle.whenIsActive(choose())
-    look.whenIsActive {
+
+    /** The same while an event is decided: only what no outcome of it takes back, and what nothing else goes before. */
+    private def chooseNext(): Unit = {
+      val isBell = event === Event.bell
+      val next = Seq(
+        (Event.bell, io.bell.valid && !isBell, io.bell.payload.queue),
+        (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue)
+      )
+      val others = io.hold.queue.valid || io.change.valid || timerList.io.expired.valid || (isDue && !noticed)
+      when((isBell || event === Event.add) && !others) {
+        chosen := next.map(_._2).orR
+        choose(next)
+      }
+    }
+    private def read(found: CompletionState): Unit = {
       notices.io.next.ready := event === Event.notice
       when(event === Event.notice)(noticed := True)
       when(event === Event.timer || event === Event.add)(noticed := False)
-      ring := old
-      val size = io.ringSizes(CompletionRow(old.row, CompletionRow.size))
+      io.add.ready := event === Event.add
+      isTaken := event === Event.add
+      taken := io.add.payload
+      ring := found
+      val size = io.ringSizes(CompletionRow(found.row, CompletionRow.size))
       entries := (size > 1) ? (size - 1) | U(1, 16 bits)
       isCurrent := io.epoch === io.add.epoch
       when(event === Event.hold)(goto(held)) otherwise (goto(measured))
     }
+    idle.whenIsActive(start())
+    look.whenIsActive(read(old))
     held.whenIsActive {
       io.hold.held := True
       when(io.change.valid) {
@@ -209,7 +244,8 @@ class CompletionEngine(p: DmaParam) extends Component {
     }
     act.whenIsActive {
       io.bell.ready := event === Event.bell
-      io.add.ready := event === Event.add
+      added.valid := event === Event.add
+      isTaken := False
       timerList.io.expired.ready := event === Event.timer
       timerList.io.command.valid := decision.io.starts || decision.io.stops
       io.action.valid := decision.io.entry
@@ -229,29 +265,39 @@ class CompletionEngine(p: DmaParam) extends Component {
         notices.io.forget := event =/= Event.notice
       }
       notices.io.take := event === Event.notice
+      toldQueue := queue
+      toldDirect := direct
+      isSame := choice === queue
+      chosen := False
+      chooseNext()
       goto(tell)
     }
     tell.whenIsActive {
+      operated := toldQueue
       io.change.ready := event === Event.change
       val status = sends.status && row(CompletionRow.statusEnable)
-      io.action.valid := status && direct
+      io.action.valid := status && toldDirect
       io.action.address := statusAddress
       io.action.data := B(0, 64 bits) ## statusWord
       io.action.size := 0
-      notices.io.add.valid := (status || sends.interrupt) && !direct
+      notices.io.add.valid := (status || sends.interrupt) && !toldDirect
       notices.io.add.status := status
-      when(raises)(goto(failed)) elsewhen (sends.interrupt && direct)(goto(interrupt)) otherwise {
+      // Behind an error or an interrupt the next event is chosen anew.
+      when(raises)(goto(failed)) elsewhen (sends.interrupt && toldDirect)(goto(interrupt)) elsewhen (chosen)(
+        read(isSame ? ring | old)
+      ) otherwise {
         goto(idle)
-        when(event =/= Event.change && !notices.io.add.valid)(choose())
+        when(event =/= Event.change && !notices.io.add.valid)(start())
       }
     }
     failed.whenIsActive {
       io.raise.valid := True
       when(io.raise.ready) {
-        when(sends.interrupt && direct)(goto(interrupt)) otherwise (goto(idle))
+        when(sends.interrupt && toldDirect)(goto(interrupt)) otherwise (goto(idle))
       }
     }
     interrupt.whenIsActive {
+      operated := toldQueue
       io.action.valid := True
       io.action.interrupt := True
       // Its own interrupt shows in the state that an interrupt ring's entry tells.

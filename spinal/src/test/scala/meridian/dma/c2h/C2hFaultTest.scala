@@ -107,14 +107,15 @@ class C2hFaultTest extends C2hSuite {
     }
   }
 
-  test("a frame that is not as long as it says is told") {
-    run("mismatch") { h =>
-      h.begin(0)
-      h.post(0, 4)
-      h.sendWrong(0)
-      waitFor(h.cd, "the error")(
-        h.errors.exists(_ == (ErrorTree.c2h.toLong << 32 | 1L << 1))
-      )
+  for ((what, length, empty, bit) <- Seq(("is not as long", 96, 0, 1), ("ends elsewhere than", 30, 0, 0)))
+    test(s"a frame that $what as it says is told") {
+      run(s"mismatch$bit") { h =>
+        h.begin(0)
+        h.post(0, 4)
+        h.sendWrong(0, length, empty)
+        waitFor(h.cd, "the error")(h.errors.nonEmpty)
+        h.cd.waitSampling(100)
+        assert(h.errors.toSeq == Seq(ErrorTree.c2h.toLong << 32 | 1L << bit))
+      }
     }
-  }
 }

@@ -278,13 +278,13 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     }
   }
 
-  /** A frame whose beats are fewer than its length says. */
-  def sendWrong(queue: Int): Unit = {
+  /** A frame, and one of a beat that says another length, or another number of empty bytes. */
+  def sendWrong(queue: Int, length: Int, empty: Int): Unit = {
     send(queue, 64)
     beats.enqueue { pins =>
-      pins.ctrl_len #= 96
+      pins.ctrl_len #= length
       pins.tlast #= true
-      pins.mty #= 0
+      pins.mty #= empty
     }
   }
 

@@ -136,6 +136,7 @@ class C2hWaitTest extends C2hSuite {
         h.idle()
         assert(h.errors.size == 2)
         h.host.answerOf = _ => Answer.Data
+        h.cd.waitSampling(9 * limit) // the time that frames may wait has come back
       }
     }
   }

@@ -121,8 +121,8 @@ class CompletionReference(dut: C2hEngine, h: C2hHarness, queues: Int) {
     }
     bellWait = if (bell.valid.toBoolean && !bell.ready.toBoolean) bellWait + 1 else 0
     longestWait = longestWait max bellWait
-    if (engine.add.valid.toBoolean && engine.add.ready.toBoolean)
-      rings(engine.add.payload.queue.toInt).add(engine.add.error.toBoolean, cycle)
+    val added = dut.completions.added
+    if (added.valid.toBoolean) rings(added.payload.queue.toInt).add(added.error.toBoolean, cycle)
     if (expired.valid.toBoolean && expired.ready.toBoolean) {
       val it = rings(expired.payload.toInt)
       it.end.foreach(at => latest = latest max (cycle - at).toInt)
@@ -202,7 +202,7 @@ object CompletionReference {
   /** What the reference looks at. */
   def visible(dut: C2hEngine): C2hEngine = {
     val io = dut.completions.io
-    Seq[Data](io.add, io.action, dut.completions.timerList.io.expired).foreach(_.simPublic())
+    Seq[Data](dut.completions.added, io.action, dut.completions.timerList.io.expired).foreach(_.simPublic())
     dut
   }
 }
