@@ -98,7 +98,8 @@ void Engine::tick() {
   const bool beat = top_->s_axis_cc_tvalid && top_->s_axis_cc_tready != 0;
   if (!top_->reset) {
     const bool moves = top_->s_axis_cc_tvalid || top_->s_axis_rq_tvalid || top_->io_qdma_m_axis_h2c_valid ||
-                       top_->io_qdma_tm_dsc_sts_valid || top_->io_interrupt_valid;
+                       top_->io_qdma_tm_dsc_sts_valid || top_->io_qdma_axis_c2h_status_valid ||
+                       top_->io_qdma_usr_flr_set || top_->io_doorbell_valid || top_->io_interrupt_valid;
     // What comes out is seen in `idle` two cycles later: so it was idle with something still to come.
     if (moves && top_->io_idle) throw std::runtime_error("the engine was idle, and then moved by itself");
     if (top_->io_idle) ++idle_cycles;

@@ -166,6 +166,34 @@ TEST(Resets, two_of_pcie_at_once_end_both_and_the_block_is_told_until_it_has_hea
   for (const unsigned vf : {one, other}) EXPECT_FALSE(b.engine.waits_for_done(vf, 200)) << vf;
 }
 
+TEST(Resets, a_message_that_a_vf_sends_while_its_pf_is_reset_is_there_for_the_pf_or_forgotten) {
+  const unsigned pf = 1, vf = Lockstep::vf(1, 2);
+  bool forgotten = false;
+  for (unsigned phase = 0; phase < 80; phase += 3) {
+    Engine engine(5);
+    engine.answers_resets = true;
+    engine.read(0, 0, 1);
+    engine.run(phase);
+    engine.write(pf, 0x22500, 1);
+    // Its messages are forgotten, and those of the PF perhaps not yet.
+    for (unsigned i = 0; std::count(engine.resets.begin(), engine.resets.end(), vf) == 0; ++i) {
+      ASSERT_LT(i, 10 * sweep_limit) << "the VF is not reset";
+      engine.run(1);
+    }
+    engine.write(vf, 0x5004, 1);
+    for (unsigned i = 0; engine.read(pf, 0x22500, 1).at(0) != 0; ++i) {
+      ASSERT_LT(i, 10 * sweep_limit) << "the PF's reset does not end";
+      engine.run(20);
+    }
+    const std::uint32_t sent = engine.read(vf, 0x5000, 1).at(0) >> 1 & 1;
+    EXPECT_EQ(engine.read(pf, 0x22400, 1).at(0) & 1, sent) << "phase " << phase;
+    forgotten = forgotten || sent == 0;
+    engine.write(vf, 0x5004, 1);
+    EXPECT_EQ(engine.read(pf, 0x22400, 1).at(0) & 1, 1U) << "the next message does not arrive, phase " << phase;
+  }
+  EXPECT_TRUE(forgotten) << "no phase has the PF's messages forgotten behind the VF's";
+}
+
 TEST(Resets, no_message_of_a_function_leaves_after_its_reset) {
   const unsigned vf = Lockstep::vf(1, 1), other = Lockstep::vf(1, 2);
   constexpr unsigned vector = 3;

@@ -121,22 +121,15 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.doorbell.valid := rung.fire
   io.doorbell.payload := rung.payload
 
-  // What has no effect: a word that is written in part, as the register map is one of words, and an access of BAR2 that the
-  // shell does not answer. One access is under way at a time, so it is told before the next.
-  val refused = Reg(Flow(HostAccess()))
-  val refusedBit = Reg(Bits(ErrorTree.timeout + 1 bits))
-  refused.valid init False
-  refused.valid.clearWhen(errors.io.raise.ready)
-  when(decoder.io.partial.valid) {
-    refused.valid := True
-    refused.payload := decoder.io.partial.payload
-    refusedBit := 1 << ErrorTree.unmapped
-  }
-  when(bridge.io.unanswered) {
-    refused.valid := True
-    refused.payload := bar.io.bar2.access.payload
-    refusedBit := 1 << ErrorTree.timeout
-  }
+  // What has no effect: an access of BAR2 that the shell does not answer, and a word that is written in part, as the register
+  // map is one of words. The first of each waits until it is told; another of its kind meanwhile would tell nothing new.
+  val unanswered = Flow(HostAccess())
+  unanswered.valid := bridge.io.unanswered
+  unanswered.payload := bar.io.bar2.access.payload
+  val refusals = Seq(unanswered, decoder.io.partial).map(_.toStream.stage())
+  val refused = StreamArbiterFactory().lowerFirst.noLock.on(refusals)
+  val refusedBit = refusals(0).valid ? B(1 << ErrorTree.timeout, 32 bits) | B(1 << ErrorTree.unmapped, 32 bits)
+  refused.ready := errors.io.raise.ready
   val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise))
   errors.io.raise.valid := refused.valid || raises.valid
   errors.io.raise.payload := raises.payload
@@ -147,7 +140,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   errors.io.failure.payload := h2c.io.failure.valid ? h2c.io.failure.payload | c2h.io.failure.payload
   when(refused.valid) {
     errors.io.raise.leaf := ErrorTree.request
-    errors.io.raise.bits := refusedBit.resized
+    errors.io.raise.bits := refusedBit
     errors.io.log.valid := errors.io.raise.ready
     errors.io.log.payload := refused.payload
   }

@@ -176,6 +176,15 @@ class DmaEngineTest extends AnyFunSuite {
       host.write(0, 0x264, 1 << 7)
       host.send(later.copy(kind = RequestKind.memoryWrite, payload = Seq(1L)))
       assert(host.read(0, 0x264) == 1 << 7)
+      host.write(0, 0x264, 1 << 7)
+      // A word that is written in part at about the same time is told, too.
+      for (gap <- 0 until 30) {
+        host.send(later.copy(kind = RequestKind.memoryWrite, payload = Seq(1L)))
+        cd.waitSampling(gap)
+        host.send(HostRequest.write(0, 0x204, 0).copy(enables = Seq(3), firstBe = 3))
+        assert(host.read(0, 0x264) == (1 << 7 | 1), s"$gap cycles between")
+        host.write(0, 0x264, 1 << 7 | 1)
+      }
     }
   }
 

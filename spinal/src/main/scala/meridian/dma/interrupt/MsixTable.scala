@@ -43,7 +43,8 @@ object MsixTable {
   * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does
   * all the time.
   *
-  * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
+  * `drain` takes 2 cycles, and so does a VF that is taken away, whose turns are each second one at most while others wait:
+  * a drain clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
   * data stay, as PCIe leaves them undefined. A VF that is taken away loses its pending bits and has its vectors masked
   * in the same way. After reset all vectors are masked, and the first access waits until all words are zero, a cycle
   * for each vector.
@@ -121,10 +122,13 @@ class MsixTable(p: DmaParam) extends Component {
   io.idle := ready === 0
 
   // VFs that were taken away since.
+  val gone = B(0, p.functions bits) // this one is done
+  gone.allowOverride()
   val leaving = RegInit(B(0, p.functions bits))
-  leaving := leaving | (RegNext(io.exists).init(0) & ~io.exists)
-  val leaves = RegNext(leaving =/= 0) init False
-  val leaver = RegNext(first(leaving))
+  leaving := (leaving & ~gone) | (RegNext(io.exists).init(0) & ~io.exists)
+  val leaves = RegNext((leaving & ~gone) =/= 0) init False
+  val leaver = RegNext(first(leaving & ~gone))
+  val left = RegInit(False) // the last operation that was no access was such a one
   val accessed = RegInit(False) // the last operation was an access
 
   val isSent = io.sent.valid && io.sent.function === access.function
@@ -148,22 +152,26 @@ class MsixTable(p: DmaParam) extends Component {
     idle.whenIsActive {
       val hasTurn = isReady && io.message.ready
       when(!fills) {
-        val othersWait = leaves || io.drain.valid || io.request.valid || hasTurn
+        val othersGo = io.drain.valid || io.request.valid || hasTurn
+        val othersWait = leaves || othersGo
         accessed := access.valid && !(accessed && othersWait)
         when(access.valid && !(accessed && othersWait)) {
           operation := Operation.access
           function := access.function.resized
           goto(work)
-        } elsewhen (leaves) {
+        } elsewhen (leaves && !(left && othersGo)) {
           operation := Operation.leave
+          left := True
           function := leaver
           goto(work)
         } elsewhen (io.drain.valid) {
           operation := Operation.drain
+          left := False
           function := io.drain.payload.resized
           goto(work)
         } elsewhen (io.request.valid && !(turns && hasTurn)) {
           operation := Operation.request
+          left := False
           io.request.ready := True
           function := io.request.function.resized
           vector := io.request.vector.resized
@@ -174,6 +182,7 @@ class MsixTable(p: DmaParam) extends Component {
           goto(work)
         } elsewhen (hasTurn) {
           operation := Operation.turn
+          left := False
           function := choice.resized
           isChosen := True
           turns := False
@@ -202,7 +211,7 @@ class MsixTable(p: DmaParam) extends Component {
           pendsNow := True
           newMask := all
           masksNow := leavesNow || io.inReset(function)
-          when(leavesNow)(leaving(function) := False)
+          gone(function) := leavesNow
         }
         is(Operation.request) {
           pendsNow := present

@@ -220,7 +220,10 @@ class Mailbox(p: DmaParam) extends Component {
           when(io.forget.payload === pf) {
             queue.io.clear := True
             targets(pf) := 0
-            for (f <- p.vfsOf(pf)) acknowledged(f) := False
+            for (f <- p.vfsOf(pf)) {
+              acknowledged(f) := False
+              toPf(f) := False // it would wait for ever, as the PF's list of senders is empty now
+            }
           }
         }
         goto(idle)

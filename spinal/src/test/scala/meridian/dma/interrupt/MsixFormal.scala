@@ -23,6 +23,7 @@ class MsixPair(p: DmaParam) extends Component {
     val free = out Bool () // the sender
     val sent = master(Flow(MsixMessage())) // that waits for RQ
     val pending = out Bits (p.vectors bits) // as a read shows it
+    val gone = out Bits (p.functions bits) // functions that were taken away
   }
   val table = new MsixTable(p)
   table.io.port <> io.port
@@ -43,6 +44,7 @@ class MsixPair(p: DmaParam) extends Component {
   io.free := table.io.message.ready
   io.sent << sender.io.sent
   io.pending := table.shown.pull()
+  io.gone := table.gone.pull()
 }
 
 /** Any accesses, interrupts, resets, and functions that are allowed to send or not. One vector of one function is followed. */
@@ -54,8 +56,7 @@ class MsixProof(turns: Boolean) extends Component {
   Proof.drive(io.port.access)
   Proof.drive(io.request)
   Proof.drive(io.drain)
-  Seq(io.allowed, io.inReset, io.ready).foreach(anyseq(_))
-  io.exists.setAll()
+  Seq(io.allowed, io.inReset, io.exists, io.ready).foreach(anyseq(_))
   val access = io.port.access
   assume(access.function < 4 && io.drain.payload < 4 && access.offset(1 downto 0) === 0)
   assume(access.offset < 16 * p.vectors || access.offset === MsixTable.pendingAt)
@@ -78,6 +79,11 @@ class MsixProof(turns: Boolean) extends Component {
     when(io.inReset(function))(masked := True)
   }
 
+  when(io.gone(function)) {
+    owed := False
+    masked := True
+  }
+
   if (!turns) {
     assert(!isDecided || owed, "a message that nobody has asked for")
     assert(!isDecided || !masked, "a message of a vector that is masked")
@@ -96,21 +102,26 @@ class MsixProof(turns: Boolean) extends Component {
     cover(isDecided && wasHeld)
     cover(isRead && io.pending(vector) && !isAtRq)
     cover(isDrained && owed)
+    cover(io.gone(function) && owed)
   } else {
     // A vector that may be sent is sent: others come first a bounded number of times, and nothing else holds it up.
     val maySend = owed && !masked && io.allowed(function)
     val others = Proof.count(io.message.valid && !isDecided, isDecided || !maySend, 31)
     assert(others <= 10, "a vector's turn does not come")
-    val events = access.fire || io.request.fire || io.drain.fire || io.message.valid
+    val events = access.fire || io.request.fire || io.drain.fire || io.message.valid || io.gone.orR
     val idle = Proof.count(maySend && io.free, !maySend || !io.free || events, 31)
     assert(idle <= 24, "a vector that may be sent waits for nothing")
     // Accesses hold up neither interrupts nor turns for long, though they follow one another.
     val fires = io.request.fire || io.drain.fire || io.message.valid
     val ahead = Proof.count(access.fire, !(io.request.valid || io.drain.valid) || fires, 15)
-    assert(ahead <= 3, "accesses hold up an interrupt or a drain")
+    assert(ahead <= 4, "accesses hold up an interrupt or a drain")
     val aheadOfTurn = Proof.count(access.fire, !maySend || !io.free || fires, 15)
-    assert(aheadOfTurn <= 8, "accesses hold up a vector that may be sent")
+    assert(aheadOfTurn <= 9, "accesses hold up a vector that may be sent")
+    // So do functions that are taken away.
+    val leavers = Proof.count(io.gone.orR, !(io.request.valid || io.drain.valid) || fires, 15)
+    assert(leavers <= 2, "functions that leave hold up an interrupt or a drain")
     cover(others === 3)
+    cover(leavers === 2)
   }
 }
 

@@ -153,10 +153,9 @@ class CompleterTest extends AnyFunSuite {
         assert(c.locked == (asked.kind == RequestKind.lockedRead) && c.trafficClass == asked.trafficClass)
         val expected =
           if (asked.kind == RequestKind.lockedRead) (5, 9)
-          else if (asked.dwords == 0) (0x40, -4 & 0x1fff)
           else if (asked.kind == RequestKind.memoryRead) (0x40, 4)
           else (0, 4)
-        assert((c.lowerAddress, c.byteCount) == expected || asked.dwords == 0, s"request $i")
+        if (asked.dwords != 0) assert((c.lowerAddress, c.byteCount) == expected, s"request $i")
         // Behind the descriptor: byte enables, then the request.
         assert(c.words.head == (asked.firstBe | asked.lastBe << 4))
         assert(c.words.tail.zipWithIndex.map { case (w, j) => BigInt(w) << (32 * j) }.sum == asked.descriptor)
