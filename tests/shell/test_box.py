@@ -22,10 +22,16 @@ def configuration(box: str | Path) -> tuple[str, ...]:
     return ("--box", str(BOXES / box))
 
 
-def made(start: Start, box: str | Path, host_bytes: int = 32) -> Bench:
+#: An example at each place: the tests of both share this shell, so that they need one build. Long tests have one place each.
+AT_WIRE = configuration("packet_counter.v")
+AT_HOST = ("--host-box", str(BOXES / "queue_steer.v"))
+BOTH = (*AT_HOST, *AT_WIRE)
+
+
+def made(start: Start, box: str | Path, host_bytes: int = 32, also: tuple[str, ...] = ()) -> Bench:
     """Function 0 gets all that is sent to Bob, and may send anything; the PS has an address."""
     width = () if host_bytes == 32 else ("--host-bytes", str(host_bytes))
-    bench = Bench(start(configuration=(*configuration(box), *width)), ring_log2=10)
+    bench = Bench(start(configuration=(*also, *configuration(box), *width)), ring_log2=10)
     bench.enable_host(0, True, True)
     bench.set_ps_filter(0, True, False, False, False)
     bench.add_ps_address(0, PS)
@@ -35,7 +41,7 @@ def made(start: Start, box: str | Path, host_bytes: int = 32) -> Bench:
     bench.add_address(0, BOB, None, 0)
     bench.shell.set_buffer_size(0, BUFFER)
     bench.shell.post(0, 60_000, BUFFER)
-    bench.step(1000)
+    bench.step(10_000)  # a module at the host clears its counters
     return bench
 
 
@@ -70,7 +76,7 @@ def to_wire(bench: Bench) -> list[bytes]:
 
 @pytest.fixture
 def counter(start: Start) -> Bench:
-    return made(start, "packet_counter.v")
+    return made(start, "packet_counter.v", also=AT_HOST)
 
 
 def test_counts_are_those_of_the_frames(counter: Bench) -> None:

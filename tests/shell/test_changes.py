@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 from checks import check
 from conftest import Start
-from test_random import DEFAULT, WIDE, load, ready, world
+from test_random import DEFAULT, load, ready, world
 from traffic import PLENTY, World, unicast
+from wide import WIDE
 
 VF = 4
 

@@ -9,11 +9,25 @@ from random import Random
 
 import pytest
 from bench import Bench
-from conftest import ROOT, Start
+from conftest import Start
 from meridian_golden.frame import BROADCAST
-from test_isolation import ALICE, BOB, BUFFER, CAROL, PS, VF_ALICE, VF_BOB, WIRE, frame, got, let_ps_end, of_ps
+from test_box import AT_WIRE, BOXES
+from test_isolation import (
+    ALICE,
+    BOB,
+    BUFFER,
+    CAROL,
+    PS,
+    VF_ALICE,
+    VF_BOB,
+    WIRE,
+    frame,
+    got,
+    let_ps_end,
+    of_ps,
+)
 
-EXAMPLE = ROOT / "examples" / "boxes" / "queue_steer.v"
+EXAMPLE = BOXES / "queue_steer.v"
 HOLDING = Path(__file__).with_name("holding_host_box.sv")
 PLACE = 4  # of the pages
 READY = 1
@@ -79,7 +93,7 @@ def post(bench: Bench, *queues: int, count: int = PLENTY) -> None:
 
 @pytest.fixture
 def bench(start: Start) -> Bench:
-    return made(start, EXAMPLE)
+    return made(start, EXAMPLE, also=AT_WIRE)
 
 
 @pytest.fixture
@@ -279,8 +293,7 @@ def test_smallest_frames_pass_at_line_rate(bench: Bench, bob: int) -> None:
 
 @pytest.mark.long
 def test_both_places_at_once_with_beats_of_64_bytes(start: Start) -> None:
-    counter = ROOT / "examples" / "boxes" / "packet_counter.v"
-    bench = made(start, EXAMPLE, also=("--box", str(counter), "--host-bytes", "64"))
+    bench = made(start, EXAMPLE, also=(*AT_WIRE, "--host-bytes", "64"))
     alice = bench.queue_home(VF_ALICE)
     post(bench, alice, alice + 1)
     write(bench, DROP_TYPE, 0x0806)

@@ -13,7 +13,7 @@ import test_changes
 import test_random
 from bench import WIRE_OVERHEAD, Bench
 from conftest import Start
-from test_random import WIDE
+from wide import WIDE
 from zcu106 import ZCU106
 
 PS = bytes.fromhex("02000000000a")

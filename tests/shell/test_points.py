@@ -9,7 +9,8 @@ import pytest
 import test_changes
 import test_random
 from conftest import Start
-from test_random import DEFAULT, WIDE
+from test_random import DEFAULT
+from wide import WIDE
 
 KIB = 1024
 

@@ -10,9 +10,9 @@ from bench import WIRE_OVERHEAD, Bench
 from checks import check
 from conftest import Start
 from traffic import World
+from wide import WIDE
 
 DEFAULT: tuple[str, ...] = ()
-WIDE = ("--ports", "2", "--host-bytes", "64", "--functions", "20")
 
 
 def world(start: Start, seed: int, configuration: tuple[str, ...], ring_log2: int = 8, veb: bool = False) -> World:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from meridian_golden.limit import UNIT, is_ptp
 from meridian_twin import CardProcess, Host, Ps, QueueSetting
+from wide import WIDE
 
 ARM, MINE = bytes.fromhex("02000000010f"), bytes.fromhex("02000000aa01")
 AROUND = 20  # bytes of the wire around a frame with its FCS
@@ -24,7 +25,7 @@ MESSAGES = 40  # of PTP, 1024 Sync a second and as many that follow
 CONFIGURATIONS = {
     "default": (),
     "10G": ("--line-rate", "10"),
-    "wide": ("--ports", "2", "--host-bytes", "64", "--functions", "20"),
+    "wide": WIDE,
     "4 ports": ("--ports", "4"),
 }
 

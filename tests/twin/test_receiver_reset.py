@@ -12,11 +12,10 @@ import pytest
 from meridian_twin import Host
 from meridian_twin.control import Control
 from meridian_twin.driver import Ps
+from wide import WIDE
 
 MS = 10**9  # in ps
 INTERVAL_MS, PULSE_PS = 100, 10**6
-#: A card that other tests run, too.
-TWO_PORTS = ("--ports", "2", "--host-bytes", "64", "--functions", "20")
 
 
 def test_a_receiver_that_locks_after_a_reset_only(run_card: Callable[..., Any], tmp_path: Path) -> None:
@@ -63,7 +62,7 @@ def test_a_receiver_that_locks_after_a_reset_only(run_card: Callable[..., Any], 
 
 @pytest.mark.long
 def test_each_lane_alone(run_card: Callable[..., Any], tmp_path: Path) -> None:
-    card = run_card("--control", str(tmp_path / "control"), "--time", "lockstep", configuration=TWO_PORTS)
+    card = run_card("--control", str(tmp_path / "control"), "--time", "lockstep", configuration=WIDE)
     with Control(tmp_path / "control") as control, Host.connect(card.socket, lockstep=True) as host:
         control.ask("link", port=1, up=True, until_reset=True)
         host.link.advance(350 * MS)

@@ -16,6 +16,7 @@ from meridian_twin.mailbox import Op
 from meridian_twin.pf_service import PfService
 from meridian_twin.vf import Vf
 from test_frames import connect, on_wire
+from wide import WIDE
 
 __all__ = ["connect"]
 PARENTS = {4: 0, 5: 0, 6: 1, 7: 1}
@@ -110,9 +111,9 @@ def test_the_reset_of_a_vf_takes_it_alone(functions: Any) -> None:
     frames_pass(card, pfs, start(pfs, 6), 10)
 
 
-def test_functions_of_two_ports(run_card: Any, connect: Any, configuration: tuple[str, ...]) -> None:
+def test_functions_of_two_ports(run_card: Any, connect: Any, configuration: tuple[str, ...], own_dma: bool) -> None:
     """Two PFs and a VF of each, on both ports."""
-    card = run_card(configuration=("--ports", "2", *configuration))
+    card = run_card(configuration=("--ports", "2", *configuration) if own_dma else WIDE)
     pfs = two_pfs(card, connect, ports=(0, 1))
     everybody = [*pfs, start(pfs, 4), start(pfs, 7)]
     for port, wire in enumerate(card.wires):

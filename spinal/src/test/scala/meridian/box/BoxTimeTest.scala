@@ -108,7 +108,7 @@ class BoxTimeTest extends AnyFunSuite {
           var known = -1L
           var last = 0.0
           var least, most = 0.0
-          b.run(if (ppm == 0) 100000000000L else 600000000000L) { (shown, truth) =>
+          b.run(if (ppm == 0) 70000000000L else 300000000000L) { (shown, truth) =>
             for (time <- shown) {
               if (known < 0) known = b.now - start
               assert(time > last, s"at $ppm ppm $time ns follows $last ns")

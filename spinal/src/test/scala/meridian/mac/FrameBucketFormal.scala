@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac
 
-import meridian.Proof
+import meridian.{LongTest, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -72,8 +72,8 @@ class ProvenFrameBucket(step: Int, fractionBits: Int) extends Component {
 
 /** By induction, so for runs of any length. */
 class FrameBucketFormal extends AnyFunSuite {
-  for ((rate, step, fractionBits) <- Seq((25, 1, 18), (10, 5, 19)))
-    test(s"in any time no more passes than burst and rate, and no less than there are tokens, $rate Gb/s") {
+  for ((rate, step, fractionBits, more) <- Seq((25, 1, 18, Nil), (10, 5, 19, Seq(LongTest))))
+    test(s"in any time no more passes than burst and rate, and no less than there are tokens, $rate Gb/s", more: _*) {
       Proof().withProve(4).doVerify(new ProvenFrameBucket(step, fractionBits))
     }
 }

@@ -41,9 +41,10 @@ class PacerEngineProof extends Component {
   * two queues, the structure the same.
   */
 class PacerEngineFormal extends AnyFunSuite {
-  test("no visit leaves more than 128 descriptors of a function on their way, whatever was before it, in 100 cycles") {
-    Pdr.bounded(new PacerEngineProof, cycles = 100)
-  }
+  for ((cycles, more) <- Seq(50 -> Nil, 100 -> Seq(LongTest)))
+    test(s"no visit leaves more than 128 descriptors of a function on their way, in $cycles cycles", more: _*) {
+      Pdr.bounded(new PacerEngineProof, cycles)
+    }
   test("the proof notices a grant to a function that has more on its way than a batch below the most", LongTest) {
     Pdr.catches(new PacerEngineProof, "(settle_left <= 8'h60)", "(settle_left <= 8'h61)")
   }

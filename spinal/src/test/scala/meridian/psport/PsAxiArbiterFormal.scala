@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.psport
 
-import meridian.Proof
+import meridian.{LongTest, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -81,9 +81,10 @@ class PsAxiArbiterProof(writes: Boolean) extends Component {
 
 /** A bounded check: the first 9 cycles after reset, in which bursts of several clients meet. */
 class PsAxiArbiterFormal extends AnyFunSuite {
-  test("writes of all: data follows its addresses, responses find their askers") {
-    Proof().withBMC(9).withCover(9).doVerify(new PsAxiArbiterProof(writes = true))
-  }
+  for ((steps, more) <- Seq(7 -> Nil, 9 -> Seq(LongTest)))
+    test(s"writes of all: data follows its addresses, responses find their askers, in $steps steps", more: _*) {
+      Proof().withBMC(steps).withCover(9).doVerify(new PsAxiArbiterProof(writes = true))
+    }
   test("reads of all: responses find their askers") {
     Proof().withBMC(9).withCover(9).doVerify(new PsAxiArbiterProof(writes = false))
   }

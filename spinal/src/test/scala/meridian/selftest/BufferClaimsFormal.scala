@@ -92,9 +92,10 @@ class BufferClaimsProof(depth: Int, latency: Int) extends Component {
 }
 
 class BufferClaimsFormal extends AnyFunSuite {
-  test("no frame goes without buffers, none after a stop, and no buffer is lost, in the first 20 cycles") {
-    Pdr.bounded(new BufferClaimsProof(2, 2), cycles = 20, seconds = 170)
-  }
+  for ((cycles, more) <- Seq(16 -> Nil, 20 -> Seq(LongTest)))
+    test(s"no frame goes without buffers, none after a stop, and no buffer is lost, in $cycles cycles", more: _*) {
+      Pdr.bounded(new BufferClaimsProof(2, 2), cycles, seconds = 170)
+    }
   test("the proof notices buffers that go back twice, as a stop finds a part of them given back", LongTest) {
     Pdr.catches(new BufferClaimsProof(2, 2), " && (! again)", "")
   }

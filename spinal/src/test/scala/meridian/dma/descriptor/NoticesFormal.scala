@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.descriptor
 
-import meridian.{Pdr, Proof}
+import meridian.{LongTest, Pdr, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -61,7 +61,11 @@ class NoticesProof extends Component {
 }
 
 class NoticesFormal extends AnyFunSuite {
-  test("what a ring owes is told when its turn comes, which is after one of each other ring, in any run") {
+  private val claim = "what a ring owes is told when its turn comes, which is after one of each other ring"
+  test(s"$claim, in 16 cycles") {
+    Pdr.bounded(new NoticesProof, cycles = 16, seconds = 200, reduce = true)
+  }
+  test(s"$claim, in any run", LongTest) {
     Pdr.prove(new NoticesProof, seconds = 200, reduce = true)
   }
 }
