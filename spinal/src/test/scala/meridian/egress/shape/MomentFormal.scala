@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.shape
 
-import meridian.Proof
+import meridian.{LongTest, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -43,8 +43,8 @@ class ProvenMoment(hundredths: Int) extends Component {
 
 /** By induction, so for runs of any length. */
 class MomentFormal extends AnyFunSuite {
-  for ((rate, hundredths) <- Seq((25, 256), (10, 640)))
-    test(s"what follows a moment is never before it, $rate Gb/s") {
+  for ((rate, hundredths, more) <- Seq((25, 256, Nil), (10, 640, Seq(LongTest))))
+    test(s"what follows a moment is never before it, $rate Gb/s", more: _*) {
       Proof().withProve(8).withCover(10).doVerify(new ProvenMoment(hundredths))
     }
 }

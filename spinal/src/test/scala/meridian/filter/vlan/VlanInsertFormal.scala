@@ -2,7 +2,7 @@
 package meridian.filter.vlan
 
 import meridian.filter._
-import meridian.{Proof, ShellParam}
+import meridian.{Pdr, Proof, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -72,6 +72,6 @@ class VlanInsertProof extends Component {
 
 class VlanInsertFormal extends AnyFunSuite {
   test("every byte of a frame leaves once and in its place, four behind the addresses of one with a tag") {
-    Proof().withBMC(6).withCover(8).doVerify(new VlanInsertProof)
+    Pdr.bounded(new VlanInsertProof, cycles = 8, seconds = 200)
   }
 }

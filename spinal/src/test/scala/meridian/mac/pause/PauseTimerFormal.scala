@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.mac.pause
 
-import meridian.Proof
+import meridian.{LongTest, Proof}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -38,8 +38,8 @@ class ProvenPauseTimer(clock: HertzNumber, rate: Int) extends Component {
 
 /** By induction, so for runs of any length. */
 class PauseTimerFormal extends AnyFunSuite {
-  for ((mhz, rate) <- Seq((BigDecimal("390.625"), 25), (BigDecimal(250), 25), (BigDecimal(250), 10)))
-    test(s"a class is blocked exactly as long as it was told last, $mhz MHz, $rate Gb/s") {
-      Proof().withProve(3).doVerify(new ProvenPauseTimer(mhz MHz, rate))
+  for ((mhz, rate, more) <- Seq(("390.625", 25, Nil), ("250", 25, Seq(LongTest)), ("250", 10, Seq(LongTest))))
+    test(s"a class is blocked exactly as long as it was told last, $mhz MHz, $rate Gb/s", more: _*) {
+      Proof().withProve(3).doVerify(new ProvenPauseTimer(BigDecimal(mhz) MHz, rate))
     }
 }
