@@ -174,6 +174,7 @@ def test_verilog_of_a_shell_with_a_box_is_made_anew_with_another_verilator(tmp_p
     assert len(known[0]) == 1 and len(known[1]) == 1 + box, known
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dma", ["qdma", "meridian"])
 def test_the_shell_runs_code_of_the_dma_engine_only_if_it_has_it(tmp_path: Path, dma: str) -> None:
     """So what is generated of a shell without it is kept while the engine changes."""

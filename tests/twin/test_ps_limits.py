@@ -124,7 +124,8 @@ def check(flood: Flood, card: Path, is_limited: bool) -> None:
             assert ring["rx_no_descriptor"] > come // 2 and port["rx_ps_policed"] == 0
 
 
-@pytest.mark.parametrize("is_limited", [True, False], ids=["limits", "none"])
+# Without limits the promise is broken, which test_flood.py shows of the shell alone.
+@pytest.mark.parametrize("is_limited", [True, pytest.param(False, marks=pytest.mark.long)], ids=["limits", "none"])
 @pytest.mark.parametrize(
     "name", [name if name == "default" else pytest.param(name, marks=pytest.mark.long) for name in CONFIGURATIONS]
 )

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from sessions import Testpmd
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,6 +27,7 @@ def output(*command: str | Path, folder: Path | None = None) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 def test_a_tree_of_dpdk_with_the_driver(tmp_path: Path) -> None:
     output(ROOT / "scripts" / "setup", "--dpdk")
     tree = tmp_path / "dpdk"

@@ -14,7 +14,7 @@ namespace meridian {
 namespace {
 
 constexpr unsigned beat_words = 8;
-constexpr unsigned descriptor_words = 4, completion_words = 3;
+constexpr unsigned completion_words = 3;
 constexpr unsigned memory_read = 0, memory_write = 1;
 constexpr std::uint32_t requester = 0x0108;
 constexpr std::uint32_t bar_address = 0xd0000000;

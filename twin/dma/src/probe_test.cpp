@@ -74,7 +74,7 @@ class Probe : public testing::Test {
       b.write(pf, at, value);
       EXPECT_EQ(b.read(pf, at), value);
     }
-    for (const std::uint32_t run : {0x1004, 0x1204}) b.write(pf, run, 1);
+    for (const std::uint32_t run : {0x1004U, 0x1204U}) b.write(pf, run, 1);
     check_table(pf, 0x204, xilinx_rings);
     check_table(pf, 0xab0, xilinx_buffers);
   }
@@ -202,7 +202,7 @@ TEST_F(Probe, net_qdma_of_dpdk) {
   scrub(0);
   enable_errors(0);
   b.write_context(fmap, 0, {0, 1});
-  for (const std::uint32_t at : {0x204, 0xab0, 0xa00, 0xa40}) b.read_row(0, at, 16);
+  for (const std::uint32_t at : {0x204U, 0xab0U, 0xa00U, 0xa40U}) b.read_row(0, at, 16);
   for (const unsigned kind : {sw_h2c, hw_h2c, credit_h2c}) b.command(kind, clear, 0);
   b.write(0, 0x18004, 0);  // its queues are not enabled yet
   for (const unsigned kind : {sw_c2h, hw_c2h, credit_c2h, prefetch, completion}) b.command(kind, clear, 0);

@@ -90,7 +90,7 @@ TEST(PciePacket, RequestThatBreaksARuleIsFound) {
   refuses([](Words& w) { w[0] |= 1; });
   refuses([](Words& w) { w[0] = 0xffc; });
   refuses([](Words& w) { w[2] |= 2 << 11; });
-  for (const std::uint64_t enables : {0x30, 0x0c, 0x5c, 0x36, 0x6c}) refuses([](Words&) {}, enables);
+  for (const std::uint64_t enables : {0x30U, 0x0cU, 0x5cU, 0x36U, 0x6cU}) refuses([](Words&) {}, enables);
   const Words read_with_data = {0x2000, 0, 1, 0, 5};
   EXPECT_THROW(decode_request(read_with_data, 0xf), CheckError);
 }

@@ -26,7 +26,7 @@ struct Scan {
   }
   void begin(int across, int up) {
     lane.write(drp::es_horz_offset, static_cast<std::uint16_t>((across & 0x7ff) << 4), now);
-    lane.write(drp::rx_eyescan_vs, static_cast<std::uint16_t>(std::abs(up) << 2 | (up < 0 ? 1U << 10 : 0U)), now);
+    lane.write(drp::rx_eyescan_vs, static_cast<std::uint16_t>(std::abs(up) << 2 | (up < 0 ? 1 << 10 : 0)), now);
     const std::uint16_t control = lane.read(drp::es_control, now);
     lane.write(drp::es_control, control & ~drp::es_run & 0xffff, now);
     lane.write(drp::es_control, control | drp::es_run, now);
