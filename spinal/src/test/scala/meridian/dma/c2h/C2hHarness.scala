@@ -216,6 +216,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     d.arm #= arm
   }
   def waitingDoorbells: Int = doorbells.size
+  def waitingBells: Int = bells.size
 
   /** Software has read up to an entry. */
   def bell(queue: Int, cidx: Int, irq: Boolean = false, mode: Int = 0, counter: Int = 0, timer: Int = 0): Unit = {
