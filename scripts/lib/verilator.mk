@@ -5,3 +5,7 @@
 override VM_PARALLEL_BUILDS := 0
 # Of Verilator's own library, simulations of a block use what starts and ends them.
 override OPT_GLOBAL := -O0
+# Most of the text of a model, and of what connects it to the JVM, is the same headers.
+%__ALL.o %__spinalWrapper.o: override CXX := $(MERIDIAN_ROOT)/scripts/lib/model-c++
+# Verilator's own library is the same for all models, so ccache need not run the preprocessor to know it again.
+unexport CCACHE_NODIRECT
