@@ -13,6 +13,7 @@ FLIP_FLOPS = {"FDRE", "FDSE", "FDCE", "FDPE"}
 LUT_RAM = {
     "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM256X1D": 8, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8,
     "RAM64M8": 8, "RAM32X16DR8": 8, "RAM64X8SW": 8, "SRL16E": 1, "SRLC16E": 1, "SRLC32E": 1,
+    "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2, "RAM256X1S": 4, "RAM512X1S": 8,
 }  # fmt: skip
 #: The address pins behind an output of these; elsewhere DOx is read at ADDRx.
 READ_ADDRESS = {"DPO": "DPRA", "SPO": "A", "O": "A", "Q": "A"}

@@ -75,7 +75,13 @@ def script(verilog: str, top: str) -> str:
         # Synchronisers keep their hierarchy for the vendor's tool; here their registers would be taken for logic.
         "setattr -unset keep_hierarchy */t:BufferCC*",
         *tied,
-        f"{synth} -run begin:map_luts",
+        f"{synth} -run begin:map_memory",
+        # For this family the list of distributed RAM has 16 address bits where its largest with one port has 9, which the
+        # cells behind it then refuse.
+        "memory_libmap -lib +/xilinx/lutrams_xcu.txt t:$mem_v2 r:SIZE=512 %i r:RD_CLK_ENABLE=1'0 %i",
+        "setparam -set OPTION_ABITS 9 t:$__XILINX_LUTRAM_SP_",
+        "techmap -map +/xilinx/lutrams_xc5v_map.v",
+        f"{synth} -run map_memory:map_luts",
         "read_verilog -lib -specify fast.v",
         *(f"chtype -set {kind}_{_slack(clock)} w:{clock.pin}* %co1:+[C] t:{kind} %i" for kind, clock in fast),
         # What synth_xilinx does between map_luts and finalize, with LUTs of our own.

@@ -86,6 +86,14 @@ def test_a_lut_ram_is_read_in_the_cycle_and_written_with_its_clock(tmp_path: Pat
     assert found["slow"] == {"net40.ADDRD": 1}
 
 
+def test_a_lut_ram_of_one_port_may_be_written_with_what_it_has(tmp_path: Path) -> None:
+    ram = cell("RAM128X1S", A=[12], D=[41], O=[40], WCLK=[2], WE=["1"])
+    cells = [flip_flop("0", 10), *luts(10, 3), ram, cell("LUT1", A=[40], O=[41]), flip_flop(41, 42)]
+    found = ends(tmp_path, cells)
+    assert found["fast"]["net42.D"] == 4, "two to the address, the memory itself, and one behind it"
+    assert found["slow"]["net40.D"] == 4
+
+
 def test_a_loop_is_told(tmp_path: Path) -> None:
     cells = [cell("LUT1", A=[10], O=[11]), cell("LUT1", A=[11], O=[10]), flip_flop(10, 12)]
     with pytest.raises(RuntimeError, match="loop"):
