@@ -25,7 +25,7 @@ abstract class ShellSelfTestBench extends AnyFunSuite {
     copyBufferBytes = 32768,
     selfTest = true
   )
-  lazy val built = SimConfig.compile {
+  lazy val built = RomSim.config.compile {
     val dut = new HostSide(p)
     dut.selfTest.test.now.simPublic()
     dut

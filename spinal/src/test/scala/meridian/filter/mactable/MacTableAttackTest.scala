@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.mactable
 
-import meridian.{LongTest, ShellParam}
+import meridian.{LongTest, RomSim, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
 import spinal.core._
@@ -43,7 +43,7 @@ class MacTableAttackTest extends AnyFunSuite {
   }
 
   private def simulate(body: (Bench, MacTableHarness, Random) => Unit): Unit =
-    SimConfig.compile(new MacTableHarness(shape)).doSim(1) { dut => body(new Bench(dut), dut, new Random(1)) }
+    RomSim.config.compile(new MacTableHarness(shape)).doSim(1) { dut => body(new Bench(dut), dut, new Random(1)) }
 
   /** Multicast addresses with exactly the slots of a key, by rows that are known: sums of a value for one half of the
     * address and one for the other.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.mactable
 
-import meridian.ShellParam
+import meridian.{RomSim, ShellParam}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
@@ -142,7 +142,7 @@ class MacTableTest extends AnyFunSuite {
   }
 
   def simulate(p: ShellParam, seeds: Seq[Int])(body: (MacTable, Random) => Unit): Unit = {
-    val compiled = SimConfig.compile {
+    val compiled = RomSim.config.compile {
       val table = new MacTable(p, 2)
       MacHashModel.open(table.update.hash)
       table

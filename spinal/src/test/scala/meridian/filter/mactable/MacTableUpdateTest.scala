@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.filter.mactable
 
+import meridian.RomSim
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
 import scala.util.Random
@@ -11,7 +12,7 @@ class MacTableUpdateTest extends AnyFunSuite {
   private val shape = MacTableShape(ways = 4, depth = 8, keyBits = 16, scopeBits = 6, valueBits = 8, entries = 31)
 
   test("entries are found while they move, and a refused one changes nothing") {
-    SimConfig.compile(new MacTableHarness(shape)).doSim(1) { dut =>
+    RomSim.config.compile(new MacTableHarness(shape)).doSim(1) { dut =>
       val random = new Random(1)
 
       /** A key for any scope has no scope of its own. */

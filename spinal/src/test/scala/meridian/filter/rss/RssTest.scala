@@ -2,7 +2,7 @@
 package meridian.filter.rss
 
 import meridian.filter._
-import meridian.ShellParam
+import meridian.{RomSim, ShellParam}
 import meridian.frame.FrameWord
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
@@ -39,7 +39,7 @@ class RssTest extends AnyFunSuite {
   for (bytes <- Seq(32, 64))
     test(s"hash, queue and header of random frames, $bytes bytes a beat, no bubble") {
       val p = ShellParam(hostBytes = bytes, functions = 6)
-      SimConfig.compile(new RssPath(p)).doSim(seed = 11) { dut =>
+      RomSim.config.compile(new RssPath(p)).doSim(seed = 11) { dut =>
         println("seed 11")
         val random = new Random(11)
         dut.clockDomain.forkStimulus(4)
@@ -168,7 +168,7 @@ class RssTest extends AnyFunSuite {
 
   test("Microsoft's verification suite") {
     val p = ShellParam(functions = 6)
-    SimConfig.compile(new RssPath(p)).doSim("suite", seed = 12) { dut =>
+    RomSim.config.compile(new RssPath(p)).doSim("suite", seed = 12) { dut =>
       dut.clockDomain.forkStimulus(4)
       dut.io.beat.valid #= false
       dut.io.indirection.valid #= false
