@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
+import meridian.Samplings._
 import meridian.{LongTest, ShellParam}
 import meridian.mac.RxStamp
 import meridian.ptp.{Phc, PhcControl, PtpFineTime, PtpSim}
@@ -49,33 +50,36 @@ class BoxTimeTest extends AnyFunSuite {
     dut.io.control.increment #= BigInt(4) << 32
     dut.io.skip #= 1
 
-    private def edge(cd: ClockDomain): Unit = {
-      cd.fallingEdge()
-      sleep(1)
-      cd.risingEdge()
-      sleep(1)
-    }
+    // From second 1000 on, so that a double holds the shown time and the PHC's to less than a picosecond.
+    private val origin = BigInt(999) * 1000000000
+    private val originFine = origin << 32
     def run(fs: Long)(each: (Option[Double], Double) => Unit): Unit = {
       val end = now + fs
-      while (now < end) {
-        if (nextPs <= nextHost) {
+      var over = false
+      def next(): Unit =
+        if (now >= end) over = true
+        else if (nextPs <= nextHost) {
           now = nextPs
           nextPs += psFs
-          edge(dut.psCd)
-          psTime = fine(dut.io.psTime)
-          psEdge = now
+          dut.psCd.cycleThen {
+            psTime = fine(dut.io.psTime)
+            psEdge = now
+            next()
+          }
         } else {
           now = nextHost
           nextHost += hostFs
-          edge(dut.hostCd)
-          // From second 1000 on, so that a double holds both to less than a picosecond.
-          val origin = BigInt(999) * 1000000000
-          val truth = (psTime - (origin << 32)).toDouble / 4294967296.0 + (now - psEdge) * 1e-6
-          val shown = coarse(dut.io.time.time)
-          if (!dut.io.time.valid.toBoolean) assert(shown == 0, "a time that is not known is not 0")
-          each(Option.when(dut.io.time.valid.toBoolean)((shown - origin).toDouble), truth)
+          dut.hostCd.cycleThen {
+            val truth = (psTime - originFine).toDouble / 4294967296.0 + (now - psEdge) * 1e-6
+            val shown = coarse(dut.io.time.time)
+            val valid = dut.io.time.valid.toBoolean
+            if (!valid) assert(shown == 0, "a time that is not known is not 0")
+            each(Option.when(valid)((shown - origin).toDouble), truth)
+            next()
+          }
         }
-      }
+      next()
+      waitUntil(over)
     }
     def pass(fs: Long): Unit = run(fs)((_, _) => ())
     def set(ns: BigInt): Unit = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.pacing
 
+import meridian.Samplings._
 import meridian.ShellParam
 import spinal.core._
 import spinal.core.sim._
@@ -113,14 +114,22 @@ class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 
     q.unsaid = 0
   }
 
-  def run(cycles: Int): Unit = for (_ <- 0 until cycles) {
+  def run(cycles: Int): Unit = {
     for ((port, function) <- ports.zipWithIndex) dut.io.ports(function) #= port
+    drive()
+    var left = cycles
+    cd.eachSampling(cycles) {
+      cycle += 1
+      sample()
+      left -= 1
+      if (left > 0) drive()
+    }
+  }
+
+  private def drive(): Unit = {
     control()
     engine()
     beat()
-    cd.waitSampling()
-    cycle += 1
-    sample()
   }
 
   private def control(): Unit = {

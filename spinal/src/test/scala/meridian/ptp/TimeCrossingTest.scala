@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.ptp
 
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -44,41 +45,40 @@ class TimeCrossingTest extends AnyFunSuite {
     var psTime = BigInt(0)
     var locked = false
 
-    private def ps(): Unit = {
-      dut.psCd.fallingEdge()
-      sleep(1)
-      dut.psCd.risingEdge()
-      sleep(1)
+    private def ps(seen: => Unit): Unit = dut.psCd.cycleThen {
       psTime = fine(dut.io.psTime)
       psEdge = now
+      seen
     }
-    private def dst(): Double = {
-      dut.dstCd.fallingEdge()
-      sleep(1)
-      dut.dstCd.risingEdge()
-      sleep(1)
+    private def dst(seen: Double => Unit): Unit = dut.dstCd.cycleThen {
       assert(dut.io.dstTime.nanoseconds.toLong < 1000000000L)
       locked = dut.io.dstLocked.toBoolean
       val whole = coarse(dut.io.dstTime) - (psTime >> 32) / 1000000000 * 1000000000
       val ns = beyondSecond(psTime) + (now - psEdge).toDouble / psFs * increment.toDouble / 4294967296.0
-      whole.toDouble - ns
+      seen(whole.toDouble - ns)
     }
     // Nanoseconds beyond the second, as a double is too short for all of it.
     private def beyondSecond(t: BigInt): Double = (t % secondFine).toDouble / 4294967296.0
 
     def run(fs: Long)(each: (Long, Double) => Unit): Unit = {
       val end = now + fs
-      while (now < end) {
-        if (nextPs <= nextDst) {
+      var over = false
+      def next(): Unit =
+        if (now >= end) over = true
+        else if (nextPs <= nextDst) {
           now = nextPs
           nextPs += psFs
-          ps()
+          ps(next())
         } else {
           now = nextDst
           nextDst += dstFs
-          each(now, dst())
+          dst { error =>
+            each(now, error)
+            next()
+          }
         }
-      }
+      next()
+      waitUntil(over)
     }
 
     /** All stand still but for one edge each that stands for as many cycles as fit into about this time. */
@@ -89,12 +89,17 @@ class TimeCrossingTest extends AnyFunSuite {
       dut.io.dstSkip #= dstCycles
       now = nextPs + (psCycles - 1) * psFs
       nextPs = now + psFs
-      ps()
-      dut.io.psSkip #= 1
-      now = nextDst + (dstCycles - 1) * dstFs
-      nextDst = now + dstFs
-      dst()
-      dut.io.dstSkip #= 1
+      var over = false
+      ps {
+        dut.io.psSkip #= 1
+        now = nextDst + (dstCycles - 1) * dstFs
+        nextDst = now + dstFs
+        dst { _ =>
+          dut.io.dstSkip #= 1
+          over = true
+        }
+      }
+      waitUntil(over)
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.shape
 
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -54,14 +55,14 @@ class ClassRatesTest extends AnyFunSuite {
       setUp(dut)
       val rates = Seq(1, 300, 3000, 6000, 9000, 12000, 20000, 0) // 77 % of the line, and one without a bound
       val bursts = Seq(0, 1, 100, 200, 3, 400, 1000, 0)
+      val gains = rates.map(perCycle)
       for (i <- 0 until 8) { dut.io.most(i).rate #= rates(i); dut.io.most(i).burst #= bursts(i) }
       val had = Array.fill(8)(0.0)
       val lowest = Array.fill(8)(0.0) // of had - rate * t until now
       var until = 0
       val cycles = 200000
-      for (t <- 0 until cycles) {
-        dut.io.charge.valid #= false
-        sleep(1)
+      var t = 0
+      def cycle(): Unit = {
         if (t >= until) {
           val may = (0 until 8).filter(i => (dut.io.blocked.toInt >> i & 1) == 0)
           val bounded = may.filter(rates(_) != 0)
@@ -76,17 +77,22 @@ class ClassRatesTest extends AnyFunSuite {
           val i = chosen
           if (rates(i) != 0) {
             // From the best moment before this frame on.
-            val over = had(i) - perCycle(rates(i)) * t - lowest(i)
-            val gain = perCycle(rates(i)) * ClassBuckets.visitCycles
+            val over = had(i) - gains(i) * t - lowest(i)
+            val gain = gains(i) * ClassBuckets.visitCycles
             val bound = bursts(i) * 64 + 2 * gain + bytes + 1
             assert(over <= bound, s"class $i has $over bytes too many at $t, the bound is $bound")
           }
         }
-        for (i <- 0 until 8) lowest(i) = lowest(i) min (had(i) - perCycle(rates(i)) * t)
-        dut.clockDomain.waitSampling()
+        for (i <- 0 until 8) lowest(i) = lowest(i) min (had(i) - gains(i) * t)
+        t += 1
       }
+      dut.clockDomain.eachSampling(cycles) {
+        dut.io.charge.valid #= false
+        delayed(1)(cycle())
+      }
+      sleep(1)
       // With a burst that lasts until its turn comes, a class has its rate in full.
-      for (i <- 0 until 7; want = perCycle(rates(i)) * cycles if bursts(i) >= 100)
+      for (i <- 0 until 7; want = gains(i) * cycles if bursts(i) >= 100)
         assert(math.abs(had(i) - want) < want * 0.001 + bursts(i) * 64 + 1600, s"class $i has ${had(i)} of $want")
     }
   }
@@ -99,14 +105,17 @@ class ClassRatesTest extends AnyFunSuite {
       dut.io.least(3).rate #= rate
       dut.io.least(3).burst #= 50 // 3200 bytes
       def charge(bytes: Int, every: Int, times: Int): Double = {
-        var urgent = 0
-        for (n <- 0 until times * every) {
-          dut.io.charge.valid #= n % every == 0
-          dut.io.charge.trafficClass #= 3
-          dut.io.charge.bytes #= bytes
-          dut.clockDomain.waitSampling()
-          if ((dut.io.urgent.toInt >> 3 & 1) == 1) urgent += 1
-          assert((dut.io.urgent.toInt & ~8) == 0 && dut.io.blocked.toInt == 0)
+        var urgent, n = 0
+        def ask(): Unit = dut.io.charge.valid #= n % every == 0
+        dut.io.charge.trafficClass #= 3
+        dut.io.charge.bytes #= bytes
+        ask()
+        dut.clockDomain.eachSampling(times * every) {
+          val seen = dut.io.urgent.toInt
+          if ((seen >> 3 & 1) == 1) urgent += 1
+          assert((seen & ~8) == 0 && dut.io.blocked.toInt == 0)
+          n += 1
+          ask()
         }
         dut.io.charge.valid #= false
         urgent.toDouble / (times * every)
@@ -121,9 +130,8 @@ class ClassRatesTest extends AnyFunSuite {
       var had = 0.0
       val cycles = 100000
       var until = 0
-      for (t <- 0 until cycles) {
-        dut.io.charge.valid #= false
-        sleep(1)
+      var t = 0
+      def cycle(): Unit = {
         if (t >= until) {
           val mine = (dut.io.urgent.toInt >> 3 & 1) == 1
           val bytes = 84 + random.nextInt(1500)
@@ -133,8 +141,13 @@ class ClassRatesTest extends AnyFunSuite {
           if (mine) had += bytes
           until = t + (bytes + bytesPerCycle - 1) / bytesPerCycle
         }
-        dut.clockDomain.waitSampling()
+        t += 1
       }
+      dut.clockDomain.eachSampling(cycles) {
+        dut.io.charge.valid #= false
+        delayed(1)(cycle())
+      }
+      sleep(1)
       // What a frame takes below zero is forgotten, so it has its rate at least.
       assert(had >= perCycle(rate) * cycles - 1600, s"$had of ${perCycle(rate) * cycles}")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.shape
 
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -55,16 +56,20 @@ class EcnCurveTest extends AnyFunSuite {
         dut.clockDomain.waitSampling(EcnCurve.latency)
         val asked, marked = Array.fill(8)(0)
         var last = -1
-        for (_ <- 0 until 240000) {
-          val chosen = random.nextInt(8)
+        var chosen = 0
+        def ask(): Unit = {
+          chosen = random.nextInt(8)
           dut.io.query.valid #= true
           dut.io.query.trafficClass #= chosen
-          dut.clockDomain.waitSampling()
+        }
+        ask()
+        dut.clockDomain.eachSampling(240000) {
           if (last >= 0) {
             asked(last) += 1
             if (dut.io.mark.toBoolean) marked(last) += 1
           }
           last = chosen
+          ask()
         }
         for (i <- 0 until 8) {
           val (got, want) = (marked(i).toDouble / asked(i), lines(i).chance(fill(i)))
@@ -74,7 +79,7 @@ class EcnCurveTest extends AnyFunSuite {
       }
       dut.io.query.valid #= false
       dut.clockDomain.waitSampling(2)
-      for (_ <- 0 until 1000) { dut.clockDomain.waitSampling(); assert(!dut.io.mark.toBoolean) }
+      dut.clockDomain.eachSampling(1000)(assert(!dut.io.mark.toBoolean))
     }
   }
 
@@ -103,16 +108,22 @@ class EcnCurveTest extends AnyFunSuite {
         for (i <- 0 until 8) dut.io.fill(i) #= (if (up) 8000 else 0)
         val visits = 1200
         val changed = Array.fill(8)(-1)
-        for (n <- 0 until visits) {
-          for (i <- 0 until 8) {
-            dut.io.query.valid #= true
-            dut.io.query.trafficClass #= i
-            dut.clockDomain.waitSampling()
-            sleep(1)
-            if (dut.io.mark.toBoolean == up && changed(i) < 0) changed(i) = n
-          }
-          dut.clockDomain.waitSampling(EcnCurve.visitCycles - 8)
+        // The first eight cycles of each visit ask for the eight classes.
+        var cycle = 0
+        def ask(): Unit = {
+          dut.io.query.valid #= true
+          dut.io.query.trafficClass #= (cycle % EcnCurve.visitCycles) min 7
         }
+        ask()
+        dut.clockDomain.eachSampling(visits * EcnCurve.visitCycles) {
+          delayed(1) {
+            val (n, i) = (cycle / EcnCurve.visitCycles, cycle % EcnCurve.visitCycles)
+            if (i < 8 && dut.io.mark.toBoolean == up && changed(i) < 0) changed(i) = n
+            cycle += 1
+            ask()
+          }
+        }
+        sleep(1)
         for ((weight, i) <- weights.zipWithIndex) {
           val visitsToHalf = if (weight == 0) 1 else math.ceil(math.log(0.5) / math.log(1 - math.pow(2, -weight))).toInt
           assert(math.abs(changed(i) - visitsToHalf) <= 3, s"weight $weight: ${changed(i)} visits, not $visitsToHalf")

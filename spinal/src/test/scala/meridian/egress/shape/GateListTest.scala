@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.egress.shape
 
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -69,19 +70,23 @@ class GateListTest extends AnyFunSuite {
     sleep(1)
     def now: BigInt = start + at / 100
 
-    /** A cycle, then what is there in it. */
-    def step(cycles: Int = 1): Unit = for (_ <- 0 until cycles) {
-      dut.clockDomain.waitSampling()
+    /** A cycle begins; a moment later, this is there in it. */
+    private def cycle(): Unit = {
       at += period
       dut.io.now #= start + (at + 50) / 100
+      delayed(1) {
+        trace += Seen(
+          at,
+          dut.io.open.toInt,
+          dut.io.left.map(_.toInt).toSeq,
+          dut.io.busy.toBoolean,
+          dut.io.cycleBegan.toBoolean
+        )
+      }
+    }
+    def step(cycles: Int = 1): Unit = {
+      dut.clockDomain.eachSampling(cycles)(cycle())
       sleep(1)
-      trace += Seen(
-        at,
-        dut.io.open.toInt,
-        dut.io.left.map(_.toInt).toSeq,
-        dut.io.busy.toBoolean,
-        dut.io.cycleBegan.toBoolean
-      )
     }
     def write(plan: Plan): Unit = {
       for (((gates, interval), i) <- plan.entries.zipWithIndex) {
@@ -107,7 +112,13 @@ class GateListTest extends AnyFunSuite {
     /** Steps until the list that waits has begun; returns when that was seen. */
     def begun(): Long = {
       var left = 20000
-      while (dut.io.busy.toBoolean) { step(); left -= 1; assert(left > 0, "the list does not begin") }
+      var waits = dut.io.busy.toBoolean
+      dut.clockDomain.samplingUntil(!waits) {
+        cycle()
+        delayed(1) { waits = dut.io.busy.toBoolean }
+        left -= 1
+        assert(left > 0, "the list does not begin")
+      }
       at
     }
   }

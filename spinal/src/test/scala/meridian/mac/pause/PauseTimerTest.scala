@@ -2,6 +2,7 @@
 package meridian.mac.pause
 
 import meridian.LongTest
+import meridian.Samplings._
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.sim._
@@ -38,20 +39,23 @@ class PauseTimerTest extends AnyFunSuite {
           dut.io.skip #= 1
           dut.clockDomain.forkStimulus(10)
           dut.clockDomain.waitSampling()
-          for (_ <- 0 until 60000) {
-            val tell = random.nextInt(200) == 0
-            val enable = random.nextInt(256)
-            val quanta = Seq.fill(8)(if (random.nextInt(4) == 0) random.nextInt(2) else random.nextInt(60))
-            val clear = if (random.nextInt(500) == 0) random.nextInt(256) else 0
-            val skip = if (skips && random.nextInt(50) == 0) 1 + random.nextInt(1000) else 1
+          var tell = false
+          var enable, clear = 0
+          var skip = 1
+          var quanta = Seq.fill(8)(0)
+          def draw(): Unit = {
+            tell = random.nextInt(200) == 0
+            enable = random.nextInt(256)
+            quanta = Seq.fill(8)(if (random.nextInt(4) == 0) random.nextInt(2) else random.nextInt(60))
+            clear = if (random.nextInt(500) == 0) random.nextInt(256) else 0
+            skip = if (skips && random.nextInt(50) == 0) 1 + random.nextInt(1000) else 1
             dut.io.times.valid #= tell
             dut.io.times.enable #= enable
             for (i <- 0 until 8) dut.io.times.quanta(i) #= quanta(i)
             dut.io.clear #= clear
             dut.io.skip #= skip
-            dut.clockDomain.waitSampling()
-            now += period * skip
-            sleep(1)
+          }
+          def check(): Unit = {
             val blocked = dut.io.blocked.toInt
             for (i <- 0 until 8) {
               if (tell && (enable >> i & 1) == 1) until(i) = now + BigDecimal(quanta(i)) * 512 / rate
@@ -60,6 +64,15 @@ class PauseTimerTest extends AnyFunSuite {
               if ((blocked >> i & 1) == 1) blockedCycles += 1
             }
           }
+          draw()
+          dut.clockDomain.eachSampling(60000) {
+            now += period * skip
+            delayed(1) {
+              check()
+              draw()
+            }
+          }
+          sleep(1)
           assert(blockedCycles > 30000)
           // The longest time does not run over.
           dut.io.clear #= 0
@@ -70,11 +83,7 @@ class PauseTimerTest extends AnyFunSuite {
           dut.clockDomain.waitSampling()
           dut.io.times.valid #= false
           sleep(1)
-          while ((dut.io.blocked.toInt & 0x80) != 0 && longest < 2000000) {
-            dut.clockDomain.waitSampling()
-            sleep(1)
-            longest += 1
-          }
+          dut.clockDomain.samplingUntil((dut.io.blocked.toInt & 0x80) == 0 || longest == 2000000)(longest += 1)
           assert(longest == (BigDecimal(0xffff) * 512 / rate / period).setScale(0, BigDecimal.RoundingMode.CEILING))
         }
     }
