@@ -73,7 +73,7 @@ class ShellElaborationTest extends AnyFunSuite {
   /** The same of a pool. */
   private def poolTraces = Seq("EgressPool", "CellFifo", "HostPool", "hostCut", "egress_thresholds")
 
-  test("egress queues at the ends, and their clock crossings") {
+  test("egress queues at the ends, and their clock crossings", LongTest) {
     val small =
       ShellParam(functions = 4, queues = 16, txBufferBytes = 4096, maxFrame = 1518, egress = true, selfTest = true)
     elaborate(small)
@@ -139,24 +139,27 @@ class ShellElaborationTest extends AnyFunSuite {
   private def dmaTraces = Seq("DmaEngine", "m_axis_cq_tdata", "cfg_flr_in_process")
   private def qdmaTraces = Seq("m_axil_", "m_axis_h2c_tdata,", "usr_flr_set,", "tm_dsc_sts_vld,")
 
-  test("the DMA engine of our own, with its VFs shared or not, and its clock crossings") {
+  private def checkDma(param: ShellParam): Unit = {
+    val shell = elaborate(param.together).toplevel
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    for (trace <- dmaTraces) assert(verilog.contains(trace), trace)
+    for (trace <- qdmaTraces) assert(!verilog.split("\n\\);").head.contains(trace), trace)
+    // All pins of the block are of the clock of the host side.
+    val crossings = Shell.crossings(shell).crossings
+    assert(crossings.nonEmpty && !crossings.exists(c => (c.from :+ c.to).exists(_.startsWith("dma/"))))
+    assert(Seq("m_axis", "s_axis", "cfg_").forall(pins => !crossings.exists(_.from.exists(_.startsWith(pins)))))
+  }
+
+  test("the DMA engine of our own, small and with the usual sizes, and its clock crossings", LongTest) {
+    checkDma(ShellParam(functions = 4, queues = 16, maxFrame = 1518, ownDma = true, selfTest = true))
+    checkDma(ShellParam(ownDma = true))
+  }
+
+  test("the DMA engine of our own with VFs of three PFs and egress queues, and its clock crossings") {
     val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true)
-    for (
-      param <- Seq(
-        ShellParam(functions = 4, queues = 16, maxFrame = 1518, ownDma = true, selfTest = true),
-        ShellParam(ownDma = true),
-        two.copy(vfs = Seq(4, 4, 0, 8), egress = true)
-      )
-    ) {
-      val shell = elaborate(param.together).toplevel
-      val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
-      for (trace <- dmaTraces) assert(verilog.contains(trace), trace)
-      for (trace <- qdmaTraces) assert(!verilog.split("\n\\);").head.contains(trace), trace)
-      // All pins of the block are of the clock of the host side.
-      val crossings = Shell.crossings(shell).crossings
-      assert(crossings.nonEmpty && !crossings.exists(c => (c.from :+ c.to).exists(_.startsWith("dma/"))))
-      assert(Seq("m_axis", "s_axis", "cfg_").forall(pins => !crossings.exists(_.from.exists(_.startsWith(pins)))))
-    }
+    checkDma(two.copy(vfs = Seq(4, 4, 0, 8), egress = true))
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    for (trace <- egressTraces) assert(verilog.contains(trace), trace)
     assert(ShellParam(functions = 20, ownDma = true).dmaParam.vfs == Seq(16, 0, 0, 0))
     assert(two.copy(vfs = Seq(4, 4, 0, 8)).dmaParam.vfsOf(3) == (12 until 20))
     for (
@@ -173,7 +176,7 @@ class ShellElaborationTest extends AnyFunSuite {
     ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
   }
 
-  test("a user's module at the host, alone, and beside those at the wire") {
+  test("a user's module at the host, alone, and beside those at the wire", LongTest) {
     val sizes = ShellParam(ports = 2, functions = 33, queues = 64, selfTest = true)
     val alone = sizes.copy(hostBox = Some(BoxPins.whole(sizes, atHost = true)))
     for (param <- Seq(alone, alone.copy(box = Some(BoxPins.whole(sizes))))) {
@@ -199,7 +202,7 @@ class ShellElaborationTest extends AnyFunSuite {
     )
   }
 
-  test("odd sizes") {
+  test("odd sizes", LongTest) {
     elaborate(ShellParam(ports = 3, lineRate = 10, functions = 33, queues = 64, maxFrame = 2000))
   }
 
