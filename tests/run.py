@@ -71,11 +71,6 @@ def suites(long: bool) -> list[Suite]:
     shell = "not qemu and not vivado" if long else "not long and not qemu and not vivado"
     return [
         Suite("lint", [str(scripts / "lint")], 10),
-        Suite(
-            "registers fresh",
-            [str(scripts / "sbt"), "runMain meridian.regs.reference.GenerateRegisters --check .."],
-            10,
-        ),
         Suite("unit and formal", [str(scripts / "sbt"), unit], 80, REPORTS / "unit"),
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("DMA engine", [str(scripts / "test-dma")], 20, REPORTS / "dma"),
