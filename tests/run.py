@@ -75,6 +75,12 @@ def suites(long: bool) -> list[Suite]:
         Suite("card", [str(scripts / "test-card")], 15, REPORTS / "card"),
         Suite("DMA engine", [str(scripts / "test-dma")], 20, REPORTS / "dma"),
         *([extended] if long else []),
+        Suite(
+            "DMA engine, models of others",
+            [str(scripts / "test-pcie"), *(["--long"] if long else [])],
+            60 if long else 10,
+            REPORTS / "pcie",
+        ),
         Suite("driver library", [str(scripts / "test-driver"), *(["--long"] if long else [])], 45, REPORTS / "driver"),
         Suite("DPDK", [str(scripts / "build-dpdk")], 20, early=True),
         Suite("busybox of the card", [str(scripts / "build-busybox")], 10, early=True),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("mutants.toml")
 KINDS = ("rtl", "card", "linux", "dpdk", "python")
-RUNNERS = ("sbt", "test-card", "test-driver", "test-dma", "pytest")
+RUNNERS = ("sbt", "test-card", "test-driver", "test-dma", "test-pcie", "pytest")
 
 
 class MutantError(Exception):

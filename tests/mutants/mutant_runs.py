@@ -36,12 +36,13 @@ class Runs:
         self.log = folder / "log"
 
     def run(self, runner: str, words: list[str], limit: float = 60 * LIMIT) -> Outcome:
-        """Of test-card, test-driver and test-dma the limit in seconds does not count the build."""
+        """Of test-card, test-driver, test-dma and test-pcie the limit in seconds does not count the build."""
         runners = {
             "sbt": self._sbt,
             "test-card": self._card,
             "test-driver": self._driver,
             "test-dma": self._dma,
+            "test-pcie": self._pcie,
             "pytest": self._pytest,
         }
         return runners[runner](words, limit)
@@ -127,6 +128,11 @@ class Runs:
         program = self._tree / "scripts" / "test-dma"
         self._build([str(program), "--gtest_list_tests"])
         return self._gtest(program, words, limit)
+
+    def _pcie(self, words: list[str], limit: float) -> Outcome:
+        program = self._tree / "scripts" / "test-pcie"
+        self._build([str(program), "--build"])
+        return self._counted([str(program), *words], limit, r"TESTS=\d+ PASS=(\d+)", r"TESTS=\d+ PASS=\d+ FAIL=(\d+)")
 
     def _pytest(self, words: list[str], limit: float) -> Outcome:
         """What fails in a fixture, such as a build, is no verdict on the fault."""

@@ -38,6 +38,10 @@ def test_what_a_fault_names_as_its_test_is_there(mutant: Mutant) -> None:
     elif mutant.runner == "sbt":
         path = mutant.words[1].replace(".", "/")
         assert (ROOT / "spinal/src/test/scala" / f"{path}.scala").exists()
+    elif mutant.runner == "test-pcie":
+        text = "".join(path.read_text() for path in (ROOT / "tests/pcie/cases").glob("*.py"))
+        cases = re.findall(r"^async def (\w+)\(dut", text, re.MULTILINE)
+        assert all(re.sub(r"_\d{3}$", "", word) in cases for word in mutant.words)
     else:
         folders = {"test-card": "twin/card/test", "test-driver": "host-driver/qdma/test", "test-dma": "twin/dma/src"}
         text = "".join(path.read_text() for path in (ROOT / folders[mutant.runner]).rglob("*.cpp"))

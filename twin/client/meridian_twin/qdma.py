@@ -60,7 +60,7 @@ class Tables:
     buffers: Sequence[int] = DEFAULT_BUFFERS
 
     def write(self, link: Link, function: int = 0) -> None:
-        for base, values in self._places():
+        for base, values in self.places():
             for index, value in enumerate(values):
                 link.write(function, 0, base + 4 * index, value)
 
@@ -71,7 +71,8 @@ class Tables:
 
         return cls(table(RING_SIZES), table(TIMERS), table(COUNTERS), table(BUFFER_SIZES))
 
-    def _places(self) -> list[tuple[int, Sequence[int]]]:
+    def places(self) -> list[tuple[int, Sequence[int]]]:
+        """Where each table begins, and its words."""
         return [
             (RING_SIZES, self.rings),
             (TIMERS, self.timers),
