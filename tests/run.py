@@ -109,7 +109,7 @@ def suites(long: bool) -> list[Suite]:
         Suite("image of a host with DPDK", [str(scripts / "build-image"), "--suite", "bookworm"], 20, early=True),
         Suite("image of a PS", [str(scripts / "build-image"), "--machine", "ps"], 30, early=True),
         Suite("QEMU", [str(scripts / "build-qemu")], 45, early=True),
-        # Of the quick machines none starts from them; make demo does from the SD card.
+        # No quick machine starts from these. make demo starts the PS from the SD card.
         *([Suite("SD card of a PS", [str(scripts / "build-sd")], 30, early=True)] if long else []),
         *([Suite("boot loaders of a PS", [str(scripts / "build-boot")], 20)] if long else []),
         # What is left out of make test is what is slow, and machines of older suites.

@@ -60,7 +60,7 @@ def test_64_byte_frames_of_many_paced_queues_fill_the_line(world: World) -> None
     assert min(frames) > 0.95 * max(frames)
 
 
-@pytest.mark.long  # PacerTest shows the same of the block alone
+@pytest.mark.long  # PacerTest shows that the block holds minima
 def test_a_minimum_is_held_on_a_full_line(world: World) -> None:
     functions = range(FIRST, FIRST + 4)
     world.start(PACED, functions)
@@ -76,7 +76,7 @@ def test_a_minimum_is_held_on_a_full_line(world: World) -> None:
     assert line > 0.98 * 25000
 
 
-@pytest.mark.long  # and this
+@pytest.mark.long  # PacerTest shows that the block survives stops and resets
 def test_queues_stop_and_functions_are_reset_while_they_wait(world: World) -> None:
     world.start(PACED, range(FIRST, FIRST + 2))
     host = world.host

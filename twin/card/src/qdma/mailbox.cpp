@@ -158,9 +158,6 @@ void Mailbox::reset(unsigned function) {
   const auto parent = f.parent;
   f = Function{};
   f.parent = parent;
-  if (is_pf(function))
-    for (Function& vf : functions_)
-      if (vf.parent == function) vf.to_pf.full = false;
   if (!parent) return;
   forget_sender(*parent, function);
   functions_[*parent].acknowledged[function / 32] &= ~(1U << (function % 32));

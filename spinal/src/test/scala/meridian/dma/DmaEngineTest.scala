@@ -178,12 +178,22 @@ class DmaEngineTest extends AnyFunSuite {
       assert(host.read(0, 0x264) == 1 << 7)
       host.write(0, 0x264, 1 << 7)
       // A word that is written in part at about the same time is told, too.
-      for (gap <- 0 until 30) {
-        host.send(later.copy(kind = RequestKind.memoryWrite, payload = Seq(1L)))
+      val part = HostRequest.write(0, 0x204, 0).copy(enables = Seq(3), firstBe = 3)
+      for (words <- 1 to 4; gap <- 0 until 16) {
+        val lost = later.copy(kind = RequestKind.memoryWrite, payload = Seq.fill(words)(1L), dwords = words)
+        host.send(if (words > 1) lost.copy(lastBe = 15) else lost)
         cd.waitSampling(gap)
-        host.send(HostRequest.write(0, 0x204, 0).copy(enables = Seq(3), firstBe = 3))
-        assert(host.read(0, 0x264) == (1 << 7 | 1), s"$gap cycles between")
+        host.send(part)
+        assert(host.read(0, 0x264) == (1 << 7 | 1), s"$words words, $gap cycles between")
         host.write(0, 0x264, 1 << 7 | 1)
+      }
+      // Of two, the first is in the log, although the error registers are written meanwhile.
+      for (gap <- 0 until 16) {
+        host.send(HostRequest.write(0, 0x264, 0))
+        cd.waitSampling(gap)
+        for (offset <- Seq(0x208, 0x204)) host.send(part.copy(address = offset))
+        assert(host.read(0, 0x26c) == 0x208, s"$gap cycles between")
+        host.write(0, 0x264, 1)
       }
     }
   }

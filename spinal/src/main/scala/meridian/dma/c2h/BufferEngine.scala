@@ -20,9 +20,9 @@ import spinal.lib.fsm._
   *
   * An event takes 5 cycles, one more if its ring is to fetch or owes an interrupt, and 3 more for each buffer of a frame
   * behind its first: contexts first, then descriptors that have come, doorbells, interrupts, turns to fetch and frames.
-  * What of descriptors, doorbells and frames follows an event of these, if its frame has one buffer, is read while that
-  * one is told, so it takes 4. No event waits for RQ or for interrupts. After a change of a context no request of the queue's past begins; it
-  * is `late` until those that have begun have left.
+  * After descriptors, a doorbell, a turn or a frame with one buffer, the next of descriptors, doorbells and frames is read
+  * while that event is told, so it takes 4. No event waits for RQ or for interrupts. After a change of a context no request
+  * of the queue's past begins; it is `late` until those that have begun have left.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
@@ -303,7 +303,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       rings.io.written := toldQueue
       interrupts.io.queue := toldQueue
       reporter.io.report.valid := True
-      // What the next one is chosen by need not be so any more, or its frame still waits behind this one's.
+      // The choice holds for this cycle only. A frame is not read ahead of one that still waits.
       val goesOn = chosen && !(event === BufferEvent.frame && isFrameLeft)
       chosen := False
       when(reporter.io.report.ready) {

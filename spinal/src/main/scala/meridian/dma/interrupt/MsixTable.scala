@@ -43,11 +43,10 @@ object MsixTable {
   * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does
   * all the time.
   *
-  * `drain` takes 2 cycles, and so does a VF that is taken away, whose turns are each second one at most while others wait:
-  * a drain clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
+  * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
   * data stay, as PCIe leaves them undefined. A VF that is taken away loses its pending bits and has its vectors masked
-  * in the same way. After reset all vectors are masked, and the first access waits until all words are zero, a cycle
-  * for each vector.
+  * in the same way, in 2 cycles. While others wait, such VFs have at most every second turn. After reset all vectors are
+  * masked, and the first access waits until all words are zero, a cycle for each vector.
   */
 class MsixTable(p: DmaParam) extends Component {
   val io = new Bundle {

@@ -7,8 +7,7 @@ import java.nio.file.{Files, Path, Paths}
 
 /** Writes what others need of the register map: host-driver/include/meridian_regs.h and docs/registers.md.
   *
-  * Arguments: the root of the repository (default: the folder above), and --check to write nothing and fail if a file
-  * is not what would be written.
+  * Argument: the root of the repository (default: the folder above).
   */
 object GenerateRegisters {
 
@@ -23,18 +22,11 @@ object GenerateRegisters {
   }
 
   def main(arguments: Array[String]): Unit = {
-    val (options, roots) = arguments.partition(_.startsWith("--"))
-    require(options.forall(_ == "--check") && roots.length <= 1, "usage: GenerateRegisters [--check] [root]")
-    val root = Paths.get(roots.headOption.getOrElse(".."))
-    val all = files()
-    val old = stale(root, all)
-    if (options.nonEmpty) {
-      old.foreach(name => System.err.println(s"$name is stale: run meridian.regs.reference.GenerateRegisters"))
-      if (old.nonEmpty) sys.exit(1)
-    } else
-      for ((name, text) <- all) {
-        Files.createDirectories(root.resolve(name).getParent)
-        Files.writeString(root.resolve(name), text)
-      }
+    require(arguments.length <= 1 && !arguments.exists(_.startsWith("-")), "usage: GenerateRegisters [root]")
+    val root = Paths.get(arguments.headOption.getOrElse(".."))
+    for ((name, text) <- files()) {
+      Files.createDirectories(root.resolve(name).getParent)
+      Files.writeString(root.resolve(name), text)
+    }
   }
 }
