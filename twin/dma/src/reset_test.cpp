@@ -58,7 +58,7 @@ TEST(Resets, a_function_is_in_reset_until_the_shell_answers) {
 
 TEST(Resets, an_answer_of_the_shell_at_any_time_ends_a_second_reset_of_the_function) {
   const unsigned vf = Lockstep::vf(0, 2);
-  constexpr unsigned first = 1200, last = 1600;  // around the end of the second work
+  constexpr unsigned first = 1450, last = 1850;  // around the end of the second work
   for (unsigned delay = first; delay <= last; ++delay) {
     Engine engine(5);
     engine.answers_resets = false;

@@ -74,7 +74,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size)
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
   // interrupt comes behind its status entry.
-  io.pcie.rq(StreamArbiterFactory().roundRobin.fragmentLock.on(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq)))
+  io.pcie.rq(RqMerge(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq), home = 1)) // frames of C2H have most beats
   val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
   h2c.io.rc << completed
   c2h.io.rc << completedToo
@@ -118,8 +118,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     Doorbell.completionCidx -> c2h.io.bell.ready,
     Doorbell.ringCidx -> interrupts.io.bell.ready
   )
-  io.doorbell.valid := rung.fire
+  io.doorbell.valid := RegNext(rung.valid, init = False) && rung.ready
   io.doorbell.payload := rung.payload
+  io.doorbell.payload.queue.removeAssignments() := RegNext(rung.payload.queue)
 
   // What has no effect: an access of BAR2 that the shell does not answer, and a word that is written in part, as the register
   // map is one of words. The first of each waits until it is told; another of its kind meanwhile would tell nothing new.
@@ -171,7 +172,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   ofMailbox.function := mailbox.io.interrupt.function.resized
   ofMailbox.vector := mailbox.io.interrupt.vector.resized
   ofMailbox.aggregate := False
-  val own = Seq(ofMailbox.toStream, errors.io.interrupt).map(_.map(RingInterrupt(_))) :+ h2c.io.interrupt
+  val own = Seq(ofMailbox.stage().toStream, errors.io.interrupt).map(_.map(RingInterrupt(_))) :+ h2c.io.interrupt
   val sources = own ++ c2h.io.interrupts
   require(sources.size == interrupts.io.requests.size)
   for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
@@ -190,7 +191,11 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     drain.payload := resets.io.drain.payload
     isDone := (isDone || drain.fire) && !resets.io.drain.ready
   }
-  interrupts.io.drain << resets.io.drain.continueWhen(drained.andR)
+  val drains = RegInit(False)
+  drains := (drains || drained.andR) && !resets.io.drain.ready
+  interrupts.io.drain.valid := drains
+  interrupts.io.drain.payload := resets.io.drain.payload
+  resets.io.drain.ready := drains && interrupts.io.drain.ready
 
   io.qdma.m_axis_h2c << h2c.io.h2c
   io.qdma.tm_dsc_sts << StreamArbiterFactory().roundRobin.on(Seq(h2c.io.tmStatus, c2h.io.tmStatus))

@@ -9,8 +9,10 @@ import spinal.lib.fsm._
 /** The doorbells of a function: 16 bytes a queue, by the number that the function has for it. What is not its queue is not
   * reached, and is an error unless the function has no queues at all, as one that is taken down.
   *
-  * A doorbell that was rung leaves 6 cycles after its access has come, which takes 7, and as many more as the doorbell is
+  * A doorbell that was rung leaves 7 cycles after its access has come, which takes 8, and as many more as the doorbell is
   * not taken. What was written last can be read.
+  * Who takes a doorbell does so a cycle after it has looked at valid: one that was there then counts, also if it is taken
+  * back in the cycle of ready.
   * After reset the first access waits until all are zero, a cycle for each queue.
   */
 class DoorbellDecode(p: DmaParam) extends Component {
@@ -20,7 +22,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
     ) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
     val map = slave(Flow(FunctionMapWrite()))
     val forget = slave(Flow(DmaParam.queueType()))
-    val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue
+    val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue, see below
     val raise = master(Stream(ErrorEvent()))
     val log = master(Flow(BarAccess()))
   }
@@ -52,9 +54,11 @@ class DoorbellDecode(p: DmaParam) extends Component {
 
   access.ready := False
   io.port.value := RegNext(words(kind).andMask(map.io.known))
-  io.doorbell.valid := False
+  val rings = RegInit(False)
+  rings := False
+  io.doorbell.valid := rings
   io.doorbell.function := access.function
-  io.doorbell.payload.queue := map.io.queue
+  io.doorbell.payload.queue := RegNext(map.io.queue) // with `rings`
   io.doorbell.kind := kind
   io.doorbell.value := access.data
   io.raise.valid := False
@@ -65,7 +69,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val wait1, wait2, wait3, wait4, act, wrong, done = new State
+    val wait1, wait2, wait3, wait4, act, ring, wrong, done = new State
 
     idle.whenIsActive(when(access.valid && !fills)(goto(wait1)))
     wait1.whenIsActive(goto(wait2))
@@ -77,12 +81,19 @@ class DoorbellDecode(p: DmaParam) extends Component {
       when(access.write) {
         when(map.io.known) {
           keeps := True
-          // A reset takes the place of the write in memory. It has changed the map 5 cycles before, so that `known` is then
+          // A reset takes the place of the write in memory. It has changed the map before, so that `known` is then
           // of the new map.
-          io.doorbell.valid := !io.forget.valid
-          when(!io.doorbell.fire)(goto(act))
+          when(io.forget.valid)(goto(act)) otherwise {
+            rings := True
+            goto(ring)
+          }
         } elsewhen (!map.io.none)(goto(wrong))
       }
+    }
+    // A doorbell whose function has lost the queue is looked at again.
+    ring.whenIsActive {
+      rings := map.io.known && !io.doorbell.fire
+      when(io.doorbell.fire)(goto(done)) elsewhen (!rings)(goto(act))
     }
     wrong.whenIsActive {
       io.raise.valid := True

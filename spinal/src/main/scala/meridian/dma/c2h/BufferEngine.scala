@@ -90,19 +90,23 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   rings.io.asked := io.queues
   io.epochs := rings.io.epochs
   val fills = rings.io.fills
+  val epoch = RegNext(rings.io.epoch) // there with the ring
 
   Seq(io.change, io.arrival, io.doorbell, io.frame).foreach(_.ready := False)
   io.hold.held := False
   io.hold.state := ring.state
 
-  val measure = new RingMeasure
+  val measure = new RingMeasure(p)
   measure.io.ring := ring
   measure.io.entries := entries
   measure.io.doorbell.valid := event === BufferEvent.doorbell
   measure.io.doorbell.payload := io.doorbell.pidx
   measure.io.start := False
-  measure.io.length.valid := event === BufferEvent.frame
-  measure.io.length.payload := frame.length
+  measure.io.epoch := epoch
+  measure.io.frame.valid := event === BufferEvent.frame
+  measure.io.frame.payload := frame
+  measure.io.arrival := io.arrival.payload
+  measure.io.isPrefetched := prefetch.valid
   measure.io.size := size
   measure.io.isWide := io.isWide
 
@@ -110,14 +114,15 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   turns.io.add.valid := False
   turns.io.add.payload := toldQueue
   turns.io.isWhole := False
-  turns.io.turn.ready := False
+  turns.io.take.valid := False
+  turns.io.take.payload := ofWhole
   turns.io.served := False
   io.read.valid := False
   io.read.payload.queue := queue.resized
-  io.read.epoch := rings.io.epoch
+  io.read.epoch := epoch
   io.read.function := ring.context.function
-  io.read.address := ring.context.base + (ring.fetched << 3)
-  io.read.place := ring.head + (ring.cached + ring.fetching).resize(DescriptorCache.bits bits)
+  io.read.address := measure.io.measured.readAddress
+  io.read.place := measure.io.measured.readPlace
   io.read.count := measure.io.measured.fetches
   io.function := ring.context.function
 
@@ -126,7 +131,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   Seq(grants.io.give, grants.io.drop).foreach(_ := False)
   grants.io.frame := frame
   grants.io.ring := ring
-  grants.io.epoch := rings.io.epoch
+  grants.io.epoch := epoch
   grants.io.size := size
   io.cacheQueue := queue.resized
   io.cachePlace := grants.io.place
@@ -139,20 +144,16 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
 
   io.quiet := !turns.io.turn.valid && waiting.io.idle && !isTaken
 
-  val step = new RingStep(p)
+  val step = new RingStep
   step.io.event := event
   step.io.ring := ring
-  step.io.epoch := rings.io.epoch
   step.io.entries := entries
-  step.io.prefetch := prefetch
-  step.io.size := size
   step.io.measured := measure.io.measured
   step.io.change := io.change.payload
   step.io.arrival := io.arrival.payload
   step.io.doorbell << io.doorbell.asFlow
   step.io.mayRead := io.mayRead
   step.io.ofWhole := ofWhole
-  step.io.frame := frame
   step.io.lastBuffer := grants.io.last
   step.io.mayWait := waiting.io.mayWait
   val now = step.io.outcome
@@ -185,7 +186,9 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   // The first that there is.
   val takesFrame = (isTaken || io.frame.valid) && !waiting.io.waits && io.mayGrant
   val frameQueue = isTaken ? frame.queue | io.frame.payload.queue
-  val takesTurn = turns.io.turn.valid && io.read.ready
+  // Only a read that is taken ends it, so what was true a cycle ago is true.
+  val mayRead = RegNext(io.read.ready && !io.read.valid) init False
+  val takesTurn = turns.io.turn.valid && mayRead
   val choices = Seq(
     (BufferEvent.hold, io.hold.queue.valid, io.hold.queue.payload),
     (BufferEvent.change, io.change.valid, io.change.payload.queue),
@@ -203,22 +206,19 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val idle = new State with EntryPoint
     val look, held, count, decide, act, again, settle, send = new State
 
-    private def choose(from: Seq[(SpinalEnumElement[BufferEvent.type], Bool, UInt)]): Unit = {
+    private def choose(from: Seq[(SpinalEnumElement[BufferEvent.type], Bool, UInt)]): Unit =
       for ((what, isThere, of) <- from.reverse) when(isThere) {
         kind := what
         choice := of.resized
       }
+    private def take(): Unit = {
       event := kind
       queue := choice
       ofWhole := turns.io.ofWhole
     }
-    private def start(): Unit = {
-      choose(choices)
-      when(choices.map(_._2).orR && !fills) {
-        interrupts.io.turn.ready := kind === BufferEvent.notice
-        turns.io.turn.ready := kind === BufferEvent.turn
-        goto(look)
-      }
+    private def start(mayBegin: Bool): Unit = {
+      take()
+      when(mayBegin && choices.map(_._2).orR && !fills)(goto(look))
     }
 
     /** The same while an event is decided: only what can be left again, and what nothing else goes before. */
@@ -236,9 +236,13 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       val others = io.hold.queue.valid || io.change.valid || interrupts.io.turn.valid || (takesTurn && turns.io.first)
       val isSimple = Seq(BufferEvent.arrival, BufferEvent.doorbell, BufferEvent.turn).map(event === _).orR ||
         (isFrame && measure.io.measured.need === 1)
+      choose(next)
+      isSame := next.map { case (_, isThere, of) => isThere -> (of.resize(place) === queue) }.reverse.foldLeft(False) {
+        case (before, (isThere, isIt)) => isThere ? isIt | before
+      }
       when(isSimple && !others) {
         chosen := next.map(_._2).orR
-        choose(next)
+        take()
       }
     }
     private def read(found: C2hRing): Unit = {
@@ -253,8 +257,15 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       }
       when(event === BufferEvent.hold)(goto(held)) otherwise (goto(count))
     }
-    idle.whenIsActive(start())
-    look.whenIsActive(read(rings.io.old))
+    idle.whenIsActive {
+      choose(choices)
+      start(True)
+    }
+    look.whenIsActive {
+      interrupts.io.turn.ready := event === BufferEvent.notice
+      turns.io.take.valid := event === BufferEvent.turn
+      read(rings.io.old)
+    }
     held.whenIsActive {
       io.hold.held := True
       when(io.change.valid) {
@@ -290,7 +301,6 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       toldQueue := queue
       isChange := event === BufferEvent.change
       isFrameLeft := event === BufferEvent.frame && !now.drops && !now.gives
-      isSame := choice === queue
       chosen := False
       chooseNext()
       goto(send)
@@ -303,6 +313,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
       rings.io.written := toldQueue
       interrupts.io.queue := toldQueue
       reporter.io.report.valid := True
+      choose(choices)
       // The choice holds for this cycle only. A frame is not read ahead of one that still waits.
       val goesOn = chosen && !(event === BufferEvent.frame && isFrameLeft)
       chosen := False
@@ -310,8 +321,8 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         io.change.ready := isChange
         interrupts.io.add := outcome.interrupt
         val hasMore = ring.context.enable && ring.pidx =/= ring.fetched && !outcome.isVain
-        val isWhole = ring.free >= DescriptorCache.fetchLimit && ring.reads < 2 && !outcome.isHeld
-        val isPart = (ring.free =/= 0 && ring.reads === 0) || outcome.isHeld
+        val isWhole = ring.hasPlaces && ring.reads < 2 && !outcome.isHeld
+        val isPart = (ring.hasPlace && ring.reads === 0) || outcome.isHeld
         val waits = hasMore && ((isWhole && !ring.inWhole) || (!isWhole && isPart && !ring.inPart))
         turns.io.isWhole := isWhole
         turns.io.add.valid := waits
@@ -321,7 +332,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
         }
         when(goesOn)(read(isSame ? next | rings.io.old)) otherwise {
           goto(idle)
-          when(!waits && !isChange && !outcome.interrupt)(start()) // nothing is written in this cycle
+          start(!waits && !isChange && !outcome.interrupt) // else something is written in this cycle
         }
       }
     }

@@ -32,8 +32,8 @@ class BufferReporter extends Component {
 
   val report = io.report.payload
   val sent = RegInit(B(0, 3 bits))
-  val wanted = report.streamError ## report.error ## report.message
-  val left = (wanted & ~sent).andMask(io.report.valid)
+  val wanted = (report.streamError ## report.error ## report.message) & ~sent
+  val left = wanted.andMask(io.report.valid)
   io.message.valid := left(0)
   io.message.payload.queue := io.queue
   io.message.added := report.added
@@ -49,6 +49,7 @@ class BufferReporter extends Component {
   io.failure.pidx := io.ring.pidx
   io.failure.newPidx := report.newPidx
   val fires = (io.raise.fire && !left(1)) ## (io.raise.fire && left(1)) ## io.message.fire
-  io.report.ready := (left & ~fires) === 0
-  sent := io.report.ready ? B(0, 3 bits) | sent | fires
+  val isLast = !(wanted(1) && wanted(2)) // of the errors
+  io.report.ready := (!wanted(0) || io.message.ready) && (wanted(2 downto 1) === 0 || (isLast && io.raise.ready))
+  when(io.report.valid)(sent := io.report.ready ? B(0, 3 bits) | (sent | fires))
 }

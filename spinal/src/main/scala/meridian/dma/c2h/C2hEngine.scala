@@ -65,7 +65,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   store.io.c2h << io.c2h
 
   val engine = new BufferEngine(p, frameWait)
-  engine.io.frame << store.io.header
+  engine.io.frame << store.io.header.s2mPipe() // its decision is late
   engine.io.hold <> io.hold
   engine.io.change << io.change
   engine.io.prefetch << io.prefetch
@@ -73,7 +73,6 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   engine.io.ringSizes := io.ringSizes
   engine.io.bufferSizes := io.bufferSizes
   engine.io.isWide := RegNext(io.maxReadRequest =/= 0)
-  io.failure << engine.io.failure
   io.interrupts(0) << engine.io.interrupt
 
   val descriptors = new DescriptorReader(p, tags, firstTag, timeOut)
@@ -151,7 +150,11 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   mismatch.leaf := ErrorTree.c2h
   mismatch.bits := (mismatches(1) ? B(1 << ErrorTree.mtyMismatch, 32 bits) | B(0, 32 bits)) |
     (mismatches(0) ? B(1 << ErrorTree.lengthMismatch, 32 bits) | B(0, 32 bits))
-  io.raise << StreamArbiterFactory().lowerFirst.noLock.on(Seq(engine.io.raise, completions.io.raise, mismatch))
+  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(engine.io.raise, completions.io.raise, mismatch))
+  val raised = raises.map(TupleBundle(_, engine.io.failure)).halfPipe()
+  io.raise << raised.map(_._1)
+  io.failure.valid := io.raise.fire && raised._2.valid
+  io.failure.payload := raised._2.payload
 
   // What has left one of these has been taken by RQ; nothing overtakes it.
   val reads = new RqArbiter(1)
@@ -162,10 +165,10 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   // What was on its way when the drain began has come to where it is counted, and then has left.
   val drained = Reg(UInt(4 bits)) init 0
   drained := io.drain.isStall ? (drained + (!drained.andR).asUInt) | U(0, 4 bits)
-  val isSettled = drained >= 11
+  val isSettled = drained >= 12
   for (revoked <- Seq(descriptors.io.revoked, writer.io.revoked, actions.io.revoked)) {
-    revoked.valid := io.drain.valid
-    revoked.payload := io.drain.payload
+    revoked.valid := RegNext(io.drain.valid) init False
+    revoked.payload := RegNext(io.drain.payload)
   }
   val targets = Vec(Seq(writer.io, actions.io).map(_ => Reg(UInt(8 bits))))
   when(!isSettled) {
@@ -181,6 +184,6 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
 
   io.idle := descriptors.io.idle && !splitter.io.piece.valid && !grants.io.pop.valid && actions.io.idle &&
     writer.io.issued === writer.io.left && order.io.idle && completions.io.idle
-  io.quiet := io.idle && engine.io.quiet && completions.io.timersIdle && !store.io.header.valid &&
+  io.quiet := io.idle && engine.io.quiet && completions.io.timersIdle && !engine.io.frame.valid &&
     store.io.stored === writer.io.freed
 }

@@ -20,7 +20,10 @@ case class C2hRing() extends Bundle {
   val ahead = UInt(DescriptorCache.bits bits) // of fetching: they have come before those ahead of them in the ring
   val reads = UInt(2 bits) // under way, 2 at most
 
-  def free: UInt = U(DescriptorCache.places, DescriptorCache.bits + 1 bits) - cached - fetching
+  private def used: UInt = cached + fetching // places of the cache
+  def free: UInt = U(DescriptorCache.places, DescriptorCache.bits + 1 bits) - used
+  def hasPlace: Bool = !used.msb
+  def hasPlaces: Bool = used <= DescriptorCache.places - DescriptorCache.fetchLimit // for a whole fetch
 
   /** What commands on contexts see of it. */
   def state: RingState = {
@@ -71,9 +74,8 @@ case class C2hRing() extends Bundle {
     isNext ? (count +^ ahead).resize(DescriptorCache.bits + 1 bits) | U(0, DescriptorCache.bits + 1 bits)
   }
 
-  /** Descriptors of a read have come, and the shell hears of those that can be used. */
-  def come(place: UInt, count: UInt): C2hRing = changed { it =>
-    val number = added(place, count)
+  /** Descriptors of a read have come, and the shell hears of those that can be used, `number`. */
+  def come(count: UInt, number: UInt): C2hRing = changed { it =>
     // One that comes ahead of another is under way until both have come, so that no third can.
     when(number =/= 0)(it.reads := reads - ((ahead =/= 0) ? U(2, 2 bits) | U(1, 2 bits)))
     it.cached := cached + number
@@ -85,13 +87,12 @@ case class C2hRing() extends Bundle {
     }
   }
 
-  /** A frame has got so many. */
-  def used(count: UInt, entries: UInt): C2hRing = changed { it =>
+  /** A frame has got so many, up to `nextCidx`. */
+  def used(count: UInt, nextCidx: UInt): C2hRing = changed { it =>
     it.head := head + count.resize(DescriptorCache.bits bits)
     it.cached := cached - count
-    val end = cidx +^ count
-    it.cidx := ((end >= entries) ? (end - entries) | end).resize(16 bits)
-    when(it.cidx === pidx)(it.pending := False)
+    it.cidx := nextCidx
+    when(nextCidx === pidx)(it.pending := False)
   }
 }
 

@@ -33,6 +33,7 @@ class DescriptorCache(p: DmaParam) extends Component {
 
   private def at(queue: UInt, place: UInt): UInt = queue.resize(log2Up(p.queues) bits) @@ place
   val addresses = Mem(UInt(64 bits), p.queues * DescriptorCache.places)
+  if (addresses.wordCount >= 4096) addresses.addAttribute("ram_style", "ultra") // else it would be mostly empty
   io.address := addresses.readSync(at(io.queue, io.place))
   val write = io.write.stage()
   addresses.write(at(write.payload.queue, write.place), write.address, write.valid)

@@ -81,8 +81,14 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   io.mayRead := RegNext(CountOne(isFunctions(io.function) & (reading | atBlock)) < DescriptorReader.ofFunction)
 
   // Asking.
+  // The tag for the next read is found a cycle ahead.
+  val tag = Reg(tagType())
+  val hasTag = RegInit(False)
   val unused = ~(reading | atBlock)
-  val tag = OHToUInt(OHMasking.first(unused))
+  val others = unused & ~UIntToOh(tag)
+  private def first(of: Bits): UInt = OHToUInt(OHMasking.first(of))
+  tag := io.read.fire ? first(others) | first(unused)
+  hasTag := io.read.fire ? others.orR | unused.orR
   val function = io.read.function
   val isAllowed = function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits)) &&
     !(io.revoked.valid && io.revoked.payload === function)
@@ -91,8 +97,8 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   io.room.asked.valid := io.room.hasRoom && !hasRoom
   io.room.asked.payload := CompletionRoom.ofBufferRead
   hasRoom := (hasRoom && !request.fire) || io.room.asked.valid
-  request.valid := io.read.valid && unused.orR && isAllowed && hasRoom
-  io.read.ready := unused.orR && request.ready && hasRoom
+  request.valid := io.read.valid && hasTag && isAllowed && hasRoom
+  io.read.ready := hasTag && request.ready && hasRoom
   request.function := function
   request.address := io.read.address
   request.dwords := (io.read.count << 1).resized
@@ -101,15 +107,16 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   request.firstBe := 15
   request.lastBe := 15
   request.data := 0
-  io.request << request.m2sPipe()
+  io.request << request.halfPipe()
   reads.write(tag, io.read.payload, io.read.fire)
+  val ends = Mem(UInt(6 bits), tags) // of their descriptors, in 256 bytes
+  ends.write(tag, io.read.address(7 downto 3) +^ io.read.count.resize(5 bits), io.read.fire)
 
   // What comes: each double word goes to the lane of its address. Where it belongs is told by the bytes still to come.
   val rows = 8 // 256 bytes
   val lanes = Seq.fill(8)(Mem(Bits(32 bits), tags * rows))
   val partTag = io.part.tag.resize(log2Up(tags) bits)
-  val of = reads.readAsync(partTag)
-  val end = (of.address(7 downto 3) +^ of.count) << 3
+  val end = ends.readAsync(partTag) << 3
   val next = Reg(UInt(6 bits))
   val place = io.part.first ? ((end.resize(9 bits) - io.part.byteCount.resize(9 bits))(7 downto 2) - 3) | next
   when(io.part.valid)(next := place + 8)

@@ -16,8 +16,9 @@ class FetchTurns(queues: Int) extends Component {
   val io = new Bundle {
     val add = slave(Flow(place()))
     val isWhole = in Bool () // with add: the list
-    val turn = master(Stream(place()))
+    val turn = master(Flow(place()))
     val ofWhole = out Bool () // with turn: the list
+    val take = slave(Flow(Bool())) // the turn of this list, true: whole, which was there in the cycle before
     val first = out Bool () // with turn: it goes before frames
     val served = in Bool () // a frame
   }
@@ -27,13 +28,20 @@ class FetchTurns(queues: Int) extends Component {
   part.io.push.valid := io.add.valid && !io.isWhole
   for (list <- Seq(whole, part)) list.io.push.payload := io.add.payload
   val frames = RegInit(U(0, 6 bits)) // since the last turn of part
-  when(io.served && !frames.andR)(frames := frames + 1)
-  when(part.io.pop.fire)(frames := 0)
+  val isDue = RegInit(False) // they are 63
+  when(io.served && !isDue) {
+    frames := frames + 1
+    isDue := frames === 62
+  }
+  when(part.io.pop.fire) {
+    frames := 0
+    isDue := False
+  }
 
   io.turn.valid := whole.io.pop.valid || part.io.pop.valid
   io.turn.payload := whole.io.pop.valid ? whole.io.pop.payload | part.io.pop.payload
-  whole.io.pop.ready := io.turn.ready
-  part.io.pop.ready := io.turn.ready && !whole.io.pop.valid
+  whole.io.pop.ready := io.take.valid && io.take.payload
+  part.io.pop.ready := io.take.valid && !io.take.payload
   io.ofWhole := whole.io.pop.valid
-  io.first := whole.io.pop.valid || frames.andR
+  io.first := whole.io.pop.valid || isDue
 }

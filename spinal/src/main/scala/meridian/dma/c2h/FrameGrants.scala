@@ -24,7 +24,7 @@ class FrameGrants extends Component {
 
   val rest = Reg(UInt(16 bits)) // bytes
   val number = Reg(UInt(DescriptorCache.bits bits))
-  val isRest = rest <= io.size
+  val isRest = RegNext(rest <= io.size)
   io.last := isRest
   io.place := io.ring.head + number
   io.grant.valid := io.give || io.drop

@@ -22,7 +22,9 @@ class FrameOrder(frames: Int) extends Component {
     val idle = out Bool () // no frame waits
   }
 
-  val ends = io.end.queue(frames)
+  val ended = StreamFifo(FrameEnd(), frames, forFMax = true)
+  ended.io.push << io.end
+  val ends = ended.io.pop
   // At most one more than ends wait, as an end is taken after its request has begun.
   val lost = StreamFifo(Bool(), 2 * frames)
   lost.io.push.valid := io.written.valid

@@ -28,22 +28,18 @@ case class RingOutcome() extends Bundle {
   val wakes = Bool() // a frame of this ring that waits is looked at again
 }
 
-/** Decides what an event of a ring does. It has no state. */
-class RingStep(p: DmaParam) extends Component {
+/** Decides what an event of a ring does. */
+class RingStep extends Component {
   val io = new Bundle {
     val event = in(BufferEvent())
     val ring = in(C2hRing())
-    val epoch = in(RingEpoch()) // of the ring
     val entries = in UInt (16 bits) // without the status entry
-    val prefetch = in(PrefetchContext())
-    val size = in UInt (17 bits) // of a buffer
     val measured = in(RingMeasured())
     val change = in(RingChange())
     val arrival = in(CacheArrival())
-    val doorbell = slave(Flow(RingDoorbell())) // one that is taken back meanwhile has no effect
+    val doorbell = slave(Flow(RingDoorbell())) // one that is taken back before has no effect
     val mayRead = in Bool () // the ring's function
     val ofWhole = in Bool () // the list of the turn
-    val frame = in(FrameHeader())
     val lastBuffer = in Bool () // the one that the frame gets next
     val mayWait = in Bool () // a frame
     val outcome = out(RingOutcome())
@@ -65,6 +61,8 @@ class RingStep(p: DmaParam) extends Component {
   report.streamBits := 0
   report.newPidx := ring.pidx
 
+  val isRung = RegNext(io.doorbell.valid)
+
   private def sendInterrupt(): Unit = {
     next.context.irqArm := False
     next.context.irqRequest := False
@@ -77,31 +75,13 @@ class RingStep(p: DmaParam) extends Component {
     report.added := count.resized
   }
 
-  /** Stops the queue. If its descriptors cannot be had, the next frame gets a completion that says so. */
-  private def fail(bits: Int, onFetch: Boolean): Unit = {
-    does.writes := True
-    next.context.error(0) := True
-    next.context.enable := False
-    next.told := False
-    when(!ring.context.errorSent) {
-      next.context.errorSent := True
-      when(ring.context.irqEnable) {
-        when(ring.context.irqArm)(sendInterrupt()) otherwise (next.context.irqRequest := True)
-      }
-    }
-    Seq(report.error, report.message, report.invalid, report.failed).foreach(_ := True)
-    report.errorBits := B(bits, 32 bits)
-    if (onFetch) {
-      report.streamError := True
-      report.streamBits := 1 << ErrorTree.descriptorResponse
-      next.owes := True
-    }
-  }
+  // The queue is stopped. If its descriptors cannot be had, the next frame gets a completion that says so.
+  val isBadArrival, isBadBell, isBadFrame = False
 
   /** Drops the frame of a ring that goes on: the buffers that it was sent for are the shell's again. */
   private def giveBack(): Unit = {
     does.drops := True
-    when(ring.cached =/= 0)(tell((ring.cached < measured.need) ? ring.cached | measured.need))
+    when(ring.cached =/= 0)(tell(measured.isWhole ? measured.need | ring.cached.resized))
   }
 
   switch(io.event) {
@@ -114,22 +94,23 @@ class RingStep(p: DmaParam) extends Component {
       report.invalid := True
     }
     is(BufferEvent.arrival) {
-      when(io.arrival.epoch === io.epoch && ring.context.enable) {
+      when(measured.isAsked && ring.context.enable) {
         does.wakes := True
-        when(io.arrival.failed)(fail((1 << 21) | (1 << 2), onFetch = true)) otherwise {
+        isBadArrival := io.arrival.failed
+        when(!io.arrival.failed) {
           does.writes := True
-          next := ring.come(io.arrival.place, io.arrival.count)
-          val added = ring.added(io.arrival.place, io.arrival.count)
-          when(added =/= 0)(tell(added))
+          next := ring.come(io.arrival.count, measured.usable)
+          when(measured.usable =/= 0)(tell(measured.usable))
         }
       }
     }
     is(BufferEvent.doorbell) {
-      when(ring.context.enable && io.doorbell.valid) {
+      report.newPidx := io.doorbell.pidx
+      when(ring.context.enable && isRung) {
         does.writes := True
         does.wakes := True
-        report.newPidx := io.doorbell.pidx
-        when(measured.refused)(fail(1 << 4, onFetch = false)) otherwise {
+        isBadBell := measured.refused
+        when(!measured.refused) {
           next.pidx := io.doorbell.pidx
           when(measured.added =/= 0) {
             next.pending := True
@@ -153,37 +134,60 @@ class RingStep(p: DmaParam) extends Component {
       when(io.ofWhole)(next.inWhole := False) otherwise (next.inPart := False)
     }
     is(BufferEvent.frame) {
-      val isThere = io.frame.queue < p.queues && io.frame.epoch === io.epoch
-      when(!isThere || !ring.context.enable) {
+      when(!measured.mayGet) {
         does.drops := True
-        when(ring.owes && isThere) {
+        when(ring.owes && measured.isThere) {
           does.failed := True
           does.writes := True
           next.owes := False
         }
-      } elsewhen (!io.prefetch.valid || io.size === 0 || io.frame.length === 0) {
-        giveBack()
-      } elsewhen (measured.need.msb || measured.need >= io.entries) {
+      }
+      when(measured.hasNone)(giveBack())
+      when(measured.isLong) {
         giveBack()
         report.streamError := True
         report.streamBits := 1 << ErrorTree.descriptorCount
-      } elsewhen (ring.cached >= measured.need) {
+      }
+      when(measured.fits) {
         does.gives := True
         when(io.lastBuffer) {
           does.writes := True
-          next := ring.used(measured.need, io.entries)
+          next := ring.used(measured.need, measured.nextCidx)
         }
-      } elsewhen (measured.refused && ring.fetching === 0 && ring.fetched =/= ring.pidx) {
-        // Its descriptors cannot be fetched, though they were posted: the table of ring sizes is another.
-        does.wakes := True
-        fail(1 << 4, onFetch = true)
-      } elsewhen (io.mayWait && !ring.starved) {
-        does.starves := True
-      } otherwise {
-        giveBack()
-        does.writes := True
-        next.starved := True
       }
+      when(measured.isShort) {
+        when(measured.isStuck) {
+          // Its descriptors cannot be fetched, though they were posted: the table of ring sizes is another.
+          does.wakes := True
+          isBadFrame := True
+        } elsewhen (io.mayWait && !ring.starved) {
+          does.starves := True
+        } otherwise {
+          giveBack()
+          does.writes := True
+          next.starved := True
+        }
+      }
+    }
+  }
+
+  when(isBadArrival || isBadBell || isBadFrame) {
+    does.writes := True
+    next.context.error(0) := True
+    next.context.enable := False
+    next.told := False
+    when(!ring.context.errorSent) {
+      next.context.errorSent := True
+      when(ring.context.irqEnable) {
+        when(ring.context.irqArm)(sendInterrupt()) otherwise (next.context.irqRequest := True)
+      }
+    }
+    Seq(report.error, report.message, report.invalid, report.failed).foreach(_ := True)
+    report.errorBits := isBadArrival ? B((1 << 21) | (1 << 2), 32 bits) | B(1 << 4, 32 bits)
+    when(!isBadBell) {
+      report.streamError := True
+      report.streamBits := 1 << ErrorTree.descriptorResponse
+      next.owes := True
     }
   }
 }

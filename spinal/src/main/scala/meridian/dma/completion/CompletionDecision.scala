@@ -2,7 +2,7 @@
 package meridian.dma.completion
 
 import meridian.dma.DmaParam
-import meridian.dma.completion.CompletionRow.{Bell, Error, IrqState, Mode}
+import meridian.dma.completion.CompletionRow.{Bell, Error, IrqState}
 import meridian.dma.context.ErrorTree
 import meridian.dma.descriptor.Owed
 import spinal.core._
@@ -29,9 +29,9 @@ case class CompletionState() extends Bundle {
 
 /** What an event finds at a ring. */
 case class CompletionMeasure() extends Bundle {
-  val mode = UInt(3 bits) // behind the event
-  val left = UInt(17 bits) // entries that are unread then
-  val reaches = Bool() // they are as many as the threshold
+  val isRead = Bool() // no entry is unread then
+  // By the mode behind the event: there is a timer; a new entry triggers, or an update of CIDX that leaves entries unread.
+  val isTimed, addTriggers, bellTriggers = Bool()
   val nextPidx = UInt(16 bits)
   val wraps = Bool() // to the ring's first place
   val isFull = Bool() // there is no place for an entry
@@ -71,8 +71,7 @@ class CompletionDecision extends Component {
   private def bell(at: (Int, Int)): UInt = CompletionRow(io.bell, at)
   private def set(at: (Int, Int), value: UInt): Unit = io.next.row(at._1, at._2 bits) := value.resize(at._2 bits).asBits
   private def setIrqState(state: Int): Unit = set(CompletionRow.irqState, U(state, 2 bits))
-  val isTimed = measure.mode === Mode.userTimer || measure.mode === Mode.userTimerCount
-  val isCounted = (measure.mode === Mode.userCount || measure.mode === Mode.userTimerCount) && measure.reaches
+  import measure.isTimed
   val mayInterrupt = !(row(CompletionRow.noVfInterrupt) && of(CompletionRow.function) >= DmaParam.firstVf)
 
   io.next := io.ring
@@ -117,7 +116,7 @@ class CompletionDecision extends Component {
         io.writes := True
         io.next.told := of(CompletionRow.irqState)
         io.next.row(CompletionRow.timerRunning) := False
-        when(row(CompletionRow.valid) && measure.left =/= 0) {
+        when(row(CompletionRow.valid) && !measure.isRead) {
           trigger(row(CompletionRow.irqEnable), of(CompletionRow.irqState))
         }
       }
@@ -139,13 +138,12 @@ class CompletionDecision extends Component {
             io.next.row(CompletionRow.irqEnable) := io.bell(Bell.irqEnable)
           }
           val arms = io.bell(Bell.irqEnable) && (row(CompletionRow.fullUpdate) || row(CompletionRow.irqEnable))
-          val isRead = measure.left === 0
           when(arms) {
-            val state = isRead ? U(IrqState.armed, 2 bits) | U(IrqState.triggered, 2 bits)
+            val state = measure.isRead ? U(IrqState.armed, 2 bits) | U(IrqState.triggered, 2 bits)
             set(CompletionRow.irqState, state)
             io.next.told := state
           }
-          when(isRead)(stopTimer()) elsewhen (arms && measure.mode =/= Mode.disabled && (!isTimed || isCounted)) {
+          when(measure.isRead)(stopTimer()) elsewhen (arms && measure.bellTriggers) {
             trigger(True, U(IrqState.triggered, 2 bits))
           } otherwise {
             io.owed.status := True
@@ -166,7 +164,7 @@ class CompletionDecision extends Component {
           io.entry := True
           set(CompletionRow.pidx, measure.nextPidx)
           io.next.row(CompletionRow.colour) := row(CompletionRow.colour) ^ measure.wraps
-          when(io.failed)(fail(Error.badDescriptor)) elsewhen (measure.mode === Mode.every || isCounted)(
+          when(io.failed)(fail(Error.badDescriptor)) elsewhen (measure.addTriggers)(
             trigger(row(CompletionRow.irqEnable), of(CompletionRow.irqState))
           ) elsewhen (isTimed)(startTimer())
         }

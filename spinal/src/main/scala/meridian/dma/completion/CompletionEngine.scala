@@ -2,7 +2,7 @@
 package meridian.dma.completion
 
 import meridian.dma.DmaParam
-import meridian.dma.completion.CompletionRow.Bell
+import meridian.dma.completion.CompletionRow.{Bell, Mode}
 import meridian.dma.completion.{CompletionEvent => Event}
 import meridian.dma.context.{ErrorEvent, ErrorTree}
 import meridian.dma.descriptor.{Notices, Owed, RingEpoch}
@@ -59,6 +59,8 @@ class CompletionEngine(p: DmaParam) extends Component {
   val queue = Reg(UInt(place bits))
   val choice = UInt(place bits)
   choice := queue
+  val kind = Event()
+  kind := event
   val old = rings.readSync(choice)
   val ring = Reg(CompletionState())
   val row = ring.row
@@ -68,6 +70,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   val entries = Reg(UInt(16 bits)) // without the status entry
   val unread, moved = Reg(UInt(17 bits))
   val threshold, ticks = Reg(UInt(16 bits))
+  val mode = Reg(UInt(3 bits)) // behind the event
   val cycles = Reg(UInt(32 bits))
   val measure = Reg(CompletionMeasure())
   val isCurrent = Reg(Bool())
@@ -95,7 +98,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   decision.io.measure := measure
   decision.io.row := io.change.row
   decision.io.bell := io.bell.value
-  decision.io.isLive := (event === Event.bell) ? io.bell.valid | isCurrent
+  decision.io.isLive := (event === Event.bell) ? RegNext(io.bell.valid) | isCurrent
   decision.io.failed := taken.error
   val writes = False
   rings.write(
@@ -138,6 +141,7 @@ class CompletionEngine(p: DmaParam) extends Component {
   timerList.io.command.run := decision.io.starts
   timerList.io.command.cycles := cycles
   timerList.io.expired.ready := False
+  timerList.io.mayCome := False
   io.timersIdle := timerList.io.idle
 
   val notices = new Notices(p.queues)
@@ -165,17 +169,19 @@ class CompletionEngine(p: DmaParam) extends Component {
       (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue),
       (Event.notice, isDue, notices.io.next.payload)
     )
-    private def choose(from: Seq[(SpinalEnumElement[Event.type], Bool, UInt)]): Unit = {
-      for ((kind, isThere, of) <- from.reverse) when(isThere) {
-        event := kind
+    private def choose(from: Seq[(SpinalEnumElement[Event.type], Bool, UInt)]): Unit =
+      for ((what, isThere, of) <- from.reverse) when(isThere) {
+        kind := what
         choice := of.resized
       }
+    private def take(): Unit = {
+      event := kind
       queue := choice
       direct := io.hasRoom
     }
-    private def start(): Unit = {
-      choose(choices)
-      when(choices.map(_._2).orR && !fills)(goto(look))
+    private def start(mayBegin: Bool): Unit = {
+      take()
+      when(mayBegin && choices.map(_._2).orR && !fills)(goto(look))
     }
 
     /** The same while an event is decided: only what no outcome of it takes back, and what nothing else goes before. */
@@ -186,9 +192,13 @@ class CompletionEngine(p: DmaParam) extends Component {
         (Event.add, io.add.valid && io.hasRoom, io.add.payload.queue)
       )
       val others = io.hold.queue.valid || io.change.valid || timerList.io.expired.valid || (isDue && !noticed)
+      choose(next)
+      isSame := next.map { case (_, isThere, of) => isThere -> (of.resize(place) === queue) }.reverse.foldLeft(False) {
+        case (before, (isThere, isIt)) => isThere ? isIt | before
+      }
       when((isBell || event === Event.add) && !others) {
         chosen := next.map(_._2).orR
-        choose(next)
+        take()
       }
     }
     private def read(found: CompletionState): Unit = {
@@ -204,7 +214,10 @@ class CompletionEngine(p: DmaParam) extends Component {
       isCurrent := io.epoch === io.add.epoch
       when(event === Event.hold)(goto(held)) otherwise (goto(measured))
     }
-    idle.whenIsActive(start())
+    idle.whenIsActive {
+      choose(choices)
+      start(True)
+    }
     look.whenIsActive(read(old))
     held.whenIsActive {
       io.hold.held := True
@@ -220,7 +233,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       moved := distance(cidx, bell(Bell.cidx))
       threshold := io.thresholds(updates ? bell(Bell.counter) | of(CompletionRow.counter))
       ticks := io.timers(updates ? bell(Bell.timer) | of(CompletionRow.timer))
-      measure.mode := updates ? bell(Bell.mode) | of(CompletionRow.mode)
+      mode := updates ? bell(Bell.mode) | of(CompletionRow.mode)
       measure.wraps := pidx + 1 >= entries
       measure.nextPidx := (pidx + 1 >= entries) ? U(0, 16 bits) | pidx + 1
       // Its entry would be outside of the ring.
@@ -237,8 +250,12 @@ class CompletionEngine(p: DmaParam) extends Component {
       val left = CombInit(unread)
       when(event === Event.add)(left := (unread + 1 === entries) ? U(0, 17 bits) | unread + 1)
       when(event === Event.bell)(left := unread - moved)
-      measure.left := left
-      measure.reaches := left >= threshold
+      measure.isRead := (event === Event.bell) ? (unread === moved) | (unread === 0)
+      val isTimed = mode === Mode.userTimer || mode === Mode.userTimerCount
+      val isCounted = (mode === Mode.userCount || mode === Mode.userTimerCount) && left >= threshold
+      measure.isTimed := isTimed
+      measure.addTriggers := mode === Mode.every || isCounted
+      measure.bellTriggers := mode =/= Mode.disabled && (!isTimed || isCounted)
       cycles := ticks * io.tick
       goto(act)
     }
@@ -247,6 +264,7 @@ class CompletionEngine(p: DmaParam) extends Component {
       added.valid := event === Event.add
       isTaken := False
       timerList.io.expired.ready := event === Event.timer
+      timerList.io.mayCome := True
       timerList.io.command.valid := decision.io.starts || decision.io.stops
       io.action.valid := decision.io.entry
       writes := decision.io.writes
@@ -267,12 +285,12 @@ class CompletionEngine(p: DmaParam) extends Component {
       notices.io.take := event === Event.notice
       toldQueue := queue
       toldDirect := direct
-      isSame := choice === queue
       chosen := False
       chooseNext()
       goto(tell)
     }
     tell.whenIsActive {
+      choose(choices)
       operated := toldQueue
       io.change.ready := event === Event.change
       val status = sends.status && row(CompletionRow.statusEnable)
@@ -280,14 +298,15 @@ class CompletionEngine(p: DmaParam) extends Component {
       io.action.address := statusAddress
       io.action.data := B(0, 64 bits) ## statusWord
       io.action.size := 0
-      notices.io.add.valid := (status || sends.interrupt) && !toldDirect
+      val adds = (status || sends.interrupt) && !toldDirect
+      notices.io.add.valid := adds
       notices.io.add.status := status
       // Behind an error or an interrupt the next event is chosen anew.
       when(raises)(goto(failed)) elsewhen (sends.interrupt && toldDirect)(goto(interrupt)) elsewhen (chosen)(
         read(isSame ? ring | old)
       ) otherwise {
         goto(idle)
-        when(event =/= Event.change && !notices.io.add.valid)(start())
+        start(event =/= Event.change && !adds)
       }
     }
     failed.whenIsActive {

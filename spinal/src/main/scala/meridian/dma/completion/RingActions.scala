@@ -53,9 +53,9 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
   io.idle := queue.io.occupancy === 0
   val isMaster = action.function < p.functions && io.busMaster(action.function.resize(log2Up(p.functions) bits))
   val isRevoked = io.revoked.valid && action.function === io.revoked.payload.resized
-  val allowed = Reg(Bool())
-  val beat = Reg(UInt(2 bits))
-  val first = beat === 0
+  val isWrite, isInterrupt = Reg(Bool()) // it may leave
+  val first = Reg(Bool())
+  val rest = Reg(UInt(2 bits)) // beats behind this one
 
   // Whose the action at each place is, and whether that queue was forgotten since.
   val owners = Vec.fill(places)(Reg(DmaParam.queueType()))
@@ -67,7 +67,9 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
       forgotten(i) := False
     }
   }
-  val isForgotten = forgotten(io.left.resize(log2Up(places) bits))
+  // The same of the first action, from the cycle after `look` on.
+  val isForgotten = Reg(Bool())
+  val isHit = io.forget.valid && io.forget.payload === action.payload.queue
 
   io.rq.valid := False
   val dwords = (U(2, 5 bits) |<< action.size).resize(5 bits)
@@ -76,7 +78,7 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
   io.rq.data := first ? (action.data ## descriptor) | B(0, 256 bits)
   io.rq.firstBe := 15
   io.rq.lastBe := 15
-  io.rq.last := action.size.mux(0 -> True, 1 -> True, 2 -> (beat === 1), 3 -> (beat === 2))
+  io.rq.last := rest === 0
   // Double words of the descriptor come first: 6 or 8 in one beat, 8 and 4, or 8, 8 and 4.
   io.rq.keep := (io.rq.last && action.size(1)) ? B(15, 8 bits) | ((action.size === 0) ? B(63, 8 bits) | B(255, 8 bits))
   io.interrupt.valid := False
@@ -97,14 +99,22 @@ class RingActions(p: DmaParam, places: Int = 16) extends Component {
     val run = new State
 
     look.whenIsActive {
-      allowed := (action.interrupt ? !(isRevoked && !action.aggregate) | (isMaster && !isRevoked)) && !isForgotten
-      beat := 0
+      val isDropped = forgotten(io.left.resize(log2Up(places) bits)) || isHit
+      isForgotten := isDropped
+      isWrite := !action.interrupt && isMaster && !isRevoked && !isDropped
+      isInterrupt := action.interrupt && !(isRevoked && !action.aggregate) && !isDropped
+      first := True
+      rest := action.size.mux(2 -> U(1, 2 bits), 3 -> U(2, 2 bits), default -> U(0, 2 bits))
       when(action.valid)(goto(run))
     }
     run.whenIsActive {
-      io.rq.valid := allowed && !action.interrupt
-      io.interrupt.valid := allowed && action.interrupt && !isForgotten
-      when(io.rq.fire)(beat := beat + 1)
+      when(isHit)(isForgotten := True)
+      io.rq.valid := isWrite
+      io.interrupt.valid := isInterrupt && !isForgotten
+      when(io.rq.fire) {
+        first := False
+        rest := rest - 1
+      }
       when((io.rq.fire && io.rq.last) || (!io.rq.valid && !io.interrupt.valid) || io.interrupt.fire) {
         action.ready := True
         goto(look)

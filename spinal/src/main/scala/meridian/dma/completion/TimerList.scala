@@ -13,9 +13,9 @@ case class TimerCommand() extends Bundle {
 }
 
 /** A timer for each queue, in cycles. The timers that run, or were stopped since they were looked at, are looked at in turn,
-  * one in 2 cycles, or 2 in 5 while a command comes every 5 cycles at most. A command takes a cycle, at any time.
+  * one in 2 cycles, or one in 4 while a command comes every 4 cycles. A command takes a cycle, at any time.
   *
-  * A timer that has ended is told until it is taken, and no other is looked at meanwhile. So an end is told late by 3 cycles
+  * A timer that has ended is told until it is taken, and no other is looked at meanwhile. So an end is told late by 4 cycles
   * for each that is looked at and by the cycles until each end before it is taken, which CompletionEngine does within 64
   * cycles. One that is started or stopped meanwhile is not told. No end may wait for 2^33 cycles.
   * After reset there may be no command until all are empty, a cycle for each queue.
@@ -23,6 +23,7 @@ case class TimerCommand() extends Bundle {
 class TimerList(p: DmaParam) extends Component {
   val io = new Bundle {
     val command = slave(Flow(TimerCommand()))
+    val mayCome = in Bool () // a command may come in this cycle
     val expired = master(Stream(DmaParam.queueType())) // it may be withdrawn
     val idle = out Bool () // no timer runs
   }
@@ -53,8 +54,8 @@ class TimerList(p: DmaParam) extends Component {
   val expired = Reg(DmaParam.queueType())
   val isExpired = RegInit(False)
   val looks = RegInit(False)
-  val mayLook = list.io.pop.valid && !io.command.valid && !isExpired && !fills
-  looks := mayLook && !looks
+  val mayLook = list.io.pop.valid && !io.mayCome && !isExpired && !fills
+  looks := (mayLook && !looks) || (looks && io.mayCome && !io.command.valid) // what was read is still right
   val decides = looks && mayLook
   val isOver = (now - first.end).msb === False
   val stays = first.runs && !isOver
@@ -64,9 +65,9 @@ class TimerList(p: DmaParam) extends Component {
   list.io.push.valid := lists || (decides && stays)
   list.io.push.payload := lists ? queue | head
   listed.write(
-    address = fills ? filled.resize(place) | (lists ? queue | head),
-    data = lists && !fills,
-    enable = fills || lists || (decides && !stays)
+    address = fills ? filled.resize(place) | (io.mayCome ? queue | head),
+    data = io.mayCome && (isListed || lists) && !fills,
+    enable = fills || io.mayCome || (decides && !stays)
   )
   io.idle := list.io.occupancy === 0 && !isExpired
   io.expired.valid := isExpired

@@ -34,9 +34,9 @@ object SweepStep {
 
 /** Carries out commands on the contexts, and the steps of function resets between them.
   *
-  * A command takes 5 cycles, and at most as many more as a step that has begun; its access waits for it, so software never
-  * finds it busy. One for a context that is not there does nothing, and reads zeros. A step takes 5 cycles and gives way
-  * to commands. Either takes 6 more, and what the events of the engines take, if it is about an H2C ring, a C2H ring, a
+  * A command takes 6 cycles, and at most as many more as a step that has begun; its access waits for it, so software never
+  * finds it busy. One for a context that is not there does nothing, and reads zeros. A step takes 6 cycles and gives way
+  * to commands. Either takes 7 more, and what the events of the engines take, if it is about an H2C ring, a C2H ring, a
   * completion ring or an interrupt ring: the engine holds the ring, as PIDX, CIDX, credits, errors and whether it is
   * enabled are the engine's, and is told of the change. A function's reset holds the rings of a queue at once.
   *
@@ -81,8 +81,9 @@ class ContextCommand(p: DmaParam) extends Component {
   io.sweep.ready := False
   io.row.valid := False
   io.row.payload := row
-  io.forget.valid := False
-  io.forget.payload := io.sweep.index
+  val forgets = False
+  io.forget.valid := RegNext(forgets) init False
+  io.forget.payload := RegNext(io.sweep.index)
 
   // What an engine has of a ring takes the place of what is stored.
   val holds, holdsC2h, holdsCompletion, holdsRing = RegInit(False)
@@ -96,15 +97,15 @@ class ContextCommand(p: DmaParam) extends Component {
   }
   io.ringHold.index.valid := holdsRing
   io.ringHold.index.payload := index.resized
-  val tells = Reg(Bits(4 bits)) // changes that are to be taken
+  val tells = RegInit(B(0, 4 bits)) // changes that are to be taken
   val changes = Seq(
     io.change -> change,
     io.changeC2h -> changeC2h,
     io.changeCompletion -> changeCompletion,
     io.ringChange -> ringChange
   )
-  for ((out, kept) <- changes) {
-    out.valid := False
+  for (((out, kept), i) <- changes.zipWithIndex) {
+    out.valid := tells(i)
     out.payload.assignFromBits(kept.asBits)
   }
   val rows = CombInit(store.io.rows)
@@ -129,27 +130,33 @@ class ContextCommand(p: DmaParam) extends Component {
     io.sweep.index >= base && (io.sweep.index - base).resize(12 bits) < count && io.sweep.index < p.queues
   )
 
-  val isRow = io.sweep.kind === SweepStep.row
+  val isRow = RegNext(io.sweep.kind === SweepStep.row) // of a step that has begun
+  // Whose function a stored context names, which no engine changes.
+  private def isStored(place: Int, bits: (Int, Int)): Bool =
+    store.io.rows(place)(bits._1, bits._2 bits).asUInt === io.sweep.function.resize(12 bits)
   private def isAbout(kind: Int, function: (Int, Int), commands: Bool): Bool =
-    index < p.queues && (sweeps ? (isRow && (mapped || isFunctions(kind, function))) | commands)
-  val isRing =
+    index < p.queues && (sweeps ? (isRow && (mapped || isStored(kind, function))) | commands)
+  val isRing = RegNext(
     isAbout(Kind.swH2c, Kind.swFunction, chosen(Kind.swH2c) || chosen(Kind.hwH2c) || chosen(Kind.creditH2c))
-  val isC2h = isAbout(Kind.swC2h, Kind.swFunction, chosen(Kind.swC2h) || chosen(Kind.hwC2h))
-  val isCompletion = isAbout(Kind.completion, Kind.completionFunction, chosen(Kind.completion))
+  )
+  val isC2h = RegNext(isAbout(Kind.swC2h, Kind.swFunction, chosen(Kind.swC2h) || chosen(Kind.hwC2h)))
+  val isCompletion = RegNext(isAbout(Kind.completion, Kind.completionFunction, chosen(Kind.completion)))
   val isFunctionsRing = has(Kind.ring, Kind.ringValid) && isFunctions(Kind.ring, Kind.ringFunction)
-  val isInterruptRing = index < DmaParam.rings && (sweeps ? (isRow && isFunctionsRing) | chosen(Kind.ring))
+  val isStoredRing = store.io.rows(Kind.ring)(Kind.ringValid) && isStored(Kind.ring, Kind.ringFunction)
+  val isInterruptRing =
+    RegNext(index < DmaParam.rings && (sweeps ? (isRow && isStoredRing) | chosen(Kind.ring)))
   val begins = write(Kind.swH2c) || write(Kind.hwH2c)
   val beginsC2h = write(Kind.swC2h) || write(Kind.hwC2h)
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val fetch, wait1, act, hold, finish, tell = new State
+    val fetch, wait1, look, act, hold, finish, tell = new State
 
     private def end(): Unit = {
       io.command.ready := !sweeps
       io.row.valid := !sweeps && io.command.operation === Kind.read
       io.sweep.ready := sweeps
-      io.forget.valid := sweeps && isRow && mapped
+      forgets := sweeps && isRow && mapped
       Seq(holds, holdsC2h, holdsCompletion, holdsRing).foreach(_ := False)
       goto(idle)
     }
@@ -168,7 +175,8 @@ class ContextCommand(p: DmaParam) extends Component {
       }
     }
     fetch.whenIsActive(goto(wait1))
-    wait1.whenIsActive(goto(act))
+    wait1.whenIsActive(goto(look))
+    look.whenIsActive(goto(act)) // whose the rows are
     hold.whenIsActive {
       val held = Seq(
         holds -> io.hold.held,
@@ -242,10 +250,15 @@ class ContextCommand(p: DmaParam) extends Component {
       when(told.orR)(goto(tell)) otherwise (end())
     }
     tell.whenIsActive {
-      val left = tells & ~changes.map(_._1.ready).asBits()
-      for (((out, _), i) <- changes.zipWithIndex) out.valid := tells(i)
-      tells := left
-      when(!left.orR)(end())
+      val isHeld = Seq(holds, holdsC2h, holdsCompletion, holdsRing)
+      for ((((out, _), held), i) <- changes.zip(isHeld).zipWithIndex) {
+        // An engine that has its change goes on, as it is not held any more.
+        when(out.fire) {
+          tells(i) := False
+          held := False
+        }
+      }
+      when(!tells.orR)(end())
     }
   }
 }

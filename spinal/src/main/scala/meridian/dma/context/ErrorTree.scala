@@ -58,7 +58,7 @@ object ErrorTree {
 /** Error registers: a status and a mask for each part of the engine, their summary, and the one interrupt that tells of it.
   *
   * Ones written to a status clear its bits. The interrupt is sent once each time that it is armed, and is armed until it
-  * is taken. An access takes 2 cycles.
+  * is taken. An access takes 2 cycles, and so does an error.
   *
   * The log of accesses keeps the first since the leaf of requests was cleared. Bit 31 says that it is one of BAR2, whose
   * offset has its bits 21:17 in bits 30:26; for bit 17 of one in BAR0 the register has no room. That of descriptors keeps the first since theirs was: direction, queue, CIDX, PIDX and new
@@ -70,8 +70,8 @@ class ErrorTree extends Component {
   val io = new Bundle {
     val port = slave(RegPort()) // at the offsets above alone
     val raise = slave(Stream(ErrorEvent()))
-    val log = slave(Flow(HostAccess()))
-    val failure = slave(Flow(RingFailure())) // of a ring
+    val log = slave(Flow(HostAccess())) // with raise, when that is taken
+    val failure = slave(Flow(RingFailure())) // of a ring, likewise
     val failureC2h = in Bool () // it is one of C2H
     val interrupt = master(Stream(InterruptRequest())) // one that is not taken may change or go
   }
@@ -109,23 +109,37 @@ class ErrorTree extends Component {
   }
 
   // What happens in a cycle in which software writes waits for the next.
-  io.raise.ready := !writes
-  when(io.raise.fire) {
-    for ((leaf, i) <- leaves.zipWithIndex) when(io.raise.leaf === i) {
-      leafStatus(i) := leafStatus(i) | io.raise.bits
-      when((io.raise.bits & leafMask(i)) =/= 0)(status(leaf.summary) := True)
+  case class Kept() extends Bundle {
+    val event = ErrorEvent()
+    val log = Flow(HostAccess())
+    val failure = Flow(RingFailure())
+    val ofC2h = Bool()
+  }
+  val coming = Stream(Kept())
+  coming.arbitrationFrom(io.raise)
+  coming.event := io.raise.payload
+  coming.log := io.log
+  coming.payload.failure := io.failure
+  coming.ofC2h := io.failureC2h
+  val kept = coming.halfPipe()
+  val event = kept.event
+  kept.ready := !writes
+  when(kept.fire) {
+    for ((leaf, i) <- leaves.zipWithIndex) when(event.leaf === i) {
+      leafStatus(i) := leafStatus(i) | event.bits
+      when((event.bits & leafMask(i)) =/= 0)(status(leaf.summary) := True)
     }
-  }
-  when(io.log.valid && !isLogged) {
-    isLogged := True
-    log := (io.log.isBar2 ## io.log.offset(21 downto 17)).andMask(io.log.isBar2) ## B(0, 1 bits) ##
-      io.log.access.function ## io.log.offset(16 downto 0)
-  }
-
-  when(io.failure.valid && !failed(0).msb) {
-    failed(0) := True ## io.failureC2h ## B(0, 19 bits) ## io.failure.queue
-    failed(1) := B(0, 4 bits) ## io.failure.cidx ## B(0, 12 bits)
-    failed(2) := io.failure.pidx ## io.failure.newPidx
+    when(kept.log.valid && !isLogged) {
+      isLogged := True
+      log := (kept.log.isBar2 ## kept.log.offset(21 downto 17)).andMask(kept.log.isBar2) ## B(0, 1 bits) ##
+        kept.log.access.function ## kept.log.offset(16 downto 0)
+    }
+    val failure = kept.payload.failure
+    when(failure.valid && !failed(0).msb) {
+      failed(0) := True ## kept.ofC2h ## B(0, 19 bits) ## failure.queue
+      failed(1) := B(0, 4 bits) ## failure.cidx ## B(0, 12 bits)
+      failed(2) := failure.pidx ## failure.newPidx
+    }
   }
 
   io.interrupt.valid := target(24) && RegNext((status & mask) =/= 0, False) && !writes

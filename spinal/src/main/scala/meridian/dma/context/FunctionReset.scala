@@ -12,8 +12,8 @@ import spinal.lib.fsm._
   * A PF's reset is one of its VFs too.
   *
   * A function is open from the cycle after its request until the shell has answered. A request for one that is open makes
-  * it go through the work again; the shell is told again only if it has answered. One function at a time: 5 cycles for each
-  * queue or interrupt ring, 6 more and the event that the engine is at for each of its H2C rings, and what the mailbox takes,
+  * it go through the work again; the shell is told again only if it has answered. One function at a time: 6 cycles for each
+  * queue or interrupt ring, 7 more and the event that the engine is at for each of its H2C rings, and what the mailbox takes,
   * 70 cycles; commands on contexts go first. A function's reads that the host does not answer, and its messages and entries
   * of interrupt rings that RQ does not take, hold up the resets behind it, reads until they are given up.
   *

@@ -17,7 +17,7 @@ object DoneMerge {
 /** Makes one of descriptors that have ended while FetchEngine was at something else: those of a queue that follow one
   * another and have not failed. It has room for those of one queue, up to 31; one of another queue waits until they are
   * taken. One that has failed is taken when FetchEngine has taken it, so that the queue is stopped then. One passes in
-  * a cycle, and the next may follow it in each.
+  * a cycle, and the next may follow it in each. Queue and epoch of one are there in the cycle before it, too.
   *
   * `taken` of those at `dones` are taken with its ready, at least one.
   */
@@ -31,7 +31,9 @@ class DoneMerge extends Component {
   val kept = Reg(RingDone())
   val count = RegInit(U(0, DoneMerge.bits bits))
   val isEmpty = count === 0
-  val isSame = io.done.payload.queue === kept.queue && io.done.epoch === kept.epoch && !io.done.failed && !kept.failed
+  // What comes is kept while there is none, so it is the same in the next cycle.
+  val isOfKept = RegNext(isEmpty || (io.done.payload.queue === kept.queue && io.done.epoch === kept.epoch))
+  val isSame = isOfKept && !io.done.failed && !kept.failed
   io.done.ready := io.done.failed ? (io.dones.fire && kept.failed) | (isEmpty || (isSame && !count.andR))
   val adds = isEmpty ? io.done.valid | (io.done.fire && !io.done.failed)
   io.dones.valid := !isEmpty

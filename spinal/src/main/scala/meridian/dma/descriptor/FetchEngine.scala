@@ -73,6 +73,9 @@ class FetchEngine(p: DmaParam) extends Component {
   val ended = Reg(UInt(DoneMerge.bits bits))
   val toEnd = Reg(UInt(17 bits)) // of the ring, from CIDX on
   val nextCidx = Reg(UInt(16 bits))
+  // Of a turn: what it fetches goes to the ring's end, or is fewer than there are; where the next one begins.
+  val toRingEnd = Reg(Bool())
+  val nextFetched = Reg(UInt(16 bits))
   io.taken := ended
   val writes = False
   val old = rings.readSync(queue)
@@ -84,6 +87,8 @@ class FetchEngine(p: DmaParam) extends Component {
   val empty = RingState().getZero
   rings.write(fills ? filled.resize(place) | queue, fills ? empty | next, fills || writes)
   epochs.write(fills ? filled.resize(place) | queue, fills ? U(0, 16 bits) | nextEpoch, fills || writes)
+
+  val isRung = RegNext(io.doorbell.valid)
 
   private def distance(from: UInt, to: UInt): UInt =
     ((to >= from) ? (to - from).resize(17 bits) | (to.resize(17 bits) + entries - from)).resize(17 bits)
@@ -210,6 +215,7 @@ class FetchEngine(p: DmaParam) extends Component {
       used := distance(ring.cidx, ring.pidx)
       val row = ((ring.pidx >= ring.fetched) ? ring.pidx | entries) - ring.fetched
       number := row.resized
+      toRingEnd := ring.pidx < ring.fetched
       toEnd := entries.resize(17 bits) - ring.cidx
       isCurrent := io.done.done.epoch === epoch && ring.context.enable
       val untilStatus = io.statusInterval.resize(11 bits) - ring.frames
@@ -223,7 +229,11 @@ class FetchEngine(p: DmaParam) extends Component {
     }
     decide.whenIsActive {
       val limit = (ring.context.creditEnable && ring.credits < 16) ? ring.credits | U(16, 16 bits)
-      when(number > limit)(number := limit.resized)
+      nextFetched := toRingEnd ? U(0, 16 bits) | ring.pidx
+      when(number > limit) {
+        number := limit.resized
+        nextFetched := ring.fetched + limit.resize(16 bits)
+      }
       drains := used === ended && ring.pidx < entries && ring.cidx < entries
       nextCidx := (ended < toEnd) ? (ring.cidx + ended) | (ended - toEnd).resize(16 bits)
       when(used + added >= entries)(refused := True)
@@ -286,8 +296,8 @@ class FetchEngine(p: DmaParam) extends Component {
         }
         is(Event.doorbell) {
           io.doorbell.ready := True
-          // One that is taken back meanwhile has no effect.
-          when(ring.context.enable && io.doorbell.valid) {
+          // One that was taken back before has no effect.
+          when(ring.context.enable && isRung) {
             writes := True
             report.newPidx := io.doorbell.pidx
             when(refused)(fail(0, B(1 << 4, 32 bits))) otherwise {
@@ -335,8 +345,7 @@ class FetchEngine(p: DmaParam) extends Component {
             io.read.valid := io.fetch.ready
             io.fetch.valid := io.read.ready
             writes := both
-            val end = ring.fetched + number.resize(16 bits)
-            next.fetched := (end === entries) ? U(0, 16 bits) | end
+            next.fetched := nextFetched
             when(ring.context.creditEnable)(next.credits := ring.credits - number.resize(16 bits))
             // While reads wait, other events do not.
             turns.io.push.valid := True

@@ -13,7 +13,7 @@ case class Owed() extends Bundle {
 /** Which rings owe the host a notice that could not leave at once. What a ring owes is merged, so that it takes no more
   * room however long the host takes nothing, and rings have their turns in the order in which they began to owe.
   *
-  * One operation a cycle, on one queue. After reset each queue is cleared once, before any other operation.
+  * One operation a cycle, on the queue that was there in the cycle before, too; what it owes is there then. After reset each queue is cleared once, before any other operation.
   */
 class Notices(queues: Int) extends Component {
   private def place() = UInt(log2Up(queues) bits)
@@ -34,7 +34,7 @@ class Notices(queues: Int) extends Component {
   val rows = Mem(Row(), queues)
   val turns = StreamFifo(place(), queues)
   io.next << turns.io.pop
-  val row = rows.readAsync(io.queue)
+  val row = Reg(Row())
   io.owed := row.owed
 
   val next = Row()
@@ -48,5 +48,8 @@ class Notices(queues: Int) extends Component {
   }
   turns.io.push.valid := io.add.valid && !row.listed
   turns.io.push.payload := io.queue
-  rows.write(io.queue, io.clear ? Row().getZero | next, io.clear || io.add.valid || io.forget || io.take)
+  val written = io.clear ? Row().getZero | next
+  val writes = io.clear || io.add.valid || io.forget || io.take
+  rows.write(io.queue, written, writes)
+  row := writes ? written | rows.readAsync(io.queue)
 }

@@ -58,12 +58,12 @@ class RingReporter extends Component {
   io.failure.newPidx := report.newPidx
 
   val sent = RegInit(B(0, 3 bits))
-  val wanted = report.error ## report.message ## (report.status || report.interrupt)
-  val left = (wanted & ~sent).andMask(io.report.valid)
+  val wanted = (report.error ## report.message ## (report.status || report.interrupt)) & ~sent
+  val left = wanted.andMask(io.report.valid)
   io.notice.valid := left(0)
   io.message.valid := left(1)
   io.raise.valid := left(2)
   val fires = io.raise.fire ## io.message.fire ## io.notice.fire
-  io.report.ready := (left & ~fires) === 0
-  sent := io.report.ready ? B(0, 3 bits) | sent | fires
+  io.report.ready := (wanted & ~(io.raise.ready ## io.message.ready ## io.notice.ready)) === 0
+  when(io.report.valid)(sent := io.report.ready ? B(0, 3 bits) | (sent | fires))
 }

@@ -18,7 +18,7 @@ import spinal.lib._
   * comes or is given up.
   *
   * `drain` ends when a function whose rings are all invalid has nothing more to do with the host's memory: what it has
-  * asked for has come or is given up, and nothing of it waits. It takes 12 cycles at least; frames of others and the shell
+  * asked for has come or is given up, and nothing of it waits. It takes 14 cycles at least; frames of others and the shell
   * do not hold it up, reads of the function do.
   *
   * @param timeOut  cycles until a read is given up, to be more than the block's own completion time-out
@@ -62,7 +62,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   engine.io.credit.payload.queue := credits.qid
   engine.io.credit.count := credits.crdt
 
-  val descriptors = new ReadPort(p, descriptorTags, 0, timeOut)
+  val descriptors = new ReadPort(p, descriptorTags, 0, timeOut, isSlow = true)
   val payload = new ReadPort(p, payloadTags, descriptorTags, timeOut)
   for (port <- Seq(descriptors, payload)) {
     port.io.maxReadRequest := io.maxReadRequest
@@ -79,7 +79,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   unpack.io.fetch << engine.io.fetch.queue(2 * descriptorTags)
   unpack.io.beat << descriptors.io.beat
   val reader = new H2cReader(2 * payloadTags)
-  reader.io.descriptor << unpack.io.descriptor.m2sPipe()
+  reader.io.descriptor << unpack.io.descriptor.halfPipe() // a descriptor every other cycle
   payload.io.command << reader.io.read
   reader.io.beat << payload.io.beat
   engine.io.queue := reader.io.queue
@@ -122,11 +122,11 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   val drained = Reg(UInt(4 bits)) init 0
   drained := io.drain.isStall ? (drained + (!drained.andR).asUInt) | U(0, 4 bits)
   for (port <- Seq(descriptors, payload)) {
-    port.io.revoked.valid := io.drain.valid
-    port.io.revoked.payload := io.drain.payload
+    port.io.revoked.valid := RegNext(io.drain.valid) init False
+    port.io.revoked.payload := RegNext(io.drain.payload)
   }
   writes.io.function := io.drain.payload
   arbiter.io.function := io.drain.payload
   val isBusy = RegNext(Seq(descriptors.io.busy, payload.io.busy, writes.io.busy, arbiter.io.busy).orR)
-  io.drain.ready := drained >= 11 && !isBusy
+  io.drain.ready := drained >= 13 && !isBusy
 }

@@ -47,7 +47,7 @@ class H2cReader(waiting: Int) extends Component {
   io.queue := frames.payload.queue
   val isLive = RegNext(io.epoch === frames.epoch)
   val failed = Reg(Bool())
-  val hasData = !frames.failed && frames.length =/= 0
+  val hasData = RegNext(!frames.failed && frames.length =/= 0) // of a frame that is there for the second cycle
   val made = Stream(H2cPins(32))
   made.valid := False
   made.tdata := io.beat.data.andMask(!io.beat.failed) // else they are of another read, perhaps another function's

@@ -10,7 +10,7 @@ import spinal.lib._
   * the entries of interrupt rings wait for RQ, and what is for a ring behind them; neither a vector that is asked for
   * nor an access does.
   *
-  * A vector's message is on RQ 5 cycles after its request at the earliest, one by a ring 10 cycles after it, behind the
+  * A vector's message is on RQ 8 cycles after its request at the earliest, one by a ring 13 cycles after it, behind the
   * ring's entry. `drain` ends when all of a function that waits has left or is dropped: it waits for RQ if something of
   * the function is there already, or an entry of anybody holds up requests behind it.
   *

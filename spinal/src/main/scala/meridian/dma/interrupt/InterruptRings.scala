@@ -26,7 +26,7 @@ import spinal.lib.fsm._
 class InterruptRings(p: DmaParam) extends Component {
   val io = new Bundle {
     val interrupt = slave(Stream(RingInterrupt()))
-    val bell = slave(Stream(InterruptBell())) // one that is taken back has no effect
+    val bell = slave(Stream(InterruptBell())) // one that was taken back before has no effect
     val hold = slave(InterruptRingHold())
     val change = slave(Stream(InterruptRing())) // of the ring that is held
     val busMaster = in Bits (p.functions bits)
@@ -132,7 +132,7 @@ class InterruptRings(p: DmaParam) extends Component {
       goto(idle)
       when(event === Event.bell) {
         io.bell.ready := True
-        when(io.bell.valid && ring.valid && ring.function === io.bell.function.resize(12)) {
+        when(RegNext(io.bell.valid) && ring.valid && ring.function === io.bell.function.resize(12)) {
           writes := True
           next.ring.serviced := isNews
           next.cidx := io.bell.cidx

@@ -6,8 +6,8 @@ import spinal.core._
 import spinal.lib._
 
 /** Interrupts of several sources, the first source's first: those of vectors at one port, those for interrupt rings at
-  * another, so that neither waits for the other but within a source. Of each source 4 may wait; one leaves the cycle
-  * after it comes, one a cycle.
+  * another, so that neither waits for the other but within a source. Of each source 4 may wait; one leaves 3 cycles
+  * after it comes, one every other cycle.
   *
   * One of a function that may not access memory is dropped. One for an interrupt ring is not, as the ring may be
   * another function's: the bit of that one counts where the ring is written.
@@ -30,21 +30,28 @@ class InterruptSources(p: DmaParam, sources: Int) extends Component {
   // What may have come before the drain: it has left after as many others, or when nothing waits.
   val before = Vec.fill(sources)(Reg(UInt(3 bits)) init 0)
   val waiting = io.requests.zip(before).map { case (request, left) =>
-    val queue = StreamFifoLowLatency(RingInterrupt(), 4)
+    val queue = StreamFifo(RingInterrupt(), 4)
     queue.io.push << request
     when(!io.drain.valid)(left := queue.io.occupancy.resize(3 bits) + 1) elsewhen (queue.io.occupancy === 0) {
       left := 0
     } elsewhen (queue.io.pop.fire && left =/= 0)(left := left - 1)
-    StreamDemux(queue.io.pop, queue.io.pop.request.aggregate.asUInt, 2)
+    val function = queue.io.pop.request.function
+    val isRing = queue.io.pop.request.aggregate
+    val isMaster = function < p.functions && io.busMaster(function.resize(log2Up(p.functions) bits))
+    val drops = isRing ? (isDrained(function) && queue.io.pop.ofQueue) | (isDrained(function) || !isMaster)
+    StreamDemux(queue.io.pop.map(TupleBundle(_, drops)), isRing.asUInt, 2)
   }
-  private def next(ports: Seq[Stream[RingInterrupt]]): Stream[RingInterrupt] =
-    StreamArbiterFactory().lowerFirst.on(ports)
-
-  val vectors = next(waiting.toSeq.map(_(0))).map(_.request)
-  val isMaster = vectors.function < p.functions && io.busMaster(vectors.function.resize(log2Up(p.functions) bits))
-  io.vector << vectors.throwWhen(!isMaster || isDrained(vectors.function)).stage()
-  val rings = next(waiting.toSeq.map(_(1)))
-  io.ring << rings.throwWhen(isDrained(rings.request.function) && rings.ofQueue).stage()
+  // One that is dropped is taken like others, and goes no further.
+  private def next(ports: Seq[Stream[TupleBundle2[RingInterrupt, Bool]]]): Stream[RingInterrupt] = {
+    val taken = StreamArbiterFactory().lowerFirst.noLock.on(ports)
+    val kept = Stream(RingInterrupt())
+    kept.valid := taken.valid && !taken._2
+    kept.payload := taken._1
+    taken.ready := kept.ready
+    kept.halfPipe()
+  }
+  io.vector << next(waiting.toSeq.map(_(0))).map(_.request)
+  io.ring << next(waiting.toSeq.map(_(1)))
   val isPassed = !before.map(_ =/= 0).orR
   // One of no queue that has passed and still waits at the port.
   val mayWait = RegInit(True)

@@ -35,12 +35,12 @@ object MsixTable {
   * and is sent once if it is asked for again meanwhile. A vector that the table has not is not looked at. A message
   * whose pending bit is cleared is shown as pending until it has left the sender.
   *
-  * One operation at a time: 2 cycles for an access, which comes first, but not twice while others wait, and so waits 4
-  * more at most; 2 for an interrupt and 2 more for its message, which is on RQ 4 cycles after it was asked for if
-  * nothing is under way, and 6 cycles after the vector is unmasked or its function allowed. Functions have their turns
+  * One operation at a time: 2 cycles for an access, which comes first, but not twice while others wait, and so waits 5
+  * more at most; 2 for an interrupt and 3 more for its message, which is on RQ 5 cycles after it was asked for if
+  * nothing is under way, and 7 cycles after the vector is unmasked or its function allowed. Functions have their turns
   * one by one, and so have the vectors of each. The turn behind an interrupt is its function's, unless others wait:
   * then each second turn at least is theirs, in their order, however the sender's readiness falls. A message takes up
-  * to 6 cycles in all, more than 40 million a second while nobody accesses the table, and 10 cycles while somebody does
+  * to 7 cycles in all, more than 35 million a second while nobody accesses the table, and 11 cycles while somebody does
   * all the time.
   *
   * `drain` takes 2 cycles: it clears a function's pending bits, and while PCIe resets it masks its vectors. Address and
@@ -88,8 +88,10 @@ class MsixTable(p: DmaParam) extends Component {
   val entry = access.offset(4, vectorBits bits)
   val isPending = access.offset >= MsixTable.pendingAt
   val unmasked = pending & ~mask
-  val later = unmasked & last
-  val chosen = OHMasking.first((later =/= 0) ? later | unmasked)
+  // Of a turn: the vectors that may be sent, and the first of them or of those behind the last one.
+  val found, foundLater = Reg(Bits(p.vectors bits))
+  val isLater, isOnly = Reg(Bool())
+  val chosen = OHMasking.first(isLater ? foundLater | found)
 
   val turns = RegInit(False) // a function has its turn before the next interrupt has one
   val atOnce = Reg(Bool()) // this interrupt's turn may follow it
@@ -146,7 +148,7 @@ class MsixTable(p: DmaParam) extends Component {
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val work, load = new State
+    val work, pick, load = new State
 
     idle.whenIsActive {
       val hasTurn = isReady && io.message.ready
@@ -223,18 +225,24 @@ class MsixTable(p: DmaParam) extends Component {
         }
         is(Operation.turn) {
           when(isChosen)(for (f <- 0 until p.functions) behind(f) := function < f)
-          when(unmasked === 0) {
-            wants(function) := False
-          } elsewhen (io.allowed(function)) {
-            sendsNow := True
-            newPending := pending & ~chosen
-            pendsNow := True
-            when((unmasked & ~chosen) === 0)(wants(function) := False)
-            vector := OHToUInt(chosen)
-            storedAt := function @@ OHToUInt(chosen)
-            goto(load)
-          }
+          found := unmasked
+          foundLater := unmasked & last
+          isLater := (unmasked & last) =/= 0
+          isOnly := (unmasked & (unmasked.asUInt - 1).asBits) === 0
+          when(unmasked === 0)(wants(function) := False) otherwise goto(pick)
         }
+      }
+    }
+    pick.whenIsActive {
+      goto(idle)
+      when(io.allowed(function)) {
+        sendsNow := True
+        newPending := pending & ~chosen
+        pendsNow := True
+        when(isOnly)(wants(function) := False)
+        vector := OHToUInt(chosen)
+        storedAt := function @@ OHToUInt(chosen)
+        goto(load)
       }
     }
     load.whenIsActive {

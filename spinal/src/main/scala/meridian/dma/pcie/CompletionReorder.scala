@@ -18,8 +18,10 @@ case class ReadBeat() extends Bundle {
   * where a part belongs is told by the bytes that it says are still to come.
   *
   * The first beat leaves 9 cycles after the last part at the earliest; a beat a cycle, with one cycle between reads.
+  *
+  * @param isSlow  a beat leaves every other cycle only, and does not depend on whether the one before is taken
   */
-class CompletionReorder(tags: Int) extends Component {
+class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   val io = new Bundle {
     val part = slave(Flow(CompletionPart()))
     val inFlight = in Bits (tags bits)
@@ -33,7 +35,7 @@ class CompletionReorder(tags: Int) extends Component {
     val slotReady, slotFailed, slotVoid = in Bool ()
     val release = out Bool ()
     val beat = master(Stream(Fragment(ReadBeat())))
-    val progress = master(Flow(RoomProgress(tags))) // with part
+    val progress = master(Flow(RoomProgress(tags))) // the cycle after part
   }
 
   // In: each double word goes to the lane of its address.
@@ -47,10 +49,10 @@ class CompletionReorder(tags: Int) extends Component {
   val place = io.part.first ? (start(8 downto 2) - 3) | next // of the beat's first double word
   when(io.part.valid)(next := place + 8)
   // A completion's last beat may have less, but then it ends at a block or is the tag's last.
-  io.progress.valid := wanted && (io.part.completed || !io.part.failed)
-  io.progress.tag := tag
-  io.progress.reached := ((io.part.first ? (start(8 downto 2) +^ 5) | (next +^ 8)) >> 4).resized
-  io.progress.completed := io.part.completed
+  io.progress.valid := RegNext(wanted && (io.part.completed || !io.part.failed)) init False
+  io.progress.tag := RegNext(tag)
+  io.progress.reached := RegNext(((io.part.first ? (start(8 downto 2) +^ 5) | (next +^ 8)) >> 4).resized)
+  io.progress.completed := RegNext(io.part.completed)
   val part = RegNext(io.part.payload)
   val isWanted = RegNext(wanted) init False
   val partTag = RegNext(tag)
@@ -146,5 +148,5 @@ class CompletionReorder(tags: Int) extends Component {
     beforeData := data
   }
   when(beat.fire && beat.last)(has := False)
-  io.beat << beat.m2sPipe()
+  io.beat << (if (isSlow) beat.halfPipe() else beat.m2sPipe())
 }

@@ -44,9 +44,16 @@ class CompletionRoom extends Component {
   val taken = atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
   val turn = RegInit(U(0, 2 bits))
   turn := turn + 1
-  io.payload.hasRoom := !turn(0) && taken <= limit - most
-  io.descriptors.hasRoom := turn === 1 && (taken <= limit - most || ofDescriptors === 0)
-  io.buffers.hasRoom := turn === 3 && (taken <= limit - ofBufferRead || ofBuffers === 0)
+  // It is found a cycle ahead. What another asks for meanwhile counts as much as it may be.
+  private def hasRoom(isNext: Bool, hasNone: Bool, wanted: Int, others: (RoomPort, Int)*): Bool = {
+    val fits = others.foldLeft(taken <= limit - wanted) { case (before, (port, count)) =>
+      port.asked.valid ? (taken <= limit - wanted - count) | before
+    }
+    RegNext(isNext && (fits || hasNone), init = False)
+  }
+  io.payload.hasRoom := hasRoom(turn(0), False, most, io.descriptors -> most, io.buffers -> ofBufferRead)
+  io.descriptors.hasRoom := hasRoom(turn === 0, ofDescriptors === 0, most, io.payload -> most)
+  io.buffers.hasRoom := hasRoom(turn === 2, ofBuffers === 0, ofBufferRead, io.payload -> most)
 }
 
 object CompletionRoom {

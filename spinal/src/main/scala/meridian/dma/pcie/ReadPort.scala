@@ -7,12 +7,13 @@ import spinal.lib._
 
 /** Reads of host memory, whose data leave in the order of the reads. Each read gives its bytes from the first on, or a last
   * beat that says that it has failed. A request leaves 3 or 4 cycles after its read at the earliest,
-  * as its turn for room is, and waits for room.
+  * as its turn for room is, and waits for room; a request leaves every other cycle at most.
   *
   * @param first    the first of its tags
   * @param timeOut  cycles (TagTable)
+  * @param isSlow   a beat every other cycle is enough
   */
-class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Component {
+class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int, isSlow: Boolean = false) extends Component {
   val io = new Bundle {
     val command = slave(Stream(ReadCommand()))
     val beat = master(Stream(Fragment(ReadBeat())))
@@ -35,8 +36,8 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends Compone
   val tagTable = new TagTable(tags, first, timeOut)
   // What is not allowed sends no request.
   tagTable.io.piece << splitter.io.piece.haltWhen(!io.room.hasRoom && splitter.io.piece.allowed)
-  io.request << tagTable.io.request.m2sPipe()
-  val reorder = new CompletionReorder(tags)
+  io.request << tagTable.io.request.halfPipe()
+  val reorder = new CompletionReorder(tags, isSlow)
   reorder.io.part << io.part
   reorder.io.inFlight := tagTable.io.inFlight
   reorder.io.end := tagTable.io.end

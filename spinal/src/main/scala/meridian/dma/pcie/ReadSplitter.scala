@@ -17,6 +17,9 @@ case class ReadPiece() extends Bundle {
   val function = DmaParam.functionType()
   val address = UInt(64 bits)
   val bytes = UInt(10 bits)
+  // In the 512 bytes of its address: its last byte, and what is behind it.
+  val lastByte = UInt(9 bits)
+  val end = UInt(10 bits)
   val last = Bool() // of its read
   val allowed = Bool() // the function may access memory
 }
@@ -52,6 +55,10 @@ class ReadSplitter(p: DmaParam) extends Component {
   io.piece.function := rest.function
   io.piece.address := rest.address
   io.piece.bytes := last ? rest.bytes.resize(10 bits) | room
+  private val begin = rest.address(8 downto 0)
+  private val end = begin.resize(10 bits) + rest.bytes.resize(10 bits)
+  io.piece.lastByte := last ? (end - 1).resize(9 bits) | (begin | inPiece)
+  io.piece.end := last ? end | ((begin | inPiece) +^ 1)
   io.piece.last := last
   io.piece.allowed := allowed
   io.command.ready := !busy || (io.piece.ready && last)
@@ -63,9 +70,9 @@ class ReadSplitter(p: DmaParam) extends Component {
   when(io.command.fire) {
     busy := True
     rest := io.command.payload
-    allowed := isMaster(io.command.function)
   }
-  when(!io.command.fire && !isMaster(rest.function))(allowed := False)
-  private def isRevoked(function: UInt): Bool = io.revoked.valid && io.revoked.payload === function
-  when(isRevoked(io.command.fire ? io.command.function | rest.function))(allowed := False)
+  private def mayRead(function: UInt): Bool =
+    isMaster(function) && !(io.revoked.valid && io.revoked.payload === function)
+  val (mayBegin, mayGoOn) = (mayRead(io.command.function), allowed && mayRead(rest.function))
+  allowed := io.command.fire ? mayBegin | mayGoOn
 }

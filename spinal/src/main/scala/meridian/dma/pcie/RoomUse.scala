@@ -12,7 +12,7 @@ case class RoomProgress(tags: Int) extends Bundle {
 }
 
 /** Which blocks of 64 bytes the requests of a port wait for, for [[CompletionRoom]]: each needs a completion at most. Blocks
-  * that have come are given back with the beat that ends them, the cycle after it.
+  * that have come are given back with the beat that ends them, the cycle after it is told.
   */
 class RoomUse(tags: Int) extends Component {
   private def blockType() = UInt(CompletionRoom.bits bits)

@@ -5,8 +5,8 @@ import meridian.dma.DmaParam
 import spinal.core._
 import spinal.lib._
 
-/** Sends the requests of all sources in turn, one beat each. A request leaves the cycle after it is taken; a beat a
-  * cycle.
+/** Sends the requests of all sources in turn, one beat each. A request leaves the cycle after it is taken; a beat every
+  * other cycle, so that no source depends on the block's ready.
   */
 class RqArbiter(sources: Int) extends Component {
   val io = new Bundle {
@@ -19,7 +19,7 @@ class RqArbiter(sources: Int) extends Component {
 
   val chosen = StreamArbiterFactory().roundRobin.noLock.on(io.requests)
   val beat = chosen.map(_.beat)
-  io.rq << beat.m2sPipe()
+  io.rq << beat.halfPipe()
   val descriptor = RequestDescriptor(io.rq.data(127 downto 0))
   io.writes := io.rq.valid && descriptor.kind === RequestKind.memoryWrite
   io.busy := io.rq.valid && descriptor.requester(7 downto 0).asUInt === io.function

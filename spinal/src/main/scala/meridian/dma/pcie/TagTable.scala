@@ -62,14 +62,18 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
 
   val tick = CounterFreeRun((timeOut + 2) / 3).willOverflow
   when(tick)(for (age <- ages) when(age =/= 3)(age := age + 1))
-  val late = Vec(ages.map(_ === 3)).asBits & inFlight
+  val late = RegNext(Vec(ages.map(_ === 3)).asBits & inFlight) init 0
 
   // Giving out.
-  val full = (handed - left).msb
-  val lost = inFlight(at(handed)) // given up, and the block still has it
+  private def isFull(next: UInt): Bool = (next - left).msb
+  private def isLost(next: UInt): Bool = inFlight(at(next)) // given up, and the block still has it
+  val full = isFull(handed)
+  val lost = isLost(handed)
+  val moves = Bool() // on to the next tag
+  // Found a cycle ahead: nobody but a piece takes a tag.
+  val (isFree, isNextFree) = (!full && !lost, !isFull(handed + 1) && !isLost(handed + 1))
+  val ready = RegNext(moves ? isNextFree | isFree) init False
   val offset = io.piece.address(1 downto 0)
-  val ending = io.piece.bytes + io.piece.address(8 downto 0).resize(10 bits)
-  val ready = !full && !lost
   io.request.valid := io.piece.valid && ready && io.piece.allowed
   io.piece.ready := ready && (io.request.ready || !io.piece.allowed)
   io.request.function := io.piece.function
@@ -86,15 +90,16 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   io.request.lastBe := single ? B(0, 4 bits) | lastBytes
   val slot = ReadSlot()
   slot.start := io.piece.address(8 downto 0)
-  slot.lastByte := (ending - 1).resized
+  slot.lastByte := io.piece.lastByte
   slot.last := io.piece.last
   slots.write(at(handed), slot, io.piece.fire)
-  ends.write(at(handed), ending, io.piece.fire)
+  ends.write(at(handed), io.piece.end, io.piece.fire)
   io.end := ends.readAsync(io.address)
 
   when(io.failed.valid)(failed(io.failed.payload) := True)
   when(io.completed.valid)(inFlight(io.completed.payload) := False)
-  when(io.piece.fire || (!full && lost)) {
+  moves := io.piece.fire || (!full && lost)
+  when(moves) {
     handed := handed + 1
     skipped(at(handed)) := lost
     when(!lost) {
@@ -134,9 +139,13 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   }
 
   io.slot := slots.readAsync(at(left))
-  io.slotReady := left =/= looked
+  // Slots between the two, and whether there are any.
+  val pending = RegInit(U(0, log2Up(tags) + 1 bits))
+  pending := pending + passes.asUInt - io.release.asUInt
+  io.slotReady := RegNext(passes || pending > 1 || (pending === 1 && !io.release)) init False
   io.slotFailed := bad(at(left))
-  io.slotVoid := skipped(at(left))
+  // It is known since its tag was passed over, which was cycles before the slot is ready.
+  io.slotVoid := RegNext(io.release ? skipped(at(left + 1)) | skipped(at(left))) init False
   when(io.release)(left := left + 1)
 }
 

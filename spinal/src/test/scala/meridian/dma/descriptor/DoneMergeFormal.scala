@@ -7,7 +7,7 @@ import spinal.core._
 import spinal.core.formal._
 import spinal.lib._
 
-/** Any descriptors that have ended, and any engine that takes at least one of those that it is offered, and one that has
+/** Any descriptors that have ended, each there for a cycle before it comes, and any engine that takes at least one of those that it is offered, and one that has
   * failed. Those of one queue and epoch are followed.
   */
 class DoneMergeProof extends Component {
@@ -18,6 +18,12 @@ class DoneMergeProof extends Component {
   anyseq(io.dones.ready)
   anyseq(io.taken)
   assume(!io.dones.fire || (io.taken =/= 0 && io.taken <= io.dones.count))
+  private def isSame(a: RingDone, b: RingDone): Bool = a.queue === b.queue && a.epoch === b.epoch
+  assume(!io.done.valid || isSame(RegNext(io.done.payload), io.done.payload))
+  assert(
+    !(io.done.valid && io.dones.valid) || dut.isOfKept.pull() === isSame(io.done.payload, io.dones.done),
+    "a descriptor is compared with another than the one that is kept"
+  )
   // The engine stands at what it was offered: its number may grow meanwhile, and nothing else.
   val stalled = RegNext(io.dones.isStall) init False
   val before = RegNext(io.dones.payload)

@@ -24,7 +24,7 @@ class InterruptRingsTest extends AnyFunSuite {
     h.ask(2)(0, ring, true, queue, pidx, cidx, error)
   private def word(write: SentWrite): BigInt = BigInt(write.words.head) | BigInt(write.words(1)) << 32
 
-  test("an interrupt for a ring is an entry of it, and the ring's message behind, 6 and 10 cycles after it") {
+  test("an interrupt for a ring is an entry of it, and the ring's message behind, 8 and 13 cycles after it") {
     run("entry") { (h, dut) =>
       h.begin(ring, vf, 3)
       var start = 0
@@ -36,7 +36,7 @@ class InterruptRingsTest extends AnyFunSuite {
       assert(word(entry) == (BigInt(1) << 63 | BigInt(0x2a5) << 39 | BigInt(2) << 35 | BigInt(0xabcd) << 16 | 0x1234))
       assert(h.messageOf(message) == vf -> 3)
       info(s"entry after ${entry.cycle - start} cycles, message after ${message.cycle - start}")
-      assert(entry.cycle - start == 6 && message.cycle - start == 10, "as InterruptEngine says")
+      assert(entry.cycle - start == 8 && message.cycle - start == 13, "as InterruptEngine says")
       assert(h.hold(ring)() == ((1, true, true)))
     }
   }

@@ -32,10 +32,10 @@ class CompletionRoomProof extends Component {
   val taken = atLeast(descriptors, most) + payload + atLeast(buffers, ofBufferRead)
   assert(all <= limit, "more completions may come than there is room for")
   assert(taken <= limit, "a read of descriptors has not its part")
-  // Each has its turn within four cycles, if nothing moves meanwhile.
+  // Each has its turn within four cycles, if nothing moves meanwhile and in the cycles before.
   val moves = ports.flatMap { case (port, _) => Seq(port.asked.valid, port.ended.valid) }.reduce(_ || _)
-  val still = Reg(UInt(2 bits)) init 0 // cycles
-  still := moves ? U(0, 2 bits) | (still + (!still.andR).asUInt)
+  val still = Reg(UInt(3 bits)) init 0 // cycles
+  still := moves ? U(0, 3 bits) | (still + (!still.andR).asUInt)
   private def hadTurn(port: RoomPort): Bool = {
     val recent = Reg(Bits(3 bits)) init 0
     recent := recent(1 downto 0) ## port.hasRoom
@@ -46,8 +46,13 @@ class CompletionRoomProof extends Component {
     taken <= limit - most,
     taken <= limit - ofBufferRead || buffers === 0
   )
-  for (((port, _), may) <- ports.zip(may)) assert(!(still.andR && may) || hadTurn(port), "room is lost")
-  // What the counters are, so that the proof goes from any cycle to the next.
+  for (((port, _), may) <- ports.zip(may)) {
+    assert(!(still.andR && may) || hadTurn(port), "room is lost")
+    assert(!port.hasRoom || may, "a port has room that another has")
+  }
+  // What the counters and turns are, so that the proof goes from any cycle to the next.
+  val turn = dut.turn.pull()
+  for (((port, _), isIts) <- ports.zip(Seq(turn === 1, !turn(0), turn === 3))) assert(!port.hasRoom || isIts)
   assert(dut.ofDescriptors.pull() === descriptors && dut.ofPayload.pull() === payload)
   assert(dut.ofBuffers.pull() === buffers)
   cover(all === limit)

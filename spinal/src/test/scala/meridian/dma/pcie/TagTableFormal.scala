@@ -36,6 +36,8 @@ class TagTableProof(reads: Boolean, functions: Boolean = false) extends Componen
     assert(io.request.tag < tags && !atBlock(tag), "a tag is given out that the block has")
     atBlock(tag) := True
   }
+  val (looked, left) = (dut.looked.pull(), dut.left.pull())
+  assert(dut.pending.pull() === looked - left && io.slotReady === (looked =/= left), "slots are counted wrong")
   assert(io.inFlight === atBlock, "a tag is lost, or free too early")
   if (!reads) cover(atBlock.andR)
 
