@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core.tlp import Tlp, TlpType
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
@@ -73,6 +73,9 @@ class Block(UltraScalePlusPcieDevice):
         self.dut = dut
         self.in_process = 0
         self.ended = 0  # reads that were at RQ when their function's bus master was off
+        # What the engine's pins say before its reset is no request.
+        self.rq_sink.pause = self.cc_sink.pause = True
+        cocotb.start_soon(self._open())
         self._take_request = self.rq_sink.recv
         self.rq_sink.recv = self._recv_request
         for pin in ("cfg_vf_status", "cfg_flr_in_process", "cfg_vf_flr_in_process"):
@@ -99,6 +102,10 @@ class Block(UltraScalePlusPcieDevice):
                 return frame
             self.ended += 1
             self._send_end(request, ErrorCode.FLR if self.in_process >> number & 1 else ErrorCode.BAD_STATUS)
+
+    async def _open(self) -> None:
+        await FallingEdge(self.dut.reset)
+        self.rq_sink.pause = self.cc_sink.pause = False
 
     async def _begin_reset(self, number: int) -> None:
         cocotb.start_soon(self._reset(number))
