@@ -33,6 +33,12 @@ class DoneMerge extends Component {
   val isEmpty = count === 0
   // What comes is kept while there is none, so it is the same in the next cycle.
   val isOfKept = RegNext(isEmpty || (io.done.payload.queue === kept.queue && io.done.epoch === kept.epoch))
+  private def isKept(now: Data): Bool = now.asBits === RegNext(now.asBits)
+  assert(
+    !io.done.valid || (isKept(io.done.payload.queue) && isKept(io.done.epoch)),
+    "a descriptor has ended whose queue or epoch was not there before",
+    FAILURE
+  )
   val isSame = isOfKept && !io.done.failed && !kept.failed
   io.done.ready := io.done.failed ? (io.dones.fire && kept.failed) | (isEmpty || (isSame && !count.andR))
   val adds = isEmpty ? io.done.valid | (io.done.fire && !io.done.failed)

@@ -49,7 +49,9 @@ class Notices(queues: Int) extends Component {
   turns.io.push.valid := io.add.valid && !row.listed
   turns.io.push.payload := io.queue
   val written = io.clear ? Row().getZero | next
-  val writes = io.clear || io.add.valid || io.forget || io.take
+  val operates = io.add.valid || io.forget || io.take
+  val writes = io.clear || operates
+  assert(!operates || io.queue === RegNext(io.queue), "an operation on a queue that was not there before", FAILURE)
   rows.write(io.queue, written, writes)
   row := writes ? written | rows.readAsync(io.queue)
 }
