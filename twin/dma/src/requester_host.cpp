@@ -90,7 +90,7 @@ void RequesterHost::take(const Beat& beat) {
   check(kind == memory_read && d.size() == descriptor_words, "a kind or a length that this engine does not send");
   check(4 * words <= max_read_, "more than the maximum read request size");
   const auto tag = static_cast<std::uint8_t>(d[3]);
-  check(tag < usable_tags, "tag " + std::to_string(tag) + " needs extended tags");
+  check(unsigned{tag} < usable_tags, "tag " + std::to_string(tag) + " needs extended tags");
   check(std::none_of(open_.begin(), open_.end(), [tag](const Read& read) { return read.tag == tag; }),
         "tag " + std::to_string(tag) + " is in flight");
   Answer answer = answer_of ? answer_of(function, request.address) : Answer::data;
