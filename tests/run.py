@@ -33,12 +33,15 @@ QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 OWN_DMA = [
     f"tests/twin/test_{name}.py"
     for name in (
-        *("card", "completions", "frames", "interrupts", "link", "offload", "ps", "shared_doorbells"),
-        *("switching", "time", "vf"),
+        *("cable", "card", "completions", "conservation", "frames", "interrupts", "link", "observability", "offload"),
+        *("ps", "ps_bus_errors", "receiver_reset", "shared_doorbells", "switching", "time", "vf"),
     )
 ]
 #: And those that want more time, or cards of their own.
-OWN_DMA_LONG = [*OWN_DMA, "tests/twin/functions/test_vf_parents.py"]
+OWN_DMA_LONG = [
+    *OWN_DMA,
+    *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "test_ps_limits", "test_sequences")),
+]
 
 #: Of machines with such a card: in make test the first of these.
 OWN_DMA_MACHINES = [
