@@ -77,7 +77,8 @@ def script(verilog: str, top: str) -> str:
         *tied,
         f"{synth} -run begin:map_memory",
         # For this family the list of distributed RAM has 16 address bits where its largest with one port has 9, which the
-        # cells behind it then refuse. It takes memories that are read at once, and narrow ones whose word is kept a cycle.
+        # cells behind it then refuse. So memories of 512 words are mapped here: those that are read without a clock, and
+        # narrow ones whose word is registered.
         "memory_libmap -lib +/xilinx/lutrams_xcu.txt t:$mem_v2 r:SIZE=512 %i r:RD_CLK_ENABLE=1'0 r:WIDTH<4 %u %i",
         "setparam -set OPTION_ABITS 9 t:$__XILINX_LUTRAM_SP_",
         "techmap -map +/xilinx/lutrams_xc5v_map.v",

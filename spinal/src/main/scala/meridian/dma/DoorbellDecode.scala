@@ -11,8 +11,8 @@ import spinal.lib.fsm._
   *
   * A doorbell that was rung leaves 7 cycles after its access has come, which takes 8, and as many more as the doorbell is
   * not taken. What was written last can be read.
-  * Who takes a doorbell does so a cycle after it has looked at valid: one that was there then counts, also if it is taken
-  * back in the cycle of ready.
+  * An engine decides by valid in the cycle before its ready. A doorbell that is valid then has its effect, even if it is
+  * taken back in the cycle of ready.
   * After reset the first access waits until all are zero, a cycle for each queue.
   */
 class DoorbellDecode(p: DmaParam) extends Component {
@@ -22,7 +22,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
     ) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
     val map = slave(Flow(FunctionMapWrite()))
     val forget = slave(Flow(DmaParam.queueType()))
-    val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue, see below
+    val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue, see above
     val raise = master(Stream(ErrorEvent()))
     val log = master(Flow(BarAccess()))
   }

@@ -65,7 +65,7 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   store.io.c2h << io.c2h
 
   val engine = new BufferEngine(p, frameWait)
-  engine.io.frame << store.io.header.s2mPipe() // its decision is late
+  engine.io.frame << store.io.header.s2mPipe() // the engine's ready comes late in a cycle
   engine.io.hold <> io.hold
   engine.io.change << io.change
   engine.io.prefetch << io.prefetch

@@ -16,11 +16,11 @@ case class RingMeasured() extends Bundle {
   // Of a frame: its buffers, and whether
   val need = UInt(DescriptorCache.frameBits bits)
   val isThere = Bool() // its ring is that for which it came
-  val mayGet = Bool() // and can give it buffers: exactly one of the next four is true, and none else
+  val mayGet = Bool() // that ring is enabled: then exactly one of the next four is true, else none is
   val hasNone = Bool() // it has no bytes, or its ring's buffers have no size
   val isLong = Bool() // it needs more buffers than a frame or its ring may have
   val fits = Bool() // what it needs is cached
-  val isShort = Bool() // it is not
+  val isShort = Bool() // what it needs is not cached
   val isWhole = Bool() // the ring has as many as the frame needs
   val isStuck = Bool() // descriptors that it may need are not under way, and cannot be fetched
   val nextCidx = UInt(16 bits) // behind its buffers

@@ -47,7 +47,7 @@ class CompletionRoomProof extends Component {
     taken <= limit - ofBufferRead || buffers === 0
   )
   for (((port, _), may) <- ports.zip(may)) {
-    assert(!(still.andR && may) || hadTurn(port), "room is lost")
+    assert(!(still >= 4 && may) || hadTurn(port), "room is lost")
     assert(!port.hasRoom || may, "a port has room that another has")
   }
   // What the counters and turns are, so that the proof goes from any cycle to the next.
