@@ -189,6 +189,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
   // Only a read that is taken ends it, so what was true a cycle ago is true.
   val mayRead = RegNext(io.read.ready && !io.read.valid) init False
   val takesTurn = turns.io.turn.valid && mayRead
+  assert(!io.read.valid || io.read.ready, "a read of descriptors is lost", FAILURE)
   val choices = Seq(
     (BufferEvent.hold, io.hold.queue.valid, io.hold.queue.payload),
     (BufferEvent.change, io.change.valid, io.change.payload.queue),

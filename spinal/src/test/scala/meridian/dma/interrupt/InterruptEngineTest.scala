@@ -99,6 +99,17 @@ class InterruptEngineTest extends AnyFunSuite {
     }
   }
 
+  test("an access of the table takes 7 cycles at most while messages leave") {
+    run("accesses") { (h, dut) =>
+      h.setAll()
+      for (i <- 0 until 300; f <- Seq(0, 1, vf)) h.request(f, i % 8, source = i % 3)
+      for (_ <- 0 until 200) h.pending(1)
+      assert(h.messages.size > 50, "no messages leave meanwhile")
+      info(s"an access took ${h.longestAccess} cycles at most")
+      assert(h.longestAccess <= 7, "as MsixTable says")
+    }
+  }
+
   test("while RQ takes nothing, interrupts are taken and the table is read, and one message of each vector follows") {
     run("stall") { (h, dut) =>
       h.setAll()
