@@ -18,6 +18,7 @@ QdmaSetting setting() {
   QdmaSetting s;
   s.queues = Lockstep::queues;
   s.pfs = Lockstep::pfs;
+  s.h2c_gather = true;
   return s;
 }
 

@@ -28,7 +28,7 @@ struct QdmaSetting {
   unsigned h2c_bytes = 32768;
   PcieReset reset = PcieReset::all;
   bool c2h_drop = false;    // a frame without a buffer is dropped; the IP stops its stream until there is one
-  bool h2c_merge = false;   // descriptors from SOP to EOP make one frame; the IP makes one frame a descriptor
+  bool h2c_gather = false;  // a descriptor of 32 or 64 bytes may have a frame's pieces, which the IP's has not
   unsigned user_mhz = 250;  // clock of the streams, which timers count
   std::uint64_t seed = 1;
 };

@@ -176,7 +176,7 @@ TEST(QdmaFuzz, NothingCrashesOrHangs) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     QdmaSetting setting;
     setting.c2h_drop = seed % 2 != 0;
-    setting.h2c_merge = seed % 3 == 0;
+    setting.h2c_gather = seed % 3 == 0;
     setting.pcie.unlimited = seed % 4 != 0;
     setting.queues = seed % 5 == 0 ? 512 : 2048;
     QdmaBench b(setting);

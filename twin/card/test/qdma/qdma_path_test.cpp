@@ -159,32 +159,34 @@ TEST(QdmaIpPath, WritesBackAtIntervalsToo) {
   EXPECT_EQ(seen, (std::vector<unsigned>{0, 8, 16, 20}));
 }
 
-TEST(QdmaIpPath, MergesDescriptorsFromSopToEopIfAsked) {
-  for (const bool merge : {false, true}) {
+TEST(QdmaIpPath, ADescriptorHasTheFirstEntryAloneUnlessItMayHavePieces) {
+  constexpr unsigned start = 1, end = 2;
+  for (const bool gather : {false, true}) {
     QdmaSetting setting;
-    setting.h2c_merge = merge;
+    setting.h2c_gather = gather;
     QdmaBench bench(setting);
     bench.set_tables();
     bench.set_fmap(0, 0, 8);
-    const QueueSetting q{.queue = 0, .ring_index = 1}, endless{.queue = 1, .ring_index = 1};
+    const QueueSetting q{.queue = 0, .ring_index = 1, .h2c_stride = 2};
     bench.start_h2c(q);
-    bench.start_h2c(endless);
-    for (unsigned i = 0; i < 62; ++i) bench.put_h2c(endless, i, Bytes(1000, 9), 0, i == 0 ? 1 : 0);
-    bench.ring(0, 1, reg::h2c_pidx, 62);
-    const unsigned flags[] = {1, 1, 2, 3, 0};  // SOP 1, EOP 2; the second SOP begins anew
-    for (unsigned i = 0; i < 5; ++i) bench.put_h2c(q, i, test_frame(100, i), 40 + i, flags[i]);
-    bench.ring(0, 0, reg::h2c_pidx, 5);
-    bench.run_until([&] { return bench.h2c_done(q) == 5; });
-    std::erase_if(bench.shell.taken, [](const FakeShell::Taken& frame) { return frame.queue != 0; });
-    ASSERT_EQ(bench.shell.taken.size(), merge ? 3U : 5U);
-    if (!merge) continue;
-    Bytes first = test_frame(100, 1);
-    const Bytes second = test_frame(100, 2);
-    first.insert(first.end(), second.begin(), second.end());
-    EXPECT_EQ(bench.shell.taken[0].bytes, first);
-    EXPECT_EQ(bench.shell.taken[0].metadata, 41U);
-    EXPECT_EQ(bench.shell.taken[1].bytes, test_frame(100, 3));
-    EXPECT_EQ(bench.shell.taken[2].bytes, test_frame(100, 4));
+    // Two pieces, one because it ends at once, one because it does not start, and four.
+    const unsigned flags[][4] = {{start, end, 0, 0}, {start | end, end, 0, 0}, {0, end, 0, 0}, {start, 0, start, 0}};
+    const unsigned pieces[] = {2, 1, 1, 4};
+    for (unsigned i = 0; i < 4; ++i)
+      for (unsigned entry = 0; entry < 4; ++entry)
+        bench.put_h2c(q, i, test_frame(100 + entry, 4 * i + entry), 40 + 4 * i + entry, flags[i][entry], entry);
+    bench.ring(0, 0, reg::h2c_pidx, 4);
+    bench.run_until([&] { return bench.h2c_done(q) == 4; });
+    ASSERT_EQ(bench.shell.taken.size(), 4U);
+    for (unsigned i = 0; i < 4; ++i) {
+      Bytes frame;
+      for (unsigned entry = 0; entry < (gather ? pieces[i] : 1); ++entry) {
+        const Bytes piece = test_frame(100 + entry, 4 * i + entry);
+        frame.insert(frame.end(), piece.begin(), piece.end());
+      }
+      EXPECT_EQ(bench.shell.taken[i].bytes, frame) << i;
+      EXPECT_EQ(bench.shell.taken[i].metadata, 40 + 4 * i);
+    }
   }
 }
 

@@ -23,6 +23,7 @@ struct QueueSetting {
   std::uint64_t ring = 0;   // address; 0: a place of its own
   bool h2c_interrupt = false;
   unsigned h2c_vector = 0;
+  unsigned h2c_stride = 0;    // from one descriptor to the next: 16 bytes << h2c_stride
   unsigned buffer_index = 8;  // 4096
   bool prefetch = true;
   unsigned mode = 5;
@@ -167,7 +168,7 @@ class QdmaBench {
     c.set(sw::status_check, 1);
     c.set(sw::status_interval, 1);
     c.set(sw::ring_index, q.ring_index);
-    c.set(sw::descriptor_size, 1);
+    c.set(sw::descriptor_size, 1 + q.h2c_stride);
     c.set(sw::status_enable, 1);
     c.set(sw::irq_enable, q.h2c_interrupt);
     c.set(sw::irq_arm, q.h2c_interrupt);
@@ -231,15 +232,20 @@ class QdmaBench {
   }
 
   /// Puts a frame into host memory and its descriptor into the ring.
-  void put_h2c(const QueueSetting& q, unsigned index, const Bytes& bytes, std::uint32_t metadata, unsigned flags = 0) {
-    const std::uint64_t address = 0x2'00000000ULL + q.queue * 0x1000000ULL + index * 0x4000ULL;
+  static std::uint64_t h2c_descriptor(const QueueSetting& q, unsigned index) {
+    return h2c_ring(q) + (std::uint64_t{16} << q.h2c_stride) * index;
+  }
+  /// One entry of 16 bytes of a descriptor.
+  void put_h2c(const QueueSetting& q, unsigned index, const Bytes& bytes, std::uint32_t metadata, unsigned flags = 0,
+               unsigned entry = 0) {
+    const std::uint64_t address = 0x2'00000000ULL + q.queue * 0x1000000ULL + index * 0x4000ULL + entry * 0x1000ULL;
+    const std::uint64_t at = h2c_descriptor(q, index) + std::uint64_t{16} * entry;
     memory.set(q.function, address, bytes);
-    memory.set_word(q.function, h2c_ring(q) + 16 * index,
-                    metadata | (std::uint64_t{bytes.size()} << 32) | (std::uint64_t{flags} << 48));
-    memory.set_word(q.function, h2c_ring(q) + 16 * index + 8, address);
+    memory.set_word(q.function, at, metadata | (std::uint64_t{bytes.size()} << 32) | (std::uint64_t{flags} << 48));
+    memory.set_word(q.function, at + 8, address);
   }
   unsigned h2c_done(const QueueSetting& q) {
-    return static_cast<unsigned>(memory.word(q.function, h2c_ring(q) + 16 * entries(q) + 2, 2));
+    return static_cast<unsigned>(memory.word(q.function, h2c_descriptor(q, entries(q)) + 2, 2));
   }
 
   static std::uint64_t buffer(const QueueSetting& q, unsigned index) {

@@ -36,8 +36,20 @@ class H2cBench : public InterruptRings {
 
   /// Descriptors that the ring has room for, by what was compared.
   unsigned room(unsigned queue) const;
-  /// A frame at an address, or somewhere; length 0 to 65535.
-  void post(unsigned queue, unsigned length, std::uint64_t address);
+  /// Bytes of a frame.
+  struct Piece {
+    std::uint64_t address;
+    unsigned length;
+  };
+
+  /// A frame of pieces, in a descriptor with an entry for each.
+  void post(unsigned queue, const std::vector<Piece>& pieces);
+  /// The same somewhere in memory.
+  void post_pieces(unsigned queue, const std::vector<unsigned>& lengths);
+  /// A frame of one piece at an address, or somewhere; length 0 to 65535.
+  void post(unsigned queue, unsigned length, std::uint64_t address) {
+    post(queue, std::vector<Piece>{{address, length}});
+  }
   void post(unsigned queue, unsigned length) { post(queue, length, place(length)); }
   void doorbell(unsigned queue) { doorbell(queue, ring_[queue].pidx); }
   void doorbell(unsigned queue, unsigned pidx);
@@ -53,6 +65,7 @@ class H2cBench : public InterruptRings {
   static unsigned function(unsigned queue) { return queue / queues_of_a_function; }
   unsigned entries(unsigned queue) const { return sizes[ring_[queue].setting.size_index] - 1; }
   unsigned pidx(unsigned queue) const { return ring_[queue].pidx; }
+  unsigned entries_of_descriptor(unsigned queue) const { return 1U << ring_[queue].setting.stride; }
   bool is_used(unsigned queue) const { return ring_[queue].used; }
   const Setting& setting(unsigned queue) const { return ring_[queue].setting; }
   std::uint64_t ring_address(unsigned queue) const {
@@ -71,8 +84,7 @@ class H2cBench : public InterruptRings {
 
  private:
   struct Posted {
-    std::uint64_t address;
-    unsigned length;
+    std::vector<Piece> pieces;
     std::uint32_t metadata;
     Bytes bytes;
   };
@@ -89,6 +101,7 @@ class H2cBench : public InterruptRings {
     int available[2] = {0, 0};                 // by tm_dsc_sts, likewise
   };
 
+  std::uint64_t flags(std::size_t entry, std::size_t pieces, std::size_t room);
   std::size_t expected(const Ring& ring) const;
   void sort_out();
   void compare_queue(unsigned queue);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "h2c/bench.hpp"
 
@@ -141,19 +142,32 @@ class H2cScript {
   void post(unsigned queue) {
     if (!b_.is_used(queue) || failing_ == queue) return;
     busy_.insert(queue);
-    for (unsigned count = std::min(b_.room(queue), 1 + below(6)); count != 0; --count) b_.post(queue, length());
+    for (unsigned count = std::min(b_.room(queue), 1 + below(6)); count != 0; --count) post_frame(queue);
     b_.doorbell(queue);
     // How often an interrupt is sent depends on how far the ring is when it is armed.
     if (b_.setting(queue).interrupt) compare();
+  }
+
+  void post_frame(unsigned queue) {
+    const unsigned most = b_.entries_of_descriptor(queue);
+    const unsigned pieces = most > 1 && below(2) != 0 ? 2 + below(most - 1) : 1;
+    if (pieces == 1) return b_.post(queue, length());
+    std::vector<unsigned> lengths(pieces);
+    for (unsigned& length : lengths) length = 1 + this->length();
+    b_.post_pieces(queue, lengths);
   }
 
   void fail(unsigned queue) {
     if (failing_ || !is_quiet(queue)) compare();
     begin(queue);
     if (b_.setting(queue).interrupt || b_.setting(queue).credits) return;
-    switch (below(4)) {
+    switch (below(6)) {
       case 0:
         b_.doorbell(queue, b_.entries(queue) + below(3000));
+        break;
+      case 4:
+      case 5:
+        fail_pieces(queue);
         break;
       case 1:
         b_.post(queue, 100 + below(3000), H2cBench::nowhere + below(100000));
@@ -172,6 +186,29 @@ class H2cScript {
         break;
     }
     failing_ = queue;
+  }
+
+  /// One of several pieces is in no memory, or none, or all are too much.
+  void fail_pieces(unsigned queue) {
+    b_.begin(queue, {.stride = 1 + below(2)});
+    std::vector<H2cBench::Piece> pieces;
+    for (unsigned i = 2 + below(b_.entries_of_descriptor(queue) - 1); i != 0; --i) {
+      const unsigned bytes = 1 + length();
+      pieces.push_back({b_.place(bytes), bytes});
+    }
+    H2cBench::Piece& bad = pieces[below(static_cast<unsigned>(pieces.size()))];
+    switch (below(3)) {
+      case 0:
+        bad.address = H2cBench::nowhere + below(100000);
+        break;
+      case 1:
+        bad.length = 0;
+        break;
+      default:
+        bad = {b_.place(65535), 65535};
+    }
+    b_.post(queue, pieces);
+    b_.doorbell(queue);
   }
 
   H2cBench b_;

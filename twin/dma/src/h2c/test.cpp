@@ -43,6 +43,38 @@ TEST(H2c, descriptors_of_16_32_and_64_bytes) {
   }
 }
 
+TEST(H2c, a_frame_has_the_bytes_of_all_entries_of_its_descriptor) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    H2cBench b(seed);
+    Random random(seed);
+    const unsigned lengths[] = {1, 2, 14, 31, 32, 33, 54, 64, 511, 1448, 4096, 16000};
+    for (unsigned stride = 1; stride < 3; ++stride) b.begin(stride, {.size_index = 1, .stride = stride});
+    b.begin(vf_queue, {.size_index = 1});
+    for (unsigned round = 0; round < 6; ++round) {
+      for (unsigned stride = 1; stride < 3; ++stride) {
+        for (unsigned i = 0; i < 10; ++i) {
+          std::vector<unsigned> pieces(1 + random.below(1U << stride));
+          for (unsigned& piece : pieces) piece = lengths[random.below(std::size(lengths))];
+          b.post_pieces(stride, pieces);
+        }
+        b.doorbell(stride);
+      }
+      b.post(vf_queue, 64);
+      b.doorbell(vf_queue);
+      b.compare_all();
+    }
+  }
+}
+
+TEST(H2c, a_frame_of_pieces_that_take_the_longest_length_together_crosses) {
+  H2cBench b(5);
+  b.begin(vf_queue, {.stride = 2});
+  b.post_pieces(vf_queue, {1, 65530, 3, 1});
+  b.post_pieces(vf_queue, {65534, 1});
+  b.doorbell(vf_queue);
+  b.compare_all();
+}
+
 TEST(H2c, a_queue_fetches_no_more_than_the_shell_lets_it) {
   H2cBench b(3);
   for (const unsigned queue : {2U, vf_queue}) b.begin(queue, {.credits = queue == 2});
@@ -251,6 +283,74 @@ TEST(H2cErrors, a_read_that_fails_stops_its_ring_and_no_other) {
     b.write(0, descriptor_errors, ~0U);
     b.write(0, error_status, ~0U);
     b.compare_all();
+  }
+}
+
+TEST(H2cErrors, a_descriptor_with_an_empty_piece_or_too_many_bytes_stops_its_ring_and_no_other) {
+  H2cBench b(12);
+  b.begin(vf_queue, {.stride = 2});
+  const std::vector<std::vector<unsigned>> all = {{0, 5},       {5, 0},         {5, 6, 0, 7},
+                                                  {5, 6, 7, 0}, {40000, 25536}, {9, 65535}};
+  for (const std::vector<unsigned>& lengths : all) {
+    b.begin(0, {.stride = lengths.size() == 4 ? 2U : 1U});
+    b.post(0, 100);
+    b.doorbell(0);
+    b.compare_all();
+    b.post_pieces(0, lengths);
+    b.post(0, 200);
+    b.doorbell(0);
+    b.post_pieces(vf_queue, {100, 200, 300});
+    b.doorbell(vf_queue);
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 4);
+    b.write(0, descriptor_errors, ~0U);
+    b.write(0, error_status, ~0U);
+    b.compare_all();
+    ASSERT_FALSE(HasFailure()) << lengths[0] << " and " << lengths[1] << " bytes";
+  }
+}
+
+TEST(H2cErrors, a_read_of_one_piece_that_fails_stops_its_ring_and_no_other) {
+  H2cBench b(13);
+  b.begin(vf_queue, {.stride = 2});
+  for (unsigned bad = 0; bad < 4; ++bad) {
+    b.begin(0, {.stride = 2});
+    std::vector<H2cBench::Piece> pieces;
+    for (unsigned i = 0; i < 4; ++i) pieces.push_back({i == bad ? H2cBench::nowhere + 0x77 : b.place(700), 700 + i});
+    b.post(0, pieces);
+    b.post(0, 200);
+    b.doorbell(0);
+    b.post_pieces(vf_queue, {1000, 20, 3});
+    b.doorbell(vf_queue);
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 20 | 1U << 2);
+    b.write(0, descriptor_errors, ~0U);
+    b.write(0, error_status, ~0U);
+    b.compare_all();
+    ASSERT_FALSE(HasFailure()) << "piece " << bad;
+  }
+}
+
+TEST(H2c, a_ring_that_begins_anew_within_a_frame_of_several_pieces_ends_it) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    H2cBench b(seed);
+    Random random(seed);
+    for (const unsigned queue : {0U, 1U}) b.begin(queue, {.size_index = 1, .stride = 2});
+    for (unsigned round = 0; round < 4; ++round) {
+      for (const unsigned queue : {0U, 1U}) {
+        for (unsigned i = 0; i < 12; ++i) b.post_pieces(queue, {64, 1 + random.below(900), 1 + random.below(900), 20});
+        b.doorbell(queue);
+      }
+      b.engine.run(random.below(700));
+      b.begin(0, {.size_index = 2, .stride = 1});
+      b.drop(0);
+      b.compare_all();
+      for (unsigned i = 0; i < 5; ++i) b.post(0, 200);
+      b.doorbell(0);
+      b.compare_all();
+      b.begin(0, {.size_index = 1, .stride = 2});
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
 

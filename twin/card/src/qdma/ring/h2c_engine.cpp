@@ -9,13 +9,15 @@ namespace meridian {
 
 namespace {
 
-constexpr std::size_t slots_limit = 64;  // of a queue, and of a merged frame
+constexpr std::size_t slots_limit = 64;  // of a queue
 constexpr unsigned fetch_limit = 32;     // descriptors a read
 constexpr unsigned turns_a_tick = 16;
+constexpr std::size_t entry_bytes = 16;  // of a descriptor
+constexpr std::size_t length_limit = 65535;
 constexpr std::uint16_t start_of_packet = 1, end_of_packet = 2;
 
 /// What a frame counts for: empty ones take room too.
-std::size_t cost(const std::uint16_t length) {
+std::size_t cost(const std::size_t length) {
   return std::max<std::size_t>(length, 64);
 }
 
@@ -121,7 +123,7 @@ void H2cEngine::fetch_descriptors(unsigned queue) {
   Queue& q = queue_[queue];
   const DescriptorRing ring(ip_, false, queue);
   // One at a time a queue: answers may come in any order, and descriptors must not.
-  if (q.fetching != 0 || q.slots.size() - q.merged_slots > slots_limit - fetch_limit) return;
+  if (q.fetching != 0 || q.slots.size() > slots_limit - fetch_limit) return;
   unsigned number = std::min(ring.posted_in_a_row(q.fetch), fetch_limit);
   if (ip_.contexts.sw(false, queue).get(sw::credit_enable) != 0) {
     CreditContext& credits = ip_.contexts.credit(false, queue);
@@ -144,17 +146,28 @@ void H2cEngine::take_descriptors(unsigned queue, std::uint32_t epoch, unsigned n
   q.fetching = 0;
   if (!ok) return fail(queue, sw::descriptor_error, Errors::unsupported | Errors::on_descriptor);
   const std::size_t stride = data.size() / number;
-  for (unsigned i = 0; i < number; ++i) {
-    const std::uint64_t low = load_word(data, i * stride);
-    Slot slot;
-    slot.metadata = static_cast<std::uint32_t>(low);
-    slot.length = static_cast<std::uint16_t>(low >> 32);
-    slot.flags = static_cast<std::uint16_t>(low >> 48);
-    slot.address = load_word(data, i * stride + 8);
-    q.slots.push_back(std::move(slot));
-  }
+  for (unsigned i = 0; i < number; ++i) q.slots.push_back(describe(data, i * stride, stride / entry_bytes));
   count(queue);
   list(queue);
+}
+
+H2cEngine::Slot H2cEngine::describe(const Bytes& data, std::size_t at, std::size_t entries) const {
+  Slot slot;
+  slot.metadata = static_cast<std::uint32_t>(load_word(data, at));
+  std::size_t total = 0;
+  bool goes_on = true;
+  for (std::size_t i = 0; i < entries && goes_on; ++i) {
+    const std::uint64_t low = load_word(data, at + i * entry_bytes);
+    const auto flags = static_cast<std::uint16_t>(low >> 48);
+    const auto length = static_cast<std::uint16_t>(low >> 32);
+    slot.pieces.push_back({load_word(data, at + i * entry_bytes + 8), length, total});
+    total += length;
+    goes_on = ip_.setting.h2c_gather && (flags & end_of_packet) == 0 && (i != 0 || (flags & start_of_packet) != 0);
+  }
+  const bool is_empty = std::ranges::any_of(slot.pieces, [](const Piece& piece) { return piece.length == 0; });
+  slot.malformed = slot.pieces.size() > 1 && (is_empty || total > length_limit);
+  slot.length = slot.malformed ? 0 : total;
+  return slot;
 }
 
 void H2cEngine::fetch_data(unsigned queue) {
@@ -167,19 +180,26 @@ void H2cEngine::fetch_data(unsigned queue) {
     slot.state = Slot::State::ready;
     return;
   }
+  slot.data.resize(slot.length);
   slot.state = Slot::State::reading;
-  ip_.link.read(ip_.contexts.sw(false, queue).get(sw::function), slot.address, slot.length,
-                [this, queue, epoch = q.epoch, number](bool ok, Bytes data) {
-                  take_data(queue, epoch, number, ok, std::move(data));
-                });
+  slot.missing = slot.pieces.size();
+  const unsigned function = ip_.contexts.sw(false, queue).get(sw::function);
+  // A failure may come at once, and takes the slots.
+  for (const std::vector<Piece> pieces = slot.pieces; const Piece& piece : pieces)
+    ip_.link.read(function, piece.address, piece.length,
+                  [this, queue, epoch = q.epoch, number, at = piece.at](bool ok, const Bytes& data) {
+                    take_data(queue, epoch, number, at, ok, data);
+                  });
 }
 
-void H2cEngine::take_data(unsigned queue, std::uint32_t epoch, std::uint32_t number, bool ok, Bytes data) {
+void H2cEngine::take_data(unsigned queue, std::uint32_t epoch, std::uint32_t number, std::size_t at, bool ok,
+                          const Bytes& data) {
   Queue& q = queue_[queue];
   if (q.epoch != epoch) return;
   if (!ok) return fail(queue, sw::dma_error, Errors::unsupported | Errors::on_dma);
   Slot& slot = q.slots[static_cast<std::uint32_t>(number - q.first)];
-  slot.data = std::move(data);
+  std::ranges::copy(data, slot.data.begin() + static_cast<std::ptrdiff_t>(at));
+  if (--slot.missing != 0) return;
   slot.state = Slot::State::ready;
   send_ready(queue);
 }
@@ -191,31 +211,9 @@ void H2cEngine::send_ready(unsigned queue) {
     const std::uint64_t tag = tag_of(q.epoch, static_cast<std::uint32_t>(q.first + q.send_next));
     slot.state = Slot::State::sent;
     ++q.send_next;
-    if (!ip_.setting.h2c_merge || (slot.flags & (start_of_packet | end_of_packet)) == 0) {
-      stream_.send(queue, {std::move(slot.data), false, slot.metadata, tag});
-    } else if (!merge(queue, slot)) {
-      return fail(queue, sw::dma_error, Errors::parameter);
-    } else if ((slot.flags & end_of_packet) != 0) {
-      stream_.send(queue, {std::exchange(q.merged, {}), false, q.merged_metadata, tag});
-      q.merged_slots = 0;
-    }
+    if (slot.malformed) return fail(queue, sw::descriptor_error, Errors::parameter);
+    stream_.send(queue, {std::move(slot.data), false, slot.metadata, tag});
   }
-}
-
-bool H2cEngine::merge(unsigned queue, Slot& slot) {
-  Queue& q = queue_[queue];
-  if ((slot.flags & start_of_packet) != 0) {
-    q.merged.clear();
-    q.merged_slots = 0;
-    q.merged_metadata = slot.metadata;
-  }
-  if (q.merged.size() + slot.length > 65535 || q.merged_slots >= slots_limit) return false;
-  q.merged.insert(q.merged.end(), slot.data.begin(), slot.data.end());
-  slot.data = {};
-  ++q.merged_slots;
-  // A frame that nobody ends must hold up nobody else.
-  if ((slot.flags & end_of_packet) == 0) hold(q, slot, 0);
-  return true;
 }
 
 void H2cEngine::complete(unsigned queue, std::uint64_t tag) {

@@ -34,13 +34,19 @@ class H2cEngine {
   void reset();
 
  private:
+  struct Piece {
+    std::uint64_t address = 0;
+    std::uint16_t length = 0;
+    std::size_t at = 0;  // in the frame
+  };
   struct Slot {
     enum class State : std::uint8_t { described, reading, ready, sent };
-    std::uint64_t address = 0;
+    std::vector<Piece> pieces;
     std::uint32_t metadata = 0;
-    std::uint16_t length = 0;
-    std::uint16_t flags = 0;
-    std::size_t held = 0;  // what it counts for in bytes_
+    std::size_t length = 0;   // of all pieces
+    std::size_t missing = 0;  // pieces that are being read
+    std::size_t held = 0;     // what it counts for in bytes_
+    bool malformed = false;
     State state = State::described;
     Bytes data;
   };
@@ -56,19 +62,16 @@ class H2cEngine {
     bool listed = false, counted = false;
     bool told = false;  // the shell was told of descriptors
     std::deque<Slot> slots;
-    Bytes merged;  // of a frame whose last descriptor has not come
-    std::uint32_t merged_metadata = 0;
-    std::size_t merged_slots = 0;
   };
 
   void list(unsigned queue);
   void serve(unsigned queue);
   void fetch_descriptors(unsigned queue);
   void take_descriptors(unsigned queue, std::uint32_t epoch, unsigned count, bool ok, const Bytes& data);
+  Slot describe(const Bytes& data, std::size_t at, std::size_t entries) const;
   void fetch_data(unsigned queue);
-  void take_data(unsigned queue, std::uint32_t epoch, std::uint32_t number, bool ok, Bytes data);
+  void take_data(unsigned queue, std::uint32_t epoch, std::uint32_t number, std::size_t at, bool ok, const Bytes& data);
   void send_ready(unsigned queue);
-  bool merge(unsigned queue, Slot& slot);
   void complete(unsigned queue, std::uint64_t tag);
   void fail(unsigned queue, std::uint32_t kind, std::uint32_t leaf_bits);
   void forget(unsigned queue);

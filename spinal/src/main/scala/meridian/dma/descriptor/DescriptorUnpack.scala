@@ -6,45 +6,73 @@ import meridian.dma.pcie.ReadBeat
 import spinal.core._
 import spinal.lib._
 
-/** An H2C descriptor: 16 bytes in the host's memory, the first ones of those that it has there. */
-case class H2cDescriptor() extends Bundle {
+/** Bytes in the host's memory that are a frame or a piece of one. */
+case class H2cPiece() extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
   val function = DmaParam.functionType()
-  val failed = Bool() // it could not be fetched, and what follows is nothing
-  val metadata = Bits(32 bits)
+  val first, last = Bool() // of its frame
+  val failed = Bool() // there is no such piece: its descriptor could not be fetched, or is malformed
+  val malformed = Bool()
+  val metadata = Bits(32 bits) // of the frame, in its first piece
   val length = UInt(16 bits)
   val address = UInt(64 bits)
 }
 
-/** Takes what was fetched apart: a descriptor a cycle of those of 16 and of 32 bytes, one in two cycles of those of 64. A
-  * fetch that failed gives one descriptor that says so, behind those that came before.
+/** Takes what was fetched apart. A descriptor of 16 bytes is a frame. One of 32 or 64 bytes has two or four entries of 16
+  * bytes, each like a descriptor of that size; its frame has the bytes of all entries up to the one with the end bit, if
+  * the first entry has the start bit and not the end bit, and of the first one alone otherwise.
+  *
+  * A piece leaves in a cycle: a descriptor a cycle of those of 16 and of 32 bytes with one piece, one in two cycles of those
+  * of 64 bytes with one or two. A fetch that failed gives one piece that says so, behind those that came before. So does a
+  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes.
   */
 class DescriptorUnpack extends Component {
   val io = new Bundle {
     val fetch = slave(Stream(DescriptorFetch()))
     val beat = slave(Stream(Fragment(ReadBeat())))
-    val descriptor = master(Stream(H2cDescriptor()))
+    val piece = master(Stream(H2cPiece()))
   }
 
-  val taken = Reg(UInt(5 bits)) init 0 // of this fetch
-  val inSecond = RegInit(False) // in the second half of a descriptor of 64 bytes
-  val isHalf = io.fetch.stride === 0
-  val words = io.beat.data.subdivideIn(128 bits)((taken(0) && isHalf).asUInt)
-  val ends = io.beat.failed || taken + 1 === io.fetch.count
-  val needsMore = io.fetch.stride === 2 && !io.beat.failed
-  io.descriptor.valid := io.fetch.valid && io.beat.valid && (!inSecond || io.beat.failed)
-  io.descriptor.payload.queue := io.fetch.payload.queue
-  io.descriptor.epoch := io.fetch.epoch
-  io.descriptor.function := io.fetch.function
-  io.descriptor.failed := io.beat.failed
-  io.descriptor.metadata := words(31 downto 0)
-  io.descriptor.length := words(47 downto 32).asUInt
-  io.descriptor.address := words(127 downto 64).asUInt
-  val passes = io.fetch.valid && io.beat.valid && inSecond && !io.beat.failed
-  io.fetch.ready := ends && (passes || (io.descriptor.fire && !needsMore))
-  io.beat.ready := passes || (io.descriptor.fire && (!isHalf || ends || taken(0)))
-  when(io.descriptor.fire && needsMore)(inSecond := True)
-  when(passes || (io.descriptor.fire && !needsMore))(inSecond := False)
-  when(passes || (io.descriptor.fire && !needsMore))(taken := ends ? U(0, 5 bits) | taken + 1)
+  val taken = Reg(UInt(5 bits)) init 0 // descriptors of this fetch
+  val entry = Reg(UInt(2 bits)) init 0 // of this descriptor
+  val skips = RegInit(False) // the descriptor's frame is over, and its second beat is not
+  val before = Reg(UInt(16 bits)) // bytes in its entries before this one
+  val isSmall = io.fetch.stride === 0
+  val isLarge = io.fetch.stride === 2
+  val words = io.beat.data.subdivideIn(128 bits)(((isSmall ? taken(0) | entry(0))).asUInt)
+  val (start, end) = (words(48), words(49))
+  val isFirst = entry === 0
+  val length = words(47 downto 32).asUInt
+  val total = (isFirst ? U(0, 16 bits) | before) +^ length
+  val isAlone = isFirst && (isSmall || !start || end)
+  val endsFrame = isAlone || (!isFirst && (end || (isLarge ? entry.andR | entry(0))))
+  val malformed = !isAlone && (length === 0 || total.msb) && !io.beat.failed
+  val isLast = endsFrame || malformed || io.beat.failed
+
+  io.piece.valid := io.fetch.valid && io.beat.valid && (!skips || io.beat.failed)
+  io.piece.payload.queue := io.fetch.payload.queue
+  io.piece.epoch := io.fetch.epoch
+  io.piece.function := io.fetch.function
+  io.piece.first := isFirst
+  io.piece.last := isLast
+  io.piece.failed := io.beat.failed || malformed
+  io.piece.malformed := malformed
+  io.piece.metadata := words(31 downto 0)
+  io.piece.payload.length := length
+  io.piece.address := words(127 downto 64).asUInt
+
+  val passes = io.fetch.valid && io.beat.valid && skips && !io.beat.failed
+  val endsFetch = io.beat.failed || taken + 1 === io.fetch.count
+  val leavesBeat = isLarge && isLast && !entry(1) && !io.beat.failed // another comes of this descriptor
+  val endsDescriptor = passes || (io.piece.fire && isLast && !leavesBeat)
+  io.fetch.ready := endsFetch && endsDescriptor
+  io.beat.ready := passes || (io.piece.fire && (isSmall ? (endsFetch || taken(0)) | (isLast || entry(0))))
+  when(io.piece.fire) {
+    before := total.resized
+    entry := isLast ? U(0, 2 bits) | (entry + 1)
+    skips := leavesBeat
+  }
+  when(passes)(skips := False)
+  when(endsDescriptor)(taken := endsFetch ? U(0, 5 bits) | taken + 1)
 }

@@ -101,6 +101,7 @@ class FetchEngine(p: DmaParam) extends Component {
   io.read.function := ring.context.function
   io.read.address := ring.descriptor(ring.fetched)
   io.read.bytes := ring.span(number).resized
+  io.read.place := 0
   io.fetch.valid := False
   io.fetch.payload.queue := queue.resized
   io.fetch.epoch := epoch
@@ -278,10 +279,9 @@ class FetchEngine(p: DmaParam) extends Component {
           when(isCurrent) {
             writes := True
             when(io.done.done.failed) {
-              when(io.done.done.onDescriptor)(fail(0, B((1 << 21) | (1 << 2), 32 bits))) otherwise fail(
-                1,
-                B((1 << 20) | (1 << 2), 32 bits)
-              )
+              when(io.done.done.malformed)(fail(0, B(1 << 4, 32 bits))) elsewhen (io.done.done.onDescriptor) {
+                fail(0, B((1 << 21) | (1 << 2), 32 bits))
+              } otherwise fail(1, B((1 << 20) | (1 << 2), 32 bits))
             } otherwise {
               next.cidx := nextCidx
               next.frames := ring.frames + ended

@@ -97,7 +97,8 @@ case class RingDone() extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
   val failed = Bool()
-  val onDescriptor = Bool() // it could not be fetched; else what it points at
+  val onDescriptor = Bool() // it could not be fetched, or is malformed; else what it points at has failed
+  val malformed = Bool()
 }
 
 /** A queue's epoch counts its changes and errors: what belongs to an older one is dropped. */

@@ -79,7 +79,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   unpack.io.fetch << engine.io.fetch.queue(2 * descriptorTags)
   unpack.io.beat << descriptors.io.beat
   val reader = new H2cReader(2 * payloadTags)
-  reader.io.descriptor << unpack.io.descriptor.halfPipe() // a descriptor every other cycle
+  reader.io.piece << unpack.io.piece.halfPipe() // a piece every other cycle
   payload.io.command << reader.io.read
   reader.io.beat << payload.io.beat
   engine.io.queue := reader.io.queue

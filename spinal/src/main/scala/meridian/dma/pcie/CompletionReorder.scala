@@ -4,14 +4,15 @@ package meridian.dma.pcie
 import spinal.core._
 import spinal.lib._
 
-/** A beat of what was read: full but for the last one of a read. */
+/** A beat of what was read: full but for the first and the last one of a read. */
 case class ReadBeat() extends Bundle {
   val data = Bits(256 bits)
   val empty = UInt(5 bits) // bytes behind the data, in the last beat
   val failed = Bool() // in the last beat: the read has failed, and the beat's data are none
 }
 
-/** Keeps completions until they leave in the order of requests, each read from its first byte on.
+/** Keeps completions until they leave in the order of requests, each read from its first byte on, which is at the place
+  * in the first beat that the read asks for.
   *
   * A read leaves when it has come wholly, so one that fails is a single beat without data. Only a read of more pieces than
   * three quarters of the tags leaves before, and may fail later. Completions of a tag may come in any number of parts;
@@ -75,7 +76,8 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   case class Row() extends Bundle {
     val tag = UInt(log2Up(tags) bits)
     val number = UInt(4 bits)
-    val shift = UInt(5 bits) // bytes before the read, in its first row
+    val shift = UInt(5 bits) // bytes of a row that are in one beat with those of the row before
+    val alone = Bool() // this one is the read's first, and they are the first beat
     val last = Bool()
     val end = UInt(6 bits) // bytes up to the read's end, in its last row
     val failed = Bool()
@@ -93,7 +95,8 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   row.valid := starts && !drops
   row.tag := io.oldest
   row.number := thisRow
-  row.shift := begun ? shift | io.slot.start(4 downto 0)
+  row.shift := begun ? shift | io.slot.shift(4 downto 0).asUInt
+  row.alone := !begun && !fails && io.slot.shift.msb
   row.last := fails || (endsSlot && io.slot.last)
   row.end := lastByte(4 downto 0) +^ 1
   row.failed := fails
@@ -111,7 +114,7 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   }
   when(row.fire) {
     begun := True
-    when(!begun)(shift := io.slot.start(4 downto 0))
+    when(!begun)(shift := io.slot.shift(4 downto 0).asUInt)
     inSlot := True
     number := (thisRow + 1).resized
     when(fails) {
@@ -141,11 +144,18 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   beat.failed := before.last ? before.failed | fetched.failed
   val used = before.last ? (before.end - before.shift) | (U(32, 6 bits) - before.shift + fetched.end)
   beat.empty := Mux(beat.last && !beat.failed, (U(32, 6 bits) - used).resize(5 bits), U(0, 5 bits))
-  fetched.ready := !has || (beat.ready && !before.last)
+  fetched.ready := has ? (beat.ready && !before.last) | !fetched.alone
   when(fetched.fire) {
     has := True
     before := fetched.payload
     beforeData := data
+  }
+  // Nothing is in one beat with its first bytes.
+  when(!has && fetched.valid && fetched.alone) {
+    has := True
+    before.shift := fetched.shift
+    before.last := False
+    before.failed := False
   }
   when(beat.fire && beat.last)(has := False)
   io.beat << (if (isSlow) beat.halfPipe() else beat.m2sPipe())

@@ -10,6 +10,7 @@ case class ReadCommand() extends Bundle {
   val function = DmaParam.functionType()
   val address = UInt(64 bits)
   val bytes = UInt(16 bits) // not 0
+  val place = UInt(5 bits) // of the first byte in its first beat
 }
 
 /** What of a read is one request. */
@@ -21,6 +22,7 @@ case class ReadPiece() extends Bundle {
   val lastByte = UInt(9 bits)
   val end = UInt(10 bits)
   val last = Bool() // of its read
+  val place = UInt(5 bits) // of the read's first byte in its first beat
   val allowed = Bool() // the function may access memory
 }
 
@@ -60,6 +62,7 @@ class ReadSplitter(p: DmaParam) extends Component {
   io.piece.lastByte := last ? (end - 1).resize(9 bits) | (begin | inPiece)
   io.piece.end := last ? end | ((begin | inPiece) +^ 1)
   io.piece.last := last
+  io.piece.place := rest.place
   io.piece.allowed := allowed
   io.command.ready := !busy || (io.piece.ready && last)
   when(io.piece.fire) {

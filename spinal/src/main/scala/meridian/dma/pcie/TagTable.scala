@@ -8,6 +8,7 @@ import spinal.lib._
 /** A part of a read that has come, or will not come. */
 case class ReadSlot() extends Bundle {
   val start = UInt(9 bits) // its address in 512 bytes
+  val shift = SInt(6 bits) // of a read's first part: from where its first byte is to be in 32 bytes to where it is
   val lastByte = UInt(9 bits) // likewise
   val last = Bool() // of its read
 }
@@ -90,6 +91,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   io.request.lastBe := single ? B(0, 4 bits) | lastBytes
   val slot = ReadSlot()
   slot.start := io.piece.address(8 downto 0)
+  slot.shift := (io.piece.address(4 downto 0).resize(6 bits) - io.piece.place.resize(6 bits)).asSInt
   slot.lastByte := io.piece.lastByte
   slot.last := io.piece.last
   slots.write(at(handed), slot, io.piece.fire)

@@ -135,14 +135,21 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   }
 
   /** A frame at an address, as the descriptor at the queue's producer index. */
-  def post(queue: Int, address: Long, length: Int, metadata: Long): Unit = {
+  def post(queue: Int, address: Long, length: Int, metadata: Long): Unit = post(queue, Seq(address -> length), metadata)
+
+  /** A frame of pieces, each an address and a length, in a descriptor with an entry for each. */
+  def post(queue: Int, pieces: Seq[(Long, Int)], metadata: Long): Unit = {
     def little(value: Long, count: Int) = (0 until count).map(i => (value >> (8 * i)).toByte)
-    memory.write(
-      descriptor(queue, pidx(queue)),
-      little(metadata, 4) ++ little(length, 2) ++ little(0, 2) ++ little(address, 8)
-    )
+    for (((address, length), i) <- pieces.zipWithIndex) {
+      val flags = if (pieces.size == 1) 0 else if (i == 0) 1 else if (i == pieces.size - 1) 2 else 0
+      memory.write(
+        descriptor(queue, pidx(queue)) + 16 * i,
+        little(metadata + i, 4) ++ little(length, 2) ++ little(flags, 2) ++ little(address, 8)
+      )
+    }
     pidx(queue) = (pidx(queue) + 1) % entries
-    wanted(queue) += SentFrame(memory.read(address, length).toList, metadata, failed = false, zero = length == 0)
+    val bytes = pieces.flatMap { case (address, length) => memory.read(address, length) }
+    wanted(queue) += SentFrame(bytes.toList, metadata, failed = false, zero = bytes.isEmpty)
   }
 
   def doorbell(queue: Int, value: Int): Unit = doorbells.enqueue { d =>
