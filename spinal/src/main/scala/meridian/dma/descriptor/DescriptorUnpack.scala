@@ -25,7 +25,8 @@ case class H2cPiece() extends Bundle {
   *
   * A piece leaves in a cycle: a descriptor a cycle of those of 16 and of 32 bytes with one piece, one in two cycles of those
   * of 64 bytes with one or two. A fetch that failed gives one piece that says so, behind those that came before. So does a
-  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes.
+  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes; the pieces behind
+  * that one mean nothing.
   */
 class DescriptorUnpack extends Component {
   val io = new Bundle {
@@ -48,14 +49,14 @@ class DescriptorUnpack extends Component {
   val isAlone = isFirst && (isSmall || !start || end)
   val endsFrame = isAlone || (!isFirst && (end || (isLarge ? entry.andR | entry(0))))
   val malformed = !isAlone && (length === 0 || total.msb) && !io.beat.failed
-  val isLast = endsFrame || malformed || io.beat.failed
+  val isLast = endsFrame || io.beat.failed
 
   io.piece.valid := io.fetch.valid && io.beat.valid && (!skips || io.beat.failed)
   io.piece.payload.queue := io.fetch.payload.queue
   io.piece.epoch := io.fetch.epoch
   io.piece.function := io.fetch.function
   io.piece.first := isFirst
-  io.piece.last := isLast
+  io.piece.last := isLast || malformed
   io.piece.failed := io.beat.failed || malformed
   io.piece.malformed := malformed
   io.piece.metadata := words(31 downto 0)

@@ -77,13 +77,13 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
     val tag = UInt(log2Up(tags) bits)
     val number = UInt(4 bits)
     val shift = UInt(5 bits) // bytes of a row that are in one beat with those of the row before
-    val alone = Bool() // this one is the read's first, and they are the first beat
     val last = Bool()
     val end = UInt(6 bits) // bytes up to the read's end, in its last row
     val failed = Bool()
   }
   val row = Stream(Row())
   val begun, drops = RegInit(False) // a read leaves; the rest of it is dropped
+  val padded = RegInit(False) // its first row is the next
   val inSlot = RegInit(False)
   val number, shift = Reg(UInt(5 bits))
   val lastByte = io.slot.lastByte
@@ -92,12 +92,13 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   val endsSlot = thisRow === lastByte(8 downto 5)
   val starts = io.slotReady && !io.slotVoid && (begun || io.whole.valid || io.partly)
   val fails = io.slotFailed || (!begun && io.whole.valid && io.whole.failed)
+  // A row without bytes is before the first one, if that alone makes the first beat.
+  val pads = !begun && !padded && !fails && io.slot.shift.msb
   row.valid := starts && !drops
   row.tag := io.oldest
   row.number := thisRow
   row.shift := begun ? shift | io.slot.shift(4 downto 0).asUInt
-  row.alone := !begun && !fails && io.slot.shift.msb
-  row.last := fails || (endsSlot && io.slot.last)
+  row.last := fails || (endsSlot && io.slot.last && !pads)
   row.end := lastByte(4 downto 0) +^ 1
   row.failed := fails
   io.release := io.slotReady && io.slotVoid
@@ -112,7 +113,8 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
       begun := False
     }
   }
-  when(row.fire) {
+  when(row.fire)(padded := pads)
+  when(row.fire && !pads) {
     begun := True
     when(!begun)(shift := io.slot.shift(4 downto 0).asUInt)
     inSlot := True
@@ -144,18 +146,11 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   beat.failed := before.last ? before.failed | fetched.failed
   val used = before.last ? (before.end - before.shift) | (U(32, 6 bits) - before.shift + fetched.end)
   beat.empty := Mux(beat.last && !beat.failed, (U(32, 6 bits) - used).resize(5 bits), U(0, 5 bits))
-  fetched.ready := has ? (beat.ready && !before.last) | !fetched.alone
+  fetched.ready := !has || (beat.ready && !before.last)
   when(fetched.fire) {
     has := True
     before := fetched.payload
     beforeData := data
-  }
-  // Nothing is in one beat with its first bytes.
-  when(!has && fetched.valid && fetched.alone) {
-    has := True
-    before.shift := fetched.shift
-    before.last := False
-    before.failed := False
   }
   when(beat.fire && beat.last)(has := False)
   io.beat << (if (isSlow) beat.halfPipe() else beat.m2sPipe())
