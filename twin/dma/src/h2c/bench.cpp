@@ -39,8 +39,8 @@ void H2cBench::begin(unsigned queue, const Setting& setting) {
   const std::uint64_t base = ring_address(queue);
   // Enable, credits, interval, size, stride, status entries, interrupt.
   const std::uint32_t word = 1U | (setting.credits ? 1U << 1 : 0) | (setting.interval ? 1U << 3 : 0) |
-                             setting.size_index << 12 | (1 + setting.stride) << 16 | (setting.status ? 1U << 20 : 0) |
-                             (setting.interrupt ? 1U << 21 : 0);
+                             setting.size_index << 12 | (setting.small ? 0 : 1 + setting.stride) << 16 |
+                             (setting.status ? 1U << 20 : 0) | (setting.interrupt ? 1U << 21 : 0);
   // Cleared first: else the old ring would move CIDX on.
   command(sw_h2c, clear_operation, queue);
   write_context(hw_h2c, queue, {});
@@ -210,8 +210,9 @@ void H2cBench::compare_all() {
   engine.host.requests.clear();
 }
 
-void H2cBench::compare_failed(unsigned queue) {
+void H2cBench::compare_failed(unsigned queue, unsigned more) {
   ring_[queue].failed = true;
+  ring_[queue].compared += more;
   compare_all();
 }
 

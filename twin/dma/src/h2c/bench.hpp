@@ -21,7 +21,8 @@ class H2cBench : public InterruptRings {
     bool credits = false, interval = false, interrupt = false;
     bool aggregate = false;  // the interrupt goes through the function's interrupt ring
     bool status = true;
-    bool lost = false;  // the ring is where no memory is
+    bool lost = false;   // the ring is where no memory is
+    bool small = false;  // descriptors have 8 bytes, as no ring to the card may
     unsigned size_index = 0;
     unsigned stride = 0;  // of descriptors: 16, 32 or 64 bytes
     unsigned skew = 0;    // bytes from where a ring may begin
@@ -57,8 +58,8 @@ class H2cBench : public InterruptRings {
 
   /// Both come to rest, and everything is compared.
   void compare_all();
-  /// The same for a queue that has failed behind what was compared before.
-  void compare_failed(unsigned queue);
+  /// The same for a queue that has failed behind what was compared before, and behind more frames that pass.
+  void compare_failed(unsigned queue, unsigned more = 0);
   /// Both come to rest, and frames of the queue's past are forgotten.
   void drop(unsigned queue);
 
@@ -73,7 +74,8 @@ class H2cBench : public InterruptRings {
            ring_[queue].setting.skew;
   }
   std::uint64_t descriptor_address(unsigned queue, unsigned index) const {
-    return ring_address(queue) + (std::uint64_t{16} << ring_[queue].setting.stride) * index;
+    const Setting& setting = ring_[queue].setting;
+    return ring_address(queue) + (setting.small ? 8 : std::uint64_t{16} << setting.stride) * index;
   }
   std::uint64_t status_address(unsigned queue) const { return descriptor_address(queue, entries(queue)); }
   std::uint64_t place(unsigned length);

@@ -188,7 +188,7 @@ class H2cScript {
     failing_ = queue;
   }
 
-  /// One of several pieces is in no memory, or none, or all are too much.
+  /// One or two of several pieces are in no memory, or empty, or all are too much.
   void fail_pieces(unsigned queue) {
     b_.begin(queue, {.stride = 1 + below(2)});
     std::vector<H2cBench::Piece> pieces;
@@ -196,16 +196,18 @@ class H2cScript {
       const unsigned bytes = 1 + length();
       pieces.push_back({b_.place(bytes), bytes});
     }
-    H2cBench::Piece& bad = pieces[below(static_cast<unsigned>(pieces.size()))];
-    switch (below(3)) {
-      case 0:
-        bad.address = H2cBench::nowhere + below(100000);
-        break;
-      case 1:
-        bad.length = 0;
-        break;
-      default:
-        bad = {b_.place(65535), 65535};
+    for (unsigned faults = 1 + below(2); faults != 0; --faults) {
+      H2cBench::Piece& bad = pieces[below(static_cast<unsigned>(pieces.size()))];
+      switch (below(3)) {
+        case 0:
+          bad.address = H2cBench::nowhere + below(100000);
+          break;
+        case 1:
+          bad.length = 0;
+          break;
+        default:
+          bad = {b_.place(65535), 65535};
+      }
     }
     b_.post(queue, pieces);
     b_.doorbell(queue);

@@ -2,7 +2,11 @@
 // From host to card: what a doorbell, a credit or a context makes of rings, frames, status entries and errors.
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "h2c/bench.hpp"
+#include "qdma/state/context_fields.hpp"
 
 namespace meridian {
 namespace {
@@ -286,27 +290,40 @@ TEST(H2cErrors, a_read_that_fails_stops_its_ring_and_no_other) {
   }
 }
 
+/// A frame passes, the one behind it fails with these error bits, and those of another queue pass.
+void fail_alone(H2cBench& b, const std::vector<H2cBench::Piece>& pieces, std::uint32_t bits) {
+  b.begin(0, {.stride = 2});
+  b.post(0, 100);
+  b.post(0, pieces);
+  b.post(0, 200);
+  b.doorbell(0);
+  b.post_pieces(vf_queue, {1000, 20, 3});
+  b.doorbell(vf_queue);
+  b.compare_failed(0, 1);
+  EXPECT_EQ(b.read(0, descriptor_errors), bits);
+  b.write(0, descriptor_errors, ~0U);
+  b.write(0, error_status, ~0U);
+  b.compare_all();
+}
+
+constexpr std::uint32_t wrong_parameter = 1U << 4, failed_read = 1U << 20 | 1U << 2;
+
 TEST(H2cErrors, a_descriptor_with_an_empty_piece_or_too_many_bytes_stops_its_ring_and_no_other) {
   H2cBench b(12);
   b.begin(vf_queue, {.stride = 2});
-  const std::vector<std::vector<unsigned>> all = {{0, 5},       {5, 0},         {5, 6, 0, 7},
-                                                  {5, 6, 7, 0}, {40000, 25536}, {9, 65535}};
-  for (const std::vector<unsigned>& lengths : all) {
-    b.begin(0, {.stride = lengths.size() == 4 ? 2U : 1U});
-    b.post(0, 100);
-    b.doorbell(0);
-    b.compare_all();
-    b.post_pieces(0, lengths);
-    b.post(0, 200);
-    b.doorbell(0);
-    b.post_pieces(vf_queue, {100, 200, 300});
-    b.doorbell(vf_queue);
-    b.compare_failed(0);
-    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 4);
-    b.write(0, descriptor_errors, ~0U);
-    b.write(0, error_status, ~0U);
-    b.compare_all();
-    ASSERT_FALSE(HasFailure()) << lengths[0] << " and " << lengths[1] << " bytes";
+  struct Case {
+    std::vector<unsigned> lengths;
+    unsigned good;  // pieces ahead of the one that is malformed
+  };
+  const std::vector<Case> all = {{{0, 5}, 0},       {{5, 0}, 1},         {{5, 0, 6, 7}, 1}, {{5, 6, 0, 7}, 2},
+                                 {{5, 6, 7, 0}, 3}, {{40000, 25536}, 1}, {{9, 65535}, 1}};
+  for (const Case& it : all) {
+    std::vector<H2cBench::Piece> pieces;
+    for (const unsigned length : it.lengths) pieces.push_back({b.place(length), length});
+    fail_alone(b, pieces, wrong_parameter);
+    for (std::size_t i = it.good; i < pieces.size(); ++i)
+      EXPECT_EQ(b.engine.host.answered(0, pieces[i].address, pieces[i].length), 0U) << "piece " << i << " was read";
+    ASSERT_FALSE(HasFailure()) << it.lengths[0] << " and " << it.lengths[1] << " bytes";
   }
 }
 
@@ -314,20 +331,52 @@ TEST(H2cErrors, a_read_of_one_piece_that_fails_stops_its_ring_and_no_other) {
   H2cBench b(13);
   b.begin(vf_queue, {.stride = 2});
   for (unsigned bad = 0; bad < 4; ++bad) {
-    b.begin(0, {.stride = 2});
     std::vector<H2cBench::Piece> pieces;
     for (unsigned i = 0; i < 4; ++i) pieces.push_back({i == bad ? H2cBench::nowhere + 0x77 : b.place(700), 700 + i});
-    b.post(0, pieces);
-    b.post(0, 200);
-    b.doorbell(0);
-    b.post_pieces(vf_queue, {1000, 20, 3});
-    b.doorbell(vf_queue);
-    b.compare_failed(0);
-    EXPECT_EQ(b.read(0, descriptor_errors), 1U << 20 | 1U << 2);
-    b.write(0, descriptor_errors, ~0U);
-    b.write(0, error_status, ~0U);
-    b.compare_all();
+    fail_alone(b, pieces, failed_read);
     ASSERT_FALSE(HasFailure()) << "piece " << bad;
+  }
+}
+
+TEST(H2cErrors, the_first_piece_that_fails_says_why) {
+  H2cBench b(14);
+  b.begin(vf_queue, {.stride = 2});
+  const H2cBench::Piece good{b.place(700), 700}, lost{H2cBench::nowhere + 0x77, 700}, empty{b.place(1), 0};
+  fail_alone(b, {good, lost, empty}, failed_read);
+  fail_alone(b, {lost, good, empty, good}, failed_read);
+  fail_alone(b, {good, empty, lost}, wrong_parameter);
+  fail_alone(b, {empty, lost}, wrong_parameter);
+}
+
+TEST(H2cErrors, nothing_is_fetched_of_a_ring_that_a_context_alone_makes_and_no_doorbell_may) {
+  const std::vector<std::pair<Field, std::uint32_t>> all = {
+      {sw::descriptor_size, 0}, {sw::bypass, 1}, {sw::memory, 1}, {sw::function, 0x104}};
+  for (const auto& [field, value] : all) {
+    H2cBench b(15);
+    b.begin(vf_queue);
+    b.begin(0, {.small = field.word == sw::descriptor_size.word && field.low == sw::descriptor_size.low});
+    SwContext context;
+    for (const auto& [each, of] : {std::pair<Field, std::uint32_t>{sw::enable, 1},
+                                   {sw::descriptor_size, 1},
+                                   {sw::status_enable, 1},
+                                   {sw::pidx, 5},
+                                   {field, value}})
+      context.set(each, of);
+    const std::uint64_t base = b.ring_address(0);
+    context.words[2] = static_cast<std::uint32_t>(base);
+    context.words[3] = static_cast<std::uint32_t>(base >> 32);
+    b.engine.host.requests.clear();
+    b.write_context(1, 0, context.words);
+    for (unsigned i = 0; i < 10; ++i) b.post(vf_queue, 100 + i);
+    b.doorbell(vf_queue);
+    b.settle();
+    for (const RequesterHost::Request& request : b.engine.host.requests)
+      EXPECT_EQ(request.function, H2cBench::function(vf_queue));
+    b.compare_all();
+    b.doorbell(0, 6);
+    b.compare_failed(0);
+    EXPECT_EQ(b.read(0, descriptor_errors), wrong_parameter);
+    ASSERT_FALSE(HasFailure()) << "word " << field.word;
   }
 }
 

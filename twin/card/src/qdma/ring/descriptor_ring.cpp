@@ -15,12 +15,17 @@ DescriptorRing::DescriptorRing(IpState& ip, bool c2h, unsigned queue)
   entries_ = entries_ > 1 ? entries_ - 1 : 1;
 }
 
-std::optional<unsigned> DescriptorRing::advance_producer(unsigned pidx) {
+bool DescriptorRing::usable() const {
   const bool memory = sw_.get(sw::memory) != 0, bypass = sw_.get(sw::bypass) != 0;
   const bool too_small = entry_bytes() < (c2h_ ? 8U : 16U) || entries_ < 2;
+  constexpr unsigned last_function = 255;
+  return !memory && !bypass && !too_small && !misplaced() && function() <= last_function;
+}
+
+std::optional<unsigned> DescriptorRing::advance_producer(unsigned pidx) {
   const unsigned old = this->pidx();
   const bool outside = pidx >= entries_ || old >= entries_ || cidx() >= entries_;
-  if (memory || bypass || too_small || misplaced() || outside) {
+  if (!usable() || outside) {
     fail(sw::descriptor_error, Errors::parameter, pidx);
     return std::nullopt;
   }

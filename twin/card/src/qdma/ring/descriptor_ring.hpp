@@ -21,6 +21,9 @@ class DescriptorRing {
   /// Its status entry could cross 4 KiB, which PCIe forbids: the ring is refused, and no entry is written.
   bool misplaced() const { return !c2h_ && sw::base(sw_) % 8 != 0; }
 
+  /// Of a kind that this IP is built with, and of a function that there can be.
+  bool usable() const;
+
   /// Entries without the status entry.
   unsigned entries() const { return entries_; }
   std::uint64_t address(unsigned index) const { return sw::base(sw_) + std::uint64_t{index} * entry_bytes(); }
@@ -33,7 +36,7 @@ class DescriptorRing {
   }
 
   /// A new producer index: the number of descriptors it adds, or nothing, and the queue is in error, if the ring cannot
-  /// have them, or is of a kind that this IP is built without.
+  /// have them, or is not usable.
   std::optional<unsigned> advance_producer(unsigned pidx);
 
   /// count descriptors, the oldest, are done.

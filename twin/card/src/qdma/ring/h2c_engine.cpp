@@ -122,6 +122,8 @@ void H2cEngine::serve(unsigned queue) {
 void H2cEngine::fetch_descriptors(unsigned queue) {
   Queue& q = queue_[queue];
   const DescriptorRing ring(ip_, false, queue);
+  // A context alone, without a doorbell that would be refused, may have such a ring.
+  if (!ring.usable()) return;
   // One at a time a queue: answers may come in any order, and descriptors must not.
   if (q.fetching != 0 || q.slots.size() > slots_limit - fetch_limit) return;
   unsigned number = std::min(ring.posted_in_a_row(q.fetch), fetch_limit);
@@ -144,9 +146,13 @@ void H2cEngine::take_descriptors(unsigned queue, std::uint32_t epoch, unsigned n
   Queue& q = queue_[queue];
   if (q.epoch != epoch) return;
   q.fetching = 0;
-  if (!ok) return fail(queue, sw::descriptor_error, Errors::unsupported | Errors::on_descriptor);
+  if (!ok) {
+    q.slots.emplace_back();
+    q.slots.back().error = sw::descriptor_error;
+    q.slots.back().leaf_bits = Errors::unsupported | Errors::on_descriptor;
+  }
   const std::size_t stride = data.size() / number;
-  for (unsigned i = 0; i < number; ++i) q.slots.push_back(describe(data, i * stride, stride / entry_bytes));
+  for (unsigned i = 0; ok && i < number; ++i) q.slots.push_back(describe(data, i * stride, stride / entry_bytes));
   count(queue);
   list(queue);
 }
@@ -154,19 +160,21 @@ void H2cEngine::take_descriptors(unsigned queue, std::uint32_t epoch, unsigned n
 H2cEngine::Slot H2cEngine::describe(const Bytes& data, std::size_t at, std::size_t entries) const {
   Slot slot;
   slot.metadata = static_cast<std::uint32_t>(load_word(data, at));
-  std::size_t total = 0;
-  bool goes_on = true;
-  for (std::size_t i = 0; i < entries && goes_on; ++i) {
+  const auto first_flags = static_cast<std::uint16_t>(load_word(data, at) >> 48);
+  const bool has_pieces =
+      ip_.setting.h2c_gather && entries > 1 && (first_flags & (start_of_packet | end_of_packet)) == start_of_packet;
+  for (std::size_t i = 0; i < (has_pieces ? entries : 1); ++i) {
     const std::uint64_t low = load_word(data, at + i * entry_bytes);
-    const auto flags = static_cast<std::uint16_t>(low >> 48);
     const auto length = static_cast<std::uint16_t>(low >> 32);
-    slot.pieces.push_back({load_word(data, at + i * entry_bytes + 8), length, total});
-    total += length;
-    goes_on = ip_.setting.h2c_gather && (flags & end_of_packet) == 0 && (i != 0 || (flags & start_of_packet) != 0);
+    if (has_pieces && (length == 0 || slot.length + length > length_limit)) {
+      slot.error = sw::descriptor_error;
+      slot.leaf_bits = Errors::parameter;
+      break;
+    }
+    slot.pieces.push_back({load_word(data, at + i * entry_bytes + 8), length, slot.length});
+    slot.length += length;
+    if ((low >> 48 & end_of_packet) != 0) break;
   }
-  const bool is_empty = std::ranges::any_of(slot.pieces, [](const Piece& piece) { return piece.length == 0; });
-  slot.malformed = slot.pieces.size() > 1 && (is_empty || total > length_limit);
-  slot.length = slot.malformed ? 0 : total;
   return slot;
 }
 
@@ -184,10 +192,10 @@ void H2cEngine::fetch_data(unsigned queue) {
   slot.state = Slot::State::reading;
   slot.missing = slot.pieces.size();
   const unsigned function = ip_.contexts.sw(false, queue).get(sw::function);
-  // A failure may come at once, and takes the slots.
-  for (const std::vector<Piece> pieces = slot.pieces; const Piece& piece : pieces)
+  const std::uint32_t epoch = q.epoch;
+  for (const Piece& piece : slot.pieces)
     ip_.link.read(function, piece.address, piece.length,
-                  [this, queue, epoch = q.epoch, number, at = piece.at](bool ok, const Bytes& data) {
+                  [this, queue, epoch, number, at = piece.at](bool ok, const Bytes& data) {
                     take_data(queue, epoch, number, at, ok, data);
                   });
 }
@@ -196,11 +204,18 @@ void H2cEngine::take_data(unsigned queue, std::uint32_t epoch, std::uint32_t num
                           const Bytes& data) {
   Queue& q = queue_[queue];
   if (q.epoch != epoch) return;
-  if (!ok) return fail(queue, sw::dma_error, Errors::unsupported | Errors::on_dma);
   Slot& slot = q.slots[static_cast<std::uint32_t>(number - q.first)];
-  std::ranges::copy(data, slot.data.begin() + static_cast<std::ptrdiff_t>(at));
+  if (ok) {
+    std::ranges::copy(data, slot.data.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
+    // Also if the descriptor has a fault behind this piece.
+    slot.error = sw::dma_error;
+    slot.leaf_bits = Errors::unsupported | Errors::on_dma;
+  }
   if (--slot.missing != 0) return;
   slot.state = Slot::State::ready;
+  // What is never sent must hold up nobody.
+  if (slot.error != 0) hold(q, slot, 0);
   send_ready(queue);
 }
 
@@ -209,9 +224,12 @@ void H2cEngine::send_ready(unsigned queue) {
   while (q.send_next < q.slots.size() && q.slots[q.send_next].state == Slot::State::ready) {
     Slot& slot = q.slots[q.send_next];
     const std::uint64_t tag = tag_of(q.epoch, static_cast<std::uint32_t>(q.first + q.send_next));
+    if (slot.error != 0) {
+      if (q.send_next == 0) fail(queue, slot.error, slot.leaf_bits);
+      return;
+    }
     slot.state = Slot::State::sent;
     ++q.send_next;
-    if (slot.malformed) return fail(queue, sw::descriptor_error, Errors::parameter);
     stream_.send(queue, {std::move(slot.data), false, slot.metadata, tag});
   }
 }

@@ -46,7 +46,8 @@ class H2cEngine {
     std::size_t length = 0;   // of all pieces
     std::size_t missing = 0;  // pieces that are being read
     std::size_t held = 0;     // what it counts for in bytes_
-    bool malformed = false;
+    std::uint32_t error = 0;  // kind, as in the context; the queue stops when what is before has ended
+    std::uint32_t leaf_bits = 0;
     State state = State::described;
     Bytes data;
   };

@@ -25,8 +25,8 @@ case class H2cPiece() extends Bundle {
   *
   * A piece leaves in a cycle: a descriptor a cycle of those of 16 and of 32 bytes with one piece, one in two cycles of those
   * of 64 bytes with one or two. A fetch that failed gives one piece that says so, behind those that came before. So does a
-  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes; the pieces behind
-  * that one mean nothing.
+  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes; what is behind that
+  * one are failed pieces, too.
   */
 class DescriptorUnpack extends Component {
   val io = new Bundle {
@@ -39,6 +39,7 @@ class DescriptorUnpack extends Component {
   val entry = Reg(UInt(2 bits)) init 0 // of this descriptor
   val skips = RegInit(False) // the descriptor's frame is over, and its second beat is not
   val before = Reg(UInt(16 bits)) // bytes in its entries before this one
+  val isBad = RegInit(False) // one of these was malformed
   val isSmall = io.fetch.stride === 0
   val isLarge = io.fetch.stride === 2
   val words = io.beat.data.subdivideIn(128 bits)(((isSmall ? taken(0) | entry(0))).asUInt)
@@ -56,8 +57,8 @@ class DescriptorUnpack extends Component {
   io.piece.epoch := io.fetch.epoch
   io.piece.function := io.fetch.function
   io.piece.first := isFirst
-  io.piece.last := isLast || malformed
-  io.piece.failed := io.beat.failed || malformed
+  io.piece.last := isLast || malformed || isBad
+  io.piece.failed := io.beat.failed || malformed || isBad
   io.piece.malformed := malformed
   io.piece.metadata := words(31 downto 0)
   io.piece.payload.length := length
@@ -73,6 +74,7 @@ class DescriptorUnpack extends Component {
     before := total.resized
     entry := isLast ? U(0, 2 bits) | (entry + 1)
     skips := leavesBeat
+    isBad := !isLast && (isBad || malformed)
   }
   when(passes)(skips := False)
   when(endsDescriptor)(taken := endsFetch ? U(0, 5 bits) | taken + 1)

@@ -41,13 +41,14 @@ object RingFields {
     it.enable := software(enable)
     // The status entry of another base could cross 4 KiB.
     val isPlaced = field(software, base)(2 downto 0) === 0
-    // A function that no engine has may not be taken for another.
     val isStrange = (field(software, descriptorSize) === 0) =/= Bool(c2h)
+    // A function that no engine has may not be taken for another: it has no memory and no interrupt.
+    val isThere = field(software, function)(11 downto 8) === 0
     it.wrong := software(memoryMapped) || software(bypass) || isStrange ||
-      field(software, function)(11 downto 8) =/= 0 || !isPlaced
+      !isThere || !isPlaced
     it.stride := field(software, descriptorSize).asUInt - 1
     it.creditEnable := software(creditEnable)
-    it.statusEnable := software(statusEnable) && isPlaced
+    it.statusEnable := software(statusEnable) && isPlaced && isThere
     it.statusInterval := software(statusInterval)
     it.error := field(software, error)
     it.errorSent := software(errorSent)
@@ -56,8 +57,8 @@ object RingFields {
     it.irqRequest := software(irqRequest)
     it.vector := field(software, vector).asUInt
     it.aggregate := software(aggregate)
-    it.noVfInterrupt := software(noVfInterrupt)
-    it.function := field(software, function).asUInt.resized
+    it.noVfInterrupt := software(noVfInterrupt) || !isThere
+    it.function := isThere ? field(software, function).asUInt.resize(widthOf(it.function)) | it.function.maxValue
     it.size := field(software, size).asUInt
     it.base := field(software, base).asUInt
     it

@@ -10,7 +10,7 @@ case class RingContext() extends Bundle {
   val enable = Bool()
   // Memory mapped, bypass, descriptors of another size, a base that is no multiple of 8: what this engine has not.
   val wrong = Bool()
-  val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it, up to 2
+  val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it; 3: 8 bytes
   val creditEnable = Bool() // the shell says how many descriptors may be fetched
   val statusEnable = Bool()
   val statusInterval = Bool() // status after some frames, and not only when the ring is drained
@@ -39,6 +39,7 @@ case class RingState() extends Bundle {
   def span(count: UInt): UInt = context.stride.mux(
     1 -> (count << 5).resize(64),
     2 -> (count << 6).resize(64),
+    3 -> (count << 3).resize(64), // of a ring that is wrong: its status entry has a place
     default -> (count << 4).resize(64)
   )
 

@@ -93,19 +93,20 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     host.setMaster(function, on)
   }
 
-  /** The queue's contexts are written: it begins at index 0. */
+  /** The queue's contexts are written: it begins at index 0, with so many descriptors posted already. */
   def change(
       queue: Int,
       enable: Boolean = true,
       creditEnable: Boolean = false,
       wrong: Boolean = false,
-      stride: Int = 0
+      stride: Int = 0,
+      posted: Int = 0
   ): Unit = {
     var taken = false
     strides(queue) = stride
     changes.enqueue { c =>
       c.queue #= queue
-      c.pidx #= 0
+      c.pidx #= posted
       c.cidx #= 0
       c.pending #= false
       c.credits #= 0
@@ -130,7 +131,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     waitFor(cd, "the change's turn")(taken)
     waitFor(cd, "the change")(dut.io.change.valid.toBoolean && dut.io.change.ready.toBoolean)
     cd.waitSampling(3)
-    pidx(queue) = 0
+    pidx(queue) = posted
     memory.write(descriptor(queue, entries), Seq.fill(8)(0.toByte))
   }
 

@@ -94,6 +94,24 @@ class H2cPiecesTest extends AnyFunSuite {
     }
   }
 
+  /** A frame of these pieces stops its queue, with this kind of error in the status entry, and another queue's passes. */
+  private def stops(h: H2cHarness, stride: Int, pieces: Seq[(Long, Int)], kind: Int): Unit = {
+    h.change(2, stride = stride)
+    h.change(1, stride = 1)
+    h.frames.foreach(_.clear())
+    h.wanted.foreach(_.clear())
+    h.errors.clear()
+    h.post(2, pieces, 5)
+    h.post(2, Seq(0x200000L -> 20), 6)
+    h.doorbell(2)
+    h.post(1, Seq(0x200000L -> 54, 0x200800L -> 1446), 9)
+    h.doorbell(1)
+    h.settle(1)
+    waitFor(h.cd, "the error's status", 40000)(h.status(2) == ((kind, 0, 2)))
+    h.cd.waitSampling(500)
+    assert(h.frames(2).forall(_.failed))
+  }
+
   for (answer <- Seq(Answer.Unsupported, Answer.Poisoned, Answer.TimedOut, Answer.Never))
     test(s"a piece whose read fails ends its frame with an error, and stops the queue alone: $answer") {
       run(s"fails$answer", 0.8f, 256) { h =>
@@ -101,46 +119,46 @@ class H2cPiecesTest extends AnyFunSuite {
         h.host.answerOf = address => if (isFar(address)) answer else Answer.Data
         // A host that has answered late once does so always.
         for (bad <- if (answer == Answer.Never) Seq(2) else 0 until 4) {
-          h.change(2, stride = 2)
-          h.change(1, stride = 1)
-          h.frames.foreach(_.clear())
-          h.wanted.foreach(_.clear())
-          val pieces = Seq.tabulate(4)(i => (if (i == bad) far else 0x200000L + 1000 * i, 700 + i))
-          h.post(2, pieces, 5)
-          h.post(2, Seq(0x200000L -> 20), 6)
-          h.doorbell(2)
-          h.post(1, Seq(0x200000L -> 54, 0x200800L -> 1446), 9)
-          h.doorbell(1)
-          h.settle(1)
-          waitFor(h.cd, "the error's status", 40000)(h.status(2) == ((2, 0, 2)))
-          h.cd.waitSampling(500)
-          assert(h.frames(2).size == (if (bad == 0) 0 else 1) && h.frames(2).forall(_.failed))
+          stops(h, 2, Seq.tabulate(4)(i => (if (i == bad) far else 0x200000L + 1000 * i, 700 + i)), 2)
+          assert(h.frames(2).size == (if (bad == 0) 0 else 1))
           h.host.release()
           h.idle()
         }
       }
     }
 
-  test("an empty piece, or too many bytes, stop the queue alone with an error of parameters") {
+  test(
+    "an empty piece, or too many bytes, stop the queue alone with an error of parameters, and nothing behind is read"
+  ) {
     run("malformed", 0.8f, 256) { h =>
       h.payload(0x200000, 0x10000)
-      val all = Seq(Seq(0, 9), Seq(9, 0), Seq(9, 9, 0, 9), Seq(9, 9, 9, 0), Seq(65535, 1), Seq(30000, 30000, 5000, 536))
+      val all = Seq(Seq(0, 9), Seq(9, 0), Seq(9, 0, 9, 9), Seq(9, 9, 0, 9), Seq(9, 9, 9, 0), Seq(65535, 1)) :+
+        Seq(30000, 30000, 5000, 536)
       for (lengths <- all) {
-        h.change(2, stride = lengths.size / 2)
-        h.change(1, stride = 1)
+        h.host.reads = Nil
+        val bad = lengths.indices.indexWhere(i => lengths(i) == 0 || lengths.take(i + 1).sum > 65535)
+        stops(h, lengths.size / 2, lengths.zipWithIndex.map { case (n, i) => (if (i > bad) far else 0x200000L, n) }, 1)
+        assert(h.errors == Seq(1L << 4), lengths)
+        assert(!h.host.reads.exists(read => isFar(read._2)), lengths)
+        h.idle()
+      }
+    }
+  }
+
+  test("nothing is fetched of a ring that no doorbell may have, and others pass") {
+    run("wrong", 0.8f, 256) { h =>
+      h.payload(0x200000, 8192)
+      for (stride <- 0 to 3) {
         h.frames.foreach(_.clear())
         h.wanted.foreach(_.clear())
-        h.errors.clear()
-        h.post(2, lengths.map(0x200000L -> _), 5)
-        h.post(2, Seq(0x200000L -> 20), 6)
-        h.doorbell(2)
-        h.post(1, Seq(0x200000L -> 54, 0x200800L -> 1446), 9)
+        h.host.reads = Nil
+        h.change(2, stride = stride, wrong = true, posted = 5)
+        h.change(1, stride = 1)
+        for (i <- 0 until 6) h.post(1, Seq(0x200000L -> (54 + i), 0x200800L -> 1446), 9 + i)
         h.doorbell(1)
         h.settle(1)
-        waitFor(h.cd, "the error's status", 40000)(h.status(2) == ((1, 0, 2)))
-        h.cd.waitSampling(500)
-        assert(h.errors == Seq(1L << 4), lengths)
-        assert(h.frames(2).forall(_.failed), lengths)
+        assert(!h.host.reads.exists(read => read._2 >= h.ring(2) && read._2 < h.ring(3)), stride)
+        assert(h.frames(2).isEmpty && h.errors.isEmpty, stride)
         h.idle()
       }
     }
