@@ -210,6 +210,14 @@ int meridian_up(struct meridian *m)
 	return 0;
 }
 
+static void end_all(struct meridian *m)
+{
+	quiesce(m);
+	meridian_stop_queues(m);
+	meridian_release_queues(m);
+	give_back(m);
+}
+
 /**
  * meridian_down() - no frames, no queues, no memory
  * @m: a function that is up; under RTNL
@@ -217,16 +225,34 @@ int meridian_up(struct meridian *m)
 void meridian_down(struct meridian *m)
 {
 	netif_carrier_off(m->netdev);
-	quiesce(m);
-	meridian_stop_queues(m);
-	meridian_release_queues(m);
-	give_back(m);
+	end_all(m);
 }
 
-/*
- * Stops what runs, with the link up: Linux knows of a device that is away for a moment, whose
- * queues its watchdog does not look at.
+/**
+ * meridian_away() - no frames, no queues and no memory for a moment, with the link up
+ * @m: a function that is up
+ *
+ * The caller keeps RTNL until meridian_up() has succeeded, or calls meridian_stay_down().
  */
+void meridian_away(struct meridian *m)
+{
+	/* The watchdog does not look at the queues of a device that is away. */
+	netif_device_detach(m->netdev);
+	end_all(m);
+}
+
+/**
+ * meridian_stay_down() - take the link from a function that was away and did not come up
+ * @m: the function; under RTNL
+ */
+void meridian_stay_down(struct meridian *m)
+{
+	netif_carrier_off(m->netdev);
+	if (meridian_present(m))
+		netif_device_attach(m->netdev);
+}
+
+/* Stops what runs, with the link up. */
 static int begin_change(struct meridian *m)
 {
 	int error;

@@ -12,6 +12,8 @@
 void meridian_tell_settings(struct meridian *m);
 int meridian_up(struct meridian *m);
 void meridian_down(struct meridian *m);
+void meridian_away(struct meridian *m);
+void meridian_stay_down(struct meridian *m);
 int meridian_configure(struct meridian *m, const struct meridian_config *config);
 void meridian_enable_channel(struct meridian_channel *channel);
 bool meridian_disable_channel(struct meridian_channel *channel);

@@ -30,9 +30,30 @@ int meridian_up_again(struct meridian *m)
 	return error;
 }
 
+/*
+ * What a VF asks its PF for may be refused now and granted later, so a VF is not closed for it. Its
+ * link goes down where the PF may have a reset, or does not give the queues.
+ */
+static int reset_vf(struct meridian *m)
+{
+	int error;
+
+	if (READ_ONCE(m->is_pf_silent)) {
+		meridian_down(m);
+		return meridian_up_again(m);
+	}
+	meridian_away(m);
+	error = meridian_up_again(m);
+	if (error)
+		meridian_stay_down(m);
+	return error;
+}
+
 /**
  * meridian_reset() - let the function's queues start anew, if it is up
  * @m: the function; not under RTNL
+ *
+ * Where they start, the link stays up, but that of a VF whose PF may have a reset.
  *
  * Return: 0; a negative error, then it is down.
  */
@@ -43,12 +64,10 @@ int meridian_reset(struct meridian *m)
 	rtnl_lock();
 	meridian_lock(m->netdev);
 	if (test_bit(MERIDIAN_FLAG_UP, &m->flags)) {
-		if (meridian_is_vf(m->pdev)) {
-			meridian_down(m);
-			error = meridian_up_again(m);
-		} else {
+		if (meridian_is_vf(m->pdev))
+			error = reset_vf(m);
+		else
 			error = meridian_restart(m);
-		}
 	}
 	meridian_unlock(m->netdev);
 	rtnl_unlock();

@@ -76,9 +76,9 @@ def ping(function: Function) -> None:
 
 
 def links(function: Function) -> tuple[str, int]:
-    """How often the function's carrier has changed, and how often the log spoke of it."""
+    """How often the carrier has changed, and how often the log spoke of a link."""
     changes = function.run("cat /sys/class/net/DEV/carrier_changes").strip()
-    return changes, len(re.findall(rf"{function.device}: link (?:up|down)", function.guest.run("dmesg")))
+    return changes, len(re.findall(r"link (?:up|down)", function.guest.run("dmesg")))
 
 
 def packets(function: Function) -> list[int]:
@@ -207,6 +207,10 @@ def test_a_queue_that_ends_when_it_is_told_again_costs_no_link(
         function.guest.run(f"echo 1 >{PARAMETERS}/unstopped")
         function.run("ethtool -G DEV rx 1024")
     function.run("ethtool -G DEV rx 512")
+    if not function.is_vf:
+        # The PF took its function from the card, and its VF's queues with that: the VF comes back.
+        function.guest.until("dmesg", "(?s)eth1: the VF has lost its queues by a reset.*eth1: link up")
+        before = before[0], before[1] + 1
     assert links(function) == before
     # A VF whose PF does not end one queue asks it to end all.
     told = "the PF refuses operation" if function.is_vf else "does not end the queues"
@@ -274,7 +278,5 @@ def test_a_receive_queue_that_gets_nothing_new_goes_on(function: Function) -> No
         function.guest.run("sleep 1")
         function.guest.run(f"echo 1 >{PARAMETERS}/unstopped")
         assert restart_rx(function, 0) != 0
-        wait_carrier(function)
     assert function.guest.run(f"cat {PARAMETERS}/refused {PARAMETERS}/unstopped").split() == ["0", "0"]
-    # A VF whose PF refuses asks it for all queues anew, with its link down until it has them.
-    assert function.is_vf or links(function) == before
+    assert links(function) == before
