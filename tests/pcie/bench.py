@@ -54,7 +54,6 @@ class Bench:
         MODELS.handlers = [self.complaints]
         self.dut = dut
         self.random = random.Random(seed)
-        dut.reset.setimmediatevalue(1)  # before anything looks at pins whose values are random
         self.block = Block(dut)
         self.host = Host(seed)
         self.host.make_port().connect(self.block)

@@ -70,6 +70,8 @@ class Block(UltraScalePlusPcieDevice):
             cfg_interrupt_msix_mask=dut.cfg_interrupt_msix_mask,
             **msix,
         )
+        # PG213's user_reset is high from the start; the model begins with it low, and the engine would run for two cycles.
+        dut.reset.setimmediatevalue(1)
         self.dut = dut
         self.in_process = 0
         self.ended = 0  # reads that were at RQ when their function's bus master was off

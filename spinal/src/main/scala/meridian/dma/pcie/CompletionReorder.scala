@@ -93,12 +93,12 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
   val starts = io.slotReady && !io.slotVoid && (begun || io.whole.valid || io.partly)
   val fails = io.slotFailed || (!begun && io.whole.valid && io.whole.failed)
   // A row without bytes is before the first one, if that alone makes the first beat.
-  val pads = !begun && !padded && !fails && io.slot.shift.msb
+  val pads = !begun && !padded && io.slot.shift.msb
   row.valid := starts && !drops
   row.tag := io.oldest
   row.number := thisRow
   row.shift := begun ? shift | io.slot.shift(4 downto 0).asUInt
-  row.last := fails || (endsSlot && io.slot.last && !pads)
+  row.last := !pads && (fails || (endsSlot && io.slot.last))
   row.end := lastByte(4 downto 0) +^ 1
   row.failed := fails
   io.release := io.slotReady && io.slotVoid
