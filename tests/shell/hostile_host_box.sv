@@ -52,7 +52,8 @@ module hostile_host_box #(
     output logic [1:0]             s_axil_rresp,
     output logic                   s_axil_rvalid,
     input  logic                   s_axil_rready,
-    output logic                   irq
+    output logic                   irq,
+    output logic                   box_rst_done
 );
   logic [31:0] noise;
   always_ff @(posedge clk) begin
