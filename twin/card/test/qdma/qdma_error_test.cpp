@@ -156,6 +156,17 @@ TEST(QdmaError, DataThatCannotBeReadStopsTheQueue) {
   b.expect_good();
 }
 
+TEST(QdmaError, DataThatCannotBeReadStopsAQueueThatHoldsAllThatMayBeHeld) {
+  ErrorBench b;
+  for (unsigned i = 0; i < 20; ++i) b.put_h2c(b.bad, i, test_frame(i < 2 ? 60 : 9000, i), 0);
+  b.memory.set_word(1, QdmaBench::h2c_ring(b.bad) + 16 * 1 + 8, b.memory.end - 50);
+  b.ring(1, 3, reg::h2c_pidx, 20);
+  b.drain();
+  EXPECT_FALSE(b.enabled(false));
+  EXPECT_EQ(b.shell.taken.size(), 1U);
+  b.expect_good();
+}
+
 TEST(QdmaError, BuffersThatCannotBeReadEndTheCompletionRing) {
   ErrorBench b;
   auto words = b.read_context(0, 67);

@@ -338,7 +338,7 @@ TEST(H2cErrors, a_read_of_one_piece_that_fails_stops_its_ring_and_no_other) {
   }
 }
 
-TEST(H2cErrors, the_first_piece_that_fails_says_why) {
+TEST(H2cErrors, the_error_is_that_of_the_first_piece_with_a_fault) {
   H2cBench b(14);
   b.begin(vf_queue, {.stride = 2});
   const H2cBench::Piece good{b.place(700), 700}, lost{H2cBench::nowhere + 0x77, 700}, empty{b.place(1), 0};
@@ -348,7 +348,7 @@ TEST(H2cErrors, the_first_piece_that_fails_says_why) {
   fail_alone(b, {empty, lost}, wrong_parameter);
 }
 
-TEST(H2cErrors, nothing_is_fetched_of_a_ring_that_a_context_alone_makes_and_no_doorbell_may) {
+TEST(H2cErrors, nothing_is_fetched_of_a_ring_whose_doorbells_are_refused) {
   const std::vector<std::pair<Field, std::uint32_t>> all = {
       {sw::descriptor_size, 0}, {sw::bypass, 1}, {sw::memory, 1}, {sw::function, 0x104}};
   for (const auto& [field, value] : all) {

@@ -21,7 +21,7 @@ class DescriptorRing {
   /// Its status entry could cross 4 KiB, which PCIe forbids: the ring is refused, and no entry is written.
   bool misplaced() const { return !c2h_ && sw::base(sw_) % 8 != 0; }
 
-  /// Of a kind that this IP is built with, and of a function that there can be.
+  /// Whether the ring is of a kind that this IP is built with, and of a function that there can be.
   bool usable() const;
 
   /// Entries without the status entry.

@@ -122,7 +122,7 @@ void H2cEngine::serve(unsigned queue) {
 void H2cEngine::fetch_descriptors(unsigned queue) {
   Queue& q = queue_[queue];
   const DescriptorRing ring(ip_, false, queue);
-  // A context alone, without a doorbell that would be refused, may have such a ring.
+  // A context that is written with descriptors makes such a ring without a doorbell, which would be refused.
   if (!ring.usable()) return;
   // One at a time a queue: answers may come in any order, and descriptors must not.
   if (q.fetching != 0 || q.slots.size() > slots_limit - fetch_limit) return;
@@ -258,6 +258,8 @@ void H2cEngine::complete(unsigned queue, std::uint64_t tag) {
   }
   count(queue);
   list(queue);
+  // A fault whose turn this is ends the queue now: what is held behind it may be all that may be held.
+  send_ready(queue);
 }
 
 std::string H2cEngine::waits_for() const {

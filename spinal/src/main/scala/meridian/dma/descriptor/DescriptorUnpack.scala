@@ -25,8 +25,8 @@ case class H2cPiece() extends Bundle {
   *
   * A piece leaves in a cycle: a descriptor a cycle of those of 16 and of 32 bytes with one piece, one in two cycles of those
   * of 64 bytes with one or two. A fetch that failed gives one piece that says so, behind those that came before. So does a
-  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes; what is behind that
-  * one are failed pieces, too.
+  * descriptor of several pieces if one of them is empty, or if all together have more than 65,535 bytes; the pieces behind
+  * that one have failed, too.
   */
 class DescriptorUnpack extends Component {
   val io = new Bundle {

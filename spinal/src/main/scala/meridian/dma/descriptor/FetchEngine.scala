@@ -238,7 +238,7 @@ class FetchEngine(p: DmaParam) extends Component {
       drains := used === ended && ring.pidx < entries && ring.cidx < entries
       nextCidx := (ended < toEnd) ? (ring.cidx + ended) | (ended - toEnd).resize(16 bits)
       when(used + added >= entries)(refused := True)
-      // A context alone, without a doorbell that would be refused, may have such a ring.
+      // A context that is written with descriptors makes such a ring without a doorbell, which would be refused.
       val isNone = ring.context.wrong || ring.pidx >= entries || ring.fetched >= entries
       when(event === Event.turn && isNone)(number := 0)
       goto(act)

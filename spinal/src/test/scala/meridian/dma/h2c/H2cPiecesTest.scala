@@ -145,7 +145,7 @@ class H2cPiecesTest extends AnyFunSuite {
     }
   }
 
-  test("nothing is fetched of a ring that no doorbell may have, and others pass") {
+  test("nothing is fetched of a ring whose doorbells are refused, and others pass") {
     run("wrong", 0.8f, 256) { h =>
       h.payload(0x200000, 8192)
       for (stride <- 0 to 3) {
