@@ -43,11 +43,12 @@ OWN_DMA_LONG = [
     *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "test_ps_limits", "test_sequences")),
 ]
 
-#: Of machines with such a card: in make test the first of these.
+#: Of machines with such a card: in make test the first two of these.
 OWN_DMA_MACHINES = [
     f"tests/qemu/{name}.py"
     for name in (
-        *("driver/test_driver_ping", "driver/test_driver_frames", "driver/test_driver_ethtool"),
+        *("driver/test_driver_ping", "driver/test_driver_pieces", "driver/test_driver_frames"),
+        *("driver/test_driver_ethtool", "xdp/test_driver_xdp"),
         "sriov/test_driver_sriov",
     )
 ]
@@ -127,7 +128,7 @@ def suites(long: bool) -> list[Suite]:
             60 if long else 20,
             "machines-dma",
             ["--dma", "meridian", *QUICK_MACHINES],
-            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:1]),
+            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:2]),
         ),
     ]
 

@@ -128,7 +128,7 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 
 /*
  * What the card can do to frames that are sent. Linux segments large ones (GSO) for devices only
- * that take frames in parts; the driver joins them, as one descriptor is one frame.
+ * that take frames in parts. The card joins these if it can and they are few; else the driver does.
  */
 static netdev_features_t tx_offloads(const struct meridian *m)
 {

@@ -91,6 +91,7 @@ struct qdma_hello {
  * @interrupt: the queue may interrupt
  * @full_update: of completions
  * @prefetch: of descriptors
+ * @pieces_log2: a transmit descriptor has 16 << pieces_log2 bytes
  */
 struct qdma_queue_request {
 	bool is_c2h;
@@ -111,6 +112,7 @@ struct qdma_queue_request {
 	bool interrupt;
 	bool full_update;
 	bool prefetch;
+	u32 pieces_log2;
 };
 
 /* Transport. */

@@ -49,9 +49,11 @@
 #define FLAG_COLOR		BIT(13)
 #define FLAG_FULL_UPDATE	BIT(14)
 #define FLAG_STATUS		BIT(15)
-#define FLAG_DESCRIPTOR_16	BIT(16)
+#define FLAG_DESCRIPTOR_SHIFT	16	/* 2 bits: 8 bytes << n */
 #define FLAG_ENTRY_SHIFT	18
 #define FLAG_TRIGGER_SHIFT	20
+
+#define DESCRIPTOR_16		1
 
 #define VECTOR_AGGREGATE	0x800
 
@@ -238,7 +240,8 @@ static u32 flags_of(const struct qdma_queue_request *request)
 		return flags | FLAG_FETCH_CREDIT | (request->prefetch ? FLAG_PREFETCH : 0) |
 		       (request->interrupt ? FLAG_COMPLETION_IRQ : 0);
 	return flags | FLAG_WRITE_BACK | FLAG_WRITE_BACK_INTERVAL | FLAG_WRITE_BACK_PENDING |
-	       FLAG_DESCRIPTOR_16 | (request->interrupt ? FLAG_IRQ | FLAG_IRQ_ARM : 0);
+	       (DESCRIPTOR_16 + request->pieces_log2) << FLAG_DESCRIPTOR_SHIFT |
+	       (request->interrupt ? FLAG_IRQ | FLAG_IRQ_ARM : 0);
 }
 
 /**
@@ -272,7 +275,7 @@ void qdma_message_put_queue(struct qdma_message *message, const struct qdma_queu
 void qdma_message_get_queue(const struct qdma_message *message, struct qdma_queue_request *request)
 {
 	u32 flags = get(message, AT_FLAGS, 4), values = get(message, AT_VALUES, 4);
-	u32 vector = get(message, AT_VECTOR, 2);
+	u32 vector = get(message, AT_VECTOR, 2), size = flags >> FLAG_DESCRIPTOR_SHIFT & 3;
 
 	memset(request, 0, sizeof(*request));
 	request->is_c2h = get(message, AT_KIND, 1) & KIND_C2H;
@@ -293,6 +296,8 @@ void qdma_message_get_queue(const struct qdma_message *message, struct qdma_queu
 	request->interrupt = flags & (request->is_c2h ? FLAG_COMPLETION_IRQ : FLAG_IRQ);
 	request->full_update = flags & FLAG_FULL_UPDATE;
 	request->prefetch = flags & FLAG_PREFETCH;
+	if (!request->is_c2h && size > DESCRIPTOR_16)
+		request->pieces_log2 = size - DESCRIPTOR_16;
 }
 
 /**
@@ -321,6 +326,7 @@ int qdma_request_setting(const struct qdma_queue_request *request, const struct 
 			.interrupt = request->interrupt,
 			.vector = request->vector,
 			.aggregate = request->aggregate,
+			.pieces_log2 = request->pieces_log2,
 		};
 		return 0;
 	}

@@ -59,7 +59,8 @@ int qdma_h2c_start(struct qdma_device *qdma, const struct qdma_h2c_setting *sett
 	qdma_context_set(&sw, QDMA_SW_WRITE_BACK_PENDING, 1);
 	qdma_context_set(&sw, QDMA_SW_WRITE_BACK_INTERVAL, 1);
 	qdma_context_set(&sw, QDMA_SW_RING_SIZE, setting->ring_index);
-	qdma_context_set(&sw, QDMA_SW_DESCRIPTOR_SIZE, H2C_DESCRIPTOR_SIZE);
+	qdma_context_set(&sw, QDMA_SW_DESCRIPTOR_SIZE,
+			 H2C_DESCRIPTOR_SIZE + setting->pieces_log2);
 	qdma_context_set(&sw, QDMA_SW_WRITE_BACK, 1);
 	qdma_context_set(&sw, QDMA_SW_IRQ_ENABLE, setting->interrupt);
 	qdma_context_set(&sw, QDMA_SW_BASE, setting->ring);

@@ -29,6 +29,7 @@ enum qdma_trigger {
  * @vector: of the function, or the interrupt ring if @aggregate
  * @aggregate: interrupts go through an interrupt ring
  * @on_credit: descriptors are fetched as the card's own logic grants them, not as they come
+ * @pieces_log2: a descriptor has 16 << pieces_log2 bytes, for as many pieces of a frame
  */
 struct qdma_h2c_setting {
 	u32 queue;
@@ -39,6 +40,7 @@ struct qdma_h2c_setting {
 	u32 vector;
 	bool aggregate;
 	bool on_credit;
+	u32 pieces_log2;
 };
 
 /**

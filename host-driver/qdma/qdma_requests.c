@@ -12,7 +12,7 @@
 
 /* Of the card's capabilities, those that a VF can make use of. */
 #define VF_CAPABILITIES	(CAN(COMPLETION16) | CAN(TRANSMIT_OFFLOAD) | CAN(MICROSOFT_HASH) | \
-			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS))
+			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS) | CAN(PIECES))
 
 /* That a VF may have if it is trusted. */
 #define WIDE_FLAGS	(MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK | \
@@ -285,6 +285,8 @@ static int start_queue(const struct asked *asked)
 		queue.vector = 0;
 	/* Interrupt rings are not served; the shell has streams; completions of 8 or 16 bytes. */
 	if (queue.aggregate || queue.is_mapped || queue.entry_log2 > can(asked, CAN(COMPLETION16)))
+		return -QDMA_REFUSE_UNSUPPORTED;
+	if (queue.pieces_log2 && !can(asked, CAN(PIECES)))
 		return -QDMA_REFUSE_UNSUPPORTED;
 	if (queue.ring % RING_ALIGN || (queue.is_c2h && queue.completions % RING_ALIGN))
 		return -QDMA_REFUSE_PARAMETER;

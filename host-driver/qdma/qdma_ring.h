@@ -12,6 +12,13 @@
 #define QDMA_C2H_DESCRIPTOR_BYTES	8
 
 /*
+ * On a card with the capability pieces a transmit descriptor may have this many entries like the
+ * one of 16 bytes. The first one starts a frame, and one of them ends it.
+ */
+#define QDMA_H2C_PIECES_LOG2		2
+#define QDMA_H2C_PIECES			BIT(QDMA_H2C_PIECES_LOG2)
+
+/*
  * Transmit descriptor, first of two words; the second is the address. One descriptor is one frame.
  * The length also stands in the metadata, where OpenNIC's shell looks for it; start and end of
  * packet are for other shells' bypass.
@@ -30,6 +37,12 @@ static inline u64 qdma_h2c_descriptor(u32 length)
 static inline u64 qdma_h2c_descriptor_request(u32 length, u32 request)
 {
 	return request | (u64)(length & 0xffff) << 32 | QDMA_H2C_START | QDMA_H2C_END;
+}
+
+/* The first word of a piece behind the first one. */
+static inline u64 qdma_h2c_piece(u32 length, bool is_last)
+{
+	return (u64)(length & 0xffff) << 32 | (is_last ? QDMA_H2C_END : 0);
 }
 
 /* Status entry of a transmit ring. */

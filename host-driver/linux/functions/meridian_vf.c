@@ -310,6 +310,7 @@ static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 		.ring_size = m->qdma.tables.rings[setting->ring_index] - 1,
 		.vector = setting->vector,
 		.interrupt = setting->interrupt,
+		.pieces_log2 = setting->pieces_log2,
 	};
 	struct qdma_message request;
 

@@ -118,7 +118,7 @@ static int test(struct devlink_health_reporter *reporter, struct netlink_ext_ack
 
 static void put_tx(struct devlink_fmsg *fmsg, const struct meridian_tx *tx)
 {
-	const __le64 *status = &tx->ring.entries[2 * tx->ring.slots];
+	const __le64 *status = meridian_tx_entry(tx, tx->ring.slots);
 	struct netdev_queue *queue = netdev_get_tx_queue(tx->m->netdev, tx->index);
 
 	devlink_fmsg_obj_nest_start(fmsg);

@@ -36,6 +36,8 @@ static const struct named tx_counts[] = {
 	TX("woken", WOKEN),
 	TX("xdp", XDP),
 	TX("needs_csum", NEEDS_CSUM),
+	TX("gathered", GATHERED),
+	TX("linearized", LINEARIZED),
 };
 
 #define FUNCTION(name, counter) { "card_" name, MERIDIAN_FUNCTION_COUNTER_##counter }

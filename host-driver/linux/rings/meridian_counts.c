@@ -39,7 +39,7 @@ static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
 
 static void add_tx(u64 *counts, const struct meridian_tx_stats *stats)
 {
-	u64 dropped, stopped, restarted, needs_csum;
+	u64 dropped, stopped, restarted, needs_csum, gathered, linearized;
 	unsigned int start;
 
 	do {
@@ -48,11 +48,15 @@ static void add_tx(u64 *counts, const struct meridian_tx_stats *stats)
 		stopped = u64_stats_read(&stats->stopped);
 		restarted = u64_stats_read(&stats->restarted);
 		needs_csum = u64_stats_read(&stats->needs_csum);
+		gathered = u64_stats_read(&stats->gathered);
+		linearized = u64_stats_read(&stats->linearized);
 	} while (meridian_stats_retry(&stats->sync, start));
 	counts[MERIDIAN_TX_DROPPED] += dropped;
 	counts[MERIDIAN_TX_STOPPED] += stopped;
 	counts[MERIDIAN_TX_WOKEN] += restarted;
 	counts[MERIDIAN_TX_NEEDS_CSUM] += needs_csum;
+	counts[MERIDIAN_TX_GATHERED] += gathered;
+	counts[MERIDIAN_TX_LINEARIZED] += linearized;
 }
 
 static void add_done(u64 *counts, const struct meridian_done_stats *stats)

@@ -22,6 +22,12 @@ void meridian_ring_tx(struct meridian_tx *tx);
 void meridian_arm_tx(struct meridian_tx *tx);
 int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb);
 
+/* meridian_pieces.c */
+int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb);
+int meridian_map_more_of_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
+void meridian_unmap_more(struct meridian_tx *tx, u32 index, u32 count);
+void meridian_put_more(struct meridian_tx *tx, u32 count);
+
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);
 bool meridian_rx_ended(const struct meridian_rx *rx);

@@ -7,7 +7,6 @@
 #include "meridian_hw.h"
 #include "meridian_ring.h"
 
-#define TX_ENTRY_BYTES		QDMA_H2C_DESCRIPTOR_BYTES
 #define RX_ENTRY_BYTES		QDMA_C2H_DESCRIPTOR_BYTES
 #define COMPLETION_ENTRY_BYTES	MERIDIAN_COMPLETION_BYTES
 
@@ -164,22 +163,31 @@ void meridian_free_rx(struct meridian_rx *rx)
 
 static int alloc_tx(struct meridian_tx *tx, u32 slots)
 {
-	int error = alloc_ring(tx->m, &tx->ring, slots, TX_ENTRY_BYTES);
+	bool in_pieces = meridian_can(tx->m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK);
+	size_t entry = QDMA_H2C_DESCRIPTOR_BYTES;
+	int error;
 
+	if (in_pieces)
+		entry <<= QDMA_H2C_PIECES_LOG2;
+	error = alloc_ring(tx->m, &tx->ring, slots, entry);
 	if (error)
 		return error;
 	tx->buffer = kvcalloc(slots, sizeof(*tx->buffer), GFP_KERNEL);
-	return tx->buffer ? 0 : -ENOMEM;
+	if (in_pieces)
+		tx->more = kvcalloc(slots, MERIDIAN_TX_MORE * sizeof(*tx->more), GFP_KERNEL);
+	return tx->buffer && (tx->more || !in_pieces) ? 0 : -ENOMEM;
 }
 
 static void free_tx(struct meridian_tx *tx)
 {
 	if (!tx->ring.is_runaway) {
 		kvfree(tx->buffer);
+		kvfree(tx->more);
 		free_ring(tx->m, &tx->ring);
 	}
 	memset(&tx->ring, 0, sizeof(tx->ring));
 	tx->buffer = NULL;
+	tx->more = NULL;
 }
 
 /**
@@ -267,6 +275,8 @@ static void exchange_tx(struct meridian_tx *tx, struct meridian_tx *other)
 {
 	swap(tx->ring, other->ring);
 	swap(tx->buffer, other->buffer);
+	swap(tx->more, other->more);
+	swap(tx->pieces_log2, other->pieces_log2);
 }
 
 /**

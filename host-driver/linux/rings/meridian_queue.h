@@ -18,7 +18,9 @@
  * @frame: that of XDP, if @is_xdp
  * @joined: a copy of one of XDP that was in parts, if @is_joined
  * @dma: its address for the card
- * @length: bytes
+ * @length: bytes of the frame
+ * @first: of these, those at @dma
+ * @more: pieces that the others are in
  * @is_xdp: it is not the first of these
  * @is_joined: see @joined
  * @is_xsk: none of them: it is in memory of an AF_XDP socket
@@ -32,10 +34,25 @@ struct meridian_tx_buffer {
 	};
 	dma_addr_t dma;
 	u32 length;
-	bool is_xdp;
-	bool is_joined;
-	bool is_xsk;
-	bool is_mapped;
+	u16 first;
+	u8 more;
+	bool is_xdp : 1;
+	bool is_joined : 1;
+	bool is_xsk : 1;
+	bool is_mapped : 1;
+};
+
+/* Pieces of a frame behind its first one. */
+#define MERIDIAN_TX_MORE	(QDMA_H2C_PIECES - 1)
+
+/**
+ * struct meridian_tx_piece - a piece of a frame behind its first one
+ * @dma: its address for the card
+ * @length: bytes
+ */
+struct meridian_tx_piece {
+	dma_addr_t dma;
+	u32 length;
 };
 
 /**
@@ -60,6 +77,8 @@ struct meridian_ring {
  * @stopped: times that the ring was full
  * @restarted: times that it had room again by the second look
  * @needs_csum: frames whose checksum the card is asked for
+ * @gathered: frames in pieces that the card joins
+ * @linearized: frames in pieces that the driver has joined
  * @sync: of these
  */
 struct meridian_tx_stats {
@@ -67,6 +86,8 @@ struct meridian_tx_stats {
 	u64_stats_t stopped;
 	u64_stats_t restarted;
 	u64_stats_t needs_csum;
+	u64_stats_t gathered;
+	u64_stats_t linearized;
 	struct u64_stats_sync sync;
 };
 
@@ -127,8 +148,10 @@ struct meridian_rest {
 /**
  * struct meridian_tx - a transmit queue
  * @m: its function
- * @ring: of descriptors, two words each
+ * @ring: of descriptors, two words for each piece that a frame may have
  * @buffer: one for each descriptor
+ * @more: MERIDIAN_TX_MORE for each descriptor; NULL if the card had no pieces when it was allocated
+ * @pieces_log2: a descriptor has room for 1 << pieces_log2 pieces
  * @index: of the queue
  * @pidx: next descriptor to fill; under the queue's transmit lock
  * @stats: counted under that lock
@@ -142,6 +165,8 @@ struct meridian_tx {
 	struct meridian *m;
 	struct meridian_ring ring;
 	struct meridian_tx_buffer *buffer;
+	struct meridian_tx_piece *more;
+	u32 pieces_log2;
 	u32 index;
 	u32 seen;
 	u32 looks;
@@ -203,6 +228,12 @@ struct meridian_rx {
 	u64 bad_entry;
 	struct meridian_rx_stats stats;
 };
+
+/* The first word of a descriptor, or of the status entry behind the last one. */
+static inline __le64 *meridian_tx_entry(const struct meridian_tx *tx, u32 index)
+{
+	return &tx->ring.entries[(2 * index) << tx->pieces_log2];
+}
 
 static inline u32 meridian_next(u32 index, u32 slots)
 {

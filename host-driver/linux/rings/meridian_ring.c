@@ -147,11 +147,17 @@ static int start_tx(struct meridian_tx *tx)
 
 	if (ring < 0)
 		return ring;
+	/* A VF may just have said hello to another PF's driver. */
+	if (tx->more && meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
+		tx->pieces_log2 = QDMA_H2C_PIECES_LOG2;
+	else
+		tx->pieces_log2 = 0;
+	setting.pieces_log2 = tx->pieces_log2;
 	tx->pidx = 0;
 	tx->cidx = 0;
 	tx->rest.is_on = false;
 	meridian_moderate_tx(tx);
-	tx->ring.entries[2 * tx->ring.slots] = 0;
+	*meridian_tx_entry(tx, tx->ring.slots) = 0;
 	return m->ops->start_tx(m, &setting);
 }
 

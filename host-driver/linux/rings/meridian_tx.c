@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Transmit. One descriptor is one frame: the IP does not join several in the mode that the shell
- * uses.
+ * uses, and our engine takes the pieces of a frame in one.
  */
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
@@ -42,7 +42,7 @@ static struct netdev_queue *queue_of(const struct meridian_tx *tx)
 
 static u32 card_cidx(const struct meridian_tx *tx)
 {
-	u64 status = le64_to_cpu(READ_ONCE(tx->ring.entries[2 * tx->ring.slots]));
+	u64 status = le64_to_cpu(READ_ONCE(*meridian_tx_entry(tx, tx->ring.slots)));
 	u32 cidx = qdma_h2c_status_cidx(status);
 
 	/* What cannot be is taken as no progress; the watchdog sees to it. */
@@ -98,12 +98,17 @@ void meridian_look_after_tx(struct meridian_tx *tx)
 static void put(struct meridian_tx *tx, const struct meridian_tx_buffer *buffer, u32 request)
 {
 	bool asks = meridian_can(tx->m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
-	u64 word = asks ? qdma_h2c_descriptor_request(buffer->length, request) :
-			  qdma_h2c_descriptor(buffer->length);
+	u64 word = asks ? qdma_h2c_descriptor_request(buffer->first, request) :
+			  qdma_h2c_descriptor(buffer->first);
+	__le64 *entry = meridian_tx_entry(tx, tx->pidx);
 
 	tx->buffer[tx->pidx] = *buffer;
-	tx->ring.entries[2 * tx->pidx] = cpu_to_le64(word);
-	tx->ring.entries[2 * tx->pidx + 1] = cpu_to_le64(buffer->dma);
+	if (unlikely(buffer->more)) {
+		word &= ~QDMA_H2C_END;
+		meridian_put_more(tx, buffer->more);
+	}
+	entry[0] = cpu_to_le64(word);
+	entry[1] = cpu_to_le64(buffer->dma);
 	WRITE_ONCE(tx->pidx, meridian_next(tx->pidx, tx->ring.slots));
 }
 
@@ -267,13 +272,20 @@ static __always_inline int put_skb(struct meridian_tx *tx, struct sk_buff *skb)
 
 	if (unlikely(skb->len > tx->m->max_frame || skb->len < ETH_HLEN))
 		return -EMSGSIZE;
-	/* One descriptor is one frame. */
-	if (unlikely(skb_linearize(skb)))
-		return -ENOMEM;
+	if (skb_is_nonlinear(skb)) {
+		int more = meridian_map_more_of_skb(tx, skb);
+
+		if (unlikely(more < 0))
+			return more;
+		buffer.more = more;
+	}
 	buffer.length = skb->len;
-	buffer.dma = dma_map_single(dev, skb->data, skb->len, DMA_TO_DEVICE);
-	if (unlikely(dma_mapping_error(dev, buffer.dma)))
+	buffer.first = skb_headlen(skb);
+	buffer.dma = dma_map_single(dev, skb->data, buffer.first, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(dev, buffer.dma))) {
+		meridian_unmap_more(tx, tx->pidx, buffer.more);
 		return -ENOMEM;
+	}
 	put(tx, &buffer, request_of(tx, skb));
 	return 0;
 }
@@ -332,7 +344,7 @@ int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb)
 	return 0;
 }
 
-/* Copies a frame in parts to memory of its own, as one descriptor is one frame. */
+/* Copies a frame in parts to memory of its own. */
 static int join(struct xdp_frame *frame, struct meridian_tx_buffer *buffer)
 {
 	struct skb_shared_info *shared = xdp_get_shared_info_from_frame(frame);
@@ -356,7 +368,7 @@ static int join(struct xdp_frame *frame, struct meridian_tx_buffer *buffer)
 
 static int map(struct device *dev, struct meridian_tx_buffer *buffer, void *data)
 {
-	buffer->dma = dma_map_single(dev, data, buffer->length, DMA_TO_DEVICE);
+	buffer->dma = dma_map_single(dev, data, buffer->first, DMA_TO_DEVICE);
 	buffer->is_mapped = true;
 	return dma_mapping_error(dev, buffer->dma);
 }
@@ -368,12 +380,14 @@ static int send_joined(struct meridian_tx *tx, struct xdp_frame *frame,
 
 	if (unlikely(error))
 		return error;
+	buffer->first = buffer->length;
 	error = map(&tx->m->pdev->dev, buffer, buffer->joined);
 	if (unlikely(error)) {
 		kfree(buffer->joined);
 		return error;
 	}
 	put(tx, buffer, 0);
+	count(tx, &tx->stats.linearized);
 	xdp_return_frame(frame);
 	return 0;
 }
@@ -389,7 +403,8 @@ static int send_joined(struct meridian_tx *tx, struct xdp_frame *frame,
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own)
 {
 	struct meridian_tx_buffer buffer = {
-		.frame = frame, .length = xdp_get_frame_len(frame), .is_xdp = true,
+		.frame = frame, .length = xdp_get_frame_len(frame), .first = frame->len,
+		.is_xdp = true,
 	};
 	struct device *dev = &tx->m->pdev->dev;
 	int error;
@@ -397,17 +412,26 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 	if (unlikely(!meridian_tx_room(tx) || buffer.length > tx->m->max_frame ||
 		     buffer.length < ETH_HLEN))
 		return -ENOSPC;
-	if (xdp_frame_has_frags(frame))
-		return send_joined(tx, frame, &buffer);
+	if (xdp_frame_has_frags(frame)) {
+		int more = meridian_map_more_of_xdp(tx, frame, is_own);
+
+		if (more == -E2BIG)
+			return send_joined(tx, frame, &buffer);
+		if (unlikely(more < 0))
+			return more;
+		buffer.more = more;
+	}
 	if (is_own) {
 		struct page *page = virt_to_page(frame->data);
 
 		buffer.dma = page_pool_get_dma_addr(page) + offset_in_page(frame->data);
-		dma_sync_single_for_device(dev, buffer.dma, buffer.length, DMA_BIDIRECTIONAL);
+		dma_sync_single_for_device(dev, buffer.dma, buffer.first, DMA_BIDIRECTIONAL);
 	} else {
 		error = map(dev, &buffer, frame->data);
-		if (unlikely(error))
+		if (unlikely(error)) {
+			meridian_unmap_more(tx, tx->pidx, buffer.more);
 			return error;
+		}
 	}
 	put(tx, &buffer, 0);
 	return 0;
@@ -422,19 +446,24 @@ int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_o
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length)
 {
 	const struct meridian_tx_buffer buffer = {
-		.dma = dma, .length = length, .is_xdp = true, .is_xsk = true,
+		.dma = dma, .length = length, .first = length, .is_xdp = true, .is_xsk = true,
 	};
 
 	put(tx, &buffer, 0);
 }
 
-static void release(struct meridian_tx *tx, struct meridian_tx_buffer *buffer, int budget)
+static void release(struct meridian_tx *tx, u32 index, int budget)
 {
+	struct meridian_tx_buffer *buffer = &tx->buffer[index];
+
 	/* The socket is told of all at once. */
 	if (buffer->is_xsk)
 		return;
-	if (buffer->is_mapped)
-		dma_unmap_single(&tx->m->pdev->dev, buffer->dma, buffer->length, DMA_TO_DEVICE);
+	if (buffer->is_mapped) {
+		dma_unmap_single(&tx->m->pdev->dev, buffer->dma, buffer->first, DMA_TO_DEVICE);
+		if (unlikely(buffer->more))
+			meridian_unmap_more(tx, index, buffer->more);
+	}
 	if (!buffer->is_xdp)
 		napi_consume_skb(buffer->skb, budget);
 	else if (buffer->is_joined)
@@ -472,7 +501,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 		}
 		frames++;
 		xsk += buffer->is_xsk;
-		release(tx, buffer, budget);
+		release(tx, cidx, budget);
 		cidx = meridian_next(cidx, tx->ring.slots);
 	}
 	tx->rest.cleaned = frames;
@@ -528,7 +557,7 @@ void meridian_release_tx(struct meridian_tx *tx)
 
 	while (tx->cidx != tx->pidx) {
 		xsk += tx->buffer[tx->cidx].is_xsk;
-		release(tx, &tx->buffer[tx->cidx], 0);
+		release(tx, tx->cidx, 0);
 		tx->cidx = meridian_next(tx->cidx, tx->ring.slots);
 	}
 	meridian_xsk_sent(tx, xsk);

@@ -128,6 +128,9 @@ TEST_F(Context, TransmitQueue) {
   EXPECT_EQ(card.context(3, 65)[0], 0U);
   EXPECT_EQ(qdma_h2c_stop(&qdma, 65), 0);
   EXPECT_EQ(card.context(1, 65)[1] & 1, 0U);
+  setting.pieces_log2 = QDMA_H2C_PIECES_LOG2;
+  EXPECT_EQ(qdma_h2c_start(&qdma, &setting), 0);
+  EXPECT_EQ(card.context(1, 65)[1] >> 16 & 3, 3U) << "descriptors of 64 bytes";
 }
 
 TEST_F(Context, InterruptRing) {

@@ -201,6 +201,29 @@ TEST(Message, TransmitQueueTravels) {
   EXPECT_TRUE(h2c.interrupt && h2c.aggregate);
   EXPECT_EQ(h2c.vector, 4U);
   EXPECT_EQ(h2c.ring_index, 1U);
+  EXPECT_EQ(h2c.pieces_log2, 0U);
+}
+
+// Bits 17:16 of the flags are the context's size of a descriptor: 8 bytes << n.
+TEST(Message, TheSizeOfATransmitDescriptorTravels) {
+  for (u32 pieces_log2 = 0; pieces_log2 <= QDMA_H2C_PIECES_LOG2; ++pieces_log2) {
+    qdma_message message;
+    qdma_queue_request request{}, back{};
+    request.ring_size = 64;
+    request.pieces_log2 = pieces_log2;
+    qdma_message_init(&message, QDMA_OP_CONTEXT_WRITE, 4, 0);
+    qdma_message_put_queue(&message, &request);
+    EXPECT_EQ(at(message, 32, 4) >> 16 & 3, 1 + pieces_log2);
+    qdma_message_get_queue(&message, &back);
+    qdma_h2c_setting h2c{};
+    qdma_c2h_setting c2h{};
+    ASSERT_EQ(qdma_request_setting(&back, &qdma_default_tables, &h2c, &c2h), 0);
+    EXPECT_EQ(h2c.pieces_log2, pieces_log2);
+  }
+  qdma_message nothing{};
+  qdma_queue_request back{};
+  qdma_message_get_queue(&nothing, &back);
+  EXPECT_EQ(back.pieces_log2, 0U) << "8 bytes are no size of a transmit descriptor";
 }
 
 TEST(Message, WhatTheTablesDoNotHaveIsRefused) {

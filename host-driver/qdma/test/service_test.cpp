@@ -37,7 +37,7 @@ TEST_F(Service, OffersAVfOnlyWhatItCanUse) {
   std::memcpy(&offered, answer.byte + MERIDIAN_CONFIG_CAPABILITIES, sizeof offered);
   EXPECT_EQ(offered, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK | MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK |
                          MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK | MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK |
-                         MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK);
+                         MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK | MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK);
 }
 
 TEST_F(Service, NobodyIsServedBeforeHello) {
@@ -211,6 +211,22 @@ TEST_F(Service, ContextsAreChecked) {
   EXPECT_EQ(refusal(45, 2), 0) << "512 bytes";
   EXPECT_EQ(refusal(38, 1), -QDMA_REFUSE_COUNTER);
   EXPECT_EQ(refusal(39, 99), -QDMA_REFUSE_TIMER);
+}
+
+TEST_F(Service, ATransmitDescriptorHasPiecesOnACardThatJoinsThem) {
+  for (const bool has : {false, true}) {
+    pf.service.capabilities = has ? MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK : ~MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK;
+    bring_up(4);
+    for (unsigned size = 0; size < 4; ++size) {
+      qdma_message message = queue_message(QDMA_OP_CONTEXT_WRITE, 256, false);
+      message.byte[34] = static_cast<u8>((message.byte[34] & ~3U) | size);
+      const bool may = size < 2 || has;
+      EXPECT_EQ(pf.ask(4, message), may ? 0 : -QDMA_REFUSE_UNSUPPORTED) << size;
+      if (may) {
+        EXPECT_EQ(pf.card.context(QDMA_SELECT_SW_H2C, 256)[1] >> 16 & 3, std::max(size, 1U));
+      }
+    }
+  }
 }
 
 TEST_F(Service, CardsThatCannotAreNotAsked) {

@@ -62,7 +62,7 @@ def both_ways(net: Network, function: Function) -> None:
     assert json.loads(text)["end"]["sum_received"]["bytes"] > 0
     function.run("iperf3 -s -1 -D")
     net.guest.until(f"{function.enter}ss -Htln", f":{IPERF_PORT} ")
-    text = net.far("iperf3", "-c", function.address, "-n", "1M", "-J")
+    text = net.far("iperf3", "-c", function.address, "-n", "2M", "-J")
     assert json.loads(text)["end"]["sum_received"]["bytes"] >= MEGABYTE // 2
 
 

@@ -47,6 +47,7 @@ object Identification {
   val boxIrq = (27, "box_irq", "interrupts of user's modules, to the host and to the PS")
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
   val pool = (28, "egress_pool", "transmit queues of all ports in one memory, with eight classes a port")
+  val pieces = (29, "pieces", "frames of the host in up to four pieces of memory, in one descriptor of 32 or 64 bytes")
   val flowControl = (25, "flow_control", "transmit queues stop for PAUSE and PFC that a port receives")
 }
 
@@ -78,7 +79,8 @@ class IdentRegs(p: ShellParam) extends Component {
       p.twoQueues -> Identification.egress,
       p.egress -> Identification.flowControl,
       p.hasBoxes -> Identification.boxIrq,
-      p.pool -> Identification.pool
+      p.pool -> Identification.pool,
+      p.ownDma -> Identification.pieces
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)
