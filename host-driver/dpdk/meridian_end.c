@@ -44,9 +44,9 @@ discard_frames(struct meridian_tx *tx)
 		struct rte_mbuf *mbuf = tx->buffer[tx->freed & tx->mask];
 
 		tx->counts.packets--;
-		tx->counts.bytes -= mbuf->data_len;
+		tx->counts.bytes -= mbuf->nb_segs > 1 ? mbuf->pkt_len : mbuf->data_len;
 		tx->counts.discarded++;
-		rte_pktmbuf_free_seg(mbuf);
+		rte_pktmbuf_free(mbuf);
 	}
 	tx->before.packets = RTE_MIN(tx->before.packets, tx->counts.packets);
 	tx->before.bytes = RTE_MIN(tx->before.bytes, tx->counts.bytes);

@@ -262,7 +262,11 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->factor = tx->asks ? 1ull << 32 : 1ull << 32 | 1;
 	tx->is_deferred = conf->tx_deferred_start;
 	tx->free_thresh = conf->tx_free_thresh ? conf->tx_free_thresh : slots / 4;
-	tx->zone = reserve(dev, "tx_ring", index, (slots + 1) * QDMA_H2C_DESCRIPTOR_BYTES, socket);
+	if (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS &&
+	    meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
+		tx->most_log2 = QDMA_H2C_PIECES_LOG2;
+	tx->zone = reserve(dev, "tx_ring", index,
+			   (slots + 1) * (QDMA_H2C_DESCRIPTOR_BYTES << tx->most_log2), socket);
 	tx->buffer = rte_calloc_socket("meridian tx", slots, sizeof(*tx->buffer),
 				       RTE_CACHE_LINE_SIZE, socket);
 	error = tx->zone != NULL && tx->buffer != NULL ? 0 : -ENOMEM;
@@ -274,7 +278,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	}
 	tx->fast_free = offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE && tx->linear == NULL;
 	tx->ring = tx->zone->addr;
-	tx->status = &tx->ring[2 * slots];
+	tx->status = meridian_tx_entry(tx, slots);
 	meridian_close_tx(tx);
 	if (m->bus->doorbells != NULL && m->bus->ops->doorbell == NULL)
 		tx->doorbell = (volatile uint32_t *)m->bus->doorbells + 4 * index +
@@ -401,6 +405,13 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 		return 0;
 	if (ring < 0)
 		return no_size(m, "transmit", index);
+	/* A VF may have another PF's driver than when the queue was set up. */
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
+		tx->pieces_log2 = tx->most_log2;
+	else
+		tx->pieces_log2 = 0;
+	setting.pieces_log2 = tx->pieces_log2;
+	tx->status = meridian_tx_entry(tx, tx->mask + 1);
 	*tx->status = 0;
 	error = m->ops->start_tx(m, &setting);
 	if (error) {

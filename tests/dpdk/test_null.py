@@ -65,12 +65,12 @@ def test_received_frames_are_whole_and_in_order(
 
 
 def there_and_back(
-    testpmd: Testpmd, folder: Path, frames: list[bytes], *options: str, script: Sequence[str] = ()
+    testpmd: Testpmd, folder: Path, frames: list[bytes], *options: str, script: Sequence[str] = (), card: str = NULL
 ) -> list[bytes]:
     """Frames through testpmd to the card, which gives them back."""
     write_capture(folder / "sent.pcap", frames)
     pcap = f"net_pcap0,rx_pcap={folder}/sent.pcap,tx_pcap={folder}/back.pcap"
-    with testpmd.start([pcap, f"{NULL},loop=1"], "--forward-mode=io", *options) as session:
+    with testpmd.start([pcap, f"{card},loop=1"], "--forward-mode=io", *options) as session:
         for line in script:
             session.say(line)
         session.say("start")
@@ -83,11 +83,12 @@ def test_frames_come_back_as_they_went(testpmd: Testpmd, tmp_path: Path) -> None
     assert there_and_back(testpmd, tmp_path, frames) == frames
 
 
-def test_jumbo_frames_take_several_buffers_and_go_out_in_one(testpmd: Testpmd, tmp_path: Path) -> None:
+@pytest.mark.parametrize("card", [NULL, f"{NULL},pieces=1"])
+def test_jumbo_frames_take_several_buffers_and_go_out_in_one(testpmd: Testpmd, tmp_path: Path, card: str) -> None:
     """Both ways: pcap hands frames in several segments, and so does the receiver of the card."""
     frames = some_frames(2, 400, 9000)
     script = ["port stop 1", "port config 1 tx_offload multi_segs on", "port start 1"]
-    assert there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script) == frames
+    assert there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script, card=card) == frames
 
 
 @pytest.mark.parametrize("mode", ["mac", "csum", "macswap"])

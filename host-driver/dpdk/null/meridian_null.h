@@ -26,6 +26,7 @@
  * @h2c, @c2h, @completions: rings; NULL: not started
  * @h2c_slots, @c2h_slots, @completion_slots: without the status
  * @h2c_cidx: descriptors taken
+ * @pieces_log2: a descriptor of @h2c has 1 << pieces_log2 pieces of a frame
  * @c2h_pidx: descriptors that the host has filled
  * @c2h_cidx: of those, used up
  * @pidx: completions written
@@ -41,6 +42,7 @@ struct meridian_null_queue {
 	uint64_t *completions;
 	uint32_t h2c_slots;
 	uint32_t h2c_cidx;
+	uint32_t pieces_log2;
 	uint32_t c2h_slots;
 	uint32_t c2h_pidx;
 	uint32_t c2h_cidx;
@@ -66,6 +68,7 @@ struct meridian_null_address {
  * @length: of the frames that are made; 0: none are
  * @fill: they have contents
  * @loop: what is sent comes back
+ * @pieces: the card joins a frame's pieces
  * @version: of the register map
  * @misses: frames of a loop for which there was no room
  * @capture: where what is sent is kept, of the primary; or NULL
@@ -80,6 +83,7 @@ struct meridian_null_card {
 	uint32_t length;
 	uint32_t fill;
 	uint32_t loop;
+	uint32_t pieces;
 	uint32_t version;
 	uint64_t misses;
 	FILE *capture;

@@ -189,13 +189,48 @@ keep(struct meridian_null_card *card, const uint8_t *frame, uint32_t length)
 	fwrite(frame, length, 1, card->capture);
 }
 
+static uint32_t
+length_of(const uint64_t *entry)
+{
+	return rte_le_to_cpu_64(entry[0]) >> 32 & 0xffff;
+}
+
+static const uint8_t *
+bytes_of(const uint64_t *entry)
+{
+	return (const uint8_t *)(uintptr_t)rte_le_to_cpu_64(entry[1]);
+}
+
+/* Pieces from the one that starts the frame to the one that ends it. Returns the frame's length. */
+static uint32_t
+join(uint8_t *frame, const uint64_t *entry, uint32_t pieces)
+{
+	uint32_t length = 0, i;
+
+	for (i = 0; i < pieces; i++, entry += 2) {
+		uint32_t bytes = RTE_MIN(length_of(entry), MERIDIAN_NULL_MAX_FRAME - length);
+
+		memcpy(&frame[length], bytes_of(entry), bytes);
+		length += bytes;
+		if (rte_le_to_cpu_64(entry[0]) & QDMA_H2C_END)
+			break;
+	}
+	return length;
+}
+
 static void
 look_at(struct meridian_null_card *card, struct meridian_null_queue *queue,
 	const uint64_t *descriptor)
 {
-	uint32_t length = rte_le_to_cpu_64(descriptor[0]) >> 32 & 0xffff;
-	const uint8_t *frame = (const uint8_t *)(uintptr_t)rte_le_to_cpu_64(descriptor[1]);
+	uint64_t ends = rte_le_to_cpu_64(descriptor[0]) & (QDMA_H2C_START | QDMA_H2C_END);
+	uint32_t length = length_of(descriptor);
+	const uint8_t *frame = bytes_of(descriptor);
+	uint8_t joined[MERIDIAN_NULL_MAX_FRAME];
 
+	if (queue->pieces_log2 && ends == QDMA_H2C_START) {
+		length = join(joined, descriptor, 1u << queue->pieces_log2);
+		frame = joined;
+	}
 	if (card->capture != NULL)
 		keep(card, frame, length);
 	if (!card->loop)
@@ -213,12 +248,14 @@ transmit(struct meridian_null_card *card, struct meridian_null_queue *queue, uin
 		return;
 	if (card->loop || card->capture != NULL) {
 		while (queue->h2c_cidx != pidx) {
-			look_at(card, queue, &queue->h2c[2 * queue->h2c_cidx]);
+			look_at(card, queue,
+				&queue->h2c[(2 * queue->h2c_cidx) << queue->pieces_log2]);
 			queue->h2c_cidx = next(queue->h2c_cidx, queue->h2c_slots);
 		}
 	}
 	queue->h2c_cidx = pidx;
-	queue->h2c[2 * queue->h2c_slots] = rte_cpu_to_le_64((uint64_t)pidx << 16);
+	queue->h2c[(2 * queue->h2c_slots) << queue->pieces_log2] =
+		rte_cpu_to_le_64((uint64_t)pidx << 16);
 }
 
 void

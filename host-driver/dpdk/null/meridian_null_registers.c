@@ -30,7 +30,8 @@ meridian_null_begin(struct meridian_null_card *card)
 	card->registers[QDMA_MISC_CAPABILITY / 4] = QDMA_IP_EQDMA_5 << 20;
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_MAGIC, MERIDIAN_MAGIC);
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_VERSION, card->version);
-	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES, CAPABILITIES);
+	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES,
+		  CAPABILITIES | (card->pieces ? MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK : 0));
 	set_shell(card, MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY,
 		  1u << MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT |
 		  1u << MERIDIAN_IDENT_GEOMETRY_FUNCTIONS_SHIFT);
@@ -65,7 +66,10 @@ static void
 start_h2c(struct meridian_null_card *card, struct meridian_null_queue *queue,
 	  const struct qdma_context *sw)
 {
+	uint32_t size = qdma_context_get(sw, QDMA_SW_DESCRIPTOR_SIZE);
+
 	queue->h2c_slots = slots(card, sw, QDMA_SW_RING_SIZE);
+	queue->pieces_log2 = size > 1 ? size - 1 : 0;
 	queue->h2c_cidx = 0;
 	queue->h2c = memory(qdma_context_get(sw, QDMA_SW_BASE));
 }

@@ -44,7 +44,8 @@ struct meridian_rx_counts {
  * @packets: frames that were accepted, but for those of @discarded
  * @bytes: of them
  * @errors: frames that cannot be sent, which were freed
- * @copied: frames of several segments
+ * @copied: frames of several segments that the driver has copied into one
+ * @gathered: frames of several segments that the card joins
  * @no_memory: times that there was none for a copy
  * @discarded: frames that were accepted, and not sent before the queue was stopped
  */
@@ -53,6 +54,7 @@ struct meridian_tx_counts {
 	uint64_t bytes;
 	uint64_t errors;
 	uint64_t copied;
+	uint64_t gathered;
 	uint64_t no_memory;
 	uint64_t discarded;
 };
@@ -130,7 +132,7 @@ struct meridian_rx {
 
 /**
  * struct meridian_tx - a transmit queue; one that is not started is full
- * @ring: descriptors, two words each
+ * @ring: descriptors, two words for each piece that a frame may have
  * @status: the card says here what it has taken
  * @buffer: one for each descriptor
  * @doorbell: of the queue; NULL if the bus wants to be called
@@ -147,6 +149,8 @@ struct meridian_rx {
  * @is_off: not started, though the card may have taken half of it: @buffer has nothing to be freed
  * @is_deferred: not started with the port
  * @is_kept: the card has not said that the queue ended, and may access its memory
+ * @pieces_log2: a descriptor has 1 << pieces_log2 pieces of a frame
+ * @most_log2: the memory is for so many
  * @linear: where frames of several segments are copied to; NULL: there are none
  * @counts: by the thread that sends
  * @offloads: of the queue, with the port's
@@ -170,6 +174,8 @@ struct meridian_tx {
 	bool is_off;
 	bool is_deferred;
 	bool is_kept;
+	uint8_t pieces_log2;
+	uint8_t most_log2;
 	struct rte_mempool *linear;
 
 	struct meridian_tx_counts counts;
@@ -178,6 +184,13 @@ struct meridian_tx {
 	uint64_t offloads;
 	struct meridian_tx_counts before;
 } __rte_cache_aligned;
+
+/* The first word of a descriptor, or of the status behind the last one. */
+static __rte_always_inline uint64_t *
+meridian_tx_entry(const struct meridian_tx *tx, uint32_t index)
+{
+	return &tx->ring[(2 * index) << tx->pieces_log2];
+}
 
 /* offset: of all doorbells; bell: where that is, or NULL. */
 static __rte_always_inline void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transmit. One descriptor is one frame: the IP does not join several, so a frame of several
- * segments is copied into one first.
+ * segments is copied into one first. Our engine takes some segments in one descriptor.
  */
 #include <rte_errno.h>
 #include <rte_ether.h>
@@ -47,8 +47,13 @@ give_back(struct rte_mbuf **mbufs, uint32_t count)
 	uint32_t i, held = 0;
 
 	for (i = 0; i < count; i++) {
-		struct rte_mbuf *mbuf = rte_pktmbuf_prefree_seg(mbufs[i]);
+		struct rte_mbuf *mbuf;
 
+		if (unlikely(mbufs[i]->nb_segs > 1)) {
+			rte_pktmbuf_free(mbufs[i]);
+			continue;
+		}
+		mbuf = rte_pktmbuf_prefree_seg(mbufs[i]);
 		if (unlikely(mbuf == NULL))
 			continue;
 		if (held && (held == RTE_DIM(batch) || batch[0]->pool != mbuf->pool)) {
@@ -204,12 +209,75 @@ linearise(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 	return copy;
 }
 
+/* Segments of a frame that are not empty: none if they are not as long as the frame says. */
+static uint32_t
+pieces_of(const struct rte_mbuf *mbuf)
+{
+	uint32_t left = mbuf->pkt_len, pieces = 0;
+
+	for (; mbuf != NULL; mbuf = mbuf->next) {
+		if (mbuf->data_len > left)
+			return 0;
+		left -= mbuf->data_len;
+		pieces += mbuf->data_len != 0;
+	}
+	return left ? 0 : pieces;
+}
+
+/* Puts a frame of so many pieces into a descriptor as it is. The card takes no empty piece. */
+static void
+gather(struct meridian_tx *tx, const struct rte_mbuf *mbuf, uint32_t pieces)
+{
+	uint64_t *entry = meridian_tx_entry(tx, tx->filled & tx->mask);
+	uint64_t not_end = pieces > 1 ? ~rte_cpu_to_le_64(QDMA_H2C_END) : UINT64_MAX;
+	uint32_t request = tx->asks ? request_of(mbuf) : 0;
+
+	while (!mbuf->data_len)
+		mbuf = mbuf->next;
+	entry[0] = first_word(tx, mbuf->data_len, request) & not_end;
+	entry[1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
+	while (--pieces) {
+		do
+			mbuf = mbuf->next;
+		while (!mbuf->data_len);
+		entry += 2;
+		entry[0] = rte_cpu_to_le_64(qdma_h2c_piece(mbuf->data_len, pieces == 1));
+		entry[1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
+	}
+	tx->counts.gathered++;
+}
+
 /* Of several segments, some may be empty or all of them too long. */
 static inline bool
 can_send(const struct meridian_tx *tx, const struct rte_mbuf *mbuf)
 {
 	return mbuf->pkt_len <= tx->max_length && mbuf->pkt_len >= RTE_ETHER_HDR_LEN &&
-	       (mbuf->nb_segs == 1 || tx->linear != NULL);
+	       (mbuf->nb_segs == 1 || (tx->linear != NULL && pieces_of(mbuf)));
+}
+
+static __rte_always_inline void
+fill_one(struct meridian_tx *tx, const struct rte_mbuf *mbuf)
+{
+	uint64_t *entry = meridian_tx_entry(tx, tx->filled & tx->mask);
+
+	entry[0] = first_word(tx, mbuf->data_len, tx->asks ? request_of(mbuf) : 0);
+	entry[1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
+}
+
+/* Returns what is to be freed in the end; NULL without memory. */
+static struct rte_mbuf *
+fill_several(struct meridian_tx *tx, struct rte_mbuf *mbuf)
+{
+	uint32_t pieces = pieces_of(mbuf);
+
+	if (tx->pieces_log2 && pieces <= 1u << tx->pieces_log2) {
+		gather(tx, mbuf, pieces);
+		return mbuf;
+	}
+	mbuf = linearise(tx, mbuf);
+	if (likely(mbuf != NULL))
+		fill_one(tx, mbuf);
+	return mbuf;
 }
 
 uint16_t
@@ -229,15 +297,15 @@ meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 			continue;
 		}
 		if (unlikely(mbuf->nb_segs > 1)) {
-			mbuf = linearise(tx, mbuf);
+			mbuf = fill_several(tx, mbuf);
 			if (unlikely(mbuf == NULL))
 				break;
+			tx->counts.bytes += mbuf->pkt_len;
+		} else {
+			fill_one(tx, mbuf);
+			tx->counts.bytes += mbuf->data_len;
 		}
 		tx->buffer[at] = mbuf;
-		tx->ring[2 * at] = first_word(tx, mbuf->data_len,
-					      tx->asks ? request_of(mbuf) : 0);
-		tx->ring[2 * at + 1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
-		tx->counts.bytes += mbuf->data_len;
 		tx->filled++;
 		free--;
 	}

@@ -127,6 +127,7 @@ start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
 		.function = m->function,
 		.ring = setting->ring,
 		.ring_size = m->qdma.tables.rings[setting->ring_index] - 1,
+		.pieces_log2 = setting->pieces_log2,
 	};
 
 	return ask_queue(m, QDMA_OP_CONTEXT_WRITE, &queue);

@@ -108,6 +108,119 @@ frame_asks_for_its_whole_tag_and_its_checksums(void)
 	}
 }
 
+#define SEGMENTS	6
+
+/* The frame's bytes begin with a number and go on by threes. */
+static struct rte_mbuf *
+segments(unsigned int number)
+{
+	unsigned int count = 1 + number % SEGMENTS, i, j;
+	struct rte_mbuf *frame = NULL;
+	uint8_t byte = number;
+
+	for (i = 0; i < count; i++) {
+		struct rte_mbuf *segment = rte_pktmbuf_alloc(pool);
+		/* The first or the second has the least that a frame has, and others may be empty. */
+		uint16_t bytes = i == number / 7 % 2 ? 60 + number : (number * (i + 3)) % 5 * 67;
+		uint8_t *at;
+
+		must(segment != NULL, "no mbuf");
+		if (count == 1)
+			bytes = 60 + number;
+		at = (uint8_t *)rte_pktmbuf_append(segment, bytes);
+		for (j = 0; j < bytes; j++, byte += 3)
+			at[j] = byte;
+		if (frame == NULL)
+			frame = segment;
+		else
+			is(rte_pktmbuf_chain(frame, segment), 0);
+	}
+	return frame;
+}
+
+static unsigned int
+filled(const struct rte_mbuf *frame)
+{
+	unsigned int count = 0;
+
+	for (; frame != NULL; frame = frame->next)
+		count += frame->data_len != 0;
+	return count;
+}
+
+static void
+must_be(const struct rte_mbuf *frame, unsigned int number, uint32_t length)
+{
+	uint8_t byte = number;
+	uint32_t i;
+
+	is(frame->pkt_len, length);
+	for (; frame != NULL; frame = frame->next) {
+		for (i = 0; i < frame->data_len; i++, byte += 3)
+			is(*rte_pktmbuf_mtod_offset(frame, uint8_t *, i), byte);
+	}
+}
+
+/* A card that can joins up to four; the driver copies those of others. */
+static void
+frames_of_several_segments_come_back_whole(void)
+{
+	struct layout layout = plain;
+	unsigned int number, copied, gathered;
+	bool joins = false;
+
+	layout.conf.rxmode.mtu = 9000;
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	do {
+		copied = gathered = 0;
+		test_card_capabilities = joins ? MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK : 0;
+		plug("loop=1");
+		start_port(&layout);
+		for (number = 0; number < 700; number++) {
+			struct rte_mbuf *frame = segments(number), *back[8];
+			uint32_t length = frame->pkt_len;
+
+			if (frame->nb_segs > 1)
+				++*(joins && filled(frame) <= QDMA_H2C_PIECES ? &gathered : &copied);
+			is(rte_eth_tx_burst(port, 0, &frame, 1), 1);
+			is(rte_eth_rx_burst(port, 0, back, RTE_DIM(back)), 1);
+			must_be(back[0], number, length);
+			rte_pktmbuf_free(back[0]);
+		}
+		is(extended("tx_copied"), copied);
+		is(extended("tx_gathered"), gathered);
+		must(copied && !!gathered == joins, "%u and %u", copied, gathered);
+		close_port();
+		is(held(), 0);
+		is(rte_eal_hotplug_remove("vdev", DEVICE), 0);
+		joins = !joins;
+	} while (joins);
+}
+
+static void
+frame_whose_segments_do_not_add_up_is_not_sent(void)
+{
+	struct layout layout = plain;
+	unsigned int i;
+
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK;
+	plug("");
+	start_port(&layout);
+	for (i = 0; i < 4; i++) {
+		struct rte_mbuf *frame = segments(7 + i);
+
+		frame->pkt_len += i % 2 ? 1 : -1;
+		is(rte_eth_tx_prepare(port, 0, &frame, 1), 0);
+		is(rte_errno, EINVAL);
+		is(rte_eth_tx_burst(port, 0, &frame, 1), 1);
+	}
+	is(extended("tx_refused"), 4);
+	is(test_card->sent + test_card->lost, 0);
+	close_port();
+	is(held(), 0);
+}
+
 /* Of frames that it was not told of: none of them is the driver's to free. */
 static void
 status_that_cannot_be_is_no_progress(void)
@@ -134,6 +247,8 @@ status_that_cannot_be_is_no_progress(void)
 const struct test_case frame_cases[] = {
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(frame_asks_for_its_whole_tag_and_its_checksums),
+	CASE(frames_of_several_segments_come_back_whole),
+	CASE(frame_whose_segments_do_not_add_up_is_not_sent),
 	CASE(status_that_cannot_be_is_no_progress),
 	{ NULL },
 };

@@ -23,8 +23,12 @@ make_frame(void)
 	if (frame == NULL)
 		return NULL;
 	memset(rte_pktmbuf_append(frame, bytes), 0x02, bytes);
-	more = life.has_segments && one_in(4) ? rte_pktmbuf_alloc(pool) : NULL;
-	if (more != NULL) {
+	/* Up to five, and some are empty. */
+	while (life.has_segments && one_in(2) && frame->nb_segs < 5) {
+		more = rte_pktmbuf_alloc(pool);
+		if (more == NULL)
+			break;
+		bytes = one_in(4) ? 0 : bytes;
 		memset(rte_pktmbuf_append(more, bytes), 0x06, bytes);
 		is(rte_pktmbuf_chain(frame, more), 0);
 	}

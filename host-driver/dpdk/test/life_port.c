@@ -36,6 +36,9 @@ plug_in(void)
 {
 	const char *with = life.arguments != NULL ? life.arguments : one_in(2) ? "loop=1" : "";
 
+	if (life.arguments == NULL && one_in(2))
+		with = *with ? "loop=1,pieces=1" : "pieces=1";
+
 	if (life.is_plugged)
 		return;
 	/* One that was closed is there still, without a port. */
