@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import tools
-from test_driver_tx_offloads import Sender, UDP, is_good, is_of, segment
+from test_driver_tx_offloads import UDP, Sender, is_good, is_of, segment
 
 pytestmark = pytest.mark.qemu
 TOOL = Path(__file__).with_name("pieces_tool.c")
