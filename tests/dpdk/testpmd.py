@@ -16,6 +16,7 @@ from meridian_machine.testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECON
 from plugin import plugin, twin_of
 
 __all__ = ["Testpmd", "TestpmdError"]
+FETCH_SECONDS = 1.5
 
 
 class Testpmd(Prompt):
@@ -57,6 +58,12 @@ class Testpmd(Prompt):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def start(self, mode: str = "io") -> None:
+        """Starts the ports, and forwarding in that mode; the card has descriptors of receive buffers then."""
+        super().start(mode)
+        if os.environ.get("MERIDIAN_DMA") == "meridian":
+            time.sleep(FETCH_SECONDS)  # our engine counts on what it has read, and the link may be a far one
 
     @property
     def pid(self) -> int:

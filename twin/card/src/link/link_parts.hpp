@@ -61,6 +61,8 @@ struct LinkServer::Parts {
   std::vector<Client> clients;
   std::array<std::uint8_t, LinkBus::functions> parents{};
   DoorbellPages doorbells;
+  /// Of functions whose clients have left, under way.
+  std::shared_ptr<unsigned> resets = std::make_shared<unsigned>(0);
 
   LinkBus& bus(const Connection& client) {
     if (client.role == MERIDIAN_LINK_AXI) return ps;
@@ -75,7 +77,8 @@ struct LinkServer::Parts {
 
   void accept();
   bool hears(const Connection& client) const;
-  bool holder_left();
+  /// Whether a newcomer has to wait until what somebody has left is as after a reset.
+  bool leaving();
   void serve(const Client& client);
   /// Acts on the doorbells in shared memory.
   void ring();

@@ -36,15 +36,16 @@ bool LinkServer::Parts::backlog(Connection& client) const {
   return !client.failed() && client.reader().has_message() && hears(client);
 }
 
-bool LinkServer::Parts::holder_left() {
-  bool any = false;
+bool LinkServer::Parts::leaving() {
+  bool any = *resets != 0;
   each_bus([&any](const LinkBus& one) { any = any || (one.client() && one.client()->hung_up()); });
   return any;
 }
 
 void LinkServer::Parts::serve(const Client& client) {
-  // Who follows a client that has left must not be refused because that one's last messages are still being read.
-  if (!client->role && holder_left()) return;
+  // Who follows a client that has left must not be refused because that one's last messages are still being read, and
+  // finds no reset under way, as a driver does that Linux lets access a function.
+  if (!client->role && leaving()) return;
   try {
     for (unsigned i = 0; i < messages_a_turn && !client->failed() && hears(*client); ++i) {
       const auto message = client->reader().next();
@@ -73,7 +74,8 @@ void LinkServer::Parts::leave(Connection& client) {
   if (client.role == MERIDIAN_LINK_PCIE_FUNCTION) {
     doorbells.drop(client.function);
     disable(client.function);
-    card.reset_function(client.function, [](meridian_link_status) {});
+    ++*resets;
+    card.reset_function(client.function, [resets = resets](meridian_link_status) { --*resets; });
   }
   if (client.lockstep) card.set_lockstep(false);
   bus(client).detach();

@@ -68,7 +68,10 @@ class FakeCard : public LinkCard {
   void reset_function(unsigned function, Done done) override {
     log.push_back("reset_function " + std::to_string(function));
     if (on_reset) on_reset();
-    done(MERIDIAN_LINK_OK);
+    if (hold_resets)
+      held_resets.push_back(std::move(done));
+    else
+      done(MERIDIAN_LINK_OK);
   }
   void reset_host() override { ++host_resets; }
   void ps_read(std::uint64_t offset, unsigned, Read done) override {
@@ -93,8 +96,9 @@ class FakeCard : public LinkCard {
   std::map<unsigned, unsigned> parents;       // that functions have by the card's making
   std::vector<std::array<unsigned, 3>> rung;  // function, index, value
   std::vector<Read> held;
+  std::vector<Done> held_resets;
   std::function<void()> on_reset;
-  bool hold = false, lockstep = false, takes = true;
+  bool hold = false, hold_resets = false, lockstep = false, takes = true;
   unsigned host_resets = 0, ps_resets = 0, writes = 0, ps_writes = 0;
   unsigned access_limit = ~0U;  // writes of each side that the card takes before its register bus is full
   std::uint64_t time_ps = 0;

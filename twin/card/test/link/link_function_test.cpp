@@ -52,6 +52,18 @@ TEST_F(LinkFunction, HasDmaAndInterruptsOfItsOwnBesideTheHost) {
   EXPECT_FALSE(host.take() || one.take() || other.take());
 }
 
+TEST_F(LinkFunction, IsNotAnothersBeforeItsResetHasEnded) {
+  card.hold_resets = true;
+  { const TestClient first = play(4); }
+  TestClient second = connect();
+  second.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello_of(4)));
+  settle(10);
+  ASSERT_EQ(card.held_resets.size(), 1U);
+  EXPECT_FALSE(second.take());
+  card.held_resets[0](MERIDIAN_LINK_OK);
+  EXPECT_EQ(next(second).header.status, MERIDIAN_LINK_OK);
+}
+
 TEST_F(LinkFunction, ReachesNoOther) {
   TestClient one = play(4);
   const auto refuses = [&](meridian_link_type type, unsigned function, const Bytes& payload = {}) {
