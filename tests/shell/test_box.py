@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -13,6 +14,7 @@ from meridian_card.shell import SLVERR
 from test_isolation import BOB, PS, WIRE, frame
 
 BOXES = ROOT / "examples" / "boxes"
+HOST_CYCLE_NS = 4
 KINDS = ("arp", "icmp", "tcp", "udp", "ipv4", "ipv6", "other")
 BUFFER = 2048
 
@@ -154,8 +156,9 @@ def test_a_vf_sees_no_box(counter: Bench) -> None:
     assert bench.shell.read(register(bench, "CONTROL")) == 0
 
 
-def echo_request(number: int, random: Random) -> bytes:
-    payload = number.to_bytes(4, "big") + random.randbytes(random.randint(14, 1400))
+def echo_request(number: int, random: Random, size: int = 0) -> bytes:
+    """size: of the frame; 0: any."""
+    payload = number.to_bytes(4, "big") + random.randbytes(size - 46 if size else random.randint(14, 1400))
     udp = random.randbytes(2) + b"\x00\x07" + (8 + len(payload)).to_bytes(2, "big") + random.randbytes(2)
     ip = b"\x45\x00" + (20 + len(udp + payload)).to_bytes(2, "big") + b"\x00\x01\x40\x00\x40\x11" + random.randbytes(10)
     return BOB + WIRE + b"\x08\x00" + ip + udp + payload
@@ -195,3 +198,25 @@ def test_udp_echo_answers_without_the_host(start: Start) -> None:
     came = to_wire(bench)
     assert [data for data in came if data in set(sent)] == sent
     assert [data for data in came if data not in set(sent)] == [answer(data) for data in requests]
+
+
+@pytest.mark.long
+def test_udp_echo_answers_as_fast_as_is_said(start: Start) -> None:
+    """From wire to wire, in cycles of the host streams: docs/user-logic.md has the figures."""
+    text = (ROOT / "docs" / "user-logic.md").read_text()
+    said = {
+        int(size): int(cycles) for size, cycles in re.findall(r"with (\d+) bytes comes back after (\d+) cycles", text)
+    }
+    assert set(said) == {60, 1514}
+    bench, random = made(start, "udp_echo.sv"), Random(9)
+    for size, cycles in said.items():
+        took = []
+        for number in range(8):
+            request = echo_request(number, random, size)
+            at_ns = bench.sim.now_ns() + 1000 + random.randrange(100)
+            bench.shell.rx(request, at_ns=at_ns)
+            bench.drain()
+            answered = bench.seen.wire[0][-1]
+            assert answered["hex"] == answer(request).hex()
+            took.append((answered["t_ps"] / 1000 - at_ns) / HOST_CYCLE_NS)
+        assert cycles - 5 < max(took) <= cycles, took
