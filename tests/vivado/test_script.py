@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_top import write_cells
+from test_top import rtl, write_cells
 from vivado_stub import DATA, ROOT, program
 
 pytestmark = pytest.mark.vivado
@@ -75,7 +75,7 @@ def test_program(cards: int, tmp_path: Path) -> None:
 def test_a_whole_build_from_the_script(tmp_path: Path) -> None:
     """As make bitstream does it; only vivado itself is not the real one."""
     cells = tmp_path / "cells"
-    write_cells("t1-rfsoc", cells)
+    write_cells(rtl("t1-rfsoc"), cells)
     path = stand_in(
         tmp_path / "bin",
         "vivado",

@@ -97,8 +97,8 @@ def test_no_input_of_an_ip_is_left_open() -> None:
         assert not opened & stems, f"{path.name} leaves open {opened & stems}"
 
 
-def crossings(board: str) -> list[tuple[str, list[str], str, str, str]]:
-    text = (rtl(board) / "Shell.crossings.tcl").read_text()
+def crossings(folder: Path) -> list[tuple[str, list[str], str, str, str]]:
+    text = (folder / "Shell.crossings.tcl").read_text()
     found = re.findall(r"^crossing (\w+) (?:\{(.*?)\}|(\S+)) (\w+) (\S+) (\w+)(?: \{.*\})?$", text, re.MULTILINE)
     assert len(found) == len([line for line in text.splitlines() if line.startswith("crossing")])
     return [(kind, (many or one).split(), source, to, target) for kind, many, one, source, to, target in found]
@@ -110,7 +110,7 @@ def test_crossings_are_of_what_is_in_the_verilog(board: str) -> None:
     known, pins = netlist_of.registers(text, "Shell"), netlist_of.ports(text, "Shell")
     clocks = {name for name in pins if name in ("axi_aclk", "ps_clk") or re.match(r"mac_[rt]x_clk_\d$", name)}
     kinds = set()
-    for kind, sources, source_clock, to, clock in crossings(board):
+    for kind, sources, source_clock, to, clock in crossings(rtl(board)):
         kinds.add(kind)
         assert to in known and {source_clock, clock} <= clocks, to
         for source in sources:
@@ -124,20 +124,27 @@ def test_every_synchroniser_is_constrained(board: str) -> None:
     """But those that nobody reads, as what a simulation asks, and a buffer that has one clock on both sides."""
     known = netlist_of.registers((rtl(board) / "Shell.v").read_text(), "Shell")
     first = {path for path in known if path.endswith("/buffers_0")}
-    without = first - {to for *_, to, _ in crossings(board)}
+    without = first - {to for *_, to, _ in crossings(rtl(board))}
     unread = re.compile(r"[sS]till|[iI]dle|(record|timestamp)Lost_buffercc|^host/veb/buffer_1/")
     assert [path for path in sorted(without) if not unread.search(path)] == []
     assert len(first) > 80
 
 
-def write_cells(board: str, file: Path) -> None:
-    """The cells of the whole top with the board's real shell, and its paths without a synchroniser, for the stand-in."""
-    netlist = netlist_of.cells((rtl(board) / "Shell.v").read_text(), "Shell", "shell/")
+def write_cells(folder: Path, file: Path) -> None:
+    """The cells of the whole top with the real shell of that folder, and its paths without a synchroniser, for the
+    stand-in.
+    """
+    text = (folder / "Shell.v").read_text()
+    for source in folder.glob("box/*.*v"):  # what is inside a user's module is in no crossing
+        text += "".join(
+            f"\nmodule {name} (\n);\nendmodule\n" for name in re.findall(r"(?m)^module (\w+)", source.read_text())
+        )
+    netlist = netlist_of.cells(text, "Shell", "shell/")
     made_up = ("shell/", "path ", "same ")
     wrappers = [x for x in (DATA / "cells.txt").read_text().splitlines() if not x.startswith(made_up)]
     paths = [
         f"path shell/{source}_reg shell/{to}_reg plain"
-        for kind, sources, _, to, _ in crossings(board)
+        for kind, sources, _, to, _ in crossings(folder)
         if kind == "held"
         for source in sources[:1]
     ]
@@ -148,7 +155,7 @@ def write_cells(board: str, file: Path) -> None:
 def test_the_real_crossings_pass_the_build(board: str, tmp_path: Path) -> None:
     folder = rtl(board)
     cells = tmp_path / "cells"
-    write_cells(board, cells)
+    write_cells(folder, cells)
     run = build(tmp_path / "whole", board, rtl=folder, cells=cells)
     assert run.status == 0, run.said
     said = re.search(r"crossings: (.*)", run.said)[1]
@@ -157,7 +164,7 @@ def test_the_real_crossings_pass_the_build(board: str, tmp_path: Path) -> None:
     assert counts["bus_skew"] == counts["bus"]
     assert f"for {counts['held']} held crossings" in run.said
     # A register that synthesis has taken away, or renamed, stops the build.
-    gone = next(source[0] for kind, source, *_ in crossings(board) if kind == "sync")
+    gone = next(source[0] for kind, source, *_ in crossings(folder) if kind == "sync")
     cells.write_text(cells.read_text().replace(f"shell/{gone}_reg ", f"shell/{gone}_renamed "))
     run = build(tmp_path / "gone", board, rtl=folder, cells=cells)
     assert run.status == 1 and f"no cell for source shell/{gone}" in run.said, run.said

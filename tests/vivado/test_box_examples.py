@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build of a bitstream takes each example of a user's module, at the place that it is for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_top import write_cells
+from vivado_stub import ROOT, build
+
+pytestmark = [pytest.mark.vivado, pytest.mark.long]
+BOARD = "zcu106"
+BOXES = ROOT / "examples" / "boxes"
+EXAMPLES = [
+    *(("--box", name) for name in ("packet_counter.v", "udp_echo.sv", "Firewall.scala", "time_stamp.vhd")),
+    ("--box", "frame_alarm.v"),
+    ("--host-box", "queue_steer.v"),
+]
+
+
+def test_each_example_is_here() -> None:
+    assert {name for _, name in EXAMPLES} == {file.name for file in BOXES.iterdir() if file.is_file()}
+
+
+@pytest.mark.parametrize(("place", "name"), EXAMPLES)
+def test_the_build_takes_an_example(place: str, name: str, tmp_path: Path) -> None:
+    tell = ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), BOARD]
+    options = subprocess.run(tell, capture_output=True, text=True, timeout=10, check=True).stdout.split()
+    command = [str(ROOT / "scripts/build-card"), "--verilog-only", *options, place, str(BOXES / name)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = Path(done.stdout.splitlines()[-1]).parent
+    write_cells(folder, tmp_path / "cells")
+    run = build(tmp_path / "out", BOARD, rtl=folder, cells=tmp_path / "cells")
+    assert run.status == 0, run.said
+    read = re.findall(r"^read_v(?:erilog|hdl)\b.* \S*/([\w.]+)$", run.log, re.MULTILINE)
+    own = {file.name for file in (folder / "box").iterdir() if file.suffix in (".v", ".sv", ".vhd", ".vhdl")}
+    assert own and own <= set(read), read
+    assert "-verilog_define MERIDIAN_USER_BOX" in run.log
