@@ -41,6 +41,7 @@ OWN_DMA = [
 OWN_DMA_LONG = [
     *OWN_DMA,
     *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "test_ps_limits", "test_sequences")),
+    *(f"tests/dpdk/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
 ]
 
 #: Of machines with such a card: in make test the first two of these.
@@ -149,6 +150,8 @@ CHECKED = [
     *(f"host/{name}.py" for name in ("test_selftest", "test_pattern", "test_port_loops", "test_port_cable")),
 ]
 CHECKED_TESTS = "(test_driver or test_selftest or test_pattern or test_port) and not bookworm"
+#: What maps frames in pieces for the card.
+IN_PIECES = ["driver/test_driver_pieces.py", "xdp/test_driver_xdp.py"]
 
 
 def machines() -> list[Suite]:
@@ -161,6 +164,7 @@ def machines() -> list[Suite]:
     return [
         *(part(name, folders, minutes, folders[0]) for name, folders, minutes in PARTS),
         part("debug kernel", CHECKED, 600, "debug", "--debug-kernel", "-k", CHECKED_TESTS),
+        part("debug kernel, our DMA engine", IN_PIECES, 90, "debug-dma", "--debug-kernel", "--dma", "meridian"),
     ]
 
 

@@ -411,8 +411,10 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 	else
 		tx->pieces_log2 = 0;
 	setting.pieces_log2 = tx->pieces_log2;
+	/* A queue that is not started may be polled. */
+	*meridian_tx_entry(tx, tx->mask + 1) = 0;
+	rte_smp_wmb();
 	tx->status = meridian_tx_entry(tx, tx->mask + 1);
-	*tx->status = 0;
 	error = m->ops->start_tx(m, &setting);
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not take transmit queue %u: %s",

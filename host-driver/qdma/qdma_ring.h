@@ -20,8 +20,8 @@
 
 /*
  * Transmit descriptor, first of two words; the second is the address. One descriptor is one frame.
- * The length also stands in the metadata, where OpenNIC's shell looks for it; start and end of
- * packet are for other shells' bypass.
+ * The length also stands in the metadata, where OpenNIC's shell looks for it. Start and end of
+ * packet are for descriptors of several entries, and for other shells' bypass.
  */
 #define QDMA_H2C_START			BIT_ULL(48)
 #define QDMA_H2C_END			BIT_ULL(49)

@@ -66,8 +66,8 @@ def test_received_frames_are_whole_and_in_order(
 
 def there_and_back(
     testpmd: Testpmd, folder: Path, frames: list[bytes], *options: str, script: Sequence[str] = (), card: str = NULL
-) -> list[bytes]:
-    """Frames through testpmd to the card, which gives them back."""
+) -> tuple[list[bytes], dict[str, int]]:
+    """Frames through testpmd to the card, which gives them back; and the card's counters."""
     write_capture(folder / "sent.pcap", frames)
     pcap = f"net_pcap0,rx_pcap={folder}/sent.pcap,tx_pcap={folder}/back.pcap"
     with testpmd.start([pcap, f"{card},loop=1"], "--forward-mode=io", *options) as session:
@@ -75,12 +75,13 @@ def there_and_back(
             session.say(line)
         session.say("start")
         session.wait_received(len(frames), 1)
-    return read_capture(folder / "back.pcap")
+        session.say("show port xstats 1")
+    return read_capture(folder / "back.pcap"), xstats(session.output())
 
 
 def test_frames_come_back_as_they_went(testpmd: Testpmd, tmp_path: Path) -> None:
     frames = some_frames(1, 3000, 1514)
-    assert there_and_back(testpmd, tmp_path, frames) == frames
+    assert there_and_back(testpmd, tmp_path, frames)[0] == frames
 
 
 @pytest.mark.parametrize("card", [NULL, f"{NULL},pieces=1"])
@@ -88,7 +89,9 @@ def test_jumbo_frames_take_several_buffers_and_go_out_in_one(testpmd: Testpmd, t
     """Both ways: pcap hands frames in several segments, and so does the receiver of the card."""
     frames = some_frames(2, 400, 9000)
     script = ["port stop 1", "port config 1 tx_offload multi_segs on", "port start 1"]
-    assert there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script, card=card) == frames
+    back, counted = there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script, card=card)
+    assert back == frames
+    assert counted["tx_copied"] and bool(counted["tx_gathered"]) == (card != NULL)
 
 
 @pytest.mark.parametrize("mode", ["mac", "csum", "macswap"])

@@ -201,15 +201,20 @@ bytes_of(const uint64_t *entry)
 	return (const uint8_t *)(uintptr_t)rte_le_to_cpu_64(entry[1]);
 }
 
-/* Pieces from the one that starts the frame to the one that ends it. Returns the frame's length. */
+/*
+ * Pieces from the one that starts the frame to the one that ends it. Returns the frame's length, or
+ * 0 if it is malformed.
+ */
 static uint32_t
 join(uint8_t *frame, const uint64_t *entry, uint32_t pieces)
 {
 	uint32_t length = 0, i;
 
 	for (i = 0; i < pieces; i++, entry += 2) {
-		uint32_t bytes = RTE_MIN(length_of(entry), MERIDIAN_NULL_MAX_FRAME - length);
+		uint32_t bytes = length_of(entry);
 
+		if (!bytes || bytes > MERIDIAN_NULL_MAX_FRAME - length)
+			return 0;
 		memcpy(&frame[length], bytes_of(entry), bytes);
 		length += bytes;
 		if (rte_le_to_cpu_64(entry[0]) & QDMA_H2C_END)
@@ -218,7 +223,8 @@ join(uint8_t *frame, const uint64_t *entry, uint32_t pieces)
 	return length;
 }
 
-static void
+/* Returns false, and the queue has stopped, for a frame that the card cannot take. */
+static bool
 look_at(struct meridian_null_card *card, struct meridian_null_queue *queue,
 	const uint64_t *descriptor)
 {
@@ -230,15 +236,20 @@ look_at(struct meridian_null_card *card, struct meridian_null_queue *queue,
 	if (queue->pieces_log2 && ends == QDMA_H2C_START) {
 		length = join(joined, descriptor, 1u << queue->pieces_log2);
 		frame = joined;
+		if (!length) {
+			queue->h2c = NULL;
+			return false;
+		}
 	}
 	if (card->capture != NULL)
 		keep(card, frame, length);
 	if (!card->loop)
-		return;
+		return true;
 	if (can_receive(queue, length))
 		receive(queue, frame, length, 0);
 	else
 		card->misses++;
+	return true;
 }
 
 static void
@@ -248,8 +259,9 @@ transmit(struct meridian_null_card *card, struct meridian_null_queue *queue, uin
 		return;
 	if (card->loop || card->capture != NULL) {
 		while (queue->h2c_cidx != pidx) {
-			look_at(card, queue,
-				&queue->h2c[(2 * queue->h2c_cidx) << queue->pieces_log2]);
+			if (!look_at(card, queue,
+				     &queue->h2c[(2 * queue->h2c_cidx) << queue->pieces_log2]))
+				return;
 			queue->h2c_cidx = next(queue->h2c_cidx, queue->h2c_slots);
 		}
 	}

@@ -197,6 +197,106 @@ frames_of_several_segments_come_back_whole(void)
 	} while (joins);
 }
 
+/* Of the request of a frame whose head is empty, and of each other piece. */
+static void
+frame_of_several_segments_asks_once(void)
+{
+	const uint64_t *entry;
+	struct rte_mbuf *frame = rte_pktmbuf_alloc(pool);
+	struct layout layout = plain;
+	unsigned int i;
+
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
+				      RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK |
+				 MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK;
+	plug("");
+	start_port(&layout);
+	for (i = 1; i < 4; i++) {
+		struct rte_mbuf *segment = rte_pktmbuf_alloc(pool);
+
+		rte_pktmbuf_append(segment, 60 * i);
+		is(rte_pktmbuf_chain(frame, segment), 0);
+	}
+	frame->ol_flags = RTE_MBUF_F_TX_VLAN;
+	frame->vlan_tci = 0xe123;
+	is(rte_eth_tx_burst(port, 0, &frame, 1), 1);
+	entry = test_card->null->queue[0].h2c;
+	is(rte_le_to_cpu_64(entry[0]), 60ull << 32 | QDMA_H2C_START |
+				       MERIDIAN_H2C_REQUEST_INSERT_VLAN_MASK | 0xe123);
+	is(rte_le_to_cpu_64(entry[2]), 120ull << 32);
+	is(rte_le_to_cpu_64(entry[4]), 180ull << 32 | QDMA_H2C_END);
+}
+
+static void
+frames_of_several_segments_that_are_not_sent_are_counted(void)
+{
+	struct rte_mbuf *frames[12];
+	struct rte_eth_stats stats;
+	struct layout layout = plain;
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK;
+	plug("");
+	start_port(&layout);
+	for (i = 0; i < RTE_DIM(frames); i++) {
+		if (i == 5)
+			test_card->is_deaf = true;
+		frames[i] = segments(i);
+		bytes += i < 5 ? frames[i]->pkt_len : 0;
+		is(rte_eth_tx_burst(port, 0, &frames[i], 1), 1);
+	}
+	is(rte_eth_dev_stop(port), 0);
+	is(rte_eth_stats_get(port, &stats), 0);
+	is(stats.opackets, 5);
+	is(stats.obytes, bytes);
+	is(extended("tx_discarded"), 7);
+	is(rte_eth_dev_close(port), 0);
+	is(held(), 0);
+}
+
+/* A VF's PF may get another driver, and its port keeps the memory of its queues. */
+static void
+queue_joins_segments_as_the_card_can_when_it_starts(void)
+{
+	static const bool can[] = { true, false, true, true, false, false, true };
+	struct rte_mbuf *frame, *back[8];
+	struct layout layout = plain;
+	unsigned int i, gathered = 0;
+	struct meridian *m;
+
+	layout.conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	test_card_capabilities = MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK;
+	plug("loop=1");
+	set_up(&layout);
+	m = meridian_of(&rte_eth_devices[port]);
+	for (i = 0; i < 10 * RTE_DIM(can); i++) {
+		bool now = can[i % RTE_DIM(can)];
+		unsigned int j;
+
+		m->capabilities &= ~MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK;
+		m->capabilities |= now ? MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK : 0;
+		is(rte_eth_dev_start(port), 0);
+		for (j = 0; j < 40; j++) {
+			uint32_t length;
+
+			frame = segments(3);
+			length = frame->pkt_len;
+			gathered += now;
+			is(rte_eth_tx_burst(port, 0, &frame, 1), 1);
+			is(rte_eth_rx_burst(port, 0, back, RTE_DIM(back)), 1);
+			must_be(back[0], 3, length);
+			rte_pktmbuf_free(back[0]);
+		}
+		is(extended("tx_gathered"), gathered);
+		is(rte_eth_dev_stop(port), 0);
+	}
+	is(rte_eth_dev_close(port), 0);
+	is(held(), 0);
+}
+
 static void
 frame_whose_segments_do_not_add_up_is_not_sent(void)
 {
@@ -248,6 +348,9 @@ const struct test_case frame_cases[] = {
 	CASE(every_function_takes_frames_of_several_buffers),
 	CASE(frame_asks_for_its_whole_tag_and_its_checksums),
 	CASE(frames_of_several_segments_come_back_whole),
+	CASE(frame_of_several_segments_asks_once),
+	CASE(frames_of_several_segments_that_are_not_sent_are_counted),
+	CASE(queue_joins_segments_as_the_card_can_when_it_starts),
 	CASE(frame_whose_segments_do_not_add_up_is_not_sent),
 	CASE(status_that_cannot_be_is_no_progress),
 	{ NULL },

@@ -19,7 +19,8 @@ enum reaction { NOTHING, STOP, RESET, CLOSE, REMOVE };
  * @arguments: NULL for the test card
  * @random_state: of the seed
  * @queues: of each direction, as configured
- * @has_segments: frames may have two
+ * @has_segments: frames may have up to five
+ * @has_gathered: the card was given some as they were
  * @reaction: to the next event
  * @reset_error: what a reset in the callback returned
  * @events: that have come
@@ -30,7 +31,7 @@ struct life {
 	uint64_t random_state;
 	bool is_plugged, is_configured, is_started, is_closed;
 	uint16_t queues;
-	bool has_segments;
+	bool has_segments, has_gathered;
 	atomic_int reaction;
 	atomic_int reset_error;
 	atomic_uint events;

@@ -28,7 +28,7 @@ make_frame(void)
 		more = rte_pktmbuf_alloc(pool);
 		if (more == NULL)
 			break;
-		bytes = one_in(4) ? 0 : bytes;
+		bytes = one_in(4) ? 0 : 1 + draw(SEGMENT);
 		memset(rte_pktmbuf_append(more, bytes), 0x06, bytes);
 		is(rte_pktmbuf_chain(frame, more), 0);
 	}
@@ -51,6 +51,7 @@ transmit(void)
 	}
 	done = rte_eth_tx_burst(port, draw(life.queues), frames, count);
 	rte_pktmbuf_free_bulk(&frames[done], count - done);
+	life.has_gathered |= extended("tx_gathered") != 0;
 }
 
 /* The queue is stopped and set up anew while the port runs. */

@@ -217,8 +217,9 @@ static int ask_config(struct meridian *m)
 	if (error)
 		return error;
 	m->pf_version = byte[MERIDIAN_CONFIG_VERSION];
-	if (m->pf_version >= 2)
-		m->capabilities = get_unaligned_le32(&byte[MERIDIAN_CONFIG_CAPABILITIES]);
+	/* What an earlier PF had says nothing of one that does not tell. */
+	m->capabilities = m->pf_version < 2 ? 0 :
+			  get_unaligned_le32(&byte[MERIDIAN_CONFIG_CAPABILITIES]);
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);

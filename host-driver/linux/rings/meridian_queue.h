@@ -24,7 +24,7 @@
  * @is_xdp: it is not the first of these
  * @is_joined: see @joined
  * @is_xsk: none of them: it is in memory of an AF_XDP socket
- * @is_mapped: @dma is to be unmapped
+ * @is_mapped: @dma is to be unmapped, and the other pieces
  */
 struct meridian_tx_buffer {
 	union {

@@ -19,10 +19,11 @@
 
 #define PIECES	17	/* that Linux has in a frame, MAX_SKB_FRAGS */
 #define PAGE	4096
+#define EACH	(2ul * PAGE * PIECES)
 #define MS	20000
 
-/* The kernel tells when it needs the memory no more, or has copied it. */
-static void await_end(int fd)
+/* The kernel tells of datagrams whose memory it needs no more, or has copied. Returns how many. */
+static unsigned int await_end(int fd)
 {
 	char control[256], byte;
 	struct iovec nothing = { &byte, 1 };
@@ -42,6 +43,7 @@ static void await_end(int fd)
 	error = header ? (void *)CMSG_DATA(header) : NULL;
 	if (!error || error->ee_origin != SO_EE_ORIGIN_ZEROCOPY)
 		errx(1, "an answer about something else");
+	return error->ee_data - error->ee_info + 1;
 }
 
 /* The pages are not neighbours, so that no piece joins the one before. */
@@ -65,7 +67,6 @@ static void send_one(int fd, unsigned char *memory, unsigned int number, char *l
 	}
 	if (sendmsg(fd, &message, MSG_ZEROCOPY) != (ssize_t)at)
 		err(1, "datagram %u", number);
-	await_end(fd);
 }
 
 int main(int argc, char **argv)
@@ -73,11 +74,12 @@ int main(int argc, char **argv)
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	int i, on = 1, fd = socket(AF_INET, SOCK_DGRAM, 0);
 	unsigned char *memory;
+	unsigned int left;
 
 	if (argc < 4 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
 		errx(1, "usage: pieces_tool ADDRESS PORT LAYOUT...");
 	to.sin_port = htons(atoi(argv[2]));
-	memory = mmap(NULL, 2 * PAGE * PIECES, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, (argc - 3) * EACH, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (fd < 0 || memory == MAP_FAILED)
 		err(1, "begin");
@@ -85,6 +87,8 @@ int main(int argc, char **argv)
 	    connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		err(1, "socket");
 	for (i = 3; i < argc; i++)
-		send_one(fd, memory, i - 3, argv[i]);
+		send_one(fd, memory + (i - 3) * EACH, i - 3, argv[i]);
+	for (left = argc - 3; left; left -= await_end(fd))
+		;
 	return 0;
 }

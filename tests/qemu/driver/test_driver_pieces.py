@@ -88,3 +88,4 @@ def test_segments_of_tcp_are_whole(machine: Link, own_dma: bool) -> None:
         after = sender.statistics()
         name = "tx_gathered" if own_dma else "tx_linearized"
         assert after[name] - before[name] > BYTES // (2 * MTU), after
+        assert after["card_tx_error"] == 0
