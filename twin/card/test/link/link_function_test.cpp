@@ -54,7 +54,9 @@ TEST_F(LinkFunction, HasDmaAndInterruptsOfItsOwnBesideTheHost) {
 
 TEST_F(LinkFunction, IsNotAnothersBeforeItsResetHasEnded) {
   card.hold_resets = true;
-  { const TestClient first = play(4); }
+  {
+    const TestClient first = play(4);
+  }
   TestClient second = connect();
   second.send(make(MERIDIAN_LINK_HELLO, 1), bytes_of(hello_of(4)));
   settle(10);
