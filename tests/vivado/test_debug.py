@@ -151,7 +151,7 @@ def test_the_card_is_told_of_its_probes(with_probes: bool, tmp_path: Path) -> No
 
 
 def test_make_has_the_option() -> None:
-    command = ["make", "-n", "bitstream", "BOARD=zcu106", "DEBUG=1", "SETTINGS=mine"]
+    command = ["make", "--no-print-directory", "-n", "bitstream", "BOARD=zcu106", "DEBUG=1", "SETTINGS=mine"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True).stdout
     assert said == 'scripts/bitstream build --debug "zcu106" "mine"\n'
     done = subprocess.run(
