@@ -161,7 +161,7 @@ must_be(const struct rte_mbuf *frame, unsigned int number, uint32_t length)
 	}
 }
 
-/* A card that can joins up to four; the driver copies those of others. */
+/* A card with the capability joins up to four segments; the driver copies all other frames. */
 static void
 frames_of_several_segments_come_back_whole(void)
 {
@@ -197,7 +197,7 @@ frames_of_several_segments_come_back_whole(void)
 	} while (joins);
 }
 
-/* Of the request of a frame whose head is empty, and of each other piece. */
+/* The first piece has the request, though the head, which is empty, carries it; others have none. */
 static void
 frame_of_several_segments_asks_once(void)
 {

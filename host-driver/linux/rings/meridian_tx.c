@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transmit. One descriptor is one frame: the IP does not join several in the mode that the shell
- * uses, and our engine takes the pieces of a frame in one.
+ * Transmit. One descriptor is one frame. The IP does not join several in the mode that the shell
+ * uses; our engine takes a frame of several pieces in one descriptor.
  */
 #include <linux/if_vlan.h>
 #include <linux/ip.h>

@@ -12,11 +12,11 @@ from random import Random
 import pytest
 from driver_machine import Link, linked, tool, vfs_apart
 from meridian_machine import tools
-from test_driver_tx_offloads import UDP, Sender, is_good, is_of, segment
+from test_driver_tx_offloads import UDP, Sender, is_good, is_of, segment, sender_of
 
 pytestmark = pytest.mark.qemu
 TOOL = Path(__file__).with_name("pieces_tool.c")
-ADDRESS, FAR = "10.46.0.2", "10.46.0.99"
+FAR = "10.46.0.99"
 TWINS = ("10.48.0.1", "10.48.0.2")  # the PF's and the VF's
 PORT = 9
 BYTES = 1 << 21
@@ -33,12 +33,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Link]:
 
 @pytest.fixture(params=["PF", "VF"], scope="module")
 def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
-    it = Sender(machine, is_vf=request.param == "VF")
-    if not it.is_vf:
-        it.run("ip address flush dev DEV")
+    it = sender_of(machine, request.param)
     it.run(f"ip link set DEV mtu {MTU}")
     it.run("ethtool -G DEV tx 64")  # frames go round the ring, which may be full
-    it.set_up(ADDRESS)
     return it
 
 

@@ -54,13 +54,18 @@ def machine() -> Iterator[Link]:
         yield it
 
 
-@pytest.fixture(params=["PF", "VF"], scope="module")
-def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
-    it = Sender(machine, is_vf=request.param == "VF")
+def sender_of(machine: Link, function: str) -> Sender:
+    """The PF or the VF, as its name says, with the address 10.46.0.2 alone."""
+    it = Sender(machine, is_vf=function == "VF")
     if not it.is_vf:
         it.run("ip address flush dev DEV")
     it.set_up("10.46.0.2")
     return it
+
+
+@pytest.fixture(params=["PF", "VF"], scope="module")
+def sender(request: pytest.FixtureRequest, machine: Link) -> Sender:
+    return sender_of(machine, request.param)
 
 
 def ip_at(frame: bytes) -> int:

@@ -61,7 +61,7 @@ struct LinkServer::Parts {
   std::vector<Client> clients;
   std::array<std::uint8_t, LinkBus::functions> parents{};
   DoorbellPages doorbells;
-  /// Of functions whose clients have left, under way.
+  /// How many functions whose clients have left are still in reset.
   std::shared_ptr<unsigned> resets = std::make_shared<unsigned>(0);
 
   LinkBus& bus(const Connection& client) {
