@@ -197,7 +197,7 @@ frames_of_several_segments_come_back_whole(void)
 	} while (joins);
 }
 
-/* The first piece has the request, though the head, which is empty, carries it; others have none. */
+/* The first piece has the request, which the empty head carries; the others have none. */
 static void
 frame_of_several_segments_asks_once(void)
 {
