@@ -221,6 +221,8 @@
 #define MERIDIAN_H2C_REQUEST_IP_CHECKSUM_MASK                   0x00020000u
 #define MERIDIAN_H2C_REQUEST_L4_CHECKSUM_SHIFT                  18
 #define MERIDIAN_H2C_REQUEST_L4_CHECKSUM_MASK                   0x00040000u
+#define MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_SHIFT                19
+#define MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK                 0xfff80000u
 
 /* System configuration as the OpenNIC shell has it. */
 #define MERIDIAN_SYSTEM_BASE                                    0x000
@@ -397,6 +399,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_EGRESS_POOL_MASK            0x10000000u
 #define MERIDIAN_IDENT_CAPABILITIES_PIECES_SHIFT                29
 #define MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK                 0x20000000u
+#define MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_SHIFT              30
+#define MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK               0x40000000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu

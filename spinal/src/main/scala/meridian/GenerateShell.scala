@@ -21,6 +21,7 @@ object GenerateShell {
       ownDma: Boolean = false,
       vfs: Seq[Int] = Nil,
       extendedTags: Boolean = false,
+      segmentation: Option[Boolean] = None,
       box: Seq[File] = Nil,
       boxModule: Option[String] = None,
       hostBox: Seq[File] = Nil,
@@ -50,6 +51,7 @@ object GenerateShell {
         ownDma = ownDma,
         vfs = vfs,
         extendedTags = extendedTags,
+        segmentation = segmentation.getOrElse(ownDma),
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
       ).together
@@ -127,6 +129,13 @@ object GenerateShell {
           "with --dma meridian: more reads are under way, for hosts that enable Extended Tag of each PF (default false)"
         )
         .action((value, o) => o.copy(extendedTags = value)),
+      opt[Boolean]("segmentation")
+        .valueName("true|false")
+        .text(
+          "large frames of TCP and UDP are cut into segments, if the host asks for it; drivers use it where frames may be " +
+            "in pieces (default true with --dma meridian, else false)"
+        )
+        .action((value, o) => o.copy(segmentation = Some(value))),
       opt[Seq[File]]("box")
         .valueName("FILE[,FILE...]")
         .text("your own module at the wire, in Verilog, VHDL or SpinalHDL, an instance a port; see docs/user-logic.md")

@@ -63,6 +63,7 @@ class HostSide(p: ShellParam) extends Component {
   val txFilter = new TxFilter(p, MacTable.latency, QueueTable.latency)
   val egress = new C2hEgress(p)
   val ingress = new H2cIngress(p)
+  val segmenter = p.segmentation generate new Segmenter(p)
   val offload = new TxOffload(p)
   val veb = new VebSwitch(p)
   val psLookup = new PsLookup(p, MacTable.latency)
@@ -113,11 +114,16 @@ class HostSide(p: ShellParam) extends Component {
 
   val transmit = new Area {
     ingress.io.h2c << io.qdma.m_axis_h2c
-    offload.io.h2c << ingress.io.frames
+    val requested = if (p.segmentation) segmenter.io.frames else ingress.io.frames
+    if (p.segmentation) {
+      ingress.io.switches << regs.io.switches
+      segmenter.io.h2c << ingress.io.frames
+    }
+    offload.io.h2c << requested
     offload.io.switches << regs.io.switches
     val frames = if (p.hostBox.isEmpty) offload.io.frames.haltWhen(psLookup.io.hold) else offload.io.frames
     val next = hostBox.fold(txFilter.io.h2c)(_.io.fromHost)
-    if (p.selfTest) selfTest.h2c(ingress.io.frames, offload.io.take, frames, next)
+    if (p.selfTest) selfTest.h2c(requested, offload.io.take, frames, next)
     else next << frames
     txFilter.io.paced := (if (p.hostBox.isEmpty) pacer.io.paced else False)
     for (box <- hostBox) {
@@ -204,9 +210,9 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val flushes = Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
+    val flushes = (if (p.segmentation) Seq(segmenter.io.flush) else Nil) ++ Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
       Seq(txFilter.io.flush, veb.io.flush, rxFilter.io.flush) ++ hostBox.map(_.io.rxFlush)
-    val answers = Seq(offload.io.flushed) ++ hostBox.map(_.io.txFlushed) ++
+    val answers = (if (p.segmentation) Seq(segmenter.io.flushed) else Nil) ++ Seq(offload.io.flushed) ++ hostBox.map(_.io.txFlushed) ++
       Seq(txFilter.io.flushed, veb.io.flushed, rxFilter.io.flushed) ++ hostBox.map(_.io.rxFlushed)
     val chain = new FlushChain(flushes.size + (if (p.selfTest) 2 else 1))
     chain.io.flush := reset.io.flush
@@ -231,6 +237,7 @@ class HostSide(p: ShellParam) extends Component {
   val offered = io.qdma.m_axis_h2c.valid || io.rx.map(_.valid).orR
   val filtersIdle = rxFilter.io.idle && offload.io.idle && txFilter.io.idle && veb.io.idle && io.ps.map(_.idle).andR
   io.idle := filtersIdle && pacer.io.idle && queues.io.idle && !offered
+  if (p.segmentation) when(!segmenter.io.idle)(io.idle := False)
   if (p.selfTest) when(!selfTest.idle)(io.idle := False)
   for (box <- box) when(!box.io.idle)(io.idle := False)
   for (box <- hostBox) when(!box.io.idle)(io.idle := False)

@@ -32,6 +32,7 @@ import spinal.lib._
   * @param pool           or, with egress, those of a pool of cells for all ports, with eight classes a port
   * @param ownDma         the DMA engine of our own, at the pins of the integrated block for PCIe, instead of the QDMA IP's
   * @param extendedTags   with ownDma, it uses tags of reads above 31, which the host has to have enabled (DmaParam)
+  * @param segmentation   large frames of TCP and UDP are cut into segments, if their descriptors ask for it
   * @param vfs            with ownDma, the VFs of each PF; none: all of them are PF 0's
   */
 case class ShellParam(
@@ -57,7 +58,8 @@ case class ShellParam(
     pool: Boolean = false,
     ownDma: Boolean = false,
     vfs: Seq[Int] = Nil,
-    extendedTags: Boolean = false
+    extendedTags: Boolean = false,
+    segmentation: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
   require(lineRate == 25 || lineRate == 10, s"lineRate is $lineRate: choose 25 or 10")

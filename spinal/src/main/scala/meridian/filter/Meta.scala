@@ -83,6 +83,7 @@ case class TxMeta(p: ShellParam) extends Bundle {
   val error = Bool() // marked bad by the DMA engine
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
   val taken = p.selfTest generate Bool() // it ends before TxFilter
+  val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
 }
 
 /** What became of a frame from the host. */

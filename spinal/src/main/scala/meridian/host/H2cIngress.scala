@@ -2,6 +2,7 @@
 package meridian.host
 
 import meridian.ShellParam
+import meridian.filter.QueueSwitchWrite
 import meridian.frame.FrameStream
 import spinal.core._
 import spinal.lib._
@@ -18,13 +19,14 @@ import spinal.lib._
 class H2cIngress(p: ShellParam) extends Component {
   val io = new Bundle {
     val h2c = slave(Stream(H2cPins(p.hostBytes)))
+    val switches = p.segmentation generate slave(Flow(QueueSwitchWrite(p)))
     val frames = master(FrameStream(p.hostBytes, H2cMeta(p)))
   }
 
   val pins = io.h2c.payload
   val first = RegInit(True)
   val queue = Reg(p.queueType())
-  val request = Reg(Bits(H2cRequest.bits bits))
+  val request = Reg(Bits(H2cRequest.bits(p) bits))
   val broken = Reg(Bool())
 
   val whole = first && pins.tlast
@@ -51,8 +53,18 @@ class H2cIngress(p: ShellParam) extends Component {
   frames.data := pins.tdata
   frames.mty := pins.tuser_mty.resize(widthOf(frames.mty)).andMask(pins.tlast && !pins.tuser_zero_byte)
   frames.meta.queue := Mux(first, pins.tuser_qid, queue)
-  frames.meta.request := Mux(first, pins.tuser_mdata.resize(H2cRequest.bits), request)
+  frames.meta.request := Mux(first, pins.tuser_mdata.resize(H2cRequest.bits(p)), request)
   frames.meta.error := error
   frames.meta.zero := pins.tuser_zero_byte && whole
-  io.frames << frames.m2sPipe()
+  val piped = frames.m2sPipe()
+  if (p.segmentation) {
+    frames.meta.segments := frames.meta.request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).orR
+    frames.meta.more := False
+    val allowed = Mem(Bool(), p.queues)
+    allowed.write(io.switches.queue.resized, io.switches.transmitOffload, io.switches.valid)
+    val mayAsk = allowed.readSync(frames.meta.queue.resized, frames.fire, readUnderWrite = readFirst)
+    io.frames.arbitrationFrom(piped)
+    io.frames.payload := piped.payload
+    io.frames.meta.segments.allowOverride() := piped.meta.segments && mayAsk
+  } else io.frames << piped
 }

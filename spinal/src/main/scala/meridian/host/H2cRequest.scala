@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.host
 
+import meridian.ShellParam
+
 /** What the metadata of an H2C stream descriptor ask for, on a queue that has `transmit_offload`; also the source of the
   * documents and of the C header.
   */
@@ -15,8 +17,19 @@ object H2cRequest {
   )
   val ipChecksum = LayoutField("ip_checksum", 0, 17, 17, "the checksum of the IPv4 header is filled in")
   val l4Checksum = LayoutField("l4_checksum", 0, 18, 18, "the checksum of TCP or UDP, over IPv4 or IPv6, is filled in")
-  val fields = Seq(vlanTci, insertVlan, ipChecksum, l4Checksum)
+  val segmentBytes = LayoutField(
+    "segment_bytes",
+    0,
+    31,
+    19,
+    "if not 0, the packet of TCP or UDP is cut into segments with so many bytes of payload, 256 or more; the last one has " +
+      "what is left. Only on a card with the capability segments"
+  )
+  val fields = Seq(vlanTci, insertVlan, ipChecksum, l4Checksum, segmentBytes)
 
-  /** Bits that mean something. */
-  val bits = 19
+  /** Bits that mean something to a shell. */
+  def bits(p: ShellParam): Int = if (p.segmentation) 32 else 19
+
+  /** The fewest bytes of payload that a frame may be cut into. */
+  val leastSegment = 256
 }

@@ -15,6 +15,7 @@ case class TxRelease(p: ShellParam) extends Bundle {
   val patches = ChecksumPatches()
   val unfilled = Bool()
   val taken = p.selfTest generate Bool()
+  val more = p.segmentation generate Bool()
 }
 
 object TxOffload {
@@ -132,6 +133,7 @@ class TxOffload(p: ShellParam) extends Component {
     release.patches.l4.valid.allowOverride() := l4 && found.valid && found.l4.valid
     release.unfilled := ip && !(found.valid && found.ip.valid) || l4 && !(found.valid && found.l4.valid)
     if (p.selfTest) release.taken := late(asked.take)
+    if (p.segmentation) release.more := late(asked.beat.meta.more)
   }
   // As many as beats can be: it cannot overflow.
   val releases = new StreamFifo(TxRelease(p), depth)
@@ -144,6 +146,7 @@ class TxOffload(p: ShellParam) extends Component {
     releases.io.push.patches.l4.valid := False
     releases.io.push.unfilled := False
     if (p.selfTest) releases.io.push.taken := asked.take
+    if (p.segmentation) releases.io.push.more := asked.beat.meta.more
   }
   assert(!releases.io.push.valid || releases.io.push.ready, "a release found no room", FAILURE)
 
@@ -163,6 +166,7 @@ class TxOffload(p: ShellParam) extends Component {
     patcher.io.frames.meta.tag := release.tag
     patcher.io.frames.meta.unfilled := release.unfilled
     if (p.selfTest) patcher.io.frames.meta.taken := release.payload.taken
+    if (p.segmentation) patcher.io.frames.meta.more := release.payload.more
     patcher.io.patches := release.patches
   }
   io.frames << patcher.io.patched

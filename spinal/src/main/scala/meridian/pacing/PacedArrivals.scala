@@ -12,7 +12,7 @@ import spinal.lib._
 case class Arrived() extends Bundle {
   val frames = UInt(Arrived.framesBits bits)
   val bytes = UInt(Arrived.bytesBits bits)
-  val mean = UInt(16 bits) // of the bytes of its frames, the last weighing one in eight
+  val mean = UInt(16 bits) // of the bytes of a descriptor, the last weighing one in eight
 }
 
 object Arrived {
@@ -26,7 +26,8 @@ object Arrived {
 
 /** Counts the frames of paced queues that have arrived, for the function that pays for them. What becomes of them later
   * does not matter, because they have used the DMA engine's stream. Bytes are those of layer 2 as frames go out: padded
-  * to 60, without FCS.
+  * to 60, without FCS. The segments of one frame are one descriptor, so they count as one frame of their bytes together.
+  * If these are more than the mean, they become the mean at once: as much of a port's buffer is at stake.
   *
   * frames: the frames that TxFilter takes, which this block only watches. One frame a cycle. A frame shows in `arrived`
   * Arrived.latency cycles after a question that was asked in a later cycle than the one in which `news` reported the
@@ -61,7 +62,13 @@ class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
 
     val bytes = RegNext(Mux(length > 65535, U(65535), length).resize(16))
     when(empty || length < Pacing.minBytes)(bytes := Pacing.minBytes)
+    val more = if (p.segmentation) RegNext(RegNext(io.frames.meta.more)) else False
+    val segments = Reg(UInt(17 bits)) init 0 // bytes of those before
+    val all = segments + bytes
+    val isSegmented = segments =/= 0
+    val total = all.sat(1)
     val paid = RegNext(valid) init False
+    when(paid)(segments := more ? (U(0, 1 bits) @@ total) | U(0, 17 bits))
     io.news.valid := paid && io.payer.valid && io.ready
     io.news.payload := io.payer.function
   }
@@ -77,12 +84,16 @@ class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
     val before, after = Arrived()
     val bytes = Delay(frame.bytes, CreditBank.latency)
     before.assignFromBits(bank.io.value(0).asBits)
-    after.frames := before.frames + 1
+    val total = Delay(frame.total, CreditBank.latency)
+    val isWhole = !Delay(frame.more, CreditBank.latency)
+    after.frames := before.frames + U(isWhole)
     after.bytes := before.bytes + bytes
     // An eighth of the way to the last length, rounded away from 0: frames of one length have just that mean.
-    val way = bytes.intoSInt - before.mean.intoSInt
+    val way = total.intoSInt - before.mean.intoSInt
     val more = (!way.msb && way(2 downto 0).orR).asUInt.intoSInt
     after.mean := (before.mean.intoSInt + (way >> 3) + more).asUInt.resized
+    when(Delay(frame.isSegmented, CreditBank.latency) && !way.msb)(after.mean := total)
+    when(!isWhole)(after.mean := before.mean)
     when(!Delay(io.ready, CreditBank.latency, init = False)) {
       after.frames := 0
       after.bytes := 0

@@ -48,6 +48,7 @@ object Identification {
   val egress = (24, "egress", "two transmit queues a port for frames of the host")
   val pool = (28, "egress_pool", "transmit queues of all ports in one memory, with eight classes a port")
   val pieces = (29, "pieces", "frames of the host in up to four pieces of memory, in one descriptor of 32 or 64 bytes")
+  val segments = (30, "segments", "large frames of TCP and UDP are cut into segments, if their descriptors ask for it")
   val flowControl = (25, "flow_control", "transmit queues stop for PAUSE and PFC that a port receives")
 }
 
@@ -80,7 +81,8 @@ class IdentRegs(p: ShellParam) extends Component {
       p.egress -> Identification.flowControl,
       p.hasBoxes -> Identification.boxIrq,
       p.pool -> Identification.pool,
-      p.ownDma -> Identification.pieces
+      p.ownDma -> Identification.pieces,
+      p.segmentation -> Identification.segments
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)

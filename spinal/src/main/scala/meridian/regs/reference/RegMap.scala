@@ -91,7 +91,15 @@ object RegMap {
   def apply(): MapDoc = {
     val config = SpinalConfig(targetDirectory = java.nio.file.Files.createTempDirectory("registers").toString)
     val host = config.generateVerilog(new HostRegs(largest)).toplevel.pages.map(visit)
-    val pool = largest.copy(hostBytes = 64, selfTest = false, box = None, hostBox = None, pool = true, ownDma = true)
+    val pool = largest.copy(
+      hostBytes = 64,
+      selfTest = false,
+      box = None,
+      hostBox = None,
+      pool = true,
+      ownDma = true,
+      segmentation = true
+    )
     val ident = visit(config.generateVerilog(new IdentRegs(pool)).toplevel.page)
     val card = config.generateVerilog(new CardRegs(largest)).toplevel.pages.map(visit).map(joined(_, ident))
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
