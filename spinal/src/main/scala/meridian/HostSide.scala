@@ -210,9 +210,12 @@ class HostSide(p: ShellParam) extends Component {
     io.qdma.usr_flr_done_fnc := reset.io.done.payload
     regs.io.functionReset := reset.io.reset
     // In this order, as a frame between functions passes one after the other.
-    val flushes = (if (p.segmentation) Seq(segmenter.io.flush) else Nil) ++ Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
-      Seq(txFilter.io.flush, veb.io.flush, rxFilter.io.flush) ++ hostBox.map(_.io.rxFlush)
-    val answers = (if (p.segmentation) Seq(segmenter.io.flushed) else Nil) ++ Seq(offload.io.flushed) ++ hostBox.map(_.io.txFlushed) ++
+    val flushes =
+      (if (p.segmentation) Seq(segmenter.io.flush) else Nil) ++ Seq(offload.io.flush) ++ hostBox.map(_.io.txFlush) ++
+        Seq(txFilter.io.flush, veb.io.flush, rxFilter.io.flush) ++ hostBox.map(_.io.rxFlush)
+    val answers = (if (p.segmentation) Seq(segmenter.io.flushed) else Nil) ++ Seq(offload.io.flushed) ++ hostBox.map(
+      _.io.txFlushed
+    ) ++
       Seq(txFilter.io.flushed, veb.io.flushed, rxFilter.io.flushed) ++ hostBox.map(_.io.rxFlushed)
     val chain = new FlushChain(flushes.size + (if (p.selfTest) 2 else 1))
     chain.io.flush := reset.io.flush

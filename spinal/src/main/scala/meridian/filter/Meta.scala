@@ -75,7 +75,7 @@ case class RxRecord(p: ShellParam) extends Bundle {
   val length = p.lengthType()
 }
 
-/** A frame from the host on its way to the transmit filter. `error` and `zero` are final with the last beat. */
+/** A frame from the host on its way to the transmit filter. `error`, `zero` and `more` are final with the last beat. */
 case class TxMeta(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val tag = TxTag() // the frame asks for it

@@ -4,8 +4,8 @@ package meridian.host
 import meridian.ShellParam
 import spinal.core._
 
-/** A frame from the host, as the DMA engine delivers it. `queue` and `request` hold from the first beat; `error` and `zero` are final
-  * with the last.
+/** A frame from the host, as the DMA engine delivers it. `queue`, `request` and `segments` hold from the first
+  * beat; `error`, `zero` and `more` are final with the last.
   */
 case class H2cMeta(p: ShellParam) extends Bundle {
   val queue = p.queueType()

@@ -21,7 +21,8 @@ object Segmenter {
   * headers, and TCP with options or UDP. These fields are changed: the lengths of IP and UDP, the identification of IPv4,
   * which grows by one, the sequence number of TCP, FIN and PSH, which only the last segment keeps, and CWR, which only the
   * first keeps (RFC 3168). How long the packet is, its IP header says; the stream may have bytes behind it, which are
-  * dropped. If the stream ends before, or with an error, the segment that would have its last bytes is an error frame.
+  * dropped. If the stream ends before, the segment that it ends in is an error frame, and the last one; if it ends with an error,
+  * segments with bytes of its last beat are error frames.
   *
   * A frame that cannot be cut becomes one error frame of one beat: it is no such packet, or a fragment, its headers or
   * lengths contradict each other, it has no payload, or is to have fewer than H2cRequest.leastSegment bytes in a segment.
@@ -56,6 +57,7 @@ class Segmenter(p: ShellParam) extends Component {
     val valid = RegInit(False)
     val data = Reg(Bits(8 * bytes bits))
     val last, error, zero = Reg(Bool())
+    val over = Reg(Bool()) // the stream has ended, and all bytes are used
     val mty = Reg(UInt(placeBits bits))
     val from = Reg(UInt(placeBits bits))
     def end: UInt = U(bytes, placeBits + 1 bits) - mty
@@ -65,6 +67,7 @@ class Segmenter(p: ShellParam) extends Component {
       mty := io.h2c.mty
       error := io.h2c.meta.error
       zero := io.h2c.meta.zero
+      over := False
     }
     def word(at: Int): Bits = data(16 * at, 8 bits) ## data(16 * at + 8, 8 bits)
     val words = Vec((0 until bytes / 2).map(word))
@@ -164,9 +167,9 @@ class Segmenter(p: ShellParam) extends Component {
   val to = held.from +^ segment.count.resize(placeBits + 1) // behind what the beat at hand needs
   val needsNext = to > bytes
   val endsHeld = to >= bytes
-  val isShort = held.last && to > held.end ||
+  val isShort = held.over || held.last && to > held.end ||
     !held.last && needsNext && io.h2c.last && to - bytes > U(bytes, placeBits + 1 bits) - io.h2c.mty
-  val hasError = held.last && held.error || !held.last && endsHeld && io.h2c.valid && io.h2c.last && io.h2c.meta.error
+  val hasError = held.last && held.error || !held.last && needsNext && io.h2c.last && io.h2c.meta.error
 
   make.valid := False
   make.data := turn.turned
@@ -332,13 +335,13 @@ class Segmenter(p: ShellParam) extends Component {
         when(needs) {
           held.from := to.resized
           when(endsHeld) {
-            held.valid := !held.last && io.h2c.valid
-            when(!held.last)(held.take())
+            held.valid := held.last || io.h2c.valid
+            when(held.last)(held.over := True) otherwise held.take()
           }
         }
         when(make.last) {
-          // The last one may end in a beat of headers, which are put in a cycle later.
-          when(!segment.isLast) {
+          // The last one may end in a beat of headers, which are put in later.
+          when(!segment.isLast && !isShort) {
             segment.rest := segment.rest - segment.mine
             segment.isFirst := False
             segment.sequence := segment.sequence + segment.mine
@@ -404,6 +407,7 @@ class Segmenter(p: ShellParam) extends Component {
     io.frames.meta.request(H2cRequest.l4Checksum.low) := True
     io.frames.meta.error := made.error
     io.frames.meta.zero := made.zero
+    io.frames.meta.segments := False
     io.frames.meta.more := made.more
   }
 
