@@ -27,6 +27,8 @@ object GenerateShell {
       hostBox: Seq[File] = Nil,
       hostBoxModule: Option[String] = None
   ) {
+    private def cuts = segmentation.getOrElse(ownDma)
+
     def param: ShellParam = {
       val default = ShellParam()
       ShellParam(
@@ -40,7 +42,7 @@ object GenerateShell {
         hostMhz = sizes.getOrElse("host-mhz", default.hostMhz),
         psAddresses = sizes.getOrElse("ps-addresses", default.psAddresses),
         rxBufferBytes = sizes.getOrElse("rx-buffer", default.rxBufferBytes),
-        txBufferBytes = sizes.getOrElse("tx-buffer", default.txBufferBytes),
+        txBufferBytes = sizes.getOrElse("tx-buffer", if (cuts) ShellParam.segmentedTxBuffer else default.txBufferBytes),
         psBufferBytes = sizes.getOrElse("ps-buffer", default.psBufferBytes),
         copyBufferBytes = sizes.getOrElse("copy-buffer", default.copyBufferBytes),
         vebBufferBytes = sizes.getOrElse("veb-buffer", default.vebBufferBytes),
@@ -51,7 +53,7 @@ object GenerateShell {
         ownDma = ownDma,
         vfs = vfs,
         extendedTags = extendedTags,
-        segmentation = segmentation.getOrElse(ownDma),
+        segmentation = cuts,
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
       ).together
@@ -87,7 +89,7 @@ object GenerateShell {
       size("groups", "multicast groups"),
       size("ps-addresses", "addresses of the PS, a port"),
       size("rx-buffer", "bytes of receive buffer, a port"),
-      size("tx-buffer", "bytes of transmit buffer, a port"),
+      size("tx-buffer", "bytes of transmit buffer, a port (default 32768, or 131072 with segmentation)"),
       size("ps-buffer", "bytes of the PS's buffers, a port and direction"),
       size("copy-buffer", "bytes for frames that wait to be copied"),
       size("veb-buffer", "bytes of each buffer for frames that stay inside the card"),

@@ -20,7 +20,8 @@ import spinal.lib._
   * @param groups         multicast groups with a function list of their own
   * @param psAddresses    destination addresses the PS listens to, a port
   * @param rxBufferBytes  receive buffer towards the host, a port
-  * @param txBufferBytes  transmit buffer from the host, a port; from 32 KiB on it keeps ports apart for paced queues
+  * @param txBufferBytes  transmit buffer from the host, a port; from 32 KiB on it keeps ports apart for paced queues, with
+  *                       segmentation from 128 KiB on
   * @param psBufferBytes  receive and transmit buffer of the PS, a port and direction
   * @param copyBufferBytes buffer of frames that wait to be copied to several functions
   * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
@@ -171,4 +172,10 @@ case class ShellParam(
 
   /** index < limit, also where every index is. */
   def below(index: UInt, limit: Int): Bool = if (limit >> index.getWidth != 0) True else index < limit
+}
+
+object ShellParam {
+
+  /** The transmit buffer that keeps ports apart if frames are cut into segments. */
+  val segmentedTxBuffer: Int = 128 * 1024
 }

@@ -80,6 +80,7 @@ case class QueueSwitchWrite(p: ShellParam) extends Bundle {
   val queue = p.queueType()
   val paced = Bool() // its descriptors are granted by the pacer
   val transmitOffload = Bool() // its descriptors may ask for tags and checksums
+  val transmitSegments = p.segmentation generate Bool() // and for segments
   val completion16 = Bool() // its completion entries have 16 bytes
 }
 

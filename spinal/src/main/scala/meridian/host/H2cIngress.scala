@@ -61,7 +61,7 @@ class H2cIngress(p: ShellParam) extends Component {
     frames.meta.segments := frames.meta.request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).orR
     frames.meta.more := False
     val allowed = Mem(Bool(), p.queues)
-    allowed.write(io.switches.queue.resized, io.switches.transmitOffload, io.switches.valid)
+    allowed.write(io.switches.queue.resized, io.switches.transmitSegments, io.switches.valid)
     val mayAsk = allowed.readSync(frames.meta.queue.resized, frames.fire, readUnderWrite = readFirst)
     io.frames.arbitrationFrom(piped)
     io.frames.payload := piped.payload

@@ -3,7 +3,8 @@ package meridian.host
 
 import meridian.ShellParam
 
-/** What the metadata of an H2C stream descriptor ask for, on a queue that has `transmit_offload`; also the source of the
+/** What the metadata of an H2C stream descriptor ask for, on a queue that has `transmit_offload`, and for
+  * segments `transmit_segments`; also the source of the
   * documents and of the C header.
   */
 object H2cRequest {
@@ -23,7 +24,7 @@ object H2cRequest {
     31,
     19,
     "if not 0, the packet of TCP or UDP is cut into segments with so many bytes of payload, 256 or more; the last one has " +
-      "what is left. Only on a card with the capability segments"
+      "what is left. Only on a queue with transmit_segments"
   )
   val fields = Seq(vlanTci, insertVlan, ipChecksum, l4Checksum, segmentBytes)
 

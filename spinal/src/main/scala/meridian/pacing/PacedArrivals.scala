@@ -27,7 +27,8 @@ object Arrived {
 /** Counts the frames of paced queues that have arrived, for the function that pays for them. What becomes of them later
   * does not matter, because they have used the DMA engine's stream. Bytes are those of layer 2 as frames go out: padded
   * to 60, without FCS. The segments of one frame are one descriptor, so they count as one frame of their bytes together.
-  * If these are more than the mean, they become the mean at once: as much of a port's buffer is at stake.
+  * If these are more than the mean, they become the mean at once, and above the largest frame it falls by a 32nd: as much of
+  * a port's buffer is at stake.
   *
   * frames: the frames that TxFilter takes, which this block only watches. One frame a cycle. A frame shows in `arrived`
   * Arrived.latency cycles after a question that was asked in a later cycle than the one in which `news` reported the
@@ -92,6 +93,9 @@ class PacedArrivals(p: ShellParam, functionBits: Int) extends Component {
     val way = total.intoSInt - before.mean.intoSInt
     val more = (!way.msb && way(2 downto 0).orR).asUInt.intoSInt
     after.mean := (before.mean.intoSInt + (way >> 3) + more).asUInt.resized
+    if (p.segmentation) when(way.msb && before.mean > p.maxFrame) {
+      after.mean := (before.mean.intoSInt + (way >> 5)).asUInt.resized
+    }
     when(Delay(frame.isSegmented, CreditBank.latency) && !way.msb)(after.mean := total)
     when(!isWhole)(after.mean := before.mean)
     when(!Delay(io.ready, CreditBank.latency, init = False)) {

@@ -31,6 +31,7 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
     val back = slave(Stream(UInt(queueBits bits)))
     val look = slave(Flow(UInt(queueBits bits)))
     val pending = out UInt (countBits bits)
+    val segments = out Bool () // with pending, of the queue's switch
     val commit = slave(Flow(UInt(countBits bits)))
     val taken, rest = out Bool ()
     val assign = slave(Flow(QueueAssign(queueBits, functionBits)))
@@ -106,6 +107,8 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   val pending = RegNextWhen(told.io.value(1).resize(countBits) - usedRead, looked)
   when(looked)(used := usedRead)
   io.pending := pending
+  val segments = table(Bool(), io.switch.valid, io.switch.queue, io.switch.segments)
+  io.segments := RegNextWhen(read(segments, io.look.payload), RegNext(io.look.valid))
 
   // What happened to the queue since it was looked at, and may not show.
   val posted, drained = Reg(Bool())

@@ -47,6 +47,7 @@ class Pacer(val p: ShellParam) extends Component {
   queues.io.switch.valid := io.switches.valid
   queues.io.switch.queue := io.switches.queue.resized
   queues.io.switch.paced := io.switches.paced
+  queues.io.switch.segments := (if (p.segmentation) io.switches.transmitSegments else False)
 
   arrivals.io.frames << io.frames
   queues.io.arrival := arrivals.io.queue.resized
@@ -62,6 +63,7 @@ class Pacer(val p: ShellParam) extends Component {
   engine.io.back >> queues.io.back
   engine.io.look >> queues.io.look
   engine.io.pending := queues.io.pending
+  engine.io.segments := queues.io.segments
   engine.io.commit >> queues.io.commit
   engine.io.taken := queues.io.taken
   engine.io.rest := queues.io.rest

@@ -42,6 +42,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val back = master(Stream(UInt(queueBits bits)))
     val look = master(Flow(UInt(queueBits bits)))
     val pending = in UInt (16 bits)
+    val segments = in Bool () // the queue's descriptors may be frames that are cut
     val commit = master(Flow(UInt(16 bits)))
     val taken, rest = in Bool ()
     val assign = master(Flow(QueueAssign(queueBits, functionBits)))
@@ -242,13 +243,18 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     // others out.
     val open = RegNextWhen(start.turn && bytesToPort < settle.roomOfOthers, visits(8))
     val urgent = RegNext(promised && !leastLeft.msb)
-    val room = RegNext(!(limited && mostLeft.msb) && settle.left <= maxOutstanding - batchMost && !settling)
+    val cuts = Bool(p.segmentation) && io.segments
+    def most(full: Int): UInt =
+      if (p.segmentation) cuts ? U(full min maxSegmented / 2, 8 bits) | U(full, 8 bits) else U(full, 8 bits)
+    val room = RegNext(
+      !(limited && mostLeft.msb) && settle.left <= most(maxOutstanding - batchMost) && !settling
+    )
 
     val mean = settle.arrived.mean
-    val whole = batches.foldRight(U(1, 6 bits)) { case ((below, n), more) => (mean < below) ? U(n, 6 bits) | more }
+    val whole = batches.foldRight(U(1, 8 bits)) { case ((below, n), more) => (mean < below) ? most(n) | more }
     // Little room is filled frame by frame, so that a slow function sends evenly.
     val tight = limited && mostLeft < (tightBytes << fractionBits)
-    val limit = RegNext(tight ? U(1, 6 bits) | whole)
+    val limit = RegNext(tight ? U(1, 6 bits) | whole.resize(6))
     val batch = RegNext((io.pending > limit) ? limit | io.pending.resize(6 bits))
 
     val wants = RegNextWhen(some && ownerRight && room && (open || urgent && fits) && !io.grant.valid, visits(9))

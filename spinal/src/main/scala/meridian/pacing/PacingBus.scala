@@ -17,6 +17,11 @@ object Pacing {
   /** Descriptors a function may have been granted without their frames having come. */
   val maxOutstanding = 128
 
+  /** Descriptors of a queue whose frames may be cut into segments: no more of its function may be out with them. They have
+    * about as many bytes as maxOutstanding of the longest frames.
+    */
+  val maxSegmented = 16
+
   /** Cycles between two refills, of one function after the other. */
   val refillCycles = 64
 
@@ -36,9 +41,14 @@ object Pacing {
   /** What a frame of so many bytes needs of a transmit buffer: whole beats, and perhaps those of a tag. */
   def bufferBytes(p: ShellParam, length: Int): Int = (length + 4 + p.hostBytes - 1) / p.hostBytes * p.hostBytes
 
+  /** What all segments of a frame need of a transmit buffer, if they have 1,448 bytes of payload each. */
+  val segmentsBytes = 72 * 1024
+
   /** What a batch needs of a transmit buffer at most, if its frames have their mean length. */
-  def batchBytes(p: ShellParam): Int =
-    (batches.map { case (below, n) => n * bufferBytes(p, below - 1) } :+ bufferBytes(p, p.maxFrame)).max
+  def batchBytes(p: ShellParam): Int = {
+    val segments = if (p.segmentation && p.txBufferBytes >= ShellParam.segmentedTxBuffer) segmentsBytes else 0
+    (batches.map { case (below, n) => n * bufferBytes(p, below - 1) } :+ bufferBytes(p, p.maxFrame) :+ segments).max
+  }
 
   /** Paced bytes on their way to a port, and in its buffer, below which there is another grant: with that batch the buffer
     * is full at most. A buffer of less than 32 KiB has little or no room beside a batch; a quarter of it is the window
@@ -86,6 +96,7 @@ case class Payer(functionBits: Int) extends Bundle {
 case class PacedSwitch(queueBits: Int) extends Bundle {
   val queue = UInt(queueBits bits)
   val paced = Bool()
+  val segments = Bool() // its descriptors may be frames that are cut, much longer than others
 }
 
 /** Makes a function pay for the frames of a queue. */

@@ -49,6 +49,13 @@ class QueueRegs(p: ShellParam) extends Component {
     "paced",
     "its transmit descriptors are fetched as the rates of its function allow; to be set, and the queue to be in the function's range, before the queue is started, with FCRD_EN in its H2C context"
   )
+  if (p.segmentation)
+    page.column(
+      switches,
+      3,
+      "transmit_segments",
+      "the metadata of its transmit descriptors are requests for segments; such a queue has fewer descriptors under way if it is paced, as each may be 64 KiB"
+    )
 
   val queue = page.bus.addr.dropLow(2).asUInt
   val exists = p.below(queue, p.queues)
@@ -58,15 +65,18 @@ class QueueRegs(p: ShellParam) extends Component {
   next.completion16 := False
   next.transmitOffload := False
   next.paced := False
+  if (p.segmentation) next.transmitSegments := False
   when(sweeping)(next.queue := sweep.resized) otherwise when(!io.released.valid) {
     next.queue := queue
     next.completion16 := page.bus.wdat(0)
     next.transmitOffload := page.bus.wdat(1)
     next.paced := page.bus.wdat(2)
+    if (p.segmentation) next.transmitSegments := page.bus.wdat(3)
   }
   when(sweeping)(sweep := sweep + 1)
-  val kept = Mem(Bits(3 bits), p.queues)
-  kept.write(next.queue.resized, next.paced ## next.transmitOffload ## next.completion16, next.valid)
+  val kept = Mem(Bits((if (p.segmentation) 4 else 3) bits), p.queues)
+  val set = next.paced ## next.transmitOffload ## next.completion16
+  kept.write(next.queue.resized, if (p.segmentation) next.transmitSegments ## set else set, next.valid)
   switches.bus.rdat := kept.readSync(queue.resized).andMask(RegNext(exists)).resized
   io.switches << next.m2sPipe()
 }

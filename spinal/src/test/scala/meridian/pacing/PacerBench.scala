@@ -13,6 +13,7 @@ import scala.util.Random
 class HostQueue {
   var function = -1
   var paced = false
+  var cut = false // its frames may be cut into segments
   var size: () => Int = () => 60
   var keep = 0 // descriptors the host keeps posted
   var posted, granted, fetched = 0L // since the queue was started
@@ -58,8 +59,9 @@ class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 
   def rate(function: Int, megabits: Double, minimum: Boolean = false): Unit =
     rates += ((function, minimum, PacerBench.rate(megabits)))
 
-  def start(queue: Int, function: Int, keep: Int)(size: => Int): Unit = {
+  def start(queue: Int, function: Int, keep: Int, cut: Boolean = false)(size: => Int): Unit = {
     val q = queues(queue)
+    q.cut = cut
     q.function = function
     q.size = () => size
     q.keep = keep
@@ -146,6 +148,7 @@ class PacerBench(val p: ShellParam, val dut: Pacer, random: Random, trip: Int = 
       val (queue, paced) = switches.dequeue()
       dut.io.switches.queue #= queue
       dut.io.switches.paced #= paced
+      if (p.segmentation) dut.io.switches.transmitSegments #= paced && queues(queue).cut
     } else if (talk.nonEmpty) {
       val number = talk.dequeue()
       val q = queues(number)

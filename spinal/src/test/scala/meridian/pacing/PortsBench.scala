@@ -24,7 +24,7 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
   val speed = Array.fill(p.ports)(12.5) // 25 Gb/s
   private val ports_ = Array.fill(p.ports)(new Port)
   private val filter = mutable.Queue[Beat]()
-  private var current: Option[(Int, Int)] = None // queue, bytes left
+  private var current: Option[(Int, Int, Int)] = None // queue, bytes left of the frame, and of segments behind it
   private var unpaced = Set[Int]()
   var drops = Set[Int]() // ports that drop all that comes
   var stalled = 0 // cycles in which a frame of a paced queue waited at the head of the stream for its port
@@ -54,10 +54,11 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
     store()
     dut.io.frames.valid #= false
     if (current.isEmpty && stream.nonEmpty) {
-      current = Some(stream.dequeue())
-      under -= current.get._2
+      val (queue, size) = stream.dequeue()
+      under -= size
+      current = Some(first(queue, size))
     }
-    for ((queue, left) <- current if filter.size < 40) {
+    for ((queue, left, rest) <- current if filter.size < 40) {
       val now = left min p.hostBytes
       val (function, last) = (queues(queue).function, now == left)
       filter += Beat(ports(function), now, !unpaced(queue), last)
@@ -67,9 +68,16 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
       dut.io.frames.meta.queue #= queue
       dut.io.frames.meta.zero #= false
       bytes(function) += now
+      if (p.segmentation) dut.io.frames.meta.more #= rest > 0
       if (last) frames(function) += 1
-      current = Option.when(!last)((queue, left - now))
+      current = if (last) Option.when(rest > 0)(first(queue, rest)) else Some((queue, left - now, rest))
     }
+  }
+
+  /** A frame longer than any that is sent comes as segments. */
+  private def first(queue: Int, size: Int): (Int, Int, Int) = {
+    val now = if (size > p.maxFrame) size min 1514 else size
+    if (p.segmentation) (queue, now, size - now) else (queue, size, 0)
   }
 
   private def store(): Unit = for (beat <- filter.headOption) {

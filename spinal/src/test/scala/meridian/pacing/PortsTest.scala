@@ -131,4 +131,74 @@ class PortsTest extends AnyFunSuite {
     b.run(20000)
     assert(busy(b, 20000).min > 0.99, "the port has a link again")
   }
+
+  /** Ports with frames that are cut into segments. */
+  private val cutting =
+    ShellParam(ports = 2, functions = 8, queues = 64, segmentation = true, txBufferBytes = ShellParam.segmentedTxBuffer)
+  private lazy val cutPacer = PacerBench.compile(cutting)
+
+  private def cutBench(name: String, seed: Int)(body: (PortsBench, Random) => Unit): Unit = test(name) {
+    cutPacer.doSim(name.replace(' ', '_'), seed) { dut =>
+      val random = new Random(seed)
+      val b = new PortsBench(cutting, dut, random)
+      b.run(cutting.queues + 100)
+      body(b, random)
+    }
+  }
+
+  for (
+    ((what, second), i) <- Seq[(String, Random => Int)](
+      "other such frames" -> (_ => 65000),
+      "frames of 1514 bytes" -> (_ => 1514),
+      "frames of 60 bytes" -> (_ => 60),
+      "frames of any size" -> (random => if (random.nextBoolean()) 1000 + random.nextInt(64000) else 60)
+    ).zipWithIndex
+  )
+    cutBench(s"a port full of frames that are cut and one of $what fill both lines", 20 + i) { (b, random) =>
+      b.ports(1) = 1
+      for (queue <- 0 until 8) b.start(queue, 0, 64, cut = true)(65000)
+      b.start(8, 1, 256, cut = i != 2)(second(random))
+      b.run(200000) // those that were granted before their length was known have left
+      b.stalled = 0
+      val used = busy(b, 100000)
+      assert(used.min > 0.96, s"of the lines is used: $used")
+      assert(b.stalled == 0, s"frames waited for their port for ${b.stalled} cycles")
+    }
+
+  cutBench("short frames among some that are cut leave the other port its line", 24) { (b, random) =>
+    b.ports(1) = 1
+    for (queue <- 0 until 8) b.start(queue, 0, 64, cut = true)(if (random.nextInt(8) == 0) 65000 else 60)
+    b.start(8, 1, 256)(1514)
+    b.run(200000)
+    b.stalled = 0
+    val used = busy(b, 200000)
+    assert(used(0) > 0.6 && used(1) > 0.99, s"of the lines is used: $used")
+    assert(b.stalled < 1000, s"frames waited for their port for ${b.stalled} cycles")
+  }
+
+  cutBench("frames that are cut where short ones were granted hold up other ports no longer than long ones do", 25) {
+    (b, _) =>
+      var size = 60
+      b.ports(1) = 1
+      for (queue <- 0 until 8) b.start(queue, 0, 64, cut = true)(size)
+      b.start(8, 1, 256)(1514)
+      b.run(20000)
+      assert(b.stalled == 0)
+      size = 65000
+      b.run(200000)
+      val most = (Pacing.maxSegmented * Pacing.segmentsBytes - cutting.txBufferBytes) / 12.5
+      assert(b.stalled > 0 && b.stalled < most, s"${b.stalled} cycles of waiting")
+      b.stalled = 0
+      assert(busy(b, 100000).min > 0.99 && b.stalled == 0, "their length is known")
+  }
+
+  cutBench("a function with frames that are cut is held to its rate", 26) { (b, _) =>
+    b.rate(0, 3000)
+    for (queue <- 0 until 4) b.start(queue, 0, 64, cut = true)(65000)
+    b.run(600000)
+    val before = b.bytes(0)
+    b.run(1000000)
+    val sent = (b.bytes(0) - before) * 8 / 4000.0 // Mb/s at 4 ns a cycle
+    assert((sent - 3000).abs < 60, s"$sent Mb/s")
+  }
 }
