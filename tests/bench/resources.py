@@ -88,6 +88,34 @@ def of_egress(width: int) -> list[Figure]:
     return figures
 
 
+def of_segments(width: int) -> list[Figure]:
+    """What segmentation adds to the way from the host to the transmit filter, and the depth of that way with it."""
+    results = {}
+    for cuts in (False, True):
+        out = ROOT / "build" / "rtl" / f"transmit-w{8 * width}{'-segments' if cuts else ''}"
+        print(f"generating the way from the host to the transmit filter, {8 * width} bit, {cuts=}", flush=True)
+        subprocess.run(
+            [ROOT / "scripts" / "sbt", f"runMain meridian.host.GenerateTransmit {out} {width} {str(cuts).lower()}"],
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        with tempfile.TemporaryDirectory() as work:
+            log = ROOT / "build" / "bench" / f"yosys-{out.name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            netlist = Netlist(synthesize(out / "HostTransmit.v", "HostTransmit", Path(work), log), "HostTransmit")
+        results[cuts] = netlist.resources()
+    before, after = results[False], results[True]
+    worst = max((ends[0] for ends in after.ends.values()), key=lambda end: end.depth)
+    print(f"  deepest path {worst.depth} LUTs, " + " > ".join(worst.path))
+    point = {"part": "segments", "width": 8 * width}
+    clock = CLOCKS[0]
+    return [
+        Figure("lut", point, after.lut - before.lut, "LUT"),
+        Figure("ff", point, after.ff - before.ff, "FF"),
+        Figure("bram36", point, after.bram36 - before.bram36, "RAMB36"),
+        Figure("depth_luts", point | {"clock_mhz": clock.mhz}, worst.depth, "LUT", goal=f"<= {clock.levels}"),
+    ]
+
+
 def of_pool(width: int, ports: int) -> list[Figure]:
     """A pool with its registers, for all ports, by --part pool only: its depth does not meet the goal yet.
 
@@ -156,14 +184,14 @@ def main() -> int:
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
     parser.add_argument(
-        "--part", choices=["selftest", "egress", "pool", "dma"], help="measure this option of the shell alone"
+        "--part", choices=["selftest", "egress", "segments", "pool", "dma"], help="measure this option of the shell alone"
     )
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "dma"]
+    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "segments", "dma"]
     sizes = sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations})
     if "selftest" in parts:
         for width, functions in sizes:
@@ -171,6 +199,9 @@ def main() -> int:
     if "egress" in parts:
         for width in sorted({width for width, _ in sizes}):
             figures += of_egress(width)
+    if "segments" in parts:
+        for width in sorted({width for width, _ in sizes}):
+            figures += of_segments(width)
     if "pool" in parts:
         # Two ports of 25 Gb/s are what 32 bytes can serve.
         for width in sorted({width for width, _ in sizes}):
