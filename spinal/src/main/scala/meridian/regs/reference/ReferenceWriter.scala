@@ -104,7 +104,7 @@ object ReferenceWriter {
     val request = Seq(
       "",
       "## Transmit request",
-      "What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a [queue](#queue) with `transmit_offload`. The card finds the headers itself, behind at most one 802.1Q tag, and what the fields hold before does not matter. A checksum is left as it is, and the frame counted in `tx_offload_skipped`, if there is no such field (no IPv4 header; no TCP or UDP, or behind an IPv6 extension header; an IPv4 fragment) or lengths disagree: of the packet with the frame, of a UDP datagram with its packet, or with the header that should fit. A UDP checksum of 0 is written as 0xFFFF.",
+      "What the metadata of an H2C stream descriptor (its first 32 bits) ask for, on a [queue](#queue) with `transmit_offload`. The card finds the headers itself, behind at most one 802.1Q tag, and what the fields hold before does not matter. A checksum is left as it is, and the frame counted in `tx_offload_skipped`, if there is no such field (no IPv4 header; no TCP or UDP, or behind an IPv6 extension header; an IPv4 fragment) or lengths disagree: of the packet with the frame, of a UDP datagram with its packet, or with the header that should fit. A UDP checksum of 0 is written as 0xFFFF. [Segments](architecture.md#segmentation) have all their checksums filled in.",
       "",
       "| bits | field | meaning |",
       "| --- | --- | --- |"
