@@ -15,17 +15,19 @@ SHORTEST = {TCP: 20, UDP: 8}
 
 @dataclass(frozen=True)
 class Request:
-    """vlan: control information of a tag; ip, l4: fill in the checksum of the IPv4 header, of TCP or UDP."""
+    """vlan: control information of a tag; ip, l4: fill in the checksum of the IPv4 header, of TCP or UDP; segment_bytes:
+    cut it into segments with so much payload, if it is not 0."""
 
     vlan: int | None = None
     ip: bool = False
     l4: bool = False
+    segment_bytes: int = 0
 
 
 def request_of(metadata: int) -> Request:
     """What the first 32 bits of a descriptor ask for."""
     vlan = metadata & 0xFFFF if metadata >> 16 & 1 else None
-    return Request(vlan, bool(metadata >> 17 & 1), bool(metadata >> 18 & 1))
+    return Request(vlan, bool(metadata >> 17 & 1), bool(metadata >> 18 & 1), metadata >> 19 & 0x1FFF)
 
 
 def filled(frame: bytes, request: Request) -> tuple[bytes, bool]:

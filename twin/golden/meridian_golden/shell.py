@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from .checksum import Checksums, checksums
+from .checksum import IPV4, Checksums, checksums
 from .frame import controls_link, parse, with_tag, without_tag
 from .limit import Limit
-from .offload import filled, request_of
+from .offload import Request, filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
+from .segments import segments_of
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
@@ -112,10 +113,18 @@ class TxOutcome:
 
 
 class GoldenShell:
-    """Model of one shell with its tables."""
+    """Model of one shell with its tables. segmentation: it cuts large frames, if their descriptors ask for it."""
 
-    def __init__(self, ports: int = 1, functions: int = 8, queues: int = 512, max_frame: int = 9600) -> None:
+    def __init__(
+        self,
+        ports: int = 1,
+        functions: int = 8,
+        queues: int = 512,
+        max_frame: int = 9600,
+        segmentation: bool = False,
+    ) -> None:
         self.max_frame = max_frame
+        self.segmentation = segmentation
         self.queues = queues
         self.ports = [Port() for _ in range(ports)]
         self.functions = {
@@ -235,7 +244,28 @@ class GoldenShell:
         return Delivery("delivered", number, queue, told, data)
 
     def transmit(self, queue: int, frame: bytes, error: bool = False, metadata: int = 0) -> TxOutcome:
-        """What becomes of a frame from a host queue, buffers permitting; metadata: of its descriptor."""
+        """What becomes of a frame from a host queue that is not cut, buffers permitting; metadata: of its descriptor."""
+        return self._transmit(queue, frame, error, self._request(queue, metadata))
+
+    def transmit_all(self, queue: int, frame: bytes, error: bool = False, metadata: int = 0) -> tuple[TxOutcome, ...]:
+        """The same of each frame that the card makes of one: of the segments, or of itself."""
+        request = self._request(queue, metadata)
+        if not (self.segmentation and request.segment_bytes):
+            return (self._transmit(queue, frame, error, request),)
+        return tuple(
+            self._transmit(queue, segment.data, segment.error, self._of_segment(request, segment.data))
+            for segment in segments_of(frame, request.segment_bytes, error)
+        )
+
+    def _request(self, queue: int, metadata: int) -> Request:
+        return request_of(metadata if queue in self.transmit_offload else 0)
+
+    def _of_segment(self, request: Request, data: bytes | None) -> Request:
+        """A segment gets its checksums whether or not they were asked for."""
+        return replace(request, ip=data is not None and parse(data).ethertype == IPV4, l4=True)
+
+    def _transmit(self, queue: int, frame: bytes | None, error: bool, request: Request) -> TxOutcome:
+        """frame: None is one that was refused."""
         number = self.owner.get(queue)
         if number is None:
             return TxOutcome("noFunction")
@@ -245,12 +275,12 @@ class GoldenShell:
             (not port.tx_enable, "hostDisabled"),
             (not state.serves, "disabled"),
             (not port.link_up, "linkDown"),
-            (len(frame) < ETHERNET_HEADER, "runt"),
-            (error, "error"),
+            (frame is not None and len(frame) < ETHERNET_HEADER, "runt"),
+            (error or frame is None, "error"),
         ):
             if holds:
                 return TxOutcome(verdict, number, state.port)
-        request = request_of(metadata if queue in self.transmit_offload else 0)
+        assert frame is not None
         data, unfilled = filled(frame, request)
         outcome = self._by_address(number, data, request.vlan)
         # What is dropped for its addresses gets no tag.
