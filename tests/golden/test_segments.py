@@ -123,7 +123,8 @@ def test_bytes_behind_the_packet_belong_to_none():
 
 def test_a_frame_that_ends_early_or_badly_ends_with_an_error():
     large = frame(ip4(6, 620, 5), tcp(7, ACK))
-    assert [it.error for it in segments_of(large, 256, error=True)] == [False, False, True]
+    assert [it.error for it in segments_of(large, 256, good=653)] == [False, False, True]
+    assert [it.error for it in segments_of(large, 256, good=565)] == [False, True, True]
     for left_out, errors in ((1, 3), (88, 3), (89, 2), (344, 2), (345, 1), (599, 1)):
         segments = segments_of(large[:-left_out], 256)
         assert [it.error for it in segments] == [False] * (errors - 1) + [True], f"without {left_out} bytes"
@@ -156,11 +157,18 @@ def test_segments_are_frames_like_any_other(shell):
     tagged = shell.transmit_all(16, LARGE, metadata=CUT | 1 << 16 | 9)
     assert [outcome.data[:16] for outcome in tagged] == [BOB + ALICE + b"\x81\0\0\x09"] * 3
     assert verdicts(shell, metadata=560 << 19) == ["oversize", "sent"]
-    assert verdicts(shell, error=True) == ["sent", "sent", "error"]
     assert verdicts(shell, LARGE[:6] + BOB + LARGE[12:]) == ["spoof"] * 3
     shell.ports[0].link_up = False
     assert verdicts(shell) == ["linkDown"] * 3
     assert verdicts(shell, b"") == ["linkDown"]
+
+
+def test_an_error_spoils_what_is_in_the_last_beat(shell):
+    """Of 266 bytes of payload, the last 32 of the stream are 22 of the first segment and 10 of the second."""
+    assert verdicts(shell, error=True) == ["sent", "sent", "error"]
+    short = frame(ip4(6, 286, 5), tcp(7, ACK), PAYLOAD[:266])
+    assert verdicts(shell, short) == ["sent", "sent"]
+    assert verdicts(shell, short, error=True) == ["error", "error"]
 
 
 @pytest.mark.parametrize("data", [b"", LARGE[:10], LARGE[:60]])

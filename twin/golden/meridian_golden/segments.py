@@ -69,23 +69,21 @@ def _l4(frame: bytes, version: int, ip: int, protocol: int, l4: int, end: int) -
     return Layout(version, ip, protocol, l4, payload, end) if payload < min(end, len(frame)) else None
 
 
-def segments_of(frame: bytes, size: int, error: bool = False) -> tuple[Segment, ...]:
-    """With size bytes of payload each, but the last; checksums are not filled in. error: the frame's end was marked bad.
+def segments_of(frame: bytes, size: int, good: int | None = None) -> tuple[Segment, ...]:
+    """With size bytes of payload each, but the last; checksums are not filled in. good: bytes that came before an error.
 
-    The card cuts while the frame comes, by the length in the IP header. So segments before the end of a frame that is bad
-    or too short have gone on, and only the last one is an error. Bytes behind the packet belong to no segment.
+    The card cuts while the frame comes, by the length in the IP header. So what came well has gone on before an error, or
+    the end of a frame that is too short, is seen. Bytes behind the packet belong to no segment.
     """
     layout = layout_of(frame)
     if layout is None or size < LEAST:
         return REFUSED
+    came_well = len(frame) if good is None else good
     made = []
     for at in range(layout.payload, layout.end, size):
         stop = min(at + size, layout.end)
-        is_last = stop == layout.end
-        data = _segment(frame, layout, at, stop, len(made), is_last)
-        bad = stop > len(frame) or (is_last and error)
-        made.append(Segment(data, bad))
-        if bad:
+        made.append(Segment(_segment(frame, layout, at, stop, len(made), stop == layout.end), stop > came_well))
+        if stop > len(frame):
             break
     return tuple(made)
 

@@ -11,7 +11,7 @@ from .frame import controls_link, parse, with_tag, without_tag
 from .limit import Limit
 from .offload import Request, filled, request_of
 from .rss import DEFAULT_KEY, hash_type, rss_hash
-from .segments import segments_of
+from .segments import Segment, segments_of
 
 MIN_FRAME = 60
 ETHERNET_HEADER = 14
@@ -113,7 +113,10 @@ class TxOutcome:
 
 
 class GoldenShell:
-    """Model of one shell with its tables. segmentation: it cuts large frames, if their descriptors ask for it."""
+    """Model of one shell with its tables.
+
+    segmentation: it cuts large frames, if their descriptors ask for it. host_bytes: of a beat of the host's streams.
+    """
 
     def __init__(
         self,
@@ -122,9 +125,11 @@ class GoldenShell:
         queues: int = 512,
         max_frame: int = 9600,
         segmentation: bool = False,
+        host_bytes: int = 32,
     ) -> None:
         self.max_frame = max_frame
         self.segmentation = segmentation
+        self.host_bytes = host_bytes
         self.queues = queues
         self.ports = [Port() for _ in range(ports)]
         self.functions = {
@@ -249,20 +254,26 @@ class GoldenShell:
 
     def transmit_all(self, queue: int, frame: bytes, error: bool = False, metadata: int = 0) -> tuple[TxOutcome, ...]:
         """The same of each frame that the card makes of one: of the segments, or of itself."""
-        request = self._request(queue, metadata)
-        if not (self.segmentation and request.segment_bytes):
-            return (self._transmit(queue, frame, error, request),)
-        return tuple(
-            self._transmit(queue, segment.data, segment.error, self._of_segment(request, segment.data))
-            for segment in segments_of(frame, request.segment_bytes, error)
-        )
+        segments = self.segments(queue, frame, error, metadata)
+        if segments is None:
+            return (self.transmit(queue, frame, error, metadata),)
+        return tuple(self.transmit_segment(queue, segment, metadata) for segment in segments)
+
+    def segments(self, queue: int, frame: bytes, error: bool, metadata: int) -> tuple[Segment, ...] | None:
+        """What a frame is cut into; None: it is not cut. An error comes with the last beat, and spoils what is in it."""
+        size = self._request(queue, metadata).segment_bytes
+        if not (self.segmentation and size):
+            return None
+        before_last = (max(len(frame), 1) - 1) // self.host_bytes * self.host_bytes
+        return segments_of(frame, size, before_last if error else None)
+
+    def transmit_segment(self, queue: int, segment: Segment, metadata: int) -> TxOutcome:
+        """Its queue might ask when the frame was cut. It gets its checksums whether or not they were asked for."""
+        is_ip4 = segment.data is not None and parse(segment.data).ethertype == IPV4
+        return self._transmit(queue, segment.data, segment.error, replace(request_of(metadata), ip=is_ip4, l4=True))
 
     def _request(self, queue: int, metadata: int) -> Request:
         return request_of(metadata if queue in self.transmit_offload else 0)
-
-    def _of_segment(self, request: Request, data: bytes | None) -> Request:
-        """A segment gets its checksums whether or not they were asked for."""
-        return replace(request, ip=data is not None and parse(data).ethertype == IPV4, l4=True)
 
     def _transmit(self, queue: int, frame: bytes | None, error: bool, request: Request) -> TxOutcome:
         """frame: None is one that was refused."""
