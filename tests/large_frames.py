@@ -77,3 +77,42 @@ def large(random: Random, head: bytes, payload: int) -> Large:
     )
     # The descriptor and IPv4's length have the same limit, and the Ethernet header is in the former alone.
     return replace(made, payload=random.randbytes(min(payload, MOST - made.payload_at)))
+
+
+def segment_bytes(random: Random) -> int:
+    """What a descriptor asks for: mostly as much as the wire takes."""
+    return random.choice((256, 257, 288, 536, 1428, 1448, 1460, random.randint(256, 8191), random.randint(256, 2000)))
+
+
+def payload_bytes(random: Random, size: int, most: int) -> int:
+    """For segments of that size: a few of them, or many, and often a last one that is nearly full or nearly empty."""
+    kind = random.random()
+    whole = size * random.randint(0, 6 if kind < 0.9 else MOST // size)
+    rest = random.choice((1, 2, size - 1, size, random.randint(1, size)))
+    return min(whole + rest, most)
+
+
+def spoilt(random: Random, one: Large) -> bytes:
+    """The frame with something that no card can cut, or that is not as its headers say."""
+    frame = bytearray(one.frame())
+    ip, kind = len(one.head) + 2, random.randrange(8)
+    if kind == 0:  # the length of the packet
+        at = ip + (2 if one.version == 4 else 4)
+        length = int.from_bytes(frame[at : at + 2], "big") + random.choice((-1, 1, -300, 300, -(1 << 15), 1 << 15))
+        frame[at : at + 2] = (length & 0xFFFF).to_bytes(2, "big")
+    elif kind == 1:  # a fragment, or part of the flow label or traffic class
+        frame[ip + 6] ^= 1 << random.randrange(6)
+    elif kind == 2:  # the protocol
+        frame[ip + (9 if one.version == 4 else 6)] = random.choice((0, 1, 44, 47, 58, random.randrange(256)))
+    elif kind == 3:  # the version, or how long a header is
+        at = random.choice((ip, one.l4_at + 12))
+        frame[at] = random.randrange(256)
+    elif kind == 4:  # the frame ends early
+        del frame[random.randrange(len(frame)) :]
+    elif kind == 5:  # or within its headers, or with them
+        del frame[max(0, one.payload_at - random.choice((0, 1, 2, 8, 20, 40, 60))) :]
+    elif kind == 6:  # bytes behind the packet
+        frame += random.randbytes(min(random.choice((1, 4, 31, 32, 64, 200)), MOST - len(frame)))
+    else:  # its type
+        frame[ip - 2 : ip] = random.choice((b"\x08\0", b"\x86\xdd", b"\x08\x06", b"\x81\0", b"\x88\xa8"))
+    return bytes(frame)

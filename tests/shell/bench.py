@@ -10,8 +10,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from meridian_card import PsFrame, PsPort, Shell, Simulator, Timestamp
 from meridian_golden.frame import Header, parse
@@ -22,6 +23,7 @@ from meridian_golden.shell import PFS, GoldenShell, RxOutcome, TxOutcome
 INSIDE_NS = 20_000
 SETTLE_NS = 10_000
 FOR_EVER = 1 << 62
+T = TypeVar("T")
 WIRE_OVERHEAD = 24  # preamble, FCS and the gap between frames, in bytes
 
 
@@ -51,6 +53,8 @@ class RxSent:
 
 @dataclass
 class TxSent:
+    """A frame of the host, or one that the shell makes of it."""
+
     number: int
     queue: int
     data: bytes
@@ -58,6 +62,10 @@ class TxSent:
     window: tuple[int, int]
     metadata: int
     outcomes: list[TxOutcome] = field(default_factory=list)
+
+
+#: A frame that the shell may not have made at all.
+ABSENT = TxOutcome("absent")
 
 
 @dataclass
@@ -80,6 +88,14 @@ class Seen:
     interrupts: list[dict] = field(default_factory=list)  # messages to the host, and levels to the PS
 
 
+def distinct(items: Iterable[T]) -> list[T]:
+    found: list[T] = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return found
+
+
 class Bench:
     """Functions keep to queues of their own (`queue_home`), so that a queue tells the function at any time."""
 
@@ -89,12 +105,21 @@ class Bench:
         geometry = self.shell.geometry
         self.geometry = geometry
         self.rate = rate
-        self.models = [Model(GoldenShell(geometry.ports, geometry.functions, geometry.queues, geometry.max_frame))]
-        self.golden.transmit_offload = set(filter(self.has_transmit_offload, range(geometry.queues)))
+        self.segmentation = self.shell.has("SEGMENTS")
+        golden = GoldenShell(
+            geometry.ports,
+            geometry.functions,
+            geometry.queues,
+            geometry.max_frame,
+            self.segmentation,
+            geometry.host_bytes,
+        )
+        self.models = [Model(golden)]
         self.ps = [PsPort(self.shell, port, ring_log2, seed + port) for port in range(geometry.ports)]
         self.queues_each = geometry.queues // geometry.functions
         self.rx_sent: list[RxSent] = []
         self.tx_sent: list[TxSent] = []
+        self.tx_made: list[TxSent] = []  # of those, with what the golden model says: segments, or the frame itself
         self.ps_sent: dict[int, list[PsSent]] = {port: [] for port in range(geometry.ports)}
         self.seen = Seen(
             wire={p: [] for p in self.ps_sent}, ps={p: [] for p in self.ps_sent}, stamps={p: [] for p in self.ps_sent}
@@ -102,6 +127,8 @@ class Bench:
         self.reset_functions: set[int] = set()
         self.limited_since: dict[int, int] = {}
         self._free_at = [0.0] * geometry.ports
+        self._h2c_free_at = 0.0
+        self._judged = 0  # frames of the host
 
     @property
     def golden(self) -> GoldenShell:
@@ -122,10 +149,26 @@ class Bench:
         """All but every third queue may ask."""
         return queue % 3 != 0
 
+    def is_paced(self, queue: int) -> bool:
+        """Without descriptors the stream does not wait for the pacer, but its frames are counted."""
+        return queue % 4 == 0
+
     def set_switches(self, queues: Iterable[int]) -> None:
-        for queue in queues:
-            offload = self.has_transmit_offload(queue)
-            self.shell.set_queue_switches(queue, self.has_completion16(queue), transmit_offload=offload)
+        asking = set(filter(self.has_transmit_offload, queues))
+        with self.changing(lambda golden: golden.transmit_offload.update(asking)):
+            for queue in queues:
+                self.shell.set_queue_switches(
+                    queue, self.has_completion16(queue), self.is_paced(queue), queue in asking
+                )
+
+    def set_transmit_offload(self, queue: int, on: bool) -> None:
+        """Until the function is reset, or the switches are set again."""
+
+        def apply(golden: GoldenShell) -> None:
+            (golden.transmit_offload.add if on else golden.transmit_offload.discard)(queue)
+
+        with self.changing(apply):
+            self.shell.set_queue_switches(queue, transmit_offload=on)
 
     # Settings
 
@@ -290,7 +333,10 @@ class Bench:
     def h2c(self, queue: int, data: bytes, error: bool = False, metadata: int = 0) -> None:
         """metadata: of the descriptor; they mean nothing on a queue that may not ask."""
         now = self.sim.now_ps // 1000
-        self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, (now, now + INSIDE_NS), metadata))
+        # Those before it may leave on one port, a large one as hundreds of segments.
+        self._h2c_free_at = max(self._h2c_free_at, now) + 1.25 * len(data) * 8 / self.rate
+        window = (now, int(self._h2c_free_at) + INSIDE_NS)
+        self.tx_sent.append(TxSent(len(self.tx_sent), queue, data, error, window, metadata))
         self.shell.h2c(queue, data, error, metadata)
 
     def ps_send(self, port: int, data: bytes, tag: int | None = None) -> None:
@@ -314,8 +360,11 @@ class Bench:
                 break
         else:
             raise AssertionError("the PS's rings do not come to an end")
-        for frame in (*self.rx_sent, *self.tx_sent):
-            frame.outcomes = frame.outcomes or self._outcomes(frame)
+        for frame in self.rx_sent:
+            frame.outcomes = frame.outcomes or self._received(frame)
+        for frame in self.tx_sent[self._judged :]:
+            self._judge(frame)
+        self._judged = len(self.tx_sent)
         for sent in self.ps_sent.values():
             for frame in sent:  # settings that matter to it do not change while the PS sends
                 frame.outcome = frame.outcome or self.golden.transmit_ps(frame.port, frame.data)
@@ -326,18 +375,40 @@ class Bench:
             len(events) for side in (seen.wire, seen.ps, seen.stamps) for events in side.values()
         )
 
-    def _outcomes(self, frame: RxSent | TxSent) -> list:
-        since, until = frame.window
-        result: list = []
-        for model in self.models:
-            if model.since <= until and since <= model.until:
-                if isinstance(frame, RxSent):
-                    outcome = model.golden.receive(frame.port, frame.data, frame.bad)
-                else:
-                    outcome = model.golden.transmit(frame.queue, frame.data, frame.error, frame.metadata)
-                if outcome not in result:
-                    result.append(outcome)
-        return result
+    def _met(self, window: tuple[int, int]) -> list[GoldenShell]:
+        since, until = window
+        return [model.golden for model in self.models if model.since <= until and since <= model.until]
+
+    def _received(self, frame: RxSent) -> list[RxOutcome]:
+        return distinct(golden.receive(frame.port, frame.data, frame.bad) for golden in self._met(frame.window))
+
+    def _judge(self, frame: TxSent) -> None:
+        """Its queue says whether it is cut when it begins; what becomes of a segment, other settings say later."""
+        models = self._met(frame.window)
+        made: list[list[tuple[bytes, list[TxOutcome]]]] = []
+        for segments in distinct(
+            golden.segments(frame.queue, frame.data, frame.error, frame.metadata) for golden in models
+        ):
+            if segments is None:
+                given = (frame.queue, frame.data, frame.error, frame.metadata)
+                made.append([(frame.data, distinct(golden.transmit(*given) for golden in models))])
+                continue
+            made.append(
+                [
+                    (
+                        s.data or b"",
+                        distinct(golden.transmit_segment(frame.queue, s, frame.metadata) for golden in models),
+                    )
+                    for s in segments
+                ]
+            )
+        if len(made) > 1:
+            if all(len(way) == 1 for way in made):
+                made = [[(frame.data, distinct(outcome for ((_, outcomes),) in made for outcome in outcomes))]]
+            else:
+                made = [[(data, [*outcomes, ABSENT]) for data, outcomes in way] for way in made]
+        for data, outcomes in (piece for way in made for piece in way):
+            self.tx_made.append(replace(frame, number=len(self.tx_made), data=data, outcomes=outcomes))
 
     def _collect(self) -> None:
         for port, ps in enumerate(self.ps):

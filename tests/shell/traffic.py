@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+import large_frames
 from bench import Bench
 from meridian_golden.frame import BROADCAST, LINK_LOCAL, MAC_CONTROL_TYPE, SERVICE_TYPE, VLAN_TYPE
 from meridian_golden.limit import PTP_PORTS, PTP_TYPE, Limit, Rate
@@ -15,6 +16,7 @@ VIDS = (0, 5, 6, 100, 4095)
 IPV4, IPV6 = 0x0800, 0x86DD
 ID_BYTES = 6
 PLENTY = 60_000
+SEGMENT_BYTES = 19  # where the metadata of a descriptor have them
 
 
 def unicast(random: Random) -> bytes:
@@ -242,15 +244,35 @@ class World:
         metadata = random.getrandbits(32)
         if bench.has_transmit_offload(queue):
             metadata &= ~(1 << 16)
+            if bench.segmentation:
+                metadata &= ~(0x1FFF << SEGMENT_BYTES)
             if random.random() < 0.25:  # mostly the VLAN that it is known in
                 bare = bare or random.random() < 0.8
                 metadata = metadata & ~0xFFF | 1 << 16 | (random.choice(VIDS) if vid is None else vid)
-        frame = self.frame(destination, source, vid, length, bare)
-        if random.random() < 0.7:
-            frame = scrambled(random, frame, ID_BYTES)
+        error = random.random() < 0.02
+        cut = bench.segmentation and random.random() < 0.25
+        if cut:
+            size = large_frames.segment_bytes(random) if random.random() < 0.9 else random.randrange(1, 300)
+            metadata = metadata & ~(0x1FFF << SEGMENT_BYTES) | size << SEGMENT_BYTES
+        if cut and length >= 60 and random.random() < 0.8:
+            # Two buffers inside the card have no room for many at once.
+            most = 2000 if destination not in self.strangers or destination[0] & 1 else large_frames.MOST
+            head = destination + source + (b"" if bare else self._tag(vid))
+            frame = self._large(head, size, most, error)
+        else:
+            frame = self.frame(destination, source, vid, length, bare)
+            if random.random() < 0.7:
+                frame = scrambled(random, frame, ID_BYTES)
         if length >= 40 and random.random() < 0.1:
             frame = self._control(frame)
-        return queue, frame, random.random() < 0.02, metadata
+        return queue, frame, error, metadata
+
+    def _large(self, head: bytes, size: int, most: int, error: bool) -> bytes:
+        """A frame that is to be cut, or cannot be."""
+        random = self.random
+        one = large_frames.large(random, head, large_frames.payload_bytes(random, size, most))
+        # What an error behind the packet does depends on the beats of the stream.
+        return large_frames.spoilt(random, one) if random.random() < 0.25 and not error else one.frame()
 
     def sent_by_ps(self, port: int = 0) -> bytes:
         random = self.random

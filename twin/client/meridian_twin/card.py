@@ -68,6 +68,11 @@ class Card(ABC):
             max_frame=self.read(self._place("IDENT", "MAX_FRAME"), self.bus),
         )
 
+    def has(self, capability: str) -> bool:
+        """Of those in the register of capabilities, such as SEGMENTS."""
+        word = self.read(self._place("IDENT", "CAPABILITIES"), self.bus)
+        return bool(self.regs.field("IDENT", "CAPABILITIES", capability).of(word))
+
     # Registers
 
     @abstractmethod

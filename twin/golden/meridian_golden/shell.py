@@ -157,7 +157,8 @@ class GoldenShell:
         state.queue_base, state.queue_count, state.enable = base, count, count > 0
 
     def function_reset(self, function: int) -> None:
-        """Function level reset: the queues are gone, the other settings are the PF's business."""
+        """Function level reset: the queues are gone with their switches, other settings are the PF's business."""
+        self.transmit_offload -= {queue for queue, owner in self.owner.items() if owner == function}
         self.set_queues(function, 0, 0)
 
     def receive(self, port_number: int, frame: bytes, bad: bool = False) -> RxOutcome:
