@@ -100,12 +100,12 @@ def spoilt(random: Random, one: Large) -> bytes:
         at = ip + (2 if one.version == 4 else 4)
         length = int.from_bytes(frame[at : at + 2], "big") + random.choice((-1, 1, -300, 300, -(1 << 15), 1 << 15))
         frame[at : at + 2] = (length & 0xFFFF).to_bytes(2, "big")
-    elif kind == 1:  # a fragment, or part of the flow label or traffic class
+    elif kind == 1:  # a fragment, or over IPv6 another protocol
         frame[ip + 6] ^= 1 << random.randrange(6)
     elif kind == 2:  # the protocol
         frame[ip + (9 if one.version == 4 else 6)] = random.choice((0, 1, 44, 47, 58, random.randrange(256)))
     elif kind == 3:  # the version, or how long a header is
-        at = random.choice((ip, one.l4_at + 12))
+        at = ip if one.protocol == UDP else random.choice((ip, one.l4_at + 12))
         frame[at] = random.randrange(256)
     elif kind == 4:  # the frame ends early
         del frame[random.randrange(len(frame)) :]

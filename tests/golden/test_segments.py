@@ -171,9 +171,9 @@ def test_an_error_spoils_what_is_in_the_last_beat(shell):
     assert verdicts(shell, short, error=True) == ["error", "error"]
 
 
-@pytest.mark.parametrize("data", [b"", LARGE[:10], LARGE[:60]])
-def test_a_refused_frame_is_one_error(shell, data):
-    assert verdicts(shell, data, metadata=CUT | 3 << 17) == ["error"]
+@pytest.mark.parametrize(("data", "verdict"), [(LARGE[:60], "error"), (LARGE[:10], "error"), (b"", "runt")])
+def test_a_refused_frame_is_one_error(shell, data, verdict):
+    assert verdicts(shell, data, metadata=CUT | 3 << 17) == [verdict]
 
 
 def test_the_request_is_for_cards_and_queues_that_have_it(shell):

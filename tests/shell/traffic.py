@@ -259,6 +259,8 @@ class World:
             most = 2000 if destination not in self.strangers or destination[0] & 1 else large_frames.MOST
             head = destination + source + (b"" if bare else self._tag(vid))
             frame = self._large(head, size, most, error)
+        elif cut and random.random() < 0.1:
+            return queue, b"", error, metadata
         else:
             frame = self.frame(destination, source, vid, length, bare)
             if random.random() < 0.7:

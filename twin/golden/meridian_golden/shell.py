@@ -261,11 +261,14 @@ class GoldenShell:
         return tuple(self.transmit_segment(queue, segment, metadata) for segment in segments)
 
     def segments(self, queue: int, frame: bytes, error: bool, metadata: int) -> tuple[Segment, ...] | None:
-        """What a frame is cut into; None: it is not cut. An error comes with the last beat, and spoils what is in it."""
+        """What a frame is cut into; None: it is not cut. An error comes with the last beat, and spoils what is in it.
+
+        A transfer without a byte is no frame that could be cut or refused: it is a runt, whatever it asks for.
+        """
         size = self._request(queue, metadata).segment_bytes
-        if not (self.segmentation and size):
+        if not (self.segmentation and size and frame):
             return None
-        before_last = (max(len(frame), 1) - 1) // self.host_bytes * self.host_bytes
+        before_last = (len(frame) - 1) // self.host_bytes * self.host_bytes
         return segments_of(frame, size, before_last if error else None)
 
     def transmit_segment(self, queue: int, segment: Segment, metadata: int) -> TxOutcome:
