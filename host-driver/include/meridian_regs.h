@@ -1319,6 +1319,8 @@
 #define MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK           0x00000002u
 #define MERIDIAN_QUEUE_SWITCHES_PACED_SHIFT                     2
 #define MERIDIAN_QUEUE_SWITCHES_PACED_MASK                      0x00000004u
+#define MERIDIAN_QUEUE_SWITCHES_TRANSMIT_SEGMENTS_SHIFT         3
+#define MERIDIAN_QUEUE_SWITCHES_TRANSMIT_SEGMENTS_MASK          0x00000008u
 
 /*
  * Transmit queues of all ports in one memory, in a build with a pool of cells. Every value of its

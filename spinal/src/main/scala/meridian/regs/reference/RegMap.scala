@@ -82,7 +82,8 @@ object RegMap {
         groups = 256,
         psAddresses = 16,
         selfTest = true,
-        egress = true
+        egress = true,
+        segmentation = true
       )
     sizes.copy(box = Some(BoxPins.whole(sizes)), hostBox = Some(BoxPins.whole(sizes, atHost = true)))
   }
