@@ -12,6 +12,6 @@ case class H2cMeta(p: ShellParam) extends Bundle {
   val error = Bool() // the engine or its protocol marked the frame bad
   val request = Bits(H2cRequest.bits(p) bits) // from the descriptor: nobody's word until its queue may ask
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
-  val segments = p.segmentation generate Bool() // it is to be cut into segments, and its queue may ask for it
+  val segments = p.segmentation generate Bool() // it is to be cut, as its queue may ask for, or is a segment
   val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
 }

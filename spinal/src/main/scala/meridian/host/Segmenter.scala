@@ -407,9 +407,10 @@ class Segmenter(p: ShellParam) extends Component {
     io.frames.meta.request(H2cRequest.l4Checksum.low) := True
     io.frames.meta.error := made.error
     io.frames.meta.zero := made.zero
-    io.frames.meta.segments := False
     io.frames.meta.more := made.more
   }
+  // A frame that passes is none, whatever its queue may ask for meanwhile.
+  io.frames.meta.segments.allowOverride() := made.valid
 
   val flushing = new FlushPoint(2)
   flushing.io.begin := io.h2c.fire && starts

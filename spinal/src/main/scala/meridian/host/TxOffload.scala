@@ -69,7 +69,9 @@ class TxOffload(p: ShellParam) extends Component {
     val beat = RegNext(io.h2c.payload)
     val first = RegNext(TxOffload.this.first)
     val allowNow = allowed.readSync(io.h2c.meta.queue.resized, readUnderWrite = readFirst)
-    val allow = Mux(first, allowNow, RegNextWhen(allowNow, valid && first)) // the switch may change in a frame
+    // The switch may change in a frame, and between segments of one.
+    val mayAsk = if (p.segmentation) allowNow || beat.meta.segments else allowNow
+    val allow = Mux(first, mayAsk, RegNextWhen(mayAsk, valid && first))
     def asks(at: Int): Bool = beat.meta.request(at) && allow
   }
 
