@@ -184,14 +184,18 @@ def main() -> int:
     parser.add_argument("--configuration", action="append", metavar="PORTS:BYTES:FUNCTIONS", default=[])
     parser.add_argument("--verilog", type=Path, help="measure this file instead of generating one (top module Shell)")
     parser.add_argument(
-        "--part", choices=["selftest", "egress", "segments", "pool", "dma"], help="measure this option of the shell alone"
+        "--part",
+        choices=["selftest", "egress", "segments", "pool", "dma"],
+        help="measure this option of the shell alone",
     )
     parser.add_argument("--paths", action="store_true", help=f"print up to {PATHS} paths over the limit for each clock")
     parser.add_argument("--parts", action="store_true", help="print the LUTs of each component with at least a hundred")
     arguments = parser.parse_args()
     configurations = arguments.configuration or ["1:32:8", "4:64:8"]
     figures: list[Figure] = []
-    parts = [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "segments", "dma"]
+    parts = (
+        [arguments.part] if arguments.part else [] if arguments.verilog else ["selftest", "egress", "segments", "dma"]
+    )
     sizes = sorted({tuple(int(x) for x in c.split(":")[1:]) for c in configurations})
     if "selftest" in parts:
         for width, functions in sizes:

@@ -55,7 +55,7 @@ def test_segments_are_those_of_linux(kernel: Kernel, seed: int) -> None:
     random = Random(seed)
     shell = GoldenShell(segmentation=True, max_frame=9600)
     shell.set_queues(0, 0, 1)
-    shell.transmit_offload, shell.ports[0].tx_enable = {0}, True
+    shell.transmit_segments, shell.ports[0].tx_enable = {0}, True
     cut = 0
     for _ in range(100):
         head = HEAD + (b"\x81\0" + random.randbytes(2) if random.random() < 0.3 else b"")

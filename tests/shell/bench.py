@@ -149,26 +149,35 @@ class Bench:
         """All but every third queue may ask."""
         return queue % 3 != 0
 
+    def has_transmit_segments(self, queue: int) -> bool:
+        return self.segmentation and queue % 5 != 0
+
     def is_paced(self, queue: int) -> bool:
         """Without descriptors the stream does not wait for the pacer, but its frames are counted."""
         return queue % 4 == 0
 
     def set_switches(self, queues: Iterable[int]) -> None:
-        asking = set(filter(self.has_transmit_offload, queues))
-        with self.changing(lambda golden: golden.transmit_offload.update(asking)):
-            for queue in queues:
-                self.shell.set_queue_switches(
-                    queue, self.has_completion16(queue), self.is_paced(queue), queue in asking
-                )
-
-    def set_transmit_offload(self, queue: int, on: bool) -> None:
-        """Until the function is reset, or the switches are set again."""
+        asking, cut = set(filter(self.has_transmit_offload, queues)), set(filter(self.has_transmit_segments, queues))
 
         def apply(golden: GoldenShell) -> None:
-            (golden.transmit_offload.add if on else golden.transmit_offload.discard)(queue)
+            golden.transmit_offload |= asking
+            golden.transmit_segments |= cut
 
         with self.changing(apply):
-            self.shell.set_queue_switches(queue, transmit_offload=on)
+            for queue in queues:
+                self.shell.set_queue_switches(
+                    queue, self.has_completion16(queue), self.is_paced(queue), queue in asking, queue in cut
+                )
+
+    def set_requests(self, queue: int, offload: bool, segments: bool) -> None:
+        """What it may ask for, until the function is reset, or the switches are set again."""
+
+        def apply(golden: GoldenShell) -> None:
+            (golden.transmit_offload.add if offload else golden.transmit_offload.discard)(queue)
+            (golden.transmit_segments.add if segments else golden.transmit_segments.discard)(queue)
+
+        with self.changing(apply):
+            self.shell.set_queue_switches(queue, transmit_offload=offload, transmit_segments=segments)
 
     # Settings
 

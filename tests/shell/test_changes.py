@@ -96,10 +96,10 @@ class Changes:
     def change_function_port(self) -> None:
         self.world.bench.set_function_port(self._function(), self._port())
 
-    def change_transmit_offload(self) -> None:
+    def change_requests(self) -> None:
         world = self.world
         for queue in world.random.sample(world.queues, min(8, len(world.queues))):
-            world.bench.set_transmit_offload(queue, world.random.random() < 0.5)
+            world.bench.set_requests(queue, *(world.random.random() < 0.6 for _ in range(2)))
 
     def change_reset(self) -> None:
         """FLR of a VF; its queues are then invalidated, so that a frame that comes late is a drop of the DMA engine."""

@@ -13,6 +13,8 @@ from test_random import DEFAULT
 from wide import WIDE
 
 KIB = 1024
+#: In beats of 32 bytes; WIDE has it in beats of 64.
+SEGMENTS = ("--segmentation", "true")
 
 
 def point(seed: int) -> tuple[str, ...]:
@@ -36,12 +38,13 @@ def point(seed: int) -> tuple[str, ...]:
         "copy-buffer": max(least, random.choice((4, 32)) * KIB),
         "veb-buffer": max(least, random.choice((4, 32)) * KIB),
         "max-frame": frame,
+        "segmentation": random.choice(("true", "false")),
     }
     return tuple(text for name, value in sizes.items() for text in (f"--{name}", str(value)))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("configuration", [DEFAULT, WIDE], ids=["default", "wide"])
+@pytest.mark.parametrize("configuration", [DEFAULT, WIDE, SEGMENTS], ids=["default", "wide", "segments"])
 @pytest.mark.parametrize("seed", range(1000, 1030))
 def test_more_seeds(start: Start, seed: int, configuration: tuple[str, ...]) -> None:
     test_random.run(start, seed, configuration, rounds=100, lossless=True)

@@ -242,24 +242,21 @@ class World:
             vid = vid if known is None or random.random() < 0.3 else known
         bare = bool(sender and sender.insert is not None and random.random() < 0.8)
         metadata = random.getrandbits(32)
-        if bench.has_transmit_offload(queue):
+        if bench.has_transmit_offload(queue) or bench.has_transmit_segments(queue):
             metadata &= ~(1 << 16)
-            if bench.segmentation:
-                metadata &= ~(0x1FFF << SEGMENT_BYTES)
             if random.random() < 0.25:  # mostly the VLAN that it is known in
                 bare = bare or random.random() < 0.8
                 metadata = metadata & ~0xFFF | 1 << 16 | (random.choice(VIDS) if vid is None else vid)
         error = random.random() < 0.02
-        cut = bench.segmentation and random.random() < 0.25
-        if cut:
-            size = large_frames.segment_bytes(random) if random.random() < 0.9 else random.randrange(1, 300)
+        size = self._segment_bytes() if bench.segmentation else 0
+        if bench.segmentation and (size or bench.has_transmit_segments(queue)):
             metadata = metadata & ~(0x1FFF << SEGMENT_BYTES) | size << SEGMENT_BYTES
-        if cut and length >= 60 and random.random() < 0.8:
+        if size and length >= 60 and random.random() < 0.8:
             # Two buffers inside the card have no room for many at once.
             most = 2000 if destination not in self.strangers or destination[0] & 1 else large_frames.MOST
             head = destination + source + (b"" if bare else self._tag(vid))
             frame = self._large(head, size, most, error)
-        elif cut and random.random() < 0.1:
+        elif size and random.random() < 0.1:
             return queue, b"", error, metadata
         else:
             frame = self.frame(destination, source, vid, length, bare)
@@ -268,6 +265,12 @@ class World:
         if length >= 40 and random.random() < 0.1:
             frame = self._control(frame)
         return queue, frame, error, metadata
+
+    def _segment_bytes(self) -> int:
+        """Of a frame that is to be cut; now and then fewer than the shell takes."""
+        random = self.random
+        kind = random.random()
+        return 0 if kind < 0.75 else random.randrange(1, 300) if kind > 0.98 else large_frames.segment_bytes(random)
 
     def _large(self, head: bytes, size: int, most: int, error: bool) -> bytes:
         """A frame that is to be cut, or cannot be."""

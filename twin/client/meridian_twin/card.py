@@ -180,15 +180,22 @@ class Card(ABC):
         completion16: bool | None = None,
         paced: bool | None = None,
         transmit_offload: bool | None = None,
+        transmit_segments: bool | None = None,
     ) -> None:
         """Of a queue, counted over all functions, before it is started; those that are not named stay.
 
         completion16: completion entries of 16 bytes. paced: it sends at the rates of its function.
-        transmit_offload: the metadata of its transmit descriptors are requests.
+        transmit_offload: the metadata of its transmit descriptors are requests for tags and checksums.
+        transmit_segments: and for segments, on a card that has them.
         """
         address = self.regs.address("QUEUE", "SWITCHES", index=queue)
         word = self.read(address)
-        switches = {"COMPLETION16": completion16, "PACED": paced, "TRANSMIT_OFFLOAD": transmit_offload}
+        switches = {
+            "COMPLETION16": completion16,
+            "PACED": paced,
+            "TRANSMIT_OFFLOAD": transmit_offload,
+            "TRANSMIT_SEGMENTS": transmit_segments,
+        }
         for name, on in switches.items():
             if on is not None:
                 field = self.regs.field("QUEUE", "SWITCHES", name)

@@ -157,7 +157,9 @@ class Host(Closing, Queues):
         absolute = base + queue
         h2c = H2cQueue(self.link, function, queue, self.memory, setting)
         c2h = C2hQueue(self.link, function, queue, self.memory, setting, self.tables)
-        self.card.set_queue_switches(absolute, setting.completion16, setting.paced, setting.transmit_offload)
+        self.card.set_queue_switches(
+            absolute, setting.completion16, setting.paced, setting.transmit_offload, setting.transmit_segments
+        )
         qdma.program_h2c(self.contexts, absolute, function, h2c.base, setting, self.tables)
         self.card.set_buffer_size(absolute, setting.buffer)
         qdma.program_c2h(self.contexts, absolute, function, c2h.base, c2h.completion_base, setting, self.tables)

@@ -100,6 +100,7 @@ class QueueSetting:
     paced: bool = False  # transmit at the rates of the function; descriptors are fetched on credit
     completion16: bool = False  # completion entries of 16 bytes
     transmit_offload: bool = False  # its descriptors may ask for tags and checksums
+    transmit_segments: bool = False  # and for segments
 
     @property
     def completion_bytes(self) -> int:

@@ -143,7 +143,8 @@ class GoldenShell:
             for number in range(functions)
         }
         self.owner: dict[int, int] = {}
-        self.transmit_offload: set[int] = set()  # queues whose descriptors may ask
+        self.transmit_offload: set[int] = set()  # queues whose descriptors may ask for tags and checksums
+        self.transmit_segments: set[int] = set()  # and those that may ask for segments
         self.addresses: dict[tuple[int, bytes, int | None], int] = {}
         self.multicast_groups: dict[tuple[int, bytes, int | None], set[int]] = {}
         self.verdicts: Counter[tuple[str, int | None]] = Counter()
@@ -158,7 +159,9 @@ class GoldenShell:
 
     def function_reset(self, function: int) -> None:
         """Function level reset: the queues are gone with their switches, other settings are the PF's business."""
-        self.transmit_offload -= {queue for queue, owner in self.owner.items() if owner == function}
+        queues = {queue for queue, owner in self.owner.items() if owner == function}
+        self.transmit_offload -= queues
+        self.transmit_segments -= queues
         self.set_queues(function, 0, 0)
 
     def receive(self, port_number: int, frame: bytes, bad: bool = False) -> RxOutcome:
@@ -265,14 +268,14 @@ class GoldenShell:
 
         A transfer without a byte is no frame that could be cut or refused: it is a runt, whatever it asks for.
         """
-        size = self._request(queue, metadata).segment_bytes
+        size = request_of(metadata).segment_bytes if queue in self.transmit_segments else 0
         if not (self.segmentation and size and frame):
             return None
         before_last = (len(frame) - 1) // self.host_bytes * self.host_bytes
         return segments_of(frame, size, before_last if error else None)
 
     def transmit_segment(self, queue: int, segment: Segment, metadata: int) -> TxOutcome:
-        """Its queue might ask when the frame was cut. It gets its checksums whether or not they were asked for."""
+        """Its queue might ask when the frame was begun. It gets its checksums whether or not they were asked for."""
         is_ip4 = segment.data is not None and parse(segment.data).ethertype == IPV4
         return self._transmit(queue, segment.data, segment.error, replace(request_of(metadata), ip=is_ip4, l4=True))
 

@@ -136,7 +136,7 @@ def shell() -> GoldenShell:
     model = GoldenShell(segmentation=True, max_frame=600)
     model.ports[0].tx_enable = True
     model.set_queues(4, 16, 4)
-    model.transmit_offload = {16}
+    model.transmit_segments = {16}
     model.addresses[0, ALICE, None] = 4
     return model
 
@@ -178,10 +178,9 @@ def test_a_refused_frame_is_one_error(shell, data, verdict):
 
 def test_the_request_is_for_cards_and_queues_that_have_it(shell):
     shell.max_frame = 9600
-    shell.transmit_offload = set()
+    shell.transmit_offload, shell.transmit_segments = {16}, set()
     assert shell.transmit_all(16, LARGE, metadata=CUT) == (shell.transmit(16, LARGE),)
-    shell.transmit_offload = {16}
-    shell.segmentation = False
+    shell.transmit_segments, shell.segmentation = {16}, False
     assert shell.transmit_all(16, LARGE, metadata=CUT) == (shell.transmit(16, LARGE),)
 
 
