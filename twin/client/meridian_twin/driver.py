@@ -41,12 +41,22 @@ class Queues:
         self.function = function
         self.pairs: list[Pair] = []
 
-    def send(self, frame: bytes, queue: int = 0, seconds: float | None = None, offload: Offload | None = None) -> None:
-        """Hands a frame to the card; waits for room in the ring. offload: what the card is asked to do with it."""
+    def send(
+        self,
+        frame: bytes,
+        queue: int = 0,
+        seconds: float | None = None,
+        offload: Offload | None = None,
+        cuts: Sequence[int] = (),
+    ) -> None:
+        """Hands a frame to the card; waits for room in the ring. offload: what the card is asked to do with it.
+
+        cuts: where it is cut into pieces, of a queue whose descriptors have several.
+        """
         ring = self.pairs[queue].h2c
         if ring.room() <= 0:
             self.link.wait(lambda: ring.room() > 0, f"room in transmit queue {queue}", seconds)
-        ring.send(frame, offload)
+        ring.send(frame, offload, cuts)
 
     def drain(self, seconds: float | None = None) -> None:
         """Until the card has taken every frame."""

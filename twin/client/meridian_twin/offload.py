@@ -16,19 +16,22 @@ def _registers() -> Registers:
 
 @dataclass(frozen=True)
 class Offload:
-    """For a queue with transmit_offload.
+    """For a queue with transmit_offload, and with transmit_segments for segment_bytes.
 
     vlan: control information of a tag to be put in. ip_checksum, l4_checksum: of the IPv4 header, and of TCP or UDP, to
-    be filled in; what the fields hold before does not matter.
+    be filled in; what the fields hold before does not matter. segment_bytes: of payload, 256 to 8,191, into which TCP's
+    or UDP's payload is cut, each with all headers and checksums; 0: it is not cut.
     """
 
     vlan: int | None = None
     ip_checksum: bool = False
     l4_checksum: bool = False
+    segment_bytes: int = 0
 
     @property
     def metadata(self) -> int:
         """The first 32 bits of the frame's descriptor."""
         values = {"VLAN_TCI": self.vlan or 0, "INSERT_VLAN": int(self.vlan is not None)}
         values |= {"IP_CHECKSUM": int(self.ip_checksum), "L4_CHECKSUM": int(self.l4_checksum)}
+        values["SEGMENT_BYTES"] = self.segment_bytes
         return sum(_registers().field("H2C_REQUEST", name).at(value) for name, value in values.items())

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 
 from .completion import Completion
 from .contexts import Contexts, Select
@@ -101,6 +102,7 @@ class QueueSetting:
     completion16: bool = False  # completion entries of 16 bytes
     transmit_offload: bool = False  # its descriptors may ask for tags and checksums
     transmit_segments: bool = False  # and for segments
+    pieces: int = 1  # a transmit descriptor has so many entries of 16 bytes: 1, 2 or 4
 
     @property
     def completion_bytes(self) -> int:
@@ -128,7 +130,7 @@ def program_h2c(
         write_back_pending=1,
         write_back_interval=1,
         ring_size_index=tables.rings.index(setting.ring),
-        descriptor_size=1,
+        descriptor_size=setting.pieces.bit_length(),
         write_back=1,
         irq_enable=int(setting.h2c_irq),
         irq_arm=int(setting.h2c_irq),
@@ -204,12 +206,13 @@ class _Ring:
 
 
 class H2cQueue(_Ring):
-    """A transmit queue's ring. One descriptor is one frame."""
+    """A transmit queue's ring. One descriptor is one frame, on a card with the capability PIECES of several pieces."""
 
     def __init__(self, link: Link, function: int, queue: int, memory: Memory, setting: QueueSetting) -> None:
         super().__init__(link, function, queue, memory, setting)
-        self.base = memory.allocate(16 * setting.ring, 4096)
-        self._in_flight: deque[int] = deque()
+        self._stride = 16 * setting.pieces
+        self.base = memory.allocate(self._stride * setting.ring, 4096)
+        self._in_flight: deque[list[int]] = deque()
         self._cidx = 0
         self.sent = 0  # frames the card has taken
 
@@ -221,27 +224,38 @@ class H2cQueue(_Ring):
     def room(self) -> int:
         return self.setting.ring - 2 - self.in_flight
 
-    def post(self, data: bytes, metadata: int | None = None, flags: int = 3) -> None:
-        """Puts a frame into the ring; `ring` tells the card. metadata: its length by default, as OpenNIC has it."""
+    def post(self, data: bytes, metadata: int | None = None, flags: int = 3, cuts: Sequence[int] = ()) -> None:
+        """Puts a frame into the ring; `ring` tells the card. metadata: its length by default, as OpenNIC has it.
+
+        cuts: where in the frame a piece ends and the next one begins. The flags are those of a frame in one piece.
+        """
         if self.room() <= 0:
             raise QueueError(f"transmit queue {self.queue} of function {self.function} is full")
-        address = self.memory.allocate(max(len(data), 1))
-        self.memory.write(address, data)
-        word = (len(data) if metadata is None else metadata) | len(data) << 32 | flags << 48
-        self.memory.write(self.base + 16 * self.pidx, word.to_bytes(8, "little") + address.to_bytes(8, "little"))
-        self._in_flight.append(address)
+        pieces = [data[begin:end] for begin, end in pairwise((0, *cuts, len(data)))]
+        if len(pieces) > self.setting.pieces:
+            raise QueueError(f"a descriptor of this queue has {self.setting.pieces} pieces, not {len(pieces)}")
+        addresses, entries = [], b""
+        for number, piece in enumerate(pieces):
+            address = self.memory.allocate(max(len(piece), 1))
+            self.memory.write(address, piece)
+            addresses.append(address)
+            bits = flags if len(pieces) == 1 else int(number == 0) | int(number == len(pieces) - 1) << 1
+            word = (len(data) if metadata is None else metadata) | len(piece) << 32 | bits << 48
+            entries += word.to_bytes(8, "little") + address.to_bytes(8, "little")
+        self.memory.write(self.base + self._stride * self.pidx, entries.ljust(self._stride, b"\0"))
+        self._in_flight.append(addresses)
         self.pidx = self._next(self.pidx, self.setting.ring)
 
     def ring(self) -> None:
         self._doorbell(4, self.pidx | int(self.setting.h2c_irq) << 16)
 
-    def send(self, data: bytes, offload: Offload | None = None) -> None:
-        self.post(data, offload and offload.metadata)
+    def send(self, data: bytes, offload: Offload | None = None, cuts: Sequence[int] = ()) -> None:
+        self.post(data, offload and offload.metadata, cuts=cuts)
         self.ring()
 
     def status(self) -> dict[str, int]:
         """The entry that the card writes behind the descriptors."""
-        word = self.memory.word(self.base + 16 * (self.setting.ring - 1), 8)
+        word = self.memory.word(self.base + self._stride * (self.setting.ring - 1), 8)
         return {"error": word & 3, "cidx": word >> 16 & 0xFFFF, "pidx": word >> 32 & 0xFFFF}
 
     def poll(self) -> int:
@@ -251,7 +265,7 @@ class H2cQueue(_Ring):
             raise QueueError(f"transmit queue {self.queue} of function {self.function}: error {status['error']}")
         taken = 0
         while self._cidx != status["cidx"] and self._in_flight:
-            self.memory.free(self._in_flight.popleft())
+            self._release()
             self._cidx = self._next(self._cidx, self.setting.ring)
             taken += 1
         self.sent += taken
@@ -266,8 +280,12 @@ class H2cQueue(_Ring):
     def free(self) -> None:
         """Gives the memory back; the queue must have been invalidated."""
         while self._in_flight:
-            self.memory.free(self._in_flight.popleft())
+            self._release()
         self.memory.free(self.base)
+
+    def _release(self) -> None:
+        for address in self._in_flight.popleft():
+            self.memory.free(address)
 
 
 class C2hQueue(_Ring):
