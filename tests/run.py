@@ -34,7 +34,7 @@ OWN_DMA = [
     f"tests/twin/test_{name}.py"
     for name in (
         *("cable", "card", "completions", "conservation", "frames", "interrupts", "link", "observability", "offload"),
-        *("ps", "ps_bus_errors", "receiver_reset", "shared_doorbells", "switching", "time", "vf"),
+        *("ps", "ps_bus_errors", "receiver_reset", "segments", "shared_doorbells", "switching", "time", "vf"),
     )
 ]
 #: And those that want more time, or cards of their own.
