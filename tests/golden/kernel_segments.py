@@ -28,6 +28,7 @@ NEEDS_CHECKSUM = 1
 GSO_TCP4, GSO_TCP6, GSO_UDP, GSO_CWR = 1, 4, 5, 0x80
 END = b"\x02\0\0\0\0\1" * 2 + b"\x88\xb5" + bytes(46)
 SECONDS = 10
+REFUSED = (1 << 32) - 1  # in the place of a number of frames
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,15 @@ def _exactly(stream, count: int) -> bytes:
     return data
 
 
-def _take_frames(stream) -> list[bytes]:
+def _take_frames(stream) -> list[bytes] | None:
     (count,) = struct.unpack("=I", _exactly(stream, 4))
+    if count == REFUSED:
+        return None
     return [_exactly(stream, struct.unpack("=I", _exactly(stream, 4))[0]) for _ in range(count)]
 
 
 class Kernel:
-    """The process. OSError if this machine does not allow it, or its kernel refuses a frame."""
+    """The process. OSError if this machine does not allow it."""
 
     def __init__(self) -> None:
         command = [shutil.which("unshare") or "unshare", "--net", sys.executable, __file__]
@@ -84,11 +87,12 @@ class Kernel:
         self._process.kill()
         self._process.communicate()
 
-    def segments(self, order: Order) -> list[bytes]:
+    def segments(self, order: Order) -> list[bytes] | None:
+        """None: the kernel refuses it, as one before 6.2 does with UDP."""
         _send_frames(self._process.stdin, [order.packed()])
         return self._answer()
 
-    def _answer(self) -> list[bytes]:
+    def _answer(self) -> list[bytes] | None:
         try:
             return _take_frames(self._process.stdout)
         except EOFError:
@@ -113,7 +117,12 @@ def serve() -> None:
             (order,) = _take_frames(sys.stdin.buffer)
         except EOFError:
             return
-        sender.send(order)
+        try:
+            sender.send(order)
+        except OSError:
+            sys.stdout.buffer.write(struct.pack("=I", REFUSED))
+            sys.stdout.buffer.flush()
+            continue
         sender.send(bytes(10) + END)
         frames = []
         while True:

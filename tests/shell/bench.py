@@ -156,12 +156,12 @@ class Bench:
         """Without descriptors the stream does not wait for the pacer, but its frames are counted."""
         return queue % 4 == 0
 
-    def set_switches(self, queues: Iterable[int]) -> None:
+    def set_switches(self, queues: range) -> None:
         asking, cut = set(filter(self.has_transmit_offload, queues)), set(filter(self.has_transmit_segments, queues))
 
         def apply(golden: GoldenShell) -> None:
-            golden.transmit_offload |= asking
-            golden.transmit_segments |= cut
+            golden.transmit_offload = golden.transmit_offload.difference(queues) | asking
+            golden.transmit_segments = golden.transmit_segments.difference(queues) | cut
 
         with self.changing(apply):
             for queue in queues:
