@@ -236,7 +236,7 @@ void meridian_enable_port(struct meridian *m, bool on);
 void meridian_look_after_port(struct meridian *m);
 void meridian_enforce_credit(struct meridian *m);
 void meridian_set_queues(struct meridian *m, uint32_t function, uint32_t base, uint32_t count);
-void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking);
+void meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, uint32_t offload);
 void meridian_set_rx(struct meridian *m, uint32_t queue, uint32_t buffer, uint32_t entry_log2);
 
 /* meridian_card.c */

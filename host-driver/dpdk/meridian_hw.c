@@ -292,17 +292,21 @@ set_switch(struct meridian *m, uint32_t queue, uint32_t mask, bool on)
  * @m: a PF, whose card's lock is held
  * @queue: absolute
  * @is_paced: at the rates of its function, then its context must fetch descriptors on credit
- * @is_asking: its descriptors may have requests
+ * @offload: which requests its descriptors may have, MERIDIAN_TX_OFFLOAD_*
  *
  * In force on return.
  */
 void
-meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, bool is_asking)
+meridian_set_tx(struct meridian *m, uint32_t queue, bool is_paced, uint32_t offload)
 {
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK))
 		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_PACED_MASK, is_paced);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
-		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK, is_asking);
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_OFFLOAD_MASK,
+			   offload != MERIDIAN_TX_OFFLOAD_NONE);
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_SEGMENTS_MASK,
+			   offload == MERIDIAN_TX_OFFLOAD_SEGMENTS);
 	meridian_flush(m);
 }
 

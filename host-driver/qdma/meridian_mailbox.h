@@ -57,10 +57,14 @@
 #define MERIDIAN_RSS_INDIRECTION	52
 
 /*
- * For a VF whose CONFIG has the capability of it. Request: 1 if transmit queues that start from now
- * on ask the card to do things to their frames (MERIDIAN_H2C_REQUEST_*), else 0, 1 byte.
+ * For a VF whose CONFIG has the capability of it. Request: what transmit queues that start from now
+ * on ask the card to do to their frames (MERIDIAN_H2C_REQUEST_*), 1 byte: nothing; tags and
+ * checksums; or also segments, which take the capability of these.
  */
 #define MERIDIAN_OP_TX_OFFLOAD		0x45
 #define MERIDIAN_TX_OFFLOAD_ON		8
+#define MERIDIAN_TX_OFFLOAD_NONE	0
+#define MERIDIAN_TX_OFFLOAD_REQUESTS	1
+#define MERIDIAN_TX_OFFLOAD_SEGMENTS	2
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Of the card's capabilities, those that a VF can make use of. */
 #define VF_CAPABILITIES	(CAN(COMPLETION16) | CAN(TRANSMIT_OFFLOAD) | CAN(MICROSOFT_HASH) | \
-			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS) | CAN(PIECES))
+			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS) | CAN(PIECES) | CAN(SEGMENTS))
 
 /* That a VF may have if it is trusted. */
 #define WIDE_FLAGS	(MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK | \
@@ -62,7 +62,7 @@ static int stop_queue(struct qdma_service *service, struct qdma_vf *vf, u32 inde
 	error = qdma_h2c_stop(service->qdma, queue);
 	if (!error)
 		vf->h2c &= ~BIT(index);
-	service->ops->set_tx(service->owner, queue, false, false);
+	service->ops->set_tx(service->owner, queue, false, MERIDIAN_TX_OFFLOAD_NONE);
 	return error;
 }
 
@@ -110,7 +110,7 @@ void qdma_drop_vf(struct qdma_service *service, struct qdma_vf *vf)
 		qdma_add_own(service, vf);
 	vf->flags = MERIDIAN_FUNCTION_FLAGS_BROADCAST_MASK;
 	vf->strip = false;
-	vf->tx_offload = false;
+	vf->tx_offload = MERIDIAN_TX_OFFLOAD_NONE;
 	vf->is_known = false;
 	service->ops->set_switches(service->owner, vf);
 }
@@ -355,11 +355,13 @@ static int set_strip(const struct asked *asked)
 
 static int set_tx_offload(const struct asked *asked)
 {
+	u32 most = can(asked, CAN(SEGMENTS)) ? MERIDIAN_TX_OFFLOAD_SEGMENTS :
+					       MERIDIAN_TX_OFFLOAD_REQUESTS;
 	u8 on = asked->request->byte[MERIDIAN_TX_OFFLOAD_ON];
 
 	if (!can(asked, CAN(TRANSMIT_OFFLOAD)))
 		return -QDMA_REFUSE_UNSUPPORTED;
-	if (on > 1)
+	if (on > most)
 		return -QDMA_REFUSE_PARAMETER;
 	asked->vf->tx_offload = on;
 	return 0;

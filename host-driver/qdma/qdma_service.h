@@ -44,7 +44,8 @@ enum qdma_vf_trouble {
  *	frames that control the link
  * @flags: MERIDIAN_FUNCTION_FLAGS_* that it is to have
  * @strip: its frames lose their 802.1Q tag
- * @tx_offload: its transmit queues ask the card for things from their next start on
+ * @tx_offload: what its transmit queues ask the card for from their next start on,
+ *	MERIDIAN_TX_OFFLOAD_*
  * @address: that it receives beside its own
  * @addresses: how many
  * @lost: of those that it had, since its hello, without being asked
@@ -75,7 +76,7 @@ struct qdma_vf {
 	bool is_trusted;
 	u32 flags;
 	bool strip;
-	bool tx_offload;
+	u32 tx_offload;
 	u8 address[QDMA_VF_ADDRESSES][QDMA_ADDRESS_BYTES];
 	u32 addresses;
 	u32 lost;
@@ -101,7 +102,8 @@ static inline bool qdma_has_queues(const struct qdma_vf *vf)
  * @set_queues: frames may go to so many queues from the VF's first on, spread evenly by a key that
  *	nobody had; 0: none
  * @set_switches: the VF's @flags and @strip, and what @is_trusted lets it send
- * @set_tx: a transmit queue is paced and may have requests in its descriptors, or neither
+ * @set_tx: whether a transmit queue is paced, and which requests its descriptors may have,
+ *	MERIDIAN_TX_OFFLOAD_*
  * @set_rx: bytes of a receive queue's buffers, and size of its completions
  * @set_rss: as the VF asks
  * @is_free: a unicast address is nobody else's
@@ -116,7 +118,7 @@ static inline bool qdma_has_queues(const struct qdma_vf *vf)
 struct qdma_service_ops {
 	void (*set_queues)(void *owner, const struct qdma_vf *vf, u32 count);
 	void (*set_switches)(void *owner, const struct qdma_vf *vf);
-	void (*set_tx)(void *owner, u32 queue, bool is_paced, bool is_asking);
+	void (*set_tx)(void *owner, u32 queue, bool is_paced, u32 offload);
 	void (*set_rx)(void *owner, u32 queue, u32 buffer, u32 entry_log2);
 	void (*set_rss)(void *owner, const struct qdma_vf *vf, const struct qdma_rss *rss);
 	bool (*is_free)(void *owner, const struct qdma_vf *vf, const u8 *address);

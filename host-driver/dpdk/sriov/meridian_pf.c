@@ -23,7 +23,7 @@ start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
 
 	setting->on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	pthread_mutex_lock(&m->card->lock);
-	meridian_set_tx(m, setting->queue, true, true);
+	meridian_set_tx(m, setting->queue, true, MERIDIAN_TX_OFFLOAD_REQUESTS);
 	error = qdma_h2c_start(&m->qdma, setting);
 	pthread_mutex_unlock(&m->card->lock);
 	return error;
@@ -51,7 +51,7 @@ stop(struct meridian *m, uint32_t queue, bool is_rx)
 		error = qdma_c2h_stop(&m->qdma, queue);
 	} else {
 		error = qdma_h2c_stop(&m->qdma, queue);
-		meridian_set_tx(m, queue, false, false);
+		meridian_set_tx(m, queue, false, MERIDIAN_TX_OFFLOAD_NONE);
 	}
 	/* The card touches the queue's memory no more when a register was read. */
 	if (!meridian_present(m) && !error)

@@ -77,9 +77,9 @@ set_switches(void *owner, const struct qdma_vf *vf)
 }
 
 static void
-set_tx(void *owner, u32 queue, bool is_paced, bool is_asking)
+set_tx(void *owner, u32 queue, bool is_paced, u32 offload)
 {
-	meridian_set_tx(owner, queue, is_paced, is_asking);
+	meridian_set_tx(owner, queue, is_paced, offload);
 }
 
 static void

@@ -469,6 +469,20 @@ void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on)
 }
 
 /**
+ * meridian_set_tx_segments() - whether metadata of a transmit queue may ask for segments
+ * @m: a function
+ * @queue: absolute
+ * @on: see @m
+ *
+ * To be flushed before the queue starts.
+ */
+void meridian_set_tx_segments(struct meridian *m, u32 queue, bool on)
+{
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK))
+		set_switch(m, queue, MERIDIAN_QUEUE_SWITCHES_TRANSMIT_SEGMENTS_MASK, on);
+}
+
+/**
  * meridian_set_vepa() - let frames between the port's functions leave the card, or stay inside
  * @m: a function of the port
  * @is_vepa: all go to the switch outside, until the last PF of the card loses its driver

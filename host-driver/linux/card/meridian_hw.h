@@ -24,6 +24,7 @@ void meridian_set_queues(struct meridian *m, u32 function, u32 base, u32 count);
 void meridian_set_buffer_size(struct meridian *m, u32 queue, u32 bytes);
 void meridian_set_paced(struct meridian *m, u32 queue, bool on);
 void meridian_set_tx_offload(struct meridian *m, u32 queue, bool on);
+void meridian_set_tx_segments(struct meridian *m, u32 queue, bool on);
 void meridian_enforce_credit(struct meridian *m);
 void meridian_release_credit(struct meridian *m);
 void meridian_set_vepa(struct meridian *m, bool is_vepa);

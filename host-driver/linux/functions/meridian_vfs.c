@@ -83,10 +83,11 @@ void meridian_write_vf_switches(struct meridian *m, const struct meridian_vf *po
 	set_switches(m, &m->vf_service.vf[policy - m->vf]);
 }
 
-static void set_tx(void *owner, u32 queue, bool is_paced, bool is_asking)
+static void set_tx(void *owner, u32 queue, bool is_paced, u32 offload)
 {
 	meridian_set_paced(owner, queue, is_paced);
-	meridian_set_tx_offload(owner, queue, is_asking);
+	meridian_set_tx_offload(owner, queue, offload != MERIDIAN_TX_OFFLOAD_NONE);
+	meridian_set_tx_segments(owner, queue, offload == MERIDIAN_TX_OFFLOAD_SEGMENTS);
 	meridian_flush(owner);
 }
 

@@ -54,7 +54,7 @@ class Attacker {
       case 8:
         return flags_message(rarely() ? random() : below(16));
       case 9:
-        return byte_message(below(2) == 0 ? MERIDIAN_OP_STRIP : MERIDIAN_OP_TX_OFFLOAD, below(3));
+        return byte_message(below(2) == 0 ? MERIDIAN_OP_STRIP : MERIDIAN_OP_TX_OFFLOAD, below(4));
       case 10:
         return rss_message(1 + below(8));
       default:

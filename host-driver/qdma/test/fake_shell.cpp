@@ -23,10 +23,10 @@ void set_switches(void* owner, const qdma_vf* vf) {
   function.strip = vf->strip;
 }
 
-void set_tx(void* owner, u32 queue, bool is_paced, bool is_asking) {
+void set_tx(void* owner, u32 queue, bool is_paced, u32 offload) {
   FakeShell::Queue& place = shell_of(owner).queues[queue];
   place.is_paced = is_paced;
-  place.is_asking = is_asking;
+  place.offload = offload;
 }
 
 void set_rx(void* owner, u32 queue, u32 buffer, u32 entry_log2) {
@@ -200,7 +200,7 @@ void FakePf::check() {
     ASSERT_TRUE(owner->is_known);
   }
   for (const auto& [queue, state] : shell.queues)
-    ASSERT_TRUE(owner_of(queue) != nullptr || (!state.is_paced && !state.is_asking)) << "queue " << queue;
+    ASSERT_TRUE(owner_of(queue) != nullptr || (!state.is_paced && state.offload == MERIDIAN_TX_OFFLOAD_NONE)) << "queue " << queue;
   for (const qdma_vf& vf : vfs) {
     const FakeCard::Words& map = card.context(QDMA_SELECT_FMAP, vf.function);
     ASSERT_EQ(map[1], vf.mapped);

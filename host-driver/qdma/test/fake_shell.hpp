@@ -34,7 +34,7 @@ class FakeShell {
 
   struct Queue {
     bool is_paced = false;
-    bool is_asking = false;
+    std::uint32_t offload = MERIDIAN_TX_OFFLOAD_NONE;
     std::uint32_t buffer = 0;
     std::uint32_t entry_log2 = 0;
   };

@@ -37,7 +37,8 @@ TEST_F(Service, OffersAVfOnlyWhatItCanUse) {
   std::memcpy(&offered, answer.byte + MERIDIAN_CONFIG_CAPABILITIES, sizeof offered);
   EXPECT_EQ(offered, MERIDIAN_IDENT_CAPABILITIES_COMPLETION16_MASK | MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK |
                          MERIDIAN_IDENT_CAPABILITIES_MICROSOFT_HASH_MASK | MERIDIAN_IDENT_CAPABILITIES_VLAN_STRIP_MASK |
-                         MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK | MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK);
+                         MERIDIAN_IDENT_CAPABILITIES_HASH_FIELDS_MASK | MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK |
+                         MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK);
 }
 
 TEST_F(Service, NobodyIsServedBeforeHello) {
@@ -69,16 +70,18 @@ TEST_F(Service, QueuesRun) {
   EXPECT_TRUE(is_live(QDMA_SELECT_SW_H2C, 264));
   EXPECT_TRUE(is_live(QDMA_SELECT_SW_C2H, 265));
   EXPECT_TRUE(pf.shell.queues[264].is_paced);
-  EXPECT_FALSE(pf.shell.queues[264].is_asking);
+  EXPECT_EQ(pf.shell.queues[264].offload, MERIDIAN_TX_OFFLOAD_NONE);
   EXPECT_EQ(pf.shell.queues[265].buffer, 2048U);
   EXPECT_EQ(pf.shell.functions[5].queues, 2U);
   EXPECT_EQ(listeners(own(5)), std::set<std::uint32_t>{5});
-  EXPECT_EQ(pf.ask(5, byte_message(MERIDIAN_OP_TX_OFFLOAD, 1)), 0);
-  EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_INVALIDATE, 264, false)), 0);
-  EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 264));
-  EXPECT_FALSE(pf.shell.queues[264].is_paced);
-  EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_WRITE, 264, false)), 0);
-  EXPECT_TRUE(pf.shell.queues[264].is_asking);
+  for (const unsigned offload : {MERIDIAN_TX_OFFLOAD_REQUESTS, MERIDIAN_TX_OFFLOAD_SEGMENTS}) {
+    EXPECT_EQ(pf.ask(5, byte_message(MERIDIAN_OP_TX_OFFLOAD, offload)), 0);
+    EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_INVALIDATE, 264, false)), 0);
+    EXPECT_FALSE(is_live(QDMA_SELECT_SW_H2C, 264));
+    EXPECT_FALSE(pf.shell.queues[264].is_paced);
+    EXPECT_EQ(pf.ask(5, queue_message(QDMA_OP_CONTEXT_WRITE, 264, false)), 0);
+    EXPECT_EQ(pf.shell.queues[264].offload, offload);
+  }
 }
 
 /// Its buffers are counted until it is invalidated.
@@ -273,7 +276,11 @@ TEST_F(Service, Switches) {
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 1)), 0);
   EXPECT_TRUE(pf.shell.functions[4].strip);
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_STRIP, 2)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 3)), -QDMA_REFUSE_PARAMETER);
   EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, 255)), -QDMA_REFUSE_PARAMETER);
+  pf.service.capabilities &= ~MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK;
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, MERIDIAN_TX_OFFLOAD_SEGMENTS)), -QDMA_REFUSE_PARAMETER);
+  EXPECT_EQ(pf.ask(4, byte_message(MERIDIAN_OP_TX_OFFLOAD, MERIDIAN_TX_OFFLOAD_REQUESTS)), 0);
   pf.say(4, message_of(QDMA_OP_VF_BYE));
   EXPECT_FALSE(pf.shell.functions[4].strip);
 }
@@ -324,7 +331,7 @@ TEST_F(Service, HelloTakesEverything) {
   for (unsigned queue = 256; queue < 264; ++queue) EXPECT_FALSE(is_live(QDMA_SELECT_SW_C2H, queue));
   EXPECT_EQ(pf.ask(4, queue_message(QDMA_OP_CONTEXT_WRITE, 256, true)), -QDMA_REFUSE_QUEUE);
   bring_up(4);
-  EXPECT_FALSE(pf.shell.queues[256].is_asking);
+  EXPECT_EQ(pf.shell.queues[256].offload, MERIDIAN_TX_OFFLOAD_NONE);
 }
 
 TEST_F(Service, AResetIsCleanedUp) {
