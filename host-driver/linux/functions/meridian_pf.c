@@ -31,6 +31,7 @@ static int start_tx(struct meridian *m, const struct qdma_h2c_setting *setting)
 	mutex_lock(&m->card->lock);
 	meridian_set_paced(m, setting->queue, true);
 	meridian_set_tx_offload(m, setting->queue, true);
+	meridian_set_tx_segments(m, setting->queue, setting->pieces_log2);
 	meridian_flush(m);
 	error = qdma_h2c_start(&m->qdma, &mine);
 	mutex_unlock(&m->card->lock);
@@ -58,6 +59,7 @@ static int stop_tx(struct meridian *m, u32 queue)
 	error = qdma_h2c_stop(&m->qdma, queue);
 	meridian_set_paced(m, queue, false);
 	meridian_set_tx_offload(m, queue, false);
+	meridian_set_tx_segments(m, queue, false);
 	mutex_unlock(&m->card->lock);
 	return error;
 }

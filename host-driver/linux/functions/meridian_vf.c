@@ -223,7 +223,9 @@ static int ask_config(struct meridian *m)
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
-	request.byte[MERIDIAN_TX_OFFLOAD_ON] = 1;
+	request.byte[MERIDIAN_TX_OFFLOAD_ON] =
+		meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ?
+			MERIDIAN_TX_OFFLOAD_SEGMENTS : MERIDIAN_TX_OFFLOAD_REQUESTS;
 	return ask(m, &request, NULL);
 }
 
