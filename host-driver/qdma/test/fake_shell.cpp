@@ -200,7 +200,8 @@ void FakePf::check() {
     ASSERT_TRUE(owner->is_known);
   }
   for (const auto& [queue, state] : shell.queues)
-    ASSERT_TRUE(owner_of(queue) != nullptr || (!state.is_paced && state.offload == MERIDIAN_TX_OFFLOAD_NONE)) << "queue " << queue;
+    ASSERT_TRUE(owner_of(queue) != nullptr || (!state.is_paced && state.offload == MERIDIAN_TX_OFFLOAD_NONE))
+        << "queue " << queue;
   for (const qdma_vf& vf : vfs) {
     const FakeCard::Words& map = card.context(QDMA_SELECT_FMAP, vf.function);
     ASSERT_EQ(map[1], vf.mapped);
