@@ -35,12 +35,16 @@
 #define MERIDIAN_ANY_VLAN	0xffff
 #define MERIDIAN_FRAME_OVERHEAD	(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)	/* the host has no FCS */
 
+/* The card cuts frames into segments; and with which offloads frames may lie in several pieces. */
+#define MERIDIAN_TX_TSO		(RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_UDP_TSO)
+#define MERIDIAN_TX_SEVERAL	(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | MERIDIAN_TX_TSO)
+
 struct meridian;
 
 /**
  * struct meridian_ops - what a PF does by itself and a VF asks its PF for
  * @map_queues: gives the function so many queues, or none
- * @start_tx: makes a transmit queue's contexts
+ * @start_tx: makes a transmit queue's contexts; cuts: its frames may be cut into segments
  * @start_rx: makes a receive queue's contexts
  * @stop: takes one direction of a queue away; 0 says that the card touches its memory no more
  * @end_queues: takes all queues away, whatever is known of them; 0 says the same of all
@@ -54,7 +58,7 @@ struct meridian;
  */
 struct meridian_ops {
 	int (*map_queues)(struct meridian *m, uint32_t count);
-	int (*start_tx)(struct meridian *m, struct qdma_h2c_setting *setting);
+	int (*start_tx)(struct meridian *m, struct qdma_h2c_setting *setting, bool cuts);
 	int (*start_rx)(struct meridian *m, struct qdma_c2h_setting *setting, uint32_t buffer);
 	int (*stop)(struct meridian *m, uint32_t queue, bool is_rx);
 	int (*end_queues)(struct meridian *m);
@@ -136,6 +140,7 @@ struct meridian_entry {
  * @baseline: of the card's counters, as statistics were reset
  * @latch: of the word that a read of a counter's low half keeps
  * @pf_version: of the messages that the PF of a VF knows
+ * @tx_offload: what the PF of a VF was asked for last, MERIDIAN_TX_OFFLOAD_*
  * @is_pf_silent: the PF of a VF has not answered the last question
  * @is_loss_seen: as it was looked for, the VF had lost its queues
  * @vfs: that a PF serves, NULL: none
@@ -177,6 +182,7 @@ struct meridian {
 	uint64_t *baseline;
 	pthread_mutex_t latch;
 	uint32_t pf_version;
+	uint32_t tx_offload;
 	bool is_pf_silent;
 	bool is_loss_seen;
 	struct meridian_vfs *vfs;
@@ -210,6 +216,15 @@ static inline bool
 meridian_can(const struct meridian *m, uint32_t capability)
 {
 	return (m->capabilities & capability) != 0;
+}
+
+/* A frame that is to be cut seldom lies in one piece, so the card has to join these, too. */
+static inline bool
+meridian_can_cut(const struct meridian *m)
+{
+	return meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK) &&
+	       meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK) &&
+	       meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK);
 }
 
 /* meridian_ethdev.c */

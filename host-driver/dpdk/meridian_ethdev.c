@@ -40,9 +40,13 @@ rx_offloads(const struct meridian *m)
 static uint64_t
 tx_offloads(const struct meridian *m)
 {
-	bool asks = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
+	uint64_t offloads = TX_OFFLOADS;
 
-	return asks ? TX_OFFLOADS | TX_ASKS : TX_OFFLOADS;
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		offloads |= TX_ASKS;
+	if (meridian_can_cut(m))
+		offloads |= MERIDIAN_TX_TSO;
+	return offloads;
 }
 
 static int
@@ -73,7 +77,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	}
 	info->rx_desc_lim = limits;
 	info->tx_desc_lim = limits;
-	info->tx_desc_lim.nb_seg_max = UINT8_MAX;
+	/* The first is for frames that the card cuts, which nobody copies. */
+	info->tx_desc_lim.nb_seg_max = meridian_can_cut(m) ? QDMA_H2C_PIECES : UINT8_MAX;
 	info->tx_desc_lim.nb_mtu_seg_max = UINT8_MAX;
 	info->speed_capa = speeds_of(m->gigabits);
 	info->default_rxportconf.ring_size = MERIDIAN_RING_DEFAULT;

@@ -262,7 +262,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->factor = tx->asks ? 1ull << 32 : 1ull << 32 | 1;
 	tx->is_deferred = conf->tx_deferred_start;
 	tx->free_thresh = conf->tx_free_thresh ? conf->tx_free_thresh : slots / 4;
-	if (offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS &&
+	if (offloads & MERIDIAN_TX_SEVERAL &&
 	    meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
 		tx->most_log2 = QDMA_H2C_PIECES_LOG2;
 	tx->zone = reserve(dev, "tx_ring", index,
@@ -270,7 +270,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->buffer = rte_calloc_socket("meridian tx", slots, sizeof(*tx->buffer),
 				       RTE_CACHE_LINE_SIZE, socket);
 	error = tx->zone != NULL && tx->buffer != NULL ? 0 : -ENOMEM;
-	if (!error && offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
+	if (!error && offloads & MERIDIAN_TX_SEVERAL)
 		error = alloc_linear(m, tx, slots, socket);
 	if (error) {
 		meridian_tx_release(dev, index);
@@ -410,12 +410,13 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 		tx->pieces_log2 = tx->most_log2;
 	else
 		tx->pieces_log2 = 0;
+	tx->cuts = tx->asks && tx->offloads & MERIDIAN_TX_TSO && meridian_can_cut(m);
 	setting.pieces_log2 = tx->pieces_log2;
 	/* A queue that is not started may be polled. */
 	*meridian_tx_entry(tx, tx->mask + 1) = 0;
 	rte_smp_wmb();
 	tx->status = meridian_tx_entry(tx, tx->mask + 1);
-	error = m->ops->start_tx(m, &setting);
+	error = m->ops->start_tx(m, &setting, tx->cuts);
 	if (error) {
 		MERIDIAN_LOG(ERR, "%s: the card does not take transmit queue %u: %s",
 			     m->data->name, index, strerror(-error));

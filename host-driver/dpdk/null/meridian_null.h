@@ -69,8 +69,9 @@ struct meridian_null_address {
  * @fill: they have contents
  * @loop: what is sent comes back
  * @pieces: the card joins a frame's pieces
+ * @segments: it does, and cuts large frames into segments
  * @version: of the register map
- * @misses: frames of a loop for which there was no room
+ * @misses: frames that went nowhere: there was no room in a loop, or they were wrong
  * @capture: where what is sent is kept, of the primary; or NULL
  * @queue: of the function
  * @context: of each queue by enum qdma_context_select
@@ -84,6 +85,7 @@ struct meridian_null_card {
 	uint32_t fill;
 	uint32_t loop;
 	uint32_t pieces;
+	uint32_t segments;
 	uint32_t version;
 	uint64_t misses;
 	FILE *capture;
@@ -107,5 +109,11 @@ void meridian_null_filter(struct meridian_null_card *card, uint32_t operation);
 /* meridian_null_frames.c */
 void meridian_null_doorbell(struct meridian_null_card *card, uint32_t offset, uint32_t value);
 int meridian_null_open_capture(struct meridian_null_card *card, const char *path);
+void meridian_null_take(struct meridian_null_card *card, struct meridian_null_queue *queue,
+			const uint8_t *frame, uint32_t length);
+
+/* meridian_null_segments.c */
+void meridian_null_cut(struct meridian_null_card *card, struct meridian_null_queue *queue,
+		       const uint8_t *frame, uint32_t length, uint32_t most);
 
 #endif

@@ -213,7 +213,7 @@ join(uint8_t *frame, const uint64_t *entry, uint32_t pieces)
 	for (i = 0; i < pieces; i++, entry += 2) {
 		uint32_t bytes = length_of(entry);
 
-		if (!bytes || bytes > MERIDIAN_NULL_MAX_FRAME - length)
+		if (!bytes || bytes > UINT16_MAX - length)
 			return 0;
 		memcpy(&frame[length], bytes_of(entry), bytes);
 		length += bytes;
@@ -221,6 +221,33 @@ join(uint8_t *frame, const uint64_t *entry, uint32_t pieces)
 			break;
 	}
 	return length;
+}
+
+/* A frame as it goes out, or comes back. */
+void
+meridian_null_take(struct meridian_null_card *card, struct meridian_null_queue *queue,
+		   const uint8_t *frame, uint32_t length)
+{
+	if (length > MERIDIAN_NULL_MAX_FRAME) {
+		card->misses++;
+		return;
+	}
+	if (card->capture != NULL)
+		keep(card, frame, length);
+	if (!card->loop)
+		return;
+	if (can_receive(queue, length))
+		receive(queue, frame, length, 0);
+	else
+		card->misses++;
+}
+
+static uint32_t
+segment_bytes(const uint64_t *descriptor)
+{
+	return ((uint32_t)rte_le_to_cpu_64(descriptor[0]) &
+		MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK) >>
+	       MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_SHIFT;
 }
 
 /* Returns false, and the queue has stopped, for a frame that the card cannot take. */
@@ -231,7 +258,7 @@ look_at(struct meridian_null_card *card, struct meridian_null_queue *queue,
 	uint64_t ends = rte_le_to_cpu_64(descriptor[0]) & (QDMA_H2C_START | QDMA_H2C_END);
 	uint32_t length = length_of(descriptor);
 	const uint8_t *frame = bytes_of(descriptor);
-	uint8_t joined[MERIDIAN_NULL_MAX_FRAME];
+	uint8_t joined[UINT16_MAX];
 
 	if (queue->pieces_log2 && ends == QDMA_H2C_START) {
 		length = join(joined, descriptor, 1u << queue->pieces_log2);
@@ -241,14 +268,11 @@ look_at(struct meridian_null_card *card, struct meridian_null_queue *queue,
 			return false;
 		}
 	}
-	if (card->capture != NULL)
-		keep(card, frame, length);
-	if (!card->loop)
-		return true;
-	if (can_receive(queue, length))
-		receive(queue, frame, length, 0);
+	/* Without the capability, metadata may be lengths for OpenNIC's shell. */
+	if (card->segments && segment_bytes(descriptor))
+		meridian_null_cut(card, queue, frame, length, segment_bytes(descriptor));
 	else
-		card->misses++;
+		meridian_null_take(card, queue, frame, length);
 	return true;
 }
 

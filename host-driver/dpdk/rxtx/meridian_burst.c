@@ -98,7 +98,7 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	/* What the primary configures later a secondary is not told, so it is ready for all. */
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		dev->rx_pkt_burst = with_lock(unscattered(dev));
-		dev->tx_pkt_burst = meridian_xmit_full;
+		dev->tx_pkt_burst = meridian_xmit_cutting;
 		dev->tx_pkt_prepare = meridian_xmit_prepare;
 		return;
 	}
@@ -108,10 +108,14 @@ meridian_choose_bursts(struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct meridian_tx *tx = dev->data->tx_queues[i];
 
-		if (tx != NULL && tx->linear != NULL)
-			offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+		if (tx != NULL)
+			offloads |= tx->offloads & MERIDIAN_TX_SEVERAL;
 	}
-	dev->tx_pkt_burst = offloads & FULL_OFFLOADS ? meridian_xmit_full : meridian_xmit_simple;
+	if (offloads & MERIDIAN_TX_TSO)
+		dev->tx_pkt_burst = meridian_xmit_cutting;
+	else
+		dev->tx_pkt_burst = offloads & FULL_OFFLOADS ? meridian_xmit_full :
+							       meridian_xmit_simple;
 	dev->tx_pkt_prepare = meridian_xmit_prepare;
 }
 
@@ -137,8 +141,12 @@ int
 meridian_tx_mode(struct rte_eth_dev *dev, uint16_t index __rte_unused,
 		 struct rte_eth_burst_mode *mode)
 {
-	const char *name = dev->tx_pkt_burst == meridian_xmit_full ? "Scalar" : "Scalar Simple";
+	const char *name = "Scalar Simple";
 
+	if (dev->tx_pkt_burst == meridian_xmit_full)
+		name = "Scalar";
+	else if (dev->tx_pkt_burst == meridian_xmit_cutting)
+		name = "Scalar Segmenting";
 	rte_strscpy(mode->info, name, sizeof(mode->info));
 	return 0;
 }

@@ -46,6 +46,7 @@ struct meridian_rx_counts {
  * @errors: frames that cannot be sent, which were freed
  * @copied: frames of several segments that the driver has copied into one
  * @gathered: frames of several segments that the card joins
+ * @segmented: frames that the card cuts into segments of TCP or UDP
  * @no_memory: times that there was none for a copy
  * @discarded: frames that were accepted, and not sent before the queue was stopped
  */
@@ -55,6 +56,7 @@ struct meridian_tx_counts {
 	uint64_t errors;
 	uint64_t copied;
 	uint64_t gathered;
+	uint64_t segmented;
 	uint64_t no_memory;
 	uint64_t discarded;
 };
@@ -145,6 +147,7 @@ struct meridian_rx {
  * @port_id: of ethdev
  * @max_length: of a frame
  * @asks: descriptors say what the card is to do to a frame
+ * @cuts: they may say that it is to be cut into segments
  * @fast_free: all frames are of one pool and nobody else's
  * @is_off: not started, though the card may have taken half of it: @buffer has nothing to be freed
  * @is_deferred: not started with the port
@@ -170,6 +173,7 @@ struct meridian_tx {
 	uint16_t index;
 	uint16_t port_id;
 	bool asks;
+	bool cuts;
 	bool fast_free;
 	bool is_off;
 	bool is_deferred;
@@ -246,8 +250,11 @@ uint16_t meridian_locked_neon(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 /* meridian_tx.c */
 uint16_t meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint16_t meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count);
-uint16_t meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+uint16_t meridian_xmit_cutting(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint32_t meridian_tx_pending(const struct meridian_tx *tx);
 int meridian_clean_tx(struct meridian_tx *tx, uint32_t limit);
+
+/* meridian_tx_prepare.c */
+uint16_t meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 
 #endif

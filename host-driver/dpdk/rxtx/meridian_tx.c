@@ -3,17 +3,7 @@
  * Transmit. One descriptor is one frame: the IP does not join several, so a frame of several
  * segments is copied into one first. Our engine takes some segments in one descriptor.
  */
-#include <rte_errno.h>
-#include <rte_ether.h>
-#include <rte_mbuf.h>
-
-#include "include/meridian_regs.h"
-#include "meridian_log.h"
-#include "meridian_queue.h"
-
-#define UNSUPPORTED	(RTE_MBUF_F_TX_OFFLOAD_MASK & \
-			 ~(RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK | \
-			   RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6))
+#include "meridian_tx.h"
 
 /* What the card has not taken, of those that were told; nonsense is taken as no progress. */
 static inline uint32_t
@@ -209,29 +199,14 @@ linearise(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 	return copy;
 }
 
-/* Segments of a frame that are not empty: none if they are not as long as the frame says. */
-static uint32_t
-pieces_of(const struct rte_mbuf *mbuf)
-{
-	uint32_t left = mbuf->pkt_len, pieces = 0;
-
-	for (; mbuf != NULL; mbuf = mbuf->next) {
-		if (mbuf->data_len > left)
-			return 0;
-		left -= mbuf->data_len;
-		pieces += mbuf->data_len != 0;
-	}
-	return left ? 0 : pieces;
-}
-
 /* Puts a frame of so many pieces into a descriptor as it is. The card takes no empty piece. */
 static void
-gather(struct meridian_tx *tx, const struct rte_mbuf *mbuf, uint32_t pieces)
+gather(struct meridian_tx *tx, const struct rte_mbuf *mbuf, uint32_t pieces, uint32_t request)
 {
 	uint64_t *entry = meridian_tx_entry(tx, tx->filled & tx->mask);
 	uint64_t not_end = pieces > 1 ? ~rte_cpu_to_le_64(QDMA_H2C_END) : UINT64_MAX;
-	uint32_t request = tx->asks ? request_of(mbuf) : 0;
 
+	tx->counts.gathered += mbuf->nb_segs > 1;
 	while (!mbuf->data_len)
 		mbuf = mbuf->next;
 	entry[0] = first_word(tx, mbuf->data_len, request) & not_end;
@@ -244,15 +219,6 @@ gather(struct meridian_tx *tx, const struct rte_mbuf *mbuf, uint32_t pieces)
 		entry[0] = rte_cpu_to_le_64(qdma_h2c_piece(mbuf->data_len, pieces == 1));
 		entry[1] = rte_cpu_to_le_64(rte_mbuf_data_iova(mbuf));
 	}
-	tx->counts.gathered++;
-}
-
-/* Of several segments, some may be empty or all of them too long. */
-static inline bool
-can_send(const struct meridian_tx *tx, const struct rte_mbuf *mbuf)
-{
-	return mbuf->pkt_len <= tx->max_length && mbuf->pkt_len >= RTE_ETHER_HDR_LEN &&
-	       (mbuf->nb_segs == 1 || (tx->linear != NULL && pieces_of(mbuf)));
 }
 
 static __rte_always_inline void
@@ -268,10 +234,10 @@ fill_one(struct meridian_tx *tx, const struct rte_mbuf *mbuf)
 static struct rte_mbuf *
 fill_several(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 {
-	uint32_t pieces = pieces_of(mbuf);
+	uint32_t pieces = meridian_pieces_of(mbuf);
 
 	if (tx->pieces_log2 && pieces <= 1u << tx->pieces_log2) {
-		gather(tx, mbuf, pieces);
+		gather(tx, mbuf, pieces, tx->asks ? request_of(mbuf) : 0);
 		return mbuf;
 	}
 	mbuf = linearise(tx, mbuf);
@@ -280,10 +246,31 @@ fill_several(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 	return mbuf;
 }
 
-uint16_t
-meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+/* Puts a frame into a descriptor that the card is to cut. */
+static __rte_noinline bool
+fill_cut(struct meridian_tx *tx, struct rte_mbuf *mbuf)
 {
-	struct meridian_tx *tx = queue;
+	uint32_t pieces = meridian_pieces_to_cut(tx, mbuf);
+
+	if (unlikely(!pieces))
+		return false;
+	gather(tx, mbuf, pieces, request_of(mbuf) | (uint32_t)mbuf->tso_segsz <<
+						    MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_SHIFT);
+	tx->counts.segmented++;
+	return true;
+}
+
+static inline void
+refuse(struct meridian_tx *tx, struct rte_mbuf *mbuf)
+{
+	rte_pktmbuf_free(mbuf);
+	tx->counts.errors++;
+}
+
+/* cuts: frames may be such that the card is to cut; the others do not pay for it. */
+static __rte_always_inline uint16_t
+xmit(struct meridian_tx *tx, struct rte_mbuf **mbufs, uint16_t count, const bool cuts)
+{
 	uint32_t free = make_room(tx), filled = tx->filled;
 	uint16_t done;
 
@@ -291,12 +278,16 @@ meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 		struct rte_mbuf *mbuf = mbufs[done];
 		uint32_t at = tx->filled & tx->mask;
 
-		if (unlikely(!can_send(tx, mbuf))) {
-			rte_pktmbuf_free(mbuf);
-			tx->counts.errors++;
+		if (cuts && mbuf->ol_flags & MERIDIAN_TX_CUT) {
+			if (unlikely(!fill_cut(tx, mbuf))) {
+				refuse(tx, mbuf);
+				continue;
+			}
+			tx->counts.bytes += mbuf->pkt_len;
+		} else if (unlikely(!meridian_can_send(tx, mbuf))) {
+			refuse(tx, mbuf);
 			continue;
-		}
-		if (unlikely(mbuf->nb_segs > 1)) {
+		} else if (unlikely(mbuf->nb_segs > 1)) {
 			mbuf = fill_several(tx, mbuf);
 			if (unlikely(mbuf == NULL))
 				break;
@@ -315,37 +306,14 @@ meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 	return done;
 }
 
-/**
- * meridian_xmit_prepare() - look whether the card can do what frames ask for
- * @queue: struct meridian_tx
- * @mbufs: frames
- * @count: how many
- *
- * The card finds headers by itself and fills checksums in without what stands there, so nothing is
- * to be changed in them.
- *
- * Return: how many can be sent; if fewer than @count, rte_errno says why the next cannot.
- */
 uint16_t
-meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	const struct meridian_tx *tx = queue;
-	uint16_t i;
+	return xmit(queue, mbufs, count, false);
+}
 
-	for (i = 0; i < count; i++) {
-		uint64_t flags = mbufs[i]->ol_flags;
-
-		if (flags & UNSUPPORTED ||
-		    (flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_SCTP_CKSUM ||
-		    (!tx->asks && flags & (RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_IP_CKSUM |
-					   RTE_MBUF_F_TX_L4_MASK))) {
-			rte_errno = ENOTSUP;
-			return i;
-		}
-		if (!can_send(tx, mbufs[i])) {
-			rte_errno = EINVAL;
-			return i;
-		}
-	}
-	return i;
+uint16_t
+meridian_xmit_cutting(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	return xmit(queue, mbufs, count, true);
 }

@@ -17,13 +17,14 @@ map_queues(struct meridian *m, uint32_t count)
 }
 
 static int
-start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
+start_tx(struct meridian *m, struct qdma_h2c_setting *setting, bool cuts)
 {
 	int error;
 
 	setting->on_credit = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PACING_MASK);
 	pthread_mutex_lock(&m->card->lock);
-	meridian_set_tx(m, setting->queue, true, MERIDIAN_TX_OFFLOAD_REQUESTS);
+	meridian_set_tx(m, setting->queue, true,
+			cuts ? MERIDIAN_TX_OFFLOAD_SEGMENTS : MERIDIAN_TX_OFFLOAD_REQUESTS);
 	error = qdma_h2c_start(&m->qdma, setting);
 	pthread_mutex_unlock(&m->card->lock);
 	return error;

@@ -119,8 +119,25 @@ ask_queue(struct meridian *m, uint32_t op, const struct qdma_queue_request *queu
 	return ask(m, &request, NULL);
 }
 
+/* What the queues that start next have in their descriptors. */
 static int
-start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
+ask_tx_offload(struct meridian *m, uint32_t offload)
+{
+	struct qdma_message request;
+	int error;
+
+	if (m->tx_offload == offload)
+		return 0;
+	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
+	request.byte[MERIDIAN_TX_OFFLOAD_ON] = offload;
+	error = ask(m, &request, NULL);
+	if (!error)
+		m->tx_offload = offload;
+	return error;
+}
+
+static int
+start_tx(struct meridian *m, struct qdma_h2c_setting *setting, bool cuts)
 {
 	struct qdma_queue_request queue = {
 		.queue = setting->queue,
@@ -129,7 +146,13 @@ start_tx(struct meridian *m, struct qdma_h2c_setting *setting)
 		.ring_size = m->qdma.tables.rings[setting->ring_index] - 1,
 		.pieces_log2 = setting->pieces_log2,
 	};
+	int error = 0;
 
+	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
+		error = ask_tx_offload(m, cuts ? MERIDIAN_TX_OFFLOAD_SEGMENTS :
+						 MERIDIAN_TX_OFFLOAD_REQUESTS);
+	if (error)
+		return error;
 	return ask_queue(m, QDMA_OP_CONTEXT_WRITE, &queue);
 }
 
@@ -499,11 +522,8 @@ ask_config(struct meridian *m)
 	m->pf_version = answer.byte[MERIDIAN_CONFIG_VERSION];
 	m->capabilities = m->pf_version >= 2 ? get_word(&answer, MERIDIAN_CONFIG_CAPABILITIES) : 0;
 	meridian_default_rss(m);
-	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
-		return 0;
-	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);
-	request.byte[MERIDIAN_TX_OFFLOAD_ON] = MERIDIAN_TX_OFFLOAD_REQUESTS;
-	return ask(m, &request, NULL);
+	m->tx_offload = MERIDIAN_TX_OFFLOAD_NONE;
+	return 0;
 }
 
 static int

@@ -20,7 +20,9 @@ enum reaction { NOTHING, STOP, RESET, CLOSE, REMOVE };
  * @random_state: of the seed
  * @queues: of each direction, as configured
  * @has_segments: frames may have up to five
+ * @is_cutting: some may be for the card to cut
  * @has_gathered: the card was given some as they were
+ * @has_cut: the card was given some to be cut
  * @reaction: to the next event
  * @reset_error: what a reset in the callback returned
  * @events: that have come
@@ -32,6 +34,7 @@ struct life {
 	bool is_plugged, is_configured, is_started, is_closed;
 	uint16_t queues;
 	bool has_segments, has_gathered;
+	bool is_cutting, has_cut;
 	atomic_int reaction;
 	atomic_int reset_error;
 	atomic_uint events;

@@ -2,6 +2,7 @@
 /* Frames, and queues that change while they go. */
 #include <string.h>
 
+#include "large.h"
 #include "life.h"
 
 #define BURST	32
@@ -14,12 +15,39 @@ receive(void)
 		receive_frames(draw(life.queues), 1 + draw(20));
 }
 
+/* Most of them the card can cut; of the others, most the driver refuses. */
+static struct rte_mbuf *
+make_frame_to_cut(void)
+{
+	struct large large = {
+		.is_v6 = one_in(2),
+		.is_udp = one_in(2),
+		.is_tagged = one_in(4),
+		.ip_words = draw(11),
+		.tcp_words = draw(11),
+		.payload = one_in(8) ? 0 : draw(4 * SEGMENT),
+		.segment = one_in(8) ? draw(UINT16_MAX) : 256 + draw(SEGMENT),
+		.pieces = 4 + one_in(8),
+		.empty = one_in(8),
+	};
+	struct rte_mbuf *frame = make_large(pool, &large);
+
+	if (frame != NULL && one_in(8))
+		frame->pkt_len += draw(3) - 1;
+	if (frame != NULL && !one_in(4))
+		rte_eth_tx_prepare(port, 0, &frame, 1);
+	return frame;
+}
+
 static struct rte_mbuf *
 make_frame(void)
 {
-	struct rte_mbuf *frame = rte_pktmbuf_alloc(pool), *more;
+	struct rte_mbuf *frame, *more;
 	uint16_t bytes = 60 + draw(SEGMENT - 60);
 
+	if (life.is_cutting && one_in(4))
+		return make_frame_to_cut();
+	frame = rte_pktmbuf_alloc(pool);
 	if (frame == NULL)
 		return NULL;
 	memset(rte_pktmbuf_append(frame, bytes), 0x02, bytes);
@@ -52,6 +80,7 @@ transmit(void)
 	done = rte_eth_tx_burst(port, draw(life.queues), frames, count);
 	rte_pktmbuf_free_bulk(&frames[done], count - done);
 	life.has_gathered |= extended("tx_gathered") != 0;
+	life.has_cut |= extended("tx_segmented") != 0;
 }
 
 /* The queue is stopped and set up anew while the port runs. */

@@ -38,6 +38,8 @@ plug_in(void)
 
 	if (life.arguments == NULL && one_in(2))
 		with = *with ? "loop=1,pieces=1" : "pieces=1";
+	else if (life.arguments == NULL && one_in(2))
+		with = *with ? "loop=1,segments=1" : "segments=1";
 
 	if (life.is_plugged)
 		return;
@@ -76,7 +78,8 @@ configure(void)
 		return;
 	is(rte_eth_dev_info_get(port, &info), 0);
 	life.queues = 1 + draw(QUEUES);
-	life.has_segments = one_in(2);
+	life.is_cutting = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_TCP_TSO && one_in(2);
+	life.has_segments = life.is_cutting || one_in(2);
 	conf.intr_conf.lsc = one_in(2);
 	conf.rxmode.mtu = one_in(3) ? 9000 : 1500;
 	if (life.queues > 1) {
@@ -85,7 +88,9 @@ configure(void)
 	}
 	if (one_in(3))
 		conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
-	if (life.has_segments)
+	if (life.is_cutting)
+		conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_UDP_TSO;
+	else if (life.has_segments)
 		conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	else if (one_in(2))
 		conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;

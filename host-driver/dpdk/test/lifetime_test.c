@@ -87,6 +87,7 @@ main(int count, char **words)
 		is(rte_eal_hotplug_remove("vdev", life.device), 0);
 	is(heap_pieces(), pieces);
 	must(life.has_gathered || life.arguments != NULL || all < 5000, "no frame of several segments");
+	must(life.has_cut || life.arguments != NULL || all < 5000, "no frame to be cut");
 	puts("all came back");
 	return 0;
 }

@@ -201,13 +201,14 @@ test_card_reset(struct test_card *card)
 {
 	struct meridian_null_card *null = card->null;
 	uint32_t length = null->length, fill = null->fill, loop = null->loop;
-	uint32_t pieces = null->pieces;
+	uint32_t pieces = null->pieces, segments = null->segments;
 
 	memset(null, 0, sizeof(*null));
 	null->length = length;
 	null->fill = fill;
 	null->loop = loop;
 	null->pieces = pieces;
+	null->segments = segments;
 	null->version = MERIDIAN_MAP_MAJOR << 16 | MERIDIAN_MAP_MINOR;
 	meridian_null_begin(null);
 	null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY) / 4] +=
@@ -257,6 +258,7 @@ probe(struct rte_vdev_device *device)
 		card->null->loop = 1;
 	}
 	card->null->pieces = arguments != NULL && strstr(arguments, "pieces=1") != NULL;
+	card->null->segments = arguments != NULL && strstr(arguments, "segments=1") != NULL;
 	test_card_reset(card);
 	if (test_card_has_a_vf)
 		add_vf(card);
