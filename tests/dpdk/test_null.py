@@ -8,11 +8,15 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from cuts import Cut, must_be_segments, whole
 from dpdk_fixtures import library
+from large_frames import TCP, large
+from meridian_golden.shell import padded
 from sessions import Testpmd, counters, read_capture, write_capture, xstats
 
 __all__ = ["library"]  # a fixture
@@ -92,6 +96,24 @@ def test_jumbo_frames_take_several_buffers_and_go_out_in_one(testpmd: Testpmd, t
     back, counted = there_and_back(testpmd, tmp_path, frames, "--max-pkt-len=9600", script=script, card=card)
     assert back == frames
     assert counted["tx_copied"] and bool(counted["tx_gathered"]) == (card != NULL)
+
+
+def test_segments_of_tcp_are_sent(testpmd: Testpmd, tmp_path: Path) -> None:
+    """Of what pcap hands in several segments of memory, testpmd's csum mode makes frames for the card to cut."""
+    random, capture, addresses = Random(3), tmp_path / "cut.pcap", bytes([2] * 12)
+    frames = [replace(large(random, addresses, random.randint(1001, 7900)), protocol=TCP) for _ in range(200)]
+    write_capture(tmp_path / "sent.pcap", [whole(frame) for frame in frames])
+    pcap = f"net_pcap0,rx_pcap={tmp_path}/sent.pcap,tx_pcap={tmp_path}/none.pcap"
+    options = ("--forward-mode=csum", "--max-pkt-len=9600", "--disable-device-start")
+    with testpmd.start([pcap, f"{NULL},segments=1,capture={capture}"], *options) as session:
+        for line in ("csum set ip hw 1", "csum set tcp hw 1", "tso set 1000 1", "port start all", "start"):
+            session.say(line)
+        session.wait_received(len(frames), 0)
+        session.say("show port xstats 1")
+    counted = xstats(session.output())
+    assert counted["tx_segmented"] == len(frames) and counted["tx_gathered"] > 100, session.output()
+    came = [padded(addresses + frame[12:]) for frame in read_capture(capture)]
+    must_be_segments(came, [Cut(frame, 1000) for frame in frames])
 
 
 @pytest.mark.parametrize("mode", ["mac", "csum", "macswap"])
