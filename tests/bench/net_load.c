@@ -4,11 +4,13 @@
 //   net_load watch INTERFACE COUNT                   waits until COUNT more frames have been received, or none for a while
 //   net_load idle INTERFACE SECONDS                  the same waiting, and no frame
 // Each prints "COUNT NANOSECONDS": frames that passed, and the time from the first to the last. A frame is UDP over
-// IPv4 of one of 64 flows, so that RSS spreads it. Full queues are waited for asleep, so that waiting costs nothing.
+// IPv4 of one of 64 flows, so that RSS spreads it; one of more than 9600 bytes is TCP, and the kernel or the card cuts it
+// into segments of 1448 bytes of payload. Full queues are waited for asleep, so that waiting costs nothing.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -23,7 +25,7 @@
 #include <unistd.h>
 #include <linux/sockios.h>
 
-enum { BATCH = 32, FLOWS = 64, LONGEST = 9600 };
+enum { BATCH = 32, FLOWS = 64, LONGEST = 65535, WHOLE = 9600, SEGMENT = 1448, HEADERS = 54, VNET = 10 };
 static const uint64_t QUIET_NS = 2000000000;
 
 struct sender {
@@ -31,6 +33,7 @@ struct sender {
   int processor, socket;
   unsigned count, bytes;
   uint8_t to[6], of[6];
+  uint8_t *frames[FLOWS];
 };
 
 static void mark(void) { __asm__ volatile(".byte 0x0f,0x1f,0x84,0x00,'M','A','R','K'" ::: "memory"); }
@@ -79,10 +82,32 @@ static void build(uint8_t *frame, const struct sender *my, unsigned flow) {
   frame[38] = (ip - 20) >> 8, frame[39] = ip - 20;
 }
 
+// TCP behind the header that says where to cut it.
+static void build_large(uint8_t *frame, const struct sender *my, unsigned flow) {
+  struct virtio_net_hdr say = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+                               .hdr_len = HEADERS, .gso_size = SEGMENT, .csum_start = 34, .csum_offset = 16};
+  unsigned sum = 0, length = my->bytes - 4 - 34;
+  memcpy(frame, &say, VNET);
+  frame += VNET;
+  build(frame, my, flow);
+  frame[23] = 6, frame[24] = frame[25] = 0;
+  for (int i = 14; i < 34; i += 2) sum += frame[i] << 8 | frame[i + 1];
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = ~((sum & 0xffff) + (sum >> 16));
+  frame[24] = sum >> 8, frame[25] = sum;
+  memset(frame + 34, 0, 20);
+  frame[34] = 0x40, frame[35] = flow, frame[37] = 9, frame[46] = 5 << 4, frame[47] = 0x10;
+  // The sum of the pseudo header, which is what the card begins with.
+  sum = 6 + length;
+  for (int i = 26; i < 34; i += 2) sum += frame[i] << 8 | frame[i + 1];
+  sum = (sum & 0xffff) + (sum >> 16);
+  frame[50] = sum >> 8, frame[51] = sum;
+}
+
 static void *send_all(void *argument) {
   uint64_t start = now();
   struct sender *my = argument;
-  static __thread uint8_t frames[FLOWS][LONGEST];
+  unsigned more = my->bytes > WHOLE ? VNET : 0;
   struct iovec parts[FLOWS];
   struct mmsghdr messages[FLOWS];
   cpu_set_t set;
@@ -91,8 +116,7 @@ static void *send_all(void *argument) {
   CPU_SET(my->processor, &set);
   if (sched_setaffinity(0, sizeof set, &set)) fail("sched_setaffinity");
   for (int flow = 0; flow < FLOWS; flow++) {
-    build(frames[flow], my, flow);
-    parts[flow] = (struct iovec){frames[flow], my->bytes - 4};
+    parts[flow] = (struct iovec){my->frames[flow], my->bytes - 4 + more};
     messages[flow] = (struct mmsghdr){.msg_hdr = {.msg_iov = &parts[flow], .msg_iovlen = 1}};
   }
   for (unsigned sent = 0; sent < my->count;) {
@@ -114,7 +138,8 @@ static void *send_all(void *argument) {
 static void send_frames(char **words) {
   unsigned threads = atoi(words[4]), bytes = atoi(words[2]), count = atoi(words[3]);
   struct sender senders[8] = {0};
-  int room = 1 << 18;  // fewer frames than a queue of the kernel holds
+  int room = bytes > WHOLE ? 1 << 23 : 1 << 18;  // fewer frames than a queue of the kernel holds
+  int one = 1;
   if (threads < 1 || threads > 8 || bytes < 64 || bytes > LONGEST) exit(2);
   for (unsigned i = 0; i < threads; i++) {
     struct sender *it = &senders[i];
@@ -129,7 +154,14 @@ static void send_frames(char **words) {
     strncpy(own.ifr_name, words[0], IFNAMSIZ - 1);
     if (ioctl(it->socket, SIOCGIFHWADDR, &own)) fail(words[0]);
     memcpy(it->of, own.ifr_hwaddr.sa_data, 6);
-    if (setsockopt(it->socket, SOL_SOCKET, SO_SNDBUF, &room, sizeof room)) fail("SO_SNDBUF");
+    if (setsockopt(it->socket, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room)) fail("SO_SNDBUFFORCE");
+    for (int flow = 0; flow < FLOWS; flow++) {
+      it->frames[flow] = malloc(VNET + bytes);
+      if (!it->frames[flow]) fail("malloc");
+      memset(it->frames[flow], 1, VNET + bytes);  // so that the kernel has given the memory before it is counted
+      (bytes > WHOLE ? build_large : build)(it->frames[flow], it, flow);
+    }
+    if (bytes > WHOLE && setsockopt(it->socket, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof one)) fail("PACKET_VNET_HDR");
   }
   uint64_t start = now();
   mark();
