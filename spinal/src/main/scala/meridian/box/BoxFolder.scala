@@ -6,13 +6,15 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{Files, Path}
 
-/** The folder with the sources of users' modules beside the shell's Verilog. A compiler is given all of them at once, after
-  * the shell's own files, so that what one file leaves to the next matters: macros and other directives.
+/** Writes the folder that has the sources of users' modules, beside the shell's Verilog. A compiler reads all of
+  * these files in one run, after the shell's own. The order therefore matters: a macro or another compiler
+  * directive stays in force in the files that follow.
   */
 object BoxFolder {
 
-  /** Modules that a board's build puts around the shell, those of its IP, which share one library with a box, and
-    * primitives of the device that it names.
+  /** Names that a user's module must not have. They are the modules that a board's build instantiates around the
+    * shell, the modules of its IP, and the primitives of the device that it instantiates. All of them are in the
+    * same library as the user's modules.
     */
   val aroundShell: Set[String] = Set(
     "IBUFDS_GTE4",
@@ -30,10 +32,14 @@ object BoxFolder {
     "zynq_ps_wrapper"
   )
 
-  /** Copies the files of modules to the folder `box` of the output, and removes what was there. The names of all but
-    * headers get numbers in front, so that who reads them by name has the caller's order: a package comes before what
-    * imports it. Without a file there is no folder. What two modules share is there once: files that have the same contents, wherever they are. A copy ends
-    * what its file leaves open. Raises IllegalArgumentException with a sentence.
+  /** Copies the source files of modules to the folder `box` of the output, and removes what the folder had before.
+    * If the modules have no files, the folder is not created.
+    *
+    * Each name except a header's gets a number as its prefix. A tool that reads the files in the order of their
+    * names thus reads them in the caller's order, in which a package precedes the files that import it. Files with
+    * the same contents are copied once, even if several modules have them in different folders. If a file leaves a
+    * compiler directive in force, its copy gets lines that end it. The method raises IllegalArgumentException with
+    * a sentence if it refuses the modules.
     */
   def write(modules: Seq[BoxModule], output: File): Unit = {
     val verilog = modules.flatMap(_.source.verilog).distinctBy(file => (ending(file), contents(file)))
@@ -76,7 +82,9 @@ object BoxFolder {
     )
   }
 
-  /** The blank line ends a macro whose last line goes on. */
+  /** The lines that a copy gets at its end. They start with a blank line, as the last line of the file may be a
+    * macro that a backslash continues.
+    */
   private def ended(lines: Seq[String]): Array[Byte] =
     s"\n\n// The shell's generator has added what follows: it ends what this file leaves to the next one.\n${lines.mkString("", "\n", "\n")}"
       .getBytes(US_ASCII)
@@ -84,7 +92,7 @@ object BoxFolder {
   private def ending(file: File): String = file.getName.split('.').last
   private def contents(file: File): ByteBuffer = ByteBuffer.wrap(Files.readAllBytes(file.toPath))
 
-  /** A folder with headers alone. */
+  /** Copies headers to a temporary folder that has no other files. */
   def ofHeaders(headers: Seq[File]): Path = {
     val folder = BoxSource.temporary()
     for (file <- headers) Files.copy(file.toPath, folder.resolve(file.getName))
