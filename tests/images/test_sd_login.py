@@ -25,7 +25,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SdMachi
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(sd_machine, "LOGIN_PAUSE", 0)
     one = SdMachine.__new__(SdMachine)
-    one.folder, one.console, one.port = tmp_path, tmp_path / "console.log", 1
+    one.folder, one.console, one._port = tmp_path, tmp_path / "console.log", 1
     one._key, one._watch, one._lets_in = tmp_path / "key", lambda: None, False
     one._process = subprocess.Popen(["sleep", "60"])
     yield one
@@ -63,3 +63,50 @@ def test_a_login_that_never_works_ends_with_the_words_of_ssh(
     monkeypatch.setattr(sd_machine, "LOGIN_SECONDS", 0.2)
     with pytest.raises(MachineError, match="does not log in within 0.2 s: refused"):
         machine.run("true")
+
+
+def power_off_script(machine: SdMachine, script: str) -> None:
+    """What systemctl is in the machine."""
+    program = machine.folder / "systemctl"
+    program.write_text(f"#!/bin/bash\n{script}\n")
+    program.chmod(0o755)
+
+
+def ended_with(machine: SdMachine, command: str) -> None:
+    """The process of the machine is another one."""
+    machine.cut()
+    machine._errors = machine.folder / "qemu.log"
+    machine._errors.write_text("it is wrong")
+    machine._process = subprocess.Popen(["bash", "-c", command])
+
+
+def test_a_machine_that_is_off_before_ssh_has_the_status_is_off(machine: SdMachine) -> None:
+    ended_with(machine, f"until [ -e {machine.folder}/off ]; do sleep 0.02; done")
+    power_off_script(machine, f"touch {machine.folder}/off; echo 'the connection is closed' >&2; exit 255")
+    machine.power_off()
+
+
+def test_a_machine_that_is_off_already_need_not_be_asked(machine: SdMachine) -> None:
+    ended_with(machine, "exit 0")
+    machine._process.wait()
+    machine.power_off()
+    assert not (machine.folder / "ssh.log").exists()
+
+
+def test_a_machine_that_went_off_while_it_was_asked_is_off(machine: SdMachine) -> None:
+    (machine.folder / "refusals").write_text("x" * 1000)
+    ended_with(machine, "sleep 0.2")
+    machine.power_off()
+
+
+def test_a_machine_that_refuses_to_go_off_says_why(machine: SdMachine) -> None:
+    power_off_script(machine, "echo 'no such bus' >&2; exit 1")
+    with pytest.raises(MachineError, match="'systemctl --no-block poweroff' ended with status 1: no such bus"):
+        machine.power_off()
+
+
+def test_an_end_of_qemu_that_is_no_power_off_is_told(machine: SdMachine) -> None:
+    ended_with(machine, "exit 3")
+    machine._process.wait()
+    with pytest.raises(MachineError, match="QEMU ended with status 3: it is wrong"):
+        machine.power_off()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .closing import Closing
+from .patience import stretched
 
 
 class ControlError(Exception):
@@ -21,7 +22,7 @@ class Control(Closing):
     def __init__(self, path: Path | str, patience: float = 30) -> None:
         self.events: list[dict[str, Any]] = []  # what came since `ask("follow")`
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(patience)
+        self._socket.settimeout(stretched(patience))
         try:
             self._socket.connect(str(path))
         except OSError as error:

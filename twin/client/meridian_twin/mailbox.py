@@ -61,6 +61,8 @@ class Op(IntEnum):
 
 
 RESPONSE = 0x80
+#: Requests that change nothing: the answer to one shows that all before it were answered, or never will be.
+HARMLESS = (Op.ACTIVE_COUNT, Op.CSR)
 
 
 class Code(IntEnum):
@@ -125,6 +127,7 @@ class Mailbox:
         self.function = function
         self.is_pf = function < 4
         self.base = PF_BASE if self.is_pf else VF_BASE
+        self._given_up: dict[int, set[int]] = {}  # by the other side: requests whose answers may still come
 
     def read(self, register: int) -> int:
         return self.link.read(self.function, 0, self.base + register)
@@ -138,6 +141,7 @@ class Mailbox:
 
     def clear(self) -> None:
         """Throws away what waits from before, as drivers do when they start."""
+        self._given_up.clear()
         for _ in range(256):
             status = self.read(STATUS)
             if status & ACK:
@@ -182,6 +186,30 @@ class Mailbox:
 
     def ask(self, message: Message, seconds: float = 10) -> Message:
         """A request and its response; others that come meanwhile are thrown away."""
+        if message.op in self._given_up.get(message.destination, ()):
+            self._forget_answers(message, seconds)
+        answer = self._exchange(message, seconds)
+        if answer.status < 0:
+            code = -answer.status
+            known = Code(code).name if code in set(Code) else str(code)
+            raise MailboxError(f"{Op(message.op).name} was refused: {known}", code)
+        return answer
+
+    def _forget_answers(self, message: Message, seconds: float) -> None:
+        """Until the answer to a request of this kind that was given up comes no more.
+
+        Messages have no numbers, but are answered one after the other: behind the answer to another request there is
+        none to an earlier one.
+        """
+        given_up = self._given_up[message.destination]
+        other = next((op for op in HARMLESS if op not in given_up), None)
+        if other is None:
+            raise MailboxError(f"function {message.destination} owes answers to {len(given_up)} requests: start anew")
+        self._exchange(Message(other, 0, message.source, message.destination), seconds)
+        given_up.clear()
+
+    def _exchange(self, message: Message, seconds: float) -> Message:
+        """Sends a request; what is answered, also if that is a refusal."""
         self.link.wait(lambda: self.can_send(message.destination), "room in the mailbox", seconds)
         self.send(message)
         answers: list[Message] = []
@@ -192,11 +220,11 @@ class Mailbox:
                 answers.append(came)
             return bool(answers)
 
-        self.link.wait(answered, f"a response to {Op(message.op).name}", seconds)
-        if answers[0].status < 0:
-            code = -answers[0].status
-            known = Code(code).name if code in set(Code) else str(code)
-            raise MailboxError(f"{Op(message.op).name} was refused: {known}", code)
+        try:
+            self.link.wait(answered, f"a response to {Op(message.op).name}", seconds)
+        finally:
+            if not answers:
+                self._given_up.setdefault(message.destination, set()).add(message.op)
         return answers[0]
 
 

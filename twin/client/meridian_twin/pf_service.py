@@ -59,17 +59,24 @@ class PfService:
 
     def poll(self) -> None:
         """Takes one message and answers it."""
-        self._answers = [answer for answer in self._answers if not self._sent(answer)]
         message = self.mailbox.receive()
-        if message is None:
-            return
-        answer = self._answer(message)
-        if answer and not self._sent(answer):
+        answer = self._answer(message) if message else None
+        if answer:
             self._answers.append(answer)
+        self._send_answers()
 
     def say(self, vf: int, op: Op) -> None:
         """A message of the PF's own: RESET_PREPARE, RESET_DONE, PF_BYE."""
         self._answers.append(Message(op, 0, self.host.function, vf))
+
+    def _send_answers(self) -> None:
+        """To each VF in the order of its requests: there may be room at last for one, and then not for those before it."""
+        waiting, full = list[Message](), set[int]()
+        for answer in self._answers:
+            if answer.destination in full or not self._sent(answer):
+                full.add(answer.destination)
+                waiting.append(answer)
+        self._answers = waiting
 
     def _sent(self, message: Message) -> bool:
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from .closing import Closing
+from .patience import stretched
 
 
 class CardError(Exception):
@@ -29,7 +30,7 @@ class CardProcess(Closing):
     """
 
     def __init__(self, program: Path | str, *options: str, patience: float = 30, through: Sequence[str] = ()) -> None:
-        self.patience = patience
+        self.patience = stretched(patience)
         self._folder = tempfile.TemporaryDirectory(prefix="meridian-")
         self.socket = Path(self._folder.name) / "card"
         self._output = (Path(self._folder.name) / "output").open("w+b")
@@ -37,14 +38,14 @@ class CardProcess(Closing):
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, process_group=0
         )
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + self.patience
         while not self.output().startswith("ready"):
             status = self._process.poll()
             late = time.monotonic() > deadline
             if status is not None or late:
                 text = self.output()
                 self.close()
-                raise CardError(text or f"{program}: not ready after {patience:.0f} s", status)
+                raise CardError(text or f"{program}: not ready after {self.patience:.0f} s", status)
             time.sleep(0.01)
 
     def __exit__(

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from .patience import deadline_in, stretched
+
 T = TypeVar("T")
 
 
@@ -19,10 +21,10 @@ class LinkTimeout(LinkError):
 
 
 class Waiting:
-    """A link, as far as it waits. patience: seconds, unless a caller has its own."""
+    """A link, as far as it waits. patience: seconds, unless a caller has its own; a slow machine stretches both."""
 
     def __init__(self, patience: float) -> None:
-        self.patience = patience
+        self.patience = stretched(patience)
         self.services: list[Callable[[], None]] = []  # called while `wait` waits: others who share this link
         self._in_service = False
 
@@ -32,7 +34,7 @@ class Waiting:
 
     def wait(self, condition: Callable[[], bool], what: str, seconds: float | None = None) -> None:
         """Until condition holds; raises LinkTimeout that says what was waited for. Time goes on meanwhile."""
-        deadline = time.monotonic() + (self.patience if seconds is None else seconds)
+        deadline = time.monotonic() + self.patience if seconds is None else deadline_in(seconds)
         pause = 0.0
         while not condition():
             if time.monotonic() > deadline:

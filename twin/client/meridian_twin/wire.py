@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .closing import Closing
+from .patience import stretched
 
 _HEADER = struct.Struct("<QII")
 _BAD_FCS = 1
@@ -34,13 +35,13 @@ class Wire(Closing):
 
     def __init__(self, path: Path | str, patience: float = 10) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(patience)
+        self._patience = stretched(patience)
+        self._socket.settimeout(self._patience)
         try:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
             raise WireError(f"no wire ends at {path}: {error.strerror}") from None
-        self._patience = patience
         self._socket.setblocking(False)
 
     def close(self) -> None:

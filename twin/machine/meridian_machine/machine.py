@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from meridian_twin.closing import Closing
+from meridian_twin.patience import stretched
 
 from .hardware import Hardware
 from .initrd import Content, initrd
@@ -65,7 +66,8 @@ class Machine(Closing):
     """A Debian machine in QEMU, with the card that listens at `socket`. Use it as a context manager.
 
     `folder` keeps its console and QEMU's own words. `files` are there under /run/twin. `watch` is called while it is
-    waited for; what it raises ends the wait. `patience` is what the image's kernel makes all waits longer by.
+    waited for; what it raises ends the wait. `patience` is what the image's kernel and a slow
+    computer make all waits longer by.
     """
 
     def __init__(
@@ -163,31 +165,48 @@ class Machine(Closing):
             tar.extractall(target, filter="data")
 
     def power_off(self, seconds: float = 30) -> None:
-        """Ends it in order."""
-        self._send(b"end\n", seconds)
+        """Ends it in order; one that has ended so by itself is off, too. Raises MachineError.
+
+        An emulator's fault is of no account here, as all work is done.
+        """
+        seconds *= self.patience
         try:
-            self._process.wait(timeout=seconds)
+            self._tell(b"end\n", seconds)
+        except OSError:
+            pass  # nobody is there to be told; how it ended is seen below
+        try:
+            status = self._process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             raise self._told(MachineTimeout, f"the machine is not off {seconds:.0f} s after it was told") from None
+        fault = self._fault(status)
+        if fault and not isinstance(fault, EmulatorFault):
+            raise fault
 
     def close(self) -> None:
-        stop(self._process)
-        self._ramdisk.unlink(missing_ok=True)
-        self._selector.close()
-        for port in self._ports.values():
-            port.close()
+        try:
+            stop(self._process)
+        finally:
+            self._ramdisk.unlink(missing_ok=True)
+            self._selector.close()
+            for port in self._ports.values():
+                port.close()
 
     # The far side
 
     def _send(self, data: bytes, seconds: float) -> None:
+        try:
+            self._tell(data, seconds * self.patience)
+        except OSError:
+            raise self._death() from None
+
+    def _tell(self, data: bytes, seconds: float) -> None:
+        """Raises OSError if QEMU has closed the port."""
         port = self._ports["control"].ours
         port.settimeout(seconds)
         try:
             port.sendall(data)
         except TimeoutError:
             raise self._told(MachineTimeout, "the machine takes no commands") from None
-        except OSError:
-            raise self._death() from None
         finally:
             port.setblocking(False)
 
@@ -210,7 +229,7 @@ class Machine(Closing):
             if answer is None:
                 answer = self._line(verb)
                 look()
-            elif time.monotonic() > deadline + SETTLE_SECONDS:
+            elif time.monotonic() > deadline + stretched(SETTLE_SECONDS):
                 raise self._told(MachineTimeout, "the machine's output does not end")
             if answer is None and self._over:
                 raise self._death()
@@ -242,17 +261,22 @@ class Machine(Closing):
 
     def _death(self) -> MachineError:
         try:
-            status = self._process.wait(timeout=SETTLE_SECONDS)
+            status = self._process.wait(timeout=stretched(SETTLE_SECONDS))
         except subprocess.TimeoutExpired:
             return self._told(MachineError, "the machine has closed its ports")
+        return self._fault(status) or self._told(MachineError, "the machine ended before its work was done")
+
+    def _fault(self, status: int) -> MachineError | None:
+        """Why it has not ended in order, from QEMU's status; None if it has."""
         errors = self._errors.read_text(errors="replace").strip()
         if status != 0:
             kind = EmulatorFault if RACE in errors else MachineError
             return self._told(kind, f"QEMU ended with status {status}: {errors or 'without a word'}")
-        panic = re.search(r"Kernel panic - not syncing: (.*)", self.console.read_text(errors="replace"))
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        panic = re.search(r"Kernel panic - not syncing: (.*)", text)
         if panic:
             return self._told(MachineError, f"the machine's kernel panicked ({panic[1].strip()})")
-        return self._told(MachineError, "the machine ended before its work was done")
+        return None
 
     def _look_for_stall(self) -> None:
         text = self.console.read_text(errors="replace") if self.console.exists() else ""

@@ -158,6 +158,10 @@ class _Scripts:
     def __init__(self, vm: DebianVm) -> None:
         self._vm = vm
 
+    @property
+    def patience(self) -> float:
+        return self._vm.guest.machine.patience
+
     def run(self, script: str, seconds: float) -> Done:
         text = base64.b64encode(script.encode()).decode()
         status, output = self._vm.try_run(f"base64 -d <<<{text} >/tmp/script; bash /tmp/script </dev/null", seconds)

@@ -14,6 +14,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from meridian_twin.patience import deadline_in, stretched
+
 from .processes import guarded, stop
 
 SECONDS = 20
@@ -67,7 +69,7 @@ class Peer:
 
     def do(self, *command: str) -> None:
         try:
-            done = subprocess.run([*self.enter, *command], capture_output=True, text=True, timeout=SECONDS, check=False)
+            done = subprocess.run([*self.enter, *command], capture_output=True, text=True, timeout=stretched(SECONDS), check=False)
         except subprocess.TimeoutExpired:
             raise PeerError(f"{' '.join(command)}: not done after {SECONDS} s") from None
         if done.returncode != 0:
@@ -100,7 +102,7 @@ class Peer:
                 process_group=0,
             )
         self._dhcp.append(process)
-        deadline = time.monotonic() + SECONDS
+        deadline = deadline_in(SECONDS)
         while "IP range" not in words.read_text(errors="replace"):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise PeerError(f"dnsmasq does not start: {words.read_text(errors='replace').strip()}")

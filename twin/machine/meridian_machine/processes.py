@@ -6,7 +6,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 
-PATIENCE = 10
+from meridian_twin.patience import stretched
+
+END_SECONDS = 10
+KILL_SECONDS = 60  # the kernel takes the memory of a killed machine back first
 
 
 def guarded(command: Sequence[str]) -> list[str]:
@@ -19,7 +22,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(timeout=PATIENCE)
+            process.wait(timeout=stretched(END_SECONDS))
         except subprocess.TimeoutExpired:
             process.kill()
-    return process.wait(timeout=PATIENCE)
+    return process.wait(timeout=stretched(KILL_SECONDS))

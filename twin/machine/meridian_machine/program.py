@@ -7,6 +7,8 @@ import shlex
 import time
 from collections.abc import Sequence
 
+from meridian_twin.patience import deadline_in, stretched
+
 from .guest import Guest
 
 QUIT_SECONDS = 60
@@ -42,9 +44,10 @@ class Program:
 
     def answer(self, seconds: float) -> str:
         """What it says until the next prompt."""
+        within = stretched(seconds)
         # An emulated processor has better to do than to look again and again.
         script = (
-            f"for ((turn = 0, end = SECONDS + {seconds:.0f}; SECONDS <= end; turn++)); do\n"
+            f"for ((turn = 0, end = SECONDS + {within:.0f}; SECONDS <= end; turn++)); do\n"
             f"  tail -c +{self._seen + 1} {self._base}.out >{self._base}.new\n"
             f"  if grep -q {shlex.quote(self.prompt)} {self._base}.new || [ -e {self._base}.status ]; then break; fi\n"
             "  if ((turn < 20)); then sleep 0.1; else sleep 1; fi\n"
@@ -55,7 +58,7 @@ class Program:
         answer, prompt, _ = said.partition(self.prompt.encode())
         if not prompt:
             text = said.decode(errors="replace")
-            raise ProgramError(f"no prompt after {seconds:.0f} s, or it has ended: {text}")
+            raise ProgramError(f"no prompt after {within:.0f} s, or it has ended: {text}")
         self._seen += len(answer + prompt)
         return answer.decode(errors="replace")
 
@@ -68,12 +71,12 @@ class Program:
 
     def wait_end(self, seconds: float = QUIT_SECONDS) -> int:
         """Its exit status, as the shell has it."""
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while self.is_running():
             if time.monotonic() > deadline:
                 text = self.rest()
                 self.kill()
-                raise ProgramError(f"it does not end within {seconds:.0f} s: {text}")
+                raise ProgramError(f"it does not end within {stretched(seconds):.0f} s: {text}")
             time.sleep(0.2)
         return int(self.guest.run(f"kill $(cat {self._base}.holder) 2>/dev/null; cat {self._base}.status"))
 

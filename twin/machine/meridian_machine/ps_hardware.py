@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from meridian_twin.patience import stretched
+
 from .sd_card import Start
 from .tools import ROOT, BuildError, Image
 
@@ -43,11 +45,11 @@ def boot_tree(target: Path, memory: int) -> Path:
 
 def _made(command: Sequence[str], target: Path) -> Path:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=stretched(SECONDS), check=False)
     except FileNotFoundError:
         raise BuildError(f"there is no {command[0]}: scripts/setup --images installs it") from None
     except subprocess.TimeoutExpired:
-        raise BuildError(f"{target}: {command[0]} is not done after {SECONDS} s") from None
+        raise BuildError(f"{target}: {command[0]} is not done after {stretched(SECONDS):.0f} s") from None
     if done.returncode != 0:
         raise BuildError(f"{target}: {done.stderr.strip()}")
     return target

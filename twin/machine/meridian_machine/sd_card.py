@@ -9,6 +9,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from meridian_twin.patience import stretched
+
 SECTOR = 512
 ROOTS = (2, 3)
 ENTRIES, ENTRY = 446, 16
@@ -25,9 +27,9 @@ class SdError(Exception):
 def done(*command: str) -> None:
     """Raises SdError with the command's own words."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=stretched(SECONDS), check=False)
     except subprocess.TimeoutExpired:
-        raise SdError(f"{command[0]} is not done after {SECONDS} s") from None
+        raise SdError(f"{command[0]} is not done after {stretched(SECONDS):.0f} s") from None
     if ended.returncode != 0:
         raise SdError(ended.stderr.strip() or f"{command[0]} ended with status {ended.returncode}")
 
@@ -104,9 +106,9 @@ class SdCard:
         where = f"{self.path}?offset={self.partition(partition)[0]}"
         command = ["/sbin/debugfs", "-R", f"dump {name} {target}", where]
         try:
-            subprocess.run(command, check=False, timeout=SECONDS, capture_output=True)
+            subprocess.run(command, check=False, timeout=stretched(SECONDS), capture_output=True)
         except subprocess.TimeoutExpired:
-            raise SdError(f"{self.path}: reading {name} of partition {partition} takes more than {SECONDS} s") from None
+            raise SdError(f"{self.path}: reading {name} of partition {partition} takes more than {stretched(SECONDS):.0f} s") from None
         return target if target.exists() and target.stat().st_size else None
 
     def boot_script(self, target: Path) -> Path:

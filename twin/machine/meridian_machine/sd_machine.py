@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from meridian_twin.patience import deadline_in, stretched
 
 from . import sd_card, tools
 from .machine import TAIL_LINES, Done, MachineError, MachineTimeout
@@ -20,6 +23,8 @@ from .sd_card import SdCard
 
 UP = re.compile("meridian login:")
 TICK = 0.1
+PORT_SECONDS = 60
+LISTENS, HERE = "0A", "0100007F"  # a socket's state and 127.0.0.1, as /proc/net/tcp has them
 POWER_OFF_SECONDS = 60
 LOGIN_SECONDS = 300
 LOGIN_PAUSE = 1
@@ -36,10 +41,21 @@ def default_firmware() -> Path:
     return tools.built("build-boot", minutes=30)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def listening_port(pid: int) -> int | None:
+    """The TCP port of 127.0.0.1 that this process listens at, once it does."""
+    held = set[str]()
+    try:
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # it may have closed the file meanwhile
+                held.add(os.readlink(file))
+        rows = Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]
+    except OSError:  # it has ended
+        return None
+    for _, local, _, state, *_, inode in (row.split()[:10] for row in rows):
+        address, _, port = local.partition(":")
+        if (address, state) == (HERE, LISTENS) and f"socket:[{inode}]" in held:
+            return int(port, 16)
+    return None
 
 
 class SdMachine:
@@ -66,7 +82,7 @@ class SdMachine:
         hardware = hardware or PsHardware()
         self.card, self.folder, self._watch = card, folder, watch
         self.console, self._errors = folder / "console.log", folder / "qemu.log"
-        self.port = free_port()
+        self._port: int | None = None
         self._lets_in = False
         self._key = folder / "key"
         if not self._key.exists():
@@ -84,7 +100,8 @@ class SdMachine:
         else:
             options = hardware.from_sd(card.start(folder), drive, socket, line)
         command = [str(tools.qemu_ps()), *options]
-        command += ["-nic", f"user,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22"]
+        # QEMU takes a free port: one that was found free here might be somebody else's by then.
+        command += ["-nic", "user,restrict=on,hostfwd=tcp:127.0.0.1:0-:22"]
         if on_terminal:
             command += ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={self.console}"]
             command += ["-serial", "chardev:console", "-mon", "chardev=console"]
@@ -108,6 +125,21 @@ class SdMachine:
     def pid(self) -> int:
         """Of QEMU."""
         return self._process.pid
+
+    @property
+    def port(self) -> int:
+        """QEMU's choice of 127.0.0.1, which leads to the machine's ssh. Raises MachineError."""
+        deadline = deadline_in(PORT_SECONDS)
+        while self._port is None:
+            ended, self._port = self.ended, listening_port(self.pid)
+            if self._port is not None:
+                break
+            if ended:
+                raise self._told(MachineError, f"the machine ended with status {self._process.returncode}")
+            if time.monotonic() > deadline:
+                raise self._told(MachineTimeout, f"QEMU has no port for ssh after {stretched(PORT_SECONDS):.0f} s")
+            time.sleep(TICK)
+        return self._port
 
     def close(self) -> None:
         stop(self._process)
@@ -135,7 +167,7 @@ class SdMachine:
 
     def wait_for(self, pattern: re.Pattern[str], seconds: float = 600) -> float:
         """Until the console has shown it; the seconds that took. Raises MachineError."""
-        started = time.monotonic()
+        started, seconds = time.monotonic(), stretched(seconds)
         while not pattern.search(self.text()):
             self._watch()
             if self.ended and not pattern.search(self.text()):
@@ -151,6 +183,7 @@ class SdMachine:
 
     def wait_end(self, seconds: float = POWER_OFF_SECONDS) -> None:
         """Until it is off, or was reset, which ends it, too. Raises MachineError."""
+        seconds = stretched(seconds)
         try:
             status = self._process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -179,7 +212,7 @@ class SdMachine:
 
     def _log_in(self) -> None:
         """Waits until ssh lets somebody log in. Only this is tried again, as a script may have done half its work."""
-        deadline = time.monotonic() + LOGIN_SECONDS
+        deadline = deadline_in(LOGIN_SECONDS)
         while not self._lets_in:
             self._watch()
             if self.ended:
@@ -187,12 +220,13 @@ class SdMachine:
             done = self._try_run("true", LOGIN_SECONDS)
             if done.status == SSH_FAILED and time.monotonic() > deadline:
                 said = done.stderr.decode(errors="replace").strip()
-                raise self._told(MachineError, f"ssh does not log in within {LOGIN_SECONDS} s: {said}")
+                bound = stretched(LOGIN_SECONDS)
+                raise self._told(MachineError, f"ssh does not log in within {bound:g} s: {said}")
             self._lets_in = done.status != SSH_FAILED
             time.sleep(0 if self._lets_in else LOGIN_PAUSE)
 
     def _try_run(self, script: str, seconds: float) -> Done:
-        command = [*self.ssh(), script]
+        command, seconds = [*self.ssh(), script], stretched(seconds)
         try:
             ended = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
@@ -200,9 +234,23 @@ class SdMachine:
         return Done(ended.returncode, ended.stdout, ended.stderr)
 
     def power_off(self, seconds: float = POWER_OFF_SECONDS) -> None:
-        """Ends it in order."""
-        self.run("systemctl --no-block poweroff", check=True)
+        """Ends it in order; one that has ended so by itself is off, too. Raises MachineError."""
+        if not self.ended:
+            self._ask_to_end()
         self.wait_end(seconds)
+
+    def _ask_to_end(self) -> None:
+        script = "systemctl --no-block poweroff"
+        try:
+            done = self.run(script)
+        except MachineError:
+            if self.ended:  # while it was asked; wait_end sees how
+                return
+            raise
+        # The network may go before ssh has the status; a machine that was not told is noticed, as it does not end.
+        if done.status not in (0, SSH_FAILED):
+            said = (done.stderr or done.stdout).decode(errors="replace").strip()
+            raise self._told(MachineError, f"{script!r} ended with status {done.status}: {said}")
 
     def _told(self, kind: type[MachineError], sentence: str) -> MachineError:
         lines = [line.rstrip() for line in self.text().splitlines() if line.strip()][-TAIL_LINES:]

@@ -8,6 +8,8 @@ import re
 import time
 from collections.abc import Callable
 
+from meridian_twin.patience import deadline_in, stretched
+
 PROMPT = "testpmd> "
 START_SECONDS = 120
 COMMAND_SECONDS = 60
@@ -42,8 +44,8 @@ class Prompt(abc.ABC):
         return {name: int(value) for name, value in re.findall(r"([RT]X-[a-z]+): +(\d+)", answer)}
 
     def wait(self, what: str, until: Callable[[], bool], seconds: float = COMMAND_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while not until():
             if time.monotonic() > deadline:
-                raise TestpmdError(f"{what}: not after {seconds:.0f} s; {self.statistics()}")
+                raise TestpmdError(f"{what}: not after {stretched(seconds):.0f} s; {self.statistics()}")
             time.sleep(0.02)

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from meridian_twin.patience import stretched
+
 ROOT = Path(__file__).resolve().parents[3]
 SUITES = ("trixie", "bookworm")
 #: That whose kernel is the oldest that the host's driver is for. A mirror may lack it.
@@ -58,9 +60,9 @@ class Image:
         return cls(built("build-image", "--suite", suite, "--machine", machine, minutes=30))
 
     @property
-    def patience(self) -> int:
-        """How many times longer a machine may take: a kernel that checks itself is slow."""
-        return 5 if self.release.endswith("-debug") else 1
+    def patience(self) -> float:
+        """How many times longer a machine may take: a kernel that checks itself is slow, as this computer may be."""
+        return stretched(5 if self.release.endswith("-debug") else 1)
 
     @property
     def kernel(self) -> Path:

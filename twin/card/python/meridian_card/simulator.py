@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from meridian_twin.closing import Closing
+from meridian_twin.patience import stretched
 
 Event = dict[str, Any]
 
@@ -34,7 +35,7 @@ class Simulator(Closing):
     """
 
     def __init__(self, program: Path, *options: str, patience: float = 180) -> None:
-        self.patience = patience
+        self.patience = stretched(patience)
         self.now_ps = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self._process = subprocess.Popen(
@@ -50,8 +51,8 @@ class Simulator(Closing):
         """Ends the process, whatever it does."""
         if self._process.poll() is None:
             self._process.kill()
-        self._process.wait(timeout=10)
-        self._reader.join(timeout=10)
+        self._process.wait(timeout=self.patience)
+        self._reader.join(timeout=self.patience)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 try:
