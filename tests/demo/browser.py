@@ -11,6 +11,8 @@ import tempfile
 import time
 from typing import Any
 
+from meridian_twin.patience import deadline_in
+
 SECONDS = 60
 
 
@@ -51,7 +53,7 @@ class Browser:
         return answer["result"]
 
     def _take(self) -> dict[str, Any]:
-        end = time.monotonic() + SECONDS
+        end = deadline_in(SECONDS)
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._from], [], [], max(end - time.monotonic(), 0))
             data = os.read(self._from, 1 << 16) if ready else b""

@@ -27,6 +27,7 @@ from meridian_show.record import IDLE, LOADED, Counters, Offset, Phase, Programs
 from meridian_show.view import View, rate, sparks
 from meridian_twin import Host
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from meridian_twin.pcapng import Passed, PcapngError, packets
 from rich.console import Console
 
@@ -327,7 +328,7 @@ def test_bursts_come_until_they_are_ended_and_say_when_the_wire_is_gone(tmp_path
     end.settimeout(10)
     assert [number_of(end.recv(4096)[16:]) for _ in range(6)] == list(range(6))
     end.close()
-    deadline = time.monotonic() + 10
+    deadline = deadline_in(10)
     while len(record.bursts) < 3 and time.monotonic() < deadline and bursts.is_alive():
         time.sleep(0.05)
     bursts.close()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
+from meridian_twin.patience import deadline_in
 from plugin import plugin
 
 MAGIC = 0xA1B2C3D4
@@ -113,7 +114,7 @@ class Session:
         return self._log.read().decode(errors="replace")
 
     def wait(self, is_done: Callable[[], bool]) -> None:
-        until = time.monotonic() + SECONDS / 2
+        until = deadline_in(SECONDS / 2)
         while not is_done():
             assert time.monotonic() < until and self._process.poll() is None, self.output()
             time.sleep(0.1)

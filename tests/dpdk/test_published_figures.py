@@ -14,6 +14,7 @@ import documents
 import pytest
 from dpdk_fixtures import library, testpmd
 from meridian_twin import CardProcess
+from meridian_twin.patience import deadline_in
 from testpmd import Testpmd
 
 __all__ = ["library", "testpmd"]  # fixtures
@@ -55,7 +56,7 @@ def test_every_row_of_the_tables_is_named() -> None:
 
 
 def check_counters(pmd: Testpmd, direction: str, size: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = deadline_in(60)
     while (counted := pmd.statistics())[f"{direction}-packets"] < 2000:
         assert time.monotonic() < deadline, counted
         time.sleep(0.1)
@@ -116,7 +117,7 @@ def test_who_sends(run_card: Any, testpmd: Callable[..., Testpmd]) -> None:
     pmd = testpmd(card, *[option for option in options if not option.startswith("--nb-cores")])
     pmd.command("port start all")
     pmd.command("start")
-    frames, deadline = [], time.monotonic() + 60
+    frames, deadline = [], deadline_in(60)
     while len(frames) < 200:
         assert time.monotonic() < deadline, len(frames)
         frames += [frame.data for frame in card.wires[0].take()]

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from meridian_machine.testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
+from meridian_twin.patience import deadline_in
 from plugin import plugin, twin_of
 
 __all__ = ["Testpmd", "TestpmdError"]
@@ -110,7 +111,7 @@ class Testpmd(Prompt):
 
     def _until_prompt(self, seconds: float) -> str:
         assert self._process.stdout
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         descriptor = self._process.stdout.fileno()
         while PROMPT not in self._text:
             left = deadline - time.monotonic()

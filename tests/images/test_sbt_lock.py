@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from meridian_twin.patience import deadline_in
 from test_build_cache import SECONDS, Tree
 
 WAITS = "[sbt] another sbt runs in {}, this one waits for its end"
@@ -59,7 +60,7 @@ def runs(tree: Tree) -> list[str]:
 def begun(tree: Tree, *command: str) -> subprocess.Popen[str]:
     """A script whose sbt runs."""
     process = tree.start(*command)
-    deadline = time.monotonic() + SECONDS
+    deadline = deadline_in(SECONDS)
     while not runs(tree):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.01)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from meridian_machine import tools
+from meridian_twin.patience import deadline_in
 
 pytestmark = pytest.mark.qemu
 TWIN = str(tools.ROOT / "scripts" / "twin")
@@ -70,7 +71,7 @@ def in_use(wanted: set[str]) -> list[str]:
 
 
 def wait_for(condition, what: str, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.1)
@@ -192,7 +193,7 @@ def test_the_console_of_the_machine(machine: str, look: bytes, found: bytes, tty
 
     def until(wanted: bytes) -> None:
         nonlocal text
-        deadline = time.monotonic() + SECONDS
+        deadline = deadline_in(SECONDS)
         while wanted not in text:
             assert time.monotonic() < deadline, text.decode(errors="replace")
             if select.select([terminal], [], [], 1)[0]:
@@ -208,7 +209,7 @@ def test_the_console_of_the_machine(machine: str, look: bytes, found: bytes, tty
         until(tty)
         children = descendants(pid)
         os.write(terminal, b"poweroff\n")
-        deadline = time.monotonic() + 60
+        deadline = deadline_in(60)
         while (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0):
             assert time.monotonic() < deadline, text.decode(errors="replace")
             if select.select([terminal], [], [], 0.5)[0]:

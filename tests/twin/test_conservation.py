@@ -16,6 +16,7 @@ import pytest
 from meridian_twin import CardProcess, Host, Ps, QueueSetting
 from meridian_twin.control import Control
 from meridian_twin.driver import Queues
+from meridian_twin.patience import deadline_in
 from test_random_abuse import seed_of
 
 ARM = bytes.fromhex("02000000010f")
@@ -104,7 +105,7 @@ class World:
             self.fetch(SLOW)
 
     def run(self, seconds: float) -> None:
-        deadline, turn = time.monotonic() + seconds, 0
+        deadline, turn = deadline_in(seconds), 0
         while self.control.ask("stats")["ports"][0]["rx"]["frames"] < self.frames:
             assert time.monotonic() < deadline, f"not done in {seconds:.0f} s"
             for _ in range(16):

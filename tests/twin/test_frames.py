@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from frames import MINE, PEER, frame
 from meridian_twin import Host, Link, QueueSetting, Trigger
+from meridian_twin.patience import deadline_in
 from meridian_twin.wire import Wire, WireFrame
 
 WAYS = ("mapped", "messages", "lockstep")
@@ -180,7 +181,7 @@ def test_full_queue_holds_nobody_up(run_card: Any, connect: Any) -> None:
     assert host.receive(63) == [frame(64, number) for number in range(63)]
     # An engine tells of buffers when it has fetched their descriptors: until then, frames are lost.
     received: list[bytes] = []
-    deadline = time.monotonic() + 30
+    deadline = deadline_in(30)
     while not received and time.monotonic() < deadline:
         card.wires[0].send(frame(64, 1000))
         end = time.monotonic() + 0.2

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from fake_card import WELCOME, FakeCard, answer_all, message
 from meridian_twin import LinkError
+from meridian_twin.patience import deadline_in
 from meridian_twin.protocol import MAX_PAYLOAD, REPLY, Header, Status, Type
 from qemu_fixtures import qemu
 from qtest_link import CARD, CONFIG, EXPRESS_ID, ROOT_PORT, QtestLink
@@ -53,7 +54,7 @@ def point_vector_at(link: QtestLink, address: int, data: int) -> None:
 
 
 def lost(link: QtestLink, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while "is lost" not in link.errors():
         assert time.monotonic() < deadline, link.errors()
         time.sleep(0.1)
@@ -85,7 +86,7 @@ def test_an_interrupt_may_unplug_the_card(qemu: Path, tmp_path: Path, within: st
         else:
             card.send(8 * message(Type.MSIX, value=0))
         # QEMU lets no device's access come back to it, and the configuration space is one device.
-        deadline = time.monotonic() + 10
+        deadline = deadline_in(10)
         while within != "a configuration write" and link.config_read(CARD, 0) != ONES:
             assert time.monotonic() < deadline, "the card is still in its slot"
         for _ in range(20):
@@ -131,7 +132,7 @@ def test_a_card_that_asks_and_does_not_read_is_lost(qemu: Path, tmp_path: Path) 
         before = memory_of(link)
         link.enable(0)
         most = 0
-        deadline = time.monotonic() + 40
+        deadline = deadline_in(40)
         while "is lost" not in link.errors() and time.monotonic() < deadline:
             most = max(most, memory_of(link))
             time.sleep(0.01)

@@ -16,6 +16,7 @@ from meridian_machine import Hardware, tools
 from meridian_machine.guest import MODULE, PF_DEVICE
 from meridian_machine.program import Program, ProgramError
 from meridian_machine.testpmd import LIBRARY, give_to, prepare_vfio, vf_name
+from meridian_twin.patience import deadline_in
 from sleeper import sleeper
 from testpmd_checks import FAR, address, send, text, udp
 
@@ -53,7 +54,7 @@ class Sleeper:
 
     def wait_all(self) -> dict[str, int]:
         """What it counts when each frame has come, each once."""
-        deadline = time.monotonic() + SECONDS
+        deadline = deadline_in(SECONDS)
         while (counts := self.counts())["numbers"] < self.sent:
             assert time.monotonic() < deadline, f"{counts}, {self.sent} sent"
             time.sleep(0.1)

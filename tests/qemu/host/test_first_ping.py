@@ -14,6 +14,7 @@ from driver_machine import linked
 from meridian_machine import Hardware, Setting, Twin, nested_vm, tools
 from meridian_machine.guest import Guest
 from meridian_machine.program import Program
+from meridian_twin.patience import deadline_in
 
 pytestmark = pytest.mark.qemu
 FIRST_PING, VM = (tools.ROOT / "docs" / name for name in ("first-ping.md", "vm.md"))
@@ -62,7 +63,7 @@ def test_the_host_and_its_vfs(tmp_path: Path) -> None:
 
 
 def wait_for(frame: bytes, among: list[bytes], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while frame not in among:
         assert time.monotonic() < deadline, f"{frame.hex()} is not among {[other.hex() for other in among]}"
         time.sleep(0.02)

@@ -17,6 +17,7 @@ from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from meridian_twin.wire import Wire, WireError
 from selftest_bench import SECONDS, Bench
 from test_pattern import ARM, FAILED, PLANTED
@@ -217,7 +218,7 @@ def test_the_arm_side_comes_to_the_other_end_in_the_middle(bench: Bench) -> None
     with Ps.connect(bench.twin.card.socket) as ps:
         at = ps.card.regs.ps_address("PORT_TEST", "MODE", 1)
         bench.guest.run("ethtool -t eth0 external_lb >/run/offline 2>&1 & echo $! >/run/offline.pid")
-        end = time.monotonic() + SECONDS
+        end = deadline_in(SECONDS)
         while ps.card.read(at, "ps") != BOTH:
             assert time.monotonic() < end
         port = ps.start(1, ARM)

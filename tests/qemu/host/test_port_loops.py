@@ -15,6 +15,7 @@ from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from selftest_bench import SECONDS, Bench, plug
 from test_pattern import ARM, DEVICE, FAILED, FLIPPED, GOOD, PLANTED, good
 
@@ -203,7 +204,7 @@ def test_the_arm_side_comes_in_the_middle(well: Bench) -> None:
     with Ps.connect(well.twin.card.socket) as ps:
         at = ps.card.regs.ps_address("PORT_TEST", "MODE", 0)
         well.guest.run("ethtool -t eth0 offline >/run/offline 2>&1 & echo $! >/run/offline.pid")
-        end = time.monotonic() + SECONDS
+        end = deadline_in(SECONDS)
         while ps.card.read(at, "ps") != RUNS:
             assert time.monotonic() < end
         port = ps.start(0, ARM)

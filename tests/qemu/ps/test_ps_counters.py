@@ -14,6 +14,7 @@ import pytest
 from driver_machine import Link
 from meridian_machine.guest import PEER, Guest
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from peer import ethernet, udp
 from ps_link import INTERRUPT_ENABLE, POLICERS, RING, ps_link, register, set_policer, until
 
@@ -66,7 +67,7 @@ def moved(guest: Guest, some: str = "", **exact: int) -> Iterator[dict[str, int]
         return {name: value for name, value in grown.items() if not HISTOGRAM.search(name.replace("__", "-"))}
 
     yield grown
-    deadline = time.monotonic() + 30
+    deadline = deadline_in(30)
     while not named().items() >= wanted.items():
         assert time.monotonic() < deadline, f"no {wanted}, but {grown}"
     rest = {

@@ -12,6 +12,7 @@ import pytest
 from host_load import MAC, host_load
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from ps_link import POLICERS, set_policer
 from ptp_run import Running, Samples, ps_with, running
 from ptp_under_load import BUSY, CLOCKS, GIVEN, LINE, SERVO
@@ -41,7 +42,7 @@ def seconds(control: Control) -> float:
 def during(ptp4l: Running, control: Control, syncs: int) -> Samples:
     """What ptp4l has said of as many Sync."""
     had, end = len(ptp4l.samples().offsets), seconds(control) + syncs * SYNC_SECONDS
-    deadline = time.monotonic() + 900
+    deadline = deadline_in(900)
     while seconds(control) < end:
         assert time.monotonic() < deadline, "twin time goes too slowly"
         time.sleep(1)

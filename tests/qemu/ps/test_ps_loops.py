@@ -15,6 +15,7 @@ from host_load import host_load
 from meridian_machine import PsHardware, Setting, Twin
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from ps_link import WRITABLE, register, until
 from selftest_bench import SECONDS, Bench, plug
 from test_ps_selftest import python
@@ -243,7 +244,7 @@ def test_the_card_goes_in_the_middle(bench: Bench) -> None:
     guest.run("dmesg -C; (for i in $(seq 30); do ethtool -t eth0 offline; done) >/run/offline 2>&1 & echo $! >/run/pid")
     until(lambda: register(guest, at(TEST, MODE, 0)) == 7, "test that runs", SECONDS)
     bench.twin.card.stop()
-    deadline = time.monotonic() + SECONDS
+    deadline = deadline_in(SECONDS)
     while guest.try_run("[ -e /proc/$(cat /run/pid) ]")[0] == 0:
         assert time.monotonic() < deadline
     assert "self-test: port loops: the card does not answer" in guest.run("dmesg")

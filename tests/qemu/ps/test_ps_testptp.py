@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from meridian_machine import PsHardware, tools
 from meridian_machine.guest import Guest
+from meridian_twin.patience import deadline_in
 from ptp_run import SECOND_PS, edges, ps_with, pulses
 
 pytestmark = pytest.mark.qemu
@@ -57,7 +58,7 @@ class Clock:
 
     def until(self, read: Callable[[Path], list], count: int) -> list:
         """So many more edges; the first may be of a moment ago."""
-        had, deadline = len(read(self.folder)), time.monotonic() + 60
+        had, deadline = len(read(self.folder)), deadline_in(60)
         while len(found := read(self.folder)) < had + count:
             assert time.monotonic() < deadline, f"no {count} edges"
             time.sleep(0.1)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from meridian_machine import PsHardware
 from meridian_twin.control import Control
+from meridian_twin.patience import deadline_in
 from ps_link import CLOCK_REGISTERS, WRITABLE, register
 from ptp_run import CLOCK, SECOND_PS, ps_with, pulses
 
@@ -32,7 +33,7 @@ def received(folder: Path) -> list[int]:
 
 def until_pulses(folder: Path, count: int) -> None:
     """So many more; the first may be of a moment ago."""
-    had, deadline = len(pulses(folder)), time.monotonic() + 30
+    had, deadline = len(pulses(folder)), deadline_in(30)
     while len(pulses(folder)) < had + count:
         assert time.monotonic() < deadline, f"no {count} pulses"
         time.sleep(0.1)
@@ -67,7 +68,7 @@ def test_an_edge_that_nobody_waited_for_is_not_told_later(tmp_path: Path) -> Non
         # The driver takes the register for that of a card that was reset, and writes its own value again and again.
         on = f"busybox devmem {EXTTS:#x} 32 1"
         guest.run(f"(while [ ! -e /tmp/enough ]; do {on}; done; rm /tmp/enough) >/dev/null 2>&1 &")
-        deadline = time.monotonic() + 30
+        deadline = deadline_in(30)
         while not stamped():
             assert time.monotonic() < deadline, "no edge is stamped"
             edge()
@@ -102,7 +103,7 @@ def test_ts2phc_follows_a_receiver(tmp_path: Path) -> None:
         guest.run(f"echo 0 1 >{CLOCK}/extts_enable; until grep . {CLOCK}/fifo; do :; done; date -s @1704067200.1")
         guest.run("ts2phc -c eth0 -s generic -m -q -l 7 >/tmp/ts2phc 2>&1 & echo $! >/tmp/ts2phc.pid")
         try:
-            deadline = time.monotonic() + 120
+            deadline = deadline_in(120)
             while True:
                 text = guest.run("cat /tmp/ts2phc")
                 offsets = [int(it) for it in re.findall(r"offset +(-?\d+) s2", text)]

@@ -16,6 +16,7 @@ import pytest
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_machine.processes import guarded, stop
+from meridian_twin.patience import deadline_in
 from ptp_run import Grandmaster, running
 
 pytestmark = pytest.mark.qemu
@@ -34,7 +35,7 @@ class Follower:
         self.folder, self.words = folder, words
 
     def until(self, wanted: str, seconds: float = SECONDS) -> str:
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while not re.search(wanted, text := self.words.read_text()):
             assert time.monotonic() < deadline, f"no {wanted!r} in {seconds} s: {text[-2000:]}"
             time.sleep(0.2)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from meridian_machine import PsHardware, SdCard, SdMachine
 from meridian_machine.sd_card import SECTOR
+from meridian_twin.patience import deadline_in
 
 # There is no logic to read registers of.
 EMPTY = "modprobe.blacklist=meridian_ps"
@@ -74,7 +75,7 @@ def running(machine: SdMachine) -> int:
 
 def until_well(machine: SdMachine, seconds: float = 60) -> None:
     """Until the root that runs is on trial no longer."""
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while machine.card.trial() is not None:
         assert time.monotonic() < deadline, machine.text()[-2000:]
         time.sleep(0.2)
@@ -109,7 +110,7 @@ class Cut:
                 another.cut()
             return
         command, until = [*machine.ssh(), UPDATE], written(machine) + self.part * update_bytes
-        deadline = time.monotonic() + UPDATE_SECONDS
+        deadline = deadline_in(UPDATE_SECONDS)
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
             while written(machine) < until and session.poll() is None:
                 assert time.monotonic() < deadline, "the update does not come to its end"

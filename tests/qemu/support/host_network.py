@@ -22,6 +22,7 @@ from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 from meridian_machine.guest import PF_DEVICE, Guest
 from meridian_machine.testpmd import give_to, vf_name
+from meridian_twin.patience import deadline_in
 
 FAR = far_end.address(0, 1)
 WIRE = far_end.interface(0)
@@ -122,7 +123,7 @@ def server(twin: Twin, *command: str, port: int) -> Iterator[None]:
     """A program at the far end, from when it listens on a TCP port."""
     process = subprocess.Popen([*twin.peer.enter, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 30
+        deadline = deadline_in(30)
         while (
             f":{port} "
             not in subprocess.run(

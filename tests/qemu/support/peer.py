@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 from types import TracebackType
 from typing import Self
 
+from meridian_twin.patience import deadline_in
 from meridian_twin.wire import Wire, WireError
 
 ARP, IPV4 = 0x0806, 0x0800
@@ -77,7 +78,7 @@ class Peer:
 
     def answered(self, start: bytes, seconds: float = 20) -> bool:
         """Whether an answer to a request comes in a frame that starts so."""
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while time.monotonic() < deadline:
             self._raise()
             if any(frame.startswith(start) and b"asked by the far end" in frame for frame in self.other):

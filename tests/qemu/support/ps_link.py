@@ -14,6 +14,7 @@ from driver_machine import Link
 from machine_report import run_folder
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import PEER, Guest
+from meridian_twin.patience import deadline_in
 from meridian_twin.wire import Wire
 from peer import Peer
 
@@ -47,7 +48,7 @@ def ps_link(
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while not condition():
         assert time.monotonic() < deadline, f"no {what} in {seconds} s"
         time.sleep(0.05)

@@ -14,6 +14,7 @@ from statistics import mean
 
 from meridian_machine import Hardware, PsHardware, Setting, Twin
 from meridian_machine.guest import Guest
+from meridian_twin.patience import deadline_in
 
 SECOND_PS = 10**12
 SYNC_LOG = -3  # log2 of the seconds between Sync messages, and between requests
@@ -175,7 +176,7 @@ class Running:
         return Samples.of(self.guest.run(f"cat {self.where}"))
 
     def reach(self, done: Callable[[Samples], bool], what: str, seconds: float) -> Samples:
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while not done(samples := self.samples()):
             assert time.monotonic() < deadline, f"no {what} in {seconds} s: {samples.text[-2000:]}"
             time.sleep(0.5)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from meridian_twin.closing import Closing
+from meridian_twin.patience import deadline_in
 
 
 def options(path: Path) -> Sequence[str]:
@@ -59,13 +60,13 @@ class Monitor(Closing):
 
     def wait_gone(self, device: str, seconds: float = 60) -> None:
         """A device that was to be unplugged, which takes until its driver has let go of it."""
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while device in (it["name"] for it in self.do("qom-list", path="/machine/peripheral")):
             assert time.monotonic() < deadline, f"{device} is still there"
             time.sleep(0.1)
 
     def wait_status(self, status: str, seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
+        deadline = deadline_in(seconds)
         while (now := self.do("query-status")["status"]) != status:
             assert time.monotonic() < deadline, f"the machine is {now}, not {status}"
             time.sleep(0.1)

@@ -10,6 +10,7 @@ from random import Random
 
 from driver_machine import Link
 from meridian_machine.testpmd import MachineTestpmd
+from meridian_twin.patience import deadline_in
 from packets import checksum
 
 FAR = bytes.fromhex("021111111111")
@@ -44,7 +45,7 @@ def to_vf(vf: int, sizes: Sequence[int] = SIZES) -> list[bytes]:
 
 def on_wire(link: Link, of: bytes, count: int, seconds: float = 30) -> list[bytes]:
     """Frames that this address sends, taken off; what comes meanwhile stays for the next call."""
-    deadline, most = time.monotonic() + seconds, 0
+    deadline, most = deadline_in(seconds), 0
     while True:
         here = link.peer.other[:]
         frames = [frame for frame in here if frame[6:12] == of]
@@ -52,7 +53,7 @@ def on_wire(link: Link, of: bytes, count: int, seconds: float = 30) -> list[byte
             link.peer.other[: len(here)] = [frame for frame in here if frame[6:12] != of]
             return frames
         if len(frames) > most:  # it goes on
-            deadline, most = time.monotonic() + seconds, len(frames)
+            deadline, most = deadline_in(seconds), len(frames)
         assert time.monotonic() < deadline, f"{len(frames)} of {count} frames on the wire"
         time.sleep(0.05)
 
@@ -60,12 +61,12 @@ def on_wire(link: Link, of: bytes, count: int, seconds: float = 30) -> list[byte
 def until_quiet(link: Link, of: bytes, seconds: float = 4) -> list[bytes]:
     """Frames that this address sends, until none has come for so long, taken off."""
     frames: list[bytes] = []
-    deadline = time.monotonic() + seconds
+    deadline = deadline_in(seconds)
     while time.monotonic() < deadline:
         more = on_wire(link, of, 0)
         frames += more
         if more:
-            deadline = time.monotonic() + seconds
+            deadline = deadline_in(seconds)
         time.sleep(0.05)
     return frames
 

@@ -15,6 +15,7 @@ from frames import frame
 from meridian_machine.guest import PF_DEVICE
 from meridian_machine.nested_vm import HOST, SUITE, Vm, vm_files
 from meridian_machine.testpmd import give_to, prepare_vfio, vf_name
+from meridian_twin.patience import deadline_in
 from vf_attacks import build_attack, faults
 
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
@@ -76,7 +77,7 @@ def test_a_vm_sends_with_its_own_address_only(link: Link) -> None:
         link.peer.other.clear()
         before = spoofed(link)
         vm.run(f"/send_frames eth0 {FRAMES} {STOLEN}; /send_frames eth0 {FRAMES} {OWN}")
-        deadline = time.monotonic() + 60
+        deadline = deadline_in(60)
         while sum(frame[6:12] == bytes.fromhex(OWN.replace(":", "")) for frame in link.peer.other) < FRAMES:
             assert time.monotonic() < deadline, "what it may send comes"
             time.sleep(0.1)
@@ -117,7 +118,7 @@ def test_a_vm_that_writes_nonsense_harms_itself_only(link: Link) -> None:
     try:
         vm.run("device=$(readlink -f /sys/class/net/eth0/device); echo ${device##*/} >$device/driver/unbind")
         vm.run("echo 1 >$device/enable; /vf_attack $device 100000 7 >/dev/null 2>&1 &")
-        own, deadline = {vf_name(link.guest, 0).removeprefix("0000:")}, time.monotonic() + 180
+        own, deadline = {vf_name(link.guest, 0).removeprefix("0000:")}, deadline_in(180)
         for turn in itertools.count():
             others_go_on(link)
             seen = faults(link.guest)

@@ -69,7 +69,9 @@ class Peer:
 
     def do(self, *command: str) -> None:
         try:
-            done = subprocess.run([*self.enter, *command], capture_output=True, text=True, timeout=stretched(SECONDS), check=False)
+            done = subprocess.run(
+                [*self.enter, *command], capture_output=True, text=True, timeout=stretched(SECONDS), check=False
+            )
         except subprocess.TimeoutExpired:
             raise PeerError(f"{' '.join(command)}: not done after {SECONDS} s") from None
         if done.returncode != 0:

@@ -27,7 +27,9 @@ class SdError(Exception):
 def done(*command: str) -> None:
     """Raises SdError with the command's own words."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=stretched(SECONDS), check=False)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=stretched(SECONDS), check=False
+        )
     except subprocess.TimeoutExpired:
         raise SdError(f"{command[0]} is not done after {stretched(SECONDS):.0f} s") from None
     if ended.returncode != 0:
@@ -108,7 +110,9 @@ class SdCard:
         try:
             subprocess.run(command, check=False, timeout=stretched(SECONDS), capture_output=True)
         except subprocess.TimeoutExpired:
-            raise SdError(f"{self.path}: reading {name} of partition {partition} takes more than {stretched(SECONDS):.0f} s") from None
+            raise SdError(
+                f"{self.path}: reading {name} of partition {partition} takes more than {stretched(SECONDS):.0f} s"
+            ) from None
         return target if target.exists() and target.stat().st_size else None
 
     def boot_script(self, target: Path) -> Path:
