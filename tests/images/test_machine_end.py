@@ -16,6 +16,7 @@ import pytest
 from meridian_machine import Image, Machine, MachineError, MachineTimeout
 from meridian_machine.machine import RACE
 from meridian_machine.sd_machine import listening_port
+from meridian_twin.patience import stretched
 
 Begin = Callable[[str], Machine]
 PANIC = "Kernel panic - not syncing: sysrq triggered crash"
@@ -81,7 +82,8 @@ def test_an_emulators_fault_costs_nothing_once_all_is_done(begin: Begin) -> None
 
 
 def test_a_machine_that_does_not_end_is_told_and_ended(begin: Begin) -> None:
-    with begin("told; exec sleep 1000") as machine, pytest.raises(MachineTimeout, match="not off 1 s after it was told"):
+    sentence = f"not off {stretched(1):.0f} s after it was told"
+    with begin("told; exec sleep 1000") as machine, pytest.raises(MachineTimeout, match=sentence):
         machine.power_off(1)
     assert not Path(f"/proc/{machine.pid}").exists()
 

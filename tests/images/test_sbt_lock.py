@@ -61,8 +61,10 @@ def begun(tree: Tree, *command: str) -> subprocess.Popen[str]:
     """A script whose sbt runs."""
     process = tree.start(*command)
     deadline = deadline_in(SECONDS)
+    ended = False  # looked at before its work, which may be done between two looks
     while not runs(tree):
-        assert time.monotonic() < deadline and process.poll() is None
+        assert time.monotonic() < deadline and not ended
+        ended = process.poll() is not None
         time.sleep(0.01)
     return process
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from meridian_twin import (
     MismatchError,
     Role,
 )
+from meridian_twin.patience import deadline_in, stretched
 from meridian_twin.registers import Registers
 from meridian_twin.registers import header as find_header
 from test_frames import connect
@@ -128,14 +132,12 @@ def test_command_line(run_card: Any) -> None:
     )
     try:
         # Frames from before it listens are nobody's; the last ones are its own.
-        for number in range(200):
-            card.wires[0].send(frame(60, number, MINE))
-            try:
+        deadline, numbers = deadline_in(60), itertools.cycle(range(200))
+        while listening.poll() is None and time.monotonic() < deadline:
+            card.wires[0].send(frame(60, next(numbers), MINE))
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 listening.wait(timeout=0.1)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        assert listening.communicate(timeout=10)[0].startswith(MINE.hex())
+        assert listening.communicate(timeout=stretched(10))[0].startswith(MINE.hex())
     finally:
         listening.kill()
         listening.wait(timeout=10)

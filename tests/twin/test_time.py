@@ -204,11 +204,13 @@ def test_an_idle_card_sleeps_and_is_in_time_when_asked(run_card: Callable[..., A
             return max(look(0.01) for _ in range(20))
 
         apart = apart_ns()
-        before = control.ask("stats")
-        time.sleep(2)
-        after = control.ask("stats")
+        began = time.monotonic()
+        before, first = control.ask("stats"), time.monotonic()
+        time.sleep(2)  # a busy computer sleeps for longer, and answers later
+        last, after = time.monotonic(), control.ask("stats")
+        end = time.monotonic()
         # An edge of a clock is a step, and there are 1.3 billion a second; each of the wakes takes some hundred.
-        assert after["simulation"]["steps"] - before["simulation"]["steps"] < 40_000
-        assert after["t_ps"] - before["t_ps"] == pytest.approx(2e12, abs=0.5e12)
+        assert after["simulation"]["steps"] - before["simulation"]["steps"] < 20_000 * (end - began)
+        assert last - first - 0.5 < (after["t_ps"] - before["t_ps"]) * 1e-12 < end - began + 0.5
         assert look(after_s=2) == pytest.approx(apart, abs=1_000_000_000), "it has not caught up"
         assert apart_ns() == pytest.approx(apart, abs=30_000_000)

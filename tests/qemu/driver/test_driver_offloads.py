@@ -136,7 +136,8 @@ def test_a_bad_datagram_is_left_for_the_stack_to_count(function: Receiver) -> No
     def errors() -> int:
         return int(function.run("grep ^Udp: /proc/net/snmp").splitlines()[1].split()[column])
 
-    function.guest.run(f"{function.enter}nc -u -l {own} 9 >/dev/null & echo $! >/tmp/nc; sleep 0.5")
+    function.guest.run(f"{function.enter}nc -u -l {own} 9 >/dev/null & echo $! >/tmp/nc")
+    function.guest.until(f"{function.enter}grep -c ':0009 ' /proc/net/udp", "^1")
     before = errors()
     function.told(spoiled(function.frame(content), 100), function.frame(content))
     assert errors() == before + 1

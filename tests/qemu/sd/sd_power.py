@@ -14,7 +14,7 @@ from pathlib import Path
 
 from meridian_machine import PsHardware, SdCard, SdMachine
 from meridian_machine.sd_card import SECTOR
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 
 # There is no logic to read registers of.
 EMPTY = "modprobe.blacklist=meridian_ps"
@@ -112,15 +112,17 @@ class Cut:
         command, until = [*machine.ssh(), UPDATE], written(machine) + self.part * update_bytes
         deadline = deadline_in(UPDATE_SECONDS)
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as session:
-            while written(machine) < until and session.poll() is None:
-                assert time.monotonic() < deadline, "the update does not come to its end"
-                time.sleep(0.01)
-            assert session.poll() in (None, 0), "the update was refused or failed, so there is nothing to cut"
-            if self.part > 1:
-                assert session.wait(UPDATE_SECONDS) == 0
-                time.sleep(BEHIND_SECONDS * (self.part - 1))
-            machine.cut()
-            session.kill()
+            try:
+                while written(machine) < until and session.poll() is None:
+                    assert time.monotonic() < deadline, "the update does not come to its end"
+                    time.sleep(0.01)
+                assert session.poll() in (None, 0), "the update was refused or failed, so there is nothing to cut"
+                if self.part > 1:
+                    assert session.wait(stretched(UPDATE_SECONDS)) == 0
+                    time.sleep(BEHIND_SECONDS * (self.part - 1))
+                machine.cut()
+            finally:  # the end of the block waits for it
+                session.kill()
 
 
 def noting(card: SdCard, log: Path, until_killed: bool = False) -> str:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from meridian_twin import LinkError, Memory
 from meridian_twin.doorbells import DOORBELL_REGISTERS
+from meridian_twin.patience import stretched
 from meridian_twin.protocol import Status
-from meridian_twin.waiting import Waiting
+from meridian_twin.waiting import LinkTimeout, Waiting
 
 MEGABYTE = 1 << 20
 RAM = 512 * MEGABYTE
@@ -46,6 +47,7 @@ class Qtest(Waiting):
         self._errors = (folder / "errors").open("w+b")
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors)
         try:
+            deadline = time.monotonic() + self.patience
             while True:
                 listener.settimeout(0.5)
                 try:
@@ -54,7 +56,9 @@ class Qtest(Waiting):
                 except TimeoutError:
                     if self._process.poll() is not None:
                         raise LinkError(f"QEMU ended: {self.errors()}") from None
-            self._socket.settimeout(patience)
+                    if time.monotonic() > deadline:
+                        raise LinkTimeout(f"QEMU does not come to the qtest socket in {self.patience:.0f} s") from None
+            self._socket.settimeout(self.patience)
             self._answers = self._socket.makefile("rb")
             self._begin()
         except BaseException:
@@ -82,10 +86,10 @@ class Qtest(Waiting):
         if self._process.poll() is None:
             self._process.terminate()
             try:
-                self._process.wait(timeout=10)
+                self._process.wait(timeout=stretched(10))
             except subprocess.TimeoutExpired:
                 self._process.kill()
-                self._process.wait(timeout=10)
+                self._process.wait(timeout=stretched(10))
         if hasattr(self, "_socket"):
             self._socket.close()
         self._errors.close()

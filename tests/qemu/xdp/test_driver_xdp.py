@@ -185,7 +185,8 @@ def test_a_frame_made_shorter_goes_up_as_it_is(link: Link) -> None:
     guest, body = link.guest, bytes(range(251)) * 23
     content = udp("10.44.0.1", "10.44.0.2", 9, 9, body) + bytes(2000)
     with mtu(guest, 9000), program(link, "shrink frags"):
-        guest.run("nc -u -l 10.44.0.2 9 >/tmp/got & echo $! >/tmp/nc; sleep 0.5")
+        guest.run("nc -u -l 10.44.0.2 9 >/tmp/got & echo $! >/tmp/nc")
+        guest.until("grep -c ':0009 ' /proc/net/udp", "^1")
         link.peer.wire.send(ethernet(guest.address(), link.peer.mac, 0x800, content))
         guest.until("wc -c </tmp/got", str(len(body)))
         guest.run("kill $(cat /tmp/nc)")
