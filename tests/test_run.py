@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 import run
+from meridian_twin.patience import deadline_in, stretched
 from run import Early, Suite
 
 WAIT = 20.0
 
 
 def until(done: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + WAIT
+    deadline = deadline_in(WAIT)
     while not done():
-        assert time.monotonic() < deadline, f"{what} did not come in {WAIT:.0f} s"
+        assert time.monotonic() < deadline, f"{what} did not come in {stretched(WAIT):.0f} s"
         time.sleep(0.02)
 
 
@@ -139,7 +140,7 @@ def test_a_signal_ends_what_is_early(tmp_path: Path, number: signal.Signals) -> 
     with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(Path(run.__file__).parent)}) as it:
         until((tmp_path / "pid").exists, "the first suite")
         it.send_signal(number)
-        assert it.wait(WAIT) == 128 + number
+        assert it.wait(stretched(WAIT)) == 128 + number
     until(lambda: gone(tmp_path / "pid"), "the end of the first suite")
 
 
@@ -148,7 +149,7 @@ def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trap: str
 ) -> None:
     monkeypatch.setattr(run, "END_SECONDS", 0.5)
-    script = f'bash -c "{trap}; echo \\$\\$ >{tmp_path}/pid; while sleep 0.1; do :; done" & wait'
+    script = f'bash -c "{trap}; echo \\$\\$ >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; while sleep 0.1; do :; done" & wait'
     begun = time.monotonic()
     assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1, 0)
     assert time.monotonic() - begun < WAIT
@@ -162,7 +163,7 @@ def test_a_run_that_is_broken_off_ends_its_suite(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program], cwd=Path(run.__file__).parent) as runner:
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "", "the suite")
         runner.send_signal(signal.SIGTERM)
-        assert runner.wait(WAIT) == 143
+        assert runner.wait(stretched(WAIT)) == 143
     until(lambda: gone(tmp_path / "pid"), "the end of what the suite had begun")
 
 

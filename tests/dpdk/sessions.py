@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import struct
 import subprocess
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 from plugin import plugin
 
 MAGIC = 0xA1B2C3D4
@@ -96,7 +97,7 @@ class Session:
             assert self._process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
-            self._process.wait(SECONDS)
+            self._process.wait(stretched(SECONDS))
         finally:
             if self._process.poll() is None:
                 self._process.kill()
@@ -110,13 +111,16 @@ class Session:
             self._process.stdin.flush()
 
     def output(self) -> str:
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        # The program writes where the file's position is, and shares it with us: to read in place does not move it.
+        log = self._log.fileno()
+        return os.pread(log, os.fstat(log).st_size, 0).decode(errors="replace")
 
     def wait(self, is_done: Callable[[], bool]) -> None:
         until = deadline_in(SECONDS / 2)
+        ended = False  # looked at before its output, the last of which may come between two looks
         while not is_done():
-            assert time.monotonic() < until and self._process.poll() is None, self.output()
+            assert time.monotonic() < until and not ended, self.output()
+            ended = self._process.poll() is not None
             time.sleep(0.1)
 
     def wait_received(self, least: int, port: int = 0) -> None:

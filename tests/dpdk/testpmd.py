@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from meridian_machine.testpmd_prompt import COMMAND_SECONDS, PROMPT, START_SECONDS, Prompt, TestpmdError
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 from plugin import plugin, twin_of
 
 __all__ = ["Testpmd", "TestpmdError"]
@@ -86,7 +86,7 @@ class Testpmd(Prompt):
         self._process.stdin.write(b"stop\nquit\n")
         self._process.stdin.close()
         try:
-            status = self._process.wait(timeout=COMMAND_SECONDS)
+            status = self._process.wait(timeout=stretched(COMMAND_SECONDS))
         except subprocess.TimeoutExpired:
             self.close()
             raise TestpmdError("testpmd does not end") from None
@@ -97,7 +97,7 @@ class Testpmd(Prompt):
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(timeout=COMMAND_SECONDS)
+        self._process.wait(timeout=stretched(COMMAND_SECONDS))
 
     def close(self) -> None:
         if self._process.poll() is None:
@@ -116,10 +116,10 @@ class Testpmd(Prompt):
         while PROMPT not in self._text:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-                raise TestpmdError(f"no prompt after {seconds:.0f} s: {self._text}")
+                raise TestpmdError(f"no prompt after {stretched(seconds):.0f} s: {self._text}")
             data = os.read(descriptor, 65536)
             if not data:
-                raise TestpmdError(f"testpmd ended with {self._process.wait(COMMAND_SECONDS)}: {self._text}")
+                raise TestpmdError(f"testpmd ended with {self._process.wait(stretched(COMMAND_SECONDS))}: {self._text}")
             self._text += data.decode(errors="replace")
         answer, _, self._text = self._text.partition(PROMPT)
         self.said += answer
