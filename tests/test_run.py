@@ -149,7 +149,8 @@ def test_a_suite_that_takes_too_long_ends_with_what_it_has_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trap: str
 ) -> None:
     monkeypatch.setattr(run, "END_SECONDS", 0.5)
-    script = f'bash -c "{trap}; echo \\$\\$ >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; while sleep 0.1; do :; done" & wait'
+    begins = f"echo \\$\\$ >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid"
+    script = f'bash -c "{trap}; {begins}; while sleep 0.1; do :; done" & wait'
     begun = time.monotonic()
     assert run.run(Suite("slow", ["bash", "-c", script], 2 / 60)) == (0, 1, 0)
     assert time.monotonic() - begun < WAIT

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from meridian_twin.patience import stretched
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPED = [
@@ -53,7 +54,7 @@ class System:
 
     def ask(self, *words: str) -> str:
         command = ["bash", "-euo", "pipefail", "-c", '. "$0"; "$@"', str(self._functions), *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=stretched(30), check=True).stdout
 
     def of_suite(self, kind: str, suite: str) -> dict[str, str]:
         self.ask("debian_sources", str(self.asked), kind, suite)
@@ -101,9 +102,9 @@ def test_what_was_asked_before_is_gone(system: System) -> None:
 def test_help_of_a_script_without_arguments(script: Path) -> None:
     """It prints the comment at the script's beginning, and runs nothing."""
     usage = f"usage: scripts/{script.name}"
-    done = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=stretched(30), check=False)
     comment = script.read_text().splitlines()[2].removeprefix("# ")
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.splitlines()[:2] == [usage, comment]
     assert "shellcheck" not in done.stdout
-    done = subprocess.run([script, "--nothing"], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([script, "--nothing"], capture_output=True, text=True, timeout=stretched(30), check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{usage}\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from meridian_machine import SdCard, SdError, tools
 from meridian_machine.sd_machine import default_image
+from meridian_twin.patience import stretched
 
 pytestmark = pytest.mark.qemu
 LAYER = tools.ROOT / "meta-layer"
@@ -140,7 +141,11 @@ def test_the_device_tree_has_the_layers_node(card: SdCard, tmp_path: Path) -> No
     tree = tmp_path / "tree"
     tree.write_bytes(content(card, "/boot/system.dtb", tmp_path))
     text = subprocess.run(
-        ["dtc", "-q", "-I", "dtb", "-O", "dts", str(tree)], capture_output=True, text=True, timeout=20, check=True
+        ["dtc", "-q", "-I", "dtb", "-O", "dts", str(tree)],
+        capture_output=True,
+        text=True,
+        timeout=stretched(20),
+        check=True,
     ).stdout
     assert re.search(r'ethernet@a0000000 \{\s+compatible = "meridian,shell-1", "meridian,shell"', text)
     assert "mmc@ff170000" in text
@@ -171,7 +176,7 @@ def test_the_same_bytes_come_again(card: SdCard, tmp_path: Path) -> None:
 def test_nonsense_is_refused() -> None:
     script = str(tools.ROOT / "scripts/build-sd")
     for wrong in (["--wrong"], ["--key", "/nowhere/key.pub"]):
-        assert subprocess.run([script, *wrong], capture_output=True, timeout=30, check=False).returncode == 2
+        assert subprocess.run([script, *wrong], capture_output=True, timeout=stretched(30), check=False).returncode == 2
 
 
 def test_what_is_no_sd_card_is_refused(tmp_path: Path) -> None:

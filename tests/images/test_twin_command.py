@@ -88,7 +88,7 @@ def working(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
             said = process.stdout.readline() if ready else b""
             if said != b"here\n":
                 os.killpg(process.pid, signal.SIGKILL)
-                pytest.fail(f"{said!r}: {process.communicate(timeout=30)[1].decode()}")
+                pytest.fail(f"{said!r}: {process.communicate(timeout=stretched(30))[1].decode()}")
             yield process
         finally:  # the end of the block waits for it
             if process.poll() is None:
@@ -121,7 +121,7 @@ def test_a_run_that_went_well_leaves_no_directory_and_one_that_did_not_does() ->
     left = re.search(r"the files of the run are in (\S+)", done.stderr)
     assert left is not None
     assert (Path(left[1]) / "console.log").exists()
-    subprocess.run(["rm", "-r", left[1]], timeout=30, check=True)
+    subprocess.run(["rm", "-r", left[1]], timeout=stretched(30), check=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -133,7 +133,7 @@ def test_an_interrupt_leaves_nothing(working: subprocess.Popen[bytes], number: s
     assert len(theirs) == 1, "the far end of the wire is in a namespace of its own"
     # As a terminal does it: to the whole group.
     os.killpg(working.pid, number)
-    assert working.wait(timeout=30) == 130
+    assert working.wait(timeout=stretched(30)) == 130
     assert not [pid for pid in children if alive(pid)]
     assert not in_use(theirs)
     assert not [path for path in places if path.exists()]
@@ -143,7 +143,7 @@ def test_no_process_outlives_a_killed_one(working: subprocess.Popen[bytes]) -> N
     children = descendants(working.pid)
     theirs = namespaces(children)
     os.kill(working.pid, signal.SIGKILL)
-    working.wait(timeout=30)
+    working.wait(timeout=stretched(30))
     wait_for(lambda: not [pid for pid in children if alive(pid)] and not in_use(theirs), "processes are left")
 
 
@@ -163,7 +163,7 @@ def test_the_far_end_has_an_interface_with_an_address(working: subprocess.Popen[
     assert done.returncode == 0, done.stderr
     assert re.search(r"^wire0 .*10\.44\.0\.1/24", done.stdout, re.MULTILINE)
     os.killpg(working.pid, signal.SIGINT)
-    working.wait(timeout=30)
+    working.wait(timeout=stretched(30))
     done = twin("peer", "--run-dir", str(tmp_path / "run"), "--", "true", seconds=30)
     assert done.returncode == 125
     assert "no twin is running" in done.stderr

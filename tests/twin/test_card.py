@@ -140,4 +140,4 @@ def test_command_line(run_card: Any) -> None:
         assert listening.communicate(timeout=stretched(10))[0].startswith(MINE.hex())
     finally:
         listening.kill()
-        listening.wait(timeout=10)
+        listening.wait(timeout=stretched(10))

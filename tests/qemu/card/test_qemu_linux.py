@@ -12,6 +12,7 @@ import pytest
 from meridian_machine import Hardware, Image, Machine
 from meridian_machine.hardware import with_card
 from meridian_twin import CardProcess
+from meridian_twin.patience import stretched
 from qemu_fixtures import image, qemu
 
 __all__ = ["image", "qemu"]
@@ -123,7 +124,7 @@ def test_without_a_card_qemu_says_so(qemu: Path, tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=stretched(30),
         check=False,
     )
     assert done.returncode != 0
@@ -134,7 +135,7 @@ def test_more_pfs_than_the_card_has_are_refused(qemu: Path, built_card: Callable
     with CardProcess(built_card(), "--wire", "0=none", "--pfs", "2") as card:
         command = [str(qemu), *with_card(card.socket, device="pfs=3")]
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=stretched(30), check=False
         )
     assert done.returncode != 0
     assert "pfs=3: this card has 2 PFs" in done.stderr

@@ -16,7 +16,7 @@ import pytest
 from meridian_machine import PsHardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_machine.processes import guarded, stop
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 from ptp_run import Grandmaster, running
 
 pytestmark = pytest.mark.qemu
@@ -44,7 +44,9 @@ class Follower:
     def parent(self, programs: Path) -> dict[str, str]:
         """What it knows of whom it follows."""
         command = [programs / "pmc", "-u", "-b", "0", "-s", self.folder / "socket", "-i", self.folder / "pmc"]
-        done = subprocess.run([*command, "GET PARENT_DATA_SET"], capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run(
+            [*command, "GET PARENT_DATA_SET"], capture_output=True, text=True, timeout=stretched(20), check=True
+        )
         return dict(re.findall(r"\n\s+(\w+)\s+(\S+)", done.stdout))
 
 

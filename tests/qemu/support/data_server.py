@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
+from meridian_twin.patience import stretched
+
 
 def stream(count: int, seed: int) -> bytes:
     return random.Random(seed).randbytes(count)
@@ -48,7 +50,7 @@ class DataServer:
     def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=stretched(10))
 
 
 class _Source(socketserver.StreamRequestHandler):

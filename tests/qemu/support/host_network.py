@@ -22,7 +22,7 @@ from meridian_machine import peer as far_end
 from meridian_machine.driver import SOURCE
 from meridian_machine.guest import PF_DEVICE, Guest
 from meridian_machine.testpmd import give_to, vf_name
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 
 FAR = far_end.address(0, 1)
 WIRE = far_end.interface(0)
@@ -127,7 +127,7 @@ def server(twin: Twin, *command: str, port: int) -> Iterator[None]:
         while (
             f":{port} "
             not in subprocess.run(
-                [*twin.peer.enter, "ss", "-Htln"], capture_output=True, text=True, timeout=20, check=True
+                [*twin.peer.enter, "ss", "-Htln"], capture_output=True, text=True, timeout=stretched(20), check=True
             ).stdout
         ):
             assert process.poll() is None and time.monotonic() < deadline, f"{command[0]} does not listen"
@@ -135,7 +135,7 @@ def server(twin: Twin, *command: str, port: int) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=stretched(20))
 
 
 @contextmanager
