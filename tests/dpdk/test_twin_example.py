@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import documents
 from documents import ROOT
 from meridian_twin import CardProcess
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, stretched
 
 PAGE = ROOT / "twin" / "card" / "README.md"
 MINUTES = 10  # the command builds the driver where nothing has built it
@@ -29,11 +30,14 @@ def test_testpmd_receives_the_cards_traffic(built_card: Callable[..., Path]) -> 
     said = ""
     with CardProcess(built_card(), "--time", "free", *wire) as card:
         command = testpmd_line.replace("/tmp/card", str(card.socket))
+        # Without stdbuf its answers come in pages.
         with subprocess.Popen(
-            ["bash", "-c", command], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True,
+            ["stdbuf", "-oL", "bash", "-c", command],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         ) as process:  # fmt: skip
             assert process.stdin and process.stdout
+            late = threading.Timer(stretched(60 * MINUTES), process.kill)  # ends the loops over its lines
+            late.start()
             try:
                 process.stdin.write("".join(f"{line.removeprefix('testpmd> ')}\n" for line in prompt))
                 process.stdin.flush()
@@ -52,5 +56,6 @@ def test_testpmd_receives_the_cards_traffic(built_card: Callable[..., Path]) -> 
                     time.sleep(0.2)
                 said += process.communicate("stop\nquit\n", timeout=60 * MINUTES)[0]
             finally:
+                late.cancel()
                 process.kill()
     assert received(said), said
