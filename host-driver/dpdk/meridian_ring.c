@@ -414,7 +414,7 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 	setting.pieces_log2 = tx->pieces_log2;
 	/* A queue that is not started may be polled. */
 	*meridian_tx_entry(tx, tx->mask + 1) = 0;
-	rte_smp_wmb();
+	rte_wmb();
 	tx->status = meridian_tx_entry(tx, tx->mask + 1);
 	error = m->ops->start_tx(m, &setting, tx->cuts);
 	if (error) {
