@@ -41,9 +41,10 @@ word_at(const uint8_t *byte)
 static bool
 parse_ip(struct cut *cut, const uint8_t *ip, uint32_t type, uint8_t *protocol)
 {
-	uint32_t size = type == RTE_ETHER_TYPE_IPV4 ? (ip[0] & 0xf) * 4 : sizeof(struct rte_ipv6_hdr);
+	uint32_t size;
 
 	cut->is_v4 = type == RTE_ETHER_TYPE_IPV4;
+	size = cut->is_v4 ? (ip[0] & 0xf) * 4 : sizeof(struct rte_ipv6_hdr);
 	cut->l4 = cut->l3 + size;
 	cut->end = cut->is_v4 ? cut->l3 + word_at(&ip[2]) : cut->l4 + word_at(&ip[4]);
 	*protocol = ip[cut->is_v4 ? 9 : 6];
@@ -84,7 +85,8 @@ fill_l4(const struct cut *cut, uint8_t *segment, uint32_t at, uint32_t bytes)
 	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)tcp;
 
 	if (cut->is_tcp) {
-		tcp->sent_seq = rte_cpu_to_be_32(rte_be_to_cpu_32(tcp->sent_seq) + at - cut->payload);
+		tcp->sent_seq = rte_cpu_to_be_32(rte_be_to_cpu_32(tcp->sent_seq) +
+						 at - cut->payload);
 		if (at + bytes < cut->end)
 			tcp->tcp_flags &= ~LAST_ALONE;
 		if (at > cut->payload)

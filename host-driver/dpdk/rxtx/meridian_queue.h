@@ -154,7 +154,8 @@ struct meridian_rx {
  * @is_kept: the card has not said that the queue ended, and may access its memory
  * @pieces_log2: a descriptor has 1 << pieces_log2 pieces of a frame
  * @most_log2: the memory is for so many
- * @linear: where frames of several segments are copied to that the card does not join; NULL: there are none
+ * @linear: where frames of several segments are copied to that the card does not join; NULL: there
+ *	are none
  * @counts: by the thread that sends
  * @offloads: of the queue, with the port's
  * @before: @counts as statistics were reset

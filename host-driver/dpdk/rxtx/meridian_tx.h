@@ -56,8 +56,8 @@ meridian_headers_of(const struct rte_mbuf *mbuf)
 }
 
 /*
- * How many pieces a frame has that the card is to cut; 0: it cannot. It would take the outer headers
- * of a tunnel for those that are meant. Nobody copies such a frame, for it is longer than a buffer.
+ * How many pieces a frame has that the card is to cut; 0: it cannot. It would take outer headers of
+ * a tunnel for those that are meant. Nobody copies such a frame, for it is longer than a buffer.
  */
 static inline uint32_t
 meridian_pieces_to_cut(const struct meridian_tx *tx, const struct rte_mbuf *mbuf)

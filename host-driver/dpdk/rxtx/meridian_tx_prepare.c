@@ -10,7 +10,7 @@
 #define ASKING		(RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK)
 #define FRAGMENT	(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)
 
-/* The type of what is in the frame, behind one 802.1Q tag at most; 0: the mbuf says another thing. */
+/* Type of what is behind the addresses, or behind one 802.1Q tag; 0: the mbuf says other things. */
 static uint16_t
 type_of(const struct rte_mbuf *mbuf)
 {
@@ -47,9 +47,9 @@ prepare_v4(struct rte_mbuf *mbuf)
 
 	if (mbuf->l3_len < sizeof(*ip) || ip->version_ihl >> 4 != IPVERSION ||
 	    mbuf->l3_len != (ip->version_ihl & 0xf) << 2 || !is_l4(mbuf, ip->next_proto_id))
-		return EINVAL;
+		return -EINVAL;
 	if (ip->fragment_offset & rte_cpu_to_be_16(FRAGMENT))
-		return ENOTSUP;
+		return -ENOTSUP;
 	if (ip->total_length != length)
 		ip->total_length = length;
 	return 0;
@@ -64,11 +64,11 @@ prepare_v6(struct rte_mbuf *mbuf)
 	rte_be16_t length = rte_cpu_to_be_16(mbuf->pkt_len - mbuf->l2_len - sizeof(*ip));
 
 	if (mbuf->l3_len < sizeof(*ip) || rte_be_to_cpu_32(ip->vtc_flow) >> 28 != 6)
-		return EINVAL;
+		return -EINVAL;
 	if (mbuf->l3_len > sizeof(*ip))
-		return ENOTSUP;
+		return -ENOTSUP;
 	if (!is_l4(mbuf, ip->proto))
-		return EINVAL;
+		return -EINVAL;
 	if (ip->payload_len != length)
 		ip->payload_len = length;
 	return 0;
@@ -77,7 +77,7 @@ prepare_v6(struct rte_mbuf *mbuf)
 /*
  * Looks at the headers of a frame that the card is to cut, and tells it there how long the packet
  * is, if they do not say so: others may read headers that several mbufs share. The card fills in
- * lengths and checksums of segments. Returns 0 or an errno.
+ * lengths and checksums of segments. Returns 0 or a negative errno.
  */
 static int
 prepare_cut(struct rte_mbuf *mbuf)
@@ -86,16 +86,16 @@ prepare_cut(struct rte_mbuf *mbuf)
 
 	if (mbuf->data_len < meridian_headers_of(mbuf) ||
 	    mbuf->l2_len > RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
-		return ENOTSUP;
+		return -ENOTSUP;
 	type = type_of(mbuf);
 	if (mbuf->ol_flags & RTE_MBUF_F_TX_IPV4 && type == RTE_ETHER_TYPE_IPV4)
 		return prepare_v4(mbuf);
 	if (mbuf->ol_flags & RTE_MBUF_F_TX_IPV6 && type == RTE_ETHER_TYPE_IPV6)
 		return prepare_v6(mbuf);
-	return EINVAL;
+	return -EINVAL;
 }
 
-/* Returns 0 or an errno. */
+/* Returns 0 or a negative errno. */
 static int
 prepare(const struct meridian_tx *tx, struct rte_mbuf *mbuf)
 {
@@ -104,10 +104,10 @@ prepare(const struct meridian_tx *tx, struct rte_mbuf *mbuf)
 	if (flags & MERIDIAN_TX_UNSUPPORTED ||
 	    (flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_SCTP_CKSUM ||
 	    (!tx->asks && flags & ASKING) || (!tx->cuts && flags & MERIDIAN_TX_CUT))
-		return ENOTSUP;
+		return -ENOTSUP;
 	if (!(flags & MERIDIAN_TX_CUT))
-		return meridian_can_send(tx, mbuf) ? 0 : EINVAL;
-	return meridian_pieces_to_cut(tx, mbuf) ? prepare_cut(mbuf) : EINVAL;
+		return meridian_can_send(tx, mbuf) ? 0 : -EINVAL;
+	return meridian_pieces_to_cut(tx, mbuf) ? prepare_cut(mbuf) : -EINVAL;
 }
 
 /**
@@ -119,9 +119,9 @@ prepare(const struct meridian_tx *tx, struct rte_mbuf *mbuf)
  * The card finds headers by itself and fills checksums in without what stands there. Only a frame
  * that it is to cut has to say in its header of IP how long it is, which is written here.
  *
- * Return: how many can be sent; if fewer than @count, rte_errno says why the next cannot: ENOTSUP if
- * the card never can do such a thing, EINVAL if lengths or flags of this frame are not as they must
- * be.
+ * Return: how many can be sent; if fewer than @count, rte_errno says why the next cannot: ENOTSUP
+ * if the card never can do such a thing, EINVAL if lengths or flags of this frame are not as they
+ * must be.
  */
 uint16_t
 meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count)
@@ -132,7 +132,7 @@ meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 		int error = prepare(queue, mbufs[i]);
 
 		if (error) {
-			rte_errno = error;
+			rte_errno = -error;
 			break;
 		}
 	}

@@ -82,7 +82,7 @@ port_cuts_if_the_card_joins_pieces_cuts_and_is_asked(void)
 	}
 }
 
-/* The switch bounds how many frames of a queue may be under way, so a port without TSO has it off. */
+/* The switch bounds how many frames may be under way, so a port without TSO has it off. */
 static void
 queue_is_switched_to_segments_while_it_runs(void)
 {
@@ -110,7 +110,7 @@ word_at(const uint8_t *byte)
 	return byte[0] << 8 | byte[1];
 }
 
-/* What comes back of one frame; the card of the test fills checksums in, which testpmd's test looks at. */
+/* What comes back of one frame; of checksums, tests/dpdk/test_null.py knows. */
 static void
 must_be_segments(const struct large *large, struct rte_mbuf **back, uint16_t count)
 {
@@ -415,7 +415,7 @@ segments_fit_the_cards_longest_frame(void)
 	end_cutting();
 }
 
-/* A VF's PF may get another driver, and its port keeps the memory and the functions of its queues. */
+/* A VF's PF may get another driver, and its port keeps the memory of its queues. */
 static void
 queue_cuts_large_frames_as_the_card_can_when_it_starts(void)
 {
