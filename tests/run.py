@@ -49,6 +49,7 @@ OWN_DMA_MACHINES = [
     f"tests/qemu/{name}.py"
     for name in (
         *("driver/test_driver_ping", "driver/test_driver_pieces", "driver/test_driver_frames"),
+        *("driver/test_driver_segments", "sriov/test_driver_vf_segments"),
         *("driver/test_driver_ethtool", "xdp/test_driver_xdp"),
         "sriov/test_driver_sriov",
     )
@@ -151,7 +152,7 @@ CHECKED = [
 ]
 CHECKED_TESTS = "(test_driver or test_selftest or test_pattern or test_port) and not bookworm"
 #: What maps frames in pieces for the card.
-IN_PIECES = ["driver/test_driver_pieces.py", "xdp/test_driver_xdp.py"]
+IN_PIECES = ["driver/test_driver_pieces.py", "driver/test_driver_segments.py", "xdp/test_driver_xdp.py"]
 
 
 def machines() -> list[Suite]:

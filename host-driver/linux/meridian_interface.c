@@ -127,14 +127,30 @@ static int meridian_set_features(struct net_device *netdev, netdev_features_t fe
 }
 
 /*
+ * The card counts the identifications of IPv4 up with the segments, which is what Linux wants by
+ * default. Linux offers NETIF_F_TSO_MANGLEID beside NETIF_F_TSO by itself, and leaves it off: it
+ * lets the card do so, too, where a forwarded flow has one identification.
+ */
+#define SEGMENTATION	(NETIF_F_TSO | NETIF_F_TSO_ECN | NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4)
+#define TX_OFFLOADS	(NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM)
+
+/*
  * What the card can do to frames that are sent. Linux segments large ones (GSO) for devices only
  * that take frames in parts. The card joins these if it can and they are few; else the driver does.
+ * A card that joins them may also take large frames as they are.
  */
 static netdev_features_t tx_offloads(const struct meridian *m)
 {
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
-	return NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM;
+	return TX_OFFLOADS | (meridian_can_segment(m) ? SEGMENTATION : 0);
+}
+
+/* With another driver of its PF, a VF may have less than at its probe. */
+static netdev_features_t meridian_fix_features(struct net_device *netdev,
+					       netdev_features_t features)
+{
+	return features & (~(TX_OFFLOADS | SEGMENTATION) | tx_offloads(netdev_priv(netdev)));
 }
 
 /* What the card can do to received frames. */
@@ -170,6 +186,7 @@ static const struct net_device_ops meridian_netdev_ops = {
 	MERIDIAN_RX_MODE_OPS(meridian_set_rx_mode),
 	.ndo_vlan_rx_add_vid = meridian_add_vid,
 	.ndo_vlan_rx_kill_vid = meridian_kill_vid,
+	.ndo_fix_features = meridian_fix_features,
 	.ndo_set_features = meridian_set_features,
 	.ndo_change_mtu = meridian_change_mtu,
 	.ndo_validate_addr = eth_validate_addr,
@@ -214,6 +231,8 @@ void meridian_init_netdev(struct meridian *m)
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA;
 	netdev->vlan_features = NETIF_F_HIGHDMA | tx_offloads(m);
+	if (netdev->hw_features & NETIF_F_TSO)
+		meridian_set_tso_max_size(netdev, MERIDIAN_TX_LONGEST);
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
 	meridian_announce_xdp(netdev);
 	meridian_offer_dcb(netdev);

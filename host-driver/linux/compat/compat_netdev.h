@@ -97,6 +97,16 @@ static inline void meridian_napi_set_irq(struct napi_struct *napi, int irq)
 #endif
 }
 
+/* Older kernels have one limit for what a device cuts and what Linux cuts for it. */
+static inline void meridian_set_tso_max_size(struct net_device *netdev, unsigned int bytes)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+	netif_set_tso_max_size(netdev, bytes);
+#else
+	netif_set_gso_max_size(netdev, bytes);
+#endif
+}
+
 /* Which NAPI polls a queue pair; NULL: none. */
 static inline void meridian_queue_set_napi(struct net_device *netdev, unsigned int index,
 					   struct napi_struct *napi)

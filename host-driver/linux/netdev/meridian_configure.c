@@ -120,6 +120,8 @@ static void go(struct meridian *m)
 	for (i = 0; i < m->channels; i++)
 		meridian_enable_channel(&m->channel[i]);
 	meridian_spread_tx(m);
+	/* What the queues of a VF take may be another thing than before. */
+	netdev_update_features(m->netdev);
 	set_bit(MERIDIAN_FLAG_UP, &m->flags);
 	if (netif_device_present(m->netdev))
 		netif_tx_start_all_queues(m->netdev);

@@ -38,6 +38,7 @@ static const struct named tx_counts[] = {
 	TX("needs_csum", NEEDS_CSUM),
 	TX("gathered", GATHERED),
 	TX("linearized", LINEARIZED),
+	TX("segmented", SEGMENTED),
 };
 
 #define FUNCTION(name, counter) { "card_" name, MERIDIAN_FUNCTION_COUNTER_##counter }

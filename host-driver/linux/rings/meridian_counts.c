@@ -39,24 +39,31 @@ static void add_rx(u64 *counts, const struct meridian_rx_stats *stats)
 
 static void add_tx(u64 *counts, const struct meridian_tx_stats *stats)
 {
-	u64 dropped, stopped, restarted, needs_csum, gathered, linearized;
-	unsigned int start;
+	const struct {
+		const u64_stats_t *value;
+		enum meridian_tx_count count;
+	} each[] = {
+		{ &stats->dropped, MERIDIAN_TX_DROPPED },
+		{ &stats->stopped, MERIDIAN_TX_STOPPED },
+		{ &stats->restarted, MERIDIAN_TX_WOKEN },
+		{ &stats->needs_csum, MERIDIAN_TX_NEEDS_CSUM },
+		{ &stats->gathered, MERIDIAN_TX_GATHERED },
+		{ &stats->linearized, MERIDIAN_TX_LINEARIZED },
+		{ &stats->segmented, MERIDIAN_TX_SEGMENTED },
+		{ &stats->segmented_bytes, MERIDIAN_TX_SEGMENTED_BYTES },
+		{ &stats->segments, MERIDIAN_TX_SEGMENTS },
+		{ &stats->segments_bytes, MERIDIAN_TX_SEGMENTS_BYTES },
+	};
+	u64 now[ARRAY_SIZE(each)];
+	unsigned int start, i;
 
 	do {
 		start = meridian_stats_begin(&stats->sync);
-		dropped = u64_stats_read(&stats->dropped);
-		stopped = u64_stats_read(&stats->stopped);
-		restarted = u64_stats_read(&stats->restarted);
-		needs_csum = u64_stats_read(&stats->needs_csum);
-		gathered = u64_stats_read(&stats->gathered);
-		linearized = u64_stats_read(&stats->linearized);
+		for (i = 0; i < ARRAY_SIZE(each); i++)
+			now[i] = u64_stats_read(each[i].value);
 	} while (meridian_stats_retry(&stats->sync, start));
-	counts[MERIDIAN_TX_DROPPED] += dropped;
-	counts[MERIDIAN_TX_STOPPED] += stopped;
-	counts[MERIDIAN_TX_WOKEN] += restarted;
-	counts[MERIDIAN_TX_NEEDS_CSUM] += needs_csum;
-	counts[MERIDIAN_TX_GATHERED] += gathered;
-	counts[MERIDIAN_TX_LINEARIZED] += linearized;
+	for (i = 0; i < ARRAY_SIZE(each); i++)
+		counts[each[i].count] += now[i];
 }
 
 static void add_done(u64 *counts, const struct meridian_done_stats *stats)
@@ -162,6 +169,10 @@ static void put_tx(struct netdev_queue_stats_tx *stats, const u64 *counts)
 	stats->packets = counts[MERIDIAN_TX_PACKETS];
 	stats->bytes = counts[MERIDIAN_TX_BYTES];
 	stats->needs_csum = counts[MERIDIAN_TX_NEEDS_CSUM];
+	stats->hw_gso_packets = counts[MERIDIAN_TX_SEGMENTED];
+	stats->hw_gso_bytes = counts[MERIDIAN_TX_SEGMENTED_BYTES];
+	stats->hw_gso_wire_packets = counts[MERIDIAN_TX_SEGMENTS];
+	stats->hw_gso_wire_bytes = counts[MERIDIAN_TX_SEGMENTS_BYTES];
 	stats->stop = counts[MERIDIAN_TX_STOPPED];
 	stats->wake = counts[MERIDIAN_TX_WOKEN];
 }

@@ -5,9 +5,26 @@
 
 #include "meridian_queue.h"
 
-/* meridian_tx.c */
+/**
+ * struct meridian_cut - how the card is to cut a large frame into segments
+ * @request: MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK: of payload in each, but the last
+ * @header: bytes of headers in each
+ * @segments: how many
+ */
+struct meridian_cut {
+	u32 request;
+	u32 header;
+	u32 segments;
+};
+
+/* meridian_offloads.c */
+bool meridian_can_segment(const struct meridian *m);
+bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
+		       struct meridian_cut *cut);
 netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
 					  netdev_features_t features);
+
+/* meridian_tx.c */
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue);
 void meridian_look_after_tx(struct meridian_tx *tx);
@@ -23,6 +40,7 @@ void meridian_arm_tx(struct meridian_tx *tx);
 int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb);
 
 /* meridian_pieces.c */
+bool meridian_can_gather(const struct sk_buff *skb);
 int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb);
 int meridian_map_more_of_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_unmap_more(struct meridian_tx *tx, u32 index, u32 count);

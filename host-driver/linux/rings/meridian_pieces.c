@@ -52,18 +52,28 @@ void meridian_put_more(struct meridian_tx *tx, u32 count)
 }
 
 /* The card takes no empty piece. */
-static bool can_gather(const struct meridian_tx *tx, u32 first,
-		       const struct skb_shared_info *shared)
+static bool can_gather(u32 first, const struct skb_shared_info *shared)
 {
 	u32 i;
 
-	if (!tx->pieces_log2 || !first || shared->nr_frags > MERIDIAN_TX_MORE)
+	if (!first || shared->nr_frags > MERIDIAN_TX_MORE)
 		return false;
 	for (i = 0; i < shared->nr_frags; i++) {
 		if (!skb_frag_size(&shared->frags[i]))
 			return false;
 	}
 	return true;
+}
+
+/**
+ * meridian_can_gather() - whether a card that joins pieces can join those of a frame
+ * @skb: the frame
+ *
+ * Return: whether it can.
+ */
+bool meridian_can_gather(const struct sk_buff *skb)
+{
+	return can_gather(skb_headlen(skb), skb_shinfo(skb)) && !skb_has_frag_list(skb);
 }
 
 static int map_frags(struct meridian_tx *tx, const struct skb_shared_info *shared)
@@ -111,10 +121,8 @@ static int sync_frags(struct meridian_tx *tx, const struct skb_shared_info *shar
  */
 int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb)
 {
-	const struct skb_shared_info *shared = skb_shinfo(skb);
-
-	if (likely(can_gather(tx, skb_headlen(skb), shared) && !skb_has_frag_list(skb)))
-		return map_frags(tx, shared);
+	if (likely(tx->pieces_log2 && meridian_can_gather(skb)))
+		return map_frags(tx, skb_shinfo(skb));
 	if (unlikely(__skb_linearize(skb)))
 		return -ENOMEM;
 	u64_stats_update_begin(&tx->stats.sync);
@@ -136,7 +144,7 @@ int meridian_map_more_of_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bo
 {
 	const struct skb_shared_info *shared = xdp_get_shared_info_from_frame(frame);
 
-	if (!can_gather(tx, frame->len, shared))
+	if (!tx->pieces_log2 || !can_gather(frame->len, shared))
 		return -E2BIG;
 	return is_own ? sync_frags(tx, shared) : map_frags(tx, shared);
 }

@@ -18,9 +18,10 @@
  * @frame: that of XDP, if @is_xdp
  * @joined: a copy of one of XDP that was in parts, if @is_joined
  * @dma: its address for the card
- * @length: bytes of the frame
- * @first: of these, those at @dma
- * @more: pieces that the others are in
+ * @length: bytes that go out
+ * @first: of the frame, those at @dma
+ * @cuts: how often the card cuts it; it goes out as one segment more
+ * @more: pieces that its other bytes are in
  * @is_xdp: it is not the first of these
  * @is_joined: see @joined
  * @is_xsk: none of them: it is in memory of an AF_XDP socket
@@ -35,7 +36,8 @@ struct meridian_tx_buffer {
 	dma_addr_t dma;
 	u32 length;
 	u16 first;
-	u8 more;
+	u16 cuts : 10;
+	u16 more : 2;
 	bool is_xdp : 1;
 	bool is_joined : 1;
 	bool is_xsk : 1;
@@ -44,6 +46,9 @@ struct meridian_tx_buffer {
 
 /* Pieces of a frame behind its first one. */
 #define MERIDIAN_TX_MORE	(QDMA_H2C_PIECES - 1)
+
+/* Of a frame that the card cuts into segments, at most: the fields of length have 16 bits. */
+#define MERIDIAN_TX_LONGEST	65535
 
 /**
  * struct meridian_tx_piece - a piece of a frame behind its first one
@@ -79,6 +84,10 @@ struct meridian_ring {
  * @needs_csum: frames whose checksum the card is asked for
  * @gathered: frames in pieces that the card joins
  * @linearized: frames in pieces that the driver has joined
+ * @segmented: large frames that the card cuts
+ * @segmented_bytes: of these
+ * @segments: that they go out as
+ * @segments_bytes: of these
  * @sync: of these
  */
 struct meridian_tx_stats {
@@ -88,12 +97,16 @@ struct meridian_tx_stats {
 	u64_stats_t needs_csum;
 	u64_stats_t gathered;
 	u64_stats_t linearized;
+	u64_stats_t segmented;
+	u64_stats_t segmented_bytes;
+	u64_stats_t segments;
+	u64_stats_t segments_bytes;
 	struct u64_stats_sync sync;
 };
 
 /**
  * struct meridian_done_stats - what NAPI counts of a transmit queue
- * @packets: frames that the card has taken
+ * @packets: frames that the card has taken, as they go out
  * @bytes: of these
  * @xdp: those of XDP
  * @woken: times that a full ring had room again

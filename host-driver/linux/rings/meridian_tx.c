@@ -4,8 +4,6 @@
  * uses; our engine takes a frame of several pieces in one descriptor.
  */
 #include <linux/if_vlan.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 
 #include "compat_pool.h"
 #include "compat_xdp.h"
@@ -207,71 +205,49 @@ static u32 request_of(struct meridian_tx *tx, const struct sk_buff *skb)
 	return request;
 }
 
-static bool is_transport(u8 protocol)
+/*
+ * How the card is to cut a large frame. Linux has asked meridian_features_check(), but the queues
+ * of a VF may have started anew since then, and XDP of Linux's own (generic) asks nothing.
+ */
+static bool plan_cut(const struct meridian_tx *tx, struct meridian_tx_buffer *buffer,
+		     struct meridian_cut *cut)
 {
-	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
+	if (!tx->pieces_log2 ||
+	    !meridian_can(tx->m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
+	    !meridian_plan_cut(tx->m, buffer->skb, cut))
+		return false;
+	buffer->cuts = cut->segments - 1;
+	buffer->length += buffer->cuts * cut->header;
+	return true;
 }
 
-/* Whether checksums begin where a header of IP at that offset ends. */
-static bool is_behind_ip(const struct sk_buff *skb, int at, __be16 type)
+static void count_cut(struct meridian_tx *tx, u32 bytes, const struct meridian_tx_buffer *buffer)
 {
-	int start = skb_checksum_start_offset(skb);
-	union {
-		struct iphdr v4;
-		struct ipv6hdr v6;
-	} copy;
-
-	if (type == htons(ETH_P_IP)) {
-		const struct iphdr *v4 = skb_header_pointer(skb, at, sizeof(copy.v4), &copy);
-
-		return v4 && start == at + 4 * v4->ihl && is_transport(v4->protocol);
-	}
-	if (type == htons(ETH_P_IPV6)) {
-		const struct ipv6hdr *v6 = skb_header_pointer(skb, at, sizeof(copy.v6), &copy);
-
-		return v6 && start == at + sizeof(*v6) && is_transport(v6->nexthdr);
-	}
-	return false;
+	u64_stats_update_begin(&tx->stats.sync);
+	u64_stats_add(&tx->stats.needs_csum, buffer->cuts);
+	u64_stats_inc(&tx->stats.segmented);
+	u64_stats_add(&tx->stats.segmented_bytes, bytes);
+	u64_stats_add(&tx->stats.segments, buffer->cuts + 1);
+	u64_stats_add(&tx->stats.segments_bytes, buffer->length);
+	u64_stats_update_end(&tx->stats.sync);
 }
 
 /*
- * The card looks for TCP and UDP right behind one header of IP, and that behind one 802.1Q tag at
- * most: beside one in the frame, Linux has none to insert or to leave to the card.
+ * Puts a frame into a ring with room. Returns the bytes that go out, or a negative error. Inline: a
+ * call would cost each frame.
  */
-static bool is_plain(const struct sk_buff *skb)
-{
-	int tags = skb_vlan_tag_present(skb), at = ETH_HLEN;
-	__be16 copy, *type;
-
-	if (skb->encapsulation || (tags && skb->vlan_proto != htons(ETH_P_8021Q)))
-		return false;
-	type = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
-	if (type && *type == htons(ETH_P_8021Q)) {
-		tags++;
-		at = VLAN_ETH_HLEN;
-		type = skb_header_pointer(skb, offsetof(struct vlan_ethhdr,
-							h_vlan_encapsulated_proto),
-					  sizeof(copy), &copy);
-	}
-	return type && tags <= 1 && at == skb_network_offset(skb) && is_behind_ip(skb, at, *type);
-}
-
-netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
-					  netdev_features_t features)
-{
-	if (skb->ip_summed == CHECKSUM_PARTIAL && !is_plain(skb))
-		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
-	return vlan_features_check(skb, features);
-}
-
-/* Puts a frame into a ring with room. Inline: a call would cost each frame. */
 static __always_inline int put_skb(struct meridian_tx *tx, struct sk_buff *skb)
 {
-	struct meridian_tx_buffer buffer = { .skb = skb, .is_mapped = true };
+	struct meridian_tx_buffer buffer = { .skb = skb, .length = skb->len, .is_mapped = true };
+	struct meridian_cut cut = { .request = 0 };
 	struct device *dev = &tx->m->pdev->dev;
 
-	if (unlikely(skb->len > tx->m->max_frame || skb->len < ETH_HLEN))
+	if (skb_is_gso(skb)) {
+		if (unlikely(!plan_cut(tx, &buffer, &cut)))
+			return -EMSGSIZE;
+	} else if (unlikely(skb->len > tx->m->max_frame || skb->len < ETH_HLEN)) {
 		return -EMSGSIZE;
+	}
 	if (skb_is_nonlinear(skb)) {
 		int more = meridian_map_more_of_skb(tx, skb);
 
@@ -279,15 +255,16 @@ static __always_inline int put_skb(struct meridian_tx *tx, struct sk_buff *skb)
 			return more;
 		buffer.more = more;
 	}
-	buffer.length = skb->len;
 	buffer.first = skb_headlen(skb);
 	buffer.dma = dma_map_single(dev, skb->data, buffer.first, DMA_TO_DEVICE);
 	if (unlikely(dma_mapping_error(dev, buffer.dma))) {
 		meridian_unmap_more(tx, tx->pidx, buffer.more);
 		return -ENOMEM;
 	}
-	put(tx, &buffer, request_of(tx, skb));
-	return 0;
+	put(tx, &buffer, request_of(tx, skb) | cut.request);
+	if (cut.request)
+		count_cut(tx, skb->len, &buffer);
+	return buffer.length;
 }
 
 netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
@@ -296,6 +273,7 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct meridian_tx *tx = &m->channel[skb_get_queue_mapping(skb)].tx;
 	struct netdev_queue *queue = queue_of(tx);
 	bool more = netdev_xmit_more();
+	int bytes;
 
 	/* Linux wakes whom it attaches, also a VF that has no rings and waits for its PF. */
 	if (unlikely(!test_bit(MERIDIAN_FLAG_UP, &m->flags))) {
@@ -308,11 +286,12 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		stop(tx, queue);
 		return NETDEV_TX_BUSY;
 	}
-	if (unlikely(put_skb(tx, skb)))
+	bytes = put_skb(tx, skb);
+	if (unlikely(bytes < 0))
 		goto drop;
 	skb_tx_timestamp(skb);
 	stop_if_full(tx, queue);
-	if (__netdev_tx_sent_queue(queue, skb->len, more))
+	if (__netdev_tx_sent_queue(queue, bytes, more))
 		meridian_ring_tx(tx);
 	return NETDEV_TX_OK;
 drop:
@@ -333,13 +312,13 @@ drop:
  */
 int meridian_send_back(struct meridian_tx *tx, struct sk_buff *skb)
 {
-	int error = meridian_tx_room(tx) ? put_skb(tx, skb) : -ENOSPC;
+	int bytes = meridian_tx_room(tx) ? put_skb(tx, skb) : -ENOSPC;
 
-	if (unlikely(error)) {
+	if (unlikely(bytes < 0)) {
 		count(tx, &tx->stats.dropped);
-		return error;
+		return bytes;
 	}
-	netdev_tx_sent_queue(queue_of(tx), skb->len);
+	netdev_tx_sent_queue(queue_of(tx), bytes);
 	meridian_ring_tx(tx);
 	return 0;
 }
@@ -483,7 +462,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 {
 	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0, xsk = 0;
 	struct netdev_queue *queue = queue_of(tx);
-	u32 xdp_bytes = 0;
+	u32 xdp_bytes = 0, cuts = 0;
 	u32 limit = tx->ring.slots;
 
 	/* Nothing of an entry is to be read before its index. */
@@ -495,6 +474,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 			break;
 		if (!buffer->is_xdp) {
 			packets++;
+			cuts += buffer->cuts;
 			bytes += buffer->length;
 		} else {
 			xdp_bytes += buffer->length;
@@ -510,7 +490,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 	meridian_xsk_sent(tx, xsk);
 	WRITE_ONCE(tx->cidx, cidx);
 	u64_stats_update_begin(&tx->done.sync);
-	u64_stats_add(&tx->done.packets, frames);
+	u64_stats_add(&tx->done.packets, frames + cuts);
 	u64_stats_add(&tx->done.bytes, bytes + xdp_bytes);
 	u64_stats_add(&tx->done.xdp, frames - packets);
 	u64_stats_update_end(&tx->done.sync);

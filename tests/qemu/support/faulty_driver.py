@@ -73,6 +73,12 @@ GRANT_NONE = (
     r"(?s)(static int give_queues\(.*?\tqdma_message_put_range\(asked->answer, vf->base, )vf->count\);\n",
     parameters("stingy") + r"\g<1>stingy ? 0 : vf->count);\n",
 )
+#: apart: it says that the card joins no pieces.
+JOIN_NO_PIECES = (
+    REQUESTS,
+    r"(?s)(static int tell_config\(.*?capabilities & VF_CAPABILITIES)\);\n",
+    parameters("apart") + r"\g<1> & (apart ? ~CAN(PIECES) : ~0u));\n",
+)
 #: forgetful: once, it forgets who has said hello. deaf: it lets messages lie; deaf_at: from such an operation on.
 FORGET = (
     SERVICE,
@@ -96,6 +102,7 @@ FAULTS = (
     STAY_MASTER,
     HAVE_OTHER_RINGS,
     GRANT_NONE,
+    JOIN_NO_PIECES,
     FORGET,
     BE_DEAF,
 )

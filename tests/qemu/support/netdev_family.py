@@ -30,6 +30,10 @@ QSTATS = {
     24: "tx_hw_drops",
     25: "tx_hw_drop_errors",
     27: "tx_needs_csum",
+    28: "tx_hw_gso_packets",
+    29: "tx_hw_gso_bytes",
+    30: "tx_hw_gso_wire_packets",
+    31: "tx_hw_gso_wire_bytes",
     33: "tx_stop",
     34: "tx_wake",
 }

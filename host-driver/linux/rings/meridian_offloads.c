@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the card does to frames that are sent: checksums, and segments of large frames. */
+#include <linux/bitfield.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+
+#include "meridian.h"
+#include "meridian_frames.h"
+#include "meridian_hw.h"
+
+/* Bytes of payload that the card puts into a segment. */
+#define SEGMENT_LEAST	256
+#define SEGMENT_MOST	FIELD_MAX(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK)
+
+/**
+ * struct packet - what the headers of a frame say
+ * @transport: where TCP or UDP begins
+ * @end: where the packet ends by its own account
+ * @protocol: IPPROTO_TCP or IPPROTO_UDP
+ * @is_fragment: of IPv4
+ * @is_atomic: nobody is to make fragments of it, so its identification means nothing (RFC 6864)
+ */
+struct packet {
+	u32 transport;
+	u32 end;
+	u8 protocol;
+	bool is_fragment;
+	bool is_atomic;
+};
+
+static bool read_ip(const struct sk_buff *skb, u32 at, __be16 type, struct packet *packet)
+{
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} copy;
+
+	if (type == htons(ETH_P_IP)) {
+		const struct iphdr *v4 = skb_header_pointer(skb, at, sizeof(copy.v4), &copy);
+
+		if (!v4)
+			return false;
+		packet->transport = at + 4 * v4->ihl;
+		packet->end = at + ntohs(v4->tot_len);
+		packet->protocol = v4->protocol;
+		packet->is_fragment = ip_is_fragment(v4);
+		packet->is_atomic = v4->frag_off & htons(IP_DF);
+		return true;
+	}
+	if (type == htons(ETH_P_IPV6)) {
+		const struct ipv6hdr *v6 = skb_header_pointer(skb, at, sizeof(copy.v6), &copy);
+
+		if (!v6)
+			return false;
+		packet->transport = at + sizeof(*v6);
+		packet->end = packet->transport + ntohs(v6->payload_len);
+		packet->protocol = v6->nexthdr;
+		packet->is_fragment = false;
+		packet->is_atomic = true;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The card looks for TCP and UDP right behind one header of IP, and that behind one 802.1Q tag at
+ * most: beside one in the frame, Linux has none to insert or to leave to the card. Linux's
+ * checksum is to begin there.
+ */
+static bool read_headers(const struct sk_buff *skb, struct packet *packet)
+{
+	int tags = skb_vlan_tag_present(skb), at = ETH_HLEN;
+	__be16 copy, *type;
+
+	if (skb->encapsulation || (tags && skb->vlan_proto != htons(ETH_P_8021Q)))
+		return false;
+	type = skb_header_pointer(skb, offsetof(struct ethhdr, h_proto), sizeof(copy), &copy);
+	if (type && *type == htons(ETH_P_8021Q)) {
+		tags++;
+		at = VLAN_ETH_HLEN;
+		type = skb_header_pointer(skb, offsetof(struct vlan_ethhdr,
+							h_vlan_encapsulated_proto),
+					  sizeof(copy), &copy);
+	}
+	return type && tags <= 1 && at == skb_network_offset(skb) &&
+	       read_ip(skb, at, *type, packet) &&
+	       packet->transport == skb_checksum_start_offset(skb) &&
+	       (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP);
+}
+
+/* Of TCP or UDP; 0: it is not there. */
+static u32 header_bytes(const struct sk_buff *skb, const struct packet *packet)
+{
+	struct tcphdr copy, *tcp;
+
+	if (packet->protocol == IPPROTO_UDP)
+		return sizeof(struct udphdr);
+	tcp = skb_header_pointer(skb, packet->transport, sizeof(copy), &copy);
+	return tcp ? 4 * tcp->doff : 0;
+}
+
+/**
+ * meridian_plan_cut() - how the card is to cut a large frame into segments
+ * @m: a function whose card cuts frames
+ * @skb: the frame, which Linux would cut, too (GSO)
+ * @cut: gets it
+ *
+ * TCP may have smaller segments than Linux has asked for, so they are as large as the card can make
+ * them. They are more then than Linux has counted identifications for, which is for atomic packets
+ * only. Datagrams are to have the length that was asked for. The card takes the length of the whole
+ * packet from its header of IP.
+ *
+ * Return: false if the card cannot cut it.
+ */
+bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
+		       struct meridian_cut *cut)
+{
+	u32 transport, bytes = skb_shinfo(skb)->gso_size;
+	struct packet packet;
+
+	if (skb->ip_summed != CHECKSUM_PARTIAL || skb->len > MERIDIAN_TX_LONGEST ||
+	    !meridian_can_gather(skb) || !read_headers(skb, &packet) ||
+	    packet.is_fragment || packet.end != skb->len)
+		return false;
+	if (packet.protocol == IPPROTO_TCP && packet.is_atomic)
+		bytes = min_t(u32, bytes, SEGMENT_MOST);
+	transport = header_bytes(skb, &packet);
+	cut->header = packet.transport + transport;
+	if (!transport || cut->header >= skb->len || bytes < SEGMENT_LEAST ||
+	    bytes > SEGMENT_MOST || cut->header + bytes > m->max_frame)
+		return false;
+	cut->request = FIELD_PREP(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK, bytes);
+	cut->segments = DIV_ROUND_UP(skb->len - cut->header, bytes);
+	return true;
+}
+
+/**
+ * meridian_can_segment() - whether the card cuts large frames of the function
+ * @m: the function; under RTNL
+ *
+ * They lie in pieces of memory, so each queue is to take these. That of a VF does if its PF's
+ * driver gives it such descriptors.
+ *
+ * Return: whether it does; of a function that is down, whether it would.
+ */
+bool meridian_can_segment(const struct meridian *m)
+{
+	unsigned int i;
+
+	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK) ||
+	    !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK) ||
+	    !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
+		return false;
+	for (i = 0; i < m->channels; i++) {
+		if (!m->channel[i].tx.pieces_log2)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Linux does itself what is left out here. Of large frames it has looked already whether the card
+ * knows their kind, and whether they are lists of frames.
+ */
+netdev_features_t meridian_features_check(struct sk_buff *skb, struct net_device *netdev,
+					  netdev_features_t features)
+{
+	struct meridian_cut cut;
+	struct packet packet;
+
+	if (skb_is_gso(skb)) {
+		if (meridian_plan_cut(netdev_priv(netdev), skb, &cut))
+			return features;
+		features &= ~NETIF_F_GSO_MASK;
+	}
+	if (skb->ip_summed == CHECKSUM_PARTIAL && !read_headers(skb, &packet))
+		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+	return vlan_features_check(skb, features);
+}
