@@ -136,6 +136,7 @@ def hand_over(sender: Sender, headers: Headers, large: bytes, length: int, segme
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["on", "off"])
 def test_frames_of_any_headers_go_out_as_they_should(sender: Sender, way: str) -> None:
     """The card and Linux both do what is reckoned here."""
