@@ -230,6 +230,15 @@ alloc_linear(struct meridian *m, struct meridian_tx *tx, uint16_t slots, unsigne
 	return tx->linear != NULL ? 0 : -rte_errno;
 }
 
+/* What descriptors of the queue may ask for. */
+static void
+set_requests(const struct meridian *m, struct meridian_tx *tx)
+{
+	tx->asks = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
+	/* Where metadata mean nothing, OpenNIC's shell looks for the length in them. */
+	tx->factor = tx->asks ? 1ull << 32 : 1ull << 32 | 1;
+}
+
 int
 meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
 		  const struct rte_eth_txconf *conf)
@@ -257,9 +266,7 @@ meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsig
 	tx->offloads = offloads;
 	tx->mask = slots - 1;
 	tx->max_length = m->max_frame;
-	tx->asks = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK);
-	/* Where metadata mean nothing, OpenNIC's shell looks for the length in them. */
-	tx->factor = tx->asks ? 1ull << 32 : 1ull << 32 | 1;
+	set_requests(m, tx);
 	tx->is_deferred = conf->tx_deferred_start;
 	tx->free_thresh = conf->tx_free_thresh ? conf->tx_free_thresh : slots / 4;
 	if (offloads & MERIDIAN_TX_SEVERAL &&
@@ -406,6 +413,7 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 	if (ring < 0)
 		return no_size(m, "transmit", index);
 	/* A VF may have another PF's driver than when the queue was set up. */
+	set_requests(m, tx);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
 		tx->pieces_log2 = tx->most_log2;
 	else

@@ -150,7 +150,11 @@ static netdev_features_t tx_offloads(const struct meridian *m)
 static netdev_features_t meridian_fix_features(struct net_device *netdev,
 					       netdev_features_t features)
 {
-	return features & (~(TX_OFFLOADS | SEGMENTATION) | tx_offloads(netdev_priv(netdev)));
+	netdev_features_t can = tx_offloads(netdev_priv(netdev));
+
+	if (!can)
+		features &= ~NETIF_F_HW_VLAN_CTAG_TX;
+	return features & (~(TX_OFFLOADS | SEGMENTATION) | can);
 }
 
 /* What the card can do to received frames. */

@@ -84,6 +84,8 @@ prepare_cut(struct rte_mbuf *mbuf)
 {
 	uint16_t type;
 
+	if (mbuf->l2_len < RTE_ETHER_HDR_LEN)
+		return -EINVAL;
 	if (mbuf->data_len < meridian_headers_of(mbuf) ||
 	    mbuf->l2_len > RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 		return -ENOTSUP;

@@ -244,7 +244,7 @@ enum fault {
 	NO_SEGMENT, SMALL_SEGMENTS, LARGE_SEGMENTS, BOTH_PROTOCOLS, TUNNEL, NO_PAYLOAD, TOO_LONG,
 	LENGTHS_DIFFER, MANY_PIECES,
 	OTHER_VERSION, NO_VERSION, OTHER_PROTOCOL, OTHER_TYPE, TWO_TAGS, LONGER_IP, LONGER_TCP,
-	FRAGMENT, FIRST_FRAGMENT, SPLIT_HEADERS,
+	FRAGMENT, FIRST_FRAGMENT, SPLIT_HEADERS, NO_LENGTHS,
 };
 
 static const struct {
@@ -271,6 +271,7 @@ static const struct {
 	{ FRAGMENT, ENOTSUP, false },
 	{ FIRST_FRAGMENT, ENOTSUP, false },
 	{ SPLIT_HEADERS, ENOTSUP, false },
+	{ NO_LENGTHS, EINVAL, false },
 };
 
 static void
@@ -314,6 +315,9 @@ spoil(struct rte_mbuf *frame, enum fault fault)
 		break;
 	case OTHER_TYPE:
 		*rte_pktmbuf_mtod_offset(frame, uint16_t *, 12) = 0;
+		break;
+	case NO_LENGTHS:
+		frame->l2_len = frame->l3_len = frame->l4_len = 0;
 		break;
 	case TWO_TAGS:
 		frame->l2_len = 22;

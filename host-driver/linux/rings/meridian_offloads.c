@@ -119,10 +119,12 @@ static u32 header_bytes(const struct sk_buff *skb, const struct packet *packet)
 bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 		       struct meridian_cut *cut)
 {
+	/* Linux may put it in only when it has been told that the card cuts the frame. */
+	u32 tag = skb_vlan_tag_present(skb) ? VLAN_HLEN : 0;
 	u32 transport, bytes = skb_shinfo(skb)->gso_size;
 	struct packet packet;
 
-	if (skb->ip_summed != CHECKSUM_PARTIAL || skb->len > MERIDIAN_TX_LONGEST ||
+	if (skb->ip_summed != CHECKSUM_PARTIAL || skb->len + tag > MERIDIAN_TX_LONGEST ||
 	    !meridian_can_gather(skb) || !read_headers(skb, &packet) ||
 	    packet.is_fragment || packet.end != skb->len)
 		return false;
@@ -131,7 +133,7 @@ bool meridian_plan_cut(const struct meridian *m, const struct sk_buff *skb,
 	transport = header_bytes(skb, &packet);
 	cut->header = packet.transport + transport;
 	if (!transport || cut->header >= skb->len || bytes < SEGMENT_LEAST ||
-	    bytes > SEGMENT_MOST || cut->header + bytes > m->max_frame)
+	    bytes > SEGMENT_MOST || cut->header + tag + bytes > m->max_frame)
 		return false;
 	cut->request = FIELD_PREP(MERIDIAN_H2C_REQUEST_SEGMENT_BYTES_MASK, bytes);
 	cut->segments = DIV_ROUND_UP(skb->len - cut->header, bytes);
