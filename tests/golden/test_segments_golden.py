@@ -119,6 +119,10 @@ def test_bytes_behind_the_packet_belong_to_none():
         frame(ip4(6, 276, 5), tcp(7, ACK), PAYLOAD[:256]),
         frame(ip4(6, 64, 6), tcp(263, ACK), PAYLOAD[256:300]),
     ]
+    whole = segments_of(large[:354], 256)
+    # The packet ends in the twelfth beat of 32 bytes.
+    assert segments_of(large[:384], 256, beat=32) == whole
+    assert segments_of(large[:385], 256, beat=32) == whole + REFUSED
 
 
 def test_a_frame_that_ends_early_or_badly_ends_with_an_error():

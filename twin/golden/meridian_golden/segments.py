@@ -69,11 +69,13 @@ def _l4(frame: bytes, version: int, ip: int, protocol: int, l4: int, end: int) -
     return Layout(version, ip, protocol, l4, payload, end) if payload < min(end, len(frame)) else None
 
 
-def segments_of(frame: bytes, size: int, good: int | None = None) -> tuple[Segment, ...]:
+def segments_of(frame: bytes, size: int, good: int | None = None, beat: int = 1 << 16) -> tuple[Segment, ...]:
     """With size bytes of payload each, but the last; checksums are not filled in. good: bytes that came before an error.
+    beat: bytes that the card takes at once.
 
     The card cuts while the frame comes, by the length in the IP header. So what came well has gone on before an error, or
-    the end of a frame that is too short, is seen. Bytes behind the packet belong to no segment.
+    the end of a frame that is too short, is seen. Bytes behind the packet belong to no segment; if they are in beats of
+    their own, these are a refused frame.
     """
     layout = layout_of(frame)
     if layout is None or size < LEAST:
@@ -85,7 +87,8 @@ def segments_of(frame: bytes, size: int, good: int | None = None) -> tuple[Segme
         made.append(Segment(_segment(frame, layout, at, stop, len(made), stop == layout.end), stop > came_well))
         if stop > len(frame):
             break
-    return tuple(made)
+    behind = -(-layout.end // beat) < -(-len(frame) // beat)
+    return tuple(made) + (REFUSED if behind else ())
 
 
 def _segment(frame: bytes, layout: Layout, at: int, stop: int, number: int, is_last: bool) -> bytes:

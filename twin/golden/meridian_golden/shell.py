@@ -272,7 +272,7 @@ class GoldenShell:
         if not (self.segmentation and size and frame):
             return None
         before_last = (len(frame) - 1) // self.host_bytes * self.host_bytes
-        return segments_of(frame, size, before_last if error else None)
+        return segments_of(frame, size, before_last if error else None, self.host_bytes)
 
     def transmit_segment(self, queue: int, segment: Segment, metadata: int) -> TxOutcome:
         """Its queue might ask when the frame was begun. It gets its checksums whether or not they were asked for."""

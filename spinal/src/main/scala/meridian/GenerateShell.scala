@@ -27,7 +27,7 @@ object GenerateShell {
       hostBox: Seq[File] = Nil,
       hostBoxModule: Option[String] = None
   ) {
-    private def cuts = segmentation.getOrElse(ownDma)
+    private def cuts = segmentation.getOrElse(ownDma && egress != "pool")
 
     def param: ShellParam = {
       val default = ShellParam()
@@ -89,7 +89,7 @@ object GenerateShell {
       size("groups", "multicast groups"),
       size("ps-addresses", "addresses of the PS, a port"),
       size("rx-buffer", "bytes of receive buffer, a port"),
-      size("tx-buffer", "bytes of transmit buffer, a port (default 32768, or 131072 with segmentation)"),
+      size("tx-buffer", "bytes of transmit buffer, a port (default 32768, or 262144 with segmentation)"),
       size("ps-buffer", "bytes of the PS's buffers, a port and direction"),
       size("copy-buffer", "bytes for frames that wait to be copied"),
       size("veb-buffer", "bytes of each buffer for frames that stay inside the card"),
@@ -135,7 +135,7 @@ object GenerateShell {
         .valueName("true|false")
         .text(
           "large frames of TCP and UDP are cut into segments, if the host asks for it; drivers use it where frames may be " +
-            "in pieces (default true with --dma meridian, else false)"
+            "in pieces (default true with --dma meridian and no pool, else false)"
         )
         .action((value, o) => o.copy(segmentation = Some(value))),
       opt[Seq[File]]("box")

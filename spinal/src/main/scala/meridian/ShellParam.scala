@@ -21,7 +21,7 @@ import spinal.lib._
   * @param psAddresses    destination addresses the PS listens to, a port
   * @param rxBufferBytes  receive buffer towards the host, a port
   * @param txBufferBytes  transmit buffer from the host, a port; from 32 KiB on it keeps ports apart for paced queues, with
-  *                       segmentation from 128 KiB on
+  *                       segmentation from 256 KiB on
   * @param psBufferBytes  receive and transmit buffer of the PS, a port and direction
   * @param copyBufferBytes buffer of frames that wait to be copied to several functions
   * @param vebBufferBytes buffers inside the card: of frames between functions, and a port of frames to and from the PS
@@ -115,6 +115,10 @@ case class ShellParam(
     )
     require(!pool || egress, "a pool is a kind of egress queues: set egress, too")
     require(!pool || !selfTest, "a shell with a pool has no self-test: leave one of the two out")
+    require(
+      !pool || !segmentation,
+      "a pool has no room for all segments of a frame at once: leave one of the two out"
+    )
     if (pool) PoolParam.ofShell(this)
     require(
       vfs.isEmpty || ownDma,
@@ -177,5 +181,5 @@ case class ShellParam(
 object ShellParam {
 
   /** The transmit buffer that keeps ports apart if frames are cut into segments. */
-  val segmentedTxBuffer: Int = 128 * 1024
+  val segmentedTxBuffer: Int = 256 * 1024
 }

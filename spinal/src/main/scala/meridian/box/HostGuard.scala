@@ -178,7 +178,10 @@ class HostGuard(p: ShellParam) extends Component {
     io.toFilter.meta.error := False
     io.toFilter.meta.zero := False
     if (p.selfTest) io.toFilter.meta.taken := False
-    if (p.segmentation) io.toFilter.meta.more := False
+    if (p.segmentation) {
+      io.toFilter.meta.more := False
+      io.toFilter.meta.refused := False
+    }
 
     // Up to the buffer before the box, that buffer, the box, the buffer behind it.
     val entering = new FlushPoint(5)

@@ -84,6 +84,8 @@ case class TxMeta(p: ShellParam) extends Bundle {
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
   val taken = p.selfTest generate Bool() // it ends before TxFilter
   val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
+  val refused =
+    p.segmentation generate Bool() // an error frame of one beat, whose data are the beats that it stands for
 }
 
 /** What became of a frame from the host. */

@@ -60,6 +60,7 @@ class H2cIngress(p: ShellParam) extends Component {
   if (p.segmentation) {
     frames.meta.segments := frames.meta.request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).orR
     frames.meta.more := False
+    frames.meta.refused := False
     val allowed = Mem(Bool(), p.queues)
     allowed.write(io.switches.queue.resized, io.switches.transmitSegments, io.switches.valid)
     val mayAsk = allowed.readSync(frames.meta.queue.resized, frames.fire, readUnderWrite = readFirst)

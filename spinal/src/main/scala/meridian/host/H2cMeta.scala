@@ -14,4 +14,6 @@ case class H2cMeta(p: ShellParam) extends Bundle {
   val zero = Bool() // a transfer without a byte: one beat whose data and mty mean nothing
   val segments = p.segmentation generate Bool() // it is to be cut, as its queue may ask for, or is a segment
   val more = p.segmentation generate Bool() // it is a segment, and another of the same frame follows
+  val refused =
+    p.segmentation generate Bool() // an error frame of one beat, whose data are the beats that it stands for
 }

@@ -20,16 +20,16 @@ object Segmenter {
   * Each segment has the frame's headers, which may be Ethernet, one 802.1Q tag, IPv4 with options or IPv6 without extension
   * headers, and TCP with options or UDP. These fields are changed: the lengths of IP and UDP, the identification of IPv4,
   * which grows by one, the sequence number of TCP, FIN and PSH, which only the last segment keeps, and CWR, which only the
-  * first keeps (RFC 3168). How long the packet is, its IP header says; the stream may have bytes behind it, which are
-  * dropped. If the stream ends before, the segment that it ends in is an error frame, and the last one; if it ends with an error,
-  * segments with bytes of its last beat are error frames.
+  * first keeps (RFC 3168). How long the packet is, its IP header says. If the stream ends before, the segment that it ends
+  * in is an error frame, and the last one; if it ends with an error, segments with bytes of its last beat are error frames.
   *
-  * A frame that cannot be cut becomes one error frame of one beat: it is no such packet, or a fragment, its headers or
-  * lengths contradict each other, it has no payload, or is to have fewer than H2cRequest.leastSegment bytes in a segment.
+  * What is not cut ends as one error frame of one beat behind it, with meta.refused, whose data say how many beats that was:
+  * they have used the DMA engine's stream. It is a frame that cannot be cut, as it is no such packet, or a fragment, its
+  * headers or lengths contradict each other, it has no payload, or is to have fewer than H2cRequest.leastSegment bytes in a
+  * segment; or beats behind the one in which the packet ends.
   *
-  * Latency: none for other frames. A frame that is cut takes 5 cycles a beat of its headers first, two more for the first one;
-  * then a segment takes a beat a cycle and two cycles more. Back-pressure passes through; nothing is stored but the headers
-  * and a beat.
+  * Latency: none for other frames. A frame that is cut takes 6 cycles a beat of its headers first, and 6 more; then a segment
+  * takes a beat a cycle and two cycles more. Back-pressure passes through; nothing is stored but the headers and a beat.
   *
   * `flush` asks when every frame begun before has left; `flushed` answers with a pulse.
   */
@@ -78,6 +78,7 @@ class Segmenter(p: ShellParam) extends Component {
   val request = Reg(Bits(H2cRequest.bits(p) bits))
   val most = request(H2cRequest.segmentBytes.high downto H2cRequest.segmentBytes.low).asUInt
   val beat = Reg(UInt(beatBits bits)) // of the headers, which is held
+  val dropped = Reg(UInt(log2Up((1 << 16) / bytes + 1) bits)) // beats that are in no segment
 
   /** What the headers say, as their beats come. */
   val header = new Area {
@@ -147,7 +148,7 @@ class Segmenter(p: ShellParam) extends Component {
   case class Made() extends Bundle {
     val data = Bits(8 * bytes bits)
     val mty = UInt(placeBits bits)
-    val last, error, zero, more = Bool()
+    val last, error, zero, more, refused = Bool()
     val beat = UInt(beatBits bits)
     val headerLanes = Bits(bytes bits)
     val length, id, sequenceHigh, sequenceLow, control, datagram = Bool() // that field is in it
@@ -177,7 +178,8 @@ class Segmenter(p: ShellParam) extends Component {
   make.last := False
   make.error := False
   make.zero := False
-  make.more := !segment.isLast
+  make.more := False
+  make.refused := False
   make.beat := segment.beat
   make.headerLanes := segment.pure ? B(bytes bits, default -> True) |
     ((U(1, bytes bits) |<< inBeat) - 1).asBits.andMask(segment.mixed)
@@ -266,12 +268,11 @@ class Segmenter(p: ShellParam) extends Component {
         segment.isFirst := True
         segment.sequence := header.sequence
         segment.id := header.id
-        when(isWrong || held.last && (!ends || inBeat === 0)) {
-          goto(refuse)
+        dropped := (beat +^ 1).resized
+        when(isWrong || held.last && (!ends || inBeat === 0) || !ends && beat === headerBeats - 1) {
+          when(held.last)(goto(refuse)) otherwise goto(drain)
         } elsewhen (ends) {
           goto(begin)
-        } elsewhen (beat === headerBeats - 1) {
-          goto(refuse)
         } otherwise {
           beat := beat + 1
           goto(load)
@@ -311,10 +312,14 @@ class Segmenter(p: ShellParam) extends Component {
         .resize(placeBits)
         .andMask(make.last)
       make.error := needs && (isShort || hasError)
-      when(make.last && isShort)(make.more := False)
+      // The frame is over, and so is its stream, or what is left of that is dropped.
+      val isOver = segment.isLast || isShort
+      val isTaken = held.last || needsNext && io.h2c.last
+      when(isOver && isTaken)(make.more := False) otherwise (make.more := True)
       // A beat is held before its bytes are needed.
       val refill = needs && !held.valid
-      val moves = make.fire && needs && endsHeld
+      val keeps = make.last && isOver && !needsNext // what is behind the frame is not looked at here
+      val moves = make.fire && needs && endsHeld && !keeps
       takes := refill || moves && !held.last
       when(refill) {
         held.take()
@@ -334,7 +339,7 @@ class Segmenter(p: ShellParam) extends Component {
         }
         when(needs) {
           held.from := to.resized
-          when(endsHeld) {
+          when(endsHeld && !keeps) {
             held.valid := held.last || io.h2c.valid
             when(held.last)(held.over := True) otherwise held.take()
           }
@@ -347,24 +352,26 @@ class Segmenter(p: ShellParam) extends Component {
             segment.sequence := segment.sequence + segment.mine
             segment.id := segment.id + 1
           }
-          val isOver = segment.isLast || isShort
-          val isTaken = held.last || endsHeld && io.h2c.valid && io.h2c.last
+          dropped := 0
           when(!isOver)(goto(begin)) elsewhen (isTaken)(goto(pass)) otherwise goto(drain)
         }
       }
     }
+    drain.whenIsActive {
+      takes := True
+      when(io.h2c.valid)(dropped := dropped + 1)
+      when(io.h2c.valid && io.h2c.last)(goto(refuse))
+    }
     refuse.whenIsActive {
       make.valid := True
+      make.data := dropped.asBits.resized
       make.last := True
       make.error := True
+      make.refused := True
       make.zero := held.last && held.zero
       make.more := False
       make.headerLanes := 0
-      when(make.ready)(when(held.last)(goto(pass)) otherwise goto(drain))
-    }
-    drain.whenIsActive {
-      takes := True
-      when(io.h2c.valid && io.h2c.last)(goto(pass))
+      when(make.ready)(goto(pass))
     }
   }
 
@@ -408,6 +415,7 @@ class Segmenter(p: ShellParam) extends Component {
     io.frames.meta.error := made.error
     io.frames.meta.zero := made.zero
     io.frames.meta.more := made.more
+    io.frames.meta.refused := made.refused
   }
   // A frame that passes is none, whatever its queue may ask for meanwhile.
   io.frames.meta.segments.allowOverride() := made.valid

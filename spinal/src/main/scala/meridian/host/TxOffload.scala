@@ -15,7 +15,6 @@ case class TxRelease(p: ShellParam) extends Bundle {
   val patches = ChecksumPatches()
   val unfilled = Bool()
   val taken = p.selfTest generate Bool()
-  val more = p.segmentation generate Bool()
 }
 
 object TxOffload {
@@ -54,6 +53,7 @@ class TxOffload(p: ShellParam) extends Component {
     val data = Bits(8 * p.hostBytes bits)
     val mty = UInt(log2Up(p.hostBytes) bits)
     val error, zero = Bool()
+    val more, refused = p.segmentation generate Bool()
   }
   val words = new StreamFifo(Fragment(Word()), depth)
   // A beat is in the buffer three cycles after there was room for it.
@@ -93,6 +93,10 @@ class TxOffload(p: ShellParam) extends Component {
     words.io.push.mty := beat.mty
     words.io.push.error := beat.meta.error
     words.io.push.zero := beat.meta.zero
+    if (p.segmentation) {
+      words.io.push.more := beat.meta.more
+      words.io.push.refused := beat.meta.refused
+    }
     assert(!valid || words.io.push.ready, "a beat found no room", FAILURE)
 
     // Once a frame is longer than any that is sent, nothing is gained by waiting for its end.
@@ -135,7 +139,6 @@ class TxOffload(p: ShellParam) extends Component {
     release.patches.l4.valid.allowOverride() := l4 && found.valid && found.l4.valid
     release.unfilled := ip && !(found.valid && found.ip.valid) || l4 && !(found.valid && found.l4.valid)
     if (p.selfTest) release.taken := late(asked.take)
-    if (p.segmentation) release.more := late(asked.beat.meta.more)
   }
   // As many as beats can be: it cannot overflow.
   val releases = new StreamFifo(TxRelease(p), depth)
@@ -148,7 +151,6 @@ class TxOffload(p: ShellParam) extends Component {
     releases.io.push.patches.l4.valid := False
     releases.io.push.unfilled := False
     if (p.selfTest) releases.io.push.taken := asked.take
-    if (p.segmentation) releases.io.push.more := asked.beat.meta.more
   }
   assert(!releases.io.push.valid || releases.io.push.ready, "a release found no room", FAILURE)
 
@@ -168,7 +170,10 @@ class TxOffload(p: ShellParam) extends Component {
     patcher.io.frames.meta.tag := release.tag
     patcher.io.frames.meta.unfilled := release.unfilled
     if (p.selfTest) patcher.io.frames.meta.taken := release.payload.taken
-    if (p.segmentation) patcher.io.frames.meta.more := release.payload.more
+    if (p.segmentation) {
+      patcher.io.frames.meta.more := word.more
+      patcher.io.frames.meta.refused := word.refused
+    }
     patcher.io.patches := release.patches
   }
   io.frames << patcher.io.patched

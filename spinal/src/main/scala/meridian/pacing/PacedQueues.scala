@@ -23,7 +23,8 @@ import spinal.lib._
   *
   * ready 2^queueBits cycles after reset; until then messages are lost.
   */
-class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extends Component {
+class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16, segmentation: Boolean = false)
+    extends Component {
   val io = new Bundle {
     val switch = slave(Flow(PacedSwitch(queueBits)))
     val news = slave(Flow(DescriptorNews(queueBits, countBits)))
@@ -31,7 +32,7 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
     val back = slave(Stream(UInt(queueBits bits)))
     val look = slave(Flow(UInt(queueBits bits)))
     val pending = out UInt (countBits bits)
-    val segments = out Bool () // with pending, of the queue's switch
+    val segments = segmentation generate (out Bool ()) // with pending, of the queue's switch
     val commit = slave(Flow(UInt(countBits bits)))
     val taken, rest = out Bool ()
     val assign = slave(Flow(QueueAssign(queueBits, functionBits)))
@@ -107,8 +108,8 @@ class PacedQueues(queueBits: Int, functionBits: Int, countBits: Int = 16) extend
   val pending = RegNextWhen(told.io.value(1).resize(countBits) - usedRead, looked)
   when(looked)(used := usedRead)
   io.pending := pending
-  val segments = table(Bool(), io.switch.valid, io.switch.queue, io.switch.segments)
-  io.segments := RegNextWhen(read(segments, io.look.payload), RegNext(io.look.valid))
+  val segments = segmentation generate table(Bool(), io.switch.valid, io.switch.queue, io.switch.segments)
+  if (segmentation) io.segments := RegNextWhen(read(segments, io.look.payload), RegNext(io.look.valid))
 
   // What happened to the queue since it was looked at, and may not show.
   val posted, drained = Reg(Bool())

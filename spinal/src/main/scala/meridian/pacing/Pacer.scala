@@ -35,7 +35,7 @@ class Pacer(val p: ShellParam) extends Component {
   val queueBits = log2Up(p.queues)
   val functionBits = log2Up(p.functions)
 
-  val queues = new PacedQueues(queueBits, functionBits)
+  val queues = new PacedQueues(queueBits, functionBits, segmentation = p.segmentation)
   val arrivals = new PacedArrivals(p, functionBits)
   val engine = new PacerEngine(p, queueBits, functionBits)
 
@@ -63,7 +63,7 @@ class Pacer(val p: ShellParam) extends Component {
   engine.io.back >> queues.io.back
   engine.io.look >> queues.io.look
   engine.io.pending := queues.io.pending
-  engine.io.segments := queues.io.segments
+  if (p.segmentation) engine.io.segments := queues.io.segments
   engine.io.commit >> queues.io.commit
   engine.io.taken := queues.io.taken
   engine.io.rest := queues.io.rest

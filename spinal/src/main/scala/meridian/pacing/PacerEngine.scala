@@ -42,7 +42,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val back = master(Stream(UInt(queueBits bits)))
     val look = master(Flow(UInt(queueBits bits)))
     val pending = in UInt (16 bits)
-    val segments = in Bool () // the queue's descriptors may be frames that are cut
+    val segments = p.segmentation generate (in Bool ()) // the queue's descriptors may be frames that are cut
     val commit = master(Flow(UInt(16 bits)))
     val taken, rest = in Bool ()
     val assign = master(Flow(QueueAssign(queueBits, functionBits)))
@@ -52,7 +52,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val buffered = in Vec (p.txBeatsType(), p.ports) // beats of paced frames in the buffer of a port
     val sends = in Bits (p.ports bits) // the port takes frames
     val question = out UInt (functionBits bits)
-    val arrived = in(Arrived())
+    val arrived = in(Arrived(p))
     val news = slave(Flow(UInt(functionBits bits)))
     val grant = master(Stream(DescriptorGrant(queueBits, 16)))
     val ready = in Bool () // the counters of queues and functions are
@@ -243,9 +243,8 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     // others out.
     val open = RegNextWhen(start.turn && bytesToPort < settle.roomOfOthers, visits(8))
     val urgent = RegNext(promised && !leastLeft.msb)
-    val cuts = Bool(p.segmentation) && io.segments
     def most(full: Int): UInt =
-      if (p.segmentation) cuts ? U(full min maxSegmented / 2, 8 bits) | U(full, 8 bits) else U(full, 8 bits)
+      if (p.segmentation) io.segments ? U(full min maxSegmented / 2, 8 bits) | U(full, 8 bits) else U(full, 8 bits)
     val room = RegNext(
       !(limited && mostLeft.msb) && settle.left <= most(maxOutstanding - batchMost) && !settling
     )

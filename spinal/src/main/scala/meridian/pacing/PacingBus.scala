@@ -2,6 +2,7 @@
 package meridian.pacing
 
 import meridian.ShellParam
+import meridian.host.{H2cRequest, Segmenter}
 import spinal.core._
 import spinal.lib._
 
@@ -18,7 +19,7 @@ object Pacing {
   val maxOutstanding = 128
 
   /** Descriptors of a queue whose frames may be cut into segments: no more of its function may be out with them. They have
-    * about as many bytes as maxOutstanding of the longest frames.
+    * up to half as many bytes again as maxOutstanding of the longest frames.
     */
   val maxSegmented = 16
 
@@ -41,21 +42,26 @@ object Pacing {
   /** What a frame of so many bytes needs of a transmit buffer: whole beats, and perhaps those of a tag. */
   def bufferBytes(p: ShellParam, length: Int): Int = (length + 4 + p.hostBytes - 1) / p.hostBytes * p.hostBytes
 
-  /** What all segments of a frame need of a transmit buffer, if they have 1,448 bytes of payload each. */
-  val segmentsBytes = 72 * 1024
+  /** What the segments of one frame need of a transmit buffer at most: if they are small, and have the longest headers. */
+  def segmentsBytes(p: ShellParam): Int = {
+    val count = (65535 + H2cRequest.leastSegment - 1) / H2cRequest.leastSegment
+    count * bufferBytes(p, Segmenter.mostHeader + H2cRequest.leastSegment)
+  }
 
   /** What a batch needs of a transmit buffer at most, if its frames have their mean length. */
-  def batchBytes(p: ShellParam): Int = {
-    val segments = if (p.segmentation && p.txBufferBytes >= ShellParam.segmentedTxBuffer) segmentsBytes else 0
-    (batches.map { case (below, n) => n * bufferBytes(p, below - 1) } :+ bufferBytes(p, p.maxFrame) :+ segments).max
-  }
+  def batchBytes(p: ShellParam): Int =
+    (batches.map { case (below, n) => n * bufferBytes(p, below - 1) } :+ bufferBytes(p, p.maxFrame)).max
 
   /** Paced bytes on their way to a port, and in its buffer, below which there is another grant: with that batch the buffer
     * is full at most. A buffer of less than 32 KiB has little or no room beside a batch; a quarter of it is the window
-    * then, so that frames move, but ports are not apart.
+    * then, so that frames move, but ports are not apart. With segmentation the same is true below 256 KiB, and the batch is
+    * a frame that is cut.
     */
-  def windowBytes(p: ShellParam): Int =
-    (p.txBufferBytes - batchBytes(p) - filterBeats * p.hostBytes) max p.txBufferBytes / 4
+  def windowBytes(p: ShellParam): Int = {
+    def beside(batch: Int) = p.txBufferBytes - batch - filterBeats * p.hostBytes
+    if (p.segmentation && p.txBufferBytes >= ShellParam.segmentedTxBuffer) beside(segmentsBytes(p))
+    else beside(batchBytes(p)) max p.txBufferBytes / 4
+  }
 
   /** Cycles between the batches of a port that drops its frames, as it has no link. */
   val dropCycles = 4096

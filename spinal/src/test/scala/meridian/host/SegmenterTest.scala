@@ -13,7 +13,15 @@ import scala.util.Random
 class SegmenterTest extends AnyFunSuite {
 
   /** What has to come: bytes, or none of an error frame, whose bytes mean nothing. */
-  case class Want(bytes: Option[Seq[Int]], queue: Int, request: Long, cut: Boolean, more: Boolean, zero: Boolean)
+  case class Want(
+      bytes: Option[Seq[Int]],
+      queue: Int,
+      request: Long,
+      cut: Boolean,
+      more: Boolean,
+      zero: Boolean,
+      beats: Option[Int] = None
+  )
 
   class Harness(dut: Segmenter, p: ShellParam, seed: Int) {
     println(s"seed $seed")
@@ -57,6 +65,11 @@ class SegmenterTest extends AnyFunSuite {
         assert(meta.error.toBoolean == due.bytes.isEmpty, s"error of frame $frames")
         if (due.bytes.isEmpty) errors += 1
         assert(meta.zero.toBoolean == due.zero)
+        // One that ends within its headers may also end as a segment.
+        if (!due.beats.exists(_ <= 5))
+          assert(meta.refused.toBoolean == due.beats.isDefined, s"refused of frame $frames")
+        if (meta.refused.toBoolean)
+          assert(due.beats.exists(word.fragment.data.toBigInt == _), s"beats of frame $frames")
         for (right <- due.bytes) assert(bytes.toSeq == right, s"frame $frames")
         bytes.clear()
         lastOut += cycles.now
@@ -73,15 +86,18 @@ class SegmenterTest extends AnyFunSuite {
       val asks = segment != 0 && (isStrict || random.nextInt(8) != 0)
       if (asks) {
         val wrong = if (error) (length - 1) / width * width else length
-        val due = if (zero) Seq(None) else Segments(stream, segment, wrong)
-        for ((bytes, i) <- due.zipWithIndex)
-          want += Want(bytes, queue, request, cut = true, more = i + 1 < due.size, zero = zero)
+        val (due, beats) = if (zero) (Seq(None), Some(1)) else Segments(stream, segment, wrong, width)
+        for ((bytes, i) <- due.zipWithIndex) {
+          val isLast = i + 1 == due.size
+          want += Want(bytes, queue, request, cut = true, more = !isLast, zero = zero, beats.filter(_ => isLast))
+        }
       } else want += Want(Option.when(!error)(stream.toSeq), queue, request, cut = false, more = false, zero = zero)
       source.send(stream.map(_.toByte)) { (meta, last) =>
         meta.queue #= queue
         meta.request #= request
         meta.segments #= asks
         meta.more #= false
+        meta.refused #= false
         meta.error #= (if (last) error else random.nextBoolean())
         meta.zero #= (if (last) zero else random.nextBoolean())
       }

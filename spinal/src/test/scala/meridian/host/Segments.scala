@@ -8,15 +8,18 @@ object Segments {
   private def word(bytes: Seq[Int], at: Int): Int = bytes(at) << 8 | bytes(at + 1)
   private def be(value: Long, size: Int): Seq[Int] = (size - 1 to 0 by -1).map(i => (value >> (8 * i) & 0xff).toInt)
 
-  /** The segments in their order; none stands for one that has to be an error frame.
+  /** The segments in their order; none stands for one that has to be an error frame. And the beats that the last of these
+    * stands for, if it is no segment.
     *
     * @param frame the frame as it comes, perhaps shorter or longer than its headers say
     * @param size  bytes of payload in a segment
     * @param wrong bytes from this one on are said to be wrong
+    * @param beat  bytes in a beat: whole beats behind that of the packet's end are an error frame
     */
-  def apply(frame: Array[Int], size: Int, wrong: Int): Seq[Option[Seq[Int]]] = {
+  def apply(frame: Array[Int], size: Int, wrong: Int, beat: Int): (Seq[Option[Seq[Int]]], Option[Int]) = {
     val stream = frame.toSeq
-    val refused = Seq(None)
+    val beats = (stream.length + beat - 1) / beat
+    val refused = (Seq(None), Some(beats))
     val ip = if (stream.length > 17 && word(stream, 12) == 0x8100) 18 else 14
     if (size < 256 || stream.length < ip + 28) return refused
     val v4 = word(stream, ip - 2) == 0x0800
@@ -50,7 +53,9 @@ object Segments {
       (made ++ payload, from + bytes)
     }
     val (whole, cut) = segments.span(_._2 <= stream.length)
-    whole.map { case (bytes, to) => Option.when(to <= wrong)(bytes) } ++ cut.headOption.map(_ => None)
+    val behind = Option.when(cut.isEmpty && beats > (end + beat - 1) / beat)(beats - (end + beat - 1) / beat)
+    val made = whole.map { case (bytes, to) => Option.when(to <= wrong)(bytes) } ++ cut.headOption.map(_ => None)
+    (made ++ behind.map(_ => None), behind)
   }
 
   /** A TCP packet of IPv4 without options. */

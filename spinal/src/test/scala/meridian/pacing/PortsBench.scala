@@ -26,6 +26,9 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
   private val filter = mutable.Queue[Beat]()
   private var current: Option[(Int, Int, Int)] = None // queue, bytes left of the frame, and of segments behind it
   private var unpaced = Set[Int]()
+  var segment = 1514 // bytes of a frame that is cut, with its headers
+  var refuses = Set[Int]() // queues whose frames are refused: a beat stands for each
+  private var taken = 0 // bytes of the frame at hand
   var drops = Set[Int]() // ports that drop all that comes
   var stalled = 0 // cycles in which a frame of a paced queue waited at the head of the stream for its port
 
@@ -56,7 +59,8 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
     if (current.isEmpty && stream.nonEmpty) {
       val (queue, size) = stream.dequeue()
       under -= size
-      current = Some(first(queue, size))
+      taken = size
+      current = Some(if (refuses(queue)) (queue, p.hostBytes, 0) else first(queue, size))
     }
     for ((queue, left, rest) <- current if filter.size < 40) {
       val now = left min p.hostBytes
@@ -68,7 +72,11 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
       dut.io.frames.meta.queue #= queue
       dut.io.frames.meta.zero #= false
       bytes(function) += now
-      if (p.segmentation) dut.io.frames.meta.more #= rest > 0
+      if (p.segmentation) {
+        dut.io.frames.meta.more #= rest > 0
+        dut.io.frames.meta.refused #= refuses(queue)
+        if (refuses(queue)) dut.io.frames.data #= taken / p.hostBytes
+      }
       if (last) frames(function) += 1
       current = if (last) Option.when(rest > 0)(first(queue, rest)) else Some((queue, left - now, rest))
     }
@@ -76,7 +84,7 @@ class PortsBench(p: ShellParam, dut: Pacer, random: Random, trip: Int = 500) ext
 
   /** A frame longer than any that is sent comes as segments. */
   private def first(queue: Int, size: Int): (Int, Int, Int) = {
-    val now = if (size > p.maxFrame) size min 1514 else size
+    val now = if (size > p.maxFrame) size min segment else size
     if (p.segmentation) (queue, now, size - now) else (queue, size, 0)
   }
 

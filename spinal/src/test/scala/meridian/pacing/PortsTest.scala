@@ -186,10 +186,35 @@ class PortsTest extends AnyFunSuite {
       assert(b.stalled == 0)
       size = 65000
       b.run(200000)
-      val most = (Pacing.maxSegmented * Pacing.segmentsBytes - cutting.txBufferBytes) / 12.5
+      val most = (Pacing.maxSegmented * Pacing.segmentsBytes(cutting) - cutting.txBufferBytes) / 12.5
       assert(b.stalled > 0 && b.stalled < most, s"${b.stalled} cycles of waiting")
       b.stalled = 0
       assert(busy(b, 100000).min > 0.99 && b.stalled == 0, "their length is known")
+  }
+
+  for ((share, i) <- Seq(0.0, 0.1, 0.4).zipWithIndex)
+    cutBench(s"a port at $share of its speed with the smallest segments holds up no other", 30 + i) { (b, _) =>
+      b.ports(1) = 1
+      b.segment = 394 // 256 bytes behind the longest headers
+      for (queue <- 0 until 8) b.start(queue, 0, 64, cut = true)(256 * 394)
+      b.start(8, 1, 256)(1514)
+      b.run(200000)
+      b.speed(0) = 12.5 * share
+      b.run(100000)
+      b.stalled = 0
+      val used = busy(b, 100000)
+      assert(used(1) > 0.99 && b.stalled == 0, s"of the lines is used: $used, ${b.stalled} cycles of waiting")
+    }
+
+  cutBench("frames that are refused are charged as what they were", 34) { (b, _) =>
+    b.rate(0, 1000)
+    b.refuses = Set(0, 1)
+    for (queue <- 0 until 2) b.start(queue, 0, 64, cut = true)(65536)
+    b.run(200000)
+    val before = b.frames(0)
+    b.run(1000000)
+    val sent = (b.frames(0) - before) * 65536 * 8 / 4000.0 // Mb/s
+    assert((sent - 1000).abs < 150, s"$sent Mb/s")
   }
 
   cutBench("a function with frames that are cut is held to its rate", 26) { (b, _) =>
