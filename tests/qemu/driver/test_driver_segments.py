@@ -304,12 +304,12 @@ def test_counters_count_what_goes_out(sender: Sender) -> None:
     while (after := totals(sender))["tx_packets"] < before["tx_packets"] + count and time.monotonic() < deadline:
         time.sleep(0.05)
     grown = {name: value - before[name] for name, value in after.items() if name.startswith("tx_")}
-    # Linux may send something of its own meanwhile.
+    # Linux may send something of its own meanwhile, or just before.
     own = sender.address()
     others = [it for it in sender.link.peer.other[begin:] if it[6:12] == own and it not in frames]
     sent = sum(lengths) + 42 * count
-    assert grown["tx_packets"] == count + len(others)
-    assert grown["tx_bytes"] == sent + sum(map(len, others))
+    assert count <= grown["tx_packets"] <= count + len(others)
+    assert sent <= grown["tx_bytes"] <= sent + sum(map(len, others))
     assert count <= grown["tx_needs_csum"] <= count + len(others)
     assert grown["tx_hw_gso_packets"] == len(lengths)
     assert grown["tx_hw_gso_bytes"] == sum(lengths) + 42 * len(lengths)
