@@ -31,17 +31,19 @@ QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 
 #: What also passes with a card whose DMA engine is our own, of those tests that need no other shell.
 OWN_DMA = [
-    f"tests/twin/test_{name}.py"
+    f"tests/twin/{name}.py"
     for name in (
-        *("cable", "card", "completions", "conservation", "frames", "interrupts", "link", "observability", "offload"),
-        *("ps", "ps_bus_errors", "receiver_reset", "segments", "shared_doorbells", "switching", "time", "vf"),
+        *("ps/test_ps", "ps/test_ps_bus_errors"),
+        *(f"test_{name}" for name in ("cable", "card", "completions", "conservation", "frames", "interrupts", "link")),
+        *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "segments", "shared_doorbells")),
+        *(f"test_{name}" for name in ("switching", "time", "vf")),
     )
 ]
 #: And those that want more time, or cards of their own.
 OWN_DMA_LONG = [
     *OWN_DMA,
-    *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "test_ps_limits", "test_sequences")),
-    *(f"tests/dpdk/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
+    *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_sequences")),
+    *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
 ]
 
 #: Of machines with such a card: in make test the first three of these, without what is long.
