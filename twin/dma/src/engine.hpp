@@ -88,6 +88,7 @@ class Engine {
   bool answers_now = false;  // the next answer comes in the next cycle
 
  private:
+  std::uint32_t skipped() const;
   void tick();
   void offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload);
   void take_completion();

@@ -348,9 +348,12 @@ void Card::skip(std::uint64_t ps) {
 }
 
 std::uint64_t Card::quiet_ps() const {
-  const std::uint32_t cycles = parts_->shell.model().sim_quiet_cycles;
-  if (cycles == ~std::uint32_t{0}) return ~std::uint64_t{0};
-  return cycles * parts_->clocks.setting(ps_clock).period_fs / 1000;
+  const auto time = [&](std::uint32_t cycles, unsigned clock) {
+    if (cycles == ~std::uint32_t{0}) return ~std::uint64_t{0};
+    return cycles * parts_->clocks.setting(clock).period_fs / 1000;
+  };
+  return std::min(time(parts_->shell.model().sim_quiet_cycles, ps_clock),
+                  time(parts_->shell.host_quiet(), host_clock));
 }
 
 void Card::run_for(std::uint64_t ps) {

@@ -106,8 +106,12 @@ class Shell {
   /// None in a shell without a user's module.
   std::optional<UserInterruptPins> user_interrupts() { return user_interrupts_of(*model_); }
 
-  /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time.
+  /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time, and to one
+  /// with the DMA engine of its own.
   void set_host_skip(std::uint32_t cycles) { set_host_skip_of(*model_, cycles); }
+
+  /// Cycles of the host clock until a timer of the DMA engine moves something; all ones: none does.
+  std::uint32_t host_quiet() const { return host_quiet_of(*model_); }
 
   AxilPins ps_bus() {
     VShell& s = *model_;
@@ -244,6 +248,14 @@ class Shell {
   template <class Model>
   static void set_host_skip_of(Model& s, std::uint32_t cycles) {
     if constexpr (requires { s.sim_skip_host; }) s.sim_skip_host = cycles;
+  }
+
+  template <class Model>
+  static std::uint32_t host_quiet_of(const Model& s) {
+    if constexpr (requires { s.sim_quiet_host; })
+      return s.sim_quiet_host;
+    else
+      return ~std::uint32_t{0};
   }
 
   template <std::size_t words>

@@ -173,6 +173,8 @@ class Shell(p: ShellParam) extends Component {
   private def connectDma(): Unit =
     if (p.ownDma) {
       dma.io.pcie <> io.pcie
+      dma.io.skip := io.sim_skip_host
+      io.sim_quiet_host := dma.io.quietCycles
       host.io.qdma <> dma.io.qdma
       host.io.axi <> dma.io.axil
       host.io.awuser := dma.io.awuser
@@ -188,7 +190,7 @@ class Shell(p: ShellParam) extends Component {
 object Shell {
 
   /** Outputs that hardware leaves open. */
-  val simulationPins = Set("idle", "sim_quiet_cycles")
+  val simulationPins = Set("idle", "sim_quiet_cycles", "sim_quiet_host")
 
   /** Whether an input may change at any time: the state of a link, and what comes in by a pin of the board. */
   def asynchronousPin(pin: BaseType): Boolean = pin.getName().matches("mac_link_up_\\d+|ext_ts_in")

@@ -95,13 +95,16 @@ case class ShellPins(p: ShellParam) extends Bundle {
   val build_date, build_hash = in Bits (32 bits)
 
   val sim_skip_ps = in UInt (32 bits)
-  val sim_skip_host = p.boxTime generate (in UInt (32 bits))
+  val sim_skip_host = (p.boxTime || p.ownDma) generate (in UInt (32 bits))
 
   /** Nothing moves: but for timers, nothing will unless a pin changes. */
   val idle = out Bool ()
 
   /** Cycles of ps_clk until a timer moves something; all ones: none. For a simulation that skips idle time. */
   val sim_quiet_cycles = out UInt (32 bits)
+
+  /** The same of the DMA engine's timers, in cycles of the host clock. */
+  val sim_quiet_host = p.ownDma generate (out UInt (32 bits))
 }
 
 object ShellPins {

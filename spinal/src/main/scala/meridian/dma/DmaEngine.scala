@@ -30,6 +30,10 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     val doorbell = master(Flow(Doorbell()))
     val interrupt = master(Flow(InterruptRequest())) // vectors, as they are asked for
     val idle = out Bool () // see EngineIdle
+    val skip = in UInt (32 bits) // cycles that an edge counts for, 1 in hardware
+
+    /** Cycles until a timer moves something; all ones: none does. For a simulation that skips idle time. */
+    val quietCycles = out UInt (32 bits)
   }
   // Names as the block has them.
   addPrePopTask(() => io.pcie.flatten.foreach(pin => pin.setName(pin.getName().stripPrefix("io_pcie_"))))
@@ -96,6 +100,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   c2h.io.timers := csr.io.timers
   c2h.io.thresholds := csr.io.thresholds
   c2h.io.timerTick := csr.io.timerTick
+  c2h.io.skip := io.skip
+  io.quietCycles := c2h.io.quietCycles
   h2c.io.statusInterval := csr.io.statusInterval
   val rung = doorbells.io.doorbell
   val isH2c = rung.kind === Doorbell.h2cPidx

@@ -5,8 +5,9 @@ import spinal.core._
 
 /** Whether nothing of the engine is under way, for a simulation that skips idle time: `idle` rises when nothing was valid and
   * each engine was quiet for 64 cycles, and falls 2 cycles after either. What is in registers between two blocks, and no
-  * valid of a stream and no `quiet` tells of, has passed by then. While a timer runs, or a read is at the host, an engine is
-  * not quiet. After reset it is low until all memories are cleared.
+  * valid of a stream and no `quiet` tells of, has passed by then. While a read is at the host, or the time of a frame
+  * without a buffer runs, an engine is not quiet. The timers of completion rings may run: DmaEngine tells for how long they
+  * leave it idle. After reset it is low until all memories are cleared.
   *
   * @param clearing  cycles that memories take for it
   */

@@ -19,6 +19,7 @@ class DmaEngineTest extends AnyFunSuite {
     val cc = master(Stream(Fragment(CcBeat())))
     val engine = new DmaEngine(p)
     val pins = engine.io.pcie
+    engine.io.skip := 1
     pins.m_axis_cq_tvalid := cq.valid
     pins.m_axis_cq_tdata := cq.data
     pins.m_axis_cq_tkeep := cq.keep

@@ -59,6 +59,8 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
     val late = out Bool () // requests of a ring from before its change have not left RQ yet
     val idle = out Bool () // nothing is under way but frames that have no buffer yet
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
+    val skip = in UInt (32 bits) // see TimerList, as the next
+    val quietCycles = out UInt (32 bits)
   }
 
   val store = new FrameStore(rows)
@@ -128,6 +130,8 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   completions.io.thresholds := io.thresholds
   completions.io.timers := io.timers
   completions.io.tick := io.timerTick
+  completions.io.skip := io.skip
+  io.quietCycles := completions.io.quietCycles
   engine.io.queues(1) := completions.io.queue
   completions.io.epoch := engine.io.epochs(1)
   val actions = new RingActions(p)

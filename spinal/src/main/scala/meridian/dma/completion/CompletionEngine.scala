@@ -46,7 +46,9 @@ class CompletionEngine(p: DmaParam) extends Component {
     val forget = master(Flow(DmaParam.queueType())) // actions of this queue are not to leave any more
     val raise = master(Stream(ErrorEvent()))
     val idle = out Bool () // no ring owes anything, and no completion is under way
-    val timersIdle = out Bool () // no timer runs
+    val timersIdle = out Bool () // no timer has ended that was not told
+    val skip = in UInt (32 bits) // see TimerList, as the next
+    val quietCycles = out UInt (32 bits)
   }
 
   val place = log2Up(p.queues)
@@ -143,6 +145,8 @@ class CompletionEngine(p: DmaParam) extends Component {
   timerList.io.expired.ready := False
   timerList.io.mayCome := False
   io.timersIdle := timerList.io.idle
+  timerList.io.skip := io.skip
+  io.quietCycles := timerList.io.quietCycles
 
   val notices = new Notices(p.queues)
   notices.io.queue := fills ? filled.resize(place) | operated

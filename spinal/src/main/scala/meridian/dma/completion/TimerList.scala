@@ -19,13 +19,19 @@ case class TimerCommand() extends Bundle {
   * for each that is looked at and by the cycles until each end before it is taken, which CompletionEngine does within 64
   * cycles. One that is started or stopped meanwhile is not told. No end may wait for 2^33 cycles.
   * After reset there may be no command until all are empty, a cycle for each queue.
+  *
+  * io.skip is the number of cycles that an edge counts for, 1 in hardware. io.quietCycles tells a simulation how many cycles
+  * it may skip: those until the first timer ends, all ones if none runs. It is 0 until each timer that runs was looked at
+  * since the last command. io.quietCycles is of the cycle before.
   */
 class TimerList(p: DmaParam) extends Component {
   val io = new Bundle {
     val command = slave(Flow(TimerCommand()))
     val mayCome = in Bool () // a command may come in this cycle
     val expired = master(Stream(DmaParam.queueType())) // it may be withdrawn
-    val idle = out Bool () // no timer runs
+    val idle = out Bool () // no timer has ended that was not told
+    val skip = in UInt (32 bits)
+    val quietCycles = out UInt (32 bits)
   }
 
   case class Timer() extends Bundle {
@@ -34,7 +40,7 @@ class TimerList(p: DmaParam) extends Component {
   }
   private val place = log2Up(p.queues)
   val now = Reg(UInt(34 bits)) init 0
-  now := now + 1
+  now := now + io.skip
   val filled = RegInit(U(0, place + 1 bits))
   val fills = !filled.msb
   when(fills)(filled := filled + 1)
@@ -69,7 +75,7 @@ class TimerList(p: DmaParam) extends Component {
     data = io.mayCome && (isListed || lists) && !fills,
     enable = fills || io.mayCome || (decides && !stays)
   )
-  io.idle := list.io.occupancy === 0 && !isExpired
+  io.idle := !isExpired
   io.expired.valid := isExpired
   io.expired.payload := expired
   when(io.expired.ready || (io.command.valid && io.command.payload.queue === expired))(isExpired := False)
@@ -77,4 +83,21 @@ class TimerList(p: DmaParam) extends Component {
     isExpired := True
     expired := head.resized
   }
+
+  // Of those that were looked at since the last command. Synthesis removes it, as nobody reads it there.
+  private val all = list.io.occupancy.getWidth
+  val looked = RegInit(U(0, all bits))
+  val soonest = Reg(UInt(34 bits))
+  val isSooner = looked === 0 || (first.end - soonest).msb
+  when(decides) {
+    when(stays && isSooner)(soonest := first.end)
+    when(!looked.andR)(looked := looked + 1)
+  }
+  when(io.command.valid)(looked := 0)
+  val isNone = list.io.occupancy === 0
+  val left = soonest - now
+  val known = (looked < list.io.occupancy || isExpired || left.msb) ? U(0, 34 bits) | left
+  io.quietCycles := RegNext(
+    isNone ? U(32 bits, default -> True) | (known(32) ? U((BigInt(1) << 32) - 2, 32 bits) | known(31 downto 0))
+  ) init 0
 }

@@ -34,6 +34,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
     dut.io.thresholds(i) #= i + 1
   }
   dut.io.timerTick #= 5
+  dut.io.skip #= 1
   dut.io.hold.queue.valid #= false
   dut.io.holdCompletion.queue.valid #= false
   dut.io.drain.valid #= false

@@ -22,6 +22,7 @@ class CompletionEngineProof extends Component {
   Seq(io.hold.queue.valid, io.hold.queue.payload, io.epoch, io.hasRoom, io.tick).foreach(anyseq(_))
   for (table <- Seq(io.ringSizes, io.thresholds, io.timers); value <- table) anyseq(value)
   io.action.ready := True
+  io.skip := 1
   io.raise.ready := True
   assume(Proof.count(io.hold.held && io.hold.queue.valid, !io.hold.held, 7) <= 3 || io.change.valid)
 
