@@ -19,7 +19,7 @@ pytest_plugins = ["debug_kernel", "machine_report", "pcie_link"]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD_MINUTES = 20
 #: Options of the generator, or values of them, with which it refuses the DMA engine of our own (docs/dma.md).
-NOT_WITH_OWN_DMA = {"--host-bytes": ("64",), "--host-mhz": ("125",), "--box": (), "--host-box": ()}
+NOT_WITH_OWN_DMA = {"--host-bytes": ("64",), "--host-mhz": ("125",)}
 Start = Callable[..., Simulator]
 
 

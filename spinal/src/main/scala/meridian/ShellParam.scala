@@ -133,7 +133,6 @@ case class ShellParam(
         hostBytes == 32 && hostMhz == 250,
         s"the DMA engine meridian has 256 bit at 250 MHz: choose hostBytes 32 and hostMhz 250"
       )
-      require(!hasBoxes, "the DMA engine meridian sends no interrupts of a user's module: leave one of the two out")
       require(
         vfs.isEmpty || vfs.size == pfs && vfs.forall(_ >= 0) && pfs + vfs.sum == functions,
         s"vfs is ${vfs.mkString(",")}: name those of $pfs PFs, ${functions - pfs} together"
@@ -148,7 +147,8 @@ case class ShellParam(
     DmaParam(
       vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs,
       queues = queues,
-      extendedTags = extendedTags
+      extendedTags = extendedTags,
+      userInterrupts = hasBoxes
     )
 
   /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */

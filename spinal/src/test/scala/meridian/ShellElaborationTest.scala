@@ -166,14 +166,21 @@ class ShellElaborationTest extends AnyFunSuite {
       (param, why) <- Seq(
         two.copy(hostBytes = 64) -> "choose hostBytes 32",
         two.copy(hostMhz = 125) -> "hostMhz 250",
-        two.copy(box = Some(BoxPins.whole(two))) -> "leave one of the two out",
-        two.copy(hostBox = Some(BoxPins.whole(two, atHost = true))) -> "leave one of the two out",
         two.copy(vfs = Seq(4, 4)) -> "name those of 4 PFs, 16 together",
         two.copy(vfs = Seq(4, 4, 4, 5)) -> "name those of 4 PFs, 16 together",
         two.copy(ownDma = false, vfs = Seq(16, 0, 0, 0)) -> "choose the DMA engine meridian",
         two.copy(ownDma = false, extendedTags = true) -> "choose the DMA engine meridian"
       )
     ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
+  }
+
+  test("the DMA engine of our own with users' modules, whose interrupts it sends, and its clock crossings") {
+    val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true, segmentation = true)
+    checkDma(two.copy(box = Some(BoxPins.whole(two)), hostBox = Some(BoxPins.whole(two, atHost = true))))
+    val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert(verilog.contains("module UserInterruptPort"))
+    checkDma(two)
+    assert(!Files.readString(Paths.get("tmp", "ShellElaboration.v")).contains("UserInterruptPort"))
   }
 
   test("a user's module at the host, alone, and beside those at the wire", LongTest) {

@@ -4,7 +4,7 @@ package meridian.dma
 import meridian.dma.c2h.C2hEngine
 import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
-import meridian.dma.interrupt.{InterruptEngine, RingInterrupt}
+import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.pcie._
 import meridian.host.QdmaPins
@@ -24,7 +24,7 @@ import spinal.lib.bus.amba4.axilite._
 class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val io = new Bundle {
     val pcie = Pcie4Pins()
-    val qdma = slave(QdmaPins(32))
+    val qdma = slave(QdmaPins(32, p.userInterrupts))
     val axil = master(AxiLite4(HostRegs.axiConfig)) // accesses of BAR2, see BarBridge
     val awuser, aruser = out Bits (HostRegs.userBits bits)
     val doorbell = master(Flow(Doorbell()))
@@ -74,8 +74,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
   // A function may use tags 0 to 31 without Extended Tag: these are all of them, or the lowest.
   val c2h = new C2hEngine(p, firstTag = p.descriptorTags + p.payloadTags, timeOut = p.readTimeOut)
-  // Those of mailbox, errors and H2C, and two of C2H.
-  val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size)
+  val user = p.userInterrupts generate new UserInterruptPort(p)
+  // Those of mailbox, errors and H2C, two of C2H, and the shell's.
+  val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size + (if (p.userInterrupts) 1 else 0))
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
   // interrupt comes behind its status entry.
   io.pcie.rq(RqMerge(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq), home = 1)) // frames of C2H have most beats
@@ -179,9 +180,14 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   ofMailbox.vector := mailbox.io.interrupt.vector.resized
   ofMailbox.aggregate := False
   val own = Seq(ofMailbox.stage().toStream, errors.io.interrupt).map(_.map(RingInterrupt(_))) :+ h2c.io.interrupt
-  val sources = own ++ c2h.io.interrupts
+  val ofUser = Option(user).map(_.io.request.map(RingInterrupt(_))) // after all others
+  val sources = own ++ c2h.io.interrupts ++ ofUser
   require(sources.size == interrupts.io.requests.size)
   for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
+  if (p.userInterrupts) {
+    user.io.pins <> io.qdma.usr_irq
+    user.io.busMaster := config.io.busMaster
+  }
   interrupts.io.table <> bar.io.msix
   interrupts.io.busMaster := config.io.busMaster
   interrupts.io.enabled := config.io.msix
@@ -221,7 +227,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   private val ofShell = Seq(io.qdma.m_axis_h2c.valid, io.qdma.tm_dsc_sts.valid, io.qdma.s_axis_c2h.valid) ++
     Seq(io.qdma.s_axis_c2h_cmpt.valid, io.qdma.dsc_crdt_in.valid)
   private val within = Seq(decoder.io.header.valid, decoder.io.access.valid, bar.io.bar2.access.valid, rung.valid) ++
-    Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid)
+    Seq(errors.io.raise.valid, resets.io.held.orR, flr.io.inReset.orR) ++ sources.map(_.valid) ++
+    (if (p.userInterrupts) Seq(io.qdma.usr_irq.in_vld) else Nil)
   val moving = accesses ++ ofBlock ++ ofShell ++ within
   // Memories are cleared one word of each a cycle: of the registers, of the mailbox, of the MSI-X tables, and of queues.
   private val places = 1 << log2Up(p.functions)

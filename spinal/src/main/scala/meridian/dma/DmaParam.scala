@@ -14,6 +14,7 @@ import spinal.core._
   *                     longer than the block's own time-out of 50 ms
   * @param extendedTags tags above 31 are used, too, so that more reads are under way: the host has to have set Extended Tag
   *                     Enable of each PF before it lets the PF or one of its VFs access memory
+  * @param userInterrupts  there are ports for interrupts that the shell asks for
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -24,6 +25,7 @@ case class DmaParam(
     eqdma4: Boolean = false,
     readTimeOut: Int = 20000000,
     extendedTags: Boolean = false,
+    userInterrupts: Boolean = false,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
