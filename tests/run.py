@@ -52,7 +52,7 @@ OWN_DMA_MACHINES = [
     for name in (
         *("driver/test_driver_ping", "driver/test_driver_pieces", "driver/test_driver_segments"),
         *("driver/test_driver_frames", "sriov/test_driver_vf_segments", "driver/test_driver_ethtool"),
-        *("xdp/test_driver_xdp", "sriov/test_driver_sriov"),
+        *("xdp/test_driver_xdp", "sriov/test_driver_sriov", "faults/test_driver_box_irq", "ps/test_ps_box"),
     )
 ]
 
