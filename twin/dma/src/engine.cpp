@@ -82,16 +82,16 @@ Engine::~Engine() = default;
 /// As many cycles of a timer as it is told that nothing happens in, now and then. With 1 an edge is a cycle.
 std::uint32_t Engine::skipped() const {
   constexpr std::uint32_t margin = 16, never = ~std::uint32_t{0};
-  const std::uint32_t quiet = top_->io_quietCycles;
+  const std::uint32_t quiet = top_->sim_quiet_host;
   const bool may = top_->io_idle && quiet != never && quiet > 2 * margin && !top_->reset && host.open() == 0 &&
                    grants_.empty() && c2h.to_send() == 0 && hold_requests == 0;
   return may && (random_ >> 44 & 15) == 0 ? quiet - margin : 1;
 }
 
 void Engine::tick() {
-  top_->io_skip = skipped();
-  cycles_ += top_->io_skip;
-  last_event_ += top_->io_skip - 1;
+  top_->sim_skip_host = skipped();
+  cycles_ += top_->sim_skip_host;
+  last_event_ += top_->sim_skip_host - 1;
   top_->clk = 0;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
@@ -112,7 +112,7 @@ void Engine::tick() {
                        top_->io_qdma_tm_dsc_sts_valid || top_->io_qdma_axis_c2h_status_valid ||
                        top_->io_qdma_usr_flr_set || top_->io_doorbell_valid || top_->io_interrupt_valid;
     // What comes out is seen in `idle` two cycles later: so it was idle with something still to come.
-    if (moves && top_->io_idle && top_->io_quietCycles != 0) throw std::runtime_error("the engine was idle, and then moved by itself");
+    if (moves && top_->io_idle && top_->sim_quiet_host != 0) throw std::runtime_error("the engine was idle, and then moved by itself");
     if (top_->io_idle) ++idle_cycles;
     sample_streams(completion);
     if (top_->io_interrupt_valid) {

@@ -37,6 +37,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   }
   // Names as the block has them.
   addPrePopTask(() => io.pcie.flatten.foreach(pin => pin.setName(pin.getName().stripPrefix("io_pcie_"))))
+  io.skip.setName("sim_skip_host")
+  io.quietCycles.setName("sim_quiet_host")
 
   val decoder = new CqDecoder(p)
   val encoder = new CcEncoder
