@@ -38,7 +38,7 @@ class BufferEngine(p: DmaParam, frameWait: Int) extends Component {
     val frame = slave(Stream(FrameHeader()))
     val read = master(Stream(DescriptorRead()))
     val function = out(DmaParam.functionType()) // of the ring that an event is about
-    val mayRead = in Bool () // that function, a cycle later
+    val mayRead = in Bool () // that function, 2 cycles later
     val arrival = slave(Stream(CacheArrival()))
     val cacheQueue = out(DmaParam.queueType())
     val cachePlace = out UInt (DescriptorCache.bits bits)

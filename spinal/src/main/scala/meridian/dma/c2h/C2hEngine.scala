@@ -154,8 +154,10 @@ class C2hEngine(p: DmaParam, firstTag: Int, rows: Int = 1024, timeOut: Int = 150
   mismatch.leaf := ErrorTree.c2h
   mismatch.bits := (mismatches(1) ? B(1 << ErrorTree.mtyMismatch, 32 bits) | B(0, 32 bits)) |
     (mismatches(0) ? B(1 << ErrorTree.lengthMismatch, 32 bits) | B(0, 32 bits))
-  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(engine.io.raise, completions.io.raise, mismatch))
-  val raised = raises.map(TupleBundle(_, engine.io.failure)).halfPipe()
+  val ofRing = engine.io.raise.map(TupleBundle(_, engine.io.failure)).halfPipe()
+  private val nothing = engine.io.failure.getZero
+  val ofOthers = Seq(completions.io.raise, mismatch).map(_.map(TupleBundle(_, nothing)))
+  val raised = StreamArbiterFactory().lowerFirst.noLock.on(ofRing +: ofOthers).halfPipe()
   io.raise << raised.map(_._1)
   io.failure.valid := io.raise.fire && raised._2.valid
   io.failure.payload := raised._2.payload

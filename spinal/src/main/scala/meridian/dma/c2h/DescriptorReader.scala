@@ -50,7 +50,7 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   val io = new Bundle {
     val read = slave(Stream(DescriptorRead()))
     val function = in(DmaParam.functionType())
-    val mayRead = out Bool () // this function has fewer tags than it may have; a cycle behind
+    val mayRead = out Bool () // this function has fewer tags than it may have; 2 cycles behind
     val request = master(Stream(RqRequest()))
     val part = slave(Flow(CompletionPart()))
     val room = master(RoomPort())
@@ -78,7 +78,8 @@ class DescriptorReader(p: DmaParam, tags: Int, first: Int, timeOut: Int) extends
   private def isFunctions(function: UInt): Bits = Vec(functions.map(_ === function)).asBits
   io.idle := (reading | atBlock) === 0
   io.busy := RegNext((RegNext(isFunctions(io.revoked.payload)) & atBlock & ~late).orR)
-  io.mayRead := RegNext(CountOne(isFunctions(io.function) & (reading | atBlock)) < DescriptorReader.ofFunction)
+  val ofFunction = RegNext(isFunctions(io.function))
+  io.mayRead := RegNext(CountOne(ofFunction & (reading | atBlock)) < DescriptorReader.ofFunction)
 
   // Asking.
   // The tag for the next read is found a cycle ahead.

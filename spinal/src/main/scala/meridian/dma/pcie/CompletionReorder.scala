@@ -153,5 +153,6 @@ class CompletionReorder(tags: Int, isSlow: Boolean) extends Component {
     beforeData := data
   }
   when(beat.fire && beat.last)(has := False)
-  io.beat << (if (isSlow) beat.halfPipe() else beat.m2sPipe())
+  // Slots are released by ready, which is a register in both, so that it is short.
+  io.beat << (if (isSlow) beat.halfPipe() else beat.m2sPipe().s2mPipe())
 }

@@ -39,7 +39,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
     val failed, completed = slave(Flow(UInt(place))) // failed comes with completed or before it
     val inFlight = out Bits (tags bits)
     val whole = master(Stream(TagVerdict())) // of the next read that has come wholly, or cannot
-    val partly = out Bool () // three quarters of all tags are that read's, and it has not come wholly
+    val partly = out Bool () // three quarters of all tags were that read's a cycle ago, and it had not come wholly
     val slot = out(ReadSlot()) // the oldest
     val slotReady = out Bool () // it has come, or cannot
     val slotFailed, slotVoid = out Bool () // a void slot is no part of a read
@@ -128,7 +128,7 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
   verdict.failed := soFar || isBad
   // With the slot, which is ready a cycle after it was looked at.
   io.whole << verdict.queueLowLatency(tags).m2sPipe()
-  io.partly := pieces >= tags * 3 / 4
+  io.partly := RegNext(pieces >= tags * 3 / 4) init False
   when(passes) {
     looked := looked + 1
     bad(at(looked)) := isBad
@@ -140,7 +140,8 @@ class TagTable(tags: Int, first: Int, timeOut: Int) extends Component {
     }
   }
 
-  io.slot := slots.readAsync(at(left))
+  // As with slotVoid below: it was written cycles before it is ready.
+  io.slot := RegNext(io.release ? slots.readAsync(at(left + 1)) | slots.readAsync(at(left)))
   // Slots between the two, and whether there are any.
   val pending = RegInit(U(0, log2Up(tags) + 1 bits))
   pending := pending + passes.asUInt - io.release.asUInt
