@@ -39,7 +39,7 @@ namespace eval probe {
   }
 
   proc definitions {} {
-    foreach name {qdma xxv_ethernet clk_wiz zynq_ultra_ps_e axi_interconnect} {
+    foreach name {qdma pcie4_uscale_plus xxv_ethernet clk_wiz zynq_ultra_ps_e axi_interconnect} {
       foreach definition [get_ipdefs -all xilinx.com:ip:$name:*] {
         fact ipdef $name [lindex [split $definition :] 3]
       }
