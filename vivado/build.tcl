@@ -2,7 +2,7 @@
 # Builds the bitstream of a board, without a project: vivado -mode batch -source vivado/build.tcl -tclargs NAME=VALUE
 # and so on (scripts/bitstream). Arguments: tcl/settings.tcl.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate waivers debug implement outputs} {
+foreach part {settings releases board ip functions qdma ethernet clocking ps crossings gate waivers debug implement outputs} {
   source [file join $tcl $part.tcl]
 }
 

@@ -3,7 +3,7 @@
 # -tclargs board=NAME output=FOLDER file=SETTINGS. Writes FOLDER/probe.txt, a fact a line; check/probe.py compares it
 # with check/facts. Builds no IP and no bitstream. A step that fails is written down as `error`, and the rest goes on.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate implement} {
+foreach part {settings releases board ip functions qdma ethernet clocking ps crossings gate implement} {
   source [file join $tcl $part.tcl]
 }
 
