@@ -2,7 +2,9 @@
 # Builds the bitstream of a board, without a project: vivado -mode batch -source vivado/build.tcl -tclargs NAME=VALUE
 # and so on (scripts/bitstream). Arguments: tcl/settings.tcl.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate waivers debug implement outputs} {
+foreach part {
+  settings releases board ip functions qdma pcie ethernet clocking ps crossings gate waivers debug implement outputs
+} {
   source [file join $tcl $part.tcl]
 }
 
@@ -11,7 +13,7 @@ proc build {arguments} {
   if {[settings::get file] ne ""} {
     boards::read_settings [settings::get file]
   }
-  set board [boards::describe [settings::get board]]
+  set board [boards::describe [settings::get board] [settings::get dma]]
   set release [releases::current]
   puts "board [dict get $board name] ([dict get $board part]), Vivado [version -short]"
   set files [concat [implement::sources] [glob -directory $implement::wrappers *.svh] [glob -directory $::tcl *.tcl]]
@@ -27,7 +29,11 @@ proc build {arguments} {
   create_project -in_memory -part [dict get $board part]
   set_param general.maxThreads [settings::get jobs]
   file mkdir [settings::get output] [settings::get cache]
-  qdma::create $release $board
+  if {[settings::get dma] eq "meridian"} {
+    pcie::create $release $board
+  } else {
+    qdma::create $release $board
+  }
   ethernet::create $release $board
   clocking::create $release $board
   ps::create $release $board

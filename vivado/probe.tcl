@@ -3,7 +3,7 @@
 # -tclargs board=NAME output=FOLDER file=SETTINGS. Writes FOLDER/probe.txt, a fact a line; check/probe.py compares it
 # with check/facts. Builds no IP and no bitstream. A step that fails is written down as `error`, and the rest goes on.
 set tcl [file join [file dirname [file normalize [info script]]] tcl]
-foreach part {settings releases board ip qdma ethernet clocking ps crossings gate implement} {
+foreach part {settings releases board ip functions qdma pcie ethernet clocking ps crossings gate implement} {
   source [file join $tcl $part.tcl]
 }
 
@@ -39,7 +39,7 @@ namespace eval probe {
   }
 
   proc definitions {} {
-    foreach name {qdma xxv_ethernet clk_wiz zynq_ultra_ps_e axi_interconnect} {
+    foreach name {qdma pcie4_uscale_plus xxv_ethernet clk_wiz zynq_ultra_ps_e axi_interconnect} {
       foreach definition [get_ipdefs -all xilinx.com:ip:$name:*] {
         fact ipdef $name [lindex [split $definition :] 3]
       }
@@ -154,6 +154,7 @@ namespace eval probe {
     foreach key {name part ports pcie_lanes host_bytes pcie_block pcie_quad eth_lanes} {
       fact board $key [dict get $board $key]
     }
+    fact board engines [boards::engines $board]
     fact release [version -short]
     step commands {commands}
     step definitions {definitions}
@@ -164,6 +165,9 @@ namespace eval probe {
     step "QDMA" {
       set steps [list [qdma::link $board] [qdma::streams $board] [qdma::virtual $board] [qdma::functions $board]]
       blocks [instance $scratch qdma qdma_0 $steps]
+    }
+    if {"meridian" in [boards::engines $board]} {
+      step "PCIe block" {instance $scratch pcie4_uscale_plus pcie4_uscale_plus_0 [pcie::steps $board]}
     }
     step "Ethernet" {instance $scratch xxv_ethernet xxv_ethernet_0 [ethernet::steps $board]}
     step "clocks" {instance $scratch clk_wiz clk_wiz_0 [clocking::steps $board]}

@@ -76,6 +76,7 @@ def test_the_streams_that_the_page_names_are_probed() -> None:
     kept = [
         name.replace("``N", "0")
         for path in (ROOT / "vivado/rtl").glob("*_wires.svh")
+        if path.name != "pcie_wires.svh"  # test_own_dma.py
         for name in re.findall(r"`PROBED wire (?:\[.*?\] )?([\w`]+);", path.read_text())
     ]
     assert sorted(kept) == sorted(names)

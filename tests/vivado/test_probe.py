@@ -20,6 +20,10 @@ SITES = {
 #: A file of the stand-in, what is there, what it knows instead, and what the check says of it.
 DIFFERENCES = {
     "property": ("facts/properties/qdma.txt", "MAILBOX_ENABLE", "MAILBOX_ENABLED", "qdma: there is no property MAILBOX_ENABLE"),
+    "property of the PCIe block": ("facts/properties/pcie4_uscale_plus.txt", " perf_level ", " performance ",
+                                   "pcie4_uscale_plus: there is no property perf_level"),
+    "port of the PCIe block": ("facts/ports.txt", "output cfg_vf_status 504", "output cfg_vf_status 8",
+                               "cfg_vf_status is an output of 8 bits, not output 504"),
     "value": ("facts/properties/xxv_ethernet.txt", "values GT_TYPE GTY|GTH", "values GT_TYPE GTYE4|GTHE4",
               "xxv_ethernet: GT_TYPE does not take 'GTY'"),
     "width": ("facts/ports.txt", "usr_irq_in_vec 11", "usr_irq_in_vec 5", "usr_irq_in_vec is an input of 5 bits, not input 11"),
@@ -71,6 +75,12 @@ def test_a_difference_is_found(difference: str, tmp_path: Path) -> None:
     path.write_text(text.replace(old, new, 1))
     said = probe(tmp_path / "work", root)
     assert says in said, said
+
+
+def test_a_board_that_cannot_have_our_engine_is_not_asked_for_its_block(tmp_path: Path) -> None:
+    for board, asked in (("t1-rfsoc", True), ("zcu106", False)):
+        probe(tmp_path / board, board=board)
+        assert ("port pcie4_uscale_plus_0 " in (tmp_path / board / "output/probe.txt").read_text()) == asked
 
 
 def test_a_lane_elsewhere_is_found(tmp_path: Path) -> None:

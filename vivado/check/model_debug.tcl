@@ -17,12 +17,18 @@ namespace eval ::stub {
     if {"MERIDIAN_DEBUG" ni $macros} {
       return {}
     }
+    set absent [expr {"MERIDIAN_OWN_DMA" in $macros ? "qdma_wires.svh" : "pcie_wires.svh"}]
     foreach file [lsort [glob -directory $folder *_wires.svh]] {
+      if {[file tail $file] eq $absent} {
+        continue
+      }
       foreach line [lines $file] {
-        if {![regexp {^`PROBED wire (?:\[(8\*HOST_BYTES|\d+)(-1)?:0\] )?(\w+)(``N)?;} $line -> high less name each]} {
+        set wire {^`PROBED wire (?:\[(8\*HOST_BYTES|HOST_BYTES/4|\d+)(-1)?:0\] )?(\w+)(``N)?;}
+        if {![regexp $wire $line -> high less name each]} {
           continue
         }
-        set bits [expr {$high eq {} ? 1 : $less eq {} ? $high + 1 : 8 * $host_bytes}]
+        set of_a_beat [expr {[string match 8* $high] ? 8 * $host_bytes : $host_bytes / 4}]
+        set bits [expr {$high eq {} ? 1 : $less eq {} ? $high + 1 : $of_a_beat}]
         for {set port 0} {$port < ($each eq {} ? 1 : $ports)} {incr port} {
           dict set found $name[expr {$each eq {} ? {} : $port}] $bits
         }

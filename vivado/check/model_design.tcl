@@ -140,7 +140,10 @@ namespace eval ::stub {
   # Of a clock pin of the shell, by what drives it.
   proc clock_period {pin} {
     switch -glob $pin {
-      axi_aclk { return [expr {1000.0 / [value qdma_0 axisten_freq]}] }
+      axi_aclk {
+        set pcie [expr {[info exists ::stub::kind(qdma_0)] ? {qdma_0} : {pcie4_uscale_plus_0}}]
+        return [expr {1000.0 / [value $pcie axisten_freq]}]
+      }
       ps_clk { return [expr {1000.0 / [value clk_wiz_0 CLKOUT1_REQUESTED_OUT_FREQ]}] }
       mac_* { return [expr {64.0 / [value xxv_ethernet_0 LINE_RATE]}] }
     }
@@ -233,7 +236,9 @@ namespace eval ::stub::do {
       advance synth none
       return
     }
-    foreach name {qdma_0 xxv_ethernet_0 clk_wiz_0 zynq_ps_wrapper} {
+    set macros [expr {[dict exists $given -verilog_define] ? [dict get $given -verilog_define] : {}}]
+    set pcie [expr {"MERIDIAN_OWN_DMA" in $macros ? {pcie4_uscale_plus_0} : {qdma_0}}]
+    foreach name [list $pcie xxv_ethernet_0 clk_wiz_0 zynq_ps_wrapper] {
       if {$name ni $::stub::finished} {
         error "synth_design: $name has no checkpoint"
       }
@@ -247,7 +252,6 @@ namespace eval ::stub::do {
       lassign [split $generic =] name value
       dict set parameters $name $value
     }
-    set macros [expr {[dict exists $given -verilog_define] ? [dict get $given -verilog_define] : {}}]
     array set ::stub::sizes [list LANES [dict get $parameters LANES] \
       PORTS [expr {1 + ("MERIDIAN_MORE_THAN_1_PORT" in $macros) + 2 * ("MERIDIAN_MORE_THAN_2_PORTS" in $macros)}]]
     if {[dict exists $parameters PORTS] && [dict get $parameters PORTS] != $::stub::sizes(PORTS)} {

@@ -155,6 +155,11 @@ namespace eval ::stub {
     if {$kind($module) eq "qdma"} {
       dict set sizes W [regsub _bit [value $module axi_data_width] {}]
       dict set sizes L [string range [value $module pl_link_cap_max_link_width] 1 end]
+    } elseif {$kind($module) eq "pcie4_uscale_plus"} {
+      set bits [regsub _bit [value $module axisten_if_width] {}]
+      dict set sizes W $bits
+      dict set sizes K [expr {$bits / 32}]
+      dict set sizes L [string range [value $module PL_LINK_CAP_MAX_LINK_WIDTH] 1 end]
     }
     set out [open [file join $::stub::place($module) $module $module.veo] w]
     set inside 0
@@ -283,7 +288,7 @@ namespace eval ::stub::do {
   }
   proc synth_ip {given rest} {
     lappend ::stub::finished [need $rest]
-    if {$::stub::kind($rest) eq "qdma"} {
+    if {$::stub::kind($rest) in {qdma pcie4_uscale_plus}} {
       check_site $rest
     }
     set folder [file join $::stub::place($rest) $rest]

@@ -27,7 +27,7 @@ class Module:
 
 def read(path: Path, beat_bits: int, lanes: int, ethernet_ports: int) -> list[Module]:
     """The modules of the table for these sizes."""
-    sizes = {"W": beat_bits, "L": lanes}
+    sizes = {"W": beat_bits, "K": beat_bits // 32, "L": lanes}
     modules: list[Module] = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.split("#")[0].split()

@@ -53,11 +53,18 @@ class Answers:
         return next((" ".join(words[1:]) for words in self.of[kind] if words[0] == key), "")
 
 
+def has_own_engine(answers: Answers) -> bool:
+    """Whether the board can have the DMA engine of our own: of others, the PCIe block itself is not asked for."""
+    return "meridian" in answers.one("board", "engines").split()
+
+
 def properties(answers: Answers) -> list[str]:
     """Names and values that the facts have and this Vivado has not."""
     wrong = []
     release = answers.of["release"][0][0]
-    for ip in ("qdma", "xxv_ethernet", "clk_wiz", "zynq_ultra_ps_e"):
+    for ip in ("qdma", "pcie4_uscale_plus", "xxv_ethernet", "clk_wiz", "zynq_ultra_ps_e"):
+        if ip == "pcie4_uscale_plus" and not has_own_engine(answers):
+            continue
         known = {words[1] for words in answers.of["property"] if words[0] == ip}
         allowed = {words[1]: " ".join(words[2:]).split("|") for words in answers.of["values"] if words[0] == ip}
         if not known:
@@ -84,7 +91,9 @@ def modules(answers: Answers) -> list[str]:
     sizes = {key: int(answers.one("board", key)) for key in ("host_bytes", "pcie_lanes", "ports")}
     wrong = []
     for module in ports.read(FACTS / "ports.txt", 8 * sizes["host_bytes"], sizes["pcie_lanes"], sizes["ports"]):
-        if module.name not in ("qdma_0", "xxv_ethernet_0", "clk_wiz_0"):
+        if module.name not in ("qdma_0", "pcie4_uscale_plus_0", "xxv_ethernet_0", "clk_wiz_0"):
+            continue
+        if module.name == "pcie4_uscale_plus_0" and not has_own_engine(answers):
             continue
         is_there = {w[2]: (w[1], int(w[3])) for w in answers.of["port"] if w[0] == module.name}
         for name, port in module.ports.items():

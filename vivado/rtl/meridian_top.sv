@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FPGA: the shell between the PCIe DMA, the Ethernet ports and the processing system. Wires have the names of the
+// The FPGA: the shell between the PCIe IP, the Ethernet ports and the processing system. Wires have the names of the
 // shell's pins, so that shell and wrappers connect by name (.*).
 `default_nettype none
 // Wires that a build for debugging keeps under their names, for tcl/debug.tcl.
@@ -42,7 +42,11 @@ module meridian_top #(
 );
   wire axi_aclk, axi_aresetn;
   wire ps_clk, dclk, locked, pl_resetn0, ps_reset_high, dclk_reset_high;
+`ifdef MERIDIAN_OWN_DMA
+`include "pcie_wires.svh"
+`else
 `include "qdma_wires.svh"
+`endif
 `include "ethernet_wires.svh"
 `include "ps_wires.svh"
   wire ps_resetn = !ps_reset_high;
@@ -63,7 +67,11 @@ module meridian_top #(
   reset_sync ps_reset (.clk(ps_clk), .cause(!locked || !pl_resetn0), .reset(ps_reset_high));
   reset_sync dclk_reset (.clk(dclk), .cause(!locked), .reset(dclk_reset_high));
 
+`ifdef MERIDIAN_OWN_DMA
+  pcie_wrapper #(.LANES(LANES), .HOST_BYTES(HOST_BYTES)) pcie (
+`else
   qdma_wrapper #(.LANES(LANES), .HOST_BYTES(HOST_BYTES)) qdma (
+`endif
       .refclk_p(pcie_refclk_p),
       .refclk_n(pcie_refclk_n),
       .perstn(pcie_perstn),
@@ -87,7 +95,9 @@ module meridian_top #(
 
   // Pins of a simulation: an edge stands for one cycle here.
   wire [31:0] sim_skip_ps = 32'd1;
-`ifdef MERIDIAN_USER_BOX
+`ifdef MERIDIAN_OWN_DMA
+  wire [31:0] sim_skip_host = 32'd1;
+`elsif MERIDIAN_USER_BOX
   // Only a shell whose user's module has the time has it.
   /* verilator lint_off UNUSEDSIGNAL */
   wire [31:0] sim_skip_host = 32'd1;
@@ -102,6 +112,9 @@ module meridian_top #(
       .pps_out(),
       .perout_out(),
       .ext_ts_in(1'b0),
+`endif
+`ifdef MERIDIAN_OWN_DMA
+      .sim_quiet_host(),
 `endif
       .idle(),
       .sim_quiet_cycles(),

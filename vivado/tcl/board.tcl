@@ -86,8 +86,8 @@ namespace eval boards {
     return ""
   }
 
-  # The dict of a board; an error says what to do about it.
-  proc describe {name} {
+  # The dict of a board; an error says what to do about it. `dma`: the DMA engine that it is built with.
+  proc describe {name {dma qdma}} {
     variable folder
     variable keys
     variable values
@@ -111,6 +111,12 @@ namespace eval boards {
       }
     }
     check $values
+    if {$dma ni {qdma meridian}} {
+      error "no DMA engine '$dma': DMA is qdma or meridian"
+    }
+    if {$dma eq "meridian"} {
+      check_engine $values
+    }
     return $values
   }
 
@@ -136,27 +142,48 @@ namespace eval boards {
     }
   }
 
+  # Whether the board can have the DMA engine of our own.
+  proc check_engine {board} {
+    dict with board {
+      if {$host_bytes != 32 || $host_mhz != 250} {
+        error "board $name: the DMA engine meridian takes 32 bytes at 250 MHz, and the PCIe block of this board gives\
+          $host_bytes bytes at $host_mhz MHz with its $pcie_lanes lanes: build it with DMA=qdma"
+      }
+      if {0 in $vfs} {
+        error "board $name: vfs is '$vfs'; the PCIe block wants at least one VF of each PF (PG213, SRIOV Config Tab)"
+      }
+    }
+  }
+  proc engines {board} {
+    return [expr {[catch {check_engine $board}] ? {qdma} : {qdma meridian}}]
+  }
+
   # PFs are functions 0 to 3, VFs from 4 on.
   proc functions {board} {
     return [expr {4 + [tcl::mathop::+ {*}[dict get $board vfs]]}]
   }
 
   # Options for the shell's generator.
-  proc generator_options {board} {
+  proc generator_options {board dma} {
     dict with board {
-      return [join [list --ports $ports --line-rate $line_rate --host-bytes $host_bytes --host-mhz $host_mhz \
-        --functions [functions $board]]]
+      set options [list --ports $ports --line-rate $line_rate --host-bytes $host_bytes --host-mhz $host_mhz \
+        --functions [functions $board]]
+      if {$dma eq "meridian"} {
+        lappend options --dma meridian --vfs [join $vfs ,]
+      }
+      return [join $options]
     }
   }
 }
 
-# tclsh board.tcl BOARD [SETTINGS]: the options of the shell's generator for a board.
+# tclsh board.tcl BOARD [SETTINGS [DMA]]: the options of the shell's generator for a board.
 if {[info exists argv0] && [file normalize $argv0] eq [file normalize [info script]]} {
   if {[catch {
     if {[lindex $argv 1] ne ""} {
       boards::read_settings [lindex $argv 1]
     }
-    puts [boards::generator_options [boards::describe [lindex $argv 0]]]
+    set dma [expr {[llength $argv] > 2 ? [lindex $argv 2] : {qdma}}]
+    puts [boards::generator_options [boards::describe [lindex $argv 0] $dma] $dma]
   } message]} {
     puts stderr $message
     exit 1

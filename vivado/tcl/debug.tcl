@@ -40,6 +40,16 @@ namespace eval debug {
       mac_rx_restart_0 1 ps_irq 1
     }
   }
+  # Those of ila_host where the shell has our DMA engine: the streams of the PCIe block, of accesses of the card
+  # the descriptor with the first word, and of tuser what PG213 gives a meaning without straddle and parity.
+  variable block {
+    m_axis_cq_tvalid 1 m_axis_cq_tready 1 m_axis_cq_tdata 160 m_axis_cq_tlast 1 m_axis_cq_tuser 42
+    s_axis_cc_tvalid 1 s_axis_cc_tready 4 s_axis_cc_tdata 128 s_axis_cc_tlast 1
+    s_axis_rq_tvalid 1 s_axis_rq_tready 4 s_axis_rq_tdata W s_axis_rq_tkeep 8 s_axis_rq_tlast 1 s_axis_rq_tuser 8
+    m_axis_rc_tvalid 1 m_axis_rc_tready 1 m_axis_rc_tdata W m_axis_rc_tlast 1 m_axis_rc_tuser 43
+    cfg_function_status 16 cfg_interrupt_msix_enable 4
+    cfg_flr_in_process 4 cfg_flr_done 4 cfg_vf_flr_done 1 cfg_vf_flr_func_num 8
+  }
 
   # The nets of a wire, bit 0 first. A bit that holds a constant has no net that a probe could be at.
   proc nets {wire bits} {
@@ -73,7 +83,11 @@ namespace eval debug {
   # Behind synthesis; opt_design puts the cores in. Storage qualification lets a core keep only the beats of a stream.
   proc insert {board} {
     variable ilas
+    variable block
     foreach {ila clock samples probes} $ilas {
+      if {$ila eq "ila_host" && [settings::get dma] eq "meridian"} {
+        set probes $block
+      }
       create_debug_core $ila ila
       set_all [get_debug_cores $ila] [dict create ALL_PROBE_SAME_MU true ALL_PROBE_SAME_MU_CNT 2 C_ADV_TRIGGER false \
         C_DATA_DEPTH $samples C_EN_STRG_QUAL true C_INPUT_PIPE_STAGES 2 C_TRIGIN_EN false C_TRIGOUT_EN false]

@@ -30,7 +30,15 @@ namespace eval implement {
   proc sources {} {
     variable wrappers
     set boxes [lsort [glob -nocomplain -directory [file join [settings::get rtl] box] *.v *.sv]]
-    return [concat [list [file join [settings::get rtl] Shell.v]] [lsort [glob -directory $wrappers *.sv]] $boxes]
+    # The other IP is not there.
+    set unused [expr {[settings::get dma] eq "meridian" ? "qdma_wrapper.sv" : "pcie_wrapper.sv"}]
+    set own {}
+    foreach file [lsort [glob -directory $wrappers *.sv]] {
+      if {[file tail $file] ne $unused} {
+        lappend own $file
+      }
+    }
+    return [concat [list [file join [settings::get rtl] Shell.v]] $own $boxes]
   }
 
   proc synthesise {board} {
@@ -60,6 +68,9 @@ namespace eval implement {
       }
       if {[settings::get selftest]} {
         lappend defines SELF_TEST
+      }
+      if {[settings::get dma] eq "meridian"} {
+        lappend defines OWN_DMA
       }
       if {[box] ne ""} {
         lappend defines USER_BOX

@@ -19,6 +19,7 @@ namespace eval outputs {
     }
     set out [open $base.txt w]
     puts $out "board [dict get $board name]\nvivado [version -short]\nhash [settings::get hash]"
+    puts $out "dma [settings::get dma]"
     puts $out "date [settings::get date]\ninputs $inputs"
     foreach kind $kinds {
       if {![file exists $base.$kind]} {

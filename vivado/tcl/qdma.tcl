@@ -59,20 +59,16 @@ namespace eval qdma {
   # user wires whose access it is, and does not look at the addresses that the IP gives each BAR.
   proc functions {board} {
     set settings [dict create]
-    set before 0
     foreach pf {0 1 2 3} {
       set vfs [lindex [dict get $board vfs] $pf]
-      dict set settings pf${pf}_device_id 9${pf}3F
-      # By which our driver tells the card from other designs around the IP.
-      dict set settings pf${pf}_subsystem_id 4D52
-      dict set settings PF${pf}_SRIOV_VF_DEVICE_ID A${pf}3F
+      dict set settings pf${pf}_device_id [functions::device_id $pf]
+      dict set settings pf${pf}_subsystem_id [functions::subsystem_id]
+      dict set settings PF${pf}_SRIOV_VF_DEVICE_ID [functions::vf_device_id $pf]
       dict set settings pf${pf}_msix_enabled_qdma true
       dict set settings PF${pf}_MSIX_CAP_TABLE_SIZE_qdma 007
       dict set settings PF${pf}_SRIOV_CAP_INITIAL_VF $vfs
-      # From the PF's own number to that of its first VF.
-      dict set settings PF${pf}_SRIOV_FIRST_VF_OFFSET [expr {$vfs ? 4 - $pf + $before : 0}]
+      dict set settings PF${pf}_SRIOV_FIRST_VF_OFFSET [functions::first_vf_offset $board $pf]
       dict set settings barlite_mb_pf$pf [expr {$vfs > 0}]
-      incr before $vfs
     }
     return [dict merge $settings {
       pf0_base_class_menu_qdma Network_controller

@@ -5,11 +5,11 @@
 # 2024.1, and which of 5.0 and 5.1 a 2025.x has of xxv_ethernet, are unverified.
 namespace eval releases {
   variable table {
-    2023.2 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5}
-    2024.1 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5}
-    2024.2 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5}
-    2025.1 {qdma 5.1 xxv_ethernet {5.0 5.1} clk_wiz 6.0 zynq_ultra_ps_e 3.5}
-    2025.2 {qdma 5.1 xxv_ethernet {5.0 5.1} clk_wiz 6.0 zynq_ultra_ps_e 3.5}
+    2023.2 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5 pcie4_uscale_plus 1.3}
+    2024.1 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5 pcie4_uscale_plus 1.3}
+    2024.2 {qdma 5.0 xxv_ethernet 4.1 clk_wiz 6.0 zynq_ultra_ps_e 3.5 pcie4_uscale_plus 1.3}
+    2025.1 {qdma 5.1 xxv_ethernet {5.0 5.1} clk_wiz 6.0 zynq_ultra_ps_e 3.5 pcie4_uscale_plus 1.3}
+    2025.2 {qdma 5.1 xxv_ethernet {5.0 5.1} clk_wiz 6.0 zynq_ultra_ps_e 3.5 pcie4_uscale_plus 1.3}
   }
 
   # The row of the Vivado that runs: update releases (2024.2.2) are their release.

@@ -11,9 +11,10 @@ namespace eval settings {
     file    "settings of a board that needs some, or empty"
     jobs    "threads"
     debug   "1: with logic analysers, 0: without"
+    dma      "qdma: with the QDMA IP; meridian: the shell has the DMA engine of our own, at the PCIe block"
     selftest "1: the shell has the self-test, so it has pins to the transceivers; 0: it has not"
   }
-  variable values {jobs 2 file {} debug 0 selftest 0}
+  variable values {jobs 2 file {} debug 0 selftest 0 dma qdma}
   variable repository [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 
   proc parse {arguments} {

@@ -4,5 +4,5 @@ create_clock -period 10.000 -name pcie_refclk [get_ports pcie_refclk_p]
 create_clock -period 6.206 -name eth_refclk [get_ports eth_refclk_p]
 create_clock -period 3.333 -name pl_clk [get_ports pl_clk_p]
 
-# PERST# comes at any time; the QDMA IP synchronises it.
+# PERST# comes at any time; the IP for PCIe synchronises it.
 set_false_path -from [get_ports pcie_perstn]

@@ -352,8 +352,7 @@ std::uint64_t Card::quiet_ps() const {
     if (cycles == ~std::uint32_t{0}) return ~std::uint64_t{0};
     return cycles * parts_->clocks.setting(clock).period_fs / 1000;
   };
-  return std::min(time(parts_->shell.model().sim_quiet_cycles, ps_clock),
-                  time(parts_->shell.host_quiet(), host_clock));
+  return std::min(time(parts_->shell.model().sim_quiet_cycles, ps_clock), time(parts_->shell.host_quiet(), host_clock));
 }
 
 void Card::run_for(std::uint64_t ps) {

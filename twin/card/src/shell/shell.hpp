@@ -106,8 +106,8 @@ class Shell {
   /// None in a shell without a user's module.
   std::optional<UserInterruptPins> user_interrupts() { return user_interrupts_of(*model_); }
 
-  /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time, and to one
-  /// with the DMA engine of its own.
+  /// Cycles that an edge of the host clock stands for, which matter to a shell whose user's module has the time, and to
+  /// one with the DMA engine of its own.
   void set_host_skip(std::uint32_t cycles) { set_host_skip_of(*model_, cycles); }
 
   /// Cycles of the host clock until a timer of the DMA engine moves something; all ones: none does.

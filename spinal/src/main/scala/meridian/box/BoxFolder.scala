@@ -23,6 +23,8 @@ object BoxFolder {
     "flag_sync",
     "link_state",
     "meridian_top",
+    "pcie4_uscale_plus_0",
+    "pcie_wrapper",
     "ps_wrapper",
     "qdma_0",
     "qdma_wrapper",
