@@ -84,7 +84,7 @@ std::uint32_t Engine::skipped() const {
   constexpr std::uint32_t margin = 16, never = ~std::uint32_t{0};
   const std::uint32_t quiet = top_->sim_quiet_host;
   const bool may = top_->io_idle && quiet != never && quiet > 2 * margin && !top_->reset && host.open() == 0 &&
-                   grants_.empty() && c2h.to_send() == 0 && hold_requests == 0;
+                   grants_.empty() && c2h.to_send() == 0 && hold_requests == 0 && since_skip_ > 2;
   return may && (random_ >> 44 & 15) == 0 ? quiet - margin : 1;
 }
 
@@ -92,6 +92,7 @@ void Engine::tick() {
   top_->sim_skip_host = skipped();
   cycles_ += top_->sim_skip_host;
   last_event_ += top_->sim_skip_host - 1;
+  since_skip_ = top_->sim_skip_host > 1 ? 0 : since_skip_ + 1;
   top_->clk = 0;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;

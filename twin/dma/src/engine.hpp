@@ -104,6 +104,7 @@ class Engine {
   std::deque<std::pair<unsigned, unsigned>> grants_;
   Bytes arriving_frame_;
   std::uint64_t last_event_ = 0;  // at the streams, a cycle
+  std::uint64_t since_skip_ = 0;  // edges; what is quiet is told of the cycle before
   std::uint8_t tag_ = 0;
   std::uint64_t cycles_ = 0;
   std::uint64_t random_;

@@ -22,7 +22,8 @@ case class TimerCommand() extends Bundle {
   *
   * io.skip is the number of cycles that an edge counts for, 1 in hardware. io.quietCycles tells a simulation how many cycles
   * it may skip: those until the first timer ends, all ones if none runs. It is 0 until each timer that runs was looked at
-  * since the last command. io.quietCycles is of the cycle before.
+  * since the last command, and the last end. io.quietCycles is of the cycle before, so it counts from two
+  * cycles after a skip on.
   */
 class TimerList(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -79,22 +80,24 @@ class TimerList(p: DmaParam) extends Component {
   io.expired.valid := isExpired
   io.expired.payload := expired
   when(io.expired.ready || (io.command.valid && io.command.payload.queue === expired))(isExpired := False)
-  when(decides && first.runs && isOver) {
+  private val ends = decides && first.runs && isOver
+  when(ends) {
     isExpired := True
     expired := head.resized
   }
 
-  // Of those that were looked at since the last command. Synthesis removes it, as nobody reads it there.
+  // Of those that were looked at since the last command or end. Synthesis removes it, as nobody reads it there.
   private val all = list.io.occupancy.getWidth
   val looked = RegInit(U(0, all bits))
   val soonest = Reg(UInt(34 bits))
   val isSooner = looked === 0 || (first.end - soonest).msb
-  when(decides) {
-    when(stays && isSooner)(soonest := first.end)
+  // One that leaves the list is not counted in its occupancy any more.
+  when(decides && stays) {
+    when(isSooner)(soonest := first.end)
     when(!looked.andR)(looked := looked + 1)
   }
-  when(io.command.valid)(looked := 0)
-  val isNone = list.io.occupancy === 0
+  when(io.command.valid || ends)(looked := 0)
+  val isNone = list.io.occupancy === 0 && !isExpired
   val left = soonest - now
   val known = (looked < list.io.occupancy || isExpired || left.msb) ? U(0, 34 bits) | left
   io.quietCycles := RegNext(
