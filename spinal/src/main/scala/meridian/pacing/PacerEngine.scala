@@ -20,6 +20,9 @@ import spinal.lib._
   * Frames that are longer than the mean can exceed the window, by at most maxOutstanding frames of a function; the port
   * is then closed until they have left.
   *
+  * With segmentation a function pays with its next turns for a frame that is longer than a batch. So it gets as much of a
+  * full port as others, whatever the length of its frames.
+  *
   * A visit takes 17 cycles, a queue that becomes active 10, and every 64 cycles the refill of a function takes one of
   * the visits. A grant on a full line takes two visits, as the first one finds that the line has room: at least 4
   * million grants a second, of up to 32 descriptors.
@@ -188,7 +191,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     when(forgets || activates(9))(phase := Phase.rest)
   }
 
-  val accounts = Mem(FunctionAccount(levelBits, quietBits), functions)
+  val accounts = Mem(FunctionAccount(levelBits, quietBits, p.segmentation), functions)
   val account = RegNext(accounts.readSync(function))
   io.question := function
 
@@ -226,6 +229,16 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
   val reserved = Delay(outstanding * space, 2).resize(shareBits)
   onTheWay.io.share := reserved
 
+  // A frame that is cut may be eight times what a turn is for: as many turns of its function are passed over behind it. So
+  // functions get the same of a full line, whatever the length of their frames.
+  val debt = p.segmentation generate new Area {
+    import FunctionAccount.turn
+    val now = RegNext(account.debt)
+    val pays = RegNext(now >= turn)
+    val frame = RegNext((space >> 10).resize(FunctionAccount.debtBits bits)) // KiB
+    val after = RegNext((now + frame > turn) ? (now + frame - turn) | U(0, FunctionAccount.debtBits bits))
+  }
+
   // Steps 7 to 11: whether there is room, and the grant.
   val decide = new Area {
     val ownerRight = RegNextWhen(
@@ -241,7 +254,8 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val fits = RegNextWhen(bytesToPort < settle.room, visits(8))
     // Room that a visit finds, or the one before has found, is for whoever is next, or who sends now would keep all
     // others out.
-    val open = RegNextWhen(start.turn && bytesToPort < settle.roomOfOthers, visits(8))
+    val ready = start.turn && bytesToPort < settle.roomOfOthers
+    val open = RegNextWhen(if (p.segmentation) ready && !debt.pays else ready, visits(8))
     val urgent = RegNext(promised && !leastLeft.msb)
     def most(full: Int): UInt =
       if (p.segmentation) io.segments ? U(full min maxSegmented / 2, 8 bits) | U(full, 8 bits) else U(full, 8 bits)
@@ -256,6 +270,7 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     val limit = RegNext(tight ? U(1, 6 bits) | whole.resize(6))
     val batch = RegNext((io.pending > limit) ? limit | io.pending.resize(6 bits))
 
+    val paid = p.segmentation generate RegNextWhen(ready && room && some, visits(9)) // a turn that it could have had
     val wants = RegNextWhen(some && ownerRight && room && (open || urgent && fits) && !io.grant.valid, visits(9))
     val strange = RegNextWhen(some && !ownerRight, visits(9))
     val rest = RegNext(io.rest)
@@ -313,6 +328,12 @@ class PacerEngine(p: ShellParam, queueBits: Int, functionBits: Int) extends Comp
     next.bytes := settle.arrived.bytes
     next.outstanding := outstanding
     next.quiet := settle.quiet
+    if (p.segmentation) {
+      next.debt := debt.now
+      when(start.turn && debt.pays && decide.paid)(next.debt := debt.now - FunctionAccount.turn)
+      // Of shorter frames a batch is about a turn.
+      when(start.turn && granted === 1)(next.debt := debt.after)
+    }
     val clear = Reg(UInt(functionBits + 1 bits)) init 0
     when(!clear.msb)(clear := clear + 1)
     val data = cloneOf(next)

@@ -192,6 +192,21 @@ class PortsTest extends AnyFunSuite {
       assert(busy(b, 100000).min > 0.99 && b.stalled == 0, "their length is known")
   }
 
+  for ((size, i) <- Seq(65000, 30000, 9000).zipWithIndex)
+    cutBench(s"frames of $size bytes get no more of a line than those of 1514 bytes and of 60", 40 + i) { (b, _) =>
+      for (function <- 0 until 4) b.ports(function) = 0
+      for (queue <- 0 until 4) b.start(queue, 0, 64, cut = true)(size)
+      for (queue <- 4 until 8) b.start(queue, 1, 64, cut = true)(size)
+      for (queue <- 8 until 12) b.start(queue, 2, 256)(1514)
+      for (queue <- 12 until 16) b.start(queue, 3, 256)(60)
+      b.run(200000)
+      b.stalled = 0
+      val before = b.bytes.take(3).toSeq
+      assert(busy(b, 300000).head > 0.99 && b.stalled == 0)
+      val shares = b.bytes.take(3).toSeq.zip(before).map { case (now, old) => (now - old).toDouble }
+      assert(shares.max < 1.3 * shares.min, s"functions got $shares")
+    }
+
   for ((share, i) <- Seq(0.0, 0.1, 0.4).zipWithIndex)
     cutBench(s"a port at $share of its speed with the smallest segments holds up no other", 30 + i) { (b, _) =>
       b.ports(1) = 1
