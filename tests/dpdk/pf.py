@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from meridian_twin import Host, LinkError, LinkTimeout, RegisterError
 from meridian_twin.mailbox import Code, MailboxError, Message, place
+from meridian_twin.patience import end_of
 from meridian_twin.pf_service import PfService, RefusalError
 
 CONFIG, ADDRESS, FLAGS = 0x40, 0x41, 0x42
@@ -68,5 +69,5 @@ def served(host: Host) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join(30)
+        end_of(thread)
     assert not failures, failures

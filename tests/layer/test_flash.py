@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from meridian_twin.patience import end_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FLASH = ROOT / "scripts/flash-sd"
@@ -325,7 +326,7 @@ def test_a_card_that_does_not_keep_what_it_took(card: Path, backing: Path, image
         status, said = flash(card, image)
     finally:
         stop.set()
-        forgetting.join()
+        end_of(forgetting)
     assert status == 1 and "read back 16 MiB from the card's start differ from those written" in said, said
     assert backing.read_bytes()[:512] == bytes(512), "a card that is not whole has a partition table"
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from card_programs import Programs
 from layer_fixtures import image_programs, programs
+from meridian_twin.patience import end_of
 from update_disk import KEY, MAGIC, MEBI, NO_TRIAL, PARTS, RECORD, Disk, new_disk, root_image, system_with_key
 
 __all__ = ["image_programs", "programs"]
@@ -361,7 +362,7 @@ def test_who_looks_at_a_disk_that_was_written_is_waited_for(disk: Disk, tmp_path
         timer = threading.Timer(8, lambda: fcntl.flock(held, fcntl.LOCK_UN))
         timer.start()
         done = run(tmp_path / "root")
-        timer.join()
+        end_of(timer)
     assert done.returncode == 0 and disk.record() == (3, 3), done
     assert done.stderr.count("another program looks at") == 1, done
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from meridian_twin import Link, LinkError, LinkTimeout, Memory, doorbells, protocol
 from meridian_twin.memory import MemoryFullError
+from meridian_twin.patience import end_of
 from meridian_twin.protocol import Header, Hello, Region, Status, Type, Welcome
 from meridian_twin.registers import header as find_header
 
@@ -120,7 +121,7 @@ def played(path: Path, peer: Peer, greet: bool = True, stays: bool = True) -> It
         try:
             yield path
         finally:
-            thread.join(10)
+            end_of(thread)
     assert not failures, failures
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from meridian_twin import CardError, CardProcess
-from meridian_twin.patience import VARIABLE, PatienceError, deadline_in, stretched
+from meridian_twin.patience import VARIABLE, PatienceError, deadline_in, end_of, stretched
 from meridian_twin.waiting import LinkTimeout, Waiting
 from meridian_twin.wire import Wire
 
@@ -54,3 +55,13 @@ def test_what_is_no_factor_is_refused(monkeypatch: pytest.MonkeyPatch, text: str
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(PatienceError, match=f"MERIDIAN_PATIENCE is '{text}', which is not a number from 1 to 1000"):
         stretched(1)
+
+
+def test_a_thread_that_does_not_end_is_told_of() -> None:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait, args=(30,), name="sleeper")
+    thread.start()
+    with pytest.raises(TimeoutError, match=r"sleeper was told to end and still runs after 0\.1 s"):
+        end_of(thread, 0.1)
+    over.set()
+    end_of(thread)

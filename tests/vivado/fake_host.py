@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from meridian_twin.patience import end_of
+
 PORT = "0000:00:01.0"
 PFS = [f"0000:01:00.{number}" for number in range(4)]
 VFS = ["0000:01:00.4", "0000:01:00.5"]
@@ -78,7 +80,7 @@ class FakeHost:
 
     def close(self) -> None:
         self.stopped = True
-        self.thread.join()
+        end_of(self.thread)
 
     @property
     def environment(self) -> dict[str, str]:

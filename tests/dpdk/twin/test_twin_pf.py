@@ -16,6 +16,7 @@ from dpdk_fixtures import library, testpmd
 from meridian_twin import Host, Link
 from meridian_twin.mailbox import COMMAND, RESPONSE, SEND, Code, Message, Op, place
 from meridian_twin.memory import Memory
+from meridian_twin.patience import end_of
 from meridian_twin.protocol import Role
 from meridian_twin.vf import Vf
 from pf import ADDRESS, MeridianPf, address_of, served
@@ -343,8 +344,7 @@ def test_one_floods(run_card: Any, testpmd: Start) -> None:
             there_and_back(card, started(testpmd, card, FIRST + 1), frames_for(FIRST + 1))
         finally:
             over.set()
-            thread.join(30)
-        assert not thread.is_alive()
+            end_of(thread)
     assert f"VF 0 (function {FIRST}) floods its PF with messages" in pf.said
 
 

@@ -13,6 +13,7 @@ from dpdk_fixtures import library, testpmd
 from meridian_twin import Host, Link
 from meridian_twin.control import Control
 from meridian_twin.mailbox import Code
+from meridian_twin.patience import end_of
 from meridian_twin.protocol import Role
 from meridian_twin.vf import Vf
 from test_twin_attach import MAC, PEER, from_wire, udp
@@ -80,7 +81,7 @@ def test_what_a_driver_before_has_left_does_not_write(run_card: Any, testpmd: St
         pmd = testpmd(card, more=f"mac={MAC}")
     finally:
         over.set()
-        sender.join()
+        end_of(sender)
     pmd.start("io")
     card.wires[0].send(udp(200, 2))
     assert udp(200, 2) in from_wire(pmd, card.wires[0], 1)

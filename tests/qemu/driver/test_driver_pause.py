@@ -13,6 +13,7 @@ import pytest
 from driver_machine import Link, linked, vfs_apart
 from meridian_machine import Hardware, tools
 from meridian_machine.guest import Guest
+from meridian_twin.patience import end_of
 
 pytestmark = pytest.mark.qemu
 #: A PAUSE frame (IEEE 802.3, annex 31B) that stops the port for 1.3 ms of the card's time, a second and more for the machine.
@@ -62,7 +63,7 @@ def paused(link: Link) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join(10)
+        end_of(thread)
         link.peer.wire.send(GO_ON)
 
 

@@ -17,7 +17,7 @@ from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import PF_DEVICE
 from meridian_twin import Ps
 from meridian_twin.control import Control
-from meridian_twin.patience import deadline_in
+from meridian_twin.patience import deadline_in, end_of
 from meridian_twin.wire import Wire, WireError
 from selftest_bench import SECONDS, Bench
 from test_pattern import ARM, FAILED, PLANTED
@@ -82,7 +82,7 @@ class Cable:
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        self._thread.join()
+        end_of(self._thread)
 
 
 def one(fault: Fault) -> Fault:

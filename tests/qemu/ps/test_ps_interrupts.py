@@ -12,6 +12,7 @@ import pytest
 from driver_machine import Link
 from meridian_machine import PsHardware
 from meridian_machine.guest import Guest
+from meridian_twin.patience import end_of
 from peer import BROADCAST, ethernet
 from ps_link import EVENT_ENABLE, INTERRUPT_ENABLE, INTERRUPT_STATUS, WRITABLE, interrupts, ps_link, register, until
 
@@ -102,7 +103,7 @@ def flood(link: Link) -> Iterator[None]:
         yield
     finally:
         end.set()
-        thread.join(timeout=30)
+        end_of(thread)
 
 
 def down_and_up(link: Link, rounds: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from meridian_twin.closing import Closing
-from meridian_twin.patience import stretched
+from meridian_twin.patience import end_of
 from meridian_twin.protocol import MAGIC, MAX_PAYLOAD, REPLY, VERSION, Header, Status, Type, Welcome
 
 WELCOME = Welcome(MAGIC, VERSION, 1, 4, 8, 2048, 0, 0, 256 << 10, 4 << 20, 32 << 10, 4 << 10, 0x903F, 0xA03F, 0)
@@ -52,7 +52,7 @@ class FakeCard(Closing):
         if self.client:
             with contextlib.suppress(OSError):
                 self.client.shutdown(socket.SHUT_RDWR)
-        self._thread.join(timeout=stretched(10))
+        end_of(self._thread)
         self.listener.close()
         if self.errors:
             raise self.errors[0]

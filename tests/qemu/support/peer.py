@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 from types import TracebackType
 from typing import Self
 
-from meridian_twin.patience import deadline_in, stretched
+from meridian_twin.patience import deadline_in, end_of
 from meridian_twin.wire import Wire, WireError
 
 ARP, IPV4 = 0x0806, 0x0800
@@ -62,7 +62,7 @@ class Peer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end.set()
-        self._thread.join(timeout=stretched(10))
+        end_of(self._thread)
         if error is None:
             self._raise()
 

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
 
+from meridian_twin.patience import end_of
 from peer import Peer, checksum
 
 TCP, UDP = 6, 17
@@ -206,7 +207,7 @@ class Sink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end.set()
-        self._thread.join(timeout=10)
+        end_of(self._thread)
         if self.error and error is None:
             raise AssertionError(f"the stream's end has ended: {self.error!r}") from self.error
 

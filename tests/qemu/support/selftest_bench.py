@@ -14,6 +14,7 @@ from driver_machine import changed, running
 from meridian_machine import Hardware, Setting, Twin, tools
 from meridian_machine.guest import Guest
 from meridian_twin.control import Control
+from meridian_twin.patience import end_of
 from meridian_twin.wire import Wire, WireError
 from qemu_monitor import NATIVE_HOT_PLUG, Monitor, options
 
@@ -118,4 +119,4 @@ def plug(path: Path) -> Iterator[None]:
             yield
         finally:
             ended.set()
-            thread.join(10)
+            end_of(thread)

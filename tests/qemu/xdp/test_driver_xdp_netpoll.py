@@ -14,6 +14,7 @@ from driver_machine import XDP_TOOL, Link, linked, tool
 from meridian_machine import tools
 from meridian_machine.driver import modules
 from meridian_machine.guest import PEER, Guest
+from meridian_twin.patience import end_of
 from peer import ethernet
 from xdp_programs import program
 
@@ -79,7 +80,7 @@ def repeated(send: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join()
+        end_of(thread)
 
 
 def test_frames_of_the_stack_are_freed(link: Link) -> None:

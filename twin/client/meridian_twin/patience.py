@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import threading
 import time
 
 VARIABLE = "MERIDIAN_PATIENCE"
@@ -35,3 +36,10 @@ def stretched(seconds: float) -> float:
 def deadline_in(seconds: float) -> float:
     """When a wait of so many seconds ends on this machine, by time.monotonic()."""
     return time.monotonic() + stretched(seconds)
+
+
+def end_of(thread: threading.Thread, seconds: float = 30) -> None:
+    """Waits for a thread that was told to end. Raises TimeoutError if it still runs after so many seconds."""
+    thread.join(stretched(seconds))
+    if thread.is_alive():
+        raise TimeoutError(f"{thread.name} was told to end and still runs after {stretched(seconds):g} s")
