@@ -72,6 +72,7 @@ class Block(UltraScalePlusPcieDevice):
         )
         # PG213's user_reset is high from the start; the model begins with it low, and the engine would run for two cycles.
         dut.reset.setimmediatevalue(1)
+        dut.sim_skip_host.setimmediatevalue(1)
         self.dut = dut
         self.in_process = 0
         self.ended = 0  # reads that were at RQ when their function's bus master was off

@@ -76,7 +76,9 @@ def lint(root: Path, work: Path, *more: str, whole: bool = False) -> subprocess.
 
 
 @pytest.mark.parametrize(
-    ("whole", "macros"), [(True, ()), (False, ()), (False, ("MERIDIAN_DEBUG",))], ids=["whole", "pins", "analysers"]
+    ("whole", "macros"),
+    [(True, ()), (False, ()), (False, ("MERIDIAN_DEBUG",)), (False, ("MERIDIAN_USER_BOX",))],
+    ids=["whole", "pins", "analysers", "module"],
 )
 def test_lint_of_the_top(whole: bool, macros: tuple[str, ...], tmp_path: Path) -> None:
     done = lint(ROOT, tmp_path, *macros, whole=whole)
@@ -183,13 +185,21 @@ def test_a_host_sees_the_functions_that_the_qdma_ip_gives_it(tmp_path: Path) -> 
 
 def test_the_vector_tables_are_where_the_engine_has_them(tmp_path: Path) -> None:
     """The engine's places are in its source, in bytes; a table of N vectors is set as N - 1."""
-    source = "".join(path.read_text() for path in (ROOT / "spinal/src/main/scala/meridian/dma").rglob("*.scala"))
+    dma = ROOT / "spinal/src/main/scala/meridian/dma"
+    table = (dma / "interrupt/MsixTable.scala").read_text()
+    places = {name: int(at, 16) for name, at in re.findall(r"val (\w+(?:Table|Pending)) = (0x\w+)", table)}
+    vectors = int(re.search(r"toldVectors: Int = (\d+)", (dma / "DmaParam.scala").read_text())[1])
     log = build(tmp_path, arguments=OWN).log
-    for name, value in re.findall(r"_0 ((?:PF|VFG)\d_MSIX_CAP_\w+) = (\S+)$", log, re.MULTILINE):
-        if name.endswith("_OFFSET"):
-            assert f"0x{int(value, 16):x}" in source, name
-        elif name.endswith("_SIZE"):
-            assert int(value, 16) < int(re.search(r"vectors: Int = (\d+)", source)[1])
+    found = re.findall(r"_0 (PF|VFG)\d_MSIX_CAP_(\w+_(?:OFFSET|SIZE)) = (\S+)$", log, re.MULTILINE)
+    assert len(found) == 24
+    for kind, name, value in found:
+        function = "pf" if kind == "PF" else "vf"
+        wanted = {
+            "TABLE_SIZE": vectors - 1,
+            "TABLE_OFFSET": places[f"{function}Table"],
+            "PBA_OFFSET": places[f"{function}Pending"],
+        }[name]
+        assert int(value, 16) == wanted, (kind, name)
 
 
 def test_the_streams_are_those_of_the_engine(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ module pcie_wrapper #(
   // The block's reset comes at any time and leaves with its clock; those of the shell are synchronous. The link trains for
   // milliseconds before the first request.
   wire user_reset;
-  reg [1:0] resetn = 2'b00;
+  (* ASYNC_REG = "TRUE" *) reg [1:0] resetn = 2'b00;
   always @(posedge axi_aclk) resetn <= {resetn[0], !user_reset};
   assign axi_aresetn = resetn[1];
 

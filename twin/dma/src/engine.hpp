@@ -57,6 +57,7 @@ class Engine {
   std::uint64_t cycles() const { return cycles_; }
   /// In which the engine said that it is idle. It is an error if something comes out of it then.
   std::uint64_t idle_cycles = 0;
+  std::uint64_t skips = 0;  // edges that stood for several cycles
 
   /// The largest read request that the host allows, which the seed chooses.
   static constexpr unsigned max_read_encoding(std::uint64_t seed) { return static_cast<unsigned>(seed % 4); }

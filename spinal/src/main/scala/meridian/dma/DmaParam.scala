@@ -15,6 +15,7 @@ import spinal.core._
   * @param extendedTags tags above 31 are used, too, so that more reads are under way: the host has to have set Extended Tag
   *                     Enable of each PF before it lets the PF or one of its VFs access memory
   * @param userInterrupts  there are ports for interrupts that the shell asks for
+  * @param toldVectors  what the block tells the host of each function's MSI-X table, as a board's build sets it
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -26,6 +27,7 @@ case class DmaParam(
     readTimeOut: Int = 20000000,
     extendedTags: Boolean = false,
     userInterrupts: Boolean = false,
+    toldVectors: Int = 8,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
@@ -36,6 +38,7 @@ case class DmaParam(
     s"there are ${vfs.sum} VFs: choose at most ${DmaParam.maxVfs}"
   )
   require(isPow2(vectors) && vectors >= 2 && vectors <= 32, s"vectors is $vectors: choose a power of two, 2 to 32")
+  require(toldVectors <= vectors, s"toldVectors is $toldVectors: choose at most the table's, $vectors")
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** Tags of reads by what they are for; together 32, or as many as frames of 64 bytes need at 45 million a second if a
