@@ -20,8 +20,8 @@ import spinal.lib._
   * Frames that are longer than the mean can exceed the window, by at most maxOutstanding frames of a function; the port
   * is then closed until they have left.
   *
-  * With segmentation a function pays with its next turns for a frame that is longer than a batch. So it gets as much of a
-  * full port as others, whatever the length of its frames.
+  * With segmentation a function pays with its next turns for a frame that is longer than a batch. So its share of
+  * a full port is about that of others, whatever the length of its frames.
   *
   * A visit takes 17 cycles, a queue that becomes active 10, and every 64 cycles the refill of a function takes one of
   * the visits. A grant on a full line takes two visits, as the first one finds that the line has room: at least 4
