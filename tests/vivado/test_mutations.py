@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_top import lint
 from test_vivado_build import GOLDEN
-from vivado_stub import REFERENCE, build, copy_of_tree
+from vivado_stub import REFERENCE, build, copy_of_tree, plant
 
 pytestmark = pytest.mark.vivado
 #: What says that only the comparison with the reviewed log finds it.
@@ -70,15 +70,6 @@ MISFITS = {
     "direction": ("check/facts/ports.txt", "output axi_aresetn 1", "input  axi_aresetn 1", "UNDRIVEN"),
     "name of a shell's pin": ("rtl/ps_wires.svh", "wire [63:0] m_axi_ps_wdata;", "wire [63:0] m_axi_ps_data;", "m_axi_ps_wdata"),
 }  # fmt: skip
-
-
-def plant(tmp_path: Path, name: str, old: str, new: str) -> Path:
-    root = copy_of_tree(tmp_path / "tree")
-    path = root / "vivado" / name
-    text = path.read_text()
-    assert old in text, f"{name} has no '{old}' any more"
-    path.write_text(text.replace(old, new))
-    return root
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -16,7 +16,7 @@ from test_script import run as script
 from test_script import stand_in
 from test_top import SIZES, WAIVED, crossings, facts, table, write_cells
 from test_vivado_build import ACCEPT, GOLDEN
-from vivado_stub import DATA, REFERENCE, RELEASES, ROOT, build, copy_of_tree
+from vivado_stub import DATA, REFERENCE, RELEASES, ROOT, build, plant
 
 pytestmark = pytest.mark.vivado
 OWN = ("dma=meridian",)
@@ -258,15 +258,6 @@ MISFITS = {
     "port that is not connected": ("rtl/pcie_wrapper.sv", "      .cfg_config_space_enable(1'b1),\n", "", "PINMISSING"),
     "name of a shell's pin": ("rtl/pcie_wires.svh", "wire [3:0] cfg_interrupt_msix_mask;", "wire [3:0] msix_mask;", "cfg_interrupt_msix_mask"),
 }  # fmt: skip
-
-
-def plant(tmp_path: Path, name: str, old: str, new: str) -> Path:
-    root = copy_of_tree(tmp_path / "tree")
-    path = root / "vivado" / name
-    text = path.read_text()
-    assert old in text, f"{name} has no '{old}' any more"
-    path.write_text(text.replace(old, new))
-    return root
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -33,6 +33,16 @@ def copy_of_tree(to: Path) -> Path:
     return to
 
 
+def plant(tmp_path: Path, name: str, old: str, new: str) -> Path:
+    """A copy of the tree with a mistake: in a file under vivado/ there is `new` in the place of `old`."""
+    root = copy_of_tree(tmp_path / "tree")
+    path = root / "vivado" / name
+    text = path.read_text()
+    assert old in text, f"{name} has no '{old}' any more"
+    path.write_text(text.replace(old, new))
+    return root
+
+
 def build(
     out: Path,
     board: str = "t1-rfsoc",
