@@ -18,7 +18,7 @@ import pytest
 from meridian_demo.reasons import REASONS
 from meridian_show import report, saved
 from meridian_show.__main__ import main
-from meridian_show.burst import PERIOD_PS, SIZES, SYNC_PS, Bursts, frame, number_of, times
+from meridian_show.burst import LEAD_PS, PERIOD_PS, SIZES, SYNC_PS, Bursts, frame, number_of, times
 from meridian_show.captured import Captured, of, read
 from meridian_show.host import dropped, pf_and_vfs
 from meridian_show.latency import OfSize, covered
@@ -171,9 +171,10 @@ def test_trains_come_at_line_rate_and_are_timed(run_card: Callable[..., Any], tm
         host.bring_up(1)
         control.ask("capture", file=str(capture))
         host.add_mac(MAC)
-        wire = card.wires[0]
-        for number in range(train * len(SIZES)):
-            wire.send(frame(MAC, number, SIZES[number // train]))
+        first = (control.ask("stats")["t_ps"] + LEAD_PS) // PERIOD_PS + 1
+        for period, size in enumerate(SIZES):
+            for n, moment in enumerate(times(first + period, size, train)):
+                card.wires[0].send(frame(MAC, period * train + n, size), at_ps=moment)
         assert len(host.receive(train * len(SIZES))) == train * len(SIZES)
         control.ask("capture_end")
     seen = read(capture, train)

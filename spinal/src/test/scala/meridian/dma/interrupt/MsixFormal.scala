@@ -49,7 +49,7 @@ class MsixPair(p: DmaParam) extends Component {
 
 /** Any accesses, interrupts, resets, and functions that are allowed to send or not. One vector of one function is followed. */
 class MsixProof(turns: Boolean) extends Component {
-  val p = DmaParam(vfs = Seq(0, 0, 0, 0), queues = 16, vectors = 2)
+  val p = DmaParam(vfs = Seq(0, 0, 0, 0), queues = 16, vectors = 2, toldVectors = 2)
   val dut = FormalDut(new MsixPair(p))
   assumeInitial(ClockDomain.current.isResetActive)
   val io = dut.io
