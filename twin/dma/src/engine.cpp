@@ -228,12 +228,13 @@ void Engine::run(unsigned cycles) {
   for (unsigned i = 0; i < cycles; ++i) tick();
 }
 
-void Engine::offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload) {
+void Engine::offer(unsigned function, unsigned bar, std::uint32_t offset, unsigned words,
+                   const std::vector<std::uint32_t>& payload) {
   const bool write = !payload.empty();
   const unsigned aperture = function < first_vf ? 18 : 15;
   std::vector<std::uint32_t> sent = {bar_address + offset, 0,
                                      words | ((write ? memory_write : memory_read) << 11) | (requester << 16),
-                                     tag_ | (function << 8) | (aperture << 19) | (5U << 28)};
+                                     tag_ | (function << 8) | (bar << 16) | (aperture << 19) | (5U << 28)};
   sent.insert(sent.end(), payload.begin(), payload.end());
   for (std::size_t from = 0; from < sent.size(); from += beat_words) {
     const unsigned count = static_cast<unsigned>(std::min<std::size_t>(beat_words, sent.size() - from));
@@ -260,9 +261,9 @@ void Engine::offer(unsigned function, std::uint32_t offset, unsigned words, cons
   }
 }
 
-std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words) {
+std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset, unsigned words, unsigned bar) {
   ++tag_;
-  offer(function, offset, words, {});
+  offer(function, bar, offset, words, {});
   std::vector<std::uint32_t> values;
   unsigned lower = offset & 0x7f;
   for (unsigned i = 0; values.size() < words; ++i) {
@@ -285,8 +286,8 @@ std::vector<std::uint32_t> Engine::read(unsigned function, std::uint32_t offset,
   return values;
 }
 
-void Engine::write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words) {
-  offer(function, offset, static_cast<unsigned>(words.size()), words);
+void Engine::write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words, unsigned bar) {
+  offer(function, bar, offset, static_cast<unsigned>(words.size()), words);
 }
 
 void Engine::enable_function(unsigned function, bool enabled) {

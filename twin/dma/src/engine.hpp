@@ -32,9 +32,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// words of a function's BAR0 from offset on, in one request.
-  std::vector<std::uint32_t> read(unsigned function, std::uint32_t offset, unsigned words);
+  std::vector<std::uint32_t> read(unsigned function, std::uint32_t offset, unsigned words, unsigned bar = 0);
   /// Words from offset on, in one request.
-  void write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words);
+  void write(unsigned function, std::uint32_t offset, const std::vector<std::uint32_t>& words, unsigned bar = 0);
   void write(unsigned function, std::uint32_t offset, std::uint32_t value) {
     write(function, offset, std::vector{value});
   }
@@ -91,7 +91,8 @@ class Engine {
  private:
   std::uint32_t skipped() const;
   void tick();
-  void offer(unsigned function, std::uint32_t offset, unsigned words, const std::vector<std::uint32_t>& payload);
+  void offer(unsigned function, unsigned bar, std::uint32_t offset, unsigned words,
+             const std::vector<std::uint32_t>& payload);
   void take_completion();
   void take_frame_beat();
   bool drive_streams();

@@ -56,6 +56,18 @@ class H2cBench : public InterruptRings {
   void doorbell(unsigned queue, unsigned pidx);
   void grant(unsigned queue, unsigned count);
 
+  /// A part of a function's window for pushed frames.
+  struct Chunk {
+    unsigned offset;  // in the queue's part of the window
+    std::vector<std::uint32_t> words;
+  };
+  /// Writes that push the frame that was posted last. Only the RTL has the window.
+  std::vector<Chunk> chunks(unsigned queue) const;
+  void push(unsigned queue, const std::vector<Chunk>& chunks);
+  void push(unsigned queue) { push(queue, chunks(queue)); }
+  /// Frames of one piece, of those that were posted, that the RTL has not read from the host's memory.
+  unsigned unread(unsigned queue) const;
+
   /// Both come to rest, and everything is compared.
   void compare_all();
   /// The same for a queue that has failed behind what was compared before, and behind more frames that pass.
@@ -89,6 +101,7 @@ class H2cBench : public InterruptRings {
     std::vector<Piece> pieces;
     std::uint32_t metadata;
     Bytes bytes;
+    bool pushed = false;
   };
   struct Ring {
     Setting setting;

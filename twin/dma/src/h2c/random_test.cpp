@@ -142,7 +142,12 @@ class H2cScript {
   void post(unsigned queue) {
     if (!b_.is_used(queue) || failing_ == queue) return;
     busy_.insert(queue);
-    for (unsigned count = std::min(b_.room(queue), 1 + below(6)); count != 0; --count) post_frame(queue);
+    bool pushes = below(2) != 0;
+    for (unsigned count = std::min(b_.room(queue), 1 + below(pushes ? 2 : 6)); count != 0; --count) {
+      post_frame(queue);
+      if (pushes) push(queue);
+      pushes = false;
+    }
     b_.doorbell(queue);
     // How often an interrupt is sent depends on how far the ring is when it is armed.
     if (b_.setting(queue).interrupt) compare();
@@ -155,6 +160,21 @@ class H2cScript {
     std::vector<unsigned> lengths(pieces);
     for (unsigned& length : lengths) length = 1 + this->length();
     b_.post_pieces(queue, lengths);
+  }
+
+  /// Mostly as a driver does it; else a part of it, or parts of it in any order.
+  void push(unsigned queue) {
+    std::vector<H2cBench::Chunk> parts;
+    for (const H2cBench::Chunk& chunk : b_.chunks(queue))
+      for (std::size_t from = 0, count = 0; from < std::min<std::size_t>(chunk.words.size(), 128); from += count) {
+        count = std::min<std::size_t>(chunk.words.size() - from, 2 * (1 + below(16)));
+        parts.push_back({chunk.offset + 4 * static_cast<unsigned>(from),
+                         {chunk.words.begin() + static_cast<std::ptrdiff_t>(from),
+                          chunk.words.begin() + static_cast<std::ptrdiff_t>(from + count)}});
+      }
+    if (below(4) == 0) std::swap(parts.front(), parts[below(static_cast<unsigned>(parts.size()))]);
+    if (below(8) == 0) parts.pop_back();
+    b_.push(queue, parts);
   }
 
   void fail(unsigned queue) {

@@ -15,6 +15,7 @@ class BarDecode(p: DmaParam) extends Component {
     val csr, doorbells, mailbox, reset, msix = master(RegPort())
     val bar2 = master(BridgePort())
     val value = master(Stream(Bits(32 bits)))
+    val busy = out Bool () // an access has been taken and is not done
   }
 
   case class Placed() extends Bundle {
@@ -64,6 +65,7 @@ class BarDecode(p: DmaParam) extends Component {
     }
     .m2sPipe()
 
+  io.busy := asked.valid || placed.valid
   val ports = Seq(io.csr, io.doorbells, io.mailbox, io.reset, io.msix)
   val answer = Stream(Bits(32 bits))
   io.value << answer.m2sPipe()

@@ -7,6 +7,7 @@ import meridian.dma.h2c.H2cEngine
 import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}
 import meridian.dma.mailbox.Mailbox
 import meridian.dma.pcie._
+import meridian.dma.push.PushSlots
 import meridian.host.QdmaPins
 import meridian.regs.HostRegs
 import spinal.core._
@@ -107,6 +108,19 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   io.quietCycles := c2h.io.quietCycles
   h2c.io.statusInterval := csr.io.statusInterval
   val rung = doorbells.io.doorbell
+  val slots = p.pushSlots > 0 generate new PushSlots(p)
+  if (p.pushSlots > 0) {
+    slots.io.chunk << decoder.io.push
+    decoder.io.busy := bar.io.busy
+    slots.io.function := doorbells.io.port.access.function
+    slots.io.number := doorbells.io.number
+    slots.io.rung := h2c.io.doorbell.fire
+    slots.io.clear := commands.io.change.fire // a queue that begins anew may have another owner
+    h2c.io.offer := slots.io.offer
+    slots.io.sending << h2c.io.sending
+    slots.io.row := h2c.io.row
+    h2c.io.pushed := slots.io.data
+  }
   val isH2c = rung.kind === Doorbell.h2cPidx
   h2c.io.doorbell.valid := rung.valid && isH2c
   h2c.io.doorbell.payload.queue := rung.payload.queue

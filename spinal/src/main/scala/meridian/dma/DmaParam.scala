@@ -16,6 +16,8 @@ import spinal.core._
   *                     Enable of each PF before it lets the PF or one of its VFs access memory
   * @param userInterrupts  there are ports for interrupts that the shell asks for
   * @param toldVectors  what the block tells the host of each function's MSI-X table, as a board's build sets it
+  * @param pushSlots    frames that the host has written into the card and not yet sent, a power of two; 0: there is no
+  *                     window for such frames
   * @param firstVfDone  number of the first VF on cfg_vf_flr_func_num, 4 as in requests, or 0
   */
 case class DmaParam(
@@ -28,6 +30,7 @@ case class DmaParam(
     extendedTags: Boolean = false,
     userInterrupts: Boolean = false,
     toldVectors: Int = 8,
+    pushSlots: Int = 8,
     firstVfDone: Int = DmaParam.firstVf
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
@@ -39,6 +42,10 @@ case class DmaParam(
   )
   require(isPow2(vectors) && vectors >= 2 && vectors <= 32, s"vectors is $vectors: choose a power of two, 2 to 32")
   require(toldVectors <= vectors, s"toldVectors is $toldVectors: choose at most the table's, $vectors")
+  require(
+    pushSlots == 0 || isPow2(pushSlots) && pushSlots >= 2 && pushSlots <= 64,
+    s"pushSlots is $pushSlots: choose 0 or a power of two, 2 to 64"
+  )
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** Tags of reads by what they are for; together 32, or as many as frames of 64 bytes need at 45 million a second if a

@@ -22,6 +22,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
     ) // offset: in the function's BAR, with which the first doorbell is at a multiple of 0x8000 or 0x1000
     val map = slave(Flow(FunctionMapWrite()))
     val forget = slave(Flow(DmaParam.queueType()))
+    val number = out UInt (11 bits) // of the queue as the function has it, a cycle after its access
     val doorbell = master(Stream(Doorbell())) // it is taken back if its function loses the queue, see above
     val raise = master(Stream(ErrorEvent()))
     val log = master(Flow(BarAccess()))
@@ -33,6 +34,7 @@ class DoorbellDecode(p: DmaParam) extends Component {
   map.io.function := access.function
   // A VF has the first 4 KiB of what a PF has.
   val isPf = RegNext(access.function < DmaParam.firstVf)
+  io.number := map.io.number
   map.io.number := RegNext((access.offset(14 downto 12).andMask(isPf) @@ access.offset(11 downto 4)).resize(11 bits))
 
   val filled = RegInit(U(0, log2Up(p.queues) + 1 bits))

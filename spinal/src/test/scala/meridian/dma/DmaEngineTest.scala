@@ -399,7 +399,8 @@ class DmaEngineTest extends AnyFunSuite {
         (() => DmaParam(vfs = Seq(1)), "name as many"),
         (() => DmaParam(vfs = Seq(253, 0, 0, 0)), "at most 252"),
         (() => DmaParam(queues = 100), "a power of two"),
-        (() => DmaParam(vectors = 64), "2 to 32")
+        (() => DmaParam(vectors = 64), "2 to 32"),
+        (() => DmaParam(pushSlots = 5), "0 or a power of two, 2 to 64")
       )
     ) assert(intercept[IllegalArgumentException](setting()).getMessage.contains(says))
   }

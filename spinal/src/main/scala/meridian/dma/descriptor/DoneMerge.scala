@@ -12,6 +12,20 @@ case class RingDones() extends Bundle {
 
 object DoneMerge {
   val bits = 5
+
+  /** Joins two sources. Of each, too, queue and epoch are there in the cycle before its turn. */
+  def turns(usual: Stream[RingDone], other: Stream[RingDone]): Stream[RingDone] = {
+    val isOther = RegInit(False)
+    val isSettled = RegNext(isOther) === isOther
+    val joined = Stream(RingDone())
+    joined.valid := isSettled && (isOther ? other.valid | usual.valid)
+    joined.payload := isOther ? other.payload | usual.payload
+    usual.ready := joined.ready && isSettled && !isOther
+    other.ready := joined.ready && isSettled && isOther
+    // What is offered stays until it is taken.
+    when(isSettled && !joined.isStall)(isOther := !isOther && other.valid)
+    joined
+  }
 }
 
 /** Makes one of descriptors that have ended while FetchEngine was at something else: those of a queue that follow one

@@ -4,6 +4,7 @@ package meridian.dma.descriptor
 import meridian.dma.DmaParam
 import meridian.dma.context.ErrorEvent
 import meridian.dma.pcie.ReadCommand
+import meridian.dma.push.{PushOffer, PushStart}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -16,6 +17,9 @@ import spinal.lib.fsm._
   * contexts, ended descriptors, credits and turns. A context's change is taken when nothing of the queue's past can reach
   * the stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
   *
+  * If a doorbell's first descriptor is the only one of its ring that has not ended, and its frame has been pushed whole,
+  * the descriptor is not fetched: PushSender sends the frame.
+  *
   * A queue is held 4 cycles after the event before; its change may come then, or it is let go.
   *
   * No event waits until the host has been told of the one before. A notice leaves at once if nothing waits. Else what the
@@ -24,12 +28,16 @@ import spinal.lib.fsm._
   * After reset no event is taken until all rings are empty, a cycle for each.
   */
 class FetchEngine(p: DmaParam) extends Component {
+  private val hasPush = p.pushSlots > 0
   val io = new Bundle {
     val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
     val done = slave(Stream(RingDones()))
     val taken = out UInt (DoneMerge.bits bits) // of these
     val doorbell = slave(Stream(RingDoorbell()))
+    val offer = hasPush generate in(PushOffer(p)) // of the doorbell's queue
+    val push = hasPush generate master(Stream(PushStart(p)))
+    val changed = master(Flow(DmaParam.queueType())) // the queue's epoch has changed
     val credit = slave(Stream(RingCredit()))
     val ringSizes = in Vec (UInt(16 bits), 16) // entries, with the status entry
     val statusInterval = in UInt (10 bits) // frames
@@ -76,6 +84,9 @@ class FetchEngine(p: DmaParam) extends Component {
   // Of a turn: what it fetches goes to the ring's end, or is fewer than there are; where the next one begins.
   val toRingEnd = Reg(Bool())
   val nextFetched = Reg(UInt(16 bits))
+  // Of a doorbell: the frame of its first descriptor has been pushed, and nothing of the ring is under way.
+  val isFirst, pushes = Reg(Bool())
+  val behindFirst = Reg(UInt(16 bits)) // the descriptor after it
   io.taken := ended
   val writes = False
   val old = rings.readSync(queue)
@@ -108,6 +119,15 @@ class FetchEngine(p: DmaParam) extends Component {
   io.fetch.function := ring.context.function
   io.fetch.count := number.resized
   io.fetch.stride := ring.context.stride
+  if (hasPush) {
+    io.push.valid := False
+    io.push.payload.queue := queue.resized
+    io.push.epoch := epoch
+    io.push.slot := io.offer.slot
+    io.push.header := io.offer.header
+  }
+  io.changed.valid := False
+  io.changed.payload := queue.resized
   io.hold.held := False
   io.hold.state := ring
 
@@ -153,6 +173,7 @@ class FetchEngine(p: DmaParam) extends Component {
     next.context.enable := False
     next.told := False
     nextEpoch := epoch + 1
+    io.changed.valid := True
     when(ring.context.enable && !ring.context.errorSent) {
       next.context.errorSent := True
       report.status := ring.context.statusEnable
@@ -226,6 +247,11 @@ class FetchEngine(p: DmaParam) extends Component {
       ended := io.done.count
       when(reaches)(ended := isDue ? U(1, DoneMerge.bits bits) | untilStatus.resize(DoneMerge.bits bits))
       refused := ring.context.wrong || entries < 2 || reached >= entries || ring.pidx >= entries || ring.cidx >= entries
+      if (hasPush) {
+        val hasEnded = ring.cidx === ring.fetched && ring.pidx === ring.fetched
+        isFirst := io.offer.complete && io.offer.header.index === ring.fetched && hasEnded
+        behindFirst := (ring.fetched + 1 === entries) ? U(0, 16 bits) | (ring.fetched + 1)
+      }
       goto(decide)
     }
     decide.whenIsActive {
@@ -241,6 +267,10 @@ class FetchEngine(p: DmaParam) extends Component {
       // A context that is written with descriptors makes such a ring without a doorbell, which would be refused.
       val isNone = ring.context.wrong || ring.pidx >= entries || ring.fetched >= entries
       when(event === Event.turn && isNone)(number := 0)
+      if (hasPush) {
+        val mayFetch = !ring.context.creditEnable || ring.credits =/= 0
+        pushes := isFirst && added =/= 0 && mayFetch && io.push.ready
+      }
       goto(act)
     }
     act.whenIsActive {
@@ -266,6 +296,7 @@ class FetchEngine(p: DmaParam) extends Component {
             next.frames := 0
             next.told := False
             nextEpoch := epoch + 1
+            io.changed.valid := True
             report.message := ring.told
             report.invalid := True
             // Its turn is for whether there is work to do.
@@ -316,6 +347,11 @@ class FetchEngine(p: DmaParam) extends Component {
               when(!ring.listed) {
                 next.listed := True
                 turns.io.push.valid := True
+              }
+              if (hasPush) when(pushes) {
+                io.push.valid := True
+                next.fetched := behindFirst
+                when(ring.context.creditEnable)(next.credits := ring.credits - 1)
               }
             }
           }

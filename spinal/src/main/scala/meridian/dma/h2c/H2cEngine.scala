@@ -6,6 +6,7 @@ import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
+import meridian.dma.push.{PushOffer, PushSender, PushWindow}
 import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
@@ -25,6 +26,7 @@ import spinal.lib._
   */
 class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   import p.{descriptorTags, payloadTags}
+  private val hasPush = p.pushSlots > 0
   val io = new Bundle {
     val rq = master(Stream(Fragment(RqBeat())))
     val rc = slave(Stream(Fragment(RcBeat())))
@@ -45,6 +47,10 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val buffers = slave(RoomPort()) // for reads of C2H descriptors, which are another engine's
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
+    val offer = hasPush generate in(PushOffer(p)) // a frame that the doorbell's queue has pushed
+    val sending = hasPush generate master(Flow(PushWindow.slotType(p))) // see PushSlots
+    val row = hasPush generate out(UInt(3 bits))
+    val pushed = hasPush generate in(Bits(256 bits))
     val late = out Bool () // a status entry of a ring from before its change is at RQ
   }
 
@@ -87,12 +93,27 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   engine.io.nextQueue := reader.io.nextQueue
   reader.io.nextEpoch := engine.io.nextEpoch
   val merge = new DoneMerge
-  merge.io.done << reader.io.done
   merge.io.taken := engine.io.taken
   engine.io.done << merge.io.dones
-  io.h2c << reader.io.h2c
+  val sender = hasPush generate new PushSender(p)
+  if (hasPush) {
+    engine.io.offer := io.offer
+    sender.io.start << engine.io.push
+    sender.io.changed << engine.io.changed
+    io.sending << sender.io.sending
+    io.row := sender.io.row
+    sender.io.data := io.pushed
+    sender.io.read << reader.io.h2c
+    io.h2c << sender.io.h2c
+    merge.io.done << DoneMerge.turns(reader.io.done, sender.io.done)
+  } else {
+    io.h2c << reader.io.h2c
+    merge.io.done << reader.io.done
+  }
 
-  io.quiet := engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle &&
+  io.quiet := (if (hasPush) sender.io.quiet
+               else
+                 True) && engine.io.quiet && descriptors.io.quiet && payload.io.quiet && !unpack.io.fetch.valid && reader.io.idle &&
     !merge.io.dones.valid
 
   val status = new StatusPort(p)

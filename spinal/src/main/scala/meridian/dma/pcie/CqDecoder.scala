@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
+import meridian.dma.push.PushChunk
 import meridian.dma.{DmaParam, HostAccess}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
 /** Takes the requests of the host apart: reads and writes of BAR0 and BAR2 become one access for each double word, in order.
+  * Writes of BAR4, the window of pushed frames, become chunks of up to 32 bytes, and reads of it give zeros.
   *
   * A request that has to be answered gives exactly one header to the encoder, before its accesses: the encoder answers it
   * when it has as many values as the header says. Reads of other BARs or of functions that are not there, and I/O, locked
@@ -15,7 +17,8 @@ import spinal.lib.fsm._
   * written in part has no effect and pulses `partial`; one without any byte is passed over.
   *
   * The next request is taken when the last access of this one is. A write of one word takes 4 cycles and what the access
-  * takes, and so does a read; a request that ends here takes a cycle a beat and 2 more.
+  * takes, and so does a read; a
+  * write of the window takes 2 cycles a beat and 2 more, and one that ends here a cycle a beat and 2 more.
   */
 class CqDecoder(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -23,6 +26,8 @@ class CqDecoder(p: DmaParam) extends Component {
     val header = master(Stream(CompletionHeader()))
     val access = master(Stream(HostAccess()))
     val partial = master(Flow(HostAccess()))
+    val push = p.pushSlots > 0 generate master(Flow(PushChunk())) // of writes of BAR4
+    val busy = p.pushSlots > 0 generate in(Bool()) // an access is under way, which such a write must not overtake
   }
 
   private def isPosted(kind: UInt): Bool = RequestKind.posted.map(kind === _).orR
@@ -40,9 +45,10 @@ class CqDecoder(p: DmaParam) extends Component {
 
   val offset = Reg(UInt(HostAccess.offsetBits bits))
   val left = Reg(UInt(11 bits)) // double words to be read
-  val toMemory, reads, served, posted, isBar2 = Reg(Bool()) // of the descriptor, a cycle later
+  val toMemory, reads, served, posted, isBar2, isPush = Reg(Bool()) // of the descriptor, a cycle later
   val enabled = enables(3 downto 0)
 
+  private val busy = if (p.pushSlots > 0) io.busy else False
   io.cq.ready := False
   io.header.valid := False
   io.header.request := descriptor
@@ -59,6 +65,18 @@ class CqDecoder(p: DmaParam) extends Component {
   io.access.isBar2 := isBar2
   io.partial.valid := False
   io.partial.payload := io.access.payload
+  if (p.pushSlots > 0) {
+    io.push.valid := False
+    io.push.function := request.function
+    io.push.place := offset(17 downto 3)
+    io.push.words := payload.subdivideIn(64 bits)
+    // A place that is no multiple of 8 has no word of the window.
+    for (i <- 0 until 4)
+      io.push.whole(i) := words(2 * i, 2 bits).andR && enables(8 * i, 8 bits).andR && !offset(2)
+    // A read is one of a place in BAR0 where nothing is.
+    when(isPush)(io.access.access.offset(17 downto 12) := 63)
+    when(isPush)(io.access.upper := 0)
+  }
 
   // Bytes from the first to the last that are asked for (PCIe 2.3.1.1, "Data Return for Read Requests").
   val skipped =
@@ -75,7 +93,7 @@ class CqDecoder(p: DmaParam) extends Component {
 
   val control = new StateMachine {
     val idle = new State with EntryPoint
-    val look, decide, header, reading, writing, more, skip = new State
+    val look, decide, header, reading, writing, more, pushing, skip = new State
 
     idle.whenIsActive {
       io.cq.ready := True
@@ -93,7 +111,9 @@ class CqDecoder(p: DmaParam) extends Component {
       }
     }
     look.whenIsActive {
-      val here = p.exists(request.function) && (request.bar === 0 || request.bar === 2)
+      val isWindow = if (p.pushSlots > 0) request.bar === 4 else False
+      val here = p.exists(request.function) && (request.bar === 0 || request.bar === 2 || isWindow)
+      isPush := isWindow
       isBar2 := request.bar(1)
       val read = request.kind === RequestKind.memoryRead
       reads := read
@@ -108,6 +128,7 @@ class CqDecoder(p: DmaParam) extends Component {
     }
     decide.whenIsActive {
       when(!posted)(goto(header))
+        .elsewhen(served && isPush)(when(!busy)(goto(pushing)))
         .elsewhen(served)(goto(writing))
         .elsewhen(last)(goto(idle))
         .otherwise(goto(skip))
@@ -144,6 +165,11 @@ class CqDecoder(p: DmaParam) extends Component {
         offset := offset + 4
       }
     }
+    pushing.whenIsActive {
+      if (p.pushSlots > 0) io.push.valid := True
+      offset := offset + (words(7 downto 4).orR ? U(32, 6 bits) | U(16, 6 bits)) // its first beat has the descriptor
+      when(last)(goto(idle)) otherwise goto(more)
+    }
     more.whenIsActive {
       io.cq.ready := True
       payload := io.cq.data
@@ -151,7 +177,7 @@ class CqDecoder(p: DmaParam) extends Component {
       words := io.cq.keep
       last := io.cq.last
       when(io.cq.fire) {
-        when(!io.cq.discontinue)(goto(writing))
+        when(!io.cq.discontinue)(when(isPush)(goto(pushing)) otherwise goto(writing))
           .elsewhen(io.cq.last)(goto(idle))
           .otherwise(goto(skip))
       }

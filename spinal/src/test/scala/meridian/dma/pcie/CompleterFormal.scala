@@ -16,6 +16,7 @@ class CqDecoderProof extends Component {
   Proof.drive(io.cq)
   anyseq(io.header.ready)
   anyseq(io.access.ready)
+  anyseq(io.busy)
   val starts = Proof.starts(io.cq)
   val arriving = RequestDescriptor(io.cq.data)
   assume(!io.cq.valid || io.cq.sop === starts)

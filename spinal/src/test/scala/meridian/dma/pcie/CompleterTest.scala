@@ -2,6 +2,7 @@
 package meridian.dma.pcie
 
 import meridian.dma._
+import meridian.dma.push.PushChunk
 import meridian.host.FrameSim._
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
@@ -25,12 +26,17 @@ class CompleterTest extends AnyFunSuite {
     encoder.io.header << decoder.io.header
     decoder.io.access >> access
     partial << decoder.io.partial
+    val push = master(Flow(PushChunk()))
+    push << decoder.io.push
+    val busy = in Bool ()
+    decoder.io.busy := busy
     encoder.io.value << value
     cc << encoder.io.cc
   }
 
   class Harness(dut: Bench, pace: Float) {
     val cd = clocked(dut)
+    val pins = dut
     val host = new PcieHost(dut.cq, dut.cc, cd, pace)
     val memory = mutable.Map[(Int, Int), Long]().withDefault { case (f, offset) =>
       0x01000193L * (f * 65536 + offset + 1) & 0xffffffffL
@@ -42,6 +48,7 @@ class CompleterTest extends AnyFunSuite {
     private val answers = mutable.Queue[Long]()
     dut.value.valid #= false
     dut.access.ready #= false
+    dut.busy #= false
     cd.onSamplings {
       if (dut.access.valid.toBoolean && dut.access.ready.toBoolean) {
         val word = dut.access.access
@@ -173,7 +180,7 @@ class CompleterTest extends AnyFunSuite {
         HostRequest(RequestKind.messages(1), dwords = 21, payload = long),
         HostRequest(RequestKind.messages(2), dwords = 2, payload = Seq(1, 2)),
         HostRequest(15),
-        HostRequest.write(0, 0x10, 1).copy(bar = 4),
+        HostRequest.write(0, 0x10, 1).copy(bar = 5),
         HostRequest.write(0, 0x10, 1).copy(bar = 3),
         HostRequest.write(3, 0x10, 1).copy(function = 77),
         HostRequest.write(0, 0x10, 1).copy(discontinue = true),
@@ -201,6 +208,49 @@ class CompleterTest extends AnyFunSuite {
         h.check(request.copy(dwords = payload.size, lastBe = if (payload.size == 1) 0 else 15))
         assert(payload.indices.map(j => h.memory((h.place(function, 2), offset + 4 * j))) == payload)
         h.check(request.copy(bar = 0, address = 0xf0000000L + (offset & 0xffc)))
+      }
+    }
+  }
+
+  test(
+    "writes of the window of pushed frames arrive in words of 8 bytes behind other accesses, and reads of it give zeros"
+  ) {
+    run("push", 0.6f) { h =>
+      val words = mutable.Map[(Int, Int), BigInt]()
+      h.cd.onSamplings {
+        val push = h.pins.push
+        if (push.valid.toBoolean)
+          for (i <- 0 until 4)
+            if ((push.whole.toInt >> i & 1) == 1)
+              words((push.function.toInt, push.place.toInt + i)) = push.words(i).toBigInt
+      }
+      for (i <- 0 until 60) {
+        val function = Seq(0, 3, 4, 5)(simRandom.nextInt(4))
+        val aperture = if (function < 4) 18 else 15
+        val (dwords, offset) = (1 + simRandom.nextInt(70), 4 * simRandom.nextInt((1 << aperture - 2) - 70))
+        val payload = Seq.fill(dwords)(simRandom.nextInt() & 0xffffffffL)
+        val enables = payload.map(_ => if (simRandom.nextInt(8) == 0) 7 else 15)
+        val request = HostRequest.write(function, offset, 0).copy(bar = 4, aperture = aperture)
+        words.clear()
+        h.pins.busy #= true
+        h.host.send(request.copy(dwords = dwords, payload = payload, enables = enables))
+        h.cd.waitSampling(40)
+        assert(words.isEmpty, "a write of the window is ahead of an access that is under way")
+        h.pins.busy #= false
+        h.settle()
+        val whole = for {
+          j <- 0 until dwords - 1
+          if offset % 8 == 0 && j % 2 == 0 && enables(j) == 15 && enables(j + 1) == 15
+        } yield (function, offset / 8 + j / 2) -> (BigInt(payload(j + 1)) << 32 | payload(j))
+        assert(words.toMap == whole.toMap)
+      }
+      assert(h.writes == 0)
+      // A read is one of a place where no register is.
+      for (i <- 0 until 8) {
+        h.host.send(HostRequest.read(0, 0x404 * i).copy(bar = 4))
+        waitFor(h.cd, "the answer")(h.host.completions.nonEmpty)
+        val at = h.host.completions.dequeue()
+        assert(at.status == 0 && at.words == Seq(h.memory((0, 0x3f000 + 0x404 * i % 4096))))
       }
     }
   }
