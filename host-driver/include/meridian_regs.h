@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      13
+#define MERIDIAN_MAP_MINOR                                      14
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -401,6 +401,8 @@
 #define MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK                 0x20000000u
 #define MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_SHIFT              30
 #define MERIDIAN_IDENT_CAPABILITIES_SEGMENTS_MASK               0x40000000u
+#define MERIDIAN_IDENT_CAPABILITIES_PUSH_SHIFT                  31
+#define MERIDIAN_IDENT_CAPABILITIES_PUSH_MASK                   0x80000000u
 #define MERIDIAN_IDENT_GEOMETRY                                 0x014
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_SHIFT                     0
 #define MERIDIAN_IDENT_GEOMETRY_PORTS_MASK                      0x000000ffu

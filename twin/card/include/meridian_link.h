@@ -134,7 +134,9 @@ struct meridian_link_welcome {
   uint16_t vf_device_id; /* of the VFs of PF 0 */
   uint64_t time_ps;      /* twin time */
   uint8_t vfs[4];        /* of each PF by the card's making, in the order of their numbers; all 0: the host shares them */
-  uint8_t reserved[12];
+  uint32_t bar4_bytes;   /* of a PF; 0: it has none */
+  uint32_t vf_bar4_bytes;
+  uint8_t reserved[4];
 };
 
 /*

@@ -103,7 +103,7 @@ class Hello(_Layout):
 class Welcome(_Layout):
     """What the card says of itself; sizes in bytes, time in ps of twin time."""
 
-    _format = struct.Struct("<IHBBHHIIIIIIHHQ4s12s")
+    _format = struct.Struct("<IHBBHHIIIIIIHHQ4sII4s")
     magic: int
     version: int
     ports: int
@@ -120,7 +120,9 @@ class Welcome(_Layout):
     vf_device_id: int
     time_ps: int
     vfs: bytes = bytes(4)  # of each PF by the card's making; zeros: the host shares them
-    reserved: bytes = bytes(12)
+    bar4_bytes: int = 0  # of a PF; 0: it has none
+    vf_bar4_bytes: int = 0
+    reserved: bytes = bytes(4)
 
 
 @dataclass(frozen=True)

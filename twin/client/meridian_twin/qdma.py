@@ -29,6 +29,11 @@ TIMER_TICK = 0xB0C
 PF_DOORBELLS = 0x18000
 VF_DOORBELLS = 0x3000
 
+# BAR 4, the window of pushed frames, on a card with the capability PUSH.
+WINDOW_BYTES = 512  # of a queue
+WINDOW_HEADER = 256  # behind the longest frame
+LONGEST_PUSHED = 256
+
 # The defaults of the public Xilinx drivers.
 DEFAULT_RINGS = (2049, 65, 129, 193, 257, 385, 513, 769, 1025, 1537, 3073, 4097, 6145, 8193, 12289, 16385)
 DEFAULT_TIMERS = (1, 2, 4, 5, 8, 10, 15, 20, 25, 30, 50, 75, 100, 125, 150, 200)
@@ -103,6 +108,7 @@ class QueueSetting:
     transmit_offload: bool = False  # its descriptors may ask for tags and checksums
     transmit_segments: bool = False  # and for segments
     pieces: int = 1  # a transmit descriptor has so many entries of 16 bytes: 1, 2 or 4
+    push: int = 0  # frames of up to so many bytes are pushed if nothing of the queue is in flight
 
     @property
     def completion_bytes(self) -> int:
@@ -215,6 +221,7 @@ class H2cQueue(_Ring):
         self._in_flight: deque[list[int]] = deque()
         self._cidx = 0
         self.sent = 0  # frames the card has taken
+        self.pushed = 0
 
     @property
     def in_flight(self) -> int:
@@ -243,8 +250,22 @@ class H2cQueue(_Ring):
             word = (len(data) if metadata is None else metadata) | len(piece) << 32 | bits << 48
             entries += word.to_bytes(8, "little") + address.to_bytes(8, "little")
         self.memory.write(self.base + self._stride * self.pidx, entries.ljust(self._stride, b"\0"))
+        if len(data) <= self.setting.push and not self.in_flight:
+            self._push(data, len(data) if metadata is None else metadata)
         self._in_flight.append(addresses)
         self.pidx = self._next(self.pidx, self.setting.ring)
+
+    def _push(self, data: bytes, metadata: int) -> None:
+        """Writes the frame of the next descriptor into the card, which need not read it then."""
+        if len(data) > LONGEST_PUSHED:
+            raise QueueError(f"a frame of {len(data)} bytes is pushed; the window has room for {LONGEST_PUSHED}")
+        window = self.queue * WINDOW_BYTES
+        for at in range(0, len(data), 8):
+            word = int.from_bytes(data[at : at + 8], "little")
+            self.link.write(self.function, 4, window + at, word, 8)
+        header = metadata | len(data) << 32 | self.pidx << 48
+        self.link.write(self.function, 4, window + WINDOW_HEADER, header, 8)
+        self.pushed += 1
 
     def ring(self) -> None:
         self._doorbell(4, self.pidx | int(self.setting.h2c_irq) << 16)

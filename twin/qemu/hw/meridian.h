@@ -26,6 +26,9 @@ OBJECT_DECLARE_SIMPLE_TYPE(MeridianCard, MERIDIAN)
 #define MERIDIAN_MAX_PFS 4
 #define MERIDIAN_MAX_FUNCTIONS 256
 #define MERIDIAN_FIRST_VF 4 /* PFs are 0 to 3 in the card */
+/* The type of BAR4: it may be written in lines. */
+#define MERIDIAN_WINDOW \
+    (PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH)
 #define MERIDIAN_NEXT_PF 0x100 /* from one PF's device id to the next one's */
 
 typedef struct MeridianBar {
@@ -43,6 +46,7 @@ struct MeridianFunction {
     bool enabled;       /* the card knows that it may access memory */
     MeridianBar config; /* BAR0: the QDMA IP */
     MeridianBar user;   /* BAR2: the shell */
+    MeridianBar window; /* BAR4: frames that are pushed; not on every card */
 };
 
 struct MeridianPf {
@@ -69,6 +73,7 @@ struct MeridianCard {
 typedef struct MeridianLayout {
     uint64_t bar0_bytes;
     uint64_t bar2_bytes;
+    uint64_t bar4_bytes; /* 0: there is none */
     uint32_t msix_table; /* in BAR0 */
     uint32_t msix_pba;
     uint16_t vectors;

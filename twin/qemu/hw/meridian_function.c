@@ -42,7 +42,8 @@ static const MemoryRegionOps meridian_bar_ops = {
 };
 
 static bool meridian_bar_init(MeridianFunction *f, MeridianBar *bar,
-                              unsigned number, uint64_t bytes, Error **errp)
+                              unsigned number, uint8_t type, uint64_t bytes,
+                              Error **errp)
 {
     g_autofree char *name = g_strdup_printf("meridian-bar%u", number);
 
@@ -55,8 +56,7 @@ static bool meridian_bar_init(MeridianFunction *f, MeridianBar *bar,
     bar->number = number;
     memory_region_init_io(&bar->region, OBJECT(f), &meridian_bar_ops, bar,
                           name, bytes);
-    pci_register_bar(PCI_DEVICE(f), number, PCI_BASE_ADDRESS_MEM_TYPE_64,
-                     &bar->region);
+    pci_register_bar(PCI_DEVICE(f), number, type, &bar->region);
     return true;
 }
 
@@ -80,8 +80,13 @@ bool meridian_function_init(MeridianFunction *f, const MeridianLayout *layout,
     PCIDevice *dev = PCI_DEVICE(f);
 
     dev->config_write = meridian_function_write_config;
-    if (!meridian_bar_init(f, &f->config, 0, layout->bar0_bytes, errp) ||
-        !meridian_bar_init(f, &f->user, 2, layout->bar2_bytes, errp) ||
+    if (!meridian_bar_init(f, &f->config, 0, PCI_BASE_ADDRESS_MEM_TYPE_64,
+                           layout->bar0_bytes, errp) ||
+        !meridian_bar_init(f, &f->user, 2, PCI_BASE_ADDRESS_MEM_TYPE_64,
+                           layout->bar2_bytes, errp) ||
+        (layout->bar4_bytes &&
+         !meridian_bar_init(f, &f->window, 4, MERIDIAN_WINDOW,
+                            layout->bar4_bytes, errp)) ||
         !meridian_pm_init(dev, errp)) {
         return false;
     }

@@ -18,6 +18,8 @@ static bool meridian_link_same(const struct meridian_link_welcome *one,
            one->bar2_bytes == other->bar2_bytes &&
            one->vf_bar0_bytes == other->vf_bar0_bytes &&
            one->vf_bar2_bytes == other->vf_bar2_bytes &&
+           one->bar4_bytes == other->bar4_bytes &&
+           one->vf_bar4_bytes == other->vf_bar4_bytes &&
            one->functions == other->functions && one->ports == other->ports &&
            one->device_id == other->device_id &&
            !memcmp(one->vfs, other->vfs, sizeof(one->vfs)) &&
@@ -36,6 +38,8 @@ static void meridian_link_welcome_swap(struct meridian_link_welcome *w)
     le32_to_cpus(&w->bar2_bytes);
     le32_to_cpus(&w->vf_bar0_bytes);
     le32_to_cpus(&w->vf_bar2_bytes);
+    le32_to_cpus(&w->bar4_bytes);
+    le32_to_cpus(&w->vf_bar4_bytes);
     le16_to_cpus(&w->device_id);
     le16_to_cpus(&w->vf_device_id);
     le64_to_cpus(&w->time_ps);

@@ -45,6 +45,7 @@ bool meridian_pf_init(MeridianPf *pf, Error **errp)
     PCIDevice *dev = PCI_DEVICE(pf);
     MeridianLayout layout = {
         .bar0_bytes = card->bar0_bytes, .bar2_bytes = card->bar2_bytes,
+        .bar4_bytes = card->bar4_bytes,
         .msix_table = 0x30000, .msix_pba = 0x34000, .vectors = pf->vectors,
     };
 
@@ -69,6 +70,10 @@ bool meridian_pf_init(MeridianPf *pf, Error **errp)
                               card->vf_bar0_bytes);
     pcie_sriov_pf_init_vf_bar(dev, 2, PCI_BASE_ADDRESS_MEM_TYPE_64,
                               card->vf_bar2_bytes);
+    if (card->vf_bar4_bytes) {
+        pcie_sriov_pf_init_vf_bar(dev, 4, MERIDIAN_WINDOW,
+                                  card->vf_bar4_bytes);
+    }
     return true;
 }
 

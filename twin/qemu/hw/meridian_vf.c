@@ -16,6 +16,7 @@ static void meridian_vf_realize(PCIDevice *dev, Error **errp)
     const struct meridian_link_welcome *card = meridian_link_welcome(pf->link);
     MeridianLayout layout = {
         .bar0_bytes = card->vf_bar0_bytes, .bar2_bytes = card->vf_bar2_bytes,
+        .bar4_bytes = card->vf_bar4_bytes,
         .msix_table = 0x4000, .msix_pba = 0x4800, .vectors = 8,
     };
 

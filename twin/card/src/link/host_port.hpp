@@ -16,14 +16,22 @@ class HostPort {
 
   static constexpr unsigned first_vf = 4;
 
-  /// Bytes of a function's BAR 0 or 2; 0: there is no such BAR.
+  /// Bytes of a function's BAR 0, 2 or 4; 0: there is no such BAR. BAR 4 is there only on a card with a window for
+  /// pushed frames, see bytes().
   static constexpr std::uint64_t bar_bytes(unsigned function, unsigned bar) {
     if (bar == 0) return function < first_vf ? 0x40000 : 0x8000;
     if (bar == 2) return function < first_vf ? 0x400000 : 0x1000;
+    if (bar == 4) return function < first_vf ? 0x40000 : 0x8000;
     return 0;
   }
 
   virtual ~HostPort() = default;
+
+  /// The card has a window for pushed frames.
+  virtual bool has_window() const { return false; }
+  std::uint32_t bytes(unsigned function, unsigned bar) const {
+    return bar != 4 || has_window() ? static_cast<std::uint32_t>(bar_bytes(function, bar)) : 0;
+  }
 
   /// How many functions the shell has. To one that is not there nothing is done, and its reset is done at once.
   virtual void set_functions(unsigned) {}
@@ -65,9 +73,9 @@ class HostPort {
   virtual std::uint64_t next_ps() const = 0;
 
  protected:
-  static bool fits(unsigned function, unsigned bar, std::uint64_t offset, unsigned width) {
+  bool fits(unsigned function, unsigned bar, std::uint64_t offset, unsigned width) const {
     const bool is_width = width == 1 || width == 2 || width == 4 || width == 8;
-    if (!is_width || offset % width != 0 || offset >= bar_bytes(function, bar)) return false;
+    if (!is_width || offset % width != 0 || offset >= bytes(function, bar)) return false;
     return bar != 0 || width == 4;  // double words, as all drivers access it
   }
   static constexpr std::uint64_t ones(unsigned width) {

@@ -36,6 +36,7 @@ class BlockPort final : public HostPort {
   /// InputError if these are not PFs and VFs together.
   void set_functions(unsigned functions) override;
   std::optional<unsigned> parent(unsigned function) const override;
+  bool has_window() const override { return true; }
 
   /// For benches: an answer takes its time on the link, which PcieLink::answer() tells, and does not push at once what
   /// was written before it.

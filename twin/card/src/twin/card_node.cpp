@@ -79,10 +79,12 @@ meridian_link_welcome CardNode::welcome() const {
   welcome.queues = static_cast<std::uint16_t>(setting_.qdma.queues);
   welcome.build_hash = setting_.card.build_hash;
   welcome.build_date = setting_.card.build_date;
-  welcome.bar0_bytes = HostPort::bar_bytes(0, 0);
-  welcome.bar2_bytes = HostPort::bar_bytes(0, 2);
-  welcome.vf_bar0_bytes = HostPort::bar_bytes(HostPort::first_vf, 0);
-  welcome.vf_bar2_bytes = HostPort::bar_bytes(HostPort::first_vf, 2);
+  welcome.bar0_bytes = host_->bytes(0, 0);
+  welcome.bar2_bytes = host_->bytes(0, 2);
+  welcome.bar4_bytes = host_->bytes(0, 4);
+  welcome.vf_bar0_bytes = host_->bytes(HostPort::first_vf, 0);
+  welcome.vf_bar2_bytes = host_->bytes(HostPort::first_vf, 2);
+  welcome.vf_bar4_bytes = host_->bytes(HostPort::first_vf, 4);
   welcome.device_id = 0x903f;
   welcome.vf_device_id = 0xa03f;
   welcome.time_ps = card_.now_ps();

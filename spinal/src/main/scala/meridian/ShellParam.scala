@@ -151,6 +151,9 @@ case class ShellParam(
       userInterrupts = hasBoxes
     )
 
+  /** Whether the host may push frames. */
+  def push: Boolean = ownDma && dmaParam.pushSlots > 0
+
   /** Whether each port has the two queues of [[meridian.egress.EgressQueues]]. */
   def twoQueues: Boolean = egress && !pool
 

@@ -10,7 +10,7 @@ object Identification {
   val place = PagePlace("IDENT", 0x100000, RegView.both, "Identification of the card and of its register map")
   val magic = BigInt("4D52444E", 16) // "MRDN"
   val major = 1
-  val minor = 13
+  val minor = 14
   val version = BigInt(major) << 16 | minor
 
   /** Bits of the capabilities register. */
@@ -49,6 +49,7 @@ object Identification {
   val pool = (28, "egress_pool", "transmit queues of all ports in one memory, with eight classes a port")
   val pieces = (29, "pieces", "frames of the host in up to four pieces of memory, in one descriptor of 32 or 64 bytes")
   val segments = (30, "segments", "large frames of TCP and UDP are cut into segments, if their descriptors ask for it")
+  val push = (31, "push", "small frames that the host writes into BAR4 are sent without a read of its memory")
   val flowControl = (25, "flow_control", "transmit queues stop for PAUSE and PFC that a port receives")
 }
 
@@ -82,7 +83,8 @@ class IdentRegs(p: ShellParam) extends Component {
       p.hasBoxes -> Identification.boxIrq,
       p.pool -> Identification.pool,
       p.ownDma -> Identification.pieces,
-      p.segmentation -> Identification.segments
+      p.segmentation -> Identification.segments,
+      p.push -> Identification.push
     )
     if is
   ) page.show(capabilities, bit, name, True, doc)
