@@ -34,6 +34,7 @@
 #define MERIDIAN_RING_MIN	64
 #define MERIDIAN_RING_MAX	4096
 #define MERIDIAN_RING_DEFAULT	512
+#define MERIDIAN_PUSH_DEFAULT	128	/* bytes of a frame */
 #define MERIDIAN_TX_USECS_MAX	10000
 #define MERIDIAN_GROUPS		256	/* at most, of multicast */
 #define MERIDIAN_ANY_VLAN	0xffff
@@ -134,7 +135,7 @@ enum meridian_rx_count {
 enum meridian_tx_count {
 	MERIDIAN_TX_PACKETS, MERIDIAN_TX_BYTES, MERIDIAN_TX_DROPPED, MERIDIAN_TX_STOPPED,
 	MERIDIAN_TX_WOKEN, MERIDIAN_TX_XDP, MERIDIAN_TX_NEEDS_CSUM,
-	MERIDIAN_TX_GATHERED, MERIDIAN_TX_LINEARIZED,
+	MERIDIAN_TX_GATHERED, MERIDIAN_TX_LINEARIZED, MERIDIAN_TX_PUSHED,
 	MERIDIAN_TX_SEGMENTED, MERIDIAN_TX_SEGMENTED_BYTES,
 	MERIDIAN_TX_SEGMENTS, MERIDIAN_TX_SEGMENTS_BYTES,
 	MERIDIAN_TX_COUNTS
@@ -181,6 +182,8 @@ struct meridian_box_irq {
  * @netdev: its network interface
  * @card: shared with its other PFs
  * @shell: BAR2
+ * @window: BAR4, into which frames are pushed; NULL: the card has none
+ * @window_queues: that have a place in it
  * @qdma: BAR0
  * @function: its number within the card
  * @port: that it is bound to
@@ -196,6 +199,8 @@ struct meridian_box_irq {
  * @config: what it is to have
  * @coalesce: when its queues interrupt, as was said last of all
  * @queue_coalesce: as was said of each
+ * @push: frames of up to so many bytes are pushed now
+ * @push_wish: of up to so many, if the card can
  * @rss: how its frames are spread
  * @channel: one for each queue pair that it may have
  * @channels: how many of them it has, while it is up
@@ -249,6 +254,8 @@ struct meridian {
 	struct net_device *netdev;
 	struct meridian_card *card;
 	u8 __iomem *shell;
+	u8 __iomem *window;
+	u32 window_queues;
 	struct qdma_device qdma;
 	u32 function;
 	u32 port;
@@ -264,6 +271,8 @@ struct meridian {
 	struct meridian_config config;
 	struct meridian_coalesce coalesce;
 	struct meridian_coalesce queue_coalesce[MERIDIAN_QUEUES];
+	u32 push;
+	u32 push_wish;
 	struct qdma_rss rss;
 	struct meridian_channel *channel;
 	unsigned int channels;

@@ -8,6 +8,7 @@
 #include "meridian.h"
 #include "meridian_card.h"
 #include "meridian_devlink.h"
+#include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_interface.h"
@@ -18,6 +19,7 @@
 
 #define BAR_QDMA	0
 #define BAR_SHELL	2
+#define BAR_WINDOW	4
 
 /* Other designs around the IP have its vendor's and device's ids, too. */
 #define SUBSYSTEM	0x4d52
@@ -61,10 +63,22 @@ static int check_bars(struct pci_dev *pdev)
 	return -ENODEV;
 }
 
+/* Without it nothing is pushed. */
+static void map_window(struct meridian *m)
+{
+	struct pci_dev *pdev = m->pdev;
+
+	if (!(pci_resource_flags(pdev, BAR_WINDOW) & IORESOURCE_MEM))
+		return;
+	m->window = pci_ioremap_wc_bar(pdev, BAR_WINDOW);
+	m->window_queues = pci_resource_len(pdev, BAR_WINDOW) / QDMA_WINDOW_BYTES;
+}
+
 static int map_bars(struct meridian *m)
 {
 	m->qdma.bar = pci_ioremap_bar(m->pdev, BAR_QDMA);
 	m->shell = pci_ioremap_bar(m->pdev, BAR_SHELL);
+	map_window(m);
 	if (m->qdma.bar && m->shell)
 		return 0;
 	dev_err(&m->pdev->dev, "BAR %d cannot be mapped\n", m->qdma.bar ? BAR_SHELL : BAR_QDMA);
@@ -73,6 +87,8 @@ static int map_bars(struct meridian *m)
 
 static void unmap_bars(struct meridian *m)
 {
+	if (m->window)
+		iounmap(m->window);
 	if (m->shell)
 		iounmap(m->shell);
 	if (m->qdma.bar)
@@ -99,6 +115,7 @@ static int init_function(struct meridian *m)
 	error = meridian_identify(m);
 	if (error)
 		return error;
+	meridian_settle_push(m);
 	error = meridian_start_function(m);
 	meridian_default_hash(m);
 	return error;
@@ -128,6 +145,7 @@ static struct meridian *alloc_function(struct meridian_devlink *devlink)
 	m->netdev = netdev;
 	m->config.tx_slots = MERIDIAN_RING_DEFAULT;
 	m->config.rx_slots = MERIDIAN_RING_DEFAULT;
+	m->push_wish = MERIDIAN_PUSH_DEFAULT;
 	meridian_default_coalesce(m);
 	spin_lock_init(&m->stats_lock);
 	INIT_LIST_HEAD(&m->entries);

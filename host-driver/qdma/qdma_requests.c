@@ -12,7 +12,8 @@
 
 /* Of the card's capabilities, those that a VF can make use of. */
 #define VF_CAPABILITIES	(CAN(COMPLETION16) | CAN(TRANSMIT_OFFLOAD) | CAN(MICROSOFT_HASH) | \
-			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS) | CAN(PIECES) | CAN(SEGMENTS))
+			 CAN(VLAN_STRIP) | CAN(HASH_FIELDS) | CAN(PIECES) | CAN(SEGMENTS) | \
+			 CAN(PUSH))
 
 /* That a VF may have if it is trusted. */
 #define WIDE_FLAGS	(MERIDIAN_FUNCTION_FLAGS_ALL_MULTICAST_MASK | \

@@ -45,6 +45,23 @@ static inline u64 qdma_h2c_piece(u32 length, bool is_last)
 	return (u64)(length & 0xffff) << 32 | (is_last ? QDMA_H2C_END : 0);
 }
 
+/*
+ * On a card with the capability push, BAR 4 is a window with a place for each queue of the
+ * function. A frame is written to its beginning in words of 8 bytes, and its header behind the
+ * longest frame, in any order but before the doorbell of its descriptor. If the card has nothing
+ * else of the ring to send, it does not read descriptor and frame then; else what was written has
+ * no effect.
+ */
+#define QDMA_WINDOW_BYTES		512	/* of a queue */
+#define QDMA_WINDOW_HEADER		256
+#define QDMA_PUSH_BYTES			256	/* of a frame */
+
+/* The header, from the first word of the frame's descriptor and the descriptor's index. */
+static inline u64 qdma_push_header(u64 word, u32 index)
+{
+	return (word & 0xffffffffffffULL) | (u64)index << 48;
+}
+
 /* Status entry of a transmit ring. */
 static inline u32 qdma_h2c_status_cidx(u64 status)
 {

@@ -6,6 +6,7 @@
 #include "compat.h"
 #include "meridian.h"
 #include "meridian_card.h"
+#include "meridian_frames.h"
 #include "meridian_function.h"
 #include "meridian_hw.h"
 #include "meridian_rss.h"
@@ -220,6 +221,7 @@ static int ask_config(struct meridian *m)
 	/* What an earlier PF had says nothing of one that does not tell. */
 	m->capabilities = m->pf_version < 2 ? 0 :
 			  get_unaligned_le32(&byte[MERIDIAN_CONFIG_CAPABILITIES]);
+	meridian_settle_push(m);
 	if (!meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_TRANSMIT_OFFLOAD_MASK))
 		return 0;
 	begin(m, &request, MERIDIAN_OP_TX_OFFLOAD);

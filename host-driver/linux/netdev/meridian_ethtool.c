@@ -171,13 +171,17 @@ static void get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *s
 	MERIDIAN_NEEDS_RTNL \
 	STANDARD_STATS
 
-const struct ethtool_ops meridian_ethtool_ops = { COMMON_OPS };
+const struct ethtool_ops meridian_ethtool_ops = {
+	COMMON_OPS
+	.get_tunable = meridian_get_tunable,
+	.set_tunable = meridian_set_tunable,
+};
 
 const struct ethtool_ops meridian_pause_ethtool_ops = {
 	COMMON_OPS
 	.get_pauseparam = meridian_get_pauseparam,
 	.set_pauseparam = meridian_set_pauseparam,
 	.get_pause_stats = meridian_get_pause_stats,
-	.get_tunable = meridian_get_tunable,
-	.set_tunable = meridian_set_tunable,
+	.get_tunable = meridian_get_pause_tunable,
+	.set_tunable = meridian_set_pause_tunable,
 };

@@ -18,6 +18,12 @@ void meridian_get_regs(struct net_device *netdev, struct ethtool_regs *regs, voi
 void meridian_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param);
 int meridian_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param);
 void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats);
+int meridian_get_pause_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			       void *data);
+int meridian_set_pause_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			       const void *data);
+
+/* meridian_tunable.c */
 int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
 			 void *data);
 int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,

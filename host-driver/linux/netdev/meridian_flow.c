@@ -33,25 +33,26 @@ void meridian_get_pause_stats(struct net_device *netdev, struct ethtool_pause_st
 }
 
 /* ethtool has one name for the time after which a stop is a storm. It is that of PFC. */
-int meridian_get_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
-			 void *data)
+int meridian_get_pause_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			       void *data)
 {
 	struct meridian *m = netdev_priv(netdev);
 
 	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
-		return -EOPNOTSUPP;
+		return meridian_get_tunable(netdev, tunable, data);
 	*(u16 *)data = meridian_stop_msecs(m);
 	return 0;
 }
 
-int meridian_set_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
-			 const void *data)
+int meridian_set_pause_tunable(struct net_device *netdev, const struct ethtool_tunable *tunable,
+			       const void *data)
 {
 	struct meridian *m = netdev_priv(netdev);
-	u16 msecs = *(const u16 *)data;
+	u16 msecs;
 
 	if (tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
-		return -EOPNOTSUPP;
+		return meridian_set_tunable(netdev, tunable, data);
+	msecs = *(const u16 *)data;
 	if (msecs == PFC_STORM_PREVENTION_AUTO)
 		msecs = MERIDIAN_PAUSE_MSECS;
 	if (msecs > meridian_most_stop(m))

@@ -38,6 +38,7 @@ static const struct named tx_counts[] = {
 	TX("needs_csum", NEEDS_CSUM),
 	TX("gathered", GATHERED),
 	TX("linearized", LINEARIZED),
+	TX("pushed", PUSHED),
 	TX("segmented", SEGMENTED),
 };
 

@@ -49,6 +49,7 @@ static void add_tx(u64 *counts, const struct meridian_tx_stats *stats)
 		{ &stats->needs_csum, MERIDIAN_TX_NEEDS_CSUM },
 		{ &stats->gathered, MERIDIAN_TX_GATHERED },
 		{ &stats->linearized, MERIDIAN_TX_LINEARIZED },
+		{ &stats->pushed, MERIDIAN_TX_PUSHED },
 		{ &stats->segmented, MERIDIAN_TX_SEGMENTED },
 		{ &stats->segmented_bytes, MERIDIAN_TX_SEGMENTED_BYTES },
 		{ &stats->segments, MERIDIAN_TX_SEGMENTS },

@@ -32,6 +32,7 @@ bool meridian_clean_tx(struct meridian_tx *tx, int budget);
 void meridian_release_tx(struct meridian_tx *tx);
 u32 meridian_tx_pending(const struct meridian_tx *tx);
 u32 meridian_tx_room(const struct meridian_tx *tx);
+u32 meridian_tx_taken(const struct meridian_tx *tx);
 bool meridian_tx_has_own(const struct meridian_tx *tx);
 void meridian_send_xsk(struct meridian_tx *tx, dma_addr_t dma, u32 length);
 int meridian_send_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
@@ -45,6 +46,10 @@ int meridian_map_more_of_skb(struct meridian_tx *tx, struct sk_buff *skb);
 int meridian_map_more_of_xdp(struct meridian_tx *tx, struct xdp_frame *frame, bool is_own);
 void meridian_unmap_more(struct meridian_tx *tx, u32 index, u32 count);
 void meridian_put_more(struct meridian_tx *tx, u32 count);
+
+/* meridian_push.c */
+void meridian_settle_push(struct meridian *m);
+void meridian_push(struct meridian_tx *tx, const struct sk_buff *skb);
 
 /* meridian_rx.c */
 int meridian_poll_rx(struct meridian_rx *rx, struct napi_struct *napi, int budget);

@@ -84,6 +84,7 @@ struct meridian_ring {
  * @needs_csum: frames whose checksum the card is asked for
  * @gathered: frames in pieces that the card joins
  * @linearized: frames in pieces that the driver has joined
+ * @pushed: frames that were written into the card, too
  * @segmented: large frames that the card cuts
  * @segmented_bytes: of these
  * @segments: that they go out as
@@ -97,6 +98,7 @@ struct meridian_tx_stats {
 	u64_stats_t needs_csum;
 	u64_stats_t gathered;
 	u64_stats_t linearized;
+	u64_stats_t pushed;
 	u64_stats_t segmented;
 	u64_stats_t segmented_bytes;
 	u64_stats_t segments;

@@ -38,7 +38,13 @@ static struct netdev_queue *queue_of(const struct meridian_tx *tx)
 	return netdev_get_tx_queue(tx->m->netdev, tx->index);
 }
 
-static u32 card_cidx(const struct meridian_tx *tx)
+/**
+ * meridian_tx_taken() - the first descriptor that the card has not taken, by what it has written
+ * @tx: the queue
+ *
+ * Return: its index.
+ */
+u32 meridian_tx_taken(const struct meridian_tx *tx)
 {
 	u64 status = le64_to_cpu(READ_ONCE(*meridian_tx_entry(tx, tx->ring.slots)));
 	u32 cidx = qdma_h2c_status_cidx(status);
@@ -60,7 +66,7 @@ static u32 distance(const struct meridian_tx *tx, u32 from, u32 to)
  */
 u32 meridian_tx_pending(const struct meridian_tx *tx)
 {
-	return distance(tx, card_cidx(tx), tx->pidx);
+	return distance(tx, meridian_tx_taken(tx), tx->pidx);
 }
 
 void meridian_tx_timeout(struct net_device *netdev, unsigned int queue)
@@ -290,6 +296,8 @@ netdev_tx_t meridian_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	if (unlikely(bytes < 0))
 		goto drop;
 	skb_tx_timestamp(skb);
+	if (skb->len <= READ_ONCE(m->push) && !more)
+		meridian_push(tx, skb);
 	stop_if_full(tx, queue);
 	if (__netdev_tx_sent_queue(queue, bytes, more))
 		meridian_ring_tx(tx);
@@ -460,9 +468,9 @@ static void release(struct meridian_tx *tx, u32 index, int budget)
  */
 bool meridian_clean_tx(struct meridian_tx *tx, int budget)
 {
-	u32 until = card_cidx(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0, xsk = 0;
+	u32 until = meridian_tx_taken(tx), cidx = tx->cidx, packets = 0, bytes = 0, frames = 0;
 	struct netdev_queue *queue = queue_of(tx);
-	u32 xdp_bytes = 0, cuts = 0;
+	u32 xdp_bytes = 0, cuts = 0, xsk = 0;
 	u32 limit = tx->ring.slots;
 
 	/* Nothing of an entry is to be read before its index. */

@@ -55,10 +55,12 @@ def linked(
     watched: bool = True,
     driver: Path = SOURCE,
     shell: Sequence[str] = (),
+    card_options: Sequence[str] = (),
 ) -> Iterator[Link]:
     """A machine, and our small host at the other end of its wire.
 
     files: for the machine, under /run/twin. driver: its source; changed() makes others. shell: options of its generator.
+    card_options: of the card process.
     """
     with run_folder() as folder:
         path = folder / "wire"
@@ -68,6 +70,7 @@ def linked(
             wires=[f"0=socket:path={path}"],
             driver=driver,
             shell=shell,
+            card_options=card_options,
         )
         with Twin(setting, folder) as twin:
             twin.host.files.update(files or {})

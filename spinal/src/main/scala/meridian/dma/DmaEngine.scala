@@ -116,10 +116,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     slots.io.number := doorbells.io.number
     slots.io.rung := h2c.io.doorbell.fire
     slots.io.clear := commands.io.change.fire // a queue that begins anew may have another owner
-    h2c.io.offer := slots.io.offer
-    slots.io.sending << h2c.io.sending
-    slots.io.row := h2c.io.row
-    h2c.io.pushed := slots.io.data
+    slots.io.port <> h2c.io.slots
+    slots.io.sent <> h2c.io.sent
   }
   val isH2c = rung.kind === Doorbell.h2cPidx
   h2c.io.doorbell.valid := rung.valid && isH2c

@@ -4,7 +4,7 @@ package meridian.dma.descriptor
 import meridian.dma.DmaParam
 import meridian.dma.context.ErrorEvent
 import meridian.dma.pcie.ReadCommand
-import meridian.dma.push.{PushOffer, PushStart}
+import meridian.dma.push.{PushPort, PushStart, PushWindow}
 import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
@@ -18,7 +18,7 @@ import spinal.lib.fsm._
   * the stream any more, but for a frame that has begun. A doorbell that the ring cannot have stops the queue.
   *
   * If a doorbell's first descriptor is the only one of its ring that has not ended, and its frame has been pushed whole,
-  * the descriptor is not fetched: PushSender sends the frame.
+  * the descriptor is not fetched: PushSender sends the frame, at once or when the ring has credit.
   *
   * A queue is held 4 cycles after the event before; its change may come then, or it is let go.
   *
@@ -35,7 +35,7 @@ class FetchEngine(p: DmaParam) extends Component {
     val done = slave(Stream(RingDones()))
     val taken = out UInt (DoneMerge.bits bits) // of these
     val doorbell = slave(Stream(RingDoorbell()))
-    val offer = hasPush generate in(PushOffer(p)) // of the doorbell's queue
+    val slots = hasPush generate master(PushPort(p))
     val push = hasPush generate master(Stream(PushStart(p)))
     val changed = master(Flow(DmaParam.queueType())) // the queue's epoch has changed
     val credit = slave(Stream(RingCredit()))
@@ -84,9 +84,17 @@ class FetchEngine(p: DmaParam) extends Component {
   // Of a turn: what it fetches goes to the ring's end, or is fewer than there are; where the next one begins.
   val toRingEnd = Reg(Bool())
   val nextFetched = Reg(UInt(16 bits))
-  // Of a doorbell: the frame of its first descriptor has been pushed, and nothing of the ring is under way.
-  val isFirst, pushes = Reg(Bool())
+  // Of a doorbell: the frame of its first descriptor has been pushed, and nothing of the ring is under way. Of credit:
+  // this was so, and is.
+  val isFirst, pushes, keeps = Reg(Bool())
   val behindFirst = Reg(UInt(16 bits)) // the descriptor after it
+  // Beside each ring: the slot that is kept for its next frame.
+  case class Keeping() extends Bundle {
+    val is = Bool()
+    val slot = PushWindow.slotType(p)
+  }
+  val keepings = hasPush generate Mem(Keeping(), p.queues)
+  val keeping, nextKeeping = hasPush generate Keeping()
   io.taken := ended
   val writes = False
   val old = rings.readSync(queue)
@@ -97,6 +105,11 @@ class FetchEngine(p: DmaParam) extends Component {
   nextEpoch := epoch
   val empty = RingState().getZero
   rings.write(fills ? filled.resize(place) | queue, fills ? empty | next, fills || writes)
+  if (hasPush) {
+    keeping := keepings.readSync(queue)
+    nextKeeping := keeping
+    keepings.write(fills ? filled.resize(place) | queue, fills ? Keeping().getZero | nextKeeping, fills || writes)
+  }
   epochs.write(fills ? filled.resize(place) | queue, fills ? U(0, 16 bits) | nextEpoch, fills || writes)
 
   val isRung = RegNext(io.doorbell.valid)
@@ -123,9 +136,15 @@ class FetchEngine(p: DmaParam) extends Component {
     io.push.valid := False
     io.push.payload.queue := queue.resized
     io.push.epoch := epoch
-    io.push.slot := io.offer.slot
-    io.push.header := io.offer.header
+    io.push.slot := (event === Event.credit) ? keeping.slot | io.slots.offer.slot
+    io.slots.keep.valid := False
+    io.slots.keep.payload.queue := queue.resized
+    io.slots.keep.slot := io.slots.offer.slot
+    io.slots.kept.queue := queue.resized
+    io.slots.kept.slot := keeping.slot
+    io.slots.claims := False
   }
+  private def claim(): Unit = if (hasPush) io.slots.claims := event === Event.credit && keeping.is
   io.changed.valid := False
   io.changed.payload := queue.resized
   io.hold.held := False
@@ -247,9 +266,11 @@ class FetchEngine(p: DmaParam) extends Component {
       ended := io.done.count
       when(reaches)(ended := isDue ? U(1, DoneMerge.bits bits) | untilStatus.resize(DoneMerge.bits bits))
       refused := ring.context.wrong || entries < 2 || reached >= entries || ring.pidx >= entries || ring.cidx >= entries
+      claim()
       if (hasPush) {
         val hasEnded = ring.cidx === ring.fetched && ring.pidx === ring.fetched
-        isFirst := io.offer.complete && io.offer.header.index === ring.fetched && hasEnded
+        val isOffered = io.slots.offer.complete && io.slots.offer.index === ring.fetched && hasEnded
+        isFirst := (event === Event.doorbell) ? isOffered | (keeping.is && io.slots.isKept)
         behindFirst := (ring.fetched + 1 === entries) ? U(0, 16 bits) | (ring.fetched + 1)
       }
       goto(decide)
@@ -267,13 +288,17 @@ class FetchEngine(p: DmaParam) extends Component {
       // A context that is written with descriptors makes such a ring without a doorbell, which would be refused.
       val isNone = ring.context.wrong || ring.pidx >= entries || ring.fetched >= entries
       when(event === Event.turn && isNone)(number := 0)
+      claim()
       if (hasPush) {
         val mayFetch = !ring.context.creditEnable || ring.credits =/= 0
-        pushes := isFirst && added =/= 0 && mayFetch && io.push.ready
+        val may = (event === Event.doorbell) ? (added =/= 0 && mayFetch) | (io.credit.count =/= 0)
+        pushes := isFirst && may && io.push.ready
+        keeps := isFirst && added =/= 0 && !mayFetch
       }
       goto(act)
     }
     act.whenIsActive {
+      claim()
       report.added := added.resized
       report.newPidx := ring.pidx
       Seq(report.status, report.message, report.error, report.interrupt).foreach(_ := False)
@@ -295,6 +320,7 @@ class FetchEngine(p: DmaParam) extends Component {
             next.fetched := io.change.cidx
             next.frames := 0
             next.told := False
+            if (hasPush) nextKeeping.is := False
             nextEpoch := epoch + 1
             io.changed.valid := True
             report.message := ring.told
@@ -348,10 +374,15 @@ class FetchEngine(p: DmaParam) extends Component {
                 next.listed := True
                 turns.io.push.valid := True
               }
-              if (hasPush) when(pushes) {
-                io.push.valid := True
-                next.fetched := behindFirst
-                when(ring.context.creditEnable)(next.credits := ring.credits - 1)
+              if (hasPush) {
+                nextKeeping.is := keeps
+                nextKeeping.slot := io.slots.offer.slot
+                io.slots.keep.valid := keeps
+                when(pushes) {
+                  io.push.valid := True
+                  next.fetched := behindFirst
+                  when(ring.context.creditEnable)(next.credits := ring.credits - 1)
+                }
               }
             }
           }
@@ -361,6 +392,12 @@ class FetchEngine(p: DmaParam) extends Component {
           when(ring.context.enable && ring.context.creditEnable) {
             writes := True
             next.credits := ring.credits +| io.credit.count
+            if (hasPush) when(pushes) {
+              io.push.valid := True
+              next.fetched := behindFirst
+              next.credits := ring.credits + io.credit.count - 1
+              nextKeeping.is := False
+            }
             when(!ring.listed) {
               next.listed := True
               turns.io.push.valid := True
@@ -384,6 +421,7 @@ class FetchEngine(p: DmaParam) extends Component {
             io.fetch.valid := io.read.ready
             writes := both
             next.fetched := nextFetched
+            if (hasPush) nextKeeping.is := False
             when(ring.context.creditEnable)(next.credits := ring.credits - number.resize(16 bits))
             // While reads wait, other events do not.
             turns.io.push.valid := True

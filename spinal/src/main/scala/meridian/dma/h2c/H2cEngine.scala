@@ -6,7 +6,7 @@ import meridian.dma.context.ErrorEvent
 import meridian.dma.descriptor._
 import meridian.dma.interrupt.RingInterrupt
 import meridian.dma.pcie._
-import meridian.dma.push.{PushOffer, PushSender, PushWindow}
+import meridian.dma.push.{PushPort, PushSender, PushSource}
 import meridian.host.{DescriptorCreditPins, H2cPins, TmStatusPins}
 import spinal.core._
 import spinal.lib._
@@ -47,10 +47,8 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val buffers = slave(RoomPort()) // for reads of C2H descriptors, which are another engine's
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
-    val offer = hasPush generate in(PushOffer(p)) // a frame that the doorbell's queue has pushed
-    val sending = hasPush generate master(Flow(PushWindow.slotType(p))) // see PushSlots
-    val row = hasPush generate out(UInt(3 bits))
-    val pushed = hasPush generate in(Bits(256 bits))
+    val slots = hasPush generate master(PushPort(p)) // see PushSlots
+    val sent = hasPush generate master(PushSource(p))
     val late = out Bool () // a status entry of a ring from before its change is at RQ
   }
 
@@ -97,12 +95,10 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
   engine.io.done << merge.io.dones
   val sender = hasPush generate new PushSender(p)
   if (hasPush) {
-    engine.io.offer := io.offer
+    io.slots <> engine.io.slots
+    io.sent <> sender.io.source
     sender.io.start << engine.io.push
-    sender.io.changed << engine.io.changed
-    io.sending << sender.io.sending
-    io.row := sender.io.row
-    sender.io.data := io.pushed
+    sender.io.changed << engine.io.changed.stage()
     sender.io.read << reader.io.h2c
     io.h2c << sender.io.h2c
     merge.io.done << DoneMerge.turns(reader.io.done, sender.io.done)

@@ -41,7 +41,7 @@ case class PushHeader() extends Bundle {
 case class PushOffer(p: DmaParam) extends Bundle {
   val complete = Bool() // header and all bytes of a frame
   val slot = PushWindow.slotType(p)
-  val header = PushHeader()
+  val index = UInt(16 bits) // of the frame in the ring
 }
 
 /** A frame that is to be sent from a slot. */
@@ -49,5 +49,25 @@ case class PushStart(p: DmaParam) extends Bundle {
   val queue = DmaParam.queueType()
   val epoch = RingEpoch()
   val slot = PushWindow.slotType(p)
-  val header = PushHeader()
+}
+
+/** A slot, kept for a queue (of all) that has no credit yet. */
+case class PushKeep(p: DmaParam) extends Bundle {
+  val queue = DmaParam.queueType()
+  val slot = PushWindow.slotType(p)
+}
+
+/** What FetchEngine decides of slots. */
+case class PushPort(p: DmaParam) extends Bundle with IMasterSlave {
+  val offer = PushOffer(p) // of the doorbell's queue
+  val keep = Flow(PushKeep(p)) // with the doorbell
+  val kept = PushKeep(p)
+  val isKept = Bool() // the slot is still this queue's, and as it was
+  val claims = Bool() // what `kept` asks for is being decided, and the slot is not to change
+
+  override def asMaster(): Unit = {
+    master(keep)
+    out(kept, claims)
+    in(offer, isKept)
+  }
 }

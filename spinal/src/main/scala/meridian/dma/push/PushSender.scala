@@ -18,9 +18,7 @@ class PushSender(p: DmaParam) extends Component {
   val io = new Bundle {
     val start = slave(Stream(PushStart(p)))
     val changed = slave(Flow(DmaParam.queueType())) // all of the queue's past is to be dropped
-    val sending = master(Flow(PushWindow.slotType(p)))
-    val row = out UInt (3 bits)
-    val data = in Bits (256 bits)
+    val source = master(PushSource(p))
     val read = slave(Stream(H2cPins(32))) // frames that were read
     val h2c = master(Stream(H2cPins(32)))
     val done = master(Stream(RingDone()))
@@ -29,16 +27,16 @@ class PushSender(p: DmaParam) extends Component {
 
   val frame = Reg(PushStart(p))
   val row = Reg(UInt(3 bits))
-  val last = Reg(UInt(3 bits)) // row
+  val length = RegNext(io.source.length) // from the second cycle of a frame on
   val isEmpty = RegInit(True)
   val isDead = Reg(Bool())
   val isChanged = io.changed.valid && io.changed.payload === frame.queue
   when(isChanged)(isDead := True)
 
   io.start.ready := isEmpty
-  io.sending.valid := !isEmpty
-  io.sending.payload := frame.slot
-  io.row := row
+  io.source.slot.valid := !isEmpty
+  io.source.slot.payload := frame.slot
+  io.source.row := row
   io.quiet := isEmpty && !io.start.valid
   io.done.valid := False
   io.done.payload.queue := frame.queue
@@ -48,14 +46,14 @@ class PushSender(p: DmaParam) extends Component {
   io.done.malformed := False
 
   val pushed = H2cPins(32)
-  val isLast = row === last
-  val empty = (U(0, 5 bits) - frame.header.length(4 downto 0)).resize(5 bits)
-  pushed.tdata := io.data
+  val isLast = row === (length - 1)(7 downto 5)
+  val empty = (U(0, 5 bits) - length(4 downto 0)).resize(5 bits)
+  pushed.tdata := io.source.data
   pushed.tcrc := 0
   pushed.tuser_qid := frame.queue
   pushed.tuser_port_id := 0
   pushed.tuser_err := False
-  pushed.tuser_mdata := frame.header.metadata
+  pushed.tuser_mdata := io.source.metadata
   pushed.tuser_mty := isLast ? empty.resize(6 bits) | U(0, 6 bits)
   pushed.tuser_zero_byte := False
   pushed.tlast := isLast
@@ -81,7 +79,6 @@ class PushSender(p: DmaParam) extends Component {
     idle.whenIsActive {
       frame := io.start.payload
       row := 0
-      last := (io.start.header.length - 1)(7 downto 5)
       isDead := False
       when(io.start.valid) {
         isEmpty := False

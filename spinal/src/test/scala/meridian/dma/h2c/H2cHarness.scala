@@ -27,7 +27,10 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.hold.queue.valid #= false
   dut.io.interrupt.ready #= true
   dut.io.drain.valid #= false
-  if (p.pushSlots > 0) dut.io.offer.complete #= false
+  if (p.pushSlots > 0) {
+    dut.io.slots.offer.complete #= false
+    dut.io.slots.isKept #= false
+  }
   for (flow <- Seq(dut.io.buffers.asked, dut.io.buffers.ended)) flow.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1)
