@@ -56,10 +56,10 @@ static inline u64 qdma_h2c_piece(u32 length, bool is_last)
 #define QDMA_WINDOW_HEADER		256
 #define QDMA_PUSH_BYTES			256	/* of a frame */
 
-/* The header, from the first word of the frame's descriptor and the descriptor's index. */
-static inline u64 qdma_push_header(u64 word, u32 index)
+/* The header of a frame, from the first word of its descriptor, and the descriptor's index. */
+static inline u64 qdma_push_header(u64 word, u32 length, u32 index)
 {
-	return (word & 0xffffffffffffULL) | (u64)index << 48;
+	return (u32)word | (u64)(length & 0xffff) << 32 | (u64)index << 48;
 }
 
 /* Status entry of a transmit ring. */

@@ -33,6 +33,7 @@ void meridian_push(struct meridian_tx *tx, const struct sk_buff *skb)
 	u32 index = tx->pidx ? tx->pidx - 1 : tx->ring.slots - 1;
 	u8 __iomem *place = tx->m->window + tx->index * QDMA_WINDOW_BYTES;
 	u64 frame[QDMA_PUSH_BYTES / sizeof(u64)];
+	u64 word = le64_to_cpu(*meridian_tx_entry(tx, index));
 	__le64 header;
 
 	if (meridian_tx_taken(tx) != index || tx->index >= tx->m->window_queues || skb_is_gso(skb))
@@ -40,7 +41,7 @@ void meridian_push(struct meridian_tx *tx, const struct sk_buff *skb)
 	frame[(skb->len - 1) / sizeof(u64)] = 0;
 	if (skb_copy_bits(skb, 0, frame, skb->len))
 		return;
-	header = cpu_to_le64(qdma_push_header(le64_to_cpu(*meridian_tx_entry(tx, index)), index));
+	header = cpu_to_le64(qdma_push_header(word, skb->len, index));
 	__iowrite64_copy(place, frame, DIV_ROUND_UP(skb->len, sizeof(u64)));
 	__iowrite64_copy(place + QDMA_WINDOW_HEADER, &header, 1);
 	/* The doorbell comes behind it, through another mapping. */
