@@ -14,7 +14,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,18 @@ def round_trip(link: Link, size: int) -> Run:
 
     options = (*BLOCK, "--mode", "round-trip", "--bytes", str(size), "--poll-ns", str(POLL_NS), "--for-us", "500")
     return Run(f"round trip {link.name}, {size} bytes", "round-trip", (*options, *link.options()), figures)
+
+
+def pushed(link: Link, size: int) -> Run:
+    """The round trip of a frame that the host writes into the card, on a card that has room for such frames."""
+
+    def figures(found: dict[str, Any]) -> list[Figure]:
+        times = found["round_trip_ns"]
+        where = point(found, link, size, queues=1, function="pf", poll_ns=POLL_NS, timed_by=found["timed_by"])
+        return [Figure("push_round_trip_ns", where, times["min"], "ns", None, None, times["frames"], spread(times))]
+
+    run = round_trip(link, size)
+    return replace(run, what=f"pushed, {run.what}", options=(*run.options, "--push", str(own.PUSH)), figures=figures)
 
 
 def engine_share(link: Link, size: int) -> Run:
@@ -266,6 +278,7 @@ def own_runs() -> list[Run]:
             for queues in own.QUEUES
         ),
         *(kind(own.LINK, size) for kind in (round_trip, engine_share) for size in own.SIZES),
+        round_trip(own.NEAR, own.SIZES[0]),
         *(register(load, PIPELINES[0], own.LINK) for load in ("idle", "c2h")),
     ]
 
@@ -309,11 +322,11 @@ def main() -> int:
     program, own_program = built(arguments.programs), built(arguments.own_programs, own.SHELL)
     figures, missing = ([], []) if arguments.own else measure_all(program, runs)
     model, missing_model = measure_all(program, own_runs())
-    found, missing_own = measure_all(own_program, own_runs())
+    found, missing_own = measure_all(own_program, own_runs() + [pushed(link, own.SIZES[0]) for link in own.PUSH_LINKS])
     figures += model if arguments.own else []
     figures += own.beside(model, found)
     missing += missing_model + [f"{own.OWN}: {reason}" for reason in missing_own]
-    links = {link.name: link.as_json() for link in LINKS.values()}
+    links = {link.name: link.as_json() for link in (*LINKS.values(), own.NEAR)}
     bounds = {name: bound.as_json() for name, bound in BOUNDS.items()}
     file = write("dma", KIND, figures, {"links": links, "bounds": bounds, "waits": waits()}, shown)
     print(f"{write_page(file)}: plots beside the published figures")

@@ -16,6 +16,11 @@ from report import Figure
 SHELL = ("--dma", "meridian", "--extended-tags", "true", "--self-test", "true")
 OWN, MODEL = "meridian", "qdma_model"
 LINK = LINKS["gen3x8"]
+#: The link that the goal of pushed frames is for.
+NEAR = replace(
+    LINK, name="gen3x8 near", round_trip_ns=560, round_trip_from="chosen: less than Enyx's round trip by a half"
+)
+PUSH, PUSH_LINKS = 128, (LINK, NEAR)  # bytes up to which frames are pushed
 #: Of frames: the smallest, and the largest of an Ethernet without jumbo frames, each without FCS.
 SIZES = (64, 1518)
 QUEUES = (1, 8)
@@ -29,6 +34,7 @@ GOALS: dict[tuple[Any, ...], str] = {
     ("forward_mpps", 64, 8): ">= 45",
     ("forward_mpps", 64, 1): "> 35.5",
     ("link_percent", 1518, 8): ">= 97",
+    ("push_round_trip_ns", 64, 1): "< 700",
     ("engine_own_ns", 64, 1): "<= 120",
     ("bar2_read_ratio", "c2h"): "<= 1.5",
 }
@@ -57,6 +63,8 @@ def _key(figure: Figure) -> tuple[Any, ...]:
 
 def _goal(figure: Figure) -> str | None:
     at = figure.point
+    if figure.id == "push_round_trip_ns" and at["link"] != NEAR.name:
+        return None
     return GOALS.get((figure.id, at.get("bytes"), at.get("queues")) if "bytes" in at else (figure.id, at.get("load")))
 
 
@@ -64,12 +72,16 @@ def beside(model: Sequence[Figure], own: Sequence[Figure]) -> list[Figure]:
     """The own figures with their ratio to the model's, their goals, and what follows from both: the percentage of what the
     link carries, the time that the engine takes and the model does not, and reads of BAR2 under load over those without."""
     theirs = {_key(figure): figure.value for figure in model}
+    rings = {it.point["link"]: it.value for it in own if it.id == "round_trip_ns" and it.point["bytes"] == SIZES[0]}
     made = []
     for figure in own:
         reference = None
         if value := theirs.get(_key(figure)):
             ratio = round(figure.value / value, 3)
             reference = {"value": value, "source": f"{MODEL}, same run", "ratio": ratio}
+        if figure.id == "push_round_trip_ns" and (value := rings.get(figure.point["link"])):
+            ratio = round(figure.value / value, 3)
+            reference = {"value": value, "source": "by the ring, same run", "ratio": ratio}
         made.append(replace(figure, reference=reference, goal=_goal(figure)))
         at = figure.point
         if figure.id.endswith("_mpps") and at["link"] in LINKS and "function" in at:

@@ -204,7 +204,10 @@ def test_page_and_figures(bench: Path) -> None:
     waiting = {it["id"]: it for it in written["waits"]}
     assert waiting["push_round_trip_ns"]["waits_for"] == "bypass"
     assert all("value" not in it for it in written["waits"])
-    assert "push_round_trip_ns" not in {it["id"] for it in written["figures"]}
+    pushed = [it for it in written["figures"] if it["id"] == "push_round_trip_ns"]
+    assert [it.get("goal") for it in pushed] == [None, "< 700"] and {it["with"]["engine"] for it in pushed} == {
+        "meridian"
+    }
     share = next(it for it in written["figures"] if it["id"] == "engine_share_ns")
     assert (share["value"], share["with"]["timed_by"]) == (1000.0, "window")
     timed = next(it for it in written["figures"] if it["id"] == "latency_us")

@@ -95,6 +95,13 @@ void BlockPort::write(unsigned function, unsigned bar, std::uint64_t offset, uns
   ++others_;
 }
 
+void BlockPort::push(unsigned function, std::uint32_t offset, std::span<const std::uint8_t> bytes) {
+  pcie::Access given = access(function, 4, offset);
+  given.data.assign(bytes.begin(), bytes.end());
+  steps_.push_back({Step::Kind::write, std::move(given), false, {}});
+  ++others_;
+}
+
 void BlockPort::doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) {
   pcie::Access given = access(function, 0, offset);
   append(given.data, value, 4);

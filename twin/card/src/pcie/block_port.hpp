@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/random.hpp"
@@ -53,6 +54,9 @@ class BlockPort final : public HostPort {
   void read(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, Read done) override;
   void write(unsigned function, unsigned bar, std::uint64_t offset, unsigned width, std::uint64_t value) override;
   void doorbell(unsigned function, std::uint32_t offset, std::uint32_t value) override;
+
+  /// A packet to BAR 4, of double words.
+  void push(unsigned function, std::uint32_t offset, std::span<const std::uint8_t> bytes);
   std::size_t pending() const override { return open_.size() + others_ + (block_.accesses() != 0 ? 1 : 0); }
   std::size_t reads() const override { return open_.size(); }
   void collect() override {}

@@ -20,6 +20,9 @@ class BlockEngine final : public EnginePort {
   void write(unsigned function, std::uint32_t offset, std::uint32_t value) override {
     port_.write(function, 0, offset, 4, value);
   }
+  void push(unsigned function, std::uint32_t offset, std::span<const std::uint8_t> bytes) override {
+    port_.push(function, offset, bytes);
+  }
   std::uint32_t read_register(std::uint32_t address) override { return access(0, 2, address); }
   void write_register(std::uint32_t address, std::uint32_t value) override { port_.write(0, 2, address, 4, value); }
   bool posts_registers() const override { return true; }

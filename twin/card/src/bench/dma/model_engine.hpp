@@ -20,6 +20,7 @@ class ModelEngine final : public EnginePort {
   void write(unsigned function, std::uint32_t offset, std::uint32_t value) override {
     ip_.write(function, offset, value);
   }
+  void push(unsigned function, std::uint32_t offset, std::span<const std::uint8_t> bytes) override;
   std::uint32_t read_register(std::uint32_t address) override;
   void write_register(std::uint32_t address, std::uint32_t value) override;
   bool posts_registers() const override { return false; }

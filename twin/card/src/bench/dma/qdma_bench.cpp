@@ -34,6 +34,8 @@ round_trip_ns from first beat to first beat.
   --queues N            number of queues, 1 to 16 (1)
   --function pf|vf      whose the queues are (pf)
   --random              buffers lie at random in 1 GiB of host memory, and each frame uses another one
+  --push N              the host pushes frames of up to N bytes, 0 to 256, into a card with our DMA engine if their ring
+                        has no others (0)
   --gap-ns N            time from one frame to the next; 0: as fast as they are accepted (0)
   --burst N             frames that the host takes or makes at a time in a queue (64)
   --poll-ns N           time between two polls of a queue by the host (500)
@@ -93,6 +95,8 @@ bool take_dma_option(Arguments& arguments, DmaSetting& dma) {
     dma.host.vf = is_vf(arguments);
   else if (option == "--random")
     dma.host.random = true;
+  else if (option == "--push")
+    dma.host.push = number(arguments, 0, 256);
   else if (option == "--gap-ns")
     dma.gap_ps = 1000ULL * number(arguments, 0, most);
   else if (option == "--burst")

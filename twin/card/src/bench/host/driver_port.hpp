@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
+#include <vector>
 
 #include "bench/host/engine_port.hpp"
 
@@ -35,6 +37,9 @@ class DriverPort {
   /// Goes on to now: doorbells that have arrived are rung.
   void run(std::uint64_t now_ps);
 
+  /// Writes a frame and its header into the card, as a core does whose memory type combines writes.
+  void push(unsigned queue, std::span<const std::uint8_t> frame, std::uint64_t header);
+
   /// What the library asks for.
   std::uint32_t read(std::uint32_t offset) { return engine_.read(function_, offset); }
   void write(std::uint32_t offset, std::uint32_t value);
@@ -42,16 +47,18 @@ class DriverPort {
  private:
   static constexpr std::size_t most_waiting = 64;  // chosen: what blocks for PCIe have room for is of this order
 
-  struct Doorbell {
+  /// A doorbell, or what is pushed.
+  struct Posted {
     std::uint64_t at_ps;
     std::uint32_t offset, value;
+    std::vector<std::uint8_t> pushed;
   };
 
   EnginePort& engine_;
   unsigned function_;
   std::uint64_t flight_ps_;
   std::uint64_t now_ps_ = 0;
-  std::deque<Doorbell> doorbells_;
+  std::deque<Posted> posted_;
   qdma_device device_{};
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace meridian {
 
@@ -21,6 +22,9 @@ class EnginePort {
   /// BAR0. A read is waited for.
   virtual std::uint32_t read(unsigned function, std::uint32_t offset) = 0;
   virtual void write(unsigned function, std::uint32_t offset, std::uint32_t value) = 0;
+
+  /// A packet to BAR4, the window of pushed frames. CheckError on a card that has none.
+  virtual void push(unsigned function, std::uint32_t offset, std::span<const std::uint8_t> bytes) = 0;
 
   /// BAR2 of PF 0. CheckError when the shell refuses. A read is waited for, a write if posts_registers() does not hold.
   virtual std::uint32_t read_register(std::uint32_t address) = 0;

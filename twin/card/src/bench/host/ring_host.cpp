@@ -184,8 +184,11 @@ unsigned RingHost::make_frames(unsigned queue, std::uint64_t now_ps) {
 void RingHost::send(unsigned queue, std::uint64_t buffer, unsigned length) {
   Queue& q = queue_[queue];
   const std::uint64_t descriptor = place(queue) + QDMA_H2C_DESCRIPTOR_BYTES * q.h2c_pidx;
-  memory_.set_word(descriptor, qdma_h2c_descriptor(length));
+  const std::uint64_t word = qdma_h2c_descriptor(length);
+  memory_.set_word(descriptor, word);
   memory_.set_word(descriptor + 8, buffer);
+  if (length <= setting_.push && q.sending.empty())
+    port_.push(queue, memory_.bytes(buffer, length), qdma_push_header(word, length, q.h2c_pidx));
   q.sending.push_back(buffer);
   q.h2c_pidx = (q.h2c_pidx + 1) % ring_entries;
 }

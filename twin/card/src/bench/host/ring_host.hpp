@@ -28,6 +28,7 @@ struct HostSetting {
   std::uint64_t gap_ps = 0;           // from one frame of its own to the next; 0: as many as there is room for
   std::uint64_t poll_ps = 500'000;    // from one look at a queue to the next
   std::uint64_t flight_ps = 400'000;  // one way across the link
+  unsigned push = 0;                  // frames of up to so many bytes are pushed if their ring has no others
   std::uint64_t seed = 1;
 };
 
