@@ -18,7 +18,7 @@ import spinal.lib.fsm._
   *
   * The next request is taken when the last access of this one is. A write of one word takes 4 cycles and what the access
   * takes, and so does a read; a
-  * write of the window takes 2 cycles a beat and 2 more, and one that ends here a cycle a beat and 2 more.
+  * write of the window takes a cycle a beat and 2 more, as one that ends here.
   */
 class CqDecoder(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -125,6 +125,7 @@ class CqDecoder(p: DmaParam) extends Component {
       for (i <- 0 until HostAccess.offsetBits)
         offset(i) := (if (i < 2) False else request.address(i - 2) && request.aperture > i)
       goto(decide)
+      when(isWindow && here && request.kind === RequestKind.memoryWrite && !busy)(goto(pushing))
     }
     decide.whenIsActive {
       when(!posted)(goto(header))
@@ -168,20 +169,22 @@ class CqDecoder(p: DmaParam) extends Component {
     pushing.whenIsActive {
       if (p.pushSlots > 0) io.push.valid := True
       offset := offset + (words(7 downto 4).orR ? U(32, 6 bits) | U(16, 6 bits)) // its first beat has the descriptor
-      when(last)(goto(idle)) otherwise goto(more)
+      when(last)(goto(idle)) otherwise takeMore()
     }
-    more.whenIsActive {
+    def takeMore(): Unit = {
       io.cq.ready := True
       payload := io.cq.data
       enables := io.cq.byteEnable
       words := io.cq.keep
       last := io.cq.last
+      goto(more)
       when(io.cq.fire) {
         when(!io.cq.discontinue)(when(isPush)(goto(pushing)) otherwise goto(writing))
           .elsewhen(io.cq.last)(goto(idle))
           .otherwise(goto(skip))
       }
     }
+    more.whenIsActive(takeMore())
     skip.whenIsActive {
       io.cq.ready := True
       when(io.cq.fire && io.cq.last)(goto(idle))
