@@ -183,6 +183,17 @@ def test_a_host_sees_the_functions_that_the_qdma_ip_gives_it(tmp_path: Path) -> 
     assert own["pf0_class_code"] == qdma["pf0_class_code_base"] + qdma["pf0_class_code_sub"] + "00"
 
 
+def test_the_window_for_pushed_frames_is_as_large_as_the_engine_has_it(tmp_path: Path) -> None:
+    source = (ROOT / "spinal/src/main/scala/meridian/dma/push/PushBundles.scala").read_text()
+    bytes_of = {name: int(value, 16) for name, value in re.findall(r"val (pf|vf)Bytes = (0x\w+)", source)}
+    log = build(tmp_path, arguments=OWN).log
+    found = dict(re.findall(r"_0 (pf\d_(?:sriov_)?bar4_\w+) = (\S+)$", log, re.MULTILINE))
+    for pf in range(4):
+        for bar, size in ((f"pf{pf}_bar4", bytes_of["pf"]), (f"pf{pf}_sriov_bar4", bytes_of["vf"])):
+            kind = [found[f"{bar}_{part}"] for part in ("scale", "prefetchable", "64bit")]
+            assert kind == ["Kilobytes", "true", "true"] and int(found[f"{bar}_size"]) << 10 == size
+
+
 def test_the_vector_tables_are_where_the_engine_has_them(tmp_path: Path) -> None:
     """The engine's places are in its source, in bytes; a table of N vectors is set as N - 1."""
     dma = ROOT / "spinal/src/main/scala/meridian/dma"

@@ -69,7 +69,8 @@ namespace eval pcie {
     return $settings
   }
 
-  # BAR0 has the engine's registers, BAR2 those of the card. Tables of 8 vectors are where the engine has them, which is
+  # BAR0 has the engine's registers, BAR2 those of the card, BAR4 the window for pushed frames, in which a host may combine
+  # writes. Tables of 8 vectors are where the engine has them, which is
   # where the QDMA IP has them.
   proc functions {board} {
     set settings [dict create]
@@ -93,7 +94,8 @@ namespace eval pcie {
         PF${pf}_SRIOV_CAP_INITIAL_VF [lindex [dict get $board vfs] $pf] \
         PF${pf}_SRIOV_FIRST_VF_OFFSET [functions::first_vf_offset $board $pf] \
       ] [bar pf${pf}_bar0 Kilobytes 256 false] [bar pf${pf}_bar2 Megabytes 4 false] \
-        [bar pf${pf}_sriov_bar0 Kilobytes 32 true] [bar pf${pf}_sriov_bar2 Kilobytes 4 true]]
+        [bar pf${pf}_bar4 Kilobytes 256 true] [bar pf${pf}_sriov_bar0 Kilobytes 32 true] \
+        [bar pf${pf}_sriov_bar2 Kilobytes 4 true] [bar pf${pf}_sriov_bar4 Kilobytes 32 true]]
     }
     return $settings
   }
