@@ -12,9 +12,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from meridian_twin import Host
+from meridian_twin import Host, QueueSetting, Trigger
 from meridian_twin.control import Control
 from meridian_twin.driver import Ps
+from meridian_twin.qdma import DEFAULT_TIMERS, Tables
 
 MINE = bytes.fromhex("02aabbccdd01")
 PEER = bytes.fromhex("021111111111")
@@ -64,6 +65,39 @@ def test_skipped_time_is_the_same_time(run_card: Callable[..., Any]) -> None:
     expected = (ended - began) / 1000 * (1 - 15e-6)
     # An access takes some cycles, and the clocks are told in ps.
     assert after - before == pytest.approx(expected, abs=2000)
+
+
+def test_time_is_skipped_up_to_a_timer_and_no_further(run_card: Callable[..., Any], tmp_path: Path) -> None:
+    """Of a completion ring, 200 us. 5 us before its end the card runs edge by edge again."""
+    vector, timer_us = 5, 200
+    card = run_card("--time", "lockstep", "--control", str(tmp_path / "control"))
+    with Control(tmp_path / "control") as control, Host.connect(card.socket, lockstep=True) as host:
+        host.tables = Tables(timers=(10 * timer_us, *DEFAULT_TIMERS[1:]))
+        irq = QueueSetting(c2h_irq=True, vector=vector, trigger=Trigger.USER_TIMER, timer=10 * timer_us)
+        host.bring_up(setting=irq)
+        host.add_mac(MINE)
+        link, queue = host.link, host.pairs[0].c2h
+        link.step_ps = 100_000
+        card.wires[0].send(frame(1))
+        link.wait(lambda: queue.memory.word(queue.completion_base, 8) != 0, "the completion, and the timer's start")
+
+        def pass_us(us: float) -> float:
+            """What was skipped of them."""
+            before = control.ask("stats")["simulation"]["skipped_ps"]
+            link.advance(int(us * 1_000_000))
+            return (control.ask("stats")["simulation"]["skipped_ps"] - before) / 1_000_000
+
+        assert timer_us - 10 < pass_us(timer_us - 1.5) < timer_us - 4.5
+        assert link.interrupts[0, vector] == 0
+        link.advance(3_500_000)
+        assert link.take_interrupts(0, vector) == 1
+        assert queue.poll(update=False) == [frame(1)]
+        # Nor is the next one's end passed when there is more time than to it.
+        queue.update()
+        card.wires[0].send(frame(2))
+        link.wait(lambda: queue.memory.word(queue.completion_base + 8, 8) != 0, "the next completion")
+        assert timer_us - 10 < pass_us(timer_us + 2) < timer_us - 2
+        assert link.take_interrupts(0, vector) == 1
 
 
 @dataclass(frozen=True)
