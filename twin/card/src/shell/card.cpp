@@ -85,6 +85,7 @@ struct Card::Parts {
   std::optional<Qdma> qdma;
   std::optional<AxilMaster> pf_bus;
   std::optional<pcie::Block> pcie;
+  std::optional<InnerStreams> inner_streams;
   AxilMaster ps_bus;
   PsMemory ps_memory;
   std::uint32_t in_reset = (std::uint32_t{1} << clock_count) - 1;  // by clock
@@ -118,6 +119,7 @@ Card::Parts::Parts(const CardSetting& s)
                  QdmaUserInterrupts(shell.user_interrupts(), s.seed ^ 0x0e));
   if (const auto pins = shell.pf_bus()) pf_bus.emplace(*pins, "pf", s.seed ^ 0xf0);
   if (const auto pins = shell.pcie()) pcie.emplace(*pins, s.seed ^ 0x9c);
+  if (const auto pins = shell.inner_streams()) inner_streams.emplace(*pins);
   clock_pin = {&model.axi_aclk, &model.ps_clk};
   for (unsigned i = 0; i < shell_ports; ++i) {
     ShellPort& port = ports[i];
@@ -152,6 +154,7 @@ void Card::Parts::reset_host_models() {
   if (qdma) qdma->reset();
   if (pf_bus) pf_bus->reset();
   if (pcie) pcie->reset();
+  if (inner_streams) inner_streams->reset();
 }
 
 void Card::Parts::draw_latencies(unsigned port) {
@@ -171,6 +174,7 @@ void Card::Parts::tick_sample(std::uint32_t rising) {
     if (qdma) qdma->sample(now_ps);
     if (pf_bus) pf_bus->sample(now_ps);
     if (pcie) pcie->sample();
+    if (inner_streams) inner_streams->sample(now_ps);
     if (host_edge) host_edge(now_ps);
   }
   if ((live >> ps_clock & 1) != 0) {
@@ -499,6 +503,17 @@ Qdma& Card::qdma() {
 AxilMaster& Card::pf_bus() {
   if (!parts_->pf_bus) throw InputError(no_qdma);
   return *parts_->pf_bus;
+}
+void Card::set_host_tap(HostTap tap) {
+  Parts& p = *parts_;
+  if (p.inner_streams) return p.inner_streams->set_tap(std::move(tap));
+  if (!tap) {
+    p.qdma->c2h.set_tap({});
+    p.qdma->h2c.set_tap({});
+    return;
+  }
+  p.qdma->c2h.set_tap([tap](const C2hFrame& frame) { tap(true, frame.t_ps, frame.bytes); });
+  p.qdma->h2c.set_tap([&p, tap](unsigned, const H2cFrame& frame) { tap(false, p.now_ps, frame.bytes); });
 }
 pcie::Block* Card::pcie() {
   return parts_->pcie ? &*parts_->pcie : nullptr;

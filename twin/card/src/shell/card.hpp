@@ -17,6 +17,7 @@
 #include "shell/axil.hpp"
 #include "shell/clock.hpp"
 #include "shell/ps_memory.hpp"
+#include "stream/inner_streams.hpp"
 #include "stream/streams.hpp"
 #include "transceiver/transceiver.hpp"
 
@@ -137,6 +138,9 @@ class Card {
   /// InputError in a shell with the DMA engine of its own, whose streams are inside.
   Qdma& qdma();
   AxilMaster& pf_bus();
+
+  /// Of either engine; none: nobody looks. It takes the place of taps that the streams of qdma() have.
+  void set_host_tap(HostTap tap);
 
   /// None in a shell for the QDMA IP.
   pcie::Block* pcie();

@@ -218,6 +218,24 @@ struct PciePins {
   WidePin vf_msix_mask;
 };
 
+/// The streams between a shell and the DMA engine in it, which nothing else drives. Of completions no more than when
+/// one is taken.
+struct InnerStreamPins {
+  WidePin h2c_tdata;
+  Pin h2c_mty;
+  Pin h2c_zero_byte;
+  Pin h2c_tlast;
+  Pin h2c_tvalid;
+  Pin h2c_tready;
+  WidePin c2h_tdata;
+  Pin c2h_mty;
+  Pin c2h_tlast;
+  Pin c2h_tvalid;
+  Pin c2h_tready;
+  Pin cmpt_tvalid;
+  Pin cmpt_tready;
+};
+
 struct AxilPins {
   AddressPin awaddr;
   std::uint64_t* awuser;  // the QDMA's bus only

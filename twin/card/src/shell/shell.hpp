@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "VShell.h"
+#include "VShell___024root.h"
 #include "shell/pins.hpp"
 #include "verilated.h"
 
@@ -102,6 +103,9 @@ class Shell {
 
   /// None in a shell for the QDMA IP.
   std::optional<PciePins> pcie() { return pcie_of(*model_); }
+
+  /// Likewise. They are what streams.vlt names.
+  std::optional<InnerStreamPins> inner_streams() { return inner_streams_of(*model_); }
 
   /// None in a shell without a user's module.
   std::optional<UserInterruptPins> user_interrupts() { return user_interrupts_of(*model_); }
@@ -234,6 +238,30 @@ class Shell {
                       wide(s.cfg_interrupt_msix_vf_mask)};
     else
       return std::nullopt;
+  }
+
+  template <class Model>
+  static std::optional<InnerStreamPins> inner_streams_of(Model& s) {
+    if constexpr (requires { s.m_axis_cq_tdata; }) {
+      auto& root = *s.rootp;
+#define MERIDIAN_INNER(name) root.Shell__DOT__dma__DOT__io_qdma_##name
+      return InnerStreamPins{wide(MERIDIAN_INNER(m_axis_h2c_payload_tdata)),
+                             MERIDIAN_INNER(m_axis_h2c_payload_tuser_mty),
+                             MERIDIAN_INNER(m_axis_h2c_payload_tuser_zero_byte),
+                             MERIDIAN_INNER(m_axis_h2c_payload_tlast),
+                             MERIDIAN_INNER(m_axis_h2c_valid),
+                             MERIDIAN_INNER(m_axis_h2c_ready),
+                             wide(MERIDIAN_INNER(s_axis_c2h_payload_tdata)),
+                             MERIDIAN_INNER(s_axis_c2h_payload_mty),
+                             MERIDIAN_INNER(s_axis_c2h_payload_tlast),
+                             MERIDIAN_INNER(s_axis_c2h_valid),
+                             MERIDIAN_INNER(s_axis_c2h_ready),
+                             MERIDIAN_INNER(s_axis_c2h_cmpt_valid),
+                             MERIDIAN_INNER(s_axis_c2h_cmpt_ready)};
+#undef MERIDIAN_INNER
+    } else {
+      return std::nullopt;
+    }
   }
 
   template <class Model>

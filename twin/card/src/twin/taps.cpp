@@ -18,14 +18,9 @@ void Taps::start(const std::filesystem::path& path) {
   for (unsigned port = 0; port < ports; ++port)
     wires_[port].set_tap([file = file_, port](std::uint64_t time_ps, const Bytes& frame, CaptureDirection direction,
                                               bool bad) { file->write(port, time_ps, frame, direction, bad); });
-  if (has_streams_) {
-    card_.qdma().c2h.set_tap([file = file_, ports](const C2hFrame& frame) {
-      file->write(ports, frame.t_ps, frame.bytes, CaptureDirection::inbound);
-    });
-    card_.qdma().h2c.set_tap([this, file = file_, ports](unsigned, const H2cFrame& frame) {
-      file->write(ports, card_.now_ps(), frame.bytes, CaptureDirection::outbound);
-    });
-  }
+  card_.set_host_tap([file = file_, ports](bool to_host, std::uint64_t time_ps, const Bytes& frame) {
+    file->write(ports, time_ps, frame, to_host ? CaptureDirection::inbound : CaptureDirection::outbound);
+  });
   ps_.set_tap(
       [this, file = file_, ports](unsigned port, CaptureDirection direction, std::span<const std::uint8_t> frame) {
         if (port < ports) file->write(ports + 1 + port, card_.now_ps(), frame, direction);
@@ -35,10 +30,7 @@ void Taps::start(const std::filesystem::path& path) {
 std::uint64_t Taps::stop() {
   if (!file_) return 0;
   for (PortWire& wire : wires_) wire.set_tap({});
-  if (has_streams_) {
-    card_.qdma().c2h.set_tap({});
-    card_.qdma().h2c.set_tap({});
-  }
+  card_.set_host_tap({});
   ps_.set_tap({});
   const auto file = std::exchange(file_, nullptr);
   file->flush();

@@ -13,13 +13,12 @@
 
 namespace meridian {
 
-/// Captures of a running card: pcapng with an interface for each wire (wire0, ...), one for the QDMA's streams (host)
-/// and one for each ring pair of the PS (ps0, ...). Inbound is towards the card on the wire, and from the card
-/// elsewhere: as the machine there sees it.
+/// Captures of a running card: pcapng with an interface for each wire (wire0, ...), one for the streams between the
+/// shell and its DMA engine (host), and one for each ring pair of the PS (ps0, ...). Inbound is towards the card on the
+/// wire, and from the card elsewhere: as the machine there sees it.
 class Taps {
  public:
-  Taps(Card& card, std::vector<PortWire>& wires, PsTap& ps)
-      : card_(card), wires_(wires), ps_(ps), has_streams_(card.pcie() == nullptr) {}
+  Taps(Card& card, std::vector<PortWire>& wires, PsTap& ps) : card_(card), wires_(wires), ps_(ps) {}
 
   /// From now on into this file; InputError if it cannot be written.
   void start(const std::filesystem::path& file);
@@ -31,7 +30,6 @@ class Taps {
   Card& card_;
   std::vector<PortWire>& wires_;
   PsTap& ps_;
-  bool has_streams_;  // at the shell's pins; else no frame is seen at the host
   std::shared_ptr<CaptureFile> file_;
 };
 
