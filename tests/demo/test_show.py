@@ -209,6 +209,21 @@ def test_the_report_opens_with_what_was_promised_then_what_ran_then_pictures_the
     assert all(fact in facts for fact in (record.about.version, record.about.date, record.about.machine))
 
 
+@pytest.mark.parametrize(
+    ("dma", "fact", "models"),
+    [
+        ("qdma", "of the QDMA IP, as a model", "The MAC, the QDMA IP and PCIe are models."),
+        ("meridian", "Meridian's own, in the shell", "The MAC and PCIe are models."),
+    ],
+)
+def test_the_report_names_the_dma_engine_and_what_was_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dma: str, fact: str, models: str
+) -> None:
+    monkeypatch.setenv("MERIDIAN_DMA", dma)
+    page = written(tmp_path, made([0] * 8))
+    assert fact in words(next(page.iter("dl"))) and models in words(page)
+
+
 def test_a_broken_promise_is_told_at_the_top(tmp_path: Path) -> None:
     page = written(tmp_path, made([0] * 8), replace(WELL, to_ps=(30, 29)))
     assert [it.find("strong").text for it in page.iter("li") if it.get("class") == "broken"] == ["broken"]

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from meridian_golden.shell import GoldenShell
+from meridian_machine import Setting
 from meridian_twin.link import LinkError
 from meridian_twin.process import CardError, CardProcess
 from meridian_twin.wire import WireError
@@ -80,11 +81,11 @@ def main() -> int:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     frames = frames[: arguments.limit or None]
-    program = arguments.program or Path(_script("build-card")) / "meridian_card"
+    program = arguments.program or Path(_script("build-card", *Setting().card_build())) / "meridian_card"
     plan = choose(frames)
     console.print(
-        "The shell's Verilog is simulated with one port at 25 Gb/s and frames back to back; the MAC and the QDMA IP"
-        " are models"
+        "The shell's Verilog is simulated with one port at 25 Gb/s and frames back to back; the MAC and "
+        f"{'the QDMA IP' if Setting().dma == 'qdma' else 'PCIe'} are models"
     )
     try:
         with tempfile.TemporaryDirectory(prefix="meridian-demo-") as folder, console.status("") as status:

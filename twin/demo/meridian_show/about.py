@@ -11,20 +11,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from meridian_machine import Setting
 from meridian_machine.tools import ROOT
 
 
 @dataclass(frozen=True)
 class About:
-    """Words for people. date: in UTC."""
+    """Words for people. date: in UTC. dma: as the generator's option --dma names the engine."""
 
     version: str
     date: str
     machine: str
+    dma: str = "qdma"
 
 
 def here() -> About:
-    return About(_version(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _machine())
+    return About(_version(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), _machine(), Setting().dma)
 
 
 def _version() -> str:

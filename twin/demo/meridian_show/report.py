@@ -52,12 +52,13 @@ def about(record: Record) -> str:
         "version (git)": record.about.version,
         "date": record.about.date,
         "machine": record.about.machine,
+        "DMA engine": "of the QDMA IP, as a model" if record.about.dma == "qdma" else "Meridian's own, in the shell",
         "duration": f"{record.now():.0f} s",
     }
     items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in facts.items())
     return f"""<h2>What ran, where and when</h2><dl>{items}</dl>
 <p>The shell's Verilog runs in cycle-accurate simulation, with real drivers, kernels and programs in emulated machines
-around it. The MAC, the QDMA IP and PCIe are models. Twin time is the time of the simulation. Nothing of this ran on
+around it. The MAC{", the QDMA IP" if record.about.dma == "qdma" else ""} and PCIe are models. Twin time is the time of the simulation. Nothing of this ran on
 hardware.</p>"""
 
 

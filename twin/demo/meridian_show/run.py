@@ -43,7 +43,7 @@ def prepare(say: Callable[[str], object]) -> None:
     say("card, QEMU, images, drivers: built once, then kept")
 
     def programs() -> None:
-        tools.built("build-card", minutes=30)
+        tools.built("build-card", *Setting().card_build(), minutes=30)
         tools.qemu()
 
     def images() -> None:

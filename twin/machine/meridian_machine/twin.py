@@ -55,6 +55,13 @@ class Setting:
     pcap: bool = False
     wave: bool = False
 
+    def card_build(self) -> list[str]:
+        """Arguments of scripts/build-card for this card."""
+        wave = ["--trace"] if self.wave else []
+        ports = ["--ports", str(self.ports)] if self.ports != 1 else []
+        dma = ["--dma", self.dma] if self.dma != "qdma" else []
+        return [*wave, *ports, *self.shell, *dma]
+
 
 def new_run(folder: Path | None = None) -> Path:
     """An empty folder: the one that is asked for, or build/twin/run-DATE."""
@@ -77,10 +84,7 @@ class Twin:
     def __init__(self, setting: Setting, folder: Path) -> None:
         self.setting, self.folder = setting, folder
         self._stack = contextlib.ExitStack()
-        ports = ["--ports", str(setting.ports)] if setting.ports != 1 else []
-        dma = ["--dma", setting.dma] if setting.dma != "qdma" else []
-        wave = ["--trace"] if setting.wave else []
-        card = tools.built("build-card", *wave, *ports, *setting.shell, *dma, minutes=30)
+        card = tools.built("build-card", *setting.card_build(), minutes=30)
         if setting.hardware:
             self.host = computer.host(setting.suite, setting.hardware, setting.driver, setting.dhcp, setting.machine)
         if setting.ps:
