@@ -23,6 +23,8 @@ from testpmd import Testpmd
 
 __all__ = ["library", "testpmd"]  # fixtures
 Start = Callable[..., Testpmd]
+#: Only the QDMA IP resets so; the DMA engine of our own resets all.
+BARE, QDMA_IP = ("--pcie-reset", "link"), ("--dma", "qdma")
 REFUSED = "the client plays one function alone, and asks for that and for VFs of it"
 
 
@@ -32,7 +34,7 @@ def everything(vf: Vf) -> bytes:
 
 def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -> None:
     """The reset clears PCIe's own state alone. When the VF may access memory again, no frame comes to that of before."""
-    card = run_card("--pcie-reset", "link")
+    card = run_card(*BARE, configuration=QDMA_IP)
     pf = pf_of(testpmd, card, ",trusted=0x3")
     with python_vf(card) as vf, python_vf(card, FIRST + 1) as other:
         for one in (vf, other):
@@ -58,7 +60,7 @@ def test_a_bare_reset_of_a_vf_takes_what_it_had(run_card: Any, testpmd: Start) -
 
 def test_what_a_driver_before_has_left_does_not_write(run_card: Any, testpmd: Start, tmp_path: Path) -> None:
     """Its queues are still there and get frames while the PF's driver starts."""
-    card = run_card("--pcie-reset", "link", "--control", str(tmp_path / "control"))
+    card = run_card(*BARE, "--control", str(tmp_path / "control"), configuration=QDMA_IP)
     with Host(Link(card.socket, Role.PCIE_FUNCTION)) as before:
         before.bring_up(queues=1)
         before.card.set_flags(0, True, True, True, True)
@@ -90,7 +92,7 @@ def test_what_a_driver_before_has_left_does_not_write(run_card: Any, testpmd: St
 
 def test_a_vf_of_another_pf_is_left_alone(run_card: Any, testpmd: Start) -> None:
     """The card does not tell the PF of it, which the log says once. Of others it still does."""
-    card = run_card("--pcie-reset", "link")
+    card = run_card(*BARE, configuration=QDMA_IP)
     pf = pf_of(testpmd, card, ",trusted=0x6")
     with python_vf(card) as vf, python_vf(card, FIRST + 1) as other, python_vf(card, FIRST + 2) as third:
         for one in (vf, other, third):
