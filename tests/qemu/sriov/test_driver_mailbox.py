@@ -17,6 +17,8 @@ PARAMETER, UNSUPPORTED, NOT_THERE, COUNT, QUEUE = 1, 7, 9, 15, 16
 CONTEXT, CONFIG, ADDRESS, FLAGS, STRIP, RSS, TX_OFFLOAD = "08", "40", "41", "42", "43", "44", "45"
 #: Of the card's capabilities, those that a VF has a message for.
 OF_A_VF = ("COMPLETION16", "MICROSOFT_HASH", "VLAN_STRIP", "TRANSMIT_OFFLOAD", "HASH_FIELDS")
+#: And those of a card with the DMA engine of our own, which takes frames in pieces.
+OF_OWN_DMA = ("PIECES", "SEGMENTS")
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +42,22 @@ def test_who_has_not_said_hello_gets_nothing(link: Link) -> None:
     assert refusals(link, CONFIG, STRIP + "@8=01", RSS, QUEUES) == [NOT_THERE] * 4
 
 
-def test_the_version_and_the_cards_capabilities_are_told(link: Link) -> None:
+def test_the_version_and_the_cards_capabilities_are_told(link: Link, own_dma: bool) -> None:
     _, (status, data) = ask(link, HELLO, CONFIG)
     assert status == 0
     assert data[15 - 8] == 2
     registers = Registers()
-    of_a_vf = sum(registers[f"IDENT_CAPABILITIES_{name}_MASK"] for name in OF_A_VF)
+    of_a_vf = sum(registers[f"IDENT_CAPABILITIES_{name}_MASK"] for name in (*OF_A_VF, *(OF_OWN_DMA if own_dma else ())))
     assert int.from_bytes(data[20 - 8 : 24 - 8], "little") == of_a_vf, "what does not concern a VF is not told"
 
 
 @pytest.mark.parametrize("switch", [STRIP, TX_OFFLOAD])
-def test_a_switch_is_on_or_off(link: Link, switch: str) -> None:
+def test_a_switch_is_on_or_off(link: Link, switch: str, own_dma: bool) -> None:
+    """That of descriptors that ask for offloads has a third state where they may ask for segments."""
+    states = 3 if own_dma and switch == TX_OFFLOAD else 2
     with_queues(link)
-    assert refusals(link, *(f"{switch}@8={on}" for on in ("00", "01", "02", "ff", "00"))) == [0, 0, 1, 1, 0]
+    wanted = [0, 0, 0 if states == 3 else 1, 1, 1, 0]
+    assert refusals(link, *(f"{switch}@8={on}" for on in ("00", "01", "02", "03", "ff", "00"))) == wanted
 
 
 def test_rss_is_for_the_vfs_own_queues(link: Link) -> None:
