@@ -6,12 +6,14 @@ import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
 import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}
 import meridian.dma.mailbox.Mailbox
+import meridian.dma.memory.{MemoryEngine, MemoryTransfer, RingRoute}
 import meridian.dma.pcie._
 import meridian.dma.push.PushSlots
 import meridian.host.QdmaPins
 import meridian.regs.HostRegs
 import spinal.core._
 import spinal.lib._
+import spinal.lib.bus.amba4.axi.Axi4
 import spinal.lib.bus.amba4.axilite._
 
 /** A DMA engine with the registers and the stream pins of the QDMA IP, on the integrated block for PCIe.
@@ -28,6 +30,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     val qdma = slave(QdmaPins(32, p.userInterrupts))
     val axil = master(AxiLite4(HostRegs.axiConfig)) // accesses of BAR2, see BarBridge
     val awuser, aruser = out Bits (HostRegs.userBits bits)
+    val axi = p.memory generate master(Axi4(MemoryTransfer.axi)) // of memory-mapped queues
     val doorbell = master(Flow(Doorbell()))
     val interrupt = master(Flow(InterruptRequest())) // vectors, as they are asked for
     val idle = out Bool () // see EngineIdle
@@ -76,26 +79,29 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
 
   val h2c = new H2cEngine(p, timeOut = p.readTimeOut)
   // A function may use tags 0 to 31 without Extended Tag: these are all of them, or the lowest.
-  val c2h = new C2hEngine(p, firstTag = p.descriptorTags + p.payloadTags, timeOut = p.readTimeOut)
+  private val firstOfMemory = p.descriptorTags + p.payloadTags
+  val memory = p.memory generate new MemoryEngine(p, firstOfMemory, timeOut = p.readTimeOut)
+  val c2h = new C2hEngine(p, firstTag = firstOfMemory + p.memoryTags, timeOut = p.readTimeOut)
   val user = p.userInterrupts generate new UserInterruptPort(p)
   // Those of mailbox, errors and H2C, two of C2H, and the shell's.
-  val interrupts = new InterruptEngine(p, 3 + c2h.io.interrupts.size + (if (p.userInterrupts) 1 else 0))
+  val interrupts = new InterruptEngine(
+    p,
+    3 + c2h.io.interrupts.size + (if (p.memory) 2 else 0) + (if (p.userInterrupts) 1 else 0)
+  )
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
   // interrupt comes behind its status entry.
-  io.pcie.rq(RqMerge(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq), home = 1)) // frames of C2H have most beats
+  io.pcie.rq(
+    RqMerge(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq) ++ Option(memory).map(_.io.rq), home = 1)
+  ) // frames of C2H have most beats
   val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
   h2c.io.rc << completed
   c2h.io.rc << completedToo
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.buffers <> c2h.io.room
-  h2c.io.hold <> commands.io.hold
-  h2c.io.change << commands.io.change
-  csr.io.late := h2c.io.late || c2h.io.late || interrupts.io.late
+  csr.io.late := (Seq(h2c.io.late, c2h.io.late, interrupts.io.late) ++ Option(memory).map(_.io.late)).reduce(_ || _)
   h2c.io.ringSizes := csr.io.ringSizes
   c2h.io.maxPayload := RegNext(io.pcie.cfg_max_payload)
   c2h.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
-  c2h.io.hold <> commands.io.holdC2h
-  c2h.io.change << commands.io.changeC2h
   c2h.io.holdCompletion <> commands.io.holdCompletion
   c2h.io.changeCompletion << commands.io.changeCompletion
   c2h.io.prefetch << commands.io.prefetch
@@ -120,12 +126,17 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     slots.io.sent <> h2c.io.sent
   }
   val isH2c = rung.kind === Doorbell.h2cPidx
-  h2c.io.doorbell.valid := rung.valid && isH2c
-  h2c.io.doorbell.payload.queue := rung.payload.queue
-  h2c.io.doorbell.pidx := rung.value(15 downto 0).asUInt
-  h2c.io.doorbell.arm := rung.value(16)
-  c2h.io.doorbell.valid := rung.valid && rung.kind === Doorbell.c2hPidx
-  c2h.io.doorbell.payload := h2c.io.doorbell.payload
+  // A ring of a direction is the streams' or the memory's.
+  private val ofH2c = (h2c.io.hold, h2c.io.change, h2c.io.doorbell)
+  private val ofC2h = (c2h.io.hold, c2h.io.change, c2h.io.doorbell)
+  private val doorbellH2c = RingRoute(p, 0, commands.io.hold, commands.io.change, ofH2c, commands, memory)
+  private val doorbellC2h = RingRoute(p, 1, commands.io.holdC2h, commands.io.changeC2h, ofC2h, commands, memory)
+  doorbellH2c.valid := rung.valid && isH2c
+  doorbellH2c.payload.queue := rung.payload.queue
+  doorbellH2c.pidx := rung.value(15 downto 0).asUInt
+  doorbellH2c.arm := rung.value(16)
+  doorbellC2h.valid := rung.valid && rung.kind === Doorbell.c2hPidx
+  doorbellC2h.payload := doorbellH2c.payload
   c2h.io.bell.valid := rung.valid && rung.kind === Doorbell.completionCidx
   c2h.io.bell.payload.queue := rung.payload.queue
   c2h.io.bell.value := rung.value
@@ -134,8 +145,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   interrupts.io.bell.index := rung.value(23 downto 16).asUInt
   interrupts.io.bell.cidx := rung.value(15 downto 0).asUInt
   rung.ready := rung.kind.mux(
-    Doorbell.h2cPidx -> h2c.io.doorbell.ready,
-    Doorbell.c2hPidx -> c2h.io.doorbell.ready,
+    Doorbell.h2cPidx -> doorbellH2c.ready,
+    Doorbell.c2hPidx -> doorbellC2h.ready,
     Doorbell.completionCidx -> c2h.io.bell.ready,
     Doorbell.ringCidx -> interrupts.io.bell.ready
   )
@@ -152,7 +163,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val refused = StreamArbiterFactory().lowerFirst.noLock.on(refusals)
   val refusedBit = refusals(0).valid ? B(1 << ErrorTree.timeout, 32 bits) | B(1 << ErrorTree.unmapped, 32 bits)
   refused.ready := errors.io.raise.ready
-  val raises = StreamArbiterFactory().lowerFirst.noLock.on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise))
+  val raises = StreamArbiterFactory().lowerFirst.noLock
+    .on(Seq(doorbells.io.raise, h2c.io.raise, c2h.io.raise) ++ Option(memory).map(_.io.raise))
   errors.io.raise.valid := refused.valid || raises.valid
   errors.io.raise.payload := raises.payload
   raises.ready := errors.io.raise.ready && !refused.valid
@@ -160,6 +172,10 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   errors.io.failure.valid := h2c.io.failure.valid || c2h.io.failure.valid
   errors.io.failureC2h := c2h.io.failure.valid
   errors.io.failure.payload := h2c.io.failure.valid ? h2c.io.failure.payload | c2h.io.failure.payload
+  if (p.memory) when(memory.io.failure.valid) {
+    errors.io.failure := memory.io.failure
+    errors.io.failureC2h := memory.io.failureC2h
+  }
   when(refused.valid) {
     errors.io.raise.leaf := ErrorTree.request
     errors.io.raise.bits := refusedBit
@@ -176,6 +192,17 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   config.io.msixMask := io.pcie.cfg_interrupt_msix_mask
   config.io.vfMsixEnable := io.pcie.cfg_interrupt_msix_vf_enable
   config.io.vfMsixMask := io.pcie.cfg_interrupt_msix_vf_mask
+  if (p.memory) {
+    memory.io.rc.valid := completed.fire
+    memory.io.rc.payload := completed.payload
+    memory.io.room <> h2c.io.memory
+    memory.io.maxPayload := c2h.io.maxPayload
+    memory.io.maxReadRequest := h2c.io.maxReadRequest
+    memory.io.busMaster := config.io.busMaster
+    memory.io.ringSizes := csr.io.ringSizes
+    memory.io.statusInterval := csr.io.statusInterval
+    io.axi << memory.io.axi
+  }
   h2c.io.busMaster := config.io.busMaster
   c2h.io.busMaster := config.io.busMaster
 
@@ -195,7 +222,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   ofMailbox.aggregate := False
   val own = Seq(ofMailbox.stage().toStream, errors.io.interrupt).map(_.map(RingInterrupt(_))) :+ h2c.io.interrupt
   val ofUser = Option(user).map(_.io.request.map(RingInterrupt(_))) // after all others
-  val sources = own ++ c2h.io.interrupts ++ ofUser
+  val sources = own ++ c2h.io.interrupts ++ (if (p.memory) memory.io.interrupts else Nil) ++ ofUser
   require(sources.size == interrupts.io.requests.size)
   for ((from, to) <- sources.zip(interrupts.io.requests)) to << from
   if (p.userInterrupts) {
@@ -211,8 +238,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   interrupts.io.change << commands.io.ringChange
   io.interrupt << interrupts.io.asked
   // A reset waits for both engines, and then for the interrupts that they have asked for.
-  val drained = Vec.fill(2)(RegInit(False))
-  for ((drain, isDone) <- Seq(h2c.io.drain, c2h.io.drain).zip(drained)) {
+  private val drainable = Seq(h2c.io.drain, c2h.io.drain) ++ Option(memory).map(_.io.drain)
+  val drained = Vec.fill(drainable.size)(RegInit(False))
+  for ((drain, isDone) <- drainable.zip(drained)) {
     drain.valid := resets.io.drain.valid && !isDone
     drain.payload := resets.io.drain.payload
     isDone := (isDone || drain.fire) && !resets.io.drain.ready
@@ -249,5 +277,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   val idle = new EngineIdle(moving.size, Seq(CsrTable.bytes / 4, 64 * places, p.vectors * places, p.queues).max)
   idle.io.valid := moving.asBits()
   idle.io.quiet := h2c.io.quiet && c2h.io.quiet && interrupts.io.quiet
+  if (p.memory)
+    idle.io.quiet.removeAssignments() := h2c.io.quiet && c2h.io.quiet && interrupts.io.quiet && memory.io.quiet
   io.idle := idle.io.idle
 }

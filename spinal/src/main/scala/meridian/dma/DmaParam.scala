@@ -15,6 +15,7 @@ import spinal.core._
   * @param extendedTags tags above 31 are used, too, so that more reads are under way: the host has to have set Extended Tag
   *                     Enable of each PF before it lets the PF or one of its VFs access memory
   * @param userInterrupts  there are ports for interrupts that the shell asks for
+  * @param memory       queues may be memory-mapped, onto memory at an AXI4 master
   * @param toldVectors  what the block tells the host of each function's MSI-X table, as a board's build sets it
   * @param pushSlots    frames that the host has written into the card and not yet sent, a power of two; 0: there is no
   *                     window for such frames
@@ -31,7 +32,8 @@ case class DmaParam(
     userInterrupts: Boolean = false,
     toldVectors: Int = 8,
     pushSlots: Int = 8,
-    firstVfDone: Int = DmaParam.firstVf
+    firstVfDone: Int = DmaParam.firstVf,
+    memory: Boolean = false
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
   require(Set(0, DmaParam.firstVf)(firstVfDone), s"firstVfDone is $firstVfDone: choose 0 or ${DmaParam.firstVf}")
@@ -49,10 +51,11 @@ case class DmaParam(
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** Tags of reads by what they are for; together 32, or as many as frames of 64 bytes need at 45 million a second if a
-    * read takes 1 us: 45 of payload, and the next power of two.
+    * read takes 1 us: 45 of payload, and the next power of two. Those of memory-mapped queues follow, and then those of C2H.
     */
-  def descriptorTags: Int = 8
+  def descriptorTags: Int = if (memory && !extendedTags) 4 else 8
   def payloadTags: Int = if (extendedTags) 64 else 16
+  def memoryTags: Int = if (!memory) 0 else if (extendedTags) 8 else 4
 
   /** One more than the highest number of a function. */
   def functions: Int = DmaParam.firstVf + vfs.sum

@@ -57,6 +57,7 @@ class ContextCommand(p: DmaParam) extends Component {
     val holdCompletion = master(CompletionHold())
     val changeCompletion = master(Stream(CompletionChange()))
     val prefetch = master(Flow(PrefetchWrite()))
+    val isMapped = p.memory generate (out Vec (Bool(), 2)) // the queues of H2C and of C2H changes are memory-mapped
     val ringHold = master(InterruptRingHold())
     val ringChange = master(Stream(InterruptRing()))
   }
@@ -90,6 +91,8 @@ class ContextCommand(p: DmaParam) extends Component {
   val change, changeC2h = Reg(RingChange())
   val changeCompletion = Reg(CompletionChange())
   val ringChange = Reg(InterruptRing())
+  val isMapped = p.memory generate Vec.fill(2)(Reg(Bool()))
+  if (p.memory) io.isMapped := isMapped
   val asked = Seq(io.hold.queue -> holds, io.holdC2h.queue -> holdsC2h, io.holdCompletion.queue -> holdsCompletion)
   for ((hold, isHeld) <- asked) {
     hold.valid := isHeld
@@ -230,12 +233,13 @@ class ContextCommand(p: DmaParam) extends Component {
       // The contexts as they are after the write.
       val kinds = Seq(Kind.swH2c, Kind.hwH2c, Kind.swC2h, Kind.hwC2h, Kind.completion)
       val written = Vec(kinds.map(i => (write(i) && !invalidates) ? row | rows(i)))
-      changeC2h := RingFields.change(index.resized, written(2), written(3), c2h = true)
+      changeC2h := RingFields.change(index.resized, written(2), written(3), c2h = true, p.memory)
       when(write(Kind.swC2h) && invalidates)(changeC2h.context.enable := False)
       changeCompletion.queue := index.resized
       changeCompletion.row := written(4).resized
       when(write(Kind.completion) && invalidates)(changeCompletion.row(CompletionRow.valid) := False)
-      change := RingFields.change(index.resized, written(0), written(1))
+      change := RingFields.change(index.resized, written(0), written(1), hasMemory = p.memory)
+      if (p.memory) for ((is, i) <- isMapped.zip(Seq(0, 2))) is := RingFields.isMapped(written(i))
       when(write(Kind.swH2c) && invalidates)(change.context.enable := False)
       when(!begins) {
         change.credits := RingFields.creditsOf(invalidates ? rows(Kind.creditH2c) | row)

@@ -18,7 +18,9 @@ object CsrTable {
   private def bars(p: DmaParam, bar: Int): Long = (0 until p.pfs).map(pf => (1L << bar) << 6 * pf).sum
 
   val timerTickAtReset = 25
-  private val streams = 0x30000L // H2C and C2H, no memory mapped engines
+
+  /** H2C and C2H, of streams alone or of memory-mapped queues, too. */
+  private def channels(p: DmaParam): Long = if (p.memory) 0x30101L else 0x30000L
 
   def words(p: DmaParam): Seq[Word] = Seq(
     constant(0x000, "CFG_BLK_IDENTIFIER", 0x1fd30000L),
@@ -33,9 +35,9 @@ object CsrTable {
     constant(0x108, "GLBL2_PF_VF_BARLITE_INT", bars(p, 0)),
     constant(0x10c, "GLBL2_PF_BARLITE_EXT", bars(p, 2)),
     constant(0x110, "GLBL2_PF_VF_BARLITE_EXT", bars(p, 2)),
-    constant(0x114, "GLBL2_CHANNEL_INST", streams),
-    constant(0x118, "GLBL2_CHANNEL_MDMA", streams),
-    constant(0x11c, "GLBL2_CHANNEL_STRM", streams),
+    constant(0x114, "GLBL2_CHANNEL_INST", channels(p)),
+    constant(0x118, "GLBL2_CHANNEL_MDMA", channels(p)),
+    constant(0x11c, "GLBL2_CHANNEL_STRM", channels(p)),
     constant(0x120, "GLBL2_CHANNEL_CAP", p.queues),
     constant(0x124, "reserved"),
     constant(0x128, "GLBL2_CHANNEL_PASID_CAP"),

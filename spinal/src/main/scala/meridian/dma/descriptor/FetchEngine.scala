@@ -26,9 +26,12 @@ import spinal.lib.fsm._
   * ring owes is kept, and its notice is an event of its own later, at least every other one: it tells the ring as it is then.
   *
   * After reset no event is taken until all rings are empty, a cycle for each.
+  *
+  * @param isMemory  it has memory-mapped queues: what has failed as malformed and not on its descriptor has failed in the
+  *                  card's memory
   */
-class FetchEngine(p: DmaParam) extends Component {
-  private val hasPush = p.pushSlots > 0
+class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
+  private val hasPush = p.pushSlots > 0 && !isMemory
   val io = new Bundle {
     val hold = slave(RingHold())
     val change = slave(Stream(RingChange()))
@@ -338,9 +341,12 @@ class FetchEngine(p: DmaParam) extends Component {
           when(isCurrent) {
             writes := True
             when(io.done.done.failed) {
-              when(io.done.done.malformed)(fail(0, B(1 << 4, 32 bits))) elsewhen (io.done.done.onDescriptor) {
+              val malformed = io.done.done.malformed
+              val ofDescriptor = if (isMemory) malformed && io.done.done.onDescriptor else malformed
+              val ofPayload = B((1 << 20) | (1 << 2), 32 bits)
+              when(ofDescriptor)(fail(0, B(1 << 4, 32 bits))) elsewhen (io.done.done.onDescriptor) {
                 fail(0, B((1 << 21) | (1 << 2), 32 bits))
-              } otherwise fail(1, B((1 << 20) | (1 << 2), 32 bits))
+              } otherwise fail(1, if (isMemory) malformed ? B(1 << 20, 32 bits) | ofPayload else ofPayload)
             } otherwise {
               next.cidx := nextCidx
               next.frames := ring.frames + ended

@@ -35,19 +35,26 @@ object RingFields {
 
   private def field(from: Bits, at: (Int, Int)): Bits = from(at._1, at._2 bits)
 
-  /** @param c2h its descriptors are to have 8 bytes, and not 16 or more */
-  def context(software: Bits, c2h: Boolean = false): RingContext = {
+  /** Whether the queue is memory-mapped. */
+  def isMapped(software: Bits): Bool = software(memoryMapped)
+
+  /** @param c2h       its descriptors are to have 8 bytes, and not 16 or more
+    * @param hasMemory there are memory-mapped queues; their descriptors are to have 32 bytes, and are fetched without credits
+    */
+  def context(software: Bits, c2h: Boolean = false, hasMemory: Boolean = false): RingContext = {
     val it = RingContext()
     it.enable := software(enable)
     // The status entry of another base could cross 4 KiB.
     val isPlaced = field(software, base)(2 downto 0) === 0
-    val isStrange = (field(software, descriptorSize) === 0) =/= Bool(c2h)
+    val isStranger = (field(software, descriptorSize) === 0) =/= Bool(c2h)
+    val isStrange =
+      if (hasMemory) isMapped(software) ? (field(software, descriptorSize) =/= 2) | isStranger else isStranger
+    val isUnknown = if (hasMemory) software(bypass) else isMapped(software) || software(bypass)
     // A function that no engine has may not be taken for another: it has no memory and no interrupt.
     val isThere = field(software, function)(11 downto 8) === 0
-    it.wrong := software(memoryMapped) || software(bypass) || isStrange ||
-      !isThere || !isPlaced
+    it.wrong := isUnknown || isStrange || !isThere || !isPlaced
     it.stride := field(software, descriptorSize).asUInt - 1
-    it.creditEnable := software(creditEnable)
+    it.creditEnable := (if (hasMemory) software(creditEnable) && !isMapped(software) else software(creditEnable))
     it.statusEnable := software(statusEnable) && isPlaced && isThere
     it.statusInterval := software(statusInterval)
     it.error := field(software, error)
@@ -65,10 +72,16 @@ object RingFields {
   }
 
   /** A ring that begins as its contexts say. */
-  def change(queue: UInt, software: Bits, hardware: Bits, c2h: Boolean = false): RingChange = {
+  def change(
+      queue: UInt,
+      software: Bits,
+      hardware: Bits,
+      c2h: Boolean = false,
+      hasMemory: Boolean = false
+  ): RingChange = {
     val it = RingChange()
     it.queue := queue
-    it.context := context(software, c2h)
+    it.context := context(software, c2h, hasMemory)
     it.pidx := field(software, pidx).asUInt
     it.cidx := field(hardware, cidx).asUInt
     it.pending := hardware(pending)

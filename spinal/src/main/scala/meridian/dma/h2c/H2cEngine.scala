@@ -45,6 +45,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val interrupt = master(Stream(RingInterrupt()))
     val drain = slave(Stream(DmaParam.functionType()))
     val buffers = slave(RoomPort()) // for reads of C2H descriptors, which are another engine's
+    val memory = p.memory generate slave(RoomPort()) // for reads of memory-mapped queues, likewise
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
     val slots = hasPush generate master(PushPort(p)) // see PushSlots
@@ -72,7 +73,8 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     port.io.maxReadRequest := io.maxReadRequest
     port.io.busMaster := io.busMaster
   }
-  val room = new CompletionRoom
+  val room = new CompletionRoom(p.memory)
+  if (p.memory) room.io.memory <> io.memory
   room.io.buffers <> io.buffers
   room.io.descriptors <> descriptors.io.room
   room.io.payload <> payload.io.room

@@ -23,12 +23,14 @@ case class RoomPort() extends Bundle with IMasterSlave {
   *
   * Ports ask by turns, payload in every other cycle and the others in every fourth, so that none has to leave room for a
   * request of another in the same cycle. Descriptors, those of H2C and of C2H, may always have one request under way,
-  * however many of others are: payload may have all room but that.
+  * however many of others are: payload may have all room but that. So may memory-mapped queues, which have every
+  * second turn of those of C2H.
   */
-class CompletionRoom extends Component {
+class CompletionRoom(hasMemory: Boolean = false) extends Component {
   import CompletionRoom._
   val io = new Bundle {
     val descriptors, payload, buffers = slave(RoomPort()) // buffers: descriptors of C2H
+    val memory = hasMemory generate slave(RoomPort()) // all reads of memory-mapped queues
   }
 
   private def count(port: RoomPort): UInt = {
@@ -41,8 +43,12 @@ class CompletionRoom extends Component {
   val ofPayload = count(io.payload)
   val ofBuffers = count(io.buffers)
   private def atLeast(used: UInt, least: Int): UInt = (used < least) ? U(least, used.getWidth bits) | used
-  val taken = atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
-  val turn = RegInit(U(0, 2 bits))
+  val ofMemory = hasMemory generate count(io.memory)
+  val taken = {
+    val ofStreams = atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
+    if (hasMemory) ofStreams +^ atLeast(ofMemory, most) else ofStreams
+  }
+  val turn = RegInit(U(0, (if (hasMemory) 3 else 2) bits))
   turn := turn + 1
   // It is found a cycle ahead. What another asks for meanwhile counts as much as it may be.
   private def hasRoom(isNext: Bool, hasNone: Bool, wanted: Int, others: (RoomPort, Int)*): Bool = {
@@ -51,9 +57,16 @@ class CompletionRoom extends Component {
     }
     RegNext(isNext && (fits || hasNone), init = False)
   }
-  io.payload.hasRoom := hasRoom(turn(0), False, most, io.descriptors -> most, io.buffers -> ofBufferRead)
-  io.descriptors.hasRoom := hasRoom(turn === 0, ofDescriptors === 0, most, io.payload -> most)
+  val besidePayload = Seq(io.descriptors -> most, io.buffers -> ofBufferRead) ++ Option(io.memory).map(_ -> most)
+  io.payload.hasRoom := hasRoom(turn(0), False, most, besidePayload: _*)
+  io.descriptors.hasRoom := hasRoom(
+    (if (hasMemory) turn(1 downto 0) else turn) === 0,
+    ofDescriptors === 0,
+    most,
+    io.payload -> most
+  )
   io.buffers.hasRoom := hasRoom(turn === 2, ofBuffers === 0, ofBufferRead, io.payload -> most)
+  if (hasMemory) io.memory.hasRoom := hasRoom(turn === 6, ofMemory === 0, most, io.payload -> most)
 }
 
 object CompletionRoom {
