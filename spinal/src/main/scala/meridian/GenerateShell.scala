@@ -21,6 +21,7 @@ object GenerateShell {
       ownDma: Boolean = false,
       vfs: Seq[Int] = Nil,
       extendedTags: Boolean = false,
+      memory: Boolean = false,
       segmentation: Option[Boolean] = None,
       box: Seq[File] = Nil,
       boxModule: Option[String] = None,
@@ -53,6 +54,7 @@ object GenerateShell {
         ownDma = ownDma,
         vfs = vfs,
         extendedTags = extendedTags,
+        memory = memory,
         segmentation = cuts,
         box = module(box, boxModule),
         hostBox = module(hostBox, hostBoxModule)
@@ -131,6 +133,13 @@ object GenerateShell {
           "with --dma meridian: more reads are under way, for hosts that enable Extended Tag of each PF (default false)"
         )
         .action((value, o) => o.copy(extendedTags = value)),
+      opt[Boolean]("memory")
+        .valueName("true|false")
+        .text(
+          "with --dma meridian: queues may be memory-mapped, onto a memory of 256 KiB in the shell; see docs/dma.md " +
+            "(default false)"
+        )
+        .action((value, o) => o.copy(memory = value)),
       opt[Boolean]("segmentation")
         .valueName("true|false")
         .text(

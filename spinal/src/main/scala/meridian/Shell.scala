@@ -3,6 +3,7 @@ package meridian
 
 import meridian.crossing.CrossingFinder
 import meridian.dma.DmaEngine
+import meridian.dma.memory.CardMemory
 import meridian.mac.{PortRx, PortTx}
 import meridian.ptp._
 import meridian.regs.{BoxRegs, CardRegs}
@@ -22,6 +23,8 @@ class Shell(p: ShellParam) extends Component {
   val host = clocks.host(new HostSide(p))
   // In the place of the QDMA IP.
   val dma = p.ownDma generate clocks.host(new DmaEngine(p.dmaParam))
+  val memory = p.memory generate clocks.host(new CardMemory)
+  if (p.memory) memory.io.axi << dma.io.axi
   connectDma()
   host.io.build_date := io.build_date
 

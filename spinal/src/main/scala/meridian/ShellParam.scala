@@ -33,6 +33,7 @@ import spinal.lib._
   * @param pool           or, with egress, those of a pool of cells for all ports, with eight classes a port
   * @param ownDma         the DMA engine of our own, at the pins of the integrated block for PCIe, instead of the QDMA IP's
   * @param extendedTags   with ownDma, it uses tags of reads above 31, which the host has to have enabled (DmaParam)
+  * @param memory         with ownDma, queues may be memory-mapped, onto a memory of the card
   * @param segmentation   large frames of TCP and UDP are cut into segments, if their descriptors ask for it
   * @param vfs            with ownDma, the VFs of each PF; none: all of them are PF 0's
   */
@@ -60,6 +61,7 @@ case class ShellParam(
     ownDma: Boolean = false,
     vfs: Seq[Int] = Nil,
     extendedTags: Boolean = false,
+    memory: Boolean = false,
     segmentation: Boolean = false
 ) {
   require(ports >= 1 && ports <= 4, s"ports is $ports: choose 1 to 4")
@@ -128,6 +130,10 @@ case class ShellParam(
       !extendedTags || ownDma,
       "the QDMA IP has tags of its own: choose the DMA engine meridian for extended ones"
     )
+    require(
+      !memory || ownDma,
+      "memory-mapped queues need the DMA engine of our own: choose the DMA engine meridian, too"
+    )
     if (ownDma) {
       require(
         hostBytes == 32 && hostMhz == 250,
@@ -148,7 +154,8 @@ case class ShellParam(
       vfs = if (vfs.isEmpty) (functions - pfs) +: Seq.fill(pfs - 1)(0) else vfs,
       queues = queues,
       extendedTags = extendedTags,
-      userInterrupts = hasBoxes
+      userInterrupts = hasBoxes,
+      memory = memory
     )
 
   /** Whether the host may push frames. */

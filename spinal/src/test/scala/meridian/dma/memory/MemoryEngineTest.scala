@@ -50,4 +50,84 @@ class MemoryEngineTest extends AnyFunSuite {
         assert(h.errors.isEmpty)
       }
   }
+
+  test("how many cycles each step takes, and how fast bytes go") {
+    run("steps", maxPayload = 256) { h =>
+      for (c2h <- both) {
+        h.change(3, c2h)
+        h.post(3, c2h, 0x200000, 0x1000, 64)
+        h.cd.waitSampling(50)
+        var cycle = 0
+        val at = mutable.ArrayBuffer[(String, Int)]()
+        var ends = false
+        h.cd.onSamplings {
+          cycle += 1
+          def note(name: String, now: Boolean): Unit =
+            if (now && !ends && !at.lastOption.exists(_._1 == name)) at += name -> cycle
+          val (rq, rc, axi) = (h.engine.rq, h.engine.rc, h.engine.axi)
+          note("doorbell", h.engine.doorbells(if (c2h) 1 else 0).valid.toBoolean)
+          note("RC", rc.valid.toBoolean && rc.last.toBoolean)
+          note("W", axi.w.valid.toBoolean && axi.w.last.toBoolean)
+          note("R", axi.r.valid.toBoolean && axi.r.last.toBoolean)
+          note("RQ", rq.valid.toBoolean && rq.ready.toBoolean)
+        }
+        h.doorbell(3, c2h)
+        h.settle(3, c2h)
+        ends = true
+        info(s"c2h $c2h: " + at.map { case (name, when) => s"$name ${when - at.head._2}" }.mkString(", "))
+        for (i <- 0 until 14) h.post(3, c2h, 0x400000 + 0x1000 * i, 0x10000 + 0x1000 * i, 4096)
+        h.doorbell(3, c2h)
+        val from = cycle
+        h.settle(3, c2h)
+        val each = (cycle - from) / 14.0
+        info(f"c2h $c2h: $each%.1f cycles for 4 KiB")
+        assert(each <= (if (c2h) 450 else 450))
+      }
+    }
+  }
+
+  test("queues of both directions and of all functions have their turns, in random order") {
+    for ((pace, maxPayload) <- Seq(1.0f -> 512, 0.4f -> 128)) run(s"turns$maxPayload", pace, maxPayload) { h =>
+      for (queue <- 0 until p.queues; c2h <- both) h.change(queue, c2h)
+      for (round <- 0 until 4) {
+        val posted = mutable.ArrayBuffer[(Boolean, Long, Long, Int)]()
+        for (queue <- 0 until p.queues; c2h <- both; i <- 0 until h.random.nextInt(15)) {
+          val place = (queue * 2 + (if (c2h) 1 else 0)) * 16 + i
+          val host = 0x40000000L + 0x2000 * place + h.random.nextInt(1000)
+          val card = 0x1000000L + 0x2000 * place + h.random.nextInt(1000)
+          val length = 1 + h.random.nextInt(if (h.random.nextInt(4) == 0) 3000 else 100)
+          for (m <- Seq(h.memory, h.wantedHost)) m.write(host - 100, Seq.fill(length + 200)(0.toByte))
+          for (m <- Seq(h.card.memory, h.wantedCard)) m.write(card - 100, Seq.fill(length + 200)(0.toByte))
+          h.post(queue, c2h, host, card, length)
+          posted += ((c2h, host, card, length))
+          if (h.random.nextInt(3) == 0) h.doorbell(queue, c2h)
+        }
+        for (queue <- 0 until p.queues; c2h <- both) h.doorbell(queue, c2h)
+        for (queue <- 0 until p.queues; c2h <- both) h.settle(queue, c2h)
+        for ((c2h, host, card, length) <- posted) h.compare(c2h, host, card, length)
+      }
+      h.idle()
+      assert(h.errors.isEmpty)
+    }
+  }
+
+  test("an interrupt is asked for behind the status entry, and tells the ring") {
+    run("interrupt") { h =>
+      for (c2h <- both) {
+        h.change(5, c2h, irq = true)
+        var told = 0
+        h.host.onWrite = (_, address, _) =>
+          if (address == h.descriptor(5, c2h, h.entries)) {
+            told += 1
+            assert(h.interrupts.isEmpty)
+          }
+        h.post(5, c2h, 0x200000, 0x3000, 300)
+        h.doorbell(5, c2h)
+        waitFor(h.cd, "the interrupt")(h.interrupts.nonEmpty)
+        assert(told == 1 && h.interrupts.toSeq == Seq((5, c2h, 5, 1)))
+        h.interrupts.clear()
+        h.idle()
+      }
+    }
+  }
 }
