@@ -43,6 +43,7 @@ OWN_DMA = [
 OWN_DMA_LONG = [
     *OWN_DMA,
     *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_sequences")),
+    "tests/twin/test_memory_queues.py",
     *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
 ]
 

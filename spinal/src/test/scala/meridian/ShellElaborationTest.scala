@@ -169,7 +169,8 @@ class ShellElaborationTest extends AnyFunSuite {
         two.copy(vfs = Seq(4, 4)) -> "name those of 4 PFs, 16 together",
         two.copy(vfs = Seq(4, 4, 4, 5)) -> "name those of 4 PFs, 16 together",
         two.copy(ownDma = false, vfs = Seq(16, 0, 0, 0)) -> "choose the DMA engine meridian",
-        two.copy(ownDma = false, extendedTags = true) -> "choose the DMA engine meridian"
+        two.copy(ownDma = false, extendedTags = true) -> "choose the DMA engine meridian",
+        two.copy(ownDma = false, memory = true) -> "choose the DMA engine meridian"
       )
     ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
   }

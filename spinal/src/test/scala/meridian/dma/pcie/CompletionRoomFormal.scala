@@ -8,11 +8,12 @@ import spinal.core.formal._
 import spinal.lib._
 
 /** Any requests while their port has room, and completions of those that are under way in any order. */
-class CompletionRoomProof extends Component {
+class CompletionRoomProof(hasMemory: Boolean) extends Component {
   import CompletionRoom.{limit, most, ofBufferRead}
-  val dut = FormalDut(new CompletionRoom)
+  val dut = FormalDut(new CompletionRoom(hasMemory))
   assumeInitial(ClockDomain.current.isResetActive)
-  val ports = Seq(dut.io.descriptors -> most, dut.io.payload -> most, dut.io.buffers -> ofBufferRead)
+  val ports = Seq(dut.io.descriptors -> most, dut.io.payload -> most, dut.io.buffers -> ofBufferRead) ++
+    Option(dut.io.memory).map(_ -> most)
   val open = ports.map { case (port, least) =>
     for (flow <- Seq(port.asked, port.ended)) {
       anyseq(flow.valid)
@@ -26,33 +27,39 @@ class CompletionRoomProof extends Component {
     under := under + asked - ended
     under
   }
-  val Seq(descriptors, payload, buffers) = open
+  val Seq(descriptors, payload, buffers) = open.take(3)
+  val memory = open.drop(3) // of memory-mapped queues, if there are any
   private def atLeast(used: UInt, least: Int) = (used < least) ? U(least, 10 bits) | used
-  val all = descriptors + payload + buffers
-  val taken = atLeast(descriptors, most) + payload + atLeast(buffers, ofBufferRead)
+  val all = memory.foldLeft(descriptors + payload + buffers)(_ + _)
+  val taken = memory
+    .map(atLeast(_, most))
+    .foldLeft(atLeast(descriptors, most) + payload + atLeast(buffers, ofBufferRead))(_ + _)
   assert(all <= limit, "more completions may come than there is room for")
   assert(taken <= limit, "a read of descriptors has not its part")
-  // Each has its turn within four cycles, if nothing moves meanwhile and in the cycles before.
+  // Each has its turn within as many cycles, if nothing moves meanwhile and in the cycles before.
+  private val round = if (hasMemory) 8 else 4
   val moves = ports.flatMap { case (port, _) => Seq(port.asked.valid, port.ended.valid) }.reduce(_ || _)
-  val still = Reg(UInt(3 bits)) init 0 // cycles
-  still := moves ? U(0, 3 bits) | (still + (!still.andR).asUInt)
+  val still = Reg(UInt(4 bits)) init 0 // cycles
+  still := moves ? U(0, 4 bits) | (still + (!still.andR).asUInt)
   private def hadTurn(port: RoomPort): Bool = {
-    val recent = Reg(Bits(3 bits)) init 0
-    recent := recent(1 downto 0) ## port.hasRoom
+    val recent = Reg(Bits(round - 1 bits)) init 0
+    recent := recent(round - 3 downto 0) ## port.hasRoom
     port.hasRoom || recent.orR
   }
   val may = Seq(
     taken <= limit - most || descriptors === 0,
     taken <= limit - most,
     taken <= limit - ofBufferRead || buffers === 0
-  )
+  ) ++ memory.map(taken <= limit - most || _ === 0)
   for (((port, _), may) <- ports.zip(may)) {
-    assert(!(still >= 4 && may) || hadTurn(port), "room is lost")
+    assert(!(still >= round && may) || hadTurn(port), "room is lost")
     assert(!port.hasRoom || may, "a port has room that another has")
   }
   // What the counters and turns are, so that the proof goes from any cycle to the next.
   val turn = dut.turn.pull()
-  for (((port, _), isIts) <- ports.zip(Seq(turn === 1, !turn(0), turn === 3))) assert(!port.hasRoom || isIts)
+  private val turns = Seq(turn(1 downto 0) === 1, !turn(0), turn === 3, turn === turn.maxValue)
+  for (((port, _), isIts) <- ports.zip(turns)) assert(!port.hasRoom || isIts)
+  for (of <- memory) assert(dut.ofMemory.pull() === of)
   assert(dut.ofDescriptors.pull() === descriptors && dut.ofPayload.pull() === payload)
   assert(dut.ofBuffers.pull() === buffers)
   cover(all === limit)
@@ -60,6 +67,10 @@ class CompletionRoomProof extends Component {
 
 class CompletionRoomFormal extends AnyFunSuite {
   test("no more completions may come than there is room for, and a read of descriptors has its part, in any run") {
-    Pdr.induction(new CompletionRoomProof, steps = 6, cycles = 80)
+    Pdr.induction(new CompletionRoomProof(hasMemory = false), steps = 6, cycles = 80)
+  }
+
+  test("the same with memory-mapped queues") {
+    Pdr.induction(new CompletionRoomProof(hasMemory = true), steps = 10, cycles = 80)
   }
 }
