@@ -57,7 +57,6 @@ class CardWriter(p: DmaParam) extends Component {
   val bytes = Reg(UInt(10 bits))
   val endsTransfer = Reg(Bool())
   val asked = RegInit(U(0, log2Up(ahead + 1) bits)) // parts that have not been written
-  val mayAsk = RegNext(asked < ahead - 1) init False
   io.queues(0) := rest.queue
   val isReading = RegNext(io.epochs(0) === rest.epoch)
   val part = Stream(CardPart())
@@ -93,7 +92,7 @@ class CardWriter(p: DmaParam) extends Component {
       val room = U(CardPart.limit, 10 bits) - rest.card(8 downto 0)
       endsTransfer := rest.failed || rest.length <= room
       bytes := (rest.length <= room) ? rest.length.resize(10 bits) | room
-      when(mayAsk)(goto(ask))
+      when(asked =/= ahead)(goto(ask))
     }
     ask.whenIsActive {
       isCutting := True

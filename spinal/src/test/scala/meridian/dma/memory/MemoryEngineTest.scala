@@ -81,7 +81,7 @@ class MemoryEngineTest extends AnyFunSuite {
         h.settle(3, c2h)
         val each = (cycle - from) / 14.0
         info(f"c2h $c2h: $each%.1f cycles for 4 KiB")
-        assert(each <= (if (c2h) 450 else 450))
+        assert(each <= 240)
       }
     }
   }

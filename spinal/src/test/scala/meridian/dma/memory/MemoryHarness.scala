@@ -18,7 +18,7 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
   val engine = dut.io
   val random = new Random(seed)
   val entries = 15 // of each ring, without the status entry
-  val maxRead = 2 * maxPayload
+  val maxRead = if (maxPayload == 128) 128 else 2 * maxPayload // the smallest of both together
   private var masters = (BigInt(1) << p.functions) - 1
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
