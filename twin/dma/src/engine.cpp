@@ -184,7 +184,12 @@ void Engine::sample_streams(bool completion) {
     grants_.pop_front();
     last_event_ = cycles_;
   }
-  if (top_->io_qdma_m_axis_h2c_valid && top_->io_qdma_m_axis_h2c_ready) take_frame_beat();
+  const bool offers = top_->io_qdma_m_axis_h2c_valid;
+  if (frame_waits_ && (!offers || top_->io_qdma_m_axis_h2c_payload_tuser_qid != waiting_queue_))
+    throw std::runtime_error("m_axis_h2c: a beat that was offered is taken back");
+  frame_waits_ = offers && !top_->io_qdma_m_axis_h2c_ready;
+  waiting_queue_ = top_->io_qdma_m_axis_h2c_payload_tuser_qid;
+  if (offers && top_->io_qdma_m_axis_h2c_ready) take_frame_beat();
   if (top_->io_qdma_tm_dsc_sts_valid && top_->io_qdma_tm_dsc_sts_ready) {
     messages.push_back({static_cast<std::uint16_t>(top_->io_qdma_tm_dsc_sts_payload_qid),
                         static_cast<std::uint16_t>(top_->io_qdma_tm_dsc_sts_payload_avl),

@@ -105,6 +105,8 @@ class Engine {
   std::vector<std::vector<std::uint32_t>> arrived_;  // completions
   std::deque<std::pair<unsigned, unsigned>> grants_;
   Bytes arriving_frame_;
+  bool frame_waits_ = false;  // a beat of this queue is offered to the shell
+  unsigned waiting_queue_ = 0;
   std::uint64_t last_event_ = 0;  // at the streams, a cycle
   std::uint64_t since_skip_ = 0;  // edges; what is quiet is told of the cycle before
   std::uint8_t tag_ = 0;

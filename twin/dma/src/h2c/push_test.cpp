@@ -305,6 +305,7 @@ TEST(H2cPush, the_window_reads_zeros_and_takes_writes_beyond_its_frames) {
   b.engine.write(0, 0x3'fff8, {1, 2}, window);
   b.doorbell(vf_queue);
   b.compare_all();
+  EXPECT_EQ(b.unread(vf_queue), 0U) << "its part of the window was written to again";
 }
 
 }  // namespace

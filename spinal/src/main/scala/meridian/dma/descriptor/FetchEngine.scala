@@ -40,6 +40,8 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
     val doorbell = slave(Stream(RingDoorbell()))
     val slots = hasPush generate master(PushPort(p))
     val push = hasPush generate master(Stream(PushStart(p)))
+    val function = out(DmaParam.functionType()) // of the ring
+    val isMaster = hasPush generate in(Bool()) // it may access memory, a cycle later
     val changed = master(Flow(DmaParam.queueType())) // the queue's epoch has changed
     val credit = slave(Stream(RingCredit()))
     val ringSizes = in Vec (UInt(16 bits), 16) // entries, with the status entry
@@ -148,6 +150,7 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
     io.slots.claims := False
   }
   private def claim(): Unit = if (hasPush) io.slots.claims := event === Event.credit && keeping.is
+  io.function := ring.context.function
   io.changed.valid := False
   io.changed.payload := queue.resized
   io.hold.held := False
@@ -295,7 +298,7 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
       if (hasPush) {
         val mayFetch = !ring.context.creditEnable || ring.credits =/= 0
         val may = (event === Event.doorbell) ? (added =/= 0 && mayFetch) | (io.credit.count =/= 0)
-        pushes := isFirst && may && io.push.ready
+        pushes := isFirst && may && io.push.ready && io.isMaster
         keeps := isFirst && added =/= 0 && !mayFetch
       }
       goto(act)
@@ -401,7 +404,7 @@ class FetchEngine(p: DmaParam, isMemory: Boolean = false) extends Component {
             if (hasPush) when(pushes) {
               io.push.valid := True
               next.fetched := behindFirst
-              next.credits := ring.credits + io.credit.count - 1
+              next.credits := (ring.credits +| io.credit.count) - 1
               nextKeeping.is := False
             }
             when(!ring.listed) {

@@ -103,7 +103,12 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     sender.io.changed << engine.io.changed.stage()
     sender.io.read << reader.io.h2c
     io.h2c << sender.io.h2c
-    merge.io.done << DoneMerge.turns(reader.io.done, sender.io.done)
+    // A read that has failed stops the queue behind the frame that was pushed before it.
+    val isBehind = RegNext(sender.io.source.slot.valid && sender.io.queue === reader.io.done.payload.queue)
+    val read = reader.io.done.haltWhen(isBehind && reader.io.done.failed)
+    merge.io.done << DoneMerge.turns(read, sender.io.done)
+    val function = engine.io.function.resize(log2Up(p.functions) bits)
+    engine.io.isMaster := RegNext(engine.io.function < p.functions && io.busMaster(function))
   } else {
     io.h2c << reader.io.h2c
     merge.io.done << reader.io.done

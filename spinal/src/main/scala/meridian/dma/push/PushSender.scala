@@ -22,6 +22,7 @@ class PushSender(p: DmaParam) extends Component {
     val read = slave(Stream(H2cPins(32))) // frames that were read
     val h2c = master(Stream(H2cPins(32)))
     val done = master(Stream(RingDone()))
+    val queue = out(DmaParam.queueType()) // of the frame that is being sent
     val quiet = out Bool ()
   }
 
@@ -37,6 +38,7 @@ class PushSender(p: DmaParam) extends Component {
   io.source.slot.valid := !isEmpty
   io.source.slot.payload := frame.slot
   io.source.row := row
+  io.queue := frame.queue
   io.quiet := isEmpty && !io.start.valid
   io.done.valid := False
   io.done.payload.queue := frame.queue
@@ -86,8 +88,8 @@ class PushSender(p: DmaParam) extends Component {
       }
     }
     turn.whenIsActive {
-      // No frame that was read is under way behind this cycle.
-      val isBetween = io.read.fire ? io.read.tlast | !inRead
+      // No frame that was read is offered or under way behind this cycle.
+      val isBetween = io.read.fire ? io.read.tlast | !(inRead || io.read.valid)
       when(isDead || isChanged) {
         isEmpty := True
         goto(idle)

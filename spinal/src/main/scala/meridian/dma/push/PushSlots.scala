@@ -84,12 +84,14 @@ class PushSlots(p: DmaParam) extends Component {
   val lengths, indices = Mem(UInt(16 bits), p.pushSlots)
   val banks = Seq.fill(4)(Mem(Bits(64 bits), p.pushSlots * words / 4))
   val live = Reg(Bits(p.pushSlots bits)) init 0 // something is in the slot
+  val kept = Reg(Bits(p.pushSlots bits)) init 0 // a frame that waits for credit, until something is written there
 
   val isSent = io.sent.slot.valid && io.sent.slot.payload === placed.slot ||
     io.port.claims && io.port.kept.slot === placed.slot
   val takes = isPlaced && !isSent
   val before = slots.readAsync(placed.slot)
-  val isSame = live(placed.slot) && before.owner === placed.owner
+  // What is written to a slot whose frame waits begins another.
+  val isSame = live(placed.slot) && !kept(placed.slot) && before.owner === placed.owner
   val comes = Bits(PushWindow.words + 1 bits)
   for (word <- 0 until PushWindow.words + 1)
     comes(word) := placed.whole(word % 4) && placed.rows(word % 4) === word / 4
@@ -125,8 +127,6 @@ class PushSlots(p: DmaParam) extends Component {
   io.port.offer.slot := Delay(slot, 2)
   io.port.offer.index := Delay(indices.readAsync(slot), 2)
 
-  // Of slots whose frames wait for credit: they are kept until something is written to them.
-  val kept = Reg(Bits(p.pushSlots bits)) init 0
   val keepers = Vec.fill(p.pushSlots)(Reg(UInt(log2Up(p.queues) bits)))
   io.port.isKept := kept(io.port.kept.slot) && keepers(io.port.kept.slot) === io.port.kept.queue.resized
   when(takes) {
@@ -142,7 +142,10 @@ class PushSlots(p: DmaParam) extends Component {
     kept(io.port.keep.slot) := True
     keepers(io.port.keep.slot) := io.port.keep.queue.resized
   }
-  when(io.sent.slot.valid)(kept(io.sent.slot.payload) := False)
+  when(io.sent.slot.valid) {
+    live(io.sent.slot.payload) := False
+    kept(io.sent.slot.payload) := False
+  }
   when(io.clear) {
     live := 0
     kept := 0
