@@ -30,7 +30,7 @@ class PushSlotsProof extends Component {
   // A doorbell is looked at: the queue is asked for in 4 cycles, and nothing is written in them or on its way.
   val asks = io.function === function && io.number === number.resized
   val asked = History(asks, 4, init = False).andR
-  val ends = io.rung || io.clear
+  val ends = io.rung || io.clear || io.sent.slot.valid
   val still = !History(io.chunk.valid, 7, init = False).orR && !RegNext(History(ends, 4, init = False).orR)
   val offered = asked && still && io.port.offer.complete
   // Only what was offered is kept, and only the queue that is looked at is rung.
@@ -55,17 +55,20 @@ class PushSlotsProof extends Component {
     for (i <- 0 until 4) when(isOwn && hits(i))(value := write.words(i))
   }
   when(io.clear || (io.rung && RegNext(asks) && !io.port.keep.valid))(hasCome := False)
+  when(io.sent.slot.valid && io.sent.slot.payload === slot)(hasCome := False)
 
   val length = io.sent.length
   val isSeen = offered && io.sent.slot.payload === slot // the slot's length
   assert(!offered || io.port.offer.slot === slot, "another queue's slot is offered")
   assert(!isSeen || length <= (word << 3) || hasCome, "a frame is offered of which a word has not come")
   assert(!isSeen || (length =/= 0 && length <= PushWindow.longest), "a frame is offered that the window has no room for")
+  val shown = io.sent.data.subdivideIn(64 bits)(word(1 downto 0))
+  assert(!isSeen || length <= (word << 3) || io.sent.row =/= (word >> 2) || shown === value, "a word is not as it came")
   cover(isSeen && length > 8 && word === 1)
 }
 
 class PushSlotsFormal extends AnyFunSuite {
-  test("a frame is offered only if all of its words have come from its queue, and nobody else's, in 14 cycles") {
+  test("a frame is offered only if all of its words have come from its queue since the last one, and as they came, in 14 cycles") {
     Proof().withBMC(14).doVerify(new PushSlotsProof)
   }
   test("such a frame is offered") {
