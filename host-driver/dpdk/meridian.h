@@ -141,6 +141,7 @@ struct meridian_entry {
  * @latch: of the word that a read of a counter's low half keeps
  * @pf_version: of the messages that the PF of a VF knows
  * @tx_offload: what the PF of a VF was asked for last, MERIDIAN_TX_OFFLOAD_*
+ * @push: longest frame that is pushed if the card can; 0: none is
  * @is_pf_silent: the PF of a VF has not answered the last question
  * @is_loss_seen: as it was looked for, the VF had lost its queues
  * @vfs: that a PF serves, NULL: none
@@ -183,6 +184,7 @@ struct meridian {
 	pthread_mutex_t latch;
 	uint32_t pf_version;
 	uint32_t tx_offload;
+	uint32_t push;
 	bool is_pf_silent;
 	bool is_loss_seen;
 	struct meridian_vfs *vfs;
@@ -196,6 +198,7 @@ struct meridian {
  * @trusted: bitmap of them
  * @vf_address: of the first one, others have those behind it; zero: they have random ones
  * @vf_messages: that one which floods is heard in a second
+ * @push: longest frame that is written into the card; 0: none is
  */
 struct meridian_options {
 	uint32_t queues;
@@ -204,6 +207,7 @@ struct meridian_options {
 	uint32_t trusted;
 	struct rte_ether_addr vf_address;
 	uint32_t vf_messages;
+	uint32_t push;
 };
 
 static inline struct meridian *

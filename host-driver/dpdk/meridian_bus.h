@@ -23,14 +23,16 @@ struct rte_intr_handle;
  * Version of the two structures below. It changes with them, and with what their members mean. A
  * plug-in of another version is refused in a sentence.
  */
-#define MERIDIAN_BUS_VERSION	2
+#define MERIDIAN_BUS_VERSION	3
 
 /* Keys of devargs that the driver takes itself, for the list of a bus driver's own. */
-#define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages"
+#define MERIDIAN_DEVARGS	"queues", "mac", "vfs", "trusted", "vf_mac", "vf_messages", \
+				"push"
 
 /* BARs, as PCIe numbers them. */
 #define MERIDIAN_BAR_QDMA	0
 #define MERIDIAN_BAR_SHELL	2
+#define MERIDIAN_BAR_WINDOW	4	/* not on every card */
 
 /**
  * enum meridian_presence - where a function is whose registers give all ones
@@ -48,6 +50,9 @@ enum meridian_presence { MERIDIAN_PRESENT, MERIDIAN_SILENT, MERIDIAN_UNPLUGGED }
  * @write: a register; ordered behind the writes to memory before it
  * @doorbell: a write to @offset of the doorbells (16 bytes a queue, counted from the function's
  *	first), ordered as @write. NULL if storing to bus->doorbells is all there is to it
+ * @push: writes a frame of so many words, at most QDMA_PUSH_BYTES, and its header to the place of a
+ *	queue in the window; words are in the order of memory. A doorbell that is rung after it
+ *	returns comes behind it. NULL if storing to bus->window is all there is to it
  * @set_master: lets the function access memory, or not, as its Bus Master bit does: 0 if it is so
  *	when this returns, and nothing of before is under way. NULL: cannot be done; then memory of
  *	a queue that the card does not end is lost
@@ -57,8 +62,8 @@ enum meridian_presence { MERIDIAN_PRESENT, MERIDIAN_SILENT, MERIDIAN_UNPLUGGED }
  *	always MERIDIAN_SILENT. On PCI it reads sysfs, which Linux holds up while it resets the
  *	function: the thread of EAL's alarms waits so long, and with it the alarms of other ports
  *
- * Control calls of one bus come one at a time; doorbells of different queues come from any thread
- * at any time. All are called in the process that made the bus. In every version @version and
+ * Control calls of one bus come one at a time; doorbells and frames of different queues come from
+ * any thread at any time. All are called in the process that made the bus. In every version @version and
  * @close are the first members, because the driver closes a bus of another version with no more
  * than these.
  */
@@ -68,6 +73,8 @@ struct meridian_bus_ops {
 	uint32_t (*read)(struct meridian_bus *bus, unsigned int bar, uint32_t offset);
 	void (*write)(struct meridian_bus *bus, unsigned int bar, uint32_t offset, uint32_t value);
 	void (*doorbell)(struct meridian_bus *bus, uint32_t offset, uint32_t value);
+	void (*push)(struct meridian_bus *bus, uint32_t queue, const uint64_t *frame,
+		     uint32_t words, uint64_t header);
 	int (*set_master)(struct meridian_bus *bus, bool is_master);
 	bool (*vf_is_master)(struct meridian_bus *bus, uint32_t vf);
 	enum meridian_presence (*presence)(struct meridian_bus *bus);
@@ -78,6 +85,9 @@ struct meridian_bus_ops {
  * @ops: how; the first member in every version
  * @doorbells: where doorbells begin in memory (in BAR0 0x18000 of a PF, 0x3000 of a VF), if
  *	ops->doorbell is NULL. Secondary processes must have it at the same address
+ * @window: where the window for pushed frames begins in memory (BAR4), if ops->push is NULL.
+ *	Secondary processes must have it at the same address
+ * @window_queues: of the function's first, so many have a place in it; 0: there is no window
  * @interrupt: of the function's MSI-X vectors, NULL: none, then receive queues do not interrupt
  * @vectors: how many it has
  * @card: name of the card, the same for all its functions and no other card's ("0000:03:00")
@@ -92,6 +102,8 @@ struct meridian_bus_ops {
 struct meridian_bus {
 	const struct meridian_bus_ops *ops;
 	volatile void *doorbells;
+	volatile void *window;
+	uint32_t window_queues;
 	struct rte_intr_handle *interrupt;
 	uint32_t vectors;
 	char card[64];

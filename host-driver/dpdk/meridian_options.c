@@ -55,6 +55,18 @@ take_messages(const char *key, const char *value, void *result)
 }
 
 static int
+take_push(const char *key, const char *value, void *result)
+{
+	struct meridian_options *options = result;
+
+	if (take_number(value, 10, 0, QDMA_PUSH_BYTES, &options->push))
+		return 0;
+	MERIDIAN_LOG(ERR, "%s=%s: give the longest frame that is to be pushed, 0 to %u bytes", key,
+		     value != NULL ? value : "", QDMA_PUSH_BYTES);
+	return -EINVAL;
+}
+
+static int
 take_trusted(const char *key, const char *value, void *result)
 {
 	struct meridian_options *options = result;
@@ -112,6 +124,8 @@ meridian_take_options(const struct rte_devargs *devargs, struct meridian_options
 		error = meridian_take_key(keys, "vf_mac", take_address, &options->vf_address);
 	if (!error)
 		error = meridian_take_key(keys, "vf_messages", take_messages, options);
+	if (!error)
+		error = meridian_take_key(keys, "push", take_push, options);
 	rte_kvargs_free(keys);
 	return error;
 }

@@ -14,6 +14,7 @@
 
 #include "qdma/qdma_os.h"
 #include "qdma/qdma_regs.h"
+#include "qdma/qdma_ring.h"
 #include "meridian_bus.h"
 #include "meridian_compat.h"
 #include "meridian_log.h"
@@ -156,6 +157,16 @@ take_bar(const struct rte_pci_device *device, struct pci_bus *pci, unsigned int 
 	return -ENODEV;
 }
 
+/* Cards without pushed frames do not have it. */
+static void
+take_window(const struct rte_pci_device *device, struct meridian_bus *bus)
+{
+	bus->window = device->mem_resource[MERIDIAN_BAR_WINDOW].addr;
+	if (bus->window != NULL)
+		bus->window_queues = device->mem_resource[MERIDIAN_BAR_WINDOW].len /
+				     QDMA_WINDOW_BYTES;
+}
+
 /* Of the device's folder in sysfs; 0: it is not there. */
 static uint32_t
 sysfs_number(const struct rte_pci_device *device, const char *name)
@@ -248,7 +259,7 @@ check_keys(const struct rte_devargs *devargs)
 		return 0;
 	keys = rte_kvargs_parse(devargs->args, known);
 	if (keys == NULL) {
-		MERIDIAN_LOG(ERR, "\"%s\": a function on PCIe knows queues, mac, vfs, trusted, vf_mac and vf_messages, as KEY=VALUE",
+		MERIDIAN_LOG(ERR, "\"%s\": a function on PCIe knows queues, mac, vfs, trusted, vf_mac, vf_messages and push, as KEY=VALUE",
 			     devargs->args);
 		return -EINVAL;
 	}
@@ -282,6 +293,7 @@ probe(struct rte_pci_driver *driver __rte_unused, struct rte_pci_device *device)
 		free(pci);
 		return error;
 	}
+	take_window(device, &pci->bus);
 	pci->bus.doorbells = pci->bar[MERIDIAN_BAR_QDMA] +
 			     (pci->bus.is_vf ? QDMA_VF_DOORBELLS : QDMA_PF_DOORBELLS);
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
@@ -319,4 +331,5 @@ RTE_PMD_REGISTER_PCI_TABLE(net_meridian, ids);
 RTE_PMD_REGISTER_KMOD_DEP(net_meridian, "* vfio-pci | uio_pci_generic");
 RTE_PMD_REGISTER_PARAM_STRING(net_meridian,
 			      "queues=<1-256> mac=<address> "
-			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000>");
+			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000> "
+			      "push=<0-256>");

@@ -122,6 +122,19 @@ take_vf_address(struct meridian *m, const struct rte_ether_addr *address)
 	return error;
 }
 
+/* A VF may get another driver for its PF later, so the wish stays. */
+static void
+take_push(struct meridian *m, uint32_t bytes)
+{
+	m->push = bytes;
+	if (bytes && !meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PUSH_MASK))
+		MERIDIAN_LOG(WARNING, "%s: push=%u: the card takes no pushed frames, or the PF of this VF does not say so",
+			     m->data->name, bytes);
+	else if (bytes && !m->bus->window_queues)
+		MERIDIAN_LOG(WARNING, "%s: push=%u: no frame is pushed, because BAR %u is not mapped",
+			     m->data->name, bytes, MERIDIAN_BAR_WINDOW);
+}
+
 static int
 identify(struct rte_eth_dev *dev, struct meridian *m)
 {
@@ -145,6 +158,8 @@ identify(struct rte_eth_dev *dev, struct meridian *m)
 	} else {
 		error = identify_pf(m, &options);
 	}
+	if (!error)
+		take_push(m, options.push);
 	if (!error && !rte_is_zero_ether_addr(&options.address))
 		error = m->bus->is_vf ? take_vf_address(m, &options.address) :
 					take_pf_address(m, &options.address);

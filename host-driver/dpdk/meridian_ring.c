@@ -239,6 +239,20 @@ set_requests(const struct meridian *m, struct meridian_tx *tx)
 	tx->factor = tx->asks ? 1ull << 32 : 1ull << 32 | 1;
 }
 
+/* Which of its frames are pushed, and where to. */
+static void
+set_push(const struct meridian *m, struct meridian_tx *tx)
+{
+	bool can = meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PUSH_MASK) &&
+		   tx->index < m->bus->window_queues;
+
+	tx->push = can ? m->push : 0;
+	tx->window = NULL;
+	if (can && m->bus->ops->push == NULL)
+		tx->window = (volatile uint64_t *)m->bus->window +
+			     tx->index * (QDMA_WINDOW_BYTES / sizeof(uint64_t));
+}
+
 int
 meridian_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t slots, unsigned int socket,
 		  const struct rte_eth_txconf *conf)
@@ -414,6 +428,7 @@ meridian_tx_start(struct rte_eth_dev *dev, uint16_t index)
 		return no_size(m, "transmit", index);
 	/* A VF may have another PF's driver than when the queue was set up. */
 	set_requests(m, tx);
+	set_push(m, tx);
 	if (meridian_can(m, MERIDIAN_IDENT_CAPABILITIES_PIECES_MASK))
 		tx->pieces_log2 = tx->most_log2;
 	else

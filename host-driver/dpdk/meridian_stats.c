@@ -91,6 +91,7 @@ static const struct named driver_tx_counters[] = {
 	{ "tx_refused", offsetof(struct meridian_tx_counts, errors) },
 	{ "tx_copied", offsetof(struct meridian_tx_counts, copied) },
 	{ "tx_gathered", offsetof(struct meridian_tx_counts, gathered) },
+	{ "tx_pushed", offsetof(struct meridian_tx_counts, pushed) },
 	{ "tx_segmented", offsetof(struct meridian_tx_counts, segmented) },
 	{ "tx_no_memory", offsetof(struct meridian_tx_counts, no_memory) },
 	{ "tx_discarded", offsetof(struct meridian_tx_counts, discarded) },
@@ -160,6 +161,7 @@ count_tx(const struct meridian_tx *tx, struct meridian_tx_counts *since)
 	since->errors = tx->counts.errors - tx->before.errors;
 	since->copied = tx->counts.copied - tx->before.copied;
 	since->gathered = tx->counts.gathered - tx->before.gathered;
+	since->pushed = tx->counts.pushed - tx->before.pushed;
 	since->segmented = tx->counts.segmented - tx->before.segmented;
 	since->no_memory = tx->counts.no_memory - tx->before.no_memory;
 	since->discarded = tx->counts.discarded - tx->before.discarded;

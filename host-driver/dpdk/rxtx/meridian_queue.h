@@ -46,6 +46,7 @@ struct meridian_rx_counts {
  * @errors: frames that cannot be sent, which were freed
  * @copied: frames of several segments that the driver has copied into one
  * @gathered: frames of several segments that the card joins
+ * @pushed: frames that were written into the card, too
  * @segmented: frames that the card cuts into segments of TCP or UDP
  * @no_memory: times that there was none for a copy
  * @discarded: frames that were accepted, and not sent before the queue was stopped
@@ -56,6 +57,7 @@ struct meridian_tx_counts {
 	uint64_t errors;
 	uint64_t copied;
 	uint64_t gathered;
+	uint64_t pushed;
 	uint64_t segmented;
 	uint64_t no_memory;
 	uint64_t discarded;
@@ -154,10 +156,12 @@ struct meridian_rx {
  * @is_kept: the card has not said that the queue ended, and may access its memory
  * @pieces_log2: a descriptor has 1 << pieces_log2 pieces of a frame
  * @most_log2: the memory is for so many
+ * @push: longest frame that is written into the card if it is alone; 0: none is
  * @linear: where frames of several segments are copied to that the card does not join; NULL: there
  *	are none
  * @counts: by the thread that sends
  * @offloads: of the queue, with the port's
+ * @window: where frames are written; NULL if the bus wants to be called
  * @before: @counts as statistics were reset
  */
 struct meridian_tx {
@@ -181,12 +185,14 @@ struct meridian_tx {
 	bool is_kept;
 	uint8_t pieces_log2;
 	uint8_t most_log2;
+	uint16_t push;
 	struct rte_mempool *linear;
 
 	struct meridian_tx_counts counts;
 
 	const struct rte_memzone *zone;
 	uint64_t offloads;
+	volatile uint64_t *window;
 	struct meridian_tx_counts before;
 } __rte_cache_aligned;
 
@@ -254,6 +260,9 @@ uint16_t meridian_xmit_full(void *queue, struct rte_mbuf **mbufs, uint16_t count
 uint16_t meridian_xmit_cutting(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 uint32_t meridian_tx_pending(const struct meridian_tx *tx);
 int meridian_clean_tx(struct meridian_tx *tx, uint32_t limit);
+
+/* meridian_tx_push.c */
+void meridian_push(struct meridian_tx *tx);
 
 /* meridian_tx_prepare.c */
 uint16_t meridian_xmit_prepare(void *queue, struct rte_mbuf **mbufs, uint16_t count);

@@ -109,6 +109,15 @@ ring_bell(struct meridian_tx *tx)
 			   tx->filled & tx->mask);
 }
 
+/* Tells the card of the descriptors that were filled last. */
+static inline void
+tell(struct meridian_tx *tx, uint32_t count)
+{
+	if (unlikely(tx->push) && count == 1)
+		meridian_push(tx);
+	ring_bell(tx);
+}
+
 static __rte_always_inline uint64_t
 first_word(const struct meridian_tx *tx, uint32_t length, uint32_t request)
 {
@@ -149,7 +158,7 @@ meridian_xmit_simple(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 	if (unlikely(run < count))
 		tx->counts.bytes += fill_run(tx, &mbufs[run], count - run);
 	tx->counts.packets += count;
-	ring_bell(tx);
+	tell(tx, count);
 	return count;
 }
 
@@ -302,7 +311,7 @@ xmit(struct meridian_tx *tx, struct rte_mbuf **mbufs, uint16_t count, const bool
 	}
 	tx->counts.packets += tx->filled - filled;
 	if (likely(tx->filled != filled))
-		ring_bell(tx);
+		tell(tx, tx->filled - filled);
 	return done;
 }
 

@@ -18,6 +18,7 @@ extern const struct test_case frame_cases[];
 extern const struct test_case hash_cases[];
 extern const struct test_case memory_cases[];
 extern const struct test_case opening_cases[];
+extern const struct test_case push_cases[];
 extern const struct test_case queue_cases[];
 extern const struct test_case removal_cases[];
 extern const struct test_case reset_cases[];

@@ -115,7 +115,7 @@ arguments_that_cannot_be_are_invalid(void)
 {
 	static const char * const bad[] = {
 		"queues=0", "queues=257", "mac=01:00:5e:00:00:01", "mac=", "vfs=33", "vf_messages=0",
-		"trusted=x", "queues",
+		"trusted=x", "queues", "push=257", "push=-1", "push=64 bytes", "push",
 	};
 	unsigned int i;
 

@@ -23,6 +23,8 @@ bool test_card_has_no_fence;
 bool test_card_has_a_vf;
 uint32_t test_card_address[2][2];
 uint32_t test_card_capabilities;
+uint32_t test_card_places;
+bool test_card_window_is_memory;
 bool test_card_is_of_another_version;
 
 static bool
@@ -142,11 +144,23 @@ ring_doorbell(struct meridian_bus *bus, uint32_t offset, uint32_t value)
 		meridian_null_doorbell(card->null, offset, value);
 		return;
 	}
+	if (queue < TEST_CARD_PLACES)
+		card->header = card->window[queue][QDMA_WINDOW_HEADER / sizeof(uint64_t)];
 	if (card->is_deaf)
 		return;
 	card->told[queue] = value & 0xffff;
 	if (!card->is_slow)
 		take_frames(card, queue, value & 0xffff);
+}
+
+static void
+push_frame(struct meridian_bus *bus, uint32_t queue, const uint64_t *frame, uint32_t words,
+	   uint64_t header)
+{
+	uint64_t *place = ((struct test_card *)bus)->window[queue];
+
+	memcpy(place, frame, words * sizeof(*frame));
+	place[QDMA_WINDOW_HEADER / sizeof(*place)] = header;
 }
 
 static void
@@ -183,6 +197,17 @@ static const struct meridian_bus_ops unfenced_ops = {
 	.read = read_register,
 	.write = write_register,
 	.doorbell = ring_doorbell,
+};
+
+static const struct meridian_bus_ops pushing_ops = {
+	.version = MERIDIAN_BUS_VERSION,
+	.close = close_bus,
+	.read = read_register,
+	.write = write_register,
+	.doorbell = ring_doorbell,
+	.push = push_frame,
+	.set_master = set_master,
+	.presence = presence,
 };
 
 static const struct meridian_bus_ops ops = {
@@ -266,6 +291,10 @@ probe(struct rte_vdev_device *device)
 	card->null->shell[(MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES) / 4] |=
 		test_card_capabilities;
 	card->bus.ops = test_card_has_no_fence ? &unfenced_ops : &ops;
+	if (test_card_places && !test_card_window_is_memory)
+		card->bus.ops = &pushing_ops;
+	card->bus.window = test_card_window_is_memory ? card->window : NULL;
+	card->bus.window_queues = test_card_places;
 	if (test_card_is_of_another_version)
 		card->bus.ops = &other_ops;
 	card->bus.is_loop = card->null->loop;

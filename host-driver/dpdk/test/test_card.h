@@ -5,6 +5,10 @@
 
 #include "meridian_bus.h"
 #include "meridian_null.h"
+#include "qdma/qdma_ring.h"
+
+#define TEST_CARD_PLACES	2	/* in the window for pushed frames */
+#define TEST_CARD_WORDS		(QDMA_WINDOW_BYTES / sizeof(uint64_t))
 
 /**
  * struct test_card - a card, and what is wrong with it
@@ -20,6 +24,8 @@
  * @is_master: the function may access memory
  * @latched: high half of the counter of the function whose low one was read last
  * @told: the last doorbell of a transmit queue
+ * @window: for pushed frames
+ * @header: in the window, of the transmit queue that was told last, at that time
  * @sent: frames that were taken while the port was open for them
  * @lost: frames that were taken while it was not
  */
@@ -36,6 +42,8 @@ struct test_card {
 	bool is_master;
 	uint32_t latched;
 	uint32_t told[MERIDIAN_NULL_QUEUES];
+	uint64_t window[TEST_CARD_PLACES][TEST_CARD_WORDS];
+	uint64_t header;
 	uint64_t sent;
 	uint64_t lost;
 };
@@ -60,6 +68,10 @@ extern uint32_t test_card_address[2][2];
 
 /* MERIDIAN_IDENT_CAPABILITIES that the next one has beside the null card's. */
 extern uint32_t test_card_capabilities;
+
+/* Places in the next one's window for pushed frames, which the driver stores to, or asks the bus to. */
+extern uint32_t test_card_places;
+extern bool test_card_window_is_memory;
 
 /* The next one is a plug-in's that was built for another version of meridian_bus.h. */
 extern bool test_card_is_of_another_version;
