@@ -38,4 +38,4 @@ def test_null_card(program: Path, steps: int, seed: int) -> None:
 
 
 def test_twin(program: Path, run_card: Any) -> None:
-    walk(program, 200, SEED, "net_meridian_twin0", f"socket={run_card().socket}", minutes=10)
+    walk(program, 200, SEED, "net_meridian_twin0", f"socket={run_card().socket},push=200", minutes=10)

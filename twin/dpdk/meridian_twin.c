@@ -121,6 +121,7 @@ static const struct meridian_bus_ops ops = {
 	.read = read_register,
 	.write = write_register,
 	.doorbell = meridian_twin_doorbell,
+	.push = meridian_twin_push,
 	.set_master = set_master,
 	.vf_is_master = vf_is_master,
 	.presence = presence,
@@ -251,6 +252,7 @@ open_twin(const struct options *options)
 		free(twin);
 		return NULL;
 	}
+	meridian_twin_find_window(twin);
 	meridian_twin_share_memory(twin);
 	if (meridian_twin_share_doorbells(twin))
 		TWIN_LOG(WARNING, "%s: doorbells go by messages", twin->bus.card);
@@ -311,4 +313,5 @@ static struct rte_vdev_driver meridian_twin_driver = {
 RTE_PMD_REGISTER_VDEV(net_meridian_twin, meridian_twin_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_meridian_twin,
 			      "socket=<path> function=<0-255> pf=<0-3> queues=<1-256> mac=<address> "
-			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000>");
+			      "vfs=<0-32> trusted=<bitmap> vf_mac=<address> vf_messages=<1-100000> "
+			      "push=<0-256>");

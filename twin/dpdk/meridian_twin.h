@@ -82,4 +82,9 @@ int meridian_twin_share_doorbells(struct meridian_twin *twin);
 void meridian_twin_forget_doorbells(struct meridian_twin *twin);
 void meridian_twin_doorbell(struct meridian_bus *bus, uint32_t offset, uint32_t value);
 
+/* meridian_twin_window.c */
+void meridian_twin_find_window(struct meridian_twin *twin);
+void meridian_twin_push(struct meridian_bus *bus, uint32_t queue, const uint64_t *frame,
+			uint32_t words, uint64_t header);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sends frames of a file on a device, some of which the card is to cut into segments.
- *   segment_test DEVICE ARGUMENTS FILE
+ *   segment_test DEVICE ARGUMENTS FILE [alone]     alone: each when the card has taken those before
  * Each frame is a struct wanted, as this machine has it, and its bytes. For each one a line says
  * what rte_eth_tx_prepare() says of it, 0 or an errno; what that refuses is not sent.
  */
@@ -112,6 +112,18 @@ read_frame(FILE *file, const struct wanted *wanted)
 }
 
 static void
+wait_for_the_card(void)
+{
+	unsigned int ms;
+
+	for (ms = 0; rte_mempool_in_use_count(large_pool); ms++) {
+		must(ms < PATIENCE_MS, "the card does not take the last frames");
+		rte_eth_tx_done_cleanup(port, 0, 0);
+		rte_delay_us_sleep(1000);
+	}
+}
+
+static void
 send_frame(struct rte_mbuf *frame)
 {
 	unsigned int ms;
@@ -124,18 +136,6 @@ send_frame(struct rte_mbuf *frame)
 	puts("0");
 	for (ms = 0; rte_eth_tx_burst(port, 0, &frame, 1) != 1; ms++) {
 		must(ms < PATIENCE_MS, "the ring stays full");
-		rte_delay_us_sleep(1000);
-	}
-}
-
-static void
-wait_for_the_card(void)
-{
-	unsigned int ms;
-
-	for (ms = 0; rte_mempool_in_use_count(large_pool); ms++) {
-		must(ms < PATIENCE_MS, "the card does not take the last frames");
-		rte_eth_tx_done_cleanup(port, 0, 0);
 		rte_delay_us_sleep(1000);
 	}
 }
@@ -159,13 +159,18 @@ main(int count, char **words)
 	struct wanted wanted;
 	FILE *file;
 
-	must(count == 4, "segment_test DEVICE ARGUMENTS FILE");
+	bool is_alone = count == 5 && strcmp(words[4], "alone") == 0;
+
+	must(count == 4 || is_alone, "segment_test DEVICE ARGUMENTS FILE [alone]");
 	begin(words[0]);
 	file = fopen(words[3], "rb");
 	must(file != NULL, "%s", words[3]);
 	start(words[1], words[2]);
-	while (fread(&wanted, sizeof(wanted), 1, file) == 1)
+	while (fread(&wanted, sizeof(wanted), 1, file) == 1) {
 		send_frame(read_frame(file, &wanted));
+		if (is_alone)
+			wait_for_the_card();
+	}
 	fclose(file);
 	wait_for_the_card();
 	tell_counts();

@@ -408,6 +408,7 @@ def test_a_null_card_has_no_vfs(library: Path) -> None:
     [
         ("vfs=33", "vfs=33: a PF serves 0 to 32 VFs"),
         ("vfs=1,function=4", "vfs=1: a VF has no VFs"),
+        ("push=257", "push=257: give the longest frame that is to be pushed, 0 to 256 bytes"),
         ("vfs=1,vf_messages=0", "vf_messages=0: a VF that floods is heard 1 to 100000 times a second"),
         ("vfs=1,trusted=yes", "trusted=yes: give a bitmap of VFs"),
         ("vfs=1,vf_mac=01:00:00:00:00:01", "vf_mac=01:00:00:00:00:01: that is no unicast address"),

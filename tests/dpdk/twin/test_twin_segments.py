@@ -7,14 +7,14 @@ import errno
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from cuts import Cut, must_be_segments, some_cuts, whole, write_cuts
+from cuts import Cut, Sent, must_be_segments, some_cuts, whole, write_cuts
 from dpdk_fixtures import library, testpmd
 from large_frames import MOST, TCP, UDP, Large, large
 from pf import address_of
@@ -26,7 +26,7 @@ from test_twin_vf import FIRST
 from testpmd import Testpmd
 
 __all__ = ["library", "testpmd"]  # fixtures
-Sender = Callable[[Any, list[Cut], str], tuple[list[bytes], str]]
+Sender = Callable[..., tuple[list[bytes], str]]
 OUR_DMA = ("--dma", "meridian")
 SECONDS = 300
 REST_SECONDS = 30
@@ -41,12 +41,18 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sent(program: Path, tmp_path: Path) -> Iterator[Sender]:
-    """sent(card, cuts, "mac=..."): what came on the wire of these frames, and what the program says."""
+    """sent(card, frames, "mac=...", "alone"): what came on the wire of these frames, and what the program says."""
     running: list[subprocess.Popen[str]] = []
 
-    def run(card: Any, cuts: list[Cut], arguments: str) -> tuple[list[bytes], str]:
+    def run(card: Any, cuts: Sequence[Sent], arguments: str, *words: str) -> tuple[list[bytes], str]:
         write_cuts(tmp_path / "cuts", cuts)
-        command = [str(program), "net_meridian_twin0", f"socket={card.socket},{arguments}", str(tmp_path / "cuts")]
+        command = [
+            str(program),
+            "net_meridian_twin0",
+            f"socket={card.socket},{arguments}",
+            str(tmp_path / "cuts"),
+            *words,
+        ]
         with (tmp_path / "said").open("w") as said:
             process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
         running.append(process)
