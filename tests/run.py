@@ -54,6 +54,7 @@ OWN_DMA_MACHINES = [
         *("driver/test_driver_ping", "driver/test_driver_pieces", "driver/test_driver_segments"),
         *("driver/test_driver_frames", "sriov/test_driver_vf_segments", "driver/test_driver_ethtool"),
         *("xdp/test_driver_xdp", "sriov/test_driver_sriov", "faults/test_driver_box_irq", "ps/test_ps_box"),
+        "dpdk/test_dpdk_push",
     )
 ]
 
