@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushed frames when something else happens in the same cycles: streams that stand still, credit of others, words that are
-// left out, reads that fail, and functions that may not access memory.
+// Pushed frames when something else happens in the same cycles: streams that stand still, credit of others, words that
+// are left out, reads that fail, and functions that may not access memory.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -61,14 +61,19 @@ class PushSlotsProof extends Component {
   val isSeen = offered && io.sent.slot.payload === slot // the slot's length
   assert(!offered || io.port.offer.slot === slot, "another queue's slot is offered")
   assert(!isSeen || length <= (word << 3) || hasCome, "a frame is offered of which a word has not come")
-  assert(!isSeen || (length =/= 0 && length <= PushWindow.longest), "a frame is offered that the window has no room for")
+  assert(
+    !isSeen || (length =/= 0 && length <= PushWindow.longest),
+    "a frame is offered that the window has no room for"
+  )
   val shown = io.sent.data.subdivideIn(64 bits)(word(1 downto 0))
   assert(!isSeen || length <= (word << 3) || io.sent.row =/= (word >> 2) || shown === value, "a word is not as it came")
   cover(isSeen && length > 8 && word === 1)
 }
 
 class PushSlotsFormal extends AnyFunSuite {
-  test("a frame is offered only if all of its words have come from its queue since the last one, and as they came, in 14 cycles") {
+  test(
+    "a frame is offered only if all of its words have come from its queue since the last one, and as they came, in 14 cycles"
+  ) {
     Proof().withBMC(14).doVerify(new PushSlotsProof)
   }
   test("such a frame is offered") {
