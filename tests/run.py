@@ -35,8 +35,8 @@ OWN_DMA = [
     for name in (
         *("ps/test_ps", "ps/test_ps_bus_errors"),
         *(f"test_{name}" for name in ("cable", "card", "completions", "conservation", "frames", "interrupts", "link")),
-        *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "segments", "shared_doorbells")),
-        *(f"test_{name}" for name in ("switching", "time", "vf")),
+        *(f"test_{name}" for name in ("observability", "offload", "push", "receiver_reset", "segments")),
+        *(f"test_{name}" for name in ("shared_doorbells", "switching", "time", "vf")),
     )
 ]
 #: And those that want more time, or cards of their own.
@@ -44,15 +44,16 @@ OWN_DMA_LONG = [
     *OWN_DMA,
     *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_sequences")),
     "tests/twin/test_memory_queues.py",
+    "tests/twin/test_random_abuse.py",
     *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
 ]
 
-#: Of machines with such a card: in make test the first three of these, without what is long.
+#: Of machines with such a card: in make test the first four of these, without what is long.
 OWN_DMA_MACHINES = [
     f"tests/qemu/{name}.py"
     for name in (
-        *("driver/test_driver_ping", "driver/test_driver_pieces", "driver/test_driver_segments"),
-        *("driver/test_driver_frames", "sriov/test_driver_vf_segments", "driver/test_driver_ethtool"),
+        *(f"driver/test_driver_{name}" for name in ("ping", "pieces", "segments", "push", "frames", "ethtool")),
+        *("sriov/test_driver_vf_segments", "sriov/test_driver_mailbox", "sriov/test_driver_pfs"),
         *("xdp/test_driver_xdp", "sriov/test_driver_sriov", "faults/test_driver_box_irq", "ps/test_ps_box"),
         "dpdk/test_dpdk_push",
     )
@@ -133,7 +134,7 @@ def suites(long: bool) -> list[Suite]:
             60 if long else 20,
             "machines-dma",
             ["--dma", "meridian", *QUICK_MACHINES],
-            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:3]),
+            *(OWN_DMA_MACHINES if long else OWN_DMA_MACHINES[:4]),
         ),
     ]
 

@@ -26,9 +26,9 @@ from meridian_twin.wire import Wire
 BASE = 0x1_0000_0000
 BYTES = 1 << 20
 CSR_END = 0x2000
-PARENT = {4: 3, 5: 0, 6: 1, 7: 2}  # the shell's usual eight functions, a VF for each PF
-VICTIMS = (0, 3, 4)
-ATTACKERS = (1, 2, 5, 6, 7)
+PARENT = {4: 0, 5: 1, 6: 2, 7: 3}  # the shell's usual eight functions, a VF for each PF
+VICTIMS = (0, 3, 7)
+ATTACKERS = (1, 2, 4, 5, 6)
 GHOST = 13  # may not access memory at all
 QUEUES = 2
 SETTING = QueueSetting(ring=65, completions=129, buffer=2048)
@@ -68,6 +68,7 @@ class Attacks:
             (10, self.any_doorbell),
             (20, self.any_register),
             (6, self.page_register),
+            (8, self.window),
             (25, self.descriptors),
             (8, self.message),
             (4, self.request),
@@ -116,6 +117,21 @@ class Attacks:
         """BAR 2. A PF's is the whole card's, so only the VFs' may be written."""
         if function >= 4:
             self.link.write(function, 2, 4 * self.random.randrange(0x400), self.word())
+
+    def window(self, function: int) -> None:
+        """BAR 4: a frame of its own whose descriptor comes, or may come, or words of one anywhere. Some cards have none."""
+        ring = self.random.choice(self.pairs[function]).h2c
+        at = qdma.WINDOW_BYTES * (ring.queue if self.random.random() < 0.8 else self.random.randrange(64))
+        data = marked(function, mac(function), ELSEWHERE, self.done, self.random.choice((60, 64, 200, 256)))
+        words = [int.from_bytes(data[n : n + 8], "little") for n in range(0, len(data), 8)]
+        for number, value in enumerate(words):
+            if self.random.random() < 0.9:
+                self.link.write(function, 4, at + 8 * number, value, 8)
+        length = self.random.choice((len(data), len(data), 0, 8, 257, self.random.getrandbits(16)))
+        header = self.random.getrandbits(32) | length << 32 | ring.pidx << 48
+        self.link.write(function, 4, at + qdma.WINDOW_HEADER, header, 8)
+        if self.random.random() < 0.5:
+            self.descriptors(function)
 
     def descriptors(self, function: int) -> None:
         """Some in a ring of its own, and the doorbell that says so."""

@@ -36,8 +36,9 @@ def abuse(card: Any, seed: int, operations: int, patience: float) -> Abuse:
 
 
 @pytest.mark.parametrize("seed", [1, None])
-def test_functions_harm_nobody(run_card: Any, seed: int | None) -> None:
-    world = abuse(run_card(), seed or seed_of("abuse"), 10_000, 30)
+def test_functions_harm_nobody(run_card: Any, own_dma: bool, seed: int | None) -> None:
+    vfs = ("--vfs", "1,1,1,1") if own_dma else ()  # of each PF, where the shell says whose they are
+    world = abuse(run_card(configuration=vfs), seed or seed_of("abuse"), 10_000, 30)
     assert world.from_attackers > 20  # they were not just refused
 
 
