@@ -33,9 +33,9 @@ QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 OWN_DMA = [
     f"tests/twin/{name}.py"
     for name in (
-        *("ps/test_ps", "ps/test_ps_bus_errors"),
+        *("dma/test_push", "ps/test_ps", "ps/test_ps_bus_errors"),
         *(f"test_{name}" for name in ("cable", "card", "completions", "conservation", "frames", "interrupts", "link")),
-        *(f"test_{name}" for name in ("observability", "offload", "push", "receiver_reset", "segments")),
+        *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "segments")),
         *(f"test_{name}" for name in ("shared_doorbells", "switching", "time", "vf")),
     )
 ]
@@ -43,7 +43,7 @@ OWN_DMA = [
 OWN_DMA_LONG = [
     *OWN_DMA,
     *(f"tests/twin/{name}.py" for name in ("functions/test_vf_parents", "ps/test_ps_limits", "test_sequences")),
-    "tests/twin/test_memory_queues.py",
+    "tests/twin/dma/test_memory_queues.py",
     "tests/twin/test_random_abuse.py",
     *(f"tests/dpdk/twin/test_twin_{name}.py" for name in ("attach", "pf", "vf")),
 ]

@@ -73,7 +73,7 @@ def test_nonsense_costs_only_itself(run_card: Any, connect: Any) -> None:
 def test_registers_at_their_borders(run_card: Any, connect: Any) -> None:
     host = connect(run_card())
     link = host.link
-    assert link.read(0, 4, 0) == 0xFFFFFFFF
+    assert link.read(0, 5, 0) == 0xFFFFFFFF
     assert link.read(0, 2, link.welcome.bar2_bytes) == 0xFFFFFFFF
     assert link.read(0, 0, link.welcome.bar0_bytes) == 0xFFFFFFFF
     host.card.write(host.card.regs.address("IDENT", "SCRATCH"), 0xA5A5_1234)

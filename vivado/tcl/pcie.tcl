@@ -69,8 +69,8 @@ namespace eval pcie {
     return $settings
   }
 
-  # BAR0 has the engine's registers, BAR2 those of the card, BAR4 the window for pushed frames, in which a host may combine
-  # writes. Tables of 8 vectors are where the engine has them, which is
+  # BAR0 has the engine's registers, BAR2 those of the card, BAR4 the window for pushed frames, in which a host may
+  # combine writes. Tables of 8 vectors are where the engine has them, which is
   # where the QDMA IP has them.
   proc functions {board} {
     set settings [dict create]
