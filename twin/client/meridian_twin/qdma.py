@@ -221,7 +221,7 @@ class H2cQueue(_Ring):
         self._in_flight: deque[list[int]] = deque()
         self._cidx = 0
         self.sent = 0  # frames the card has taken
-        self.pushed = 0
+        self.pushed = 0  # frames that were written into the card, too
 
     @property
     def in_flight(self) -> int:

@@ -210,7 +210,8 @@ void Engine::take_frame_beat() {
   const bool has_data = !top_->io_qdma_m_axis_h2c_payload_tuser_zero_byte && !error;
   if (has_data) arriving_frame_.insert(arriving_frame_.end(), bytes, bytes + beat_bytes - empty);
   if (!last) return;
-  frames.push_back({queue, std::move(arriving_frame_), top_->io_qdma_m_axis_h2c_payload_tuser_mdata, error});
+  frames.push_back({queue, std::move(arriving_frame_), top_->io_qdma_m_axis_h2c_payload_tuser_mdata, error,
+                    Bytes(bytes + beat_bytes - empty, bytes + beat_bytes)});
   arriving_frame_.clear();
 }
 

@@ -72,6 +72,7 @@ class Engine {
     Bytes bytes;
     std::uint32_t metadata;
     bool error;
+    Bytes rest{};  // of its last beat, behind its end
   };
 
   RequesterHost host;

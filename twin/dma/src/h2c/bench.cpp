@@ -170,6 +170,12 @@ void H2cBench::sort_out() {
   shell.messages.clear();
 }
 
+const Engine::Frame& H2cBench::newest(unsigned queue) {
+  sort_out();
+  const std::vector<Engine::Frame>& found = ring_[queue].found;
+  return found.at(found.size() - 1);
+}
+
 void H2cBench::follow(Ring& ring, unsigned which, const DescriptorMessage& message) {
   EXPECT_EQ(message.qen, !message.qinv);
   ring.available[which] = message.qinv ? 0 : ring.available[which] + message.avl;

@@ -68,6 +68,9 @@ class H2cBench : public InterruptRings {
   /// Frames of one piece, of those that were posted, that the RTL has not read from the host's memory.
   unsigned unread(unsigned queue) const;
 
+  /// The frame that has come last of the RTL's queue, out_of_range if none has.
+  const Engine::Frame& newest(unsigned queue);
+
   /// Both come to rest, and everything is compared.
   void compare_all();
   /// The same for a queue that has failed behind what was compared before, and behind more frames that pass.

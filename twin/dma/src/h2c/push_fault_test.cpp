@@ -93,6 +93,7 @@ TEST(H2cPushFaults, a_word_that_is_left_out_behind_a_frame_that_waited) {
     if (overwritten) b.grant(vf_queue, 1);
     b.settle();
     b.doorbell(vf_queue);
+    b.engine.run(100);
     b.grant(vf_queue, 1);
     b.compare_all();
     EXPECT_EQ(b.unread(vf_queue), overwritten ? 0U : 1U) << (overwritten ? "it waits" : "it was sent");
@@ -149,6 +150,24 @@ TEST(H2cPushFaults, a_read_that_fails_behind_a_pushed_frame_does_not_stop_its_ri
     b.engine.takes_frames = true;
     b.compare_failed(vf_queue, 1);
     ASSERT_FALSE(HasFailure()) << (between ? "the pushed frame waits" : "it is being sent");
+  }
+}
+
+TEST(H2cPushFaults, what_another_queue_has_left_in_the_slot_is_not_shown) {
+  for (const unsigned length : {1U, 8U, 60U, 72U, 97U, 250U}) {
+    H2cBench b(28);
+    for (const unsigned queue : {vf_queue, sharing}) b.begin(queue);
+    push(b, sharing, 256);
+    push(b, vf_queue, length);
+    b.doorbell(vf_queue);
+    b.engine.settle();
+    // Bytes of its last word are the queue's own.
+    const Bytes& rest = b.newest(vf_queue).rest;
+    const std::size_t own = (8 - length % 8) % 8;
+    ASSERT_LE(own, rest.size());
+    EXPECT_EQ(Bytes(rest.begin() + static_cast<std::ptrdiff_t>(own), rest.end()), Bytes(rest.size() - own))
+        << length << " bytes";
+    b.compare_all();
   }
 }
 

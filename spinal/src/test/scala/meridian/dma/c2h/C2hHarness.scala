@@ -22,11 +22,9 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val random = new Random(seed)
   val sizes = Seq(16, 128, 9, 512) // with the status entry
   val buffers = Seq(2048, 4096, 256, 1000)
-  private var masters = (BigInt(1) << p.functions) - 1
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
   private val maxRead = if (maxPayload == 128) 128 else 512 // the smallest of both together
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
-  dut.io.busMaster #= masters
   for (i <- 0 until 16) {
     dut.io.ringSizes(i) #= sizes(i % 4)
     dut.io.bufferSizes(i) #= buffers(i % 4)
@@ -41,6 +39,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   dut.io.prefetch.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1, maxPayload)
+  private val masters = new BusMasters(dut.io.busMaster, p, host)
   host.headers = 8 * CompletionRoom.ofBufferRead
   dut.io.room.hasRoom #= true
   host.onWrite = written
@@ -113,12 +112,7 @@ class C2hHarness(dut: C2hEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   def function(queue: Int): Int = if (queue % 3 == 0) 0 else DmaParam.firstVf + queue % 3
   private var nextBuffer = 0x40000000L
 
-  def setMaster(function: Int, on: Boolean): Unit = {
-    val bit = BigInt(1) << function
-    masters = if (on) masters | bit else masters &~ bit
-    dut.io.busMaster #= masters
-    host.setMaster(function, on)
-  }
+  def setMaster(function: Int, on: Boolean): Unit = masters.set(function, on)
 
   /** Both rings of the queue begin anew; what was sent before is forgotten. */
   def begin(queue: Int, setting: QueueSetting = QueueSetting()): Unit = {

@@ -20,8 +20,6 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   val random = new Random(seed)
   val entries = 15 // of each ring, without the status entry
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
-  private var masters = (BigInt(1) << p.functions) - 1
-  dut.io.busMaster #= masters
   dut.io.ringSizes.foreach(_ #= entries + 1)
   dut.io.statusInterval #= 4
   dut.io.hold.queue.valid #= false
@@ -34,6 +32,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   for (flow <- Seq(dut.io.buffers.asked, dut.io.buffers.ended)) flow.valid #= false
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1)
+  private val masters = new BusMasters(dut.io.busMaster, p, host)
   host.headers = CompletionRoom.limit - CompletionRoom.ofBufferRead
   private val (_, changes) = StreamDriver.queue(dut.io.change, cd)
   private val (_, doorbells) = StreamDriver.queue(dut.io.doorbell, cd)
@@ -90,12 +89,7 @@ class H2cHarness(dut: H2cEngine, p: DmaParam, seed: Int, pace: Float = 1.0f, max
   def function(queue: Int): Int = if (queue % 3 == 0) 0 else DmaParam.firstVf + queue % 3
 
   /** The function may access memory or not. */
-  def setMaster(function: Int, on: Boolean): Unit = {
-    val bit = BigInt(1) << function
-    masters = if (on) masters | bit else masters &~ bit
-    dut.io.busMaster #= masters
-    host.setMaster(function, on)
-  }
+  def setMaster(function: Int, on: Boolean): Unit = masters.set(function, on)
 
   /** The queue's contexts are written: it begins at index 0, with so many descriptors posted already. */
   def change(

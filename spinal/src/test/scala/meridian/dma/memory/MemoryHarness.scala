@@ -19,10 +19,8 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
   val random = new Random(seed)
   val entries = 15 // of each ring, without the status entry
   val maxRead = if (maxPayload == 128) 128 else 2 * maxPayload // the smallest of both together
-  private var masters = (BigInt(1) << p.functions) - 1
   dut.io.maxPayload #= Integer.numberOfTrailingZeros(maxPayload / 128)
   dut.io.maxReadRequest #= Integer.numberOfTrailingZeros(maxRead / 128)
-  dut.io.busMaster #= masters
   dut.io.ringSizes.foreach(_ #= entries + 1)
   dut.io.statusInterval #= 4
   dut.io.holds.foreach(_.queue.valid #= false)
@@ -30,6 +28,7 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
   dut.io.room.hasRoom #= true
   val memory = new HostMemory
   val host = new RequesterHost(dut.io.rq, dut.io.rc, cd, memory, maxRead, pace, seed + 1, maxPayload)
+  private val masters = new BusMasters(dut.io.busMaster, p, host)
   val card = new CardBus(dut.io.axi, cd, pace, seed + 2)
   private val changes = dut.io.changes.map(StreamDriver.queue(_, cd)._2)
   private val doorbells = dut.io.doorbells.map(StreamDriver.queue(_, cd)._2)
@@ -53,12 +52,7 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
   def descriptor(queue: Int, c2h: Boolean, index: Int): Long = ring(queue, c2h) + 32 * index
   def function(queue: Int): Int = if (queue % 3 == 0) 0 else DmaParam.firstVf + queue % 3
 
-  def setMaster(function: Int, on: Boolean): Unit = {
-    val bit = BigInt(1) << function
-    masters = if (on) masters | bit else masters &~ bit
-    dut.io.busMaster #= masters
-    host.setMaster(function, on)
-  }
+  def setMaster(function: Int, on: Boolean): Unit = masters.set(function, on)
 
   /** The queue's context is written: it begins at index 0. */
   def change(queue: Int, c2h: Boolean, enable: Boolean = true, irq: Boolean = false): Unit = {
