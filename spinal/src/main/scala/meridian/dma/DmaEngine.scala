@@ -2,6 +2,7 @@
 package meridian.dma
 
 import meridian.dma.c2h.C2hEngine
+import meridian.dma.command.{CommandEngine, CommandPort}
 import meridian.dma.context._
 import meridian.dma.h2c.H2cEngine
 import meridian.dma.interrupt.{InterruptEngine, RingInterrupt, UserInterruptPort}
@@ -31,6 +32,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     val axil = master(AxiLite4(HostRegs.axiConfig)) // accesses of BAR2, see BarBridge
     val awuser, aruser = out Bits (HostRegs.userBits bits)
     val axi = p.memory generate master(Axi4(MemoryTransfer.axi)) // of memory-mapped queues
+    val commands = p.commands generate slave(CommandPort()) // of the card's own logic
     val doorbell = master(Flow(Doorbell()))
     val interrupt = master(Flow(InterruptRequest())) // vectors, as they are asked for
     val idle = out Bool () // see EngineIdle
@@ -81,7 +83,9 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   // A function may use tags 0 to 31 without Extended Tag: these are all of them, or the lowest.
   private val firstOfMemory = p.descriptorTags + p.payloadTags
   val memory = p.memory generate new MemoryEngine(p, firstOfMemory, timeOut = p.readTimeOut)
-  val c2h = new C2hEngine(p, firstTag = firstOfMemory + p.memoryTags, timeOut = p.readTimeOut)
+  private val firstOfCommands = firstOfMemory + p.memoryTags
+  val logic = p.commands generate new CommandEngine(p, firstOfCommands, timeOut = p.readTimeOut)
+  val c2h = new C2hEngine(p, firstTag = firstOfCommands + p.commandTags, timeOut = p.readTimeOut)
   val user = p.userInterrupts generate new UserInterruptPort(p)
   // Those of mailbox, errors and H2C, two of C2H, and the shell's.
   val interrupts = new InterruptEngine(
@@ -91,14 +95,18 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   // Nothing is kept behind this arbiter, so what has left an engine has been taken by RQ, and nothing overtakes it: an
   // interrupt comes behind its status entry.
   io.pcie.rq(
-    RqMerge(Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq) ++ Option(memory).map(_.io.rq), home = 1)
+    RqMerge(
+      Seq(h2c.io.rq, c2h.io.rq, interrupts.io.rq) ++ Option(memory).map(_.io.rq) ++ Option(logic).map(_.io.rq),
+      home = 1
+    )
   ) // frames of C2H have most beats
   val (completed, completedToo) = StreamFork2(io.pcie.rc, synchronous = true) // each takes it at once
   h2c.io.rc << completed
   c2h.io.rc << completedToo
   h2c.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
   h2c.io.buffers <> c2h.io.room
-  csr.io.late := (Seq(h2c.io.late, c2h.io.late, interrupts.io.late) ++ Option(memory).map(_.io.late)).reduce(_ || _)
+  csr.io.late := (Seq(h2c.io.late, c2h.io.late, interrupts.io.late) ++ Option(memory).map(_.io.late) ++
+    Option(logic).map(_.io.late)).reduce(_ || _)
   h2c.io.ringSizes := csr.io.ringSizes
   c2h.io.maxPayload := RegNext(io.pcie.cfg_max_payload)
   c2h.io.maxReadRequest := RegNext(io.pcie.cfg_max_read_req)
@@ -203,6 +211,16 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
     memory.io.statusInterval := csr.io.statusInterval
     io.axi << memory.io.axi
   }
+  if (p.commands) {
+    logic.io.port <> io.commands
+    logic.io.changes <> commands.io.changeCommands
+    logic.io.rc.valid := completed.fire
+    logic.io.rc.payload := completed.payload
+    logic.io.room <> h2c.io.commands
+    logic.io.maxPayload := c2h.io.maxPayload
+    logic.io.maxReadRequest := h2c.io.maxReadRequest
+    logic.io.busMaster := config.io.busMaster
+  }
   h2c.io.busMaster := config.io.busMaster
   c2h.io.busMaster := config.io.busMaster
 
@@ -238,7 +256,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   interrupts.io.change << commands.io.ringChange
   io.interrupt << interrupts.io.asked
   // A reset waits for both engines, and then for the interrupts that they have asked for.
-  private val drainable = Seq(h2c.io.drain, c2h.io.drain) ++ Option(memory).map(_.io.drain)
+  private val drainable =
+    Seq(h2c.io.drain, c2h.io.drain) ++ Option(memory).map(_.io.drain) ++ Option(logic).map(_.io.drain)
   val drained = Vec.fill(drainable.size)(RegInit(False))
   for ((drain, isDone) <- drainable.zip(drained)) {
     drain.valid := resets.io.drain.valid && !isDone
@@ -276,8 +295,8 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   private val places = 1 << log2Up(p.functions)
   val idle = new EngineIdle(moving.size, Seq(CsrTable.bytes / 4, 64 * places, p.vectors * places, p.queues).max)
   idle.io.valid := moving.asBits()
-  idle.io.quiet := h2c.io.quiet && c2h.io.quiet && interrupts.io.quiet
-  if (p.memory)
-    idle.io.quiet.removeAssignments() := h2c.io.quiet && c2h.io.quiet && interrupts.io.quiet && memory.io.quiet
+  private val quiet = Seq(h2c.io.quiet, c2h.io.quiet, interrupts.io.quiet) ++ Option(memory).map(_.io.quiet) ++
+    Option(logic).map(_.io.quiet)
+  idle.io.quiet := quiet.reduce(_ && _)
   io.idle := idle.io.idle
 }

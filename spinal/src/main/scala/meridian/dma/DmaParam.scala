@@ -16,6 +16,7 @@ import spinal.core._
   *                     Enable of each PF before it lets the PF or one of its VFs access memory
   * @param userInterrupts  there are ports for interrupts that the shell asks for
   * @param memory       queues may be memory-mapped, onto memory at an AXI4 master
+  * @param commands     the card's own logic may read and write host memory, by queues that are for its commands
   * @param toldVectors  what the block tells the host of each function's MSI-X table, as a board's build sets it
   * @param pushSlots    frames that the host has written into the card and not yet sent, a power of two; 0: there is no
   *                     window for such frames
@@ -33,7 +34,8 @@ case class DmaParam(
     toldVectors: Int = 8,
     pushSlots: Int = 8,
     firstVfDone: Int = DmaParam.firstVf,
-    memory: Boolean = false
+    memory: Boolean = false,
+    commands: Boolean = false
 ) {
   require(pfs == 4, s"pfs is $pfs: choose 4, as nothing else was tested; a PF may be left unused")
   require(Set(0, DmaParam.firstVf)(firstVfDone), s"firstVfDone is $firstVfDone: choose 0 or ${DmaParam.firstVf}")
@@ -48,14 +50,19 @@ case class DmaParam(
     pushSlots == 0 || isPow2(pushSlots) && pushSlots >= 2 && pushSlots <= 64,
     s"pushSlots is $pushSlots: choose 0 or a power of two, 2 to 64"
   )
+  require(
+    !(memory && commands) || extendedTags,
+    "memory-mapped queues and commands of the card's own logic have too few tags together: choose extended tags, too"
+  )
   require(isPow2(queues) && queues >= 16 && queues <= 2048, s"queues is $queues: choose a power of two, 16 to 2048")
 
   /** Tags of reads by what they are for; together 32, or as many as frames of 64 bytes need at 45 million a second if a
-    * read takes 1 us: 45 of payload, and the next power of two. Those of memory-mapped queues follow, and then those of C2H.
+    * read takes 1 us: 45 of payload, and the next power of two. Those of memory-mapped queues, of commands and of C2H follow.
     */
-  def descriptorTags: Int = if (memory && !extendedTags) 4 else 8
+  def descriptorTags: Int = if ((memory || commands) && !extendedTags) 4 else 8
   def payloadTags: Int = if (extendedTags) 64 else 16
   def memoryTags: Int = if (!memory) 0 else if (extendedTags) 8 else 4
+  def commandTags: Int = if (!commands) 0 else if (extendedTags) 64 else 4
 
   /** One more than the highest number of a function. */
   def functions: Int = DmaParam.firstVf + vfs.sum

@@ -4,6 +4,7 @@ package meridian.dma.context
 import meridian.dma.DmaParam
 import meridian.dma.c2h.PrefetchWrite
 import meridian.dma.completion.{CompletionChange, CompletionHold, CompletionRow}
+import meridian.dma.command.{CommandChange, CommandQueue}
 import meridian.dma.context.{ContextKind => Kind}
 import meridian.dma.descriptor.{RingChange, RingFields, RingHold}
 import meridian.dma.interrupt.{InterruptRing, InterruptRingFields, InterruptRingHold}
@@ -58,6 +59,7 @@ class ContextCommand(p: DmaParam) extends Component {
     val changeCompletion = master(Stream(CompletionChange()))
     val prefetch = master(Flow(PrefetchWrite()))
     val isMapped = p.memory generate (out Vec (Bool(), 2)) // the queues of H2C and of C2H changes are memory-mapped
+    val changeCommands = p.commands generate Vec(master(Flow(CommandChange())), 2) // with changes of H2C and of C2H
     val ringHold = master(InterruptRingHold())
     val ringChange = master(Stream(InterruptRing()))
   }
@@ -93,6 +95,12 @@ class ContextCommand(p: DmaParam) extends Component {
   val ringChange = Reg(InterruptRing())
   val isMapped = p.memory generate Vec.fill(2)(Reg(Bool()))
   if (p.memory) io.isMapped := isMapped
+  val forCommands = p.commands generate Vec.fill(2)(Reg(CommandQueue()))
+  if (p.commands) for (((to, now), from) <- io.changeCommands.zip(forCommands).zip(Seq(io.change, io.changeC2h))) {
+    to.valid := from.fire && !from.creditsAlone
+    to.queue := from.payload.queue
+    to.now := now
+  }
   val asked = Seq(io.hold.queue -> holds, io.holdC2h.queue -> holdsC2h, io.holdCompletion.queue -> holdsCompletion)
   for ((hold, isHeld) <- asked) {
     hold.valid := isHeld
@@ -112,14 +120,20 @@ class ContextCommand(p: DmaParam) extends Component {
     out.payload.assignFromBits(kept.asBits)
   }
   val rows = CombInit(store.io.rows)
+  // The engine has nothing of a queue for commands, whose ring is disabled there.
+  private def isRingOf(software: Bits): Bool = if (p.commands) !RingFields.isForCommands(software) else True
   when(holdsC2h) {
-    rows(Kind.swC2h) := RingFields.software(store.io.rows(Kind.swC2h), io.holdC2h.state)
+    when(isRingOf(store.io.rows(Kind.swC2h)))(
+      rows(Kind.swC2h) := RingFields.software(store.io.rows(Kind.swC2h), io.holdC2h.state)
+    )
     rows(Kind.hwC2h) := RingFields.hardware(store.io.rows(Kind.hwC2h), io.holdC2h.state)
   }
   when(holdsCompletion)(rows(Kind.completion) := io.holdCompletion.row.resized)
   when(holdsRing)(rows(Kind.ring) := InterruptRingFields.context(store.io.rows(Kind.ring), io.ringHold.state))
   when(holds) {
-    rows(Kind.swH2c) := RingFields.software(store.io.rows(Kind.swH2c), io.hold.state)
+    when(isRingOf(store.io.rows(Kind.swH2c)))(
+      rows(Kind.swH2c) := RingFields.software(store.io.rows(Kind.swH2c), io.hold.state)
+    )
     rows(Kind.hwH2c) := RingFields.hardware(store.io.rows(Kind.hwH2c), io.hold.state)
     rows(Kind.creditH2c) := RingFields.credit(store.io.rows(Kind.creditH2c), io.hold.state)
   }
@@ -233,13 +247,17 @@ class ContextCommand(p: DmaParam) extends Component {
       // The contexts as they are after the write.
       val kinds = Seq(Kind.swH2c, Kind.hwH2c, Kind.swC2h, Kind.hwC2h, Kind.completion)
       val written = Vec(kinds.map(i => (write(i) && !invalidates) ? row | rows(i)))
-      changeC2h := RingFields.change(index.resized, written(2), written(3), c2h = true, p.memory)
+      changeC2h := RingFields.change(index.resized, written(2), written(3), c2h = true, p.memory, p.commands)
       when(write(Kind.swC2h) && invalidates)(changeC2h.context.enable := False)
       changeCompletion.queue := index.resized
       changeCompletion.row := written(4).resized
       when(write(Kind.completion) && invalidates)(changeCompletion.row(CompletionRow.valid) := False)
-      change := RingFields.change(index.resized, written(0), written(1), hasMemory = p.memory)
+      change := RingFields.change(index.resized, written(0), written(1), c2h = false, p.memory, p.commands)
       if (p.memory) for ((is, i) <- isMapped.zip(Seq(0, 2))) is := RingFields.isMapped(written(i))
+      if (p.commands) for ((now, i) <- forCommands.zip(Seq(0, 2))) {
+        now := RingFields.commands(written(i))
+        when(write(if (i == 0) Kind.swH2c else Kind.swC2h) && invalidates)(now.enable := False)
+      }
       when(write(Kind.swH2c) && invalidates)(change.context.enable := False)
       when(!begins) {
         change.credits := RingFields.creditsOf(invalidates ? rows(Kind.creditH2c) | row)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.descriptor
 
+import meridian.dma.command.CommandQueue
 import spinal.core._
 
 /** Where software finds a ring in its contexts: of software, of hardware, and of credits. What the engine changes by
@@ -38,12 +39,30 @@ object RingFields {
   /** Whether the queue is memory-mapped. */
   def isMapped(software: Bits): Bool = software(memoryMapped)
 
-  /** @param c2h       its descriptors are to have 8 bytes, and not 16 or more
-    * @param hasMemory there are memory-mapped queues; their descriptors are to have 32 bytes, and are fetched without credits
+  /** Whether the queue is for commands of the card's own logic, and has no ring. */
+  def isForCommands(software: Bits): Bool = software(bypass) && !software(memoryMapped)
+
+  /** Such a queue: who lets the logic have its memory, if anybody. */
+  def commands(software: Bits): CommandQueue = {
+    val it = CommandQueue()
+    it.enable := software(enable) && isForCommands(software) && field(software, function)(11 downto 8) === 0
+    it.function := field(software, function).asUInt.resized
+    it
+  }
+
+  /** @param c2h         its descriptors are to have 8 bytes, and not 16 or more
+    * @param hasMemory   there are memory-mapped queues; their descriptors are to have 32 bytes, and are fetched without
+    *                    credits
+    * @param hasCommands there are queues for commands of the card's own logic, whose rings are disabled
     */
-  def context(software: Bits, c2h: Boolean = false, hasMemory: Boolean = false): RingContext = {
+  def context(
+      software: Bits,
+      c2h: Boolean = false,
+      hasMemory: Boolean = false,
+      hasCommands: Boolean = false
+  ): RingContext = {
     val it = RingContext()
-    it.enable := software(enable)
+    it.enable := (if (hasCommands) software(enable) && !isForCommands(software) else software(enable))
     // The status entry of another base could cross 4 KiB.
     val isPlaced = field(software, base)(2 downto 0) === 0
     val isStranger = (field(software, descriptorSize) === 0) =/= Bool(c2h)
@@ -77,11 +96,12 @@ object RingFields {
       software: Bits,
       hardware: Bits,
       c2h: Boolean = false,
-      hasMemory: Boolean = false
+      hasMemory: Boolean = false,
+      hasCommands: Boolean = false
   ): RingChange = {
     val it = RingChange()
     it.queue := queue
-    it.context := context(software, c2h, hasMemory)
+    it.context := context(software, c2h, hasMemory, hasCommands)
     it.pidx := field(software, pidx).asUInt
     it.cidx := field(hardware, cidx).asUInt
     it.pending := hardware(pending)

@@ -46,6 +46,7 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     val drain = slave(Stream(DmaParam.functionType()))
     val buffers = slave(RoomPort()) // for reads of C2H descriptors, which are another engine's
     val memory = p.memory generate slave(RoomPort()) // for reads of memory-mapped queues, likewise
+    val commands = p.commands generate slave(RoomPort()) // for those of the card's own logic, likewise
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nothing will move that has not moved for some cycles, see DmaEngine
     val slots = hasPush generate master(PushPort(p)) // see PushSlots
@@ -73,8 +74,9 @@ class H2cEngine(p: DmaParam, timeOut: Int = 15000000) extends Component {
     port.io.maxReadRequest := io.maxReadRequest
     port.io.busMaster := io.busMaster
   }
-  val room = new CompletionRoom(p.memory)
+  val room = new CompletionRoom(p.memory, p.commands)
   if (p.memory) room.io.memory <> io.memory
+  if (p.commands) room.io.commands <> io.commands
   room.io.buffers <> io.buffers
   room.io.descriptors <> descriptors.io.room
   room.io.payload <> payload.io.room

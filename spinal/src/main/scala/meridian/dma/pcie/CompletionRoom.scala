@@ -24,13 +24,14 @@ case class RoomPort() extends Bundle with IMasterSlave {
   * Ports ask by turns, payload in every other cycle and the others in every fourth, so that none has to leave room for a
   * request of another in the same cycle. Descriptors, those of H2C and of C2H, may always have one request under way,
   * however many of others are: payload may have all room but that. So may memory-mapped queues, which have every
-  * second turn of those of C2H.
+  * second turn of those of C2H, and commands of the card's own logic, which have every second turn of payload.
   */
-class CompletionRoom(hasMemory: Boolean = false) extends Component {
+class CompletionRoom(hasMemory: Boolean = false, hasCommands: Boolean = false) extends Component {
   import CompletionRoom._
   val io = new Bundle {
     val descriptors, payload, buffers = slave(RoomPort()) // buffers: descriptors of C2H
     val memory = hasMemory generate slave(RoomPort()) // all reads of memory-mapped queues
+    val commands = hasCommands generate slave(RoomPort())
   }
 
   private def count(port: RoomPort): UInt = {
@@ -44,10 +45,13 @@ class CompletionRoom(hasMemory: Boolean = false) extends Component {
   val ofBuffers = count(io.buffers)
   private def atLeast(used: UInt, least: Int): UInt = (used < least) ? U(least, used.getWidth bits) | used
   val ofMemory = hasMemory generate count(io.memory)
-  val taken = {
-    val ofStreams = atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
-    if (hasMemory) ofStreams +^ atLeast(ofMemory, most) else ofStreams
-  }
+  val ofCommands = hasCommands generate count(io.commands)
+  private val options = Seq(io.memory -> ofMemory, io.commands -> ofCommands).filter(_._1 != null)
+  val taken = options
+    .map(_._2)
+    .foldLeft(
+      atLeast(ofDescriptors, most) +^ atLeast(ofBuffers, ofBufferRead) +^ ofPayload
+    )(_ +^ atLeast(_, most))
   val turn = RegInit(U(0, (if (hasMemory) 3 else 2) bits))
   turn := turn + 1
   // It is found a cycle ahead. What another asks for meanwhile counts as much as it may be.
@@ -58,15 +62,20 @@ class CompletionRoom(hasMemory: Boolean = false) extends Component {
     RegNext(isNext && (fits || hasNone), init = False)
   }
   val besidePayload = Seq(io.descriptors -> most, io.buffers -> ofBufferRead) ++ Option(io.memory).map(_ -> most)
-  io.payload.hasRoom := hasRoom(turn(0), False, most, besidePayload: _*)
+  private val ofPayloadTurn = if (hasCommands) turn(1 downto 0) === 1 else turn(0)
+  // In the cycle before another's turn one of these has had its own.
+  private val odd = Seq(io.payload -> most) ++ Option(io.commands).map(_ -> most)
+  io.payload.hasRoom := hasRoom(ofPayloadTurn, False, most, besidePayload: _*)
+  if (hasCommands)
+    io.commands.hasRoom := hasRoom(turn(1 downto 0) === 3, ofCommands === 0, most, besidePayload: _*)
   io.descriptors.hasRoom := hasRoom(
     (if (hasMemory) turn(1 downto 0) else turn) === 0,
     ofDescriptors === 0,
     most,
-    io.payload -> most
+    odd: _*
   )
-  io.buffers.hasRoom := hasRoom(turn === 2, ofBuffers === 0, ofBufferRead, io.payload -> most)
-  if (hasMemory) io.memory.hasRoom := hasRoom(turn === 6, ofMemory === 0, most, io.payload -> most)
+  io.buffers.hasRoom := hasRoom(turn === 2, ofBuffers === 0, ofBufferRead, odd: _*)
+  if (hasMemory) io.memory.hasRoom := hasRoom(turn === 6, ofMemory === 0, most, odd: _*)
 }
 
 object CompletionRoom {

@@ -25,6 +25,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int, isSlow: Boolean
     val idle = out Bool () // no tag is in flight
     val quiet = out Bool () // nor is anything left of a read
     val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing any more
+    val cut = in Bool () default False // what is left of the read whose command was taken last fails
     val busy = out Bool () // it still waits for an answer; 4 cycles behind revoked at most
   }
 
@@ -33,6 +34,7 @@ class ReadPort(p: DmaParam, tags: Int, first: Int, timeOut: Int, isSlow: Boolean
   splitter.io.maxReadRequest := io.maxReadRequest
   splitter.io.busMaster := io.busMaster
   splitter.io.revoked << io.revoked
+  splitter.io.cut := io.cut
   val tagTable = new TagTable(tags, first, timeOut)
   // What is not allowed sends no request.
   tagTable.io.piece << splitter.io.piece.haltWhen(!io.room.hasRoom && splitter.io.piece.allowed)

@@ -33,7 +33,7 @@ object ReadPiece {
 /** Cuts reads at multiples of the maximum read request size, or of 512 bytes if that is less, and so at those of 4 KiB.
   *
   * The first piece is there the cycle after its read, and then one a cycle; a read is taken with the last piece of the one
-  * before. What is left of a read fails when its function is revoked or may not access memory any more.
+  * before. What is left of a read fails when it is cut, or its function is revoked or may not access memory any more.
   */
 class ReadSplitter(p: DmaParam) extends Component {
   val io = new Bundle {
@@ -42,6 +42,7 @@ class ReadSplitter(p: DmaParam) extends Component {
     val maxReadRequest = in UInt (3 bits) // 128 bytes times two to the power of it
     val busMaster = in Bits (p.functions bits)
     val revoked = slave(Flow(DmaParam.functionType())) // it may ask for nothing, from the next cycle on
+    val cut = in Bool () // likewise, what is left of this read
   }
 
   private def isMaster(function: UInt): Bool =
@@ -76,6 +77,6 @@ class ReadSplitter(p: DmaParam) extends Component {
   }
   private def mayRead(function: UInt): Bool =
     isMaster(function) && !(io.revoked.valid && io.revoked.payload === function)
-  val (mayBegin, mayGoOn) = (mayRead(io.command.function), allowed && mayRead(rest.function))
+  val (mayBegin, mayGoOn) = (mayRead(io.command.function), allowed && mayRead(rest.function) && !io.cut)
   allowed := io.command.fire ? mayBegin | mayGoOn
 }

@@ -8,12 +8,12 @@ import spinal.core.formal._
 import spinal.lib._
 
 /** Any requests while their port has room, and completions of those that are under way in any order. */
-class CompletionRoomProof(hasMemory: Boolean) extends Component {
+class CompletionRoomProof(hasMemory: Boolean, hasCommands: Boolean = false) extends Component {
   import CompletionRoom.{limit, most, ofBufferRead}
-  val dut = FormalDut(new CompletionRoom(hasMemory))
+  val dut = FormalDut(new CompletionRoom(hasMemory, hasCommands))
   assumeInitial(ClockDomain.current.isResetActive)
   val ports = Seq(dut.io.descriptors -> most, dut.io.payload -> most, dut.io.buffers -> ofBufferRead) ++
-    Option(dut.io.memory).map(_ -> most)
+    Option(dut.io.memory).map(_ -> most) ++ Option(dut.io.commands).map(_ -> most)
   val open = ports.map { case (port, least) =>
     for (flow <- Seq(port.asked, port.ended)) {
       anyseq(flow.valid)
@@ -28,10 +28,10 @@ class CompletionRoomProof(hasMemory: Boolean) extends Component {
     under
   }
   val Seq(descriptors, payload, buffers) = open.take(3)
-  val memory = open.drop(3) // of memory-mapped queues, if there are any
+  val options = open.drop(3) // of memory-mapped queues and of commands, if there are any
   private def atLeast(used: UInt, least: Int) = (used < least) ? U(least, 10 bits) | used
-  val all = memory.foldLeft(descriptors + payload + buffers)(_ + _)
-  val taken = memory
+  val all = options.foldLeft(descriptors + payload + buffers)(_ + _)
+  val taken = options
     .map(atLeast(_, most))
     .foldLeft(atLeast(descriptors, most) + payload + atLeast(buffers, ofBufferRead))(_ + _)
   assert(all <= limit, "more completions may come than there is room for")
@@ -50,16 +50,18 @@ class CompletionRoomProof(hasMemory: Boolean) extends Component {
     taken <= limit - most || descriptors === 0,
     taken <= limit - most,
     taken <= limit - ofBufferRead || buffers === 0
-  ) ++ memory.map(taken <= limit - most || _ === 0)
+  ) ++ options.map(taken <= limit - most || _ === 0)
   for (((port, _), may) <- ports.zip(may)) {
     assert(!(still >= round && may) || hadTurn(port), "room is lost")
     assert(!port.hasRoom || may, "a port has room that another has")
   }
   // What the counters and turns are, so that the proof goes from any cycle to the next.
   val turn = dut.turn.pull()
-  private val turns = Seq(turn(1 downto 0) === 1, !turn(0), turn === 3, turn === turn.maxValue)
+  private val (ofPayload, ofCommands) = (turn(1 downto 0) === 2, turn(1 downto 0) === 0)
+  private val turns = Seq(turn(1 downto 0) === 1, if (hasCommands) ofPayload else !turn(0), turn === 3) ++
+    (if (hasMemory) Seq(turn === turn.maxValue) else Nil) ++ (if (hasCommands) Seq(ofCommands) else Nil)
   for (((port, _), isIts) <- ports.zip(turns)) assert(!port.hasRoom || isIts)
-  for (of <- memory) assert(dut.ofMemory.pull() === of)
+  for ((counter, of) <- (Option(dut.ofMemory) ++ Option(dut.ofCommands)).zip(options)) assert(counter.pull() === of)
   assert(dut.ofDescriptors.pull() === descriptors && dut.ofPayload.pull() === payload)
   assert(dut.ofBuffers.pull() === buffers)
   cover(all === limit)
@@ -72,5 +74,10 @@ class CompletionRoomFormal extends AnyFunSuite {
 
   test("the same with memory-mapped queues") {
     Pdr.induction(new CompletionRoomProof(hasMemory = true), steps = 10, cycles = 80)
+  }
+
+  test("the same with commands of the card's own logic, and with both") {
+    Pdr.induction(new CompletionRoomProof(hasMemory = false, hasCommands = true), steps = 6, cycles = 80)
+    Pdr.induction(new CompletionRoomProof(hasMemory = true, hasCommands = true), steps = 10, cycles = 80)
   }
 }
