@@ -2,6 +2,7 @@
 package meridian
 
 import meridian.box.{BoxAccess, HostBox, WireBoxes}
+import meridian.dma.command.CommandPort
 import meridian.egress.{EgressClass, HostPool}
 import meridian.egress.pool.{PoolParam, PoolPort}
 import meridian.filter.mactable._
@@ -40,6 +41,7 @@ class HostSide(p: ShellParam) extends Component {
     val cardTimeout = in Bool () // the card's registers did not answer
     val idle = out Bool ()
     val boxTime = p.boxTime generate in(RxStamp())
+    val commands = p.commands generate master(CommandPort()) // of the module at the host
     val boxIrqRose = p.hasBoxes generate (out Bits (p.boxPlaces.size bits)) // a pulse a rising edge, by p.boxPlaces
     val high = p.twoQueues generate out(Vec(Bits(EgressClass.priorities bits), p.ports)) // of the upper queue
     val cells = p.pool generate (Vec(master(PoolPort(PoolParam.ofShell(p))), p.ports))
@@ -97,6 +99,7 @@ class HostSide(p: ShellParam) extends Component {
     box.io.rxOwner <> queues.io.owner(p.queueOwners - 2)
     box.io.txOwner <> queues.io.owner(p.queueOwners - 1)
     box.io.fromFilter << rxFilter.io.c2h
+    if (p.commands) io.commands <> box.io.commands
     box
   }
 

@@ -179,6 +179,7 @@ class Shell(p: ShellParam) extends Component {
       dma.io.skip := io.sim_skip_host
       io.sim_quiet_host := dma.io.quietCycles
       host.io.qdma <> dma.io.qdma
+      if (p.commands) dma.io.commands <> host.io.commands
       host.io.axi <> dma.io.axil
       host.io.awuser := dma.io.awuser
       host.io.aruser := dma.io.aruser

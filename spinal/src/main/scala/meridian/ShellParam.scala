@@ -134,6 +134,10 @@ case class ShellParam(
       !memory || ownDma,
       "memory-mapped queues need the DMA engine of our own: choose the DMA engine meridian, too"
     )
+    require(
+      !commands || ownDma,
+      "a module that reads or writes host memory needs the DMA engine of our own: choose the DMA engine meridian, too"
+    )
     if (ownDma) {
       require(
         hostBytes == 32 && hostMhz == 250,
@@ -155,8 +159,12 @@ case class ShellParam(
       queues = queues,
       extendedTags = extendedTags,
       userInterrupts = hasBoxes,
-      memory = memory
+      memory = memory,
+      commands = commands
     )
+
+  /** Whether the module at the host gives commands on host memory. */
+  def commands: Boolean = hostBox.exists(BoxPins.commands)
 
   /** Whether the host may push frames. */
   def push: Boolean = ownDma && dmaParam.pushSlots > 0

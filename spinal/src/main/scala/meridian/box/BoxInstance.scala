@@ -39,6 +39,7 @@ class BoxInstance(
   regs.io.irq := RegNext(box.bool("irq", False)) init False
 
   def drive(name: String, value: Data): Unit = box.drive(name, value)
+  def bit(name: String, absent: Bool): Bool = box.bool(name, absent)
   def bits(name: String, width: Int): Bits = box.bits(name, B(0, width bits))
 
   /** Its time, if it has a port for it. */

@@ -2,6 +2,7 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.dma.command.CommandPort
 
 /** The ports that a user's module has. docs/user-logic.md tells what they mean. */
 object BoxPins {
@@ -44,6 +45,37 @@ object BoxPins {
       channel("r", ("data", false, 32), ("resp", false, 2), ("valid", false, 1), ("ready", true, 1))
   }
 
+  /** A command on host memory, from the module. */
+  private def command(name: String): Seq[Pin] = Seq(
+    Pin(s"${name}_tvalid", toBox = false, 1, needed = true),
+    Pin(s"${name}_tready", toBox = true, 1, needed = true),
+    Pin(s"${name}_tuser_address", toBox = false, 64, needed = true),
+    Pin(s"${name}_tuser_bytes", toBox = false, 16, needed = true),
+    Pin(s"${name}_tuser_queue", toBox = false, 11, needed = true),
+    Pin(s"${name}_tuser_tag", toBox = false, CommandPort.tagBits, needed = false)
+  )
+
+  /** Reads of host memory by a module at the host, which has all of it or nothing; and writes likewise. */
+  val reads: Seq[Pin] = command("m_axis_dma_read") ++ Seq(
+    Pin("s_axis_dma_read_tvalid", toBox = true, 1, needed = true),
+    Pin("s_axis_dma_read_tready", toBox = false, 1, needed = true),
+    Pin("s_axis_dma_read_tdata", toBox = true, 256, needed = true),
+    Pin("s_axis_dma_read_tkeep", toBox = true, 32, needed = false),
+    Pin("s_axis_dma_read_tlast", toBox = true, 1, needed = true),
+    Pin("s_axis_dma_read_tuser_tag", toBox = true, CommandPort.tagBits, needed = false),
+    Pin("s_axis_dma_read_tuser_error", toBox = true, 1, needed = true)
+  )
+  val writes: Seq[Pin] = command("m_axis_dma_write") ++ Seq(
+    Pin("m_axis_dma_write_tdata", toBox = false, 256, needed = true),
+    Pin("m_axis_dma_write_tlast", toBox = false, 1, needed = true),
+    Pin("s_axis_dma_written_tvalid", toBox = true, 1, needed = true),
+    Pin("s_axis_dma_written_tuser_tag", toBox = true, CommandPort.tagBits, needed = false),
+    Pin("s_axis_dma_written_tuser_error", toBox = true, 1, needed = true)
+  )
+
+  /** Whether a module at the host gives commands on host memory. */
+  def commands(module: BoxModule): Boolean = (reads ++ writes).exists(pin => module.has(pin.name))
+
   /** Those of a module at the wire, or of one at the host. */
   def of(p: ShellParam, atHost: Boolean = false): Seq[Pin] =
     Seq(Pin("clk", true, 1, needed = true), Pin("rst", true, 1, needed = true)) ++ time ++
@@ -68,11 +100,17 @@ object BoxPins {
            Pin("m_axis_tx_tuser_request", false, 32, needed = true)
          )
        else Nil) ++
-      Seq(Pin("box_rst_done", false, 1, needed = false), Pin("irq", false, 1, needed = false)) ++ registers
+      Seq(Pin("box_rst_done", false, 1, needed = false), Pin("irq", false, 1, needed = false)) ++ registers ++
+      (if (atHost) reads ++ writes else Nil)
 
-  /** A module with all of them, of no source: for what only depends on there being one. */
-  def whole(p: ShellParam, atHost: Boolean = false): BoxModule = {
-    val ports = of(p, atHost).map(pin => BoxPort(pin.name, pin.toBox, pin.width))
+  /** A module with all of them, of no source: for what only depends on there being one.
+    *
+    * @param commands  it gives commands on host memory
+    */
+  def whole(p: ShellParam, atHost: Boolean = false, commands: Boolean = false): BoxModule = {
+    val ports = of(p, atHost)
+      .filter(pin => commands || !(reads ++ writes).contains(pin))
+      .map(pin => BoxPort(pin.name, pin.toBox, pin.width))
     BoxModule(if (atHost) "host_box" else "user_box", BoxSource(Nil, Nil), ports)
   }
 
@@ -83,10 +121,10 @@ object BoxPins {
     val known = of(p, atHost).map(pin => pin.name -> pin).toMap
     val elsewhere = of(p, !atHost).map(_.name).toSet
     val other = if (atHost) "wire" else "host"
-    val wantsRegisters = registers.exists(pin => module.has(pin.name))
+    val unwanted = Seq(registers, reads, writes).filterNot(_.exists(pin => module.has(pin.name))).flatten
     val missing = for {
       pin <- of(p, atHost)
-      if pin.needed && !module.has(pin.name) && (wantsRegisters || !registers.contains(pin))
+      if pin.needed && !module.has(pin.name) && !unwanted.contains(pin)
     } yield s"it has no port ${pin.name}, ${direction(pin.toBox)} of ${bits(pin.width)}"
     val wrong = module.ports.flatMap { port =>
       known.get(port.name) match {

@@ -2,6 +2,7 @@
 package meridian.box
 
 import meridian.ShellParam
+import meridian.dma.command.CommandPort
 import meridian.filter.queue.{CreditLookup, QueueLookup}
 import meridian.filter.{C2hMeta, FunctionFlags, TxMeta}
 import meridian.frame.FrameStream
@@ -33,6 +34,7 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
     val rxFlushed, txFlushed = out Bool ()
     val idle = out Bool ()
     val time = p.boxTime generate in(RxStamp())
+    val commands = p.commands generate master(CommandPort())
     val functionReset = in Bits (p.functions bits)
     val interrupt = master(Stream(HostInterrupt()))
     val interruptFailed = in Bool ()
@@ -74,6 +76,7 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   streams.txOutRequest.insert := request(16)
   streams.txOutRequest.unfilled := request(17)
 
+  if (p.commands) BoxCommands(box, io.commands, guard.io.boxReset)
   if (p.boxTime) box.tell(io.time)
   box.regs.io.functionReset := io.functionReset
   io.interrupt << box.regs.io.interrupt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.dma.pcie
 
-import meridian.Pdr
+import meridian.{LongTest, Pdr}
 import org.scalatest.funsuite.AnyFunSuite
 import spinal.core._
 import spinal.core.formal._
@@ -76,8 +76,11 @@ class CompletionRoomFormal extends AnyFunSuite {
     Pdr.induction(new CompletionRoomProof(hasMemory = true), steps = 10, cycles = 80)
   }
 
-  test("the same with commands of the card's own logic, and with both") {
+  test("the same with commands of the card's own logic") {
     Pdr.induction(new CompletionRoomProof(hasMemory = false, hasCommands = true), steps = 6, cycles = 80)
+  }
+
+  test("the same with both", LongTest) {
     Pdr.induction(new CompletionRoomProof(hasMemory = true, hasCommands = true), steps = 10, cycles = 80)
   }
 }
