@@ -255,7 +255,7 @@ class DmaEngine(p: DmaParam = DmaParam()) extends Component {
   interrupts.io.hold <> commands.io.ringHold
   interrupts.io.change << commands.io.ringChange
   io.interrupt << interrupts.io.asked
-  // A reset waits for both engines, and then for the interrupts that they have asked for.
+  // A reset waits for all engines, and then for the interrupts that they have asked for.
   private val drainable =
     Seq(h2c.io.drain, c2h.io.drain) ++ Option(memory).map(_.io.drain) ++ Option(logic).map(_.io.drain)
   val drained = Vec.fill(drainable.size)(RegInit(False))

@@ -9,7 +9,7 @@ import spinal.core._
 import spinal.lib._
 import spinal.lib.fsm._
 
-/** The rings of all H2C queues: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
+/** The rings of all H2C queues, or of a direction's memory-mapped ones: it takes doorbells, fetches descriptors of queues in turn, up to 16 and up to the ring's end
   * in a turn, counts those that have ended, and writes status entries, the last of each ring. Descriptors of a queue that
   * end while it is at something else are counted as one event, but for those beyond a status entry.
   *

@@ -8,7 +8,7 @@ import spinal.lib._
 /** What software's context says of a ring. */
 case class RingContext() extends Bundle {
   val enable = Bool()
-  // Memory mapped, bypass, descriptors of another size, a base that is no multiple of 8: what this engine has not.
+  // What the engine that has the ring has not, such as descriptors of another size or a base that is no multiple of 8.
   val wrong = Bool()
   val stride = UInt(2 bits) // from one descriptor to the next, 16 bytes times two to the power of it; 3: 8 bytes
   val creditEnable = Bool() // the shell says how many descriptors may be fetched

@@ -8,7 +8,7 @@ import spinal.lib.bus.amba4.axi._
 /** Memory of the card, from address 0 on, in ultra RAM. What is not in it is answered with DECERR, and reads as zeros. Bursts
   * are to go upwards in whole rows; what size and kind of burst say is not looked at.
   *
-  * A row a cycle in each direction. The first row of a read is there 4 cycles after its address; one burst of a direction
+  * A row a cycle in each direction. The first row of a read is there 3 cycles after its address; one burst of a direction
   * follows the other.
   */
 class CardMemory(bytes: Int = CardMemory.bytes) extends Component {

@@ -32,8 +32,8 @@ object CardPart {
   * no burst, and what has failed writes nothing. The next burst begins when the one before is answered.
   *
   * A transfer has ended when its last part is answered. The first part that fails, in the host's memory or in the card's,
-  * ends it with an error, and the ring is stopped before the next part is looked at. Nothing is read or written for a queue
-  * that has been changed or stopped, up to 2 cycles ago; a burst that has begun goes on.
+  * ends it with an error, and the ring is stopped before the next part is looked at. No read or burst begins for a queue
+  * that has been changed or stopped, up to 2 cycles ago; a read that was asked for may leave later, a burst that has begun goes on.
   */
 class CardWriter(p: DmaParam) extends Component {
   private val ahead = 4 // parts

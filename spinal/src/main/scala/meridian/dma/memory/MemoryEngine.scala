@@ -16,7 +16,8 @@ import spinal.lib.bus.amba4.axi.Axi4
   * Reads of host memory, of both rings' descriptors and of bytes, share their tags, so one that the host does not answer
   * holds up all memory-mapped queues until it is given up, but no stream.
   *
-  * `drain` ends when a function whose rings are all invalid has nothing more to do with the host's memory or the card's. It
+  * `drain` ends when a function whose rings are all invalid has nothing more to do with the host's memory, and writes nothing
+  * more into the card's; reads of the card's may go on, and what they bring is dropped. It
   * takes 14 cycles at least.
   *
   * @param firstTag  the first of its tags

@@ -14,7 +14,8 @@ case class RowShiftTask() extends Bundle {
 }
 
 /** Makes the beats of a write request of rows of the card's memory: the first 16 bytes of the first beat are for the request's
-  * descriptor, and bytes follow without a gap. Bytes before the first and behind the last are those of the rows.
+  * descriptor, and bytes follow without a gap. Bytes before the first and behind the last are any: byte enables leave them
+  * out.
   *
   * A beat leaves 2 cycles after its last row, whether or not somebody takes it; a row a cycle, and 3 cycles between tasks.
   */

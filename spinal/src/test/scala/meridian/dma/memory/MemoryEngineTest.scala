@@ -37,10 +37,7 @@ class MemoryEngineTest extends AnyFunSuite {
         for (length <- lengths; c2h <- both) {
           val host = 0x40000000L + 0x40000 * h.random.nextInt(64) + h.random.nextInt(5000)
           val card = 0x100000L + 0x40000 * h.random.nextInt(64) + h.random.nextInt(5000)
-          val size = length + 200
-          val clear = Seq.fill(size)(0.toByte)
-          for (m <- Seq(h.memory, h.wantedHost)) m.write(host - 100, clear)
-          for (m <- Seq(h.card.memory, h.wantedCard)) m.write(card - 100, clear)
+          h.clear(host, card, length)
           h.post(1, c2h, host, card, length)
           h.doorbell(1, c2h)
           h.settle(1, c2h)
@@ -96,8 +93,7 @@ class MemoryEngineTest extends AnyFunSuite {
           val host = 0x40000000L + 0x2000 * place + h.random.nextInt(1000)
           val card = 0x1000000L + 0x2000 * place + h.random.nextInt(1000)
           val length = 1 + h.random.nextInt(if (h.random.nextInt(4) == 0) 3000 else 100)
-          for (m <- Seq(h.memory, h.wantedHost)) m.write(host - 100, Seq.fill(length + 200)(0.toByte))
-          for (m <- Seq(h.card.memory, h.wantedCard)) m.write(card - 100, Seq.fill(length + 200)(0.toByte))
+          h.clear(host, card, length)
           h.post(queue, c2h, host, card, length)
           posted += ((c2h, host, card, length))
           if (h.random.nextInt(3) == 0) h.doorbell(queue, c2h)

@@ -59,6 +59,20 @@ class MemoryFaultTest extends AnyFunSuite {
     }
   }
 
+  test("a row of a burst that the card's memory refuses ends its transfer, and at most what is before it is written") {
+    val length = 3000
+    for (c2h <- both; row <- Seq(0, 1, 8, 60, 63, 64, 68, 93); pace <- Seq(1.0f, 0.4f))
+      run(s"row-$c2h-$row-$pace", pace) { h =>
+        h.card.isWrong = _ == 0x20000 + 32 * row
+        fails(h, c2h, ofCard, 2, () => h.post(4, c2h, host + 0x20005, 0x20003, length))
+        val (is, wanted, at) =
+          if (c2h) (h.memory, h.wantedHost, host + 0x20005) else (h.card.memory, h.wantedCard, 0x20003L)
+        val got = is.read(at, length)
+        val right = got.zip(wanted.read(at, length)).takeWhile { case (a, b) => a == b }.size
+        assert(got.drop(right).forall(_ == 0) && right <= 32 * row + 40, s"$right bytes were written")
+      }
+  }
+
   test("a read that fails stops its queue alone, of bytes or of descriptors") {
     for (answer <- Seq(Answer.Unsupported, Answer.Poisoned, Answer.TimedOut, Answer.Never)) {
       run(s"payload-$answer") { h =>
@@ -129,6 +143,30 @@ class MemoryFaultTest extends AnyFunSuite {
         h.compare(c2h, first + 0x30000, 0x4000 * 16 * 4 + 0x30000, 99)
       }
       assert(h.errors.isEmpty)
+    }
+  }
+
+  test("a function's reset waits for a burst to the card that has begun") {
+    for (wait <- 0 until 12) run(s"burst-$wait") { h =>
+      h.change(4, c2h = false)
+      for (i <- 0 until 6) h.post(4, c2h = false, host + 0x4000 * i, 0x4000 * i, 1500)
+      h.doorbell(4, c2h = false)
+      waitFor(h.cd, "a burst")(h.card.writes.nonEmpty)
+      h.cd.waitSampling(wait)
+      h.card.holds = true
+      h.cd.waitSampling(60)
+      val isHeld = h.engine.axi.w.valid.toBoolean || h.engine.axi.aw.valid.toBoolean
+      h.change(4, c2h = false, enable = false)
+      h.engine.drain.payload #= h.function(4)
+      h.engine.drain.valid #= true
+      var ends = false
+      for (_ <- 0 until 200) {
+        h.cd.waitSampling()
+        ends |= h.engine.drain.ready.toBoolean
+      }
+      assert(!(isHeld && ends), "the drain ends before the burst")
+      h.card.holds = false
+      waitFor(h.cd, "the drain")(h.engine.drain.ready.toBoolean)
     }
   }
 

@@ -55,7 +55,13 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
   def setMaster(function: Int, on: Boolean): Unit = masters.set(function, on)
 
   /** The queue's context is written: it begins at index 0. */
-  def change(queue: Int, c2h: Boolean, enable: Boolean = true, irq: Boolean = false): Unit = {
+  def change(
+      queue: Int,
+      c2h: Boolean,
+      enable: Boolean = true,
+      irq: Boolean = false,
+      owner: Option[Int] = None
+  ): Unit = {
     var taken = false
     changes(place(c2h)).enqueue { c =>
       c.queue #= queue
@@ -73,7 +79,7 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
       c.context.irqArm #= irq
       Seq(c.context.aggregate, c.context.noVfInterrupt).foreach(_ #= false)
       c.context.vector #= queue
-      c.context.function #= function(queue)
+      c.context.function #= owner.fold(function(queue))(of => of)
       c.context.size #= queue % 16
       c.context.base #= ring(queue, c2h)
       taken = true
@@ -84,6 +90,13 @@ class MemoryHarness(dut: MemoryEngine, p: DmaParam, seed: Int, pace: Float = 1.0
     cd.waitSampling(3)
     pidx(place(c2h))(queue) = 0
     memory.write(descriptor(queue, c2h, entries), Seq.fill(8)(0.toByte))
+  }
+
+  /** Nothing is around the places of a transfer. */
+  def clear(host: Long, card: Long, length: Int): Unit = {
+    val around = Seq.fill(length + 200)(0.toByte)
+    for (m <- Seq(memory, wantedHost)) m.write(host - 100, around)
+    for (m <- Seq(this.card.memory, wantedCard)) m.write(card - 100, around)
   }
 
   /** A descriptor, and nothing of what it is to do. */

@@ -180,5 +180,5 @@ class RequesterHost(
 }
 
 object RequesterHost {
-  val underWay = 16 // cycles of RQ in which what was decided before may leave
+  val underWay = 20 // cycles of RQ in which what was decided before may leave
 }
