@@ -18,7 +18,11 @@ EXAMPLES = [
     *(("--box", name) for name in ("packet_counter.v", "udp_echo.sv", "Firewall.scala", "time_stamp.vhd")),
     ("--box", "frame_alarm.v"),
     ("--host-box", "queue_steer.v"),
+    ("--host-box", "host_memory.sv"),
 ]
+#: It needs the DMA engine of our own, which another board has.
+OWN_DMA = "host_memory.sv"
+BOARD_OF_OWN_DMA = "t1-rfsoc"
 
 
 def test_each_example_is_here() -> None:
@@ -27,16 +31,19 @@ def test_each_example_is_here() -> None:
 
 @pytest.mark.parametrize(("place", "name"), EXAMPLES)
 def test_the_build_takes_an_example(place: str, name: str, tmp_path: Path) -> None:
-    tell = ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), BOARD]
+    own = name == OWN_DMA
+    board = BOARD_OF_OWN_DMA if own else BOARD
+    tell = ["tclsh", str(ROOT / "vivado/tcl/board.tcl"), board, *(("", "meridian") if own else ())]
     options = subprocess.run(tell, capture_output=True, text=True, timeout=10, check=True).stdout.split()
     command = [str(ROOT / "scripts/build-card"), "--verilog-only", *options, place, str(BOXES / name)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     folder = Path(done.stdout.splitlines()[-1]).parent
     write_cells(folder, tmp_path / "cells")
-    run = build(tmp_path / "out", BOARD, rtl=folder, cells=tmp_path / "cells")
+    dma = ("dma=meridian",) if own else ()
+    run = build(tmp_path / "out", board, arguments=dma, rtl=folder, cells=tmp_path / "cells")
     assert run.status == 0, run.said
     read = re.findall(r"^read_v(?:erilog|hdl)\b.* \S*/([\w.]+)$", run.log, re.MULTILINE)
-    own = {file.name for file in (folder / "box").iterdir() if file.suffix in (".v", ".sv", ".vhd", ".vhdl")}
-    assert own and own <= set(read), read
+    theirs = {file.name for file in (folder / "box").iterdir() if file.suffix in (".v", ".sv", ".vhd", ".vhdl")}
+    assert theirs and theirs <= set(read), read
     assert "-verilog_define MERIDIAN_USER_BOX" in run.log

@@ -175,7 +175,9 @@ def test_what_is_wrong_stops_its_queue_alone(world: World, is_c2h: bool) -> None
 
 @pytest.mark.parametrize("is_c2h", [False, True], ids=["H2C", "C2H"])
 def test_a_reset_of_a_function_ends_its_transfers(world: World, is_c2h: bool) -> None:
+    chance = random.Random(4)
     for wait in range(6):
+        world.memory.write(world.space, chance.randbytes(1 << 18))
         ring = world.rings[VF, is_c2h]
         for number in range(8):
             ring.post(world.space + (number << 15), number << 15, 20000)
@@ -183,9 +185,10 @@ def test_a_reset_of_a_function_ends_its_transfers(world: World, is_c2h: bool) ->
         for _ in range(wait):
             world.link.read(0, 0, 0)
         world.link.reset_function(VF)
-        before = world.memory.read(world.space, 1 << 18)
-        world.write(0, (256 << 10) - 64, bytes(64), 1 << 19)
+        before, in_card = world.memory.read(world.space, 1 << 18), world.read(0, 0, CARD_BYTES, 1 << 19)
+        world.write(0, CARD_BYTES - 64, bytes(64), 1 << 19)
         assert world.memory.read(world.space, 1 << 18) == before, "something of it comes behind its reset"
+        assert world.read(0, 0, CARD_BYTES - 64, 1 << 19) == in_card[:-64], "something of it reaches the card's memory"
         world.link.enable(VF, parent=0)
         world.host.contexts.map_function(VF, VF_BASE, 1)
         for c2h in (False, True):

@@ -139,6 +139,9 @@ class ShellElaborationTest extends AnyFunSuite {
   private def dmaTraces = Seq("DmaEngine", "m_axis_cq_tdata", "cfg_flr_in_process")
   private def qdmaTraces = Seq("m_axil_", "m_axis_h2c_tdata,", "usr_flr_set,", "tm_dsc_sts_vld,")
 
+  /** A module at the host that reads and writes host memory. */
+  private def asking(p: ShellParam) = BoxPins.whole(p, atHost = true, commands = true)
+
   private def checkDma(param: ShellParam): Unit = {
     val shell = elaborate(param.together).toplevel
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
@@ -170,7 +173,9 @@ class ShellElaborationTest extends AnyFunSuite {
         two.copy(vfs = Seq(4, 4, 4, 5)) -> "name those of 4 PFs, 16 together",
         two.copy(ownDma = false, vfs = Seq(16, 0, 0, 0)) -> "choose the DMA engine meridian",
         two.copy(ownDma = false, extendedTags = true) -> "choose the DMA engine meridian",
-        two.copy(ownDma = false, memory = true) -> "choose the DMA engine meridian"
+        two.copy(ownDma = false, memory = true) -> "choose the DMA engine meridian",
+        two.copy(ownDma = false, hostBox = Some(asking(two))) -> "choose the DMA engine meridian",
+        two.copy(memory = true, hostBox = Some(asking(two))) -> "choose extended tags"
       )
     ) assert(intercept[IllegalArgumentException](param.together).getMessage.contains(why), why)
   }
@@ -179,9 +184,13 @@ class ShellElaborationTest extends AnyFunSuite {
     val two = ShellParam(ports = 2, functions = 20, queues = 128, ownDma = true, segmentation = true)
     checkDma(two.copy(box = Some(BoxPins.whole(two)), hostBox = Some(BoxPins.whole(two, atHost = true))))
     val verilog = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
-    assert(verilog.contains("module UserInterruptPort"))
+    assert(verilog.contains("module UserInterruptPort") && !verilog.contains("module CommandEngine"))
+    checkDma(two.copy(hostBox = Some(asking(two))))
+    val asked = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert(asked.contains("module CommandEngine") && asked.contains(".m_axis_dma_read_tuser_address"))
     checkDma(two)
-    assert(!Files.readString(Paths.get("tmp", "ShellElaboration.v")).contains("UserInterruptPort"))
+    val plain = Files.readString(Paths.get("tmp", "ShellElaboration.v"))
+    assert(!plain.contains("UserInterruptPort") && !plain.contains("CommandQueues"))
   }
 
   test("a user's module at the host, alone, and beside those at the wire", LongTest) {

@@ -106,6 +106,22 @@ class BoxModuleTest extends AnyFunSuite with BoxFiles {
       BoxPins.misfits(p, read("not_wire", host)).head ==
         "only a module at the host has s_axis_rx_tuser_function, 8 bits: take it out"
     )
+    // Of commands on host memory it has those of a direction or none.
+    val (reads, writes) = ("_dma_read", "_dma_write|_dma_written")
+    def without(names: String) =
+      BoxPins.misfits(p, read("some", host.filterNot(_.name.matches(s".*($names).*"))), atHost = true)
+    for (names <- Seq(reads, writes, s"$reads|$writes", "_dma_.*_tuser_tag", "_dma_read_tkeep"))
+      assert(without(names).isEmpty, names)
+    assert(without("m_axis_dma_read").forall(_.startsWith("it has no port m_axis_dma_read_")))
+    assert(
+      without("s_axis_dma_written_tuser_error") == Seq(
+        "it has no port s_axis_dma_written_tuser_error, an input of 1 bit"
+      )
+    )
+    assert(
+      BoxPins.misfits(p, read("asks", BoxPins.of(p) ++ BoxPins.reads)).head ==
+        "only a module at the host has m_axis_dma_read_tvalid, 1 bit: take it out"
+    )
     val turned = host.map { pin =>
       if (pin.name == "s_axis_rx_tuser_function") pin.copy(toBox = false)
       else if (pin.name == "m_axis_tx_tuser_request") pin.copy(width = 16)
