@@ -8,7 +8,8 @@
 //
 // Registers, 32 bits each:
 //   0x00 control   write 1 to start: bit 0 reads, bit 1 writes, bit 2 at random; reads: bit 31 a run is under way
-//   0x04 queue     in whose name it reads (its H2C context) and writes (its C2H context)
+//   0x04 queue     bits 10:0: in whose name it reads (its H2C context) and writes (its C2H context); bits 26:16: how many
+//                  queues from this on have a command by turns, less one, a power of two less one
 //   0x08 bytes     of a command, 1 to 65535
 //   0x0c count     of commands of a direction
 //   0x10 0x14      address of the region, low and high half
@@ -116,7 +117,8 @@ module host_memory #(
   assign m_axis_tx_tuser_queue      = s_axis_tx_tuser_queue;
   assign m_axis_tx_tuser_request    = s_axis_tx_tuser_request;
 
-  reg [10:0] queue;
+  reg [10:0] queue, others;
+  wire [10:0] read_turn, write_turn;
   reg [15:0] bytes, gap;
   reg [31:0] count, mask, pattern, cycles;
   reg [63:0] base, seen;
@@ -129,12 +131,12 @@ module host_memory #(
   wire [63:0] read_offset, write_offset;
   assign m_axis_dma_read_tuser_address = base + read_offset;
   assign m_axis_dma_read_tuser_bytes   = bytes;
-  assign m_axis_dma_read_tuser_queue   = queue;
+  assign m_axis_dma_read_tuser_queue   = queue + (read_turn & others);
   assign s_axis_dma_read_tready        = 1;
   host_memory_run reads (
       .clk, .rst, .begins(begins[0]), .count, .mask, .gap, .at_random, .bytes,
       .valid(m_axis_dma_read_tvalid), .given(m_axis_dma_read_tvalid && m_axis_dma_read_tready),
-      .offset(read_offset), .ended(s_axis_dma_read_tvalid && s_axis_dma_read_tlast), .failed(s_axis_dma_read_tuser_error),
+      .offset(read_offset), .turn(read_turn), .ended(s_axis_dma_read_tvalid && s_axis_dma_read_tlast), .failed(s_axis_dma_read_tuser_error),
       .going(going[0]), .found(found[0])
   );
   integer i;
@@ -151,7 +153,7 @@ module host_memory #(
   wire [63:0] word_address = base + write_offset + {47'd0, beat, 5'd0};
   assign m_axis_dma_write_tuser_address = base + write_offset;
   assign m_axis_dma_write_tuser_bytes   = bytes;
-  assign m_axis_dma_write_tuser_queue   = queue;
+  assign m_axis_dma_write_tuser_queue   = queue + (write_turn & others);
   assign m_axis_dma_write_tlast         = beat == last_beat;
   genvar w;
   generate
@@ -163,7 +165,7 @@ module host_memory #(
   host_memory_run writes (
       .clk, .rst, .begins(begins[1]), .count, .mask, .gap, .at_random, .bytes,
       .valid(m_axis_dma_write_tvalid), .given(beat_given && m_axis_dma_write_tlast),
-      .offset(write_offset), .ended(s_axis_dma_written_tvalid), .failed(s_axis_dma_written_tuser_error),
+      .offset(write_offset), .turn(write_turn), .ended(s_axis_dma_written_tvalid), .failed(s_axis_dma_written_tuser_error),
       .going(going[1]), .found(found[1])
   );
 
@@ -183,7 +185,7 @@ module host_memory #(
     end
     if (register_write && going == 0)
       case (s_axil_awaddr)
-        16'h04: queue <= s_axil_wdata[10:0];
+        16'h04: {others, queue} <= {s_axil_wdata[26:16], s_axil_wdata[10:0]};
         16'h08: bytes <= s_axil_wdata[15:0];
         16'h0c: count <= s_axil_wdata;
         16'h10: base[31:0] <= s_axil_wdata;
@@ -194,7 +196,7 @@ module host_memory #(
         default: ;
       endcase
     if (rst) begin
-      {queue, bytes, count, base, mask, gap, pattern, cycles, seen, at_random} <= 0;
+      {queue, others, bytes, count, base, mask, gap, pattern, cycles, seen, at_random} <= 0;
       beat <= 0;
     end
   end
@@ -213,7 +215,7 @@ module host_memory #(
       s_axil_rvalid <= 1;
       case (s_axil_araddr)
         16'h00: s_axil_rdata <= {going != 0, 28'd0, at_random, 2'd0};
-        16'h04: s_axil_rdata <= {21'd0, queue};
+        16'h04: s_axil_rdata <= {5'd0, others, 5'd0, queue};
         16'h08: s_axil_rdata <= {16'd0, bytes};
         16'h0c: s_axil_rdata <= count;
         16'h10: s_axil_rdata <= base[31:0];
@@ -246,6 +248,7 @@ module host_memory_run (
     output reg         valid,
     input  wire        given,
     output wire [63:0] offset,
+    output wire [10:0] turn,
     input  wire        ended,
     input  wire        failed,
     output reg         going,
@@ -263,6 +266,7 @@ module host_memory_run (
   wire room = under_way < 250;
   wire [31:0] took = now - start[tail];
   wire [31:0] stride = ({16'd0, bytes} + 63) & ~32'd63;
+  assign turn = left[10:0];
   assign offset = {32'd0, place & mask & ~32'd63};
   assign found[0] = done;
   assign found[1] = errors;

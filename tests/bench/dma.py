@@ -4,8 +4,9 @@ QDMA IP, the model of the PCIe link, and a host with the rings of the drivers' l
 
 Writes build/bench/dma.json, and dma.html with plots. The self-test block of the simulated shell makes C2H frames, checks
 and counts H2C frames, and measures how long they take; "source" in each figure names who did. A register of BAR2 is
-accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass". The DMA engine
-of our own is measured in a shell with it, beside the model of the IP (dma_own.py).
+accessed in the same shell. What needs descriptors that the card makes itself is a row "waits for bypass" of the model. The
+DMA engine of our own is measured in a shell with it, beside the model of the IP (dma_own.py), and with commands of the
+card's own logic (dma_commands.py).
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import dma_commands as commands
 import dma_own as own
 import dma_published as published
 from dma_links import BOUNDS, LINKS, Link
 from dma_page import write_page
 from dma_runs import Run, measure_all
 from dma_waits import waits
+from meridian_twin import CardError, LinkError
 from report import ROOT, Figure, write
 
 KIND = (
@@ -283,7 +286,7 @@ def own_runs() -> list[Run]:
     ]
 
 
-def built(folder: Path | None, shell: tuple[str, ...] = SHELL) -> Path:
+def built(folder: Path | None, shell: tuple[str, ...] = SHELL, name: str = "qdma_bench") -> Path:
     if folder is None:
         print(
             f"building the card's programs with {' '.join(shell)}, some minutes unless they are in the cache",
@@ -293,9 +296,9 @@ def built(folder: Path | None, shell: tuple[str, ...] = SHELL) -> Path:
         if done.returncode:
             raise SystemExit("bench-dma: the card does not build; scripts/build-card says why")
         folder = Path(done.stdout.splitlines()[-1])
-    program = folder / "qdma_bench"
+    program = folder / name
     if not program.exists():
-        raise SystemExit(f"bench-dma: {folder} has no qdma_bench; name a folder that scripts/build-card printed")
+        raise SystemExit(f"bench-dma: {folder} has no {name}; name a folder that scripts/build-card printed")
     return program
 
 
@@ -315,6 +318,7 @@ def main() -> int:
     parser.add_argument("--own", action="store_true", help="only the DMA engine of our own, and the model beside it")
     parser.add_argument("--programs", type=Path, help="use qdma_bench of this folder instead of building it")
     parser.add_argument("--own-programs", type=Path, help="likewise, of a shell with the DMA engine of our own")
+    parser.add_argument("--command-programs", type=Path, help="use meridian_card of this folder for commands")
     arguments = parser.parse_args()
     if arguments.quick + arguments.full + arguments.own > 1:
         parser.error("--quick, --full and --own exclude each other; choose one")
@@ -325,6 +329,10 @@ def main() -> int:
     found, missing_own = measure_all(own_program, own_runs() + [pushed(link, own.SIZES[0]) for link in own.PUSH_LINKS])
     figures += model if arguments.own else []
     figures += own.beside(model, found)
+    try:
+        figures += commands.measure(built(arguments.command_programs, commands.SHELL, "meridian_card").parent)
+    except (CardError, LinkError, RuntimeError) as reason:
+        missing.append(f"commands of the card's own logic: {reason}")
     missing += missing_model + [f"{own.OWN}: {reason}" for reason in missing_own]
     links = {link.name: link.as_json() for link in (*LINKS.values(), own.NEAR)}
     bounds = {name: bound.as_json() for name, bound in BOUNDS.items()}

@@ -209,6 +209,25 @@ def own_table(figures: Sequence[Entry]) -> str:
     )  # fmt: skip
 
 
+def commands_table(figures: Sequence[Entry]) -> str:
+    def of(at: dict[str, Any]) -> str:
+        gap = f", one in {at['gap_ns']} ns" if "gap_ns" in at else ""
+        return f"{at['direction']}, {at['bytes']} bytes, {at['queues']} queues{gap}"
+
+    return table(
+        "Reads (h2c) and writes (c2h) of host memory by a module of the card, at random addresses. The published rows are of "
+        "a link and streams twice as wide; command_beat_ratio compares operations for each 32 bytes that a stream can carry.",
+        ("figure", "of", "link", Number("measured"), "unit", "goal", Number("published"), Number("ratio")),
+        [
+            (
+                it["id"], of(it["with"]), it["with"]["link"], f"{it['value']:g}", it["unit"], it.get("goal", ""),
+                *(f"{it['reference'][key]:g}" if "reference" in it else "" for key in ("value", "ratio")),
+            )
+            for it in figures
+        ],
+    )  # fmt: skip
+
+
 def links_table(links: dict[str, dict[str, Any]]) -> str:
     return table(
         "The links.",
@@ -230,6 +249,7 @@ def bounds_table(bounds: dict[str, dict[str, Any]]) -> str:
 
 def body_of(document: dict[str, Any]) -> str:
     figures = [it for it in document["figures"] if it["with"]["engine"] != own.OWN]
+    of_own = [it for it in document["figures"] if it["with"]["engine"] == own.OWN]
     about = (
         f"{document['kind']}. Commit {document['git']}, {document['when']}. Nothing was run on hardware; published "
         "figures are of hardware."
@@ -253,7 +273,8 @@ def body_of(document: dict[str, Any]) -> str:
         "<h2>Random access, latency, registers</h2>",
         *tables(figures),
         "<h2>The DMA engine of our own</h2>",
-        own_table([it for it in document["figures"] if it["with"]["engine"] == own.OWN]),
+        own_table([it for it in of_own if not it["id"].startswith("command_")]),
+        commands_table([it for it in of_own if it["id"].startswith("command_")]),
         "<h2>What is not measured</h2>",
         table("Rows without a figure of ours.", ("row", "source", "state"), table_rows(document["waits"])),
     ]  # fmt: skip

@@ -159,7 +159,16 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "tool_versions", lambda: {"verilator": "0"})
     (tmp_path / "own").mkdir()
-    folders = ("--programs", str(tmp_path), "--own-programs", str(tmp_path / "own"))
+    folders = ("--programs", str(tmp_path), "--own-programs", str(tmp_path / "own"), "--command-programs", str(tmp_path))
+    (tmp_path / "meridian_card").touch()
+
+    def measured(folder: Path) -> list[report.Figure]:
+        if not (folder / "measures").exists():
+            raise RuntimeError("of 10 commands 9 have ended")
+        at = {"engine": "meridian", "link": "gen3x8", "bytes": 64, "queues": 1, "direction": "h2c"}
+        return [report.Figure("command_beat_ratio", at, 3.9, "", ">= 1.25")]
+
+    monkeypatch.setattr(dma.commands, "measure", measured)
     monkeypatch.setattr(sys, "argv", ["dma.py", "--quick", *folders])
     return tmp_path
 
@@ -171,6 +180,7 @@ def test_what_cannot_be_measured_is_told_and_left_out(bench: Path, capsys: pytes
     told = capsys.readouterr().err
     assert "not measured: forward gen3x16, 64 bytes, 8 queues, pf: qdma_bench: no frame" in told
     assert "not measured: meridian: forward gen3x8, 64 bytes, 8 queues, pf: qdma_bench: no frame" in told
+    assert "not measured: commands of the card's own logic: of 10 commands 9 have ended" in told
     assert json.loads((bench / "build/bench/dma.json").read_text())["figures"] == []
 
 
@@ -197,6 +207,7 @@ def test_page_and_figures(bench: Path) -> None:
         )}  # fmt: skip
         cases = [f"{mode}) echo '{answer}' ;;" for mode, answer in answers.items()]
         program(folder, ASKED, 'case "$asked" in', *cases, "esac")
+    (bench / "measures").touch()
     assert dma.main() == 0
     written = json.loads((bench / "build/bench/dma.json").read_text())
     assert written["links"]["gen3x16"]["payload_bytes"] == 256
@@ -232,6 +243,7 @@ def test_page_and_figures(bench: Path) -> None:
     assert "waits for bypass" in told
     assert "Mpps" in told
     assert "8 queues, published" in told
+    assert "h2c, 64 bytes, 1 queues" in told and "by a module of the card" in told
     assert "at each point on the faster of two machines" in told
     assert "Simulated Verilog behind a model of the integrated block for PCIe" in told
 

@@ -45,6 +45,7 @@ BlockPort::BlockPort(const QdmaSetting& setting, pcie::Block& block, MemoryBus& 
     throw InputError(
         "the block for PCIe has sizes of powers of two: choose --pcie-payload 128 to 1024 and --pcie-request 128 to "
         "4096");
+  if (setting_.extended_tags) extend_tags();
   block_.set_sizes(setting_.max_payload, setting_.max_read_request);
   block_.on_answer = [this](const pcie::AccessAnswer& answer) { answered(answer); };
   block_.on_request = [this](pcie::Request request) { requested(std::move(request)); };

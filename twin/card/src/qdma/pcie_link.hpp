@@ -22,6 +22,7 @@ struct PcieSetting {
   unsigned max_payload = 256;       // bytes
   unsigned max_read_request = 512;  // bytes
   unsigned tags = 256;              // reads in flight
+  bool extended_tags = false;       // a card at the block for PCIe may use tags above 31
   unsigned round_trip_ns = 800;     // of an empty read
   // Room that the PCIe block reserves for answers to reads under way (PG213 1.3, "Completion Space").
   unsigned completion_headers = 128;

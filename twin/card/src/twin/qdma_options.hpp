@@ -18,6 +18,7 @@ constexpr std::string_view qdma_options_help =
   --pcie GEN:LANES      speed of the link to host memory, such as 3:8 (unlimited)
   --pcie-payload N --pcie-request N   largest payload and read request, bytes (256, 512)
   --pcie-tags N         most reads in flight (256)
+  --pcie-extended-tags  the host has enabled Extended Tag, which a shell with --extended-tags true needs
   --pcie-round-trip N   time of a read on an idle link, ns (800)
   --pcie-answers N --pcie-answer-bytes N   room for answers to reads under way: packets and bytes (128, 32768)
   --pcie-pipeline N     requests in the PCIe block that an answer to a register read waits for (32)
@@ -64,6 +65,8 @@ inline bool take_qdma_option(Arguments& arguments, QdmaSetting& qdma) {
     qdma.pcie.max_read_request = number(128, 4096);
   } else if (option == "--pcie-tags") {
     qdma.pcie.tags = number(1, 1024);
+  } else if (option == "--pcie-extended-tags") {
+    qdma.pcie.extended_tags = true;
   } else if (option == "--pcie-round-trip") {
     qdma.pcie.round_trip_ns = number(0, 1'000'000);
   } else if (option == "--pcie-answers") {
