@@ -13,7 +13,7 @@
 
 #define MERIDIAN_MAGIC                                          0x4d52444eu
 #define MERIDIAN_MAP_MAJOR                                      1
-#define MERIDIAN_MAP_MINOR                                      14
+#define MERIDIAN_MAP_MINOR                                      15
 #define MERIDIAN_CMAC_VERSION                                   0x301
 
 /* What became of a received frame, or of one copy of it. */
@@ -1257,6 +1257,8 @@
 #define MERIDIAN_BOX_STATUS_REGISTERS_HUNG_MASK                 0x00000008u
 #define MERIDIAN_BOX_STATUS_IRQ_SHIFT                           4
 #define MERIDIAN_BOX_STATUS_IRQ_MASK                            0x00000010u
+#define MERIDIAN_BOX_STATUS_DMA_SHIFT                           5
+#define MERIDIAN_BOX_STATUS_DMA_MASK                            0x00000020u
 #define MERIDIAN_BOX_HANG_CYCLES                                0x010
 #define MERIDIAN_BOX_HANG_CYCLES_CYCLES_SHIFT                   0
 #define MERIDIAN_BOX_HANG_CYCLES_CYCLES_MASK                    0x0fffffffu
@@ -1310,6 +1312,14 @@
 #define MERIDIAN_BOX_IRQ_SENT_HIGH                              0x0a4
 #define MERIDIAN_BOX_IRQ_FAILED_LOW                             0x0a8
 #define MERIDIAN_BOX_IRQ_FAILED_HIGH                            0x0ac
+#define MERIDIAN_BOX_DMA_READ_LOW                               0x0b0
+#define MERIDIAN_BOX_DMA_READ_HIGH                              0x0b4
+#define MERIDIAN_BOX_DMA_READ_FAILED_LOW                        0x0b8
+#define MERIDIAN_BOX_DMA_READ_FAILED_HIGH                       0x0bc
+#define MERIDIAN_BOX_DMA_WRITTEN_LOW                            0x0c0
+#define MERIDIAN_BOX_DMA_WRITTEN_HIGH                           0x0c4
+#define MERIDIAN_BOX_DMA_WRITE_FAILED_LOW                       0x0c8
+#define MERIDIAN_BOX_DMA_WRITE_FAILED_HIGH                      0x0cc
 
 /* Switches of the queues. */
 #define MERIDIAN_QUEUE_BASE                                     0x120000

@@ -110,7 +110,10 @@ def options(link: Link) -> list[str]:
 
 def measure(folder: Path) -> list[Figure]:
     """With the card's program in this folder, a minute or two."""
-    print(f"commands of the card's own logic: {len(SIZES) * len(QUEUES) * 3 + 2 * len(GAPS)} runs, some minutes", flush=True)
+    print(
+        f"commands of the card's own logic: {len(SIZES) * len(QUEUES) * 3 + 2 * len(GAPS)} runs, some minutes",
+        flush=True,
+    )
     with CardProcess(folder / "meridian_card", *options(LINK)) as card:
         host = Host.connect(card.socket)
         try:

@@ -159,7 +159,14 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "tool_versions", lambda: {"verilator": "0"})
     (tmp_path / "own").mkdir()
-    folders = ("--programs", str(tmp_path), "--own-programs", str(tmp_path / "own"), "--command-programs", str(tmp_path))
+    folders = (
+        "--programs",
+        str(tmp_path),
+        "--own-programs",
+        str(tmp_path / "own"),
+        "--command-programs",
+        str(tmp_path),
+    )
     (tmp_path / "meridian_card").touch()
 
     def measured(folder: Path) -> list[report.Figure]:

@@ -27,6 +27,10 @@ object BoxCommands {
     box.drive("s_axis_dma_written_tvalid", port.written.valid)
     box.drive("s_axis_dma_written_tuser_tag", port.written.tag)
     box.drive("s_axis_dma_written_tuser_error", port.written.failed)
+
+    val (read, written) = (port.bytes.fire && port.bytes.last, port.written.valid)
+    val ends = (written && port.written.failed) ## written ## (read && port.bytes.failed) ## read
+    box.regs.io.commandsEnded := RegNext(ends) init 0
   }
 
   private def command(box: BoxInstance, name: String, to: HostCommand): Unit = {

@@ -24,7 +24,12 @@ class BoxInstance(
     boxReset: Bool
 ) extends Area {
   val regs =
-    new BoxRegs(p, module.parameters.getOrElse(BoxModule.id, 0), module.parameters.getOrElse(BoxModule.version, 0))
+    new BoxRegs(
+      p,
+      module.parameters.getOrElse(BoxModule.id, 0),
+      module.parameters.getOrElse(BoxModule.version, 0),
+      BoxPins.commands(module)
+    )
   val window = new RegToAxiLite(BoxPins.addressBits)
   val box = new UserBox(module).setName(name)
 

@@ -31,6 +31,14 @@ object BoxRegs {
     "irq_failed" -> "messages, among irq_sent, that it could not send"
   )
 
+  /** Of a module that reads and writes host memory, behind these. */
+  val commandCounts = Seq(
+    "dma_read" -> "commands of the module to read host memory that have ended",
+    "dma_read_failed" -> "commands, among dma_read, that failed",
+    "dma_written" -> "commands of the module to write host memory that have ended",
+    "dma_write_failed" -> "commands, among dma_written, that failed"
+  )
+
   /** The registers of the module itself, which this map does not know. */
   val window = PagePlace(
     "BOX_WINDOW",
@@ -62,8 +70,10 @@ object BoxRegs {
 /** Reset, state, counters and interrupt of a module (host clock).
   *
   * Latency: 1 cycle a register access.
+  *
+  * @param commands  the module reads and writes host memory
   */
-class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
+class BoxRegs(p: ShellParam, id: BigInt, version: BigInt, commands: Boolean = false) extends Component {
   val io = new Bundle {
     val bus = slave(RegPort(12))
     val control = master(BoxControl())
@@ -73,6 +83,7 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     val interrupt = master(Stream(HostInterrupt()))
     val interruptFailed = in Bool () // a pulse a message that the DMA engine could not send
     val irqRose = out Bool () // a pulse a rising edge
+    val commandsEnded = commands generate (in Bits (BoxRegs.commandCounts.size bits)) // a pulse each
     val idle = out Bool ()
   }
   val page = new RegPage(BoxRegs.place)
@@ -113,6 +124,7 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     "its registers did not answer in 256 cycles; they are refused until a reset"
   )
   page.show(status, 4, "irq", io.irq, "level of its port irq")
+  if (commands) page.show(status, 5, "dma", True, "it has ports to read or write host memory")
   val limit = page.reg(0x10, "hang_cycles", "When it hangs")
   io.control.limit := page.rw(
     limit,
@@ -195,8 +207,10 @@ class BoxRegs(p: ShellParam, id: BigInt, version: BigInt) extends Component {
     io.idle := gate.io.idle && again === 0
   }
 
-  val names = BoxGuard.counts ++ BoxRegs.irqCounts
-  val counted = io.interruptFailed ## (RegNext(io.interrupt.fire) init False) ## io.irqRose ## io.control.counted
+  val names = BoxGuard.counts ++ BoxRegs.irqCounts ++ (if (commands) BoxRegs.commandCounts else Nil)
+  val ofInterrupts = io.interruptFailed ## (RegNext(io.interrupt.fire) init False) ## io.irqRose
+  val counted =
+    if (commands) io.commandsEnded ## ofInterrupts ## io.control.counted else ofInterrupts ## io.control.counted
   val counts = Vec.fill(names.size)(Reg(UInt(64 bits)) init 0)
   val highs = new CounterHighs(CounterReader.of(io.bus.cmd.payload))
   for (((name, doc), i) <- names.zipWithIndex) {

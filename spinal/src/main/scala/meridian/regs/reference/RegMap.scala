@@ -106,7 +106,10 @@ object RegMap {
     val selfTest = visit(config.generateVerilog(new SelfTest(largest)).toplevel.regs.page)
     val portTest = visit(config.generateVerilog(new PortTest(largest)).toplevel.regs.page)
     val box =
-      Seq(visit(config.generateVerilog(new BoxRegs(largest, 0, 0)).toplevel.page), PageDoc(BoxRegs.window, Nil, Nil))
+      Seq(
+        visit(config.generateVerilog(new BoxRegs(largest, 0, 0, commands = true)).toplevel.page),
+        PageDoc(BoxRegs.window, Nil, Nil)
+      )
     val egress = visit(config.generateVerilog(new EgressRegs(pool)).toplevel.page)
     def values(e: SpinalEnum) = e.elements.toSeq.map(v => FunctionCounters.snake(v.getName()))
     MapDoc(
