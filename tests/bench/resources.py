@@ -154,7 +154,7 @@ def of_dma(functions: int, queues: int) -> list[Figure]:
     out = ROOT / "build" / "rtl" / f"dma-f{functions}q{queues}"
     print(f"generating the DMA engine, {functions} functions, {queues} queues", flush=True)
     subprocess.run(
-        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false"],
+        [ROOT / "scripts" / "sbt", f"runMain meridian.dma.GenerateDma {out} {vfs} {queues} {READ_TIME_OUT} false false false"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     print("synthesising with yosys (some minutes)", flush=True)

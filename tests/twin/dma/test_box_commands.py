@@ -160,7 +160,7 @@ def test_a_function_that_does_not_let_the_module_is_not_touched(world: World) ->
     assert world.memory.read(world.space, 1 << 20) == bytes(range(256)) * 4096
     world.start(READS, 4, 200, world.space)
     assert world.finish()[0].failed == 0, "its own queue goes on"
-    counts = world.host.card.counters("BOX", 4)
+    counts = world.host.card.events("BOX", 4)
     assert (counts["dma_read"], counts["dma_read_failed"]) == (36, 32)
     assert (counts["dma_written"], counts["dma_write_failed"]) == (32, 32)
     status = world.host.card.regs.address("BOX", "STATUS", 4)

@@ -6,15 +6,16 @@ import spinal.core._
 import java.io.File
 
 /** Writes the Verilog of the DMA engine alone, DmaEngine.v in a folder. Arguments: the folder, VFs of each PF, queues,
-  * cycles until a read is given up, whether the host has set Extended Tag Enable, and whether queues may be memory-mapped.
+  * cycles until a read is given up, whether the host has set Extended Tag Enable, whether queues may be memory-mapped, and
+  * whether the card's own logic gives commands.
   */
 object GenerateDma {
   def main(arguments: Array[String]): Unit = {
     require(
-      arguments.length == 6,
-      "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT EXTENDED_TAGS MEMORY (true or false)"
+      arguments.length == 7,
+      "usage: GenerateDma FOLDER VFS_OF_A_PF QUEUES READ_TIME_OUT EXTENDED_TAGS MEMORY COMMANDS (true or false)"
     )
-    val Array(output, vfs, queues, timeOut, extendedTags, memory) = arguments
+    val Array(output, vfs, queues, timeOut, extendedTags, memory, commands) = arguments
     new File(output).mkdirs()
     val config = SpinalConfig(
       targetDirectory = output,
@@ -27,7 +28,8 @@ object GenerateDma {
       queues = queues.toInt,
       readTimeOut = timeOut.toInt,
       extendedTags = extendedTags.toBoolean,
-      memory = memory.toBoolean
+      memory = memory.toBoolean,
+      commands = commands.toBoolean
     )
     config.generateVerilog(new DmaEngine(p))
   }
