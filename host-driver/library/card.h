@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the library's files share. */
+#ifndef MERIDIAN_LIBRARY_CARD_H
+#define MERIDIAN_LIBRARY_CARD_H
+
+#include "../qdma/qdma_context.h"
+#include "../qdma/qdma_queue.h"
+#include "meridian_bus.h"
+
+#define EXPORTED		__attribute__((visibility("default")))
+#define MERIDIAN_QUEUES		16u	/* of the program; the first is for transfers */
+
+enum direction {
+	TO_CARD,
+	FROM_CARD,
+};
+
+/**
+ * struct ring - descriptors of transfers of a direction
+ * @memory: descriptors, and behind them the status entry
+ * @pidx: the next that is free
+ * @runs: its context is there
+ */
+struct ring {
+	struct meridian_memory memory;
+	uint32_t pidx;
+	bool runs;
+};
+
+/**
+ * struct meridian - a card
+ * @bus: the way to it
+ * @qdma: its DMA engine
+ * @name: for sentences
+ * @text: what went wrong last
+ * @capabilities: of the shell
+ * @queue_base: the first queue of this PF on the card
+ * @lent: bitmap of queues that are lent
+ * @rings: of transfers, by enum direction
+ * @has_memory: it has memory-mapped queues
+ * @is_open: queues may be used
+ * @patience_ms: for a transfer
+ * @allocated: memory of the program that it has not given back
+ */
+struct meridian {
+	struct meridian_bus *bus;
+	struct qdma_device qdma;
+	char name[64];
+	char text[512];
+	uint32_t capabilities;
+	uint32_t queue_base;
+	uint32_t lent;
+	struct ring rings[2];
+	bool has_memory;
+	bool is_open;
+	unsigned int patience_ms;
+	struct piece *allocated;
+};
+
+/* errors.c */
+int meridian_say(struct meridian *card, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int meridian_say_open(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* memory.c */
+void meridian_free_all(struct meridian *card);
+
+/* queues.c */
+int meridian_start_queues(struct meridian *card);
+void meridian_stop_queues(struct meridian *card);
+int meridian_queue_failed(struct meridian *card, int error);
+
+/* transfer.c */
+void meridian_stop_rings(struct meridian *card);
+
+/* vfio.c */
+int meridian_vfio_open(const char *name, struct meridian_bus **bus);
+
+#endif

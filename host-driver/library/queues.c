@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Queues of the program: those that a module uses for its commands. */
+#include <errno.h>
+
+#include "../include/meridian_regs.h"
+#include "card.h"
+
+static const enum qdma_context_select contexts[] = {
+	QDMA_SELECT_SW_H2C, QDMA_SELECT_HW_H2C, QDMA_SELECT_CREDIT_H2C, QDMA_SELECT_SW_C2H,
+	QDMA_SELECT_HW_C2H, QDMA_SELECT_CREDIT_C2H, QDMA_SELECT_PREFETCH, QDMA_SELECT_COMPLETION,
+};
+
+/* What a command to the contexts ended with, in words. */
+int meridian_queue_failed(struct meridian *card, int error)
+{
+	if (error == -ENODEV)
+		return meridian_say(card, error, "the card is gone");
+	return meridian_say(card, error, "the card does not end a command to its contexts: reset it, and look whether another program uses it");
+}
+
+static int each(struct meridian *card, enum qdma_context_op op, u32 queue)
+{
+	int error = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		int now = qdma_context_command(&card->qdma, op, contexts[i], queue);
+
+		error = error ? error : now;
+	}
+	return error;
+}
+
+/* As the drivers share them: a part for each PF, in order. */
+int meridian_start_queues(struct meridian *card)
+{
+	u32 queue;
+	int error;
+
+	card->queue_base = card->qdma.queues / 4 * card->qdma.function;
+	if (card->qdma.queues / 4 < MERIDIAN_QUEUES)
+		return meridian_say(card, -ENXIO, "the card has %u queues, too few for this library",
+				    card->qdma.queues);
+	card->qdma.user_mhz = 250;
+	qdma_write_tables(&card->qdma, &qdma_default_tables);
+	if (qdma_check_tables(&card->qdma))
+		return meridian_say(card, -EIO, "the card does not keep its tables: look whether another program uses it");
+	error = qdma_map_function(&card->qdma, card->qdma.function, card->queue_base,
+				  MERIDIAN_QUEUES);
+	for (queue = 0; !error && queue < MERIDIAN_QUEUES; queue++)
+		error = each(card, QDMA_CONTEXT_CLEAR, card->queue_base + queue);
+	if (error)
+		return meridian_queue_failed(card, error);
+	card->is_open = true;
+	return 0;
+}
+
+void meridian_stop_queues(struct meridian *card)
+{
+	u32 queue;
+
+	meridian_stop_rings(card);
+	for (queue = 1; queue < MERIDIAN_QUEUES; queue++)
+		if (card->lent & 1u << queue)
+			meridian_take_back(card, card->queue_base + queue);
+	qdma_map_function(&card->qdma, card->qdma.function, 0, 0);
+}
+
+static bool has_commands(struct meridian *card)
+{
+	uint32_t status = 0;
+
+	return card->capabilities & MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK &&
+	       !meridian_read32(card, MERIDIAN_BOX_BASE(MERIDIAN_BOX_AT_HOST) + MERIDIAN_BOX_STATUS,
+				&status) &&
+	       status & MERIDIAN_BOX_STATUS_DMA_MASK;
+}
+
+EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
+{
+	struct qdma_context sw = { { 0 } };
+	u32 number = 1;
+	int error;
+
+	if (!has_commands(card))
+		return meridian_say(card, -EOPNOTSUPP, "the card has no module that reads or writes host memory: build the bitstream with one, and with the DMA engine meridian");
+	while (number < MERIDIAN_QUEUES && card->lent & 1u << number)
+		number++;
+	if (number == MERIDIAN_QUEUES)
+		return meridian_say(card, -EBUSY, "%u queues are lent already: take one back",
+				    MERIDIAN_QUEUES - 1);
+	qdma_context_set(&sw, QDMA_SW_FUNCTION, card->qdma.function);
+	qdma_context_set(&sw, QDMA_SW_ENABLE, 1);
+	qdma_context_set(&sw, QDMA_SW_BYPASS, 1);
+	error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_H2C, card->queue_base + number, &sw);
+	if (!error)
+		error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_C2H,
+					   card->queue_base + number, &sw);
+	if (error) {
+		each(card, QDMA_CONTEXT_INVALIDATE, card->queue_base + number);
+		return meridian_queue_failed(card, error);
+	}
+	card->lent |= 1u << number;
+	*queue = card->queue_base + number;
+	return 0;
+}
+
+EXPORTED int meridian_take_back(struct meridian *card, unsigned int queue)
+{
+	u32 number = queue - card->queue_base;
+	int error;
+
+	if (number >= MERIDIAN_QUEUES || !(card->lent & 1u << number))
+		return meridian_say(card, -EINVAL, "queue %u is not lent", queue);
+	error = each(card, QDMA_CONTEXT_INVALIDATE, queue);
+	if (error)
+		return meridian_queue_failed(card, error);
+	card->lent &= ~(1u << number);
+	return 0;
+}
