@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of libmeridian on a PF behind an IOMMU, run by a user who is not root."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver_machine import Link, linked
+from meridian_machine import Hardware, tools
+from meridian_machine.testpmd import give_to, prepare_vfio
+
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+ROOT = Path(__file__).resolve().parents[3]
+LIBRARY = ROOT / "host-driver/library"
+QDMA = ROOT / "host-driver/qdma"
+PROGRAMS = ("throughput", "latency", "random_access")
+SHELL = (
+    *("--host-box", str(ROOT / "examples/boxes/host_memory.sv")),
+    *("--memory", "true", "--extended-tags", "true"),
+)
+PF = "0000:01:00.0"
+COUNT = 50
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory, own_dma: bool) -> Iterator[Link]:
+    if not own_dma:
+        pytest.skip("the library needs the DMA engine of our own")
+    folder = tmp_path_factory.mktemp("library")
+    shared = [str(QDMA / name) for name in ("qdma_context.c", "qdma_device.c")]
+    sources = [str(file) for file in sorted(LIBRARY.glob("*.c"))] + shared
+    for name in PROGRAMS:
+        command = ["cc", "-static", "-O2", "-std=gnu11", f"-I{LIBRARY}", "-o", str(folder / name)]
+        command += [str(LIBRARY / f"examples/{name}.c"), str(LIBRARY / "examples/common.c"), *sources]
+        subprocess.run(command, check=True, timeout=120)
+    files = {name: folder / name for name in PROGRAMS}
+    options = ("--pcie-extended-tags",)
+    with linked(tools.SUITES[0], files, Hardware(iommu=True), shell=SHELL, card_options=options) as it:
+        it.guest.run("chmod +x /run/twin/*; rmmod meridian", 60)
+        prepare_vfio(it.guest)
+        give_to(it.guest, PF, "vfio-pci")
+        yield it
+        it.guest.check()
+
+
+def as_nobody(link: Link, command: str, limit: str = "unlimited") -> tuple[int, str]:
+    return link.guest.try_run(f"ulimit -l {limit}; su -s /bin/sh nobody -c '/run/twin/{command} 2>&1'", 300)
+
+
+def own_group(link: Link) -> None:
+    group = link.guest.run(f"basename $(readlink /sys/bus/pci/devices/{PF}/iommu_group)").strip()
+    link.guest.run(f"chown nobody /dev/vfio/{group}")
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line[:9].strip().isdigit() or line.startswith(("h2c", "c2h"))]
+
+
+def test_what_a_user_may_not_have_is_told(link: Link) -> None:
+    status, text = as_nobody(link, f"throughput --card {PF}")
+    assert status == 1 and "Permission denied; make the file the user" in text, text
+    own_group(link)
+    status, text = as_nobody(link, f"throughput --card {PF}", "64")
+    assert status == 1 and "raise the limit of locked memory (ulimit -l)" in text, text
+    status, text = as_nobody(link, "latency --card 0000:00:1f.0")
+    assert status == 1 and "vfio-pci does not have it" in text, text
+    status, text = as_nobody(link, "latency --card 0000:77:00.0")
+    assert status == 1 and "there is no such function" in text, text
+
+
+@pytest.mark.parametrize("way", ["module", "memory"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_measures(link: Link, name: str, way: str) -> None:
+    own_group(link)
+    status, text = as_nobody(link, f"{name} --card {PF} --by {way} --count {COUNT}")
+    assert status == 0, text
+    found = rows(text)
+    assert len(found) >= 2, text
+    for row in found:
+        numbers = [float(word) for word in row if word.replace(".", "").isdigit()]
+        assert len(numbers) >= 3 and max(numbers[1:]) > 0, text
+
+
+def test_pages_are_small_if_there_are_no_huge_ones(link: Link) -> None:
+    own_group(link)
+    link.guest.run("echo 0 >/proc/sys/vm/nr_hugepages")
+    status, text = as_nobody(link, f"latency --card {PF} --by memory --count 3")
+    assert status == 0 and "memory is in pages of 4 KiB" in text, text
+    link.guest.run("echo 64 >/proc/sys/vm/nr_hugepages")
+    assert "4 KiB" not in as_nobody(link, f"latency --card {PF} --by memory --count 3")[1]
+
+
+def test_two_programs_cannot_have_a_card_at_once(link: Link) -> None:
+    own_group(link)
+    command = f"/run/twin/throughput --card {PF} --count 100000 >/dev/null 2>&1"
+    link.guest.run(f"ulimit -l unlimited; su -s /bin/sh nobody -c '{command}' & sleep 3")
+    status, text = as_nobody(link, f"latency --card {PF}")
+    assert status == 1 and "another program has it" in text, text
+    link.guest.run("pkill throughput; sleep 1")
+    assert as_nobody(link, f"latency --card {PF} --count 3")[0] == 0, "a killed program leaves a card that works"
