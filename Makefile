@@ -2,7 +2,7 @@
 # Meridian's commands. `make help` lists them.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-kernel test-mutants coverage lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-dma bench-host bench-ptp bench-pmd twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
+.PHONY: help setup demo test test-long test-kernel test-mutants coverage lint format rtl registers bench-shell bench-resources bench-boards bench-card bench-dma bench-host bench-ptp bench-pmd library twin-host twin-ps twin-ps-sd twin-run bitstream probe program flash-card image petalinux flash deb release check-vivado docs clean
 
 # Options of `make demo`: a capture of your own through the card alone; the short one (of `make bench-host` and `make
 # test-kernel`, too).
@@ -133,6 +133,11 @@ twin-ps-sd: ## boot the PS from its SD card with a grandmaster on the wire, and 
 	@scripts/setup >&2
 	@scripts/twin ps --image --wire 0=ptp:transport=udp4,log_sync=-3,log_delay_req=-3 $(TWIN_ARGS) -- \
 	  'for i in $$(seq 180); do meridian-ptp-health /usr/share/meridian/ptp/default.conf && exit; sleep 1; done; exit 1'
+
+library: export LIBRARY_CMD = $(if $(filter-out default undefined,$(origin CMD)),$(if $(filter file,$(origin CMD)),,$(value CMD)))
+library: ## run libmeridian's programs on the simulated card, or CMD='latency --count 100'
+	@scripts/setup >&2
+	@scripts/library $$LIBRARY_CMD
 
 twin-run: export TWIN_CMD = $(value CMD)
 twin-run: ## boot a Debian host with the card, run CMD in it as root, and print its output

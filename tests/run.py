@@ -33,12 +33,12 @@ QUICK_MACHINES = ["-k", "not bookworm", *SIDE_BY_SIDE]
 OWN_DMA = [
     f"tests/twin/{name}.py"
     for name in (
-        *("dma/test_push", "ps/test_ps", "ps/test_ps_bus_errors"),
+        *("dma/test_push", "dma/test_box_commands", "ps/test_ps", "ps/test_ps_bus_errors"),
         *(f"test_{name}" for name in ("cable", "card", "completions", "conservation", "frames", "interrupts", "link")),
         *(f"test_{name}" for name in ("observability", "offload", "receiver_reset", "segments")),
         *(f"test_{name}" for name in ("shared_doorbells", "switching", "time", "vf")),
     )
-]
+] + ["tests/library"]
 #: And those that want more time, or cards of their own.
 OWN_DMA_LONG = [
     *OWN_DMA,
@@ -56,6 +56,7 @@ OWN_DMA_MACHINES = [
         *("sriov/test_driver_vf_segments", "sriov/test_driver_mailbox", "sriov/test_driver_pfs"),
         *("xdp/test_driver_xdp", "sriov/test_driver_sriov", "faults/test_driver_box_irq", "ps/test_ps_box"),
         "dpdk/test_dpdk_push",
+        "library/test_library_vfio",
     )
 ]
 
@@ -144,7 +145,7 @@ PARTS = [
     ("the card in QEMU", ["card"], 60),
     ("Linux driver", ["driver", "xdp", "faults"], 120),
     ("host and SR-IOV", ["host", "sriov"], 180),
-    ("DPDK and VMs", ["dpdk", "vm"], 180),
+    ("DPDK, VMs, libmeridian", ["dpdk", "vm", "library"], 180),
     ("PS", ["ps"], 90),
     ("PTP", ["ptp"], 120),
     ("SD card", ["sd"], 240),

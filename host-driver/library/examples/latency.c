@@ -22,7 +22,7 @@ int main(int count, char **words)
 
 				run.direction[direction] = true;
 				bench_run(&bench, &run, found);
-				printf("%4s %8zu %6u %10.2f %10.3f %10.3f %10.3f\n", direction_names[direction], sizes[size],
+				printf("%4s %8zu %6u %10.4g %10.4g %10.4g %10.4g\n", direction_names[direction], sizes[size],
 				       run.gap, it->mops, it->least, it->mean, it->most);
 				fflush(stdout);
 			}

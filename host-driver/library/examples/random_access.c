@@ -20,7 +20,7 @@ int main(int count, char **words)
 			bench_run(&bench, &run, found);
 			for (direction = H2C; direction <= C2H; direction++)
 				if (run.direction[direction])
-					printf("%8zu %6s%4s %10.2f %10.3f\n", sizes[size], what == 3 ? "both, " : "",
+					printf("%8zu %6s%4s %10.4g %10.4g\n", sizes[size], what == 3 ? "both, " : "",
 					       direction_names[direction], found[direction].mops,
 					       found[direction].mops * (double)sizes[size] / 1000);
 			fflush(stdout);

@@ -25,7 +25,7 @@ int main(int count, char **words)
 			if (run.direction[C2H])
 				rates[what == 3 ? 3 : 1] = found[C2H].mops * (double)sizes[size] / 1000;
 		}
-		printf("%8zu %10.3f %10.3f %10.3f %10.3f\n", sizes[size], rates[0], rates[1], rates[2], rates[3]);
+		printf("%8zu %10.4g %10.4g %10.4g %10.4g\n", sizes[size], rates[0], rates[1], rates[2], rates[3]);
 		fflush(stdout);
 	}
 	bench_end(&bench);
