@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the library reaches a card: by VFIO, or by what attaches one, such as the twin. */
+/* How the library reaches a card: by VFIO, or by what attaches one. */
 #ifndef MERIDIAN_LIBRARY_BUS_H
 #define MERIDIAN_LIBRARY_BUS_H
 

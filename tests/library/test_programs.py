@@ -37,7 +37,10 @@ def test_programs_measure_by_the_module(program: Program, run_card: Any, own_dma
         done = program(name, "--card", f"twin:{card.socket}", "--count", "20")
         lines = done.stdout.splitlines()
         assert len(lines) == {"throughput": 7, "latency": 29, "random_access": 29}[name], done.stdout
-    assert "no memory-mapped queues" in program("latency", "--card", f"twin:{card.socket}", "--by", "memory", status=1).stderr
+    assert (
+        "no memory-mapped queues"
+        in program("latency", "--card", f"twin:{card.socket}", "--by", "memory", status=1).stderr
+    )
 
 
 def test_programs_measure_by_the_memory(program: Program, run_card: Any, own_dma: bool) -> None:

@@ -96,7 +96,7 @@ def test_the_shell_s_own_files_leave_nothing_to_a_module(tmp_path: Path) -> None
 
 def test_a_module_may_not_have_a_name_of_what_is_around_the_shell() -> None:
     """The generator knows them all."""
-    source = (ROOT / "spinal/src/main/scala/meridian/box/BoxFolder.scala").read_text()
+    source = (ROOT / "spinal/src/main/scala/meridian/box/source/BoxFolder.scala").read_text()
     known = set(re.findall(r'"(\w+)"', re.search(r"aroundShell[^(]*\(([^)]*)\)", source)[1]))
     wrappers = "".join(file.read_text() for file in (ROOT / "vivado/rtl").glob("*.sv"))
     made = set(re.findall(r"^module (\w+)", wrappers, re.MULTILINE))

@@ -56,7 +56,8 @@ def own_group(link: Link) -> None:
 
 
 def rows(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines() if line[:9].strip().isdigit() or line.startswith(("h2c", "c2h"))]
+    words = (line.split() for line in text.splitlines())
+    return [row for row in words if row and (row[0].isdigit() or row[0] in ("h2c", "c2h"))]
 
 
 def test_what_a_user_may_not_have_is_told(link: Link) -> None:

@@ -24,7 +24,7 @@ class _Memory(ctypes.Structure):
 
 
 def _load() -> ctypes.CDLL:
-    """The process may have it already, as where a simulated card is preloaded: the first that has the name is taken."""
+    """The process may have it already, as where something else is preloaded: the first that has the name is taken."""
     name = os.environ.get("MERIDIAN_LIBRARY", "libmeridian.so.1")
     ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
     it = ctypes.CDLL(None)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
-import meridian.box.{BoxFolder, BoxModule, UserBox}
+import meridian.box.UserBox
+import meridian.box.source.{BoxFolder, BoxModule}
 import meridian.crossing.CrossingWriter
 import scopt.OParser
 import spinal.core._

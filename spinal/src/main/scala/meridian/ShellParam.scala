@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian
 
-import meridian.box.{BoxModule, BoxPins}
+import meridian.box.BoxPins
+import meridian.box.source.BoxModule
 import meridian.dma.DmaParam
 import meridian.egress.pool.PoolParam
 import meridian.regs.BoxRegs

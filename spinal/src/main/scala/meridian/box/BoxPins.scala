@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package meridian.box
 
+import meridian.box.source.{BoxModule, BoxPort, BoxSource}
 import meridian.ShellParam
 import meridian.dma.command.CommandPort
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian.box.source
 
 import java.io.{File, IOException}
 import java.nio.file.Path

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian.box.source
+
+import meridian.box.{SpinalBox, SpinalBoxTop}
 
 import spinal.core._
 

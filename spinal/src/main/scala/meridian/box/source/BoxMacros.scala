@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian.box.source
 
 import java.io.File
 import java.nio.charset.StandardCharsets.ISO_8859_1

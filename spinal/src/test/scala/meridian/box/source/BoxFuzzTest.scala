@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian.box.source
+
+import meridian.box.BoxPins
 
 import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite

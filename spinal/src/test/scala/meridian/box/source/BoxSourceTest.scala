@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package meridian.box
+package meridian.box.source
+
+import meridian.box.{BoxPins, SpinalBox}
 
 import meridian.ShellParam
 import org.scalatest.funsuite.AnyFunSuite
@@ -96,22 +98,22 @@ class BoxSourceTest extends AnyFunSuite with BoxFiles {
 
   test("a class of SpinalHDL fits both widths, and tells its id and version") {
     for (bytes <- Seq(32, 64)) {
-      val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.PassingBox"), bytes)
+      val module = BoxModule.read(Seq(file("PassingBox.scala")), Some("meridian.box.source.PassingBox"), bytes)
       assert(module.name == "PassingBox" && BoxPins.misfits(p.copy(hostBytes = bytes), module).isEmpty)
       assert(
         BoxPins.of(p).forall(pin => module.has(pin.name) || pin.name.matches(".*_tuser_(dst|size|src)|box_.*"))
       )
       assert(module.parameters(BoxModule.id) == 0x1234 && module.parameters(BoxModule.version) == 5)
     }
-    val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.NarrowBox"), 32)
+    val bare = BoxModule.read(Seq(file("NarrowBox.scala")), Some("meridian.box.source.NarrowBox"), 32)
     assert(BoxPins.misfits(p, bare).isEmpty && !bare.ports.exists(_.name.matches("(s_axil|irq|phc).*")))
     assert(bare.modules.size == 3 && bare.modules.keys.forall(_.startsWith("NarrowBox")), bare.modules)
   }
 
   test("a class that is no box is told what it lacks") {
-    def read(name: String) = refused(BoxModule.read(Seq(file("X.scala")), Some(s"meridian.box.$name"), 64))
-    assert(read("Missing").contains("there is no class meridian.box.Missing"))
-    assert(read("BoxGuard").contains("does not extend meridian.box.SpinalBox"))
+    def read(name: String) = refused(BoxModule.read(Seq(file("X.scala")), Some(s"meridian.box.source.$name"), 64))
+    assert(read("Missing").contains("there is no class meridian.box.source.Missing"))
+    assert(read("BoxModuleTest").contains("does not extend meridian.box.SpinalBox"))
     assert(read("GreedyBox").contains("needs one parameter, hostBytes"))
     assert(read("NarrowBox").contains("beats of 32 bytes"))
     assert(read("OpenBox").contains("is abstract"))
