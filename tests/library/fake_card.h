@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A card of registers alone, as libmeridian's bus has it; its engine moves bytes when a doorbell is rung. */
+#ifndef FAKE_CARD_H
+#define FAKE_CARD_H
+
+#include "../../host-driver/library/meridian_bus.h"
+
+#define FAKE_MEMORY	(256u << 10)
+
+/**
+ * struct fake - the card
+ * @bus: for meridian_attach()
+ * @dead: nothing answers
+ * @identifier: of the DMA engine
+ * @magic: of the shell
+ * @version: of the register map
+ * @capabilities: of the shell
+ * @status: of the module at the host
+ * @busy: commands to contexts do not end
+ * @keeps_nothing: writes of tables have no effect
+ * @memory_mapped: it has such queues
+ * @no_memory: allocations fail
+ * @silent: transfers do not end
+ * @error: bits of the status entry and of the error register of the next transfer, or 0
+ * @error_register: these bits
+ * @allocated: pieces of memory that have not been given back
+ * @closed: the bus was
+ * @memory: of the card
+ * @contexts: by select and queue, the lowest 128 bits
+ */
+struct fake {
+	struct meridian_bus bus;
+	bool dead;
+	uint32_t identifier;
+	uint32_t magic;
+	uint32_t version;
+	uint32_t capabilities;
+	uint32_t status;
+	bool busy;
+	bool keeps_nothing;
+	bool memory_mapped;
+	bool no_memory;
+	bool silent;
+	uint32_t error;
+	uint32_t error_register;
+	int allocated;
+	bool closed;
+	uint8_t memory[FAKE_MEMORY];
+	uint32_t contexts[16][2048][4];
+	uint32_t registers[0x1000];
+	uint32_t data[8];
+	uint32_t cidx[2];
+};
+
+void fake_begin(struct fake *fake);
+
+#endif

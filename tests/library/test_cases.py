@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libmeridian with sanitizers, against a card of registers alone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from conftest import LIBRARY
+
+HERE = Path(__file__).parent
+QDMA = LIBRARY.parent / "qdma"
+
+
+def test_cases_pass_with_sanitizers(tmp_path: Path) -> None:
+    sources = [*HERE.glob("*.c"), *LIBRARY.glob("*.c"), QDMA / "qdma_context.c", QDMA / "qdma_device.c"]
+    program = tmp_path / "cases"
+    command = ["cc", "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command += ["-fno-sanitize-recover=all", "-o", str(program), *map(str, sources)]
+    subprocess.run(command, check=True, timeout=120)
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "all passed\n"), done.stderr
