@@ -31,7 +31,8 @@ class CommandEngine(p: DmaParam, firstTag: Int, timeOut: Int = 15000000) extends
     val quiet = out Bool () // nothing is under way
   }
 
-  val queues = for (change <- io.changes) yield {
+  val changes = io.changes.map(_.stage()) // they come late in a cycle
+  val queues = for (change <- changes) yield {
     val of = new CommandQueues(p)
     of.io.change << change
     of
@@ -43,7 +44,7 @@ class CommandEngine(p: DmaParam, firstTag: Int, timeOut: Int = 15000000) extends
   reads.io.command << io.port.read
   io.port.bytes << reads.io.bytes
   reads.io.queues <> queues(0).io.port
-  reads.io.change << io.changes(0)
+  reads.io.change << changes(0)
   reads.io.part << dispatcher.io.parts(1)
   io.room <> reads.io.room
   reads.io.maxReadRequest := io.maxReadRequest
@@ -52,7 +53,7 @@ class CommandEngine(p: DmaParam, firstTag: Int, timeOut: Int = 15000000) extends
   writes.io.write << io.port.write
   io.port.written << writes.io.written
   writes.io.queues <> queues(1).io.port
-  writes.io.change := io.changes(1).valid
+  writes.io.change := changes(1).valid
   writes.io.maxPayload := io.maxPayload
   reads.io.reset := io.port.reset
   writes.io.reset := io.port.reset
