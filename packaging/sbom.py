@@ -23,6 +23,9 @@ import licences
 PARTS = {
     "meridian-dkms": ("host-driver/linux", "host-driver/qdma/*.[ch]", "host-driver/include"),
     "meridian-dpdk": ("host-driver/dpdk", "host-driver/qdma/*.[ch]", "host-driver/include"),
+    "libmeridian1": ("host-driver/library/*.[ch]", "host-driver/qdma/*.[ch]", "host-driver/include/meridian_regs.h"),
+    "libmeridian-dev": ("host-driver/library/*.h", "host-driver/library/libmeridian.3", "host-driver/library/examples"),
+    "python3-meridian-library": ("host-driver/library/python",),
     "meridian-tools": ("host-driver/tools", "host-driver/include/meridian_regs.h", "vivado/boards/*/board.tcl"),
 }
 MAVEN = re.compile(r'"([\w.]+)"\s+(%%?)\s+"([\w.-]+)"\s+%\s+(?:"([\w.]+)"|(\w+))(\s+% Test)?')

@@ -11,6 +11,7 @@ import spinal.lib._
   * @param boxReset of the box
   * @param boxReady what the box says
   * @param leastRx  bytes that a frame of the box for the host has at least
+  * @param moves    something else moves between box and shell
   */
 class BoxCore(
     p: ShellParam,
@@ -18,7 +19,8 @@ class BoxCore(
     control: BoxControl,
     boxReset: Bool,
     boxReady: Bool,
-    leastRx: Int
+    leastRx: Int,
+    moves: Bool = False
 ) extends Area {
   val state = new Area {
     val cycles = Reg(UInt(log2Up(BoxGuard.resetCycles + 1) bits)) init 0
@@ -71,8 +73,8 @@ class BoxCore(
   /** What a box has in itself does not show: after its last beat it is given some time. */
   val quiet = {
     val cycles = Reg(UInt(BoxGuard.quietBits bits)) init 0
-    val moves = Seq(streams.rxIn, streams.txIn, streams.rxOut, streams.txOut).map(_.valid).orR || state.reset
-    when(moves)(cycles := 0) elsewhen (!cycles.andR)(cycles := cycles + 1)
+    val frames = Seq(streams.rxIn, streams.txIn, streams.rxOut, streams.txOut).map(_.valid).orR
+    when(frames || moves || state.reset)(cycles := 0) elsewhen (!cycles.andR)(cycles := cycles + 1)
     cycles.andR
   }
 }

@@ -77,7 +77,10 @@ class HostBox(p: ShellParam, module: BoxModule) extends Component {
   streams.txOutRequest.insert := request(16)
   streams.txOutRequest.unfilled := request(17)
 
-  if (p.commands) BoxCommands(box, io.commands, guard.io.boxReset)
+  if (p.commands) {
+    BoxCommands(box, io.commands, guard.io.boxReset)
+    guard.io.moves := io.commands.read.valid || io.commands.bytes.valid || io.commands.write.valid || io.commands.written.valid
+  }
   if (p.boxTime) box.tell(io.time)
   box.regs.io.functionReset := io.functionReset
   io.interrupt << box.regs.io.interrupt

@@ -47,6 +47,7 @@ class HostGuard(p: ShellParam) extends Component {
     val streams = master(BoxStreams(p, atHost = true))
     val boxReset = out Bool ()
     val boxReady = in Bool ()
+    val moves = in Bool () default False // a command on host memory, or its answer
     val control = slave(BoxControl())
     val idle = out Bool ()
   }
@@ -54,7 +55,7 @@ class HostGuard(p: ShellParam) extends Component {
   private val cd = ClockDomain.current
 
   // A frame without its tag, and one from inside the card, may have less than a frame of the wire has.
-  val core = new BoxCore(p, io.streams, io.control, io.boxReset, io.boxReady, BoxGuard.leastTx)
+  val core = new BoxCore(p, io.streams, io.control, io.boxReset, io.boxReady, BoxGuard.leastTx, io.moves)
 
   /** A pulse so many cycles after `ask`; those in which the shell holds up the box do not count. */
   private def grace(ask: Bool, box: Stream[Fragment[BoxBeat]]) = new Area {
