@@ -126,6 +126,27 @@ class CommandFaultTest extends AnyFunSuite {
     }
   }
 
+  test("a queue may be taken back in any cycle of a command's way, or go to another function") {
+    for (pause <- 0 until 30; c2h <- Seq(false, true)) run(s"cycle$pause-$c2h") { h =>
+      h.change(4, c2h)
+      val data = h.randomBytes(9000)
+      if (c2h) h.write(4, host, data, 0) else h.read(4, host, 9000, 0)
+      h.cd.waitSampling(pause)
+      h.change(4, c2h, enable = pause % 2 == 0, owner = Some(h.function(5)))
+      h.cd.waitSampling(40)
+      waitFor(h.cd, "what has begun")(!h.isLate)
+      def asked = (if (c2h) h.host.writes else h.host.reads).count(_._1 == h.function(4))
+      val before = asked
+      h.settle(if (c2h) 0 else 1, if (c2h) 1 else 0)
+      h.idle()
+      assert(asked == before, "something is asked for behind the change")
+      val failed = if (c2h) h.written.head._2 else h.answers.head.failed
+      // The new owner has the command if it was not looked at before.
+      val ofOther = (h.host.writes ++ h.host.reads).exists(_._1 == h.function(5))
+      assert(failed != ofOther && (pause % 2 == 0 || !ofOther))
+    }
+  }
+
   test("a drain ends when nothing of the function is under way, and nothing follows") {
     for (pause <- 0 until 40 by 5) run(s"drain$pause") { h =>
       for (queue <- Seq(4, 5); c2h <- Seq(false, true)) h.change(queue, c2h)

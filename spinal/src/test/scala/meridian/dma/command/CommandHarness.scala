@@ -59,12 +59,12 @@ class CommandHarness(dut: CommandEngine, p: DmaParam, seed: Int, pace: Float = 1
   def setMaster(function: Int, on: Boolean): Unit = masters.set(function, on)
 
   /** The queue's context of a direction is written. */
-  def change(queue: Int, c2h: Boolean, enable: Boolean = true): Unit = {
+  def change(queue: Int, c2h: Boolean, enable: Boolean = true, owner: Option[Int] = None): Unit = {
     val flow = dut.io.changes(if (c2h) 1 else 0)
     flow.valid #= true
     flow.queue #= queue
     flow.now.enable #= enable
-    flow.now.function #= function(queue)
+    flow.now.function #= owner.fold(function(queue))(of => of)
     cd.waitSampling()
     flow.valid #= false
     cd.waitSampling()
