@@ -15,7 +15,7 @@ import history
 #: What the packages hold comes from these.
 PATHS = (
     *("host-driver", "packaging", "vivado/boards"),
-    *("docs/devlink.md", "docs/selftest.md", "docs/troubleshooting.md", "docs/vm.md"),
+    *("docs/devlink.md", "docs/library.md", "docs/selftest.md", "docs/troubleshooting.md", "docs/vm.md"),
 )
 CONTROL = Path(__file__).with_name("debian") / "control"
 
