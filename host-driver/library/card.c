@@ -61,6 +61,9 @@ static int identify(struct meridian *card)
 					 card->name, version >> 16, version & 0xffff,
 					 MERIDIAN_MAP_MAJOR);
 	card->capabilities = read_ident(card, MERIDIAN_IDENT_CAPABILITIES);
+	card->ports = read_ident(card, MERIDIAN_IDENT_GEOMETRY) & MERIDIAN_IDENT_GEOMETRY_PORTS_MASK;
+	/* Timers of all functions count it. */
+	card->qdma.user_mhz = read_ident(card, MERIDIAN_IDENT_CLOCKS) & MERIDIAN_IDENT_CLOCKS_HOST_MHZ_MASK;
 	card->has_memory = (qdma_read(&card->qdma, CHANNEL_MEMORY) & BOTH_MEMORY) == BOTH_MEMORY;
 	return 0;
 }
@@ -131,9 +134,13 @@ EXPORTED int meridian_read32(struct meridian *card, uint32_t offset, uint32_t *v
 {
 	int error = check_offset(card, offset);
 
-	if (!error)
-		*value = card->bus->read(card->bus, 2, offset);
-	return error;
+	if (error)
+		return error;
+	*value = card->bus->read(card->bus, 2, offset);
+	/* A register may have all ones, the card's first one never has. */
+	if (*value == UINT32_MAX && !qdma_present(&card->qdma))
+		return meridian_queue_failed(card, -ENODEV);
+	return 0;
 }
 
 EXPORTED int meridian_write32(struct meridian *card, uint32_t offset, uint32_t value)
@@ -156,6 +163,8 @@ static int check_box(struct meridian *card, unsigned int box, uint32_t offset)
 				    MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK)))
 		return meridian_say(card, -ENODEV, "the card has no module at the %s: build the bitstream with %s",
 				    at_host ? "host" : "wire", at_host ? "HOST_BOX" : "BOX");
+	if (!at_host && box >= card->ports)
+		return meridian_say(card, -ENODEV, "the card has no port %u: it has %u", box, card->ports);
 	if (offset % 4 || offset >= 1u << 16)
 		return meridian_say(card, -EINVAL, "a module has no register at 0x%x: choose a multiple of 4 below 0x10000",
 				    offset);

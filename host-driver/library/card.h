@@ -34,6 +34,7 @@ struct ring {
  * @name: for sentences
  * @text: what went wrong last
  * @capabilities: of the shell
+ * @ports: of Ethernet
  * @queue_base: the first queue of this PF on the card
  * @lent: bitmap of queues that are lent
  * @rings: of transfers, by enum direction
@@ -48,6 +49,7 @@ struct meridian {
 	char name[64];
 	char text[512];
 	uint32_t capabilities;
+	uint32_t ports;
 	uint32_t queue_base;
 	uint32_t lent;
 	struct ring rings[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libmeridian: a Meridian card for logic of your own. A program has a PF of the card by VFIO, without root: its memory, the
- * registers of the card and of your module, and DMA. meridian(3) is the manual.
+ * registers of the card and of your module, and DMA. libmeridian(3) is the manual.
  *
  * Functions return 0 or a negative errno, and meridian_error() then has a sentence. A card is for one thread at a time.
  */
@@ -75,7 +75,8 @@ void meridian_set_patience(struct meridian *card, unsigned int milliseconds);
  * @bytes: not 0
  * @memory: becomes it, filled with zeros
  *
- * It is in huge pages of 2 MiB if there are any free, else in pages of 4 KiB.
+ * More than 1 MiB is in huge pages of 2 MiB if there are any free; else memory is in pages of 4 KiB. A child of fork() does
+ * not have it.
  */
 int meridian_allocate(struct meridian *card, size_t bytes, struct meridian_memory *memory);
 
@@ -91,6 +92,8 @@ void meridian_free(struct meridian *card, struct meridian_memory *memory);
  * @card: the card
  * @offset: in BAR2, a multiple of 4
  * @value: becomes it
+ *
+ * Return: 0; -EINVAL, or -ENODEV if the card is gone, or in a reset.
  */
 int meridian_read32(struct meridian *card, uint32_t offset, uint32_t *value);
 
@@ -146,7 +149,7 @@ int meridian_take_back(struct meridian *card, unsigned int queue);
  * @offset: of the first
  * @bytes: how many, from 0 on
  *
- * Return: 0 when they are there; -EOPNOTSUPP, -EINVAL, -ETIMEDOUT, or -EIO with what the card says.
+ * Return: 0 when they are there; -EOPNOTSUPP, -EINVAL, -ENODEV, -ETIMEDOUT, or -EIO with what the card says.
  */
 int meridian_to_card(struct meridian *card, uint64_t to, const struct meridian_memory *memory,
 		     size_t offset, size_t bytes);

@@ -41,16 +41,19 @@ int meridian_start_queues(struct meridian *card)
 	if (card->qdma.queues / 4 < MERIDIAN_QUEUES)
 		return meridian_say(card, -ENXIO, "the card has %u queues, too few for this library",
 				    card->qdma.queues);
-	card->qdma.user_mhz = 250;
 	qdma_write_tables(&card->qdma, &qdma_default_tables);
+	/* What programs of before have left would hide the first error of this one. */
+	qdma_os_write(card->qdma.bar, QDMA_DESCRIPTOR_ERROR, QDMA_ALL_ONES);
 	if (qdma_check_tables(&card->qdma))
 		return meridian_say(card, -EIO, "the card does not keep its tables: look whether another program uses it");
 	error = qdma_map_function(&card->qdma, card->qdma.function, card->queue_base,
 				  MERIDIAN_QUEUES);
 	for (queue = 0; !error && queue < MERIDIAN_QUEUES; queue++)
 		error = each(card, QDMA_CONTEXT_CLEAR, card->queue_base + queue);
-	if (error)
+	if (error) {
+		qdma_map_function(&card->qdma, card->qdma.function, 0, 0);
 		return meridian_queue_failed(card, error);
+	}
 	card->is_open = true;
 	return 0;
 }
@@ -92,7 +95,10 @@ EXPORTED int meridian_lend(struct meridian *card, unsigned int *queue)
 	qdma_context_set(&sw, QDMA_SW_FUNCTION, card->qdma.function);
 	qdma_context_set(&sw, QDMA_SW_ENABLE, 1);
 	qdma_context_set(&sw, QDMA_SW_BYPASS, 1);
-	error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_H2C, card->queue_base + number, &sw);
+	error = each(card, QDMA_CONTEXT_CLEAR, card->queue_base + number);
+	if (!error)
+		error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_H2C,
+					   card->queue_base + number, &sw);
 	if (!error)
 		error = qdma_context_write(&card->qdma, QDMA_SELECT_SW_C2H,
 					   card->queue_base + number, &sw);

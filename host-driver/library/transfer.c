@@ -12,6 +12,12 @@
 #define SPINS		1000		/* looks without a pause */
 #define PAUSE_NS	20000
 
+/* The first error of a queue since its bits were cleared. */
+#define DESCRIPTOR_LOG	0x25c
+#define LOG_VALID	(1u << 31)
+#define LOG_C2H		(1u << 30)
+#define LOG_QUEUE	0x00000fffu
+
 struct descriptor {
 	uint64_t source;
 	uint64_t length;
@@ -87,10 +93,22 @@ static int start_ring(struct meridian *card, enum direction direction)
 	return 0;
 }
 
+/* Error bits if the log says that they are the ring's: those of other queues are left to whoever has them. */
+static uint32_t take_errors(struct meridian *card, enum direction direction)
+{
+	uint32_t bits = qdma_read(&card->qdma, QDMA_DESCRIPTOR_ERROR);
+	uint32_t mine = LOG_VALID | (direction == FROM_CARD ? LOG_C2H : 0) | card->queue_base;
+
+	if ((qdma_read(&card->qdma, DESCRIPTOR_LOG) & (LOG_VALID | LOG_C2H | LOG_QUEUE)) != mine)
+		return 0;
+	qdma_os_write(card->qdma.bar, QDMA_DESCRIPTOR_ERROR, bits);
+	return bits;
+}
+
 /* What the card says of a ring that has stopped; the ring begins anew with the next transfer. */
 static int failed(struct meridian *card, enum direction direction)
 {
-	uint32_t bits = qdma_read(&card->qdma, QDMA_DESCRIPTOR_ERROR);
+	uint32_t bits = take_errors(card, direction);
 	const char *what = "its DMA engine has stopped the queue";
 
 	if (bits & 1u << 4)
@@ -100,7 +118,6 @@ static int failed(struct meridian *card, enum direction direction)
 	else if (bits & 1u << 20)
 		what = bits & 1u << 2 ? "memory of the host could not be read: look for errors of the IOMMU in the kernel's log" :
 		       "the card's memory refuses the address: it ends before";
-	qdma_os_write(card->qdma.bar, QDMA_DESCRIPTOR_ERROR, bits);
 	stop_ring(card, direction);
 	return meridian_say(card, -EIO, "%s (error register 0x%x)", what, bits);
 }
@@ -133,7 +150,8 @@ static int wait_for_end(struct meridian *card, enum direction direction)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	stop_ring(card, direction);
+	if (stop_ring(card, direction) == -ENODEV)
+		return meridian_queue_failed(card, -ENODEV);
 	return meridian_say(card, -ETIMEDOUT, "a transfer has not ended in %u ms: look whether the card answers, and whether it may access memory",
 			    card->patience_ms);
 }

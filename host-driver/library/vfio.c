@@ -76,7 +76,9 @@ static int allocate(struct meridian_bus *bus, size_t bytes, struct meridian_memo
 		return snprintf(bus->text, sizeof(bus->text), "%zu bytes are too many", bytes), -ENOMEM;
 	memory->huge = true;
 	memory->size = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
+	memory->bytes = MAP_FAILED;
+	if (bytes > HUGE_PAGE / 2)
+		memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
 	if (memory->bytes == MAP_FAILED) {
 		memory->huge = false;
 		memory->size = (bytes + page - 1) / page * page;
@@ -87,6 +89,8 @@ static int allocate(struct meridian_bus *bus, size_t bytes, struct meridian_memo
 		snprintf(bus->text, sizeof(bus->text), "the system has no %zu bytes: %s", bytes, strerror(-error));
 		return error;
 	}
+	/* A child would get a copy of all that is locked, at once. */
+	madvise(memory->bytes, memory->size, MADV_DONTFORK);
 	memory->address = vfio_space_take(&it->space, memory->size);
 	map.vaddr = (uintptr_t)memory->bytes;
 	map.iova = memory->address;
@@ -199,7 +203,7 @@ static bool is_name(const char *name)
 static int join_group(struct vfio *it, const char *name)
 {
 	struct vfio_group_status status = { .argsz = sizeof(status) };
-	char group[64], driver[64], path[80];
+	char group[64], driver[64], owner[64], path[80];
 	int error;
 
 	if (!is_name(name))
@@ -207,6 +211,8 @@ static int join_group(struct vfio *it, const char *name)
 	snprintf(path, sizeof(path), SYSFS "/%s", name);
 	if (access(path, F_OK))
 		return meridian_say_open(-ENODEV, "%s: there is no such function: lspci -d 10ee: lists those of cards", name);
+	if (!link_of(name, "physfn", owner))
+		return meridian_say_open(-ENXIO, "%s: this is a VF, and queues are its PF's to make: name %s", name, owner);
 	if (link_of(name, "driver", driver) || strcmp(driver, "vfio-pci"))
 		return meridian_say_open(-EBUSY, "%s: vfio-pci does not have it: driverctl set-override %s vfio-pci gives it", name, name);
 	if (link_of(name, "iommu_group", group))

@@ -24,6 +24,10 @@ static uint32_t read_it(struct meridian_bus *bus, unsigned int bar, uint32_t off
 			return fake->version;
 		case MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CAPABILITIES:
 			return fake->capabilities;
+		case MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_GEOMETRY:
+			return 2;
+		case MERIDIAN_IDENT_BASE + MERIDIAN_IDENT_CLOCKS:
+			return 125;
 		case MERIDIAN_BOX_BASE(4) + MERIDIAN_BOX_STATUS:
 			return fake->status;
 		default:
@@ -64,18 +68,28 @@ static void move(struct fake *fake, bool to_card, uint32_t pidx)
 	uint32_t *cidx = &fake->cidx[to_card];
 	uint64_t *status = (uint64_t *)(ring + 64);
 
-	if (!(context[1] & 1) || fake->silent)
+	if (!(context[1] & 1) || fake->silent || fake->dead)
 		return;
 	while (*cidx != pidx && !fake->error) {
 		struct descriptor *it = &ring[*cidx];
 
-		if (to_card)
+		if (fake->moves_nothing) {
+			uint64_t host = to_card ? it->source : it->destination;
+
+			fake->in_order &= host == fake->next;
+			fake->next = host + it->length;
+			fake->total += it->length;
+			fake->largest = it->length > fake->largest ? it->length : fake->largest;
+		} else if (to_card)
 			memcpy(fake->memory + it->destination, (void *)(uintptr_t)it->source, it->length);
 		else
 			memcpy((void *)(uintptr_t)it->destination, fake->memory + it->source, it->length);
 		*cidx = (*cidx + 1) % 64;
 	}
-	fake->registers[0x254 / 4] |= fake->error ? fake->error_register : 0;
+	if (fake->error && fake->error_register) {
+		fake->registers[0x254 / 4] |= fake->error_register;
+		fake->registers[0x25c / 4] = 1u << 31 | (to_card ? 0 : 1u << 30) | fake->error_queue;
+	}
 	*status = fake->error | (uint64_t)*cidx << 16;
 }
 
@@ -106,15 +120,17 @@ static void write_it(struct meridian_bus *bus, unsigned int bar, uint32_t offset
 
 	if (bar == 2 || fake->dead)
 		return;
-	if (offset == 0x844)
+	if (offset == 0x844) {
 		command(fake, value);
-	else if (offset >= 0x804 && offset < 0x824)
+		fake->busy |= fake->fails_at == value && value;
+	} else if (offset >= 0x804 && offset < 0x824)
 		fake->data[(offset - 0x804) / 4] = value;
 	else if (offset == 0x254)
 		fake->registers[offset / 4] &= ~value;
-	else if (offset == 0x18004 || offset == 0x18008)
+	else if (offset == 0x18004 || offset == 0x18008) {
+		fake->dead = fake->dies;
 		move(fake, offset == 0x18004, value & 0xffff);
-	else if (offset < 0x4000 && !fake->keeps_nothing)
+	} else if (offset < 0x4000 && !fake->keeps_nothing)
 		fake->registers[offset / 4] = value;
 }
 
@@ -156,4 +172,6 @@ void fake_begin(struct fake *fake)
 	fake->capabilities = MERIDIAN_IDENT_CAPABILITIES_HOST_BOX_MASK;
 	fake->status = MERIDIAN_BOX_STATUS_DMA_MASK;
 	fake->memory_mapped = true;
+	fake->error_queue = QUEUES / 4;
+	fake->in_order = true;
 }

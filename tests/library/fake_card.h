@@ -11,18 +11,26 @@
  * struct fake - the card
  * @bus: for meridian_attach()
  * @dead: nothing answers
+ * @dies: so does a doorbell find it
  * @identifier: of the DMA engine
  * @magic: of the shell
  * @version: of the register map
  * @capabilities: of the shell
  * @status: of the module at the host
  * @busy: commands to contexts do not end
+ * @fails_at: the last word of such a command that ends, with @busy from then on, or 0
  * @keeps_nothing: writes of tables have no effect
  * @memory_mapped: it has such queues
  * @no_memory: allocations fail
  * @silent: transfers do not end
  * @error: bits of the status entry and of the error register of the next transfer, or 0
  * @error_register: these bits
+ * @error_queue: that the log names, as the DMA engine does
+ * @moves_nothing: transfers end at once; what was asked for is counted
+ * @largest: bytes of a descriptor since then
+ * @total: bytes of all
+ * @next: where the next one continues
+ * @in_order: each has begun where the one before has ended
  * @allocated: pieces of memory that have not been given back
  * @closed: the bus was
  * @memory: of the card
@@ -31,18 +39,26 @@
 struct fake {
 	struct meridian_bus bus;
 	bool dead;
+	bool dies;
 	uint32_t identifier;
 	uint32_t magic;
 	uint32_t version;
 	uint32_t capabilities;
 	uint32_t status;
 	bool busy;
+	uint32_t fails_at;
 	bool keeps_nothing;
 	bool memory_mapped;
 	bool no_memory;
 	bool silent;
 	uint32_t error;
 	uint32_t error_register;
+	uint32_t error_queue;
+	bool moves_nothing;
+	uint64_t largest;
+	uint64_t total;
+	uint64_t next;
+	bool in_order;
 	int allocated;
 	bool closed;
 	uint8_t memory[FAKE_MEMORY];

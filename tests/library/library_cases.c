@@ -6,17 +6,10 @@
 #include <string.h>
 
 #include "../../host-driver/include/meridian_regs.h"
-#include "../../host-driver/library/vfio_space.h"
+#include "../../host-driver/qdma/qdma_context.h"
+#include "cases.h"
 #include "fake_card.h"
 
-#define CHECK(what) \
-	do { \
-		if (!(what)) { \
-			fprintf(stderr, "%s:%d: %s\n", __func__, __LINE__, #what); \
-			exit(1); \
-		} \
-	} while (0)
-#define SAYS(text, part)	CHECK(strstr(text, part))
 #define BASE			128u	/* the first queue of PF 1 */
 
 static struct fake fake;
@@ -119,6 +112,15 @@ static void a_transfer_that_fails_is_told_and_others_go_on(void)
 		fake.error = 0;
 		CHECK(!fake.registers[0x254 / 4] && !move(card, 0, &memory, 0, 100));
 	}
+	/* What another queue has done is left to its driver. */
+	fake.error = 2;
+	fake.error_register = 1u << 4;
+	fake.error_queue = BASE + 1;
+	CHECK(meridian_to_card(card, 0, &memory, 0, 100) == -EIO);
+	SAYS(meridian_error(card), "has stopped the queue");
+	CHECK(fake.registers[0x254 / 4] == 1u << 4);
+	fake.error = 0;
+	fake.error_queue = BASE;
 	fake.silent = true;
 	meridian_set_patience(card, 30);
 	CHECK(meridian_to_card(card, 0, &memory, 0, 100) == -ETIMEDOUT);
@@ -158,7 +160,9 @@ static void queues_are_lent_and_taken_back(void)
 	CHECK(meridian_lend(card, &more) == -EBUSY);
 	CHECK(!meridian_take_back(card, queues[4]) && meridian_take_back(card, queues[4]) == -EINVAL);
 	CHECK(!(fake.contexts[0][queues[4]][1] & 1) && !(fake.contexts[1][queues[4]][1] & 1));
+	fake.contexts[QDMA_SELECT_HW_H2C][queues[4]][0] = 5;
 	CHECK(!meridian_lend(card, &more) && more == queues[4]);
+	CHECK(!fake.contexts[QDMA_SELECT_HW_H2C][queues[4]][0]);
 	CHECK(meridian_take_back(card, BASE) == -EINVAL && meridian_take_back(card, 0) == -EINVAL);
 	end();
 	for (i = 0; i < 2048; i++)
@@ -173,6 +177,7 @@ static void a_card_that_goes_is_told(void)
 {
 	struct meridian_memory memory;
 	unsigned int queue;
+	uint32_t word;
 
 	fake_begin(&fake);
 	CHECK(!begin() && !meridian_allocate(card, 4096, &memory) && !meridian_lend(card, &queue));
@@ -180,48 +185,72 @@ static void a_card_that_goes_is_told(void)
 	CHECK(meridian_take_back(card, queue) == -ENODEV);
 	SAYS(meridian_error(card), "the card is gone");
 	CHECK(meridian_to_card(card, 0, &memory, 0, 1) == -ENODEV);
+	CHECK(meridian_read32(card, 0, &word) == -ENODEV);
+	SAYS(meridian_error(card), "the card is gone");
+	end();
+	fake_begin(&fake);
+	CHECK(!begin() && !meridian_allocate(card, 4096, &memory));
+	CHECK(!meridian_write32(card, 0x4000, 1) && !meridian_read32(card, 0x4000, &word));
+	meridian_set_patience(card, 30);
+	fake.dies = true;
+	CHECK(meridian_to_card(card, 0, &memory, 0, 1) == -ENODEV);
+	SAYS(meridian_error(card), "the card is gone");
 	end();
 }
 
-/* Against a map of which 2 MiB are free. */
-static void addresses_of_an_iommu(void)
+static void what_begins_with_a_card_ends_with_it(void)
 {
-	enum { PLACES = 64 };
-	struct vfio_space space = { 0 };
-	unsigned char taken[PLACES] = { 0 };
-	struct { uint64_t address; unsigned int count; } have[PLACES];
-	const uint64_t unit = 2u << 20;
-	unsigned int held = 0, i, step;
+	const uint32_t last_clear = (BASE + 15) << 7 | QDMA_SELECT_COMPLETION << 1;
+	uint32_t ticks;
 
-	CHECK(!vfio_space_add(&space, 32 * unit, 64 * unit) && !vfio_space_add(&space, unit, 20 * unit));
-	memset(taken, 1, sizeof(taken));
-	memset(taken + 1, 0, 19);
-	memset(taken + 32, 0, 32);
-	for (step = 0; step < 20000; step++) {
-		if (rand() % 2 && held) {
-			unsigned int which = (unsigned int)rand() % held;
+	fake_begin(&fake);
+	fake.registers[0x254 / 4] = 1u << 21;
+	CHECK(!begin() && !fake.registers[0x254 / 4]);
+	ticks = fake.registers[0xb0c / 4];
+	CHECK(ticks == 125);
+	CHECK(fake.contexts[QDMA_SELECT_FMAP][1][0] == BASE && fake.contexts[QDMA_SELECT_FMAP][1][1] == 16);
+	end();
+	CHECK(!fake.contexts[QDMA_SELECT_FMAP][1][1]);
+	fake_begin(&fake);
+	fake.fails_at = last_clear;
+	refused(-EBUSY, "does not end a command");
+	CHECK(!fake.contexts[QDMA_SELECT_FMAP][1][1]);
+}
 
-			vfio_space_give(&space, have[which].address, have[which].count * unit - (unsigned int)rand() % unit);
-			memset(taken + have[which].address / unit, 0, have[which].count);
-			have[which] = have[--held];
-		} else {
-			unsigned int count = 1 + (unsigned int)rand() % 8, run = 0, first = PLACES;
-			uint64_t address = vfio_space_take(&space, count * unit - (unsigned int)rand() % unit);
+static void a_module_is_where_the_card_has_one(void)
+{
+	uint32_t word;
 
-			for (i = 0; i < PLACES && first == PLACES; i++) {
-				run = taken[i] ? 0 : run + 1;
-				if (run == count)
-					first = i + 1 - count;
-			}
-			CHECK(address == (first == PLACES ? VFIO_NO_SPACE : first * unit));
-			if (first == PLACES)
-				continue;
-			memset(taken + first, 1, count);
-			have[held].address = address;
-			have[held++].count = count;
-		}
+	fake_begin(&fake);
+	fake.capabilities |= MERIDIAN_IDENT_CAPABILITIES_USER_BOX_MASK;
+	CHECK(!begin());
+	CHECK(!meridian_box_read(card, MERIDIAN_BOX_AT_WIRE(1), 4, &word) && word == MERIDIAN_BOX_WINDOW_BASE(1) + 4);
+	CHECK(!meridian_box_read(card, MERIDIAN_BOX_AT_HOST, 0, &word));
+	CHECK(meridian_box_read(card, MERIDIAN_BOX_AT_WIRE(2), 0, &word) == -ENODEV);
+	SAYS(meridian_error(card), "the card has no port 2");
+	CHECK(meridian_box_write(card, MERIDIAN_BOX_AT_WIRE(3), 0, 0) == -ENODEV);
+	end();
+}
+
+/* More than a ring has, in more descriptors than a ring takes at once. */
+static void large_transfers_are_cut(void)
+{
+	const uint64_t sizes[] = { 1, (1ull << 28) - 1, 1ull << 28, (10ull << 30) + 5 };
+	struct meridian_memory memory = { .address = 1ull << 40, .size = 1ull << 36 };
+	unsigned int i, way;
+
+	fake_begin(&fake);
+	fake.moves_nothing = true;
+	CHECK(!begin());
+	for (i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		way = i % 2;
+		fake.total = 0;
+		fake.next = memory.address + 7;
+		CHECK(!(way ? meridian_to_card : meridian_from_card)(card, 0, &memory, 7, sizes[i / 2]));
+		CHECK(fake.total == sizes[i / 2] && fake.in_order);
 	}
-	vfio_space_end(&space);
+	CHECK(fake.largest > 1u << 20 && fake.largest < 1u << 28);
+	end();
 }
 
 int main(void)
@@ -232,6 +261,9 @@ int main(void)
 	a_transfer_that_fails_is_told_and_others_go_on();
 	queues_are_lent_and_taken_back();
 	a_card_that_goes_is_told();
+	what_begins_with_a_card_ends_with_it();
+	a_module_is_where_the_card_has_one();
+	large_transfers_are_cut();
 	addresses_of_an_iommu();
 	puts("all passed");
 	return 0;

@@ -63,6 +63,12 @@ with Card(CARD) as card:
     back = card.allocate(1 << 18)
     card.from_card(0, back)
     assert back.view == model, "another program finds the card as it was"
+for what in (lambda: back.view, back.free, lambda: card.read(0)):
+    try:
+        what()
+    except ValueError:
+        continue
+    raise AssertionError("a card that is closed has nothing")
 """)  # fmt: skip
 
 

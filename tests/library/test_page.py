@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -48,15 +50,32 @@ def test_the_program_in_python(card: str, program: Program, tmp_path: Path) -> N
     assert said == "0 failed, the first word is 0x100000000\n"
 
 
+def functions() -> set[str]:
+    """Of the header."""
+    found = re.findall(
+        r"^(?:int|void|const char) \*?(meridian_\w+)\(", (LIBRARY / "meridian.h").read_text(), re.MULTILINE
+    )
+    assert len(set(found)) == len(found) == 14
+    return set(found)
+
+
 def test_the_manual_page_has_each_function() -> None:
-    page, header = ((LIBRARY / name).read_text() for name in ("libmeridian.3", "meridian.h"))
-    names = {
-        line.partition("meridian_")[2].partition("(")[0]
-        for line in header.splitlines()
-        if line.startswith(("int meri", "void meri", "const char *meri"))
-    }
-    assert len(names) == 14
-    assert all(f"meridian_{name}" in page for name in names), names
+    page = (LIBRARY / "libmeridian.3").read_text()
+    assert all(f"{name} ()" in page and f"{name}(" in page for name in functions())
+
+
+def test_the_manual_page_has_no_mistakes() -> None:
+    if not shutil.which("man"):
+        pytest.skip("this system has no man")
+    command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(LIBRARY / "libmeridian.3")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+def test_the_library_gives_away_its_functions_alone(built: Path) -> None:
+    command = ["nm", "-D", "--defined-only", "--format=posix", str(built / "libmeridian.so.1")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert {line.split()[0] for line in done.stdout.splitlines()} == functions() | {"meridian_attach"}
 
 
 def test_the_header_is_one_of_cpp_too() -> None:

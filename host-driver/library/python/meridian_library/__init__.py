@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Meridian card for logic of your own: libmeridian in Python. The manual page meridian(3) says what its calls do."""
+"""A Meridian card for logic of your own: libmeridian in Python. The manual page libmeridian(3) says what its calls do."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Memory:
     @property
     def view(self) -> memoryview:
         """Its bytes, to be read and written; not to be used when the memory has gone."""
-        if not self._it.bytes:
+        if not self._it.bytes or not self._card._card:
             raise ValueError("the memory has been given back")
         return memoryview((ctypes.c_char * self.size).from_address(self._it.bytes)).cast("B")
 

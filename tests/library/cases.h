@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What files of cases share. */
+#ifndef CASES_H
+#define CASES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(what) \
+	do { \
+		if (!(what)) { \
+			fprintf(stderr, "%s:%d: %s\n", __func__, __LINE__, #what); \
+			exit(1); \
+		} \
+	} while (0)
+#define SAYS(text, part)	CHECK(strstr(text, part))
+
+void addresses_of_an_iommu(void);
+
+#endif
