@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from conftest import LIBRARY
+from library_fixtures import LIBRARY
 
 HERE = Path(__file__).parent
 QDMA = LIBRARY.parent / "qdma"

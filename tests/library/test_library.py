@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Program
+from library_fixtures import Program, built, program
+
+__all__ = ["built", "program"]  # fixtures
 
 EXAMPLE = Path(__file__).parents[2] / "examples/boxes/host_memory.sv"
 BEGIN = """

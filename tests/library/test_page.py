@@ -11,7 +11,9 @@ from typing import Any
 
 import documents
 import pytest
-from conftest import LIBRARY, ROOT, Program
+from library_fixtures import LIBRARY, ROOT, Program, built, program
+
+__all__ = ["built", "program"]  # fixtures
 
 PAGE = ROOT / "docs" / "library.md"
 EXAMPLE = ROOT / "examples/boxes/host_memory.sv"
